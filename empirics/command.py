@@ -26,7 +26,8 @@ FINE, FINDING = 0, 1
 
 PROBLEM = """a problem is a model of a data set: softmax(digits, regularisation=0.01), logistic(a9a), ridge(school),
 fedcog_cnn(fashion_mnist, channels=1, side=28); algorithms, partitions and measurements are calls too:
-relaxed(scaffold(), beta=0.05), dirichlet(0.1), runtime(upload_rate=2)"""
+relaxed(scaffold(), beta=0.05), dirichlet(0.1), runtime(upload_rate=2);
+a problem, an algorithm or a partition of your own is path/file.py:variable"""
 
 
 def _shared(parser: Parser) -> None:

@@ -127,8 +127,8 @@ TASKS: dict[str, Callable[..., Task]] = {
 
 
 def task(text: str) -> Task:
-    """The task written as ``text``: a model called with a data set."""
-    found = parse(text, {**DATASETS, **TASKS}, "problem")
+    """The task written as ``text``: a model called with a data set; ``path/file.py:variable`` is your own."""
+    found = parse(text, {**DATASETS, **TASKS}, "problem", Task)
     if not isinstance(found, Task):
         raise EmpiricsError(f"problem must be a model of a data set, such as softmax(digits); got {text!r}")
     return found

@@ -74,8 +74,9 @@ def test_a_session_that_differs_would_be_seen(folder):
     assert not CHECKER.check_output(expected, shown, doctest.ELLIPSIS)
 
 
-def test_the_example_is_the_file_itself():
-    assert (ROOT / "examples" / "my_bound.py").read_text(encoding="utf-8") in blocks("python")
+@pytest.mark.parametrize("name", ["my_bound.py", "my_algorithm.py"])
+def test_the_example_is_the_file_itself(name):
+    assert (ROOT / "examples" / name).read_text(encoding="utf-8") in blocks("python")
 
 
 def test_the_two_commands_come_first_and_exist():

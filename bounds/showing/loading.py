@@ -1,56 +1,94 @@
-"""NAME everywhere: a bound of the catalogue, or ``path/file.py:variable`` for a bound of your own."""
+"""NAME everywhere: a bound of the catalogue, or ``path/file.py:variable`` for a bound, or else, of your own."""
 
 from __future__ import annotations
 
 import sys
 import traceback
-from contextlib import redirect_stdout
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from types import ModuleType
+from typing import Any, TypeVar
+from zlib import crc32
 
 from ..catalog import get
 from ..core import Bound
 from ..errors import BoundsError, unknown, UnknownNameError
 
+Kind = TypeVar("Kind")
+
 
 def load(name: str) -> Bound:
     """The bound of this name; files are run as Python, their output goes to standard error."""
-    path, colon, variable = name.rpartition(":")
-    if not colon and not name.endswith(".py"):
+    if not (":" in name or name.endswith(".py")):
         return get(name)
+    return from_file(name, Bound)
+
+
+def from_file(text: str, kind: type[Kind]) -> Kind:
+    """The variable that ``path/file.py:variable`` names, if it is of this kind; every failure is one line."""
+    path, colon, variable = text.rpartition(":")
+    word = kind.__name__
     if not colon or not path.endswith(".py"):
-        known = _bounds_in(_module(Path(name))) if name.endswith(".py") else {}
-        said = f"; bounds in it: {', '.join(known)}" if known else ""
-        raise UnknownNameError(f"{name!r} is no bound: write path/file.py:variable{said}")
-    module = _module(Path(path))
-    return _pick(vars(module), variable, path, _bounds_in(module))
-
-
-def _pick(names: dict[str, object], variable: str, path: str, known: dict[str, Bound]) -> Bound:
+        known = _in_it(run_file(Path(text)), kind) if text.endswith(".py") else ""
+        raise UnknownNameError(f"{text!r} is no {word.lower()}: write path/file.py:variable{known}")
+    module = run_file(Path(path))
+    names = _of_kind(module, kind)
+    if variable not in vars(module):
+        empty = UnknownNameError(f"{path} holds no {word}")
+        raise unknown(f"{word.lower()} in {path}", variable, names) if names else empty
     if variable not in names:
-        raise unknown(f"bound in {path}", variable, known) if known else UnknownNameError(f"{path} holds no Bound")
-    found = names[variable]
-    if not isinstance(found, Bound):
-        said = f"; bounds in it: {', '.join(known)}" if known else ""
-        raise UnknownNameError(f"{variable} in {path} is of type {type(found).__name__}, not a Bound{said}")
-    return found
+        found = type(vars(module)[variable]).__name__
+        article = "an" if word[0] in "AEIO" else "a"
+        raise UnknownNameError(f"{variable} in {path} is of type {found}, not {article} {word}{_in_it(module, kind)}")
+    return names[variable]
 
 
-def _bounds_in(module: ModuleType) -> dict[str, Bound]:
-    return {name: value for name, value in vars(module).items() if isinstance(value, Bound)}
+def _of_kind(module: ModuleType, kind: type[Kind]) -> dict[str, Kind]:
+    return {name: value for name, value in vars(module).items() if isinstance(value, kind)}
 
 
-def _module(path: Path) -> ModuleType:
-    """Run a file as a module of its own. Its folder comes last on the path, so its neighbours shadow nothing."""
+def _in_it(module: ModuleType, kind: type[Any]) -> str:
+    """What a file offers instead, to end a message with."""
+    known = _of_kind(module, kind)
+    return f"; {kind.__name__.lower()}s in it: {', '.join(known)}" if known else ""
+
+
+def run_file(path: Path) -> ModuleType:
+    """Run a file as a module of its own, once as long as it says the same, so that what it makes can be pickled.
+
+    Its folder comes last on the path, so its neighbours shadow nothing.
+    """
     source = _source(path)
-    module = ModuleType(f"_fedbounds_user_{path.stem}")
-    module.__file__ = str(path)
+    name = f"_fedbounds_user_{path.stem}_{crc32(source + bytes(path.resolve())):08x}"
+    if name in sys.modules:
+        return sys.modules[name]
+    module = ModuleType(name)
+    module.__file__ = str(path.resolve())
     folder = str(path.parent.resolve())
-    sys.modules[module.__name__] = module
+    sys.modules[name] = module
     sys.path.append(folder)
     try:
-        with redirect_stdout(sys.stderr):
+        with redirect_stdout(sys.stderr), _failures_as_lines(path):
             exec(compile(source, str(path), "exec"), vars(module))
+    except BaseException:
+        del sys.modules[name]
+        raise
+    finally:
+        sys.path.remove(folder)
+    return module
+
+
+def files_run() -> list[Path]:
+    """The files of users that have been run so far: other processes must run them to know what they define."""
+    return [Path(str(m.__file__)) for name, m in list(sys.modules.items()) if name.startswith("_fedbounds_user_")]
+
+
+@contextmanager
+def _failures_as_lines(path: Path) -> Iterator[None]:
+    """Whatever goes wrong while the file runs, as one line with the place in it."""
+    try:
+        yield
     except SyntaxError as error:
         place = f", line {error.lineno}" if error.lineno else ""  # none where the file is no text at all
         raise BoundsError(f"{error.filename or path}{place}: {error.msg}") from None
@@ -58,9 +96,6 @@ def _module(path: Path) -> ModuleType:
         raise BoundsError(f"{path}, line {_line(error, path)}: {error}") from None
     except (Exception, SystemExit) as error:
         raise BoundsError(f"{path}, line {_line(error, path)}: {type(error).__name__}: {error}") from None
-    finally:
-        sys.path.remove(folder)
-    return module
 
 
 def _source(path: Path) -> bytes:

@@ -54,8 +54,8 @@ ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
 
 
 def algorithm(text: str) -> Algorithm:
-    """The algorithm written as ``text``, such as ``relaxed(scaffold(), beta=0.05)``."""
-    built: Algorithm = parse(text, ALGORITHMS, "algorithm")
+    """The algorithm written as ``text``, such as ``relaxed(scaffold(), beta=0.05)``; ``path/file.py:variable``: own."""
+    built: Algorithm = parse(text, ALGORITHMS, "algorithm", Algorithm)
     return built
 
 

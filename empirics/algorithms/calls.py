@@ -8,6 +8,7 @@ tables and in the hash of a result.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Mapping
 from inspect import Parameter, signature
 from typing import Any
@@ -16,9 +17,12 @@ import numpy as np
 
 from bounds.domains import Domain
 from bounds.errors import unknown
+from bounds.showing.loading import from_file
 
 from ..algorithm import Algorithm
 from ..errors import EmpiricsError
+
+CALL = re.compile(r"\w+\s*\(")
 
 
 def written(name: str, *arguments: Any, **options: Any) -> str:
@@ -67,13 +71,24 @@ def plugged(name: str, algorithm: Any) -> Algorithm:
 # ---- reading ----
 
 
-def parse(text: str, registry: Mapping[str, Callable[..., Any]], kind: str) -> Any:
-    """The object a call names: ``parse("fedprox(mu=0.01)", ALGORITHMS, "algorithm")``; a bare name is called empty."""
+def parse(text: str, registry: Mapping[str, Callable[..., Any]], kind: str, own: type[Any] | None = None) -> Any:
+    """The object a call names: ``parse("fedprox(mu=0.01)", ALGORITHMS, "algorithm")``; a bare name is called empty.
+
+    ``path/file.py:variable`` is a user's own object, which must be of the type ``own`` (None: not to be had).
+    """
+    if own is not None and _in_a_file(text):
+        return from_file(text.strip(), own)
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise _no_call(kind, text) from None
     return _build(tree, registry, kind, text)
+
+
+def _in_a_file(text: str) -> bool:
+    """Whether a text is written like ``path/file.py:variable``, or like a part of that."""
+    words = text.strip()
+    return (words.endswith(".py") or words.rpartition(":")[0].endswith(".py")) and not CALL.match(words)
 
 
 def _no_call(kind: str, text: str) -> EmpiricsError:

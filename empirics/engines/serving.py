@@ -13,6 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from bounds.showing.loading import run_file
+
 from ..algorithm import Work
 from ..errors import EmpiricsError
 from .loop import ClientLoop
@@ -35,6 +37,9 @@ def serve(file: int) -> None:
             try:
                 if kind == "loans":
                     borrower.receive(message[0], message[1], keep_file=COUNTER)
+                elif kind == "files":
+                    for path in message[0]:
+                        run_file(path)
                 elif kind == "keep":
                     parts[message[0]] = borrower.lasting(message[1])
                 else:

@@ -15,11 +15,14 @@ import time
 import weakref
 from functools import cache
 from multiprocessing.connection import Connection, Pipe, wait
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor
+
+from bounds.showing.loading import files_run
 
 from ..algorithm import Algorithm, Work
 from ..errors import EmpiricsError
@@ -72,7 +75,7 @@ class Workers:
         """Start the processes unless they run; returns at once, while they are still importing."""
         if self._processes:
             return
-        self._lender, self._sent = Lender(), dict[str, weakref.ref[Any]]()
+        self._lender, self._sent, self._files = Lender(), dict[str, weakref.ref[Any]](), list[Path]()
         _, self._counter = self._lender.allocate(8)
         for _ in range(self.count):
             ours, theirs = Pipe()
@@ -114,7 +117,10 @@ class Workers:
             raise
 
     def _keep(self, **parts: Any) -> None:
-        """Send the parts of a run that the workers do not have yet."""
+        """Send the parts of a run that the workers do not have yet, after the user's files that may define them."""
+        if files := [path for path in files_run() if path not in self._files]:
+            self._broadcast(("files", files), len(self._connections))
+            self._files += files
         for name, part in parts.items():
             sent = self._sent.get(name)
             if sent is None or sent() is not part:

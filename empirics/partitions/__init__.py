@@ -31,10 +31,10 @@ PARTITIONS: dict[str, Callable[..., Split]] = {
 
 
 def partition(text: str) -> Split:
-    """The split written as ``text``, such as ``dirichlet(0.1)`` or ``by_group(least=10)``."""
+    """The split written as ``text``, such as ``dirichlet(0.1)``, or ``path/file.py:variable`` for one of your own."""
     from ..algorithms.calls import parse  # brings torch, which partitions do without
 
-    built: Split = parse(text, PARTITIONS, "partition")
+    built: Split = parse(text, PARTITIONS, "partition", Split)
     return built
 
 

@@ -41,7 +41,8 @@ class Split:
     def __str__(self) -> str:
         from ..algorithms.calls import written  # brings torch, which partitions do without
 
-        return written(self.word, **{f.name: getattr(self, f.name) for f in fields(self)})
+        options = {f.name: getattr(self, f.name) for f in fields(self)}
+        return written(self.word or type(self).__name__.lower(), **options)
 
 
 def must(rule: bool, what: str, words: str, value: object) -> None:

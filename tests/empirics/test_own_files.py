@@ -1,0 +1,117 @@
+"""``path/file.py:variable``: a user's own algorithm, partition and problem, in this process and in workers."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from empirics_toys import ragged, small
+
+from bounds.errors import BoundsError
+from empirics.algorithms import algorithm
+from empirics.algorithms.local import fedprox
+from empirics.datasets import digits
+from empirics.engines import ClientLoop, Workers
+from empirics.partitions import partition
+from empirics.setting import Setting
+from empirics.tasks import task
+from empirics.train import rounds
+from fedbounds import main
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "my_algorithm.py"
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(EXAMPLE.read_text() + "\nnumber = 3\nscale = SignStep\n")
+    return path
+
+
+def test_an_algorithm_of_a_file_does_what_the_file_says(file):
+    own = algorithm(f"{file}:my_algorithm")
+    gradient = torch.tensor([[0.5, -0.25, 0.0], [3.0, 0.0, -1.5]])
+    step = own.direction(None, None, gradient, None)
+    torch.testing.assert_close(step, 0.5 * torch.tensor([[0.25, -0.25, 0.0], [1.5, 0.0, -1.5]]))
+    assert own.name == "sign_sgd(scale=0.5)"
+    assert algorithm(f" {file}:my_algorithm ") is own  # the file is run once
+
+
+def test_a_partition_and_a_problem_of_a_file(file):
+    dealt = partition(f"{file}:my_partition")
+    assert str(dealt) == "inturn()"
+    problem = task(f"{file}:my_problem").deal(f"{file}:my_partition", 5, 0)
+    assert problem.client_sizes == (36, 36, 36, 35, 35)
+    assert problem.federation.samples(2)[1].tolist() == task("softmax(wine)").data.targets[2::5].tolist()
+    assert [part.tolist()[:2] for part in dealt(digits(), 700, 0)][-1] == [699, 1399]
+
+
+def test_a_file_that_changed_is_run_again(file):
+    first = partition(f"{file}:my_partition")
+    file.write_text(file.read_text().replace("class InTurn", "class Dealt").replace("InTurn()", "Dealt()"))
+    assert str(first) != str(partition(f"{file}:my_partition")) == "dealt()"
+
+
+def test_workers_know_what_a_file_defines(file):
+    own = algorithm(f"{file}:my_algorithm")
+    setting = Setting(rounds=2, cohort=4, batch=8, step_size=0.11, local_steps=3)
+    with Workers(1) as engine:
+        ends = [list(rounds(small(), ragged(), own, setting, 3, e))[-1].model for e in (engine, ClientLoop())]
+    assert torch.equal(*ends)
+
+
+MISTAKES = {
+    "{}/none.py:x": "No such file or directory",
+    "{}/mine.py:my_algoritm": "unknown algorithm in {}/mine.py 'my_algoritm'; did you mean 'my_algorithm'?",
+    "{}/mine.py:number": "number in {}/mine.py is of type int, not an Algorithm; algorithms in it: fedavg, my_",
+    "{}/mine.py:scale": "scale in {}/mine.py is of type type, not an Algorithm; algorithms in it: fedavg, my_algorithm",
+    "{}/mine.py": "write path/file.py:variable; algorithms in it: fedavg, my_algorithm",
+    "{}/empty.py:x": "{}/empty.py holds no Algorithm",
+    "{}/wrong.py:x": "{}/wrong.py, line 2: ModuleNotFoundError: No module named 'not_there'",
+    "{}/syntax.py:x": "{}/syntax.py, line 1: '(' was never closed",
+    "relaxed('{}/mine.py:my_algorithm')": "relaxed must be given an algorithm first",
+}
+
+
+@pytest.mark.parametrize("text", MISTAKES)
+def test_a_mistake_is_one_clear_line(text, file):
+    folder = file.parent
+    for name, words in {"empty": "", "wrong": "\nimport not_there\n", "syntax": "x = ("}.items():
+        (folder / f"{name}.py").write_text(words)
+    with pytest.raises(BoundsError) as raised:
+        algorithm(text.format(folder))
+    assert MISTAKES[text].format(folder) in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--problem", "{}:my_partition"], "my_partition in {} is of type InTurn, not a Task"),
+        (["--problem", "{}:my_problem", "--partition", "{}:my_algorithm"], "is of type Algorithm, not a Split"),
+        (["--problem", "{}:my_problem", "--algorithm", "{}:my_problem"], "is of type Task, not an Algorithm"),
+    ],
+)
+def test_the_command_says_it_too(options, says, file, capsys):
+    assert main(["train", "--clients", "4", "--rounds", "1", *(o.format(file) for o in options)]) == 2
+    printed = capsys.readouterr()
+    assert says.format(file) in printed.err
+    assert (printed.err.count("\n"), printed.out) == (1, "")
+
+
+def test_the_command_trains_what_is_in_a_file(file, capsys):
+    own = [f"--problem={file}:my_problem", f"--partition={file}:my_partition", f"--algorithm={file}:my_algorithm"]
+    assert main(["train", *own, "--clients", "6", "--batch", "8", "--rounds", "3", "--measure", "train_loss"]) == 0
+    assert capsys.readouterr().out.startswith("sign_sgd(scale=0.5), seed 0, round 3: train_loss ")
+    assert main(["constants", *own[:2], "--clients", "6", "--batch", "8", "-o", str(file.parent / "c.json")]) == 0
+    assert '"smoothness": ' in (file.parent / "c.json").read_text()
+
+
+def test_a_plug_in_inside_of_a_file(tmp_path):
+    path = tmp_path / "plugged.py"
+    path.write_text(
+        "from empirics.algorithms.local import fedprox\nfrom empirics.algorithms.relaxed import relaxed\n"
+        "own = relaxed(fedprox(0.3), beta=0.05)\n"
+    )
+    own = algorithm(f"{path}:own")
+    assert own.direction == fedprox(0.3).direction
+    assert own == algorithm("relaxed(fedprox(mu=0.3), beta=0.05)")
