@@ -1,0 +1,7 @@
+"""Decaying-K (Mills, Hu, Min): its claims, by section."""
+
+from __future__ import annotations
+
+from ..claims import Claim
+
+CLAIMS: tuple[Claim, ...] = ()

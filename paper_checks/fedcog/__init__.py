@@ -1,0 +1,7 @@
+"""FedCOG (Ye, Du, Ni, Chen, Wang): its claims, by section."""
+
+from __future__ import annotations
+
+from ..claims import Claim
+
+CLAIMS: tuple[Claim, ...] = ()

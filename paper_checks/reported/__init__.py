@@ -1,0 +1,45 @@
+"""The numbers that the papers report, as printed, each with its place; facts only, typed from the papers."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from bounds.errors import unknown
+
+FOLDER = Path(__file__).resolve().parent
+
+
+@dataclass(frozen=True)
+class Reported:
+    """One printed number: ``value`` and ``std`` are text, in the digits of the paper; empty where it prints none."""
+
+    table: str
+    row: str
+    column: str
+    value: str
+    std: str
+    unit: str
+    version: str
+    note: str
+
+
+@cache
+def reported(paper: str) -> tuple[Reported, ...]:
+    """All reported numbers of a paper, in the order of its tables."""
+    path = FOLDER / f"{paper}.csv"
+    if not path.exists():
+        raise unknown("paper", paper, sorted(p.stem for p in FOLDER.glob("*.csv")))
+    with path.open(newline="", encoding="utf-8") as file:
+        return tuple(Reported(**{"version": "", **row}) for row in csv.DictReader(file))
+
+
+def table(paper: str, name: str, version: str = "") -> Mapping[tuple[str, str], Reported]:
+    """One table by (row, column); ``version`` where a paper has several."""
+    found = {(r.row, r.column): r for r in reported(paper) if r.table == name and version in ("", r.version)}
+    if not found:
+        raise unknown(f"table of {paper}", name, sorted({r.table for r in reported(paper)}))
+    return found
