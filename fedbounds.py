@@ -69,7 +69,7 @@ def show(args: argparse.Namespace) -> int:
         from bounds.showing.answers import answer, elastic, evaluate
 
         span = _grid(bound, args.words)
-        _remark(evaluate(span).remarks())
+        _remark([*evaluate(span).remarks(), *span.remarks()])
         return _answer(
             answer(span, elastic(span.bound)), "elasticity: percent of the bound per percent of the quantity"
         )
@@ -98,6 +98,7 @@ def minimize(args: argparse.Namespace) -> int:
     if not words and any(q.name != over for q in bound.quantities):
         return _closed_form(bound, over)
     span = _grid(bound, words, paired=args.zip, free=[over])
+    _remark(span.remarks())
     return _answer(answer(span, smallest(span.bound, over)))
 
 
@@ -123,6 +124,7 @@ def solve(args: argparse.Namespace) -> int:
     target, words = _take("target", words)
     span = _grid(bound, words, paired=args.zip, free=[wanted])
     side = "smallest" if args.smallest else "largest"
+    _remark(span.remarks())
     return _answer(answer(span, solved(span.bound, wanted, parse_number("target", target, ""), side)))
 
 

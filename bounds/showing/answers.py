@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ from ..errors import (
     TermOverflowWarning,
     UndefinedValueWarning,
 )
+from ..numerics.ranges import bound_range, SilentError
 from .tables import aligned, number, plain
 from .values import Grid
 
@@ -28,8 +30,11 @@ EVAL_JSON = """\
   value, holds       nested lists, one level per axis: the bound, and whether its numeric conditions hold
   terms              the named terms, each in the shape of value
   failed_conditions  the words of the conditions that fail at one or more points
+  low, high          with uncertain constants: the interval of the bound, each in the shape of value (null: silent)
 NaN is null, infinity is "inf" or "-inf"."""
 OUTSIDE, SILENT = "OUTSIDE", "silent"
+MOST_RANGES = 1000
+"""Points at which the interval of a bound is looked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +48,9 @@ class Evaluation:
     holds: np.ndarray
     failed: tuple[str, ...]
     outside: bool
+    uncertain: tuple[str, ...] = ()
+    interval: tuple[np.ndarray, np.ndarray] | None = None
+    """The least and the largest value while uncertain constants run over their intervals."""
 
     def as_json(self) -> dict[str, Any]:
         """The object ``fedbounds eval --json`` prints."""
@@ -56,6 +64,7 @@ class Evaluation:
             "terms": plain(self.terms),
             "holds": plain(self.holds),
             "failed_conditions": list(self.failed),
+            **({} if self.interval is None else {"low": plain(self.interval[0]), "high": plain(self.interval[1])}),
         }
 
     def lines(self) -> Iterator[str]:
@@ -64,16 +73,21 @@ class Evaluation:
         if self.value.ndim == 0:
             yield f"{target} {number(float(self.value))}   [{self.bound.target.card.unit}]   {self._mark(())}".rstrip()
             yield from (f"  {line}" for line in aligned([[n, number(float(t))] for n, t in self.terms.items()]))
+            if self.interval is not None:
+                low, high = (number(float(end)) for end in self.interval)
+                yield f"from {low} to {high} as uncertain constants vary: {', '.join(self.uncertain)}"
             return
         yield f"{target} value   [{self.bound.target.card.unit}]"
         heads = [name for axis in self.axes for name in axis]
         marks = [] if self.holds.all() else [""]
-        yield from aligned(self._rows(bool(marks)), [*heads, "value", *self.terms, *marks])
+        ends = [] if self.interval is None else ["low", "high"]
+        yield from aligned(self._rows(bool(marks)), [*heads, "value", *ends, *self.terms, *marks])
 
     def _rows(self, marked: bool) -> Iterator[list[str]]:
         for index in np.ndindex(self.value.shape):
             said = [_cell(column[i]) for i, axis in zip(index, self.axes, strict=True) for column in axis.values()]
-            shown = [self.value[index], *(term[index] for term in self.terms.values())]
+            ends = () if self.interval is None else (end[index] for end in self.interval)
+            shown = [self.value[index], *ends, *(term[index] for term in self.terms.values())]
             yield [*said, *(number(float(v)) for v in shown), *([self._mark(index)] if marked else [])]
 
     def _mark(self, index: tuple[int, ...]) -> str:
@@ -89,6 +103,8 @@ class Evaluation:
         undefined = np.isnan(self.value) & self.holds
         if undefined.any():
             yield f"{self.bound.name} has no real value {_where(undefined)}, though its conditions hold there"
+        if self.uncertain and self.interval is None:
+            yield f"no interval of the bound at more than {MOST_RANGES} points or over a client axis, only its values"
 
 
 def _where(marked: np.ndarray) -> str:
@@ -109,7 +125,21 @@ def evaluate(span: Grid, outside: bool = False) -> Evaluation:
     axes = span.axes
     if value.ndim > len(axes):
         axes = (*axes, {bound.axis: list(range(1, value.shape[-1] + 1))})
-    return Evaluation(bound, axes, value, terms, holds, failed, outside)
+    uncertain = tuple(span.uncertain)
+    interval = _interval(span, value, outside) if uncertain and value.shape == span.shape else None
+    return Evaluation(bound, axes, value, terms, holds, failed, outside, uncertain, interval)
+
+
+def _interval(span: Grid, value: np.ndarray, outside: bool) -> tuple[np.ndarray, np.ndarray] | None:
+    """The ends of the bound's interval at every point of the grid, NaN where it is silent on all of it."""
+    if value.size > MOST_RANGES:
+        return None
+    low, high = np.full(value.shape, np.nan), np.full(value.shape, np.nan)
+    for index, (_, values) in zip(np.ndindex(value.shape), span.points(), strict=True):
+        with suppress(SilentError):
+            found = bound_range(span.bound, span.uncertain, outside, **values)
+            low[index], high[index] = np.fmin(found.low, value[index]), np.fmax(found.high, value[index])
+    return low, high
 
 
 # ---- one answer per point ----

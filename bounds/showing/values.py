@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,8 @@ quantity=value:
   @file.json                 a value kept in a file
   client_weight=uniform      every client weighs the same
 @file.json alone brings constants: a JSON object of values by quantity. It may hold more than a bound needs (words that
-begin with _ are notes), and quantity=value goes before it.
+begin with _ are notes), and quantity=value goes before it. Its note _interval holds [low, high] of uncertain constants
+(null: no end); eval then also prints the interval of the bound.
 
 For a quantity that varies over clients (or classes) a list runs over them, a list of lists is a sweep, and a number or
 a range holds for all clients alike. For other quantities a list or a range is a sweep. Several sweeps are combined each
@@ -39,13 +41,15 @@ MOST_POINTS = 10_000_000
 class Value:
     """One value as typed: ``kind`` is number, range, list, table (a list of lists) or uniform.
 
-    ``log`` marks a range of equal ratios; an ``optional`` value is ignored by a bound that does not use it.
+    ``log`` marks a range of equal ratios; an ``optional`` value is ignored by a bound that does not use it. ``ends``
+    are those of the interval that an uncertain constant lies in.
     """
 
     kind: str
     numbers: np.ndarray
     optional: bool = False
     log: bool = False
+    ends: tuple[Any, Any] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,15 +57,23 @@ class Grid:
     """A bound with arrays for its quantities that broadcast to one axis per sweep (the client axis comes last).
 
     ``axes`` has one entry per sweep: its numbers by quantity (several quantities where sweeps are paired).
+    ``uncertain`` holds the intervals of constants that are known no better.
     """
 
     bound: Bound
     values: Mapping[str, np.ndarray]
     axes: tuple[dict[str, list[Any]], ...]
+    uncertain: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
 
     @property
     def shape(self) -> tuple[int, ...]:
         return tuple(len(next(iter(axis.values()))) for axis in self.axes)
+
+    def remarks(self) -> Iterator[str]:
+        """What to say where answers take uncertain constants at their values alone."""
+        if self.uncertain:
+            names = ", ".join(self.uncertain)
+            yield f"uncertain constants were taken at their values, not over their intervals: {names}"
 
     def points(self) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
         """What the sweeps say at each point, and the values there: numbers, and lists over the clients."""
@@ -193,7 +205,38 @@ def _constants(path: str) -> dict[str, Value]:
     if not isinstance(held, dict):
         raise BoundsError(f"{path} must hold a JSON object of values by quantity")
     values = {name: item for name, item in held.items() if not name.startswith("_")}
-    return {name: replace(_from_json(name, item), optional=True) for name, item in values.items()}
+    ends = _intervals(path, held.get("_interval", {}))
+    return {name: replace(_from_json(name, v), optional=True, ends=ends.get(name)) for name, v in values.items()}
+
+
+def _intervals(path: str, held: Any) -> dict[str, tuple[Any, Any]]:
+    """The note ``_interval`` of a constants file: [low, high] of uncertain constants, null where there is no end."""
+    if not isinstance(held, dict):
+        raise BoundsError(f"{path}: _interval must hold [low, high] by quantity, null where there is no end")
+    return {name: _ends(f"{path}: _interval of {name}", pair) for name, pair in held.items()}
+
+
+def _ends(where: str, pair: Any) -> tuple[Any, Any]:
+    """Two numbers, or two lists of one length."""
+    if not (isinstance(pair, list) and len(pair) == 2):
+        raise BoundsError(f"{where} must be [low, high], null where there is no end; got {json.dumps(pair)}")
+    try:
+        low, high = (_finite(end, limit) for end, limit in zip(pair, (-math.inf, math.inf), strict=True))
+        ordered = bool(np.all(np.asarray(low) <= np.asarray(high)))
+    except (TypeError, ValueError):
+        raise BoundsError(f"{where} must hold numbers, or lists of one length; got {json.dumps(pair)}") from None
+    if not ordered or np.shape(low) != np.shape(high):
+        raise BoundsError(f"{where} must have its low end below its high end; got {json.dumps(pair)}")
+    return low, high
+
+
+def _finite(end: Any, limit: float) -> Any:
+    """The end of an interval, infinite where it is null."""
+    if isinstance(end, list):
+        return [_finite(part, limit) for part in end]
+    if isinstance(end, (bool, str)):
+        raise TypeError(end)
+    return limit if end is None else float(end)
 
 
 def _from_json(name: str, item: Any) -> Value:
@@ -249,7 +292,7 @@ def _span(bound: Bound, values: Mapping[str, Value], used: Mapping[str, Quantity
         arrays[name] = numbers.reshape(*lead, *tail)
     columns = [{name: numbers.tolist()} for name, numbers in sweeps.items()]
     merged = [{k: v for column in columns for k, v in column.items()}] if paired and columns else columns
-    return Grid(bound, arrays, tuple(merged))
+    return Grid(bound, arrays, tuple(merged), {name: v.ends for name, v in values.items() if v.ends is not None})
 
 
 def _sweeps(quantity: Quantity, value: Value) -> bool:

@@ -1,10 +1,11 @@
 """Constants of a problem, how each was obtained and how uncertain it is; bounds at uncertain constants."""
 
+from bounds.numerics.ranges import bound_range, Range
+
 from .core import as_json, between, Constant, intervals, known
 from .curvature import Eigenvalues, eigenvalues, functional_product, hessian_product
 from .estimate import constants, visited
 from .noise import Gradients, gradients_along, Noise, of_batches, offset_along, sample_noise
-from .ranges import bound_range, Range
 
 __all__ = [
     "Constant",

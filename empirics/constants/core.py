@@ -50,24 +50,27 @@ def between(word: str, value: float, low: float, high: float, how: str) -> Const
 def as_json(constants: Mapping[str, Constant], about: str = "") -> dict[str, Any]:
     """A JSON object that every verb reads as ``@file.json``: values by word, and notes under words that begin with _.
 
-    ``_interval`` holds the ends of uncertain single constants (null: unbounded), ``_how`` where numbers come from.
+    ``_interval`` holds the ends of uncertain constants (null: unbounded), ``_how`` where numbers come from.
     """
     return {
         **{name: c.value for name, c in constants.items()},
         "_about": about,
-        "_interval": {name: [_end(c.low), _end(c.high)] for name, c in constants.items() if c.single and not c.certain},
+        "_interval": {name: [_end(c.low), _end(c.high)] for name, c in constants.items() if not c.certain},
         "_how": {name: c.how for name, c in constants.items()},
     }
 
 
 def intervals(held: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
-    """The uncertain constants of such an object."""
+    """The uncertain single constants of such an object."""
     ends = {
         name: (-math.inf if low is None else low, math.inf if high is None else high)
         for name, (low, high) in held.get("_interval", {}).items()
+        if not isinstance(low, list)
     }
     return {name: (float(low), float(high)) for name, (low, high) in ends.items()}
 
 
-def _end(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+def _end(value: Any) -> Any:
+    if np.ndim(value):
+        return [_end(part) for part in value]
+    return float(value) if math.isfinite(value) else None

@@ -7,10 +7,10 @@ import sympy as sp
 
 from bounds.catalog import get
 from bounds.core import Bound, Condition
+from bounds.errors import BoundsError
 from bounds.papers import Source
 from bounds.vocabulary import grad_norm_sq, gradient_variance, initial_gap, smoothness, step_size
 from empirics.constants import bound_range
-from empirics.errors import EmpiricsError
 
 ONE_ROUND = {"client_weight": [0.3, 0.7], "local_gap": [0.31, 0.47], "non_iidness": [0.12, 0.23]}
 
@@ -61,7 +61,7 @@ def test_points_outside_the_conditions_do_not_count():
     found = bound_range(bound, {"step_size": (0.25, 4.0)}, initial_gap=1.7)
     assert found.high == 1.7 / 0.25
     assert 1.7 / 0.5 <= found.low < 1.75 / 0.5
-    with pytest.raises(EmpiricsError, match="silent on the whole interval"):
+    with pytest.raises(BoundsError, match="silent on the whole interval"):
         bound_range(bound, {"step_size": (3.0, 4.0)}, initial_gap=1.7)
 
 
@@ -82,5 +82,46 @@ def test_nonsense_pairs_do_not_count():
 
 
 def test_ends_must_be_in_order():
-    with pytest.raises(EmpiricsError, match="smoothness: the ends of an interval must be in order; got 2 > 1"):
+    with pytest.raises(BoundsError, match="smoothness: the ends of an interval must be in order; got 2 > 1"):
         bound_range(get("fedals.one_round"), {"smoothness": (2, 1)}, strong_convexity=0.4, **ONE_ROUND)
+
+
+def test_an_end_that_the_domain_leaves_out_is_approached():
+    """mu in (0, 0.5]: the bound grows like 1/mu, so it has no upper end; where it falls with mu, it has one."""
+    bound = get("fedals.one_round")
+    found = bound_range(bound, {"strong_convexity": (0.0, 0.5)}, smoothness=1.3, **ONE_ROUND)
+    assert found.low == bound(smoothness=1.3, strong_convexity=0.5, **ONE_ROUND)
+    assert found.high == math.inf
+    rising = made(initial_gap + step_size)
+    found = bound_range(rising, {"step_size": (0.0, 0.5)}, initial_gap=1.7)
+    assert found.high == 1.7 + 0.5
+    assert 1.7 < found.low < 1.7 + 1e-8
+
+
+def test_no_lower_end_goes_to_the_end_of_the_domain():
+    found = bound_range(made(initial_gap + gradient_variance), {"gradient_variance": (-math.inf, 0.6)}, initial_gap=1.7)
+    assert found == (1.7, 1.7 + 0.6, True)
+
+
+def test_a_list_goes_from_end_to_end_as_a_whole():
+    bound, others = get("fedals.one_round"), {"smoothness": 1.3, "strong_convexity": 0.4, "client_weight": [0.3, 0.7]}
+    low, high = [0.31, 0.47], [0.52, 0.47]
+    found = bound_range(bound, {"local_gap": (low, high)}, non_iidness=[0.12, 0.23], **others)
+    assert found.low == bound(local_gap=low, non_iidness=[0.12, 0.23], **others)
+    assert found.high == pytest.approx(bound(local_gap=high, non_iidness=[0.12, 0.23], **others), rel=1e-12)
+    assert found.low < found.high
+    open_ = bound_range(bound, {"local_gap": (low, [math.inf, 0.47])}, non_iidness=[0.12, 0.23], **others)
+    assert (open_.low, open_.high) == (found.low, math.inf)
+
+
+def test_one_number_for_all_clients_may_be_uncertain():
+    bound, others = get("fedals.one_round"), {"smoothness": 1.3, "strong_convexity": 0.4, "client_weight": [0.3, 0.7]}
+    found = bound_range(bound, {"local_gap": (0.3, 0.6)}, non_iidness=[0.12, 0.23], **others)
+    assert found.low == bound(local_gap=0.3, non_iidness=[0.12, 0.23], **others)
+    assert found.high == bound(local_gap=0.6, non_iidness=[0.12, 0.23], **others)
+
+
+def test_outside_the_conditions_the_formula_speaks():
+    bound = made(initial_gap / step_size, Condition("small steps", step_size <= sp.Rational(1, 2)))
+    found = bound_range(bound, {"initial_gap": (1.7, 2.9)}, outside=True, step_size=0.8)
+    assert found[:2] == (1.7 / 0.8, 2.9 / 0.8)

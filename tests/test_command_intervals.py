@@ -1,0 +1,117 @@
+"""Uncertain constants of a file: ``eval`` prints the interval of the bound, the other verbs say what they did."""
+
+import json
+
+import pytest
+
+import fedbounds
+from bounds import get
+
+VALUES = {
+    "smoothness": 1.3,
+    "strong_convexity": 0.4,
+    "client_weight": [0.3, 0.7],
+    "local_gap": [0.31, 0.47],
+    "non_iidness": [0.12, 0.23],
+}
+
+
+@pytest.fixture
+def run(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def command(*words, interval=None, **changes):
+        held = {**VALUES, **changes, "_interval": interval or {}, "_how": {"smoothness": "by eye"}}
+        (tmp_path / "c.json").write_text(json.dumps(held))
+        status = fedbounds.main([str(w) for w in words])
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return command
+
+
+def at(**changes):
+    return get("fedals.one_round")(**{**VALUES, **changes})
+
+
+UNCERTAIN = {"smoothness": [1.1, 1.9], "strong_convexity": [0.3, 0.5]}
+ENDS = (at(smoothness=1.1, strong_convexity=0.5), at(smoothness=1.9, strong_convexity=0.3))
+
+
+def test_eval_prints_the_interval(run):
+    status, out, err = run("eval", "fedals.one_round", "@c.json", interval=UNCERTAIN)
+    assert (status, err) == (0, "")
+    assert out.startswith(f"generalization_gap <= {at():.6g}")
+    low, high = ENDS
+    assert out.endswith(f"from {low:.6g} to {high:.6g} as uncertain constants vary: smoothness, strong_convexity\n")
+
+
+def test_every_point_of_a_sweep_has_its_own(run):
+    sweep = ["eval", "fedals.one_round", "@c.json", "strong_convexity=0.3,0.5"]
+    _, out, _ = run(*sweep, interval=UNCERTAIN)
+    head, *rows = out.splitlines()[1:]
+    assert head.split()[:4] == ["strong_convexity", "value", "low", "high"]
+    for row, mu in zip(rows, (0.3, 0.5), strict=True):
+        wanted = [mu, *(at(smoothness=smooth, strong_convexity=mu) for smooth in (1.3, 1.1, 1.9))]
+        assert [float(cell) for cell in row.split()[:4]] == pytest.approx(wanted, rel=1e-5)
+    _, out, _ = run(*sweep, "--json", interval=UNCERTAIN)
+    shown = json.loads(out)
+    assert shown["low"] == pytest.approx([at(smoothness=1.1, strong_convexity=mu) for mu in (0.3, 0.5)], rel=1e-12)
+    assert shown["high"] == pytest.approx([at(smoothness=1.9, strong_convexity=mu) for mu in (0.3, 0.5)], rel=1e-12)
+
+
+def test_a_constant_without_an_end(run):
+    _, out, _ = run("eval", "fedals.one_round", "@c.json", interval={"local_gap": [VALUES["local_gap"], [None, None]]})
+    assert out.endswith(f"from {at():.6g} to inf as uncertain constants vary: local_gap\n")
+    _, out, _ = run("eval", "fedals.one_round", "@c.json", "--json", interval={"smoothness": [1.3, None]})
+    assert json.loads(out)["high"] == "inf"
+
+
+def test_values_that_are_typed_are_certain(run):
+    _, out, _ = run("eval", "fedals.one_round", "@c.json", "smoothness=1.4", interval={"smoothness": [1.1, 1.9]})
+    assert "from" not in out
+    _, out, _ = run("eval", "fedals.one_round", "@c.json", "--json")
+    assert "low" not in json.loads(out)
+
+
+def test_where_the_bound_is_silent_there_is_no_interval(run):
+    theorem = ["eval", "fedcog.theorem", "@c.json", "rounds=240", "local_steps=5,500", "step_size=0.031", "--json"]
+    others = {"dissimilarity_factor": 2.3, "dissimilarity_offset": 0.83, "initial_gap": 3.7, "gradient_variance": 1.9}
+    _, out, _ = run(*theorem, interval={"gradient_variance": [1.7, 2.1]}, **others)
+    shown = json.loads(out)
+    assert shown["value"][1] is shown["low"][1] is shown["high"][1] is None
+    assert shown["low"][0] < shown["value"][0] < shown["high"][0]
+
+
+def test_verbs_that_take_values_alone_say_so(run):
+    said = "fedbounds: uncertain constants were taken at their values, not over their intervals: smoothness\n"
+    interval = {"smoothness": [1.1, 1.9], "optimal_loss": [0.1, 0.2]}
+    assert run("show", "fedals.one_round", "@c.json", "--sensitivity", interval=interval)[2] == said
+    status, out, err = run(
+        "solve", "fedals.one_round", "for=strong_convexity", "target=0.9", "--smallest", "@c.json", interval=interval
+    )
+    assert (status, err) == (0, said)
+    assert out.startswith("smallest strong_convexity")
+
+
+@pytest.mark.parametrize(
+    ("interval", "says"),
+    [
+        ([1, 2], "c.json: _interval must hold [low, high] by quantity"),
+        ({"smoothness": 3}, "c.json: _interval of smoothness must be [low, high], null where there is no end; got 3"),
+        ({"smoothness": [1, 2, 3]}, "c.json: _interval of smoothness must be [low, high]"),
+        (
+            {"smoothness": ["1", 2]},
+            'c.json: _interval of smoothness must hold numbers, or lists of one length; got ["1"',
+        ),
+        ({"smoothness": [1.9, 1.1]}, "c.json: _interval of smoothness must have its low end below its high end"),
+        (
+            {"smoothness": [[1, 2], [3, 4, 5]]},
+            "c.json: _interval of smoothness must hold numbers, or lists of one length",
+        ),
+    ],
+)
+def test_an_interval_that_is_none_is_refused_in_one_line(interval, says, run):
+    status, out, err = run("eval", "fedals.one_round", "@c.json", interval=interval)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert says in err
