@@ -1,5 +1,7 @@
 """A pool of samples with classes and groups, for the tests of splits."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from empirics.data.dataset import Dataset
@@ -14,3 +16,5 @@ def pool(samples=SAMPLES, classes=CLASSES, groups=23):
 
 
 POOL = pool()
+NESTED = replace(POOL, groups=POOL.labels // 3, group_word="coarse class")
+"""Coarse classes 0-2, 3-5, 6-8 and 9."""

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from .classes import ClassesPerClient, Shards, Sorted
 from .dirichlet import Dirichlet, DirichletReplaced
 from .groups import ByGroup
+from .pachinko import Pachinko
 from .shares import Iid, LabelSkew, Partition
 from .sizes import IidSplit, LogNormalSizes, PowerLawSizes
 from .split import Split
@@ -24,6 +25,7 @@ PARTITIONS: dict[str, Callable[..., Split]] = {
     "dirichlet_replaced": DirichletReplaced,
     "iid": IidSplit,
     "log_normal_sizes": LogNormalSizes,
+    "pachinko": Pachinko,
     "power_law_sizes": PowerLawSizes,
     "shards": Shards,
     "sorted": Sorted,
@@ -48,6 +50,7 @@ __all__ = [
     "IidSplit",
     "LabelSkew",
     "LogNormalSizes",
+    "Pachinko",
     "Partition",
     "PowerLawSizes",
     "Shards",

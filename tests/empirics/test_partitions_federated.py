@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from partition_toys import CLASSES, POOL, SAMPLES
+from partition_toys import CLASSES, NESTED, POOL, SAMPLES
 
 from bounds.errors import BoundsError
 from empirics.data.dataset import Dataset
@@ -14,6 +14,7 @@ from empirics.partitions import (
     DirichletReplaced,
     IidSplit,
     LogNormalSizes,
+    Pachinko,
     partition,
     PARTITIONS,
     PowerLawSizes,
@@ -31,6 +32,7 @@ SPLITS = (
     DirichletReplaced(0.3),
     IidSplit(),
     LogNormalSizes(1.3),
+    Pachinko(0.3, 2.0),
     PowerLawSizes(1.1),
     Shards(2),
     Sorted(),
@@ -40,6 +42,11 @@ SPLITS = (
 
 def by_name(split):
     return str(split)
+
+
+def pool_of(split):
+    """What it can deal: some want groups that hold whole classes."""
+    return NESTED if isinstance(split, Pachinko) else POOL
 
 
 def counts_of(parts, data=POOL):
@@ -57,7 +64,7 @@ def test_every_split_is_tried_here():
 @pytest.mark.parametrize("split", SPLITS, ids=by_name)
 @pytest.mark.parametrize("clients", [1, 7, 20])
 def test_every_client_gets_samples_and_none_is_dealt_twice(split, clients):
-    parts = split(POOL, clients, seed=5)
+    parts = split(pool_of(split), clients, seed=5)
     assert len(parts) == clients
     assert min(map(len, parts)) >= 1
     dealt = np.concatenate(parts)
@@ -69,7 +76,7 @@ def test_every_client_gets_samples_and_none_is_dealt_twice(split, clients):
 
 @pytest.mark.parametrize("split", SPLITS, ids=by_name)
 def test_the_same_seed_deals_the_same_and_another_does_not(split):
-    first, again, other = (split(POOL, 6, seed=s) for s in (3, 3, 4))
+    first, again, other = (split(pool_of(split), 6, seed=s) for s in (3, 3, 4))
     for a, b in zip(first, again, strict=True):
         np.testing.assert_array_equal(a, b)
     assert any(len(a) != len(b) or (a != b).any() for a, b in zip(first, other, strict=True))
@@ -107,6 +114,8 @@ def test_more_clients_than_samples_and_none_are_refused(split):
         ("power_law_sizes(-1)", "exponent must be at least 0 and below 50; got -1"),
         ("log_normal_sizes(1, least=0)", "least must be at least 1; got 0"),
         ("power_law_sizes(1, least=0)", "least must be at least 1; got 0"),
+        ("pachinko(0)", "alpha of a Pachinko split must be positive; got 0"),
+        ("pachinko(0.1, beta=-2)", "beta of a Pachinko split must be positive; got -2"),
         ("by_group(0)", "least must be at least 1; got 0"),
         ("dirichlet()", "alpha"),
         ("dirichlet(0.1", "must be a name or a call"),
