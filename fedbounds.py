@@ -180,6 +180,13 @@ def constants(arguments: Sequence[str]) -> int:
     return find(arguments)
 
 
+def check(arguments: Sequence[str]) -> int:
+    """Run the audit of the papers' claims, or a part of it."""
+    from paper_checks.command import check as run
+
+    return run(arguments)
+
+
 def _drawing(name: str) -> Callable[[Any, Path], list[Path]] | None:
     """What draws the result of this validation, if there is a figure of it."""
     from figures import VALIDATION_FIGURES
@@ -260,6 +267,7 @@ OWN_OPTIONS: dict[str, Callable[[Sequence[str]], int]] = {
     "validate": validate,
     "train": train,
     "constants": constants,
+    "check": check,
 }
 """Verbs whose options are read where their work is done."""
 

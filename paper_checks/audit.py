@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import time
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import as_completed, ProcessPoolExecutor
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -13,6 +11,7 @@ from bounds.errors import unknown
 
 from . import decaying_k, fedals, fedcog, fedinit
 from .claims import Book, Claim, Finding, Grade, registry, Status
+from .forking import spread
 
 CLAIMS: dict[str, Claim] = registry(fedals.CLAIMS, fedinit.CLAIMS, decaying_k.CLAIMS, fedcog.CLAIMS)
 
@@ -75,37 +74,14 @@ def audit(
 ) -> list[Verdict]:
     """The verdicts in the order of the claims; ``step`` is called as each is reached. One thread per worker."""
     wanted = list(claims)
-    found: dict[str, Verdict] = {}
-    for verdict in _judged(wanted, workers):
-        found[verdict.claim.name] = verdict
-        step(verdict)
-    return [found[c.name] for c in wanted]
+    found: dict[int, Verdict] = {}
+    for place, outcome in spread(_outcome, wanted, workers):
+        found[place] = Verdict(wanted[place], *outcome)
+        step(found[place])
+    return [found[i] for i in range(len(wanted))]
 
 
-def _judged(claims: list[Claim], workers: int) -> Iterator[Verdict]:
-    if workers <= 1 or len(claims) < 2 or "fork" not in multiprocessing.get_all_start_methods():
-        yield from map(judge, claims)
-        return
-    # Forked, since checks hold functions that do not pickle: a worker finds its claim by its place in the list.
-    global _FORKED
-    _FORKED = claims
-    context = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_one_thread) as pool:
-        futures = {pool.submit(_judge_at, i): i for i in range(len(claims))}
-        for future in as_completed(futures):
-            finding, repair, bounds, seconds, crashed = future.result()
-            yield Verdict(claims[futures[future]], finding, repair, bounds, seconds, crashed)
-
-
-_FORKED: list[Claim] = []
-
-
-def _one_thread() -> None:
-    from threadpoolctl import threadpool_limits
-
-    threadpool_limits(1)
-
-
-def _judge_at(place: int) -> tuple[Finding, Finding | None, tuple[str, ...], float, bool]:
-    verdict = judge(_FORKED[place])
+def _outcome(claim: Claim) -> tuple[Finding, Finding | None, tuple[str, ...], float, bool]:
+    """A verdict without its claim, which does not pickle."""
+    verdict = judge(claim)
     return verdict.finding, verdict.repair, verdict.bounds, verdict.seconds, verdict.crashed

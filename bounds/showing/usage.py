@@ -43,6 +43,7 @@ VERBS = {
                   'fedbounds train --problem "softmax(digits)" --clients 10 --partition "dirichlet(1)" --seeds 3'),
     "constants": Verb("L, mu, sigma^2, G^2, B^2, Gamma of a problem, for other verbs as @FILE",
                       'fedbounds constants --problem "softmax(digits)" --clients 10 -o c.json'),
+    "check": Verb("the machine-checked claims of the papers, and their verdicts", "fedbounds check decaying_k.theorem_2"),
 }
 OPTIONS: dict[str, dict[str, Any]] = {
     "--paper": {"metavar": "P", "help": "only the bounds of one paper"},

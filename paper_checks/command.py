@@ -1,0 +1,107 @@
+"""The verb ``check``: run the audit or a part of it, and write its report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from bounds.catalog import BOUNDS
+from bounds.errors import unknown
+from bounds.papers import PAPERS
+from bounds.showing.loading import from_file
+from bounds.showing.usage import Parser, STATUS
+from empirics.progress import Progress, progress
+
+from .audit import audit, CLAIMS, Verdict
+from .claims import Claim, ClaimError
+
+AS_AUDITED, DIFFERS = 0, 1
+
+
+def check(arguments: Sequence[str]) -> int:
+    """Run claims, print their verdicts, write reports; 1 when a verdict differs from the audited one."""
+    parser = _parser()
+    try:
+        args = parser.parse_args(list(arguments))
+    except SystemExit:  # --help
+        return AS_AUDITED
+    if args.workers < 1:
+        raise ClaimError(f"--workers must be >= 1; got {args.workers}")
+    if args.mutate:
+        from .mutation.command import mutate
+
+        return mutate(args)
+    claims = chosen(args.names, args.paper, args.deep)
+    with progress() as bar:
+        bar.start(len(claims))
+        verdicts = audit(claims, args.workers, lambda verdict: _heard(bar, verdict))
+    return _tell(verdicts, args.json, args.report, whole=bool(args.names) and len(claims) <= 12)
+
+
+def _heard(bar: Progress, verdict: Verdict) -> None:
+    bar.doing(verdict.claim.name)
+    bar.step()
+
+
+def chosen(names: Sequence[str], paper: str = "", deep: bool = False) -> list[Claim]:
+    """The claims of these names (a claim, a prefix, a bound they ask for, one of a file), or of a paper, or all."""
+    if paper and paper not in PAPERS:
+        raise unknown("paper", paper, list(PAPERS))
+    if not names:
+        return [c for c in CLAIMS.values() if paper in ("", c.paper) and (deep or not c.deep)]
+    found = {c.name: c for name in names for c in _named(name)}
+    return [c for c in found.values() if paper in ("", c.paper)]
+
+
+def _named(name: str) -> list[Claim]:
+    if ".py:" in name:
+        return [from_file(name, Claim)]
+    if name in CLAIMS:
+        return [CLAIMS[name]]
+    under = [c for c in CLAIMS.values() if c.name.startswith(f"{name}.")]
+    if not under and name not in BOUNDS:
+        raise unknown("claim or bound", name, [*CLAIMS, *BOUNDS])
+    return under or _about(name)
+
+
+def _about(bound: str) -> list[Claim]:
+    """The claims whose checks ask for this bound: all checks of its paper are run to see."""
+    paper = BOUNDS[bound].source.paper
+    verdicts = audit([c for c in CLAIMS.values() if c.paper == paper and not c.deep], 2)
+    return [v.claim for v in verdicts if bound in v.bounds]
+
+
+def _tell(verdicts: list[Verdict], as_json: bool, folder: Path | None, whole: bool) -> int:
+    from .reporting import markdown, page, records, show
+
+    found = records(verdicts)
+    told = json.dumps([r.as_json() for r in found], indent=2, ensure_ascii=False)
+    if as_json:
+        print(told)
+    else:
+        show(verdicts, whole)
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in (("REPORT.md", markdown(found)), ("report.html", page(found)), ("report.json", told + "\n")):
+            (folder / name).write_text(text, encoding="utf-8")
+            if not as_json:
+                print(f"wrote {folder / name}")
+    return AS_AUDITED if all(v.expected for v in verdicts) else DIFFERS
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="fedbounds check",
+        description="run the machine-checked claims of the papers and compare the verdicts with the audited ones",
+        epilog=STATUS,
+    )
+    add = parser.add_argument
+    add("names", nargs="*", metavar="NAME", help="a claim, a prefix, a bound (its claims), or file.py:variable (all)")
+    add("--paper", default="", metavar="P", help="only the claims of one paper")
+    add("--deep", action="store_true", help="deep searches too, which take minutes")
+    add("--mutate", action="store_true", help="plant errors in formulas and checks, and see which are noticed")
+    add("--report", type=Path, metavar="DIR", help="write REPORT.md, report.html and report.json there")
+    add("--json", action="store_true", help="print the records as JSON")
+    add("--workers", type=int, default=2, metavar="N", help="processes (2); the verdicts do not depend on it")
+    return parser

@@ -1,0 +1,88 @@
+"""The report as Markdown: what ``REPORT.md`` holds. No timings: made again, it is the same file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bounds.papers import PAPERS
+
+from .records import counts, grades, papers, Record, summary, WORDS
+
+HOW = """Every verdict judges the statement **as printed** and can be run again with the command beside it.
+
+- **HOLDS**: no way was found to make it false. The grade says how far that goes: *proved* (symbolically, or by going
+  through all cases), *exact* (exact arithmetic at stated points or instances: none refutes it), *sampled* (with the
+  error rate that is stated), *read*.
+- **FAILS**: a witness shows it. **REPAIRED**: it fails as printed, and a corrected statement is given and checked.
+- **OPEN**: no machine decides it, for the reason given.
+
+A verdict can be wrong where the encoding is: every formula of the catalogue is typed from the paper by hand, compared
+with independent arithmetic, and attacked by planted errors (`fedbounds check --mutate`)."""
+
+
+def markdown(found: Sequence[Record]) -> str:
+    """The whole report."""
+    lines = ["# The audit", "", HOW, "", "## Claims by verdict and paper", "", *_tally(found)]
+    for paper, group in papers(found).items():
+        lines += ["", *_paper(paper, group)]
+    return "\n".join(lines) + "\n"
+
+
+def _tally(found: Sequence[Record]) -> list[str]:
+    rows = [["paper", "claims", *WORDS, "holds by"]]
+    for paper, group in papers(found).items():
+        rows.append([PAPERS[paper].short, str(len(group)), *map(str, counts(group).values()), _grades(group)])
+    rows.append(["all", str(len(found)), *map(str, counts(found).values()), _grades(found)])
+    return _table(rows)
+
+
+def _grades(group: Sequence[Record]) -> str:
+    return ", ".join(f"{n} {grade}" for grade, n in sorted(grades(group).items()))
+
+
+def _table(rows: list[list[str]]) -> list[str]:
+    head, *body = (f"| {' | '.join(row)} |" for row in rows)
+    return [head, "|" + " --- |" * len(rows[0]), *body]
+
+
+def _paper(paper: str, group: Sequence[Record]) -> list[str]:
+    about = PAPERS[paper]
+    lines = [f"## {about.short}: {about.title}", "", f"{', '.join(about.authors)}; read: {about.read}.", ""]
+    for paragraph in summary(paper, group):
+        lines += [paragraph, ""]
+    lines += _table([["claim", "verdict", "grade", "kind"], *([_link(r), r.verdict, r.grade, r.kind] for r in group)])
+    for title, part in (
+        ("Check against the PDF", [r for r in group if r.damaged]),
+        ("", [r for r in group if not r.damaged]),
+    ):
+        if part and title:
+            lines += ["", f"### {title}", "", "The text is damaged here; the readings that were considered are named."]
+        for record in part:
+            lines += ["", *_claim(record)]
+    return lines
+
+
+def _link(record: Record) -> str:
+    return f"[{record.name}](#{record.name.replace('.', '')})"
+
+
+def _claim(record: Record) -> list[str]:
+    lines = [f"#### {record.name}", "", f"**{record.verdict}** ({record.grade}). {record.words}", ""]
+    lines.append(f"- Source: {record.source}")
+    lines.append(f"- Evidence: {_plain(record.evidence)}")
+    if record.witness:
+        lines.append(f"- Witness: {_plain(', '.join(f'{k} = {v}' for k, v in record.witness.items()))}")
+    if record.repair:
+        named = f" (`{record.repair_bound}`)" if record.repair_bound else ""
+        lines.append(f"- Repair{named}: {record.repair}: {_plain(record.repair_evidence)}")
+    if record.damaged:
+        lines.append(f"- Readings: {record.damaged}")
+    if record.note:
+        lines.append(f"- Note: {record.note}")
+    lines.append(f"- Again: `{record.command}`")
+    return lines
+
+
+def _plain(text: str) -> str:
+    """Stars and pipes of formulas kept from being read as Markdown."""
+    return text.replace("\\", "\\\\").replace("*", "\\*").replace("|", "\\|").replace("_", "\\_")
