@@ -1,4 +1,4 @@
-"""Running the audit on mutants: a mutant is caught when some claim that asks for it gets another verdict than audited."""
+"""Running the audit on mutants: one is caught when a claim that asks for it gets another verdict than the audited."""
 
 from __future__ import annotations
 
