@@ -23,9 +23,9 @@ from bounds.fedcog import labels as whole
 from ..algorithm import Algorithm, fedavg, renamed, Rows, TaskLoss, Work
 from ..errors import EmpiricsError
 from ..shuffles import orders
-from ..streams import stream
 from .calls import checked, chosen, plugged, written
 from .halves import adam, Batch, floating, log_sum, over, Probable, probable
+from .pictures import Learnt, Pixels
 
 READINGS = ("intended", "code")
 TARGETS = ("complementary", "uniform")
@@ -41,11 +41,11 @@ LOGS = log(LEAST), log(MOST)
 class Generate:
     """Inputs that the server's model classifies as their target and on which it and the client's own model disagree.
 
-    Eq. (1): from standard normal noise, ``steps`` Adam steps on the mean of cross-entropy plus ``disagreement`` times
-    ``1 - JS``, eq. (2), with natural logarithms. Target labels complement the client's classes (``uniform``: all labels
-    alike), rounded so that ``samples`` are generated (``code`` floors); a client whose classes are equally frequent
-    takes all labels alike. ``shared``: all clients start from the same noise, as the theorem supposes. ``code`` also
-    swaps the arguments of the divergences and clamps probabilities to [0.01, 0.99], as the release does.
+    Eq. (1): from standard normal noise, ``steps`` Adam steps, on what the ``pictures`` are made of, down the mean of
+    cross-entropy plus ``disagreement`` times ``1 - JS``, eq. (2), with natural logarithms. Target labels complement the
+    client's classes (``uniform``: all labels alike), rounded so that ``samples`` are generated (``code`` floors); a
+    client whose classes are equally frequent takes all labels alike. ``code`` also swaps the arguments of the
+    divergences and clamps probabilities to [0.01, 0.99], as the release does.
     """
 
     samples: int = 256
@@ -53,22 +53,25 @@ class Generate:
     disagreement: float = 0.1
     step_size: float = 1e-2
     targets: str = "complementary"
-    shared: bool = False
+    pictures: Pixels | Learnt = field(default_factory=Pixels)
     reading: str = "intended"
 
     def __call__(self, net: Any, work: Work, shape: tuple[int, ...]) -> tuple[Tensor, Tensor, Tensor]:
         """Generated inputs ``(rows, samples, *shape)``, their target labels and weights ``(rows, samples)``."""
         labels, shares = self.labels(work)
-        inputs = self._noise(work, shape)
+        variables, inputs = self.pictures(work, self.samples, shape)
         theirs, own = frozen(net, work.received.expand(len(work.rows), -1)), frozen(net, work.recall("last"))
-        moments = torch.zeros(2, *inputs.shape).to(inputs)
+        moments = [torch.zeros(2, *x.shape).to(x) for x in variables]
         for step in range(self.steps):
             with torch.enable_grad():
-                point = inputs.detach().requires_grad_()
-                loss = self.loss(net, theirs(point), own(point), labels, shares).sum()
-                (gradient,) = torch.autograd.grad(loss, point)
-            adam(inputs, gradient, moments, step + 1, self.step_size, 0.5)
-        return inputs, labels, shares
+                points = [x.detach().requires_grad_() for x in variables]
+                made = inputs(*points)
+                loss = self.loss(net, theirs(made), own(made), labels, shares).sum()
+                gradients = torch.autograd.grad(loss, points)
+            for x, gradient, own_moments in zip(variables, gradients, moments, strict=True):
+                adam(x, gradient, own_moments, step + 1, self.step_size, 0.5)
+        with torch.no_grad():
+            return inputs(*variables), labels, shares
 
     def loss(self, net: Any, theirs: Tensor, own: Tensor, labels: Tensor, shares: Tensor) -> Tensor:
         """Eq. (1) for every row ``(rows,)`` from the outputs of the server's and of the client's model."""
@@ -102,15 +105,6 @@ class Generate:
             lack = [1] * len(counts)
         share = whole.floors if self.reading == "code" else whole.largest_remainder
         return [label for label, n in enumerate(share(lack, self.samples)) for _ in range(n)]
-
-    def _noise(self, work: Work, shape: tuple[int, ...]) -> Tensor:
-        draws = [
-            stream(
-                work.seed, "generated inputs", round=work.state.round, client=0 if self.shared else int(k)
-            ).standard_normal((self.samples, *shape), dtype="float32")
-            for k in work.clients
-        ]
-        return torch.from_numpy(np.stack(draws)).to(work.starts)
 
 
 def frozen(net: Any, w: Tensor) -> Callable[[Tensor], Tensor]:
@@ -201,6 +195,7 @@ def with_consensus_data(
     targets: str = "complementary",
     supervision: str = "soft",
     shared: bool = False,
+    generator: bool = False,
     reading: str = "intended",
 ) -> Algorithm:
     """``algorithm`` whose clients also distil on generated data from round ``after`` on (FedCOG, Table 3).
@@ -208,13 +203,16 @@ def with_consensus_data(
     Its start, correction, server step and messages stay. ``distillation=None`` takes the hyper-parameter-free weights.
     A client that has never trained disagrees with the first model only in rounds after its first. Table 5: ``steps=0``
     takes noise as it is (variant 1), ``disagreement=0`` the server's model alone (2), ``supervision`` hard labels (3).
-    The release takes ``batch`` 64 of the generated samples a step, where eq. (3) takes all.
+    The release takes ``batch`` 64 of the generated samples a step, where eq. (3) takes all. ``shared``: all clients
+    start from the same noise, as the theorem supposes. ``generator`` learns a network from noise to images, and the
+    noise, instead of the pixels (A.4.2); the network is thrown away after the round.
     """
     name = "with_consensus_data"
     if distillation is not None:
         distillation = checked(f"{name}: distillation", distillation, NONNEGATIVE)
-    if not isinstance(shared, bool):
-        raise EmpiricsError(f"{name}: shared must be True or False; got {shared!r}")
+    for word, value in {"shared": shared, "generator": generator}.items():
+        if not isinstance(value, bool):
+            raise EmpiricsError(f"{name}: {word} must be True or False; got {value!r}")
     options = {
         "disagreement": checked(f"{name}: disagreement", disagreement, NONNEGATIVE),
         "distillation": distillation,
@@ -225,15 +223,17 @@ def with_consensus_data(
         "targets": chosen(f"{name}: targets", targets, TARGETS),
         "supervision": chosen(f"{name}: supervision", supervision, SUPERVISION),
         "shared": shared,
+        "generator": generator,
         "reading": chosen(f"{name}: reading", reading, READINGS),
     }
     inner = plugged(name, algorithm)
-    made = {key: options[key] for key in ("samples", "steps", "disagreement", "targets", "shared", "reading")}
+    made = {key: options[key] for key in ("samples", "steps", "disagreement", "targets", "reading")}
+    pictures = Learnt(shared) if generator else Pixels(shared)
     keepers = inner.remember if Rows("last") in inner.remember else (*inner.remember, Rows("last"))
     return renamed(
         inner,
         written(name, inner, **options),
-        objective=Distil(inner.objective, Generate(**made), distillation, after, batch, supervision),
+        objective=Distil(inner.objective, Generate(**made, pictures=pictures), distillation, after, batch, supervision),
         remember=keepers,
         needs_labels=True,
         reading=reading,
@@ -250,6 +250,7 @@ def fedcog(
     targets: str = "complementary",
     supervision: str = "soft",
     shared: bool = False,
+    generator: bool = False,
     reading: str = "intended",
 ) -> Algorithm:
     """FedCOG, Algorithm 1: FedAvg, from round ``after`` on with generation and distillation (Section 6: after 50)."""

@@ -101,7 +101,7 @@ def fedreg(
     Pseudo data are the batch after ``iterations`` signed gradient steps of ``made_step_size`` with the server's model,
     perturbed data the same with a hundredth of it and the true labels. Made at each step, they are those that the paper
     makes at the start of a round: they depend on the server's model alone. gamma 0.5, 10 iterations and 1e-3 are those
-    of FedCOG's code; the original's step is 0.01 to 0.2 by data set. The readings differ in the sign of the signed steps:
+    of FedCOG's code; the original's step is 0.01 to 0.2 by data set. The readings differ in the sign of these steps:
     ``intended`` goes down the server model's loss, so that pseudo data are what that model is surer of than of the
     batch; ``code`` goes up, away from what it knows, and leaves the range of the batch, as the official code does (it
     adds the sign, and drops what its limit to the range returns). The official code also changes its inputs in place,
