@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from ..claims import Claim
+from . import proofs
 
-CLAIMS: tuple[Claim, ...] = ()
+CLAIMS: tuple[Claim, ...] = (*proofs.CLAIMS,)
