@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from ..claims import Claim
+from . import one_round
 
-CLAIMS: tuple[Claim, ...] = ()
+CLAIMS: tuple[Claim, ...] = one_round.CLAIMS

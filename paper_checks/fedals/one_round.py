@@ -1,0 +1,296 @@
+"""Theorem 4.1 and what its discussion reads off it: 1/K^2 for iid clients, and non-iidness as what hurts."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from bounds.assumptions import EXACT_LOCAL_SOLVER, FULL_PARTICIPATION, INDEPENDENT_SAMPLES, SMOOTH, STRONGLY_CONVEX
+from bounds.operators import ClientMean as E_k
+from bounds.vocabulary import (
+    client_distance_sq as distance_sq,
+    client_gradient_variance as sigma_sq,
+    client_weight as w,
+    clients as K,
+    local_gap as Delta,
+    non_iidness as delta,
+    samples as n,
+    smoothness as L,
+    strong_convexity as mu,
+)
+
+from ..checkers import All, At, ImpliedBy, MonotoneIn, Open, OrderIs, Same, TendsTo, term
+from ..checkers.formulas import resolve
+from ..claims import Book, Claim, Finding, Kind, Repair, Status
+from .common import alike, fails, holds, MU_AT_MOST_L, NONNEGATIVE, of, Requires, shared
+
+THEOREM, DISCUSSION = of("Theorem 4.1, eq. (6)"), of("Section 4.1, Discussion")
+GAP, LOCAL_GAP, NON_IIDNESS, CLOSED, IID = (
+    "fedals.gaussian_mean_gap",
+    "fedals.gaussian_mean_local_gap",
+    "fedals.gaussian_mean_non_iidness",
+    "fedals.gaussian_mean_bound",
+    "fedals.one_round_iid_claimed",
+)
+SIGNS = tuple(map(shared, NONNEGATIVE))
+D, d, r = shared(Delta), shared(delta), shared(distance_sq)
+LOCAL, DRIFT = term("fedals.one_round", "local generalization"), term("fedals.one_round", "non-iidness")
+
+SPREAD_SQ = 2 * w**2 / mu * Delta
+"""(26): what replacing one client's data moves the averaged model, squared and in the mean."""
+SLOPE_SQ = 2 * L * delta
+"""(29) with (36): the squared gradient of a client's training risk at the averaged model, in the mean."""
+
+STATEMENT = Claim(
+    "fedals.theorem_4_1",
+    "The one-round bound is what (31) gives with the two estimates (26) and (29) put in.",
+    THEOREM,
+    Kind.THEOREM,
+    All(
+        {
+            "local generalization": Same(LOCAL, E_k(L / 2 * SPREAD_SQ)),
+            "non-iidness": Same(DRIFT, E_k(sp.sqrt(SLOPE_SQ * SPREAD_SQ)), where=NONNEGATIVE),
+        }
+    ),
+    Status.HOLDS,
+    note="Numbered (15) and (37) in the appendix, where the same formula stands.",
+)
+
+CONDITIONS = Claim(
+    "fedals.theorem_4_1.conditions",
+    "The theorem asks for a smooth, strongly convex loss, independent samples, exact local minimisers and everyone's "
+    "participation; local gaps and non-iidness are then nonnegative.",
+    THEOREM,
+    Kind.ASSUMPTION,
+    Requires(
+        "fedals.one_round",
+        NONNEGATIVE,
+        (SMOOTH, STRONGLY_CONVEX, INDEPENDENT_SAMPLES, EXACT_LOCAL_SOLVER, FULL_PARTICIPATION),
+    ),
+    Status.HOLDS,
+    note="The two signs are not asked for in the paper but follow from (23) and from the definition of non-iidness.",
+)
+
+MEAN_GAP = Claim(
+    "fedals.discussion.local",
+    "Clients whose own models generalise better make the bound on the averaged model smaller.",
+    DISCUSSION,
+    Kind.REMARK,
+    MonotoneIn(alike("fedals.one_round"), D, up=True, where=SIGNS),
+    Status.HOLDS,
+)
+
+HURTS_BOUND = Claim(
+    "fedals.discussion.non_iid_bound",
+    "The bound grows with the non-iidness of the clients.",
+    DISCUSSION,
+    Kind.REMARK,
+    MonotoneIn(alike("fedals.one_round"), d, up=True, where=(sp.Gt(D, 0), sp.Gt(d, 0))),
+    Status.HOLDS,
+)
+
+HURTS = Claim(
+    "fedals.discussion.non_iid_hurts",
+    "Non-iidness deteriorates the generalization of the averaged model (not only the bound on it).",
+    DISCUSSION,
+    Kind.REMARK,
+    MonotoneIn(alike(GAP), r, up=True, where=(sp.Gt(D, 0),)),
+    Status.FAILS,
+    note="For squared distances the exact gap is the weighted local gap however far apart the clients are; it is the "
+    "bound that grows. What non-iidness raises there is the risk itself, which is no generalization gap.",
+)
+
+SOLE_TERM = Claim(
+    "fedals.discussion.iid_non_iidness",
+    "In the iid setting the first term is the only one: the non-iidness of identically distributed clients vanishes.",
+    DISCUSSION,
+    Kind.REMARK,
+    Same(At(alike(NON_IIDNESS), {r: 0}), 0, difference=(1 - 1 / K) * D / 2, where=(sp.Gt(D, 0), sp.Gt(K, 1))),
+    Status.FAILS,
+    note="It is a difference of training risks on finite samples. For squared distances and iid clients it is half the "
+    "local gap times 1 - 1/K, so the second term of (6) is the larger one from three clients on.",
+)
+
+IID_BOUND = Claim(
+    "fedals.discussion.one_over_k_squared",
+    "With uniform weights and iid clients the averaged model's gap is at most L/mu of a local gap over K^2.",
+    DISCUSSION,
+    Kind.REMARK,
+    Same(alike(GAP), At(alike(IID), {mu: L}), ratio=K, where=(sp.Gt(K, 1),)),
+    Status.FAILS,
+    note="A bound of this size would be false: for l = L/2 |theta - z|^2, where L = mu, the gap of iid clients is "
+    "exactly a local gap over K, which is K times the claimed bound.",
+    repair=Repair(
+        "(6) itself, whose second term keeps the order 1/K: never below the exact gap, and above it by a factor that "
+        "tends to sqrt(2)",
+        All(
+            {
+                "above the gap": ImpliedBy(alike(GAP), At(alike(CLOSED), {r: 0}), where=(sp.Ge(D, 0), sp.Ge(K, 1))),
+                "factor": TendsTo(
+                    lambda book: resolve(At(alike(CLOSED), {r: 0}), book) / resolve(alike(GAP), book),
+                    K,
+                    sp.oo,
+                    sp.sqrt(2),
+                    where=(sp.Gt(D, 0),),
+                ),
+            }
+        ),
+        "fedals.gaussian_mean_bound",
+    ),
+    about=("fedals.one_round",),
+)
+
+IID_WEIGHTS = Claim(
+    "fedals.discussion.weight_squared",
+    "For iid clients of any weights the gap is a mean of squared weights times local gaps.",
+    of("Section 4.1, Discussion, and summary of the contributions", "v1"),
+    Kind.REMARK,
+    Same(GAP, At(IID, {mu: L}), difference=E_k(w * (1 - w) * Delta)),
+    Status.FAILS,
+    note="v1 speaks of the squared weight, v2 of 1/K^2. The exact gap has the weight itself.",
+)
+
+IID_PRINTED = Claim(
+    "fedals.discussion.first_term",
+    "The iid reading is the first term of the one-round bound and nothing else.",
+    DISCUSSION,
+    Kind.REMARK,
+    All({"formula": Same(IID, LOCAL), "conditions": Requires(IID, NONNEGATIVE[:1], (SMOOTH, STRONGLY_CONVEX))}),
+    Status.HOLDS,
+)
+
+POOLED_GAP = 2 * sp.Rational(1, 2) * sigma_sq / (L * n * K)
+"""One model fitted to the K n samples of all: twice the excess of a mean of K n samples over the population's."""
+
+ADDITIONAL = Claim(
+    "fedals.discussion.additional_factor",
+    "Averaging local models improves on the 1/K that the larger pooled data set brings by a further 1/K.",
+    of("Section 4.1, Discussion", "v2"),
+    Kind.REMARK,
+    Same(alike(At(GAP, {Delta: LOCAL_GAP})), shared(POOLED_GAP) / K, ratio=K, where=(sp.Gt(K, 1),)),
+    Status.FAILS,
+    note="For squared distances the average of the local models is the model fitted to all data: their gaps are the "
+    "same number. Only v2 makes this remark.",
+)
+
+TIGHTER = Claim(
+    "fedals.discussion.enhancement",
+    "The factor 1/K^2 is an enhancement over earlier bounds for iid clients, which fall like 1/K.",
+    of("Sections 2 and 4.1"),
+    Kind.REMARK,
+    OrderIs(alike(GAP), K, K**-2, where=(sp.Gt(D, 0),), at_most=True),
+    Status.FAILS,
+    note="The exact gap falls like 1/K on this instance, so no bound that holds for all of them can fall faster.",
+    repair=Repair("the gap and (6) fall like 1/K", OrderIs(alike(GAP), K, 1 / K, where=(sp.Gt(D, 0),))),
+)
+
+NEED_NOT_FALL = Claim(
+    "fedals.discussion.need_not_fall",
+    "For non-iid clients the bound need not decrease with averaging.",
+    DISCUSSION,
+    Kind.REMARK,
+    lambda book: _two_far_clients(book),
+    Status.HOLDS,
+)
+
+
+def _two_far_clients(book: Book) -> Finding:
+    bound = resolve(alike(CLOSED), book)
+    here = {L: sp.Integer(1), D: sp.Rational(3, 10), r: sp.Integer(50)}
+    alone = bound.subs({**here, K: 1, r: 0})
+    two = bound.subs({**here, K: 2})
+    said = f"squared distances, local gap 3/10: {float(alone):.4g} alone, {float(two):.4g} for two clients at 50"
+    return holds(said) if two > alone else fails(said)
+
+
+CONTRAST = Claim(
+    "fedals.discussion.contrast",
+    "How the bound falls with the number of clients differs between iid and non-iid clients: this shows why FedAvg "
+    "works for the one and not for the other.",
+    DISCUSSION,
+    Kind.REMARK,
+    lambda book: _orders(book),
+    Status.FAILS,
+    note="At any fixed distance of the clients the bound falls like 1/K, and so it does at distance zero. Only the "
+    "constant in front differs.",
+)
+
+
+def _orders(book: Book) -> Finding:
+    apart, iid = alike(CLOSED), At(alike(CLOSED), {r: 0})
+    orders = {
+        "non-iid": OrderIs(apart, K, 1 / K, where=(sp.Gt(D, 0), sp.Gt(r, 0)))(book),
+        "iid": OrderIs(iid, K, 1 / K, where=(sp.Gt(D, 0),))(book),
+    }
+    if all(f.status is Status.HOLDS for f in orders.values()):
+        return fails(f"both are of the order 1/K: {orders['iid'].evidence}")
+    return holds("; ".join(f"{name}: {f.evidence}" for name, f in orders.items()))
+
+
+EXACT_LOCAL = Claim(
+    "fedals.squared_distances.local_gap",
+    "For squared distances a client's local gap is its gradient variance over L n.",
+    of("Theorem 4.1, its quantities for squared distances"),
+    Kind.EQUATION,
+    Same(LOCAL_GAP, 2 * (sigma_sq / L**2 / n) * L / 2),
+    Status.HOLDS,
+    note="Ours: the sample mean is s^2/n too far from a fresh sample and as much too near its own.",
+)
+
+EXACT_BOUND = Claim(
+    "fedals.squared_distances.bound",
+    "For squared distances (6) is its formula at L = mu and at the exact non-iidness of the clients.",
+    of("Theorem 4.1, its quantities for squared distances"),
+    Kind.EQUATION,
+    All(
+        {
+            "bound": Same(CLOSED, At("fedals.one_round", {mu: L, delta: NON_IIDNESS}), where=(sp.Ge(Delta, 0),)),
+            "conditions": Requires(CLOSED, NONNEGATIVE[:1]),
+            "conditions of the gap": Requires(GAP, NONNEGATIVE[:1]),
+            "conditions of the non-iidness": Requires(NON_IIDNESS, NONNEGATIVE[:1]),
+        }
+    ),
+    Status.HOLDS,
+    note="Ours.",
+)
+
+CONDITION_NUMBER = Claim(
+    "fedals.theorem_4_1.condition_number",
+    "The bound grows with the condition number L/mu, so it is smallest where they agree.",
+    THEOREM,
+    Kind.REMARK,
+    ImpliedBy(At(alike("fedals.one_round"), {mu: L}), alike("fedals.one_round"), where=(*SIGNS, MU_AT_MOST_L)),
+    Status.HOLDS,
+)
+
+PRIOR = Claim(
+    "fedals.related.tighter",
+    "The one-round bound is tighter than those of Barnes et al., Yagli et al. and Sun et al.",
+    of("Section 1, Contribution I; Section 2"),
+    Kind.REMARK,
+    Open(
+        "the paper restates none of the bounds it compares with, and they need other assumptions (mutual information, "
+        "Bregman divergences, Lipschitz losses): there are no two formulas to compare. The 1/K^2 that the comparison "
+        "rests on is refuted by fedals.discussion.one_over_k_squared"
+    ),
+    Status.OPEN,
+)
+
+CLAIMS: tuple[Claim, ...] = (
+    STATEMENT,
+    CONDITIONS,
+    CONDITION_NUMBER,
+    MEAN_GAP,
+    HURTS_BOUND,
+    HURTS,
+    SOLE_TERM,
+    IID_BOUND,
+    IID_WEIGHTS,
+    IID_PRINTED,
+    ADDITIONAL,
+    TIGHTER,
+    NEED_NOT_FALL,
+    CONTRAST,
+    EXACT_LOCAL,
+    EXACT_BOUND,
+    PRIOR,
+)
