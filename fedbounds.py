@@ -47,13 +47,12 @@ def __dir__() -> list[str]:
 
 
 def list_(args: argparse.Namespace) -> int:
-    from bounds import BOUNDS
+    from bounds.index import entries as listed
     from bounds.papers import paper
-    from bounds.showing.cards import summary
     from bounds.showing.tables import aligned
 
     key = paper(args.paper).key if args.paper else None
-    entries = [summary(b) for b in BOUNDS.values() if key in (None, b.source.paper)]
+    entries = [e for e in listed() if key in (None, e["paper"])]
     if args.json:
         return _json(entries)
     return _print(aligned([[e["name"], f"{e['target']} {e['relation']}", e["source"]] for e in entries]))
@@ -153,17 +152,16 @@ def plot(args: argparse.Namespace) -> int:
 def validate(arguments: Sequence[str]) -> int:
     """The rest of the line belongs to the validation, which has options of its own."""
     from bounds.showing.usage import UsageError
-    from paper_checks.validation import VALIDATIONS
+    from paper_checks import validation
 
     name = next((a for a in arguments if not a.startswith("-")), "")
     if not name and {"-h", "--help"} & set(arguments):
-        return _print([f"usage: fedbounds validate {n} [--help]   {v.words}" for n, v in sorted(VALIDATIONS.items())])
-    if name not in VALIDATIONS:
-        said = f"unknown validation {name!r}" if name else "validate needs a name"
-        raise UsageError(f"{said}; available: {', '.join(sorted(VALIDATIONS))}")
+        return _print(validation.usage())
+    if not name:
+        raise UsageError("validate needs the name of a bound; see fedbounds validate --help")
     rest = list(arguments)
     rest.remove(name)
-    return VALIDATIONS[name].main(rest, _drawing(name))
+    return validation.run(name, rest, _drawing(name))
 
 
 def train(arguments: Sequence[str]) -> int:

@@ -6,8 +6,6 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 
 def number(value: float, digits: int = 6) -> str:
     """A number as tables show it: ``digits`` significant ones, whole numbers without a point."""
@@ -29,7 +27,7 @@ def plain(value: Any) -> Any:
         return {k: plain(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(v) for v in value]
-    if isinstance(value, (np.ndarray, np.generic)):
+    if hasattr(value, "tolist"):  # an array or a scalar of NumPy, which need not be imported to know
         return plain(value.tolist())
     if isinstance(value, float):
         if math.isnan(value):

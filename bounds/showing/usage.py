@@ -6,9 +6,6 @@ import argparse
 from typing import Any, NamedTuple, NoReturn
 
 from ..errors import BoundsError
-from .answers import EVAL_JSON
-from .cards import SHOW_JSON
-from .values import GRAMMAR
 
 
 class UsageError(BoundsError):
@@ -43,7 +40,8 @@ VERBS = {
                   'fedbounds train --problem "softmax(digits)" --clients 10 --partition "dirichlet(1)" --seeds 3'),
     "constants": Verb("L, mu, sigma^2, G^2, B^2, Gamma of a problem, for other verbs as @FILE",
                       'fedbounds constants --problem "softmax(digits)" --clients 10 -o c.json'),
-    "check": Verb("the machine-checked claims of the papers, and their verdicts", "fedbounds check decaying_k.theorem_2"),
+    "check": Verb("the machine-checked claims of the papers, and their verdicts",
+                  "fedbounds check decaying_k.theorem_2"),
 }
 OPTIONS: dict[str, dict[str, Any]] = {
     "--paper": {"metavar": "P", "help": "only the bounds of one paper"},
@@ -108,4 +106,8 @@ def _details(name: str) -> list[str]:
     """The grammar of values and the JSON formats, for the verbs that have them."""
     if name == "list":
         return ["--json prints a list of objects with name, paper, relation, target and source."]
+    from .answers import EVAL_JSON
+    from .cards import SHOW_JSON
+    from .values import GRAMMAR
+
     return [GRAMMAR, *({"show": [SHOW_JSON], "eval": [EVAL_JSON]}.get(name, []))]
