@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from ..claims import Claim
-from . import one_round
+from . import one_round, splits, tables
 
-CLAIMS: tuple[Claim, ...] = one_round.CLAIMS
+CLAIMS: tuple[Claim, ...] = (*one_round.CLAIMS, *tables.CLAIMS, *splits.CLAIMS)
