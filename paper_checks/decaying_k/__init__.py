@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from ..claims import Claim
+from . import optima, runtime
 
-CLAIMS: tuple[Claim, ...] = ()
+CLAIMS: tuple[Claim, ...] = (*runtime.CLAIMS, *optima.CLAIMS)
