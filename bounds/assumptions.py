@@ -110,7 +110,10 @@ def _per_round(setting: Any, attribute: str) -> Sequence[float] | None:
 
 def _full(problem: Any, algorithm: Any, setting: Any) -> bool | None:
     cohort, clients = getattr(setting, "cohort", None), getattr(setting, "clients", None)
-    return None if cohort is None or clients is None else bool(cohort == clients)
+    if cohort is None or clients is None:
+        return None
+    again = getattr(setting, "sampling", None) == "with_replacement"  # who is drawn twice keeps another one out
+    return bool(cohort == clients and (not again or clients == 1))
 
 
 def _equal_sizes(problem: Any, algorithm: Any, setting: Any) -> bool | None:

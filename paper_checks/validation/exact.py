@@ -9,10 +9,9 @@ from __future__ import annotations
 import argparse
 import csv
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,35 +21,19 @@ from bounds.errors import NoMinimumError, NoSolutionError, OutsideConditionsWarn
 from bounds.showing.usage import Parser
 from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
-from empirics.exact import ExactRun, Trajectory
+from empirics.exact import ExactRun
 from empirics.quadratics import Quadratics, random_quadratics
 from empirics.setting import Setting
 
+from .. import readings
+from ..readings import facts
 from .core import standing, Verdict
 
 ROUNDING = 1e-9
 """Relative difference that floating-point arithmetic may make in an exact comparison."""
 
-PROBLEM = (
-    "clients", "smoothness", "strong_convexity", "pl_constant", "gradient_variance", "client_gradient_variance",
-    "dissimilarity_offset", "dissimilarity_factor", "heterogeneity", "client_weight", "optimal_loss", "initial_loss",
-    "initial_gap", "current_loss",
-)  # fmt: skip
-SETTING = ("cohort", "local_steps", "rounds", "iterations", "steps_cubed_ratio", "relaxation", "step_size")
-RUN = (
-    "grad_norm_sq", "divergence", "active_divergence", "next_divergence", "optimality_gap", "local_drift",
-    "global_step", "initial_divergence", "final_divergence", "mean_grad_norm_sq", "grad_cap_sq",
-)  # fmt: skip
 CHOSEN = ("contraction",)
 """Constants of a proof alone: the bound may be read with the best of them."""
-
-SERVER = {
-    "mean_grad_norm_sq": "grad_norm_sq",
-    "mean_divergence": "divergence",
-    "final_divergence": "divergence",
-    "next_divergence": "divergence",
-}
-"""Which reading at the server model a word of a run is made of."""
 
 
 def measurable(bound: Bound) -> bool:
@@ -58,11 +41,11 @@ def measurable(bound: Bound) -> bool:
 
     The step size must be among them: a statement that has put in a step size of its own is not about any run.
     """
-    known = {*PROBLEM, *SETTING, *RUN, *CHOSEN}
+    known = {*readings.PROBLEM, *readings.SETTING, *readings.RUN, *CHOSEN}
     at = bound.statistic
     if bound.relation != "<=" or at is None or at.over not in ("rounds", "iterations"):
         return False
-    target = SERVER.get(bound.target.name, bound.target.name)
+    target = readings.SERVER.get(bound.target.name, bound.target.name)
     readable = target in ("grad_norm_sq", "divergence", "optimality_gap", "local_drift", "global_step")
     words = {q.name for q in bound.quantities}
     return readable and "step_size" in words and words <= known
@@ -94,24 +77,13 @@ def compare(bound: Bound, problem: Quadratics, setting: Setting, beta: float) ->
     """Run what the bound is about and put the bound beside the exact value of its target."""
     method = _method(bound, beta)
     trajectory = ExactRun(problem, method, setting).run()
-    values = _values(problem, setting, beta, trajectory)
+    values = readings.values(problem, setting, beta, trajectory)
     values |= _best(bound, values)
     used = {q.name: values[q.name] for q in bound.quantities}
-    exact = np.atleast_1d(_target(bound, trajectory))
+    exact = np.atleast_1d(readings.target(bound, trajectory))
     at = np.broadcast_to(np.atleast_1d(bound(**used)), exact.shape)
     formula = np.broadcast_to(np.atleast_1d(bound.formula(**used)), exact.shape)
     return Compared(at, formula, exact, values, breaks(bound, problem, method, setting))
-
-
-def facts(problem: Quadratics, setting: Setting) -> SimpleNamespace:
-    """The setting in the words that assumptions read."""
-    return SimpleNamespace(
-        clients=problem.clients,
-        cohort=setting.cohort,
-        sampling=setting.sampling,
-        local_steps=setting.local_steps,
-        step_sizes=setting.step_size,
-    )
 
 
 def breaks(bound: Bound, problem: Quadratics, method: Any, setting: Setting) -> bool:
@@ -129,33 +101,6 @@ def _method(bound: Bound, beta: float) -> Any:
     return algorithm("fedavg()")
 
 
-def _values(problem: Quadratics, setting: Setting, beta: float, run: Trajectory) -> dict[str, Any]:
-    steps = np.asarray(run.rounds["local_steps"], dtype=float)
-    start = float(problem.loss(problem.start))
-    gradients, divergence = run.server["grad_norm_sq"], run.server["divergence"]
-    return {
-        **{name: getattr(problem, name) for name in PROBLEM if hasattr(problem, name)},
-        "client_weight": problem.weights,
-        "initial_loss": start,
-        "current_loss": start,
-        "initial_gap": start - problem.optimal_loss,
-        **{name: readings[:-1] for name, readings in run.server.items()},
-        **{name: run.rounds[name] for name in ("local_drift", "global_step")},
-        "next_divergence": divergence[1:],
-        "initial_divergence": divergence[0],
-        "final_divergence": divergence[-1],
-        "mean_grad_norm_sq": gradients[:-1].mean(),
-        "grad_cap_sq": float(np.max(run.rounds["grad_cap_sq"])),
-        "cohort": setting.cohort,
-        "local_steps": setting.local_steps,
-        "rounds": setting.rounds,
-        "step_size": setting.step_size,
-        "iterations": int(steps.sum()),
-        "steps_cubed_ratio": float((steps**3).sum() / steps.sum()),
-        "relaxation": beta,
-    }
-
-
 def _best(bound: Bound, values: Mapping[str, Any]) -> dict[str, float]:
     """The proof's own constants where they make the bound smallest."""
     for name in (q.name for q in bound.quantities if q.name in CHOSEN):
@@ -163,21 +108,6 @@ def _best(bound: Bound, values: Mapping[str, Any]) -> dict[str, float]:
         worst = {k: np.max(v) if np.ndim(v) and k != "client_weight" else v for k, v in scalars.items()}
         return {name: float(np.asarray(bound.minimize(name, **worst).at))}
     return {}
-
-
-def _target(bound: Bound, run: Trajectory) -> Any:
-    """The exact value of the target: one per round, or the statistic over them."""
-    word, at = bound.target.name, bound.statistic
-    assert at is not None
-    if at.over == "iterations":
-        return float(np.min(run.iterations("grad_norm_sq")))
-    if word == "next_divergence":
-        return run.server["divergence"][1:]
-    if word in run.rounds:
-        return run.rounds[word]
-    readings = run.server[SERVER.get(word) or word]
-    fold: dict[str, Callable[[Any], Any]] = {"mean": np.mean, "min": np.min, "every": np.asarray}
-    return readings[-1] if at.kind == "last" else fold[at.kind](readings[:-1])
 
 
 @dataclass(frozen=True)

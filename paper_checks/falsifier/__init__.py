@@ -1,0 +1,24 @@
+"""The falsifier: does an instance that meets every stated assumption violate a bound?"""
+
+from .core import Evaluation, Family
+from .definitions import defined, loaded
+from .falsify import CannotServeError, falsify, replay, Scan, scan, Search, serving
+from .witness import load_witness, Replay, Witness, WitnessError
+
+__all__ = [
+    "CannotServeError",
+    "Evaluation",
+    "Family",
+    "Replay",
+    "Scan",
+    "Search",
+    "Witness",
+    "WitnessError",
+    "defined",
+    "falsify",
+    "load_witness",
+    "loaded",
+    "replay",
+    "scan",
+    "serving",
+]

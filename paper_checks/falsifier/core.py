@@ -1,0 +1,106 @@
+"""What the falsifier speaks of: instances, what evaluating a bound at one of them says, and families of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import atanh, isfinite
+from typing import Any, Protocol, TYPE_CHECKING
+
+import numpy as np
+
+from bounds.core import Bound
+
+if TYPE_CHECKING:
+    from .box import Box
+
+Point = dict[str, float]
+"""One place of a box: a number by the name of every parameter."""
+Instance = dict[str, Any]
+"""A concrete instance: numbers by name, rational as soon as it is to be kept."""
+
+FAR = 60.0
+MARGIN = 1e-7
+"""A score above this is taken for a violation; below, floating-point arithmetic could have made it."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A statement at an instance: both sides, the conditions it fails, and how far the statement is violated.
+
+    ``score`` is the logarithm of measured over bound for positive numbers; positive exactly where the statement is
+    violated, whatever the signs. An instance that fails a condition is not admissible: its score says nothing.
+    """
+
+    measured: float = float("nan")
+    bound: float = float("nan")
+    failed: tuple[str, ...] = ()
+    relation: str = "<="
+
+    @property
+    def admissible(self) -> bool:
+        return not self.failed and isfinite(self.measured) and not np.isnan(self.bound)
+
+    @property
+    def score(self) -> float:
+        return score(self.measured, self.bound, self.relation) if self.admissible else -float("inf")
+
+    @property
+    def ratio(self) -> float:
+        """Measured over bound; infinite where the bound is zero or negative and the measured number is not."""
+        if self.bound == 0:
+            return float("inf") if self.measured > 0 else 1.0
+        return self.measured / self.bound
+
+    @property
+    def violated(self) -> bool:
+        return self.score > MARGIN
+
+
+def score(measured: float, bound: float, relation: str) -> float:
+    """How far ``measured relation bound`` is from true: the log of a ratio for positive numbers, positive if false."""
+    size = abs(measured) + abs(bound)
+    if not np.isfinite(size) or size == 0:  # nothing against nothing says nothing
+        return -FAR if relation != "=" else 0.0
+    share = float(np.clip((measured - bound) / size, -1, 1))
+    distance = 2 * atanh(share) if abs(share) < 1 else float(np.copysign(FAR, share))
+    if relation == "=":
+        return abs(share)
+    return distance if relation == "<=" else -distance
+
+
+class Family(Protocol):
+    """Instances of one kind, on which both sides of a bound can be computed exactly."""
+
+    name: str
+    words: str
+
+    def refuses(self, bound: Bound) -> str:
+        """Why this family cannot put both sides of the bound side by side; empty if it can."""
+
+    def box(self, bound: Bound) -> Box:
+        """The parameters of an instance and their ranges."""
+
+    def instance(self, bound: Bound, point: Point) -> Instance:
+        """The concrete instance at a point, pulled inside the conditions where a step size can do that."""
+
+    def evaluate(self, bound: Bound, instance: Instance) -> Evaluation:
+        """Both sides in floating-point arithmetic."""
+
+    def exactly(self, bound: Bound, instance: Instance) -> Any:
+        """Both sides again, by plain loops in exact or 50-digit arithmetic: an ``exact.Exactly``."""
+
+    def simpler(self, instance: Instance) -> Iterator[Instance]:
+        """Instances with less in them: fewer clients, steps, rounds, no noise."""
+
+    def undecided(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
+        """The conditions that no machine decides on such an instance."""
+
+
+def servable(bound: Bound) -> str:
+    """Why no family can serve the bound, whatever it offers; empty if one may."""
+    if bound.relation == "<~":
+        return "it hides a constant (O of something), so that no single number can violate it"
+    if bound.given:
+        return f"it has fixed values ({', '.join(bound.given)}) which instances would have to meet"
+    return ""

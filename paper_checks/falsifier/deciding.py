@@ -1,0 +1,141 @@
+"""Putting a bound beside measured numbers: which conditions fail, which nobody decides, where the worst entry is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from bounds import vocabulary
+from bounds.core import Bound
+from bounds.quantities import Quantity
+
+from ..readings import facts
+from .core import Evaluation, score
+
+EDGE = 1 - 1e-12
+"""Step sizes stay this share below the edge of the conditions, so that rounding does not push them over it."""
+HALVINGS = 50
+
+
+@lru_cache(maxsize=256)
+def compiled(bound: Bound) -> Callable[..., Any]:
+    """The bound as a fast function: NaN where a numeric condition fails."""
+    return bound.compile()
+
+
+def beside(bound: Bound, values: Mapping[str, Any], measured: Any, failed: tuple[str, ...] = ()) -> Evaluation:
+    """The worst entry of measured against bound; entries where a numeric condition fails do not count.
+
+    ``failed`` are assumptions that the instance breaks.
+    """
+    if failed:
+        return Evaluation(failed=failed, relation=bound.relation)
+    given = {q.name: values[q.name] for q in bound.quantities}
+    with np.errstate(all="ignore"):
+        at, exact = np.broadcast_arrays(compiled(bound)(**given), measured)
+    grain, doubt = _grain(bound, values), _doubt(bound, given) if bound.signed else 0.0
+    finite = [(float(e), float(b)) for e, b in zip(exact.ravel(), at.ravel(), strict=True) if b == b and np.isfinite(e)]
+    if not finite:
+        return Evaluation(failed=spoken(bound, given), relation=bound.relation)
+    # What rounding could have made says nothing: two numbers that should vanish, terms that cancel.
+    pairs = [(e, b) for e, b in finite if max(abs(e), abs(b)) > grain and (b >= e or e - b > doubt)]
+    if not pairs:
+        return Evaluation(0.0, 0.0, relation=bound.relation)
+    worst = max(pairs, key=lambda pair: score(pair[0], pair[1], bound.relation))
+    return Evaluation(worst[0], worst[1], relation=bound.relation)
+
+
+def _grain(bound: Bound, values: Mapping[str, Any]) -> float:
+    """What rounding can make of the target: a tiny share of the largest quantity that has its unit."""
+    alike = (values[name] for name in _words_of_unit(bound.target.card.unit) if name in values)
+    return 1e-13 * max((float(np.max(np.abs(_finite(value)))) for value in alike), default=0.0)
+
+
+@lru_cache(maxsize=64)
+def _words_of_unit(unit: Any) -> tuple[str, ...]:
+    return tuple(q.name for q in vars(vocabulary).values() if isinstance(q, Quantity) and q.card.unit == unit)
+
+
+def _doubt(bound: Bound, given: Mapping[str, Any]) -> float:
+    """What rounding can make of a bound whose terms cancel."""
+    sizes = [
+        np.max(np.abs(_finite(part(**{q.name: given[q.name] for q in alone.quantities}))))
+        for alone, part in _parts(bound)
+    ]
+    return 1e-9 * float(max(sizes))
+
+
+@lru_cache(maxsize=256)
+def _parts(bound: Bound) -> tuple[tuple[Bound, Callable[..., Any]], ...]:
+    """Every term as a bound of its own, and as a fast function."""
+    alone = [replace(bound, terms={n: t}, conditions=(), signed=(), off_by={}) for n, t in bound.terms.items()]
+    return tuple((term, term.compile()) for term in alone)
+
+
+def _finite(term: Any) -> Any:
+    return np.nan_to_num(np.asarray(term, dtype=float), nan=0.0, posinf=0.0, neginf=0.0)
+
+
+def spoken(bound: Bound, given: Mapping[str, Any]) -> tuple[str, ...]:
+    """The words of the numeric conditions that fail, or of nonsense."""
+    try:
+        found = tuple(c.words for c in bound.failed(**given))
+    except ValueError as error:
+        return (str(error),)
+    return found or ("the bound has a value there",)
+
+
+def assumptions(bound: Bound, problem: Any, method: Any, setting: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words of the assumptions that are broken, and of the conditions that nothing decides."""
+    broken, open_ = [], []
+    for condition in bound.conditions:
+        if condition.kind == "numeric":
+            continue
+        said = condition.assumption and condition.assumption.holds(problem, method, setting)
+        if said is False:
+            broken.append(condition.words)
+        elif said is None:
+            open_.append(condition.words)
+    return tuple(broken), tuple(open_)
+
+
+def decided(bound: Bound, problem: Any, method: Any, setting: Any) -> tuple[tuple[str, str, bool | None], ...]:
+    """Every condition that is not numeric: its words, what decides it, and whether it is met (None: undecided)."""
+    setting = facts(problem, setting)
+    found: list[tuple[str, str, bool | None]] = []
+    for condition in bound.conditions:
+        if condition.assumption is not None:
+            found.append((condition.words, "predicate", condition.assumption.holds(problem, method, setting)))
+        elif condition.kind == "words":
+            found.append((condition.words, "words", None))
+    return tuple(found)
+
+
+def largest(bound: Bound, values: Mapping[str, Any], name: str, high: float, low_share: float = 1e-9) -> float:
+    """The largest value of ``name`` up to ``high`` that meets the conditions, 0 if even tiny ones fail.
+
+    Takes it that conditions which hold at a value hold below it, as caps do. ``values`` may be stand-ins for what only
+    a run could tell; conditions rarely ask for that.
+    """
+    relations = [r for r in bound.relations if name in {getattr(s, "name", "") for s in r.free_symbols}]
+    if not relations or name not in {q.name for q in bound.quantities}:
+        return high
+    given = {q.name: values.get(q.name, 1.0) for q in bound.quantities}
+
+    def fine(value: float) -> bool:
+        with np.errstate(all="ignore"):
+            return bool(np.isfinite(compiled(bound)(**{**given, name: value})).all())
+
+    if fine(high):
+        return high
+    low = high * low_share
+    if not fine(low):
+        return 0.0
+    for _ in range(HALVINGS):
+        middle = (low * high) ** 0.5
+        low, high = (middle, high) if fine(middle) else (low, middle)
+    return low * EDGE

@@ -1,0 +1,100 @@
+"""Both sides of a statement in rational or 50-digit arithmetic: what a witness is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import sympy as sp
+
+from bounds.core import Bound
+from bounds.operators import bind
+
+DIGITS = 50
+WORKING = 60
+"""Digits carried, so that 50 of the result are right."""
+
+
+@dataclass(frozen=True)
+class Exactly:
+    """A statement at an instance: both sides as SymPy numbers, and every condition with what decides it.
+
+    ``conditions`` are (words, how it is decided, met): met is None where nothing decides. ``violated`` asks for every
+    decided condition to be met.
+    """
+
+    measured: sp.Expr
+    bound: sp.Expr
+    relation: str
+    conditions: tuple[tuple[str, str, bool | None], ...]
+    arithmetic: str
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        return tuple(words for words, _, met in self.conditions if met is False)
+
+    @property
+    def margin(self) -> sp.Expr:
+        """Measured minus bound, positive where the statement ``<=`` is violated."""
+        return sp.N(self.measured - self.bound, DIGITS)
+
+    @property
+    def violated(self) -> bool:
+        if self.failed or not self.margin.is_finite:
+            return False
+        size = sp.N(abs(self.measured) + abs(self.bound), DIGITS)
+        away = {"<=": self.margin, ">=": -self.margin, "=": abs(self.margin)}[self.relation]
+        return bool(away > size * sp.Float(10) ** (-30))
+
+    @property
+    def ratio(self) -> float:
+        return float(self.measured / self.bound) if self.bound != 0 else float("inf")
+
+
+def number(value: Any) -> sp.Expr:
+    """A SymPy number of the same value: rationals stay rational."""
+    if isinstance(value, Fraction):
+        return sp.Rational(value.numerator, value.denominator)
+    if isinstance(value, mpmath.mpf):
+        return sp.Float(mpmath.nstr(value, WORKING), WORKING)
+    return sp.sympify(value)
+
+
+def weigh(
+    bound: Bound,
+    values: Mapping[str, Any],
+    measured: Any,
+    decided: Sequence[tuple[str, str, bool | None]],
+    arithmetic: str,
+) -> Exactly:
+    """The bound at exact values beside the measured number; ``decided`` are the conditions that are not numeric."""
+    given = {
+        q: [number(v) for v in values[q.name]] if isinstance(values[q.name], list) else number(values[q.name])
+        for q in bound.quantities
+    }
+    total = sum((bind(term, given) for term in bound.spelled_terms.values()), sp.S.Zero)
+    numeric = [
+        (condition.words, "numbers", _met(bind(relation, given)))
+        for condition, relation in zip(bound.numeric_conditions, bound.relations, strict=True)
+    ]
+    return Exactly(number(measured), sp.N(total, DIGITS), bound.relation, (*decided, *numeric), arithmetic)
+
+
+def _met(relation: sp.Basic) -> bool:
+    """Whether a relation of numbers is true, in 50 digits where SymPy leaves it open."""
+    if relation in (sp.true, sp.false):
+        return bool(relation)
+    if isinstance(relation, (sp.And, sp.Or)):
+        return {sp.And: all, sp.Or: any}[relation.func](_met(part) for part in relation.args)
+    difference = sp.N(relation.lhs - relation.rhs, DIGITS)
+    return bool(relation.func(difference, 0))
+
+
+def rational(value: Any) -> Any:
+    """A number of a table as an exact one: whole numbers stay, others become the rational they stand for."""
+    if isinstance(value, (int, Fraction)):
+        return value
+    return Fraction(value)

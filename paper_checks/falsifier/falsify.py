@@ -1,0 +1,198 @@
+"""From a bound to a verdict: search in every family that serves it, shrink what is found, confirm it exactly."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bounds.core import Bound
+from bounds.errors import BoundsError
+from empirics.progress import Progress, Silent
+
+from .core import Family, Instance, MARGIN, servable
+from .definitions import loaded
+from .exact import Exactly
+from .families import FAMILIES
+from .search import Found, Seeker
+from .shrink import Shrinker
+from .witness import formula, read, Replay, Witness, witness_of, WitnessError
+
+EVALUATIONS = 4000
+
+
+class CannotServeError(BoundsError):
+    """No family can put both sides of the bound side by side, or none meets its conditions."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """What a search says: a witness, or the largest ratio reached and the budget spent, which proves nothing.
+
+    ``ratio`` is measured over bound; ``undecided`` are conditions that no machine decides; ``unconfirmed`` counts
+    violations in floating-point arithmetic that exact arithmetic did not confirm; ``refusals`` says by family why it
+    was not searched.
+    """
+
+    bound: str
+    ratio: float
+    score: float
+    evaluations: int
+    admissible: int
+    seconds: float
+    witness: Witness | None
+    undecided: tuple[str, ...]
+    families: tuple[str, ...]
+    refusals: Mapping[str, str] = field(default_factory=dict)
+    unconfirmed: int = 0
+    interrupted: bool = False
+    instance: Instance = field(default_factory=dict)
+
+    @property
+    def violated(self) -> bool:
+        return self.witness is not None
+
+
+@dataclass(frozen=True)
+class Scan:
+    """Draws over the whole box without a search: how many were admissible, and the worst of them."""
+
+    count: int
+    drawn: int
+    worst_ratio: float
+    worst_parameters: Instance
+    violations: int
+
+
+def serving(bound: Bound, family: str | None = None) -> tuple[list[Family], dict[str, str]]:
+    """The families that serve a bound, and why the others do not; refuses a bound that none serves."""
+    if family is not None and family not in FAMILIES:
+        raise CannotServeError(f"unknown family {family!r}; available: {', '.join(FAMILIES)}")
+    chosen = [FAMILIES[family]] if family else list(FAMILIES.values())
+    whatever = servable(bound)
+    reasons = {f.name: whatever or f.refuses(bound) for f in chosen}
+    able = [f for f in chosen if not reasons[f.name]]
+    if not able:
+        said = whatever or "; ".join(f"{name}: {reason}" for name, reason in reasons.items())
+        raise CannotServeError(f"no family of instances serves {bound.name}: {said}")
+    return able, {name: reason for name, reason in reasons.items() if reason}
+
+
+def falsify(
+    bound: Bound,
+    evaluations: int = EVALUATIONS,
+    seed: int = 0,
+    family: str | None = None,
+    *,
+    minutes: float | None = None,
+    pins: Mapping[str, float] | None = None,
+    progress: Progress | None = None,
+    name: str | None = None,
+    definitions: tuple[str, ...] = (),
+) -> Search:
+    """Search for an instance that meets every condition a machine decides and violates the bound.
+
+    The budget counts evaluations, shared by the families; ``minutes`` only stops. ``name`` is what a witness says to
+    load, ``definitions`` what was put into the bound; ``pins`` hold parameters of the instances at one value.
+    """
+    able, refusals = serving(bound, family)
+    bar = progress or Silent()
+    began = time.monotonic()
+    deadline = began + 60 * minutes if minutes else float("inf")
+    bar.start(evaluations)
+    searches: list[tuple[Family, Found]] = []
+    witness, unconfirmed = None, 0
+    for each in able:
+        found = Seeker(bound, each, max(1, evaluations // len(able)), seed, deadline, bar, pins or {}).run()
+        searches.append((each, found))
+        if found.score > MARGIN:
+            shrinker = Shrinker(bound, each, found.instance, pins)
+            witness = _confirmed(shrinker, name or bound.name, definitions)
+            unconfirmed += witness is None
+        if witness or found.interrupted:
+            break
+    return _summary(bound, searches, witness, unconfirmed, refusals, time.monotonic() - began)
+
+
+def _confirmed(shrinker: Shrinker, name: str, definitions: tuple[str, ...]) -> Witness | None:
+    """The violation as a witness, made simple; as it was found if only that survives exact arithmetic."""
+    bound, family, whole = shrinker.bound, shrinker.family, dict(shrinker.instance)
+    for candidate in (shrinker.run(), whole):
+        found: Exactly = family.exactly(bound, candidate)
+        if found.violated:
+            return witness_of(bound, name, family.name, candidate, found, definitions)
+    return None
+
+
+def _summary(
+    bound: Bound,
+    searches: list[tuple[Family, Found]],
+    witness: Witness | None,
+    unconfirmed: int,
+    refusals: Mapping[str, str],
+    seconds: float,
+) -> Search:
+    family, best = max(searches, key=lambda pair: pair[1].score)
+    spent, met = sum(f.evaluations for _, f in searches), sum(f.admissible for _, f in searches)
+    interrupted = any(f.interrupted for _, f in searches)
+    if not met and not interrupted:
+        counted: dict[str, int] = {}
+        for _, found in searches:
+            for words, count in found.failed.items():
+                counted[words] = counted.get(words, 0) + count
+        worst = sorted(counted, key=lambda words: -counted[words])[:3]
+        raise CannotServeError(
+            f"{bound.name}: none of {spent} instances met the assumptions; most often failed: {'; '.join(worst)}"
+        )
+    return Search(
+        bound.name,
+        witness.ratio if witness else best.best.ratio,
+        best.score,
+        spent,
+        met,
+        seconds,
+        witness,
+        family.undecided(bound, best.instance) if best.instance else (),
+        tuple(f.name for f, _ in searches),
+        refusals,
+        unconfirmed,
+        interrupted,
+        best.instance,
+    )
+
+
+def scan(bound: Bound, evaluations: int = 200, seed: int = 0, family: str | None = None) -> Scan:
+    """Draw instances over the whole box: does the bound dominate on all of them?"""
+    able, _ = serving(bound, family)
+    drawn, met, violations, worst, instance = 0, 0, 0, -np.inf, {}
+    ratio = float("nan")
+    for each in able:
+        box, draws = each.box(bound), np.random.default_rng([seed, 21])
+        for _ in range(max(1, evaluations // len(able))):
+            place = box.draw(draws.random(len(box)), draws)
+            candidate = each.instance(bound, box.point(place))
+            evaluation = each.evaluate(bound, candidate)
+            drawn += 1
+            met += evaluation.admissible
+            violations += evaluation.violated
+            if evaluation.admissible and evaluation.score > worst:
+                worst, ratio, instance = evaluation.score, evaluation.ratio, candidate
+    return Scan(met, drawn, ratio, instance, violations)
+
+
+def replay(witness: Witness, bound: Bound | None = None) -> Replay:
+    """Recompute a witness by plain loops in exact arithmetic; refuses one whose formula is no longer the bound's."""
+    statement = bound or loaded(witness.bound, witness.definitions)
+    if formula(statement) != witness.formula:
+        raise WitnessError(f"the statement of {witness.bound} is not the one this witness violates: search again")
+    if witness.family not in FAMILIES:
+        raise WitnessError(f"unknown family {witness.family!r}; available: {', '.join(FAMILIES)}")
+    return read(FAMILIES[witness.family].exactly(statement, dict(witness.instance)))
+
+
+def parameters(instance: Mapping[str, Any]) -> str:
+    """An instance on one line."""
+    return " ".join(f"{name}={value}" for name, value in sorted(instance.items()))

@@ -1,0 +1,102 @@
+"""The constants of a table's federation in plain arithmetic: rational where they are rational."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import mpmath
+
+from .plain import Number, solve, Table
+
+Matrix = Sequence[Sequence[Number]]
+
+
+def constants(table: Table) -> dict[str, Any]:
+    """Every quantity that federation and plan tell, by word."""
+    raw, clients = table.raw, range(table.clients)
+    values = [v for k in clients for v in (raw[f"curvature_{k}_{i}"] for i in range(table.dim))]
+    optimal, start = table.loss(table.minimiser), table.loss(table.start)
+    floors = [table.floor for _ in clients]
+    best = sum(p * f for p, f in zip(table.weights, floors, strict=True))
+    steps, rounds = int(raw["local_steps"]), int(raw["rounds"])
+    away = [x - y for x, y in zip(table.start, table.minimiser, strict=True)]
+    known = {
+        "clients": table.clients,
+        "smoothness": table.kind(max(values)),
+        "strong_convexity": table.kind(min(values)),
+        "pl_constant": smallest_eigenvalue(table.curvature),
+        "gradient_variance": max(table.noise),
+        "client_gradient_variance": table.noise,
+        "heterogeneity": optimal - best,
+        "client_weight": table.weights,
+        "optimal_loss": optimal,
+        "initial_loss": start,
+        "current_loss": start,
+        "initial_gap": start - optimal,
+        "initial_distance_sq": sum(a * a for a in away),
+        "cohort": int(raw["cohort"]),
+        "local_steps": steps,
+        "rounds": rounds,
+        "iterations": steps * rounds,
+        "steps_cubed_ratio": steps * steps,
+        "squared_step_sizes": steps * rounds * table.step_size * table.step_size,
+        "step_size": table.step_size,
+        "relaxation": table.beta,
+    }
+    if "contraction" in raw:
+        known["contraction"] = table.kind(raw["contraction"])
+    if "dissimilarity_factor" in raw:
+        factor = table.kind(raw["dissimilarity_factor"])
+        known |= {"dissimilarity_factor": factor, "dissimilarity_offset": offset(table, factor)}
+    return known
+
+
+def smallest_eigenvalue(matrix: Matrix) -> Number:
+    """Of a symmetric matrix of one or two rows; irrational for two, as a rule."""
+    if len(matrix) == 1:
+        return matrix[0][0]
+    (a, b), (_, d) = matrix
+    if b == 0:
+        return min(a, d)
+    root = mpmath.sqrt(_decimal((a - d) * (a - d) + 4 * b * b))
+    return (_decimal(a + d) - root) / 2
+
+
+def _decimal(value: Any) -> Any:
+    return value if isinstance(value, mpmath.mpf) else mpmath.mpf(value.numerator) / value.denominator
+
+
+def offset(table: Table, factor: Number) -> Number:
+    """The smallest G^2 with ``sum_k p_k ||grad F_k||^2 <= G^2 + factor ||grad F||^2`` everywhere; infinite if none."""
+    axes, clients = range(table.dim), range(table.clients)
+    excess = [
+        [
+            factor * _product(table.curvature, table.curvature, i, j)
+            - sum(table.weights[k] * _product(table.curvatures[k], table.curvatures[k], i, j) for k in clients)
+            for j in axes
+        ]
+        for i in axes
+    ]
+    gradients = [table.gradient(k, table.minimiser) for k in clients]
+    constant = sum(table.weights[k] * g * g for k in clients for g in gradients[k])
+    pulls = [
+        sum(table.weights[k] * table.curvatures[k][i][j] * gradients[k][j] for k in clients for j in axes) for i in axes
+    ]
+    if all(excess[i][j] == 0 for i in axes for j in axes) and not any(pulls):
+        return constant
+    minors = [excess[0][0], _determinant(excess)]
+    if any(minor <= 0 for minor in minors):
+        return mpmath.inf
+    found = solve([list(row) for row in excess], pulls)
+    return constant + sum(v * x for v, x in zip(pulls, found, strict=True))
+
+
+def _product(left: Matrix, right: Matrix, i: int, j: int) -> Number:
+    return sum(left[i][e] * right[e][j] for e in range(len(left)))
+
+
+def _determinant(matrix: Matrix) -> Number:
+    if len(matrix) == 1:
+        return matrix[0][0]
+    return matrix[0][0] * matrix[1][1] - matrix[0][1] * matrix[1][0]

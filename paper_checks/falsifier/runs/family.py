@@ -1,0 +1,252 @@
+"""Quadratic federations under local SGD: any bound whose words can be read off such a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import SimpleNamespace
+from typing import Any, TYPE_CHECKING
+
+import numpy as np
+
+from bounds.core import Bound
+from empirics.errors import EmpiricsError
+from empirics.quadratics import Quadratics
+
+from ... import readings
+from .. import deciding
+from ..box import Box, Parameter
+from ..core import Evaluation, Instance, Point
+from . import instance as tables
+from .folds import along, iterated, target
+from .moments import Moments
+from .readings import Readings
+
+if TYPE_CHECKING:
+    from ..exact import Exactly
+
+CLIENTS, DIM = 4, 2
+LONGEST = 3000
+"""Rounds of a run whose state is the model alone; with last local models, or a reading of every round, a few do."""
+STATIC = (
+    *readings.PROBLEM, *readings.SETTING, "contraction", "grad_cap_sq", "initial_distance_sq", "squared_step_sizes",
+)  # fmt: skip
+PER_ROUND = (
+    "grad_norm_sq", "divergence", "active_divergence", "next_divergence", "optimality_gap", "local_drift",
+    "global_step", "summed_grad_norm_sq", "mean_path_gradient_sq", "gradient_drift",
+    "mean_gradient_drift", "mean_client_grad_sq", "client_grad_norm_sq", "loss_change", "loss_decrease",
+    "step_alignment", "mean_update_sq",
+)  # fmt: skip
+WHOLE = ("mean_grad_norm_sq", "mean_divergence", "initial_divergence", "final_divergence")
+ITERATIONS = ("grad_norm_sq", "distance_sq", "next_distance_sq", "weighted_grad_norm_sq")
+LAST_MODELS = ("divergence", "active_divergence", "next_divergence", "mean_divergence", "initial_divergence",
+               "final_divergence")  # fmt: skip
+ALGORITHMS = ("fedavg", "fedinit", "fedcog")
+
+
+class QuadraticRuns:
+    """Runs of local SGD on quadratic clients, with exact expectations over noise and cohorts."""
+
+    name = "quadratics"
+    words = "local SGD on quadratic clients in 1 or 2 dimensions, expectations over noise and cohorts exact"
+
+    def refuses(self, bound: Bound) -> str:
+        about, at = bound.about, bound.statistic
+        if about is not None and about.algorithm not in ALGORITHMS:
+            return f"its runs are of local SGD and FedInit, the bound is about {about.algorithm}"
+        over = at.over if at is not None else ""
+        known = {*STATIC, *(ITERATIONS if along(bound) else (*PER_ROUND, *WHOLE))}
+        if "iterations" in over and not along(bound):
+            return f"it does not measure {bound.target.name} {over!r}"
+        if bound.target.name not in known or bound.target.name in STATIC:
+            return f"a run does not measure {bound.target.name}"
+        unknown = sorted({q.name for q in bound.quantities} - known)
+        if unknown:
+            return f"a run does not know {', '.join(unknown)}"
+        if not {"step_size", "squared_step_sizes"} & {q.name for q in bound.quantities} and _is_rate(bound):
+            return "the bound has put in a step size of its own, which words alone tell"
+        return ""
+
+    def box(self, bound: Bound) -> Box:
+        words = {q.name for q in bound.quantities} | {bound.target.name}
+        long = LONGEST if _folded(bound) and not remembers(bound) else 12
+        found = [
+            *_cohorts(bound),
+            Parameter("clients", 1, CLIENTS, whole=True, special=(2,)),
+            Parameter("dim", 1, DIM, whole=True, special=(1,)),
+            Parameter("local_steps", 1, 64, log=True, whole=True, special=(1, 2)),
+            Parameter("rounds", 1, long, log=True, whole=True, special=(1,)),
+            Parameter("step_share", 1e-4, 1, log=True, special=(1, 1e-6)),
+            Parameter("spread", 1e-3, 1e3, log=True, special=(0, 1)),
+            Parameter("noise", 1e-3, 1e3, log=True, special=(0,)),
+            Parameter("start", 1e-3, 1e3, log=True, special=(0,)),
+        ]
+        if "optimal_loss" in words or "initial_loss" in words or "current_loss" in words:
+            found.append(Parameter("floor", -1e3, 1e3, special=(0, -1)))
+        if "relaxation" in words:
+            found.append(Parameter("relaxation_share", 0, 1, special=(0, 1)))
+        if "contraction" in words:
+            found.append(Parameter("contraction_share", 0.01, 1, special=(1,)))
+        if "dissimilarity_factor" in words:
+            found.append(Parameter("dissimilarity_excess", 1e-3, 1e2, log=True, special=(0,)))
+        return Box((*found, *_of_clients("client_weight" in words)))
+
+    def instance(self, bound: Bound, point: Point) -> Instance:
+        clients, dim = int(point["clients"]), int(point["dim"])
+        cohort = 1 + round(point.get("cohort_share", 1) * (clients - 1))
+        table: Instance = {
+            "clients": clients,
+            "dim": dim,
+            "cohort": cohort,
+            "with_replacement": int(point.get("with_replacement", 0)),
+            "local_steps": int(point["local_steps"]),
+            "rounds": int(point["rounds"]),
+            "floor": point.get("floor", 0.0),
+            **{f"start_{i}": point["start"] * point[f"start_{i}"] for i in range(dim)},
+        }
+        equal = cohort < clients and not table["with_replacement"]  # else the average would be of another loss
+        for k in range(clients):
+            table |= {f"curvature_{k}_{i}": point[f"curvature_{k}_{i}"] for i in range(dim)}
+            table |= {f"minimum_{k}_{i}": point["spread"] * point[f"minimum_{k}_{i}"] for i in range(dim)}
+            table |= {f"turn_{k}": point[f"turn_{k}"]} if dim == 2 else {}
+            table[f"noise_{k}"] = point["noise"] * point[f"noise_{k}"]
+            table[f"weight_{k}"] = 1.0 if equal else point.get(f"weight_{k}", 1.0)
+        return self._inside(bound, table, point)
+
+    def _inside(self, bound: Bound, table: Instance, point: Point) -> Instance:
+        """The table with step size, relaxation and proof constants at their shares of the largest admissible ones."""
+        table |= {"step_size": 1e-12, "relaxation": 0.0}
+        try:
+            problem = tables.problem(table)
+        except EmpiricsError:
+            return table
+        words = {q.name for q in bound.quantities}
+        if "dissimilarity_factor" in words:
+            smallest = max(problem.smallest_dissimilarity_factor, 1.0)
+            table["dissimilarity_factor"] = problem.dissimilarity_factor + point["dissimilarity_excess"] * smallest
+        known = {**self._static(problem, table), "contraction": 1e-9, "relaxation": 0.0}
+        if "relaxation" in words:
+            known["step_size"] = 1e-12
+            table["relaxation"] = known["relaxation"] = point["relaxation_share"] * deciding.largest(
+                bound, known, "relaxation", 0.1
+            )
+        high = 1.9 / problem.smoothness
+        known["step_size"] = table["step_size"] = point["step_share"] * deciding.largest(
+            bound, known, "step_size", high
+        )
+        if "contraction" in words:
+            table["contraction"] = point["contraction_share"] * deciding.largest(bound, known, "contraction", 1 - 1e-9)
+        return table
+
+    def evaluate(self, bound: Bound, instance: Instance) -> Evaluation:
+        if instance["step_size"] <= 0 or instance.get("contraction", 1) <= 0:
+            return Evaluation(failed=("no step size is small enough for the conditions",), relation=bound.relation)
+        try:
+            problem, plan = tables.problem(instance), tables.setting(instance)
+        except EmpiricsError as error:
+            return Evaluation(failed=(str(error),), relation=bound.relation)
+        broken, _ = self._assumed(bound, problem, plan, instance)
+        if broken:
+            return Evaluation(failed=broken, relation=bound.relation)
+        run = Readings(_moments(bound, problem, instance))
+        if not np.isfinite(run.run.states[-1]).all():
+            return Evaluation(failed=("the moments left the finite numbers",), relation=bound.relation)
+        known = {**self._static(problem, instance), **readings.of_run(run), **iterated(bound, run)}
+        return deciding.beside(bound, known, target(bound, run, instance["step_size"]))
+
+    def _static(self, problem: Quadratics, table: Instance) -> dict[str, Any]:
+        """What the federation and the plan tell without a run."""
+        start = float(problem.loss(problem.start))
+        steps, number = table["local_steps"], table["rounds"]
+        known = {name: getattr(problem, name) for name in readings.PROBLEM if hasattr(problem, name)}
+        known |= {name: table[name] for name in ("cohort", "local_steps", "rounds", "step_size", "relaxation")}
+        known |= {name: table[name] for name in ("contraction",) if name in table}
+        if "dissimilarity_factor" in table:
+            factor = float(table["dissimilarity_factor"])
+            known |= {"dissimilarity_factor": factor, "dissimilarity_offset": problem.dissimilarity_offset_for(factor)}
+        return {
+            **known,
+            "client_weight": problem.weights,
+            "initial_loss": start,
+            "current_loss": start,
+            "initial_gap": start - problem.optimal_loss,
+            "initial_distance_sq": float(((problem.start - problem.minimiser) ** 2).sum()),
+            "iterations": steps * number,
+            "steps_cubed_ratio": float(steps) ** 2,
+            "squared_step_sizes": steps * number * float(table["step_size"]) ** 2,
+        }
+
+    def _assumed(
+        self, bound: Bound, problem: Quadratics, plan: Any, instance: Mapping[str, Any]
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        method = tables.method(bound, float(instance["relaxation"]))
+        broken, open_ = deciding.assumptions(bound, problem, method, readings.facts(problem, plan))
+        return broken, open_
+
+    def undecided(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
+        table = dict(instance)
+        return self._assumed(bound, tables.problem(table), tables.setting(table), instance)[1]
+
+    def exactly(self, bound: Bound, instance: Instance) -> Exactly:
+        from .twin import exactly
+
+        return exactly(bound, instance)
+
+    def simpler(self, instance: Instance) -> Iterator[Instance]:
+        return tables.simpler(instance)
+
+
+# ---- what a bound asks for ----
+
+
+def _is_rate(bound: Bound) -> bool:
+    return "rounds" in {q.name for q in bound.quantities} or "iterations" in {q.name for q in bound.quantities}
+
+
+def _folded(bound: Bound) -> bool:
+    """Whether the statistic is one number for the whole run, so that long runs matter."""
+    return bound.statistic is not None and bound.statistic.kind in ("mean", "min", "last", "expectation")
+
+
+def remembers(bound: Bound) -> bool:
+    words = {q.name for q in bound.quantities} | {bound.target.name}
+    return bool(words & {*LAST_MODELS, "relaxation"})
+
+
+def _moments(bound: Bound, problem: Quadratics, instance: Instance) -> Moments:
+    relaxed = bound.about is not None and bound.about.algorithm == "fedinit"
+    return Moments(
+        problem,
+        tables.drawn(instance, problem.weights),
+        instance["local_steps"],
+        float(instance["step_size"]),
+        instance["rounds"],
+        float(instance["relaxation"]) if relaxed else 0.0,
+        bound.about.reading if relaxed and bound.about is not None else "intended",
+        memory=remembers(bound),
+    )
+
+
+def _cohorts(bound: Bound) -> Iterator[Parameter]:
+    """How many clients take part and how they are drawn, where the bound's assumptions leave that open."""
+
+    def fine(cohort: int, sampling: str) -> bool:
+        drawn = SimpleNamespace(clients=3, cohort=cohort, sampling=sampling)
+        return not deciding.assumptions(bound, None, None, drawn)[0]
+
+    if any(fine(2, sampling) for sampling in tables.SAMPLINGS):
+        yield Parameter("cohort_share", 0, 1, special=(0, 1))
+    if fine(2, "with_replacement"):
+        forced = not fine(2, "without_replacement")
+        yield Parameter("with_replacement", int(forced), 1, whole=True, special=(int(forced),))
+
+
+def _of_clients(weighted: bool) -> Iterator[Parameter]:
+    """The parameters of single clients, relative to the common sizes."""
+    for k in range(CLIENTS):
+        yield from (Parameter(f"curvature_{k}_{i}", 1e-3, 1, log=True, special=(1, 0)) for i in range(DIM))
+        yield from (Parameter(f"minimum_{k}_{i}", -1, 1, special=(0, 1, -1)) for i in range(DIM))
+        yield Parameter(f"turn_{k}", -1, 1, special=(0,))
+        yield Parameter(f"noise_{k}", 0, 1, special=(0, 1))
+        if weighted:
+            yield Parameter(f"weight_{k}", 0.01, 1, log=True, special=(1,))
+    yield from (Parameter(f"start_{i}", -1, 1, special=(0, 1)) for i in range(DIM))

@@ -1,0 +1,113 @@
+"""Making a violation readable: fewer clients, steps and rounds, nothing that is not needed, round numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+from bounds.core import Bound
+
+from .core import Family, Instance, MARGIN
+
+KEPT = 0.25
+"""The share of a score that a simpler instance must keep, as long as that is more than ``ENOUGH``."""
+ENOUGH = 0.02
+PASSES = 4
+COUNTS = 1000
+"""Evaluations spent on one violation."""
+
+
+class Shrinker:
+    """One violation on its way to a witness."""
+
+    def __init__(
+        self, bound: Bound, family: Family, instance: Instance, pins: Mapping[str, float] | None = None
+    ) -> None:
+        self.bound, self.family = bound, family
+        self.pins = {name: value for name, value in (pins or {}).items() if name in instance}
+        self.instance = {name: _exact(value) for name, value in instance.items()}
+        self.left = COUNTS
+        self.needed = 10 * MARGIN
+        found = self.score(self.instance)
+        self.needed = max(10 * MARGIN, min(KEPT * found, ENOUGH))
+
+    def score(self, instance: Instance) -> float:
+        self.left -= 1
+        try:
+            return self.family.evaluate(self.bound, instance).score
+        except (ValueError, ZeroDivisionError, OverflowError):
+            return -float("inf")
+
+    def keeps(self, instance: Instance) -> bool:
+        """Take over an instance that still violates clearly."""
+        if instance == self.instance or self.left <= 0:
+            return False
+        if any(instance.get(name) != value for name, value in self.pins.items()):
+            return False
+        if self.score(instance) < self.needed:
+            return False
+        self.instance = instance
+        return True
+
+    def run(self) -> Instance:
+        for _ in range(PASSES):
+            before = dict(self.instance)
+            self._simplify()
+            self._round()
+            if self.instance == before or self.left <= 0:
+                break
+        return self.instance
+
+    def _simplify(self) -> None:
+        """One sweep over the simpler instances; one that is taken over is the base of those after it."""
+        at = 0
+        while at < len(options := list(self.family.simpler(self.instance))):
+            at += not self.keeps(options[at])
+
+    def _round(self) -> None:
+        for name in sorted(self.instance):
+            value = self.instance[name]
+            for rounder in rounder_than(value):
+                if rounder != value and self.keeps({**self.instance, name: rounder}):
+                    break
+
+
+def _exact(value: Any) -> Any:
+    return value if isinstance(value, (int, Fraction)) else Fraction(value)
+
+
+def size(value: Any) -> int:
+    """How long a rational number is to write."""
+    number = Fraction(value)
+    return len(str(abs(number.numerator)).rstrip("0")) + len(str(number.denominator).rstrip("0"))
+
+
+def rounder_than(value: Any) -> Iterator[Any]:
+    """Numbers near a rational one that are shorter to write, the shortest first; of whole numbers nothing."""
+    if isinstance(value, int) or abs(value) in (0, 1):
+        return
+    near = {Fraction(0), Fraction(1), Fraction(-1), Fraction(round(value))}
+    for digits in (1, 2, 3, 4):
+        near |= set(significant(value, digits))
+    if abs(value) < 1:
+        inverse = 1 / value
+        near |= {1 / f for digits in (1, 2) for f in significant(inverse, digits) if f}
+    for denominator in (2, 3, 4, 5, 6, 8, 10, 12, 16, 20):
+        near.add(Fraction(round(value * denominator), denominator))
+    if size(value) > 12:
+        near |= {value.limit_denominator(10**d) for d in (3, 6)} | set(significant(value, 7))
+    shorter = [n for n in near if size(n) < size(value)]
+    yield from sorted(shorter, key=lambda n: (size(n), abs(n - value)))
+
+
+def significant(value: Fraction, digits: int) -> tuple[Fraction, Fraction]:
+    """The two decimal numbers of so many digits around a value."""
+    power = 0
+    while abs(value) * Fraction(10) ** power < 10 ** (digits - 1):
+        power += 1
+    while abs(value) * Fraction(10) ** power >= 10**digits:
+        power -= 1
+    scale = Fraction(10) ** power
+    low = (value * scale).__floor__()
+    return Fraction(low) / scale, Fraction(low + 1) / scale

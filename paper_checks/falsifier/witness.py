@@ -1,0 +1,126 @@
+"""Witnesses: violations of a statement as files, in exact numbers, and what replaying one says."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import sympy as sp
+
+from bounds.core import Bound
+from bounds.errors import BoundsError
+
+from .core import Instance
+from .exact import DIGITS, Exactly
+
+SHOWN = 20
+"""Digits of both sides that a file shows."""
+
+
+class WitnessError(BoundsError):
+    """A witness that cannot be read or replayed."""
+
+
+@dataclass(frozen=True)
+class Witness:
+    """An instance that meets every condition a machine decides, and violates the statement.
+
+    ``bound`` is what to load (a name, or path/file.py:variable); ``definitions`` are equations of the catalogue put
+    into it; ``formula`` is a hash of what was falsified; ``instance`` holds rational numbers.
+    """
+
+    bound: str
+    formula: str
+    relation: str
+    family: str
+    instance: Mapping[str, Any]
+    measured: str
+    value: str
+    ratio: float
+    arithmetic: str
+    conditions: tuple[tuple[str, str, bool | None], ...]
+    definitions: tuple[str, ...] = ()
+    statement: str = ""
+
+    def save(self, path: Path) -> None:
+        held = asdict(self)
+        held["instance"] = {name: str(value) for name, value in self.instance.items()}
+        path.write_text(json.dumps(held, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What recomputing a witness says: both sides as text of up to 50 digits, and whether they violate."""
+
+    measured: str
+    bound: str
+    ratio: float
+    violated: bool
+    digits: int
+    arithmetic: str
+    failed: tuple[str, ...] = ()
+    undecided: tuple[str, ...] = ()
+    conditions: tuple[tuple[str, str, bool | None], ...] = field(default=())
+
+
+def formula(bound: Bound) -> str:
+    """A hash of the statement: target, relation, right-hand side, conditions; prose and names do not count."""
+    said = [bound.target.name, bound.relation, *sorted(map(sp.srepr, bound.spelled_terms.values()))]
+    said += sorted(map(sp.srepr, bound.relations))
+    said += sorted(c.assumption.name for c in bound.conditions if c.assumption is not None)
+    said += [str(bound.about), str(bound.statistic)]
+    return hashlib.sha256("\n".join(said).encode()).hexdigest()[:16]
+
+
+def witness_of(
+    bound: Bound, name: str, family: str, instance: Instance, found: Exactly, definitions: tuple[str, ...] = ()
+) -> Witness:
+    statement = f"{bound.target.name} {bound.relation} {' + '.join(map(str, bound.spelled_terms.values()))}"
+    return Witness(
+        name, formula(bound), bound.relation, family, instance, digits(found.measured), digits(found.bound),
+        round(found.ratio, 6) if abs(found.ratio) < 1e300 else float("inf"), found.arithmetic, found.conditions,
+        definitions, statement,
+    )  # fmt: skip
+
+
+def digits(value: sp.Expr) -> str:
+    return str(sp.N(value, SHOWN))
+
+
+def load_witness(path: Path | str) -> Witness:
+    """Read a witness file; anything that is none is refused in one line."""
+    path = Path(path)
+    try:
+        held = json.loads(path.read_text(encoding="utf-8"))
+        held["instance"] = {name: _number(text) for name, text in held["instance"].items()}
+        held["conditions"] = tuple(tuple(c) for c in held["conditions"])
+        held["definitions"] = tuple(held["definitions"])
+        return Witness(**held)
+    except OSError as error:
+        raise WitnessError(f"{path}: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError) as error:
+        raise WitnessError(f"{path} is no witness file: {type(error).__name__}: {error}") from None
+
+
+def _number(text: str) -> int | Fraction:
+    number = Fraction(text)
+    return int(number) if number.denominator == 1 else number
+
+
+def read(found: Exactly) -> Replay:
+    return Replay(
+        str(sp.N(found.measured, DIGITS)),
+        str(sp.N(found.bound, DIGITS)),
+        found.ratio,
+        found.violated,
+        DIGITS,
+        found.arithmetic,
+        found.failed,
+        tuple(words for words, _, met in found.conditions if met is None),
+        found.conditions,
+    )
