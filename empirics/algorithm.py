@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .state import State
+from .state import own_rows, State
 
 
 class GradientAt(Protocol):
@@ -208,7 +208,7 @@ class Algorithm:
 
     def own_models(self, state: State) -> Tensor:
         """Every client's own model ``(clients, dim)``, or the server's ``(1, dim)`` where clients keep none."""
-        return state.memory[self.personal] if self.personal else state.model.unsqueeze(0)
+        return own_rows(state, self.personal) if self.personal else state.model.unsqueeze(0)
 
     def __str__(self) -> str:
         return self.name

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import torch
 from torch import Tensor
 
 
@@ -21,3 +22,17 @@ class State(NamedTuple):
     memory: Mapping[str, Tensor]
     server: Mapping[str, Tensor]
     losses: tuple[float, ...] = ()
+
+
+def own_rows(state: State, key: str, rows: Tensor | None = None) -> Tensor:
+    """The clients' own models in the memory ``key`` (all of them, or those of ``rows``), as they are by now.
+
+    Where parts of models are averaged and sent to everyone, a row is touched by its own client alone: what was sent
+    since then (``sent``, by column, not before ``written``, by row) takes the place of what the row holds.
+    """
+    kept = state.memory[key] if rows is None else state.memory[key][rows]
+    sent = state.server.get(f"{key} sent")
+    if sent is None:
+        return kept
+    written = state.memory[f"{key} written"]
+    return torch.where(sent >= (written if rows is None else written[rows]), state.server["received"], kept)

@@ -14,7 +14,7 @@ from .algorithm import Algorithm, Work
 from .errors import Diverged, EmpiricsError
 from .federation import Federation
 from .setting import Setting
-from .state import State
+from .state import own_rows, State
 from .streams import stream
 from .tuning import geometric
 
@@ -97,13 +97,26 @@ def rounds(
     state = algorithm.begin(model.start(seed).to(federation.inputs.device), federation.clients)
     largest = float(state.model.norm())
     yield state
+    active = state.model.new_zeros(0, dtype=torch.int64)
+
+    def seen(work: Work, ends: Tensor, after: State) -> None:
+        nonlocal active
+        active = work.rows
+        if watch is not None:
+            watch(work, ends, after)
+
     for round_ in range(setting.rounds):
-        state = play(model, federation, algorithm, setting, seed, engine, state, watch=watch)
+        state = play(model, federation, algorithm, setting, seed, engine, state, watch=seen)
         norm = float(state.model.norm())
-        if not np.isfinite(norm) or (algorithm.personal and not algorithm.own_models(state).isfinite().all()):
+        if not np.isfinite(norm) or (algorithm.personal and not _finite(state, algorithm.personal, active)):
             raise Diverged(round_ + 1, algorithm.name, largest)
         largest = max(largest, norm)
         yield state
+
+
+def _finite(state: State, key: str, rows: Tensor) -> bool:
+    """Whether the own models of these clients are finite: nobody else's can have changed."""
+    return bool(own_rows(state, key, rows).isfinite().all())
 
 
 def play(

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from ..algorithm import State, Work
 from ..errors import EmpiricsError
+from ..state import own_rows
 
 
 def head_columns(work: Work, head: str) -> Tensor:
@@ -44,24 +45,31 @@ class OwnStart:
     key: str = "local"
 
     def __call__(self, state: State, rows: Tensor) -> Tensor:
-        return state.memory[self.key][rows]
+        return own_rows(state, self.key, rows)
 
 
 @dataclass(frozen=True)
 class LocalModels:
     """The clients' own models; the averaged columns are the same for all of them, active or not.
 
-    The server remembers what it last sent of every column as ``received``.
+    The server remembers what it last sent of every column as ``received``, and after which round. Only the rows of
+    active clients are written, so that a round costs the same however many clients there are: see ``own_rows``.
     """
 
     sharing: Sharing
     key: str = "local"
 
     def begin(self, model: Tensor, clients: int) -> tuple[Mapping[str, Tensor], Mapping[str, Tensor]]:
-        return {self.key: model.expand(clients, -1).clone()}, {"received": model.clone()}
+        rows = {self.key: model.expand(clients, -1).clone(), f"{self.key} written": model.new_zeros(clients, 1)}
+        return rows, {"received": model.clone(), f"{self.key} sent": torch.zeros_like(model)}
 
     def __call__(self, work: Work, ends: Tensor, model: Tensor) -> Mapping[str, Tensor]:
-        local, columns = work.state.memory[self.key], self.sharing.averaged(work)
-        local[work.rows] = ends
-        local[:, columns] = model[columns]
-        return {"received": torch.where(columns, model, work.received)}
+        memory, server, columns = work.state.memory, work.state.server, self.sharing.averaged(work)
+        now = work.state.round + 1
+        memory[self.key][work.rows] = ends
+        memory[f"{self.key} written"][work.rows] = now
+        sent = server[f"{self.key} sent"]
+        return {
+            "received": torch.where(columns, model, work.received),
+            f"{self.key} sent": torch.where(columns, torch.full_like(sent, now), sent),
+        }

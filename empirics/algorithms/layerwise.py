@@ -52,27 +52,30 @@ class Periods:
 class LayerwiseControls:
     """SCAFFOLD's controls, renewed layer by layer when the layer is averaged, over the whole walk since the last time.
 
-    ``walked`` is each client's sum of step sizes since the extractor was averaged.
+    ``walked`` is each client's sum of step sizes since the extractor was averaged, and the round that last added to it:
+    a sum that is older than the last average (``walked until``) counts as 0.
     """
 
     periods: Periods
 
     def begin(self, model: Tensor, clients: int) -> tuple[Mapping[str, Tensor], Mapping[str, Tensor]]:
         zero = torch.zeros_like(model)
-        rows = {"control": zero.expand(clients, -1).clone(), "walked": model.new_zeros(clients, 1)}
-        return rows, {"control": zero}
+        rows = {"control": zero.expand(clients, -1).clone(), "walked": model.new_zeros(clients, 2)}
+        return rows, {"control": zero, "walked until": model.new_zeros(1)}
 
     def __call__(self, work: Work, ends: Tensor, model: Tensor) -> Mapping[str, Tensor]:
-        shared, memory, walked = work.state.server["control"], work.state.memory, work.lengths
-        memory["walked"][work.rows] += walked
-        head = head_columns(work, self.periods.head)
-        length = torch.where(head, walked, memory["walked"][work.rows])
-        change = (work.received - ends) / length - shared
+        server, memory, walked, now = work.state.server, work.state.memory, work.lengths, work.state.round + 1
+        before, last = memory["walked"][work.rows].split(1, -1)
+        since = walked + torch.where(last > server["walked until"], before, torch.zeros_like(before))
+        memory["walked"][work.rows] = torch.cat([since, torch.full_like(since, now)], -1)
+        length = torch.where(head_columns(work, self.periods.head), walked, since)
+        change = (work.received - ends) / length - server["control"]
         change = torch.where(self.periods.averaged(work), change, torch.zeros_like(change))
         memory["control"][work.rows] += change
-        if self.periods.extractor_due(work):
-            memory["walked"].zero_()
-        return {"control": shared + change.sum(0) / work.total}
+        until = (
+            torch.full_like(server["walked until"], now) if self.periods.extractor_due(work) else server["walked until"]
+        )
+        return {"control": server["control"] + change.sum(0) / work.total, "walked until": until}
 
 
 @dataclass(frozen=True)

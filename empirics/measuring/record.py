@@ -46,7 +46,7 @@ class Ears:
         """Called by the training loop after every round."""
         self.work, self.ends = work, ends
         if self.last is not None:
-            self.last = self.last.index_copy(0, work.rows, ends)
+            self.last[work.rows] = ends  # in place: the others' rows need not be touched
 
     def step(self, clients: np.ndarray, w: Tensor) -> None:
         """Called before every local step with the models that take it, maybe among others."""

@@ -17,6 +17,7 @@ from training_toys import SplitLeastSquares
 from empirics.algorithms import algorithm
 from empirics.federation import Federation
 from empirics.setting import Setting
+from empirics.state import own_rows
 from empirics.train import local_models, rounds
 
 LINE = SplitLeastSquares(features=1, begin=(2.0,), body=0)
@@ -128,12 +129,12 @@ def test_fedals_averages_the_body_every_other_round():
     check(start.model, 2, 3)
     check(first.model, F(131, 64), F(189, 128))
     check(second.model, F(8927, 4096), F(11517, 16384))
-    check(second.memory["local"], *[F(8927, 4096), F(11517, 16384)] * 2)
+    check(own_rows(second, "local"), *[F(8927, 4096), F(11517, 16384)] * 2)
 
 
 def test_fedals_lets_bodies_differ_between_averages():
     one = next(state for state in rounds(PAIR, in_the_plane(), algorithm("fedals(alpha=2)"), SETTING, 1) if state.round)
-    check(one.memory["local"], F(13, 8), F(189, 128), F(79, 32), F(189, 128))
+    check(own_rows(one, "local"), F(13, 8), F(189, 128), F(79, 32), F(189, 128))
 
 
 def test_layerwise_scaffold_renews_controls_with_their_layer():

@@ -10,6 +10,7 @@ from training_toys import SplitLogistic, two_classes
 from empirics.algorithms import algorithm, ALGORITHMS
 from empirics.errors import EmpiricsError
 from empirics.setting import Setting
+from empirics.state import own_rows
 from empirics.train import draw_cohort, rounds
 
 MODEL = SplitLogistic(features=4, regularisation=0.07, begin=(0.91, -1.47, 0.83, -1.19), body=3)
@@ -126,7 +127,7 @@ def test_fedals_extractors_agree_exactly_when_they_were_averaged(reading):
     states = rounds(MODEL, FEDERATION, algorithm(f"fedals(alpha=3, reading='{reading}')"), FULL, seed=4)
     next(states)
     for state in states:
-        local = state.memory["local"]
+        local = own_rows(state, "local")
         assert torch.equal(local[:, 3:], local[:1, 3:].expand(5, 1))
         same = torch.equal(local[:, :3], local[:1, :3].expand(5, 3))
         assert same == (state.round in due)
@@ -137,10 +138,10 @@ def test_clients_not_drawn_take_over_the_averaged_layers_and_keep_the_others():
     begin = next(played).model.clone()
     drawn, first = draw_cohort(PARTIAL, FEDERATION, 4, 0)[0], next(played)
     for k in range(5):
-        assert torch.equal(first.memory["local"][k, 3:], first.model[3:])
-        assert torch.equal(first.memory["local"][k, :3], begin[:3]) == (k not in drawn)
+        assert torch.equal(own_rows(first, "local")[k, 3:], first.model[3:])
+        assert torch.equal(own_rows(first, "local")[k, :3], begin[:3]) == (k not in drawn)
     second = next(played)
-    assert torch.equal(second.memory["local"], second.model.expand(5, 4))
+    assert torch.equal(own_rows(second, "local"), second.model.expand(5, 4))
 
 
 # ---- compositions ----

@@ -12,6 +12,7 @@ from empirics.engines import ClientLoop
 from empirics.federation import Federation
 from empirics.models.network import Network
 from empirics.setting import Setting
+from empirics.state import own_rows
 from empirics.train import rounds
 
 SIZES = (9, 14, 12, 7)
@@ -86,7 +87,7 @@ def test_heads_of_fedrep_are_private_and_its_features_shared():
     head = torch.zeros(network.dim, dtype=torch.bool)
     for name, columns in network.layers.items():
         head[columns] = name.startswith("head")
-    own = state.memory["personal"]
+    own = own_rows(state, "personal")
     assert torch.equal(own[:, ~head], state.model[~head].expand(4, -1))
     assert (own[0, head] - own[1, head]).abs().max() > 1e-3
     assert int(head.sum()) == 15
@@ -98,6 +99,6 @@ def test_fedals_keeps_features_apart_between_averages():
         network, federation, algorithm("fedals(alpha=2)"), replace(SETTING, cohort=4), 8, engine=ClientLoop()
     )
     next(states)
-    apart = [float((s.memory["local"] - s.memory["local"][0]).abs().max()) for s in states]
+    apart = [float((own_rows(s, "local") - own_rows(s, "local")[0]).abs().max()) for s in states]
     assert [a > 1e-3 for a in apart] == [True, False, True, False]
     assert apart[1] == apart[3] == 0
