@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from ..claims import Claim
-from . import proofs
+from . import corollary, drift, proofs, theorem
 
-CLAIMS: tuple[Claim, ...] = (*proofs.CLAIMS,)
+CLAIMS: tuple[Claim, ...] = (*proofs.CLAIMS, *drift.CLAIMS, *theorem.CLAIMS, *corollary.CLAIMS)

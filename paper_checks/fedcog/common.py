@@ -60,7 +60,7 @@ class EdgeIs:
 
 @dataclass(frozen=True)
 class Contradicted:
-    """The statement fails because ``by``, which excludes it, holds; where ``by`` does not, nothing is left against it."""
+    """The statement fails because ``by``, which excludes it, holds."""
 
     by: Check
     because: str

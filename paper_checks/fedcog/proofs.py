@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sympy as sp
 
+from bounds.domains import NONNEGATIVE, REAL
 from bounds.operators import ClientSum
 from bounds.quantities import quantity
 from bounds.vocabulary import (
     client_weight as p,
     global_step as step_sq,
-    GRADIENT,
     grad_norm_sq as g,
+    GRADIENT,
     gradient_variance as sigma_sq,
     local_steps as tau,
     mean_gradient_drift as apart_sq,
@@ -19,7 +20,6 @@ from bounds.vocabulary import (
     step_alignment,
     step_size as eta,
 )
-from bounds.domains import NONNEGATIVE, REAL
 
 from ..checkers import At, Computed, ImpliedBy, Same, term
 from ..claims import Book, Claim, Kind, Repair, Status
@@ -68,7 +68,7 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.PROOF,
         ImpliedBy(QUADRATIC, "fedcog.smoothness_step_printed"),
         known=Status.FAILS,
-        note="The sign before the squared step is wrong: L/2 ||theta||^2, L-smooth, violates it in every step that moves.",
+        note="The sign before the squared step is wrong: L/2 ||theta||^2, L-smooth, violates it in every step.",
         repair=Repair(
             "with a plus, with equality for L/2 ||theta||^2",
             Same(QUADRATIC, "fedcog.smoothness_step"),
@@ -153,7 +153,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "fedcog.eq_28",
-        "The noises of one client at different steps do not correlate, although later gradients depend on earlier noise.",
+        "The noises of one client at different steps do not correlate, though gradients depend on earlier noise.",
         at("eq. (27) to (28)"),
         Kind.PROOF,
         Computed("takes the expectation over all coin tosses of a run", tiny_run.steps_uncorrelated),

@@ -1,7 +1,7 @@
-"""One round of three clients whose noise is tossed with coins: every expectation of the proof by going through all tosses.
+"""One round of three clients whose noise is tossed with coins: expectations by going through all tosses.
 
-Client k minimises a quartic with gradient a_k x + b_k x^3 / 100 + c_k; a stochastic gradient adds or takes s, so that the
-variance is s^2 whatever the model. Later gradients depend on earlier tosses, as they do in training. All in rationals.
+Client k minimises a quartic with gradient a_k x + b_k x^3 / 100 + c_k; a stochastic gradient adds or takes s, so that
+the variance is s^2 whatever the model. Later gradients depend on earlier tosses, as in training. All in rationals.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bounds.vocabulary import client_weight, gradient_variance, local_steps, mea
 from ..checkers.points import value
 from ..claims import Book, Finding, Grade, Status
 
-START, STEP, SIZE, STEPS = Fraction(7, 5), Fraction(1, 6), Fraction(3, 4), 2
+START, STEP, SIZE, STEPS = Fraction(7, 5), Fraction(1, 6), Fraction(3, 4), 3
 WEIGHTS = (Fraction(2, 11), Fraction(5, 11), Fraction(4, 11))
 CURVES = (
     (Fraction(3, 2), Fraction(2), Fraction(-1)),
@@ -146,3 +146,17 @@ def update_bounded(book: Book) -> Finding:
     bound = value(book["fedcog.mean_update"].expr, at)
     said = f"T_2 = {float(found):.6g}, bound {float(bound):.6g}"
     return Finding(Status.HOLDS if sp.Rational(str(found)) <= bound else Status.FAILS, Grade.EXACT, said)
+
+
+def distance_bounded(book: Book) -> Finding:
+    """(43) for every client and every number of steps taken."""
+    pairs = {}
+    for k in CLIENTS:
+        gradients = sum((expected(lambda run, k=k, s=s: run[k].true[s] ** 2) for s in range(STEPS)), Fraction(0))  # type: ignore[misc]
+        for r in range(1, STEPS):
+            moved = expected(lambda run, k=k, r=r: STEP**2 * sum(run[k].drawn[:r], Fraction(0)) ** 2)  # type: ignore[misc]
+            pairs[f"client {k} after {r}"] = (moved, 2 * r * STEP**2 * (SIZE**2 + gradients))
+    off = {name: f"{float(a):.6g} > {float(b):.6g}" for name, (a, b) in pairs.items() if a > b}
+    least = min(float(b / a) for a, b in pairs.values())
+    said = "; ".join(f"{k}: {v}" for k, v in off.items()) or f"bound / exact value >= {least:.4g} in {len(pairs)} cases"
+    return Finding(Status.FAILS if off else Status.HOLDS, Grade.EXACT, said, off)
