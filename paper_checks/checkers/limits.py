@@ -39,7 +39,8 @@ class TendsTo:
 
     def __call__(self, book: Book) -> Finding:
         of, limit = resolve(self.of, book), resolve(self.limit, book)
-        for point in points((of, limit), POINTS, self.where):
+        finite = [f for f in (of, limit) if f.is_finite is not False]  # an infinite limit is no formula of a point
+        for point in points(finite, POINTS, self.where):
             found = _limit(of, self.by, self.to, point)
             wanted = value(limit, point) if limit.is_finite is not False else limit
             same = found == wanted if sp.oo in (found, wanted) else near(sp.N(found, 80), sp.N(wanted, 80))
