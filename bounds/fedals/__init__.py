@@ -4,6 +4,7 @@ Two versions were read, v1 (arXiv) and v2 (TMLR); equation numbers are the same 
 where they differ. Definitions (1) to (3), (7) and (8) are targets, not bounds. By theorem family:
 
 - ``one_round``: Theorem 4.1 (6), its iid reading, Theorem C.1 (38), Lemma B.1 (10);
+- ``inexact``: ours, (38) and (57) with constants that the same proof gives;
 - ``participation``: Lemmas D.1 (63) and D.2 (67), Cases I (73) and II (74), the participation gap (71);
 - ``rounds``: Theorem 4.3 (9), (57), Remark 5.1 of v1, consensus distance, communicated parameters;
 - ``quadratic``: ours, every quantity of Theorem 4.1 in closed form for squared distances.
@@ -17,10 +18,11 @@ Lipschitz losses and stability but print no formula; FedALS itself restates none
 from __future__ import annotations
 
 from ..core import Bound
-from . import one_round, participation, quadratic, rounds
+from . import inexact, one_round, participation, quadratic, rounds
 
 BOUNDS: tuple[Bound, ...] = (
     *one_round.BOUNDS,
+    *inexact.BOUNDS,
     *participation.BOUNDS,
     *rounds.BOUNDS,
     *quadratic.BOUNDS,

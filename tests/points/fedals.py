@@ -27,6 +27,8 @@ POINTS: dict[str, dict[str, object]] = {
     "fedals.one_round": ONE,
     "fedals.one_round_iid_claimed": {**FEDERATION, **LOSS, "local_gap": GAPS["local_gap"]},
     "fedals.one_round_inexact": {**ONE, **INEXACT},
+    "fedals.one_round_inexact_joined": {**ONE, **INEXACT},
+    "fedals.rounds_inexact": {**ONE, **INEXACT},
     "fedals.lemma_b1": {**FEDERATION, "swap_gap": [0.031, -0.012, 0.047]},
     "fedals.lemma_d1_mean": {k: v for k, v in DRAW.items() if k != "cohort"},
     "fedals.lemma_d1_weight_printed": DRAW,

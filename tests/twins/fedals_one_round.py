@@ -62,6 +62,40 @@ def rounds_inexact_printed(
     return total
 
 
+def one_round_inexact_joined(
+    client_weight: PerClient,
+    local_gap: PerClient,
+    local_suboptimality: PerClient,
+    non_iidness: PerClient,
+    smoothness: float,
+    strong_convexity: float,
+) -> float:
+    """Eq. (38) with the two distances added as roots: V is at most 2/mu (sqrt(gap + eps) + sqrt(eps))^2."""
+    total = 0.0
+    for p, gap, eps, delta in zip(client_weight, local_gap, local_suboptimality, non_iidness, strict=True):
+        moved = 2 / strong_convexity * (math.sqrt(gap + eps) + math.sqrt(eps)) ** 2
+        slope = 2 * smoothness * (delta + eps)
+        total += p * (smoothness / 2 * p**2 * moved + p * math.sqrt(slope * moved))
+    return total
+
+
+def rounds_inexact(
+    client_weight: PerClient,
+    local_gap: PerClient,
+    local_suboptimality: PerClient,
+    non_iidness: PerClient,
+    smoothness: float,
+    strong_convexity: float,
+) -> float:
+    """Eq. (57) with one suboptimality everywhere: V is at most 4/mu (gap + eps)."""
+    total = 0.0
+    for p, gap, eps, delta in zip(client_weight, local_gap, local_suboptimality, non_iidness, strict=True):
+        moved = 4 / strong_convexity * (gap + eps)
+        slope = 2 * smoothness * (delta + eps)
+        total += p * (smoothness / 2 * p**2 * moved + p * math.sqrt(slope * moved))
+    return total
+
+
 def lemma_b1(client_weight: PerClient, swap_gap: PerClient) -> float:
     """Lemma B.1, eq. (10): the swap gap is the bracket, the mean over samples already taken."""
     total = 0.0
@@ -77,6 +111,8 @@ TWINS: dict[str, Callable[..., float]] = {
         one_round_iid_claimed,
         one_round_inexact,
         rounds_inexact_printed,
+        one_round_inexact_joined,
+        rounds_inexact,
         lemma_b1,
     )
 }
