@@ -1,18 +1,19 @@
 """Decaying-K (Mills, Hu, Min): how many local steps, for how long; every statement of the paper, by theorem family.
 
-The runtime model is in ``runtime``, Theorem 1 and the bound per second (8) in ``convergence``,
-the best K and eta in ``optima`` and the derivatives in ``derivatives``, the loss estimate in
+The runtime model is in ``runtime``, Theorem 1 and the bound per second (8) in ``convergence``
+(repaired in ``repairs``), the best K and eta in ``optima`` and the derivatives in ``derivatives``, the loss estimate in
 ``practice`` and the schedules of Table 3 in ``schedules``. The import block of each is its notation table.
 """
 
 from __future__ import annotations
 
 from ..core import Bound
-from . import convergence, derivatives, optima, practice, runtime, schedules
+from . import convergence, derivatives, optima, practice, repairs, runtime, schedules
 
 BOUNDS: tuple[Bound, ...] = (
     *runtime.BOUNDS,
     *convergence.BOUNDS,
+    *repairs.BOUNDS,
     *optima.BOUNDS,
     *derivatives.BOUNDS,
     *practice.BOUNDS,

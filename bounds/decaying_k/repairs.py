@@ -1,0 +1,72 @@
+"""Decaying-K, Lemma 2 and Theorem 1 repaired: what their proofs give once every step of them is right.
+
+Three things change. The distance to the minimiser is replaced by the loss above its smallest value, so that nothing
+depends on where the losses have their zero; G bounds the stochastic gradients of the clients, as in the cited work of
+Li et al. whose lemma is used; and that lemma's own conditions are asked for: clients of equal weight, drawn uniformly
+without replacement, and step sizes up to 1/(4L). That the number of local steps never increases is not needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..assumptions import SAMPLED_WITHOUT_REPLACEMENT, STEPS_NEVER_INCREASE
+from ..core import Bound, Condition
+from ..operators import ClientSum
+from ..papers import Source
+from ..vocabulary import (
+    client_gradient_variance as sigma_c,
+    clients as C,
+    condition_number as kappa,
+    initial_loss as F_0,
+    iterations as T,
+    optimal_loss as F_star,
+    smoothness as L,
+    squared_step_sizes,
+    step_size as eta,
+)
+from .convergence import lemma_2, theorem_1
+
+_LOSS_ABOVE_BEST = 2 * kappa**2 * (F_0 - F_star)
+_VARIANCE = ClientSum(sigma_c) / C**2
+_SAMPLING = (
+    Condition.assume(SAMPLED_WITHOUT_REPLACEMENT),
+    Condition("all clients weigh the same, 1/C"),
+    Condition("G bounds the stochastic gradients of the clients"),
+)
+_NOTE = (
+    "2 kappa^2 (F_0 - F^*) stands for 2 kappa (kappa F_0 - F^*), which is at least as large where F^* >= 0 and is not "
+    "proved where F^* < 0. G is not L ||x_1 - x^*||."
+)
+
+lemma_2_repaired = replace(
+    lemma_2,
+    name="decaying_k.lemma_2_repaired",
+    terms={
+        **lemma_2.terms,
+        "optimisation": _LOSS_ABOVE_BEST,
+        "gradient variance": kappa * L * _VARIANCE * squared_step_sizes,
+    },
+    conditions=(*lemma_2.conditions, *_SAMPLING, Condition("every step size is at most 1/(4L)")),
+    source=Source("decaying_k", "Appendix A.1, Lemma 2, eq. (17), repaired"),
+    signed=(),
+    note=_NOTE,
+)
+
+theorem_1_repaired = replace(
+    theorem_1,
+    name="decaying_k.theorem_1_repaired",
+    terms={
+        **theorem_1.terms,
+        "optimisation": _LOSS_ABOVE_BEST / (eta * T),
+        "gradient variance": eta * kappa * L * _VARIANCE,
+    },
+    conditions=(*(c for c in theorem_1.conditions if c.assumption is not STEPS_NEVER_INCREASE), *_SAMPLING),
+    source=Source("decaying_k", "Theorem 1, eq. (6), repaired"),
+    signed=(),
+    note=_NOTE,
+)
+
+BOUNDS: tuple[Bound, ...] = (lemma_2_repaired, theorem_1_repaired)
+
+__all__ = ["BOUNDS", "lemma_2_repaired", "theorem_1_repaired"]
