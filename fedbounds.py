@@ -185,6 +185,13 @@ def check(arguments: Sequence[str]) -> int:
     return run(arguments)
 
 
+def falsify(arguments: Sequence[str]) -> int:
+    """Search for an instance that meets every assumption and violates a bound."""
+    from paper_checks.falsifier.command import main as run
+
+    return run(arguments)
+
+
 def _drawing(name: str) -> Callable[[Any, Path], list[Path]] | None:
     """What draws the result of this validation, if there is a figure of it."""
     from figures import VALIDATION_FIGURES
@@ -266,6 +273,7 @@ OWN_OPTIONS: dict[str, Callable[[Sequence[str]], int]] = {
     "train": train,
     "constants": constants,
     "check": check,
+    "falsify": falsify,
 }
 """Verbs whose options are read where their work is done."""
 
@@ -314,9 +322,20 @@ def _judged(error: Exception) -> int:
     from bounds.errors import BoundsError, NoMinimumError, NoSolutionError
 
     if not isinstance(error, (BoundsError, NoSolutionError)):
-        raise error
+        return _blamed(error)
     _remark([str(error)])
     return FINDING if isinstance(error, (NoMinimumError, NoSolutionError)) else MISTAKE
+
+
+def _blamed(error: Exception) -> int:
+    """The status of an error inside a file of the user, which is named; anywhere else it is a bug."""
+    from bounds.showing.loading import place_in_files
+
+    place = place_in_files(error)
+    if not place:
+        raise error
+    _remark([f"{place}: {type(error).__name__}: {error}"])
+    return MISTAKE
 
 
 if __name__ == "__main__":

@@ -1,14 +1,78 @@
-"""Measurements held against bounds: ``VALIDATIONS`` by the name of the bound."""
+"""Measurements held against bounds.
+
+``VALIDATIONS`` are those that need no problem named, by the name of the bound; ``run`` takes any bound, a problem to
+train (``--problem``) or a log of the user's own runs (``--measured``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 from bounds.catalog import BOUNDS
+from bounds.core import Bound
+from bounds.errors import BoundsError, UnknownNameError
+from bounds.showing.loading import load
+from bounds.showing.usage import UsageError
 
 from .core import Result, Validation, Verdict
 from .exact import ExactValidation, measurable
 from .one_round import VALIDATION as ONE_ROUND
+from .reading import measurability
 
 VALIDATIONS: dict[str, Validation | ExactValidation] = {
     ONE_ROUND.name: ONE_ROUND,
     **{name: ExactValidation(bound) for name, bound in BOUNDS.items() if measurable(bound)},
 }
 
-__all__ = ["VALIDATIONS", "ExactValidation", "Result", "Validation", "Verdict"]
+ON_A_PROBLEM = 'give --problem "softmax(digits)", or any other, to train; or --measured runs.csv'
+
+
+def trainable() -> list[str]:
+    """The bounds of the catalogue that training can be held against."""
+    return [name for name, bound in BOUNDS.items() if not measurability(bound)]
+
+
+def usage() -> list[str]:
+    """One line per bound and way to validate it."""
+    alone = [f"usage: fedbounds validate {n} [--help]   {v.words}" for n, v in sorted(VALIDATIONS.items())]
+    trained = [f"usage: fedbounds validate {n} --problem MODEL(DATA) [--help]" for n in sorted(trainable())]
+    return [*alone, *trained, "usage: fedbounds validate NAME --measured runs.csv quantity=value @file.json [--help]"]
+
+
+def run(name: str, arguments: Sequence[str], draw: Any = None) -> int:
+    """Validate the bound of this name, the way the arguments ask for; the exit status."""
+    asked = {a.partition("=")[0] for a in arguments}
+    if name in VALIDATIONS and not asked & {"--problem", "--measured"}:
+        return VALIDATIONS[name].main(list(arguments), draw)
+    bound = _bound(name)
+    if "--measured" in asked:
+        from .log import main as judge_log
+
+        return judge_log(bound, arguments, name)
+    reason = measurability(bound)
+    if reason and not measurable(bound):
+        raise BoundsError(f"{name} cannot be measured: {reason}; can be: {', '.join(_available())}")
+    if "--problem" in asked or (not measurable(bound) and asked & {"-h", "--help"}):
+        from .trained import main as train
+
+        return train(bound, arguments, name)
+    if measurable(bound):
+        return ExactValidation(bound).main(list(arguments), draw)
+    raise UsageError(f"{name} is measured on a problem: {ON_A_PROBLEM}")
+
+
+def _available() -> list[str]:
+    return sorted({*VALIDATIONS, *trainable()})
+
+
+def _bound(name: str) -> Bound:
+    try:
+        return load(name)
+    except UnknownNameError as error:
+        if ":" in name or name.endswith(".py"):
+            raise
+        raise UsageError(f"{error}; available: {', '.join(_available())}") from None
+
+
+__all__ = ["VALIDATIONS", "ExactValidation", "Result", "Validation", "Verdict", "measurability", "run", "usage"]

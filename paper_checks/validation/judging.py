@@ -1,0 +1,259 @@
+"""Bound beside measurement, line by line: errors over seeds, intervals of uncertain constants, verdicts, trends."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bounds.core import Bound
+from empirics.constants import bound_range
+from empirics.errors import EmpiricsError
+from empirics.estimates import Estimate
+
+from .core import ERROR_RATE, judge, Verdict
+
+Array = np.ndarray[Any, Any]
+Values = Mapping[str, Any]
+
+ROUNDING = 1e-6
+"""Relative difference that single-precision arithmetic may make between two numbers that are equal."""
+FREE_CHOICES = np.geomspace(1e-6, 0.999, 200)
+"""What is tried for a constant that a proof leaves to the reader."""
+
+
+@dataclass(frozen=True)
+class Data:
+    """``target`` and ``moving`` words by seed (first axis) and line; ``fixed`` values hold for all seeds.
+
+    ``uncertain`` are the ends of fixed values that are only known to lie in between; ``chosen`` names the constants
+    that the bound may be read with the best of. ``fold`` says how the values of the target make lines: ``every`` value
+    one, or all together one, their ``min`` (the mean is a value already).
+    """
+
+    bound: Bound
+    target: Array
+    moving: Mapping[str, Array]
+    fixed: Values
+    uncertain: Mapping[str, tuple[float, float]]
+    chosen: tuple[str, ...] = ()
+    fold: str = "every"
+
+    @property
+    def seeds(self) -> int:
+        return len(self.target)
+
+    def means(self, left_out: int | None = None) -> tuple[Array, dict[str, Array]]:
+        """The means over seeds, one of them left out if it is named; over those clients that have a value."""
+        kept = np.arange(self.seeds) != (-1 if left_out is None else left_out)
+        return self.target[kept].mean(0), {name: _mean(x[kept]) for name, x in self.moving.items()}
+
+
+def _mean(values: Array) -> Array:
+    """The mean over the first axis of what is there: a client that was not drawn has no value."""
+    there = np.isfinite(values).sum(0)
+    return np.asarray(np.where(there, np.nansum(values, 0) / np.maximum(there, 1), np.nan))
+
+
+@dataclass(frozen=True)
+class Line:
+    """One comparison. ``bound`` is what the formula gives; ``outside``: where the theorem says nothing about it.
+
+    ``low`` and ``high`` are its ends where constants are uncertain; ``why`` says what keeps a verdict open.
+    """
+
+    place: str
+    measured: Estimate
+    bound: float
+    low: float
+    high: float
+    outside: bool
+    verdict: Verdict
+    why: str = ""
+
+    @property
+    def ratio(self) -> float:
+        return self.bound / float(self.measured.value) if float(self.measured.value) else math.nan
+
+
+# ---- the bound at the data ----
+
+
+def evaluate(data: Data, moving: Values, outside: bool) -> Array:
+    """The bound (the formula, with ``outside``) at every line, with the best of the chosen constants."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        values = _complete(data, moving)
+        found = data.bound.formula(**values) if outside else data.bound(**values)
+    return np.atleast_1d(np.asarray(found, dtype=float))
+
+
+def _complete(data: Data, moving: Values) -> dict[str, Any]:
+    values = {**data.fixed, **moving}
+    for name in data.chosen:
+        values[name] = _best(data.bound, name, values)
+    return values
+
+
+def settled(data: Data, said: Sequence[str]) -> tuple[str, ...]:
+    """The conditions' standing with the numeric ones decided at the data: NOT met where one line fails them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        failed = {c.words for c in data.bound.failed(**_complete(data, data.means()[1]))}
+    return tuple(_settled(line, failed) for line in said)
+
+
+def _settled(line: str, failed: set[str]) -> str:
+    how, _, words = line.partition(": ")
+    if how != "checked at every row":
+        return line
+    return f"NOT met: {words}" if words in failed else f"met: {words}"
+
+
+def _best(bound: Bound, name: str, values: Values) -> float:
+    """The choice with the least sum over the lines; any will do where the theorem is silent for all."""
+    count = len(FREE_CHOICES)
+    axes = {q.name for q in bound.quantities if q.card.axis}
+    spread = {k: np.asarray(v)[None] if k in axes or np.ndim(v) else v for k, v in values.items()}
+    lines = max((np.ndim(v) - (k in axes) for k, v in values.items()), default=0)
+    found = bound(**spread, **{name: FREE_CHOICES.reshape(count, *[1] * lines)})
+    totals = np.asarray(found).reshape(count, -1).sum(-1)
+    return float(FREE_CHOICES[np.nanargmin(totals)] if np.isfinite(totals).any() else FREE_CHOICES[count // 2])
+
+
+def _interval(data: Data, moving: Values, line: int) -> tuple[float, float]:
+    """The bound's interval at one line while the uncertain constants run over theirs."""
+    axes = {q.name for q in data.bound.quantities if q.card.axis}
+    values = _complete(data, {k: _at(v, line, k in axes) for k, v in moving.items()})
+    kept = {k: v for k, v in values.items() if k not in data.uncertain}
+    try:
+        found = bound_range(data.bound, data.uncertain, **kept)
+    except EmpiricsError:  # silent everywhere, or too many constants
+        return math.nan, math.nan
+    return found.low, found.high
+
+
+def _at(value: Any, line: int, listed: bool) -> Any:
+    array = np.asarray(value)
+    lines = array.ndim - listed
+    return array[line] if lines and array.shape[0] > 1 else array[0] if lines else value
+
+
+# ---- verdicts ----
+
+
+def lines(data: Data, places: Sequence[str], doubt: str = "", broken: bool = False) -> list[Line]:
+    """Every line's comparison; ``doubt`` keeps all verdicts open, ``broken`` conditions put all lines outside."""
+    target, moving = data.means()
+    bound, formula = (np.broadcast_to(evaluate(data, moving, outside), target.shape) for outside in (False, True))
+    doubt = doubt or ("one seed" if data.seeds < 2 else "")
+    both = None if doubt or broken else _differences(data)
+    error = data.target.std(0, ddof=1) / data.seeds**0.5 if data.seeds > 1 else np.full(target.shape, np.nan)
+    found = []
+    for i, place in _lines(data, target, places):
+        silent = broken or bool(np.isnan(bound[i]))
+        uncertain = data.uncertain and not silent
+        ends = _interval(data, moving, i) if uncertain else (float(formula[i]),) * 2
+        why = "outside the conditions" if silent else doubt
+        verdict = Verdict.UNDECIDED if why or both is None else _verdict(data, both, i, len(places))
+        measured = Estimate(target[i], error[i])
+        found.append(Line(place, measured, float(formula[i]), *ends, silent, verdict, why))
+    return found
+
+
+def _lines(data: Data, target: Array, places: Sequence[str]) -> list[tuple[int, str]]:
+    """Which values make a line: each of them, or the least alone."""
+    if data.fold == "min":
+        return [(int(np.argmin(target)), places[0])]
+    return list(enumerate(places))
+
+
+def _differences(data: Data) -> Estimates:
+    """Measured minus bound (bound minus measured for a lower bound) with delete-one-seed standard errors."""
+    sign = -1.0 if data.bound.relation == ">=" else 1.0
+
+    def difference(left_out: int | None) -> Array:
+        target, moving = data.means(left_out)
+        return sign * (target - np.broadcast_to(evaluate(data, moving, False), target.shape))
+
+    values = np.stack([difference(left) for left in range(data.seeds)])
+    spread = ((values - values.mean(0)) ** 2).sum(0)
+    errors = np.sqrt(spread * (data.seeds - 1) / data.seeds)
+    return Estimates(difference(None), errors, np.abs(data.target.mean(0)), data.seeds)
+
+
+def _verdict(data: Data, both: Estimates, line: int, rows: int) -> Verdict:
+    """By t tests over seeds, all lines together at the error rate.
+
+    A minimum is below the bound where one value is, looked for among all of them, and above it where all are.
+    """
+    if data.bound.relation == "=":
+        return _equal(both, line, rows)
+    if data.fold != "min":
+        return both.judged(line, rows)
+    every = range(len(both.excess))
+    if any(both.judged(i, rows * len(every)) is Verdict.HOLDS_HERE for i in every):
+        return Verdict.HOLDS_HERE
+    return Verdict.VIOLATED if all(both.judged(i, rows) is Verdict.VIOLATED for i in every) else Verdict.UNDECIDED
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """Measured minus bound with its error, value by value; ``size`` is what rounding is relative to."""
+
+    excess: Array
+    errors: Array
+    size: Array
+    seeds: int
+
+    def judged(self, i: int, rows: int) -> Verdict:
+        if self.alike(i):
+            return Verdict.HOLDS_HERE
+        return judge(Estimate(self.excess[i], self.errors[i]), self.seeds, rows)
+
+    def alike(self, i: int) -> bool:
+        """Whether rounding alone explains the difference, in every seed."""
+        return bool(abs(self.excess[i]) + self.errors[i] <= ROUNDING * self.size[i])
+
+
+def _equal(both: Estimates, line: int, rows: int) -> Verdict:
+    """An equality holds where both sides are the same number, and is violated where they differ significantly."""
+    if both.alike(line):
+        return Verdict.HOLDS_HERE
+    there = Estimate(np.abs(both.excess[line]), both.errors[line])
+    above = judge(there, both.seeds, 2 * rows)
+    return Verdict.VIOLATED if above is Verdict.VIOLATED else Verdict.UNDECIDED
+
+
+# ---- trends ----
+
+
+def trend(formula: Sequence[float], measured: Sequence[float]) -> str:
+    """Whether formula and measurement go the same way over the rounds: rank agreement, where both change."""
+    f, m = np.asarray(formula, dtype=float), np.asarray(measured, dtype=float)
+    kept = np.isfinite(f) & np.isfinite(m)
+    f, m = f[kept], m[kept]
+    if len(f) < 3:
+        return "Trend: too few rounds to judge one (3 are needed)."
+    if np.ptp(f) <= ROUNDING * np.abs(f).max():
+        return "Trend: the formula does not change over the rounds, so there is none to judge."
+    if np.ptp(m) == 0:
+        return "Trend: the measurement does not change over the rounds, so there is none to judge."
+    from scipy.stats import spearmanr
+
+    agreement = float(spearmanr(f, m).statistic)
+    return (
+        f"Trend: over {len(f)} rounds the formula is multiplied by {_factor(f)}, the measurement by {_factor(m)}; rank "
+        f"agreement (Spearman) {agreement:.2f}."
+    )
+
+
+def _factor(x: Array) -> str:
+    return f"{x[-1] / x[0]:.3g}" if x[0] else "infinity"
+
+
+__all__ = ["ERROR_RATE", "Data", "Line", "evaluate", "lines", "settled", "trend"]

@@ -1,0 +1,170 @@
+"""The numbers a bound takes from problem, setting and method: where each comes from, and whether it may decide.
+
+A theorem holds with every constant that meets its assumption, so a cap that is valid at every model may support a
+verdict however generous it is. A maximum along a path is only a lower estimate, and a constant that the user gives is
+the user's word: with these the bound is shown, and nothing is decided.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bounds.errors import MissingQuantityError
+from empirics.algorithm import Algorithm, fedavg
+from empirics.constants import Constant, constants, of_batches, visited
+from empirics.measuring.costs import Devices
+from empirics.models.linear import Linear
+from empirics.problem import FederatedProblem
+from empirics.setting import Setting
+
+LOWER = "is a lower estimate"
+
+
+class Known(NamedTuple):
+    """A value, the interval it lies in, where it comes from, and why it may not decide (empty if it may)."""
+
+    value: Any
+    how: str
+    low: Any
+    high: Any
+    doubt: str = ""
+
+    @classmethod
+    def sure(cls, value: Any, how: str) -> Known:
+        return cls(value, how, value, value)
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The ends for a single uncertain number; None where it is certain or a list."""
+        if np.ndim(self.value) or self.low == self.high:
+            return None
+        return float(self.low), float(self.high)
+
+
+Knowns = dict[str, Known]
+
+
+def known(
+    names: Iterable[str],
+    problem: FederatedProblem,
+    method: Algorithm,
+    setting: Setting,
+    given: Mapping[str, float],
+    sizes: Mapping[str, int],
+    walk: bool = True,
+) -> Knowns:
+    """The values of ``names`` that do not come off the run; ``sizes`` are numbers of samples that were decided on.
+
+    ``walk``: estimates look along a run, not at the start alone. Missing values are refused in one line that says how
+    to give them.
+    """
+    wanted = list(names)
+    found = {**_of_setting(method, setting), **{k: Known.sure(v, "as drawn") for k, v in sizes.items()}}
+    if any(name not in found and name not in given for name in wanted):
+        found = {**_of_problem(problem, method, setting, walk), **found}
+    for name, value in given.items():
+        found[name] = Known.sure(value, "given")._replace(doubt="" if _free(name) else "is given, not known")
+    missing = [name for name in wanted if name not in found]
+    if missing:
+        said = " ".join(f"{name}=NUMBER" for name in missing)
+        raise MissingQuantityError(f"{problem} does not know {', '.join(missing)}: give {said} to see the formula")
+    return {name: found[name] for name in wanted}
+
+
+def _free(name: str) -> bool:
+    """Whether the user is free to choose the number: a device's, not the problem's."""
+    return name in Devices.__dataclass_fields__
+
+
+# ---- the setting and the method ----
+
+
+def _of_setting(method: Algorithm, setting: Setting) -> Knowns:
+    steps, rounds, devices = setting.local_steps, setting.rounds, Devices()
+    found: dict[str, Any] = {
+        "cohort": setting.cohort,
+        "local_steps": steps,
+        "rounds": rounds,
+        "iterations": steps * rounds,
+        "steps_cubed_ratio": float(steps**2),
+        "step_size": setting.step_size,
+        "download_rate": devices.download_rate,
+        "upload_rate": devices.upload_rate,
+        "minibatch_time": devices.minibatch_time,
+    }
+    beta = getattr(method.start, "beta", None)
+    if beta is not None:
+        found["relaxation"] = beta
+    return {name: Known.sure(value, "the setting") for name, value in found.items()}
+
+
+def of_rounds(values: Mapping[str, Any], setting: Setting, rounds: int) -> dict[str, Any]:
+    """The values for the first ``rounds`` rounds of the run."""
+    changed = {"rounds": rounds, "iterations": rounds * setting.local_steps}
+    return {name: changed.get(name, value) for name, value in values.items()}
+
+
+# ---- the problem ----
+
+
+def _of_problem(problem: FederatedProblem, method: Algorithm, setting: Setting, walk: bool) -> Knowns:
+    """Estimates along a run of seed 0, replaced by what is valid at every model where that is known."""
+    most = 20 if problem.convex else 2  # curvatures of networks are found client by client, which takes long
+    path = visited(problem, method, setting, 0, most) if walk else None
+    found = {name: _estimate(c) for name, c in constants(problem, setting.batch, path).items()}
+    found |= {**_noise(problem, setting), **_dissimilarity(problem), **_largest_gradient(problem, method, setting)}
+    if "initial_loss" in found:
+        found["current_loss"] = found["initial_loss"]._replace(how="at the start")
+    parameters = problem.model.dim
+    found["complexity"] = Known.sure(parameters, "stands in: the number of parameters")
+    return found
+
+
+def _estimate(constant: Constant) -> Known:
+    doubt = "" if constant.certain else LOWER if "lower estimate" in constant.how else "is an interval"
+    return Known(constant.value, constant.how, constant.low, constant.high, doubt)
+
+
+def _noise(problem: FederatedProblem, setting: Setting) -> Knowns:
+    cap = problem.gradient_variance
+    if cap is None or not math.isfinite(cap):
+        return {}
+    each = of_batches(np.full(problem.clients, cap), problem.federation.client_sizes, setting.batch)
+    how = "closed form, at every model: slope^2 mean ||x||^2, for the smallest batch"
+    return {
+        "gradient_variance": Known.sure(float(each.max()), how),
+        "client_gradient_variance": Known.sure(each.tolist(), how),
+    }
+
+
+def _dissimilarity(problem: FederatedProblem) -> Knowns:
+    if problem.dissimilarity_offset is None or problem.dissimilarity_factor is None:
+        return {}
+    how = "closed form, at every model"
+    return {
+        "dissimilarity_offset": Known.sure(problem.dissimilarity_offset, how),
+        "dissimilarity_factor": Known.sure(problem.dissimilarity_factor, how),
+    }
+
+
+def _largest_gradient(problem: FederatedProblem, method: Algorithm, setting: Setting) -> Knowns:
+    """G^2 along every run of plain averaged SGD on a linear model of bounded slope s, with penalty r and inputs <= X.
+
+    A step leaves the norm below ``max(||w||, s X / r)`` if ``r eta <= 1``, and so do averages; a gradient's norm is at
+    most ``s X + r ||w||``.
+    """
+    model = problem.model
+    plain = (method.start, method.direction, method.objective) == (fedavg.start, fedavg.direction, fedavg.objective)
+    if not (isinstance(model, Linear) and plain and math.isfinite(model.slope) and method.combine == fedavg.combine):
+        return {}
+    if model.regularisation * setting.step_size > 1:
+        return {}
+    pull = model.slope * max(float(x.double().norm(dim=-1).max()) for _, x, _ in problem.samples.chunks(1 << 16))
+    first = float(model.start(0).double().norm())
+    reach = model.regularisation * first
+    cap = pull + max(reach, pull) if model.regularisation else pull
+    return {"grad_cap_sq": Known.sure(cap**2, "closed form, along every run: slope and largest input, plus penalty")}

@@ -1,0 +1,216 @@
+"""What to train for a bound: the method it is about, a setting its conditions allow, samples drawn as it supposes."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from inspect import signature
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import torch
+
+from bounds.assumptions import FULL_PARTICIPATION, SAMPLED_WITH_REPLACEMENT, SHARED_GENERATED_DATA
+from bounds.core import Bound
+from bounds.errors import BoundsError
+from empirics.algorithm import Algorithm, fedavg
+from empirics.algorithms import algorithm, ALGORITHMS, written
+from empirics.errors import EmpiricsError
+from empirics.federation import Federation
+from empirics.fresh import Fresh
+from empirics.problem import FederatedProblem, Population
+from empirics.setting import Setting
+from empirics.streams import stream
+from empirics.tasks import task
+
+from .known import known, Knowns
+from .reading import CHOSEN, fresh, needs_population, OF_PROBLEM, OF_SETTING, one_round
+
+SMALLEST = 1e-9
+"""Times 1/L: no step size below this is tried."""
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """Everything that is decided before the first run."""
+
+    bound: Bound
+    method: Algorithm
+    setting: Setting
+    base: FederatedProblem
+    seeds: int
+    values: Knowns
+    everyone: bool
+    samples: int | None = None
+    fresh: bool = False
+
+    def problem(self, seed: int) -> FederatedProblem:
+        """The problem of a seed: always the same one, or samples drawn anew from what each client was dealt."""
+        if self.samples is None:
+            return self.base
+        return redrawn(self.base, self.samples, seed, self.samples // self.setting.rounds if self.fresh else None)
+
+
+def redrawn(base: FederatedProblem, samples: int, seed: int, per_round: int | None) -> FederatedProblem:
+    """Every client draws ``samples`` independently from those it was dealt, which stay its distribution.
+
+    Population risks are then exact. ``per_round``: how many of them a round uses, none of them twice.
+    """
+    dealt = base.federation
+    if type(dealt) is not Federation:
+        raise EmpiricsError(f"population risks need samples in memory; {base} prepares its own")
+    shares = torch.zeros(dealt.clients, len(dealt.inputs), dtype=torch.float64)
+    parts = []
+    for k in range(dealt.clients):
+        own = dealt.members[int(dealt.offsets[k]) : int(dealt.offsets[k + 1])].numpy()
+        np.add.at(shares[k].numpy(), own, 1 / len(own))
+        parts.append(own[stream(seed, "redrawn samples", client=k).integers(len(own), size=samples)])
+    federation = Federation.of(dealt.inputs, dealt.targets, parts)
+    return replace(
+        base,
+        federation=federation if per_round is None else Fresh.from_(federation, per_round),
+        population=Population(dealt.inputs, dealt.targets, shares),
+        independent_samples=True,
+    )
+
+
+# ---- what is decided ----
+
+
+def planned(bound: Bound, options: argparse.Namespace, given: Mapping[str, float]) -> Training:
+    """The training for ``bound`` by the options; what they leave open is chosen inside the bound's conditions."""
+    chosen = task(options.problem)
+    base = chosen.deal(options.partition, options.clients, options.partition_seed, client_weight=options.client_weight)
+    base = replace(base, name=f"{chosen}, {options.partition}, {base.clients} clients")
+    method = algorithm(options.algorithm) if options.algorithm else about(bound)
+    everyone = "all clients" in str(bound.statistic) and not method.everyone
+    method = replace(method, everyone=method.everyone or everyone)
+    setting = _setting(bound, options, base)
+    samples = _samples(bound, options, setting)
+    sizes = {} if samples is None else {"samples": samples}
+    if fresh(bound):
+        sizes["samples_per_round"] = setting.local_steps * setting.batch
+    names = [q.name for q in bound.quantities if q.name in (*OF_PROBLEM, *OF_SETTING)]
+    if options.step_size is None:
+        setting = replace(setting, step_size=_step_size(bound, names, base, method, setting, given, sizes))
+    values = known(names, base, method, setting, given, sizes)
+    return Training(bound, method, setting, base, options.seeds, values, everyone, samples, fresh(bound))
+
+
+def about(bound: Bound) -> Algorithm:
+    """The method a bound is about, in its reading where the method has it, with shared data where that is assumed."""
+    if bound.about is None:
+        raise EmpiricsError(f"{bound.name} does not say which method it is about: give --algorithm")
+    name, reading = bound.about.algorithm, bound.about.reading
+    if name not in ALGORITHMS:
+        raise EmpiricsError(f"{bound.name} is about {name}, which no method here is called: give --algorithm")
+    takes = signature(ALGORITHMS[name]).parameters
+    shared = "shared" in takes and any(c.assumption is SHARED_GENERATED_DATA for c in bound.conditions)
+    extra: dict[str, Any] = {"shared": True} if shared else {}
+    if "reading" not in takes:
+        return algorithm(written(name, **extra))
+    try:
+        return algorithm(written(name, **extra, reading=reading))
+    except BoundsError:  # a reading of the theory alone: the method has no other form for it
+        return algorithm(written(name, **extra))
+
+
+def _setting(bound: Bound, options: argparse.Namespace, base: FederatedProblem) -> Setting:
+    assumed = {c.assumption for c in bound.conditions}
+    if one_round(bound) and options.rounds not in (None, 1):
+        raise EmpiricsError(f"{bound.name} is about one averaging round; got --rounds {options.rounds}")
+    by_weight = SAMPLED_WITH_REPLACEMENT in assumed
+    half = base.clients if FULL_PARTICIPATION in assumed else max(1, base.clients // 2)
+    return Setting(
+        rounds=options.rounds or (1 if one_round(bound) else 10),
+        cohort=options.cohort or half,
+        batch=options.batch,
+        local_steps=options.local_steps,
+        step_size=options.step_size or 0.05,
+        sampling=options.sampling or ("with_replacement" if by_weight else "without_replacement"),
+        client_weight=options.client_weight,
+    )
+
+
+def _samples(bound: Bound, options: argparse.Namespace, setting: Setting) -> int | None:
+    """How many samples every client draws; None where the dealt ones are the problem."""
+    if fresh(bound):
+        return setting.rounds * setting.local_steps * setting.batch
+    return options.samples if needs_population(bound) else None
+
+
+def _step_size(
+    bound: Bound,
+    names: list[str],
+    base: FederatedProblem,
+    method: Algorithm,
+    setting: Setting,
+    given: Mapping[str, float],
+    sizes: Mapping[str, int],
+) -> float:
+    """The largest of 1/L, halved again and again, at which no numeric condition fails (words of a run aside)."""
+    values = {k: v.value for k, v in known({*names, "smoothness"}, base, method, setting, given, sizes, False).items()}
+    largest = 1 / values["smoothness"]
+    if "step_size" not in names:
+        return largest
+    others = {q.name: 1.0 for q in bound.quantities if q.name not in values}
+    others |= {name: 1e-6 for name in CHOSEN if name in others}
+    values = {q.name: {**others, **values}[q.name] for q in bound.quantities}
+    size = largest
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        while size > SMALLEST * largest:
+            if np.all(bound.holds(**{**values, "step_size": size})):
+                return size
+            size /= 2
+        failed = "; ".join(c.words for c in bound.failed(**{**values, "step_size": size}))
+    raise EmpiricsError(f"{bound.name} is silent at every step size tried ({failed}); give --step-size to look outside")
+
+
+# ---- what the assumptions read ----
+
+
+def facts(training: Training) -> tuple[SimpleNamespace, SimpleNamespace, SimpleNamespace]:
+    """Problem, method and setting in the attributes that assumptions read; None where nobody knows."""
+    base, method, setting = training.base, training.method, training.setting
+    problem = SimpleNamespace(**{name: getattr(base, name) for name in FACTS})
+    problem.strong_convexity = base.strong_convexity if base.convex else 0.0
+    for name in ("gradient_variance", "grad_cap_sq"):
+        held = training.values.get(name)
+        there = held is not None and not held.doubt and math.isfinite(held.value)
+        setattr(problem, name, held.value if there and held is not None else None)
+    if problem.gradient_variance is None and base.gradient_variance is not None:
+        problem.gradient_variance = base.gradient_variance if math.isfinite(base.gradient_variance) else None
+    problem.independent_samples = training.problem(0).independent_samples
+    generate = getattr(method.objective, "generate", None)
+    method_facts = SimpleNamespace(
+        local_sgd=method.local_sgd,
+        exact_local_solver=not method.local_sgd,
+        relaxed_start=hasattr(method.start, "beta"),
+        shared_generated_data=getattr(generate, "shared", None),
+    )
+    setting_facts = SimpleNamespace(
+        clients=base.clients,
+        cohort=setting.cohort,
+        sampling=setting.sampling,
+        local_steps=setting.local_steps,
+        step_sizes=setting.step_size,
+        fresh_samples=training.fresh,
+    )
+    return problem, method_facts, setting_facts
+
+
+FACTS = (
+    "smoothness", "pl_constant", "lipschitz", "dissimilarity_offset", "loss_cap", "lower_bound", "convex",
+    "nonnegative_loss", "client_sizes",
+)  # fmt: skip
+
+
+def other_objective(training: Training) -> bool:
+    """Whether clients come to minimise another objective than the training loss that is measured."""
+    begins = getattr(training.method.objective, "after", 0)
+    return training.method.objective != fedavg.objective and begins < training.setting.rounds

@@ -1,0 +1,247 @@
+"""What of a bound can be read off training runs, and how: the target by its statistic, the other words beside it.
+
+Everything is decided by words: the target's, the statistic's, the quantities' and the assumptions'. A run has states
+0 to R (the server model before the first round and after every one) and rounds 1 to R.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from bounds import vocabulary as words
+from bounds.assumptions import FRESH_SAMPLES
+from bounds.core import Bound
+from bounds.fedals.quadratic import SQUARED_DISTANCE
+from empirics.measuring import Measurement, measurement, MEASUREMENTS, Reading, Row, Snapshot
+from empirics.measuring.core import of_population, Readings
+from empirics.measuring.risks import of_excess
+
+Array = np.ndarray[Any, Any]
+
+MADE_OF = {
+    "next_divergence": ("divergence", "next"),
+    "initial_divergence": ("divergence", "first"),
+    "final_divergence": ("divergence", "end"),
+    "mean_divergence": ("divergence", "mean"),
+    "mean_grad_norm_sq": ("grad_norm_sq", "mean"),
+    "loss_decrease": ("train_loss", "decrease"),
+}
+"""Words of a whole run, or of the next state, by the word they are made of."""
+
+HOW: Mapping[str, Callable[[Array, int], Array]] = {
+    "now": lambda x, r: x[:, :r],
+    "next": lambda x, r: x[:, 1 : r + 1],
+    "first": lambda x, r: x[:, 0],
+    "end": lambda x, r: x[:, r],
+    "mean": lambda x, r: x[:, :r].mean(1),
+    "decrease": lambda x, r: x[:, :r] - x[:, 1 : r + 1],
+    "latest": lambda x, r: x[:, r - 1],
+    "steps": lambda x, r: x[:, :r].reshape(len(x), -1),
+}
+"""From values by seed and state (by seed and round for ``now`` and ``latest`` of rounds) to what r rounds say."""
+
+OF_PROBLEM = (
+    "smoothness", "strong_convexity", "pl_constant", "condition_number", "gradient_variance",
+    "client_gradient_variance", "grad_cap_sq", "dissimilarity_offset", "dissimilarity_factor", "heterogeneity",
+    "optimal_loss", "initial_loss", "current_loss", "initial_gap", "initial_distance_sq", "client_weight", "clients",
+    "parameters", "model_size", "complexity",
+)  # fmt: skip
+OF_SETTING = (
+    "cohort", "local_steps", "rounds", "iterations", "steps_cubed_ratio", "step_size", "samples", "samples_per_round",
+    "relaxation", "download_rate", "upload_rate", "minibatch_time",
+)  # fmt: skip
+CHOSEN = ("contraction",)
+"""Constants of a proof alone: the bound may be read with the best of them."""
+
+CHOICE_OF_STEP = "the step size is "
+"""How conditions in words begin that put in a step size of their own."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a word's values come from: a measurement, and what is made of its values (a key of ``HOW``)."""
+
+    measurement: Measurement
+    how: str
+
+    @property
+    def key(self) -> str:
+        """The name of the array that holds the measurement's values."""
+        return self.measurement.name
+
+    def __call__(self, raw: Mapping[str, Array], rounds: int) -> Array:
+        """The values of the first ``rounds`` rounds, seeds on the first axis."""
+        return HOW[self.how](raw[self.key], rounds)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to measure for one bound: its target, the other words of a run, and how rounds are folded.
+
+    ``fold`` is ``every`` (a comparison per round), ``min`` (over the target's values), ``mean`` (of them) or ``once``.
+    """
+
+    target: Source
+    moving: Mapping[str, Source]
+    fold: str
+
+    @property
+    def measurements(self) -> list[Measurement]:
+        found = {source.key: source.measurement for source in (self.target, *self.moving.values())}
+        return list(found.values())
+
+    def target_of(self, raw: Mapping[str, Array], rounds: int) -> Array:
+        """The target by seed and, where the fold needs them, by round or iteration; ``(seeds, 1)`` if it does not."""
+        found = self.target(raw, rounds)
+        return found.mean(1, keepdims=True) if self.fold == "mean" else found.reshape(len(found), -1)
+
+    def moving_of(self, raw: Mapping[str, Array], rounds: int) -> dict[str, Array]:
+        """The other words by seed; where rounds are folded, their means over the rounds."""
+        found = {word: source(raw, rounds) for word, source in self.moving.items()}
+        if self.fold == "every":
+            return found
+        per_round = {word for word, s in self.moving.items() if s.how in ("now", "next", "decrease")}
+        return {word: x.mean(1) if word in per_round else x for word, x in found.items()}
+
+
+# ---- which bounds can be measured ----
+
+
+def measurability(bound: Bound) -> str:
+    """Why training cannot say anything about ``bound``, in words; empty where it can."""
+    if _source(bound, bound.target.name, _kind(bound)) is None:
+        return f"nothing reads {bound.target.name} off a run"
+    if bound.target.card.axis:
+        return f"it bounds {bound.target.name} of every one of the {bound.target.card.axis}, not of the run"
+    if bound.statistic is not None and bound.statistic.over not in ("rounds", "iterations", "the training samples"):
+        return f"its statistic is {bound.statistic}, which no measurement has"
+    if any(c.words == SQUARED_DISTANCE.words for c in bound.conditions):
+        return f"it needs that {SQUARED_DISTANCE.words}, which no trained model has"
+    if own := [c.words for c in bound.conditions if c.kind == "words" and c.words.startswith(CHOICE_OF_STEP)]:
+        return f"it has put in a step size of its own: {own[0]}"
+    known = {*OF_PROBLEM, *OF_SETTING, *CHOSEN}
+    names = [q.name for q in bound.quantities]
+    missing = [name for name in names if name not in known and _source(bound, name, "now") is None]
+    return f"neither problem, setting nor run gives {', '.join(missing)}" if missing else ""
+
+
+def plan(bound: Bound) -> Plan:
+    """How to measure a bound that can be measured."""
+    target = _source(bound, bound.target.name, _kind(bound))
+    assert target is not None
+    given = {*OF_PROBLEM, *OF_SETTING, *CHOSEN}
+    names = [q.name for q in bound.quantities if q.name not in given]
+    found = {name: _source(bound, name, "now") for name in names}
+    several = target.how in ("now", "next", "decrease", "steps")
+    fold = _kind(bound) if several else "once"
+    return Plan(target, {name: source for name, source in found.items() if source is not None}, fold)
+
+
+def one_round(bound: Bound) -> bool:
+    """Whether the statement is on a single averaging round."""
+    return _kind(bound) == "expectation"
+
+
+def needs_population(bound: Bound) -> bool:
+    """Whether target or quantities are risks under the clients' distributions."""
+    found = plan(bound).measurements
+    return any(m.grade in (of_population, of_excess) for m in found)
+
+
+def fresh(bound: Bound) -> bool:
+    """Whether the samples of each round are to be new."""
+    return any(c.assumption is FRESH_SAMPLES for c in bound.conditions)
+
+
+def _kind(bound: Bound) -> str:
+    return "every" if bound.statistic is None else bound.statistic.kind
+
+
+def _source(bound: Bound, word: str, kind: str) -> Source | None:
+    """Where a word comes from; ``kind`` is the statistic for a target and ``now`` for the others."""
+    target = word == bound.target.name and kind != "now"
+    over = bound.statistic.over if bound.statistic else ""
+    if target and word == "grad_norm_sq" and over == "iterations":
+        return Source(ALL if "all clients" in str(bound.statistic) else ACTIVE, "steps")
+    if target and word == "generalization_gap" and over == "rounds" and fresh(bound):
+        return Source(MEASUREMENTS["round_averaged_gap"](), "latest")  # FedALS (8): on the samples of each round
+    if word in MADE_OF:
+        base, how = MADE_OF[word]
+        return Source(MEASUREMENTS[base](), how)
+    if word not in MEASUREMENTS:
+        return None
+    measured = measurement("runtime(alike=True)") if word == "runtime" else MEASUREMENTS[word]()
+    if measured.over == "sum":
+        return Source(measured, "latest")
+    if one_round(bound) or _kind(bound) == "last":
+        return Source(measured, "latest" if measured.local else "end")
+    return Source(measured, "now")
+
+
+# ---- the gradient at virtual averages ----
+
+
+@dataclass(frozen=True)
+class VirtualGradients:
+    """``||grad F||^2`` at the weighted average of the clients' models before every local step.
+
+    ``everyone``: of all clients by their shares of the loss; else of the participants by their weights.
+    """
+
+    everyone: bool
+
+    def __call__(self, s: Snapshot) -> Readings:
+        assert s.path is not None
+        rows = s.path if self.everyone else s.path[s.averaged]
+        weights = s.problem.weights.to(rows) if self.everyone else s.done.weights[s.averaged]
+        average = torch.einsum("r,rsd->sd", weights / weights.sum(), rows)
+        gradients = s.problem.gradients(average).double()
+        return [Reading(float(v), step=k) for k, v in enumerate((gradients**2).sum(-1))]
+
+
+ALL, ACTIVE = (
+    Measurement(f"gradient at the average of {who}", words.grad_norm_sq, VirtualGradients(who == "all"), local=True,
+                path=True)
+    for who in ("all", "the participants")
+)  # fmt: skip
+
+
+# ---- from rows to arrays ----
+
+
+def collect(runs: Sequence[Sequence[Row]], found: Sequence[Measurement], clients: int) -> dict[str, Array]:
+    """Arrays by measurement: seeds first, then states or rounds, then local steps or clients; NaN where unread."""
+    return {m.name: np.stack([_values(rows, m, clients) for rows in runs]) for m in found}
+
+
+def _values(rows: Sequence[Row], m: Measurement, clients: int) -> Array:
+    """One run's values of one measurement."""
+    mine = [r for r in rows if r.quantity == m.quantity.name and not r.layer and (r.step is not None) == _stepwise(m)]
+    first = 1 if m.local else 0
+    wide = 1 + max(r.round for r in mine) - first
+    if _stepwise(m):
+        steps = 1 + max(r.step or 0 for r in mine)
+        return _filled((wide, steps), [((r.round - first, r.step), r.value) for r in mine])
+    if m.quantity.card.axis:
+        return _filled((wide, clients), [((r.round - first, r.client), r.value) for r in mine])
+    return _filled((wide,), [((r.round - first,), r.value) for r in mine])
+
+
+def _stepwise(m: Measurement) -> bool:
+    """Whether it reads every local step by itself."""
+    return isinstance(m.read, VirtualGradients)
+
+
+def _filled(shape: tuple[int, ...], cells: Sequence[tuple[tuple[Any, ...], float]]) -> Array:
+    array = np.full(shape, np.nan)
+    for place, value in cells:
+        array[place] = value
+    return array
+
+
+__all__ = ["Plan", "Source", "collect", "fresh", "measurability", "needs_population", "one_round", "plan"]

@@ -1,0 +1,247 @@
+"""``fedbounds validate NAME --problem ...``: any bound whose numbers a run has, held against training on real data.
+
+Expectations are means over seeds, a statistic is one of these means: the least squared gradient norm is the least, over
+time, of the means over seeds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bounds.core import Bound
+from bounds.errors import BoundsError
+from bounds.showing.usage import Parser
+from bounds.showing.values import parse_number
+from empirics.errors import Diverged, EmpiricsError
+from empirics.measuring import Row, Run
+from empirics.progress import Progress, progress
+
+from .core import standing
+from .judging import Data, evaluate, Line, lines, settled, trend
+from .known import of_rounds
+from .planned import facts, other_objective, planned, Training
+from .reading import Array, CHOSEN, collect, Plan, plan
+from .showing import Found, show, write
+
+MOST_TREND = 60
+"""Prefixes of a run at which a trend is looked at."""
+
+
+def main(bound: Bound, arguments: Sequence[str], name: str = "") -> int:
+    """Train, compare, print, write; 0 holds or undecided, 1 violated. ``name`` is how the user wrote the bound."""
+    options = parsed(bound, arguments)
+    if options is None:
+        return 0
+    given = _given(bound, options.words)
+    try:
+        with progress() as bar:
+            found = validate(planned(bound, options, given), bar)
+    except Diverged as stop:
+        raise EmpiricsError(f"{stop}; take a smaller --step-size") from None
+    show(found)
+    command = shlex.join(["fedbounds", "validate", name or bound.name, *arguments])
+    print("wrote " + ", ".join(str(path) for path in write(found, options.out, command)))
+    return int(found.violated)
+
+
+def validate(training: Training, bar: Progress) -> Found:
+    """Run every seed and judge."""
+    chosen = plan(training.bound)
+    runs = _runs(training, chosen, bar)
+    raw = collect(runs, chosen.measurements, training.base.clients)
+    _all_seen(chosen, raw)
+    doubt, broken, said = _doubts(training, runs, chosen)
+    data = _data(training, chosen, raw, training.setting.rounds)
+    found = lines(data, _places(training, chosen), doubt, broken)
+    after = []
+    if doubt or broken or any(line.outside for line in found):
+        after.append(_trend(training, chosen, raw, found))
+    return Found(training.bound, training.seeds, found, _about(training), settled(data, said), after, _card(training))
+
+
+# ---- the runs ----
+
+
+def _runs(training: Training, chosen: Plan, bar: Progress) -> list[list[Row]]:
+    bar.start(training.seeds * training.setting.rounds)
+    runs = []
+    for seed in range(training.seeds):
+        bar.doing(f"{training.method}, seed {seed}")
+        problem = training.problem(seed)
+        run = Run(problem, training.method, training.setting, seed, chosen.measurements, every=1)
+        rows: list[Row] = []
+        for state, read in run:
+            rows += read
+            if state.round:
+                bar.step()
+        if rows[-1].quantity == "diverged":
+            raise Diverged(rows[-1].round, f"{training.method} with seed {seed}", rows[-1].value)
+        runs.append(rows)
+    return runs
+
+
+def _all_seen(chosen: Plan, raw: Mapping[str, Array]) -> None:
+    """What differs by client needs every client to have taken part in two runs, so that there is a mean and error."""
+    for source in chosen.moving.values():
+        values = raw[source.key]
+        if values.ndim < 3:
+            continue
+        runs = np.isfinite(values).any(1).sum(0)
+        if runs.min() < min(2, len(values)):
+            raise EmpiricsError(
+                f"{source.key} is needed of every client; client {int(runs.argmin())} took part in {runs.min()} of the "
+                f"{len(values)} runs: more --seeds or a larger --cohort"
+            )
+
+
+def _data(training: Training, chosen: Plan, raw: Mapping[str, Array], rounds: int) -> Data:
+    """What the first ``rounds`` rounds of the runs say."""
+    bound, values = training.bound, training.values
+    ends = {name: held.interval for name, held in values.items() if held.doubt}
+    return Data(
+        bound=bound,
+        target=chosen.target_of(raw, rounds),
+        moving=chosen.moving_of(raw, rounds),
+        fixed=of_rounds({name: held.value for name, held in values.items()}, training.setting, rounds),
+        uncertain={name: end for name, end in ends.items() if end is not None},
+        chosen=tuple(q.name for q in bound.quantities if q.name in CHOSEN),
+        fold=chosen.fold,
+    )
+
+
+def _places(training: Training, chosen: Plan) -> list[str]:
+    if chosen.fold != "every":
+        return ["all"]
+    return [str(r) for r in range(1, training.setting.rounds + 1)]
+
+
+# ---- what keeps a verdict open ----
+
+
+def _doubts(training: Training, runs: Sequence[Sequence[Row]], chosen: Plan) -> tuple[str, bool, tuple[str, ...]]:
+    """Why nothing may be decided (empty if it may), whether conditions are broken, and every condition's standing."""
+    said = standing(training.bound, *facts(training))
+    reasons = [f"{name} {held.doubt}" for name, held in training.values.items() if held.doubt]
+    read = {m.quantity.name for m in chosen.measurements}
+    proxies = sorted({r.quantity for rows in runs for r in rows if r.honesty == "proxy" and r.quantity in read})
+    reasons += [f"{word} is measured by a proxy" for word in proxies]
+    if training.bound.relation == "<~":
+        reasons.append("the bound hides a constant")
+    if other_objective(training):
+        reasons.append("clients minimise another objective than the loss that is measured")
+    broken = any(line.startswith("NOT met") for line in said)
+    other = training.bound.about and training.method.name.partition("(")[0] != training.bound.about.algorithm
+    if other:
+        said = (*said, f"NOT met: the bound is about {training.bound.about}")
+    return "; ".join(reasons), broken or bool(other), said
+
+
+def _trend(training: Training, chosen: Plan, raw: Mapping[str, Array], found: Sequence[Line]) -> str:
+    """The way of formula and measurement over the rounds: of its lines, or of ever longer runs."""
+    if chosen.fold == "every":
+        return trend([line.bound for line in found], [float(line.measured.value) for line in found])
+    total = training.setting.rounds
+    formula, measured = [], []
+    for rounds in np.unique(np.linspace(1, total, min(total, MOST_TREND)).round().astype(int)):
+        data = _data(training, chosen, raw, int(rounds))
+        target, moving = data.means()
+        formula.append(float(evaluate(data, moving, True)[0]))
+        measured.append(float(target.min()))
+    return trend(formula, measured)
+
+
+# ---- what is said about it ----
+
+
+def _about(training: Training) -> list[str]:
+    setting, base = training.setting, training.base
+    drawn = "" if training.samples is None else f", {training.samples} samples drawn by every client"
+    return [
+        f"{training.method} on {base}{drawn}",
+        f"{setting.cohort} of {base.clients} clients, {setting.sampling}; {setting.rounds} rounds of "
+        f"{setting.local_steps} steps of size {setting.step_size:.3g}, batch {setting.batch}; {training.seeds} seeds",
+        *(f"  {name} = {_number(held.value)}: {held.how}" for name, held in training.values.items() if _worth(held)),
+    ]
+
+
+def _worth(held: Any) -> bool:
+    return held.how not in ("the setting", "counted")
+
+
+def _number(value: Any) -> str:
+    if np.ndim(value):
+        low, high = min(value), max(value)
+        return f"{low:.4g}" if low == high else f"{low:.4g} .. {high:.4g}"
+    return f"{value:.4g}"
+
+
+def _card(training: Training) -> dict[str, Any]:
+    return {
+        "problem": str(training.base),
+        "algorithm": training.method.name,
+        "clients": training.base.clients,
+        "client_sizes": list(training.base.client_sizes),
+        "samples_drawn": training.samples,
+        "setting": asdict(training.setting),
+        "seed_range": [0, training.seeds - 1],
+        "values": {k: v._asdict() for k, v in training.values.items()},
+    }
+
+
+# ---- the command line ----
+
+
+def parsed(bound: Bound, arguments: Sequence[str]) -> argparse.Namespace | None:
+    """The options, or None after --help."""
+    parser = Parser(
+        prog=f"fedbounds validate {bound.name}",
+        description=f"{bound.name} against training: {bound.about}, {bound.statistic or 'every round'}",
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("words", nargs="*", metavar="quantity=value", help="constants that the problem does not know")
+    add("--problem", required=True, metavar="MODEL(DATA)", help="what to train, such as softmax(digits)")
+    add("--clients", type=int, metavar="N", help="number of clients (10; with by_group(): all groups)")
+    add("--cohort", type=int, metavar="M", help="clients per round (half, or all where the theorem asks for it)")
+    add("--partition", default="iid", metavar="CALL", help="who holds what (iid)")
+    add("--partition-seed", type=int, default=0, metavar="N", help="seed of the partition (0)")
+    add("--client-weight", default="uniform", help="uniform or samples (uniform)")
+    add("--samples", type=int, default=50, metavar="N", help="where population risks count: draws per client (50)")
+    add("--rounds", type=int, metavar="R", help="rounds (10, or 1 where the theorem is about one)")
+    add("--local-steps", type=int, default=5, metavar="K", help="local steps (5)")
+    add("--step-size", type=float, metavar="X", help="step size (1/L, halved until the conditions hold)")
+    add("--batch", type=int, default=32, metavar="N", help="minibatch size (32)")
+    add("--sampling", metavar="WORD", help="without_replacement, with_replacement, bernoulli (what is assumed)")
+    add("--seeds", type=int, default=5, metavar="S", help="runs (5)")
+    add("--algorithm", metavar="CALL", help="train this instead of what the bound is about")
+    add("--out", type=Path, default=Path("out"), metavar="DIR", help="folder of the CSV and the JSON card (./out)")
+    try:
+        options = parser.parse_intermixed_args(list(arguments))
+    except SystemExit:
+        return None
+    if options.clients is None and not options.partition.startswith("by_group"):
+        options.clients = 10
+    for name in ("seeds", "samples", "local_steps"):
+        if getattr(options, name) < 1:
+            raise EmpiricsError(f"{name} must be >= 1; got {getattr(options, name)}")
+    return options
+
+
+def _given(bound: Bound, typed: Sequence[str]) -> dict[str, float]:
+    """Constants from ``quantity=value`` words."""
+    found = {}
+    for word in typed:
+        name, equals, text = word.partition("=")
+        if not equals:
+            raise BoundsError(f"expected quantity=value; got {word!r}")
+        value = parse_number(name, text, "")
+        bound.quantity(name).card.domain.check(name, np.asarray(value))
+        found[name] = value
+    return found
