@@ -1,0 +1,56 @@
+"""The cells of training sweeps: arguments are the words of ``fedbounds train``, the outcome is its tidy table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .algorithms import algorithm as read_algorithm
+from .engines import ClientLoop, Stacked
+from .measuring import measurement, Row, Run
+from .problem import FederatedProblem
+from .setting import Setting
+from .store import Outcome
+from .tasks import task
+
+
+def train(
+    problem: str,
+    algorithm: str,
+    rounds: int,
+    seed: int,
+    measure: Sequence[str],
+    partition: str = "iid",
+    clients: int | None = None,
+    cohort: int | None = None,
+    client_weight: str = "uniform",
+    augment: str | None = None,
+    local_test: str = "none",
+    every: int | None = None,
+    **setting: Any,
+) -> Outcome:
+    """One training run with one seed, in this process on one thread; ``setting`` holds more fields of ``Setting``."""
+    dealt = task(problem).deal(
+        partition, clients, seed, client_weight=client_weight, augment=augment, local_test=local_test
+    )
+    plan = Setting(rounds, cohort or dealt.clients, client_weight=client_weight, **setting)
+    engine = Stacked() if dealt.model.stacked else ClientLoop()
+    run = Run(dealt, read_algorithm(algorithm), plan, seed, [measurement(m) for m in measure], every, problem, engine)
+    rows = run.rows()
+    diverged = any(row.quantity == "diverged" for row in rows)
+    return Outcome(columns(rows), _facts(dealt, run), "diverged" if diverged else "done")
+
+
+def columns(rows: Sequence[Row]) -> dict[str, list[Any]]:
+    """The rows of a tidy table as columns."""
+    return {name: [getattr(row, name) for row in rows] for name in Row._fields}
+
+
+def _facts(problem: FederatedProblem, run: Run) -> dict[str, Any]:
+    return {
+        "algorithm": run.algorithm.name,
+        "clients": problem.clients,
+        "parameters": problem.model.dim,
+        "samples": int(problem.federation.client_sizes.sum()),
+        "determinism": "bit-identical on one device",
+    }

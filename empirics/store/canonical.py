@@ -1,0 +1,54 @@
+"""One text for one meaning, without importing what is meant: calls and numbers in a canonical form, to be hashed."""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from ..errors import EmpiricsError
+
+
+def canonical(item: Any) -> Any:
+    """JSON data in one form: sorted keys, whole floats as whole numbers, calls rewritten by ``call``."""
+    if isinstance(item, Mapping):
+        return {str(key): canonical(item[key]) for key in sorted(item, key=str)}
+    if isinstance(item, (list, tuple)):
+        return [canonical(part) for part in item]
+    if isinstance(item, float):
+        if not math.isfinite(item):
+            raise EmpiricsError(f"an argument of a cell must be finite; got {item}")
+        return int(item) if item == int(item) else item
+    if isinstance(item, str):
+        return call(item)
+    if item is None or isinstance(item, (bool, int)):
+        return item
+    raise EmpiricsError(f"an argument of a cell must be text, a number, a list or a table; got {item!r}")
+
+
+def text(item: Any) -> str:
+    """The canonical form as one line of JSON."""
+    return json.dumps(canonical(item), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
+def call(words: str) -> str:
+    """``relaxed( scaffold(),beta = .05)`` as ``relaxed(scaffold(), beta=0.05)``; other text stays as it is."""
+    if "(" not in words or ".py:" in words:
+        return words
+    try:
+        tree = ast.parse(words.strip(), mode="eval").body
+    except SyntaxError:
+        return words
+    return _written(tree) if isinstance(tree, ast.Call) else words
+
+
+def _written(node: ast.expr) -> str:
+    if isinstance(node, ast.Call):
+        plain = [_written(a) for a in node.args]
+        named = sorted(f"{k.arg}={_written(k.value)}" for k in node.keywords)
+        return f"{ast.unparse(node.func)}({', '.join(plain + named)})"
+    if isinstance(node, ast.Constant) and isinstance(node.value, float) and node.value == int(node.value):
+        return str(int(node.value))
+    return ast.unparse(node)

@@ -1,0 +1,195 @@
+"""The store: a folder of result files that can be stopped, copied, shared and damaged without anything being lost.
+
+A cell has two files: ``KEY.parquet`` with its table and ``KEY.json``, its card, written last: without a card there is
+no result. Each is written under another name and then renamed, so a reader never sees half of one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import EmpiricsError
+from .cells import Cell, Outcome
+from .machine import machine
+
+FORMAT = 1
+RESULTS = ("done", "diverged")
+
+
+class StoreError(EmpiricsError):
+    """A store that cannot be read or written."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A result as it lies in the store."""
+
+    card: Mapping[str, Any]
+    table: Path
+
+    @property
+    def cell(self) -> Cell:
+        return Cell(self.card["function"], self.card["arguments"])
+
+    @property
+    def status(self) -> str:
+        return str(self.card["status"])
+
+    def columns(self) -> dict[str, list[Any]]:
+        """The table, column by column; its content is checked against the card."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            content = self.table.read_bytes()
+        except OSError as error:
+            raise StoreError(f"{self.table}: {error.strerror}") from None
+        if hashlib.sha256(content).hexdigest() != self.card["sha256"]:
+            raise StoreError(f"{self.table} is damaged (its checksum differs): delete it and run the sweep again")
+        found: dict[str, list[Any]] = pq.read_table(pa.BufferReader(content)).to_pydict()
+        return found
+
+
+class Store:
+    """A folder of results; made when it is first written to."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def has(self, cell: Cell) -> bool:
+        """Whether the cell's result is there and whole."""
+        kept = self.get(cell)
+        return kept is not None and kept.status in RESULTS
+
+    def get(self, cell: Cell) -> Kept | None:
+        """The cell's result or the record of its failure; None where there is none, or a damaged one."""
+        return self._read(cell.key)[0]
+
+    def damaged(self, cell: Cell) -> str:
+        """Why the cell's files cannot be used; empty where they can, or are missing."""
+        return self._read(cell.key)[1]
+
+    def _read(self, key: str) -> tuple[Kept | None, str]:
+        path = self._card(key)
+        try:
+            card = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None, ""
+        except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+            return None, f"{path.name}: {error}"
+        wrong = _foreign(card, key)
+        table = self._table(key)
+        if not wrong and card["status"] in RESULTS:
+            wrong = _torn(table, card["bytes"])
+        return (None, f"{path.name}: {wrong}") if wrong else (Kept(card, table), "")
+
+    def keep(self, cell: Cell, outcome: Outcome, minutes: float, seed: int | None = None) -> Kept:
+        """Write a result: the table, then the card."""
+        table = self._table(cell.key)
+        size, digest = self._write_table(table, outcome.columns)
+        card = self._about(cell, outcome.status, minutes, seed)
+        card |= {"facts": dict(outcome.facts), "rows": _length(outcome.columns), "bytes": size, "sha256": digest}
+        self._write(self._card(cell.key), json.dumps(card, indent=1, ensure_ascii=False).encode())
+        return Kept(card, table)
+
+    def fail(self, cell: Cell, error: str, minutes: float) -> None:
+        """Record that the cell raised; it is tried again by the next run."""
+        card = {**self._about(cell, "failed", minutes, None), "error": error}
+        self._write(self._card(cell.key), json.dumps(card, indent=1, ensure_ascii=False).encode())
+
+    def set_aside(self, cell: Cell) -> None:
+        """Move a cell's files out of the way without deleting them."""
+        for path in (self._card(cell.key), self._table(cell.key)):
+            with contextlib.suppress(FileNotFoundError):
+                path.replace(path.with_name(f"{path.name}.{uuid.uuid4().hex[:6]}.aside"))
+
+    def __iter__(self) -> Iterator[Kept]:
+        """Every whole result and failure, by key."""
+        for path in sorted(self.folder.glob("*.json")):
+            kept, _ = self._read(path.stem)
+            if kept is not None:
+                yield kept
+
+    def of(self, cells: Iterable[Cell]) -> list[Kept]:
+        """The results of these cells that are there."""
+        return [kept for kept in map(self.get, cells) if kept is not None and kept.status in RESULTS]
+
+    def _about(self, cell: Cell, status: str, minutes: float, seed: int | None) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "key": cell.key,
+            "status": status,
+            "function": cell.function,
+            "version": cell.version,
+            "arguments": dict(cell.arguments),
+            "seed": cell.arguments.get("seed", seed),
+            "minutes": round(minutes, 4),
+            **machine(),
+        }
+
+    def _card(self, key: str) -> Path:
+        return self.folder / f"{key}.json"
+
+    def _table(self, key: str) -> Path:
+        return self.folder / f"{key}.parquet"
+
+    def _write_table(self, path: Path, columns: Mapping[str, list[Any]]) -> tuple[int, str]:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        buffer = pa.BufferOutputStream()
+        pq.write_table(pa.table({k: list(v) for k, v in columns.items()}), buffer, compression="zstd")
+        content = buffer.getvalue().to_pybytes()
+        self._write(path, content)
+        return len(content), hashlib.sha256(content).hexdigest()
+
+    def _write(self, path: Path, content: bytes) -> None:
+        """All of it under its name, or nothing."""
+        beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with beside.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(path)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                beside.unlink()
+            raise StoreError(f"{path}: {error.strerror or error}; nothing was lost, mend it and run again") from None
+
+
+def _length(columns: Mapping[str, list[Any]]) -> int:
+    lengths = {len(column) for column in columns.values()}
+    if len(lengths) > 1:
+        raise StoreError(f"a table's columns must have one length; got {sorted(lengths)}")
+    return lengths.pop() if lengths else 0
+
+
+def _foreign(card: Any, key: str) -> str:
+    """Why a card is not one of ours, or not of this cell."""
+    needed = {"format", "key", "status", "function", "arguments", "version"}
+    if not isinstance(card, dict) or not needed <= set(card):
+        return "not a card of a result"
+    if card["format"] != FORMAT:
+        return f"written in format {card['format']}, this version reads {FORMAT}"
+    if card["status"] in RESULTS and "bytes" not in card:
+        return "not a card of a result"
+    return "" if card["key"] == key else f"holds the result of {card['key']}"
+
+
+def _torn(table: Path, size: int) -> str:
+    """Why a table is not the one its card was written for."""
+    try:
+        found = table.stat().st_size
+    except OSError as error:
+        return f"{table.name}: {error.strerror}"
+    return "" if found == size else f"{table.name} has {found} bytes, its card says {size}"

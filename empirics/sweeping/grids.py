@@ -1,0 +1,97 @@
+"""Grids: which cells an experiment consists of, as a TOML file or as Python.
+
+name = "beta"
+[fixed]
+problem = "softmax(digits)"
+rounds = 20
+measure = ["test_accuracy"]
+[vary]
+algorithm = ["fedavg()", "fedinit(beta=0.1)"]
+seed = [0, 1, 2]
+[[also]]                     # a further block: what differs from the one above
+fixed.partition = "dirichlet(0.1)"
+"""
+
+from __future__ import annotations
+
+import itertools
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bounds.errors import unknown
+from bounds.showing.loading import from_file
+
+from ..errors import EmpiricsError
+from ..store import Cell
+
+TRAIN = "empirics.cells:train"
+BLOCK = ("function", "fixed", "vary")
+WORDS = ("name", *BLOCK, "also")
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Every combination of what varies, with what is fixed; ``also`` holds blocks that override parts of this one."""
+
+    name: str
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    vary: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    function: str = TRAIN
+    also: tuple[Mapping[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        for word, values in self.vary.items():
+            if isinstance(values, (str, bytes)) or not isinstance(values, Sequence) or not values:
+                raise EmpiricsError(
+                    f"grid {self.name!r}: {word} must be a list of values to go through; got {values!r}"
+                )
+
+    def cells(self) -> list[Cell]:
+        """The cells in the order of the file, the last word varying fastest; each once."""
+        found = {cell.key: cell for block in self._blocks() for cell in block}
+        return list(found.values())
+
+    def _blocks(self) -> Iterator[Iterator[Cell]]:
+        yield self._block(self.function, self.fixed, self.vary)
+        for other in self.also:
+            for word in other:
+                if word not in BLOCK:
+                    raise unknown(f"word in a block of grid {self.name!r}", word, BLOCK)
+            vary = {**self.vary, **other.get("vary", {})}
+            fixed = {**self.fixed, **other.get("fixed", {})}
+            vary = {k: v for k, v in vary.items() if k not in other.get("fixed", {})}
+            yield self._block(other.get("function", self.function), fixed, vary)
+
+    def _block(self, function: str, fixed: Mapping[str, Any], vary: Mapping[str, Sequence[Any]]) -> Iterator[Cell]:
+        for values in itertools.product(*vary.values()):
+            yield Cell(function, {**fixed, **dict(zip(vary, values, strict=True))})
+
+
+def read_grid(text: str) -> Grid:
+    """The grid of a TOML file, or of ``path/file.py:variable``."""
+    if ".py:" in text:
+        return from_file(text, Grid)
+    path = Path(text)
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise EmpiricsError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise EmpiricsError(f"{path}: not a TOML file: {error}") from None
+    return _grid(path, found)
+
+
+def _grid(path: Path, found: dict[str, Any]) -> Grid:
+    for word in found:
+        if word not in WORDS:
+            raise EmpiricsError(f"{path}: {unknown('word', word, WORDS)}")
+    for word, kind, said in (("fixed", dict, "a table"), ("vary", dict, "a table"), ("also", list, "a list of tables")):
+        if not isinstance(found.get(word, kind()), kind):
+            raise EmpiricsError(f"{path}: {word} must be {said}; got {found[word]!r}")
+    if "fixed" not in found and "vary" not in found:
+        raise EmpiricsError(f"{path}: a grid needs [fixed] or [vary] with the arguments of its cells")
+    name, function = str(found.get("name", path.stem)), found.get("function", TRAIN)
+    return Grid(name, found.get("fixed", {}), found.get("vary", {}), function, tuple(found.get("also", ())))
