@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core import Bound
-from . import constants, costs, divergence, optimization, orders, stability
+from . import constants, costs, divergence, optimization, orders, repaired, stability
 
 BOUNDS: tuple[Bound, ...] = (
     *constants.BOUNDS,
@@ -12,4 +12,5 @@ BOUNDS: tuple[Bound, ...] = (
     *stability.BOUNDS,
     *orders.BOUNDS,
     *costs.BOUNDS,
+    *repaired.BOUNDS,
 )

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from ..claims import Claim
+from . import lemmas, optimization
 
-CLAIMS: tuple[Claim, ...] = ()
+CLAIMS: tuple[Claim, ...] = (*lemmas.CLAIMS, *optimization.CLAIMS)
