@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from ..claims import Claim
-from . import corollary, drift, proofs, theorem
+from . import corollary, drift, generation, labels, proofs, theorem
 
-CLAIMS: tuple[Claim, ...] = (*proofs.CLAIMS, *drift.CLAIMS, *theorem.CLAIMS, *corollary.CLAIMS)
+CLAIMS: tuple[Claim, ...] = (
+    *generation.CLAIMS,
+    *labels.CLAIMS,
+    *proofs.CLAIMS,
+    *drift.CLAIMS,
+    *theorem.CLAIMS,
+    *corollary.CLAIMS,
+)

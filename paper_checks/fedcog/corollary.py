@@ -45,7 +45,7 @@ ENOUGH = sp.Max(4 * tau * L**2, 2 * (tau - 1) * (2 * beta_sq + 1) * L**2)
 
 
 def too_few_rounds(book: Book) -> Finding:
-    """Gradient descent on L/2 x^2, L = 9, four rounds of one step 1/sqrt(4): x -> -7/2 x, so the first model is best."""
+    """Gradient descent on L/2 x^2, L = 9, four rounds of one step 1/sqrt(4): x -> -7/2 x, the first model is best."""
     curvature, start, rounds = sp.Integer(9), sp.Rational(2, 3), 4
     x, seen = start, []
     for _ in range(rounds):
@@ -107,7 +107,7 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.THEOREM,
         Computed("runs gradient descent in rational arithmetic", too_few_rounds),
         known=Status.FAILS,
-        note="Step 1/sqrt(tau T) meets the theorem's condition only after enough rounds, which the corollary does not say.",
+        note="Step 1/sqrt(tau T) meets the theorem's condition only for enough rounds, which it does not say.",
         repair=Repair(
             "for T >= max{4 tau L^2, 2 (tau - 1)(2 beta^2 + 1) L^2}",
             All(
@@ -177,8 +177,8 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.REMARK,
         TendsTo(PRINTED, T, sp.oo, 0),
         known=Status.HOLDS,
-        note="Of the smallest expected squared gradient; a stationary point need not exist, and no single run is meant: "
-        "the step size changes with T.",
+        note="Of the smallest expected squared gradient; a stationary point need not exist, and no single run is meant "
+        "since the step size changes with T.",
     ),
     Claim(
         "fedcog.corollary.rate",
@@ -199,7 +199,7 @@ CLAIMS: tuple[Claim, ...] = (
             _among_equals, clients, sp.oo, term(PRINTED, "optimisation", "drift by noise", "drift by heterogeneity")
         ),
         known=Status.HOLDS,
-        note="So (6) has no speed-up by clients as it stands; a step size that grows like sqrt(K/(tau T)) would give it.",
+        note="So (6) has no speed-up by clients as it stands; a step size of sqrt(K/(tau T)) would give it.",
     ),
     Claim(
         "fedcog.corollary.best_steps",

@@ -20,6 +20,7 @@ Model = Sequence[Vector]
 
 OLD: Model = ((0.3, -1.1), (0.8, 0.4), (-0.5, 0.9))
 NEW: Model = ((-0.2, 0.7), (1.3, -0.6), (0.1, 0.2))
+FLAT: Model = ((0.0, 0.0), (0.0, 0.0), (0.0, 0.0))
 FIRST_DATA: Sequence[Vector] = ((1.0, 0.5), (-0.7, 1.2), (0.3, -2.0))
 NEXT_DATA: Sequence[Vector] = ((0.4, -0.9), (1.6, 0.2))
 TASK_LOSS = 1.75
@@ -61,12 +62,10 @@ def lemma_value(book: Book) -> Finding:
 
 
 def fixed_teacher(book: Book) -> Finding:
-    """Lemma 5.5 for an objective of model and data alone: one teacher on both sides."""
-    left, right = (TASK_LOSS + distillation(OLD, NEW, data) for data in (NEXT_DATA, FIRST_DATA))
-    swapped = [TASK_LOSS + distillation(OLD, NEW, data) for data in (FIRST_DATA, NEXT_DATA)]
-    worst = max((left, right), tuple(swapped), key=lambda pair: pair[0] - pair[1])
-    said = f"with the old teacher on both sides {worst[0]:.6g} on the next data against {worst[1]:.6g} on the old"
-    return Finding(Status.FAILS if worst[0] > worst[1] else Status.HOLDS, Grade.EXACT, said)
+    """Lemma 5.5 for an objective of model and data alone: one teacher on both sides, the data exchanged."""
+    left, right = (TASK_LOSS + distillation(OLD, NEW, data) for data in (FIRST_DATA, NEXT_DATA))
+    said = f"with one teacher on both sides {left:.6g} on the new data against {right:.6g} on the old"
+    return Finding(Status.FAILS if left > right else Status.HOLDS, Grade.EXACT, said)
 
 
 def data_alone(book: Book) -> Finding:
@@ -74,9 +73,6 @@ def data_alone(book: Book) -> Finding:
     return Agree()({"loss of one model on one data set, two teachers": (
         distillation(OLD, NEW, NEXT_DATA), distillation(FLAT, NEW, NEXT_DATA)
     )})  # fmt: skip
-
-
-FLAT: Model = ((0.0, 0.0), (0.0, 0.0), (0.0, 0.0))
 
 
 def argument_order(book: Book) -> Finding:

@@ -66,7 +66,7 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.THEOREM,
         Same("fedcog.theorem", summed),
         known=Status.HOLDS,
-        note="In (61) the start is printed with another index than in (5) and without its data; the same number is meant.",
+        note="(61) prints the start with another index than (5) and without its data; the same number is meant.",
     ),
     Claim(
         "fedcog.theorem.step_size",
@@ -140,7 +140,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "fedcog.theorem.knobs",
-        "The bound depends on no setting of generation or distillation: it is the bound of FedAvg on the same constants.",
+        "The bound depends on no setting of generation or distillation: it is that of FedAvg on the same constants.",
         at("Section 5, eq. (4) and Theorem 5.6"),
         Kind.REMARK,
         Computed("lists the quantities of the theorem", without_knobs),
@@ -169,8 +169,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "fedcog.theorem.informative",
-        "At the published 70 rounds of 400 steps of size 0.01 the theorem can say more than smoothness alone says of the "
-        "first model.",
+        "At the published 70 rounds of 400 steps of size 0.01 the theorem can say more than smoothness alone says of "
+        "the first model.",
         at("Theorem 5.6 and Section 6.1"),
         Kind.SETTING,
         Informative("fedcog.theorem", TRIVIAL, LABORATORY, under=("fedcog.theorem",), within=MILD),
@@ -230,6 +230,6 @@ CLAIMS: tuple[Claim, ...] = (
             },
         ),
         known=Status.OPEN,
-        note="L and beta^2 are not published. The classical setting needs L <= 0.102, FLAIR L <= 4.3, Table 6 L <= 0.051.",
+        note="L and beta^2 are not published. Classical data need L <= 0.102, FLAIR L <= 4.3, Table 6 L <= 0.051.",
     ),
 )
