@@ -5,11 +5,5 @@ from __future__ import annotations
 from ..claims import Claim
 from . import corollary, drift, generation, labels, proofs, theorem
 
-CLAIMS: tuple[Claim, ...] = (
-    *generation.CLAIMS,
-    *labels.CLAIMS,
-    *proofs.CLAIMS,
-    *drift.CLAIMS,
-    *theorem.CLAIMS,
-    *corollary.CLAIMS,
-)
+SECTIONS = (generation, labels, proofs, drift, theorem, corollary)
+CLAIMS: tuple[Claim, ...] = tuple(claim for section in SECTIONS for claim in section.CLAIMS)

@@ -111,10 +111,10 @@ def uniform_total(book: Book) -> Finding:
 
 
 def class_intensity(book: Book) -> sp.Expr:
-    """What the samples of one class weigh together in a client's loss, own and generated, both losses being means."""
+    """What the samples of one class weigh together, own and generated, both losses being means; times all samples."""
     own = book["fedcog.task_weight"].expr * d / ClassSum(d)
     made = book["fedcog.distillation_weight"].expr * book["fedcog.complementary_allocation"].expr / N
-    return own + made
+    return (own + made) * book["fedcog.balanced_samples"].expr
 
 
 SOME: Mapping[tuple[int, ...], bool] = {(0, 0, 1): True, (4, 4, 4): True, (0, 0, 0): False}
@@ -222,10 +222,10 @@ CLAIMS: tuple[Claim, ...] = (
         "With these weights all classes are supervised with the same intensity.",
         at("A.2.2"),
         Kind.REMARK,
-        Same(class_intensity, 1 / ClassSum(1), where=(SOME_LACK, SOME_DATA)),
+        Same(class_intensity, ClassMax(d), where=(SOME_LACK, SOME_DATA)),
         known=Status.HOLDS,
-        note="Exactly, if both losses are means over their samples and a generated sample supervises as strongly as one "
-        "of the client's own; the rounding of the allocation aside.",
+        note="Exactly, if both losses are means over their samples and a generated sample supervises as strongly as "
+        "one of the client's own; the rounding of the allocation aside.",
     ),
     *(
         Claim(
