@@ -178,6 +178,20 @@ def constants(arguments: Sequence[str]) -> int:
     return find(arguments)
 
 
+def sweep(arguments: Sequence[str]) -> int:
+    """Run a grid of experiments into a store."""
+    from empirics.sweeping.command import sweep_ as run
+
+    return run(arguments)
+
+
+def results(arguments: Sequence[str]) -> int:
+    """Tidy tables of what a store holds."""
+    from empirics.sweeping.command import results as read
+
+    return read(arguments)
+
+
 def check(arguments: Sequence[str]) -> int:
     """Run the audit of the papers' claims, or a part of it."""
     from paper_checks.command import check as run
@@ -272,6 +286,8 @@ OWN_OPTIONS: dict[str, Callable[[Sequence[str]], int]] = {
     "validate": validate,
     "train": train,
     "constants": constants,
+    "sweep": sweep,
+    "results": results,
     "check": check,
     "falsify": falsify,
 }

@@ -40,8 +40,13 @@ VERBS = {
                   'fedbounds train --problem "softmax(digits)" --clients 10 --partition "dirichlet(1)" --seeds 3'),
     "constants": Verb("L, mu, sigma^2, G^2, B^2, Gamma of a problem, for other verbs as @FILE",
                       'fedbounds constants --problem "softmax(digits)" --clients 10 -o c.json'),
+    "sweep": Verb("a grid of experiments, run into a store; may be stopped and resumed",
+                  "fedbounds sweep examples/beta.toml"),
+    "results": Verb("what a store holds, as a tidy table", "fedbounds results quantity=train_loss"),
     "check": Verb("the machine-checked claims of the papers, and their verdicts",
                   "fedbounds check decaying_k.theorem_2"),
+    "falsify": Verb("search for an instance that meets every assumption and violates a bound",
+                    "fedbounds falsify fedcog.smoothness_step --evaluations 200"),
 }
 OPTIONS: dict[str, dict[str, Any]] = {
     "--paper": {"metavar": "P", "help": "only the bounds of one paper"},

@@ -1,0 +1,157 @@
+"""The verbs ``sweep`` and ``results``: run a grid into a store, read tidy tables out of it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bounds.errors import unknown
+from bounds.showing.tables import aligned
+from bounds.showing.usage import Parser, STATUS, VERBS
+
+from ..errors import EmpiricsError
+from ..progress import Progress, progress
+from ..store import Cell, Store
+from .engine import Done, sweep
+from .grids import Grid, read_grid
+from .results import last_values, select
+
+FINE, FINDING = 0, 1
+
+
+def sweep_(arguments: Sequence[str]) -> int:
+    """Run what is missing of a grid; 1 when a cell failed."""
+    parser = _parser("sweep")
+    add = parser.add_argument
+    add("grid", metavar="FILE", help="a TOML file, or path/file.py:variable")
+    add("--store", type=Path, metavar="DIR", help="folder of the results ($FEDBOUNDS_STORE, else ./fedbounds-store)")
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--resume", action="store_true", help="run what is missing (default)")
+    group.add_argument("--fresh", action="store_true", help="set aside what is there and run everything")
+    group.add_argument("--status", action="store_true", help="say what is there and what is missing; run nothing")
+    add("--workers", type=int, metavar="N", help="processes (one per core, or per GPU); 0: in this process")
+    add("--scheduler", default="", metavar="ADDRESS", help="a running dask cluster instead")
+    try:
+        args = parser.parse_args(list(arguments))
+    except SystemExit:  # --help
+        return FINE
+    if args.workers is not None and args.workers < 0:
+        raise EmpiricsError(f"workers must be >= 0; got {args.workers}")
+    grid, store = read_grid(args.grid), Store(folder(args.store))
+    cells = grid.cells()
+    if args.status:
+        return _status(grid, cells, store)
+    found: list[Done] = []
+    try:
+        with progress() as bar:
+            bar.start(len(cells))
+            sweep(cells, store, args.workers, args.scheduler, args.fresh, lambda done: _heard(bar, grid, found, done))
+    except KeyboardInterrupt:
+        _say(grid, cells, found, "interrupted; ")
+        raise
+    _say(grid, cells, found, "")
+    return FINDING if any(d.how == "failed" for d in found) else FINE
+
+
+def _heard(bar: Progress, grid: Grid, found: list[Done], done: Done) -> None:
+    found.append(done)
+    if done.how == "failed":
+        which = ", ".join(f"{name}={done.cell.arguments.get(name)}" for name in grid.vary)
+        print(f"failed: {which}: {done.error}", file=sys.stderr, flush=True)
+    bar.doing(f"{sum(d.how == 'failed' for d in found)} failed")
+    bar.step()
+
+
+def _say(grid: Grid, cells: Sequence[Cell], found: Sequence[Done], how: str) -> None:
+    count = Counter(d.how for d in found)
+    words = {"done": "done", "diverged": "diverged", "failed": "failed", "there": "there before"}
+    told = ", ".join(f"{count[k]} {w}" for k, w in words.items() if count[k]) or "nothing done"
+    left = len(cells) - len(found)
+    again = f", {left} to do: run it again to go on" if left else ""
+    print(f"{how}{grid.name}: {len(cells)} cells: {told}{again}")
+
+
+def _status(grid: Grid, cells: Sequence[Cell], store: Store) -> int:
+    count: Counter[str] = Counter()
+    for cell in cells:
+        kept = store.get(cell)
+        count["damaged" if store.damaged(cell) else kept.status if kept else "missing"] += 1
+    print(f"{grid.name} in {store.folder}: {len(cells)} cells: " + ", ".join(f"{n} {how}" for how, n in count.items()))
+    return FINE
+
+
+def results(arguments: Sequence[str]) -> int:
+    """A tidy table of what the store holds: one line per run and quantity, at its last round."""
+    parser = _parser("results")
+    add = parser.add_argument
+    add("words", nargs="*", metavar="quantity=value", help="only runs with this argument or column")
+    add("--columns", nargs="+", metavar="COLUMN", help="columns to print (all that vary)")
+    add("--store", type=Path, metavar="DIR", help="folder of the results ($FEDBOUNDS_STORE, else ./fedbounds-store)")
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--json", action="store_true", help="a list of objects")
+    group.add_argument("--csv", action="store_true", help="comma-separated values")
+    try:
+        args = parser.parse_intermixed_args(list(arguments))
+    except SystemExit:  # --help
+        return FINE
+    store = Store(folder(args.store))
+    if not store.folder.is_dir():
+        raise EmpiricsError(f"there is no store at {store.folder}; fedbounds sweep FILE makes one")
+    table = select(last_values(store), _wanted(args.words))
+    columns = _columns(table, args.columns)
+    _print(table, columns, "json" if args.json else "csv" if args.csv else "")
+    return FINE
+
+
+def _wanted(words: Sequence[str]) -> dict[str, str]:
+    pairs = [word.partition("=") for word in words]
+    for name, equals, _ in pairs:
+        if not equals or not name:
+            raise EmpiricsError(f"a filter is written quantity=value; got {name!r}")
+    return {name: value for name, _, value in pairs}
+
+
+def _columns(table: Sequence[dict[str, Any]], wanted: Sequence[str] | None) -> list[str]:
+    """The columns asked for, or those that differ between rows, with what is always of interest."""
+    known = list(dict.fromkeys(name for row in table for name in row))
+    for name in wanted or ():
+        if known and name not in known:
+            raise unknown("column", name, known)
+    if wanted:
+        return list(wanted)
+    always = {"algorithm", "seed", "round", "quantity", "value", "status"}
+    return [n for n in known if n in always or (n != "key" and len({str(row.get(n, "")) for row in table}) > 1)]
+
+
+def _print(table: Sequence[dict[str, Any]], columns: Sequence[str], how: str) -> None:
+    cut = [{name: row.get(name, "") for name in columns} for row in table]
+    if how == "json":
+        print(json.dumps(cut, indent=1, ensure_ascii=False))
+        return
+    rows = [[_text(row[name]) for name in columns] for row in cut]
+    if how == "csv":
+        out = io.StringIO()
+        csv.writer(out).writerows([columns, *rows])
+        print(out.getvalue(), end="")
+        return
+    print("\n".join(aligned(rows, columns)) if rows else "no results")
+
+
+def _text(item: Any) -> str:
+    return f"{item:.6g}" if isinstance(item, float) else str(item)
+
+
+def folder(given: Path | None) -> Path:
+    """The store's folder: as given, or from the environment, or the usual one here."""
+    return given or Path(os.environ.get("FEDBOUNDS_STORE") or "fedbounds-store")
+
+
+def _parser(verb: str) -> Parser:
+    return Parser(prog=f"fedbounds {verb}", description=VERBS[verb].words, epilog=STATUS, allow_abbrev=False)
