@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,7 @@ def _shared(parser: Parser) -> None:
 def _training(parser: Parser) -> None:
     add = parser.add_argument
     add("--algorithm", default="fedavg", metavar="CALL", help="the method (fedavg)")
-    add("--compare", nargs="*", default=[], metavar="CALL", help="further methods on the same seeds")
+    add("--compare", nargs="+", default=[], metavar="CALL", help="further methods on the same seeds")
     add("--cohort", type=int, metavar="N", help="clients per round (all)")
     add("--rounds", type=int, default=20, metavar="N", help="communication rounds (20)")
     add("--local-steps", type=int, default=5, metavar="N", help="local steps per round (5)")
@@ -54,7 +55,7 @@ def _training(parser: Parser) -> None:
     add("--clip", type=float, metavar="X", help="largest norm of a direction")
     add("--sampling", default="without_replacement", help="without_replacement, with_replacement or bernoulli")
     add("--seeds", type=int, default=1, metavar="N", help="number of seeds (1)")
-    add("--measure", nargs="*", metavar="CALL", help=f"measurements ({' '.join(DEFAULT)}, as far as there are tests)")
+    add("--measure", nargs="+", metavar="CALL", help=f"measurements ({' '.join(DEFAULT)}, as far as there are tests)")
     add("--every", type=int, metavar="N", help="rounds between two measurements (what keeps measuring cheap)")
     add("-o", dest="output", type=Path, metavar="FILE", help="CSV with one row per number")
 
@@ -69,6 +70,7 @@ def train(arguments: Sequence[str]) -> int:
         return FINE
     if args.seeds < 1:
         raise EmpiricsError(f"seeds must be >= 1; got {args.seeds}")
+    _check_output(args.output)
     what, methods = task(args.problem), [algorithm(text) for text in (args.algorithm, *args.compare)]
     watched = None if args.measure is None else [measurement(text) for text in args.measure]
     rows: list[Row] = []
@@ -81,8 +83,8 @@ def train(arguments: Sequence[str]) -> int:
                 for method in methods:
                     seen = _usual(problem) if watched is None else watched
                     run = Run(problem, method, setting, seed, seen, args.every, experiment=str(what))
-                    rows += _finish(run, bar)
-    except KeyboardInterrupt:
+                    _finish(run, bar, rows)
+    except BaseException:  # interrupted, or a later method went wrong: what was measured stays
         _keep(rows, args.output)
         raise
     _summary(rows)
@@ -97,18 +99,19 @@ def _usual(problem: FederatedProblem) -> list[Measurement]:
     return [measurement(name) for name in names if counted or not name.endswith("accuracy")]
 
 
-def _finish(run: Run, bar: Progress) -> list[Row]:
-    """All rows of a run and its line: where it ended."""
-    rows: list[Row] = []
+def _finish(run: Run, bar: Progress, rows: list[Row]) -> None:
+    """Add all rows of a run, one by one as they come, and print its line: where it ended."""
+    begin = len(rows)
     bar.doing(f"{run.algorithm}, seed {run.seed}")
     for state, found in run:
         rows += found
         if state.round:
             bar.step()
-    last = max(row.round for row in rows)
-    shown = [f"{r.quantity} {r.value:.4g}" for r in rows if r.round == last and r.client is None and r.step is None]
+    last = max(row.round for row in rows[begin:])
+    shown = [
+        f"{r.quantity} {r.value:.4g}" for r in rows[begin:] if r.round == last and r.client is None and r.step is None
+    ]
     print(f"{run.algorithm}, seed {run.seed}, round {last}: {', '.join(shown[:6])}", flush=True)
-    return rows
 
 
 def _summary(rows: Sequence[Row]) -> None:
@@ -122,6 +125,18 @@ def _summary(rows: Sequence[Row]) -> None:
         sample = np.array(list(values.values()))
         error = f" ± {sample.std(ddof=1) / len(sample) ** 0.5:.2g}" if len(sample) > 1 else ""
         print(f"{method}  {quantity}{f' [{layer}]' if layer else ''}  {sample.mean():.6g}{error}")
+
+
+def _check_output(path: Path | None) -> None:
+    """Refuse a file that cannot be written before hours of training, not after."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise EmpiricsError(f"-o must name a file; {path} is a folder")
+    if not path.absolute().parent.is_dir():
+        raise EmpiricsError(f"-o {path}: there is no folder {path.parent}")
+    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+        raise EmpiricsError(f"-o {path} cannot be written: no permission")
 
 
 def _keep(rows: Sequence[Row], path: Path | None) -> None:
@@ -138,6 +153,7 @@ def constants_(arguments: Sequence[str]) -> int:
     args = _parsed(parser, arguments)
     if args is None:
         return FINE
+    _check_output(args.output)
     found = as_json(constants(_problem(args, task(args.problem), args.seed), args.batch))
     text = json.dumps(found, indent=2, allow_nan=False)
     if args.output is None:
@@ -156,7 +172,7 @@ def _problem(args: argparse.Namespace, what: Any, seed: int) -> FederatedProblem
 def _setting(args: argparse.Namespace, problem: FederatedProblem) -> Setting:
     same = ("rounds", "batch", "step_size", "step_size_decay", "momentum", "weight_decay", "clip", "sampling")
     return Setting(
-        cohort=args.cohort or problem.clients,
+        cohort=problem.clients if args.cohort is None else args.cohort,
         local_steps=args.local_steps,
         local_epochs=args.local_epochs,
         client_weight=args.client_weight,

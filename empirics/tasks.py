@@ -86,6 +86,8 @@ class LinearTask:
         return Task(name, data, make, linear=True, standardise=data.tabular and bool(np.abs(data.inputs).max() > 1))
 
     def _targets(self, data: Dataset) -> Dataset:
+        if self.model is not LeastSquares:
+            _classified(self.word, data)
         if self.signs:
             return data.as_signs() if data.kind == "classification" else data
         return data.as_classes() if data.kind == "binary" else data
@@ -103,6 +105,8 @@ class NetworkTask:
     def __call__(self, data: Any, **options: Any) -> Task:
         data = _dataset(self.word, data)
         data = data.as_classes() if data.kind == "binary" else data
+        if data.kind == "regression":
+            raise EmpiricsError(f"{self.word} needs classes; {data} has targets for regression: try ridge")
         built = network(self.word, **options)
         name = f"{self.word}({data.name}, {built.name.partition('(')[2]}"
         return Task(name, data, lambda federation: built, linear=False)
@@ -112,6 +116,11 @@ def _dataset(word: str, data: Any) -> Dataset:
     if not isinstance(data, Dataset):
         raise EmpiricsError(f"{word} must be given a data set first, such as {word}(digits); got {data!r}")
     return data
+
+
+def _classified(word: str, data: Dataset) -> None:
+    if data.kind not in ("classification", "binary"):
+        raise EmpiricsError(f"{word} needs one class per sample; {data} has targets for {data.kind}: try ridge")
 
 
 LINEAR = (

@@ -84,6 +84,13 @@ def files_run() -> list[Path]:
     return [Path(str(m.__file__)) for name, m in list(sys.modules.items()) if name.startswith("_fedbounds_user_")]
 
 
+def place_in_files(error: BaseException) -> str:
+    """Where in a user's file an error came from, as ``path, line n``; empty where it did not pass any."""
+    files = {str(path): path for path in files_run()}
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if str(Path(f.filename).absolute()) in files]
+    return f"{frames[-1].filename}, line {frames[-1].lineno}" if frames else ""
+
+
 @contextmanager
 def _failures_as_lines(path: Path) -> Iterator[None]:
     """Whatever goes wrong while the file runs, as one line with the place in it."""

@@ -44,6 +44,22 @@ class Dataset:
         for word, array in (("targets", self.targets), ("groups", self.groups)):
             if array is not None and len(array) != len(self.inputs):
                 raise EmpiricsError(f"{self.name}: {len(self.inputs)} inputs but {len(array)} {word}")
+        for word, array in (("inputs", self.inputs), ("targets", self.targets)):
+            if np.issubdtype(array.dtype, np.floating) and not np.isfinite(array).all():
+                first = int(np.argmin(np.isfinite(array).reshape(len(array), -1).all(-1)))
+                raise EmpiricsError(f"{self.name}: {word} must be finite numbers; sample {first} holds nan or infinity")
+        self._check_classes()
+
+    def _check_classes(self) -> None:
+        """Refuse class numbers that are none."""
+        if self.kind not in ("classification", "sequence") or not len(self.targets):
+            return
+        words = f"{self.name}: targets must be whole numbers from 0 to {self.classes - 1}"
+        if not np.issubdtype(self.targets.dtype, np.integer):
+            raise EmpiricsError(f"{words}; got an array of {self.targets.dtype}")
+        for extreme in (self.targets.min(), self.targets.max()):
+            if not 0 <= extreme < self.classes:
+                raise EmpiricsError(f"{words}; got {extreme}")
 
     def __str__(self) -> str:
         return self.name

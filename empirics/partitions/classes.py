@@ -22,6 +22,7 @@ class Sorted(Split):
     word = "sorted"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         must(self.by in ("label", "group"), "by", "'label' or 'group'", self.by)
 
     def deal(self, data: Dataset, clients: int, seed: int) -> list[np.ndarray]:
@@ -42,6 +43,7 @@ class ClassesPerClient(Split):
     word = "classes_per_client"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         must(self.classes >= 1, "classes", "at least 1", self.classes)
         must(self.layout in LAYOUTS, "layout", " or ".join(map(repr, LAYOUTS)), self.layout)
 
@@ -89,6 +91,7 @@ class Shards(Split):
     word = "shards"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         must(self.per_client >= 1, "shards per client", "at least 1", self.per_client)
 
     def deal(self, data: Dataset, clients: int, seed: int) -> list[np.ndarray]:

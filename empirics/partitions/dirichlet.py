@@ -28,6 +28,7 @@ class Dirichlet(Split):
     word = "dirichlet"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         must(0 < self.alpha < float("inf"), "alpha of a Dirichlet split", "positive", self.alpha)
         must(self.least >= 1, "least", "at least 1", self.least)
 
@@ -75,6 +76,7 @@ class DirichletReplaced(Split):
     disjoint: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         must(0 < self.alpha < float("inf"), "alpha of a Dirichlet split", "positive", self.alpha)
 
     def deal(self, data: Dataset, clients: int, seed: int) -> list[np.ndarray]:

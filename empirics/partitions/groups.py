@@ -23,6 +23,7 @@ class ByGroup(Split):
     word = "by_group"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         must(self.least >= 1, "least", "at least 1", self.least)
 
     def everyone(self, data: Dataset) -> np.ndarray:

@@ -30,6 +30,7 @@ class Pachinko(Split):
     word = "pachinko"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("alpha", "beta"):
             value = getattr(self, name)
             must(0 < value < float("inf"), f"{name} of a Pachinko split", "positive", value)

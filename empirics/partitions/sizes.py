@@ -51,6 +51,7 @@ class LogNormalSizes(_SkewedSizes):
     word = "log_normal_sizes"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         must(0 <= self.sigma < 50, "sigma", "at least 0 and below 50", self.sigma)
         must(self.least >= 1, "least", "at least 1", self.least)
 
@@ -71,6 +72,7 @@ class PowerLawSizes(_SkewedSizes):
     word = "power_law_sizes"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         must(0 <= self.exponent < 50, "exponent", "at least 0 and below 50", self.exponent)
         must(self.least >= 1, "least", "at least 1", self.least)
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from numbers import Integral, Real
 from typing import ClassVar
 
 import numpy as np
 
 from ..data.dataset import Dataset
 from ..errors import EmpiricsError
+
+NUMBERS: dict[str, tuple[type, str]] = {"int": (Integral, "a whole number"), "float": (Real, "a number")}
+"""What the options of a split must be, by how they are declared."""
 
 
 @dataclass(frozen=True)
@@ -23,9 +27,37 @@ class Split:
     word: ClassVar[str] = ""
     disjoint: ClassVar[bool] = True
 
+    def __post_init__(self) -> None:
+        for option in fields(self):
+            kind, words = NUMBERS.get(str(option.type), (object, ""))
+            value = getattr(self, option.name)
+            right = isinstance(value, kind) and (kind is object or not isinstance(value, bool))
+            must(right, f"{option.name} of {self.word or type(self).__name__}", words, value)
+
     def __call__(self, data: Dataset, clients: int, seed: int) -> list[np.ndarray]:
         self.check(data, clients)
-        return self.deal(data, clients, seed)
+        parts = self.deal(data, clients, seed)
+        if not isinstance(parts, list) or len(parts) != clients:
+            got = f"{len(parts)} of them" if isinstance(parts, list) else type(parts).__name__
+            raise EmpiricsError(
+                f"{self} must deal a list of {clients} arrays of sample numbers, one per client; got {got}"
+            )
+        return [self._dealt(k, np.asarray(part), len(data)) for k, part in enumerate(parts)]
+
+    def _dealt(self, client: int, part: np.ndarray, samples: int) -> np.ndarray:
+        """What a client was dealt, if that is what a client can hold."""
+        must(
+            part.ndim == 1 and len(part) > 0,
+            f"{self}: every client",
+            "dealt a sample or more",
+            f"client {client}: none",
+        )
+        whole = np.issubdtype(part.dtype, np.integer)
+        must(whole, f"{self}: sample numbers of client {client}", "whole numbers", str(part.dtype))
+        outside = part[(part < 0) | (part >= samples)]
+        if len(outside):
+            raise EmpiricsError(f"{self}: sample numbers must be from 0 to {samples - 1}; got {outside[0]}")
+        return part
 
     def deal(self, data: Dataset, clients: int, seed: int) -> list[np.ndarray]:
         """The sample numbers of every client; the numbers of clients and samples are known to fit."""

@@ -1,0 +1,180 @@
+"""Mistakes in ``fedbounds train`` and ``constants``: one clear line and status 2; what was measured is kept."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from empirics.data.dataset import Dataset
+from empirics.errors import EmpiricsError
+from empirics.partitions import partition
+from empirics.streams import stream
+from fedbounds import main
+
+DIGITS = ["--problem", "softmax(digits)", "--clients", "5", "--rounds", "2"]
+FILE = """
+from dataclasses import dataclass
+import numpy as np
+from empirics.algorithm import fedavg, renamed
+from empirics.partitions import Split
+
+@dataclass(frozen=True)
+class Wrong:
+    what: str
+    def __call__(self, work, w, gradient, gradient_at):
+        if self.what == "stop" and work.state.round == 2:
+            raise KeyboardInterrupt
+        if self.what == "raise":
+            raise ZeroDivisionError("oops")
+        return gradient[:, :2] if self.what == "narrow" else gradient
+
+@dataclass(frozen=True)
+class Parts(Split):
+    what: str
+    def deal(self, data, clients, seed):
+        n = len(data)
+        mine = [np.arange(k, n, clients) for k in range(clients)]
+        return {
+            "empty": [np.arange(n), *[np.zeros(0, dtype=int)] * (clients - 1)],
+            "few": mine[1:],
+            "beyond": [m + 1 for m in mine],
+            "before": [m - 1 for m in mine],
+            "mask": [np.arange(n) % clients == k for k in range(clients)],
+            "none": None,
+        }[self.what]
+
+stop, narrow, raises = (renamed(fedavg, f"{w}()", direction=Wrong(w)) for w in ("stop", "narrow", "raise"))
+empty, few, beyond, before, mask, none = map(Parts, ("empty", "few", "beyond", "before", "mask", "none"))
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "own.py"
+    path.write_text(FILE)
+    return path
+
+
+def line_of(capsys, words):
+    """The one line that a command says which must be refused before it prints anything."""
+    assert main(words) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    return err.removeprefix("fedbounds: ").rstrip()
+
+
+MISTAKES = {
+    "--cohort 9": "cohort must be <= clients; got 9 > 5",
+    "--cohort 0": "cohort must be a whole number >= 1; got 0",
+    "--batch 400": "batch must be <= the size of every client; got 400 > 360 of client 0",
+    "--step-size nan": "step_size must be > 0; got nan",
+    "--seeds 0": "seeds must be >= 1; got 0",
+    "--measure train_los": "unknown measurement 'train_los'; did you mean 'train_loss'",
+    "--measure": "argument --measure: expected at least one argument",
+    "--partition dirichlet('a')": "alpha of dirichlet must be a number; got 'a'",
+    "--partition classes_per_client(2.5)": "classes of classes_per_client must be a whole number; got 2.5",
+    "--partition log_normal_sizes(True)": "sigma of log_normal_sizes must be a number; got True",
+    "--partition by_group(least=None)": "least of by_group must be a whole number; got None",
+    "--partition pachinko": "digits has no coarse classes",
+    "--problem softmax(diabetes)": "softmax needs one class per sample; diabetes has targets for regression: try ridge",
+    "--problem svm(diabetes)": "svm needs one class per sample; diabetes has targets for regression: try ridge",
+    "--problem femnist_dnn(diabetes)": "femnist_dnn needs classes; diabetes has targets for regression: try ridge",
+    "-o /not/there/x.csv": "-o /not/there/x.csv: there is no folder /not/there",
+    "-o /": "-o must name a file; / is a folder",
+}
+
+
+@pytest.mark.parametrize("words", MISTAKES)
+def test_a_mistake_is_one_clear_line(words, capsys):
+    option, *value = words.split(" ", 1)
+    assert line_of(capsys, ["train", *DIGITS, option, *value]).startswith(MISTAKES[words])
+
+
+@pytest.mark.parametrize(
+    ("what", "says"),
+    [
+        ("empty", "parts(what='empty'): every client must be dealt a sample or more; got 'client 1: none'"),
+        ("few", "parts(what='few') must deal a list of 5 arrays of sample numbers, one per client; got 4 of them"),
+        ("beyond", "parts(what='beyond'): sample numbers must be from 0 to 1796; got 1797"),
+        ("before", "parts(what='before'): sample numbers must be from 0 to 1796; got -1"),
+        ("mask", "parts(what='mask'): sample numbers of client 0 must be whole numbers; got 'bool'"),
+        ("none", "parts(what='none') must deal a list of 5 arrays of sample numbers, one per client; got NoneType"),
+    ],
+)
+def test_what_a_partition_of_ones_own_deals_is_looked_at(what, says, file, capsys):
+    assert line_of(capsys, ["train", *DIGITS, "--partition", f"{file}:{what}"]) == says
+
+
+def test_an_error_inside_of_a_users_file_names_its_place(file, capsys):
+    where = FILE.splitlines().index('            raise ZeroDivisionError("oops")') + 1
+    said = line_of(capsys, ["train", *DIGITS, "--algorithm", f"{file}:raises"])
+    assert said == f"{file}, line {where}: ZeroDivisionError: oops"
+    said = line_of(capsys, ["train", *DIGITS, "--algorithm", f"{file}:narrow"])
+    assert said == "narrow(): the direction of a step must have shape (5, 650) like the models; got (5, 2)"
+
+
+def test_an_error_of_the_library_itself_still_shows_itself(monkeypatch):
+    def broken(*_):
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr("empirics.command.task", broken)
+    with pytest.raises(ZeroDivisionError, match="a bug"):
+        main(["train", *DIGITS])
+
+
+@pytest.mark.parametrize("mean", ["seed", "folder"])
+def test_constants_refuses_too(mean, capsys):
+    words = {"seed": ["--seed", "-1"], "folder": ["-o", "/not/there/c.json"]}[mean]
+    said = {"seed": "seed must be a whole number >= 0; got -1", "folder": "-o /not/there/c.json: there is no folder"}
+    assert line_of(capsys, ["constants", *DIGITS[:4], *words]).startswith(said[mean])
+
+
+@pytest.mark.parametrize("seeds", [1, 2])
+def test_an_interrupted_run_keeps_what_was_measured(seeds, file, tmp_path, capsys):
+    """Stopped in the third round of the second method's first seed."""
+    table = tmp_path / "runs.csv"
+    own = ["--compare", f"{file}:stop", "--measure", "train_loss", "--every", "1", "--rounds", "5", "-o", str(table)]
+    assert main(["train", *DIGITS, *own, "--seeds", str(seeds)]) == 130
+    rows = list(csv.DictReader(table.read_text().splitlines()))
+    found = {name: [int(r["round"]) for r in rows if r["algorithm"] == name] for name in ("fedavg()", "stop()")}
+    assert found == {"fedavg()": [0, 1, 2, 3, 4, 5], "stop()": [0, 1, 2]}
+    assert capsys.readouterr().err.strip().endswith("interrupted")
+
+
+def test_a_run_that_diverges_is_a_result(tmp_path, capsys):
+    table = tmp_path / "runs.csv"
+    assert main(["train", *DIGITS, "--step-size", "1e300", "-o", str(table)]) == 0
+    assert "diverged" in capsys.readouterr().out
+    assert list(csv.DictReader(table.read_text().splitlines()))[-1]["quantity"] == "diverged"
+
+
+def made(**changes):
+    parts = {"inputs": np.arange(12.0).reshape(6, 2), "targets": np.array([0, 1, 2, 0, 1, 2]), "classes": 3}
+    return Dataset("own", **{**parts, **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"inputs": np.array([1, 2, np.nan, 3, 4, 5.0])}, "own: inputs must be finite numbers; sample 2 holds nan"),
+        ({"inputs": np.full((6, 2), -np.inf)}, "own: inputs must be finite numbers; sample 0 holds nan or infinity"),
+        ({"targets": np.array([0, 1, 2, 0, 1, 3])}, "own: targets must be whole numbers from 0 to 2; got 3"),
+        ({"targets": np.array([0, 1, -1, 0, 1, 2])}, "own: targets must be whole numbers from 0 to 2; got -1"),
+        ({"targets": np.arange(6) / 3}, "own: targets must be whole numbers from 0 to 2; got an array of float64"),
+        (
+            {"targets": np.array([0.1, np.nan] * 3), "kind": "regression"},
+            "own: targets must be finite numbers; sample 1",
+        ),
+    ],
+)
+def test_data_that_no_model_can_learn_are_refused(changes, says):
+    assert len(made()) == 6
+    with pytest.raises(EmpiricsError) as raised:
+        made(**changes)
+    assert str(raised.value).startswith(says)
+
+
+def test_numbers_of_numpy_are_numbers():
+    assert str(type(partition("dirichlet(0.5)"))(np.float64(0.5), np.int64(10))) == "dirichlet(alpha=0.5, least=10)"
+    with pytest.raises(EmpiricsError, match=r"^seed must be a whole number >= 0; got -3$"):
+        stream(-3, "anything")
