@@ -1,0 +1,204 @@
+"""A user's own log against a bound: seeds, rounds, statistics, uncertain constants, and what is wrong with a file."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import fedbounds
+from bounds import BOUNDS
+
+CONSTANTS = {
+    "local_steps": 3,
+    "step_size": 0.01,
+    "smoothness": 2.5,
+    "gradient_variance": 0.7,
+    "dissimilarity_offset": 0.3,
+    "dissimilarity_factor": 1.2,
+    "relaxation": 0.06,
+}
+WORDS = [f"{name}={value}" for name, value in CONSTANTS.items()]
+NAME = "fedinit.lemma_2"
+ROWS = {  # divergence and gradient norm by (seed, round)
+    (4, 0): (0.31, 2.1),
+    (4, 1): (0.22, 1.9),
+    (7, 0): (0.33, 2.3),
+    (7, 1): (0.25, 1.7),
+    (9, 0): (0.29, 2.2),
+    (9, 1): (0.21, 1.8),
+}
+WIGGLE = {4: 0.97, 7: 1.04, 9: 1.01}
+
+
+def bound_at(divergence, gradient):
+    """Lemma 2 of FedInit written out."""
+    c = CONSTANTS
+    K, eta = c["local_steps"], c["step_size"]
+    noise = 3 * K**2 * eta**2 * c["gradient_variance"]
+    spread = 12 * K**3 * eta**2 * (c["dissimilarity_offset"] + c["dissimilarity_factor"] * gradient)
+    return 4 * K * c["relaxation"] ** 2 * divergence + noise + spread
+
+
+def log(share):
+    """Rows whose measured drift is near ``share`` of the bound."""
+    lines = ["seed,round,local_drift,divergence,grad_norm_sq,note"]
+    for (seed, round_), at in ROWS.items():
+        lines.append(f"{seed},{round_},{share * WIGGLE[seed] * bound_at(*at)!r},{at[0]},{at[1]},fine")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def judge(tmp_path, capsys):
+    """Runs the command on a log: status, output, errors; the results lie in ``tmp_path``."""
+
+    def run(text, *words, name=NAME):
+        path = tmp_path / "runs.csv"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        status = fedbounds.main(["validate", name, "--measured", str(path), *words, "--out", str(tmp_path)])
+        return status, *capsys.readouterr()
+
+    return run
+
+
+def test_a_log_inside_the_bound_holds_and_one_beyond_is_violated(judge, tmp_path):
+    status, out, err = judge(log(0.4), *WORDS)
+    assert (status, err, "2 x holds here" in out) == (0, "", True)
+    status, out, _ = judge(log(1.9), *WORDS)
+    assert (status, "2 x violated" in out) == (1, True)
+    assert "unless one of these does not hold here: every client's loss is L-smooth" in out
+    card = json.loads((tmp_path / f"{NAME}.json").read_text())
+    assert (card["seed_names"], card["rounds"]) == (["4", "7", "9"], ["0", "1"])
+    assert [word for _, word, _ in card["verdicts"]] == ["violated", "violated"]
+
+
+def test_close_to_the_bound_it_is_undecided(judge):
+    status, out, _ = judge(log(1.01), *WORDS)
+    assert (status, "2 x undecided" in out) == (0, True)
+
+
+def test_means_and_errors_are_over_seeds(judge, tmp_path):
+    judge(log(0.4), *WORDS)
+    table = (tmp_path / f"{NAME}.csv").read_text().splitlines()
+    place, measured, error, bound = table[2].split(",")[:4]
+    drift = np.array([0.4 * WIGGLE[s] * bound_at(*ROWS[s, 1]) for s in (4, 7, 9)])
+    assert place == "1"
+    assert float(measured) == pytest.approx(drift.mean(), rel=1e-12)
+    assert float(error) == pytest.approx(stats.sem(drift), rel=1e-12)
+    means = np.mean([ROWS[s, 1] for s in (4, 7, 9)], axis=0)
+    assert float(bound) == pytest.approx(bound_at(*means), rel=1e-12)
+
+
+def test_a_planted_bound_is_violated_by_the_log_that_the_true_one_allows(judge, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from dataclasses import replace\nfrom bounds import BOUNDS\ntrue = BOUNDS['fedinit.lemma_2']\n"
+        "cut = replace(true, name='mine.cut', terms={n: t / 1000 for n, t in true.terms.items()})\n"
+    )
+    assert judge(log(0.4), *WORDS, name=f"{path}:true")[0] == 0
+    status, out, _ = judge(log(0.4), *WORDS, name=f"{path}:cut")
+    assert (status, "2 x violated" in out) == (1, True)
+
+
+def test_one_run_gives_no_verdict(judge):
+    alone = "\n".join(line for line in log(0.4).splitlines() if line[0] in "s4")
+    status, out, _ = judge(alone, *WORDS)
+    assert (status, out.count("undecided (one seed)")) == (0, 2)
+
+
+def test_uncertain_constants_of_a_file_show_an_interval_and_decide_nothing(judge, tmp_path):
+    path = tmp_path / "c.json"
+    path.write_text(json.dumps({**CONSTANTS, "_interval": {"gradient_variance": [0.7, None], "smoothness": [2.5, 3]}}))
+    status, out, _ = judge(log(1.9), f"@{path}")
+    assert (status, out.count("gradient_variance is uncertain")) == (0, 2)
+    assert ", inf]" in out
+    status, out, _ = judge(log(1.9), f"@{path}", "gradient_variance=0.7", "smoothness=2.5")
+    assert (status, "2 x violated" in out) == (1, True)
+
+
+def test_outside_the_conditions_the_formula_is_marked(judge):
+    words = [w for w in WORDS if not w.startswith("step_size")]
+    status, out, _ = judge(log(1.9), *words, "step_size=0.9")
+    assert (status, out.count("OUTSIDE"), "violated" in out) == (0, 2, False)
+
+
+MIN = ["smoothness=2.5", "gradient_variance=0.2", "dissimilarity_offset=0.3", "dissimilarity_factor=1.1"]
+MIN += ["initial_gap=0.9", "local_steps=2", "rounds=3", "step_size=0.02", "client_weight=uniform", "clients=6"]
+
+
+def test_a_statistic_over_rounds_folds_the_log(judge, tmp_path):
+    """min over t of the means over seeds, not the mean of the minima."""
+    gradients = {(1, 1): 5.0, (2, 1): 1.0, (1, 2): 2.9, (2, 2): 3.3, (1, 3): 1.5, (2, 3): 5.5}
+    rows = "".join(f"{s},{r},{v}\n" for (s, r), v in gradients.items())
+    assert judge("seed,round,grad_norm_sq\n" + rows, *MIN, name="fedcog.theorem")[0] == 0
+    table = (tmp_path / "fedcog.theorem.csv").read_text().splitlines()
+    assert len(table) == 2
+    assert float(table[1].split(",")[1]) == pytest.approx(3.0)
+    L, s2, k2, D, tau, T, eta = 2.5, 0.2, 0.3, 0.9, 2, 3, 0.02
+    by_hand = 4 * D / (tau * eta * T) + 4 * eta * L * s2 / 6 + 3 * (tau - 1) * eta**2 * s2 * L**2
+    by_hand += 6 * tau * (tau - 1) * eta**2 * L**2 * k2
+    assert float(table[1].split(",")[3]) == pytest.approx(by_hand, rel=1e-12)
+
+
+def test_rounds_are_counted_where_the_log_does_not_name_them(judge, tmp_path):
+    text = "seed,local_drift,divergence,grad_norm_sq\n5,0.01,0.2,1.1\n6,0.02,0.3,1.2\n5,0.03,0.4,1.3\n6,0.04,0.5,1.4\n"
+    judge(text, *WORDS)
+    places = [line.split(",")[0] for line in (tmp_path / f"{NAME}.csv").read_text().splitlines()[1:]]
+    assert places == ["1", "2"]
+
+
+HEAD = "seed,round,local_drift,divergence,grad_norm_sq\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is empty: the first line must name the columns, local_drift among them"),
+        (HEAD, "has column names and no rows"),
+        ("seed,round,locl_drift\n1,2,3\n", "no column local_drift, which the bound is on; did you mean 'locl_drift'?"),
+        ("a,b\n1,2\n", "no column local_drift, which the bound is on; columns: a, b"),
+        (HEAD + "1,2,0.3,0.4,0.5\n1,3,0.3,oops,0.5\n", "row 2: divergence must be a finite number; got 'oops'"),
+        (HEAD + "1,2,0.3,0.4,\n", "row 1: grad_norm_sq must be a finite number; got ''"),
+        (HEAD + "1,2,0.3,0.4\n", "row 1: grad_norm_sq must be a finite number; got None"),
+        (HEAD + "1,2,nan,0.4,0.5\n", "row 1: local_drift must be a finite number; got 'nan'"),
+        (HEAD + "1,2,0.3,0.4,0.5\n1,2,0.3,0.4,0.5\n", "row 2: seed 1, round 2 comes twice"),
+        (HEAD + "1,2,0.3,0.4,0.5\n3,4,0.3,0.4,0.5\n", "seed 1 has no round 4; every run needs the same rounds"),
+        ("local_drift,local_drift\n1,2\n", "column local_drift comes twice"),
+        (HEAD + "1,2,0.3,-0.4,0.5\n", "divergence must be >= 0; got -0.4"),
+        (b"\xff\xfe\x00", "is no CSV"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_one_line(judge, text, said):
+    status, out, err = judge(text, *WORDS)
+    assert (status, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (WORDS[1:], "needs local_steps: a column of the log, or quantity=value"),
+        ([*WORDS, "divergence=0.3"], "divergence is given twice"),
+        ([*WORDS[:-1], "relaxation=0.01:0.05:3"], "relaxation must be one value for all rows of the log"),
+        ([*WORDS, "smothness=3"], "did you mean 'smoothness'"),
+        ([*WORDS, "@none.json"], "none.json"),
+    ],
+)
+def test_values_that_do_not_fit_are_one_line(judge, words, said):
+    status, out, err = judge(log(0.4), *words)
+    assert (status, out) == (2, "")
+    assert said in err
+
+
+def test_a_missing_file_is_one_line(capsys):
+    assert fedbounds.main(["validate", NAME, "--measured", "nowhere.csv"]) == 2
+    assert "nowhere.csv: No such file" in capsys.readouterr().err
+
+
+def test_a_bound_that_no_run_here_measures_can_be_judged_by_a_log(judge):
+    bound = BOUNDS["fedinit.lemma_1"]
+    assert {q.name for q in bound.quantities} == {"stability"}
+    text = "seed,generalization_gap,stability\n1,0.11,0.3\n2,0.12,0.31\n3,0.1,0.29\n"
+    status, out, _ = judge(text, name="fedinit.lemma_1")
+    assert (status, "1 x holds here" in out) == (0, True)

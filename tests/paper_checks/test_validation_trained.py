@@ -1,0 +1,276 @@
+"""Bounds against training on real data: statistics, verdicts that can say no, doubts that keep verdicts open."""
+
+import csv
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import fedbounds
+from bounds import BOUNDS
+from empirics.measuring import measurement, Run
+from paper_checks.validation import measurability, usage
+from paper_checks.validation.judging import Data, lines, trend
+from paper_checks.validation.planned import planned
+from paper_checks.validation.reading import plan
+from paper_checks.validation.trained import parsed, validate
+
+SMALL = ["--problem", "softmax(digits, regularisation=0.1)", "--clients", "5", "--rounds", "4", "--seeds", "3"]
+SMALL += ["--partition", "dirichlet(1)", "--local-steps", "3"]
+
+
+class Quiet:
+    def start(self, total): ...
+    def doing(self, words): ...
+    def step(self): ...
+
+
+@pytest.fixture
+def command(tmp_path, capsys):
+    """Runs ``fedbounds validate``: status, output, errors; results go to a folder of the test."""
+
+    def run(*words):
+        status = fedbounds.main(["validate", *words, "--out", str(tmp_path)])
+        return status, *capsys.readouterr()
+
+    return run
+
+
+def training(name_or_bound, *words):
+    bound = BOUNDS[name_or_bound] if isinstance(name_or_bound, str) else name_or_bound
+    return planned(bound, parsed(bound, [*SMALL, *words]), {})
+
+
+# ---- which bounds can be measured ----
+
+UNMEASURED = {
+    "nothing reads": "fedinit.theorem_3",
+    "neither problem, setting nor run gives summed_grad_norm_sq": "fedinit.lemma_3",
+    "gives takes_part": "decaying_k.theorem_1_appendix",
+    "gives stability": "fedinit.lemma_1",
+    "a step size of its own": "fedcog.corollary",
+    "of every one of the clients": "fedals.gaussian_mean_local_gap",
+    "which no trained model has": "fedals.gaussian_mean_gap",
+}
+
+
+MEASURED = """
+decaying_k.per_rounds decaying_k.per_second decaying_k.runtime decaying_k.runtime_fixed decaying_k.theorem_1
+fedals.consensus_distance fedals.one_round_inexact fedals.optimization_rate fedals.participation_gap
+fedals.rounds_inexact_printed fedals.rounds_v1 fedals.rounds_v2 fedcog.theorem fedinit.descent
+fedinit.excess_risk_split fedinit.lemma_2 fedinit.theorem_1 fedinit.theorem_2 fedinit.theorem_4
+fedinit.theorem_4_before fedinit.theorem_4_recursion fedinit.theorem_5
+"""
+
+
+@pytest.mark.parametrize(("reason", "name"), UNMEASURED.items())
+def test_the_reason_why_a_bound_cannot_be_measured(reason, name):
+    assert reason in measurability(BOUNDS[name])
+
+
+def test_every_bound_of_the_catalogue_is_measurable_or_says_why_not():
+    open_ = {name for name, bound in BOUNDS.items() if not measurability(bound)}
+    assert open_ >= set(MEASURED.split())
+    for name, bound in BOUNDS.items():
+        if name in open_:
+            assert plan(bound).measurements
+        else:
+            assert re.fullmatch(r"(nothing|neither|it|its) .+", measurability(bound))
+
+
+# ---- what is measured ----
+
+
+def test_the_statistic_is_that_of_the_means_over_seeds():
+    """min over t of E||grad F||^2 at the server, from runs made here by hand."""
+    made = training("fedcog.theorem")
+    found = validate(made, Quiet())
+    by_hand = []
+    for seed in range(3):
+        run = Run(made.base, made.method, made.setting, seed, [measurement("grad_norm_sq")], every=1)
+        by_hand.append([row.value for row in run.rows()])
+    means = np.array(by_hand)[:, :-1].mean(0)
+    assert [line.place for line in found.lines] == ["all"]
+    assert float(found.lines[0].measured.value) == pytest.approx(means.min(), rel=1e-12)
+    error = np.array(by_hand)[:, means.argmin()].std(ddof=1) / 3**0.5
+    assert float(found.lines[0].measured.error) == pytest.approx(error, rel=1e-12)
+
+
+def test_a_bound_by_rounds_pairs_each_round_with_the_state_it_starts_from():
+    made = training("fedinit.lemma_2")
+    found = validate(made, Quiet())
+    assert [line.place for line in found.lines] == ["1", "2", "3", "4"]
+    run = [Run(made.base, made.method, made.setting, s, [measurement(w) for w in ("divergence", "grad_norm_sq")], 1)
+           for s in range(3)]  # fmt: skip
+    rows = [row for r in run for row in r.rows()]
+    at = {
+        w: np.mean([r.value for r in rows if (r.quantity, r.round) == (w, 2)]) for w in ("divergence", "grad_norm_sq")
+    }
+    values = {k: v.value for k, v in made.values.items()}
+    K, eta, beta = values["local_steps"], values["step_size"], values["relaxation"]
+    B2, G2 = values["dissimilarity_factor"], values["dissimilarity_offset"]
+    written_out = 4 * K * beta**2 * at["divergence"] + 3 * K**2 * eta**2 * values["gradient_variance"]
+    written_out += 12 * K**3 * eta**2 * (G2 + B2 * at["grad_norm_sq"])
+    assert found.lines[2].bound == pytest.approx(written_out, rel=1e-9)
+
+
+def test_iterations_are_counted_at_the_average_of_all_clients():
+    made = training("decaying_k.per_rounds", "--cohort", "2")
+    assert made.everyone
+    found = validate(made, Quiet())
+    one = training("decaying_k.per_rounds", "--cohort", "2", "--local-steps", "1")
+    assert float(found.lines[0].measured.value) > 0
+    assert found.lines[0].verdict == "holds here"
+    # With one local step the averages before the steps are the server models.
+    ones = validate(one, Quiet())
+    rows = [Run(one.base, one.method, one.setting, s, [measurement("grad_norm_sq")], 1).rows() for s in range(3)]
+    means = np.mean([[r.value for r in run][:-1] for run in rows], axis=0)
+    assert float(ones.lines[0].measured.value) == pytest.approx(means.min(), rel=1e-9)
+
+
+# ---- verdicts ----
+
+PLANTED = """
+from dataclasses import replace
+from bounds import BOUNDS
+true = replace(BOUNDS["fedinit.theorem_4_recursion"], name="mine.true")
+cut = replace(true, name="mine.cut", terms={n: t / CUT for n, t in true.terms.items()})
+"""
+
+
+def test_a_planted_bound_is_violated_by_training_and_the_true_one_holds(command, tmp_path):
+    path = tmp_path / "planted.py"
+    path.write_text(PLANTED.replace("CUT", "1e9"))
+    status, out, _ = command(f"{path}:true", *SMALL)
+    assert (status, "4 x holds here" in out) == (0, True)
+    status, out, _ = command(f"{path}:cut", *SMALL)
+    assert (status, "4 x violated" in out) == (1, True)
+    assert "unless one of these does not hold here: all clients run their local steps" in out
+    rows = list(csv.DictReader((tmp_path / "mine.cut.csv").read_text().splitlines()))
+    assert {row["verdict"] for row in rows} == {"violated"}
+    card = json.loads((tmp_path / "mine.cut.json").read_text())
+    assert card["seed_range"] == [0, 2]
+    assert card["command"].startswith(f"fedbounds validate {path}:cut --problem")
+    assert {"python", "torch"} <= set(card["versions"])
+
+
+def test_a_lower_estimate_decides_nothing_and_shows_an_interval(command):
+    """Squared errors have gradients of unbounded variance: sigma^2 is only known along a run."""
+    words = [w if not w.startswith("softmax") else "ridge(iris, regularisation=2)" for w in SMALL]
+    status, out, _ = command("fedinit.lemma_2", *words, "--batch", "7")
+    assert (status, "4 x undecided" in out) == (0, True)
+    assert "undecided (gradient_variance is a lower estimate)" in out
+    assert ", inf]" in out
+    assert "Trend: over 4 rounds" in out
+
+
+def test_outside_the_conditions_only_a_trend_is_judged(command):
+    status, out, _ = command("fedinit.lemma_2", *SMALL, "--step-size", "0.6")
+    assert (status, out.count("OUTSIDE"), "violated" in out) == (0, 4, False)
+    assert "NOT met: the step size is at most 1/(2 sqrt(2) K L)" in out
+    assert "rank agreement" in out
+
+
+def test_an_assumption_that_is_not_met_keeps_a_violation_back(command, tmp_path):
+    path = tmp_path / "planted.py"
+    path.write_text(PLANTED.replace("CUT", "1e9"))
+    status, out, _ = command(f"{path}:cut", *SMALL, "--sampling", "with_replacement")
+    assert (status, "4 x undecided" in out) == (0, True)
+    assert "NOT met: participants are drawn uniformly without replacement" in out
+    status, out, _ = command(f"{path}:cut", *SMALL, "--algorithm", "fedavg()")
+    assert status == 2  # it has no relaxation
+
+
+def test_generalization_over_fresh_samples_is_measured_and_orders_only_show_trends(command):
+    words = [*SMALL, "--batch", "8"]
+    status, out, _ = command("fedals.rounds_v2", *words)
+    assert (status, "the bound hides a constant" in out) == (0, True)
+    assert "met: the samples of each round are new" in out
+    status, out, _ = command("fedals.rounds_inexact_printed", *words)
+    assert (status, "1 x holds here" in out) == (0, True)
+
+
+def test_one_averaging_round_draws_samples_anew_for_every_seed(command):
+    words = [w for w in SMALL if w not in ("--rounds", "4")]
+    status, out, _ = command("fedals.one_round_inexact", *words, "--samples", "20", "--batch", "8")
+    assert status == 0
+    assert "20 samples drawn by every client" in out
+    assert "met: every client draws its samples independently" in out
+    assert "1 rounds of 3 steps" in out
+
+
+def test_an_equality_holds_to_rounding_and_a_false_one_is_violated():
+    target = np.array([[3.1, 2.7], [3.3, 2.9], [3.2, 2.85]])
+
+    def verdicts(factor):
+        data = Data(Linear(factor), target, {"y": target / 2}, {}, {})
+        return [str(line.verdict) for line in lines(data, ["1", "2"])]
+
+    assert verdicts(2.0) == ["holds here"] * 2
+    assert verdicts(2.3) == ["violated"] * 2
+
+
+class Linear:
+    """Stands for an equality ``target = factor y``."""
+
+    relation, quantities, name = "=", (), "toy"
+
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __call__(self, y):
+        return self.factor * np.asarray(y)
+
+    formula = __call__
+
+
+@pytest.mark.parametrize(
+    ("formula", "measured", "said"),
+    [
+        ([4.0, 3.0, 2.0], [9.0, 8.0, 6.0], "agreement (Spearman) 1.00"),
+        ([4.0, 3.0, 2.0], [6.0, 8.0, 9.0], "agreement (Spearman) -1.00"),
+        ([4.0, 3.0], [6.0, 8.0], "too few rounds"),
+        ([4.0, 4.0, 4.0], [6.0, 8.0, 9.0], "the formula does not change"),
+        ([4.0, 3.0, 2.0], [7.0, 7.0, 7.0], "the measurement does not change"),
+    ],
+)
+def test_trends(formula, measured, said):
+    assert said in trend(formula, measured)
+
+
+# ---- mistakes ----
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["fedinit.theorem_3", *SMALL], "cannot be measured: nothing reads stability off a run; can be: "),
+        (["fedals.rounds_v1"], "is measured on a problem: give --problem"),
+        (["fedals.one_round_inexact", *SMALL], "is about one averaging round; got --rounds 4"),
+        (["fedinit.lemma_2", *SMALL, "--seeds", "0"], "seeds must be >= 1; got 0"),
+        (["fedinit.lemma_2", *SMALL, "smothness=2"], "did you mean 'smoothness'"),
+        (["fedinit.lemma_2", *SMALL, "--cohort", "9"], "cohort must be <= clients"),
+        (["fedals.consensus_distance", *SMALL], "head must begin a layer's name"),
+        (["fedinit.lemma_2", *SMALL, "relaxation=-3"], "relaxation must be > -1 and < 1; got -3"),
+    ],
+)
+def test_mistakes_are_one_line(command, words, said):
+    status, out, err = command(*words)
+    assert (status, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_help_names_what_training_can_say(command):
+    assert "fedbounds validate fedals.rounds_v1 --problem" in "\n".join(usage())
+    status, out, _ = command("fedals.rounds_v1", "--help")
+    assert (status, "--partition" in out) == (0, True)
+
+
+def test_a_copy_under_another_name_gives_the_same_numbers():
+    """Nothing looks at a bound's name."""
+    renamed = replace(BOUNDS["fedinit.theorem_2"], name="other.name")
+    one, other = (validate(training(b), Quiet()).lines[0] for b in ("fedinit.theorem_2", renamed))
+    assert (one.measured, one.bound, one.verdict) == (other.measured, other.bound, other.verdict)
