@@ -179,8 +179,9 @@ def generated(targets: str, disagreement: float, shared: bool) -> Finding:
     built = algorithm(f"fedcog(targets={targets!r}, disagreement={disagreement}, shared={shared}, {options})")
     everyone = np.arange(len(LABELS)), np.ones(len(LABELS))
     work = plan(net, data, built, setting(), SEED, built.begin(net.start(SEED), len(LABELS)), everyone)
-    inputs, _, _ = built.objective.generate(net, work, (FEATURES,))  # type: ignore[attr-defined]
-    apart = max(_apart(inputs[0], inputs[k]) for k in range(len(LABELS)))
+    make = built.objective.generate  # type: ignore[attr-defined]
+    made = [make(net, work.part(slice(k, k + 1)), (FEATURES,))[0] for k in range(len(LABELS))]
+    apart = max(_apart(made[0], other) for other in made)
     said = f"{targets} labels, {'one seed' if shared else 'seeds of their own'}: inputs differ by at most {apart:.3g}"
     return Finding(Status.HOLDS if apart < 1e-9 else Status.FAILS, Grade.EXACT, said)
 
