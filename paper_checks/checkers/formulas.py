@@ -11,17 +11,32 @@ import sympy as sp
 from bounds.core import Bound, spell
 from bounds.quantities import Quantity
 
-from ..claims import Book
+from ..claims import Book, ClaimError
 
 Formula: TypeAlias = str | sp.Basic | int | Callable[[Book], sp.Basic]
 """A bound's name stands for its right-hand side with abbreviations written out."""
 
 
 def resolve(formula: Formula, book: Book) -> sp.Expr:
-    """The expression a formula stands for."""
+    """The expression a formula stands for; floats in it are read as the decimals they are written as."""
     if isinstance(formula, str):
-        return book[formula].expr
-    return sp.sympify(formula(book) if callable(formula) and not isinstance(formula, sp.Basic) else formula)
+        return _decimals(book[formula].expr)
+    return _decimals(sp.sympify(formula(book) if callable(formula) and not isinstance(formula, sp.Basic) else formula))
+
+
+def _decimals(expression: sp.Expr) -> sp.Expr:
+    floats = expression.atoms(sp.Float) if isinstance(expression, sp.Basic) else ()
+    return expression.xreplace({f: sp.Rational(str(f)) for f in floats}) if floats else expression
+
+
+def slope_of(expression: sp.Expr, by: Quantity, order: int = 1) -> sp.Expr:
+    """The derivative; along an axis, for all members moved alike. Refused where that is not what SymPy would take."""
+    if by.card.domain.simplex:
+        raise ClaimError(f"no derivative in {by.name}: the weights sum to 1, so that none can move alone")
+    slope = expression.diff(by, order)
+    if slope.has(sp.Derivative, sp.Subs):
+        raise ClaimError(f"SymPy has no derivative in {by.name} of {expression}")
+    return slope
 
 
 @dataclass(frozen=True)
@@ -57,7 +72,7 @@ class Derivative:
     order: int = 1
 
     def __call__(self, book: Book) -> sp.Expr:
-        return resolve(self.formula, book).diff(self.by, self.order)
+        return slope_of(resolve(self.formula, book), self.by, self.order)
 
 
 @dataclass(frozen=True)

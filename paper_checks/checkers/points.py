@@ -1,31 +1,30 @@
-"""Generic rational points: drawn inside the domains of the quantities and the conditions, evaluated in 80 digits."""
+"""Generic rational points, drawn inside the domains of the quantities and the conditions."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-import mpmath
 import numpy as np
 import sympy as sp
-from sympy.logic.boolalg import BooleanAtom
 
-from bounds.operators import bind
-from bounds.quantities import quantities_of, Quantity
-from bounds.vocabulary import clients
+from bounds.quantities import CLASSES, CLIENTS, quantities_of, Quantity
+from bounds.vocabulary import classes, clients
 
 from ..claims import ClaimError
+from .numbers import DIGITS, excess, near, Point, shown, true_at, value, words
 
-DIGITS = 80
-"""Carried by every evaluation; comparisons ask for 40, so that cancellation of 40 digits does no harm."""
-MEMBERS = 3
-"""Members of the client axis (and of the class axis) at a generic point."""
+MEMBERS = (2, 3, 4, 5)
+"""How many members the client axis (and the class axis) may have at a generic point."""
 SPREAD = 3.0
 """Positive quantities are drawn log-uniformly between 10^-SPREAD and 10^SPREAD, half of them near 1."""
+MOVES = 30
+"""Quantities of conditions that fail are drawn again, one at a time, this often."""
+FIRST = 60
+"""Draws without any success before it is said that there is no point."""
 
-Point = Mapping[Quantity, Any]
 Within = Mapping[Quantity, tuple[float, float]]
 
 
@@ -35,65 +34,168 @@ def points(
     conditions: Sequence[sp.Basic] = (),
     within: Within | None = None,
     seed: int = 0,
+    *,
+    edges: float = 0.0,
+    given: Point | None = None,
 ) -> Iterator[dict[Quantity, Any]]:
     """``count`` rational points for all quantities of ``expressions`` and ``conditions`` at which the conditions hold.
 
-    Points where one of the ``expressions`` is not real are passed over. Drawn by rejection, from the domains or from
-    the interval that ``within`` gives; an error where no point is found in thousands of draws. Quantities over an axis
-    get a tuple.
+    Points where one of the ``expressions`` is not real are passed over. Drawn from the domains or from the interval
+    that ``within`` gives; an equation is met by solving it for one of its quantities. With ``edges``, that share of
+    the quantities lies at an end of its domain (1 for a count, 0 for what can be 0). ``given`` quantities have the
+    values they are given. Quantities over an axis get a tuple. An error where no point is found.
     """
     expressions = tuple(expressions)
-    formulas = [e for e in expressions if isinstance(e, sp.Expr) and not e.is_real]
+    formulas = tuple(e for e in expressions if isinstance(e, sp.Expr) and not e.is_real)
     wanted = quantities_of((*expressions, *conditions))
-    found, tries = 0, 0
+    draw = _Draw(wanted, tuple(conditions), formulas, within or {}, edges, dict(given or {}))
     random = np.random.default_rng([seed, len(wanted)])
+    last: dict[Quantity, Any] | None = None
+    found = tries = 0
     while found < count:
         tries += 1
-        if tries > 4000 + 400 * count:
-            raise ClaimError(f"no point meets the conditions {list(map(str, conditions))} in {tries - 1} draws")
-        point = _draw(wanted, random, within or {})
-        if all(true_at(c, point) for c in conditions) and all(value(e, point).is_real for e in formulas):
-            found += 1
-            yield point
+        point = draw.one(random)
+        if point is None and last is not None:  # a point of no quantities is {}
+            point = draw.one(random, last)
+        if point is not None:
+            found, last = found + 1, point
+            yield dict(point)
+        elif tries >= FIRST and found * 50 < tries:
+            met = "; a formula is not real there, or" if formulas else ""
+            raise ClaimError(
+                f"no point{' more' if found else ''}{met} meets the conditions {list(map(str, conditions))} "
+                f"in {tries} draws of {MOVES} moves"
+            )
 
 
-def _draw(wanted: Sequence[Quantity], random: np.random.Generator, within: Within) -> dict[Quantity, Any]:
-    point: dict[Quantity, Any] = {}
-    grouped = any(w.card.per_client for w in wanted)
-    for q in sorted(wanted, key=lambda q: (q.card.at_most is not None, q.name)):
+@dataclass(frozen=True)
+class _Draw:
+    """What a point must meet, and where its quantities are drawn from."""
+
+    wanted: tuple[Quantity, ...]
+    conditions: tuple[sp.Basic, ...]
+    formulas: tuple[sp.Expr, ...]
+    within: Within
+    edges: float
+    given: dict[Quantity, Any]
+
+    def one(self, random: np.random.Generator, start: Point | None = None) -> dict[Quantity, Any] | None:
+        """A point that meets everything, or None: where it fails, one quantity after another is drawn again."""
+        point = self._draw(random) if start is None else self._moved(start, self.wanted, random)
+        for _ in range(MOVES):
+            failing = self._failing(point)
+            if failing is None:
+                return point
+            movable = [q for q in quantities_of([failing]) if q not in self.given]
+            if not movable:
+                return None
+            point = self._moved(point, movable, random)
+        return None
+
+    def _failing(self, point: Point) -> sp.Basic | None:
+        """A condition that does not hold, or a formula that is not real; None if all is well."""
+        for c in self.conditions:
+            if not true_at(c, point):
+                return c
+        return next((e for e in self.formulas if not value(e, point).is_real), None)
+
+    def _moved(self, point: Point, among: Sequence[Quantity], random: np.random.Generator) -> dict[Quantity, Any]:
+        q = among[int(random.integers(len(among)))]
+        members = max((len(v) for v in point.values() if isinstance(v, tuple)), default=1)
+        moved = {**point, q: self._value(q, members, point, random)} if not self._counted(q) else dict(point)
+        for other in self.wanted:  # what cannot exceed it follows
+            if other.card.at_most == q:
+                moved[other] = self._value(other, members, moved, random)
+        return self._solved(moved)
+
+    def _draw(self, random: np.random.Generator) -> dict[Quantity, Any]:
+        members = 1 if random.random() < self.edges / 3 else int(random.choice(MEMBERS))
+        point: dict[Quantity, Any] = dict(self.given)
+        for q in sorted(self.wanted, key=lambda q: (_depth(q), q.name)):
+            if q not in self.given:
+                point[q] = sp.Integer(members) if self._counted(q) else self._value(q, members, point, random)
+        return self._solved(point)
+
+    def _counted(self, q: Quantity) -> bool:
+        """Whether it is the number of members of an axis that is in use."""
+        axis = {clients: CLIENTS, classes: CLASSES}.get(q)
+        return axis is not None and q not in self.given and any(w.card.axis == axis for w in self.wanted)
+
+    def _value(self, q: Quantity, members: int, point: Point, random: np.random.Generator) -> Any:
         if q.card.axis and q.card.domain.simplex:
-            point[q] = _weights(random)
-        elif q.card.axis:
-            point[q] = tuple(_one(q, random, within) for _ in range(MEMBERS))
-        elif q == clients and grouped:
-            point[q] = sp.Integer(MEMBERS)
-        else:
-            point[q] = _capped(q, _one(q, random, within), point, random)
-    return point
+            return _weights(members, random, self.edges)
+        if q.card.axis:
+            return tuple(_one(q, random, self.within, self.edges) for _ in range(members))
+        return _capped(q, _one(q, random, self.within, self.edges), point, random, self.edges)
+
+    def _solved(self, point: dict[Quantity, Any]) -> dict[Quantity, Any]:
+        """Equations among the conditions, each met by the quantity it can be solved for."""
+        for c in self.conditions:
+            if isinstance(c, sp.Eq) and not true_at(c, point):
+                for q, expression in _solutions(c):
+                    inside = q not in self.given and _exactly(q, expression, point)
+                    if inside:
+                        point[q] = inside
+                        break
+        return point
 
 
-def _weights(random: np.random.Generator) -> tuple[sp.Rational, ...]:
-    shares = [int(random.integers(1, 30)) for _ in range(MEMBERS)]
+def _solutions(equation: sp.Eq) -> list[tuple[Quantity, sp.Expr]]:
+    """The quantities an equation determines, each with its value in terms of the others."""
+    found = []
+    for q in quantities_of([equation]):
+        difference = sp.expand(equation.lhs - equation.rhs)
+        slope = difference.diff(q) if not q.card.axis and not difference.has(sp.Max, sp.Min) else None
+        if slope and q not in slope.free_symbols:
+            found.append((q, -difference.xreplace({q: sp.S.Zero}) / slope))
+    return found
+
+
+def _exactly(q: Quantity, expression: sp.Expr, point: Point) -> sp.Expr | None:
+    """The value of an expression that is rational in its quantities, if it lies in the domain of ``q``."""
+    from bounds.operators import bind
+
+    try:
+        number = bind(expression, {k: v for k, v in point.items() if k != q})
+    except (ZeroDivisionError, ValueError):
+        return None
+    if not (number.is_number and number.is_real):
+        return None
+    return number if q.card.domain.contains(np.asarray([float(number)])).all() else None
+
+
+def _depth(q: Quantity) -> int:
+    """How many caps lie above a quantity: they are drawn first."""
+    return 0 if q.card.at_most is None else 1 + _depth(q.card.at_most)
+
+
+def _weights(members: int, random: np.random.Generator, edges: float) -> tuple[sp.Rational, ...]:
+    shares = [0 if random.random() < edges / 2 else int(random.integers(1, 30)) for _ in range(members)]
+    shares[0] = shares[0] or int(sum(shares) == 0)
     return tuple(sp.Rational(s, sum(shares)) for s in shares)
 
 
-def _capped(q: Quantity, value: sp.Rational, point: Point, random: np.random.Generator) -> sp.Rational:
+def _capped(q: Quantity, value: sp.Rational, point: Point, random: np.random.Generator, edges: float) -> sp.Rational:
     """What cannot exceed another quantity is drawn as a share of it."""
     cap = point.get(q.card.at_most) if q.card.at_most is not None else None
-    if cap is None or value <= cap:
+    if cap is None:
+        return value
+    if random.random() < edges / 2:
+        return cap
+    if value <= cap:
         return value
     if q.card.domain.whole:
         return sp.Integer(int(random.integers(1, int(cap) + 1)))
     return cap * sp.Rational(int(random.integers(1, 97)), 97)
 
 
-def _one(q: Quantity, random: np.random.Generator, within: Within) -> sp.Rational:
+def _one(q: Quantity, random: np.random.Generator, within: Within, edges: float) -> sp.Rational:
     domain = q.card.domain
     low, high = within.get(q, (domain.low, domain.high))
+    if edges and random.random() < edges:
+        return _edge(q, low, high, q in within, random)
     if domain.whole:
-        near = q not in within and random.random() < 0.8
-        top = min(high, low + 30 if near else low + 2000)
-        return sp.Integer(int(random.integers(math.ceil(low), int(top) + 1)))
+        return _count(math.ceil(low), high, q in within, random)
     if math.isfinite(low) and math.isfinite(high):
         return _between(low, high, random)
     size = 10 ** random.uniform(*((-0.5, 0.5) if random.random() < 0.5 else (-SPREAD, SPREAD)))
@@ -101,6 +203,33 @@ def _one(q: Quantity, random: np.random.Generator, within: Within) -> sp.Rationa
     if math.isfinite(low):
         return sp.Rational(str(low)) + number
     return number if random.random() < 0.5 else -number
+
+
+def _count(low: int, high: float, narrowed: bool, random: np.random.Generator) -> sp.Integer:
+    """A whole number: mostly small, at times up to 2000 more; by size over the whole of an interval that is given."""
+    if narrowed and high - low > 2000:
+        size = (high - low) ** random.uniform()
+        return sp.Integer(low + min(int(size), int(high) - low))
+    near_ = not narrowed and random.random() < 0.8
+    return sp.Integer(int(random.integers(low, int(min(high, low + (30 if near_ else 2000))) + 1)))
+
+
+def _edge(q: Quantity, low: float, high: float, narrowed: bool, random: np.random.Generator) -> sp.Rational:
+    """An end of the domain where it is closed, or a number near it; very small and very large ones elsewhere."""
+    domain = q.card.domain
+    far = sp.Integer(10) ** int(SPREAD)
+    upper = random.random() < 0.5
+    end = high if upper else low
+    if math.isfinite(end):
+        exact = sp.Rational(str(end))
+        open_ = domain.open_high if upper else domain.open_low
+        if narrowed or not open_:
+            return exact
+        return exact - 1 / far if upper else exact + 1 / far
+    if domain.whole:
+        return sp.Integer(math.ceil(low)) + 2000
+    base = sp.Rational(str(low)) if math.isfinite(low) else sp.S.Zero
+    return base + far if upper else (base + 1 / far if math.isfinite(low) else -far)
 
 
 def _between(low: float, high: float, random: np.random.Generator) -> sp.Rational:
@@ -111,65 +240,6 @@ def _between(low: float, high: float, random: np.random.Generator) -> sp.Rationa
     return sp.Rational(str(low)) + share * sp.Rational(str(high - low))
 
 
-def value(expression: sp.Basic, point: Point) -> sp.Expr:
-    """The value at a point in 80 digits; NaN where it divides by zero.
-
-    Where a quantity over an axis stands outside of a sum over it, its first member is meant.
-    """
-    function, order = _compiled(sp.sympify(expression))
-    arguments = [[_precise(m) for m in v] if isinstance(v := point[q], tuple) else _precise(v) for q in order]
-    with mpmath.workdps(DIGITS):
-        try:
-            return sp.sympify(function(*arguments))
-        except ZeroDivisionError:
-            return sp.nan
-
-
-@lru_cache(maxsize=1024)
-def _compiled(expression: sp.Expr) -> tuple[Callable[..., Any], tuple[Quantity, ...]]:
-    """A function of 80-digit numbers (lists over an axis), and the quantities that are its arguments."""
-    order = tuple(quantities_of([expression]))
-    letters = {q: tuple(sp.Symbol(f"x{i}_{k}") for k in range(MEMBERS)) for i, q in enumerate(order) if q.card.axis}
-    plain = bind(expression, letters).xreplace({q: v[0] for q, v in letters.items()})
-    arguments = [list(letters[q]) if q in letters else q for q in order]
-    return sp.lambdify(arguments, plain, modules="mpmath", cse=True), order
-
-
-def _precise(number: Any) -> Any:
-    with mpmath.workdps(DIGITS):
-        return sp.sympify(number)._to_mpmath(mpmath.mp.prec, allow_ints=False)
-
-
-def true_at(relation: sp.Basic, point: Point) -> bool:
-    """Whether a relation holds at a point: exactly for rationals, in 80 digits otherwise."""
-    if isinstance(relation, (bool, BooleanAtom)):
-        return bool(relation)
-    if isinstance(relation, (sp.And, sp.Or)):
-        return (all if isinstance(relation, sp.And) else any)(true_at(a, point) for a in relation.args)
-    if isinstance(relation, sp.Not):
-        return not true_at(relation.args[0], point)
-    left, right = value(relation.lhs, point), value(relation.rhs, point)
-    if isinstance(relation, (sp.Eq, sp.Ne)):
-        return near(left, right) == isinstance(relation, sp.Eq)
-    if not (left.is_extended_real and right.is_extended_real):
-        return False
-    if near(left, right):
-        return not isinstance(relation, (sp.Gt, sp.Lt))
-    return bool(relation.func(left, right))
-
-
-def near(left: sp.Expr, right: sp.Expr) -> bool:
-    """Equality to 40 of the digits carried."""
-    size = max(abs(sp.N(left, DIGITS)), abs(sp.N(right, DIGITS)))
-    return bool(abs(left - right) <= size * sp.Float(10, DIGITS) ** -40)
-
-
-def words(point: Point) -> dict[str, str]:
-    """A point as strings, to be stored and shown."""
-    return {q.name: ", ".join(map(str, v)) if isinstance(v, tuple) else str(v) for q, v in point.items()}
-
-
-def shown(number: sp.Expr) -> str:
-    """A number for evidence: exact if it is short, else six digits."""
-    text = str(number)
-    return text if number.is_Rational and len(text) <= 9 else f"{float(number):.6g}"
+__all__ = [
+    "DIGITS", "MEMBERS", "SPREAD", "Point", "Within", "excess", "near", "points", "shown", "true_at", "value", "words",
+]  # fmt: skip

@@ -1,0 +1,232 @@
+"""A search for counterexamples: a cloud of points in floating-point numbers that moves to where a score is largest.
+
+Nothing is decided here. The best points come back as rational numbers, and exact arithmetic has the last word; so the
+search can miss a counterexample but cannot invent one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from bounds.quantities import CLASSES, CLIENTS, quantities_of, Quantity
+from bounds.vocabulary import classes, clients
+
+from .numbers import opened, Point, true_at, value
+from .points import Within
+
+Array = np.ndarray[Any, Any]
+
+FAR = 9.0
+"""Positive quantities are searched between 10^-FAR and 10^FAR, counts up to 10^6."""
+FIRST, CHILDREN, ELITE, GENERATIONS = 2000, 500, 40, 24
+STARTS, TRIED = 24, 20
+"""Points known beforehand that it starts from, and best points that exact arithmetic is asked about."""
+MEMBERS = 3
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """``terms`` are evaluated at every point, ``score`` makes of them what is to be large (NaN says nothing).
+
+    Quantities keep their domains, those of ``within`` their intervals; ``far`` is how many decades others may span.
+    """
+
+    terms: tuple[sp.Expr, ...]
+    score: Callable[[list[Array]], Array]
+    conditions: tuple[sp.Basic, ...] = ()
+    within: Within | None = None
+    far: float = FAR
+    seed: int = 0
+
+    def best(self, starts: Sequence[Point] = ()) -> Iterator[dict[Quantity, Any]]:
+        """The best points found, as rational numbers that meet the conditions; ``starts`` are points known to do so."""
+        axes = [_Axis.of(q, self) for q in self._free]
+        evaluate = self._compiled(axes)
+        random = np.random.default_rng(self.seed)
+        width = sum(a.width for a in axes)
+        if not width:
+            return
+        known = [np.concatenate([a.back(p[a.q]) for a in axes]) for p in starts[-STARTS:] if self._fits(p)]
+        cloud = np.vstack([random.random((FIRST, width)), *known])
+        scores = evaluate(cloud)
+        with np.errstate(all="ignore"):
+            for _ in range(GENERATIONS):
+                elite = cloud[np.argsort(-scores)[:ELITE]]
+                moved = _children(elite, random)
+                cloud = np.vstack([elite, moved])
+                scores = evaluate(cloud)
+        order = [i for i in np.argsort(-scores) if np.isfinite(scores[i])][:TRIED]
+        for i in order:
+            yield from self._exact(axes, cloud[i])
+
+    @property
+    def _free(self) -> list[Quantity]:
+        wanted = quantities_of((*self.terms, *self.conditions))
+        return [q for q in wanted if not _counts(q, wanted)]
+
+    def _fits(self, point: Point) -> bool:
+        return all(len(v) == MEMBERS for v in point.values() if isinstance(v, tuple))
+
+    def _compiled(self, axes: Sequence[_Axis]) -> Callable[[Array], Array]:
+        """Scores of points given as rows of the unit cube; minus infinity where a condition fails."""
+        letters = {a.q: a.letters for a in axes}
+        listed = {q: v for q, v in letters.items() if q.card.axis}
+        fixed = {q: v[0] for q, v in letters.items() if not q.card.axis}
+        counted = {q: sp.Integer(MEMBERS) for q in (clients, classes) if q not in letters}
+        caps = [a.q <= a.q.card.at_most for a in axes if a.q.card.at_most in letters]
+        wanted = [*self.terms, sp.And(*_each(self.conditions), *caps)]
+        plain = [opened(w, listed).xreplace({**fixed, **counted}) for w in wanted]
+        names = [name for a in axes for name in a.letters]
+        code = sp.lambdify(names, plain, modules="numpy", cse=True)
+
+        def scores(rows: Array) -> Array:
+            numbers = np.concatenate([a.numbers(part) for a, part in _parts(axes, rows)], axis=1)
+            with np.errstate(all="ignore"):
+                *found, admitted = (np.broadcast_to(x, len(rows)) for x in code(*numbers.T))
+                said = np.asarray(self.score(list(found)), dtype=float)
+            return np.where(np.asarray(admitted, dtype=bool) & np.isfinite(said), said, -np.inf)
+
+        return scores
+
+    def _exact(self, axes: Sequence[_Axis], row: Array) -> Iterator[dict[Quantity, Any]]:
+        """The point in few digits, then in more, then in all: the first that meet the conditions."""
+        for digits in (2, 4, 17):
+            point: dict[Quantity, Any] = {a.q: a.rational(part[0], digits) for a, part in _parts(axes, row[None])}
+            wanted = quantities_of((*self.terms, *self.conditions))
+            point |= {q: sp.Integer(MEMBERS) for q in wanted if q not in point}
+            conditions = (*self.conditions, *(q <= c for q in point if (c := q.card.at_most) in point))
+            if not self._inside(point) or not all(true_at(c, point) for c in conditions):
+                continue
+            if all(value(t, point).is_real for t in self.terms):
+                yield point
+
+    def _inside(self, point: Point) -> bool:
+        """Whether rounding has left every number in its domain and interval."""
+        return all(_within(q, m, self.within or {}) for q, v in point.items() for m in (v if q.card.axis else (v,)))
+
+
+def _within(q: Quantity, number: sp.Rational, within: Within) -> bool:
+    domain = q.card.domain
+    low, high = within.get(q, (domain.low, domain.high))
+    if not (sp.Rational(str(low)) if math.isfinite(low) else -sp.oo) <= number:
+        return False
+    if not number <= (sp.Rational(str(high)) if math.isfinite(high) else sp.oo):
+        return False
+    return not ((domain.open_low and number == domain.low) or (domain.open_high and number == domain.high))
+
+
+def _each(conditions: Sequence[sp.Basic]) -> list[sp.Basic]:
+    """Conditions for the cloud: equations cannot be met by chance there, and are left to the exact points."""
+    return [c for c in conditions if not isinstance(c, sp.Eq)]
+
+
+def _counts(q: Quantity, wanted: Sequence[Quantity]) -> bool:
+    axis = {clients: CLIENTS, classes: CLASSES}.get(q)
+    return axis is not None and any(w.card.axis == axis for w in wanted)
+
+
+def _parts(axes: Sequence[_Axis], rows: Array) -> Iterator[tuple[_Axis, Array]]:
+    at = 0
+    for a in axes:
+        yield a, rows[:, at : at + a.width]
+        at += a.width
+
+
+def _children(elite: Array, random: np.random.Generator) -> Array:
+    """Moves of all sizes, of some of the coordinates; what leaves the cube stays at its face."""
+    parents = elite[random.integers(len(elite), size=CHILDREN)]
+    sizes = 10 ** random.uniform(-9, -0.3, size=(CHILDREN, 1))
+    some = random.random(parents.shape) < random.uniform(0.1, 1.0, size=(CHILDREN, 1))
+    return np.clip(parents + sizes * some * random.standard_normal(parents.shape), 0, 1)
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """One quantity (or its members) as coordinates in [0, 1]: an exponent, a place between two ends, a weight."""
+
+    q: Quantity
+    low: float
+    high: float
+    far: float
+
+    @classmethod
+    def of(cls, q: Quantity, cloud: Cloud) -> _Axis:
+        return cls(q, *(cloud.within or {}).get(q, (q.card.domain.low, q.card.domain.high)), cloud.far)
+
+    @property
+    def width(self) -> int:
+        return MEMBERS if self.q.card.axis else 1
+
+    @property
+    def letters(self) -> tuple[sp.Symbol, ...]:
+        return tuple(sp.Symbol(f"{self.q.name}_{i}", real=True) for i in range(self.width))
+
+    def numbers(self, u: Array) -> Array:
+        """The values at these coordinates."""
+        domain = self.q.card.domain
+        if domain.simplex:
+            shares = 10 ** (4 * u)
+            return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+        if math.isfinite(self.high):
+            return self._between(u)
+        if domain.whole:
+            return np.floor(self.low + 10 ** (6 * np.minimum(u, self.far / FAR)) - 1)
+        size = self._sizes(np.abs(2 * u - 1)) * np.sign(2 * u - 1) if math.isinf(self.low) else self._sizes(u)
+        return np.asarray(size if math.isinf(self.low) else self.low + size)
+
+    def _sizes(self, u: Array) -> Array:
+        """10^-far to 10^far; 0 at the face, where the domain is closed."""
+        closed = not self.q.card.domain.open_low
+        return np.where((u <= 0.02) & closed, 0.0, 10 ** (self.far * (2 * u - 1)))
+
+    def _between(self, u: Array) -> Array:
+        domain = self.q.card.domain
+        if domain.whole:
+            return np.rint(self.low + (self.high - self.low) * u)
+        margin = 1e-9 * (self.high - self.low)
+        low = self.low + margin * (domain.open_low and self.low == domain.low)
+        high = self.high - margin * (domain.open_high and self.high == domain.high)
+        if low > 0 and high / low > 10:
+            return np.asarray(np.clip(low * (high / low) ** u, low, high))
+        return np.clip(low + (high - low) * u, low, high)
+
+    def back(self, given: Any) -> Array:
+        """Coordinates near a value: found by bisection, since they grow with it."""
+        wanted = np.array([float(v) for v in (given if isinstance(given, tuple) else (given,))])
+        if self.q.card.domain.simplex:
+            shares = np.log10(np.maximum(wanted, 1e-12))
+            return np.clip(1 + (shares - shares.max()) / 4, 0, 1)
+        low, high = np.zeros_like(wanted), np.ones_like(wanted)
+        for _ in range(60):
+            middle = (low + high) / 2
+            below = self.numbers(middle) < wanted
+            low, high = np.where(below, middle, low), np.where(below, high, middle)
+        return high
+
+    def rational(self, u: Array, digits: int) -> Any:
+        """The value (a tuple for members) as rational numbers of so many digits."""
+        numbers = self.numbers(u[None])[0]
+        if self.q.card.domain.simplex:
+            parts = [sp.Rational(f"{max(float(x), 0):.{digits}g}") for x in numbers]
+            return tuple(p / sum(parts) for p in parts)
+        found = tuple(sp.Rational(repr(float(x)) if digits > 16 else self._short(float(x), digits)) for x in numbers)
+        return found if self.q.card.axis else found[0]
+
+    def _short(self, number: float, digits: int) -> str:
+        return str(int(number)) if self.q.card.domain.whole else f"{number:.{digits}g}"
+
+
+def logs(large: Array, small: Array) -> Array:
+    """The score for ``large > small``: the log of their ratio where both are positive, else by their difference."""
+    both = (large > 0) & (small > 0)
+    size = np.abs(large) + np.abs(small)
+    return np.where(both, np.log(large) - np.log(small), 100 * (large - small) / np.where(size > 0, size, 1))
+
+
+__all__ = ["Cloud", "logs"]
