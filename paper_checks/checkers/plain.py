@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from ..claims import Book, Check, Finding, Grade, Status
+from ..claims import Book, Check, ClaimError, Finding, Grade, Status
 
 
 @dataclass(frozen=True)
@@ -19,38 +19,70 @@ class Computed:
         return self.run(book)
 
 
+WEAKEST = (Grade.READ, Grade.SAMPLED, Grade.EXACT, Grade.PROVED)
+
+
+def _run(checks: Mapping[str, Check], book: Book, named: tuple[str, ...]) -> dict[str, Finding]:
+    if not checks:
+        raise ClaimError("no checks are given: nothing is decided")
+    if odd := set(named) - set(checks):
+        raise ClaimError(f"there is no check {', '.join(sorted(odd))}; checks: {', '.join(checks)}")
+    return {name: check(book) for name, check in checks.items()}
+
+
+def _weakest(found: Mapping[str, Finding]) -> Grade:
+    return min((f.grade for f in found.values()), key=WEAKEST.index)
+
+
+def _with(found: Mapping[str, Finding], status: Status) -> set[str]:
+    return {name for name, f in found.items() if f.status is status}
+
+
 @dataclass(frozen=True)
 class All:
-    """Every one of the named checks must hold; the first that does not speaks for all."""
+    """Every one of the named checks must hold; the first that does not speaks for all.
+
+    ``wrong`` are the checks audited as failing: with it, another set of failing checks is another way of failing.
+    """
 
     checks: Mapping[str, Check]
+    wrong: tuple[str, ...] = ()
 
     def __call__(self, book: Book) -> Finding:
-        found = {name: check(book) for name, check in self.checks.items()}
-        evidence = "; ".join(f"{name}: {f.evidence}" for name, f in found.items())
+        found = _run(self.checks, book, self.wrong)
+        audited = all(f.as_audited for f in found.values())
+        failing = _with(found, Status.FAILS)
         for status in (Status.FAILS, Status.OPEN):
             for name, finding in found.items():
                 if finding.status is status:
-                    audited = all(f.as_audited for f in found.values())
-                    return Finding(status, finding.grade, f"{name}: {finding.evidence}", finding.witness, audited)
-        grades = {f.grade for f in found.values()}
-        grade = next(g for g in (Grade.SAMPLED, Grade.READ, Grade.EXACT, Grade.PROVED) if g in grades)
-        return Finding(Status.HOLDS, grade, evidence)
+                    others = f"; {', '.join(sorted(failing - {name}))} too" if failing - {name} else ""
+                    audited &= not self.wrong or failing == set(self.wrong)
+                    return Finding(
+                        status, finding.grade, f"{name}: {finding.evidence}{others}", finding.witness, audited
+                    )
+        evidence = "; ".join(f"{name}: {f.evidence}" for name, f in found.items())
+        return Finding(Status.HOLDS, _weakest(found), evidence, as_audited=audited)
 
 
 @dataclass(frozen=True)
 class Readings:
-    """A text that can be read in several ways: it fails only if every reading fails, and holds if all of them do."""
+    """A text that can be read in several ways: it fails only if every reading fails, and holds if all of them do.
+
+    Where readings disagree it is open; ``holding`` are then the readings audited as holding.
+    """
 
     readings: Mapping[str, Check]
+    holding: tuple[str, ...] = ()
 
     def __call__(self, book: Book) -> Finding:
-        found = {name: check(book) for name, check in self.readings.items()}
+        found = _run(self.readings, book, self.holding)
         evidence = "; ".join(f"read as '{name}': {f.status}, {f.evidence}" for name, f in found.items())
         statuses = {f.status for f in found.values()}
         status = statuses.pop() if len(statuses) == 1 else Status.OPEN
-        first = next(iter(found.values()))
-        return Finding(status, first.grade, evidence, first.witness, all(f.as_audited for f in found.values()))
+        first = next((f for f in found.values() if f.witness), next(iter(found.values())))
+        audited = all(f.as_audited for f in found.values())
+        audited &= not self.holding or _with(found, Status.HOLDS) == set(self.holding)
+        return Finding(status, _weakest(found), evidence, first.witness, audited)
 
 
 @dataclass(frozen=True)
