@@ -7,22 +7,29 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sympy import Expr, sqrt
+from sympy import exp, Expr, sqrt
 
+from ..assumptions import FULL_PARTICIPATION
 from ..core import Bound, Condition
 from ..quantities import Quantity
 from ..vocabulary import (
+    clients as C,
     contraction as lam,
     heterogeneity_constant as kappa_1,
     local_steps as K,
+    next_separation,
     noise_constant as kappa_2,
     pl_constant as mu,
     relaxation as beta,
+    rounds as T,
+    samples as S,
+    separation,
     step_size as eta,
 )
 from .common import (
     ALGORITHM_1,
     BETA_BELOW_72,
+    BETA_DECAY,
     BETA_NOT_NEGATIVE,
     CONSTANTS,
     CONTRACTION,
@@ -30,9 +37,12 @@ from .common import (
     EVERY_ROUND,
     LETTERS,
     source,
+    START,
     WEIGHT_72,
 )
+from .divergence import theorem_5
 from .optimization import theorem_2
+from .stability import stability_step
 
 # ---- a step size for which lambda exists ----
 
@@ -81,4 +91,51 @@ theorem_2_potential = replace(
     "1 - lambda mu eta K a round, so that no weighted sum of decreases is left over.",
 )
 
-BOUNDS: tuple[Bound, ...] = (step_size_cap_contraction, theorem_2_potential)
+# ---- Theorem 5 with a geometric sum ----
+
+GROWN = 96 * beta**2 * exp(lam * mu * eta * K)  # ratio of neighbouring summands of the last sum
+_LAST = "loss: initial loss"
+
+theorem_5_geometric = replace(
+    theorem_5,
+    name="fedinit.theorem_5_geometric",
+    terms={**theorem_5.terms, _LAST: theorem_5.terms[_LAST] / (T * (1 - GROWN))},
+    conditions=(
+        *(c for c in theorem_5.conditions if c is not BETA_DECAY),
+        Condition("96 beta^2 is below exp(-lambda mu eta K)", GROWN < 1),
+    ),
+    source=source("Theorem 5, proof, repaired (appendix: Theorem 10)"),
+    note="Derived: the last sum as the geometric sum it is. The initial loss then falls like 1/T^2 up to logarithms, as "
+    "the printed order says. The decreases of the divergence are left out as in the print.",
+)
+
+# ---- stability ----
+
+stability_step_clients = replace(
+    stability_step,
+    name="fedinit.stability_step_clients",
+    terms={name: term.subs(S, C * S) for name, term in stability_step.terms.items()},
+    source=source("Appendix A.3.2, one local step, mean over clients, repaired"),
+    note="Derived: Lemma 6 for the C - 1 clients whose data are the same, Lemmas 6 and 7 for the one whose are not.",
+)
+
+stability_start = Bound(
+    name="fedinit.stability_start",
+    target=next_separation,
+    terms={"server models": (1 + beta) * separation, "last local models": beta * separation},
+    conditions=(START, Condition.assume(FULL_PARTICIPATION), BETA_NOT_NEGATIVE),
+    source=source("Appendix A.3.2, between two rounds, repaired"),
+    about=ALGORITHM_1,
+    statistic=EVERY_ROUND,
+    letters=LETTERS,
+    note="Derived: server models are means of the local ones, so relaxed starts of two runs are on average at most "
+    "1 + 2 beta times as far apart as their last local models. No divergence enters.",
+)
+
+BOUNDS: tuple[Bound, ...] = (
+    step_size_cap_contraction,
+    theorem_2_potential,
+    theorem_5_geometric,
+    stability_step_clients,
+    stability_start,
+)

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from ..claims import Claim
-from . import lemmas, optimization
+from . import divergence, lemmas, optimization, stability
 
-CLAIMS: tuple[Claim, ...] = (*lemmas.CLAIMS, *optimization.CLAIMS)
+CLAIMS: tuple[Claim, ...] = (*lemmas.CLAIMS, *optimization.CLAIMS, *divergence.CLAIMS, *stability.CLAIMS)

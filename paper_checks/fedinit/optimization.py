@@ -8,7 +8,7 @@ import sympy as sp
 
 from bounds.vocabulary import initial_divergence, loss_decrease
 
-from ..checkers import All, At, Computed, ImpliedBy, MonotoneIn, Same, TendsTo, term, Total
+from ..checkers import All, At, Computed, ImpliedBy, MonotoneIn, Same, term, Total
 from ..checkers.formulas import resolve
 from ..claims import Book, Claim, Finding, Kind, Repair, Status
 from .common import (
@@ -327,7 +327,9 @@ INSENSITIVE = Claim(
             {
                 "kappa_1 grows": MonotoneIn("fedinit.kappa_1", beta, up=True, where=RANGE),
                 "kappa_2 grows": MonotoneIn("fedinit.kappa_2", beta, up=True, where=RANGE),
-                "pole": TendsTo("fedinit.kappa_1", beta, sp.sqrt(2) / 12, sp.oo),
+                "pole": Same(
+                    lambda book: L + L * sp.cancel(1 / resolve("fedinit.kappa_1", book)).subs(beta, sp.sqrt(2) / 12), L
+                ),
             }
         ),
     ),

@@ -1,0 +1,318 @@
+"""Section 4.3.2 and Appendix A.3: uniform stability, from one local step to Theorem 3."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import sympy as sp
+
+from bounds.vocabulary import (
+    divergence as Delta,
+    separation as s,
+    stability,
+)
+
+from ..checkers import All, At, Computed, ImpliedBy, OrderIs, Same, TendsTo, term, Total
+from ..checkers.formulas import resolve
+from ..claims import Book, Claim, Finding, Kind, Repair, Status
+from .common import (
+    beta,
+    C,
+    c,
+    eta,
+    fails,
+    holds,
+    K,
+    L,
+    L_G,
+    place,
+    root_sum,
+    S,
+    sigma2,
+    sigma_l,
+    T,
+    t_0,
+    U,
+)  # fmt: skip
+
+SAME, OTHER = 1 - 1 / S, 1 / S
+CENTRAL = 2 * (L_G**2 + S * L_G * sigma_l) / L
+GROWTH = (T * K / t_0) ** (c * L)
+
+LEMMA_1 = Claim(
+    "fedinit.lemma_1",
+    "(13): the generalisation error is at most the uniform stability.",
+    place("Lemma 1, eq. (13)"),
+    Kind.THEOREM,
+    Same(Total(((1, "fedinit.lemma_1"), (1, s))), stability + s),
+    known=Status.HOLDS,
+)
+
+LEMMA_5 = Claim(
+    "fedinit.lemma_5",
+    "(33): U times the chance t_0/S of meeting the differing sample early, plus L_G times the separation.",
+    place("Lemma 5, eq. (33)"),
+    Kind.THEOREM,
+    Same("fedinit.lemma_5", U * t_0 / S + L_G * s),
+    known=Status.HOLDS,
+)
+
+
+def _met_early(book: Book) -> Finding:
+    """One of S samples a step: chance to have met a given one in t_0 steps, against t_0/S."""
+    for samples in (2, 3, 7):
+        for steps in range(1, samples + 1):
+            chance = 1 - Fraction(samples - 1, samples) ** steps
+            if chance > Fraction(steps, samples):
+                return fails(f"{chance} > {Fraction(steps, samples)}", {"S": samples, "t_0": steps})
+    return holds("1 - (1 - 1/S)^t_0 <= t_0/S for S = 2, 3, 7 and every t_0 up to S")
+
+
+MET = Claim(
+    "fedinit.lemma_5.met_early",
+    "The chance that a client draws a given one of its S samples within t_0 steps is at most t_0/S.",
+    place("Lemma 5, proof"),
+    Kind.PROOF,
+    Computed("counts the draws", _met_early),
+    known=Status.HOLDS,
+)
+
+
+def _lipschitz_clients(book: Book) -> Finding:
+    """f_1 = a w, f_2 = -a w: the global loss is constant, the losses of samples are not."""
+    slope, cap = Fraction(5), Fraction(1)
+    bound = At("fedinit.lemma_7", {s: 0, sigma2: 0, eta: 1, L_G: cap})(book)
+    apart = 2 * slope  # one step of size 1 on two different samples, of slope a and -a
+    at = {"f_1": "5w and -5w on two samples", "f": "0", "L_G": cap}
+    if sp.Rational(apart) > bound:
+        return fails(f"one step separates the runs by {apart}, Lemma 7 allows {bound}", at, bound == 2)
+    return holds("covered")
+
+
+GLOBAL_LIPSCHITZ = Claim(
+    "fedinit.assumption_4.global",
+    "Assumption 4, that the global loss is Lipschitz, is what Lemmas 5 and 7 need.",
+    place("Assumption 4, eq. (7); Lemmas 5 and 7, proofs"),
+    Kind.ASSUMPTION,
+    Computed("builds clients whose losses cancel in the mean", _lipschitz_clients),
+    known=Status.FAILS,
+    note="Both proofs use the constant for the loss of a single sample: that every sample's loss is L_G-Lipschitz has to "
+    "be assumed.",
+    repair=Repair(
+        "with every sample's loss Lipschitz, gradients of two samples differ by at most 2 L_G",
+        Same(At("fedinit.lemma_7", {sigma2: 0}), s + eta * (L_G + L_G)),
+    ),
+)
+
+LEMMA_6 = Claim(
+    "fedinit.lemma_6",
+    "(34): a step on the same sample stretches the separation by 1 + eta L and adds 2 eta sigma_l.",
+    place("Lemma 6, eq. (34)"),
+    Kind.THEOREM,
+    Same("fedinit.lemma_6", (1 + eta * L) * s + 2 * eta * sigma_l),
+    known=Status.HOLDS,
+)
+
+VANISHING = Claim(
+    "fedinit.lemma_6.noise",
+    "The separation that Lemmas 6 and 7 build up vanishes as the number of samples grows.",
+    place("Discussion of Theorems 3 and 6: 'of the order ... /S'"),
+    Kind.REMARK,
+    TendsTo(At("fedinit.stability_step", {s: 0}), S, sp.oo, 0),
+    known=Status.FAILS,
+    note="2 eta sigma_l is added in every step, whether or not the runs differ. On the same sample both runs see the "
+    "same noise, so that (1 + eta L) times the separation would do: see the repair.",
+    repair=Repair(
+        "without the noise that both runs share what a step adds is of order 1/S",
+        OrderIs(At("fedinit.stability_step", {s: 0, sigma2: 0}), S, 1 / S),
+    ),
+)
+
+LEMMA_7 = Claim(
+    "fedinit.lemma_7",
+    "(35): a step on different samples adds 2 eta (sigma_l + L_G).",
+    place("Lemma 7, eq. (35)"),
+    Kind.THEOREM,
+    Same("fedinit.lemma_7", s + 2 * eta * (sigma_l + L_G)),
+    known=Status.HOLDS,
+)
+
+STEP = Claim(
+    "fedinit.stability.step",
+    "Lemmas 6 and 7 with the chances 1 - 1/S and 1/S: growth 1 + (1 - 1/S) eta L, plus 2 eta (L_G/S + sigma_l).",
+    place("Appendix A.3.2, one local step"),
+    Kind.PROOF,
+    Same("fedinit.stability_step", Total(((SAME, "fedinit.lemma_6"), (OTHER, "fedinit.lemma_7")))),
+    known=Status.HOLDS,
+)
+
+EVERY_CLIENT = Claim(
+    "fedinit.stability.every_client",
+    "That bound on a step holds for every client, so also for the mean over clients.",
+    place("Appendix A.3.2, one local step and its mean over clients"),
+    Kind.PROOF,
+    ImpliedBy("fedinit.lemma_6", "fedinit.stability_step", where=(S >= 2,)),
+    known=Status.FAILS,
+    note="Only one client holds the sample that differs; the C - 1 others follow Lemma 6 with certainty and stretch by "
+    "1 + eta L. Counting samples over all clients mends it.",
+    repair=Repair(
+        "the mean over clients: S replaced by C S",
+        Same(
+            "fedinit.stability_step_clients",
+            Total((((C - 1) / C, "fedinit.lemma_6"), (1 / C, "fedinit.stability_step"))),
+        ),
+        bound="fedinit.stability_step_clients",
+    ),
+)
+
+SHIFT = Claim(
+    "fedinit.stability.round",
+    "The way from a client's last model to its next start is at most (1 + beta) sqrt(Delta^t) in the mean.",
+    place("Appendix A.3.2, between two rounds"),
+    Kind.PROOF,
+    All(
+        {
+            "length": Same("fedinit.stability_round", (1 + beta) * sp.sqrt(Delta)),
+            "root of the mean square": Computed("three clients", lambda book: _root_mean_square()),
+        }
+    ),
+    known=Status.HOLDS,
+)
+
+
+def _root_mean_square() -> Finding:
+    """Mean distance against the root of the mean squared distance, scaled by 1 + beta, from Algorithm 1's line 6."""
+    b, server, last = Fraction(1, 9), Fraction(2), [Fraction(1), Fraction(5), Fraction(-3, 2)]
+    starts = [server + b * (server - w) for w in last]
+    mean = sum((abs(start - w) for start, w in zip(starts, last, strict=True)), Fraction(0)) / 3
+    square = sum(((server - w) ** 2 for w in last), Fraction(0)) / 3
+    if mean**2 > (1 + b) ** 2 * square:
+        return fails(f"{mean}^2 > {(1 + b) ** 2 * square}", {"last": last, "server": server})
+    return holds("the mean length is below (1 + beta) times the root of the mean square")
+
+
+def _two_shifts(book: Book) -> Finding:
+    """Two runs with equal last models and opposite server models: separation of the starts against one length added."""
+    b, move = Fraction(1, 10), Fraction(1)
+    apart = 2 * (1 + b) * move
+    added = At("fedinit.stability_round", {beta: sp.Rational(b), Delta: 1})(book)
+    if sp.Rational(apart) > added:
+        at = {"last models": "0, 0", "server models": "1, -1", "beta": b}
+        return fails(
+            f"the starts are {apart} apart, the separation plus one length is {added}",
+            at,
+            2 * added == sp.Rational(apart),
+        )
+    return holds("one length is enough")
+
+
+VIRTUAL = Claim(
+    "fedinit.stability.virtual_step",
+    "The move to the next start does not depend on the data, so its length may be added to the separation once.",
+    place("Appendix A.3.2, 'virtual update'"),
+    Kind.PROOF,
+    Computed("moves two runs in opposite directions", _two_shifts),
+    known=Status.FAILS,
+    note="If the move were the same in both runs it would not separate them at all; if it differs, the triangle "
+    "inequality adds both lengths. Neither way leads to Delta^t: the server models are means of the local ones, so the "
+    "mean separation of the starts is at most 1 + 2 beta times that of the last models.",
+    repair=Repair(
+        "the separation after the relaxed start, without any divergence",
+        Computed("every cohort of two clients' models in two runs", lambda book: _starts(book)),
+        bound="fedinit.stability_start",
+    ),
+)
+
+
+def _starts(book: Book) -> Finding:
+    """Exact mean separation of relaxed starts under full participation against the repaired bound."""
+    b = Fraction(1, 8)
+    for one, two in (([0, 3, 7], [1, -2, 7]), ([1, 1, 1], [2, 0, 5]), ([4, 0, -4], [-4, 0, 4])):
+        means = [Fraction(sum(w), 3) for w in (one, two)]
+        starts = [[m + b * (m - w) for w in run] for m, run in zip(means, (one, two), strict=True)]
+        found = sum((abs(x - y) for x, y in zip(*starts, strict=True)), Fraction(0)) / 3
+        before = Fraction(sum(abs(x - y) for x, y in zip(one, two, strict=True)), 3)
+        bound = resolve("fedinit.stability_start", book).subs({s: sp.Rational(before), beta: sp.Rational(b)})
+        if sp.Rational(found) > bound:
+            return fails(f"{found} > {bound}", {"last models": (one, two)})
+    return holds("covered in three pairs of runs, one with equal server models")
+
+
+LEFT_OVER = (1 - 1 / S) * c * L
+"""Exponent of the growth with the chance of the same sample."""
+
+
+def _summed(start: int) -> Callable[[Book], Finding]:
+    """The exact recursion d <- (1 + a/tau) d + b/tau from step t_0 + start on, against the closed form."""
+
+    def run(book: Book) -> Finding:
+        at = {c: 1, L: sp.Rational(1, 2), S: 10**6, L_G: 1, sigma2: 1, K: 1, t_0: 1}
+        a = LEFT_OVER.subs(at)
+        grown, distance, rate = 1, sp.S.Zero, resolve("fedinit.stability_step", book).subs({s: 0, eta: c}).subs(at)
+        closed = sp.lambdify(T, resolve(term("fedinit.stability_separation", "stochastic gradients"), book).subs(at))
+        for step in range(1 + start, 400):
+            distance = float((1 + float(a) / step) * float(distance) + float(rate) / step)
+            grown = step
+            if distance > closed(step):
+                said = f"after step {step} the recursion is at {distance:.6g}, the closed form at {closed(step):.6g}"
+                return fails(said, {**{q.name: v for q, v in at.items()}, "first step": 1 + start}, step > 50)
+        return holds(f"below the closed form up to step {grown}")
+
+    return run
+
+
+SUMMED = Claim(
+    "fedinit.stability.sum",
+    "The steps from t_0 on add up to at most 2(L_G + S sigma_l)/((S-1)L) (TK/t_0)^{cL}.",
+    place("Appendix A.3.2, last display, first term"),
+    Kind.PROOF,
+    Computed("plays the recursion of a local step with eta = c/tau from tau = t_0", _summed(0)),
+    known=Status.FAILS,
+    note="The sums begin at t_0, the integrals that bound them would have to begin at t_0 - 1. When the runs first "
+    "differ in step t_0 + 1 the display holds.",
+    repair=Repair("from tau = t_0 + 1 on", Computed("the same recursion", _summed(1))),
+)
+
+SUM_CONSTANTS = Claim(
+    "fedinit.stability.separation",
+    "The first term is what a step adds, 2c(L_G/S + sigma_l), over its growth (1 - 1/S)cL, times (TK/t_0)^{cL}; the "
+    "second is the drift's factor times the same growth and the sum of sqrt(Delta^t).",
+    place("Appendix A.3.2, last display"),
+    Kind.PROOF,
+    All(
+        {
+            "steps": Same(
+                term("fedinit.stability_separation", "stochastic gradients"),
+                Total(((GROWTH / LEFT_OVER, At("fedinit.stability_step", {s: 0, eta: c})),)),
+            ),
+            "drift": Same(
+                term("fedinit.stability_separation", "client drift"),
+                (1 + beta) ** (1 / (beta * c * L)) * GROWTH * root_sum,
+            ),
+        }
+    ),
+    known=Status.HOLDS,
+    damaged="the exponent 1/(beta c L); the base TK/t_0 of the second growth",
+)
+
+EXPONENT = Claim(
+    "fedinit.stability.exponent",
+    "The factor (1 + beta)^{1/(beta c L)} covers the 1 + beta of a round.",
+    place("Appendix A.3.2, last display"),
+    Kind.PROOF,
+    ImpliedBy(1 + beta, (1 + beta) ** (1 / (beta * c * L)), where=(beta > 0,)),
+    known=Status.FAILS,
+    note="Only while beta c L <= 1. Where it does, it overshoots without bound: with c = mu_0/K it is "
+    "(1 + beta)^{K/(beta mu_0 L)}.",
+    repair=Repair(
+        "while beta c L <= 1",
+        ImpliedBy(1 + beta, (1 + beta) ** (1 / (beta * c * L)), where=(beta > 0, beta * c * L <= 1)),
+        bound="fedinit.theorem_3",
+    ),
+)
+
+CLAIMS: tuple[Claim, ...] = (
+    LEMMA_1, LEMMA_5, MET, GLOBAL_LIPSCHITZ, LEMMA_6, VANISHING, LEMMA_7, STEP, EVERY_CLIENT, SHIFT, VIRTUAL, SUMMED,
+    SUM_CONSTANTS, EXPONENT,
+)  # fmt: skip
