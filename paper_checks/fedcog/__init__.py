@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..claims import Claim
-from . import algorithm, corollary, drift, generation, labels, proofs, theorem
+from . import algorithm, corollary, drift, generation, labels, proofs, tables, theorem
 
-SECTIONS = (generation, labels, algorithm, proofs, drift, theorem, corollary)
+SECTIONS = (generation, labels, algorithm, proofs, drift, theorem, corollary, tables)
 CLAIMS: tuple[Claim, ...] = tuple(claim for section in SECTIONS for claim in section.CLAIMS)
