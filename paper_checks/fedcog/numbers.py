@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from itertools import pairwise
 
 from ..checkers import exact
 from ..reported import Reported, table
@@ -43,7 +44,7 @@ def best_pairs(name: str, best: str, among: Iterable[str] | None = None) -> tupl
 def rising(name: str, steps: Iterable[str]) -> tuple[tuple[str, str], ...]:
     """In every row the number grows from each of these columns to the next."""
     order = list(steps)
-    return tuple((f"{row}, {a}", f"{row}, {b}") for row in rows(name) for a, b in zip(order, order[1:], strict=False))
+    return tuple((f"{row}, {a}", f"{row}, {b}") for row in rows(name) for a, b in pairwise(order))
 
 
 def gain(before: str, after: str) -> Fraction:
@@ -52,14 +53,17 @@ def gain(before: str, after: str) -> Fraction:
 
 
 def with_deviations(name: str, best: str) -> tuple[dict[str, Fraction], tuple[tuple[str, str], ...]]:
-    """Per column the best other number plus its deviation, and ``best`` minus its own; and those pairs."""
+    """Per column the best other number plus its deviation, and ``best`` minus its own; and those pairs.
+
+    Of several that are equally good the one with the largest deviation counts.
+    """
     numbers: dict[str, Fraction] = {}
     pairs = []
     for column in columns(name):
         cells = {row: entries(name)[row, column] for row in rows(name)}
         if not all(cell.std for cell in cells.values()):
             continue
-        other = max((row for row in cells if row != best), key=lambda row: exact(cells[row].value))
+        other = max((exact(c.value), exact(c.std), row) for row, c in cells.items() if row != best)[-1]
         low, high = f"{other} plus, {column}", f"{best} minus, {column}"
         numbers[low] = exact(cells[other].value) + exact(cells[other].std)
         numbers[high] = exact(cells[best].value) - exact(cells[best].std)
