@@ -10,7 +10,7 @@ from enum import StrEnum
 from bounds.errors import unknown
 
 from . import decaying_k, fedals, fedcog, fedinit
-from .claims import Book, Claim, Finding, Grade, registry, Status
+from .claims import Book, Check, Claim, ClaimError, Finding, Grade, registry, Status
 from .forking import spread
 
 CLAIMS: dict[str, Claim] = registry(fedals.CLAIMS, fedinit.CLAIMS, decaying_k.CLAIMS, fedcog.CLAIMS)
@@ -59,14 +59,23 @@ def claim(name: str) -> Claim:
 def judge(claim: Claim, book: Book | None = None) -> Verdict:
     """Run one claim's check and its repair's. A check that raises is a finding too: OPEN, and not as audited."""
     book, began = book or Book(), time.perf_counter()
+    before, book.asked = book.asked, set()
     try:
-        finding, crashed = claim.check(book), False
-        repair = claim.repair.check(book) if claim.repair is not None else None
-    except Exception as error:  # the other claims are still to be judged
+        finding, crashed = _found(claim.check, book), False
+        repair = _found(claim.repair.check, book) if claim.repair is not None else None
+    except (Exception, SystemExit) as error:  # the other claims are still to be judged
         said = f"the check broke: {type(error).__name__}: {error}"
         finding, repair, crashed = Finding(Status.OPEN, Grade.READ, said, as_audited=False), None, True
     asked = tuple(sorted({*book.asked, *claim.about}))
+    book.asked |= before
     return Verdict(claim, finding, repair, asked, time.perf_counter() - began, crashed)
+
+
+def _found(check: Check, book: Book) -> Finding:
+    finding = check(book)
+    if not isinstance(finding, Finding):
+        raise ClaimError(f"a check must return a Finding; got {finding!r}")
+    return finding
 
 
 def audit(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -125,6 +126,8 @@ class Claim:
     """Takes minutes: left to ``--deep``."""
 
     def __post_init__(self) -> None:
+        if not re.fullmatch(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+", self.name):
+            raise ClaimError(f"claim {self.name!r}: a name is lower-case words joined by '_' and '.'")
         if not self.name.startswith(f"{self.source.paper}."):
             raise ClaimError(f"claim {self.name!r} must be named after its paper: {self.source.paper}.…")
         if self.known is Status.OPEN and self.repair is not None:

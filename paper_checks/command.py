@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from bounds.catalog import BOUNDS
 from bounds.errors import unknown
@@ -33,10 +34,22 @@ def check(arguments: Sequence[str]) -> int:
 
         return mutate(args)
     claims = chosen(args.names, args.paper, args.deep)
+    if args.report is not None:
+        _folder(args.report)
     with progress() as bar:
         bar.start(len(claims))
         verdicts = audit(claims, args.workers, lambda verdict: _heard(bar, verdict))
     return _tell(verdicts, args.json, args.report, whole=bool(args.names) and len(claims) <= 12)
+
+
+def _folder(folder: Path) -> None:
+    """The report's folder, made and tried before minutes are spent."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise ClaimError(f"--report {folder}: {error.strerror}") from None
 
 
 def _heard(bar: Progress, verdict: Verdict) -> None:
@@ -50,8 +63,12 @@ def chosen(names: Sequence[str], paper: str = "", deep: bool = False) -> list[Cl
         raise unknown("paper", paper, list(PAPERS))
     if not names:
         return [c for c in CLAIMS.values() if paper in ("", c.paper) and (deep or not c.deep)]
-    found = {c.name: c for name in names for c in _named(name)}
-    return [c for c in found.values() if paper in ("", c.paper)]
+    found = {id(c): c for name in names for c in _named(name)}
+    claims = [c for c in found.values() if paper in ("", c.paper)]
+    if not claims:
+        of = f" of {paper}" if paper else ""
+        raise ClaimError(f"no claim{of} is about {', '.join(names)}")
+    return claims
 
 
 def _named(name: str) -> list[Claim]:
@@ -82,7 +99,6 @@ def _tell(verdicts: list[Verdict], as_json: bool, folder: Path | None, whole: bo
     else:
         show(verdicts, whole)
     if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
         for name, text in (("REPORT.md", markdown(found)), ("report.html", page(found)), ("report.json", told + "\n")):
             (folder / name).write_text(text, encoding="utf-8")
             if not as_json:

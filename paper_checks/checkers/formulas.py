@@ -60,7 +60,8 @@ class At:
 
     def __call__(self, book: Book) -> sp.Expr:
         put = {q: resolve(f, book) for q, f in self.put.items()}
-        return resolve(self.formula, book).subs(put, simultaneous=True)
+        # Not subs: its place-holders do not vary over clients, so that means over clients would let them out.
+        return resolve(self.formula, book).xreplace(put)
 
 
 @dataclass(frozen=True)

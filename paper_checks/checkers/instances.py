@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bounds.core import Bound
+
 from ..claims import Book, Finding, Grade, Status
 
 WITNESSES = Path(__file__).resolve().parents[1] / "witnesses"
@@ -18,32 +20,65 @@ class Dominates:
     The search maximises exact / bound over the families that serve the bound; nothing is sampled. A violation is final;
     a HOLDS says how near the search came and how many instances it tried. ``least`` is the audited smallest
     bound / exact ratio of this very search: a bound that has become looser or tighter than it shows a changed formula.
+    ``definitions`` are equations of the catalogue that are put into the bound, ``family`` narrows the search to one.
     """
 
     bound: str
     evaluations: int = 200
     seed: int = 0
     least: float | None = None
+    definitions: tuple[str, ...] = ()
+    family: str | None = None
 
     def __call__(self, book: Book) -> Finding:
         from ..falsifier import falsify
+        from ..falsifier.falsify import parameters
 
-        search = falsify(book[self.bound], evaluations=self.evaluations, seed=self.seed)
+        bound = _stated(book, self.bound, self.definitions)
+        search = falsify(
+            bound, evaluations=self.evaluations, seed=self.seed, family=self.family, definitions=self.definitions
+        )
         if search.witness is not None:
-            return Finding(Status.FAILS, Grade.EXACT, f"violated: {search.witness.summary}", search.witness.parameters)
-        ratio = 1 / search.ratio
-        said = f"bound / exact value >= {ratio:.4g} on {search.evaluations} instances of {search.family}"
+            found = search.witness
+            said = f"violated: exact value {_six(found.measured)} against bound {_six(found.value)} on {found.family}"
+            held = {name: str(number) for name, number in found.instance.items()}
+            return Finding(Status.FAILS, Grade.EXACT, f"{said}: {parameters(found.instance)}", held)
+        return self._survived(search)
+
+    def _survived(self, search: Any) -> Finding:
+        ratio = 1 / search.ratio if search.ratio > 0 else float("inf")
+        near = self.least is None or abs(ratio / self.least - 1) < 0.01
+        said = f"bound / exact value >= {ratio:.4g} on {search.admissible} instances of {', '.join(search.families)}"
         if search.undecided:
             said += f"; no machine decides: {'; '.join(search.undecided)}"
-        near = self.least is None or abs(ratio / self.least - 1) < 0.01
+        if search.unconfirmed:
+            said += f"; {search.unconfirmed} violations in floating point were not confirmed by exact arithmetic"
+            return Finding(Status.OPEN, Grade.EXACT, said, as_audited=False)
+        if not search.admissible:
+            return Finding(Status.OPEN, Grade.EXACT, "no instance meets the conditions", as_audited=False)
         return Finding(Status.HOLDS, Grade.EXACT, said, as_audited=near)
+
+
+def _stated(book: Book, name: str, definitions: tuple[str, ...]) -> Bound:
+    """The bound of the book with equations of the catalogue put in."""
+    from ..falsifier import defined
+
+    bound = book[name]
+    for equation in definitions:
+        bound = defined(bound, book[equation])
+    return bound
+
+
+def _six(number: str) -> str:
+    return f"{float(number):.6g}"
 
 
 @dataclass(frozen=True)
 class Broken:
     """A stored instance meets every assumption of ``bound`` and violates it: replayed in exact or 50-digit arithmetic.
 
-    HOLDS would mean that the witness does not violate the bound: the claim is then not refuted by it.
+    HOLDS would mean that the witness does not violate the bound: the claim is then not refuted by it. ``ratio`` is the
+    audited exact value over the bound.
     """
 
     bound: str
@@ -53,12 +88,13 @@ class Broken:
     def __call__(self, book: Book) -> Finding:
         from ..falsifier import load_witness, replay
 
-        witness: Any = load_witness(WITNESSES / self.witness)
-        seen = replay(witness, book[self.bound])
-        said = f"exact value {float(seen.measured):.6g} against bound {float(seen.bound):.6g}"
+        witness = load_witness(WITNESSES / self.witness)
+        seen = replay(witness, _stated(book, self.bound, witness.definitions))
+        said = f"exact value {_six(seen.measured)} against bound {_six(seen.bound)}"
+        if seen.failed:
+            return Finding(Status.OPEN, Grade.EXACT, f"the witness breaks {'; '.join(seen.failed)}", as_audited=False)
         if not seen.violated:
             return Finding(Status.HOLDS, Grade.EXACT, f"the stored witness does not violate it: {said}")
-        found = float(seen.measured / seen.bound) if seen.bound > 0 else float("inf")
-        near = self.ratio is None or abs(found / self.ratio - 1) < 1e-6 or found == self.ratio
-        evidence = f"{said} ({seen.digits}); witness {self.witness}"
-        return Finding(Status.FAILS, Grade.EXACT, evidence, witness.parameters, near)
+        near = self.ratio is None or abs(seen.ratio / self.ratio - 1) < 1e-6 or seen.ratio == self.ratio
+        held = {name: str(number) for name, number in witness.instance.items()}
+        return Finding(Status.FAILS, Grade.EXACT, f"{said} ({seen.arithmetic}); witness {self.witness}", held, near)

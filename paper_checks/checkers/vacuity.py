@@ -38,9 +38,9 @@ class Informative:
 
     def __call__(self, book: Book) -> Finding:
         put = {q: sp.Rational(str(v)) for q, v in self.given.items()}
-        bound, trivial = (resolve(f, book).subs(put) for f in (self.bound, self.trivial))
+        bound, trivial = (resolve(f, book).xreplace(put) for f in (self.bound, self.trivial))
         conditions = [*self.where, *(r for name in self.under for r in relations(book[name]))]
-        wanted = [c for c in (c.subs(put) for c in conditions) if c != sp.true]
+        wanted = [c for c in (c.xreplace(put) for c in conditions) if c != sp.true]
         if sp.false in wanted:
             said, values = "the published values break a condition: the bound is silent", words(put)
             return Finding(Status.FAILS, Grade.EXACT, said, values)

@@ -7,7 +7,7 @@ from html import escape
 
 from bounds.papers import PAPERS
 
-from .records import counts, papers, Record, summary, WORDS
+from .records import counts, papers, Record, short, summary, WORDS
 
 STYLE = """
 :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 20%, transparent); }
@@ -51,7 +51,7 @@ def page(found: Sequence[Record]) -> str:
 
 def _tally(found: Sequence[Record]) -> str:
     head = "".join(f"<th>{w}</th>" for w in ("paper", "claims", *WORDS))
-    rows = [(PAPERS[paper].short, group) for paper, group in papers(found).items()]
+    rows = [(short(paper), group) for paper, group in papers(found).items()]
     body = "".join(
         f"<tr><td>{escape(name)}</td><td>{len(group)}</td>"
         + "".join(f"<td>{n}</td>" for n in counts(group).values())
@@ -62,9 +62,10 @@ def _tally(found: Sequence[Record]) -> str:
 
 
 def _paper(paper: str, group: Sequence[Record]) -> str:
-    about = PAPERS[paper]
+    about = PAPERS.get(paper)
+    title = f"{about.short}: {about.title}" if about else paper
     said = "".join(f"<p>{escape(p)}</p>" for p in summary(paper, group))
-    return f"<h2>{escape(about.short)}: {escape(about.title)}</h2>{said}" + "".join(map(_claim, group))
+    return f"<h2>{escape(title)}</h2>{said}" + "".join(map(_claim, group))
 
 
 def _claim(record: Record) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from bounds.papers import PAPERS
+
 from ..audit import Verdict, Word
 from ..summaries import SUMMARIES
 
@@ -69,6 +71,11 @@ def _record(verdict: Verdict) -> Record:
         bounds=verdict.bounds,
         command=REPLAY.format(name=claim.name),
     )
+
+
+def short(paper: str) -> str:
+    """A paper's short name; a claim of one's own may be about any."""
+    return PAPERS[paper].short if paper in PAPERS else paper
 
 
 def papers(found: Sequence[Record]) -> dict[str, list[Record]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bounds.papers import PAPERS
 
-from .records import counts, grades, papers, Record, summary, WORDS
+from .records import counts, grades, papers, Record, short, summary, WORDS
 
 HOW = """Every verdict judges the statement **as printed** and can be run again with the command beside it.
 
@@ -31,7 +31,7 @@ def markdown(found: Sequence[Record]) -> str:
 def _tally(found: Sequence[Record]) -> list[str]:
     rows = [["paper", "claims", *WORDS, "holds by"]]
     for paper, group in papers(found).items():
-        rows.append([PAPERS[paper].short, str(len(group)), *map(str, counts(group).values()), _grades(group)])
+        rows.append([short(paper), str(len(group)), *map(str, counts(group).values()), _grades(group)])
     rows.append(["all", str(len(found)), *map(str, counts(found).values()), _grades(found)])
     return _table(rows)
 
@@ -46,8 +46,9 @@ def _table(rows: list[list[str]]) -> list[str]:
 
 
 def _paper(paper: str, group: Sequence[Record]) -> list[str]:
-    about = PAPERS[paper]
-    lines = [f"## {about.short}: {about.title}", "", f"{', '.join(about.authors)}; read: {about.read}.", ""]
+    about = PAPERS.get(paper)
+    lines = [f"## {about.short}: {about.title}" if about else f"## {paper}", ""]
+    lines += [f"{', '.join(about.authors)}; read: {about.read}.", ""] if about else []
     for paragraph in summary(paper, group):
         lines += [paragraph, ""]
     lines += _table([["claim", "verdict", "grade", "kind"], *([_link(r), r.verdict, r.grade, r.kind] for r in group)])
@@ -84,5 +85,6 @@ def _claim(record: Record) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Stars and pipes of formulas kept from being read as Markdown."""
+    """Stars and pipes of formulas kept from being read as Markdown, on one line."""
+    text = " ".join(text.split())  # a line break would end the list
     return text.replace("\\", "\\\\").replace("*", "\\*").replace("|", "\\|").replace("_", "\\_")
