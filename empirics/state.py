@@ -8,6 +8,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+SETTLED = {" sent": -1.0, " written": 0.0}
+"""By the ending of their names, what columns and rows say where every row holds what is in force."""
+
 
 class State(NamedTuple):
     """The server's model and everything an algorithm remembers; ``round`` counts finished rounds.
@@ -36,3 +39,14 @@ def own_rows(state: State, key: str, rows: Tensor | None = None) -> Tensor:
         return kept
     written = state.memory[f"{key} written"]
     return torch.where(sent >= (written if rows is None else written[rows]), state.server["received"], kept)
+
+
+def settled(state: State) -> State:
+    """The same state with every client's own model written out, so that it depends on nobody's history: a copy."""
+    keys = [name.removesuffix(" sent") for name in state.server if name.endswith(" sent")]
+    server, memory = dict(state.server), dict(state.memory)
+    for key in keys:
+        memory[key] = own_rows(state, key).clone()
+        memory[f"{key} written"] = torch.full_like(memory[f"{key} written"], SETTLED[" written"])
+        server[f"{key} sent"] = torch.full_like(server[f"{key} sent"], SETTLED[" sent"])
+    return state._replace(memory=memory, server=server)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..state import State
+from ..state import SETTLED, settled, State
 
 LAST = "last local models"
 
@@ -23,6 +23,8 @@ class Layout:
     """
 
     parts: tuple[tuple[str, str, tuple[int, ...]], ...]
+    fixed: tuple[tuple[str, str, tuple[int, ...], float], ...] = ()
+    """What is no part of the vector because it is the same in every settled state: who was sent what, and when."""
 
     @classmethod
     def of(cls, states: tuple[State, ...], clients: int) -> Layout:
@@ -32,7 +34,9 @@ class Layout:
         for state in states:
             for kind, values in (("memory", state.memory), ("server", state.server)):
                 parts.update({(kind, name): tuple(value.shape) for name, value in values.items()})
-        return cls(tuple((kind, name, shape) for (kind, name), shape in parts.items()))
+        free = tuple((kind, name, shape) for (kind, name), shape in parts.items() if not name.endswith(tuple(SETTLED)))
+        known = {key: value for key in parts for ending, value in SETTLED.items() if key[1].endswith(ending)}
+        return cls(free, tuple((kind, name, parts[kind, name], value) for (kind, name), value in known.items()))
 
     @property
     def size(self) -> int:
@@ -56,10 +60,13 @@ class Layout:
             size = int(np.prod(shape))
             found[kind][name] = torch.tensor(vector[begin : begin + size]).reshape(shape)
             begin += size
+        for kind, name, shape, value in self.fixed:
+            found[kind][name] = torch.full(shape, value, dtype=torch.float64)
         return State(round_, found["model"][""], found["memory"], found["server"])
 
     def vector(self, state: State, last: np.ndarray) -> np.ndarray:
         """The flat vector of a state and the clients' last local models ``(C, dim)``; what is absent is zero."""
+        state = settled(state)
         values: Mapping[str, Mapping[str, Tensor]] = {"memory": state.memory, "server": state.server}
         pieces = []
         for kind, name, shape in self.parts:

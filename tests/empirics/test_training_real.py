@@ -1,0 +1,51 @@
+"""One training run on real data per family of networks, as the command runs it: the loss falls."""
+
+import csv
+
+import pytest
+
+from fedbounds import main
+
+data = pytest.mark.data
+
+
+def trained(words, table):
+    """First and last value of every quantity of a command line's run."""
+    assert main(["train", *words, "-o", str(table)]) == 0
+    found: dict[str, list[float]] = {}
+    for row in csv.DictReader(table.read_text().splitlines()):
+        found.setdefault(row["quantity"], []).append(float(row["value"]))
+    assert "diverged" not in found
+    return {name: (values[0], values[-1]) for name, values in found.items()}
+
+
+@data("fashion_mnist")
+def test_a_convolutional_network_on_fashion_mnist(tmp_path):
+    words = ["--problem", "fedcog_cnn(fashion_mnist, channels=1, side=28)", "--partition", "classes_per_client(2)"]
+    plan = ["--clients", "10", "--rounds", "3", "--local-steps", "20", "--step-size", "0.05", "--every", "3"]
+    ends = trained([*words, *plan, "--measure", "test_loss", "test_accuracy"], tmp_path / "runs.csv")
+    assert ends["test_loss"][0] == pytest.approx(2.303, abs=0.02)
+    assert ends["test_loss"][1] < 2.15
+    assert ends["test_accuracy"][1] > ends["test_accuracy"][0] + 0.1
+
+
+@pytest.mark.slow
+@data("cifar10")
+def test_resnet_20_on_cifar_10(tmp_path):
+    words = ["--problem", "resnet20(cifar10)", "--clients", "10", "--cohort", "5", "--rounds", "4"]
+    plan = ["--local-steps", "20", "--step-size", "0.05", "--every", "4"]
+    ends = trained([*words, *plan, "--measure", "test_loss", "test_accuracy"], tmp_path / "runs.csv")
+    assert ends["test_loss"][1] < ends["test_loss"][0] - 0.1
+    assert ends["test_accuracy"][1] > ends["test_accuracy"][0] + 0.01
+
+
+@pytest.mark.slow
+@data("shakespeare")
+def test_a_recurrent_network_on_shakespeare(tmp_path):
+    words = ["--problem", "shakespeare_gru(shakespeare(stride=80))", "--partition", "by_group(least=50)"]
+    plan = ["--clients", "10", "--cohort", "5", "--rounds", "3", "--local-steps", "10", "--step-size", "1"]
+    watch = ["--every", "3", "--measure", "train_loss", "train_accuracy"]
+    ends = trained([*words, *plan, *watch], tmp_path / "runs.csv")
+    assert ends["train_loss"][0] == pytest.approx(4.37, abs=0.1)  # the logarithm of 79 letters
+    assert ends["train_loss"][1] < 3.4
+    assert ends["train_accuracy"][1] > 0.15  # as often as the commonest letter, the space
