@@ -13,7 +13,6 @@ from bounds import vocabulary
 from bounds.core import Bound
 from bounds.quantities import Quantity
 
-from ..readings import facts
 from .core import Evaluation, score
 
 EDGE = 1 - 1e-12
@@ -42,7 +41,8 @@ def beside(bound: Bound, values: Mapping[str, Any], measured: Any, failed: tuple
     if not finite:
         return Evaluation(failed=spoken(bound, given), relation=bound.relation)
     # What rounding could have made says nothing: two numbers that should vanish, terms that cancel.
-    pairs = [(e, b) for e, b in finite if max(abs(e), abs(b)) > grain and (b >= e or e - b > doubt)]
+    doubt = max(grain, doubt)
+    pairs = [(e, b if abs(e - b) > doubt else e) for e, b in finite if max(abs(e), abs(b)) > grain]
     if not pairs:
         return Evaluation(0.0, 0.0, relation=bound.relation)
     worst = max(pairs, key=lambda pair: score(pair[0], pair[1], bound.relation))
@@ -105,7 +105,6 @@ def assumptions(bound: Bound, problem: Any, method: Any, setting: Any) -> tuple[
 
 def decided(bound: Bound, problem: Any, method: Any, setting: Any) -> tuple[tuple[str, str, bool | None], ...]:
     """Every condition that is not numeric: its words, what decides it, and whether it is met (None: undecided)."""
-    setting = facts(problem, setting)
     found: list[tuple[str, str, bool | None]] = []
     for condition in bound.conditions:
         if condition.assumption is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,11 +13,19 @@ from .core import score
 from .deciding import compiled
 
 
-def worst_entry(bound: Bound, used: Mapping[str, Any], measured: Any) -> tuple[dict[str, Any], Any]:
-    """The quantities and the measured number of the worst entry: scalars, and one value per client where they vary.
+class Entry(NamedTuple):
+    """The quantities at one entry (one value per client where they vary), the measured number, and whose it is."""
+
+    values: dict[str, Any]
+    measured: Any
+    client: int | None
+
+
+def worst_entry(bound: Bound, used: Mapping[str, Any], measured: Any) -> Entry:
+    """The entry where the statement does worst.
 
     ``measured`` is an array of exact numbers, one per entry; a quantity that changes along has as many. Where the
-    target varies over clients they are its last axis, and a quantity of a client is that client's.
+    target varies over clients they are its last axis.
     """
     rough = {name: np.asarray(value, dtype=float) for name, value in used.items()}
     with np.errstate(all="ignore"):
@@ -27,15 +35,15 @@ def worst_entry(bound: Bound, used: Mapping[str, Any], measured: Any) -> tuple[d
         for m, b in zip(measured.ravel(), at.ravel(), strict=True)
     ]
     index = np.unravel_index(int(np.argmax(scores)), measured.shape)
-    own = index[-1] if bound.target.card.axis else None
+    own = int(index[-1]) if bound.target.card.axis else None
     over = {q.name for q in bound.quantities if q.card.axis}
     row = index[:-1] if own is not None else index
-    return {n: _at(v, row, n in over, own) for n, v in used.items()}, measured[index]
+    return Entry({n: _at(v, row, n in over) for n, v in used.items()}, measured[index], own)
 
 
-def _at(value: Any, row: tuple[Any, ...], varies: bool, own: Any) -> Any:
+def _at(value: Any, row: tuple[Any, ...], varies: bool) -> Any:
     array = np.asarray(value, dtype=object)
     here = array[row] if array.ndim > int(varies) else array
     if not varies:
         return here.item() if isinstance(here, np.ndarray) else here
-    return here[own] if own is not None else list(here)
+    return list(here)

@@ -13,6 +13,8 @@ import sympy as sp
 from bounds.core import Bound
 from bounds.operators import bind
 
+from .entries import Entry
+
 DIGITS = 50
 WORKING = 60
 """Digits carried, so that 50 of the result are right."""
@@ -65,22 +67,33 @@ def number(value: Any) -> sp.Expr:
 
 def weigh(
     bound: Bound,
-    values: Mapping[str, Any],
-    measured: Any,
+    entry: Entry,
     decided: Sequence[tuple[str, str, bool | None]],
     arithmetic: str,
 ) -> Exactly:
-    """The bound at exact values beside the measured number; ``decided`` are the conditions that are not numeric."""
+    """The bound at an entry beside the measured number; ``decided`` are the conditions that are not numeric."""
+    values = entry.values
     given = {
         q: [number(v) for v in values[q.name]] if isinstance(values[q.name], list) else number(values[q.name])
         for q in bound.quantities
     }
     total = sum((bind(term, given) for term in bound.spelled_terms.values()), sp.S.Zero)
+    if entry.client is not None:  # what is left over is this client's own
+        total = total.subs({q: v[entry.client] for q, v in given.items() if isinstance(v, list)})
     numeric = [
-        (condition.words, "numbers", _met(bind(relation, given)))
+        (condition.words, "numbers", _everywhere(bind(relation, given), given))
         for condition, relation in zip(bound.numeric_conditions, bound.relations, strict=True)
     ]
-    return Exactly(number(measured), sp.N(total, DIGITS), bound.relation, (*decided, *numeric), arithmetic)
+    return Exactly(number(entry.measured), sp.N(total, DIGITS), bound.relation, (*decided, *numeric), arithmetic)
+
+
+def _everywhere(relation: sp.Basic, given: Mapping[Any, Any]) -> bool:
+    """Whether a relation is true, for every client where it speaks of each."""
+    lists = {q: values for q, values in given.items() if isinstance(values, list) and q in relation.free_symbols}
+    if not lists:
+        return _met(relation)
+    count = min(len(values) for values in lists.values())
+    return all(_met(relation.subs({q: values[i] for q, values in lists.items()})) for i in range(count))
 
 
 def _met(relation: sp.Basic) -> bool:
@@ -93,8 +106,7 @@ def _met(relation: sp.Basic) -> bool:
     return bool(relation.func(difference, 0))
 
 
-def rational(value: Any) -> Any:
-    """A number of a table as an exact one: whole numbers stay, others become the rational they stand for."""
-    if isinstance(value, (int, Fraction)):
-        return value
-    return Fraction(value)
+def decimal(value: Any) -> Any:
+    """A rational number in the digits that mpmath carries at the moment."""
+    exact = Fraction(value)
+    return mpmath.mpf(exact.numerator) / exact.denominator

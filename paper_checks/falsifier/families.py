@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from .atoms.family import Atoms
 from .core import Family
 from .runs.family import QuadraticRuns
 
-FAMILIES: dict[str, Family] = {family.name: family for family in (QuadraticRuns(),)}
+FAMILIES: dict[str, Family] = {family.name: family for family in (QuadraticRuns(), Atoms())}

@@ -18,7 +18,7 @@ GLOBAL = 0.35
 """Share of the budget that is spent on draws over the whole box."""
 WALKS = 6
 """Places from which narrow walks start."""
-CLEAR = 0.05
+CLEAR = 0.005
 """A score at which a violation is clear enough to stop looking for a larger one."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +15,7 @@ from bounds.core import Bound
 from ... import readings
 from .. import deciding
 from ..entries import worst_entry
-from ..exact import Exactly, rational, weigh, WORKING
+from ..exact import decimal, Exactly, weigh, WORKING
 from . import instance as tables
 from .constants import constants
 from .folds import iterated, target
@@ -258,18 +259,13 @@ def played(bound: Bound, instance: Mapping[str, Any]) -> tuple[Table, PlainRun, 
     """The run of an instance and the arithmetic it was done in."""
     steps = instance["clients"] * instance["local_steps"] * instance["rounds"]
     rationally = steps <= RATIONAL_STEPS
-    kind = rational if rationally else _decimal
+    kind = Fraction if rationally else decimal
     table = Table(instance, kind)
     about = bound.about
     relaxed = about is not None and about.algorithm == "fedinit"
     beta = table.beta if relaxed else 0 * table.beta
     run = PlainRun(table, beta, about.reading if relaxed and about is not None else "intended")
     return table, run, "rational" if rationally else f"{WORKING} digits"
-
-
-def _decimal(value: Any) -> Any:
-    exact = rational(value)
-    return mpmath.mpf(exact) if isinstance(exact, int) else mpmath.mpf(exact.numerator) / exact.denominator
 
 
 def exactly(bound: Bound, instance: Mapping[str, Any]) -> Exactly:
@@ -280,6 +276,6 @@ def exactly(bound: Bound, instance: Mapping[str, Any]) -> Exactly:
         measured = np.asarray(target(bound, run, table.step_size), dtype=object)
         used = {q.name: known[q.name] for q in bound.quantities}
         problem, plan = tables.problem(dict(instance)), tables.setting(dict(instance))
-        decided = deciding.decided(bound, problem, tables.method(bound, float(instance["relaxation"])), plan)
-        picked, entry = worst_entry(bound, used, measured)
-        return weigh(bound, picked, entry, decided, arithmetic)
+        method = tables.method(bound, float(instance["relaxation"]))
+        decided = deciding.decided(bound, problem, method, readings.facts(problem, plan))
+        return weigh(bound, worst_entry(bound, used, measured), decided, arithmetic)

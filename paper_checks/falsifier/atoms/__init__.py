@@ -1,0 +1,1 @@
+"""Learning from finite distributions: generalization gaps as exact sums over every data set."""

@@ -1,0 +1,226 @@
+"""Clients that learn from a few samples of a two-point distribution: generalization gaps exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any, TYPE_CHECKING
+
+import numpy as np
+
+from bounds.core import Bound
+
+from .. import deciding
+from ..box import Box, Parameter
+from ..core import Evaluation, Instance, Point
+from .sums import curvatures, words
+
+if TYPE_CHECKING:
+    from ..exact import Exactly
+
+CLIENTS, SAMPLES = 3, 3
+TARGETS = ("generalization_gap", "out_of_sample_gap", "participation_gap", "local_gap", "non_iidness")
+KNOWN = (
+    "client_weight", "local_gap", "non_iidness", "local_suboptimality", "smoothness", "strong_convexity", "clients",
+    "cohort", "samples", "client_distance_sq", "client_gradient_variance",
+)  # fmt: skip
+TELL_APART = ("non_iidness", "client_distance_sq")
+"""Quantities by which a bound can tell clients apart; without one, it is tried on identical clients alone."""
+SAMPLINGS = ("all", "with_replacement", "without_replacement")
+
+
+class Atoms:
+    """One round of learning on every data set there is."""
+
+    name = "atoms"
+    words = "quadratic losses of few samples from two-point distributions, expectations over all data sets exact"
+
+    def refuses(self, bound: Bound) -> str:
+        if bound.about is None or bound.about.algorithm != "fedavg":
+            return "it averages local models as FedAvg does"
+        at = bound.statistic
+        if bound.target.name not in TARGETS or at is None:
+            return f"it does not measure {bound.target.name}"
+        if at.kind not in ("expectation", "mean"):
+            return f"it does not measure {at}"
+        unknown = sorted({q.name for q in bound.quantities} - {*KNOWN})
+        if unknown:
+            return f"it does not know {', '.join(unknown)}"
+        if _method(bound) is None:
+            return "its clients minimise their risk exactly or take full-batch steps"
+        return ""
+
+    def box(self, bound: Bound) -> Box:
+        asked = {q.name for q in bound.quantities}
+        found = [
+            Parameter("clients", 1, CLIENTS, whole=True, special=(2,)),
+            Parameter("samples", 1, SAMPLES, whole=True, special=(1,)),
+        ]
+        if not asked & {*TELL_APART} and bound.target.name in ("generalization_gap", "out_of_sample_gap"):
+            found.append(Parameter("alike", 1, 1))
+        else:
+            found.append(Parameter("alike", 0, 1, whole=True))
+        if not _exact(bound):
+            found += [
+                Parameter("local_steps", 1, 8, log=True, whole=True, special=(1,)),
+                Parameter("step_share", 1e-3, 1, log=True, special=(1,)),
+                Parameter("start", -1, 1, special=(0, 1)),
+            ]
+        if _sampled(bound):
+            found.append(Parameter("cohort", 1, CLIENTS, whole=True, special=(1,)))
+            if _sampling(bound) == 0:
+                found.append(Parameter("sampling", 1, 2, whole=True))
+        for k in range(CLIENTS):
+            found += [
+                Parameter(f"share_{k}", 0.01, 0.99, special=(0.5,)),
+                Parameter(f"weight_{k}", 0.01, 1, log=True, special=(1,)),
+                *(Parameter(f"place_{k}_{i}", -1, 1, special=(0, 1, -1)) for i in range(2)),
+                *(Parameter(f"curvature_{k}_{i}", 1e-2, 1, log=True, special=(1,)) for i in range(2)),
+            ]
+        return Box(tuple(found))
+
+    def instance(self, bound: Bound, point: Point) -> Instance:
+        asked = {q.name for q in bound.quantities}
+        clients = int(point["clients"])
+        sampling = int(point.get("sampling", _sampling(bound))) if _sampled(bound) else 0
+        cohort = min(int(point.get("cohort", clients)), clients) if sampling else clients
+        alike = bool(point["alike"])
+        if sampling and "non_iidness" in asked and cohort > 1:
+            # A client's non-iidness must not depend on who else takes part.
+            alike, cohort = (True, cohort) if sampling == 2 else (alike, 1)
+        table: Instance = {
+            "clients": clients,
+            "samples": int(point["samples"]),
+            "cohort": cohort,
+            "sampling": sampling,
+            "alike": int(alike),
+            "local_steps": int(point.get("local_steps", 0)),
+            "start": point.get("start", 0.0),
+        }
+        for k in range(clients):
+            table[f"weight_{k}"] = 1.0 if sampling == 2 and cohort > 1 else point[f"weight_{k}"]
+        table |= _distributions(point, 1 if alike else clients, "strong_convexity" in asked)
+        top = max(v for n, v in table.items() if n.startswith("curvature_"))
+        return {**table, "step_size": point.get("step_share", 0.0) / top}
+
+    def evaluate(self, bound: Bound, instance: Instance) -> Evaluation:
+        if any(not 0 < v < 1 for n, v in instance.items() if n.startswith("share_")):
+            return Evaluation(failed=("both points of a distribution need a chance",), relation=bound.relation)
+        if any(v <= 0 for n, v in instance.items() if n.startswith(("weight_", "curvature_"))):
+            return Evaluation(failed=("weights and curvatures must be positive",), relation=bound.relation)
+        broken = deciding.assumptions(bound, *facts(bound, instance))[0]
+        if broken:
+            return Evaluation(failed=broken, relation=bound.relation)
+        known = words(instance)
+        return deciding.beside(bound, known, known[bound.target.name])
+
+    def undecided(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
+        return deciding.assumptions(bound, *facts(bound, instance))[1]
+
+    def exactly(self, bound: Bound, instance: Instance) -> Exactly:
+        from ..entries import worst_entry
+        from ..exact import weigh
+        from .plain import Plain
+
+        known = Plain(instance).words()
+        used = {q.name: known[q.name] for q in bound.quantities}
+        measured = np.asarray(known[bound.target.name], dtype=object)
+        decided = deciding.decided(bound, *facts(bound, instance))
+        return weigh(bound, worst_entry(bound, used, measured), decided, "rational")
+
+    def simpler(self, instance: Instance) -> Iterator[Instance]:
+        clients = instance["clients"]
+        if clients > 1:
+            yield from (_without(instance, k) for k in reversed(range(clients)))
+        if instance["samples"] > 1:
+            yield {**instance, "samples": instance["samples"] - 1}
+        if instance["local_steps"] > 1:
+            yield {**instance, "local_steps": instance["local_steps"] - 1}
+        yield {**instance, "start": 0}
+        yield {**instance, **{f"weight_{k}": 1 for k in range(clients)}}
+        yield {**instance, "alike": 1}
+        yield {**instance, **{n: 1 for n in instance if n.startswith("curvature_")}}
+        for k in range(1 if instance["alike"] else clients):
+            yield {**instance, f"place_{k}_0": 1, f"place_{k}_1": -1}
+            yield {**instance, f"place_{k}_1": instance[f"place_{k}_0"]}
+            yield {**instance, f"share_{k}": Fraction(1, 2)}
+
+
+def _without(instance: Instance, client: int) -> Instance:
+    """The table without one client, whose place the last one takes."""
+    last = instance["clients"] - 1
+    kept: Instance = {n: v for n, v in instance.items() if n.split("_")[1:2] != [str(last)]}
+    for name, value in instance.items():
+        word, *rest = name.split("_")
+        if rest[:1] == [str(last)] and client < last:
+            kept["_".join([word, str(client), *rest[1:]])] = value
+    return {**kept, "clients": last, "cohort": min(instance["cohort"], last)}
+
+
+def _distributions(point: Point, number: int, curved: bool) -> Instance:
+    """The first ``number`` clients' distributions; without different curvatures one constant is all of the loss."""
+    table: Instance = {}
+    for k in range(number):
+        table[f"share_{k}"] = point[f"share_{k}"]
+        for i in range(2):
+            table[f"place_{k}_{i}"] = point[f"place_{k}_{i}"]
+            table[f"curvature_{k}_{i}"] = point[f"curvature_{k}_{i}"] if curved else 1.0
+    return table
+
+
+def facts(bound: Bound, instance: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+    """Problem, algorithm and setting in the words that assumptions read."""
+    number = instance["clients"]
+    curves = list(map(float, curvatures(instance)))
+    problem = SimpleNamespace(
+        smoothness=max(curves),
+        strong_convexity=min(curves),
+        independent_samples=True,
+        client_sizes=(instance["samples"],) * number,
+        convex=True,
+        nonnegative_loss=True,
+        clients=number,
+    )
+    sampling = SAMPLINGS[int(instance["sampling"])]
+    setting = SimpleNamespace(
+        clients=number,
+        cohort=instance["cohort"],
+        sampling="without_replacement" if sampling == "all" else sampling,
+        local_steps=max(1, instance["local_steps"]),
+        step_size=float(instance["step_size"]),
+        step_sizes=float(instance["step_size"]),
+        fresh_samples=True,
+    )
+    return problem, _method(bound), setting
+
+
+def _method(bound: Bound) -> Any:
+    """What the clients do, as the bound assumes it: minimise exactly, or take steps; None if neither will do."""
+    ways = (
+        SimpleNamespace(exact_local_solver=True, local_sgd=False),
+        SimpleNamespace(exact_local_solver=False, local_sgd=True),
+    )
+    fine = [way for way in ways if not deciding.assumptions(bound, None, way, None)[0]]
+    return fine[0] if fine else None
+
+
+def _exact(bound: Bound) -> bool:
+    method = _method(bound)
+    return method is not None and bool(method.exact_local_solver)
+
+
+def _sampling(bound: Bound) -> int:
+    """The only way of drawing participants that the assumptions leave open, else 0."""
+    fine = [
+        code
+        for code, sampling in enumerate(SAMPLINGS)
+        if code
+        and not deciding.assumptions(bound, None, None, SimpleNamespace(clients=3, cohort=2, sampling=sampling))[0]
+    ]
+    return fine[0] if len(fine) == 1 else 0
+
+
+def _sampled(bound: Bound) -> bool:
+    """Whether the statement is about random participants."""
+    return _sampling(bound) > 0 or bound.target.name in ("participation_gap", "out_of_sample_gap")

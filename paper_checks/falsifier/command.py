@@ -1,0 +1,152 @@
+"""``fedbounds falsify``: search for a violation of a bound, or replay one that was found."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from bounds.showing.usage import Parser, UsageError, VERBS
+from empirics.progress import progress
+
+from .definitions import loaded
+from .falsify import EVALUATIONS, falsify, replay, Search
+from .families import FAMILIES
+from .witness import load_witness, Replay
+
+NONE, VIOLATED = 0, 1
+EXAMPLE = VERBS["falsify"].example
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command line; 0: no violation found, 1: violated (2, mistakes, are errors that the caller shows)."""
+    try:
+        options = _parser().parse_args(list(arguments))
+    except SystemExit:  # --help
+        return NONE
+    if options.replay is not None:
+        return _replayed(options)
+    if options.name is None:
+        raise UsageError("falsify needs the name of a bound, or --replay FILE")
+    if options.evaluations < 1 or (options.minutes is not None and not options.minutes > 0):
+        raise UsageError("--evaluations must be >= 1 and --minutes > 0")
+    bound = loaded(options.name, options.definitions)
+    with progress() as bar:
+        found = falsify(
+            bound, options.evaluations, options.seed, options.family,
+            minutes=options.minutes, pins=_pins(options.fixed), progress=bar,
+            name=options.name, definitions=tuple(options.definitions),
+        )  # fmt: skip
+    if found.witness is not None and options.output is not None:
+        found.witness.save(options.output)
+    print(json.dumps(as_json(found), indent=2) if options.json else "\n".join(lines(found, options, bound.conditions)))
+    return VIOLATED if found.violated else NONE
+
+
+def _replayed(options: argparse.Namespace) -> int:
+    witness = load_witness(options.replay)
+    found = replay(witness)
+    if options.json:
+        print(json.dumps(asdict(found), indent=2))
+    else:
+        print("\n".join([f"{witness.bound}: {witness.statement}", *_sides(found)]))
+    return VIOLATED if found.violated else NONE
+
+
+def _sides(found: Replay) -> list[str]:
+    said = {True: "met", False: "NOT met", None: "not decided by machine"}
+    return [
+        f"measured {found.measured}",
+        f"bound    {found.bound}",
+        f"{'VIOLATED' if found.violated else 'not violated'}: ratio {found.ratio:.6g}, {found.arithmetic}",
+        *(f"  {said[met]} ({how}): {words}" for words, how, met in found.conditions),
+    ]
+
+
+def lines(found: Search, options: argparse.Namespace, conditions: Sequence[Any]) -> list[str]:
+    """The result of a search as text."""
+    told = [f"{name} does not serve: {reason}" for name, reason in found.refusals.items()]
+    if not conditions:
+        told.append("the bound states no conditions: every instance counts")
+    spent = f"{found.evaluations} evaluations ({found.admissible} admissible), {found.seconds:.1f} s"
+    if found.witness is not None:
+        told += _witnessed(found, spent)
+        if options.output is not None:
+            told.append(f"wrote {options.output}; replay: fedbounds falsify --replay {options.output}")
+    elif found.admissible:
+        told.append(f"no violation found: largest ratio {found.ratio:.6g} after {spent}. This proves nothing.")
+    else:
+        told.append(f"nothing seen: none of the instances was admissible, after {spent}")
+    if found.unconfirmed:
+        told.append(f"{found.unconfirmed} violation(s) in floating-point numbers that exact arithmetic did not confirm")
+    if found.interrupted:
+        told.append("interrupted: this is the best so far")
+    return [*told, *(f"not decided by machine: {words}" for words in found.undecided)]
+
+
+def _witnessed(found: Search, spent: str) -> list[str]:
+    witness = found.witness
+    assert witness is not None
+    return [
+        f"VIOLATED: measured {witness.measured}, bound {witness.value} (ratio {witness.ratio:.6g}, "
+        f"{witness.arithmetic}), after {spent}",
+        f"  {witness.statement}",
+        *(f"  {name} = {value}" for name, value in sorted(witness.instance.items())),
+    ]
+
+
+def as_json(found: Search) -> dict[str, Any]:
+    """The result of a search as plain data."""
+    held = asdict(found)
+    held["violated"] = found.violated
+    held["instance"] = {name: str(value) for name, value in found.instance.items()}
+    if found.witness is not None:
+        held["witness"]["instance"] = {name: str(value) for name, value in found.witness.instance.items()}
+    return {name: _finite(value) for name, value in held.items()}
+
+
+def _finite(value: Any) -> Any:
+    """JSON knows no infinity and no NaN."""
+    return value if not isinstance(value, float) or abs(value) < float("inf") else str(value)
+
+
+def _pins(words: Sequence[str]) -> dict[str, float]:
+    pins = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        try:
+            pins[name] = float(text)
+        except ValueError:
+            raise UsageError(f"--fix wants PARAMETER=NUMBER; got {word!r}") from None
+        if not equals:
+            raise UsageError(f"--fix wants PARAMETER=NUMBER; got {word!r}")
+    return pins
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="fedbounds falsify",
+        description=f"Search for an instance that meets every stated assumption and violates a bound.\n\n"
+        f"example: {EXAMPLE}\n\nfamilies of instances:\n"
+        + "\n".join(f"  {name:<12} {family.words}" for name, family in FAMILIES.items()),
+        epilog="exit status: 0 no violation found (which proves nothing); 1 violated; 2 a mistake, or no family serves",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("name", nargs="?", metavar="NAME", help="a bound of the list, or path/file.py:variable")
+    add("--evaluations", type=int, default=EVALUATIONS, metavar="N", help=f"the budget ({EVALUATIONS})")
+    add("--minutes", type=float, metavar="M", help="stop after this time, whatever is left of the budget")
+    add("--seed", type=int, default=0, help="the same seed gives the same search (0)")
+    add("--family", metavar="F", help="search one family of instances only")
+    add("--with", dest="definitions", action="append", default=[], metavar="EQUATION",
+        help="put in an equation of the list for its target; may be repeated")  # fmt: skip
+    add("--fix", dest="fixed", action="append", default=[], metavar="PARAMETER=NUMBER",
+        help="hold a parameter of the instances, such as floor=0; may be repeated")  # fmt: skip
+    add("-o", dest="output", type=Path, metavar="FILE", help="write the witness here (JSON)")
+    add("--json", action="store_true", help="print JSON")
+    add("--replay", type=Path, metavar="FILE", help="recompute a witness exactly instead of searching")
+    return parser
