@@ -3,6 +3,26 @@
 from __future__ import annotations
 
 from ..claims import Claim
-from . import one_round, splits, tables
+from . import (
+    inexact,
+    one_round,
+    one_round_proof,
+    participation,
+    participation_bounds,
+    rounds,
+    rounds_proof,
+    splits,
+    tables,
+)
 
-CLAIMS: tuple[Claim, ...] = (*one_round.CLAIMS, *tables.CLAIMS, *splits.CLAIMS)
+CLAIMS: tuple[Claim, ...] = (
+    *one_round.CLAIMS,
+    *one_round_proof.CLAIMS,
+    *inexact.CLAIMS,
+    *rounds.CLAIMS,
+    *rounds_proof.CLAIMS,
+    *participation.CLAIMS,
+    *participation_bounds.CLAIMS,
+    *tables.CLAIMS,
+    *splits.CLAIMS,
+)

@@ -31,7 +31,7 @@ REPORTED: Mapping[str, Reported] = {
     **{
         f"{column} L={depth}": TABLE_3[f"L={depth}", column]
         for depth in DEPTHS
-        for column in map(SHORT.get, IMAGES[:3])
+        for column in (SHORT[name] for name in IMAGES[:3])
     },
     **{f"{column} {row}": cell for (row, column), cell in TABLE_2.items() if cell.std},
 }

@@ -1,0 +1,134 @@
+"""What Remark 4.2 says of the one-round bound under partial participation, and whether (73) and (74) bound anything."""
+
+from __future__ import annotations
+
+from fractions import Fraction as F
+
+import sympy as sp
+
+from bounds.assumptions import EXACT_LOCAL_SOLVER, SAMPLED_WITH_REPLACEMENT, SAMPLED_WITHOUT_REPLACEMENT, SMOOTH
+from bounds.vocabulary import (
+    client_weight as w,
+    clients as K,
+    cohort as K_hat,
+    smoothness as L,
+    strong_convexity as mu,
+)
+
+from ..checkers import All, At, Same
+from ..claims import Book, Claim, Finding, Kind, Repair, Status
+from . import sampling
+from .common import fails, holds, NONNEGATIVE, of, Requires, shared
+from .participation import CASE_1, CASE_2, COUNTED, ONE
+
+REMARK = of("Remark 4.2")
+SIGNS = tuple(map(shared, NONNEGATIVE))
+
+SUBSTITUTED = Claim(
+    "fedals.remark_4_2",
+    "Cases I and II are (6) with 1/cohort and with weight times K over cohort in place of a client's weight.",
+    REMARK,
+    Kind.REMARK,
+    All({"Case I": Same(CASE_1, At(ONE, {w: 1 / K_hat})), "Case II": Same(CASE_2, At(ONE, {w: w * K / K_hat}))}),
+    Status.HOLDS,
+    note="The weights that the mean over clients is taken with stay what they are.",
+)
+
+CONDITIONS = Claim(
+    "fedals.remark_4_2.conditions",
+    "The cases need what (6) needs, and how the participants are drawn.",
+    REMARK,
+    Kind.ASSUMPTION,
+    All(
+        {
+            name: Requires(bound, NONNEGATIVE, (SMOOTH, EXACT_LOCAL_SOLVER, how))
+            for name, bound, how in (
+                ("Case I", CASE_1, SAMPLED_WITH_REPLACEMENT),
+                ("Case II", CASE_2, SAMPLED_WITHOUT_REPLACEMENT),
+                ("counted", COUNTED, SAMPLED_WITH_REPLACEMENT),
+            )
+        }
+    ),
+    Status.HOLDS,
+)
+
+EVERYONE = Claim(
+    "fedals.remark_4_2.everyone",
+    "When everyone takes part, Case II is (6).",
+    REMARK,
+    Kind.REMARK,
+    Same(At(CASE_2, {K_hat: K}), ONE),
+    Status.HOLDS,
+)
+
+FAVOURED = Claim(
+    "fedals.eq_73.bound",
+    "(73) bounds the expected generalization gap (61) of Case I.",
+    of("Appendix D, eq. (73)"),
+    Kind.THEOREM,
+    lambda book: _noise_free(book, CASE_1, "I"),
+    Status.FAILS,
+    note="Without noise all local gaps are zero and so is (73), but the participation gap that (71) drops is positive.",
+)
+FAVOURED_2 = Claim(
+    "fedals.eq_74.bound",
+    "(74) bounds the expected generalization gap (61) of Case II.",
+    of("Appendix D, eq. (74)"),
+    Kind.THEOREM,
+    lambda book: _noise_free(book, CASE_2, "II"),
+    Status.FAILS,
+    note="As for (73), with equal weights too, where the shares do sum to one.",
+)
+
+
+def _noise_free(book: Book, name: str, case: str) -> Finding:
+    thirds = (F(1, 3),) * 3
+    gap = sampling.participation_gap(case, 2, weights=thirds)
+    stated = book[name](
+        **{q.name: v for q, v in _values(thirds).items() if q in book[name].quantities}, local_gap=0.0, non_iidness=0.5
+    )
+    said = f"three equal noise-free clients at -1, 2, 3/2, two take part: gap {gap}, bound {float(stated):.4g}"
+    return fails(said) if gap > float(stated) else holds(said)
+
+
+def _values(weights: tuple[F, ...]) -> dict[sp.Symbol, object]:
+    plain = [float(p) for p in weights]
+    return {w: plain, K: len(plain), K_hat: 2, L: 1.0, mu: 1.0}
+
+
+ONE_LARGE = Claim(
+    "fedals.eq_73.out_of_sample",
+    "(73) bounds the out-of-sample gap, the second one of (62), of Case I.",
+    of("Appendix D, eqs. (62), (73)"),
+    Kind.THEOREM,
+    lambda book: _one_large_client(book, CASE_1),
+    Status.FAILS,
+    note="With nearly all weight on one client every draw is that client: the averaged model is its model and its gap "
+    "the local gap, while (73) divides it by the squared cohort.",
+    repair=Repair(
+        "(72) averaged with the moments counted by clients",
+        lambda book: _one_large_client(book, COUNTED),
+        COUNTED,
+    ),
+    about=("fedals.lemma_d1_weight_sq",),
+)
+
+
+def _one_large_client(book: Book, name: str) -> Finding:
+    """Half squared distances; the averaged model is the large client's but for about one draw in a thousand."""
+    weights, gaps = (F(999, 1000), F(1, 2000), F(1, 2000)), (F(1),) * 3
+    gap = sampling.out_of_sample_gap("I", 3, gaps, weights)
+    drift = F(1, 1000)  # of a client whose model is the averaged one almost always
+    stated = book[name](
+        client_weight=[float(p) for p in weights],
+        smoothness=1.0,
+        strong_convexity=1.0,
+        cohort=3,
+        local_gap=1.0,
+        non_iidness=float(drift),
+    )
+    said = f"weights 0.999, 0.0005, 0.0005, three draws: gap {float(gap):.4g}, bound {float(stated):.4g}"
+    return fails(said) if float(gap) > float(stated) else holds(said)
+
+
+CLAIMS: tuple[Claim, ...] = (SUBSTITUTED, CONDITIONS, EVERYONE, FAVOURED, FAVOURED_2, ONE_LARGE)
