@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..claims import Claim
-from . import algorithm, corollary, drift, generation, labels, proofs, tables, theorem
+from . import ablations, algorithm, corollary, costs, drift, generation, labels, proofs, settings, tables, theorem
 
-SECTIONS = (generation, labels, algorithm, proofs, drift, theorem, corollary, tables)
+SECTIONS = (generation, labels, algorithm, proofs, drift, theorem, corollary, tables, ablations, costs, settings)
 CLAIMS: tuple[Claim, ...] = tuple(claim for section in SECTIONS for claim in section.CLAIMS)

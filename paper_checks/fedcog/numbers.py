@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 
@@ -52,20 +53,20 @@ def gain(before: str, after: str) -> Fraction:
     return (exact(after) / exact(before) - 1) * 100
 
 
-def with_deviations(name: str, best: str) -> tuple[dict[str, Fraction], tuple[tuple[str, str], ...]]:
+def with_deviations(name: str, best: str) -> tuple[dict[str, Decimal], tuple[tuple[str, str], ...]]:
     """Per column the best other number plus its deviation, and ``best`` minus its own; and those pairs.
 
     Of several that are equally good the one with the largest deviation counts.
     """
-    numbers: dict[str, Fraction] = {}
+    numbers: dict[str, Decimal] = {}
     pairs = []
     for column in columns(name):
         cells = {row: entries(name)[row, column] for row in rows(name)}
         if not all(cell.std for cell in cells.values()):
             continue
-        other = max((exact(c.value), exact(c.std), row) for row, c in cells.items() if row != best)[-1]
+        other = max((Decimal(c.value), Decimal(c.std), row) for row, c in cells.items() if row != best)[-1]
         low, high = f"{other} plus, {column}", f"{best} minus, {column}"
-        numbers[low] = exact(cells[other].value) + exact(cells[other].std)
-        numbers[high] = exact(cells[best].value) - exact(cells[best].std)
+        numbers[low] = Decimal(cells[other].value) + Decimal(cells[other].std)
+        numbers[high] = Decimal(cells[best].value) - Decimal(cells[best].std)
         pairs.append((low, high))
     return numbers, tuple(pairs)

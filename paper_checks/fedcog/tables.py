@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ..checkers import averages_to, Computed, exact, Ordered, Prints, sums_to
+from decimal import Decimal
+
+from ..checkers import averages_to, Computed, Ordered, Prints, sums_to
 from ..claims import Book, Claim, Finding, Grade, Kind, Repair, Status
 from .common import at
 from .numbers import best_pairs, columns, entries, gain, rows, values, with_deviations
@@ -13,7 +15,7 @@ SETTINGS = tuple(c for c in columns("1") if c != "Avg.")
 PLUGGED = ("FedAvg", "FedAvgM", "FedProx", "SCAFFOLD", "MOON")
 OVER, OVER_PAIRS = with_deviations("1", "FedCOG")
 GAINS = {
-    f"{data} {kind}": exact(ONE[f"FedCOG, {data} {kind}"]) - exact(ONE[f"FedAvg, {data} {kind}"])
+    f"{data} {kind}": Decimal(ONE[f"FedCOG, {data} {kind}"]) - Decimal(ONE[f"FedAvg, {data} {kind}"])
     for data in DATA
     for kind in ("NIID-1", "NIID-2")
 }
@@ -33,12 +35,12 @@ F1_LIMIT = {
 }
 WITHOUT = {f"{m}, {metric}": THREE[f"{place}, {m} without FedCOG"] for m in PLUGGED for metric, place in FLAIR.items()}
 ROUND_GAINS = {
-    f"{m}, {kind}": exact(THREE[f"{place}, {m} with FedCOG"]) - exact(THREE[f"{place}, {m} without FedCOG"])
+    f"{m}, {kind}": Decimal(THREE[f"{place}, {m} with FedCOG"]) - Decimal(THREE[f"{place}, {m} without FedCOG"])
     for m in PLUGGED
     for kind, place in (("NIID-1", "CIFAR-10-1"), ("NIID-2", "CIFAR-10-2"))
 }
 DEVIATIONS = {
-    f"{m}, {kind} deviation": exact(entries("1")[m, f"CIFAR-10 {kind}"].std)
+    f"{m}, {kind} deviation": Decimal(entries("1")[m, f"CIFAR-10 {kind}"].std)
     for m in PLUGGED
     for kind in ("NIID-1", "NIID-2")
 }
