@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -41,9 +42,19 @@ def main(arguments: Sequence[str]) -> int:
             name=options.name, definitions=tuple(options.definitions),
         )  # fmt: skip
     if found.witness is not None and options.output is not None:
-        found.witness.save(options.output)
+        found.witness.save(options.output, _command(options))
     print(json.dumps(as_json(found), indent=2) if options.json else "\n".join(lines(found, options, bound.conditions)))
     return VIOLATED if found.violated else NONE
+
+
+def _command(options: argparse.Namespace) -> str:
+    """The search without what does not change its result."""
+    said = ["fedbounds", "falsify", options.name, "--evaluations", str(options.evaluations)]
+    said += ["--seed", str(options.seed)] if options.seed else []
+    said += ["--family", options.family] if options.family else []
+    said += [part for equation in options.definitions for part in ("--with", equation)]
+    said += [part for pin in options.fixed for part in ("--fix", pin)]
+    return shlex.join(said)
 
 
 def _replayed(options: argparse.Namespace) -> int:

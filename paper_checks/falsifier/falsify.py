@@ -22,6 +22,7 @@ from .shrink import Shrinker
 from .witness import formula, read, Replay, Witness, witness_of, WitnessError
 
 EVALUATIONS = 4000
+TRIES = 4
 
 
 class CannotServeError(BoundsError):
@@ -106,12 +107,17 @@ def falsify(
     searches: list[tuple[Family, Found]] = []
     witness, unconfirmed = None, 0
     for each in able:
-        found = Seeker(bound, each, max(1, evaluations // len(able)), seed, deadline, bar, pins or {}).run()
-        searches.append((each, found))
-        if found.score > MARGIN:
-            shrinker = Shrinker(bound, each, found.instance, pins)
-            witness = _confirmed(shrinker, name or bound.name, definitions)
-            unconfirmed += witness is None
+        left = max(1, evaluations // len(able))
+        for again in range(TRIES):  # what exact arithmetic does not confirm ends a search, not the looking
+            found = Seeker(bound, each, left, seed + 1000 * again, deadline, bar, pins or {}).run()
+            searches.append((each, found))
+            left -= found.evaluations
+            if found.score > MARGIN:
+                shrinker = Shrinker(bound, each, found.instance, pins)
+                witness = _confirmed(shrinker, name or bound.name, definitions)
+                unconfirmed += witness is None
+            if witness or found.interrupted or left < 1:
+                break
         if witness or found.interrupted:
             break
     return _summary(bound, searches, witness, unconfirmed, refusals, time.monotonic() - began)
@@ -156,7 +162,7 @@ def _summary(
         seconds,
         witness,
         family.undecided(bound, best.instance) if best.instance else (),
-        tuple(f.name for f, _ in searches),
+        tuple(dict.fromkeys(f.name for f, _ in searches)),
         refusals,
         unconfirmed,
         interrupted,

@@ -46,9 +46,11 @@ class Witness:
     conditions: tuple[tuple[str, str, bool | None], ...]
     definitions: tuple[str, ...] = ()
     statement: str = ""
+    command: str = ""
 
-    def save(self, path: Path) -> None:
-        held = asdict(self)
+    def save(self, path: Path, command: str = "") -> None:
+        """Write the file; ``command`` is the search that found it."""
+        held = {**asdict(self), "command": command or self.command}
         held["instance"] = {name: str(value) for name, value in self.instance.items()}
         path.write_text(json.dumps(held, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 

@@ -1,9 +1,8 @@
 """Everything a table says, as sums over data sets and cohorts, in floating-point numbers.
 
 Client k's data are two points: with probability ``share_k`` a model w loses ``1/2 curvature_k_0 (w - place_k_0)^2``,
-else as much with the numbers of point 1. ``samples`` points are drawn; only how many of them are the first point matters,
-so the data sets
-of a client are its counts 0..samples with binomial chances.
+else as much with the numbers of point 1. ``samples`` points are drawn, and only how many of them are the first point
+matters: a client's data sets are its counts 0..samples with binomial chances.
 """
 
 from __future__ import annotations
@@ -106,8 +105,9 @@ def words(table: Mapping[str, Any]) -> dict[str, Any]:
     number = table["clients"]
     people, shares = [client(table, k) for k in range(number)], weights(table)
     local = np.array([c.chances @ (c.population.at(c.models) - c.training.at(c.models)) for c in people])
-    found = {"gap": 0.0, "out": 0.0, "seen": 0.0}
-    apart, taking = np.zeros(number), np.zeros(number)
+    found: dict[str, Any] = {"gap": 0.0, "out": 0.0, "seen": 0.0}
+    apart: Array = np.zeros(number)
+    taking: Array = np.zeros(number)
     for chance, model, risk in cohorts(table, shares):
         trained, whole = _averaged(people, model)
         found["seen"] += chance * (risk @ trained)

@@ -1,0 +1,243 @@
+"""Smooth functions of one variable under local gradient descent, convex or not: runs with closed forms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, TYPE_CHECKING
+
+import numpy as np
+
+from bounds.core import Bound
+
+from ... import readings
+from .. import deciding
+from ..box import Box, Parameter
+from ..core import Evaluation, Instance, Point
+from ..runs.family import QuadraticRuns, remembers
+from ..runs.folds import iterated, target
+from ..runs.instance import method, weighted
+from .run import CurveRun, tilts, weights
+from .shapes import SHAPES
+
+if TYPE_CHECKING:
+    from ..exact import Exactly
+
+CLIENTS = 3
+STATES = 600
+"""Server models that are followed at most."""
+UNKNOWN = ("heterogeneity",)
+"""What the quadratics know and these functions do not have in closed form."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The federation of a table in the words that assumptions and bounds read."""
+
+    clients: int
+    smoothness: Any
+    strong_convexity: Any
+    convex: bool
+    client_weight: Any
+    dissimilarity_offset: Any
+    dissimilarity_factor: Any
+    initial_gap: Any
+    floor: Any
+    gradient_variance: int = 0
+    lower_bound: float = 0.0
+    independent_samples: bool = True
+    lipschitz: float = float("inf")
+    loss_cap: float = float("inf")
+
+    @property
+    def pl_constant(self) -> Any:
+        return self.strong_convexity
+
+    @property
+    def nonnegative_loss(self) -> bool | None:
+        return None  # tilted losses may fall below zero
+
+
+class Curves:
+    """Runs without gradient noise on tilted copies of one smooth function."""
+
+    name = "curves"
+    words = "gradient steps on smooth functions of one variable, convex or not, all cohorts followed"
+
+    def refuses(self, bound: Bound) -> str:
+        lacking = [q.name for q in bound.quantities if q.name in UNKNOWN]
+        if lacking:
+            return f"it has no closed form of {', '.join(lacking)}"
+        return QuadraticRuns().refuses(bound)
+
+    def box(self, bound: Bound) -> Box:
+        whole = QuadraticRuns().box(bound)
+        kept = ("cohort_share", "with_replacement", "step_share", "floor", "relaxation_share", "contraction_share",
+                "dissimilarity_excess")  # fmt: skip
+        found = [p for p in whole.parameters if p.name in kept]
+        found += [
+            Parameter("clients", 1, CLIENTS, whole=True, special=(2,)),
+            Parameter("local_steps", 1, 24, log=True, whole=True, special=(1, 2)),
+            Parameter("rounds", 1, 40, log=True, whole=True, special=(1,)),
+            Parameter("shape", 0, len(SHAPES) - 1, whole=True),
+            Parameter("height", 1e-2, 1e2, log=True, special=(1,)),
+            Parameter("bowl", 1e-3, 1, log=True, special=(0,)),
+            Parameter("start", -5, 5, special=(0, 1)),
+            Parameter("spread", 1e-3, 10, log=True, special=(0,)),
+        ]
+        shared = "client_weight" in {q.name for q in bound.quantities}
+        for k in range(CLIENTS):
+            found.append(Parameter(f"tilt_{k}", -1, 1, special=(0, 1, -1)))
+            found += [Parameter(f"weight_{k}", 0.01, 1, log=True, special=(1,))] if shared else []
+        return Box(tuple(found))
+
+    def instance(self, bound: Bound, point: Point) -> Instance:
+        clients = int(point["clients"])
+        cohort = 1 + round(point.get("cohort_share", 1) * (clients - 1))
+        table: Instance = {name: int(point[name]) for name in ("clients", "local_steps", "rounds", "shape")}
+        table |= {"cohort": cohort, "with_replacement": int(point.get("with_replacement", 0)), "relaxation": 0.0}
+        table |= {name: point.get(name, 0.0) for name in ("bowl", "floor")}
+        table |= {"height": point["height"], "start": point["start"] * point["height"], "step_size": 1e-12}
+        for k in range(clients):
+            equal = cohort < clients and not table["with_replacement"]
+            table[f"tilt_{k}"] = point["spread"] * point["height"] * point[f"tilt_{k}"]
+            table[f"weight_{k}"] = 1.0 if equal else point.get(f"weight_{k}", 1.0)
+        table["rounds"] = min(table["rounds"], _affordable(table))
+        return self._inside(bound, table, point)
+
+    def _inside(self, bound: Bound, table: Instance, point: Point) -> Instance:
+        """Step size, relaxation and proof constants at their shares of the largest admissible ones."""
+        asked = {q.name for q in bound.quantities}
+        if "dissimilarity_factor" in asked:
+            table["dissimilarity_factor"] = 1 + point["dissimilarity_excess"]
+        known = {**static(table, facts(table)), "contraction": 1e-9}
+        if "relaxation" in asked:
+            cap = deciding.largest(bound, known, "relaxation", 0.1)
+            table["relaxation"] = known["relaxation"] = point["relaxation_share"] * cap
+        high = deciding.largest(bound, known, "step_size", 1.9 / known["smoothness"])
+        table["step_size"] = known["step_size"] = point["step_share"] * high
+        if "contraction" in asked:
+            cap = deciding.largest(bound, known, "contraction", 1 - 1e-9)
+            table["contraction"] = point["contraction_share"] * cap
+        return table
+
+    def evaluate(self, bound: Bound, instance: Instance) -> Evaluation:
+        wrong = _impossible(instance)
+        if wrong:
+            return Evaluation(failed=(wrong,), relation=bound.relation)
+        problem = facts(instance)
+        broken = self._assumed(bound, instance)[0]
+        if broken:
+            return Evaluation(failed=broken, relation=bound.relation)
+        with np.errstate(all="ignore"):
+            run = CurveRun(instance, *_relaxed(bound, float(instance["relaxation"])))
+        if not np.isfinite(run.server["optimality_gap"]).all():
+            return Evaluation(failed=("the run left the finite numbers",), relation=bound.relation)
+        known = {**static(instance, problem), **readings.of_run(run), **iterated(bound, run)}
+        return deciding.beside(bound, known, target(bound, run, float(instance["step_size"])))
+
+    def _assumed(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        way = method(bound, float(instance["relaxation"]))
+        return deciding.assumptions(bound, facts(instance), way, plan(instance))
+
+    def undecided(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
+        return self._assumed(bound, instance)[1]
+
+    def exactly(self, bound: Bound, instance: Instance) -> Exactly:
+        from .twin import exactly
+
+        return exactly(bound, instance)
+
+    def simpler(self, instance: Instance) -> Iterator[Instance]:
+        clients = instance["clients"]
+        if clients > 1:
+            kept = {n: v for n, v in instance.items() if n not in (f"tilt_{clients - 1}", f"weight_{clients - 1}")}
+            yield {**kept, "clients": clients - 1, "cohort": min(instance["cohort"], clients - 1)}
+        for name in ("rounds", "local_steps"):
+            for fewer in sorted({1, 2, instance[name] // 2, instance[name] - 1}):
+                if 1 <= fewer < instance[name]:
+                    yield {**instance, name: fewer}
+        for cohort in range(instance["cohort"] + 1, clients + 1):
+            yield {**instance, "cohort": cohort}
+        yield {**instance, **{f"tilt_{k}": 0 for k in range(clients)}}
+        for name, value in (("floor", 0), ("relaxation", 0), ("bowl", 0), ("height", 1), ("with_replacement", 0)):
+            yield {**instance, name: value}
+        yield {**instance, **{f"weight_{k}": 1 for k in range(clients)}}
+
+
+def _affordable(table: Instance) -> int:
+    """Rounds after which the states would be too many."""
+    clients, cohort = table["clients"], table["cohort"]
+    if cohort == clients and not table["with_replacement"]:
+        return 40
+    draws = clients**cohort if table["with_replacement"] else clients
+    return max(1, int(np.log(STATES) / np.log(max(2, draws))))
+
+
+def _impossible(instance: Instance) -> str:
+    if instance["step_size"] <= 0 or instance.get("contraction", 1) <= 0:
+        return "no step size is small enough for the conditions"
+    if instance["height"] <= 0 or any(instance[f"weight_{k}"] <= 0 for k in range(instance["clients"])):
+        return "heights and weights must be positive"
+    if instance.get("dissimilarity_factor", 1) < 1:
+        return "the dissimilarity factor is at least 1"
+    if weighted(instance) and instance["cohort"] < instance["clients"] and not instance["with_replacement"]:
+        return "where some take part, all weigh the same"
+    return ""
+
+
+def _relaxed(bound: Bound, beta: Any) -> tuple[Any, str]:
+    about = bound.about
+    if about is None or about.algorithm != "fedinit" or not remembers(bound):
+        return 0 * beta, "intended"
+    return beta, about.reading
+
+
+def facts(table: Mapping[str, Any]) -> Facts:
+    """The federation's constants in floating-point numbers."""
+    shape, shares = SHAPES[int(table["shape"])], weights(table)
+    run = CurveRun({**table, "rounds": 1, "local_steps": 1}, 0.0, "intended")
+    bowl = float(table["bowl"])
+    moved = tilts(table, shares)
+    return Facts(
+        clients=table["clients"],
+        smoothness=1 + bowl,
+        strong_convexity=max(bowl + shape.lowest, 0.0),
+        convex=bowl + shape.lowest >= 0,
+        client_weight=shares,
+        dissimilarity_offset=float(shares @ moved**2),
+        dissimilarity_factor=float(table.get("dissimilarity_factor", 1.0)),
+        initial_gap=float(run.value(float(table["start"]))),
+        floor=float(table["floor"]),
+    )
+
+
+def plan(table: Mapping[str, Any]) -> Any:
+    return SimpleNamespace(
+        clients=table["clients"],
+        cohort=table["cohort"],
+        sampling="with_replacement" if table["with_replacement"] else "without_replacement",
+        local_steps=table["local_steps"],
+        step_sizes=float(table["step_size"]),
+    )
+
+
+def static(table: Mapping[str, Any], known: Any) -> dict[str, Any]:
+    """What federation and plan tell without a run, in the kind of numbers that they hold."""
+    steps, rounds, eta, start = table["local_steps"], table["rounds"], table["step_size"], table["start"]
+    words = ("clients", "smoothness", "strong_convexity", "pl_constant", "client_weight", "dissimilarity_offset",
+             "dissimilarity_factor", "initial_gap", "gradient_variance")  # fmt: skip
+    return {
+        **{name: getattr(known, name) for name in words},
+        **{name: table[name] for name in ("cohort", "local_steps", "rounds", "step_size", "relaxation")},
+        **({"contraction": table["contraction"]} if "contraction" in table else {}),
+        "client_gradient_variance": [0] * known.clients,
+        "optimal_loss": known.floor,
+        "initial_loss": known.floor + known.initial_gap,
+        "current_loss": known.floor + known.initial_gap,
+        "initial_distance_sq": start * start,
+        "iterations": steps * rounds,
+        "steps_cubed_ratio": steps * steps,
+        "squared_step_sizes": steps * rounds * eta * eta,
+    }

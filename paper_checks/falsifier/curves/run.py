@@ -1,0 +1,134 @@
+"""A run on a shape, all states of the server followed: which cohorts were drawn is all of the chance there is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..runs.instance import drawn
+from .shapes import SHAPES
+
+Array = np.ndarray[Any, Any]
+
+
+def weights(table: Mapping[str, Any]) -> Array:
+    raw = np.array([float(table[f"weight_{k}"]) for k in range(table["clients"])])
+    return raw / raw.sum()
+
+
+def tilts(table: Mapping[str, Any], shares: Array) -> Array:
+    """The clients' tilts, moved so that they add up to nothing."""
+    raw = np.array([float(table[f"tilt_{k}"]) for k in range(table["clients"])])
+    return raw - shares @ raw
+
+
+class CurveRun:
+    """The readings of a run, as expectations over the cohorts."""
+
+    def __init__(self, table: Mapping[str, Any], beta: float, reading: str) -> None:
+        self.table, self.beta, self.reading = table, beta, reading
+        self.shape = SHAPES[int(table["shape"])]
+        self.height, self.bowl, self.eta = (float(table[n]) for n in ("height", "bowl", "step_size"))
+        self.shares = weights(table)
+        self.tilts = tilts(table, self.shares)
+        self._server: dict[str, list[Any]] = {}
+        self._rounds: dict[str, list[Any]] = {}
+        self._along: dict[str, list[Any]] = {}
+        self._play()
+
+    def value(self, x: Any) -> Any:
+        return self.height**2 * self.shape.value(x / self.height) + self.bowl / 2 * x**2
+
+    def slope(self, x: Any) -> Any:
+        return self.height * self.shape.slope(x / self.height) + self.bowl * x
+
+    @cached_property
+    def server(self) -> dict[str, Array]:
+        return {name: np.array(values) for name, values in self._server.items()}
+
+    @cached_property
+    def rounds(self) -> dict[str, Array]:
+        gap = self.server["optimality_gap"]
+        found = {name: np.array(values) for name, values in self._rounds.items()}
+        return {**found, "loss_change": np.diff(gap), "loss_decrease": -np.diff(gap)}
+
+    def iterations(self, name: str) -> Array:
+        return np.array(self._along[name])
+
+    def _play(self) -> None:
+        clients = len(self.shares)
+        chance, model = np.ones(1), np.array([float(self.table["start"])])
+        last = np.tile(model[:, None], (1, clients))
+        for _ in range(self.table["rounds"]):
+            self._at_server(chance, model, last)
+            chance, model, last = self._round(chance, model, last)
+        self._at_server(chance, model, last)
+        self._virtual(chance, model)
+
+    def _round(self, chance: Array, model: Array, last: Array) -> tuple[Array, Array, Array]:
+        begin = model[:, None] + self.beta * (model[:, None] - last)
+        at, walked, drift, cap = begin.copy(), np.zeros_like(begin), 0.0, 0.0
+        for _ in range(self.table["local_steps"]):
+            gradient = self.slope(at) + self.tilts
+            drift += chance @ ((at - model[:, None]) ** 2).mean(1)
+            cap = max(cap, float((chance @ gradient**2).max()))
+            self._virtual(chance, at @ self.shares)
+            walked += gradient
+            at = at - self.eta * gradient
+        self._of_round(chance, model, walked, drift, cap)
+        return self._combine(chance, model, last, begin, at)
+
+    def _combine(
+        self, chance: Array, model: Array, last: Array, begin: Array, ends: Array
+    ) -> tuple[Array, Array, Array]:
+        chances, models, lasts, apart = [], [], [], 0.0
+        cohorts = drawn(dict(self.table), self.shares)
+        for likely, share in cohorts:
+            moved = model + (ends - begin) @ share if self.reading == "code" else ends @ share
+            kept = ends if self.reading == "proof" else np.where(share > 0, ends, last)
+            own = np.full(len(share), 1 / len(share)) if len(cohorts) == 1 else share
+            apart += likely * (chance @ (((kept - moved[:, None]) ** 2) @ own))
+            chances.append(likely * chance)
+            models.append(moved)
+            lasts.append(kept)
+        step = sum(c @ (m - model) ** 2 for c, m in zip(chances, models, strict=True))
+        aligned = sum(c @ (self.slope(model) * (m - model)) for c, m in zip(chances, models, strict=True))
+        mean = step / (self.eta * self.table["local_steps"]) ** 2 if self.beta == 0 and len(cohorts) == 1 else np.nan
+        for name, value in (("global_step", step), ("step_alignment", aligned), ("mean_update_sq", mean),
+                            ("active_divergence", apart)):  # fmt: skip
+            self._rounds.setdefault(name, []).append(value)
+        return np.concatenate(chances), np.concatenate(models), np.concatenate(lasts)
+
+    def _of_round(self, chance: Array, model: Array, walked: Array, drift: float, cap: float) -> None:
+        steps = self.table["local_steps"]
+        apart = chance @ (self.slope(model)[:, None] + self.tilts - walked / steps) ** 2
+        readings = {
+            "local_drift": drift,
+            "grad_cap_sq": cap,
+            "summed_grad_norm_sq": chance @ walked.sum(1) ** 2,
+            "mean_path_gradient_sq": chance @ (walked @ self.shares / steps) ** 2,
+            "gradient_drift": apart,
+            "mean_gradient_drift": apart @ self.shares,
+        }
+        for name, value in readings.items():
+            self._rounds.setdefault(name, []).append(value)
+
+    def _at_server(self, chance: Array, model: Array, last: Array) -> None:
+        slope = self.slope(model)
+        clients = chance @ (slope[:, None] + self.tilts) ** 2
+        readings = {
+            "grad_norm_sq": chance @ slope**2,
+            "optimality_gap": chance @ self.value(model),
+            "client_grad_norm_sq": clients,
+            "mean_client_grad_sq": clients @ self.shares,
+            "divergence": chance @ ((last - model[:, None]) ** 2).mean(1),
+        }
+        for name, value in readings.items():
+            self._server.setdefault(name, []).append(value)
+
+    def _virtual(self, chance: Array, average: Array) -> None:
+        self._along.setdefault("grad_norm_sq", []).append(chance @ self.slope(average) ** 2)
+        self._along.setdefault("distance_sq", []).append(chance @ average**2)
