@@ -39,6 +39,10 @@ class RoundUp(sp.ceiling):
     def _numpycode(self, printer: Any) -> str:
         return f"ceil({1 - SLACK!r}*({printer._print(self.args[0])}))"
 
+    def _mpmathcode(self, printer: Any) -> str:
+        ceil, number = (printer._module_format(f"mpmath.{name}") for name in ("ceil", "mpf"))
+        return f"{ceil}((1 - {number}({SLACK!r}))*({printer._print(self.args[0])}))"
+
     def _latex(self, printer: Any, exp: str | None = None) -> str:
         text = rf"\left\lceil {printer._print(self.args[0])} \right\rceil"
         return rf"{text}^{{{exp}}}" if exp is not None else text

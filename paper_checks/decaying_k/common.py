@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeAlias
 
 import sympy as sp
 
+from bounds.operators import bind
 from bounds.papers import Source
+from bounds.quantities import quantities_of
 from bounds.vocabulary import (
     condition_number as kappa,
     current_loss as F_t0,
@@ -34,6 +37,7 @@ KAPPA = L / mu
 TAU = x / D + x / U
 CAP = eta <= 1 / (4 * L)
 REAL_ROOT = sp.Gt(KAPPA * F_t0, F_star)
+Exact: TypeAlias = int | Fraction
 A1_TO_A3 = ("smooth", "strongly_convex", "bounded_variance")
 SETTING = (*A1_TO_A3, "bounded_gradient", "fixed_step_size")
 
@@ -85,19 +89,17 @@ def judged(true: bool, evidence: str, witness: Mapping[str, str] | None = None, 
     return Finding(Status.HOLDS if true else Status.FAILS, Grade.EXACT, evidence, witness or {}, as_audited)
 
 
-def number(book: Book, name: str, **values: Fraction | int | tuple[Fraction, ...]) -> sp.Expr:
-    """A bound's right-hand side at rational numbers by quantity name, in 80 digits; its conditions are not asked."""
+def number(book: Book, name: str, **values: Exact | Sequence[Exact]) -> sp.Expr:
+    """A bound's right-hand side at exact numbers by quantity name; its conditions are not asked."""
     bound = book[name]
-    chosen = {
-        q: tuple(map(_rational, v)) if isinstance(v := values[q.name], tuple) else _rational(v)
-        for q in bound.quantities
-        if q in bound.expr.free_symbols
-    }
-    return value(bound.expr, chosen)
+    used = {q: values[q.name] for q in quantities_of([bound.expr])}
+    return bind(
+        bound.expr, {q: tuple(map(_exact, v)) if isinstance(v, Sequence) else _exact(v) for q, v in used.items()}
+    )
 
 
-def _rational(number_: Fraction | int) -> sp.Rational:
-    plain = Fraction(number_)
+def _exact(given: Exact) -> sp.Rational:
+    plain = Fraction(given)
     return sp.Rational(plain.numerator, plain.denominator)
 
 
@@ -159,8 +161,3 @@ def _side(relation: sp.Basic) -> sp.Expr:
 
 def _alike(left: sp.Expr, right: sp.Expr) -> bool:
     return all(near(value(left, p), value(right, p)) for p in points((left, right), 4))
-
-
-def mean(numbers: Iterable[Fraction]) -> Fraction:
-    listed = list(numbers)
-    return sum(listed, Fraction(0)) / len(listed)
