@@ -12,7 +12,7 @@ from bounds.operators import ClassMax, ClientMax
 from bounds.quantities import Quantity
 
 from ..claims import Book, ClaimError, Finding, Grade, Status
-from .clouds import Cloud
+from .clouds import Cloud, logs
 from .formulas import Derivative, Formula, resolve, slope_of
 from .numbers import excess, Point, shown, turned, value, words
 from .points import points
@@ -145,6 +145,10 @@ class ArgminIs:
             wrong = self._wrong(slope, at)
             if wrong is not None:
                 return self._judged(of, at, wrong)
+        lower = self._lower(of, printed, inside)
+        if lower is not None:
+            at = {**lower, self.by: value(printed, lower)}
+            return self._judged(of, at, lower)
         said = f"slope 0 there, negative before and positive after, along the axis at {POINTS} generic points"
         return Finding(Status.HOLDS, Grade.EXACT, said)
 
@@ -152,6 +156,14 @@ class ArgminIs:
         """Points at which the printed formula is a value that the quantity can have; none if it never is."""
         tried = points((of, printed), 8 * POINTS, self.where)
         return [p for p in tried if self._possible(value(printed, p))][:POINTS]
+
+    def _lower(self, of: sp.Expr, printed: sp.Expr, inside: list[Any]) -> dict[Quantity, Any] | None:
+        """A point found by a search at which another value of the quantity gives less than the printed one."""
+        lowest = of.xreplace({self.by: printed})
+        starts = [{**p, self.by: sp.Rational(str(sp.N(value(printed, p), 12)))} for p in inside]
+        cloud = Cloud((lowest, of), lambda both: logs(*both), (*self.where, sp.Gt(printed, 0, evaluate=False)))
+        found = (p for p in cloud.best(starts) if self._possible(value(printed, p)))
+        return next((p for p in found if excess(of, lowest, p) < 0), None)
 
     def _silent(self, of: sp.Expr, printed: sp.Expr) -> Finding:
         point = next(points((of, printed), 1, self.where))

@@ -157,7 +157,8 @@ class Satisfies:
 def _known(bound: Bound, given: Mapping[str, Any]) -> dict[Quantity, Any]:
     """The published values by quantity, as exact numbers; unknown names and nonsense values are refused."""
     own = {q.name: q for q in quantities_of((*bound.spelled_terms.values(), *relations(bound)))}
-    words_ = {q.name: q for q in vars(vocabulary).values() if isinstance(q, Quantity)} | own
+    caps = {q.card.at_most.name: q.card.at_most for q in own.values() if q.card.at_most is not None}
+    words_ = {q.name: q for q in vars(vocabulary).values() if isinstance(q, Quantity)} | caps | own
     found: dict[Quantity, Any] = {}
     for name, stated in given.items():
         if name not in words_:
@@ -186,7 +187,10 @@ def _flipped(relation: sp.Basic, here: Point, caps: Point, usual: bool) -> bool:
     put = {**here, **caps}
     if any(isinstance(v, tuple) for v in put.values()):
         return usual
-    cloud = Cloud((low.xreplace(put), high.xreplace(put)), lambda both: logs(*both), far=SETTING_DECADES)
+    open_ = [q for q in quantities_of([relation]) if q not in here]
+    capped = tuple(q <= caps[c] for q in open_ if (c := q.card.at_most) is not None and c in caps)
+    terms = (low.xreplace(put), high.xreplace(put))
+    cloud = Cloud(terms, lambda both: logs(*both), capped, far=SETTING_DECADES)
     for point in cloud.best():
         if true_at(relation, {**point, **put}) is not usual:
             return not usual

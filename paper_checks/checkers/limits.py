@@ -13,7 +13,7 @@ from bounds.quantities import Quantity
 from ..claims import Book, ClaimError, Finding, Grade, Status
 from .clouds import Cloud, logs
 from .formulas import Formula, resolve, slope_of
-from .numbers import excess, near, Point, shown, turned, value, words
+from .numbers import DIGITS, excess, near, Point, shown, turned, value, words
 from .points import points
 
 POINTS = 3
@@ -29,11 +29,31 @@ def _limits(expression: sp.Expr, by: Quantity, to: Any, point: Point) -> list[sp
     rest = {q: v for q, v in point.items() if q != by}
     first = {q: v[0] for q, v in rest.items() if isinstance(v, tuple)}
     plain = bind(expression, rest).xreplace(first)
-    found = [sp.limit(plain, by, to, side) for side in _sides(by, to)]
-    for limit in found:
+    sides = _sides(by, to)
+    found = [sp.limit(plain, by, to, side) for side in sides]
+    for side, limit in zip(sides, found, strict=True):
         if not (limit in (sp.oo, -sp.oo) or (limit.is_number and limit.is_finite and limit.is_real)):
             raise ClaimError(f"there is no limit as {by.name} -> {to}: {limit}")
+        _confirmed(plain, by, to, side, limit)
     return found
+
+
+def _confirmed(plain: sp.Expr, by: Quantity, to: Any, side: str, limit: sp.Expr) -> None:
+    """SymPy's limit against two values on the way, the second much nearer (SymPy errs where pieces meet)."""
+    steps = [sp.Integer(10) ** e for e in (8, 16)]
+    sign = -1 if side == "-" else 1
+    way = [to + sign / s if sp.sympify(to).is_finite else -sign * s for s in steps]
+    first, second = (plain.xreplace({by: x}).evalf(DIGITS) for x in way)
+    if not (first.is_real and second.is_real):
+        return
+    if limit.is_finite:
+        gaps = [abs(v - sp.N(limit, DIGITS)) for v in (first, second)]
+        fine = gaps[1] <= gaps[0] * sp.Rational(97, 100) or gaps[1] <= sp.Float(10, DIGITS) ** -30 * (1 + abs(limit))
+    else:
+        fine = (second > first) == (limit == sp.oo)
+    if not fine:
+        seen = f"{shown(first)} and {shown(second)}"
+        raise ClaimError(f"the limit {limit} as {by.name} -> {to} is not what values on the way show: {seen}")
 
 
 def _sides(by: Quantity, to: Any) -> tuple[str, ...]:
@@ -63,6 +83,7 @@ class TendsTo:
 
     def __call__(self, book: Book) -> Finding:
         of, limit = resolve(self.of, book), resolve(self.limit, book)
+        _refuse_own(limit, self.by)
         finite = [f for f in (of, limit) if f.is_finite is not False]  # an infinite limit is no formula of a point
         for point in points(finite, POINTS, self.where):
             wanted = value(limit, point) if limit.is_finite is not False else limit

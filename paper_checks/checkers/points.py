@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -89,8 +90,25 @@ class _Draw:
             movable = [q for q in quantities_of([failing]) if q not in self.given]
             if not movable:
                 return None
-            point = self._moved(point, movable, random)
+            beside = self._to_edge(failing, point, random) if random.random() < 0.5 else None
+            point = beside or self._moved(point, movable, random)
         return None
+
+    def _to_edge(self, failing: sp.Basic, point: Point, random: np.random.Generator) -> dict[Quantity, Any] | None:
+        """One quantity moved to just beside the value at which an inequality turns true; None if it has none."""
+        if not isinstance(failing, (sp.Le, sp.Lt, sp.Ge, sp.Gt)):
+            return None
+        edge = sp.Eq(failing.lhs, failing.rhs, evaluate=False)
+        solutions = [(q, e) for q, e in _solutions(edge) if q not in self.given]
+        if not solutions:
+            return None
+        q, expression = solutions[int(random.integers(len(solutions)))]
+        beside = 1 + sp.Rational(int(random.choice((-1, 1))), 10 ** int(random.integers(1, 5)))
+        number = _exactly(q, expression * beside, point)
+        if number is None or q in self.within or not number.is_Rational or self._counted(q):
+            return None
+        moved = self._solved({**point, q: number})
+        return moved if all(moved[w] <= moved[c] for w in self.wanted if (c := w.card.at_most) in moved) else None
 
     def _failing(self, point: Point) -> sp.Basic | None:
         """A condition that does not hold, or a formula that is not real; None if all is well."""
@@ -140,6 +158,7 @@ class _Draw:
         return point
 
 
+@lru_cache(maxsize=512)
 def _solutions(equation: sp.Eq) -> list[tuple[Quantity, sp.Expr]]:
     """The quantities an equation determines, each with its value in terms of the others."""
     found = []
@@ -161,6 +180,8 @@ def _exactly(q: Quantity, expression: sp.Expr, point: Point) -> sp.Expr | None:
         return None
     if not (number.is_number and number.is_real):
         return None
+    if q.card.domain.whole:
+        number = sp.Integer(round(number)) if number.is_Rational else number
     return number if q.card.domain.contains(np.asarray([float(number)])).all() else None
 
 

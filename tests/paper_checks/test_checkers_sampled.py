@@ -1,0 +1,81 @@
+"""DominatesSampled: planted true and false statements, looked at after every draw."""
+
+import numpy as np
+import pytest
+from checker_toys import bound, run, speed
+
+from paper_checks.checkers import At, DominatesSampled
+from paper_checks.claims import ClaimError, Grade, Status
+
+HOLDS, FAILS, OPEN = Status.HOLDS, Status.FAILS, Status.OPEN
+
+
+def exponential(mean, salt=0):
+    """Draws of an exponential number of this mean: one per seed."""
+    return lambda seed: float(np.random.default_rng([seed, salt]).exponential(mean))
+
+
+def beta(mean, salt=0):
+    """Draws between 0 and 1 of this mean."""
+    return lambda seed: float(np.random.default_rng([seed, salt]).beta(4 * mean, 4 * (1 - mean)))
+
+
+def test_a_false_statement_is_caught():
+    found = run(DominatesSampled(1.0, exponential(1.6)))
+    assert (found.status, found.grade) == (FAILS, Grade.SAMPLED)
+    assert "error rate of 0.05" in found.evidence
+    assert float(found.witness["mean"]) > 1
+
+
+def test_a_true_statement_is_confirmed_with_a_cap_and_without():
+    with_cap = run(DominatesSampled(0.5, beta(0.3), cap=1.0))
+    assert with_cap.status is HOLDS
+    assert "a bet on it" in with_cap.evidence
+    without = run(DominatesSampled(1.0, exponential(0.6)))
+    assert without.status is HOLDS
+    assert "t tests" in without.evidence
+
+
+def test_what_is_too_near_to_tell_stays_open():
+    assert run(DominatesSampled(1.0, exponential(1.0), most=300)).status is OPEN
+    assert run(DominatesSampled(0.4, beta(0.4), cap=1.0, most=300)).status is OPEN
+
+
+def test_a_heavy_tail_below_the_bound_is_not_called_a_violation():
+    """Nearly always 0, at times 40, with the mean 0.8: a t test over few draws could be fooled, the bet is not."""
+
+    def rare(seed):
+        return 40.0 if np.random.default_rng([seed, 5]).random() < 0.02 else 0.0
+
+    assert run(DominatesSampled(1.0, rare, cap=40.0, most=1500)).status is not FAILS
+
+
+@pytest.mark.parametrize("draws", [exponential, beta])
+def test_true_statements_at_equality_are_rarely_called_false(draws):
+    mean = 0.5
+    verdicts = [run(DominatesSampled(mean, draws(mean, salt), most=80)).status for salt in range(100, 160)]
+    assert verdicts.count(FAILS) <= 6  # 60 of error rate 0.05; more than 6 has chance 0.03, the seeds are fixed
+
+
+def test_the_bound_comes_from_the_book():
+    check = DominatesSampled(At("toys.f", {speed: 2}), exponential(1.0))
+    assert run(check, f=bound("toys.f", speed)).status is HOLDS
+    assert run(check, f=bound("toys.f", speed / 4)).status is FAILS
+    with pytest.raises(ClaimError, match="speed have no value"):
+        run(DominatesSampled("toys.f", exponential(1.0)), f=bound("toys.f", speed))
+
+
+@pytest.mark.parametrize(
+    ("check", "words"),
+    [
+        (DominatesSampled(-1.0, exponential(1.0)), "must be positive"),
+        (DominatesSampled(1.0, exponential(1.0), error_rate=0.0), "must be positive"),
+        (DominatesSampled(1.0, lambda seed: -0.1), "between 0 and infinity"),
+        (DominatesSampled(1.0, lambda seed: float("nan")), "between 0 and infinity"),
+        (DominatesSampled(0.5, lambda seed: 1.5, cap=1.0), "between 0 and 1"),
+        (DominatesSampled(2.0, beta(0.5), cap=1.0), "nothing to sample"),
+    ],
+)
+def test_what_breaks_the_test_is_refused(check, words):
+    with pytest.raises(ClaimError, match=words):
+        run(check)
