@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from ..claims import Claim
-from . import divergence, lemmas, optimization, stability
+from . import divergence, generalization, lemmas, optimization, orders, stability
 
-CLAIMS: tuple[Claim, ...] = (*lemmas.CLAIMS, *optimization.CLAIMS, *divergence.CLAIMS, *stability.CLAIMS)
+CLAIMS: tuple[Claim, ...] = (
+    *lemmas.CLAIMS,
+    *optimization.CLAIMS,
+    *divergence.CLAIMS,
+    *stability.CLAIMS,
+    *generalization.CLAIMS,
+    *orders.CLAIMS,
+)
