@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from ..claims import Claim
 from . import (
+    algorithms,
+    communication,
+    controls,
+    definitions,
     inexact,
     one_round,
     one_round_proof,
@@ -11,11 +15,13 @@ from . import (
     participation_bounds,
     rounds,
     rounds_proof,
+    settings,
     splits,
     tables,
 )
 
 CLAIMS: tuple[Claim, ...] = (
+    *definitions.CLAIMS,
     *one_round.CLAIMS,
     *one_round_proof.CLAIMS,
     *inexact.CLAIMS,
@@ -23,6 +29,10 @@ CLAIMS: tuple[Claim, ...] = (
     *rounds_proof.CLAIMS,
     *participation.CLAIMS,
     *participation_bounds.CLAIMS,
+    *algorithms.CLAIMS,
+    *controls.CLAIMS,
+    *settings.CLAIMS,
+    *communication.CLAIMS,
     *tables.CLAIMS,
     *splits.CLAIMS,
 )

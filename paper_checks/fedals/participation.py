@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from fractions import Fraction as F
 
-import sympy as sp
-
 from bounds.operators import ClientMean as E_k
 from bounds.vocabulary import (
     client_value as x,
     client_weight as w,
     cohort as K_hat,
-    local_gap as Delta,
-    non_iidness as delta,
-    smoothness as L,
-    strong_convexity as mu,
 )
 
-from ..checkers import All, At, Computed, resolve, Same, term
+from ..checkers import All, Computed, resolve, Same
 from ..claims import Book, Claim, Finding, Kind, Repair, Status
 from . import sampling
-from .common import fails, holds, NONNEGATIVE, of
+from .common import fails, holds, of
 
 D1, D2 = of("Lemma D.1, eq. (63) (v1: C.1)"), of("Lemma D.2, eq. (67) (v1: C.2)")
 ONE, CASE_1, CASE_2, COUNTED = (
@@ -269,54 +263,6 @@ def _depends() -> Finding:
     return holds(said) if len(found) == 1 else fails(said)
 
 
-ROOT = sp.sqrt(delta * Delta)
-
-
-def _averaged(case: str, second: str, third: str) -> All:
-    """(73), (74): the two terms of (72) under the second and third identity of a lemma."""
-    return All(
-        {
-            "local generalization": Same(
-                term(case, "local generalization"),
-                lambda book: L / mu * resolve(At(f"fedals.{third}", {x: Delta}), book),
-            ),
-            "non-iidness": Same(
-                term(case, "non-iidness"),
-                lambda book: 2 * sp.sqrt(L / mu) * resolve(At(f"fedals.{second}", {x: ROOT}), book),
-                where=NONNEGATIVE,
-            ),
-        }
-    )
-
-
-EQ_73 = Claim(
-    "fedals.eq_73",
-    "Case I is (72) averaged by Lemma D.1.",
-    of("Appendix D, eq. (73)"),
-    Kind.EQUATION,
-    _averaged(CASE_1, "lemma_d1_weight_printed", "lemma_d1_weight_sq_printed"),
-    Status.HOLDS,
-    note="Of the lemma as it is printed.",
-)
-EQ_74 = Claim(
-    "fedals.eq_74",
-    "Case II is (72) averaged by Lemma D.2.",
-    of("Appendix D, eq. (74)"),
-    Kind.EQUATION,
-    _averaged(CASE_2, "lemma_d2_weight", "lemma_d2_weight_sq"),
-    Status.HOLDS,
-)
-
-EQ_73_COUNTED = Claim(
-    "fedals.eq_73.repaired",
-    "With clients counted once each, (72) averages to (73) plus what repeated draws contribute.",
-    of("Appendix D, eq. (73), repaired"),
-    Kind.EQUATION,
-    _averaged(COUNTED, "lemma_d1_weight", "lemma_d1_weight_sq"),
-    Status.HOLDS,
-    note="Ours; for non-iidness that does not depend on who takes part.",
-)
-
 CLAIMS: tuple[Claim, ...] = (
     FIRST,
     SECOND,
@@ -329,7 +275,4 @@ CLAIMS: tuple[Claim, ...] = (
     NO_GAP,
     FIXED_MODEL,
     DEPENDS,
-    EQ_73,
-    EQ_74,
-    EQ_73_COUNTED,
 )

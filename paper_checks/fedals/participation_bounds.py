@@ -8,14 +8,17 @@ import sympy as sp
 
 from bounds.assumptions import EXACT_LOCAL_SOLVER, SAMPLED_WITH_REPLACEMENT, SAMPLED_WITHOUT_REPLACEMENT, SMOOTH
 from bounds.vocabulary import (
+    client_value as x,
     client_weight as w,
     clients as K,
     cohort as K_hat,
+    local_gap as Delta,
+    non_iidness as delta,
     smoothness as L,
     strong_convexity as mu,
 )
 
-from ..checkers import All, At, Same
+from ..checkers import All, At, resolve, Same, term
 from ..claims import Book, Claim, Finding, Kind, Repair, Status
 from . import sampling
 from .common import fails, holds, NONNEGATIVE, of, Requires, shared
@@ -131,4 +134,62 @@ def _one_large_client(book: Book, name: str) -> Finding:
     return fails(said) if float(gap) > float(stated) else holds(said)
 
 
-CLAIMS: tuple[Claim, ...] = (SUBSTITUTED, CONDITIONS, EVERYONE, FAVOURED, FAVOURED_2, ONE_LARGE)
+ROOT = sp.sqrt(delta * Delta)
+
+
+def _averaged(case: str, second: str, third: str) -> All:
+    """(73), (74): the two terms of (72) under the second and third identity of a lemma."""
+    return All(
+        {
+            "local generalization": Same(
+                term(case, "local generalization"),
+                lambda book: L / mu * resolve(At(f"fedals.{third}", {x: Delta}), book),
+            ),
+            "non-iidness": Same(
+                term(case, "non-iidness"),
+                lambda book: 2 * sp.sqrt(L / mu) * resolve(At(f"fedals.{second}", {x: ROOT}), book),
+                where=NONNEGATIVE,
+            ),
+        }
+    )
+
+
+EQ_73 = Claim(
+    "fedals.eq_73",
+    "Case I is (72) averaged by Lemma D.1.",
+    of("Appendix D, eq. (73)"),
+    Kind.EQUATION,
+    _averaged(CASE_1, "lemma_d1_weight_printed", "lemma_d1_weight_sq_printed"),
+    Status.HOLDS,
+    note="Of the lemma as it is printed.",
+)
+EQ_74 = Claim(
+    "fedals.eq_74",
+    "Case II is (72) averaged by Lemma D.2.",
+    of("Appendix D, eq. (74)"),
+    Kind.EQUATION,
+    _averaged(CASE_2, "lemma_d2_weight", "lemma_d2_weight_sq"),
+    Status.HOLDS,
+)
+
+EQ_73_COUNTED = Claim(
+    "fedals.eq_73.repaired",
+    "With clients counted once each, (72) averages to (73) plus what repeated draws contribute.",
+    of("Appendix D, eq. (73), repaired"),
+    Kind.EQUATION,
+    _averaged(COUNTED, "lemma_d1_weight", "lemma_d1_weight_sq"),
+    Status.HOLDS,
+    note="Ours; for non-iidness that does not depend on who takes part.",
+)
+
+CLAIMS: tuple[Claim, ...] = (
+    EQ_73,
+    EQ_74,
+    EQ_73_COUNTED,
+    SUBSTITUTED,
+    CONDITIONS,
+    EVERYONE,
+    FAVOURED,
+    FAVOURED_2,
+    ONE_LARGE,
+)

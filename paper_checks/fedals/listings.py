@@ -1,0 +1,173 @@
+"""The paper's algorithms line by line, in fractions, on two clients with quadratic losses: Algorithms 1 to 4.
+
+A model is (phi, h), one number each; client k's loss is ``1/2 (theta - c_k)^T H_k (theta - c_k)``, so gradients are
+exact and no batch is drawn. Every iterate is kept under its printed index, so that an assignment to one can be told
+from an assignment to the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction as F
+
+Vector = tuple[F, F]
+PHI, HEAD = 0, 1
+CLIENTS = (0, 1)
+CENTRES: tuple[Vector, ...] = ((F(2), F(-1)), (F(-1), F(3)))
+CURVATURES = (((F(3), F(1)), (F(1), F(2))), ((F(1), F(-1, 2)), (F(-1, 2), F(4))))
+START: Vector = (F(5), F(7, 2))
+STEP = F(1, 8)
+ZERO: Vector = (F(0), F(0))
+
+
+def gradient(k: int, theta: Vector) -> Vector:
+    x, y = theta[0] - CENTRES[k][0], theta[1] - CENTRES[k][1]
+    (a, b), (c, d) = CURVATURES[k]
+    return a * x + b * y, c * x + d * y
+
+
+def stepped(k: int, theta: Vector, correction: Vector = ZERO) -> Vector:
+    """One local step (5); ``correction`` is added to the gradient."""
+    g = gradient(k, theta)
+    return theta[0] - STEP * (g[0] + correction[0]), theta[1] - STEP * (g[1] + correction[1])
+
+
+def mean(models: list[Vector]) -> Vector:
+    return sum((m[0] for m in models), F(0)) / len(models), sum((m[1] for m in models), F(0)) / len(models)
+
+
+def with_part(theta: Vector, part: int, value: F) -> Vector:
+    return (value, theta[1]) if part == PHI else (theta[0], value)
+
+
+def fedavg(rounds: int, tau: int) -> Vector:
+    """Algorithm 2."""
+    start = [START for _ in CLIENTS]
+    for _ in range(rounds):
+        ends = []
+        for k in CLIENTS:
+            theta = start[k]
+            for _ in range(tau):
+                theta = stepped(k, theta)
+            ends.append(theta)
+        start = [mean(ends) for _ in CLIENTS]
+    return mean(ends)
+
+
+Iterates = dict[tuple[int, int, int], Vector]
+Place = Callable[[int, int], tuple[int, int]]
+"""Where an average goes: given r and t, the index of the iterate whose part is replaced."""
+
+
+def to_the_letter(r: int, t: int) -> tuple[int, int]:
+    """The listing's left-hand side: the iterate that the step has already used."""
+    return r, t
+
+
+def current(r: int, t: int) -> tuple[int, int]:
+    """The iterate that the step has just made, as the released code has it."""
+    return r, t + 1
+
+
+class FedAls:
+    """Algorithm 1 with what two readings and two versions differ in; ``sent`` counts the averages of every part."""
+
+    def __init__(self, tau: int, alpha: int, first: int, assign: Place, else_if: bool):
+        self.tau, self.alpha, self.first, self.assign, self.else_if = tau, alpha, first, assign, else_if
+        self.iterates: Iterates = {(k, first, 0): START for k in CLIENTS}
+        self.sent: dict[int, list[int]] = {PHI: [], HEAD: []}
+
+    def due(self, count: int) -> list[int]:
+        """The parts that lines 6 and 10 send at this counter."""
+        head, body = count % self.tau == 0, count % (self.alpha * self.tau) == 0
+        return [part for part, yes in ((HEAD, head), (PHI, body and not (self.else_if and head))) if yes]
+
+    def run(self, rounds: int) -> Vector:
+        theta = self.iterates
+        for r in range(self.first, self.first + rounds):
+            for t in range(self.tau):
+                for k in CLIENTS:
+                    theta[k, r, t + 1] = stepped(k, theta[k, r, t])
+                for part in self.due(r * self.tau + t):
+                    self._average(part, r, t)
+            for k in CLIENTS:
+                theta[k, r + 1, 0] = theta[k, r, self.tau]
+        return mean([theta[k, self.first + rounds, 0] for k in CLIENTS])
+
+    def _average(self, part: int, r: int, t: int) -> None:
+        place = self.assign(r, t)
+        value = sum((self.iterates[k, *place][part] for k in CLIENTS), F(0)) / len(CLIENTS)
+        for k in CLIENTS:
+            self.iterates[k, *place] = with_part(self.iterates[k, *place], part, value)
+        self.sent[part].append((r - self.first) * self.tau + t + 1)
+
+
+def intended(rounds: int, tau: int, alpha: int) -> Vector:
+    """What the text describes: the head is averaged after every tau steps, the extractor after every alpha tau."""
+    models = [START for _ in CLIENTS]
+    for step in range(1, rounds * tau + 1):
+        models = [stepped(k, models[k]) for k in CLIENTS]
+        for part, period in ((HEAD, tau), (PHI, alpha * tau)):
+            if step % period == 0:
+                value = mean(models)[part]
+                models = [with_part(m, part, value) for m in models]
+    return mean(models)
+
+
+def alone(rounds: int, tau: int) -> Vector:
+    """Local steps without any exchange; one average at the very end."""
+    models = [START for _ in CLIENTS]
+    for _ in range(rounds * tau):
+        models = [stepped(k, models[k]) for k in CLIENTS]
+    return mean(models)
+
+
+def scaffold(rounds: int, tau: int, learn: bool = True) -> tuple[Vector, list[Vector]]:
+    """Algorithm 3, and its control variables; they stay at zero unless they ``learn`` (line 7)."""
+    start, controls = [START for _ in CLIENTS], [ZERO for _ in CLIENTS]
+    for _ in range(rounds):
+        shared, ends, renewed = mean(controls), [], []
+        for k in CLIENTS:
+            theta, c = start[k], controls[k]
+            for _ in range(tau):
+                theta = stepped(k, theta, (shared[0] - c[0], shared[1] - c[1]))
+            walk = [(start[k][i] - theta[i]) / (STEP * tau) for i in (0, 1)]
+            renewed.append((c[0] - shared[0] + walk[0], c[1] - shared[1] + walk[1]))
+            ends.append(theta)
+        controls = renewed if learn else controls
+        start = [mean(ends) for _ in CLIENTS]
+    return mean(ends), controls
+
+
+def optimum() -> Vector:
+    """The minimiser of the sum of both losses."""
+    a = [[sum((H[i][j] for H in CURVATURES), F(0)) for j in (0, 1)] for i in (0, 1)]
+    b = [
+        sum((sum((H[i][j] * c[j] for j in (0, 1)), F(0)) for H, c in zip(CURVATURES, CENTRES, strict=True)), F(0))
+        for i in (0, 1)
+    ]
+    determinant = a[0][0] * a[1][1] - a[0][1] * a[1][0]
+    return (b[0] * a[1][1] - b[1] * a[0][1]) / determinant, (a[0][0] * b[1] - a[1][0] * b[0]) / determinant
+
+
+def closed_fedavg(rounds: int, tau: int, weights: tuple[F, F] = (F(1, 2), F(1, 2))) -> Vector:
+    """(4) and (5) for quadratics: every client's tau steps are one affine map, and the maps' ends are averaged."""
+    theta = START
+    for _ in range(rounds):
+        ends = [_affine(k, tau, theta) for k in CLIENTS]
+        theta = tuple(sum((w * end[i] for w, end in zip(weights, ends, strict=True)), F(0)) for i in (0, 1))  # type: ignore[assignment]
+    return theta
+
+
+def _affine(k: int, tau: int, theta: Vector) -> Vector:
+    """``c_k + (I - STEP H_k)^tau (theta - c_k)``, the power by repeated multiplication of the matrix."""
+    (a, b), (c, d) = CURVATURES[k]
+    one = ((1 - STEP * a, -STEP * b), (-STEP * c, 1 - STEP * d))
+    power = ((F(1), F(0)), (F(0), F(1)))
+    for _ in range(tau):
+        power = tuple(  # type: ignore[assignment]
+            tuple(sum((power[i][m] * one[m][j] for m in (0, 1)), F(0)) for j in (0, 1)) for i in (0, 1)
+        )
+    x = (theta[0] - CENTRES[k][0], theta[1] - CENTRES[k][1])
+    moved = [power[i][0] * x[0] + power[i][1] * x[1] for i in (0, 1)]
+    return CENTRES[k][0] + moved[0], CENTRES[k][1] + moved[1]
