@@ -7,11 +7,8 @@ from itertools import accumulate
 
 import sympy as sp
 
-from bounds.operators import ClientSum
 from bounds.units import PARAMETER
 from bounds.vocabulary import (
-    client_gradient_variance as sigma_c,
-    client_weight as p_c,
     clients as C,
     cohort as N,
     current_loss as F_T,
@@ -25,166 +22,18 @@ from bounds.vocabulary import (
     steps_cubed_ratio as ratio,
 )
 
-from ..checkers import All, At, Computed, Dominates, ImpliedBy, MeasuredIn, Same, term, Total
+from ..checkers import All, At, Computed, ImpliedBy, MeasuredIn, Same, term, Total
 from ..claims import Book, Claim, Finding, Kind, Repair, Status
-from .common import A1_TO_A3, at, CAP, eta, F_star, judged, K, KAPPA, L, mu, number, short, States, T
+from .common import at, eta, F_star, judged, K, L, mu, T
+from .lemma_1 import LARGE_COHORT, LEMMA, NOISE, SAMPLING, sampling_factor, SAMPLING_TRUE, VARIANCE
+from .lemma_2 import SUM
 from .measured import TASKS
-from .scalar import Scalars
 
 SIX = "decaying_k.theorem_1"
-LEMMA, LEMMA_TRUE = "decaying_k.lemma_1_printed", "decaying_k.lemma_1"
-SUM, SUM_TRUE = "decaying_k.lemma_2", "decaying_k.lemma_2_repaired"
-NOISE = ("gradient variance", "heterogeneity", "drift", "partial participation")
-SAMPLING = (C - N) / (N - 1)
-SAMPLING_TRUE = (C - N) / (C - 1)
-VARIANCE = ClientSum(p_c**2 * sigma_c)
 D_PRINTED = VARIANCE + 6 * L * Gamma + 8 * (K - 2) ** 2 * G2 + SAMPLING * 4 / N * K**2 * G2
-LARGE_COHORT = sp.Gt(N, 1)
 RIGHT_21 = 2 / mu * (F_0 - F_star) - 2 / L * (F_T - F_star)
 RIGHT_22 = 2 / mu * F_0 - 2 / L * F_T
 
-
-# ---- Lemma 1 ----
-
-
-def _jump(book: Book) -> Finding:
-    """Four opposed clients, two drawn, ten steps from x^* itself: the last step of the round, in exact numbers."""
-    problem, step_size, steps = Scalars.of((1, -1, 1, -1)), Fraction(1, 20), 10
-    before = problem.average(Fraction(0), steps - 1, step_size) ** 2
-    after = sum(chance * x**2 for chance, x in problem.round_ends(Fraction(0), 2, steps, step_size))
-    cap = number(book, "decaying_k.gradient_cap", smoothness=1, initial_distance_sq=0)
-    bound = number(
-        book, LEMMA, **problem.values(), cohort=2, local_steps=steps, step_size=step_size, distance_sq=before,
-        grad_cap_sq=Fraction(cap.p, cap.q),
-    )  # fmt: skip
-    said = f"E||x_(t+1) - x^*||^2 = {short(after)} against {short(bound)}"
-    witness = {"clients": "(x - b)^2/2, b = 1, -1, 1, -1", "N": "2", "K": "10", "eta": "1/20", "x_1": "x^* = 0"}
-    return judged(after <= Fraction(bound.p, bound.q), said, witness, bound == sp.Rational(3, 400))
-
-
-LEMMA_1 = Claim(
-    "decaying_k.lemma_1",
-    "(16) bounds the distance to x^* one iteration later, with G^2 = L^2 ||x_1 - x^*||^2.",
-    at("Lemma 1, eq. (16)"),
-    Kind.THEOREM,
-    Computed("the jump at the end of a round, over all cohorts", _jump),
-    known=Status.FAILS,
-    note="Started at x^* the defined G is 0 while the clients walk away from it. In the cited work G bounds the "
-    "clients' stochastic gradients. On the right the print has x^2 for x^*.",
-    repair=Repair(
-        "as in the cited work: G bounds the clients' gradients, (C - N)/(C - 1), equal weights, steps up to 1/(4L)",
-        All(
-            {
-                "formula": Same(
-                    LEMMA_TRUE,
-                    (1 - eta * mu) * distance_sq
-                    + eta**2
-                    * (
-                        ClientSum(sigma_c) / C**2
-                        + 6 * L * Gamma
-                        + (8 * (K - 1) ** 2 + SAMPLING_TRUE * 4 / N * K**2) * G2
-                    ),
-                ),
-                "conditions": States(
-                    LEMMA_TRUE,
-                    (CAP, sp.Gt(C, 1)),
-                    (*A1_TO_A3, "bounded_gradient", "sampled_without_replacement"),
-                    words=1,
-                ),
-                "search": Dominates(LEMMA_TRUE, evaluations=50),
-            }
-        ),
-        LEMMA_TRUE,
-    ),
-    damaged="x^2 for x^* in the distance on the right",
-    about=("decaying_k.gradient_cap",),
-)
-
-LEMMA_1_FORM = Claim(
-    "decaying_k.lemma_1_form",
-    "(16) is (1 - eta mu) times the distance plus eta^2 times variance, heterogeneity, drift and participation.",
-    at("Lemma 1, eq. (16)"),
-    Kind.EQUATION,
-    All(
-        {
-            "formula": Same(
-                LEMMA,
-                (1 - eta * mu) * distance_sq
-                + eta**2 * (VARIANCE + 6 * L * Gamma + 8 * (K - 1) ** 2 * G2 + SAMPLING * 4 / N * K**2 * G2),
-            ),
-            "unit": MeasuredIn(LEMMA, PARAMETER**2),
-            "conditions": States(LEMMA, (LARGE_COHORT,), (*A1_TO_A3, "bounded_gradient")),
-        }
-    ),
-    known=Status.HOLDS,
-)
-
-
-def _long_step(book: Book) -> Finding:
-    """Two equal clients x^2/2, both taking part, one step of 3/2 from 1: x becomes -1/2."""
-    problem, step_size = Scalars.of((0, 0)), Fraction(3, 2)
-    after = problem.average(Fraction(1), 1, step_size) ** 2
-    bound = number(
-        book, LEMMA, **problem.values(), cohort=2, local_steps=1, step_size=step_size, distance_sq=1, grad_cap_sq=1
-    )
-    witness = {"clients": "x^2/2 twice", "eta": "3/2", "x_1": "1", "N": "2", "K": "1"}
-    return judged(after <= Fraction(bound.p, bound.q), f"{after} against {bound}", witness, bound == sp.Rational(-1, 2))
-
-
-LEMMA_1_STEP = Claim(
-    "decaying_k.lemma_1_step_size",
-    "(16) needs no limit on the step size.",
-    at("Lemma 1"),
-    Kind.ASSUMPTION,
-    Computed("one long step, in exact numbers", _long_step),
-    known=Status.FAILS,
-    note="None is stated in Lemmas 1 and 2; the cited work asks for at most 1/(4L), as Theorem 1 does.",
-    repair=Repair("with step sizes up to 1/(4L)", Dominates(LEMMA_TRUE, evaluations=40, seed=2), LEMMA_TRUE),
-)
-
-
-def _finite_population(book: Book) -> Finding:
-    """The variance of the mean of N of C numbers over that of N draws with replacement, over all cohorts."""
-    minima = tuple(map(Fraction, (3, -1, 4, 1, -5)))
-    problem = Scalars(minima, (Fraction(1),) * 5)
-    mean = problem.minimiser
-    spread = sum((b - mean) ** 2 for b in minima) / 5
-    found = {}
-    for size in (2, 3, 4):
-        cohorts = problem.cohorts(size)
-        found[size] = sum(p * (sum(minima[c] for c in c_) / size - mean) ** 2 for p, c_ in cohorts) * size / spread
-    printed = {n: _sampling(book, n, 5) for n in found}
-    said = "; ".join(f"N = {n}: {found[n]}, printed {printed[n]}" for n in found)
-    right = all(v == Fraction(5 - n, 4) for n, v in found.items())
-    return judged(found == printed, f"five clients, {said}", {"C": "5"}, right)
-
-
-def _sampling(book: Book, cohort: int, clients: int) -> Fraction:
-    """The factor in front of 4/N K^2 G^2 eta^2 in (16)."""
-    factor = term(LEMMA, "partial participation")(book) / (4 / N * K**2 * G2 * eta**2)
-    found = sp.simplify(factor).subs({N: cohort, C: clients})
-    return Fraction(found.p, found.q)
-
-
-SAMPLING_FACTOR = Claim(
-    "decaying_k.lemma_1_sampling_factor",
-    "(C - N)/(N - 1) is the factor of a uniform draw of N out of C clients.",
-    at("Lemma 1, eq. (16)"),
-    Kind.PROOF,
-    Computed("the variance of a cohort's mean over all cohorts of five clients", _finite_population),
-    known=Status.FAILS,
-    note="It is (C - N)/(C - 1), as in the cited work: the print has the cohort where the clients belong.",
-    repair=Repair(
-        "(C - N)/(C - 1)",
-        Same(
-            term(LEMMA_TRUE, "partial participation"),
-            lambda book: term(LEMMA, "partial participation")(book) * (N - 1) / (C - 1),
-        ),
-        LEMMA_TRUE,
-    ),
-)
-
-# ---- from Lemma 1 to Lemma 2 ----
 
 STEP_18 = Claim(
     "decaying_k.eq_18",
@@ -326,7 +175,7 @@ COHORT_FACTOR = Claim(
 
 
 def _published_factors(book: Book) -> Finding:
-    factors = {name: _sampling(book, t.cohort, t.clients) for name, t in TASKS.items()}
+    factors = {name: sampling_factor(book, t.cohort, t.clients) for name, t in TASKS.items()}
     above = {n: f"{float(f):.3g}" for n, f in factors.items() if f > 1}
     said = "; ".join(f"{n}: {v}" for n, v in above.items()) or "none exceeds 1"
     return judged(not above, said, above, len(above) == len(TASKS) and factors["CIFAR100"] == Fraction(475, 24))
@@ -351,75 +200,6 @@ COHORT_FACTOR_PUBLISHED = Claim(
         ),
     ),
 )
-
-
-def _from_22(last: sp.Expr) -> object:
-    """(22) times L^2/mu, the noise from (16) with its participation factor replaced by 1."""
-
-    def made(book: Book) -> sp.Expr:
-        parts = book[LEMMA].spelled_terms
-        noise = sp.Add(*(parts[n] for n in NOISE[:3])) + parts[NOISE[3]] / SAMPLING
-        return L**2 / mu * (2 / mu * F_0 - 2 / L * last) + L**2 / mu * noise / eta**2 * S
-
-    return made
-
-
-LEMMA_2_FORM = Claim(
-    "decaying_k.lemma_2_form",
-    "(22) times L^2/mu, with F(x_T) >= F^* and the participation factor replaced by 1, is (17).",
-    at("Lemma 2, eq. (17)"),
-    Kind.PROOF,
-    All(
-        {
-            "equal": Same(SUM, _from_22(F_star)),
-            "F^* for F(x_T)": ImpliedBy(_from_22(F_T), SUM, where=(F_star <= F_T,)),
-            "conditions": States(SUM, (F_star <= F_0,), (*A1_TO_A3, "bounded_gradient")),
-        }
-    ),
-    known=Status.HOLDS,
-    note="As algebra; that the factor may be replaced by 1 is decaying_k.lemma_2_cohort_factor. K_t is printed outside "
-    "the sum over t and is read as the largest.",
-)
-
-
-def _sum_at_optimum(book: Book) -> Finding:
-    bound = number(
-        book, SUM, initial_loss=-1, optimal_loss=-1, smoothness=2, strong_convexity=1, heterogeneity=0, grad_cap_sq=0,
-        client_weight=(Fraction(1, 2),) * 2, client_gradient_variance=(0, 0), cohort=2, local_steps=1,
-        squared_step_sizes=Fraction(4, 64),
-    )  # fmt: skip
-    witness = {"F": "x^2 + y^2/2 - 1 for both clients", "start": "0, 0", "L": "2", "mu": "1"}
-    return judged(bound >= 0, f"a sum of zeros against {bound}", witness, bound == -4)
-
-
-LEMMA_2 = Claim(
-    "decaying_k.lemma_2",
-    "(17) bounds the weighted sum of the expected squared gradient norms.",
-    at("Lemma 2, eq. (17)"),
-    Kind.THEOREM,
-    Computed("no gradient at all against a bound in exact numbers", _sum_at_optimum),
-    known=Status.FAILS,
-    note="Negative where F^* < 0, as Theorem 1.",
-    repair=Repair(
-        "with 2 kappa^2 (F_0 - F^*), G bounding the clients' gradients, uniform sampling and step sizes up to 1/(4L)",
-        All(
-            {
-                "formula": Same(
-                    SUM_TRUE,
-                    2 * KAPPA**2 * (F_0 - F_star)
-                    + KAPPA * L * S * (ClientSum(sigma_c) / C**2 + 6 * L * Gamma)
-                    + KAPPA * L * S * (8 * (K - 1) ** 2 + 4 * K**2 / N) * G2,
-                ),
-                "conditions": States(
-                    SUM_TRUE, (F_star <= F_0,), (*A1_TO_A3, "bounded_gradient", "sampled_without_replacement"), words=3
-                ),
-            }
-        ),
-        SUM_TRUE,
-    ),
-)
-
-# ---- from Lemma 2 to Theorem 1 ----
 
 
 def _reindexed(first: int) -> Finding:
@@ -468,10 +248,6 @@ def _over_run(book: Book, drift_steps: sp.Expr) -> sp.Expr:
 
 
 CLAIMS: tuple[Claim, ...] = (
-    LEMMA_1,
-    LEMMA_1_FORM,
-    LEMMA_1_STEP,
-    SAMPLING_FACTOR,
     STEP_18,
     STEP_19,
     STEP_20,
@@ -481,8 +257,6 @@ CLAIMS: tuple[Claim, ...] = (
     STEP_22,
     COHORT_FACTOR,
     COHORT_FACTOR_PUBLISHED,
-    LEMMA_2_FORM,
-    LEMMA_2,
     REINDEXED,
     FROM_LEMMA_2,
 )

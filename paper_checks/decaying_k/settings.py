@@ -14,7 +14,7 @@ from ..claims import Book, Claim, Finding, Grade, Kind, Status
 from .common import at, eta, holds, judged, L, mu
 from .measured import TASKS
 from .scalar import Scalars
-from .tables import steps_of_k_rounds
+from .table_4 import steps_of_k_rounds
 
 SIX = "decaying_k.theorem_1"
 LEAST_SMOOTHNESS = Fraction(1, 2)
@@ -111,9 +111,8 @@ def _drift_share(book: Book, name: str, cubed_ratio: Fraction) -> Fraction:
 def _slope_is(by: sp.Symbol, power: int) -> Computed:
     def run(book: Book) -> Finding:
         drift = term(SIX, "drift")(book)
-        return judged(
-            sp.simplify(by * drift.diff(by) / drift) == power, f"power {power} of {by.name}", as_audited=False
-        )
+        true = bool(sp.simplify(by * drift.diff(by) / drift) == power)
+        return judged(true, f"power {power} of {by.name}", as_audited=true)
 
     return Computed(f"the logarithmic slope of the drift in {by.name}", run)
 
