@@ -3,7 +3,33 @@
 from __future__ import annotations
 
 from ..claims import Claim
-from . import ablations, algorithm, corollary, costs, drift, generation, labels, proofs, settings, tables, theorem
+from . import (
+    ablations,
+    algorithm,
+    corollary,
+    costs,
+    drift,
+    generation,
+    instances,
+    labels,
+    proofs,
+    settings,
+    tables,
+    theorem,
+)
 
-SECTIONS = (generation, labels, algorithm, proofs, drift, theorem, corollary, tables, ablations, costs, settings)
+SECTIONS = (
+    generation,
+    labels,
+    algorithm,
+    proofs,
+    drift,
+    theorem,
+    corollary,
+    instances,
+    tables,
+    ablations,
+    costs,
+    settings,
+)
 CLAIMS: tuple[Claim, ...] = tuple(claim for section in SECTIONS for claim in section.CLAIMS)

@@ -48,6 +48,8 @@ class EdgeIs:
         wanted = {"inside": True, "outside": False, "the edge": self.closed}
         for point in points((edge, *conditions), PLACES, self.where):
             there = value(edge, point)
+            if there < 0 <= self.by.card.domain.low:
+                return Finding(Status.FAILS, Grade.EXACT, f"{shown(there)} is no {self.by.name}", words(point))
             for side, admitted in wanted.items():
                 moved = {**point, self.by: there * sides.get(side, sp.S.One)}
                 if all(true_at(c, moved) for c in conditions) is not admitted:

@@ -220,6 +220,14 @@ CLAIMS: tuple[Claim, ...] = (
         known=Status.HOLDS,
     ),
     Claim(
+        "fedcog.eq_57.one_step_limit",
+        "With one local step (57) holds up to eta L = 1/2.",
+        at("eq. (57) with (62), tau = 1"),
+        Kind.PROOF,
+        EdgeIs("fedcog.descent_one_round", eta, 1 / (2 * L), where=(sp.Lt(tau, 2),)),
+        known=Status.HOLDS,
+    ),
+    Claim(
         "fedcog.eq_57.one_step",
         "With one local step the drift terms of (57) vanish.",
         at("eq. (57)"),

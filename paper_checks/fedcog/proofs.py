@@ -63,12 +63,13 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "fedcog.eq_19",
-        "Smoothness bounds the change of the objective by the alignment minus L/2 times the squared step.",
+        "Smoothness bounds the change of the objective by the alignment minus L/2 times the squared step: that is how "
+        "L/2 ||theta||^2 changes.",
         at("eq. (19)"),
         Kind.PROOF,
-        ImpliedBy(QUADRATIC, "fedcog.smoothness_step_printed"),
+        Same(QUADRATIC, "fedcog.smoothness_step_printed", difference=L * step_sq),
         known=Status.FAILS,
-        note="The sign before the squared step is wrong: L/2 ||theta||^2, L-smooth, violates it in every step.",
+        note="The sign before the squared step is wrong: L/2 ||theta||^2 changes by L times the squared step more.",
         repair=Repair(
             "with a plus, with equality for L/2 ||theta||^2",
             Same(QUADRATIC, "fedcog.smoothness_step"),

@@ -133,6 +133,7 @@ CLAIMS: tuple[Claim, ...] = (
         Prints(
             {"introduction": "9", "Section 6.1": "10"},
             dict.fromkeys(("introduction", "Section 6.1"), len(rows("1")) - 1),
+            wrong=("introduction", "Section 6.1"),
         ),
         known=Status.FAILS,
         note="Table 1 has eleven: FedGen is in none of the lists. Table 2 has ten rows, two of them without numbers.",

@@ -17,7 +17,7 @@ from bounds.vocabulary import (
     step_size as eta,
 )
 
-from ..checkers import Computed, ImpliedBy, Informative, MeasuredIn, Same, Satisfies, TendsTo, term
+from ..checkers import At, Computed, ImpliedBy, Informative, MeasuredIn, Same, Satisfies, TendsTo, term
 from ..claims import Book, Claim, Finding, Grade, Kind, Repair, Status
 from . import distilling
 from .common import at, EdgeIs
@@ -81,16 +81,16 @@ CLAIMS: tuple[Claim, ...] = (
         "With one local step only eta L <= 1/2 remains.",
         at("Theorem 5.6, tau = 1"),
         Kind.THEOREM,
-        EdgeIs("fedcog.theorem", eta, 1 / (2 * tau * L), where=(sp.Lt(tau, 2),)),
+        EdgeIs("fedcog.theorem", eta, 1 / (2 * L), where=(sp.Lt(tau, 2),)),
         known=Status.HOLDS,
         note="Printed, the second entry divides by zero there; read as no limit.",
     ),
     Claim(
         "fedcog.eq_62",
-        "(62) already keeps the drift from feeding itself: A < 1/2.",
+        "(62) already keeps the drift from feeding itself: at its limit A = (tau - 1)/(2 tau), below 1/2.",
         at("eq. (51) and (62)"),
         Kind.PROOF,
-        ImpliedBy(A, sp.Rational(1, 2), where=(sp.Le(2 * tau * eta * L, 1),)),
+        Same(At(lambda book: A, {eta: 1 / (2 * tau * L)}), (tau - 1) / (2 * tau)),
         known=Status.HOLDS,
         note="So A < 1, which (51) needs and the theorem does not list, costs nothing.",
     ),
