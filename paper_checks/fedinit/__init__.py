@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..claims import Claim
-from . import divergence, generalization, lemmas, optimization, orders, stability
+from . import divergence, excess, generalization, lemmas, optimization, orders, stability
 
 CLAIMS: tuple[Claim, ...] = (
     *lemmas.CLAIMS,
@@ -12,4 +12,5 @@ CLAIMS: tuple[Claim, ...] = (
     *stability.CLAIMS,
     *generalization.CLAIMS,
     *orders.CLAIMS,
+    *excess.CLAIMS,
 )
