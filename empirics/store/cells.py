@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -42,18 +43,18 @@ class Cell:
             raise EmpiricsError(f"a cell's function is written module:name; got {self.function!r}")
         object.__setattr__(self, "arguments", canonical(self.arguments))
 
-    @property
+    @cached_property
     def version(self) -> str:
         """What changes when the same arguments may give other numbers."""
         known = VERSIONS.get(self.function)
         return str(known) if known is not None else _source_hash(self.function.partition(":")[0])
 
-    @property
+    @cached_property
     def config(self) -> str:
         """The canonical text that is hashed."""
         return text({"function": self.function, "version": self.version, "arguments": self.arguments})
 
-    @property
+    @cached_property
     def key(self) -> str:
         """The name of the cell's files."""
         return hashlib.sha256(self.config.encode()).hexdigest()[:20]

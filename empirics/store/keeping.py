@@ -71,11 +71,15 @@ class Store:
 
     def get(self, cell: Cell) -> Kept | None:
         """The cell's result or the record of its failure; None where there is none, or a damaged one."""
-        return self._read(cell.key)[0]
+        return self.look(cell)[0]
 
     def damaged(self, cell: Cell) -> str:
         """Why the cell's files cannot be used; empty where they can, or are missing."""
-        return self._read(cell.key)[1]
+        return self.look(cell)[1]
+
+    def look(self, cell: Cell) -> tuple[Kept | None, str]:
+        """Both at once, for one look at the disk."""
+        return self._read(cell.key)
 
     def _read(self, key: str) -> tuple[Kept | None, str]:
         path = self._card(key)

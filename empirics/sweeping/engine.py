@@ -14,12 +14,15 @@ from typing import Any
 
 from ..errors import Diverged, EmpiricsError
 from ..store import Cell, Outcome, Store
+from ..store.keeping import RESULTS
 
 DEATHS = 8
 """Workers that may die under one cell before it is recorded as failed."""
 AHEAD = 3
 """Cells per worker that are handed out ahead."""
 
+ANSWER = "5s"
+"""How long a running cluster may take to answer."""
 ENVIRONMENT = {"DASK_LOGGING__DISTRIBUTED": "error", **{f"{n}_NUM_THREADS": "1" for n in ("OMP", "MKL", "OPENBLAS")}}
 """Of worker processes, before they import anything."""
 
@@ -50,13 +53,14 @@ def sweep(
     """
     wanted, found = [], []
     for cell in cells:
-        if fresh or store.damaged(cell):
-            store.set_aside(cell)
-        if store.has(cell):
+        kept, damage = store.look(cell)
+        if kept and kept.status in RESULTS and not fresh:
             found.append(Done(cell, "there"))
             heard(found[-1])
-        else:
-            wanted.append(cell)
+            continue
+        if damage or kept:
+            store.set_aside(cell)
+        wanted.append(cell)
     if not wanted:
         return found
     run = _here if workers == 0 and not scheduler else _spread
@@ -148,7 +152,7 @@ def _client(workers: int | None, scheduler: str) -> Iterator[Any]:
     with dask.config.set(settings):
         if scheduler:
             try:
-                client = Client(scheduler, timeout="15s")
+                client = Client(scheduler, timeout=ANSWER)
             except (OSError, ValueError) as error:
                 raise EmpiricsError(f"no cluster answers at {scheduler}: {error}") from None
             with client:

@@ -1,0 +1,187 @@
+"""The store: canonical names, whole files or none, and what damage, strangers and a full disk do to it."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+
+import pytest
+
+from empirics.errors import EmpiricsError
+from empirics.store import Cell, Outcome, Store, StoreError
+from empirics.store.canonical import call, canonical, text
+
+CELL = Cell("sweep_cells:square", {"number": 3})
+STRANGE = {"format": 1, "key": "k", "status": "done", "function": "f", "arguments": {}, "version": "1"}
+OUTCOME = Outcome({"round": [0, 5], "value": [0.1, 1 / 3], "layer": ["", "head"], "client": [None, 2]}, {"n": 2})
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "store")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("relaxed( scaffold(),beta = .05)", "relaxed(scaffold(), beta=0.05)"),
+        ("fedcog(steps=2, weight=1.0)", "fedcog(weight=1,steps = 2)"),
+        ('softmax("digits")', "softmax('digits')"),
+    ],
+)
+def test_one_call_has_one_text(one, other):
+    assert call(one) == call(other)
+    assert Cell(CELL.function, {"a": one}).key == Cell(CELL.function, {"a": other}).key
+
+
+def test_other_text_stays_as_it_is():
+    assert [call(words) for words in ("iid", "path/own.py:mine", "a (b", "f(x")] == [
+        "iid",
+        "path/own.py:mine",
+        "a (b",
+        "f(x",
+    ]
+
+
+def test_canonical_data():
+    assert text({"b": 2.0, "a": [1.5, None, True]}) == '{"a":[1.5,null,true],"b":2}'
+    assert canonical({"x": (1, 2)}) == {"x": [1, 2]}
+    with pytest.raises(EmpiricsError, match="must be finite; got nan"):
+        canonical({"x": float("nan")})
+    with pytest.raises(EmpiricsError, match="text, a number, a list or a table"):
+        canonical({"x": object()})
+
+
+def test_the_key_depends_on_every_argument_the_function_and_its_version(monkeypatch):
+    keys = {
+        Cell("sweep_cells:square", {"number": 3}).key,
+        Cell("sweep_cells:square", {"number": 4}).key,
+        Cell("sweep_cells:square", {"number": 3, "sleep": 0.1}).key,
+        Cell("sweep_cells:raises", {"number": 3}).key,
+    }
+    assert len(keys) == 4
+    assert Cell("sweep_cells:square", {"number": 3.0}).key == CELL.key
+    before = Cell("empirics.cells:train", {"seed": 1}).key
+    monkeypatch.setitem(sys.modules["empirics.store.cells"].VERSIONS, "empirics.cells:train", 99)
+    assert Cell("empirics.cells:train", {"seed": 1}).key != before
+
+
+def test_a_result_comes_back_as_it_was_kept(store):
+    assert not store.has(CELL)
+    kept = store.keep(CELL, OUTCOME, minutes=0.25)
+    assert store.has(CELL)
+    assert store.get(CELL).columns() == {k: list(v) for k, v in OUTCOME.columns.items()}
+    assert kept.cell == CELL
+    card = store.get(CELL).card
+    assert (card["minutes"], card["facts"], card["rows"], card["status"]) == (0.25, {"n": 2}, 2, "done")
+    assert {"versions", "commit", "processor", "device", "python"} <= set(card)
+
+
+def test_the_same_result_is_the_same_bytes(store, tmp_path):
+    other = Store(tmp_path / "other")
+    for place in (store, other):
+        place.keep(CELL, OUTCOME, minutes=0.5)
+    tables = [next(place.folder.glob("*.parquet")).read_bytes() for place in (store, other)]
+    assert tables[0] == tables[1]
+
+
+def test_a_failure_is_recorded_and_is_no_result(store):
+    store.fail(CELL, "ValueError: no", 0.1)
+    assert not store.has(CELL)
+    assert store.get(CELL).card["error"] == "ValueError: no"
+    assert [k.status for k in store] == ["failed"]
+
+
+@pytest.mark.parametrize("name", ["json", "parquet"])
+def test_a_torn_file_is_no_result(store, name):
+    store.keep(CELL, OUTCOME, minutes=0.1)
+    path = next(store.folder.glob(f"*.{name}"))
+    path.write_bytes(path.read_bytes()[:-7])
+    assert not store.has(CELL)
+    assert CELL.key in store.damaged(CELL)
+    store.set_aside(CELL)
+    assert not store.damaged(CELL)
+    assert len(list(store.folder.glob("*.aside"))) == 2
+
+
+def test_a_changed_byte_is_found_when_the_table_is_read(store):
+    store.keep(CELL, OUTCOME, minutes=0.1)
+    path = next(store.folder.glob("*.parquet"))
+    content = bytearray(path.read_bytes())
+    content[40] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(StoreError, match="checksum differs"):
+        store.get(CELL).columns()
+
+
+@pytest.mark.parametrize(
+    ("card", "why"),
+    [
+        ([1, 2], "not a card"),
+        ({"hello": "there"}, "not a card"),
+        ({"format": 99, "key": "k", "status": "done", "function": "f", "arguments": {}, "version": "1"}, "format 99"),
+        ({"format": 1, "key": "k", "status": "done", "function": "f", "arguments": {}, "version": "1"}, "not a card"),
+        (
+            {"format": 1, "key": "k", "status": "failed", "function": "f", "arguments": {}, "version": "1"},
+            "result of k",
+        ),
+    ],
+)
+def test_a_strangers_file_is_no_result(store, card, why):
+    store.keep(CELL, OUTCOME, minutes=0.1)
+    next(store.folder.glob("*.json")).write_text(json.dumps(card))
+    assert not store.has(CELL)
+    assert why in store.damaged(CELL)
+
+
+def test_a_folder_with_other_files_is_read_around_them(store):
+    store.keep(CELL, OUTCOME, minutes=0.1)
+    (store.folder / "notes.json").write_text("{")
+    (store.folder / "README").write_text("mine")
+    assert [k.cell for k in store] == [CELL]
+
+
+def test_columns_of_different_length_are_refused(store):
+    with pytest.raises((StoreError, ValueError), match="length"):
+        store.keep(CELL, Outcome({"a": [1], "b": [1, 2]}), 0.1)
+
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from empirics.store import Cell, Outcome, Store, StoreError
+store, cell = Store(Path(sys.argv[1])), Cell("sweep_cells:square", {"number": 3})
+store.keep(cell, Outcome({"a": [1]}), 0.1)
+import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+try:
+    store.keep(Cell("sweep_cells:square", {"number": 4}), Outcome({"a": list(range(100000))}), 0.1)
+except StoreError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(not hasattr(resource, "RLIMIT_FSIZE"), reason="no limit on file sizes here")
+def test_a_full_disk_loses_nothing_and_says_so(store):
+
+    told = subprocess.run(
+        [sys.executable, "-c", FULL, str(store.folder)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": "tests"},
+    )
+    assert "nothing was lost, mend it and run again" in told.stdout, told.stderr
+    assert store.has(CELL)
+    assert sorted(p.suffix for p in store.folder.iterdir()) == [".json", ".parquet"]
+
+
+@pytest.mark.parametrize("function", ["square", "a b:c", "m:f g", ":f", "m:"])
+def test_a_function_is_written_module_name(function):
+    with pytest.raises(EmpiricsError, match="written module:name"):
+        Cell(function, {})
+
+
+def test_a_module_that_is_not_there():
+    with pytest.raises(EmpiricsError, match="there is no module"):
+        _ = Cell("nowhere.at_all:f", {}).key

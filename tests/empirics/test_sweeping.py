@@ -1,0 +1,247 @@
+"""Sweeps: grids, resuming, failing cells, dying workers and drivers, two at once; the same bytes however many work."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from bounds.errors import BoundsError
+from empirics.errors import EmpiricsError
+from empirics.store import Cell, Store
+from empirics.sweeping import Grid, read_grid, sweep
+from fedbounds import main
+
+SQUARES = Grid("squares", vary={"number": [1, 2, 3]}, function="sweep_cells:square")
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "store")
+
+
+def traced(tmp_path, numbers=(1, 2, 3), sleep=0.0):
+    trace = tmp_path / "trace"
+    trace.mkdir(exist_ok=True)
+    fixed = {"trace": str(trace), "sleep": sleep}
+    return Grid("traced", fixed, {"number": list(numbers)}, "sweep_cells:square"), trace
+
+
+# ---- grids ----
+
+
+def test_a_grid_is_every_combination_once():
+    grid = Grid("g", {"rounds": 5}, {"a": [1, 2, 2.0], "b": ["x", "y"]}, "sweep_cells:square")
+    assert [c.arguments for c in grid.cells()] == [
+        {"a": 1, "b": "x", "rounds": 5},
+        {"a": 1, "b": "y", "rounds": 5},
+        {"a": 2, "b": "x", "rounds": 5},
+        {"a": 2, "b": "y", "rounds": 5},
+    ]
+
+
+def test_further_blocks_override_what_they_name():
+    also = ({"fixed": {"b": 7}}, {"vary": {"a": [9]}, "function": "sweep_cells:raises"})
+    grid = Grid("g", {"c": 1}, {"a": [1], "b": [2, 3]}, "sweep_cells:square", also)
+    found = [(c.function.partition(":")[2], c.arguments["a"], c.arguments["b"]) for c in grid.cells()]
+    assert found == [("square", 1, 2), ("square", 1, 3), ("square", 1, 7), ("raises", 9, 2), ("raises", 9, 3)]
+
+
+def test_a_toml_file_and_a_python_file_make_grids(tmp_path):
+    (tmp_path / "g.toml").write_text('name = "mine"\n[vary]\nnumber = [1, 2]\n[[also]]\nfixed.number = 5\n')
+    grid = read_grid(str(tmp_path / "g.toml"))
+    assert [c.arguments["number"] for c in grid.cells()] == [1, 2, 5]
+    (tmp_path / "g.py").write_text("from empirics.sweeping import Grid\nown = Grid('own', vary={'number': [4]})\n")
+    assert read_grid(f"{tmp_path / 'g.py'}:own").vary == {"number": [4]}
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("[vary", "not a TOML file"),
+        ("[vari]\na = [1]\n", "unknown word 'vari'"),
+        ("name = 'x'\n", "needs [fixed] or [vary]"),
+        ("vary = 3\n", "vary must be a table"),
+        ("[vary]\na = 3\n", "a must be a list of values"),
+        ("[vary]\na = []\n", "a must be a list of values"),
+        ("[vary]\na = [1]\n[[also]]\nfix = 3\n", "unknown word in a block"),
+        ("[vary]\na = [nan]\n", "must be finite"),
+    ],
+)
+def test_a_bad_grid_is_one_line(tmp_path, content, said):
+    path = tmp_path / "g.toml"
+    path.write_text(content)
+    with pytest.raises(BoundsError) as told:
+        read_grid(str(path)).cells()
+    assert said in str(told.value)
+    assert "\n" not in str(told.value)
+
+
+def test_a_missing_file_is_one_line(tmp_path, capsys):
+    assert main(["sweep", str(tmp_path / "none.toml")]) == 2
+    assert "No such file" in capsys.readouterr().err
+
+
+# ---- running ----
+
+
+def test_what_is_there_is_not_computed_again(store, tmp_path):
+    grid, trace = traced(tmp_path)
+    first = sweep(grid.cells(), store, workers=0)
+    assert [d.how for d in first] == ["done"] * 3
+    more, _ = traced(tmp_path, (1, 2, 3, 4))
+    assert [d.how for d in sweep(more.cells(), store, workers=0)] == ["there"] * 3 + ["done"]
+    assert len(list(trace.iterdir())) == 4
+    sweep(grid.cells(), store, workers=0, fresh=True)
+    assert len(list(trace.iterdir())) == 7
+    assert len(list(store.folder.glob("*.aside"))) == 6
+
+
+def test_a_damaged_result_is_set_aside_and_computed_again(store, tmp_path):
+    grid, trace = traced(tmp_path)
+    sweep(grid.cells(), store, workers=0)
+    path = store.folder / f"{grid.cells()[1].key}.json"
+    path.write_text("{")
+    assert sorted(d.how for d in sweep(grid.cells(), store, workers=0)) == ["done", "there", "there"]
+    assert len(list(trace.iterdir())) == 4
+    assert [p.name.startswith(path.name) for p in store.folder.glob("*.json.*.aside")] == [True]
+
+
+@pytest.mark.parametrize(
+    ("function", "how", "said"),
+    [
+        ("raises", "failed", "ValueError: no square of 2 for you"),
+        ("diverges", "diverged", ""),
+        ("wrong_result", "failed", "must return an Outcome; got int"),
+        ("nothing_here", "failed", "has no attribute 'nothing_here'"),
+    ],
+)
+def test_a_cell_that_goes_wrong_is_recorded_and_the_others_run(store, function, how, said):
+    cells = [Cell(f"sweep_cells:{function}", {"number": 2}), *SQUARES.cells()]
+    found = sweep(cells, store, workers=0)
+    assert [d.how for d in found] == [how, "done", "done", "done"]
+    assert said in found[0].error
+    again = [d.how for d in sweep(cells, store, workers=0) if d.how != "there"]
+    assert again == ([how] if how == "failed" else [])
+
+
+def test_the_command_runs_says_and_prints(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("FEDBOUNDS_STORE", str(tmp_path / "store"))
+    grid = tmp_path / "g.toml"
+    grid.write_text('function = "sweep_cells:square"\n[vary]\nnumber = [2, 5]\n')
+    assert main(["sweep", str(grid), "--status"]) == 0
+    assert "2 cells: 2 missing" in capsys.readouterr().out
+    assert main(["sweep", str(grid), "--workers", "0"]) == 0
+    assert main(["results", "number=5", "--csv"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].endswith("n,2")
+    assert main(["results", "numbr=5"]) == 2
+    assert "did you mean 'number'" in capsys.readouterr().err
+    bad = tmp_path / "bad.toml"
+    bad.write_text('function = "sweep_cells:raises"\n[vary]\nnumber = [2]\n')
+    assert main(["sweep", str(bad), "--workers", "0"]) == 1
+    told = capsys.readouterr()
+    assert "1 failed" in told.out
+    assert "failed: number=2: ValueError: no square of 2 for you" in told.err
+
+
+def test_results_of_no_store(tmp_path, capsys):
+    assert main(["results", "--store", str(tmp_path / "none")]) == 2
+    assert "there is no store" in capsys.readouterr().err
+
+
+def test_no_cluster_at_an_address(store):
+    with pytest.raises(EmpiricsError, match="no cluster answers at"):
+        sweep(SQUARES.cells(), store, scheduler="tcp://127.0.0.1:1")
+
+
+# ---- processes ----
+
+
+def driver(grid, folder, workers="2"):
+    """The command as a process of its own."""
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    command = [sys.executable, "-m", "fedbounds", "sweep", str(grid), "--store", str(folder), "--workers", workers]
+    return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def written(tmp_path, function, more="", numbers=range(6)):
+    path = tmp_path / f"{function}.toml"
+    path.write_text(f'function = "sweep_cells:{function}"\n[fixed]\n{more}\n[vary]\nnumber = {list(numbers)}\n')
+    return path
+
+
+@pytest.mark.slow
+def test_workers_that_are_killed_cost_no_cell_and_workers_change_no_byte(tmp_path):
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    process = driver(written(tmp_path, "dies_once", f'marks = "{marks}"', range(3)), tmp_path / "two")
+    told = process.communicate(timeout=240)
+    assert process.returncode == 0, told
+    assert "3 done" in told[0]
+    assert len(list(marks.iterdir())) == 3
+    for folder, workers in (("one", "0"), ("three", "3")):
+        again = driver(written(tmp_path, "square", numbers=range(3)), tmp_path / folder, workers)
+        told = again.communicate(timeout=240)
+        assert again.returncode == 0, told
+    tables = [{p.name: p.read_bytes() for p in (tmp_path / f).glob("*.parquet")} for f in ("one", "three")]
+    assert tables[0] == tables[1]
+    assert len(tables[0]) == 3
+
+
+@pytest.mark.slow
+def test_a_killed_driver_leaves_whole_files_and_the_rerun_does_the_rest(tmp_path):
+    grid, trace = traced(tmp_path, range(8), sleep=0.4)
+    more = f'trace = "{trace}"\nsleep = 0.4'
+    process = driver(written(tmp_path, "square", more, range(8)), tmp_path / "store", "0")
+    store = Store(tmp_path / "store")
+    until = time.monotonic() + 120
+    while len(store.of(grid.cells())) < 3 and time.monotonic() < until:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGKILL)
+    process.wait(timeout=20)
+    process.communicate()
+    there = len(store.of(grid.cells()))
+    assert 3 <= there < 8
+    assert not any(store.damaged(c) for c in grid.cells())
+    before = len(list(trace.iterdir()))
+    assert sorted({d.how for d in sweep(grid.cells(), store, workers=0)}) == ["done", "there"]
+    assert len(list(trace.iterdir())) - before == 8 - there
+
+
+@pytest.mark.slow
+def test_two_sweeps_on_one_store_at_once(tmp_path):
+    grid = written(tmp_path, "square", "sleep = 0.1", range(10))
+    both = [driver(grid, tmp_path / "store", "0") for _ in range(2)]
+    for process in both:
+        told = process.communicate(timeout=120)
+        assert process.returncode == 0, told
+    store, cells = Store(tmp_path / "store"), read_grid(str(grid)).cells()
+    assert len(store.of(cells)) == 10
+    assert [k.columns() for k in store.of(cells)]
+
+
+@pytest.mark.slow
+def test_an_interrupted_sweep_says_how_to_go_on(tmp_path):
+    process = driver(written(tmp_path, "square", "sleep = 0.3", range(30)), tmp_path / "store", "0")
+    until = time.monotonic() + 60
+    while not list((tmp_path / "store").glob("*.json")) and time.monotonic() < until:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "interrupted; " in out
+    assert "run it again to go on" in out
+    assert "Traceback" not in err
+
+
+@pytest.mark.slow
+def test_a_thousand_cells_that_are_there_take_no_time(tmp_path):
+    store = Store(tmp_path / "store")
+    cells = Grid("many", vary={"number": list(range(1000))}, function="sweep_cells:square").cells()
+    sweep(cells, store, workers=0)
+    began = time.process_time()
+    assert {d.how for d in sweep(cells, store, workers=0)} == {"there"}
+    assert time.process_time() - began < 2

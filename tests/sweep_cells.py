@@ -1,0 +1,40 @@
+"""Cells for tests: quick ones, ones that raise, diverge or die, and a trace of what was really computed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from empirics.errors import Diverged
+from empirics.store import Outcome
+
+
+def square(number: float, trace: str = "", sleep: float = 0.0) -> Outcome:
+    """A table of two rows; leaves a file in ``trace`` each time it is computed."""
+    if trace:
+        (Path(trace) / f"{number}.{os.getpid()}.{time.monotonic_ns()}").touch()
+    time.sleep(sleep)
+    return Outcome({"number": [number, number], "square": [float(number) ** 2, float(number) ** 2 + 0.5]}, {"n": 2})
+
+
+def raises(number: float) -> Outcome:
+    raise ValueError(f"no square of {number}\nfor you")
+
+
+def diverges(number: float) -> Outcome:
+    raise Diverged(3, "fedavg()", 1e30)
+
+
+def wrong_result(number: float) -> Outcome:
+    return number  # type: ignore[return-value]
+
+
+def dies_once(number: float, marks: str) -> Outcome:
+    """Kills its own process the first time it is tried."""
+    mark = Path(marks) / f"died-{number}"
+    if not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return square(number)
