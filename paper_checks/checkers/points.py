@@ -103,8 +103,8 @@ class _Draw:
         if not solutions:
             return None
         q, expression = solutions[int(random.integers(len(solutions)))]
-        beside = 1 + sp.Rational(int(random.choice((-1, 1))), 10 ** int(random.integers(1, 5)))
-        number = _exactly(q, expression * beside, point)
+        away = sp.Rational(int(random.choice((-1, 1))), 10 ** int(random.integers(1, 5)))
+        number = _exactly(q, away + expression * (1 + away), point)  # not on the edge: it may lie at 0
         if number is None or q in self.within or not number.is_Rational or self._counted(q):
             return None
         moved = self._solved({**point, q: number})

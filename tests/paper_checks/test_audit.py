@@ -1,0 +1,185 @@
+"""The audit as a whole: every claim gives its audited verdict, and running checks hides nothing."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+from checker_toys import speed
+
+from bounds.catalog import BOUNDS
+from bounds.errors import UnknownNameError
+from bounds.papers import Source
+from paper_checks.audit import audit, claim, CLAIMS, judge, Word
+from paper_checks.checkers import Open, Readings, Same
+from paper_checks.claims import Book, Claim, ClaimError, Grade, Kind, registry, Repair, Status
+
+ASKED_BY_NONE: dict[str, str] = {}
+"""Bounds of the catalogue that no claim asks for, with the reason."""
+
+
+def made(name, check, known=Status.HOLDS, **more):
+    return Claim(f"toys.{name}", "A sentence.", Source("toys", "a note"), Kind.EQUATION, check, known, **more)
+
+
+TRUE, FALSE = Same(speed, speed), Same(speed, 2 * speed, ratio=sp.Rational(1, 2))
+
+
+def broken(book):
+    raise ZeroDivisionError("planted")
+
+
+# ---- the papers' claims ----
+
+
+@pytest.fixture(scope="session")
+def verdicts():
+    """Every claim but the deep ones, once, in two processes."""
+    return {v.claim.name: v for v in audit([c for c in CLAIMS.values() if not c.deep], workers=2)}
+
+
+def missing(verdicts):
+    """The bounds of the catalogue that no claim asks for."""
+    asked = {name for v in verdicts.values() for name in v.bounds}
+    return sorted(set(BOUNDS) - asked)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name, c in CLAIMS.items() if not c.deep])
+def test_a_claim_gives_its_audited_verdict(name, verdicts):
+    verdict = verdicts[name]
+    assert verdict.expected, f"{verdict.finding} repair {verdict.repair}"
+
+
+@pytest.mark.slow
+def test_a_failing_claim_shows_where_it_fails(verdicts):
+    """With a point or an instance, or by the audited difference between what is printed and what is true."""
+    bare = [
+        name
+        for name, v in verdicts.items()
+        if v.finding.status is Status.FAILS and not v.finding.witness and not _names_the_way(v.claim.check)
+    ]
+    assert bare == []
+
+
+def _names_the_way(check):
+    ways = ("ratio", "difference", "off_by", "breaks", "wrong", "flips", "found")
+    return any(getattr(check, way, None) not in (None, ()) for way in ways)
+
+
+@pytest.mark.slow
+def test_checks_ask_for_bounds_of_the_catalogue(verdicts):
+    print(f"asked for by no claim: {', '.join(missing(verdicts)) or 'none'}")
+    assert not [name for v in verdicts.values() for name in v.bounds if name not in BOUNDS]
+    assert set(ASKED_BY_NONE) <= set(missing(verdicts))
+
+
+def test_every_open_claim_says_why_at_length():
+    for name, c in CLAIMS.items():
+        if isinstance(c.check, Open):
+            assert len(c.check.reason) > 40, name
+            assert c.known is Status.OPEN
+
+
+def test_damaged_text_fails_only_if_every_reading_does():
+    for name, c in CLAIMS.items():
+        if isinstance(c.check, Readings):
+            assert c.damaged or len(c.check.readings) > 1, name
+
+
+def test_repairs_name_bounds_of_the_catalogue():
+    for c in CLAIMS.values():
+        if c.repair is not None and c.repair.bound:
+            assert c.repair.bound in BOUNDS, c.name
+
+
+def test_a_claim_is_found_by_name_and_an_unknown_one_refused_with_the_nearest():
+    name = next(iter(CLAIMS))
+    assert claim(name) is CLAIMS[name]
+    with pytest.raises(UnknownNameError, match=name.replace(".", r"\.")):
+        claim(name + "x")
+
+
+# ---- running checks ----
+
+
+def test_a_name_is_used_once():
+    with pytest.raises(ClaimError, match=r"two claims are called 'toys\.a'"):
+        registry((made("a", TRUE),), (made("a", FALSE),))
+
+
+@pytest.mark.parametrize("name", ["elsewhere.a", "toys.A", "toys.a b", "toys", 'toys."'])
+def test_a_name_is_plain_and_begins_with_the_paper(name):
+    with pytest.raises(ClaimError, match="claim"):
+        Claim(name, "A sentence.", Source("toys", "a note"), Kind.EQUATION, TRUE, Status.HOLDS)
+
+
+def test_an_open_claim_has_nothing_to_repair():
+    with pytest.raises(ClaimError, match="nothing to repair"):
+        made("a", Open("why"), Status.OPEN, repair=Repair("words", TRUE))
+
+
+@pytest.mark.parametrize("check", [broken, lambda book: None, lambda book: exit(3), Same("toys.none", speed)])
+def test_a_check_that_breaks_is_open_and_not_as_audited(check):
+    for known in Status:
+        verdict = judge(made("a", check, known))
+        assert (verdict.finding.status, verdict.crashed, verdict.expected) == (Status.OPEN, True, False)
+        assert "the check broke" in verdict.finding.evidence
+
+
+def test_a_verdict_is_expected_if_status_way_and_repair_are():
+    fixed = Repair("twice as much", TRUE)
+    assert judge(made("a", TRUE)).expected
+    assert not judge(made("a", TRUE, Status.FAILS)).expected
+    assert judge(made("a", FALSE, Status.FAILS)).expected
+    assert not judge(made("a", Same(speed, 3 * speed, ratio=sp.Rational(1, 2)), Status.FAILS)).expected
+    repaired = judge(made("a", FALSE, Status.FAILS, repair=fixed))
+    assert (repaired.word, repaired.expected) == (Word.REPAIRED, True)
+    botched = judge(made("a", FALSE, Status.FAILS, repair=Repair("three times", FALSE)))
+    assert (botched.word, botched.expected) == (Word.FAILS, False)
+    assert not judge(made("a", FALSE, Status.FAILS, repair=Repair("breaks", broken))).expected
+
+
+def test_a_shared_book_does_not_mix_up_what_was_asked_for():
+    one, two = list(BOUNDS)[:2]
+    book = Book()
+    first, second = (judge(made("a", Same(name, name), about=("more",)), book) for name in (one, two))
+    assert first.bounds == tuple(sorted((one, "more")))
+    assert second.bounds == tuple(sorted((two, "more")))
+    assert book.asked == {one, two}
+
+
+def test_a_replaced_bound_is_what_checks_see():
+    from dataclasses import replace
+
+    name = next(iter(BOUNDS))
+    doubled = replace(BOUNDS[name], terms={k: 2 * t for k, t in BOUNDS[name].terms.items()})
+    twice = made("a", Same(name, BOUNDS[name].expr))
+    assert judge(twice).expected
+    assert not judge(twice, Book({name: doubled})).expected
+    with pytest.raises(UnknownNameError, match="did you mean"):
+        Book()[name + "x"]
+
+
+def test_verdicts_keep_the_order_of_the_claims_whatever_the_workers():
+    claims = [made("a", TRUE), made("b", broken), made("c", FALSE, Status.FAILS), made("a", FALSE), made("d", TRUE)]
+    heard: list[str] = []
+    runs = [audit(claims, workers, lambda v: heard.append(v.claim.name)) for workers in (1, 2, 3)]
+    for run in runs:
+        assert [v.claim for v in run] == claims
+        assert [(v.finding, v.expected) for v in run] == [(v.finding, v.expected) for v in runs[0]]
+    assert sorted(heard) == sorted([c.name for c in claims] * 3)
+    assert audit([], 2) == []
+
+
+@pytest.mark.slow
+def test_the_papers_verdicts_do_not_depend_on_the_workers(verdicts):
+    some = [c for c in CLAIMS.values() if not c.deep and verdicts[c.name].seconds < 0.5][::9]
+    for alone in audit(some, workers=1):
+        both = verdicts[alone.claim.name]
+        assert (alone.finding, alone.repair, alone.bounds) == (both.finding, both.repair, both.bounds)
+
+
+def test_the_grades_are_those_that_reports_explain():
+    from paper_checks.reporting.text import HOW
+
+    assert all(f"*{grade}*" in HOW for grade in Grade)

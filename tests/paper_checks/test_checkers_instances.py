@@ -1,0 +1,54 @@
+"""Dominates and Broken: a bound that an exact search cannot break, one that it breaks, and stored witnesses."""
+
+from dataclasses import replace
+
+import pytest
+
+from bounds.catalog import get
+from paper_checks.checkers import Broken, Dominates, instances
+from paper_checks.claims import Book, Status
+
+NAME = "fedals.one_round"
+
+
+def scaled(factor):
+    """The bound's twin with every term times a factor."""
+    bound = get(NAME)
+    return Book({NAME: replace(bound, terms={n: t * factor for n, t in bound.terms.items()})})
+
+
+def test_a_bound_that_holds_is_not_broken_and_its_tightness_is_audited():
+    found = Dominates(NAME, evaluations=30)(Book())
+    assert found.status is Status.HOLDS
+    least = float(found.evidence.split(">= ")[1].split()[0])
+    assert least >= 1
+    assert Dominates(NAME, evaluations=30, least=least)(Book()).as_audited
+    assert not Dominates(NAME, evaluations=30, least=least)(scaled(3)).as_audited
+
+
+def test_a_bound_cut_to_pieces_is_broken_and_its_witness_replays(tmp_path, monkeypatch):
+    from paper_checks.falsifier import falsify
+
+    cut = scaled(10**-6)
+    found = Dominates(NAME, evaluations=40)(cut)
+    assert found.status is Status.FAILS
+    assert found.witness
+    witness = falsify(cut[NAME], evaluations=40).witness
+    witness.save(tmp_path / "cut.json")
+    monkeypatch.setattr(instances, "WITNESSES", tmp_path)
+    assert Broken(NAME, "cut.json")(cut).status is Status.FAILS
+    ratio = float(witness.measured) / float(witness.value)
+    assert Broken(NAME, "cut.json", ratio=ratio)(cut).as_audited
+    assert not Broken(NAME, "cut.json", ratio=2 * ratio)(cut).as_audited
+
+
+def test_a_witness_of_another_formula_is_refused(tmp_path, monkeypatch):
+    from paper_checks.falsifier import falsify, WitnessError
+
+    cut = scaled(10**-6)
+    falsify(cut[NAME], evaluations=40).witness.save(tmp_path / "cut.json")
+    monkeypatch.setattr(instances, "WITNESSES", tmp_path)
+    with pytest.raises(WitnessError, match="search again"):
+        Broken(NAME, "cut.json")(Book())
+    with pytest.raises(WitnessError, match="no_such"):
+        Broken(NAME, "no_such.json")(Book())

@@ -1,0 +1,148 @@
+"""Reports: Markdown, HTML and JSON say the same of every claim, whatever stands in it."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+import sympy as sp
+from checker_toys import speed
+
+from bounds.papers import Source
+from paper_checks import summaries
+from paper_checks.audit import audit
+from paper_checks.checkers import Computed, Open, Same
+from paper_checks.claims import Claim, Finding, Grade, Kind, Repair, Status
+from paper_checks.reporting import markdown, page, records, show
+
+NASTY = 'a < b & "c" <script>alert(1)</script> | x_1 * y_2\nsecond line \\ end'
+VOID = {"meta", "input", "br", "hr", "img", "link"}
+
+
+def saying(status, evidence, **witness):
+    return Computed("says it", lambda book: Finding(status, Grade.EXACT, evidence, witness))
+
+
+def made(name, check, known, paper="fedals", **more):
+    return Claim(f"{paper}.{name}", f"Says that {NASTY}", Source(paper, "eq. (1)"), Kind.EQUATION, check, known, **more)
+
+
+@pytest.fixture(scope="module")
+def verdicts():
+    return audit(
+        [
+            made("holds", Same(speed, speed), Status.HOLDS, note=NASTY),
+            made("damaged", saying(Status.FAILS, NASTY, x=NASTY), Status.FAILS, damaged="1 or l"),
+            made("repaired", saying(Status.FAILS, "no"), Status.FAILS, repair=Repair(NASTY, Same(speed, speed), "b.c")),
+            made("changed", saying(Status.FAILS, "no"), Status.HOLDS),
+            made("open", Open("nobody knows"), Status.OPEN, paper="fedcog"),
+            made("own", Same(speed, 2 * speed), Status.FAILS, paper="my_notes"),
+        ],
+        workers=1,
+    )
+
+
+class Checked(HTMLParser):
+    """Collects ids and what is linked to; every tag must be closed in its turn."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.ids, self.linked, self.text = [], [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        self.linked += [values[a] for a in ("href", "src", "action") if a in values]
+        self.ids += [values["id"]] if "id" in values else []
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def test_the_page_is_balanced_self_contained_and_has_every_claim(verdicts):
+    text = page(records(verdicts))
+    found = Checked(text)
+    assert found.open == []
+    assert found.linked == []
+    assert "http" not in text
+    assert "@import" not in text
+    assert sorted(found.ids) == sorted(v.claim.name for v in verdicts)
+    assert "<script>alert" not in text
+    assert any("<script>alert(1)</script> | x_1 * y_2" in piece for piece in found.text)
+    assert "differs from the audited verdict" in text
+
+
+def test_every_box_of_the_page_has_claims_to_sift(verdicts):
+    text = page(records(verdicts))
+    boxes = set(re.findall(r'checkbox" value="(\w+)"', text))
+    assert boxes == {"HOLDS", "REPAIRED", "FAILS", "OPEN"}
+    assert set(re.findall(r'data-verdict="(\w+)"', text)) == boxes
+
+
+def test_markdown_counts_links_and_keeps_each_entry_on_its_line(verdicts):
+    text = markdown(records(verdicts))
+    lines = text.splitlines()
+    assert "| FedALS | 4 | 1 | 1 | 2 | 0 | 1 proved |" in lines
+    assert "| all | 6 | 1 | 1 | 3 | 1 | 1 proved |" in lines
+    anchors = {re.sub(r"[^\w -]", "", line[5:]).strip().lower() for line in lines if line.startswith("#### ")}
+    links = set(re.findall(r"\]\(#([^)]*)\)", text))
+    assert links == anchors
+    assert len(links) == len(verdicts)
+    evidence = [line for line in lines if line.startswith("- Evidence: a < b")]
+    assert len(evidence) == 1
+    assert "second line" in evidence[0]
+    assert r"x\_1 \* y\_2" in evidence[0]
+
+
+def test_damaged_text_comes_first_within_its_paper(verdicts):
+    assert [r.name.split(".")[1] for r in records(verdicts)] == [
+        "damaged", "holds", "repaired", "changed", "open", "own",
+    ]  # fmt: skip
+    text = markdown(records(verdicts))
+    assert text.index("### Check against the PDF") < text.index("#### fedals.damaged") < text.index("#### fedals.holds")
+
+
+def test_records_are_json_and_hold_no_timings(verdicts):
+    told = json.loads(json.dumps([r.as_json() for r in records(verdicts)]))
+    byname = {r["name"]: r for r in told}
+    assert byname["fedals.repaired"]["verdict"] == "REPAIRED"
+    assert byname["fedals.repaired"]["repair_bound"] == "b.c"
+    assert byname["fedals.changed"]["expected"] is False
+    assert byname["fedals.damaged"]["witness"] == {"x": NASTY}
+    assert byname["fedals.holds"]["command"] == "fedbounds check fedals.holds"
+    assert not any("second" in key for r in told for key in r)
+
+
+def test_reports_made_twice_are_the_same(verdicts):
+    again = audit([v.claim for v in verdicts], workers=2)
+    for make in (markdown, page):
+        assert make(records(verdicts)) == make(records(again))
+
+
+def test_a_summary_quotes_the_verdicts_of_the_run(verdicts, monkeypatch):
+    monkeypatch.setitem(summaries.SUMMARIES, "fedals", ("Look at [fedals.holds] and [fedals.gone].",))
+    said = "Look at `fedals.holds` (HOLDS) and `fedals.gone` (not run)."
+    assert said in markdown(records(verdicts))
+    assert said in page(records(verdicts))
+
+
+def test_the_terminal_shows_what_differs(verdicts, capsys):
+    show(verdicts)
+    out = capsys.readouterr().out
+    assert "6 claims: 1 HOLDS, 1 REPAIRED, 3 FAILS, 1 OPEN" in out
+    assert "differs from the audit: fedals.changed: FAILS, audited HOLDS" in out
+    assert "differs from the audit: fedals.holds" not in out
+    show(verdicts[1:2], whole=True)
+    assert "witness: x = a < b" in capsys.readouterr().out
+
+
+def test_another_way_of_failing_is_said_so(capsys):
+    other = made("other", Same(speed, 3 * speed, ratio=sp.Rational(1, 2)), Status.FAILS)
+    show(audit([other], workers=1))
+    assert "FAILS, but in another way, audited FAILS" in capsys.readouterr().out
