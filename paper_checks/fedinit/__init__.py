@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..claims import Claim
-from . import divergence, excess, generalization, lemmas, optimization, orders, stability
+from . import costs, divergence, excess, generalization, lemmas, optimization, orders, stability, tables
 
 CLAIMS: tuple[Claim, ...] = (
     *lemmas.CLAIMS,
@@ -13,4 +13,6 @@ CLAIMS: tuple[Claim, ...] = (
     *generalization.CLAIMS,
     *orders.CLAIMS,
     *excess.CLAIMS,
+    *tables.CLAIMS,
+    *costs.CLAIMS,
 )

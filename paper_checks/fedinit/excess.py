@@ -309,7 +309,6 @@ def _round_weight(book: Book) -> sp.Expr:
     return length * sp.sqrt(weight)
 
 
-
 def _on_a_ball(book: Book) -> Finding:
     """f = 3 w^2/2 on |w| <= 4: slope at most 12, PL with mu = 3, and the cap L_G^2/(2 mu) reached at the edge only."""
     curvature, radius = Fraction(3), Fraction(4)
