@@ -98,16 +98,15 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "fedcog.table_5.noise",
-        "Distilling on noise does no harm: it is not below FedAvg.",
-        at("Tables 1 and 5"),
+        "Distilling on noise is worse than FedAvg, so that distillation alone is not what helps.",
+        at("Section 6.5, Tables 1 and 5"),
         Kind.TABLE,
         Ordered(
             {**FIVE, **{f"FedAvg, {k}": values("1")[f"FedAvg, CIFAR-10 {k}"] for k in ("NIID-1", "NIID-2")}},
-            tuple((f"FedAvg, {k}", f"{NOISE}, {k}") for k in ("NIID-1", "NIID-2")),
-            wrong=tuple(f"FedAvg, {k} < {NOISE}, {k}" for k in ("NIID-1", "NIID-2")),
+            tuple((f"{NOISE}, {k}", f"FedAvg, {k}") for k in ("NIID-1", "NIID-2")),
         ),
-        known=Status.FAILS,
-        note="3.4 and 0.9 points below: distillation alone is not what helps.",
+        known=Status.HOLDS,
+        note="By 3.4 and 0.9 points: most of what the full method is ahead of noise undoes that harm.",
     ),
     Claim(
         "fedcog.table_6.rise",

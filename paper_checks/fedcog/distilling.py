@@ -115,3 +115,33 @@ def least_factor(book: Book) -> Finding:
     mean_square = sum((w * gradient**2 for w in shares), Fraction(0))
     needed = mean_square / sum((w * gradient for w in shares), Fraction(0)) ** 2
     return Agree()({"least factor of clients that agree": (needed, 1)})
+
+
+def scaled(book: Book) -> Finding:
+    """Second differences of the distillation loss at the teacher, along one direction of the weights."""
+    step = 1e-3
+
+    def curvature(data: Sequence[Vector]) -> float:
+        there, back = ([[sign * step * w for w in row] for row in NEW] for sign in (1, -1))
+        return (distillation(FLAT, there, data) + distillation(FLAT, back, data)) / step**2
+
+    small, large = curvature(FIRST_DATA), curvature([[3 * v for v in x] for x in FIRST_DATA])
+    said = f"curvature {small:.4g} on data, {large:.4g} on data three times as large"
+    alike = large <= small * (1 + 1e-6)
+    return Finding(Status.HOLDS if alike else Status.FAILS, Grade.EXACT, said, as_audited=abs(large / small - 9) < 1e-3)
+
+
+def together(book: Book) -> Finding:
+    """Clients a/2 (x - m_k)^2: the mean of squared gradients less the squared mean is the same at every model."""
+    curvature, minima = Fraction(5, 3), (Fraction(1, 2), Fraction(-2), Fraction(7, 4))
+    differing = {}
+    for shares in ((Fraction(1, 6), Fraction(1, 3), Fraction(1, 2)), (Fraction(1), Fraction(0), Fraction(0))):
+        offsets = set()
+        for x in (Fraction(-3), Fraction(1, 7), Fraction(20)):
+            gradients = [curvature * (x - m) for m in minima]
+            squares = sum((w * g**2 for w, g in zip(shares, gradients, strict=True)), Fraction(0))
+            offsets.add(squares - sum((w * g for w, g in zip(shares, gradients, strict=True)), Fraction(0)) ** 2)
+        if len(offsets) > 1 or min(offsets) < 0:
+            differing[", ".join(map(str, shares))] = ", ".join(map(str, offsets))
+    said = f"no one offset for the weights {differing}" if differing else "one offset for three models, two weightings"
+    return Finding(Status.FAILS if differing else Status.HOLDS, Grade.EXACT, said, differing)

@@ -140,7 +140,7 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.SETTING,
         Prints({"samples of every class": str(BUDGET // 10)}, {"samples of every class": BUDGET / 10}),
         known=Status.FAILS,
-        note="256 is no multiple of 10 (nor of 100): the uniform rule as stated was not what produced the tables.",
+        note="256 is no multiple of 10 nor of 100: the uniform rule as stated makes no 256 samples.",
     ),
     Claim(
         "fedcog.labels.example",

@@ -160,6 +160,25 @@ CLAIMS: tuple[Claim, ...] = (
         note="So the theorem is about the loss one wants; the distillation enters through the constants L and sigma^2.",
     ),
     Claim(
+        "fedcog.assumption_5_1",
+        "One smoothness constant of the objective serves for generated data of every round, however large.",
+        at("Assumption 5.1 = A.1"),
+        Kind.ASSUMPTION,
+        Computed("the curvature of the distillation loss on data and on three times as large data", distilling.scaled),
+        known=Status.FAILS,
+        note="It grows with the square of the inputs, which nothing bounds. The assumption names no constant; the "
+        "theorem needs one L for all rounds.",
+    ),
+    Claim(
+        "fedcog.assumptions.together",
+        "The four assumptions can hold together, for every choice of the weights.",
+        at("Assumptions 5.1 to 5.4"),
+        Kind.ASSUMPTION,
+        Computed("parabolas of one curvature: beta^2 = 1 with one kappa^2 for all models", distilling.together),
+        known=Status.HOLDS,
+        note="Noise of a fixed variance added to their gradients meets Assumption 5.3.",
+    ),
+    Claim(
         "fedcog.assumption_5_4.least_factor",
         "beta^2 >= 1 is no restriction: without an offset no smaller factor is possible.",
         at("Assumption 5.4 = A.4"),

@@ -1,0 +1,185 @@
+"""Findings on FedCOG once more, by arithmetic of their own: nothing here runs a check of the audit."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import product
+from statistics import mean
+
+import pytest
+import sympy as sp
+
+from bounds.catalog import BOUNDS
+from paper_checks.audit import judge
+from paper_checks.checkers import MonotoneIn, Same
+from paper_checks.claims import Book, Status
+from paper_checks.fedcog import CLAIMS
+from paper_checks.fedcog.common import Agree, Contradicted, EdgeIs
+from paper_checks.reported import reported
+
+BY_NAME = {claim.name: claim for claim in CLAIMS}
+
+
+def cell(table: str, row: str, column: str) -> float:
+    (found,) = [float(r.value) for r in reported("fedcog") if (r.table, r.row, r.column) == (table, row, column)]
+    return found
+
+
+def known(name: str) -> Status:
+    return BY_NAME[name].known
+
+
+# ---- theory ----
+
+
+def test_smoothness_with_a_minus_is_broken_by_a_parabola():
+    """F = 3/2 x^2 from x = 2 by a step of -1: it changes by 3/2 - 6 = -9/2; aligned -6, squared step 1."""
+    printed = BOUNDS["fedcog.smoothness_step_printed"](step_alignment=-6.0, smoothness=3.0, global_step=1.0)
+    right = BOUNDS["fedcog.smoothness_step"](step_alignment=-6.0, smoothness=3.0, global_step=1.0)
+    assert printed == -7.5 < -4.5 == right
+    assert known("fedcog.eq_19") is known("fedcog.eq_20") is Status.FAILS
+
+
+def test_the_appendix_squares_the_smoothness():
+    at = {"initial_gap": 0.0, "local_steps": 4, "rounds": 25, "smoothness": 3.0, "gradient_variance": 0.5,
+          "client_weight": [0.2, 0.8], "dissimilarity_offset": 0.0}  # fmt: skip
+    noise = 4 * 0.5 * (0.2**2 + 0.8**2) / math.sqrt(100)
+    assert BOUNDS["fedcog.corollary_appendix"].parts(**at)["gradient noise"] == pytest.approx(9 * noise)
+    assert BOUNDS["fedcog.corollary_printed"].parts(**at)["gradient noise"] == pytest.approx(3 * noise)
+    assert known("fedcog.eq_65") is Status.FAILS
+
+
+@pytest.mark.parametrize("rounds", [1, 3, 15])
+def test_the_corollary_fails_for_few_rounds(rounds):
+    """Gradient descent on L/2 x^2 with step 1/sqrt(T) > 2/L goes away from the minimum: the start is best."""
+    curvature, x, squares = 9.0, 0.5, []
+    for _ in range(rounds):
+        squares.append((curvature * x) ** 2)
+        x -= curvature * x / math.sqrt(rounds)
+    at = {"initial_gap": curvature / 8, "local_steps": 1, "rounds": rounds, "smoothness": curvature,
+          "gradient_variance": 0.0, "client_weight": [1.0], "dissimilarity_offset": 0.0}  # fmt: skip
+    assert min(squares) > BOUNDS["fedcog.corollary_printed"](**at)
+    assert not BOUNDS["fedcog.corollary"].holds(**at, dissimilarity_factor=1.0)
+
+
+def test_the_reciprocal_condition_alone_admits_large_steps():
+    """A = 2, beta^2 = 1: 1/(1 - A) = -1 <= 3/2, but A (2 beta^2 + 1) = 6 > 1; with 2 tau eta L <= 1 A is below 1/2."""
+    assert 1 / (1 - 2.0) <= 1.5 < 6
+    for tau in range(1, 400):
+        assert 2 * tau * (tau - 1) * (1 / (2 * tau)) ** 2 < 0.5
+    assert known("fedcog.eq_63.alone") is Status.FAILS
+    assert known("fedcog.eq_64") is Status.HOLDS
+
+
+def test_without_heterogeneity_more_local_steps_are_always_better():
+    at = {"initial_gap": 2.0, "rounds": 30, "smoothness": 1.5, "gradient_variance": 0.0, "client_weight": [0.4, 0.6]}
+    bound = BOUNDS["fedcog.corollary_printed"]
+    falling = [float(bound(**at, local_steps=tau, dissimilarity_offset=0.0)) for tau in (1, 10, 1000, 10**6)]
+    assert falling == sorted(falling, reverse=True)
+    assert falling[-1] < 1e-2 * falling[0]
+    turning = [float(bound(**at, local_steps=tau, dissimilarity_offset=0.3)) for tau in (1, 10, 1000)]
+    assert turning[2] > turning[0]
+
+
+def test_four_rounds_say_no_more_than_smoothness_does():
+    """4 gap / (tau eta T) at the largest admitted step against 2 L gap: at least 8/T of them, more for many steps."""
+    for tau in (1, 2, 3, 4, 10, 400):
+        second = math.inf if tau == 1 else 1 / math.sqrt(2 * tau * (tau - 1) * 3)
+        step = min(1 / (2 * tau), second)
+        assert 4 / (tau * step * 4) >= 2 * (1 - 1e-12)
+    assert 4 / (10 / math.sqrt(2 * 10 * 9 * 3) * 5) < 2  # five rounds of ten steps, beta^2 = 1
+
+
+def test_one_coin_for_all_clients_breaks_the_independence_step():
+    """Noise +-1 of two clients with weights 1/4 and 3/4: variance 5/8 with two coins, 1 with one."""
+    alone = mean((Fraction(a, 4) + Fraction(3 * b, 4)) ** 2 for a, b in product((-1, 1), repeat=2))
+    assert (alone, mean((Fraction(a, 4) + Fraction(3 * a, 4)) ** 2 for a in (-1, 1))) == (Fraction(5, 8), 1)
+    assert known("fedcog.eq_26.assumed") is Status.FAILS
+
+
+# ---- tables ----
+
+
+def test_averages_of_table_1():
+    settings = [f"{d} {k}" for d in ("Fashion-MNIST", "CIFAR-10", "CIFAR-100") for k in ("NIID-1", "NIID-2")]
+    off = {
+        row
+        for row in {r.row for r in reported("fedcog") if r.table == "1"}
+        if abs(mean(cell("1", row, s) for s in settings) - cell("1", row, "Avg.")) > 0.0101
+    }
+    assert off == {"FedReg"}
+
+
+def test_gains_in_percent():
+    assert pytest.approx(13.24, abs=0.01) == 100 * (43.44 / 38.36 - 1)
+    assert [round(100 * (a / b - 1)) for a, b in ((20.89, 18.30), (51.35, 44.53), (54.57, 45.71))] == [14, 15, 19]
+    assert [round(100 * (a / b - 1)) for a, b in ((20.89, 20.63), (51.35, 47.91))] == [1, 7]
+    assert known("fedcog.table_7.gain") is known("fedcog.table_2.gains.table_3") is Status.FAILS
+
+
+def test_one_round_of_fedcog_costs_almost_two_of_fedavg():
+    """51 rounds: 983 s of FedAvg; 50 of those and one of FedCOG 1001 s. In passes: 4 * 100 * 256 + 2 * 400 * 128."""
+    assert pytest.approx(1.934, abs=1e-3) == (1001 - 50 * 983 / 51) / (983 / 51)
+    assert (4 * 100 * 256 + 2 * 400 * 128) / (2 * 400 * 64) == 4
+    assert 51 * 14.81 < 983 - 2 * 100
+
+
+def test_generated_inputs_outnumber_the_parameters():
+    convolutions = 3 * 6 * 25 + 6 + 6 * 16 * 25 + 16
+    dense = 400 * 120 + 120 + 120 * 84 + 84 + 84 * 10 + 10
+    assert convolutions + dense == 62_006 < 256 * 3 * 32 * 32
+    wide = 3 * 16 * 9 + 16 + 16 * 32 * 9 + 32 + 32 * 64 * 9 + 64 + 256 * 128 + 128 + 128 * 100 + 100
+    assert wide == 69_380
+
+
+def test_printed_deviations_are_smaller_than_what_tables_differ_by():
+    assert cell("6", "FedCOG", "400") - cell("1", "FedCOG", "CIFAR-10 NIID-1") > 6 * 0.12
+    assert cell("1", "FedCOG", "CIFAR-10 NIID-1") - cell("8", "FedCOG", "10") > 20 * 0.12
+    assert cell("4", "FedCOG", "Acc") - cell("3", "CIFAR-10-1", "FedAvg with FedCOG") == pytest.approx(1.12)
+
+
+# ---- the local checkers ----
+
+
+def of(check) -> Status:
+    return check(Book()).status
+
+
+def test_an_edge_is_found_on_its_side_alone():
+    from bounds.vocabulary import jensen_shannon as js, step_size as eta
+
+    assert of(EdgeIs("fedcog.disagreement_loss", js, sp.log(2))) is Status.HOLDS
+    assert of(EdgeIs("fedcog.disagreement_loss", js, sp.log(2), closed=False)) is Status.FAILS
+    assert of(EdgeIs("fedcog.disagreement_loss", js, sp.log(2), below=False)) is Status.FAILS
+    for elsewhere in (0.69, 0.7):
+        assert of(EdgeIs("fedcog.disagreement_loss", js, elsewhere)) is Status.FAILS
+    assert of(EdgeIs("fedcog.disagreement_upper", js, 0.7)) is Status.FAILS  # no condition at all
+    assert of(EdgeIs("fedcog.gradient_drift", eta, -1)) is Status.FAILS
+
+
+def test_numbers_must_agree_to_their_digits():
+    assert Agree(6)({"x": (1.0000001, 1)}).status is Status.HOLDS
+    assert Agree(8)({"x": (1.0000001, 1), "y": (2, 2)}).witness == {"x": "1.0000001 against 1"}
+    assert Agree()({"x": (float("nan"), 1)}).status is Status.FAILS
+
+
+def test_a_contradiction_needs_the_contrary():
+    from bounds.vocabulary import rounds
+
+    falls = MonotoneIn("fedcog.corollary_printed", rounds, up=False)
+    assert of(Contradicted(falls, "it falls")) is Status.FAILS
+    assert of(Contradicted(Same(rounds, 2 * rounds), "it does not")) is Status.HOLDS
+
+
+def test_the_listing_notices_another_algorithm():
+    """With several local steps the generated data do change the models, whose comparison claims rest on."""
+    from paper_checks.fedcog.listing import SAMPLES, trained
+
+    plugged = trained(f"fedcog(steps=2, samples={SAMPLES}, distillation=0.7, after=0)")
+    assert float((plugged - trained("fedavg()")).abs().max()) > 1e-4
+
+
+@pytest.mark.parametrize("name", ["fedcog.eq_30", "fedcog.eq_61", "fedcog.eq_51", "fedcog.eq_53", "fedcog.eq_6"])
+def test_proof_steps_are_symbolic(name):
+    assert judge(BY_NAME[name]).finding.grade == "proved"
