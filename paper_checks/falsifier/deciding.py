@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
 from bounds import vocabulary
 from bounds.core import Bound
@@ -114,20 +115,34 @@ def decided(bound: Bound, problem: Any, method: Any, setting: Any) -> tuple[tupl
     return tuple(found)
 
 
+@lru_cache(maxsize=256)
+def _scalar(bound: Bound, name: str) -> Callable[..., Any] | None:
+    """The numeric conditions that speak of ``name`` as one fast function of plain numbers; None if there are none."""
+    spoken_of = [r for r in bound.relations if name in {getattr(s, "name", "") for s in r.free_symbols}]
+    if not spoken_of or name not in {q.name for q in bound.quantities}:
+        return None
+    stand_ins = {q: sp.Symbol(q.name) for q in bound.quantities}
+    plain = [relation.subs(stand_ins) for relation in spoken_of]
+    code = sp.lambdify(list(stand_ins.values()), plain, modules=["math", "sympy"])
+    return lambda **values: all(code(**values))
+
+
 def largest(bound: Bound, values: Mapping[str, Any], name: str, high: float, low_share: float = 1e-9) -> float:
     """The largest value of ``name`` up to ``high`` that meets the conditions, 0 if even tiny ones fail.
 
     Takes it that conditions which hold at a value hold below it, as caps do. ``values`` may be stand-ins for what only
     a run could tell; conditions rarely ask for that.
     """
-    relations = [r for r in bound.relations if name in {getattr(s, "name", "") for s in r.free_symbols}]
-    if not relations or name not in {q.name for q in bound.quantities}:
+    check = _scalar(bound, name)
+    if check is None:
         return high
     given = {q.name: values.get(q.name, 1.0) for q in bound.quantities}
 
     def fine(value: float) -> bool:
-        with np.errstate(all="ignore"):
-            return bool(np.isfinite(compiled(bound)(**{**given, name: value})).all())
+        try:
+            return bool(check(**{**given, name: value}))
+        except (ArithmeticError, ValueError, TypeError):
+            return False
 
     if fine(high):
         return high

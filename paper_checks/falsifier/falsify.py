@@ -126,11 +126,12 @@ def falsify(
 def _confirmed(shrinker: Shrinker, name: str, definitions: tuple[str, ...]) -> Witness | None:
     """The violation as a witness, made simple; as it was found if only that survives exact arithmetic."""
     bound, family, whole = shrinker.bound, shrinker.family, dict(shrinker.instance)
-    for candidate in (shrinker.run(), whole):
-        found: Exactly = family.exactly(bound, candidate)
-        if found.violated:
-            return witness_of(bound, name, family.name, candidate, found, definitions)
-    return None
+    if not (found := family.exactly(bound, whole)).violated:
+        return None
+    simple = shrinker.run()
+    short: Exactly = family.exactly(bound, simple)
+    instance, found = (simple, short) if short.violated else (whole, found)
+    return witness_of(bound, name, family.name, instance, found, definitions)
 
 
 def _summary(
@@ -144,7 +145,7 @@ def _summary(
     family, best = max(searches, key=lambda pair: pair[1].score)
     spent, met = sum(f.evaluations for _, f in searches), sum(f.admissible for _, f in searches)
     interrupted = any(f.interrupted for _, f in searches)
-    if not met and not interrupted:
+    if spent and not met and not interrupted:
         counted: dict[str, int] = {}
         for _, found in searches:
             for words, count in found.failed.items():

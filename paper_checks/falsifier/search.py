@@ -16,6 +16,8 @@ from .core import Evaluation, Family, Instance
 
 GLOBAL = 0.35
 """Share of the budget that is spent on draws over the whole box."""
+BLOCK = 256
+"""Places that are drawn at once."""
 WALKS = 6
 """Places from which narrow walks start."""
 CLEAR = 0.005
@@ -95,9 +97,12 @@ class Seeker:
     def _everywhere(self, count: int) -> list[tuple[float, Unit]]:
         from scipy.stats import qmc
 
-        uniform = qmc.Sobol(len(self.box), rng=self.draws).random_base2(int(np.ceil(np.log2(count))))[:count]
-        places = [self.box.draw(row, self.draws) for row in uniform]
-        scored = [(self.score(place), place) for place in places]
+        sobol = qmc.Sobol(len(self.box), rng=self.draws)
+        scored: list[tuple[float, Unit]] = []
+        for _ in range(0, count, BLOCK):  # drawn as they are needed: a budget may be huge, and time may stop it
+            for row in sobol.random(BLOCK)[: count - len(scored)]:
+                place = self.box.draw(row, self.draws)
+                scored.append((self.score(place), place))
         return sorted(((s, p) for s, p in scored if np.isfinite(s)), key=lambda pair: -pair[0])
 
     def _walk_from(self, scored: Sequence[tuple[float, Unit]]) -> None:

@@ -118,6 +118,7 @@ def words(table: Mapping[str, Any]) -> dict[str, Any]:
         taking += chance * (risk > 0)
     curves = list(map(float, curvatures(table)))
     means = np.array([float(c.population.best) for c in people])
+    away = means - shares @ means
     noise = np.array([_noise(table, k, people[k]) for k in range(number)])
     return {
         "generalization_gap": found["gap"],
@@ -133,7 +134,7 @@ def words(table: Mapping[str, Any]) -> dict[str, Any]:
         "clients": number,
         "cohort": int(table["cohort"]),
         "samples": int(table["samples"]),
-        "client_distance_sq": (means - shares @ means) ** 2,
+        "client_distance_sq": np.where(abs(away) > 1e-13 * abs(means).max(), away, 0.0) ** 2,
         "client_gradient_variance": noise,
         "gradient_variance": noise.max(),
     }

@@ -1,0 +1,95 @@
+"""Sensitivity and specificity of the falsifier on planted statements: ``python tests/benchmarks/falsifier.py``.
+
+Thirty false statements and thirty true ones, each searched with the same budget of evaluations. The table goes into
+RESULTS.md beside this file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent)]
+
+from benchmarks.results import machine, put  # noqa: E402
+
+from bounds.core import Bound  # noqa: E402
+from paper_checks.falsifier import falsify, replay, Search  # noqa: E402
+from paper_checks.falsifier.planted import CUT, false_statements, true_statements  # noqa: E402
+
+EVALUATIONS = 1500
+
+
+class Outcome(NamedTuple):
+    """One search: what was found, its time, and how long its witness takes to replay."""
+
+    search: Search
+    seconds: float
+    replayed: float
+
+
+def searched(statements: Mapping[str, Bound], evaluations: int, seed: int) -> dict[str, Outcome]:
+    outcomes = {}
+    for name, bound in statements.items():
+        began = time.perf_counter()
+        search = falsify(bound, evaluations, seed)
+        seconds, replayed = time.perf_counter() - began, 0.0
+        if search.witness is not None:
+            began = time.perf_counter()
+            if not replay(search.witness, bound).violated:
+                raise RuntimeError(f"{name}: the witness does not replay")
+            replayed = time.perf_counter() - began
+        outcomes[name] = Outcome(search, seconds, replayed)
+        said = "violated" if search.violated else f"largest ratio {search.ratio:.4g}"
+        print(f"{name:<48} {said:<24} {search.evaluations:>5} evaluations {seconds:7.1f} s", flush=True)
+    return outcomes
+
+
+def section(false: Mapping[str, Outcome], true: Mapping[str, Outcome], evaluations: int, seed: int) -> list[str]:
+    caught = {name: o for name, o in false.items() if o.search.violated}
+    alarms = [name for name, o in true.items() if o.search.violated]
+    slowest = max((o.replayed for o in caught.values()), default=0.0)
+    lines = [
+        "# The falsifier on planted statements",
+        "",
+        f"{machine()}. One process.",
+        "",
+        f"Budget: {evaluations:,} evaluations each, seed {seed}; constants cut to {float(CUT):g} of their tight value.",
+        "",
+        "| | statements | called violated | median s | largest s |",
+        "|---|---|---|---|---|",
+        _row("false", false, len(caught)),
+        _row("true", true, len(alarms)),
+        "",
+        f"Slowest replay of a witness: {slowest:.2f} s.",
+    ]
+    missed = [name for name in false if name not in caught]
+    lines += ["", f"Missed: {'; '.join(missed) or 'none'}. False alarms: {'; '.join(alarms) or 'none'}."]
+    held = [(name, o.search.ratio) for name, o in true.items()]
+    tight = sum(ratio >= 0.999 for _, ratio in held)
+    return [*lines, "", f"Of the true statements {tight} were met with equality (ratio of at least 0.999)."]
+
+
+def _row(kind: str, outcomes: Mapping[str, Outcome], called: int) -> str:
+    seconds = [o.seconds for o in outcomes.values()]
+    return f"| {kind} | {len(outcomes)} | {called} | {statistics.median(seconds):.1f} | {max(seconds):.1f} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--evaluations", type=int, default=EVALUATIONS)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    false = searched(false_statements(), options.evaluations, options.seed)
+    true = searched(true_statements(), options.evaluations, options.seed)
+    put("\n".join(section(false, true, options.evaluations, options.seed)))
+
+
+if __name__ == "__main__":
+    main()

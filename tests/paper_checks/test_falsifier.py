@@ -1,0 +1,265 @@
+"""The falsifier: what it finds, what it does not, its witnesses, and the verb."""
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from math import inf
+
+import numpy as np
+import pytest
+
+import fedbounds
+from bounds.catalog import BOUNDS, get
+from bounds.core import Condition
+from bounds.vocabulary import smoothness as L
+from paper_checks.falsifier import CannotServeError, defined, falsify, load_witness, replay, scan, WitnessError
+from paper_checks.falsifier.box import Box, Parameter
+from paper_checks.falsifier.core import Evaluation, score
+from paper_checks.falsifier.families import FAMILIES
+from paper_checks.falsifier.planted import cut, dropping, false_statements, shortened, TIGHT, true_statements
+from paper_checks.falsifier.search import Seeker
+from paper_checks.falsifier.shrink import rounder_than
+
+QUICK_FALSE = ("descent, no noise term", "fedcog.smoothness_step_printed", "fedals.one_round_iid_claimed",
+               "contraction, part of the clients", "fedals.one_round, constant cut")  # fmt: skip
+QUICK_TRUE = ("descent", "step_length", "fedals.one_round")
+
+
+@pytest.mark.parametrize("name", QUICK_FALSE)
+def test_planted_errors_are_caught_with_a_witness_in_exact_arithmetic(name):
+    bound = false_statements()[name]
+    found = falsify(bound, 1500, family="atoms" if "fedals" in name else "quadratics")
+    assert found.violated, found
+    again = replay(found.witness, bound)
+    assert again.violated
+    assert again.failed == ()
+    assert all(isinstance(v, (int, Fraction)) for v in found.witness.instance.values())
+
+
+@pytest.mark.parametrize("name", QUICK_TRUE)
+def test_true_statements_survive(name):
+    found = falsify(true_statements()[name], 150)
+    assert not found.violated
+    assert found.admissible > 50
+    assert found.ratio <= 1 + 1e-9 or found.ratio <= 0 or name == "descent"
+
+
+@pytest.mark.slow
+def test_most_planted_errors_are_caught_and_no_true_statement_is():
+    caught = [falsify(bound, 1500).violated for bound in list(false_statements().values())[::3]]
+    assert sum(caught) >= 9
+    assert not any(falsify(bound, 500).violated for bound in list(true_statements().values())[::3])
+
+
+def test_thirty_of_each_are_planted():
+    assert len(true_statements()) == len(false_statements()) == 30
+    assert not set(true_statements()) & set(false_statements())
+
+
+def test_the_same_seed_gives_the_same_search():
+    bound = TIGHT["jensen"]
+    one, same, other = (falsify(bound, 40, seed, family="quadratics") for seed in (3, 3, 4))
+    assert one.instance == same.instance
+    assert one.score == same.score
+    assert one.instance != other.instance
+
+
+# ---- what it says where it cannot serve ----
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("fedals.rounds_v2", "hides a constant"),
+        ("fedals.consensus_distance", "the bound is about fedals"),
+        ("fedinit.step_size_cap_lemma_2", "does not measure step_size"),
+        ("fedinit.theorem_3", "does not measure stability"),
+    ],
+)
+def test_a_bound_no_family_serves_is_refused_with_reasons(name, said):
+    with pytest.raises(CannotServeError, match=said):
+        falsify(get(name), 10)
+
+
+def test_conditions_that_no_instance_meets_are_named():
+    bound = TIGHT["step_length"]
+    impossible = Condition("the step size is at least 100/L", bound.quantity("step_size") * L >= 100)
+    with pytest.raises(CannotServeError, match=r"none of 20 instances .*no step size is small enough"):
+        falsify(replace(bound, conditions=(impossible,)), 20, family="quadratics")
+
+
+def test_pins_hold_a_parameter_and_unknown_ones_are_refused():
+    found = falsify(get("decaying_k.theorem_1"), 60, family="quadratics", pins={"floor": 0, "clients": 2})
+    assert found.instance["floor"] == 0
+    assert found.instance["clients"] == 2
+    with pytest.raises(ValueError, match="unknown parameter of the instances 'flor'"):
+        falsify(get("decaying_k.theorem_1"), 5, family="quadratics", pins={"flor": 0})
+
+
+def test_ctrl_c_keeps_the_best_so_far(monkeypatch):
+    family = FAMILIES["quadratics"]
+    calls = []
+
+    def interrupted(bound, instance):
+        calls.append(instance)
+        if len(calls) > 30:
+            raise KeyboardInterrupt
+        return type(family).evaluate(family, bound, instance)
+
+    monkeypatch.setattr(family, "evaluate", interrupted, raising=False)
+    found = falsify(TIGHT["jensen"], 1000, family="quadratics")
+    assert found.interrupted
+    assert found.evaluations == 30
+    assert found.admissible > 20
+    assert 0 < found.ratio <= 1 + 1e-9
+
+
+def test_time_only_stops():
+    found = falsify(TIGHT["jensen"], 100_000, family="quadratics", minutes=0.02)
+    assert 0 <= found.evaluations < 100_000
+    assert found.seconds < 60
+
+
+# ---- definitions, scans ----
+
+
+def test_a_definition_takes_the_place_of_the_assumption_it_makes_concrete():
+    lemma = defined(get("decaying_k.lemma_1"), get("decaying_k.gradient_cap"))
+    words = {q.name for q in lemma.quantities}
+    assert "grad_cap_sq" not in words
+    assert "initial_distance_sq" in words
+    assert not any(c.assumption and c.assumption.name == "bounded_gradient" for c in lemma.conditions)
+    found = falsify(lemma, 300, family="quadratics")
+    assert found.violated
+    with pytest.raises(ValueError, match="no equation for a quantity"):
+        defined(get("decaying_k.lemma_1"), get("fedals.gaussian_mean_gap"))
+
+
+def test_a_scan_counts_what_it_looked_at():
+    good = scan(TIGHT["jensen"], 60, family="quadratics")
+    assert 40 < good.count <= good.drawn == 60
+    assert good.violations == 0
+    assert 0 < good.worst_ratio <= 1 + 1e-9
+    bad = scan(get("fedcog.smoothness_step_printed"), 60, family="quadratics")
+    assert bad.violations > 30
+    assert bad.worst_parameters["clients"] >= 1
+
+
+# ---- its parts ----
+
+
+def test_a_score_is_positive_exactly_where_the_relation_fails():
+    assert score(3.0, 2.0, "<=") == pytest.approx(np.log(1.5))
+    assert score(3.0, 2.0, ">=") == pytest.approx(-np.log(1.5))
+    assert score(-3.0, -2.0, "<=") < 0 < score(-2.0, -3.0, "<=")
+    assert score(1.0, -5.0, "<=") > 0
+    assert score(2.0, 2.0, "=") == 0 < score(2.0, 2.1, "=")
+    assert score(0.0, 0.0, "<=") < -10
+    assert Evaluation(3.0, 2.0, ("a condition",)).score == -inf
+    assert Evaluation(3.0, 2.0).violated
+
+
+def test_places_of_a_box():
+    box = Box((Parameter("a", 1, 100, log=True), Parameter("b", 1, 4, whole=True, special=(2, 9))))
+    assert box.point(np.array([0.5, 0.99])) == {"a": pytest.approx(10), "b": 4.0}
+    assert box.point(np.array([1.0, 3.0])) == {"a": pytest.approx(100), "b": 9}
+    draws = np.random.default_rng(0)
+    places = [box.draw(draws.random(2), draws) for _ in range(200)]
+    assert 20 < sum(place[1] >= 2 for place in places) < 90
+    moved = box.move(np.array([0.5, 0.5]), 0.1, draws)
+    assert (moved != 0.5).any()
+
+
+def test_rounder_numbers_are_shorter_and_near():
+    shorter = list(rounder_than(Fraction(337, 1000)))
+    assert shorter[0] in (0, 1, -1)
+    assert {Fraction(1, 3), Fraction(3, 10), Fraction(34, 100)} <= set(shorter)
+    assert list(rounder_than(7)) == list(rounder_than(Fraction(1))) == []
+
+
+def test_planting_refuses_what_is_not_there():
+    assert cut(TIGHT["descent"]).terms["gradient"] != TIGHT["descent"].terms["gradient"]
+    with pytest.raises(ValueError, match="no condition"):
+        dropping(TIGHT["jensen"], "one local step")
+    with pytest.raises(ValueError, match="no term"):
+        shortened(TIGHT["jensen"], "noise")
+
+
+def test_a_search_spends_no_more_than_its_budget():
+    seeker = Seeker(TIGHT["jensen"], FAMILIES["quadratics"], 33)
+    assert seeker.run().evaluations == 33
+
+
+# ---- the verb ----
+
+MINE = """
+from bounds import Bound, Source
+from bounds.core import Statistic
+from bounds.vocabulary import grad_norm_sq, initial_gap, iterations, step_size
+
+mine = Bound(
+    name="mine.rate", target=grad_norm_sq, terms={"start": initial_gap / (step_size * iterations)},
+    source=Source("textbook", "a guess"), statistic=Statistic("min", "rounds", "server model"),
+)
+"""
+
+
+def test_a_bound_of_a_file_is_searched_kept_and_replayed(tmp_path, capsys):
+    path, kept = tmp_path / "mine.py", tmp_path / "witness.json"
+    path.write_text(MINE)
+    search = ["falsify", f"{path}:mine", "--evaluations", "40", "-o", str(kept)]
+    assert fedbounds.main(search) == 1
+    out = capsys.readouterr().out
+    assert "VIOLATED" in out
+    assert "states no conditions" in out
+    assert json.loads(kept.read_text())["command"].startswith("fedbounds falsify")
+    assert fedbounds.main(["falsify", "--replay", str(kept)]) == 1
+    assert "VIOLATED" in capsys.readouterr().out
+    path.write_text(MINE.replace("initial_gap /", "2 * initial_gap /"))
+    assert fedbounds.main(["falsify", "--replay", str(kept)]) == 2
+    assert "search again" in capsys.readouterr().err
+
+
+def test_what_is_found_in_json(capsys):
+    assert fedbounds.main(["falsify", "fedcog.smoothness_step", "--evaluations", "30", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["violated"] is False
+    assert found["evaluations"] == 30
+    assert found["witness"] is None
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nope"], "unknown bound"),
+        ([], "needs the name"),
+        (["fedinit.lemma_2", "--evaluations", "0"], "must be >= 1"),
+        (["fedinit.lemma_2", "--family", "cubes"], "unknown family"),
+        (["fedinit.lemma_2", "--fix", "floor"], "PARAMETER=NUMBER"),
+        (["fedals.rounds_v2"], "hides a constant"),
+        (["--replay", "missing.json"], "No such file"),
+    ],
+)
+def test_mistakes_are_one_line_and_status_2(words, said, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert fedbounds.main(["falsify", *words]) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_a_file_that_does_not_import_or_is_no_witness(tmp_path, capsys):
+    broken = tmp_path / "broken.py"
+    broken.write_text("import nothing_of_this_name\n")
+    assert fedbounds.main(["falsify", f"{broken}:b"]) == 2
+    assert "line 1" in capsys.readouterr().err
+    assert fedbounds.main(["falsify", "--replay", str(broken)]) == 2
+    assert "is no witness file" in capsys.readouterr().err
+    with pytest.raises(WitnessError):
+        load_witness(broken)
+
+
+def test_every_bound_of_the_catalogue_is_served_or_refused_with_a_reason():
+    served = [n for n, b in BOUNDS.items() if any(not f.refuses(b) for f in FAMILIES.values())]
+    assert {name.split(".")[0] for name in served} == {"fedals", "fedinit", "decaying_k", "fedcog"}
+    assert len(served) > 35

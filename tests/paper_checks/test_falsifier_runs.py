@@ -1,0 +1,145 @@
+"""The families' two computations against each other and against the training engine's own moments."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from bounds.catalog import get
+from empirics.algorithms import algorithm
+from empirics.exact import ExactRun
+from empirics.quadratics import Quadratics
+from paper_checks.falsifier.deciding import largest
+from paper_checks.falsifier.families import FAMILIES
+from paper_checks.falsifier.planted import LOOSE, TIGHT
+from paper_checks.falsifier.runs import instance as tables
+from paper_checks.falsifier.runs.moments import Moments
+from paper_checks.falsifier.runs.readings import Readings
+
+TABLE = {
+    "clients": 3, "dim": 2, "cohort": 2, "with_replacement": 0, "local_steps": 3, "rounds": 4, "floor": 0.7,
+    "step_size": 0.13, "relaxation": 0.06, "start_0": 1.3, "start_1": -0.4,
+    **{f"curvature_{k}_{i}": [0.9, 0.31, 1.7, 0.23, 0.57, 1.1][2 * k + i] for k in range(3) for i in range(2)},
+    **{f"minimum_{k}_{i}": [0.3, -1.1, 0.8, 0.45, -0.6, 0.2][2 * k + i] for k in range(3) for i in range(2)},
+    **{f"turn_{k}": [0.21, -0.4, 0.7][k] for k in range(3)},
+    **{f"noise_{k}": [0.5, 0.11, 0.83][k] for k in range(3)},
+    **{f"weight_{k}": 1 for k in range(3)},
+}  # fmt: skip
+"""A generic table with nothing zero or equal."""
+
+
+def moments(table, reading):
+    problem = tables.problem(table)
+    beta = table["relaxation"]
+    return Moments(problem, tables.drawn(table, problem.weights), table["local_steps"], table["step_size"],
+                   table["rounds"], beta, reading)  # fmt: skip
+
+
+@pytest.mark.parametrize("reading", ["proof", "intended", "code"])
+def test_fast_moments_are_those_of_the_training_engine(reading):
+    problem = tables.problem(TABLE)
+    fast = Readings(moments(TABLE, reading))
+    method = algorithm(f"fedinit(beta={TABLE['relaxation']}, reading={reading!r})")
+    slow = ExactRun(problem, method, tables.setting(TABLE)).run()
+    for name, values in fast.server.items():
+        np.testing.assert_allclose(values, slow.server[name], rtol=1e-9, atol=1e-14, err_msg=name)
+    shared = set(fast.rounds) & set(slow.rounds)
+    assert {"local_drift", "global_step", "active_divergence", "gradient_drift", "grad_cap_sq"} <= shared
+    for name in shared:
+        np.testing.assert_allclose(fast.rounds[name], slow.rounds[name], rtol=1e-9, err_msg=name)
+    for name in ("grad_norm_sq", "distance_sq"):
+        np.testing.assert_allclose(fast.iterations(name), slow.iterations(name), rtol=1e-9, err_msg=name)
+
+
+def test_clients_drawn_with_replacement_by_weight():
+    table = {**TABLE, "with_replacement": 1, "weight_1": 2.3, "relaxation": 0.0}
+    problem = tables.problem(table)
+    slow = ExactRun(problem, algorithm("fedavg()"), tables.setting(table)).run()
+    fast = Readings(moments(table, "intended"))
+    np.testing.assert_allclose(fast.server["grad_norm_sq"], slow.server["grad_norm_sq"], rtol=1e-9)
+    np.testing.assert_allclose(fast.rounds["active_divergence"], slow.rounds["active_divergence"], rtol=1e-9)
+    without = Readings(moments({**table, "with_replacement": 0}, "intended"))
+    assert abs(without.server["grad_norm_sq"][-1] / fast.server["grad_norm_sq"][-1] - 1) > 1e-3
+
+
+def test_steps_and_alignment_of_the_server():
+    """By hand: one client, one dimension, one noiseless step."""
+    table = {
+        **TABLE, "clients": 1, "dim": 1, "cohort": 1, "local_steps": 1, "rounds": 1, "noise_0": 0, "relaxation": 0.0,
+    }  # fmt: skip
+    run = Readings(moments(table, "intended"))
+    gradient = 0.9 * (1.3 - 0.3)
+    assert run.rounds["global_step"][0] == pytest.approx((0.13 * gradient) ** 2)
+    assert run.rounds["step_alignment"][0] == pytest.approx(-0.13 * gradient**2)
+    assert run.rounds["mean_update_sq"][0] == pytest.approx(gradient**2)
+    assert run.rounds["loss_change"][0] == pytest.approx(0.45 * ((1.0 * (1 - 0.117)) ** 2 - 1))
+
+
+SERVED = {
+    "quadratics": ["decaying_k.lemma_1", "decaying_k.theorem_1", "fedinit.theorem_1", "fedinit.lemma_4_recursion",
+                   "fedinit.theorem_4", "fedcog.descent", "fedcog.mean_update", "step_length", "contraction"],
+    "curves": ["gradient_by_gap", "drift_of_two_steps", "fedcog.theorem", "fedinit.lemma_2",
+               "fedcog.gradient_drift", "mean_gradient"],
+    "atoms": ["fedals.one_round", "fedals.one_round_inexact", "fedals.participation_case2",
+              "fedals.participation_gap_quadratic", "fedals.gaussian_mean_non_iidness"],
+}  # fmt: skip
+PAIRS = [(family, name) for family, names in SERVED.items() for name in names]
+
+
+SIZES = {"local_steps": 4.0, "rounds": 3.0, "spread": 1.0, "start": 1.0, "noise": 1.0}
+
+
+def statement(name):
+    return {**TIGHT, **LOOSE}.get(name) or get(name)
+
+
+@pytest.mark.parametrize(("family", "name"), PAIRS)
+def test_plain_exact_arithmetic_says_the_same_as_the_fast_computation(family, name):
+    """Every family computes both sides twice, by code of its own: a slip in one shows here."""
+    bound, chosen = statement(name), FAMILIES[family]
+    assert chosen.refuses(bound) == ""
+    box, draws = chosen.box(bound), np.random.default_rng(7)
+    compared = 0
+    for _ in range(80):
+        point = box.point(box.draw(draws.random(len(box)), draws))
+        point.update({n: min(point[n], most) for n, most in SIZES.items() if n in point})
+        table = chosen.instance(bound, point)
+        if "step_size" in table:
+            table["step_size"] *= 0.7  # away from the edge, where a bound may blow up
+        fast = chosen.evaluate(bound, table)
+        if not fast.admissible or fast.score < -12 or fast.bound == 0:
+            continue
+        slow = chosen.exactly(bound, {n: v if isinstance(v, int) else Fraction(v) for n, v in table.items()})
+        assert slow.failed == ()
+        # The ratio, as entries that do equally badly may stand in for one another.
+        assert slow.ratio == pytest.approx(fast.ratio, rel=1e-5)
+        compared += 1
+        if compared == 2:
+            break
+    assert compared == 2
+
+
+def test_the_largest_step_size_is_the_cap_of_the_conditions():
+    bound = get("decaying_k.lemma_1")
+    found = largest(bound, {"smoothness": 2.5, "clients": 3.0, "cohort": 2.0}, "step_size", 10.0)
+    assert found == pytest.approx(1 / 10, rel=1e-9)
+    assert found < 1 / 10
+    assert largest(bound, {"smoothness": 2.5, "clients": 1.0}, "step_size", 10.0) == 0  # it needs two clients
+    assert largest(bound, {}, "relaxation", 0.1) == 0.1  # no condition speaks of it
+
+
+def test_constants_in_two_dimensions_are_those_of_the_problem():
+    from paper_checks.falsifier.runs.constants import constants
+    from paper_checks.falsifier.runs.plain import Table
+
+    exact = {n: v if isinstance(v, int) else Fraction(str(v)) for n, v in TABLE.items()}
+    table = {**exact, "dissimilarity_factor": Fraction(9)}
+    known, problem = constants(Table(table, Fraction)), tables.problem(TABLE)
+    assert isinstance(problem, Quadratics)
+    for name in ("smoothness", "strong_convexity", "pl_constant", "heterogeneity", "optimal_loss"):
+        assert float(known[name]) == pytest.approx(getattr(problem, name), rel=1e-10), name
+    assert float(known["dissimilarity_offset"]) == pytest.approx(problem.dissimilarity_offset_for(9.0), rel=1e-9)
+    assert known["initial_gap"] == known["initial_loss"] - known["optimal_loss"]
+    tight = {**exact, "dissimilarity_factor": Fraction(101, 100)}
+    assert float(constants(Table(tight, Fraction))["dissimilarity_offset"]) == float("inf")
+    assert problem.dissimilarity_offset_for(1.01) == float("inf")
