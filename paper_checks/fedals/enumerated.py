@@ -171,7 +171,7 @@ def at(bound: Bound, solver: str) -> float:
         "strong_convexity": MU,
         "local_gap": [c.gap for c in clients(solver)],
         "non_iidness": [c.drift for c in clients(solver)],
-        "local_suboptimality": [c.suboptimality for c in clients(solver)],
+        "local_suboptimality": [max(c.suboptimality, 0.0) for c in clients(solver)],  # rounding below zero
         "swap_gap": [c.swap for c in clients(solver)],
     }
     return float(bound(**{q.name: measured[q.name] for q in bound.quantities}))
