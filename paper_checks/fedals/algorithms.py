@@ -202,6 +202,30 @@ COUNTING = Claim(
 )
 
 
+def _common_start(book: Book) -> Finding:
+    """Models of both clients where a round's exchange is done, for alpha = 2 and for alpha = 1."""
+    apart = {}
+    for alpha in (1, ALPHA):
+        run = version_2(alpha=alpha)
+        run.run(ROUNDS)
+        here = [[run.iterates[k, r, 1] for k in lines.CLIENTS] for r in range(ROUNDS)]
+        apart[alpha] = [r for r, (a, b) in enumerate(here) if a != b]
+    said = f"clients differ after the exchange of rounds {apart[ALPHA]} for alpha = {ALPHA}, {apart[1]} for alpha = 1"
+    return fails(said, not apart[1]) if apart[ALPHA] else holds(said)
+
+
+APPLIES = Claim(
+    "fedals.section_5.applies",
+    "The bound for many rounds, from which FedALS is derived, covers FedALS.",
+    of("Section 5; Theorem 4.3"),
+    Kind.REMARK,
+    Computed("models of two clients right after each exchange", _common_start),
+    Status.FAILS,
+    note="It is a bound for FedAvg, where all clients start a round from one model. With alpha > 1 they start from "
+    "extractors of their own in all rounds but every alpha-th: (9) with other steps for each part is an analogy.",
+)
+
+
 def _engine(book: Book) -> Finding:
     """The engine's rounds end with an average; the steps after which it averages the extractor, by reading."""
     from empirics.algorithms.layers import LocalModels
@@ -246,5 +270,6 @@ CLAIMS: tuple[Claim, ...] = (
     NO_EXCHANGE,
     ALPHA_ONE,
     COUNTING,
+    APPLIES,
     ENGINE,
 )

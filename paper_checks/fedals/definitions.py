@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from fractions import Fraction as F
+from itertools import permutations, product
 
+import numpy as np
 import sympy as sp
 
 from bounds.operators import ClientSum
@@ -18,8 +20,9 @@ from bounds.vocabulary import (
     rounds as R,
 )
 
-from ..checkers import All, At, Computed, ImpliedBy, MeasuredIn, MonotoneIn, OrderIs, Same, term
+from ..checkers import All, At, Computed, ImpliedBy, MeasuredIn, MonotoneIn, Open, OrderIs, Same, term
 from ..claims import Book, Claim, Finding, Grade, Kind, Repair, Status
+from . import enumerated as tiny
 from .common import alike, fails, holds, MU_AT_MOST_L, of, shared
 
 CONSENSUS, RATE = "fedals.consensus_distance", "fedals.optimization_rate"
@@ -186,7 +189,71 @@ RATE_PRINTED = Claim(
     note="Quoted from another paper without its constants, so that no units and no dependence on the clients are left.",
 )
 
+
+def _unfitted(book: Book) -> Finding:
+    """(3) for a model that no data set has had a part in, and for the averaged local minimisers."""
+    fixed = sum(
+        float(v * np.mean(tiny.risk(np.array(tiny.START), pool[None]) - tiny.risk(np.array(tiny.START), sets)))
+        for v, pool, sets in zip(tiny.WEIGHTS, tiny.POOLS, tiny.SETS, strict=True)
+    )
+    fitted = tiny.gap("exact")
+    said = f"a fixed model {fixed:.2g}, averaged minimisers {fitted:.4g}"
+    return holds(said) if abs(fixed) < tiny.TOLERANCE < fitted else fails(said)
+
+
+GAP = Claim(
+    "fedals.eq_3",
+    "The generalization error is what fitting the data costs: zero in the mean for a model that has not seen them.",
+    of("Section 3.2, eqs. (1) to (3)"),
+    Kind.DEFINITION,
+    Computed("expected gap, all data sets gone through", _unfitted),
+    Status.HOLDS,
+)
+
+
+def _drawn(replace: bool) -> set[F]:
+    """Probabilities of two of three fair coins (0 or 1) that are drawn from a data set, with or without replacement."""
+    orders = list(product(range(3), repeat=2)) if replace else list(permutations(range(3), 2))
+    chance: dict[tuple[int, ...], F] = {}
+    for data, order in product(product((0, 1), repeat=3), orders):
+        seen = tuple(data[i] for i in order)
+        chance[seen] = chance.get(seen, F(0)) + F(1, 8 * len(orders))
+    return set(chance.values())
+
+
+def _independent(book: Book) -> Finding:
+    without, with_again = _drawn(replace=False), _drawn(replace=True)
+    said = f"two of three coins: {shown_set(without)} without replacement, {shown_set(with_again)} with"
+    return holds(said) if without == {F(1, 4)} != with_again else fails(said)
+
+
+def shown_set(values: set[F]) -> str:
+    return ", ".join(map(str, sorted(values)))
+
+
+INDEPENDENT = Claim(
+    "fedals.eq_55.draws",
+    "Points of one round that are drawn without replacement are like independent draws from the client's distribution.",
+    of("Theorem 4.3; proof of Theorem C.2, eq. (55)"),
+    Kind.PROOF,
+    Computed("all data sets of three coins, in fractions", _independent),
+    Status.HOLDS,
+    note="Within one round. Over several rounds the same data come back: see fedals.settings.fresh.",
+)
+
+FIRST = Claim(
+    "fedals.related.first",
+    "These are the first bounds for FedAvg in a general non-iid setting, and the first different averaging periods.",
+    of("Sections 1 and 4"),
+    Kind.REMARK,
+    Open("a statement about all earlier papers, which no computation decides"),
+    Status.OPEN,
+)
+
 CLAIMS: tuple[Claim, ...] = (
+    GAP,
+    INDEPENDENT,
+    FIRST,
     COMPOSED_V1,
     COMPOSED_V2,
     DISTANCE,
