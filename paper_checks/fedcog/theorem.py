@@ -105,6 +105,14 @@ CLAIMS: tuple[Claim, ...] = (
         about=("fedcog.theorem",),
     ),
     Claim(
+        "fedcog.eq_63",
+        "For A < 1, (63) says that A (2 beta^2 + 1) is at most 1, the second entry of (64).",
+        at("eq. (63) to (64)"),
+        Kind.PROOF,
+        Same(1 + 1 / (2 * beta_sq) - 1 / (1 - A), (1 - A * (2 * beta_sq + 1)) / (2 * beta_sq * (1 - A))),
+        known=Status.HOLDS,
+    ),
+    Claim(
         "fedcog.eq_63.alone",
         "(63) by itself keeps eta L below the second entry of (64).",
         at("eq. (63) to (64)"),
