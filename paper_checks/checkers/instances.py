@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isclose
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,6 @@ class Broken:
             return Finding(Status.OPEN, Grade.EXACT, f"the witness breaks {'; '.join(seen.failed)}", as_audited=False)
         if not seen.violated:
             return Finding(Status.HOLDS, Grade.EXACT, f"the stored witness does not violate it: {said}")
-        near = self.ratio is None or abs(seen.ratio / self.ratio - 1) < 1e-6 or seen.ratio == self.ratio
+        near = self.ratio is None or isclose(seen.ratio, self.ratio, rel_tol=1e-6)
         held = {name: str(number) for name, number in witness.instance.items()}
         return Finding(Status.FAILS, Grade.EXACT, f"{said} ({seen.arithmetic}); witness {self.witness}", held, near)

@@ -57,6 +57,8 @@ Z = VARIANCE + 6 * L * Gamma + (8 + 4 / N) * G2 * K**2
 START_IS_BEST = F_star <= F_t0
 GAP = KAPPA * F_t0 - F_star
 G2_POSITIVE = sp.Gt(G2, 0, evaluate=False)
+BELOW_ONE = (8 + 4 / N) * eta**2 * L * G2 >= GAP * TAU / W
+"""K* <= 1, without the root."""
 ROUND_FITS = TAU + beta * K <= W
 FIXED = (*SETTING, "fixed_local_steps")
 
@@ -195,6 +197,20 @@ IN_ROUNDS_CAP = Claim(
     note="That the loss has not risen is decaying_k.loss_never_rises.",
 )
 
+AT_LEAST_ONE_STEP = Claim(
+    "decaying_k.theorem_2_whole",
+    "The minimiser of (8) is a number of local steps that clients can take.",
+    at("Theorem 2"),
+    Kind.THEOREM,
+    ImpliedBy(1, K_TRUE, where=(REAL_ROOT, CAP, START_IS_BEST)),
+    known=Status.FAILS,
+    note="It is any positive number, below 1 for long runs, large steps or large G.",
+    repair=Repair(
+        "below 1, one step is best: (8) is convex in K",
+        ImpliedBy(At(SECONDS, {K: sp.S.One}), SECONDS, where=(REAL_ROOT, sp.Ge(K, 1), BELOW_ONE), within={K: (1, 60)}),
+    ),
+)
+
 NO_COMPUTATION_TIME = Claim(
     "decaying_k.remark_2_3",
     "The best K for a number of rounds does not depend on the time of a local step.",
@@ -213,5 +229,6 @@ CLAIMS: tuple[Claim, ...] = (
     THEOREM_2_CONDITIONS,
     IN_ROUNDS,
     IN_ROUNDS_CAP,
+    AT_LEAST_ONE_STEP,
     NO_COMPUTATION_TIME,
 )

@@ -130,8 +130,29 @@ FIXED_K_RATE = Claim(
 )
 
 
+DECAYED_FLOOR = Claim(
+    "decaying_k.intro_goal",
+    "Decaying K instead of the step size serves the same goal: the error falls to zero.",
+    at("Section 1"),
+    Kind.REMARK,
+    TendsTo(At(SIX, {ratio: 1}), T, sp.oo, sp.S.Zero, where=(REAL_START,)),
+    known=Status.FAILS,
+    note="K can fall to 1 and no further: the floor of (6) is then that of distributed SGD with a fixed step size, not "
+    "0. A ratio of 1 is the smallest there is.",
+    repair=Repair(
+        "decaying K lowers the floor, to that of K = 1; a falling step size removes it",
+        All(
+            {
+                "K": MonotoneIn(FIXED_K, K, up=True, where=(sp.Gt(G2, 0),)),
+                "step size": TendsTo(term(SIX, *FLOOR), eta, 0, sp.S.Zero),
+            }
+        ),
+    ),
+)
+
 CLAIMS: tuple[Claim, ...] = (
     RATE,
+    DECAYED_FLOOR,
     AS_CENTRALISED,
     VARIANCE_PER_ROUND,
     COHORT_AND_DRIFT,

@@ -156,7 +156,7 @@ def _communication_dominates(steps: str) -> Computed:
 
 COMMUNICATION_DOMINATES = Claim(
     "decaying_k.remark_2_3_setting",
-    "In FL, as typically assumed, communication takes much longer than computation: tau >> beta K.",
+    "Communication takes much longer than computation, tau >> beta K, as (10) and its schedule take it.",
     at("Remark 2.3"),
     Kind.SETTING,
     _communication_dominates("K_0"),

@@ -247,7 +247,7 @@ UNDECIDED: tuple[Claim, ...] = (
         "joint_decay",
         "Decaying K and eta together slows training too much.",
         "Section 4.3",
-        "the runs are mentioned without numbers",
+        "the runs are mentioned without numbers, so that there is nothing to compare with",
     ),
     _open(
         "optimal_loss_zero",
