@@ -130,7 +130,7 @@ def solve(args: argparse.Namespace) -> int:
 def plot(args: argparse.Namespace) -> int:
     from bounds.showing.loading import load
     from bounds.showing.usage import UsageError
-    from bounds.showing.values import read
+    from bounds.showing.values import read, taken_as_they_are
 
     names = [word for word in args.words if "=" not in word and not word.startswith("@")]
     if not names:
@@ -142,10 +142,11 @@ def plot(args: argparse.Namespace) -> int:
         raise UsageError(f"x must be QUANTITY=a:b:n; got x={swept}")
     from figures import curves
 
-    picture = curves.data(bounds, quantity, read([swept, *words]))
+    given = read([swept, *words])
+    picture = curves.data(bounds, quantity, given)
     path = Path(args.output or "-vs-".join(b.name for b in bounds) + ".svg")
     written = curves.write(picture, path, lines=args.lines, outside=args.outside)
-    _remark(curves.notes(picture, args.outside))
+    _remark([*curves.notes(picture, args.outside), *taken_as_they_are(bounds, given)])
     return _print([f"wrote {file}" for file in written])
 
 

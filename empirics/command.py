@@ -16,6 +16,7 @@ from bounds.showing.usage import Parser, STATUS, VERBS
 from .algorithms import algorithm
 from .constants import as_json, constants
 from .errors import EmpiricsError
+from .federation import refuse_short
 from .measuring import DEFAULT, Measurement, measurement, Row, Run, write
 from .models.linear import LeastSquares
 from .problem import FederatedProblem
@@ -149,12 +150,17 @@ def constants_(arguments: Sequence[str]) -> int:
     parser = _parser("constants", "the constants that theorems ask for, of a problem")
     _shared(parser)
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the partition (0)")
+    quick = "networks: curvature from some steps of Lanczos on some samples, not to the end on every client's"
+    parser.add_argument("--quick", action="store_true", help=quick)
     parser.add_argument("-o", dest="output", type=Path, metavar="FILE", help="JSON that every verb reads as @FILE")
     args = _parsed(parser, arguments)
     if args is None:
         return FINE
     _check_output(args.output)
-    found = as_json(constants(_problem(args, task(args.problem), args.seed), args.batch))
+    problem = _problem(args, task(args.problem), args.seed)
+    refuse_short(problem.federation.client_sizes, np.arange(problem.clients), args.batch)
+    with progress() as bar:
+        found = as_json(constants(problem, args.batch, bar=bar, quick=args.quick))
     text = json.dumps(found, indent=2, allow_nan=False)
     if args.output is None:
         print(text)

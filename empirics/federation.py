@@ -117,11 +117,7 @@ class Federation:
         The last batch of a pass may be short. A client's batches depend on (seed, round, client) alone.
         """
         sizes = self.client_sizes[clients]
-        if (sizes < batch).any():
-            k = int(np.argmax(sizes < batch))
-            raise EmpiricsError(
-                f"batch must be <= the size of every client; got {batch} > {sizes[k]} of client {clients[k]}"
-            )
+        refuse_short(sizes, clients, batch)
         most = int(steps.max())
         passes = int((-(-steps // -(-sizes // batch))).max())
         order = orders(seed, round_, clients, sizes, passes)
@@ -139,6 +135,15 @@ class Federation:
         """Sample numbers at places of ``members``."""
         index = torch.from_numpy(places).to(self.members.device)
         return self.members.index_select(0, index.view(-1)).view(index.shape)
+
+
+def refuse_short(sizes: np.ndarray, clients: np.ndarray, batch: int) -> None:
+    """Refuse a batch that one of the clients cannot fill."""
+    if (sizes < batch).any():
+        k = int(np.argmax(sizes < batch))
+        raise EmpiricsError(
+            f"batch must be <= the size of every client; got {batch} > {sizes[k]} of client {clients[k]}"
+        )
 
 
 def _cut(order: np.ndarray, sizes: np.ndarray, steps: int, batch: int) -> tuple[np.ndarray, np.ndarray]:

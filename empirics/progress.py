@@ -53,7 +53,7 @@ class _Bar:
         self._task = bars.add_task("starting", total=None)
 
     def start(self, total: int) -> None:
-        self._bars.update(self._task, total=total)
+        self._bars.update(self._task, total=total, completed=0)
 
     def doing(self, words: str) -> None:
         self._bars.update(self._task, description=words)

@@ -5,17 +5,19 @@ A task knows nothing of clients yet: ``deal`` gives its samples to them by a par
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
+import torch
 
 from bounds.domains import POSITIVE
 
 from .algorithms.calls import checked, parse, written
 from .data.dataset import Dataset
-from .data.federate import federate
+from .data.federate import federate, tensor
 from .datasets import DATASETS
 from .errors import EmpiricsError
 from .models.linear import LeastSquares, Linear, Logistic, Softmax, SquaredHinge
@@ -25,13 +27,17 @@ from .problem import FederatedProblem
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A model of a data set: ``name`` is its canonical text, ``make`` builds the model for the dealt samples."""
+    """A model of a data set: ``name`` is its canonical text, ``make`` builds the model for the dealt samples.
+
+    Real inputs come in ``dtype`` (None: as the data set holds them, which is what linear models then compute in).
+    """
 
     name: str
     data: Dataset
     make: Callable[[Any], Any]
     linear: bool
     standardise: bool = False
+    dtype: torch.dtype | None = None
 
     def __str__(self) -> str:
         return self.name
@@ -57,6 +63,7 @@ class Task:
             intercept=self.linear,
             flat=self.linear,
             augment=augment,
+            dtype=self.dtype,
         )
         return FederatedProblem.of(self.make(dealt.train), dealt, client_weight=client_weight)
 
@@ -98,7 +105,10 @@ class LinearTask:
 
 @dataclass(frozen=True)
 class NetworkTask:
-    """Builds tasks of one network; options are the network's own."""
+    """Builds tasks of one network; options are the network's own.
+
+    What is left open of the shape of inputs and of the number of classes is that of the data set.
+    """
 
     word: str
 
@@ -107,9 +117,23 @@ class NetworkTask:
         data = data.as_classes() if data.kind == "binary" else data
         if data.kind == "regression":
             raise EmpiricsError(f"{self.word} needs classes; {data} has targets for regression: try ridge")
-        built = network(self.word, **options)
+        built = network(self.word, **{**self._fitting(data), **options})
         name = f"{self.word}({data.name}, {built.name.partition('(')[2]}"
-        return Task(name, data, lambda federation: built, linear=False)
+        return Task(name, data, lambda federation: built, linear=False, dtype=built.dtype)
+
+    def _fitting(self, data: Dataset) -> dict[str, int]:
+        """The network's options that speak of samples, as this data set has them."""
+        one = tensor(data.inputs[:1])
+        shape = tuple((one if data.prepare is None else data.prepare(one)).shape[1:])
+        fits = {"classes": data.classes, "pixels": math.prod(shape)}
+        if len(shape) == 1:
+            fits |= {"words": shape[0], "length": shape[0]}
+        elif len(shape) == 3 and shape[1] == shape[2]:
+            fits |= {"channels": shape[0], "side": shape[1]}
+        network_type: Any = NETWORKS[self.word]
+        if "cross_entropy" not in network_type.losses:  # it predicts its own inputs, whatever the targets
+            fits = {}
+        return {option.name: fits[option.name] for option in fields(network_type) if option.name in fits}
 
 
 def _dataset(word: str, data: Any) -> Dataset:

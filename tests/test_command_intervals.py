@@ -92,6 +92,8 @@ def test_verbs_that_take_values_alone_say_so(run):
     )
     assert (status, err) == (0, said)
     assert out.startswith("smallest strong_convexity")
+    status, _, err = run("plot", "fedals.one_round", "x=strong_convexity=0.2:0.6:3", "@c.json", interval=interval)
+    assert (status, err) == (0, said)
 
 
 @pytest.mark.parametrize(

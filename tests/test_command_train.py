@@ -79,6 +79,7 @@ def test_a_run_that_diverges_is_a_row_not_a_crash(tmp_path, capsys):
         (["train", *SMALL, "--seeds", "0"], "seeds must be >= 1; got 0"),
         (["train", "--problem", "softmax(iris)", "--clients", "4", "--batch", "70"], "batch"),
         (["constants", "--problem", "softmax(irys)"], "did you mean"),
+        (["constants", "--problem", "softmax(iris)", "--clients", "4", "--batch", "70"], "got 70 > 38 of client 0"),
     ],
 )
 def test_mistakes_are_one_line_and_status_2(capsys, words, says):

@@ -72,8 +72,7 @@ class Grid:
     def remarks(self) -> Iterator[str]:
         """What to say where answers take uncertain constants at their values alone."""
         if self.uncertain:
-            names = ", ".join(self.uncertain)
-            yield f"uncertain constants were taken at their values, not over their intervals: {names}"
+            yield _at_values(self.uncertain)
 
     def points(self) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
         """What the sweeps say at each point, and the values there: numbers, and lists over the clients."""
@@ -87,6 +86,17 @@ def _at(array: np.ndarray, index: tuple[int, ...], listed: bool) -> Any:
     lead = array.shape[:-1] if listed else array.shape
     here = array[tuple(min(i, n - 1) for i, n in zip(index, lead, strict=True))] if lead else array
     return here.item() if here.size == 1 else here
+
+
+def taken_as_they_are(bounds: Iterable[Bound], given: Mapping[str, Value]) -> Iterator[str]:
+    """The same of a picture of several bounds, each of which takes what it uses of the values ``given``."""
+    used = {q.name for bound in bounds for q in bound.quantities}
+    if uncertain := [name for name, value in given.items() if value.ends is not None and name in used]:
+        yield _at_values(uncertain)
+
+
+def _at_values(names: Iterable[str]) -> str:
+    return f"uncertain constants were taken at their values, not over their intervals: {', '.join(names)}"
 
 
 # ---- reading text ----

@@ -3,7 +3,7 @@
 from bounds.numerics.ranges import bound_range, Range
 
 from .core import as_json, between, Constant, intervals, known
-from .curvature import Eigenvalues, eigenvalues, functional_product, hessian_product
+from .curvature import Eigenvalues, eigenvalues, functional_product, hessian_product, roughly
 from .estimate import constants, visited
 from .noise import Gradients, gradients_along, Noise, of_batches, offset_along, sample_noise
 
@@ -25,6 +25,7 @@ __all__ = [
     "known",
     "of_batches",
     "offset_along",
+    "roughly",
     "sample_noise",
     "visited",
 ]

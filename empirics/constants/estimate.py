@@ -14,11 +14,16 @@ from bounds.vocabulary import client_gradient_variance
 from ..algorithm import Algorithm
 from ..errors import EmpiricsError
 from ..problem import FederatedProblem
+from ..progress import Progress, Silent
 from ..setting import Setting
+from ..streams import stream
 from ..train import rounds
 from .core import between, Constant, known
-from .curvature import eigenvalues, hessian_product
+from .curvature import eigenvalues, FEW_STEPS, hessian_product, roughly
 from .noise import gradients_along, of_batches, offset_along, sample_noise
+
+SOME_SAMPLES = 256
+"""Samples whose curvature stands for that of all clients' samples where that need not be the largest."""
 
 
 def visited(problem: FederatedProblem, algorithm: Algorithm, setting: Setting, seed: int, most: int = 20) -> Tensor:
@@ -31,12 +36,20 @@ def visited(problem: FederatedProblem, algorithm: Algorithm, setting: Setting, s
 
 
 def constants(
-    problem: FederatedProblem, batch: int, path: Tensor | None = None, factor: float | None = None
+    problem: FederatedProblem,
+    batch: int,
+    path: Tensor | None = None,
+    factor: float | None = None,
+    *,
+    quick: bool = False,
+    bar: Progress | None = None,
 ) -> dict[str, Constant]:
     """What is known of ``problem``, by word; ``batch`` is the minibatch's size.
 
     ``path (T, dim)`` are models of a run (default: the start alone): maxima along it are lower estimates, said so.
-    ``factor`` chooses the B^2 for which G^2 is given (default: what the closed form says, else 1).
+    ``factor`` chooses the B^2 for which G^2 is given (default: what the closed form says, else 1). ``quick`` takes
+    the curvature of a network from some of the samples of all clients together, which every L of the samples' losses
+    covers like those of the clients' losses. ``bar`` hears how far it is.
     """
     if batch < 1:
         raise EmpiricsError(f"batch must be >= 1; got {batch}")
@@ -47,7 +60,7 @@ def constants(
     where = "at the start" if path is None else f"maximum over {len(walked)} models of a run"
     parts = (
         _federation(problem),
-        _convex(problem, start) if problem.convex else _network(problem, walked, where),
+        _convex(problem, start) if problem.convex else _network(problem, walked, where, quick, bar or Silent()),
         _noise(problem, walked, where, batch),
         _dissimilarity(problem, walked, where, factor),
     )
@@ -84,16 +97,23 @@ def _convex(problem: FederatedProblem, start: Tensor) -> Iterator[Constant]:
     yield known("heterogeneity", max(problem.heterogeneity, 0.0), "all minimised to gradient norm 1e-10")
 
 
-def _network(problem: FederatedProblem, path: Tensor, where: str) -> Iterator[Constant]:
+def _network(problem: FederatedProblem, path: Tensor, where: str, quick: bool, bar: Progress) -> Iterator[Constant]:
+    pieces = [_some(problem)] if quick else [problem.samples.of(k) for k in range(problem.clients)]
     top, residual = 0.0, 0.0
-    for w in path:
-        for client in range(problem.clients):
-            found = eigenvalues(hessian_product(problem.model, w, *problem.samples.of(client)), w)
+    bar.start(len(path) * len(pieces))
+    for i, w in enumerate(path, 1):
+        for piece in pieces:
+            bar.doing(f"curvature at model {i} of {len(path)}")
+            found = (roughly if quick else eigenvalues)(hessian_product(problem.model, w, *piece), w)
             steepest = max(abs(found.largest), abs(found.smallest))
             if steepest > top:
                 top, residual = steepest, max(found.residual_largest, found.residual_smallest)
-    how = f"Lanczos on the clients' Hessians, {where} (residual {residual:.1g}): a lower estimate"
-    yield between("smoothness", top, top - residual, math.inf, how)
+            bar.step()
+    what = "the clients' Hessians"
+    if quick:
+        what = f"the Hessian of {len(pieces[0][0])} of all clients' samples, {FEW_STEPS} steps"
+    how = f"Lanczos on {what}, {where} (residual {residual:.1g}): a lower estimate"
+    yield between("smoothness", top, top if quick else top - residual, math.inf, how)
     losses = [problem.loss(w) for w in path]
     yield known("initial_loss", losses[0], "evaluated")
     lowest = min(losses)
@@ -103,6 +123,19 @@ def _network(problem: FederatedProblem, path: Tensor, where: str) -> Iterator[Co
     yield between(
         "initial_gap", losses[0] - lowest, losses[0] - lowest, losses[0] - problem.lower_bound, "initial minus optimal"
     )
+
+
+def _some(problem: FederatedProblem) -> tuple[Tensor, Tensor]:
+    """A few of all clients' samples, as many of each as of the others as far as they go."""
+    sizes = problem.federation.client_sizes
+    share = -(-SOME_SAMPLES // problem.clients)
+    first = problem.federation.offsets[:-1]
+    chosen = [
+        begin + stream(0, "curvature samples", client=k).permutation(size)[:share]
+        for k, (begin, size) in enumerate(zip(first, sizes, strict=True))
+    ]
+    places = torch.from_numpy(np.concatenate(chosen)[:SOME_SAMPLES])
+    return problem.samples.pool(problem.federation.members[places.to(problem.federation.members.device)])
 
 
 def _noise(problem: FederatedProblem, path: Tensor, where: str, batch: int) -> Iterator[Constant]:

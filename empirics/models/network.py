@@ -151,12 +151,15 @@ class Network:
         return half
 
     def _checked(self, inputs: Tensor) -> Tensor:
-        """Inputs of the expected shape; token sequences may have any length, flat inputs any shape of that size."""
+        """Inputs of the expected shape in the network's precision; codes of a text stay as they are.
+
+        Token sequences may have any length, flat inputs any shape of that size.
+        """
         expected, given = self.input_shape, tuple(inputs.shape[2:])
-        if expected is None or given == expected or not inputs.is_floating_point():
+        if not inputs.is_floating_point():
             return inputs
-        if len(expected) == 1 and math.prod(given) == expected[0]:
-            return inputs
+        if expected is None or given == expected or (len(expected) == 1 and math.prod(given) == expected[0]):
+            return inputs.to(self.dtype)
         raise EmpiricsError(f"{self.name} takes samples of shape {expected}; got {given}")
 
     def _through(self, half: Half, inputs: Tensor) -> Tensor:
@@ -186,7 +189,7 @@ class Network:
         output = self._samples(self.work.module, self._checked(inputs))
         if weight is None:
             return self.loss.mean(output, targets[0]).view(1)
-        return (self.loss.losses(output, targets[0]) * weight[0]).sum().view(1)
+        return (self.loss.losses(output, targets[0]) * weight[0].to(output.dtype)).sum().view(1)
 
     def gradient(self, w: Tensor, batch: Batch) -> Tensor:
         """Gradient of ``task_loss`` ``(1, dim)`` by one backward pass.

@@ -19,6 +19,7 @@ from empirics.constants import Constant, constants, of_batches, visited
 from empirics.measuring.costs import Devices
 from empirics.models.linear import Linear
 from empirics.problem import FederatedProblem
+from empirics.progress import Progress
 from empirics.setting import Setting
 
 LOWER = "is a lower estimate"
@@ -56,6 +57,7 @@ def known(
     given: Mapping[str, float],
     sizes: Mapping[str, int],
     walk: bool = True,
+    bar: Progress | None = None,
 ) -> Knowns:
     """The values of ``names`` that do not come off the run; ``sizes`` are numbers of samples that were decided on.
 
@@ -65,7 +67,7 @@ def known(
     wanted = list(names)
     found = {**_of_setting(method, setting), **{k: Known.sure(v, "as drawn") for k, v in sizes.items()}}
     if any(name not in found and name not in given for name in wanted):
-        found = {**_of_problem(problem, method, setting, walk), **found}
+        found = {**_of_problem(problem, method, setting, walk, bar), **found}
     for name, value in given.items():
         found[name] = Known.sure(value, "given")._replace(doubt="" if _free(name) else "is given, not known")
     missing = [name for name in wanted if name not in found]
@@ -111,11 +113,17 @@ def of_rounds(values: Mapping[str, Any], setting: Setting, rounds: int) -> dict[
 # ---- the problem ----
 
 
-def _of_problem(problem: FederatedProblem, method: Algorithm, setting: Setting, walk: bool) -> Knowns:
-    """Estimates along a run of seed 0, replaced by what is valid at every model where that is known."""
-    most = 20 if problem.convex else 2  # curvatures of networks are found client by client, which takes long
+def _of_problem(
+    problem: FederatedProblem, method: Algorithm, setting: Setting, walk: bool, bar: Progress | None
+) -> Knowns:
+    """Estimates along a run of seed 0, replaced by what is valid at every model where that is known.
+
+    Those of a network are lower estimates however much is spent on them, and decide nothing: the quick ones do.
+    """
+    most = 20 if problem.convex else 2
     path = visited(problem, method, setting, 0, most) if walk else None
-    found = {name: _estimate(c) for name, c in constants(problem, setting.batch, path).items()}
+    estimates = constants(problem, setting.batch, path, quick=True, bar=bar)
+    found = {name: _estimate(c) for name, c in estimates.items()}
     found |= {**_noise(problem, setting), **_dissimilarity(problem), **_largest_gradient(problem, method, setting)}
     if "initial_loss" in found:
         found["current_loss"] = found["initial_loss"]._replace(how="at the start")

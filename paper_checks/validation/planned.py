@@ -23,6 +23,7 @@ from empirics.errors import EmpiricsError
 from empirics.federation import Federation
 from empirics.fresh import Fresh
 from empirics.problem import FederatedProblem, Population
+from empirics.progress import Progress
 from empirics.setting import Setting
 from empirics.streams import stream
 from empirics.tasks import task
@@ -81,7 +82,9 @@ def redrawn(base: FederatedProblem, samples: int, seed: int, per_round: int | No
 # ---- what is decided ----
 
 
-def planned(bound: Bound, options: argparse.Namespace, given: Mapping[str, float]) -> Training:
+def planned(
+    bound: Bound, options: argparse.Namespace, given: Mapping[str, float], bar: Progress | None = None
+) -> Training:
     """The training for ``bound`` by the options; what they leave open is chosen inside the bound's conditions."""
     chosen = task(options.problem)
     base = chosen.deal(options.partition, options.clients, options.partition_seed, client_weight=options.client_weight)
@@ -96,8 +99,8 @@ def planned(bound: Bound, options: argparse.Namespace, given: Mapping[str, float
         sizes["samples_per_round"] = setting.local_steps * setting.batch
     names = [q.name for q in bound.quantities if q.name in (*OF_PROBLEM, *OF_SETTING)]
     if options.step_size is None:
-        setting = replace(setting, step_size=_step_size(bound, names, base, method, setting, given, sizes))
-    values = known(names, base, method, setting, given, sizes)
+        setting = replace(setting, step_size=_step_size(bound, names, base, method, setting, given, sizes, bar))
+    values = known(names, base, method, setting, given, sizes, bar=bar)
     return Training(bound, method, setting, base, options.seeds, values, everyone, samples, fresh(bound))
 
 
@@ -151,9 +154,11 @@ def _step_size(
     setting: Setting,
     given: Mapping[str, float],
     sizes: Mapping[str, int],
+    bar: Progress | None,
 ) -> float:
     """The largest of 1/L, halved again and again, at which no numeric condition fails (words of a run aside)."""
-    values = {k: v.value for k, v in known({*names, "smoothness"}, base, method, setting, given, sizes, False).items()}
+    found = known({*names, "smoothness"}, base, method, setting, given, sizes, walk=False, bar=bar)
+    values = {k: v.value for k, v in found.items()}
     largest = 1 / values["smoothness"]
     if "step_size" not in names:
         return largest

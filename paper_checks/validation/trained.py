@@ -42,7 +42,7 @@ def main(bound: Bound, arguments: Sequence[str], name: str = "") -> int:
     given = _given(bound, options.words)
     try:
         with progress() as bar:
-            found = validate(planned(bound, options, given), bar)
+            found = validate(planned(bound, options, given, bar), bar)
     except Diverged as stop:
         raise EmpiricsError(f"{stop}; take a smaller --step-size") from None
     show(found)

@@ -27,6 +27,7 @@ from empirics.constants import (
     known,
     of_batches,
     offset_along,
+    roughly,
     sample_noise,
     visited,
 )
@@ -89,6 +90,18 @@ def test_extreme_eigenvalues_of_a_network_equal_those_of_the_dense_hessian(build
     assert found.smallest == pytest.approx(float(values[0]), rel=1e-6)
     assert values[0] < -1e-3  # not convex here
     assert found.residual_largest < 1e-6
+
+
+def test_few_steps_stay_inside_of_the_spectrum_and_many_reach_its_ends():
+    problem = network(larger_net)
+    w = problem.model.start(2) * 3
+    product = hessian_product(problem.model, w, *problem.samples.of(1))
+    whole = eigenvalues(product, w)
+    few, many = (roughly(product, w, steps) for steps in (3, 75))
+    assert whole.smallest < few.smallest < 0 < few.largest < whole.largest
+    assert few.residual_largest > 1e-3
+    assert (many.smallest, many.largest) == pytest.approx((whole.smallest, whole.largest), rel=1e-7)
+    assert many.residual_largest < 1e-7
 
 
 def test_chunks_of_samples_are_weighed_by_their_size(monkeypatch):
@@ -220,6 +233,13 @@ def test_constants_of_a_network_are_lower_estimates():
     assert found["smoothness"].value == pytest.approx(steep, rel=1e-9)
     assert found["smoothness"].high == math.inf
     assert "strong_convexity" not in found
+    quick = constants(problem, 1, path, quick=True)["smoothness"]
+    x, y = (torch.cat(both) for both in zip(*(problem.samples.of(client) for client in (0, 1)), strict=True))
+    together = max(abs(v) for w in path for v in eigenvalues(hessian_product(problem.model, w, x, y), w)[:2])
+    assert quick.value == pytest.approx(together, rel=1e-2)
+    assert quick.value <= together * (1 + 1e-12) < steep
+    assert quick.high == math.inf
+    assert "of 5 of all clients' samples" in quick.how
     losses = [problem.loss(w) for w in path]
     assert found["optimal_loss"].high == min(losses)
     assert found["optimal_loss"].low == 0

@@ -2,9 +2,15 @@
 
 import numpy as np
 import pytest
+import torch
 
 from bounds.errors import BoundsError
+from empirics.algorithm import fedavg
+from empirics.data.federate import federate
+from empirics.networks import network
+from empirics.setting import Setting
 from empirics.tasks import task
+from empirics.train import rounds
 
 
 def test_a_linear_task_has_an_intercept_and_its_penalty_as_strong_convexity():
@@ -34,6 +40,25 @@ def test_its_name_reads_back_to_itself():
     written = str(task("softmax(wine)"))
     assert written == "softmax(wine, regularisation=0.001)"
     assert str(task(written)) == written
+
+
+def test_a_network_takes_shape_and_classes_from_the_data_unless_told():
+    assert str(task("femnist_dnn(digits)")) == str(task("femnist_dnn(digits, classes=10, pixels=64)"))
+    assert "classes=12" in str(task("femnist_dnn(digits, classes=12)"))
+    assert task("femnist_dnn(iris)").deal("iid", 3, seed=1).model.input_shape == (4,)
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_a_network_trains_on_data_of_another_precision(precision):
+    setting = Setting(rounds=2, cohort=3, batch=7, local_steps=2)
+    dealt = task(f"femnist_dnn(wine, precision='{precision}')").deal("iid", 4, seed=1)
+    plain = federate("wine", "iid", 4, seed=1)
+    assert plain.train.inputs.dtype == torch.float64
+    built = network("femnist_dnn", classes=3, pixels=13, precision=precision)
+    ends = [list(rounds(built, held, fedavg, setting, 5))[-1].model for held in (dealt.federation, plain.train)]
+    assert ends[0].dtype == getattr(torch, precision)
+    assert torch.equal(*ends)
+    assert not torch.equal(ends[0], built.start(5))
 
 
 @pytest.mark.parametrize(
