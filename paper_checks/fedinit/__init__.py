@@ -3,7 +3,21 @@
 from __future__ import annotations
 
 from ..claims import Claim
-from . import costs, divergence, excess, generalization, lemmas, optimization, orders, stability, tables
+from . import (
+    algorithm,
+    costs,
+    divergence,
+    excess,
+    generalization,
+    instances,
+    lemmas,
+    optimization,
+    orders,
+    remarks,
+    settings,
+    stability,
+    tables,
+)
 
 CLAIMS: tuple[Claim, ...] = (
     *lemmas.CLAIMS,
@@ -15,4 +29,8 @@ CLAIMS: tuple[Claim, ...] = (
     *excess.CLAIMS,
     *tables.CLAIMS,
     *costs.CLAIMS,
+    *remarks.CLAIMS,
+    *settings.CLAIMS,
+    *algorithm.CLAIMS,
+    *instances.CLAIMS,
 )
