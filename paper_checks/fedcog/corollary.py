@@ -185,8 +185,8 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.REMARK,
         OrderIs(PRINTED, T, 1 / sp.sqrt(tau * T)),
         known=Status.HOLDS,
-        note="The rate in tau T of FedAvg's non-convex analyses; one of the works cited is about strongly convex losses "
-        "and has 1/T. Their gain from more clients is missing: the first term of (6) does not fall with K.",
+        note="The rate in tau T of FedAvg's non-convex analyses; one of the works cited has 1/T for strongly "
+        "convex losses. Their gain from more clients is missing: the first term of (6) does not fall with K.",
     ),
     Claim(
         "fedcog.corollary.more_clients",

@@ -127,13 +127,17 @@ def _teacher(x: Any) -> list[float]:
     return [v for row in x.tolist() for v in outputs(OLD, row)]
 
 
+def _largest(one: list[float], other: list[float]) -> Finding:
+    apart = max(abs(a - b) for a, b in zip(one, other, strict=True))
+    return Agree()({"largest difference of the outputs": (apart, 0)})
+
+
 def stale_teacher(book: Book) -> Finding:
     x, seen = _generated(5)
-    return Agree()({f"output {i}": pair for i, pair in enumerate(zip(seen.ravel().tolist(), _teacher(x), strict=True))})
+    return _largest(seen.ravel().tolist(), _teacher(x))
 
 
 def fresh_teacher(book: Book) -> Finding:
     before, _ = _generated(4)
     _, seen = _generated(5)
-    found = zip(seen.ravel().tolist(), _teacher(before), strict=True)
-    return Agree()({f"output {i}": pair for i, pair in enumerate(found)})
+    return _largest(seen.ravel().tolist(), _teacher(before))

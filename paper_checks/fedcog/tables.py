@@ -249,8 +249,8 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.TABLE,
         Computed("compares the printed digits", same_runs),
         known=Status.FAILS,
-        note="Equal to the last digit in both metrics: one of the two numbers of rounds is not what was run. (Section 6.3 "
-        "speaks of a single round.)",
+        note="Equal to the last digit in both metrics: one of the two numbers of rounds is not what was run. (Section "
+        "6.3 speaks of a single round.)",
     ),
     Claim(
         "fedcog.rounds",

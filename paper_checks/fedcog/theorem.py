@@ -18,7 +18,7 @@ from bounds.vocabulary import (
 )
 
 from ..checkers import At, Computed, ImpliedBy, Informative, MeasuredIn, Same, Satisfies, TendsTo, term
-from ..claims import Book, Claim, Finding, Grade, Kind, Repair, Status
+from ..claims import Book, Claim, Finding, Grade, Kind, Status
 from . import distilling
 from .common import at, EdgeIs
 from .drift import A, FULL_LIMIT, SEVERAL
@@ -114,16 +114,12 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "fedcog.eq_63.alone",
-        "(63) by itself keeps eta L below the second entry of (64).",
+        "(63) limits nothing without A < 1 beside it: it holds for every A > 1.",
         at("eq. (63) to (64)"),
         Kind.PROOF,
-        ImpliedBy(A * (2 * beta_sq + 1), 1, where=(sp.Le(1 / (1 - A), 1 + 1 / (2 * beta_sq)),)),
-        known=Status.FAILS,
-        note="It also holds for every A > 1. The proof is safe since (62) comes with it.",
-        repair=Repair(
-            "(63) with A < 1",
-            ImpliedBy(A * (2 * beta_sq + 1), 1, where=(sp.Le(1 / (1 - A), 1 + 1 / (2 * beta_sq)), sp.Lt(A, 1))),
-        ),
+        ImpliedBy(1 / (1 - A), 1 + 1 / (2 * beta_sq), where=(sp.Gt(A, 1),)),
+        known=Status.HOLDS,
+        note="Its left side is negative there. The proof is safe since (62), which comes with it, keeps A below 1/2.",
     ),
     Claim(
         "fedcog.theorem.unit",
