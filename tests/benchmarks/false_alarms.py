@@ -1,0 +1,152 @@
+"""How often the sampled checks are wrong, on statements whose truth is known.
+
+    python tests/benchmarks/false_alarms.py [--repetitions 1000] [--write]
+
+Two sampled checks, each with an error rate of 0.05: ``judge``, the t tests of ``fedbounds validate`` over seeds with
+all rows of a run together, and ``DominatesSampled``, which looks after every draw. The statements say that an
+expectation is at most a bound: at equality (where a test errs most often), false by a billionth (which no sample can
+tell from equality), true or false by a margin. A word is an error where the column says so. t tests promise their error
+rate for means that are nearly normal; rows on other laws show what becomes of it. ``--write`` puts the table into
+RESULTS.md beside this file. Exit status 1 when a promised rate is above 0.05 beyond chance (1 % binomial).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent)]
+
+import numpy as np  # noqa: E402
+from benchmarks.results import machine, put, table  # noqa: E402
+from scipy import stats  # noqa: E402
+
+from empirics.estimates import Estimate  # noqa: E402
+from paper_checks.checkers import DominatesSampled  # noqa: E402
+from paper_checks.claims import Book, Status  # noqa: E402
+from paper_checks.validation.core import ERROR_RATE, judge, Verdict  # noqa: E402
+
+Array = np.ndarray[Any, Any]
+Laws = dict[str, tuple[Callable[[np.random.Generator, int], Array], dict[str, float]]]
+
+CLIENTS, SAMPLES, DIMENSION = (1, 2, 4, 8), 20, 5
+MOST = 400
+
+
+def gaps(random: np.random.Generator, seeds: int, clients: int) -> Array:
+    """Generalization gaps of the mean of Gaussian samples, l = 1/2 ||theta - z||^2, by the definition, one per seed.
+
+    Samples have identity covariance about 0, so the expected gap is DIMENSION / (SAMPLES * clients).
+    """
+    z = random.standard_normal((seeds, clients * SAMPLES, DIMENSION))
+    model = z.mean(1, keepdims=True)
+    population = (model[:, 0] ** 2).sum(-1) / 2 + DIMENSION / 2
+    return population - ((z - model) ** 2).sum(-1).mean(-1) / 2
+
+
+def skewed(random: np.random.Generator, seeds: int, clients: int) -> Array:
+    """Exponential numbers with the same expectations, far from normal for few seeds."""
+    return random.exponential(DIMENSION / (SAMPLES * clients), seeds)
+
+
+def validated(draw: Callable[..., Array], factor: float, seeds: int, repetitions: int) -> Iterator[str]:
+    """The worst word of each run with four rows, for the statement that the gap is at most factor times its mean."""
+    for repetition in range(repetitions):
+        random = np.random.default_rng([repetition, seeds])
+        words = []
+        for clients in CLIENTS:
+            found = draw(random, seeds, clients) - factor * DIMENSION / (SAMPLES * clients)
+            excess = Estimate(found.mean(), found.std(ddof=1) / seeds**0.5)
+            words.append(judge(excess, seeds, len(CLIENTS)))
+        yield from ("violated",) if Verdict.VIOLATED in words else ()
+        yield from ("holds",) if Verdict.HOLDS_HERE in words else ()
+
+
+LAWS: Laws = {
+    "exponential": (lambda random, n: random.exponential(1.0, n), {"mean_square": 2.0}),
+    "lognormal": (lambda random, n: random.lognormal(-0.5, 1.0, n), {"mean_square": float(np.e)}),
+    "0 or 10": (lambda random, n: 10.0 * (random.random(n) < 0.1), {"cap": 10.0}),
+    "beta, at most 2": (lambda random, n: 2 * random.beta(2.0, 2.0, n), {"cap": 2.0}),
+}
+"""Laws of the mean 1, and what the check is told of their upper tail."""
+
+
+def sampled(law: str, factor: float, repetitions: int) -> Iterator[str]:
+    """The word on each series of draws, for the statement that the expectation is at most factor."""
+    draw, told = LAWS[law]
+    words = {Status.FAILS: "violated", Status.HOLDS: "holds"}
+    for repetition in range(repetitions):
+        numbers = draw(np.random.default_rng([repetition, len(law)]), MOST)
+        check = DominatesSampled(float(factor), numbers.__getitem__, ERROR_RATE, MOST, **told)
+        yield from filter(None, [words.get(check(Book()).status)])
+
+
+def row(check: str, truth: str, wrong: str, words: Iterator[str], repetitions: int, promised: bool) -> dict[str, Any]:
+    """How often each word was said; the upper end is that of a 95 % interval of the rate of wrong words."""
+    count = Counter(words)
+    return {
+        "check": check,
+        "statement": truth,
+        "repetitions": f"{repetitions}",
+        "violated %": 100 * count["violated"] / repetitions,
+        "holds %": 100 * count["holds"] / repetitions,
+        "an error is": wrong,
+        "at most %": 100 * stats.binomtest(count[wrong], repetitions).proportion_ci(0.95).high,
+        "promised": "yes" if promised else "no",
+    }
+
+
+TRUTHS = (
+    ("at equality", 1.0, "violated"),
+    ("false by 1e-9", 1 - 1e-9, "holds"),
+    ("true by 20 %", 1.2, "violated"),
+    ("false by 20 %", 0.8, "holds"),
+)
+
+
+def rows(repetitions: int) -> Iterator[dict[str, Any]]:
+    for name, draw, seeds in (("Gaussian mean", gaps, 5), ("Gaussian mean", gaps, 30), ("exponential", skewed, 30)):
+        for truth, factor, wrong in TRUTHS:
+            words = validated(draw, factor, seeds, repetitions)
+            check = f"t tests, {name}, {seeds} seeds, {len(CLIENTS)} rows"
+            yield row(check, truth, wrong, words, repetitions, promised=draw is gaps)
+    for law in LAWS:
+        for truth, factor, wrong in TRUTHS:
+            words = sampled(law, factor, repetitions)
+            yield row(f"bets, up to {MOST} draws, {law}", truth, wrong, words, repetitions, promised=True)
+
+
+def above(found: dict[str, Any]) -> bool:
+    """Whether the rate of wrong words is above the error rate beyond chance."""
+    wrong, repetitions = found["an error is"], int(found["repetitions"])
+    count = round(found[f"{wrong} %"] * repetitions / 100)
+    promised = found["promised"] == "yes"
+    return promised and bool(stats.binomtest(count, repetitions, ERROR_RATE, alternative="greater").pvalue < 0.01)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--repetitions", type=int, default=1000)
+    parser.add_argument("--write", action="store_true")
+    args = parser.parse_args()
+    found = list(rows(args.repetitions))
+    loud = [f"{r['check']}, {r['statement']}" for r in found if above(r)]
+    said = f"Above the promised error rate beyond chance: {'; '.join(loud) or 'none'}."
+    print(table(found), said, sep="\n\n")
+    if args.write:
+        put(
+            "# Sampled checks: how often they are wrong\n\n"
+            "Written by `python tests/benchmarks/false_alarms.py --write`, whose docstring says what is measured.\n"
+            f"Error rate of every check: {ERROR_RATE:g}. {machine()}.\n\n"
+            f"{table(found)}\n\n{said}\n"
+        )
+    return 1 if loud else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
