@@ -209,15 +209,19 @@ def _gap_is_zero(book: Book) -> Finding:
     return fails(said, stated == 0 and all(gap != 0 for gap in found.values()))
 
 
+LOSS_FACTOR = F(27, 10)
+"""L, for the loss L/2 times the squared distance."""
+
+
 def _gap_is_spread(book: Book) -> Finding:
     bound = book["fedals.participation_gap_quadratic"]
     mean = sum((p * c for p, c in zip(sampling.WEIGHTS, sampling.CENTRES, strict=True)), F(0))
     for size in SIZES:
-        found = sampling.participation_gap("I", size)
+        found = LOSS_FACTOR * sampling.participation_gap("I", size)
         stated = bound(
             client_weight=[float(p) for p in sampling.WEIGHTS],
             client_distance_sq=[float((c - mean) ** 2) for c in sampling.CENTRES],
-            smoothness=1.0,
+            smoothness=float(LOSS_FACTOR),
             cohort=size,
         )
         if abs(float(found) - float(stated)) > 1e-12:
