@@ -19,6 +19,8 @@ from .core import Evaluation, score
 EDGE = 1 - 1e-12
 """Step sizes stay this share below the edge of the conditions, so that rounding does not push them over it."""
 HALVINGS = 50
+VANISHED = 1e-26
+"""Below this nothing but rounding is left of numbers that are zero in exact arithmetic."""
 
 
 @lru_cache(maxsize=256)
@@ -52,8 +54,13 @@ def beside(bound: Bound, values: Mapping[str, Any], measured: Any, failed: tuple
 
 def _grain(bound: Bound, values: Mapping[str, Any]) -> float:
     """What rounding can make of the target: a tiny share of the largest quantity that has its unit."""
+    return max(1e-13 * largest_alike(bound, values), VANISHED)
+
+
+def largest_alike(bound: Bound, values: Mapping[str, Any]) -> float:
+    """The largest size of the quantities that have the target's unit."""
     alike = (values[name] for name in _words_of_unit(bound.target.card.unit) if name in values)
-    return 1e-13 * max((float(np.max(np.abs(_finite(value)))) for value in alike), default=0.0)
+    return max((float(np.max(np.abs(_finite(value)))) for value in alike), default=0.0)
 
 
 @lru_cache(maxsize=64)

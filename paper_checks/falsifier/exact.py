@@ -13,9 +13,15 @@ import sympy as sp
 from bounds.core import Bound
 from bounds.operators import bind
 
+from .deciding import largest_alike
 from .entries import Entry
 
 DIGITS = 50
+RATIONAL = "rational"
+LOST = 1e-35
+"""The share of the largest quantity alike that is not taken for real in rounded arithmetic."""
+TINY = 1e-10
+"""Quantities count as at least this large there: where all of them vanish, what is left is rounding."""
 WORKING = 60
 """Digits carried, so that 50 of the result are right."""
 
@@ -25,7 +31,7 @@ class Exactly:
     """A statement at an instance: both sides as SymPy numbers, and every condition with what decides it.
 
     ``conditions`` are (words, how it is decided, met): met is None where nothing decides. ``violated`` asks for every
-    decided condition to be met.
+    decided condition to be met, and for a difference beyond ``grain``: what rounding to so many digits could make.
     """
 
     measured: sp.Expr
@@ -33,6 +39,7 @@ class Exactly:
     relation: str
     conditions: tuple[tuple[str, str, bool | None], ...]
     arithmetic: str
+    grain: float = 0.0
 
     @property
     def failed(self) -> tuple[str, ...]:
@@ -49,7 +56,7 @@ class Exactly:
             return False
         size = sp.N(abs(self.measured) + abs(self.bound), DIGITS)
         away = {"<=": self.margin, ">=": -self.margin, "=": abs(self.margin)}[self.relation]
-        return bool(away > size * sp.Float(10) ** (-30))
+        return bool(away > size * sp.Float(10) ** (-30) + self.grain)
 
     @property
     def ratio(self) -> float:
@@ -70,8 +77,12 @@ def weigh(
     entry: Entry,
     decided: Sequence[tuple[str, str, bool | None]],
     arithmetic: str,
+    known: Mapping[str, Any],
 ) -> Exactly:
-    """The bound at an entry beside the measured number; ``decided`` are the conditions that are not numeric."""
+    """The bound at an entry beside the measured number; ``decided`` are the conditions that are not numeric.
+
+    ``known`` are all quantities of the instance: how large those of the target's unit are says what rounding can do.
+    """
     values = entry.values
     given = {
         q: [number(v) for v in values[q.name]] if isinstance(values[q.name], list) else number(values[q.name])
@@ -84,7 +95,9 @@ def weigh(
         (condition.words, "numbers", _everywhere(bind(relation, given), given))
         for condition, relation in zip(bound.numeric_conditions, bound.relations, strict=True)
     ]
-    return Exactly(number(entry.measured), sp.N(total, DIGITS), bound.relation, (*decided, *numeric), arithmetic)
+    grain = 0.0 if arithmetic == RATIONAL else LOST * max(largest_alike(bound, known), TINY)
+    measured = number(entry.measured)
+    return Exactly(measured, sp.N(total, DIGITS), bound.relation, (*decided, *numeric), arithmetic, grain)
 
 
 def _everywhere(relation: sp.Basic, given: Mapping[Any, Any]) -> bool:

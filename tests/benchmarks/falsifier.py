@@ -23,7 +23,7 @@ from bounds.core import Bound  # noqa: E402
 from paper_checks.falsifier import falsify, replay, Search  # noqa: E402
 from paper_checks.falsifier.planted import CUT, false_statements, true_statements  # noqa: E402
 
-EVALUATIONS = 1500
+EVALUATIONS = 1000
 
 
 class Outcome(NamedTuple):

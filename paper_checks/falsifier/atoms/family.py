@@ -120,14 +120,14 @@ class Atoms:
 
     def exactly(self, bound: Bound, instance: Instance) -> Exactly:
         from ..entries import worst_entry
-        from ..exact import weigh
+        from ..exact import RATIONAL, weigh
         from .plain import Plain
 
         known = Plain(instance).words()
         used = {q.name: known[q.name] for q in bound.quantities}
         measured = np.asarray(known[bound.target.name], dtype=object)
         decided = deciding.decided(bound, *facts(bound, instance))
-        return weigh(bound, worst_entry(bound, used, measured), decided, "rational")
+        return weigh(bound, worst_entry(bound, used, measured), decided, RATIONAL, known)
 
     def simpler(self, instance: Instance) -> Iterator[Instance]:
         clients = instance["clients"]

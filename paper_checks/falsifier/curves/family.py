@@ -17,7 +17,7 @@ from ..box import Box, Parameter
 from ..core import Evaluation, Instance, Point
 from ..runs.family import QuadraticRuns, remembers
 from ..runs.folds import iterated, target
-from ..runs.instance import method, weighted
+from ..runs.instance import method, misweighted
 from .run import CurveRun, tilts, weights
 from .shapes import SHAPES
 
@@ -123,7 +123,7 @@ class Curves:
         return table
 
     def evaluate(self, bound: Bound, instance: Instance) -> Evaluation:
-        wrong = _impossible(instance)
+        wrong = _impossible(instance) or misweighted(bound, instance)
         if wrong:
             return Evaluation(failed=(wrong,), relation=bound.relation)
         problem = facts(instance)
@@ -182,8 +182,6 @@ def _impossible(instance: Instance) -> str:
         return "heights and weights must be positive"
     if instance.get("dissimilarity_factor", 1) < 1:
         return "the dissimilarity factor is at least 1"
-    if weighted(instance) and instance["cohort"] < instance["clients"] and not instance["with_replacement"]:
-        return "where some take part, all weigh the same"
     return ""
 
 

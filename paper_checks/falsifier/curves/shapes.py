@@ -24,13 +24,19 @@ class Shape(NamedTuple):
     lowest: Any
 
 
+def _log_cosh(x: Any) -> Any:
+    size = np.abs(x)
+    near = np.log1p(np.sinh(np.minimum(size, 1.0)) ** 2) / 2
+    return np.where(size < 1, near, size + np.log1p(np.exp(-2 * size)) - np.log(2))
+
+
+# Every value is written so that nothing cancels near the minimum, where runs end.
 SHAPES = (
-    Shape("pseudo-Huber", lambda x: np.hypot(1, x) - 1, lambda x: x / np.hypot(1, x),
-          lambda x: mpmath.sqrt(1 + x * x) - 1, lambda x: x / mpmath.sqrt(1 + x * x), 0),
-    Shape("log cosh", lambda x: np.logaddexp(x, -x) - np.log(2), np.tanh,
-          lambda x: mpmath.log(mpmath.cosh(x)), mpmath.tanh, 0),
+    Shape("pseudo-Huber", lambda x: x * x / (1 + np.hypot(1, x)), lambda x: x / np.hypot(1, x),
+          lambda x: x * x / (1 + mpmath.sqrt(1 + x * x)), lambda x: x / mpmath.sqrt(1 + x * x), 0),
+    Shape("log cosh", _log_cosh, np.tanh, lambda x: mpmath.log1p(mpmath.sinh(x) ** 2) / 2, mpmath.tanh, 0),
     Shape("x^2 / (1 + x^2)", lambda x: x * x / (1 + x * x) / 2, lambda x: x / (1 + x * x) ** 2,
           lambda x: x * x / (1 + x * x) / 2, lambda x: x / (1 + x * x) ** 2, -0.25),
-    Shape("1 - cos x", lambda x: 1 - np.cos(x), np.sin, lambda x: 1 - mpmath.cos(x), mpmath.sin, -1),
+    Shape("1 - cos x", lambda x: 2 * np.sin(x / 2) ** 2, np.sin, lambda x: 2 * mpmath.sin(x / 2) ** 2, mpmath.sin, -1),
 )  # fmt: skip
 """Curvatures lie between ``lowest`` and 1, which is their value at 0."""

@@ -34,7 +34,7 @@ def exactly(bound: Bound, instance: Mapping[str, Any]) -> Exactly:
         used = {q.name: known[q.name] for q in bound.quantities}
         way = method(bound, float(instance["relaxation"]))
         decided = deciding.decided(bound, facts(dict(instance)), way, plan(instance))
-        return weigh(bound, worst_entry(bound, used, measured), decided, f"{WORKING} digits")
+        return weigh(bound, worst_entry(bound, used, measured), decided, f"{WORKING} digits", known)
 
 
 def _constants(run: PlainCurve) -> Facts:

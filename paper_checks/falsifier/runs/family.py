@@ -140,6 +140,8 @@ class QuadraticRuns:
     def evaluate(self, bound: Bound, instance: Instance) -> Evaluation:
         if instance["step_size"] <= 0 or instance.get("contraction", 1) <= 0:
             return Evaluation(failed=("no step size is small enough for the conditions",), relation=bound.relation)
+        if wrong := tables.misweighted(bound, instance):
+            return Evaluation(failed=(wrong,), relation=bound.relation)
         try:
             problem, plan = tables.problem(instance), tables.setting(instance)
         except EmpiricsError as error:

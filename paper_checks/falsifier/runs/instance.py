@@ -78,6 +78,20 @@ def weighted(instance: Instance) -> bool:
     return len({instance[f"weight_{k}"] for k in range(instance["clients"])}) > 1
 
 
+def misweighted(bound: Bound, instance: Instance) -> str:
+    """Why weights other than equal ones have no place in this instance; empty if they have, or are equal.
+
+    The average over clients drawn evenly would be of another loss than F; and a bound without weights means equal ones.
+    """
+    if not weighted(instance):
+        return ""
+    if "client_weight" not in {q.name for q in bound.quantities}:
+        return "the bound knows no weights: all clients weigh the same"
+    if instance["cohort"] < instance["clients"] and not instance["with_replacement"]:
+        return "where clients are drawn evenly, all weigh the same"
+    return ""
+
+
 @lru_cache(maxsize=512)
 def _drawn(clients: int, cohort: int, sampling: str, shares: tuple[float, ...]) -> tuple[Cohort, ...]:
     return cohorts(Setting(1, cohort, sampling=sampling), np.array(shares))

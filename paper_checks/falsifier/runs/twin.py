@@ -15,7 +15,7 @@ from bounds.core import Bound
 from ... import readings
 from .. import deciding
 from ..entries import worst_entry
-from ..exact import decimal, Exactly, weigh, WORKING
+from ..exact import decimal, Exactly, RATIONAL, weigh, WORKING
 from . import instance as tables
 from .constants import constants
 from .folds import iterated, target
@@ -265,7 +265,7 @@ def played(bound: Bound, instance: Mapping[str, Any]) -> tuple[Table, PlainRun, 
     relaxed = about is not None and about.algorithm == "fedinit"
     beta = table.beta if relaxed else 0 * table.beta
     run = PlainRun(table, beta, about.reading if relaxed and about is not None else "intended")
-    return table, run, "rational" if rationally else f"{WORKING} digits"
+    return table, run, RATIONAL if rationally else f"{WORKING} digits"
 
 
 def exactly(bound: Bound, instance: Mapping[str, Any]) -> Exactly:
@@ -278,4 +278,4 @@ def exactly(bound: Bound, instance: Mapping[str, Any]) -> Exactly:
         problem, plan = tables.problem(dict(instance)), tables.setting(dict(instance))
         method = tables.method(bound, float(instance["relaxation"]))
         decided = deciding.decided(bound, problem, method, readings.facts(problem, plan))
-        return weigh(bound, worst_entry(bound, used, measured), decided, arithmetic)
+        return weigh(bound, worst_entry(bound, used, measured), decided, arithmetic, known)
