@@ -256,6 +256,13 @@ UNDECIDED: tuple[Claim, ...] = (
         "F^* of the four tasks is not published; cross-entropies are nonnegative, so that it is at least 0",
     ),
     _open(
+        "remark_1_2_observed",
+        "K_r > 1 is seen to reduce the variance of the model's updates with a fixed step size too.",
+        "Remark 1.2",
+        "the observation is mentioned without numbers, and what variance is meant is not said",
+        Kind.REMARK,
+    ),
+    _open(
         "remark_1_3_literature",
         "In every analysis but those of quadratics, more local steps hurt convergence per iteration.",
         "Remark 1.3",

@@ -204,4 +204,28 @@ NEEDS_DECAY = Claim(
 )
 
 
-CLAIMS: tuple[Claim, ...] = (OBJECTIVE, LOCAL_STEP, DSGD, PLAIN_MEAN, BY_ITERATIONS, NEEDS_DECAY)
+def _hinge_slopes(squared: bool) -> Finding:
+    """Change of the derivative across the kink at 1 over the distance, for max(0, 1 - x) + x^2/20 or its square."""
+    found = []
+    for gap in (Fraction(1, 10), Fraction(1, 1000), Fraction(1, 10**6)):
+        left, right = 1 - gap / 2, 1 + gap / 2
+        hinge = [-2 * (1 - left) if squared else Fraction(-1), Fraction(0)]
+        found.append(abs(hinge[1] + right / 10 - hinge[0] - left / 10) / gap)
+    said = ", ".join(short(f) for f in found)
+    return judged(
+        max(found) <= 3, f"slopes of the derivative over ever smaller distances: {said}", {}, found[2] > 10**5
+    )
+
+
+SUPPORT_VECTORS = Claim(
+    "decaying_k.support_vector_machines",
+    "Support vector machines are an example of what the analysis covers.",
+    at("Section 3.3, after Assumption 3"),
+    Kind.ASSUMPTION,
+    Computed("the derivative of a regularised hinge loss about its kink", lambda book: _hinge_slopes(squared=False)),
+    known=Status.FAILS,
+    note="With a regulariser they are strongly convex, but the hinge loss has a kink, so that no L meets Assumption 1.",
+    repair=Repair("with the squared hinge loss", Computed("the same slopes", lambda book: _hinge_slopes(squared=True))),
+)
+
+CLAIMS: tuple[Claim, ...] = (OBJECTIVE, LOCAL_STEP, DSGD, PLAIN_MEAN, BY_ITERATIONS, NEEDS_DECAY, SUPPORT_VECTORS)
