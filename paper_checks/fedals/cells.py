@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import sqrt
 
+from ..checkers import Ordered
 from ..claims import Book, Finding, Grade, Status
 from ..reported import Reported, table
 
@@ -82,3 +83,8 @@ class Distinct:
         said = f"{len(weak)} of {len(found)} are within noise (t < {CRITICAL} for {RUNS} runs): "
         said += "; ".join(f"{pair} ({t})" for pair, t in weak.items())
         return Finding(Status.FAILS, Grade.EXACT, said, weak, set(weak) == set(self.wrong))
+
+
+def ordered(pairs: tuple[Pair, ...], wrong: tuple[str, ...] = ()) -> Ordered:
+    """Every pair (smaller, larger) of reported means is in order but for those audited as ``wrong``."""
+    return Ordered({key: VALUES[key] for pair in pairs for key in pair}, pairs, wrong)

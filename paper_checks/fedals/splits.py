@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..checkers import Ordered, Prints
+from ..checkers import Prints
 from ..claims import Claim, Kind, Status
 from ..reported import table
-from .cells import ALS, AVG, DEPTHS, Distinct, REPORTED, SHORT, VALUES
+from .cells import ALS, AVG, DEPTHS, Distinct, ordered, REPORTED, SHORT, VALUES
 from .common import of
 
 SPLITS = of("Table 3")
@@ -15,8 +15,7 @@ BEST_DEPTH = Claim(
     "Of the six splits in Table 3, the one after 16 layers does best on all three data sets.",
     SPLITS,
     Kind.TABLE,
-    Ordered(
-        VALUES,
+    ordered(
         tuple((f"{d} L={x}", f"{d} L=16") for d in map(str, list(SHORT.values())[:3]) for x in DEPTHS if x != 16),
     ),
     Status.HOLDS,
@@ -42,8 +41,7 @@ DEFAULT_SPLIT = Claim(
     "Having the first 16 layers in the extractor is the most effective option.",
     of("Section 6.6; Table 3 against Table 1"),
     Kind.TABLE,
-    Ordered(
-        VALUES,
+    ordered(
         tuple((f"{d} {ALS}", f"{d} L=16") for d in ("SVHN", "CIFAR-10", "CIFAR-100")),
         wrong=tuple(f"{d} {ALS} < {d} L=16" for d in ("SVHN", "CIFAR-10", "CIFAR-100")),
     ),
@@ -57,8 +55,7 @@ FEWER_AVERAGES = Claim(
     "Averaging initial layers less often leads to more generalizable models than FedAvg for non-iid clients.",
     of("Section 1, Contribution II; Table 3 against Table 1"),
     Kind.TABLE,
-    Ordered(
-        VALUES,
+    ordered(
         tuple((f"{d} {AVG}", f"{d} L={x}") for d in ("SVHN", "CIFAR-10", "CIFAR-100") for x in (1, 4, 8, 12)),
         wrong=(
             *(f"SVHN {AVG} < SVHN L={x}" for x in (1, 4, 8, 12)),
@@ -103,9 +100,7 @@ UP_TO_TEN = Claim(
     "Accuracy rises as alpha grows from 1 to 5 and 10.",
     of("Table 2; Section 6.5"),
     Kind.TABLE,
-    Ordered(
-        VALUES, tuple((f"{d} alpha={a}", f"{d} alpha={b}") for d in ("SVHN", "CIFAR-10") for a, b in ((1, 5), (5, 10)))
-    ),
+    ordered(tuple((f"{d} alpha={a}", f"{d} alpha={b}") for d in ("SVHN", "CIFAR-10") for a, b in ((1, 5), (5, 10)))),
     Status.HOLDS,
 )
 
@@ -114,8 +109,7 @@ BEYOND_TEN = Claim(
     "Beyond alpha = 10 accuracy no longer rises: it falls all the way.",
     of("Table 2; Section 6.5"),
     Kind.TABLE,
-    Ordered(
-        VALUES,
+    ordered(
         tuple(
             (f"{d} alpha={b}", f"{d} alpha={a}")
             for d in ("SVHN", "CIFAR-10")
