@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction as F
+from itertools import product
 
 import sympy as sp
 
@@ -18,7 +19,7 @@ from bounds.vocabulary import (
     strong_convexity as mu,
 )
 
-from ..checkers import All, At, resolve, Same, term
+from ..checkers import All, At, Computed, resolve, Same, term
 from ..claims import Book, Claim, Finding, Kind, Repair, Status
 from . import sampling
 from .common import fails, holds, NONNEGATIVE, of, Requires, shared
@@ -134,6 +135,36 @@ def _one_large_client(book: Book, name: str) -> Finding:
     return fails(said) if float(gap) > float(stated) else holds(said)
 
 
+POOLS = ((F(-1), F(2)), (F(0), F(5)))
+SHARES = (F(3, 5), F(2, 5))
+
+
+def _both_gaps(book: Book) -> Finding:
+    """(61) for two clients with one sample each, half squared distances and two draws, against closed forms of (62)."""
+    total = F(0)
+    for data in product(*POOLS):
+        for p, shares in sampling.case_1(2, SHARES):
+            theta = sum((s * z for s, z in zip(shares, data, strict=True)), F(0))
+            risks = [sum(((theta - z) ** 2 / 2 for z in pool), F(0)) / 2 for pool in POOLS]
+            trained = sum((s * (theta - z) ** 2 / 2 for s, z in zip(shares, data, strict=True)), F(0))
+            total += p * (sum((w_ * r for w_, r in zip(SHARES, risks, strict=True)), F(0)) - trained) / 4
+    centres = [sum(pool, F(0)) / 2 for pool in POOLS]
+    # Equal curvatures: what the local models' own noise adds is the same for everyone and for the participants.
+    gaps = [sum(((z - c) ** 2 for z in pool), F(0)) / 2 for pool, c in zip(POOLS, centres, strict=True)]
+    parts = sampling.participation_gap("I", 2, centres, SHARES), sampling.out_of_sample_gap("I", 2, gaps, SHARES)
+    said = f"(61) is {total}, participation gap {parts[0]}, out-of-sample gap {parts[1]}"
+    return holds(said) if total == parts[0] + parts[1] else fails(said)
+
+
+SPLIT = Claim(
+    "fedals.eq_62",
+    "The gap under partial participation is the sum of a participation gap and an out-of-sample gap.",
+    of("Appendix D, eqs. (61), (62)"),
+    Kind.DEFINITION,
+    Computed("all data sets and all draws, in fractions", _both_gaps),
+    Status.HOLDS,
+)
+
 ROOT = sp.sqrt(delta * Delta)
 
 
@@ -183,6 +214,7 @@ EQ_73_COUNTED = Claim(
 )
 
 CLAIMS: tuple[Claim, ...] = (
+    SPLIT,
     EQ_73,
     EQ_74,
     EQ_73_COUNTED,
