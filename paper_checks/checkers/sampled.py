@@ -119,7 +119,7 @@ class _SmallBets:
     """The wealth of bets that the mean of nonnegative numbers is below ``bound``, whose mean square is at most known.
 
     As exp(-x) <= 1 - x + x^2/2 for x >= 0, the expectation of exp(-stake * number) is at most 1 - stake * bound +
-    stake^2 * mean_square / 2 if the mean is at least the bound; each bet multiplies its wealth by the one over the other.
+    stake^2 * mean_square / 2 if the mean is at least the bound; each bet multiplies its wealth by one over the other.
     """
 
     def __init__(self, bound: float, mean_square: float) -> None:
