@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import sympy as sp
@@ -66,12 +67,13 @@ class Contradicted:
 
     by: Check
     because: str
+    witness: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self, book: Book) -> Finding:
         found = self.by(book)
         if found.status is not Status.HOLDS:
             return Finding(Status.HOLDS, found.grade, f"not contradicted: {found.evidence}", found.witness)
-        return Finding(Status.FAILS, found.grade, f"{self.because}: {found.evidence}", found.witness)
+        return Finding(Status.FAILS, found.grade, f"{self.because}: {found.evidence}", self.witness)
 
 
 @dataclass(frozen=True)

@@ -207,6 +207,7 @@ CLAIMS: tuple[Claim, ...] = (
         Contradicted(
             MonotoneIn(At(PRINTED, {kappa_sq: 0, sigma_sq: 0}), tau, up=False),
             "for kappa^2 = 0, sigma^2 = 0, which are admitted, more local steps are always better",
+            {"dissimilarity_offset": "0", "gradient_variance": "0"},
         ),
         known=Status.FAILS,
         note="Said in the appendix alone. kappa^2 = 0 is admitted by Assumption 5.4.",

@@ -65,7 +65,8 @@ def fixed_teacher(book: Book) -> Finding:
     """Lemma 5.5 for an objective of model and data alone: one teacher on both sides, the data exchanged."""
     left, right = (TASK_LOSS + distillation(OLD, NEW, data) for data in (FIRST_DATA, NEXT_DATA))
     said = f"with one teacher on both sides {left:.6g} on the new data against {right:.6g} on the old"
-    return Finding(Status.FAILS if left > right else Status.HOLDS, Grade.EXACT, said)
+    witness = {"teacher": str(OLD), "student": str(NEW), "old data": str(NEXT_DATA), "new data": str(FIRST_DATA)}
+    return Finding(Status.FAILS if left > right else Status.HOLDS, Grade.EXACT, said, witness)
 
 
 def data_alone(book: Book) -> Finding:
@@ -128,7 +129,8 @@ def scaled(book: Book) -> Finding:
     small, large = curvature(FIRST_DATA), curvature([[3 * v for v in x] for x in FIRST_DATA])
     said = f"curvature {small:.4g} on data, {large:.4g} on data three times as large"
     alike = large <= small * (1 + 1e-6)
-    return Finding(Status.HOLDS if alike else Status.FAILS, Grade.EXACT, said, as_audited=abs(large / small - 9) < 1e-3)
+    status, nine = Status.HOLDS if alike else Status.FAILS, abs(large / small - 9) < 1e-3
+    return Finding(status, Grade.EXACT, said, {"teacher": str(FLAT), "data": str(FIRST_DATA)}, nine)
 
 
 def together(book: Book) -> Finding:

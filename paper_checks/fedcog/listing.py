@@ -183,7 +183,8 @@ def generated(targets: str, disagreement: float, shared: bool) -> Finding:
     made = [make(net, work.part(slice(k, k + 1)), (FEATURES,))[0] for k in range(len(LABELS))]
     apart = max(_apart(made[0], other) for other in made)
     said = f"{targets} labels, {'one seed' if shared else 'seeds of their own'}: inputs differ by at most {apart:.3g}"
-    return Finding(Status.HOLDS if apart < 1e-9 else Status.FAILS, Grade.EXACT, said)
+    witness = {"clients' labels": str(LABELS), "seed": str(SEED), "algorithm": built.name}
+    return Finding(Status.HOLDS if apart < 1e-9 else Status.FAILS, Grade.EXACT, said, witness)
 
 
 def first_round(book: Book) -> Finding:
@@ -196,11 +197,12 @@ def first_round(book: Book) -> Finding:
                 unwritten.append(f"line 5 reads the local model of client {k} after round {t - 1}")
         written |= {(t, k) for k in range(len(LABELS))}
     said = "; ".join(unwritten) or "every model that is read was written"
-    return Finding(Status.FAILS if unwritten else Status.HOLDS, Grade.PROVED, said)
+    return Finding(Status.FAILS if unwritten else Status.HOLDS, Grade.PROVED, said, {"round": "0", "line": "5"})
 
 
 def indices(first: int, last: int) -> Finding:
     """Line 10's sum over clients ``first`` to ``last`` against line 4's loop over 0 to K - 1."""
     trained_, summed = set(range(len(LABELS))), set(range(first, last + 1))
-    said = f"trained: {sorted(trained_)}, averaged: {sorted(summed)}"
-    return Finding(Status.HOLDS if trained_ == summed else Status.FAILS, Grade.PROVED, said)
+    sets = {"trained": str(sorted(trained_)), "averaged": str(sorted(summed))}
+    said = ", ".join(f"{name}: {clients}" for name, clients in sets.items())
+    return Finding(Status.HOLDS if trained_ == summed else Status.FAILS, Grade.PROVED, said, sets)

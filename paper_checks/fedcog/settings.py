@@ -37,7 +37,8 @@ def step_sizes(book: Book) -> Finding:
 def participation(book: Book) -> Finding:
     partial = [name for name, plan in COHORTS.items() if FULL_PARTICIPATION.holds(None, None, _Plan(*plan)) is False]
     said = f"only some clients take part in {', '.join(partial)}" if partial else "all clients take part"
-    return Finding(Status.FAILS if partial else Status.HOLDS, Grade.EXACT, said)
+    witness = {name: f"{COHORTS[name][1]} of {COHORTS[name][0]} clients" for name in partial}
+    return Finding(Status.FAILS if partial else Status.HOLDS, Grade.EXACT, said, witness)
 
 
 def labels_covered(book: Book) -> Finding:
