@@ -87,7 +87,7 @@ ONE_WAY = Claim(
     Kind.TABLE,
     prints("v2", lambda book: billions(book, SENT), wrong=EVERY),
     Status.FAILS,
-    note="Every number is twice that: downloads are counted as well.",
+    note="One of two readings of a caption that names no direction: each number is twice that, downloads count too.",
     repair=Repair("sent and received", prints("v2", lambda book: billions(book, EXCHANGED)), EXCHANGED),
 )
 
@@ -100,7 +100,7 @@ BUFFERS = Claim(
         "v2", lambda book: billions(book, EXCHANGED, extra=2 * NORM_CHANNELS), wrong=("alpha=1", "alpha=5", "alpha=10")
     ),
     Status.FAILS,
-    note="The code averages whole state dictionaries: 1,568 running means and variances more with every extractor.",
+    note="Ours: the code averages whole state dictionaries: 1,568 running means and variances with every extractor.",
 )
 
 ELSE_IF = Claim(

@@ -1,4 +1,4 @@
-"""Conditions of Theorem 4.1 that cannot be dropped: instances that meet all others and break its bound."""
+"""Conditions of Theorem 4.1 that cannot be dropped: instances that break its bound; where it says something."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from collections.abc import Callable
 from fractions import Fraction as F
 from itertools import product
 
-from ..checkers import Computed
+import sympy as sp
+
+from bounds.vocabulary import client_distance_sq as distance_sq, clients as K, local_gap as Delta, smoothness as L
+
+from ..checkers import All, At, Computed, Informative, MonotoneIn, Same
 from ..claims import Book, Claim, Finding, Kind, Status
-from .common import fails, holds, of
+from .common import alike, fails, holds, of, shared
 
 COIN = (F(-1), F(1))
 """Every sample is one of these with equal odds; a client has one sample, the loss is half the squared distance."""
@@ -90,4 +94,26 @@ def _met(book: Book) -> Finding:
     return fails(found.evidence) if found.status is Status.HOLDS else holds(found.evidence)
 
 
-CLAIMS: tuple[Claim, ...] = (EXACT, APART, MET)
+D, r = shared(Delta), shared(distance_sq)
+CLOSED = alike("fedals.gaussian_mean_bound")
+FAR = D * ((K - 1 / K) ** 2 / 2 - (1 - 1 / K)) / L
+"""Squared distance of equal clients up to which (6) is below a local gap, for squared distances: solved for."""
+
+SAYS = Claim(
+    "fedals.eq_6.informative",
+    "The one-round bound can be below the clients' mean local gap, so that it shows averaging to help.",
+    of("Theorem 4.1, eq. (6)"),
+    Kind.REMARK,
+    All(
+        {
+            "somewhere": Informative(CLOSED, D, where=(sp.Gt(D, 0), sp.Ge(K, 2))),
+            "up to this distance": Same(At(CLOSED, {r: FAR}), D, where=(sp.Gt(D, 0), sp.Gt(K, 1))),
+            "not beyond": MonotoneIn(CLOSED, r, up=True, where=(sp.Gt(D, 0), sp.Gt(r, 0))),
+        }
+    ),
+    Status.HOLDS,
+    note="Ours, for squared distances: as long as L times the squared distance is at most "
+    "((K - 1/K)^2 / 2 - (1 - 1/K)) local gaps; beyond that each client's own model has the smaller guarantee.",
+)
+
+CLAIMS: tuple[Claim, ...] = (EXACT, APART, MET, SAYS)
