@@ -43,7 +43,8 @@ EQ_24 = Claim(
         {
             "slope": derivative_is(SECONDS, K, SLOPE, difference=-LEVEL * beta / K),
             "unit": MeasuredIn(SLOPE, G2),
-        }
+        },
+        wrong=("slope",),
     ),
     known=Status.FAILS,
     note="The bracket tau + beta K is left as it is although it depends on K; tau alone should stand there.",

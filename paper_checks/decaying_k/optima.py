@@ -174,7 +174,8 @@ IN_ROUNDS = Claim(
         {
             "from (9)": Same(KR_PRINT, At(K_PRINT, {W: R * TAU})),
             "minimiser": ArgminIs(ROUNDS, K, KR_PRINT, ratio=LOST_IN_K),
-        }
+        },
+        wrong=("minimiser",),
     ),
     known=Status.FAILS,
     note="It follows from (9), and has lost the same G^2.",

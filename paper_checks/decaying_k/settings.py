@@ -73,7 +73,8 @@ ALLOWED = Claim(
                 {"Sent140": {**STEP_SIZES["Sent140"], "smoothness": str(float(LEAST_SMOOTHNESS))}},
                 breaks=("the step size is at most 1/(4L)",),
             ),
-        }
+        },
+        wrong=("limit",),
     ),
     known=Status.FAILS,
     note="1/(4L) is at most 1/2: in the output biases of two classes that share all probability every softmax "
@@ -138,7 +139,7 @@ VACUOUS = Claim(
     "At the values of Table 1, (6) says more than that gradients stay below G.",
     at("Theorem 1 with Table 1"),
     Kind.SETTING,
-    All({**LEAST_FOR_LEAST_L, "drift": _informative(rounds=False)}),
+    All({**LEAST_FOR_LEAST_L, "drift": _informative(rounds=False)}, wrong=("drift",)),
     known=Status.FAILS,
     note="L >= 1/2 and kappa >= 1 alone make the drift 100 to 40,000 times G^2, however long one trains. Compared "
     "with G^2, which the gradients are taken not to exceed.",
@@ -149,7 +150,7 @@ VACUOUS_DECAYED = Claim(
     "With K_r-rounds over 10,000 rounds (6) says more than that gradients stay below G.",
     at("Theorem 1 with Tables 1 and 3"),
     Kind.SETTING,
-    All({**LEAST_FOR_LEAST_L, "drift": _informative(rounds=True)}),
+    All({**LEAST_FOR_LEAST_L, "drift": _informative(rounds=True)}, wrong=("drift",)),
     known=Status.FAILS,
     note="Decaying K lowers the bound by a factor of 70 or so, and not enough.",
 )

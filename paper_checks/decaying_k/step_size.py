@@ -136,7 +136,8 @@ ETA_IN_ROUNDS = Claim(
             "limit of (11)": TendsTo(At(ETA_PRINT, {W: R * TAU}), beta, 0, ETAR_PRINT),
             "without the limit": Same(ETAR_PRINT, At(ETA_PRINT, {W: R * (TAU + beta * K)})),
             "minimiser": ArgminIs(ROUNDS, eta, ETAR_PRINT, ratio=sp.sqrt(K)),
-        }
+        },
+        wrong=("minimiser",),
     ),
     known=Status.FAILS,
     note="It follows from (11), for R rounds of any length, and has lost the same K.",
