@@ -47,7 +47,7 @@ lemma_2_repaired = replace(
         "optimisation": _LOSS_ABOVE_BEST,
         "gradient variance": kappa * L * _VARIANCE * squared_step_sizes,
     },
-    conditions=(*lemma_2.conditions, *_SAMPLING, Condition("every step size is at most 1/(4L)")),
+    conditions=(*lemma_2.conditions, *_SAMPLING, Condition("no step size exceeds 1/(4L)", eta <= 1 / (4 * L))),
     source=Source("decaying_k", "Appendix A.1, Lemma 2, eq. (17), repaired"),
     signed=(),
     note=_NOTE,

@@ -47,11 +47,7 @@ LEMMA_2_FORM = Claim(
             "equal": Same(SUM, _from_22(F_star)),
             "F^* for F(x_T)": ImpliedBy(_from_22(F_T), SUM, where=(F_star <= F_T,)),
             "conditions": States(SUM, (F_star <= F_0,), (*A1_TO_A3, "bounded_gradient")),
-        },
-        wrong=(
-            "stored witness",
-            "by hand",
-        ),
+        }
     ),
     known=Status.HOLDS,
     note="As algebra; that the factor may be replaced by 1 is decaying_k.lemma_2_cohort_factor. K_t is printed outside "
@@ -78,7 +74,8 @@ LEMMA_2 = Claim(
         {
             "stored witness": Broken(SUM, "decaying_k_claim.lemma_2.json", ratio=0.0),
             "by hand": Computed("no gradient at all against a bound in exact numbers", _sum_at_optimum),
-        }
+        },
+        wrong=("stored witness", "by hand"),
     ),
     known=Status.FAILS,
     note="Negative where F^* < 0, as Theorem 1.",
