@@ -150,3 +150,25 @@ def test_a_lost_or_added_condition_is_noticed():
     assert Requires("fedals.gaussian_mean_gap", NONNEGATIVE[:1])(Book()).status is Status.HOLDS
     assert Requires("fedals.gaussian_mean_gap")(Book()).status is Status.FAILS
     assert Requires("fedals.lemma_b1", NONNEGATIVE[:1])(Book()).status is Status.FAILS
+
+
+def test_a_step_twice_too_long_leaves_no_non_iidness_and_breaks_theorem_4_1():
+    """Two clients, one fair coin each (1 or -1), models twice the coin: averaged model 2, 0, 0 or -2."""
+    averaged = (2.0, 0.0, 0.0, -2.0)
+    fresh = mean(half_squared(theta, (1.0, -1.0)) for theta in averaged)
+    trained = mean((0.5, 0.5, 0.5, 0.5))  # one away from both coins, or one from either
+    local = half_squared(2.0, (1.0, -1.0)) - 0.5
+    assert (fresh - trained, local) == (1.0, 2.0)
+    bound = get("fedals.one_round")
+    stated = bound(client_weight=[0.5, 0.5], local_gap=local, non_iidness=0.0, smoothness=1.0, strong_convexity=1.0)
+    assert stated == pytest.approx(0.5)
+    assert known("theorem_4_1.exact_needed") is Status.HOLDS
+
+
+def test_a_constant_step_size_leaves_a_floor_under_the_suboptimality():
+    """Half squared distances, steps of 1/2 on fresh samples: in the end a third of a variance, halved."""
+    weights = [0.5 ** (60 - t) for t in range(60)]
+    floor = sum((w - 1 / 60) ** 2 for w in weights) / 2
+    assert floor == pytest.approx((1 / 3 - 1 / 60) / 2, rel=1e-6)
+    assert 60 * floor > 3 * 5 * sum((w - 1 / 5) ** 2 for w in weights[-5:]) / 2
+    assert known("eq_58.constant_step") is Status.FAILS
