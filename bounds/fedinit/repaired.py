@@ -46,7 +46,7 @@ from .stability import stability_step
 
 # ---- a step size for which lambda exists ----
 
-_LINEAR = -(CONTRACTION_CAP["drift of the average"] + CONTRACTION_CAP["divergence"]) / eta
+_LINEAR = -CONTRACTION_CAP["drift of the average"] / eta - CONTRACTION_CAP["divergence"] / eta
 _SQUARE = -CONTRACTION_CAP["drift of the local models"] / eta**2
 
 step_size_cap_contraction = Bound(
@@ -105,8 +105,8 @@ theorem_5_geometric = replace(
         Condition("96 beta^2 is below exp(-lambda mu eta K)", GROWN < 1),
     ),
     source=source("Theorem 5, proof, repaired (appendix: Theorem 10)"),
-    note="Derived: the last sum as the geometric sum it is. The initial loss then falls like 1/T^2 up to logarithms, as "
-    "the printed order says. The decreases of the divergence are left out as in the print.",
+    note="Derived: the last sum as the geometric sum it is. The initial loss then falls like 1/T^2 up to logarithms, "
+    "as the printed order says. The decreases of the divergence are left out as in the print.",
 )
 
 # ---- stability ----

@@ -19,9 +19,10 @@ MINIMA = (Fraction(3), Fraction(-1), Fraction(1, 3))
 START = Fraction(7, 5)
 STEPS, STEP, ROUNDS = 3, Fraction(1, 10), 3
 Model = Fraction
+Models = tuple[Fraction, ...]
 
 
-def _round(w: Model, last: tuple[Model, ...], cohort: Iterable[int], beta: Fraction) -> tuple[Model, tuple[Model, ...]]:
+def _round(w: Model, last: Models, cohort: Iterable[int], beta: Fraction) -> tuple[Model, Models]:
     """Lines 3 to 12 of Algorithm 1 for three parabolas without noise."""
     drawn, ends = tuple(cohort), list(last)
     for i in drawn:
@@ -37,7 +38,8 @@ def _mean_square(drawn: int, beta: Fraction) -> Fraction:
     cohorts = list(combinations(range(3), drawn))
     squares = []
     for sequence in product(cohorts, repeat=ROUNDS):
-        w, last = START, (START,) * 3
+        w = START
+        last: Models = (START,) * 3
         for cohort in sequence:
             w, last = _round(w, last, cohort, beta)
         squares.append(w * w)
@@ -54,7 +56,9 @@ def _run(written: str, drawn: int, rounds: int = ROUNDS) -> ExactRun:
     from empirics.setting import Setting
 
     problem = Quadratics(
-        np.array(CURVATURES, dtype=float)[:, None, None], np.array(MINIMA, dtype=float)[:, None], start=[float(START)]
+        np.array(CURVATURES, dtype=float)[:, None, None],
+        np.array(MINIMA, dtype=float)[:, None],
+        start=np.array([float(START)]),
     )
     setting = Setting(rounds=rounds, cohort=drawn, local_steps=STEPS, step_size=float(STEP))
     return ExactRun(problem, algorithm(written), setting)
@@ -93,7 +97,8 @@ LISTING = Claim(
 
 def _identity(book: Book) -> Finding:
     """w^{t+1} - w_{i,K}^t against beta (w_{i,K}^{t-1} - w^t) + (w^{t+1} - w^t) + what the gradients added."""
-    beta, w, last = Fraction(1, 7), START, (START,) * 3
+    beta, w = Fraction(1, 7), START
+    last: Models = (START,) * 3
     for cohort in ((0, 1, 2), (1, 2), (0,)):
         after, ends = _round(w, last, cohort, beta)
         for i in range(3):
@@ -107,7 +112,8 @@ def _identity(book: Book) -> Finding:
 
 
 def _identity_of_participants(book: Book) -> Finding:
-    beta, w, last = Fraction(1, 7), START, (START,) * 3
+    beta, w = Fraction(1, 7), START
+    last: Models = (START,) * 3
     for cohort in ((0, 1, 2), (1, 2), (0,)):
         after, ends = _round(w, last, cohort, beta)
         for i in cohort:
@@ -125,7 +131,8 @@ IDENTITY = Claim(
     Kind.EQUATION,
     Computed("plays three rounds of Algorithm 1 in exact arithmetic", _identity),
     known=Status.FAILS,
-    note="A client that does not take part makes no move: its w_{i,K}^t is its w_{i,K}^{t-1}. Lemma 4 averages (15) over "
+    note="A client that does not take part makes no move: its w_{i,K}^t is its w_{i,K}^{t-1}. Lemma 4 averages (15) "
+    "over "
     "all clients.",
     repair=Repair("for participants", Computed("the same rounds", _identity_of_participants)),
 )
@@ -189,7 +196,8 @@ CODE = Claim(
     Kind.ALGORITHM,
     _code((1, 2)),
     known=Status.FAILS,
-    note="The mean of the participants' offsets beta (w^t - last model) is in Algorithm 1's average, not in the code's.",
+    note="The mean of the participants' offsets beta (w^t - last model) is in Algorithm 1's average, not in the "
+    "code's.",
     repair=Repair("with all clients in every round, where the offsets cancel", _code((3,))),
 )
 
@@ -218,7 +226,7 @@ def _closed_form(book: Book) -> Finding:
     from empirics.quadratics import Quadratics
     from empirics.setting import Setting
 
-    problem = Quadratics(np.ones((2, 1, 1)), np.array([[1.0], [-3.0]]), start=[0.5])
+    problem = Quadratics(np.ones((2, 1, 1)), np.array([[1.0], [-3.0]]), start=np.array([0.5]))
     setting = Setting(rounds=60, cohort=2, local_steps=4, step_size=0.1)
     shrink = 0.9**4
     for beta in (-0.3, 0.0, 0.1, 0.6):
@@ -251,8 +259,10 @@ THRESHOLD = Claim(
     place("Section 5.2, Hyperparameters; Table 3"),
     Kind.REMARK,
     Open(
-        "the runs are not published. On parabolas of equal curvature every |beta| < 1 is stable under full participation "
-        "(fedinit.start.gathers), so the relaxed start alone does not explain the collapse; nor does a divergence printed "
+        "the runs are not published. On parabolas of equal curvature every |beta| < 1 is stable under full "
+        "participation "
+        "(fedinit.start.gathers), so the relaxed start alone does not explain the collapse; nor does a divergence "
+        "printed "
         "as infinite go with 44.47% accuracy in the same run"
     ),
     known=Status.OPEN,

@@ -1,8 +1,13 @@
-"""The orders (10), (12), (16), (28), (30), (31) against the explicit bounds, and what the discussions draw from them."""
+"""The orders (10), (12), (16), (28), (30), (31) against the explicit bounds, and what the text draws from them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import sympy as sp
+
+from bounds.quantities import Quantity
 
 from ..checkers import All, ArgminIs, At, Formula, ImpliedBy, MonotoneIn, OrderIs, Same, TendsTo, term, Total
 from ..checkers.formulas import resolve
@@ -24,7 +29,7 @@ def _times(factor: sp.Expr, constant: str, of: Formula) -> Total:
     return Total(((1, scaled),))
 
 
-def _matches(theorem: str, order: str, at: dict[object, object], constants: dict[str, tuple[sp.Expr, str]]) -> All:
+def _matches(theorem: str, order: str, at: Mapping[Quantity, Any], constants: dict[str, tuple[sp.Expr, str]]) -> All:
     """Every explicit term at the chosen step size is a constant times the order's term of the same name."""
     return All(
         {
@@ -172,7 +177,8 @@ CARRY_OVER = Claim(
     Kind.REMARK,
     ImpliedBy("fedinit.theorem_2_order", At("fedinit.theorem_2_order", {K: K + 1})),
     known=Status.FAILS,
-    note="In (12) the dissimilarity does not depend on K at all and the rest falls: more local steps never hurt, however "
+    note="In (12) the dissimilarity does not depend on K at all and the rest falls: more local steps never hurt, "
+    "however "
     "large G is. Speed-up and dominance carry over, the best K does not.",
     repair=Repair(
         "(12) falls with K, its dissimilarity is free of K",

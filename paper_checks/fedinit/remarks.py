@@ -103,7 +103,8 @@ NUMBERS = Claim(
 
 CONSTANTS = Claim(
     "fedinit.theorem_1.three_constants",
-    "lambda, kappa_1 and kappa_2 are constants: kappa_1 = 1300 beta^2/(1-72 beta^2) + 17, kappa_2 likewise with 1020, 13.",
+    "lambda, kappa_1 and kappa_2 are constants: kappa_1 = 1300 beta^2/(1-72 beta^2) + 17, kappa_2 likewise with "
+    "1020, 13.",
     place("Theorem 1, under eq. (9)"),
     Kind.DEFINITION,
     All(
@@ -117,7 +118,8 @@ CONSTANTS = Claim(
 
 WITHOUT_NOISE = Claim(
     "fedinit.theorem_1.informative",
-    "With the experiments' numbers (C = 100, N = 10, T = 500, beta = 0.1, K = 5) Theorem 1 can say more than the trivial "
+    "With the experiments' numbers (C = 100, N = 10, T = 500, beta = 0.1, K = 5) Theorem 1 can say more than the "
+    "trivial "
     "2L(f(w) - f*) at the start, for some loss and step size that it covers.",
     place("Theorem 1; Section 5"),
     Kind.REMARK,

@@ -37,7 +37,8 @@ GRID = Claim(
         breaks=(BELOW_96, "the relaxation is not negative"),
     ),
     known=Status.FAILS,
-    note="0.15 is above 0.102, where Table 3 reports divergence; the negative ones are outside the statement, although the "
+    note="0.15 is above 0.102, where Table 3 reports divergence; the negative ones are outside the statement, "
+    "although the "
     "proofs of Theorems 1 to 5 use beta^2 only and would cover -0.1.",
     repair=Repair(
         "0.01 to 0.1, and -0.1, meet 96 beta^2 < 1",
@@ -156,7 +157,8 @@ STEP_CAPS = Claim(
         breaks=CAPS,
     ),
     known=Status.FAILS,
-    note="N/(2CKL) asks for L <= 0.1 at K = 5 and L <= 0.01 at K = 50 (C = 100), half of that at C = 200 and the same K. "
+    note="N/(2CKL) asks for L <= 0.1 at K = 5 and L <= 0.01 at K = 50 (C = 100), half of that at C = 200 and the "
+    "same K. "
     "At these step sizes no lambda is left either.",
     repair=Repair(
         "from L = 1/100 down at K = 50, C = 100",
@@ -174,7 +176,8 @@ SMOOTHNESS = Claim(
     place("Section 5; Theorem 1"),
     Kind.SETTING,
     Open(
-        "neither smoothness nor gradient variance nor dissimilarity of the trained networks are published; see fedinit.settings.step_size for what the caps ask"
+        "neither smoothness nor gradient variance nor dissimilarity of the trained networks are published; see "
+        "fedinit.settings.step_size for what the caps ask"
     ),
     known=Status.OPEN,
 )

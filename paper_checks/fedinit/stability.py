@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 
@@ -14,7 +13,7 @@ from bounds.vocabulary import (
     stability,
 )
 
-from ..checkers import All, At, Computed, ImpliedBy, OrderIs, Same, TendsTo, term, Total
+from ..checkers import All, At, Computed, ImpliedBy, OrderIs, Same, TendsTo, Total
 from ..checkers.formulas import resolve
 from ..claims import Book, Claim, Finding, Kind, Repair, Status
 from .common import (
@@ -28,7 +27,6 @@ from .common import (
     L,
     L_G,
     place,
-    root_sum,
     S,
     sigma2,
     sigma_l,
@@ -68,7 +66,8 @@ LEMMA_1 = Claim(
         }
     ),
     known=Status.HOLDS,
-    note="With the largest change over pairs of data sets. Were the data averaged before the supremum over an independent "
+    note="With the largest change over pairs of data sets. Were the data averaged before the supremum over an "
+    "independent "
     "sample, the change would be 0 by symmetry.",
 )
 
@@ -120,7 +119,8 @@ GLOBAL_LIPSCHITZ = Claim(
     Kind.ASSUMPTION,
     Computed("builds clients whose losses cancel in the mean", _lipschitz_clients),
     known=Status.FAILS,
-    note="Both proofs use the constant for the loss of a single sample: that every sample's loss is L_G-Lipschitz has to "
+    note="Both proofs use the constant for the loss of a single sample: that every sample's loss is L_G-Lipschitz "
+    "has to "
     "be assumed.",
     repair=Repair(
         "with every sample's loss Lipschitz, gradients of two samples differ by at most 2 L_G",
@@ -238,7 +238,7 @@ def _starts(book: Book) -> Finding:
         found = sum((abs(x - y) for x, y in zip(*starts, strict=True)), Fraction(0)) / 3
         before = sp.Rational(sum(abs(x - y) for x, y in zip(one, two, strict=True)), 3)
         apart = max(sum((m - w) ** 2 for w in run) / 3 for m, run in zip(means, (one, two), strict=True))
-        own = resolve("fedinit.stability_start", book).subs({s: before, beta: sp.Rational(b)})
+        own = At("fedinit.stability_start", {})(book).subs({s: before, beta: sp.Rational(b)})
         length = resolve("fedinit.stability_round", book).subs({Delta: sp.Rational(apart), beta: sp.Rational(b)})
         if sp.Rational(found) > min(own, before + length):
             return fails(f"{found} > {min(own, before + length)}", {"last models": (one, two)})
@@ -254,7 +254,8 @@ VIRTUAL = Claim(
     known=Status.FAILS,
     note="The move contains the server model, which depends on all data; were it the same in both runs it would not "
     "separate them at all. What is added is enough for another reason: server models are means of local ones, so the "
-    "mean separation grows at most by the factor 1 + 2 beta, and no divergence is needed. With beta = 0 the whole second "
+    "mean separation grows at most by the factor 1 + 2 beta, and no divergence is needed. With beta = 0 the whole "
+    "second "
     "part of Theorem 3 can be dropped.",
     repair=Repair(
         "the separation after the relaxed start, without any divergence",
@@ -264,80 +265,6 @@ VIRTUAL = Claim(
 )
 
 
-LEFT_OVER = (1 - 1 / S) * c * L
-"""Exponent of the growth with the chance of the same sample."""
-
-
-def _summed(start: int) -> Callable[[Book], Finding]:
-    """The exact recursion d <- (1 + a/tau) d + b/tau from step t_0 + start on, against the closed form."""
-
-    def run(book: Book) -> Finding:
-        at = {c: 1, L: sp.Rational(1, 2), S: 10**6, L_G: 1, sigma2: 1, K: 1, t_0: 1}
-        a = LEFT_OVER.subs(at)
-        grown, distance, rate = 1, sp.S.Zero, resolve("fedinit.stability_step", book).subs({s: 0, eta: c}).subs(at)
-        closed = sp.lambdify(T, resolve(term("fedinit.stability_separation", "stochastic gradients"), book).subs(at))
-        for step in range(1 + start, 400):
-            distance = float((1 + float(a) / step) * float(distance) + float(rate) / step)
-            grown = step
-            if distance > closed(step):
-                said = f"after step {step} the recursion is at {distance:.6g}, the closed form at {closed(step):.6g}"
-                return fails(said, {**{q.name: v for q, v in at.items()}, "first step": 1 + start}, step > 50)
-        return holds(f"below the closed form up to step {grown}")
-
-    return run
-
-
-SUMMED = Claim(
-    "fedinit.stability.sum",
-    "The steps from t_0 on add up to at most 2(L_G + S sigma_l)/((S-1)L) (TK/t_0)^{cL}.",
-    place("Appendix A.3.2, last display, first term"),
-    Kind.PROOF,
-    Computed("plays the recursion of a local step with eta = c/tau from tau = t_0", _summed(0)),
-    known=Status.FAILS,
-    note="The sums begin at t_0, the integrals that bound them would have to begin at t_0 - 1. When the runs first "
-    "differ in step t_0 + 1 the display holds.",
-    repair=Repair("from tau = t_0 + 1 on", Computed("the same recursion", _summed(1))),
-)
-
-SUM_CONSTANTS = Claim(
-    "fedinit.stability.separation",
-    "The first term is what a step adds, 2c(L_G/S + sigma_l), over its growth (1 - 1/S)cL, times (TK/t_0)^{cL}; the "
-    "second is the drift's factor times the same growth and the sum of sqrt(Delta^t).",
-    place("Appendix A.3.2, last display"),
-    Kind.PROOF,
-    All(
-        {
-            "steps": Same(
-                term("fedinit.stability_separation", "stochastic gradients"),
-                Total(((GROWTH / LEFT_OVER, At("fedinit.stability_step", {s: 0, eta: c})),)),
-            ),
-            "drift": Same(
-                term("fedinit.stability_separation", "client drift"),
-                (1 + beta) ** (1 / (beta * c * L)) * GROWTH * root_sum,
-            ),
-        }
-    ),
-    known=Status.HOLDS,
-    damaged="the exponent 1/(beta c L); the base TK/t_0 of the second growth",
-)
-
-EXPONENT = Claim(
-    "fedinit.stability.exponent",
-    "The factor (1 + beta)^{1/(beta c L)} covers the 1 + beta of a round.",
-    place("Appendix A.3.2, last display"),
-    Kind.PROOF,
-    ImpliedBy(1 + beta, (1 + beta) ** (1 / (beta * c * L)), where=(beta > 0,)),
-    known=Status.FAILS,
-    note="Only while beta c L <= 1. Where it does, it overshoots without bound: with c = mu_0/K it is "
-    "(1 + beta)^{K/(beta mu_0 L)}.",
-    repair=Repair(
-        "while beta c L <= 1",
-        ImpliedBy(1 + beta, (1 + beta) ** (1 / (beta * c * L)), where=(beta > 0, beta * c * L <= 1)),
-        bound="fedinit.theorem_3",
-    ),
-)
-
 CLAIMS: tuple[Claim, ...] = (
-    LEMMA_1, LEMMA_5, MET, GLOBAL_LIPSCHITZ, LEMMA_6, VANISHING, LEMMA_7, STEP, EVERY_CLIENT, SHIFT, VIRTUAL, SUMMED,
-    SUM_CONSTANTS, EXPONENT,
+    LEMMA_1, LEMMA_5, MET, GLOBAL_LIPSCHITZ, LEMMA_6, VANISHING, LEMMA_7, STEP, EVERY_CLIENT, SHIFT, VIRTUAL,
 )  # fmt: skip

@@ -87,7 +87,8 @@ def _text(row: str, column: str) -> str:
 
 GAIN = Claim(
     "fedinit.text.gain",
-    "ResNet-18-GN, CIFAR-10, D_r = 0.1: FedInit is 3.42 points above FedAvg, which loses 1.88 points at 5% participation.",
+    "ResNet-18-GN, CIFAR-10, D_r = 0.1: FedInit is 3.42 points above FedAvg, which loses 1.88 points at 5% "
+    "participation.",
     place("Section 5.1"),
     Kind.TABLE,
     Prints(

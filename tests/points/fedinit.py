@@ -113,6 +113,15 @@ POINTS: dict[str, dict[str, object]] = {
     ),
     "fedinit.theorem_4": _take(*_CONVERGENCE, "initial_divergence", "final_divergence"),
     "fedinit.theorem_5": _take(*_CONVERGENCE, "pl_constant"),
+    "fedinit.step_size_cap_contraction": _take(
+        "relaxation", "local_steps", "smoothness", "cohort", "dissimilarity_factor", "contraction"
+    ),
+    "fedinit.theorem_2_potential": _take(*_CONVERGENCE, "pl_constant"),
+    "fedinit.theorem_5_geometric": _take(*_CONVERGENCE, "pl_constant"),
+    "fedinit.stability_step_clients": _take(
+        "clients", "separation", "step_size", "smoothness", "lipschitz", "gradient_variance", "samples"
+    ),
+    "fedinit.stability_start": _take("relaxation", "separation"),
     "fedinit.divergence_weight": _take("relaxation", "step_size_scale", "smoothness"),
     "fedinit.lemma_1": _take("stability"),
     "fedinit.lemma_5": _take("loss_cap", "untouched_steps", "samples", "lipschitz", "separation"),

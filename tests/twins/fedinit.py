@@ -6,6 +6,7 @@ from collections.abc import Callable
 from .fedinit_divergence import TWINS as DIVERGENCE
 from .fedinit_optimization import TWINS as OPTIMIZATION
 from .fedinit_orders import TWINS as ORDERS
+from .fedinit_repaired import TWINS as REPAIRED
 from .fedinit_stability import TWINS as STABILITY
 
 # Table 8: how often N d, N K d and C d a method sends, computes and stores.
@@ -64,5 +65,6 @@ TWINS: dict[str, Callable[..., float]] = {
     **DIVERGENCE,
     **STABILITY,
     **ORDERS,
+    **REPAIRED,
     **COSTS,
 }
