@@ -50,7 +50,7 @@ def _number(expression: sp.Basic, point: Point, digits: int) -> Any:
         except (ZeroDivisionError, ValueError):
             return None
         except TypeError as error:
-            if "complex" in str(error):  # Max and Min of numbers that are not real
+            if "complex" in str(error) or "mpc" in str(error):  # Max and Min of numbers that are not real
                 return None
             raise
         return _real(found, digits)
