@@ -130,6 +130,19 @@ CLAIMS: tuple[Claim, ...] = (
         known=Status.HOLDS,
     ),
     Claim(
+        "fedcog.corollary.one_step",
+        "With one local step (6) needs T >= 4 L^2, (c L)^2 times 4 with the unit of the step size kept.",
+        at("Corollary 5.7 with Theorem 5.6, tau = 1, derived"),
+        Kind.THEOREM,
+        All(
+            {
+                "as printed": EdgeIs("fedcog.corollary", T, 4 * L**2, below=False, where=(sp.Lt(tau, 2),)),
+                "scaled": EdgeIs("fedcog.corollary_scaled", T, 4 * (c * L) ** 2, below=False, where=(sp.Lt(tau, 2),)),
+            }
+        ),
+        known=Status.HOLDS,
+    ),
+    Claim(
         "fedcog.corollary.unit",
         "(6) is measured as a squared gradient.",
         at("Corollary 5.7, eq. (6)"),
