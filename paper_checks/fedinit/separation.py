@@ -38,7 +38,7 @@ GROWTH = (T * K / t_0) ** (c * L)
 GROWTH = (T * K / t_0) ** (c * L)
 
 
-LEFT_OVER = (1 - 1 / S) * c * L
+LEFT_OVER: sp.Expr = (1 - 1 / S) * c * L
 """Exponent of the growth with the chance of the same sample."""
 
 

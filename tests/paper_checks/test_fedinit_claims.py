@@ -1,0 +1,163 @@
+"""FedInit's main findings by independent arithmetic: nothing here runs the checks that it confirms."""
+
+import csv
+import itertools
+import math
+from fractions import Fraction as Q
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import paper_checks
+from bounds import BOUNDS
+
+REPORTED = Path(paper_checks.__file__).parent / "reported" / "fedinit.csv"
+
+
+@pytest.fixture(scope="module")
+def cells():
+    """Printed text by (table, row, column)."""
+    with REPORTED.open(newline="", encoding="utf-8") as file:
+        return {(r["table"], r["row"], r["column"]): r["value"] for r in csv.DictReader(file)}
+
+
+# ---- Theorem 3 ----
+
+
+STABILITY = {
+    "samples": 300,
+    "rounds": 40,
+    "local_steps": 5,
+    "smoothness": 1.7,
+    "lipschitz": 2.3,
+    "gradient_variance": 0.6,
+    "loss_cap": 4.1,
+    "step_size_scale": 0.12,
+    "relaxation": 0.07,
+    "summed_divergence_root": 1.3,
+}
+
+
+def test_theorem_3_lost_a_lipschitz_constant_and_a_factor():
+    """t_0 put into Lemma 5 by hand, against what eq. (14) prints."""
+    s, scale, lip = 300, 0.12 * 1.7, 2.3
+    inner = 2 * (lip**2 + s * lip * math.sqrt(0.6)) / 1.7
+    t_0 = (inner / 4.1 * 200**scale) ** (1 / (1 + scale))
+    growth = (200 / t_0) ** scale
+    early, gradients = 4.1 * t_0 / s, inner / (s - 1) * growth
+    drift = lip * 1.07 ** (1 / (0.07 * scale)) * growth * 1.3
+    printed = BOUNDS["fedinit.theorem_3_printed"].parts(**STABILITY)
+    assert printed["stochastic gradients"] * (2 - 1 / s) == pytest.approx(early + gradients, rel=1e-12)
+    assert printed["client drift"] * lip == pytest.approx(drift, rel=1e-12)
+    assert printed["client drift"] < 0.5 * drift
+
+
+def test_theorem_3_hardly_falls_with_the_number_of_samples():
+    first = [
+        BOUNDS["fedinit.theorem_3_printed"].parts(**{**STABILITY, "samples": s})["stochastic gradients"]
+        for s in (10**6, 10**8)
+    ]
+    assert first[0] / first[1] == pytest.approx(100 ** (0.204 / 1.204), rel=1e-3)
+    assert first[0] / first[1] < 2.5  # 1/S would be 100
+
+
+# ---- proof steps ----
+
+
+def test_weighted_decreases_exceed_the_plain_difference():
+    rise_and_fall = [0.0, 2.0, 5.0, 1.0, 0.0]
+    kept = 0.8
+    weighted = sum(kept ** (3 - t) * (rise_and_fall[t] - rise_and_fall[t + 1]) for t in range(4))
+    assert weighted > rise_and_fall[0] - rise_and_fall[-1]
+
+
+@pytest.mark.parametrize(
+    ("cohort", "beta", "suffices"), [(1, 0.087, True), (1, 0.088, False), (10, 0.113, True), (10, 0.1133, False)]
+)
+def test_where_the_printed_cap_stops_to_suffice(cohort, beta, suffices):
+    """The bracket of A.2.2 at eta = N/(2CKL), C = 200, K = 7, L = 1.3."""
+    clients, steps, smooth = 200, 7, 1.3
+    eta = cohort / (2 * clients * steps * smooth)
+    bracket = 30 * beta**2 * eta**2 * smooth / (clients * cohort**2 * (1 - 72 * beta**2))
+    bracket += eta**2 * smooth / (2 * clients * cohort) - eta / (2 * clients**2 * steps)
+    assert (bracket <= 0) == suffices
+
+
+def test_stale_models_break_lemma_4():
+    """Monte Carlo free: the chain of 'last drawn r rounds ago' for identical parabolas, one of ten clients a round."""
+    shrink, clients = (1 - 1 / 80) ** 4, 10
+    chance = np.zeros(41)
+    chance[0] = 1.0  # by the round whose server model the client holds
+    broken = []
+    for t in range(40):
+        models = shrink ** np.arange(41)
+        before = chance @ (models - models[t]) ** 2
+        chance = chance * (1 - 1 / clients)
+        chance[t + 1] += 1 / clients
+        after = chance @ (models - models[t + 1]) ** 2
+        moved = (models[t] - models[t + 1]) * clients / (1 / 80)
+        bound = 195 * (4 / 80) ** 2 * models[t] ** 2 + 3 * (1 / 80) ** 2 / clients * moved**2
+        assert before >= 0
+        broken.append(after > bound)
+    assert broken.index(True) == 19
+
+
+def test_theorem_5_lets_the_initial_loss_decay_like_one_over_t():
+    """The last sum of the proof with equal powers, against D/T^2, at 1e4 and 1e8 rounds."""
+
+    def initial(rounds):
+        a = math.log(rounds) / rounds
+        return a * rounds * math.exp(-a * (rounds - 1))
+
+    slope = math.log(initial(1e8) / math.log(1e8) / (initial(1e4) / math.log(1e4))) / math.log(1e4)
+    assert slope == pytest.approx(-1, abs=0.01)
+
+
+def test_smooth_lipschitz_and_pl_together_leave_constants_only():
+    """Gradient ascent on a parabola follows PL with equality and leaves the gap that a Lipschitz constant allows."""
+    mu, lipschitz, w, steps = 0.5, 3.0, 0.1, 0
+    while mu * w**2 / 2 <= lipschitz**2 / (2 * mu):
+        w, steps = w + 0.1 * mu * w, steps + 1
+    assert steps < 100
+    assert mu * w > lipschitz
+
+
+# ---- the algorithm ----
+
+
+def test_the_codes_round_differs_from_the_listing_by_the_mean_offset():
+    beta, server, last, moves = Q(1, 10), Q(2), [Q(1), Q(4), Q(-1)], [Q(1, 3), Q(-2), Q(5, 7)]
+    for cohort in itertools.combinations(range(3), 2):
+        listing = sum(server + beta * (server - last[i]) + moves[i] for i in cohort) / 2
+        code = server + sum(moves[i] for i in cohort) / 2
+        offset = beta * (server - sum(last[i] for i in cohort) / Q(2))
+        assert listing - code == offset != 0
+
+
+# ---- tables ----
+
+
+def test_drops_that_the_text_gets_wrong(cells):
+    def drop(method, data):
+        row = f"ResNet-18-GN/{method}"
+        few, fewer = (cells["Table 1", row, f"{data}/{c}/Dir-0.1"] for c in ("10%-100", "5%-200"))
+        return round(float(few) - float(fewer), 2)
+
+    assert drop("FedInit", "CIFAR-10") == 1.03  # printed: about 0.1
+    assert drop("SCAFFOLD", "CIFAR-100") == 2.58  # printed: about 3.21
+    assert drop("FedSAM", "CIFAR-100") == 3.21
+
+
+def test_seconds_of_table_11_are_products(cells):
+    for (table, method, column), seconds in cells.items():
+        if table == "Table 11" and column.endswith("/time"):
+            rounds = cells[table, method, column.replace("/time", "/rounds")]
+            rate = cells["Table 10", method, "10%-100/wall-clock"]
+            assert int(seconds) == math.floor(int(rounds) * round(100 * float(rate)) / 100)
+
+
+def test_less_divergence_does_not_mean_more_accuracy(cells):
+    table = {b: [float(cells["Table 3", f"beta={b}", c]) for c in ("Delta^T", "accuracy")] for b in ("-0.1", "0.05")}
+    assert table["-0.1"][0] < table["0.05"][0]
+    assert table["-0.1"][1] < table["0.05"][1] - 7
