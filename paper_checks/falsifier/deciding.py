@@ -18,6 +18,8 @@ from .core import Evaluation, score
 
 EDGE = 1 - 1e-12
 """Step sizes stay this share below the edge of the conditions, so that rounding does not push them over it."""
+ALIKE = 1e-6
+"""Numbers that differ by no more than rounding are equal if they are this close to each other, else unknown."""
 HALVINGS = 50
 VANISHED = 1e-26
 """Below this nothing but rounding is left of numbers that are zero in exact arithmetic."""
@@ -45,7 +47,11 @@ def beside(bound: Bound, values: Mapping[str, Any], measured: Any, failed: tuple
         return Evaluation(failed=spoken(bound, given), relation=bound.relation)
     # What rounding could have made says nothing: two numbers that should vanish, terms that cancel.
     doubt = max(grain, doubt)
-    pairs = [(e, b if abs(e - b) > doubt else e) for e, b in finite if max(abs(e), abs(b)) > grain]
+    pairs = [
+        (e, b if abs(e - b) > doubt else e)
+        for e, b in finite
+        if max(abs(e), abs(b)) > grain and (abs(e - b) > doubt or abs(e - b) < ALIKE * abs(b))
+    ]
     if not pairs:
         return Evaluation(0.0, 0.0, relation=bound.relation)
     worst = max(pairs, key=lambda pair: score(pair[0], pair[1], bound.relation))

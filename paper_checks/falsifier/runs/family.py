@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, TYPE_CHECKING
 
@@ -79,6 +80,7 @@ class QuadraticRuns:
             Parameter("spread", 1e-3, 1e3, log=True, special=(0, 1)),
             Parameter("noise", 1e-3, 1e3, log=True, special=(0,)),
             Parameter("start", 1e-3, 1e3, log=True, special=(0,)),
+            Parameter("stationary", 0, 1, special=(0, 1)),
         ]
         if "optimal_loss" in words or "initial_loss" in words or "current_loss" in words:
             found.append(Parameter("floor", -1e3, 1e3, special=(0, -1)))
@@ -135,7 +137,7 @@ class QuadraticRuns:
         )
         if "contraction" in words:
             table["contraction"] = point["contraction_share"] * deciding.largest(bound, known, "contraction", 1 - 1e-9)
-        return table
+        return _settled(bound, table, problem) if point["stationary"] == 1 else table
 
     def evaluate(self, bound: Bound, instance: Instance) -> Evaluation:
         if instance["step_size"] <= 0 or instance.get("contraction", 1) <= 0:
@@ -226,6 +228,18 @@ def _moments(bound: Bound, problem: Quadratics, instance: Instance) -> Moments:
         bound.about.reading if relaxed and bound.about is not None else "intended",
         memory=remembers(bound),
     )
+
+
+def _settled(bound: Bound, table: Instance, problem: Quadratics) -> Instance:
+    """The table with its start at the distance from the minimiser where the run settles."""
+    if table["step_size"] <= 0:
+        return table
+    run = replace(_moments(bound, problem, {**table, "relaxation": 0.0}), memory=False)
+    away = max(run.stationary(), 0.0) ** 0.5
+    if not np.isfinite(away):
+        return table
+    place = [float(x) for x in problem.minimiser]
+    return {**table, **{f"start_{i}": x + (away if i == 0 else 0.0) for i, x in enumerate(place)}}
 
 
 def _cohorts(bound: Bound) -> Iterator[Parameter]:

@@ -150,6 +150,20 @@ class Moments:
             states[r + 1] = whole @ states[r] + constant
         return states
 
+    def stationary(self) -> float:
+        """The squared distance from the minimiser that rounds settle at, in expectation (without last models).
+
+        A run that starts there stays there, which is where bounds that fall with the number of rounds are hardest
+        pressed.
+        """
+        n = self._size
+        whole = sum(chance * np.kron(linear, linear) for chance, _, linear, _ in self._rounds)
+        added = np.asarray(sum(chance * covariance for chance, _, _, covariance in self._rounds)).ravel()
+        one = np.zeros(n * n)
+        one[0] = 1  # the constant's own square stays one
+        settled, *_ = np.linalg.lstsq(np.vstack([np.eye(n * n) - whole, one]), np.append(added, 1.0), rcond=None)
+        return float(np.trace(settled.reshape(n, n)[1:, 1:]))
+
     # ---- readings ----
 
     def square(self, maps: Array, added: Any = 0.0, states: Array | None = None) -> Array:
