@@ -10,11 +10,14 @@ from typing import Any
 import sympy as sp
 from sympy.logic.boolalg import Boolean
 
+from ..checkers import Ordered
 from ..claims import Claim
 from .expressions import errors
 
-SEARCH = ("evaluations", "seed", "sigmas", "tolerance", "slack", "where", "under", "within", "squares")
+SEARCH = ("evaluations", "seed", "sigmas", "tolerance", "slack", "where", "under", "within", "squares", "least")
 """Arguments that say how to look, not what is stated."""
+WEAKER = ("strict", "at_most")
+"""Switches between a statement and a weaker one: what holds may hold either way."""
 
 
 @dataclass(frozen=True)
@@ -38,21 +41,29 @@ def mutant_checks(claim: Claim) -> Iterator[MutantCheck]:
 def _changed(item: Any) -> Iterator[tuple[str, Any]]:
     if not is_dataclass(item) or isinstance(item, type):
         return
+    if isinstance(item, Ordered):  # moving a digit keeps most orders; turning a pair round does not
+        for pair in item.pairs:
+            turned = tuple(p[::-1] if p == pair else p for p in item.pairs)
+            yield f"Ordered.pairs: {pair[0]} < {pair[1]} turned around", replace(item, pairs=turned)
+        return
+    wrong = getattr(item, "wrong", ())
     for field in fields(item):
-        if field.name in SEARCH:
+        if field.name in (*SEARCH, *WEAKER, "wrong"):
             continue
-        for error, other in _values(getattr(item, field.name)):
+        for error, other in _values(getattr(item, field.name), wrong):
             yield f"{type(item).__name__}.{field.name}: {error}", replace(item, **{field.name: other})
 
 
-def _values(value: Any) -> Iterator[tuple[str, Any]]:
-    """The value with one error in it, by its sort."""
+def _values(value: Any, wrong: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    """The value with one error in it, by its sort; entries that are audited as ``wrong`` cannot become wronger."""
     if isinstance(value, bool):
         yield "turned", not value
     elif isinstance(value, sp.Expr) and not isinstance(value, Boolean) and value.free_symbols:
         yield from _few(errors(value))
     elif isinstance(value, Mapping):
         for key, part in value.items():
+            if key in wrong:
+                continue
             for error, other in _entry(part):
                 yield f"{key}: {error}", {**value, key: other}
     elif is_dataclass(value):
