@@ -103,7 +103,7 @@ ROLLING_MEAN = Claim(
     Same(At(ROLLING, {reports: (s + 1) * N * F_r}), F_r, ratio=(s + 1) / s),
     known=Status.FAILS,
     note="The sum runs over the s + 1 rounds r - s to r and is divided by s: a loss that never changes comes out "
-    "(s + 1)/s times too large, 1 % with s = 100, so that K_r-error can exceed K_0.",
+    "(s + 1)/s times too large, 1 % with s = 100. In (13) that cancels only if F(x_0) is estimated the same way.",
     repair=Repair(
         "divided by s + 1",
         All(

@@ -131,6 +131,7 @@ LONGER_ROUNDS = Claim(
         }
     ),
     known=Status.HOLDS,
+    damaged="'eta^* + W', read as eta^*_w",
 )
 
 STEP_SIZE_AND_COHORT = Claim(

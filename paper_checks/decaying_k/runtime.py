@@ -86,6 +86,7 @@ TOTAL = Claim(
     ),
     known=Status.HOLDS,
     note="The print sets the download rate equal to the letter C, a slip for D.",
+    damaged="D^c = C, read as D^c = D",
 )
 
 FIXED_STEPS = Claim(
