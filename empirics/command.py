@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +75,7 @@ def train(arguments: Sequence[str]) -> int:
     what, methods = task(args.problem), [algorithm(text) for text in (args.algorithm, *args.compare)]
     watched = None if args.measure is None else [measurement(text) for text in args.measure]
     rows: list[Row] = []
+    ends: dict[str, list[dict[str, float] | None]] = {}
     try:
         with progress() as bar:
             bar.start(len(methods) * args.seeds * args.rounds)
@@ -84,11 +85,11 @@ def train(arguments: Sequence[str]) -> int:
                 for method in methods:
                     seen = _usual(problem) if watched is None else watched
                     run = Run(problem, method, setting, seed, seen, args.every, experiment=str(what))
-                    _finish(run, bar, rows)
+                    ends.setdefault(str(method), []).append(_finish(run, bar, rows))
     except BaseException:  # interrupted, or a later method went wrong: what was measured stays
         _keep(rows, args.output)
         raise
-    _summary(rows)
+    _summary(ends)
     _keep(rows, args.output)
     return FINE
 
@@ -100,32 +101,46 @@ def _usual(problem: FederatedProblem) -> list[Measurement]:
     return [measurement(name) for name in names if counted or not name.endswith("accuracy")]
 
 
-def _finish(run: Run, bar: Progress, rows: list[Row]) -> None:
-    """Add all rows of a run, one by one as they come, and print its line: where it ended."""
+def _finish(run: Run, bar: Progress, rows: list[Row]) -> dict[str, float] | None:
+    """Add all rows of a run, one by one as they come, and print its line: where it ended. None if it diverged."""
     begin = len(rows)
     bar.doing(f"{run.algorithm}, seed {run.seed}")
     for state, found in run:
         rows += found
         if state.round:
             bar.step()
-    last = max(row.round for row in rows[begin:])
-    shown = [
-        f"{r.quantity} {r.value:.4g}" for r in rows[begin:] if r.round == last and r.client is None and r.step is None
-    ]
-    print(f"{run.algorithm}, seed {run.seed}, round {last}: {', '.join(shown[:6])}", flush=True)
+    who, end = f"{run.algorithm}, seed {run.seed}", rows[-1] if len(rows) > begin else None
+    if end is not None and end.quantity == "diverged":
+        print(f"{who}: diverged in round {end.round}, norms up to {end.value:.4g} before", flush=True)
+        return None
+    last = _last(rows[begin:])
+    print(f"{who}, round {run.setting.rounds}: {', '.join(f'{n} {v:.4g}' for n, v in last.items())}", flush=True)
+    return last
 
 
-def _summary(rows: Sequence[Row]) -> None:
-    """Mean and standard error over seeds of every federation-wide number at its last round."""
-    ends: dict[tuple[str, str, str], dict[int, float]] = {}
+def _last(rows: Sequence[Row]) -> dict[str, float]:
+    """Every quantity of the last measured round by its words: clients' means, after the last local step, all layers."""
+    found: dict[str, list[float]] = {}
+    last = max((row.round for row in rows), default=0)
+    steps = {row.quantity: row.step for row in rows if row.step is not None}
     for row in rows:
-        if row.client is None and row.step is None:
-            ends.setdefault((row.algorithm, row.quantity, row.layer), {})[row.seed] = row.value
+        if row.round == last and not row.layer and row.step == steps.get(row.quantity):
+            over = "" if row.client is None else " (mean over clients)"
+            found.setdefault(row.quantity + over, []).append(row.value)
+    return {words: float(np.mean(values)) for words, values in found.items()}
+
+
+def _summary(ends: Mapping[str, Sequence[dict[str, float] | None]]) -> None:
+    """Mean and standard error, over the seeds that did not diverge, of every method's last numbers."""
     print()
-    for (method, quantity, layer), values in ends.items():
-        sample = np.array(list(values.values()))
-        error = f" ± {sample.std(ddof=1) / len(sample) ** 0.5:.2g}" if len(sample) > 1 else ""
-        print(f"{method}  {quantity}{f' [{layer}]' if layer else ''}  {sample.mean():.6g}{error}")
+    for method, runs in ends.items():
+        finished = [run for run in runs if run is not None]
+        if len(finished) < len(runs):
+            print(f"{method}  diverged with {len(runs) - len(finished)} of {len(runs)} seeds")
+        for words in finished[0] if finished else ():
+            sample = np.array([run[words] for run in finished])
+            error = f" ± {sample.std(ddof=1) / len(sample) ** 0.5:.2g}" if len(sample) > 1 else ""
+            print(f"{method}  {words}  {sample.mean():.6g}{error}")
 
 
 def _check_output(path: Path | None) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 import fedbounds
 from bounds import BOUNDS
+from empirics import command
 from empirics.measuring import read
 
 SMALL = ["--problem", "softmax(iris, regularisation=0.02)", "--clients", "4", "--batch", "10"]
@@ -63,8 +64,32 @@ def test_a_run_that_diverges_is_a_row_not_a_crash(tmp_path, capsys):
     wild = ["--rounds", "60", "--step-size", "1e200", "--measure", "train_loss", "--every", "1"]
     status, out, err = run(capsys, "train", *SMALL, *wild, "-o", str(table))
     assert status == 0, err
-    assert "diverged" in out
     assert read(table)[-1].quantity == "diverged"
+    line, _, *rest = out.splitlines()
+    assert line.startswith("fedavg(), seed 0: diverged in round ")
+    assert rest == ["fedavg()  diverged with 1 of 1 seeds", f"wrote {table}"]
+    assert err == ""
+
+
+def test_seeds_that_diverge_are_left_out_of_the_means(capsys, monkeypatch):
+    monkeypatch.setattr(command, "_last", lambda rows: {"train_loss": float(rows[-1].seed)})
+    finish = command._finish
+    monkeypatch.setattr(command, "_finish", lambda run, *rest: None if run.seed == 1 else finish(run, *rest))
+    out = run(capsys, "train", *SMALL, "--rounds", "1", "--seeds", "4", "--measure", "train_loss")[1]
+    assert out.splitlines()[-2:] == ["fedavg()  diverged with 1 of 4 seeds", "fedavg()  train_loss  1.66667 ± 0.88"]
+
+
+def test_what_varies_over_clients_layers_and_steps_is_said_in_one_number(tmp_path, capsys):
+    table = tmp_path / "runs.csv"
+    watched = ["--measure", "non_iidness", "virtual_grad_norm_sq", "consensus_distance"]
+    out = run(capsys, "train", *SMALL, "--rounds", "2", "--local-steps", "3", *watched, "-o", str(table))[1]
+    rows = [row for row in read(table) if row.round == 2]
+    clients = [row.value for row in rows if row.quantity == "non_iidness"]
+    (last,) = (row.value for row in rows if row.step == 3)
+    (spread,) = (row.value for row in rows if row.quantity == "consensus_distance" and not row.layer)
+    assert len(clients) == 4
+    said = [f"non_iidness (mean over clients)  {sum(clients) / 4:.6g}", f"grad_norm_sq  {last:.6g}"]
+    assert out.splitlines()[2:5] == [f"fedavg()  {s}" for s in [*said, f"consensus_distance  {spread:.6g}"]]
 
 
 @pytest.mark.parametrize(
