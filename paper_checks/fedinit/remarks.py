@@ -150,7 +150,7 @@ STATIONARY = Claim(
     "With a constant step size the mean squared gradient of Theorem 1 tends to zero.",
     place("Theorem 1, eq. (9)"),
     Kind.REMARK,
-    TendsTo("fedinit.theorem_1", T, sp.oo, 0, where=(sigma2 > 0,)),
+    TendsTo("fedinit.theorem_1", T, sp.oo, 0, where=(sigma2 > 0, beta >= 0, beta < sp.sqrt(2) / 12)),
     known=Status.FAILS,
     note="Noise and dissimilarity stay; O(1/sqrt(NKT)) is for the step size sqrt(N/(KT)), chosen for a given T.",
     repair=Repair(

@@ -76,7 +76,12 @@ HIDDEN = Claim(
     note="At eta = 1/(lambda mu K) it asks for beta <= 0.062; at beta = 0.1 for lambda mu eta K <= 0.041.",
     repair=Repair(
         "the largest relaxation for which it holds",
-        Same(At(THETA, {beta: "fedinit.relaxation_cap_theorem_5"}), DECAY),
+        All(
+            {
+                "reached": Same(At(THETA, {beta: "fedinit.relaxation_cap_theorem_5"}), DECAY),
+                "positive": ImpliedBy(0, "fedinit.relaxation_cap_theorem_5"),
+            }
+        ),
         bound="fedinit.relaxation_cap_theorem_5",
     ),
 )
