@@ -11,9 +11,9 @@ from bounds.vocabulary import (
     steps_cubed_ratio as ratio,
 )
 
-from ..checkers import All, At, MonotoneIn, OrderIs, TendsTo, term, Total
+from ..checkers import All, At, Informative, MonotoneIn, OrderIs, TendsTo, term, Total
 from ..claims import Book, Claim, Kind, Repair, Status
-from .common import at, eta, F_0, F_star, K, KAPPA, REAL_ROOT, T
+from .common import at, CAP, eta, F_0, F_star, K, KAPPA, L, REAL_ROOT, T
 from .optima import ETAR_TRUE, ROUNDS, VARIANCE
 
 SIX = "decaying_k.theorem_1"
@@ -150,7 +150,24 @@ DECAYED_FLOOR = Claim(
     ),
 )
 
+LARGEST_STEP = Claim(
+    "decaying_k.theorem_1_informative_at_cap",
+    "With the largest step size that it allows, (6) says more than that gradients stay below G.",
+    at("Theorem 1"),
+    Kind.REMARK,
+    Informative(At(term(SIX, "drift"), {eta: 1 / (4 * L)}), G2, where=(sp.Gt(G2, 0),)),
+    known=Status.FAILS,
+    note="The drift alone is then kappa (2 + 1/N) G^2 sum K^3 / sum K, more than twice G^2 whatever else is chosen; no "
+    "other term is negative where F^* >= 0.",
+    repair=Repair(
+        "it says something for step sizes well below 1 / (kappa L (8 + 4/N) K^2)",
+        Informative(SIX, G2, where=(F_star >= 0, F_star <= F_0, CAP, sp.Gt(G2, 0))),
+        SIX,
+    ),
+)
+
 CLAIMS: tuple[Claim, ...] = (
+    LARGEST_STEP,
     RATE,
     DECAYED_FLOOR,
     AS_CENTRALISED,

@@ -19,7 +19,7 @@ from bounds.vocabulary import (
     takes_part,
 )
 
-from ..checkers import All, At, Broken, Computed, Dominates, ImpliedBy, Informative, Same, term
+from ..checkers import All, Broken, Computed, Dominates, ImpliedBy, Same, term
 from ..claims import Book, Claim, Finding, Kind, Repair, Status
 from .common import at, CAP, eta, F_star, judged, KAPPA, L, number, SETTING, short, States, T
 from .scalar import Scalars
@@ -276,24 +276,6 @@ def _smallest() -> Finding:
     return judged(true, f"{short(min(norms))} <= {short(sum(norms) / 9)}, while the first is {short(norms[0])}")
 
 
-# ---- does it say anything? ----
-
-LARGEST_STEP = Claim(
-    "decaying_k.theorem_1_informative_at_cap",
-    "With the largest step size that it allows, (6) says more than that gradients stay below G.",
-    at("Theorem 1"),
-    Kind.REMARK,
-    Informative(At(term(SIX, "drift"), {eta: 1 / (4 * L)}), G2, where=(sp.Gt(G2, 0),)),
-    known=Status.FAILS,
-    note="The drift alone is then kappa (2 + 1/N) G^2 sum K^3 / sum K, more than twice G^2 whatever else is chosen; no "
-    "other term is negative where F^* >= 0.",
-    repair=Repair(
-        "it says something for step sizes well below 1 / (kappa L (8 + 4/N) K^2)",
-        Informative(SIX, G2, where=(F_star >= 0, BEST_FIRST, CAP, sp.Gt(G2, 0))),
-        SIX,
-    ),
-)
-
 CLAIMS: tuple[Claim, ...] = (
     THEOREM_1,
     WITH_ITS_G,
@@ -304,5 +286,4 @@ CLAIMS: tuple[Claim, ...] = (
     VARIANCE_TERM,
     DRIFT_TERM,
     CLOSING_LINE,
-    LARGEST_STEP,
 )
