@@ -291,7 +291,7 @@ OPPOSITE = Claim(
 STEP_SIZES = Claim(
     "fedinit.step_sizes",
     "The step sizes of Theorems 1 and 4, sqrt(N/(KT)), and of Theorems 2, 5 and 6, log(lambda mu NKT)/(lambda mu KT); "
-    "the second makes Theorem 2's exponential 1/(lambda mu NKT).",
+    "the second makes Theorem 2's exponential 1/(lambda mu NKT). The orders keep K >= 2.",
     place("Theorems 1 and 2, above eqs. (10) and (12)"),
     Kind.DEFINITION,
     All(
@@ -305,6 +305,10 @@ STEP_SIZES = Claim(
                 {
                     "fedinit.step_size_theorem_2_order": (lam * mu * N * K * T > 1,),
                     "fedinit.local_steps_order": (G2 > 0,),
+                    **{
+                        f"fedinit.theorem_{x}": (K >= 2,)
+                        for x in ("1_order", "1_order_appendix", "2_order", "4_order", "5_order", "6")
+                    },
                 }
             ),
         }

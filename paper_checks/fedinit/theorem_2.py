@@ -9,6 +9,7 @@ from bounds.vocabulary import loss_decrease
 from ..checkers import All, At, Computed, ImpliedBy, Same
 from ..claims import Book, Claim, Finding, Kind, Repair, Status
 from .common import (
+    B2,
     beta,
     D,
     Delta,
@@ -22,9 +23,10 @@ from .common import (
     mu,
     N,
     place,
+    requires,
     T,
 )  # fmt: skip
-from .optimization import HALF, W
+from .optimization import HALF, OF_1, W
 
 
 def _unrolled(book: Book) -> sp.Expr:
@@ -72,6 +74,14 @@ def _potential(book: Book) -> sp.Expr:
 
 POTENTIAL_RATE = 10 * beta**2 * L / (N * OWN_WEIGHT)
 
+OF_POTENTIAL = (
+    *OF_1[:4],
+    eta <= 1 / (lam * mu * K),
+    72 * beta**2 + lam * mu * eta * K < 1,
+    lam < 1 - 39 * eta * K * L * B2 / N - 3900 * beta**2 * eta * K * L * B2 / (OWN_WEIGHT * N)
+    - 12 * eta**2 * K**2 * L**2 * B2,
+)  # fmt: skip
+
 WEIGHTED = Claim(
     "fedinit.theorem_2.weighted_decreases",
     "The decreases of the divergence, weighted by powers of 1 - lambda mu eta K, sum to at most Delta^0 - Delta^T.",
@@ -90,6 +100,7 @@ WEIGHTED = Claim(
                     10 * beta**2 * L / N + 72 * beta**2 * POTENTIAL_RATE, (1 - lam * mu * eta * K) * POTENTIAL_RATE
                 ),
                 "the bound": Same("fedinit.theorem_2_potential", _potential),
+                "its range": requires({"fedinit.theorem_2_potential": OF_POTENTIAL}),
                 "weaker": ImpliedBy(
                     "fedinit.theorem_2",
                     "fedinit.theorem_2_potential",

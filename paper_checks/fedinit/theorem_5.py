@@ -24,10 +24,12 @@ from .common import (
     mu,
     N,
     place,
+    requires,
     sigma2,
     T,
 )  # fmt: skip
 from .divergence import DECAY, THETA
+from .optimization import LEFT, OF_1
 
 STEP_2 = {eta: sp.log(lam * mu * N * K * T) / (lam * mu * K * T)}
 MEETS_LOG = (lam * mu * N * K * T > 3,)
@@ -89,6 +91,8 @@ HIDDEN = Claim(
 LOG_SQ = sp.log(lam * mu * N * K * T) ** 2
 INITIAL = At(term("fedinit.theorem_5", "loss: initial loss"), STEP_2)
 
+OF_GEOMETRIC = (*OF_1[:4], beta < sp.sqrt(6) / 24, lam < LEFT, eta <= 1 / (lam * mu * K), THETA / DECAY < 1)
+
 INITIAL_ORDER = Claim(
     "fedinit.theorem_5.initial_loss",
     "With the step size of Theorem 2 the initial loss enters Theorem 5's explicit form like D/T^2, up to logarithms.",
@@ -96,18 +100,27 @@ INITIAL_ORDER = Claim(
     Kind.THEOREM,
     OrderIs(INITIAL, T, LOG_SQ / T**2, at_most=True, where=MEETS_LOG),
     known=Status.FAILS,
-    note="T equal powers take a factor T: the term falls like log T/(NKT). With 96 beta^2 kept below exp(-lambda mu "
-    "eta "
-    "K) by a constant factor the powers sum to a constant and the printed order follows.",
+    note="T equal powers take a factor T: the term falls like log T/(NKT). With 96 beta^2 kept below "
+    "exp(-lambda mu eta K) by a constant factor the powers sum to a constant and the printed order follows.",
     damaged="the last sum of the proof (see fedinit.theorem_5)",
     repair=Repair(
         "by the geometric sum, where 96 beta^2 exp(lambda mu eta K) < 1",
-        OrderIs(
-            At(term("fedinit.theorem_5_geometric", "loss: initial loss"), STEP_2),
-            T,
-            LOG_SQ / T**2,
-            at_most=True,
-            where=(*MEETS_LOG, beta >= 0, sp.Rational(9, 10) > THETA),
+        All(
+            {
+                "order": OrderIs(
+                    At(term("fedinit.theorem_5_geometric", "loss: initial loss"), STEP_2),
+                    T,
+                    LOG_SQ / T**2,
+                    at_most=True,
+                    where=(*MEETS_LOG, beta >= 0, sp.Rational(9, 10) > THETA),
+                ),
+                "endless sum": Same(
+                    term("fedinit.theorem_5_geometric", "loss: initial loss"),
+                    Total(((1 / (T * (1 - THETA / DECAY)), term("fedinit.theorem_5", "loss: initial loss")),)),
+                ),
+                "the rest": Same(At("fedinit.theorem_5_geometric", {D: 0}), At("fedinit.theorem_5", {D: 0})),
+                "its range": requires({"fedinit.theorem_5_geometric": OF_GEOMETRIC}),
+            }
         ),
         bound="fedinit.theorem_5_geometric",
     ),
