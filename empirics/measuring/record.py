@@ -26,7 +26,7 @@ SHARE = 0.05
 """Measuring at the default cadence is planned to cost at most this share of training."""
 TRAINING = 3.0
 """A step on a sample costs about three forward passes."""
-OVERHEAD = 3000
+OVERHEAD = 4600
 """Forward passes of a stacked model that the bookkeeping of one measured round weighs as much as."""
 MOST_PATH = 1 << 31
 """Bytes that the models after every local step of one round may take."""
