@@ -28,7 +28,10 @@ def mutate(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps({"bounds": [_plain(t) for t in bounds], "checks": [_plain(t) for t in checks]}, indent=2))
     else:
-        _tell(bounds, checks)
+        print("\n".join(lines(bounds, checks)))
+    if args.report is not None:
+        args.report.mkdir(parents=True, exist_ok=True)
+        (args.report / "MUTATION.md").write_text(markdown(bounds, checks), encoding="utf-8")
     return HOLES if any(not s.reason for t in (*bounds, *checks) for s in t.survivors) else FINE
 
 
@@ -37,15 +40,50 @@ def _plain(tally: Tally) -> dict[str, object]:
     return {"name": tally.name, "planted": tally.planted, "caught": tally.caught, "survivors": survivors}
 
 
-def _tell(bounds: Sequence[Tally], checks: Sequence[Tally]) -> None:
-    printed = [t for t in bounds if "derived" not in BOUNDS[t.name].source.place]
-    derived = [t for t in bounds if t not in printed]
-    for words, tallies in (("printed formulas", printed), ("derived formulas", derived), ("checks", checks)):
-        if tallies:
-            print(f"{words}: {score(tallies)}")
-    for tally in (*bounds, *checks):
-        for survivor in tally.survivors:
-            print(f"  survives: {survivor.name}: {survivor.reason or 'A HOLE'}")
+def sorts(bounds: Sequence[Tally], checks: Sequence[Tally]) -> dict[str, list[Tally]]:
+    """The tallies by what was attacked: formulas that a paper prints, ours, and checks."""
+    printed = [t for t in bounds if not _ours(BOUNDS[t.name].source.place)]
+    found = {
+        "printed formulas": printed,
+        "derived and repaired formulas": [t for t in bounds if t not in printed],
+        "checks": list(checks),
+    }
+    return {words: tallies for words, tallies in found.items() if tallies}
+
+
+def _ours(place: str) -> bool:
+    return any(word in place for word in ("derived", "repaired", "proof, with constants"))
+
+
+def lines(bounds: Sequence[Tally], checks: Sequence[Tally]) -> list[str]:
+    """The scores, then every survivor."""
+    told = [f"{words}: {score(tallies)}" for words, tallies in sorts(bounds, checks).items()]
+    left = [s for t in (*bounds, *checks) for s in t.survivors]
+    return told + [f"  survives: {s.name}: {s.reason or 'A HOLE'}" for s in left]
+
+
+def markdown(bounds: Sequence[Tally], checks: Sequence[Tally]) -> str:
+    """The same as a page: scores by paper and sort, and the survivors under their reasons."""
+    head = [
+        "# Planted errors",
+        "",
+        "`fedbounds check --mutate` plants one error at a time and runs the claims that ask",
+        "",
+    ]
+    head[2] += " for the formula; it is caught when one gets another verdict than the audited one."
+    rows = ["| paper | attacked | things | planted | caught | share |", "| --- | --- | --- | --- | --- | --- |"]
+    for words, tallies in sorts(bounds, checks).items():
+        papers = dict.fromkeys(t.name.partition(".")[0] for t in tallies)
+        for paper in (*papers, "all"):
+            part = [t for t in tallies if paper in ("all", t.name.partition(".")[0])]
+            planted, caught = sum(t.planted for t in part), sum(t.caught for t in part)
+            share = f"{caught / planted:.1%}" if planted else "-"
+            rows.append(f"| {paper} | {words} | {len(part)} | {planted} | {caught} | {share} |")
+    reasons: dict[str, list[str]] = {}
+    for survivor in (s for t in (*bounds, *checks) for s in t.survivors):
+        reasons.setdefault(survivor.reason or "not explained", []).append(survivor.name.replace("|", "\\|"))
+    told = [line for why, names in reasons.items() for line in ("", f"## {why}", "", *(f"* {n}" for n in names))]
+    return "\n".join([*head, *rows, "", "# Survivors", *told]) + "\n"
 
 
 def score(tallies: Sequence[Tally]) -> str:
