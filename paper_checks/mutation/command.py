@@ -52,7 +52,7 @@ def sorts(bounds: Sequence[Tally], checks: Sequence[Tally]) -> dict[str, list[Ta
 
 
 def _ours(place: str) -> bool:
-    return any(word in place for word in ("derived", "repaired", "proof, with constants"))
+    return any(word in place for word in ("derived", "repaired"))
 
 
 def lines(bounds: Sequence[Tally], checks: Sequence[Tally]) -> list[str]:
@@ -67,10 +67,10 @@ def markdown(bounds: Sequence[Tally], checks: Sequence[Tally]) -> str:
     head = [
         "# Planted errors",
         "",
-        "`fedbounds check --mutate` plants one error at a time and runs the claims that ask",
+        "`fedbounds check --mutate` plants one error at a time and runs the claims that ask for the formula; it is caught",
+        "when one of them gets another verdict than the audited one.",
         "",
     ]
-    head[2] += " for the formula; it is caught when one gets another verdict than the audited one."
     rows = ["| paper | attacked | things | planted | caught | share |", "| --- | --- | --- | --- | --- | --- |"]
     for words, tallies in sorts(bounds, checks).items():
         papers = dict.fromkeys(t.name.partition(".")[0] for t in tallies)

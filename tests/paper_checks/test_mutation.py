@@ -13,8 +13,9 @@ from bounds.vocabulary import client_weight, cohort, local_steps, runtime, smoot
 from paper_checks.checkers import MonotoneIn, Prints, Same
 from paper_checks.claims import Claim, Kind, Status
 from paper_checks.mutation import attack_bounds, attack_checks, mutants
+from paper_checks.mutation.command import lines, markdown
 from paper_checks.mutation.expressions import errors
-from paper_checks.mutation.runs import reason
+from paper_checks.mutation.runs import reason, Survivor, Tally
 
 NAME = "decaying_k.runtime_fixed"
 
@@ -90,6 +91,18 @@ def test_an_error_in_a_check_that_nothing_depends_on_survives():
     blind = claim(MonotoneIn(client_weight * 0 + smoothness**2, smoothness, up=True))
     (tally,) = attack_checks([blind], workers=1)
     assert any("doubled" in s.name for s in tally.survivors)
+
+
+def test_the_page_counts_by_paper_and_names_survivors_under_their_reasons():
+    seen = Tally(NAME, 8, (Survivor(f"{NAME} | term 'a' | doubled", ""), Survivor(f"{NAME} | b", "the same by (3)")))
+    repaired = Tally("decaying_k.lemma_1", 4, ())
+    told = markdown([seen, repaired], [])
+    assert "| decaying_k | printed formulas | 1 | 8 | 6 | 75.0% |" in told
+    assert "| all | derived and repaired formulas | 1 | 4 | 4 | 100.0% |" in told
+    assert told.index("## not explained") < told.index("term 'a'") < told.index("## the same by (3)")
+    assert (
+        lines([seen], [])[0] == "printed formulas: 6 of 8 planted errors caught (75.0%); 2 survive, 1 of them explained"
+    )
 
 
 @pytest.mark.slow
