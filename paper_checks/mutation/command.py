@@ -67,8 +67,8 @@ def markdown(bounds: Sequence[Tally], checks: Sequence[Tally]) -> str:
     head = [
         "# Planted errors",
         "",
-        "`fedbounds check --mutate` plants one error at a time and runs the claims that ask for the formula; it is caught",
-        "when one of them gets another verdict than the audited one.",
+        "`fedbounds check --mutate` plants one error at a time and runs the claims that ask for the formula; it is",
+        "caught when one of them gets another verdict than the audited one.",
         "",
     ]
     rows = ["| paper | attacked | things | planted | caught | share |", "| --- | --- | --- | --- | --- | --- |"]
