@@ -27,6 +27,7 @@ from .common import (
     L,
     L_G,
     place,
+    requires,
     S,
     sigma2,
     sigma_l,
@@ -259,7 +260,13 @@ VIRTUAL = Claim(
     "part of Theorem 3 can be dropped.",
     repair=Repair(
         "the separation after the relaxed start, without any divergence",
-        Computed("starts of three pairs of runs", _starts),
+        All(
+            {
+                "three pairs of runs": Computed("exact starts", _starts),
+                "factor 1 + 2 beta": Same("fedinit.stability_start", s + 2 * beta * s),
+                "its range": requires({"fedinit.stability_start": (beta >= 0,)}),
+            }
+        ),
         bound="fedinit.stability_start",
     ),
 )
