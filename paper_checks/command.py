@@ -14,8 +14,9 @@ from bounds.showing.loading import from_file
 from bounds.showing.usage import Parser, STATUS
 from empirics.progress import Progress, progress
 
-from .audit import audit, CLAIMS, Verdict
+from .audit import audit, CLAIMS, Verdict, Word
 from .claims import Claim, ClaimError
+from .reporting.records import Record
 
 AS_AUDITED, DIFFERS = 0, 1
 
@@ -36,9 +37,14 @@ def check(arguments: Sequence[str]) -> int:
     claims = chosen(args.names, args.paper, args.deep)
     if args.report is not None:
         _folder(args.report)
-    with progress() as bar:
-        bar.start(len(claims))
-        verdicts = audit(claims, args.workers, lambda verdict: _heard(bar, verdict))
+    heard: list[Verdict] = []
+    try:
+        with progress() as bar:
+            bar.start(len(claims))
+            verdicts = audit(claims, args.workers, lambda verdict: _heard(bar, heard, verdict))
+    except KeyboardInterrupt:
+        _tell(heard, args.json, None, whole=False)
+        raise
     return _tell(verdicts, args.json, args.report, whole=bool(args.names) and len(claims) <= 12)
 
 
@@ -52,7 +58,8 @@ def _folder(folder: Path) -> None:
         raise ClaimError(f"--report {folder}: {error.strerror}") from None
 
 
-def _heard(bar: Progress, verdict: Verdict) -> None:
+def _heard(bar: Progress, heard: list[Verdict], verdict: Verdict) -> None:
+    heard.append(verdict)
     bar.doing(verdict.claim.name)
     bar.step()
 
@@ -103,7 +110,17 @@ def _tell(verdicts: list[Verdict], as_json: bool, folder: Path | None, whole: bo
             (folder / name).write_text(text, encoding="utf-8")
             if not as_json:
                 print(f"wrote {folder / name}")
+        _witnesses(folder / "witnesses", found)
     return AS_AUDITED if all(v.expected for v in verdicts) else DIFFERS
+
+
+def _witnesses(folder: Path, found: list[Record]) -> None:
+    """One file per statement that fails: what was claimed, what shows that it is not so, and how to replay it."""
+    folder.mkdir(exist_ok=True)
+    for record in found:
+        if record.verdict in (Word.FAILS, Word.REPAIRED):
+            told = json.dumps(record.as_json(), indent=1, ensure_ascii=False)
+            (folder / f"{record.name}.json").write_text(told + "\n", encoding="utf-8")
 
 
 def _parser() -> Parser:
@@ -117,7 +134,7 @@ def _parser() -> Parser:
     add("--paper", default="", metavar="P", help="only the claims of one paper")
     add("--deep", action="store_true", help="deep searches too, which take minutes")
     add("--mutate", action="store_true", help="plant errors in formulas and checks, and see which are noticed")
-    add("--report", type=Path, metavar="DIR", help="write REPORT.md, report.html and report.json there")
+    add("--report", type=Path, metavar="DIR", help="write REPORT.md, report.html, report.json, witnesses/ there")
     add("--json", action="store_true", help="print the records as JSON")
     add("--workers", type=int, default=2, metavar="N", help="processes (2); the verdicts do not depend on it")
     return parser

@@ -102,9 +102,33 @@ def test_reports_of_ones_own_claim_in_a_new_folder(own, tmp_path, capsys):
     folder = tmp_path / "new" / "report"
     assert check(f"{own}:right", "--report", folder) == 0
     assert "wrote" in capsys.readouterr().out
-    assert sorted(p.name for p in folder.iterdir()) == ["REPORT.md", "report.html", "report.json"]
+    assert sorted(p.name for p in folder.iterdir()) == ["REPORT.md", "report.html", "report.json", "witnesses"]
+    assert not list((folder / "witnesses").iterdir())
     assert names((folder / "report.json").read_text(encoding="utf-8")) == ["mine.square"]
     assert "## mine" in (folder / "REPORT.md").read_text(encoding="utf-8")
+
+
+def test_every_failing_statement_gets_a_file_with_what_shows_it(tmp_path, capsys):
+    assert check("decaying_k.eq_24", "--report", tmp_path) == 0
+    (path,) = (tmp_path / "witnesses").iterdir()
+    told = json.loads(path.read_text(encoding="utf-8"))
+    assert path.name == "decaying_k.eq_24.json"
+    assert told["witness"]["local_steps"]
+    assert told["command"] == "fedbounds check decaying_k.eq_24"
+    assert told["repair_bound"] == "decaying_k.steps_slope"
+
+
+def test_an_interrupted_audit_shows_what_was_reached(few, capsys, monkeypatch):
+    reached = []
+
+    def stops(self):
+        if reached:
+            raise KeyboardInterrupt
+        reached.append(self)
+
+    monkeypatch.setattr("empirics.progress.Silent.step", stops)
+    assert check("--workers", "1") == 130
+    assert "2 claims: " in capsys.readouterr().out
 
 
 def test_a_report_made_again_is_the_same(few, tmp_path, capsys):
