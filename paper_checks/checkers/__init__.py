@@ -5,7 +5,7 @@ from .conditions import ImpliedBy, Satisfies
 from .formulas import At, Derivative, Formula, resolve, Term, term, Total
 from .instances import Broken, Dominates
 from .limits import MonotoneIn, OrderIs, TendsTo
-from .plain import All, Computed, Open, Readings
+from .plain import All, Computed, Open, Readings, Refuted
 from .sampled import DominatesSampled
 from .tables import averages_to, counts_to, exact, Ordered, Prints, sums_to
 from .trends import SlopeIs, TrendReproduces
@@ -15,6 +15,6 @@ from .vacuity import Informative
 __all__ = [
     "All", "ArgminIs", "At", "Broken", "Computed", "Derivative", "Dominates", "DominatesSampled", "Formula",
     "ImpliedBy", "Informative", "MeasuredIn", "MonotoneIn", "Open", "OrderIs", "Ordered", "Prints", "Readings",
-    "Same", "Satisfies", "SlopeIs", "TendsTo", "Term", "Total", "TrendReproduces", "averages_to", "counts_to",
-    "derivative_is", "exact", "resolve", "sums_to", "term",
+    "Refuted", "Same", "Satisfies", "SlopeIs", "TendsTo", "Term", "Total", "TrendReproduces", "averages_to",
+    "counts_to", "derivative_is", "exact", "resolve", "sums_to", "term",
 ]  # fmt: skip

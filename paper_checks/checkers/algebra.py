@@ -14,7 +14,7 @@ from bounds.quantities import Quantity
 from ..claims import Book, ClaimError, Finding, Grade, Status
 from .clouds import Cloud, logs
 from .formulas import Derivative, Formula, resolve, slope_of
-from .numbers import excess, Point, shown, turned, value, words
+from .numbers import excess, Point, shown, side_by_side, turned, value, words
 from .points import points
 
 POINTS = 6
@@ -51,7 +51,7 @@ class Same:
             pieces = ", and a search finds no piece where they differ" if (left - right).has(*PIECES) else ""
             how = "equal symbolically" if proved else f"equal at {POINTS} generic points to 40 digits{pieces}"
             return Finding(Status.HOLDS, Grade.PROVED if proved else Grade.EXACT, how)
-        said = f"at the witness {shown(value(left, witness))} against {shown(value(right, witness))}"
+        said = f"at the witness {side_by_side(value(left, witness), value(right, witness))}"
         return Finding(Status.FAILS, Grade.EXACT, *self._way(book, left, right, said, witness))
 
     def _symbolic(self, difference: sp.Expr) -> bool:

@@ -16,7 +16,7 @@ from bounds.quantities import quantities_of, Quantity
 from ..claims import Book, ClaimError, Finding, Grade, Status
 from .clouds import Cloud, logs
 from .formulas import Formula, relations, resolve
-from .numbers import excess, Point, shown, true_at, turned, value, words
+from .numbers import excess, Point, side_by_side, true_at, turned, value, words
 from .points import points
 
 SEARCHED, AT_EDGES, TRIED = 100, 50, 60
@@ -47,7 +47,7 @@ class ImpliedBy:
         conditions = (*self.where, *(r for name in self.under for r in relations(book[name])))
         point = self._counterexample(small, large, conditions)
         if point is not None:
-            said = f"at the witness {shown(value(small, point))} > {shown(value(large, point))}"
+            said = f"at the witness {side_by_side(value(small, point), value(large, point), '>')}"
             return Finding(Status.FAILS, Grade.EXACT, said, words(point))
         if self.squares or self._termwise(large - small):
             return self._proved(book, small, large, conditions)

@@ -7,6 +7,8 @@ from math import isclose
 from pathlib import Path
 from typing import Any
 
+import sympy as sp
+
 from bounds.core import Bound
 
 from ..claims import Book, Finding, Grade, Status
@@ -41,7 +43,7 @@ class Dominates:
         )
         if search.witness is not None:
             found = search.witness
-            said = f"violated: exact value {_six(found.measured)} against bound {_six(found.value)} on {found.family}"
+            said = f"violated: {_beside(found.measured, found.value)} on {found.family}"
             held = {name: str(number) for name, number in found.instance.items()}
             return Finding(Status.FAILS, Grade.EXACT, f"{said}: {parameters(found.instance)}", held)
         return self._survived(search)
@@ -70,8 +72,13 @@ def _stated(book: Book, name: str, definitions: tuple[str, ...]) -> Bound:
     return bound
 
 
-def _six(number: str) -> str:
-    return f"{float(number):.6g}"
+def _beside(measured: object, bound: object) -> str:
+    """Both sides for evidence, in as many digits as it takes to tell them apart."""
+    one, other = (sp.N(sp.sympify(str(number)), 50) for number in (measured, bound))
+    digits = next((d for d in (6, 9, 15) if f"{float(one):.{d}g}" != f"{float(other):.{d}g}"), None)
+    if digits is None and one != other:
+        return f"exact value {float(one):.6g} against bound {float(other):.6g} ({float(one - other):+.3g})"
+    return f"exact value {float(one):.{digits or 6}g} against bound {float(other):.{digits or 6}g}"
 
 
 @dataclass(frozen=True)
@@ -91,7 +98,7 @@ class Broken:
 
         witness = load_witness(WITNESSES / self.witness)
         seen = replay(witness, _stated(book, self.bound, witness.definitions))
-        said = f"exact value {_six(seen.measured)} against bound {_six(seen.bound)}"
+        said = _beside(seen.measured, seen.bound)
         if seen.failed:
             return Finding(Status.OPEN, Grade.EXACT, f"the witness breaks {'; '.join(seen.failed)}", as_audited=False)
         if not seen.violated:

@@ -162,3 +162,13 @@ def shown(number: sp.Expr) -> str:
     if not number.is_extended_real:
         return text
     return text if number.is_Rational and len(text) <= 9 else f"{float(number):.6g}"
+
+
+def side_by_side(left: sp.Expr, right: sp.Expr, between: str = "against") -> str:
+    """Two numbers for evidence; where their six digits are the same, by what share the first is off the second."""
+    text = f"{shown(left)} {between} {shown(right)}"
+    if left == right or shown(left) != shown(right) or not (left - right).is_extended_real:
+        return text
+    with mpmath.workdps(DIGITS):
+        share = float(sp.N((left - right) / abs(right), DIGITS))
+    return f"{text} ({'more' if share > 0 else 'less'} by a share of {abs(share):.2g})"

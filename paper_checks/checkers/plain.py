@@ -86,6 +86,23 @@ class Readings:
 
 
 @dataclass(frozen=True)
+class Refuted:
+    """The opposite of what ``check`` states: HOLDS where it fails in the audited way, and fails where it holds.
+
+    For what is ours to state: that a sentence which a paper does not say is false.
+    """
+
+    check: Check
+
+    def __call__(self, book: Book) -> Finding:
+        found = self.check(book)
+        turned = {Status.FAILS: Status.HOLDS, Status.HOLDS: Status.FAILS, Status.OPEN: Status.OPEN}
+        said = "the contrary fails" if found.status is Status.FAILS else "the contrary"
+        evidence = f"{said}: {found.evidence}"
+        return Finding(turned[found.status], found.grade, evidence, found.witness, found.as_audited)
+
+
+@dataclass(frozen=True)
 class Open:
     """No machine decides this, for the reason given."""
 

@@ -18,9 +18,9 @@ from bounds.vocabulary import (
     strong_convexity as mu,
 )
 
-from ..checkers import Formula, resolve
+from ..checkers import All, Broken, Formula, resolve
 from ..checkers.formulas import relations
-from ..claims import Book, Finding, Grade, Status
+from ..claims import Book, Check, Finding, Grade, Status
 
 NONNEGATIVE = (sp.Ge(Delta, 0), sp.Ge(delta, 0))
 MU_AT_MOST_L = sp.Le(mu, L)
@@ -60,6 +60,12 @@ class Requires:
             return Finding(Status.FAILS, Grade.EXACT, "; ".join(off), as_audited=False)
         said = f"{len(self.assumptions)} assumptions and {len(self.numbers)} numeric conditions are as stated"
         return Finding(Status.HOLDS, Grade.PROVED, said)
+
+
+def found_too(check: Check, bound: str) -> All:
+    """A statement fails by ``check`` and, with another instance, by the one that the falsifier has found."""
+    checks: dict[str, Check] = {"here": check, "found by search": Broken(bound, f"{bound}.json")}
+    return All(checks, wrong=tuple(checks))
 
 
 def holds(evidence: str, grade: Grade = Grade.EXACT) -> Finding:

@@ -20,7 +20,7 @@ from bounds.vocabulary import (
 
 from ..checkers import All, At, Computed, MeasuredIn, MonotoneIn, Ordered, Prints, Same, TendsTo
 from ..checkers.tables import Number
-from ..claims import Book, Claim, Finding, Kind, Repair, Status
+from ..claims import Book, Claim, Finding, Kind, Status
 from ..reported import table
 from .algorithms import version_2
 from .common import fails, holds, of
@@ -31,8 +31,6 @@ ALPHAS = (1, 5, 10, 25, 50, 100)
 SETTINGS = table("fedals", "Table 4", version="v2")
 LOCAL_STEPS = int(SETTINGS["local steps tau", "image classification default"].value)
 ITERATIONS = int(SETTINGS["iterations non-iid", "image classification default"].value)
-NORM_CHANNELS = 16 * 7 + 32 * 7 + 64 * 7
-"""Channels of all batch norms: seven per width (stem or shortcut, and six in the blocks)."""
 
 
 def printed(version: str) -> dict[str, str]:
@@ -52,11 +50,11 @@ def resnet20() -> tuple[int, int]:
     return head, net.dim - head
 
 
-def billions(book: Book, name: str, extra: int = 0, extractor: bool = True) -> dict[str, F]:
-    """A formula of the catalogue at the published settings; ``extra`` is sent with the extractor."""
+def billions(book: Book, name: str, extractor: bool = True) -> dict[str, F]:
+    """A formula of the catalogue at the published settings."""
     head, body = resnet20()
     expression = book[name].expr
-    values = {h: head, phi: (body + extra) * extractor, tau: LOCAL_STEPS, T: ITERATIONS}
+    values = {h: head, phi: body * extractor, tau: LOCAL_STEPS, T: ITERATIONS}
     found = {a: expression.subs({**values, alpha: a}) for a in ALPHAS}
     return {f"alpha={a}": F(int(v.p), int(v.q)) / 10**9 for a, v in found.items()}
 
@@ -76,31 +74,9 @@ BOTH_WAYS = Claim(
     Kind.TABLE,
     All({v: prints(v, lambda book: billions(book, EXCHANGED)) for v in ("v1", "v2")}),
     Status.HOLDS,
-    note="Counted both ways, with 3x3 convolutions as shortcuts (head 650, extractor 292,304), to the last digit. The "
-    "paper states neither; the usual shortcuts give 269,072 or 271,824.",
-)
-
-ONE_WAY = Claim(
-    "fedals.table_2.per_client",
-    "The column counts what a client sends.",
-    COUNTS,
-    Kind.TABLE,
-    prints("v2", lambda book: billions(book, SENT), wrong=EVERY),
-    Status.FAILS,
-    note="One of two readings of a caption that names no direction: each number is twice that, downloads count too.",
-    repair=Repair("sent and received", prints("v2", lambda book: billions(book, EXCHANGED)), EXCHANGED),
-)
-
-BUFFERS = Claim(
-    "fedals.table_2.buffers",
-    "The column counts all that the released code exchanges, running statistics of batch norms included.",
-    COUNTS,
-    Kind.TABLE,
-    prints(
-        "v2", lambda book: billions(book, EXCHANGED, extra=2 * NORM_CHANNELS), wrong=("alpha=1", "alpha=5", "alpha=10")
-    ),
-    Status.FAILS,
-    note="Ours: the code averages whole state dictionaries: 1,568 running means and variances with every extractor.",
+    note="Uploads and downloads, with 3x3 convolutions as shortcuts (head 650, extractor 292,304) and without running "
+    "statistics of batch norms, to the last digit. The paper states none of this; the usual shortcuts give an "
+    "extractor of 269,072 or 271,824.",
 )
 
 ELSE_IF = Claim(
@@ -110,7 +86,8 @@ ELSE_IF = Claim(
     Kind.TABLE,
     prints("v1", lambda book: billions(book, EXCHANGED, extractor=False), wrong=EVERY),
     Status.FAILS,
-    note="That listing never sends the extractor, whatever alpha: 0.005 billion in every row.",
+    note="Ours, and the same slip as fedals.algorithm_1.else_if: that listing never sends the extractor, whatever "
+    "alpha: 0.005 billion in every row. The column is that of the algorithm as it is described.",
 )
 
 
@@ -186,19 +163,19 @@ LAYERS = {"extractor": 10, "head": 2}
 def _parts(book: Book) -> Finding:
     head, body = resnet20()
     ratios = {"ResNet-20": F(body, head), "OPT-125M, per Table 5": F(LAYERS["extractor"], LAYERS["head"])}
-    numbers: dict[str, Number] = {**ratios, "ten": 10}
-    return Ordered(numbers, tuple(("ten", name) for name in ratios), wrong=("ten < OPT-125M, per Table 5",))(book)
+    numbers: dict[str, Number] = {**ratios, "one": 1}
+    return Ordered(numbers, tuple(("one", name) for name in ratios))(book)
 
 
 COMPLEXITY = Claim(
     "fedals.section_5.complexity",
-    "The head is far simpler than the extractor (by number of parameters, say: more than ten times smaller).",
+    "The head is simpler than the extractor, by number of parameters.",
     of("Section 5", "v1"),
     Kind.SETTING,
     Computed("parameters of the parts", _parts),
-    Status.FAILS,
-    note="450 times for ResNet-20, but only 5 times for the two last layers of OPT-125M, so that alpha = 10 saves a "
-    "factor of 4 at most. The factor ten is ours. v2 argues otherwise.",
+    Status.HOLDS,
+    note="450 times for ResNet-20, but 5 times only for the two last layers of OPT-125M, so that alpha = 10 saves a "
+    "factor of 4 at most there. v2 argues with similarity in place of simplicity.",
 )
 
 OPT_LAYER = 12 * 768**2 + 13 * 768
@@ -220,14 +197,12 @@ OPT_SPLIT = Claim(
     Kind.SETTING,
     Computed("parameters outside of the twelve layers", _divided),
     Status.FAILS,
-    note="Embeddings and the last norm are not assigned; the embeddings are tied to the output, so they are both first "
-    "and last.",
+    note="A gap in the description, minor: embeddings and the last norm are not assigned; the embeddings are tied to "
+    "the output, so they are both first and last.",
 )
 
 CLAIMS: tuple[Claim, ...] = (
     BOTH_WAYS,
-    ONE_WAY,
-    BUFFERS,
     ELSE_IF,
     LISTED,
     SAVES,

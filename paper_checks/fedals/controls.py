@@ -16,7 +16,7 @@ ELSE_IF_4 = Claim(
     Kind.ALGORITHM,
     sends,
     Status.FAILS,
-    note="Its lines have the same else-if as Algorithm 1.",
+    note="The same slip as in Algorithm 1 (fedals.algorithm_1.else_if), mended in v2 too.",
 )
 
 ZERO_CONTROLS = Claim(
@@ -83,8 +83,9 @@ HEAD_CONTROL = Claim(
     Kind.ALGORITHM,
     _head_walk,
     Status.FAILS,
-    note="The walk is measured from t = 0 to t, and the line is reached at t = 0 only. Control variables that start at "
-    "zero stay there: the head is trained without SCAFFOLD.",
+    note="A slip of an index: the walk is measured from t = 0 to t, and the line is reached at t = 0 only, wherever "
+    "the exchange stands. To the letter control variables that start at zero stay there: the head is trained without "
+    "SCAFFOLD.",
     repair=Repair("measure it when tau steps are done", _later_walk),
 )
 
@@ -110,7 +111,8 @@ EXTRACTOR_CONTROL = Claim(
     Kind.ALGORITHM,
     _early_index,
     Status.FAILS,
-    note="Rounds are counted from 1, and the first time the line is reached it asks for an iterate of round 0.",
+    note="A slip of an index: rounds are counted from 1, and the first time the line is reached it asks for an iterate "
+    "of round 0.",
 )
 
 CLAIMS: tuple[Claim, ...] = (ELSE_IF_4, ZERO_CONTROLS, DRIFT_FREE, HEAD_CONTROL, EXTRACTOR_CONTROL)

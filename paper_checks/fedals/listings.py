@@ -70,10 +70,14 @@ def current(r: int, t: int) -> tuple[int, int]:
 
 
 class FedAls:
-    """Algorithm 1 with what two readings and two versions differ in; ``sent`` counts the averages of every part."""
+    """Algorithm 1 with what readings and two versions differ in; ``sent`` counts the averages of every part.
 
-    def __init__(self, tau: int, alpha: int, first: int, assign: Place, else_if: bool):
+    ``before``: lines 6 to 13 stand before line 5, so that a step starts at the averages.
+    """
+
+    def __init__(self, tau: int, alpha: int, first: int, assign: Place, else_if: bool, before: bool = False):
         self.tau, self.alpha, self.first, self.assign, self.else_if = tau, alpha, first, assign, else_if
+        self.before = before
         self.iterates: Iterates = {(k, first, 0): START for k in CLIENTS}
         self.sent: dict[int, list[int]] = {PHI: [], HEAD: []}
 
@@ -86,13 +90,19 @@ class FedAls:
         theta = self.iterates
         for r in range(self.first, self.first + rounds):
             for t in range(self.tau):
+                if self.before:
+                    self._exchange(r, t)
                 for k in CLIENTS:
                     theta[k, r, t + 1] = stepped(k, theta[k, r, t])
-                for part in self.due(r * self.tau + t):
-                    self._average(part, r, t)
+                if not self.before:
+                    self._exchange(r, t)
             for k in CLIENTS:
                 theta[k, r + 1, 0] = theta[k, r, self.tau]
         return mean([theta[k, self.first + rounds, 0] for k in CLIENTS])
+
+    def _exchange(self, r: int, t: int) -> None:
+        for part in self.due(r * self.tau + t):
+            self._average(part, r, t)
 
     def _average(self, part: int, r: int, t: int) -> None:
         place = self.assign(r, t)
@@ -150,12 +160,12 @@ def optimum() -> Vector:
     return (b[0] * a[1][1] - b[1] * a[0][1]) / determinant, (a[0][0] * b[1] - a[1][0] * b[0]) / determinant
 
 
-def closed_fedavg(rounds: int, tau: int, weights: tuple[F, F] = (F(1, 2), F(1, 2))) -> Vector:
+def closed_fedavg(rounds: int, tau: int) -> Vector:
     """(4) and (5) for quadratics: every client's tau steps are one affine map, and the maps' ends are averaged."""
     theta = START
     for _ in range(rounds):
         ends = [_affine(k, tau, theta) for k in CLIENTS]
-        theta = tuple(sum((w * end[i] for w, end in zip(weights, ends, strict=True)), F(0)) for i in (0, 1))  # type: ignore[assignment]
+        theta = mean(ends)
     return theta
 
 

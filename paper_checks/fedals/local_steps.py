@@ -40,8 +40,9 @@ FORGOTTEN = Claim(
     Kind.PROOF,
     Computed("noise-free gradient steps in fractions", _noise_free),
     Status.FAILS,
-    note="What is left of the start is dropped: it does not vanish with the noise, and for non-iid clients every round "
-    "starts away from the local minimum. (The L/mu of v1 has the place, not the unit, of such a term.)",
+    note="What is left of the start is dropped, which rates for SGD on strongly convex losses have as a term beside "
+    "the noise: it does not vanish with the noise, and for non-iid clients every round starts away from the local "
+    "minimum.",
     repair=Repair("plus what is left of the start", Computed("noise-free steps against the contraction", _with_start)),
 )
 
@@ -85,13 +86,13 @@ def _mean_rises(book: Book) -> Finding:
 
 RISES = Claim(
     "fedals.section_5.local_steps",
-    "More local steps raise the non-iidness of a client, since its own model comes closer to its own minimum.",
+    "More local steps raise the non-iidness of every client, since its own model comes closer to its own minimum.",
     of("Section 5", "v2"),
     Kind.REMARK,
     Computed("two clients, squared distances, in fractions", _each_rises),
     Status.FAILS,
-    note="The averaged model comes closer to that minimum too, and sometimes faster: the non-iidness of the client "
-    "that needs the shorter way falls below zero first.",
+    note="Read client by client, as non-iidness is defined. The averaged model comes closer to that minimum too, and "
+    "sometimes faster: the non-iidness of the client that needs the shorter way falls below zero first.",
     repair=Repair("their mean over the clients rises", Computed("the same clients", _mean_rises)),
 )
 
@@ -121,13 +122,13 @@ def _times_steps(decaying: bool) -> Computed:
 
 CONSTANT = Claim(
     "fedals.eq_58.constant_step",
-    "With the constant step size of (5) the suboptimality falls like one over the number of local steps.",
+    "Whatever the constant step size of (5), the suboptimality falls like one over the number of local steps.",
     of("proof of Theorem C.2, eq. (58); eq. (5)"),
     Kind.PROOF,
     _times_steps(decaying=False),
     Status.FAILS,
-    note="It stays at a floor that the step size sets. The rate that is cited is that of step sizes which fall or are "
-    "chosen for the number of steps; (5), and the image experiments, have a constant one.",
+    note="The theorem asks nothing of the step size. A fixed one leaves a floor; the rate is that of step sizes which "
+    "fall, or are chosen for the number of steps, as in the work that is cited.",
     repair=Repair("with step sizes that fall like 1/t", _times_steps(decaying=True)),
 )
 

@@ -14,7 +14,7 @@ from bounds.vocabulary import (
 from ..checkers import All, Computed, resolve, Same
 from ..claims import Book, Claim, Finding, Kind, Repair, Status
 from . import sampling
-from .common import fails, holds, of
+from .common import fails, found_too, holds, of
 
 D1, D2 = of("Lemma D.1, eq. (63) (v1: C.1)"), of("Lemma D.2, eq. (67) (v1: C.2)")
 ONE, CASE_1, CASE_2, COUNTED = (
@@ -59,7 +59,8 @@ def _power(place: str, name: str, power: int, words: str) -> Claim:
         Kind.THEOREM,
         lemma("I", power, f"fedals.{name}_printed"),
         Status.FAILS,
-        note="A client drawn twice has the weight 2/cohort in the averaged model; the proof adds over draws instead.",
+        note="Counted by draws, as the proof does, it is true. But (59) makes the weights a distribution over clients, "
+        "and (72) speaks of a client's weight in the averaged model: 2/cohort for one that is drawn twice.",
         repair=Repair("the moments of a binomial", lemma("I", power, f"fedals.{name}"), f"fedals.{name}"),
     )
 
@@ -124,7 +125,7 @@ LIMITS = Claim(
     Kind.EQUATION,
     lambda book: _partial_sums(),
     Status.FAILS,
-    note="A misprint for K: any shorter sum leaves clients out.",
+    note="A slip of an index: K is meant; any shorter sum leaves clients out.",
 )
 
 
@@ -173,7 +174,8 @@ SUPPORT = Claim(
     Kind.DEFINITION,
     lambda book: _repeats(),
     Status.FAILS,
-    note="Not in Case I. (The text also excludes that all take part and allows a cohort of K.)",
+    note="A slip: not in Case I, where a client may be drawn twice. (The text also excludes that all take part and "
+    "allows a cohort of K.)",
 )
 
 
@@ -188,7 +190,7 @@ NO_GAP = Claim(
     "The expected participation gap of the averaged model is zero in both cases.",
     of("Appendix D, eq. (71)"),
     Kind.EQUATION,
-    lambda book: _gap_is_zero(book),
+    found_too(lambda book: _gap_is_zero(book), "fedals.participation_gap"),
     Status.FAILS,
     note="The lemmas speak of fixed numbers; the averaged model depends on who took part and lies nearer to them.",
     repair=Repair(
@@ -257,7 +259,8 @@ DEPENDS = Claim(
     Kind.PROOF,
     lambda book: _depends(),
     Status.FAILS,
-    note="The non-iidness of a client is that of the averaged model, which the other participants make.",
+    note="Ours: the lemmas ask for fixed numbers. The non-iidness of a client is that of the averaged model, which the "
+    "other participants make.",
 )
 
 

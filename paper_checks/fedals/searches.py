@@ -1,17 +1,12 @@
-"""The falsifier on this paper's bounds: stored instances that break one, and searches that broke none."""
+"""The falsifier on this paper's bounds: searches that broke none."""
 
 from __future__ import annotations
 
 from bounds.papers import Source
 
-from ..checkers import Broken, Dominates
+from ..checkers import Dominates
 from ..claims import Claim, Kind, Status
 from .common import of
-
-
-def broken(name: str, bound: str, words: str, source: Source, note: str) -> Claim:
-    """A stored instance meets what the statement asks for and violates it."""
-    return Claim(f"fedals.{name}", words, source, Kind.THEOREM, Broken(bound, f"{bound}.json"), Status.FAILS, note=note)
 
 
 def searched(name: str, bound: str, words: str, source: Source, note: str = "") -> Claim:
@@ -62,33 +57,5 @@ CLAIMS: tuple[Claim, ...] = (
         "No instance breaks (72) averaged with clients counted once each, as a bound on the out-of-sample gap.",
         of("Appendix D, eq. (73), repaired"),
         "Ours.",
-    ),
-    broken(
-        "discussion.one_over_k_squared.witness",
-        "fedals.one_round_iid_claimed",
-        "The first term of (6) alone bounds the gap of identically distributed clients.",
-        of("Section 4.1, Discussion"),
-        "Two clients with one sample each, 1 or -1 with equal odds: the gap is twice the bound.",
-    ),
-    broken(
-        "eq_73.witness",
-        "fedals.participation_case1",
-        "(73) bounds the gap (61) when participants are drawn with replacement.",
-        of("Appendix D, eq. (73)"),
-        "See also fedals.eq_73.bound, where the bound is zero, and fedals.eq_73.out_of_sample.",
-    ),
-    broken(
-        "eq_74.witness",
-        "fedals.participation_case2",
-        "(74) bounds the gap (61) when participants are drawn without replacement.",
-        of("Appendix D, eq. (74)"),
-        "See also fedals.eq_74.bound, where the bound is zero.",
-    ),
-    broken(
-        "eq_71.witness",
-        "fedals.participation_gap",
-        "The participation gap of an averaged model is zero in expectation.",
-        of("Appendix D, eq. (71)"),
-        "See also fedals.eq_71.",
     ),
 )

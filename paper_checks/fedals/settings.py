@@ -42,13 +42,13 @@ def _drawn(book: Book) -> Finding:
 
 FRESH = Claim(
     "fedals.settings.fresh",
-    "Every round of the experiments uses samples that no round has used before, as Theorem 4.3 needs.",
+    "Every round of the experiments uses samples that no round has used before, as (55) needs.",
     IMAGES,
     Kind.SETTING,
     _drawn,
     Status.FAILS,
-    note="The data are gone through 43 times or more (non-iid 87 times or more). (55) takes each round's samples to be "
-    "independent of the model that the round starts from.",
+    note="Ours: theorem against experiment. The data are gone through 43 times or more (non-iid 87 times or more). "
+    "(55) takes each round's samples to be independent of the model that the round starts from.",
 )
 
 
@@ -73,7 +73,8 @@ PERIOD = Claim(
     Kind.SETTING,
     _within_period,
     Status.FAILS,
-    note="From alpha = 50 a period uses samples twice: the local steps go on growing, the samples do not.",
+    note="Section 5 argues with more steps and more samples. From alpha = 50 a period uses samples twice: the local "
+    "steps go on growing, the samples do not.",
 )
 
 
@@ -109,8 +110,8 @@ CONVEX = Claim(
     Kind.SETTING,
     Readings({"in the outputs": _flat_outputs, "in the parameters": _flat_parameters}),
     Status.FAILS,
-    note="Weight decay adds curvature only where the loss itself is convex, which no network with two layers is in its "
-    "parameters.",
+    note="Ours: theorem against experiment. Weight decay adds curvature only where the loss itself is convex, which no "
+    "network with two layers is in its parameters.",
 )
 
 
@@ -132,7 +133,8 @@ SMOOTH = Claim(
     Kind.SETTING,
     _curvature,
     Status.FAILS,
-    note="Even without ReLU. Section 6.3 holds this assumption against SCAFFOLD's analysis; both theorems make it too.",
+    note="Ours: theorem against experiment, even without ReLU. Section 6.3 holds this assumption against SCAFFOLD's "
+    "analysis; both theorems make it too.",
 )
 
 
@@ -157,7 +159,8 @@ OPTIMIZER = Claim(
     Kind.SETTING,
     _momentum,
     Status.FAILS,
-    note="Momentum 0.9 and weight decay for images, AdamW with a falling step size for the language model.",
+    note="Ours: theorem against experiment. Momentum 0.9 and weight decay for images, AdamW with a falling step size "
+    "for the language model.",
 )
 
 NETWORK = {
@@ -174,8 +177,9 @@ VACUOUS = Claim(
     Kind.SETTING,
     Informative(At(term("fedals.rounds_v2", "model class"), {L: mu}), sp.S.One, given=NETWORK),
     Status.FAILS,
-    note="Hidden constants one, complexity the number of parameters, 5 clients, 320 samples a round: with the best "
-    "of constants, L = mu, the first term alone is 2.4, and no gap of two accuracies exceeds 1.",
+    note="Ours: theorem against experiment. Hidden constants one, complexity the number of parameters, 5 clients, 320 "
+    "samples a round: with the best of constants, L = mu, the first term alone is 2.4, and no gap of two accuracies "
+    "exceeds 1.",
 )
 
 
@@ -192,7 +196,8 @@ NEARLY = Claim(
     Kind.REMARK,
     _iid_factor,
     Status.FAILS,
-    note="A fifth of it, for squared distances: see fedals.discussion.one_over_k_squared.",
+    note="A fifth of it, for squared distances. The text states the factor 1/K^2, the numbers are ours; a consequence "
+    "of fedals.discussion.one_over_k_squared.",
 )
 
 LOSSES = Claim(
@@ -206,7 +211,7 @@ LOSSES = Claim(
         wrong=tuple(f"{m} < one" for m in METHODS),
     ),
     Status.FAILS,
-    note="Table 5 names top-1 accuracy; Table 1 prints test losses, all above 1.",
+    note="A slip in Table 5, which names top-1 accuracy; Table 1 prints test losses, all above 1, and says so.",
 )
 
 DEVIATION = Claim(
@@ -283,7 +288,7 @@ TUNING = Claim(
     Kind.SETTING,
     lambda book: _tuning({-3: 9, -2: 4, -1: 5, 0: 7, 1: 6}),
     Status.FAILS,
-    note="It is a local optimum (the words of Section 6), and the scores are noisy besides.",
+    note="It is a local optimum, the words of Section 6 for the same search, and the scores are noisy besides.",
     repair=Repair("where there is one peak only", lambda book: _tuning({-3: 9, -2: 8, -1: 7, 0: 6, 1: 5})),
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..checkers import Prints
+from ..checkers import All, Prints
 from ..claims import Claim, Kind, Status
 from ..reported import table
 from .cells import ALS, AVG, DEPTHS, Distinct, ordered, REPORTED, SHORT, VALUES
@@ -33,7 +33,8 @@ BEST_NOISE = Claim(
         wrong=("SVHN L=20 < SVHN L=16", "CIFAR-100 L=20 < CIFAR-100 L=16"),
     ),
     Status.FAILS,
-    note="Only on CIFAR-10. With all 20 layers in the extractor there is no head: it is FedAvg with 50 local steps.",
+    note="Ours, as a statistical statement; the text says 'seems to be'. Only on CIFAR-10. With all 20 layers in the "
+    "extractor there is no head: it is FedAvg with 50 local steps.",
 )
 
 DEFAULT_SPLIT = Claim(
@@ -46,8 +47,9 @@ DEFAULT_SPLIT = Claim(
         wrong=tuple(f"{d} {ALS} < {d} L=16" for d in ("SVHN", "CIFAR-10", "CIFAR-100")),
     ),
     Status.FAILS,
-    note="The default split of Table 1 (all 19 convolutional layers in the extractor, same tau and alpha) is not among "
-    "the six, and does better on all three data sets: by 0.10 on SVHN.",
+    note="True of the six that Table 3 compares (fedals.table_3.best). The default split of Table 1 (all 19 "
+    "convolutional layers in the extractor, same tau and alpha) is not among the six, and does better on all three "
+    "data sets: by 0.10 on SVHN.",
 )
 
 FEWER_AVERAGES = Claim(
@@ -64,8 +66,9 @@ FEWER_AVERAGES = Claim(
         ),
     ),
     Status.FAILS,
-    note="With the first 1, 4, 8 or 12 of 20 layers averaged less often, 10 of 12 results are below FedAvg's with the "
-    "same tau, though these are the layers that are said to agree best. Only long extractors help.",
+    note="Ours, from two tables, whose runs may differ: with the first 1, 4, 8 or 12 of 20 layers averaged less often, "
+    "10 of 12 results are below FedAvg's with the same tau, though these are the layers that are said to agree best. "
+    "Only long extractors help.",
 )
 
 LONGER_PERIOD = Claim(
@@ -100,8 +103,18 @@ UP_TO_TEN = Claim(
     "Accuracy rises as alpha grows from 1 to 5 and 10.",
     of("Table 2; Section 6.5"),
     Kind.TABLE,
-    ordered(tuple((f"{d} alpha={a}", f"{d} alpha={b}") for d in ("SVHN", "CIFAR-10") for a, b in ((1, 5), (5, 10)))),
+    All(
+        {
+            "means": ordered(
+                tuple((f"{d} alpha={a}", f"{d} alpha={b}") for d in ("SVHN", "CIFAR-10") for a, b in ((1, 5), (5, 10)))
+            ),
+            "1 to 5 beyond noise": Distinct(
+                REPORTED, tuple((f"{d} alpha=1", f"{d} alpha=5") for d in ("SVHN", "CIFAR-10"))
+            ),
+        }
+    ),
     Status.HOLDS,
+    note="From 5 to 10 by less than the noise of 20 runs: the threshold lies somewhere between 5 and 25.",
 )
 
 BEYOND_TEN = Claim(
@@ -118,20 +131,6 @@ BEYOND_TEN = Claim(
     ),
     Status.HOLDS,
     note="At alpha = 25 CIFAR-10 is already 0.08 below FedAvg. v1 blames optimization for the fall, v2 non-iidness.",
-)
-
-THRESHOLD = Claim(
-    "fedals.table_2.threshold",
-    "The threshold is at alpha = 10: accuracy still rises from 5 to 10, beyond noise.",
-    of("Table 2; Section 6.5"),
-    Kind.TABLE,
-    Distinct(
-        REPORTED,
-        tuple((f"{d} alpha=5", f"{d} alpha=10") for d in ("SVHN", "CIFAR-10")),
-        wrong=("SVHN alpha=5 < SVHN alpha=10", "CIFAR-10 alpha=5 < CIFAR-10 alpha=10"),
-    ),
-    Status.FAILS,
-    note="The results of 5 and 10 cannot be told apart; the threshold lies somewhere between 5 and 25.",
 )
 
 
@@ -152,8 +151,8 @@ TABLE_2_VERSIONS = Claim(
     Kind.TABLE,
     Prints(_cells("Table 2", "v2"), _cells("Table 2", "v1"), wrong=("alpha=25 SVHN std",)),
     Status.FAILS,
-    note="The deviation of alpha = 25 on SVHN is 0.1565 in v1 and 0.0549 in v2 beside an unchanged mean. Nothing says "
-    "which is right; in both versions CIFAR-10 has the deviation 0.0641 for alpha = 25 and for 50.",
+    note="Ours: the deviation of alpha = 25 on SVHN is 0.1565 in v1 and 0.0549 in v2 beside an unchanged mean. Nothing "
+    "says which is right; in both versions CIFAR-10 has the deviation 0.0641 for alpha = 25 and for 50.",
 )
 
 TABLE_3_VERSIONS = Claim(
@@ -174,7 +173,6 @@ CLAIMS: tuple[Claim, ...] = (
     SAME_RUNS,
     UP_TO_TEN,
     BEYOND_TEN,
-    THRESHOLD,
     TABLE_2_VERSIONS,
     TABLE_3_VERSIONS,
 )

@@ -24,6 +24,8 @@ from .cells import (
 from .common import of
 
 RESULTS = of("Table 1")
+FIGURES = (IMAGES[0], LLM)
+"""The data sets of Figures 2 and 3, of which Section 6.3 speaks."""
 
 BASELINES = Claim(
     "fedals.table_1.baselines",
@@ -37,8 +39,8 @@ BASELINES = Claim(
 
 NOISE = Claim(
     "fedals.table_1.noise",
-    "FedALS improves significantly on the baselines in non-iid experiments.",
-    of("Table 1; Section 6.3"),
+    "In every non-iid experiment FedALS outperforms FedAvg and SCAFFOLD by more than the noise of the 20 runs.",
+    of("Table 1; Section 1, Contribution IV"),
     Kind.TABLE,
     Distinct(
         REPORTED,
@@ -46,22 +48,40 @@ NOISE = Claim(
         wrong=written((*better(AVG, ALS, IMAGES[3:]), *better(SCAFFOLD, ALS, IMAGES[3:]))),
     ),
     Status.FAILS,
-    note="Read as a statistical statement over the 20 runs that are reported: on MNIST neither difference is "
-    "distinguishable from none. Should the deviations be those of the last five rounds, no test is possible at all.",
+    note="Ours, as a statistical statement: on MNIST neither difference is distinguishable from none. Should the "
+    "deviations be those of the last five rounds, no test is possible at all. Where the text says 'significantly', it "
+    "is true: fedals.table_1.significant.",
+)
+
+SIGNIFICANT = Claim(
+    "fedals.table_1.significant",
+    "On SVHN and MultiNLI (Figures 2a and 3a) FedALS improves significantly on FedAvg and SCAFFOLD.",
+    of("Table 1; Section 6.3"),
+    Kind.TABLE,
+    Distinct(REPORTED, (*better(AVG, ALS, FIGURES), *better(SCAFFOLD, ALS, FIGURES))),
+    Status.HOLDS,
+    note="By the last rows of the figures, which are Table 1's, and for 20 runs.",
 )
 
 COMBINED = Claim(
     "fedals.table_1.complementary",
-    "FedALS and SCAFFOLD complement each other: together they do better than either alone.",
+    "SCAFFOLD complements FedALS: together they combat the effects of non-iid data further than FedALS alone.",
     of("Table 1; Section 6.4"),
     Kind.TABLE,
-    ordered(
-        (*better(ALS, BOTH), *better(SCAFFOLD, BOTH)),
-        wrong=written((*better(ALS, BOTH), *better(SCAFFOLD, BOTH, IMAGES[3:]))),
-    ),
+    ordered(better(ALS, BOTH), wrong=written(better(ALS, BOTH))),
     Status.FAILS,
-    note="The combination is behind FedALS alone in all five rows, and on MNIST behind SCAFFOLD and FedAvg as well. "
-    "What it gains, it gains over SCAFFOLD.",
+    note="As means the combination is behind FedALS alone in all five rows, mostly within noise. What it gains, it "
+    "gains over SCAFFOLD: fedals.table_1.both.",
+)
+
+OVER_SCAFFOLD = Claim(
+    "fedals.table_1.both",
+    "Together with FedALS SCAFFOLD does better than alone, except on MNIST.",
+    of("Table 1; Section 6.4"),
+    Kind.TABLE,
+    ordered((*better(SCAFFOLD, BOTH, (*IMAGES[:3], LLM)), *better(BOTH, SCAFFOLD, IMAGES[3:]))),
+    Status.HOLDS,
+    note="On MNIST it is behind FedAvg as well, as means.",
 )
 
 SOME_GAINS = Claim(
@@ -135,7 +155,9 @@ ROUNDED = Claim(
 CLAIMS: tuple[Claim, ...] = (
     BASELINES,
     NOISE,
+    SIGNIFICANT,
     COMBINED,
+    OVER_SCAFFOLD,
     SOME_GAINS,
     IID_GAIN,
     IID_NOISE,

@@ -20,7 +20,6 @@ ASKED_BY_NONE: dict[str, str] = {}
 
 SHOWN_IN_WORDS = {
     "fedals.section_3_4.v1": "what a part takes in and gives out are no numbers",
-    "fedals.theorem_4_3.rounds": "that a mean of equal numbers is one of them needs no instance",
 }
 """Failing claims without a number to show."""
 

@@ -20,6 +20,7 @@ from paper_checks.checkers import (
     Ordered,
     Prints,
     Readings,
+    Refuted,
     Same,
     SlopeIs,
     sums_to,
@@ -228,6 +229,14 @@ def test_readings_fail_only_together():
     assert run(Readings(mixed)).status is OPEN
     assert run(Readings(mixed, holding=("other",))).as_audited
     assert not run(Readings(mixed, holding=("one",))).as_audited
+
+
+def test_what_is_refuted_must_fail_in_the_audited_way():
+    found = run(Refuted(said(FAILS, Grade.SAMPLED, x="1")))
+    assert (found.status, found.grade, found.witness, found.as_audited) == (HOLDS, Grade.SAMPLED, {"x": "1"}, True)
+    assert not run(Refuted(said(FAILS, as_audited=False))).as_audited
+    assert run(Refuted(said(HOLDS))).status is FAILS
+    assert run(Refuted(said(OPEN))).status is OPEN
 
 
 @pytest.mark.parametrize("empty", [All({}), Readings({})])
