@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
@@ -14,7 +13,7 @@ from bounds.quantities import Quantity
 from ..checkers import Formula, resolve
 from ..checkers.formulas import relations
 from ..checkers.points import points, shown, true_at, value, words
-from ..claims import Book, Check, Finding, Grade, Status
+from ..claims import Book, Finding, Grade, Status
 
 NUDGE = sp.Rational(1, 10**9)
 PLACES = 6
@@ -59,21 +58,6 @@ class EdgeIs:
                     )
                     return Finding(Status.FAILS, Grade.EXACT, said, words(point))
         return Finding(Status.HOLDS, Grade.EXACT, f"the conditions end there at {PLACES} generic points")
-
-
-@dataclass(frozen=True)
-class Contradicted:
-    """The statement fails because ``by``, which excludes it, holds."""
-
-    by: Check
-    because: str
-    witness: Mapping[str, str] = field(default_factory=dict)
-
-    def __call__(self, book: Book) -> Finding:
-        found = self.by(book)
-        if found.status is not Status.HOLDS:
-            return Finding(Status.HOLDS, found.grade, f"not contradicted: {found.evidence}", found.witness)
-        return Finding(Status.FAILS, found.grade, f"{self.because}: {found.evidence}", self.witness)
 
 
 @dataclass(frozen=True)

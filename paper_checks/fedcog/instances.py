@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from ..checkers import Broken, Dominates
-from ..claims import Claim, Kind, Repair, Status
+from ..checkers import Dominates
+from ..claims import Claim, Kind, Status
 from .common import at
 
 
-def searched(bound: str, evaluations: int, least: float | None = None) -> Dominates:
-    return Dominates(f"fedcog.{bound}", evaluations, least=least, family="quadratics")
+def searched(bound: str, evaluations: int) -> Dominates:
+    return Dominates(f"fedcog.{bound}", evaluations, family="quadratics")
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim(
-        "fedcog.eq_19.instance",
-        "(19) holds for noisy gradient descent on a parabola.",
-        at("eq. (19)"),
-        Kind.PROOF,
-        Broken("fedcog.smoothness_step_printed", "fedcog_eq_19.json", ratio=-1.0),
-        known=Status.FAILS,
-        note="Started at the minimum, noise alone raises the loss; (19) says that it falls by as much.",
-        repair=Repair("with the sign of (20)", searched("smoothness_step", 40), "fedcog.smoothness_step"),
-    ),
     *(
         Claim(
             f"fedcog.{name}.instances",

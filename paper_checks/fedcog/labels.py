@@ -140,7 +140,8 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.SETTING,
         Prints({"samples of every class": str(BUDGET // 10)}, {"samples of every class": BUDGET / 10}),
         known=Status.FAILS,
-        note="256 is no multiple of 10 nor of 100: the uniform rule as stated makes no 256 samples.",
+        note="Ours; the text does not say which rule the experiments use. 256 is no multiple of 10 nor of 100: the "
+        "uniform rule as stated makes no 256 samples.",
     ),
     Claim(
         "fedcog.labels.example",
@@ -173,7 +174,7 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.EQUATION,
         Computed("the paper's example with its default budget", whole_numbers),
         known=Status.FAILS,
-        note="Rounding is left open; the released code rounds down and generates fewer samples than the budget.",
+        note="Ours: rounding is left open; the released code rounds down and generates fewer samples than the budget.",
         repair=Repair("rounded by largest remainders", Computed("the example, rounded", rounded)),
     ),
     Claim(
@@ -183,7 +184,7 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.DEFINITION,
         Computed("a client whose classes are equally frequent", undefined_for_equal_classes),
         known=Status.FAILS,
-        note="0/0 for a client that lacks nothing; what it generates is not stated.",
+        note="Ours: 0/0 for a client that lacks nothing; what it generates is not stated.",
         repair=Repair(
             "for clients whose classes are not all equally frequent",
             admitted("fedcog.complementary_allocation", {(3, 2, 3): True, (3, 3, 3): False, (0, 0, 1): True}),
@@ -197,8 +198,8 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.REMARK,
         evens_out((10, 9, 10), EXAMPLE),
         known=Status.FAILS,
-        note="A client that lacks few samples gets the whole budget in those classes: beyond twice what it lacks, the "
-        "imbalance turns round and grows.",
+        note="True of the paper's example. A client that lacks few samples gets the whole budget in those classes: "
+        "beyond twice what it lacks, the imbalance turns round and grows.",
         repair=Repair("for a budget below twice what is lacking", evens_out(EXAMPLE, (90, 20, 0, 60), (0, 129))),
     ),
     Claim(

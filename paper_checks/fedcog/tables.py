@@ -69,7 +69,7 @@ CLAIMS: tuple[Claim, ...] = (
             wrong=("FedReg",),
         ),
         known=Status.FAILS,
-        note="All but FedReg's: its six numbers have the mean 49.555, printed 49.52.",
+        note="A slip in one of twelve rows: FedReg's six numbers have the mean 49.555, printed 49.52.",
         repair=Repair(
             "49.56 for FedReg", averages_to({"FedReg": [ONE[f"FedReg, {c}"] for c in SETTINGS]}, {"FedReg": "49.56"})
         ),
@@ -101,20 +101,24 @@ CLAIMS: tuple[Claim, ...] = (
             ),
         ),
         known=Status.FAILS,
-        note="In two of six settings; how many runs the deviations come from is not stated.",
+        note="Ours; the text says 'the best'. In two of six settings; how many runs the deviations come from is not "
+        "stated.",
     ),
     Claim(
         "fedcog.table_1.below_fedavg",
-        "In the setting NIID-2 SCAFFOLD is below FedAvg.",
+        "In NIID-2 some methods, SCAFFOLD for one, do worse than FedAvg.",
         at("Section 6.2, point 2, and Table 1"),
         Kind.TABLE,
         Ordered(
             ONE,
-            tuple((f"SCAFFOLD, {data} NIID-2", f"FedAvg, {data} NIID-2") for data in DATA),
-            wrong=("SCAFFOLD, CIFAR-100 NIID-2 < FedAvg, CIFAR-100 NIID-2",),
+            (
+                *((f"SCAFFOLD, {data} NIID-2", f"FedAvg, {data} NIID-2") for data in DATA[:2]),
+                ("FedAvg, CIFAR-100 NIID-2", "SCAFFOLD, CIFAR-100 NIID-2"),
+            ),
         ),
-        known=Status.FAILS,
-        note="On Fashion-MNIST and CIFAR-10. On CIFAR-100 it is 3.3 points above FedAvg and second to FedCOG alone.",
+        known=Status.HOLDS,
+        note="SCAFFOLD on Fashion-MNIST and CIFAR-10. On CIFAR-100 it is 3.3 points above FedAvg and second to FedCOG "
+        "alone.",
     ),
     Claim(
         "fedcog.table_1.more_heterogeneous",
@@ -136,7 +140,8 @@ CLAIMS: tuple[Claim, ...] = (
             wrong=("introduction", "Section 6.1"),
         ),
         known=Status.FAILS,
-        note="Table 1 has eleven: FedGen is in none of the lists. Table 2 has ten rows, two of them without numbers.",
+        note="A slip: Table 1 has eleven. FedGen is in none of the lists. Table 2 has ten rows, two of them without "
+        "numbers.",
     ),
     Claim(
         "fedcog.table_2.best",
@@ -171,7 +176,7 @@ CLAIMS: tuple[Claim, ...] = (
             wrong=("C-F1", "O-F1"),
         ),
         known=Status.FAILS,
-        note="1 % and 7 % there, for the same numbers of FedCOG.",
+        note="Ours, from two tables: 1 % and 7 % there, for the same numbers of FedCOG.",
     ),
     Claim(
         "fedcog.table_2.below_fedavg",
@@ -227,7 +232,8 @@ CLAIMS: tuple[Claim, ...] = (
             ),
         ),
         known=Status.FAILS,
-        note="Deviations are those of Table 1, after 70 rounds; Table 3 prints none.",
+        note="Ours; the text says 'evident'. As means all ten gain. Deviations are those of Table 1, after 70 rounds; "
+        "Table 3 prints none.",
     ),
     Claim(
         "fedcog.table_3.baselines",
@@ -240,17 +246,18 @@ CLAIMS: tuple[Claim, ...] = (
             wrong=("FedAvg, C-F1", "FedAvg, O-F1", "FedAvgM, C-F1", "FedAvgM, O-F1"),
         ),
         known=Status.FAILS,
-        note="Three methods agree to the last digit, two do not: FedAvg's O-F1 is 3.4 points better in Table 3.",
+        note="Ours, from two tables: three methods agree to the last digit, two do not: FedAvg's O-F1 is 3.4 points "
+        "better in Table 3.",
     ),
     Claim(
         "fedcog.table_3.rounds",
-        "FedCOG's scores on FLAIR in Table 3, after three of its rounds, are others than in Table 2, after five.",
+        "FedCOG's scores on FLAIR in Tables 3 and 2 come from runs of different lengths: three and five of its rounds.",
         at("Section 6.2 and the caption of Table 3"),
         Kind.TABLE,
         Computed("compares the printed digits", same_runs),
         known=Status.FAILS,
-        note="Equal to the last digit in both metrics: one of the two numbers of rounds is not what was run. (Section "
-        "6.3 speaks of a single round.)",
+        note="Ours, from two tables: they are equal to the last digit in both metrics, which one would not expect of "
+        "different runs. (Section 6.3 speaks of a single round.)",
     ),
     Claim(
         "fedcog.rounds",

@@ -170,8 +170,8 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.ASSUMPTION,
         Computed("the curvature of the distillation loss on data and on three times as large data", distilling.scaled),
         known=Status.FAILS,
-        note="It grows with the square of the inputs, which nothing bounds. The assumption names no constant; the "
-        "theorem needs one L for all rounds.",
+        note="Ours: it grows with the square of the inputs, which nothing bounds. The assumption names no constant; "
+        "the theorem needs one L for all rounds.",
     ),
     Claim(
         "fedcog.assumptions.together",
@@ -217,7 +217,8 @@ CLAIMS: tuple[Claim, ...] = (
             Kind.SETTING,
             few_rounds(rounds, steps),
             known=Status.FAILS,
-            note="Within the admitted step sizes its first term alone exceeds what is trivially true.",
+            note="Ours: theorem against experiment. Within the admitted step sizes its first term alone exceeds what "
+            "is trivially true.",
         )
         for data, number, words, rounds, steps in (
             ("cifar", "single round", "CIFAR-10", 1, 400),

@@ -14,6 +14,7 @@ from bounds.papers import Source
 from paper_checks.audit import audit, claim, CLAIMS, judge, Word
 from paper_checks.checkers import All, Computed, Open, Readings, Same
 from paper_checks.claims import Book, Claim, ClaimError, Grade, Kind, registry, Repair, Status
+from paper_checks.summaries import SUMMARIES
 
 ASKED_BY_NONE: dict[str, str] = {}
 """Bounds of the catalogue that no claim asks for, with the reason."""
@@ -105,6 +106,19 @@ def test_repairs_name_bounds_of_the_catalogue():
     for c in CLAIMS.values():
         if c.repair is not None and c.repair.bound:
             assert c.repair.bound in BOUNDS, c.name
+
+
+def test_summaries_and_notes_speak_of_claims_that_exist():
+    told = {paper: " ".join(paragraphs) for paper, paragraphs in SUMMARIES.items()}
+    spoken = [name for text in told.values() for name in re.findall(r"\[([a-z_0-9.]+)\]", text)]
+    assert set(told) == {c.paper for c in CLAIMS.values()}
+    assert len(spoken) > 30
+    assert not set(spoken) - set(CLAIMS)
+    for paper, text in told.items():
+        assert {name.split(".")[0] for name in re.findall(r"\[([a-z_0-9.]+)\]", text)} == {paper}
+    pattern = rf"\b(?:{'|'.join(told)})\.[a-z0-9_]+(?:\.[a-z0-9_]+)*"
+    for c in CLAIMS.values():
+        assert not set(re.findall(pattern, c.note)) - set(CLAIMS) - set(BOUNDS), c.name
 
 
 def test_a_claim_is_found_by_name_and_an_unknown_one_refused_with_the_nearest():

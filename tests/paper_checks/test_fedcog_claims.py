@@ -12,10 +12,9 @@ import sympy as sp
 
 from bounds.catalog import BOUNDS
 from paper_checks.audit import judge
-from paper_checks.checkers import MonotoneIn, Same
 from paper_checks.claims import Book, Status
 from paper_checks.fedcog import CLAIMS
-from paper_checks.fedcog.common import Agree, Contradicted, EdgeIs
+from paper_checks.fedcog.common import Agree, EdgeIs
 from paper_checks.reported import reported
 
 BY_NAME = {claim.name: claim for claim in CLAIMS}
@@ -38,7 +37,8 @@ def test_smoothness_with_a_minus_is_broken_by_a_parabola():
     printed = BOUNDS["fedcog.smoothness_step_printed"](step_alignment=-6.0, smoothness=3.0, global_step=1.0)
     right = BOUNDS["fedcog.smoothness_step"](step_alignment=-6.0, smoothness=3.0, global_step=1.0)
     assert printed == -7.5 < -4.5 == right
-    assert known("fedcog.eq_19") is known("fedcog.eq_20") is Status.FAILS
+    assert known("fedcog.eq_19") is Status.FAILS
+    assert known("fedcog.eq_20") is Status.HOLDS
 
 
 def test_the_appendix_squares_the_smoothness():
@@ -161,14 +161,6 @@ def test_numbers_must_agree_to_their_digits():
     assert Agree(6)({"x": (1.0000001, 1)}).status is Status.HOLDS
     assert Agree(8)({"x": (1.0000001, 1), "y": (2, 2)}).witness == {"x": "1.0000001 against 1"}
     assert Agree()({"x": (float("nan"), 1)}).status is Status.FAILS
-
-
-def test_a_contradiction_needs_the_contrary():
-    from bounds.vocabulary import rounds
-
-    falls = MonotoneIn("fedcog.corollary_printed", rounds, up=False)
-    assert of(Contradicted(falls, "it falls")) is Status.FAILS
-    assert of(Contradicted(Same(rounds, 2 * rounds), "it does not")) is Status.HOLDS
 
 
 def test_the_listing_notices_another_algorithm():
