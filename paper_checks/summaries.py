@@ -9,18 +9,18 @@ SUMMARIES: dict[str, tuple[str, ...]] = {
         "[fedals.discussion.iid_non_iidness] and so arrives at a gap that falls like 1/K^2 "
         "[fedals.discussion.one_over_k_squared]. Identically distributed clients still have minimisers of their own: "
         "for squared distances the gap is exactly the local gap over K, the second term of (6) is at least twice the "
-        "first [fedals.discussion.iid_second_term], and the first term alone is no bound. The advantage that is claimed "
-        "over earlier work rests on it [fedals.discussion.enhancement], and so does the explanation of the iid "
+        "first [fedals.discussion.iid_second_term], and the first term alone is no bound. The advantage that is "
+        "claimed over earlier work rests on it [fedals.discussion.enhancement], and so does the explanation of the iid "
         "experiments [fedals.settings.iid_factor].",
-        "The bound for many rounds is not proved. Its first step measures a model that has not seen the round's samples, "
-        "a slip of an index [fedals.eq_56]; its last puts in a rate for local steps that forgets where they start "
-        "[fedals.eq_58.local_steps] and asks nothing of the step size [fedals.eq_58.constant_step]. The step between "
-        "loses a suboptimality [fedals.eq_57], but is true [fedals.eq_57.true]. Constants and complexity stay open, so "
-        "that no instance could refute the theorem itself [fedals.theorem_4_3.constants].",
+        "The bound for many rounds is not proved. Its first step measures a model that has not seen the round's "
+        "samples, a slip of an index [fedals.eq_56]; its last puts in a rate for local steps that forgets where they "
+        "start [fedals.eq_58.local_steps] and asks nothing of the step size [fedals.eq_58.constant_step]. The step "
+        "between loses a suboptimality [fedals.eq_57], but is true [fedals.eq_57.true]. Constants and complexity stay "
+        "open, so that no instance could refute the theorem itself [fedals.theorem_4_3.constants].",
         "For partial participation two of the averaging identities are true by draws and false by clients "
-        "[fedals.lemma_d1.weight]. More serious, fixed numbers are put in the place of a model that depends on who takes "
-        "part: its participation gap is not zero [fedals.eq_71], and clients without any noise violate both bounds on "
-        "the whole gap [fedals.eq_73.bound], [fedals.eq_74.bound].",
+        "[fedals.lemma_d1.weight]. More serious, fixed numbers are put in the place of a model that depends on who "
+        "takes part: its participation gap is not zero [fedals.eq_71], and clients without any noise violate both "
+        "bounds on the whole gap [fedals.eq_73.bound], [fedals.eq_74.bound].",
         "Algorithm 1 has slips that the experiments cannot have shared: the else-branch of version 1 never sends the "
         "extractor [fedals.algorithm_1.else_if], and version 2 writes averages where they are not read "
         "[fedals.algorithm_1.assignment]. Table 2's communicated parameters are those of the algorithm as it is "
@@ -47,8 +47,8 @@ SUMMARIES: dict[str, tuple[str, ...]] = {
         "and speed ratios are not the quotients of the printed numbers [fedinit.table_11.rounds_ratios].",
     ),
     "decaying_k": (
-        "The paper's closed forms are not the minimisers of its bound. K* (9) has lost a factor G^(2/3) and with it its "
-        "unit [decaying_k.theorem_2], [decaying_k.theorem_2_unit]; eta* (11) has lost sqrt(K) "
+        "The paper's closed forms are not the minimisers of its bound. K* (9) has lost a factor G^(2/3) and with it "
+        "its unit [decaying_k.theorem_2], [decaying_k.theorem_2_unit]; eta* (11) has lost sqrt(K) "
         "[decaying_k.corollary_2_1]; the derivative behind (9) leaves a bracket undifferentiated that depends on K "
         "[decaying_k.eq_24]. The schedules divide two values of (9) and drop the runtime on the way "
         "[decaying_k.eq_13]. That K should decay rests on reading the runtime that is left as the time that has passed "
@@ -64,10 +64,10 @@ SUMMARIES: dict[str, tuple[str, ...]] = {
         "below G [decaying_k.setting_informative].",
     ),
     "fedcog": (
-        "The convergence theorem's chain of inequalities was followed step by step and stands. Its slips are of the pen: "
-        "(19) has the wrong sign before the squared step [fedcog.eq_19], which the next line mends [fedcog.eq_20], and "
-        "(65) squares the smoothness where the corollary does not [fedcog.eq_65]. The corollary repeats no condition, "
-        "though its step size meets the theorem's only for long runs and it fails for short ones "
+        "The convergence theorem's chain of inequalities was followed step by step and stands. Its slips are of the "
+        "pen: (19) has the wrong sign before the squared step [fedcog.eq_19], which the next line mends "
+        "[fedcog.eq_20], and (65) squares the smoothness where the corollary does not [fedcog.eq_65]. The corollary "
+        "repeats no condition, though its step size meets the theorem's only for long runs and it fails for short ones "
         "[fedcog.corollary.rounds].",
         "What the theorem says is less than it may seem. It is FedAvg's, for the loss of the task "
         "[fedcog.theorem.gradient]: no setting of generation or distillation stands in it [fedcog.theorem.knobs]. The "
