@@ -79,8 +79,9 @@ BOUNDED_VARIANCE = Claim(
     Kind.ASSUMPTION,
     _bounded(mean=False),
     known=Status.FAILS,
-    note="In (1) f_c sums over its samples, while the gradient of A3 is that of one drawn uniformly: it is biased by "
-    "(n_c - 1)/n_c of the client's gradient, which strong convexity makes unbounded.",
+    note="Ours, and it goes away with the slip in (1). In (1) f_c sums over its samples, while the gradient of A3 is "
+    "that of one drawn uniformly: it is biased by (n_c - 1)/n_c of the client's gradient, which strong convexity makes "
+    "unbounded.",
     repair=Repair("with the mean over the samples it holds, for samples of equal curvature", _bounded(mean=True)),
 )
 
@@ -203,8 +204,8 @@ GAMMA_IID = Claim(
     Kind.DEFINITION,
     Computed("E Gamma over all samples of two iid clients", _iid_gamma),
     known=Status.FAILS,
-    note="Losses are empirical, and clients with different samples of one distribution have different minima: E Gamma "
-    "is 1/(4 n) for n fair signs each. It vanishes as n grows.",
+    note="True of expected losses. Those of (1) are empirical, and clients with different samples of one distribution "
+    "have different minima: E Gamma is 1/(4 n) for n fair signs each. It vanishes as n grows.",
     repair=Repair(
         "it falls like 1/n",
         Computed(

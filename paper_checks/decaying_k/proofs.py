@@ -46,7 +46,7 @@ STEP_18 = Claim(
         difference=8 * eta**2 * G2 * ((K - 2) ** 2 - (K - 1) ** 2),
     ),
     known=Status.FAILS,
-    note="D is printed with (K_t - 2)^2 for (K_t - 1)^2, too little for K_t > 1; (17) has K_t - 1 again.",
+    note="A slip: D is printed with (K_t - 2)^2 for (K_t - 1)^2, too little for K_t > 1; (17) has K_t - 1 again.",
     repair=Repair(
         "with K_t - 1",
         Same(
@@ -84,7 +84,7 @@ STEP_20 = Claim(
     Kind.PROOF,
     Computed("one step of gradient descent in exact numbers", lambda book: _telescoped(squared=True)),
     known=Status.FAILS,
-    note="(19) has eta_t; with the square the two sides do not even have the same unit. (17) has eta_t again.",
+    note="A slip: (19) has eta_t; with the square the two sides do not even have the same unit. (17) has eta_t again.",
     repair=Repair(
         "with eta_t on the left",
         All(
@@ -103,7 +103,7 @@ STEP_20_UNIT = Claim(
     Kind.PROOF,
     MeasuredIn(mu / L**2 * eta**2 * grad_norm_sq, PARAMETER**2, off_by=eta.card.unit),
     known=Status.FAILS,
-    note="The right side is a squared distance.",
+    note="The same slip, seen by its unit: the right side is a squared distance.",
     repair=Repair("with eta_t on the left", MeasuredIn(mu / L**2 * eta * grad_norm_sq, PARAMETER**2)),
 )
 
@@ -169,7 +169,8 @@ COHORT_FACTOR = Claim(
     Kind.PROOF,
     ImpliedBy(SAMPLING, 1, where=(LARGE_COHORT,)),
     known=Status.FAILS,
-    note="Only where 2 N > C.",
+    note="Only where 2 N > C. With the factor that the cited work has the step is right, and (17) and (6) stand in "
+    "this.",
     repair=Repair("(C - N)/(C - 1) is", ImpliedBy(SAMPLING_TRUE, 1, where=(sp.Gt(C, 1), N >= 1))),
 )
 
@@ -218,7 +219,7 @@ REINDEXED = Claim(
     Kind.PROOF,
     Computed("three rounds counted", lambda book: _reindexed(0)),
     known=Status.FAILS,
-    note="The sum for I must end with the round before.",
+    note="A slip of an index: the sum for I must end with the round before.",
     repair=Repair("I = K_1 + .. + K_(r-1)", Computed("the same rounds", lambda book: _reindexed(1))),
 )
 

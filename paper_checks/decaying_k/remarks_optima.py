@@ -39,10 +39,10 @@ DECAY = Claim(
     Kind.REMARK,
     MonotoneIn(At(K_TRUE, {W: W_0 - W}), W, up=False, where=(REAL_ROOT, W < W_0)),
     known=Status.FAILS,
-    note="(8) is stated for a new run that begins at t_0, and W is how long that run lasts. In a run that ends at a "
-    "given time, what is left at w is the total minus w, so that at an equal loss the best K rises. W^(-1/3) says that "
-    "a longer run wants a smaller K, not that one K should follow another; what can make K fall is the loss alone, and "
-    "only if kappa F - F^* falls faster than the time left.",
+    note="Ours in reading W as it is defined, under (7). (8) is stated for a new run that begins at t_0, and W is how "
+    "long that run lasts. In a run that ends at a given time, what is left at w is the total minus w, so that at an "
+    "equal loss the best K rises. W^(-1/3) says that a longer run wants a smaller K, not that one K should follow "
+    "another; what can make K fall is the loss alone, and only if kappa F - F^* falls faster than the time left.",
     repair=Repair(
         "at a fixed horizon K* falls with the loss",
         MonotoneIn(K_TRUE, F_t0, up=True, where=(REAL_ROOT,)),

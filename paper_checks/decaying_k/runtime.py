@@ -162,8 +162,9 @@ COMMUNICATION_DOMINATES = Claim(
     Kind.SETTING,
     _communication_dominates("K_0"),
     known=Status.FAILS,
-    note="With the paper's own numbers tau is never more than 1.24 beta K_0, and 0.011 beta K_0 for Shakespeare, where "
-    "it is smaller than beta even with one local step. 'Much larger' is read as ten times.",
+    note="Ours: the remark only supposes it. With the paper's own numbers tau is never more than 1.24 beta K_0, and "
+    "0.011 beta K_0 for Shakespeare, where it is smaller than beta even with one local step. 'Much larger' is read as "
+    "ten times.",
     repair=Repair(
         "for a given number of rounds the assumption is not needed: (10) and (12) then follow from (6) with T = K R",
         All(

@@ -41,13 +41,13 @@ def _strongly_convex(book: Book) -> Finding:
 
 STRONGLY_CONVEX = Claim(
     "decaying_k.setting_strongly_convex",
-    "Sent140 with its linear classifier is a task to which Assumption 2 can apply.",
+    "Sent140 with its linear classifier, called convex, meets Assumption 2 too.",
     at("Section 3.3, after Assumption 3; Section 4.1"),
     Kind.SETTING,
     Computed("the curvature of a softmax cross-entropy along its output biases", _strongly_convex),
     known=Status.FAILS,
-    note="It is convex, not strongly: mu = 0 for a softmax of two outputs, no regulariser being mentioned. The other "
-    "three tasks are not convex. Theorem 1 speaks of none of the experiments.",
+    note="Ours: the text says convex only. It is not strongly so: mu = 0 for a softmax of two outputs, no regulariser "
+    "being mentioned. The other three tasks are not convex. Theorem 1 speaks of none of the experiments.",
 )
 
 
@@ -77,9 +77,9 @@ ALLOWED = Claim(
         wrong=("limit",),
     ),
     known=Status.FAILS,
-    note="1/(4L) is at most 1/2: in the output biases of two classes that share all probability every softmax "
-    "cross-entropy has curvature 1/2, so that L >= 1/2 in all four tasks. The step size is at least six times too "
-    "large.",
+    note="Ours, for a classifier with output biases, as layers have them unless told otherwise; the paper does not "
+    "say. In the biases of two classes that share all probability every softmax cross-entropy has curvature 1/2, so "
+    "that L >= 1/2 and 1/(4L) is at most 1/2. The step size is at least six times too large.",
 )
 
 NOT_DECIDED = Claim(
@@ -141,8 +141,8 @@ VACUOUS = Claim(
     Kind.SETTING,
     All({**LEAST_FOR_LEAST_L, "drift": _informative(rounds=False)}, wrong=("drift",)),
     known=Status.FAILS,
-    note="L >= 1/2 and kappa >= 1 alone make the drift 100 to 40,000 times G^2, however long one trains. Compared "
-    "with G^2, which the gradients are taken not to exceed.",
+    note="Ours, as if the theorem applied. L >= 1/2 (with output biases) and kappa >= 1 alone make the drift 100 to "
+    "40,000 times G^2, however long one trains. Compared with G^2, which the gradients are taken not to exceed.",
 )
 
 VACUOUS_DECAYED = Claim(
@@ -152,7 +152,7 @@ VACUOUS_DECAYED = Claim(
     Kind.SETTING,
     All({**LEAST_FOR_LEAST_L, "drift": _informative(rounds=True)}, wrong=("drift",)),
     known=Status.FAILS,
-    note="Decaying K lowers the bound by a factor of 70 or so, and not enough.",
+    note="Ours, likewise. Decaying K lowers the bound by a factor of 70 or so, and not enough.",
 )
 
 # ---- the best K of exact runs ----

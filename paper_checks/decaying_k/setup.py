@@ -42,7 +42,8 @@ OBJECTIVE = Claim(
     Kind.EQUATION,
     _objective(per_sample=False),
     known=Status.FAILS,
-    note="The bracket sums over a client's samples, so that large clients count twice: by p_c and by their number.",
+    note="A slip of notation (1/n_c is missing) unless f is meant to hold it. As printed the bracket sums over a "
+    "client's samples, so that large clients count twice: by p_c and by their number.",
     repair=Repair("with the mean over a client's samples in the bracket", _objective(per_sample=True)),
 )
 
@@ -89,7 +90,8 @@ LOCAL_STEP = Claim(
     Kind.ALGORITHM,
     Computed("three steps on three clients, as printed and as SGD", lambda book: _line_7(3)),
     known=Status.FAILS,
-    note="The step is taken from x_r, the round's first model, each time, so that all but the last are undone.",
+    note="A slip: the text and (2) have SGD. As printed the step is taken from x_r, the round's first model, each "
+    "time, so that all but the last are undone.",
     repair=Repair(
         "from x_(r,k-1), as the library trains", Computed("the library's FedAvg against plain loops", _as_trained)
     ),
@@ -131,7 +133,8 @@ PLAIN_MEAN = Claim(
     Kind.ALGORITHM,
     Computed("two clients with shares 1/4 and 3/4", lambda book: _rests_at((Fraction(1, 4), Fraction(3, 4)))),
     known=Status.FAILS,
-    note="Uniformly drawn clients averaged alike minimise the plain mean of the f_c, whatever the shares p_c are.",
+    note="Uniformly drawn clients averaged alike minimise the plain mean of the f_c, whatever the shares p_c are. The "
+    "listing leaves the draw open; uniform is how the text says it is usually described.",
     repair=Repair(
         "for clients of equal weight", Computed("shares 1/2", lambda book: _rests_at((Fraction(1, 2), Fraction(1, 2))))
     ),
@@ -219,12 +222,13 @@ def _hinge_slopes(squared: bool) -> Finding:
 
 SUPPORT_VECTORS = Claim(
     "decaying_k.support_vector_machines",
-    "Support vector machines are an example of what the analysis covers.",
+    "Support vector machines, named as strongly convex models in wide use, meet Assumption 1 as well.",
     at("Section 3.3, after Assumption 3"),
     Kind.ASSUMPTION,
     Computed("the derivative of a regularised hinge loss about its kink", lambda book: _hinge_slopes(squared=False)),
     known=Status.FAILS,
-    note="With a regulariser they are strongly convex, but the hinge loss has a kink, so that no L meets Assumption 1.",
+    note="Ours: the text says strongly convex only, and with a regulariser they are. But the hinge loss has a kink, so "
+    "that no L meets Assumption 1.",
     repair=Repair("with the squared hinge loss", Computed("the same slopes", lambda book: _hinge_slopes(squared=True))),
 )
 

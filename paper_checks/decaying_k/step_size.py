@@ -113,7 +113,8 @@ COROLLARY_CAP = Claim(
     Kind.THEOREM,
     ImpliedBy(ETA_PRINT, 1 / (4 * L), where=(REAL_ROOT, START_IS_BEST, ROUND_FITS)),
     known=Status.FAILS,
-    note="The corollary asks for step sizes up to 1/(4L) and then minimises over all positive ones.",
+    note="The corollary asks for step sizes up to 1/(4L) and then minimises over all positive ones: as a minimiser it "
+    "stands where it happens to be below the limit.",
     repair=Repair(
         "the smaller of the minimiser and 1/(4L)",
         All(

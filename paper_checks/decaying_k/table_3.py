@@ -142,7 +142,7 @@ NEVER_INCREASES = Claim(
     Kind.SETTING,
     All({key: NeverIncreases(key) for key in ("k_error", "k_rounds", "k_step")}, wrong=("k_error",)),
     known=Status.FAILS,
-    note="K_r-error follows an estimate of the loss, which can rise again.",
+    note="Ours: the paper does not claim it. K_r-error follows an estimate of the loss, which can rise again.",
     repair=Repair("K_r-rounds and K_r-step do", All({key: NeverIncreases(key) for key in ("k_rounds", "k_step")})),
 )
 

@@ -62,8 +62,8 @@ THEOREM_1 = Claim(
     ),
     known=Status.FAILS,
     note="The first term holds kappa F_0 - F^*, which depends on where the loss has its zero: with F^* < 0 the bound "
-    "can be negative. The proof needs F^* >= 0 without saying so. With G bounding the clients' gradients and "
-    "2 kappa^2 (F_0 - F^*) instead, the proof goes through.",
+    "can be negative. The proof needs F^* >= 0 without saying so, as cross-entropies have it. With G bounding the "
+    "clients' gradients and 2 kappa^2 (F_0 - F^*) instead, the proof goes through.",
     repair=Repair(
         "the loss above its smallest value; G bounds the clients' stochastic gradients; uniform draws, equal weights",
         All(
