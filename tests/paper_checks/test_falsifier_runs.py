@@ -1,9 +1,11 @@
 """The families' two computations against each other and against the training engine's own moments."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
+import sympy as sp
 
 from bounds.catalog import get
 from empirics.algorithms import algorithm
@@ -142,3 +144,24 @@ def test_constants_in_two_dimensions_are_those_of_the_problem():
     tight = {**exact, "dissimilarity_factor": Fraction(101, 100)}
     assert float(constants(Table(tight, Fraction))["dissimilarity_offset"]) == float("inf")
     assert problem.dissimilarity_offset_for(1.01) == float("inf")
+
+
+@pytest.mark.parametrize("name", ["descent", "descent_with_drift", "descent_one_round"])
+@pytest.mark.parametrize("start", [Fraction(0), Fraction(1, 10**63)])
+def test_a_run_that_starts_at_the_minimum_breaks_nothing(name, start):
+    """Both sides vanish, or nearly: what rounding makes of them is no violation, however it falls."""
+    table = {"clients": 1, "cohort": 1, "with_replacement": 0, "local_steps": 2, "rounds": 3, "shape": 3,
+             "relaxation": Fraction(0), "floor": Fraction(0), "bowl": Fraction(1, 3), "height": Fraction(1),
+             "start": start, "step_size": Fraction(1, 10), "tilt_0": Fraction(0), "weight_0": Fraction(1),
+             "dissimilarity_factor": Fraction(1)}  # fmt: skip
+    bound, curves = get(f"fedcog.{name}"), FAMILIES["curves"]
+    fast = curves.evaluate(bound, {n: v if isinstance(v, int) else float(v) for n, v in table.items()})
+    slow = curves.exactly(bound, table)
+    assert fast.admissible
+    assert slow.failed == ()
+    assert not fast.violated
+    assert not slow.violated
+    rounding = sp.Float("1e-125", 50)
+    assert not replace(slow, measured=rounding, bound=sp.S.Zero).violated
+    assert replace(slow, measured=rounding, bound=sp.S.Zero, grain=0.0).violated  # if it were exact
+    assert replace(slow, measured=sp.Float("1e-30", 50), bound=sp.S.Zero).violated
