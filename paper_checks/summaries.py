@@ -30,38 +30,49 @@ SUMMARIES: dict[str, tuple[str, ...]] = {
         "[fedals.table_3.default].",
     ),
     "fedinit": (
-        "The theorems on optimisation and consistency stand on lemmas whose constants survive recomputation; every "
-        "statement held on all exact instances that were searched within its conditions. Several conditions are left "
-        "out or do not do what the proof asks of them: the step-size cap of Lemma 2 is used but not stated "
-        "[fedinit.lemma_2.no_cap], Theorem 1's caps do not by themselves keep the bracket of the descent nonpositive "
-        "[fedinit.descent.bracket_sign], and the range given for Theorem 5 does not imply what its proof uses "
-        "[fedinit.theorem_5.hidden_condition].",
-        "Theorem 3 is not what its proof yields: the first term loses a factor and the Lipschitz constant "
-        "[fedinit.theorem_3.first_term], so that it is no loss [fedinit.theorem_3.units], and the choice of the "
-        "untouched steps balances two parts where it is said to be best [fedinit.t_0.minimiser]. The orders of "
-        "Theorems 5 and 6 hide logarithms and leave terms aside [fedinit.theorem_5.no_logarithm], "
-        "[fedinit.theorem_6.constant_c]. The three assumptions that Theorem 6 needs at once exclude each other on the "
-        "whole space [fedinit.assumptions.together].",
-        "Several sentences that lean on the tables are contradicted by them: the method is not best in every column "
-        "[fedinit.table_1.best], accuracy does not follow consistency over the relaxations [fedinit.table_3.tracks], "
-        "and speed ratios are not the quotients of the printed numbers [fedinit.table_11.rounds_ratios].",
+        "The constants of Theorem 1 survive recomputation: they follow from the lemmas as stated "
+        "[fedinit.theorem_1.constants]; Theorem 2's would if a weighted sum of decreases could be dropped "
+        "[fedinit.theorem_2.weighted_decreases]. What the lemmas are about is less firm. They bound rounds in which every client trains, while Algorithm 1 "
+        "leaves the models of absent clients behind [fedinit.lemma_4.stale], their proofs let the relaxed starts "
+        "cancel, which they do only where all take part [fedinit.lemma_3.starts_cancel], and the noise of a step is "
+        "taken to be independent of the gradients after it [fedinit.lemma_3.noise_split]. Several conditions are left "
+        "out or do not do what the proof asks of them: the step-size cap of Lemma 2 stands in its proof alone "
+        "[fedinit.lemma_2.no_cap], Theorem 1's caps keep the bracket of the descent nonpositive only up to a smaller "
+        "relaxation than stated [fedinit.descent.bracket_sign], and the range given for Theorem 5 does not imply what "
+        "its proof uses [fedinit.theorem_5.hidden_condition].",
+        "Theorem 3 is not what its proof yields: the first term loses a factor of almost 2 "
+        "[fedinit.theorem_3.first_term] and the second the Lipschitz constant [fedinit.theorem_3.drift_term], so that "
+        "it is no loss [fedinit.theorem_3.units]. As printed its first term does not fall like 1/S "
+        "[fedinit.theorem_3.order_in_samples], which Theorem 6 then states [fedinit.theorem_6.stability]; and where "
+        "Theorem 3 sums the divergence over all rounds, Theorem 6 has it once [fedinit.theorem_6.divergence]. The "
+        "three assumptions that Theorems 3 and 6 need at once exclude each other on the whole space, but for constant "
+        "losses [fedinit.assumptions.together]. The advice on K mixes two choices of one constant "
+        "[fedinit.theorem_6.selection_of_k].",
+        "Of the sentences that lean on the tables most hold; a few quote other numbers than the tables have "
+        "[fedinit.text.drop], [fedinit.text.scaffold_drop], and not every method gains by the relaxed start "
+        "[fedinit.table_2.improves]. FedInit is ahead in most columns of Table 1 [fedinit.table_1.best].",
     ),
     "decaying_k": (
-        "The paper's closed forms are not the minimisers of its bound. K* (9) has lost a factor G^(2/3) and with it "
-        "its unit [decaying_k.theorem_2], [decaying_k.theorem_2_unit]; eta* (11) has lost sqrt(K) "
+        "The paper's closed forms are not the minimisers of its bound. K* (9) has lost a factor G^2 under its root and "
+        "with it its unit [decaying_k.theorem_2], [decaying_k.theorem_2_unit]; eta* (11) has lost K under its root "
         "[decaying_k.corollary_2_1]; the derivative behind (9) leaves a bracket undifferentiated that depends on K "
-        "[decaying_k.eq_24]. The schedules divide two values of (9) and drop the runtime on the way "
-        "[decaying_k.eq_13]. That K should decay rests on reading the runtime that is left as the time that has passed "
-        "[decaying_k.theorem_2_decay].",
-        "Theorem 1 itself is false with the constant that the paper calls the largest gradient norm, L times the "
-        "distance from the start to the optimum: that is no bound on the gradients of clients, and one-dimensional "
-        "quadratics violate the theorem [decaying_k.theorem_1_with_its_g] and the lemma under it "
-        "[decaying_k.lemma_1]. With a true bound on the gradients, nonnegative losses and the sampling factor of the "
-        "cited work the statements are repaired. The appendix ends in another formula than the theorem "
-        "[decaying_k.a_2_last_display].",
-        "Table 4's relative numbers of steps do not follow from its schedule over the stated rounds "
-        "[decaying_k.table_4_k_rounds], and at the published settings the bound says no more than that gradients stay "
-        "below G [decaying_k.setting_informative].",
+        "[decaying_k.eq_24]. How both depend on the loss and the runtime is not touched by this "
+        "[decaying_k.theorem_2_order], and schedules that are tuned at the start do not see the lost factors. The "
+        "schedules that follow the loss are quotients of (9) and (11) if one runtime is taken for both "
+        "[decaying_k.eq_13], [decaying_k.eq_14]; the text takes the first at W = 0, where (9) has no value "
+        "[decaying_k.k_0_at_zero]. That K should decay with time rests on reading the runtime that lies ahead as the "
+        "time that has passed [decaying_k.theorem_2_decay].",
+        "Theorem 1 is violated with the constant that the paper calls the largest gradient norm, L times the distance "
+        "from the start to the optimum: that is no bound on the gradients of clients "
+        "[decaying_k.gradient_cap_of_training], and one-dimensional quadratics break the theorem "
+        "[decaying_k.theorem_1_with_its_g] and the lemma under it [decaying_k.lemma_1]. With a true bound on the "
+        "gradients, nonnegative losses and the sampling factor of the cited work the statements are repaired "
+        "[decaying_k.theorem_1]. The appendix ends in another formula than the theorem, with 16 for 8 + 4/N "
+        "[decaying_k.a_2_last_display]; two slips in it are undone by (17) itself [decaying_k.eq_18], [decaying_k.eq_20].",
+        "Table 4's relative numbers of steps do not follow from its schedule over the stated rounds; over equal "
+        "runtimes three of four do [decaying_k.table_4_k_rounds]. At the published settings, were the theorem to apply "
+        "to the networks, its bound would say no more than that gradients stay below G "
+        "[decaying_k.setting_informative].",
     ),
     "fedcog": (
         "The convergence theorem's chain of inequalities was followed step by step and stands. Its slips are of the "

@@ -132,8 +132,7 @@ IDENTITY = Claim(
     Computed("plays three rounds of Algorithm 1 in exact arithmetic", _identity),
     known=Status.FAILS,
     note="A client that does not take part makes no move: its w_{i,K}^t is its w_{i,K}^{t-1}. Lemma 4 averages (15) "
-    "over "
-    "all clients.",
+    "over all clients. Were all clients to train in every round and N be averaged, it would hold for all.",
     repair=Repair("for participants", Computed("the same rounds", _identity_of_participants)),
 )
 
@@ -196,8 +195,8 @@ CODE = Claim(
     Kind.ALGORITHM,
     _code((1, 2)),
     known=Status.FAILS,
-    note="The mean of the participants' offsets beta (w^t - last model) is in Algorithm 1's average, not in the "
-    "code's.",
+    note="Ours: the paper does not compare them. The mean of the participants' offsets beta (w^t - last model) is in "
+    "Algorithm 1's average, not in the code's.",
     repair=Repair("with all clients in every round, where the offsets cancel", _code((3,))),
 )
 

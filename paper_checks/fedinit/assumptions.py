@@ -41,10 +41,9 @@ TOGETHER = Claim(
     Kind.ASSUMPTION,
     ImpliedBy(D * sp.exp(2 * mu * s_), CAP_ON_LOSS, where=(D > 0, D <= CAP_ON_LOSS)),
     known=Status.FAILS,
-    note="By a constant loss only. PL and the Lipschitz constant cap the gap at L_G^2/(2 mu) everywhere; along "
-    "gradient "
-    "ascent, which smoothness lets run for ever, PL makes it grow at least like exp(2 mu s). A loss capped by U "
-    "contradicts PL in the same way.",
+    note="Ours: the theorems ask for them at once on the whole space. There only a constant loss meets them. PL and "
+    "the Lipschitz constant cap the gap at L_G^2/(2 mu) everywhere; along gradient ascent, which smoothness lets run "
+    "for ever, PL makes it grow at least like exp(2 mu s). A loss capped by U contradicts PL in the same way.",
     repair=Repair(
         "on a ball of radius R, where a parabola meets all three with L_G = L R",
         Computed("a parabola at points of the ball", _on_a_ball),

@@ -58,7 +58,7 @@ RATIOS = Claim(
         wrong=("FedCM storage",),
     ),
     known=Status.FAILS,
-    note="FedCM's storage is printed 2Cd with 3x beside it.",
+    note="A slip: FedCM's storage is printed 2Cd with 3x beside it.",
     repair=Repair(
         "2x for FedCM, the rest as printed",
         Prints(
@@ -122,8 +122,8 @@ TRAFFIC = Claim(
     Kind.TABLE,
     Computed("counts vectors received and sent", _traffic),
     known=Status.FAILS,
-    note="FedCM's clients receive a second vector but send none: half as much again over both directions. Table 8 is "
-    "right for what is received.",
+    note="Ours, counting both directions. FedCM's clients receive a second vector but send none: half as much again "
+    "over both directions. Table 8 is right for what is received.",
     repair=Repair(
         "1.5 times for FedCM, 2 times for SCAFFOLD",
         Prints({"SCAFFOLD": "2", "FedCM": "1.5"}, lambda: {m: _vectors(m) for m in ("SCAFFOLD", "FedCM")}),

@@ -89,7 +89,7 @@ NEEDS_CAP = Claim(
     Kind.THEOREM,
     Computed("compares (24) with the exact drift of gradient descent on a parabola", _drift_without_cap),
     known=Status.FAILS,
-    note="The cap of the proof belongs into the statement.",
+    note="The cap of the proof belongs into the statement; Theorem 1's proof goes back to it.",
     repair=Repair(
         "with the cap of the proof the growth step goes through",
         ImpliedBy(1 / (2 * K - 1) + 4 * K * eta**2 * L**2, 1 / (K - 1), where=(K >= 2, eta <= CAP_2)),

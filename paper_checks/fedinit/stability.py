@@ -68,8 +68,7 @@ LEMMA_1 = Claim(
     ),
     known=Status.HOLDS,
     note="With the largest change over pairs of data sets. Were the data averaged before the supremum over an "
-    "independent "
-    "sample, the change would be 0 by symmetry.",
+    "independent sample, the change would be 0 by symmetry.",
 )
 
 LEMMA_5 = Claim(
@@ -140,13 +139,14 @@ LEMMA_6 = Claim(
 
 VANISHING = Claim(
     "fedinit.lemma_6.noise",
-    "The separation that Lemmas 6 and 7 build up vanishes as the number of samples grows.",
+    "What a step adds to the separation by Lemmas 6 and 7 vanishes as the number of samples grows.",
     place("Discussion of Theorems 3 and 6: 'of the order ... /S'"),
     Kind.REMARK,
     TendsTo(At("fedinit.stability_step", {s: 0}), S, sp.oo, 0),
     known=Status.FAILS,
-    note="2 eta sigma_l is added in every step, whether or not the runs differ. On the same sample both runs see the "
-    "same noise, so that (1 + eta L) times the separation would do: see the repair.",
+    note="Ours: it would have to for the bound to be of order 1/S. 2 eta sigma_l is added in every step, whether or "
+    "not the runs differ. On the same sample both runs see the same noise, so that (1 + eta L) times the separation "
+    "would do: see the repair.",
     repair=Repair(
         "without the noise that both runs share what a step adds is of order 1/S",
         OrderIs(At("fedinit.stability_step", {s: 0, sigma2: 0}), S, 1 / S),
@@ -256,8 +256,7 @@ VIRTUAL = Claim(
     note="The move contains the server model, which depends on all data; were it the same in both runs it would not "
     "separate them at all. What is added is enough for another reason: server models are means of local ones, so the "
     "mean separation grows at most by the factor 1 + 2 beta, and no divergence is needed. With beta = 0 the whole "
-    "second "
-    "part of Theorem 3 can be dropped.",
+    "second part of Theorem 3 can be dropped.",
     repair=Repair(
         "the separation after the relaxed start, without any divergence",
         All(
