@@ -32,14 +32,15 @@ SUMMARIES: dict[str, tuple[str, ...]] = {
     "fedinit": (
         "The constants of Theorem 1 survive recomputation: they follow from the lemmas as stated "
         "[fedinit.theorem_1.constants]; Theorem 2's would if a weighted sum of decreases could be dropped "
-        "[fedinit.theorem_2.weighted_decreases]. What the lemmas are about is less firm. They bound rounds in which every client trains, while Algorithm 1 "
-        "leaves the models of absent clients behind [fedinit.lemma_4.stale], their proofs let the relaxed starts "
-        "cancel, which they do only where all take part [fedinit.lemma_3.starts_cancel], and the noise of a step is "
-        "taken to be independent of the gradients after it [fedinit.lemma_3.noise_split]. Several conditions are left "
-        "out or do not do what the proof asks of them: the step-size cap of Lemma 2 stands in its proof alone "
-        "[fedinit.lemma_2.no_cap], Theorem 1's caps keep the bracket of the descent nonpositive only up to a smaller "
-        "relaxation than stated [fedinit.descent.bracket_sign], and the range given for Theorem 5 does not imply what "
-        "its proof uses [fedinit.theorem_5.hidden_condition].",
+        "[fedinit.theorem_2.weighted_decreases]. What the lemmas are about is less firm. They bound rounds in which "
+        "every client trains, while Algorithm 1 leaves the models of absent clients behind [fedinit.lemma_4.stale], "
+        "their proofs let the relaxed starts cancel, which they do only where all take part "
+        "[fedinit.lemma_3.starts_cancel], and the noise of a step is taken to be independent of the gradients after "
+        "it [fedinit.lemma_3.noise_split]. Several conditions are left out or do not do what the proof asks of them: "
+        "the step-size cap of Lemma 2 stands in its proof alone [fedinit.lemma_2.no_cap], Theorem 1's caps keep the "
+        "bracket of the descent nonpositive only up to a smaller relaxation than stated "
+        "[fedinit.descent.bracket_sign], and the range given for Theorem 5 does not imply what its proof uses "
+        "[fedinit.theorem_5.hidden_condition].",
         "Theorem 3 is not what its proof yields: the first term loses a factor of almost 2 "
         "[fedinit.theorem_3.first_term] and the second the Lipschitz constant [fedinit.theorem_3.drift_term], so that "
         "it is no loss [fedinit.theorem_3.units]. As printed its first term does not fall like 1/S "
@@ -68,7 +69,8 @@ SUMMARIES: dict[str, tuple[str, ...]] = {
         "[decaying_k.theorem_1_with_its_g] and the lemma under it [decaying_k.lemma_1]. With a true bound on the "
         "gradients, nonnegative losses and the sampling factor of the cited work the statements are repaired "
         "[decaying_k.theorem_1]. The appendix ends in another formula than the theorem, with 16 for 8 + 4/N "
-        "[decaying_k.a_2_last_display]; two slips in it are undone by (17) itself [decaying_k.eq_18], [decaying_k.eq_20].",
+        "[decaying_k.a_2_last_display]; two slips in it are undone by (17) itself [decaying_k.eq_18], "
+        "[decaying_k.eq_20].",
         "Table 4's relative numbers of steps do not follow from its schedule over the stated rounds; over equal "
         "runtimes three of four do [decaying_k.table_4_k_rounds]. At the published settings, were the theorem to apply "
         "to the networks, its bound would say no more than that gradients stay below G "
