@@ -8,6 +8,7 @@ from . import (
     communication,
     controls,
     definitions,
+    discussion,
     inexact,
     local_steps,
     needed,
@@ -26,6 +27,7 @@ from . import (
 CLAIMS: tuple[Claim, ...] = (
     *definitions.CLAIMS,
     *one_round.CLAIMS,
+    *discussion.CLAIMS,
     *one_round_proof.CLAIMS,
     *needed.CLAIMS,
     *inexact.CLAIMS,

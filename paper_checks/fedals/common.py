@@ -64,7 +64,7 @@ class Requires:
 
 def found_too(check: Check, bound: str) -> All:
     """A statement fails by ``check`` and, with another instance, by the one that the falsifier has found."""
-    checks: dict[str, Check] = {"here": check, "found by search": Broken(bound, f"{bound}.json")}
+    checks: dict[str, Check] = {"by arithmetic": check, "found by search": Broken(bound, f"{bound}.json")}
     return All(checks, wrong=tuple(checks))
 
 

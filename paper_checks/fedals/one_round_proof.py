@@ -16,7 +16,7 @@ from bounds.vocabulary import (
 )
 
 from ..checkers import All, ArgminIs, Computed, Same
-from ..claims import Book, Check, Claim, Finding, Kind, Status
+from ..claims import Book, Check, Claim, Finding, Grade, Kind, Status
 from . import enumerated as tiny
 from .common import fails, holds, of, Requires
 from .enumerated import Client, clients, MU, SMOOTH, TOLERANCE, WEIGHTS
@@ -99,6 +99,19 @@ DESCENT = Claim(
     Status.HOLDS,
 )
 
+
+def _lagrange(book: Book) -> Finding:
+    """(20) in two and three dimensions: what the product of the norms squared has over the squared inner product."""
+    for n in (2, 3):
+        a, b = (sp.symbols(f"{letter}:{n}", real=True) for letter in "ab")
+        norms = sum(v**2 for v in a) * sum(v**2 for v in b)
+        inner = sum(u * v for u, v in zip(a, b, strict=True)) ** 2
+        squares = sum((a[i] * b[j] - a[j] * b[i]) ** 2 for i in range(n) for j in range(i))
+        if sp.expand(norms - inner - squares) != 0:
+            return fails(f"{n} dimensions")
+    return holds("the rest is a sum of squares in two and three dimensions", Grade.PROVED)
+
+
 CAUCHY = Claim(
     "fedals.eqs_19_21",
     "The inner product of (17) is in the mean at most the root of the product of two mean squares.",
@@ -108,6 +121,7 @@ CAUCHY = Claim(
         {
             "(19)": step("inner product, absolute", lambda c, w: (c.inner, c.inner_size)),
             "(20)": step("product of norms", lambda c, w: (c.inner_size, c.norms)),
+            "(20) of vectors": Computed("Lagrange's identity", _lagrange),
             "(21)": step("root of mean squares", lambda c, w: (c.norms, (c.slope_sq * c.moved_sq) ** 0.5)),
         }
     ),

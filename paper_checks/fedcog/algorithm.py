@@ -81,7 +81,7 @@ CLAIMS: tuple[Claim, ...] = (
         "It can be combined with other methods by changing local objectives alone.",
         at("Section 4.3"),
         Kind.ALGORITHM,
-        Computed("runs four methods with and without a plug-in of weight 0", listing.plugged_in),
+        Computed("runs four methods with and without the plug-in, compares their messages", listing.plugged_in),
         known=Status.HOLDS,
         note="The rule of combination is not stated; here the method's own step, correction and messages stay.",
     ),

@@ -150,12 +150,20 @@ def one_step(book: Book) -> Finding:
 
 
 def plugged_in(book: Book) -> Finding:
-    """As a plug-in with weight 0 every method of Table 3 is itself."""
-    apart = {}
+    """As a plug-in with weight 0 every method of Table 3 is itself; with another its messages stay the same."""
+    from empirics.algorithms import algorithm
+
+    apart, acting = {}, {}
     for method in ("fedavg()", "fedavgm(momentum=0.1)", "fedprox(mu=0.01)", "scaffold()"):
-        plugged = f"with_consensus_data({method}, steps=1, samples={SAMPLES}, distillation=0)"
-        apart[method] = _apart(trained(plugged), trained(method))
-    return _compared(f"{', '.join(apart)} with and without", max(apart.values()), 0.0)
+        plugged = f"with_consensus_data({method}, steps=1, samples={SAMPLES}, distillation={{}})"
+        alone = trained(method)
+        apart[method], acting[method] = (_apart(trained(plugged.format(weight)), alone) for weight in (0, 0.7))
+        ours, theirs = algorithm(plugged.format(0.7)), algorithm(method)
+        if (ours.uploads, ours.downloads, ours.combine) != (theirs.uploads, theirs.downloads, theirs.combine):
+            return Finding(Status.FAILS, Grade.EXACT, f"{method}: other messages or another server step")
+    if not all(1e-6 < distance < 10 for distance in acting.values()):
+        return Finding(Status.FAILS, Grade.EXACT, f"with weight 0.7 the models differ by {acting}")
+    return _compared(f"{', '.join(apart)} with and without a weight of 0", max(apart.values()), 0.0)
 
 
 def messages(book: Book) -> Finding:
