@@ -263,10 +263,24 @@ CLOSING_LINE = Claim(
     "The smallest gradient norm is at most the mean of them, which the last display bounds.",
     at("Appendix A.2, closing line"),
     Kind.PROOF,
-    Computed("minimum against mean and against each of an exact run", lambda book: _smallest()),
+    All(
+        {
+            "same gradients": Computed("what the two sides are statistics of", lambda book: _statistics(book)),
+            "exact run": Computed("minimum against mean and against each", lambda book: _smallest()),
+        }
+    ),
     known=Status.HOLDS,
     note="Printed is 'at most each of them', true as well; that each is bounded does not follow, only their mean is.",
 )
+
+
+def _statistics(book: Book) -> Finding:
+    """(6) is on the smallest of what the last display takes the mean of."""
+    stated, shown = book[SIX].statistic, book[APPENDIX].statistic
+    if stated is None or shown is None:
+        return judged(False, "a statistic is missing")
+    alike = (stated.over, stated.at) == (shown.over, shown.at) and book[SIX].target == book[APPENDIX].target
+    return judged(alike and (stated.kind, shown.kind) == ("min", "mean"), f"{stated} and {shown}")
 
 
 def _smallest() -> Finding:

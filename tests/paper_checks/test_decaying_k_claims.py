@@ -228,3 +228,20 @@ def test_round_up_in_many_digits_forgives_what_a_root_loses():
 def test_every_failing_claim_says_why():
     silent = [c.name for c in CLAIMS if c.known is Status.FAILS and not c.note]
     assert not silent
+
+
+def test_the_schedules_that_follow_the_loss_are_quotients_at_one_runtime():
+    """(9) and (11) typed out, F^* = 0, kappa = 4, L = 2, N = 3, G^2 = 5.3, tau = 3.1, beta = 0.2."""
+
+    def best_steps(loss, runtime):
+        return (4 * loss / (8 * 0.01**2 * 2 * (1 + 1 / 6)) * 3.1 / runtime) ** (1 / 3)
+
+    def best_step_size(loss, runtime):
+        return (2 * 4 * loss / (2 * (0.4 + (8 + 4 / 3) * 5.3 * 49)) * (3.1 + 1.4) / runtime) ** 0.5
+
+    assert best_steps(0.6, 500) / best_steps(1.7, 500) == pytest.approx((0.6 / 1.7) ** (1 / 3), rel=1e-12)
+    assert best_step_size(0.6, 500) / best_step_size(1.7, 500) == pytest.approx((0.6 / 1.7) ** 0.5, rel=1e-12)
+    assert best_steps(0.6, 300) / best_steps(1.7, 500) != pytest.approx((0.6 / 1.7) ** (1 / 3), rel=1e-2)
+    assert best_steps(1.7, 1e-9) > 1e4  # at W = 0 there is none
+    assert all(BY_NAME[f"decaying_k.eq_{n}"].known is Status.HOLDS for n in (13, 14))
+    assert BY_NAME["decaying_k.k_0_at_zero"].known is Status.FAILS

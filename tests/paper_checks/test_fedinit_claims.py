@@ -161,3 +161,21 @@ def test_less_divergence_does_not_mean_more_accuracy(cells):
     table = {b: [float(cells["Table 3", f"beta={b}", c]) for c in ("Delta^T", "accuracy")] for b in ("-0.1", "0.05")}
     assert table["-0.1"][0] < table["0.05"][0]
     assert table["-0.1"][1] < table["0.05"][1] - 7
+
+
+def test_fedinit_is_best_in_thirteen_of_sixteen_columns(cells):
+    accuracies = {(row, column): float(v) for (table, row, column), v in cells.items() if table == "Table 1"}
+    columns = {(row.split("/")[0], column) for row, column in accuracies}
+    best = [
+        max((v, row) for (row, c), v in accuracies.items() if c == column and row.startswith(network))[1]
+        for network, column in columns
+    ]
+    assert len(best) == 16
+    assert sum(row.endswith("/FedInit") for row in best) == 13
+
+
+def test_the_range_of_beta_leaves_little_of_the_descent_at_the_experiments_relaxation():
+    """At the largest step size for C = 100, N = 10: eta K L = 1/20."""
+    left = [1 - 39 * b2 / 200 - 39 * b2 / 200 / 0.28 - 12 * b2 / 400 for b2 in (1.0, 1.1)]
+    assert left[0] == pytest.approx(0.0786, abs=1e-4)
+    assert left[1] < 0
