@@ -137,7 +137,7 @@ DECAYED_FLOOR = Claim(
     Kind.REMARK,
     All(
         {
-            "K": MonotoneIn(At(term(SIX, *FLOOR), {ratio: K**2}), K, up=True, where=(sp.Gt(G2, 0),)),
+            "K": MonotoneIn(term(SIX, *FLOOR), ratio, up=True, where=(sp.Gt(G2, 0),)),
             "step size": TendsTo(term(SIX, *FLOOR), eta, 0, sp.S.Zero),
             "floor of K = 1": TendsTo(At(SIX, {ratio: 1}), T, sp.oo, At(term(SIX, *FLOOR), {ratio: 1})),
         }
