@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ from bounds.catalog import BOUNDS
 from bounds.errors import unknown
 from bounds.papers import PAPERS
 from bounds.showing.loading import from_file
-from bounds.showing.usage import Parser, STATUS
+from bounds.showing.usage import Parser, STATUS, VERBS
 from empirics.progress import Progress, progress
 
 from .audit import audit, CLAIMS, Verdict, Word
@@ -126,8 +127,10 @@ def _witnesses(folder: Path, found: list[Record]) -> None:
 def _parser() -> Parser:
     parser = Parser(
         prog="fedbounds check",
-        description="run the machine-checked claims of the papers and compare the verdicts with the audited ones",
+        description=f"{VERBS['check'].words}\n\nexample: {VERBS['check'].example}",
         epilog=STATUS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     add = parser.add_argument
     add("names", nargs="*", metavar="NAME", help="a claim, a prefix, a bound (its claims), or file.py:variable (all)")

@@ -41,7 +41,7 @@ VERBS = {
     "constants": Verb("L, mu, sigma^2, G^2, B^2, Gamma of a problem, for other verbs as @FILE",
                       'fedbounds constants --problem "softmax(digits)" --clients 10 -o c.json'),
     "sweep": Verb("a grid of experiments, run into a store; may be stopped and resumed",
-                  "fedbounds sweep examples/beta.toml"),
+                  "fedbounds sweep examples/beta.toml --workers 0"),
     "results": Verb("what a store holds, as a tidy table", "fedbounds results quantity=train_loss"),
     "check": Verb("the machine-checked claims of the papers, and their verdicts",
                   "fedbounds check decaying_k.theorem_2"),

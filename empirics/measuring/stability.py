@@ -123,7 +123,7 @@ def _trained(
         else:
             losses = problem.model.evaluate(state.model.unsqueeze(0), *points)[0][0]
         assert ears.last is not None
-        moments.append(_Moment(ears.last, losses.double()))
+        moments.append(_Moment(ears.last.clone(), losses.double()))  # it is rewritten in place
     return moments
 
 

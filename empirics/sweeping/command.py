@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import io
 import json
@@ -154,4 +155,10 @@ def folder(given: Path | None) -> Path:
 
 
 def _parser(verb: str) -> Parser:
-    return Parser(prog=f"fedbounds {verb}", description=VERBS[verb].words, epilog=STATUS, allow_abbrev=False)
+    return Parser(
+        prog=f"fedbounds {verb}",
+        description=f"{VERBS[verb].words}\n\nexample: {VERBS[verb].example}",
+        epilog=STATUS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
