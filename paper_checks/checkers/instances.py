@@ -74,11 +74,11 @@ def _stated(book: Book, name: str, definitions: tuple[str, ...]) -> Bound:
 
 def _beside(measured: object, bound: object) -> str:
     """Both sides for evidence, in as many digits as it takes to tell them apart."""
-    one, other = (sp.N(sp.sympify(str(number)), 50) for number in (measured, bound))
-    digits = next((d for d in (6, 9, 15) if f"{float(one):.{d}g}" != f"{float(other):.{d}g}"), None)
-    if digits is None and one != other:
-        return f"exact value {float(one):.6g} against bound {float(other):.6g} ({float(one - other):+.3g})"
-    return f"exact value {float(one):.{digits or 6}g} against bound {float(other):.{digits or 6}g}"
+    one, other = (sp.sympify(str(number), rational=True) for number in (measured, bound))
+    digits = next((d for d in (6, 9, 15) if f"{float(one):.{d}g}" != f"{float(other):.{d}g}"), 6)
+    said = f"exact value {float(one):.{digits}g} against bound {float(other):.{digits}g}"
+    apart = float(one - other)
+    return f"{said} ({apart:+.3g})" if apart and float(one) == float(other) else said
 
 
 @dataclass(frozen=True)

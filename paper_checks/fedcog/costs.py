@@ -14,7 +14,7 @@ from bounds.vocabulary import (
     real_batch,
 )
 
-from ..checkers import Computed, counts_to, Ordered, Prints, Refuted, SlopeIs, term
+from ..checkers import Computed, counts_to, Ordered, Prints, Readings, Refuted, SlopeIs, term
 from ..checkers.points import value
 from ..checkers.trends import Curve
 from ..claims import Book, Claim, Finding, Grade, Kind, Status
@@ -71,6 +71,12 @@ def a_round_of_fedcog(book: Book) -> Finding:
     return Finding(Status.HOLDS if ratio < 1.1 else Status.FAILS, Grade.EXACT, said, witness, abs(counted - 4) < 1e-9)
 
 
+def a_round_within_deviations(book: Book) -> Finding:
+    least = float((edges("FedCOG")[0] - BEFORE * FEDAVG_ROUND) / FEDAVG_ROUND)
+    said = f"one deviation lower a round of FedCOG would have taken {least:.3g} times a round of FedAvg"
+    return Finding(Status.HOLDS if least < 1.1 else Status.FAILS, Grade.EXACT, said)
+
+
 def networks() -> Mapping[str, int]:
     from empirics.networks import network
 
@@ -125,14 +131,20 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "fedcog.table_4.per_round",
-        "A round of FedCOG costs little more than one of FedAvg, as 1001 against 983 seconds suggest.",
+        "Table 4 shows that a round of FedCOG costs little more than one of FedAvg.",
         at("Section 6.4 and Table 4"),
         Kind.TABLE,
-        Computed("takes 50 rounds of FedAvg off the 51", a_round_of_fedcog),
-        known=Status.FAILS,
-        note="Ours; the text says 'moderate', the caption 'minor'. Only one of the 51 rounds is FedCOG's: taken at "
-        "their word the two times make it twice as long as one of FedAvg. With deviations of 100 seconds they say "
-        "little either way.",
+        Readings(
+            {
+                "its means": Computed("takes 50 rounds of FedAvg off the 51", a_round_of_fedcog),
+                "within its deviations": Computed("the same with one deviation less", a_round_within_deviations),
+            },
+            holding=("within its deviations",),
+        ),
+        known=Status.OPEN,
+        note="The text says 'moderate', the caption 'minor'. Only one of the 51 rounds is FedCOG's: by the two means "
+        "it takes twice as long as one of FedAvg; with deviations of 100 seconds over all rounds they say little of "
+        "one.",
     ),
     Claim(
         "fedcog.table_4.local_training",

@@ -15,7 +15,7 @@ from bounds.vocabulary import (
     samples_per_class as n,
 )
 
-from ..checkers import All, Computed, Prints, Same, Total
+from ..checkers import All, Computed, Prints, Refuted, Same, Total
 from ..checkers.formulas import relations
 from ..checkers.points import true_at, value
 from ..claims import Book, Claim, Finding, Grade, Kind, Repair, Status
@@ -135,13 +135,22 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "fedcog.labels.budget",
-        "The default of 256 generated samples can be the same number of every class of CIFAR-10.",
+        "The default of 256 generated samples cannot be the same number of every class of CIFAR-10, nor of CIFAR-100.",
         at("Section 4.1 and Section 6.1"),
         Kind.SETTING,
-        Prints({"samples of every class": str(BUDGET // 10)}, {"samples of every class": BUDGET / 10}),
-        known=Status.FAILS,
-        note="Ours; the text does not say which rule the experiments use. 256 is no multiple of 10 nor of 100: the "
-        "uniform rule as stated makes no 256 samples.",
+        All(
+            {
+                f"{number} classes": Refuted(
+                    Prints(
+                        {"samples of every class": str(BUDGET // number)}, {"samples of every class": BUDGET / number}
+                    )
+                )
+                for number in (10, 100)
+            }
+        ),
+        known=Status.HOLDS,
+        note="Ours: the uniform rule as stated makes no 256 samples. The text does not say which rule the experiments "
+        "use.",
     ),
     Claim(
         "fedcog.labels.example",

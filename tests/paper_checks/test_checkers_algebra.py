@@ -7,6 +7,7 @@ from checker_toys import cost, depth, inner, offset, place, portion, repeats, ru
 from bounds.operators import ClientMax, ClientMean, ClientSum
 from bounds.vocabulary import client_weight, clients, local_gap
 from paper_checks.checkers import ArgminIs, At, derivative_is, Same, term, Total
+from paper_checks.checkers.numbers import side_by_side
 from paper_checks.claims import Book, ClaimError, Grade, Status
 
 HOLDS, FAILS, OPEN = Status.HOLDS, Status.FAILS, Status.OPEN
@@ -35,6 +36,25 @@ def test_a_planted_error_is_caught_with_a_witness(name):
     assert found.status is FAILS
     here = {q: sp.Rational(found.witness[q.name]) for q in FORMULA.free_symbols if q.name in found.witness}
     assert abs(sp.N((PLANTED[name] - FORMULA).subs(here), 50)) > 1e-13
+
+
+def test_evidence_tells_numbers_apart_that_have_the_same_six_digits():
+    found = run(Same("toys.printed", speed), printed=speed * (1 + sp.Rational(3, 10**9)))
+    assert "(more by a share of 3e-09)" in found.evidence
+    assert (
+        "less by a share of 3e-09"
+        in run(Same("toys.printed", speed), printed=speed * (1 - sp.Rational(3, 10**9))).evidence
+    )
+    assert "share" not in run(Same("toys.printed", speed), printed=2 * speed).evidence
+
+
+def test_numbers_side_by_side():
+    assert side_by_side(sp.Rational(1, 3), sp.Rational(1, 7)) == "1/3 against 1/7"
+    assert side_by_side(sp.Integer(2), sp.Integer(2), ">") == "2 > 2"
+    big = sp.Integer(771367000000)
+    assert side_by_side(big + 4, big) == "7.71367e+11 against 7.71367e+11 (more by a share of 5.2e-12)"
+    assert side_by_side(-big - 4, -big).endswith("(less by a share of 5.2e-12)")
+    assert side_by_side(sp.nan, sp.nan) == "nan against nan"
 
 
 def test_an_error_in_a_bound_of_the_catalogue_is_caught():

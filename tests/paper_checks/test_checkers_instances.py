@@ -52,3 +52,16 @@ def test_a_witness_of_another_formula_is_refused(tmp_path, monkeypatch):
         Broken(NAME, "cut.json")(Book())
     with pytest.raises(WitnessError, match="no_such"):
         Broken(NAME, "no_such.json")(Book())
+
+
+@pytest.mark.parametrize(
+    ("measured", "bound", "said"),
+    [
+        ("25/4", "-25/4", "exact value 6.25 against bound -6.25"),
+        ("771367000001", "771367000000", "exact value 771367000001 against bound 771367000000"),
+        ("1.00000000000000000001", "1", "exact value 1 against bound 1 (+1e-20)"),
+        ("0.5000", "1/2", "exact value 0.5 against bound 0.5"),
+    ],
+)
+def test_both_sides_are_shown_in_digits_that_tell_them_apart(measured, bound, said):
+    assert instances._beside(measured, bound) == said
