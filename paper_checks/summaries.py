@@ -12,11 +12,11 @@ SUMMARIES: dict[str, tuple[str, ...]] = {
         "first [fedals.discussion.iid_second_term], and the first term alone is no bound. The advantage that is "
         "claimed over earlier work rests on it [fedals.discussion.enhancement], and so does the explanation of the iid "
         "experiments [fedals.settings.iid_factor].",
-        "The bound for many rounds is not proved. Its first step measures a model that has not seen the round's "
-        "samples, a slip of an index [fedals.eq_56]; its last puts in a rate for local steps that forgets where they "
-        "start [fedals.eq_58.local_steps] and asks nothing of the step size [fedals.eq_58.constant_step]. The step "
-        "between loses a suboptimality [fedals.eq_57], but is true [fedals.eq_57.true]. Constants and complexity stay "
-        "open, so that no instance could refute the theorem itself [fedals.theorem_4_3.constants].",
+        "The proof of the bound for many rounds has gaps. Its first step measures a model that has not seen the "
+        "round's samples, a slip of an index [fedals.eq_56]; its last puts in a rate for local steps that forgets "
+        "where they start [fedals.eq_58.local_steps] and asks nothing of the step size [fedals.eq_58.constant_step]. "
+        "The step between loses a suboptimality [fedals.eq_57], but is true [fedals.eq_57.true]. Constants and "
+        "complexity stay open, so that no instance could refute the theorem itself [fedals.theorem_4_3.constants].",
         "For partial participation two of the averaging identities are true by draws and false by clients "
         "[fedals.lemma_d1.weight]. More serious, fixed numbers are put in the place of a model that depends on who "
         "takes part: its participation gap is not zero [fedals.eq_71], and clients without any noise violate both "
