@@ -178,8 +178,7 @@ CARRY_OVER = Claim(
             ),
             "falls with K": MonotoneIn("fedinit.theorem_2_order", K, up=False, where=(D > 0,)),
             "dissimilarity free of K": Same(
-                At(term("fedinit.theorem_2_order", "dissimilarity"), {K: 2 * K}),
-                term("fedinit.theorem_2_order", "dissimilarity"),
+                term("fedinit.theorem_2_order", "dissimilarity"), L * G2 / (N * T), where=(G2 > 0,)
             ),
         }
     ),
