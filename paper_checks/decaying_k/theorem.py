@@ -111,7 +111,7 @@ WITH_ITS_G = Claim(
     Computed("the stationary second moment of two opposed clients, in exact numbers", _stationary),
     known=Status.FAILS,
     note="The model of a round is that of the clients drawn, which are drawn towards minima of their own; the distance "
-    "of the start from x^* does not know of them.",
+    "of the start from x^* does not know of them. The witness keeps K_r constant, which (8) takes Theorem 1 to allow.",
     repair=Repair(
         "with G a bound on the clients' stochastic gradients", Dominates(REPAIRED, evaluations=50, seed=1), REPAIRED
     ),
