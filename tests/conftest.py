@@ -5,10 +5,13 @@ report says so.
 """
 
 import os
+import signal
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 os.environ["MPLBACKEND"] = "Agg"
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs, whose children would be deaf
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402

@@ -206,7 +206,11 @@ def test_ctrl_c_ends_with_one_line(tmp_path):
     assert run.stdout.readline() == "ready\n"
     time.sleep(4)
     run.send_signal(signal.SIGINT)
-    _, err = run.communicate(timeout=60)
+    try:
+        _, err = run.communicate(timeout=60)
+    finally:
+        run.kill()
+        run.communicate()
     assert run.returncode == 130
     assert err == "interrupted: the run is incomplete\n"
 
