@@ -9,3 +9,17 @@ EXPLAINED: dict[str, str] = {
     "fedcog.descent_with_drift | condition 'drift does not feed itself: A < 1'": IMPLIED,
     "fedcog.descent_one_round | condition 'drift does not feed itself: A < 1'": IMPLIED,
 }
+
+PATTERNS: dict[str, str] = {
+    r"MeasuredIn\.mixed: turned": "only says how a formula fails that adds different units",
+    r"MeasuredIn\.\w+: .*(doubled|sign turned)": "pure numbers carry no unit",
+    r"OrderIs\.order: .*(doubled|sign turned|constant)": "constants do not change an order",
+    r"MonotoneIn\.of: .*(doubled|squared)": "an increasing change of the argument keeps the direction",
+    r"ArgminIs\.of: doubled": "a factor does not move a minimum",
+    r"Informative\.(trivial|bound): ": "the verdict has room: a bound stays below, or above, another trivial value too",
+    r"ImpliedBy\.(smaller|larger): ": "the inequality has room, or the error makes it weaker",
+    r"Prints\.(printed|computed): ": "two units of the last digit are within what rounding of the other number hides",
+    r"Refuted\.check: ": "the inner statement stays false",
+    r"Same\.\w+: At\.put: .*sign turned": "the quantity enters squared",
+}
+"""Errors in checks that leave the statement as it is or weaker, by what their name contains."""

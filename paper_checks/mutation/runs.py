@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,7 @@ from ..audit import audit, judge, Verdict
 from ..claims import Book, Claim
 from ..forking import spread
 from .checks import mutant_checks
-from .explained import EXPLAINED
+from .explained import EXPLAINED, PATTERNS
 from .formulas import Mutant, mutants
 
 SLOWEST = 20.0  # seconds; slower claims are not asked
@@ -41,7 +42,9 @@ class Tally:
 
 def reason(name: str) -> str:
     """Why a survivor is none to worry about, where somebody has said so."""
-    return next((why for start, why in EXPLAINED.items() if name.startswith(start)), "")
+    named = (why for start, why in EXPLAINED.items() if name.startswith(start))
+    sorts = (why for pattern, why in PATTERNS.items() if re.search(pattern, name))
+    return next(named, next(sorts, ""))
 
 
 def attack_bounds(
