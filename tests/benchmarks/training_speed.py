@@ -177,7 +177,7 @@ def peers_report(options: argparse.Namespace) -> tuple[str, bool]:
             missing.append(f"{name}: {python}")
         else:
             drivers[name] = (python, driver)
-    cells = CELLS if options.all else QUICK
+    cells = [c for c in (CELLS if options.all else QUICK) if options.only in title(c)]
     results = compare(drivers, cells, options.repeats, options.seconds)
     spent = medians(results)
     said = verdicts(cells, spent)
@@ -225,6 +225,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=2.0, help="of rounds per run")
     parser.add_argument("--parts", nargs="+", choices=["peers", "scaling"], default=["peers", "scaling"])
     parser.add_argument("--all", action="store_true", help="all settings and numbers of steps")
+    parser.add_argument("--only", default="", help="cells whose title holds this, such as 'cnn 20of20 K=5, 1 core'")
     parser.add_argument("--write", action="store_true", help="put the tables into RESULTS.md")
     options = parser.parse_args(arguments)
     made = [{"peers": peers_report, "scaling": scaling_report}[part](options) for part in options.parts]
