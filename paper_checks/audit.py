@@ -27,7 +27,7 @@ class Word(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim after its check: what was found, what of its repair, the bounds that were asked for, and the seconds."""
+    """A claim after its check: what was found, what of its repair, the bounds that were asked for, and the CPU seconds."""
 
     claim: Claim
     finding: Finding
@@ -58,7 +58,7 @@ def claim(name: str) -> Claim:
 
 def judge(claim: Claim, book: Book | None = None) -> Verdict:
     """Run one claim's check and its repair's. A check that raises is a finding too: OPEN, and not as audited."""
-    book, began = book or Book(), time.perf_counter()
+    book, began = book or Book(), time.process_time()
     before, book.asked = book.asked, set()
     try:
         finding, crashed = _found(claim.check, book), False
@@ -68,7 +68,7 @@ def judge(claim: Claim, book: Book | None = None) -> Verdict:
         finding, repair, crashed = Finding(Status.OPEN, Grade.READ, said, as_audited=False), None, True
     asked = tuple(sorted({*book.asked, *claim.about}))
     book.asked |= before
-    return Verdict(claim, finding, repair, asked, time.perf_counter() - began, crashed)
+    return Verdict(claim, finding, repair, asked, time.process_time() - began, crashed)
 
 
 def _found(check: Check, book: Book) -> Finding:
