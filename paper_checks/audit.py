@@ -27,7 +27,7 @@ class Word(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim after its check: what was found, what of its repair, the bounds that were asked for, and the CPU seconds."""
+    """A claim after its check: what was found, what of its repair, the bounds asked for, and the CPU seconds."""
 
     claim: Claim
     finding: Finding
