@@ -252,6 +252,7 @@ ELSEWHERE = {
     "results": "empirics.sweeping.command:results",
     "check": "paper_checks.command:check",
     "falsify": "paper_checks.falsifier.command:main",
+    "figure": "figures.command:figure",
 }
 """Verbs whose options are read where their work is done: ``module:function``, called with the rest of the line."""
 

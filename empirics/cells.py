@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from .algorithms import algorithm as read_algorithm
@@ -11,7 +12,15 @@ from .measuring import measurement, Row, Run
 from .problem import FederatedProblem
 from .setting import Setting
 from .store import Outcome
-from .tasks import task
+from .tasks import Task, task
+
+LOADED = 2
+"""Data sets that a worker keeps: reading CIFAR-10 takes longer than many a run on it."""
+
+
+@lru_cache(maxsize=LOADED)
+def _task(problem: str) -> Task:
+    return task(problem)
 
 
 def train(
@@ -30,7 +39,7 @@ def train(
     **setting: Any,
 ) -> Outcome:
     """One training run with one seed, in this process on one thread; ``setting`` holds more fields of ``Setting``."""
-    dealt = task(problem).deal(
+    dealt = _task(problem).deal(
         partition, clients, seed, client_weight=client_weight, augment=augment, local_test=local_test
     )
     plan = Setting(rounds, cohort or dealt.clients, client_weight=client_weight, **setting)

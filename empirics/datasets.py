@@ -11,7 +11,21 @@ from pathlib import Path
 
 from bounds.errors import unknown
 
-from .data import cifar, embedded, flair, idx, leaf, libsvm, multinli, natural, omniglot, shakespeare, svhn, tweets
+from .data import (
+    cifar,
+    embedded,
+    flair,
+    idx,
+    leaf,
+    libsvm,
+    multinli,
+    natural,
+    omniglot,
+    parts,
+    shakespeare,
+    svhn,
+    tweets,
+)
 from .data.dataset import Dataset
 from .data.download import fetch
 from .data.embedded import digits
@@ -27,9 +41,11 @@ DATASETS: dict[str, Callable[..., Dataset]] = {
     "digits": digits,
     "fashion_mnist": idx.fashion_mnist,
     "femnist": leaf.femnist,
+    "fewer": parts.fewer,
     "flair": flair.flair,
     "german": libsvm.german,
     "heart_disease": natural.heart_disease,
+    "held_out": parts.held_out,
     "iris": embedded.iris,
     "landmine": natural.landmine,
     "mnist": idx.mnist,

@@ -36,6 +36,8 @@ STYLE: dict[str, Any] = {
     "savefig.pad_inches": 0.05,
     "savefig.dpi": 200,
     "svg.hashsalt": "fedbounds",
+    "pdf.fonttype": 42,
+    "ps.fonttype": 42,
     "hatch.linewidth": 0.4,
 }
 

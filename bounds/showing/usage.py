@@ -47,6 +47,8 @@ VERBS = {
                   "fedbounds check decaying_k.theorem_2"),
     "falsify": Verb("search for an instance that meets every assumption and violates a bound",
                     "fedbounds falsify fedcog.smoothness_step --evaluations 200"),
+    "figure": Verb("the figures and tables of the papers, beside what they report; without a name, their list",
+                   "fedbounds figure fedinit.table_3 --scale smoke"),
 }
 OPTIONS: dict[str, dict[str, Any]] = {
     "--paper": {"metavar": "P", "help": "only the bounds of one paper"},

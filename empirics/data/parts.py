@@ -1,0 +1,50 @@
+"""Data sets made of another one: a test set held out where there is none, fewer samples where there are many."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..errors import EmpiricsError
+from ..streams import stream
+from .dataset import Dataset
+
+
+def held_out(data: Dataset, share: float = 0.2) -> Dataset:
+    """``data`` with ``share`` of its samples, the same ones always, kept out as its test set."""
+    _is_set("held_out", data)
+    if data.test is not None:
+        raise EmpiricsError(f"{data} has a test set already: use it as it is")
+    if data.overlap:
+        raise EmpiricsError(f"the samples of {data} overlap: hold out parts of clients instead (local_test='held_out')")
+    if not 0 < share < 1:
+        raise EmpiricsError(f"held_out: share must be between 0 and 1; got {share}")
+    order = stream(0, "held out").permutation(len(data))
+    kept = round(len(data) * (1 - share))
+    if not 0 < kept < len(data):
+        raise EmpiricsError(f"held_out: a share of {share} of {len(data)} samples leaves one part empty")
+    name = f"held_out({data.name}, share={share})"
+    train, test = data.part(np.sort(order[:kept])), data.part(np.sort(order[kept:]))
+    return replace(train, name=name, test=replace(test, name=name))
+
+
+def fewer(data: Dataset, train: int | None = None, test: int | None = None) -> Dataset:
+    """``data`` with at most so many training and test samples, the same random ones always (None: all)."""
+    _is_set("fewer", data)
+    name = f"fewer({data.name}, train={train}, test={test})"
+    cut, tests = _some(data, train, "train"), data.test and _some(data.test, test, "test")
+    return replace(cut, name=name, test=tests and replace(tests, name=name))
+
+
+def _some(data: Dataset, most: int | None, word: str) -> Dataset:
+    if most is None or most >= len(data):
+        return data
+    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+        raise EmpiricsError(f"fewer: {word} must be a whole number >= 1; got {most!r}")
+    return data.part(np.sort(stream(0, f"fewer {word}").permutation(len(data))[:most]))
+
+
+def _is_set(word: str, data: object) -> None:
+    if not isinstance(data, Dataset):
+        raise EmpiricsError(f"{word} needs a data set, such as {word}(digits); got {data!r}")

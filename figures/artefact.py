@@ -1,0 +1,57 @@
+"""A figure or a table: the runs it reads, the numbers it shows, and how these are drawn, three functions apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from empirics.store import Cell
+
+from .comparing import Agreement, Judged
+from .runs import Runs
+
+SCALES: dict[str, str] = {
+    "smoke": "seconds, on data that come with the packages: everything runs end to end",
+    "laptop": "the whole set in an hour on two cores: smaller networks, fewer rounds and seeds",
+    "overnight": "the whole set in ten hours on two cores",
+    "paper": "the setting of the paper itself, for GPUs",
+}
+"""How much is computed; every artefact exists at all of them."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Everything an artefact shows at one scale. ``rows`` is the CSV beside it, and all that may be drawn.
+
+    ``sheet`` is a table as printed, its header first. ``caption`` says which data, how many rounds and seeds, and what
+    differs from the paper. ``unavailable`` says why there is nothing of ours to show.
+    """
+
+    caption: str
+    rows: Sequence[Mapping[str, Any]]
+    sheet: Sequence[Sequence[str]] = ()
+    conclusions: Sequence[Judged] = ()
+    agreement: Sequence[Agreement] = ()
+    unavailable: str = ""
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """One figure or table by ``name`` (``fedinit.table_3``); ``draw`` is None for a table.
+
+    ``cells(scale)`` are the runs that it reads, ``data(runs, scale)`` the numbers from them, ``draw(shown)`` a
+    matplotlib figure of these numbers and nothing else. ``source`` is the place in the paper, empty for ours.
+    """
+
+    name: str
+    title: str
+    source: str
+    cells: Callable[[str], Sequence[Cell]]
+    data: Callable[[Runs, str], Shown]
+    draw: Callable[[Shown], Any] | None = field(default=None)
+
+    @property
+    def paper(self) -> str:
+        """The short name of the paper, or ``ours``."""
+        return self.name.partition(".")[0]

@@ -1,0 +1,40 @@
+"""Every figure and table by name; the file of each is imported when it is asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from bounds.errors import unknown
+
+from .artefact import Artefact
+
+FILES: dict[str, tuple[str, ...]] = {
+    "fedals": (*(f"figure_{i}" for i in (1, 2, 3)), *(f"table_{i}" for i in range(1, 6))),
+    "fedinit": (
+        *(f"figure_{i}" for i in ("1a", "1b", *range(2, 8))),
+        *(f"table_{i}" for i in (1, 2, 3, *range(6, 12))),
+    ),
+    "decaying_k": ("figure_1", "figure_2", *(f"table_{i}" for i in range(1, 5))),
+    "fedcog": (*(f"figure_{i}" for i in (2, 3, 5, 6)), *(f"table_{i}" for i in range(1, 12))),
+    "ours": (),
+}
+"""The files of each paper's folder here, figures first."""
+
+NAMES = tuple(f"{paper}.{file}" for paper, files in FILES.items() for file in files)
+
+
+def artefact(name: str) -> Artefact:
+    """The figure or table of that name."""
+    if name not in NAMES:
+        raise unknown("figure or table", name, NAMES)
+    made: Artefact = import_module(f"figures.{name}").ARTEFACT
+    return made
+
+
+def chosen(names: tuple[str, ...] | list[str]) -> list[Artefact]:
+    """The artefacts of these names; ``all`` is every one, a paper's short name all of its own."""
+    wanted: dict[str, None] = {}
+    for name in names:
+        group = NAMES if name == "all" else tuple(n for n in NAMES if n.partition(".")[0] == name)
+        wanted.update(dict.fromkeys(group or (name,)))
+    return [artefact(name) for name in wanted]

@@ -1,0 +1,105 @@
+"""The verb ``figure``: list the figures and tables, run what they need, write them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryFile
+
+from bounds.errors import unknown
+from bounds.showing.tables import aligned
+from bounds.showing.usage import Parser, STATUS, VERBS
+from empirics.errors import EmpiricsError
+from empirics.progress import progress
+from empirics.store import Store
+from empirics.sweeping.command import folder as store_folder
+from empirics.sweeping.engine import Done, sweep
+
+from .artefact import Artefact, SCALES
+from .catalogue import artefact, chosen, NAMES
+from .making import budget, cells, make
+
+FINE, FINDING = 0, 1
+
+
+def figure(arguments: Sequence[str]) -> int:
+    """Run what is missing and write the figures; 1 when a run failed."""
+    try:
+        args = _parser().parse_args(list(arguments))
+    except SystemExit:  # --help
+        return FINE
+    if not args.names:
+        return _list()
+    if args.scale not in SCALES:
+        raise unknown("scale", args.scale, SCALES)
+    if args.workers is not None and args.workers < 0:
+        raise EmpiricsError(f"workers must be >= 0; got {args.workers}")
+    wanted = chosen(args.names)
+    target = Path(args.output or f"figures-{args.scale}")
+    writable(target)
+    store = Store(store_folder(args.store))
+    failed = [] if args.no_sweep else _sweep(wanted, args, store)
+    with progress() as bar:
+        bar.start(len(wanted))
+        paths = [path for made in make(wanted, args.scale, store, target, bar.step) for path in made]
+    print(f"{len(wanted)} figures and tables, {len(paths)} files in {target}")
+    return FINDING if failed else FINE
+
+
+def writable(folder: Path) -> None:
+    """The output's folder, made and tried before an hour is spent."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise EmpiricsError(f"-o {folder}: {error.strerror}") from None
+
+
+def _sweep(wanted: Sequence[Artefact], args: argparse.Namespace, store: Store) -> list[Done]:
+    todo = cells(wanted, args.scale)
+    missing = todo if args.fresh else [cell for cell in todo if not store.has(cell)]
+    minutes = budget(wanted, args.scale, missing)
+    print(f"{len(todo)} runs, {len(missing)} to do: at most {minutes:.0f} minutes of one core", file=sys.stderr)
+    failed: list[Done] = []
+    with progress() as bar:
+        bar.start(len(todo))
+
+        def heard(done: Done) -> None:
+            if done.how == "failed":
+                failed.append(done)
+                print(f"failed: {done.cell}: {done.error}", file=sys.stderr, flush=True)
+            bar.step()
+
+        sweep(todo, store, args.workers, args.scheduler, args.fresh, heard)
+    return failed
+
+
+def _list() -> int:
+    for line in aligned([[name, made.source or "ours", made.title] for name in NAMES for made in [artefact(name)]]):
+        print(line)
+    return FINE
+
+
+def _parser() -> Parser:
+    scales = "\n".join(f"  {name:<10} {words}" for name, words in SCALES.items())
+    parser = Parser(
+        prog="fedbounds figure",
+        description=f"{VERBS['figure'].words}\n\nexample: {VERBS['figure'].example}\n\nscales:\n{scales}",
+        epilog=STATUS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("names", nargs="*", metavar="NAME", help="figures or tables, a paper's short name, or all; none: list them")
+    add("--scale", default="laptop", metavar="S", help="how much is computed (laptop)")
+    add("-o", dest="output", metavar="DIR", help="where the files go (./figures-SCALE)")
+    add("--store", type=Path, metavar="DIR", help="folder of the runs ($FEDBOUNDS_STORE, else ./fedbounds-store)")
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--fresh", action="store_true", help="run everything again")
+    group.add_argument("--no-sweep", action="store_true", help="draw what is there, run nothing")
+    add("--workers", type=int, metavar="N", help="processes (one per core, or per GPU); 0: in this process")
+    add("--scheduler", default="", metavar="ADDRESS", help="a running dask cluster instead")
+    return parser

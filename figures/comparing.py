@@ -1,0 +1,197 @@
+"""What a paper reports beside what we measure: rank agreement, and whether its conclusion is seen here.
+
+A conclusion is a list of pairs "this is above that". Each pair is compared seed by seed (runs of one seed share data,
+start and batches), the variance of the differences is pooled over the pairs, and the intervals hold simultaneously with
+95 %. Wrong with 5 % where differences are normal with equal variance; with few seeds most conclusions stay undecided.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+
+import numpy as np
+
+from .runs import standard_error
+
+LEVEL = 0.05
+DRAWS = 400
+"""Resampled tables behind the interval of a rank correlation."""
+
+
+class Verdict(StrEnum):
+    """Of a paper's conclusion, at the scale of our runs."""
+
+    REPRODUCED = "reproduced"
+    NOT = "not reproduced"
+    UNDECIDED = "not decidable at this scale"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A conclusion in words, the verdict, and the comparisons behind it."""
+
+    words: str
+    verdict: Verdict
+    why: str
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Kendall's tau between a reported column and ours; ``low`` and ``high`` enclose 90 % of it under both noises."""
+
+    column: str
+    tau: float
+    low: float
+    high: float
+    items: int
+
+    def __str__(self) -> str:
+        return f"{self.tau:+.2f} [{self.low:+.2f}, {self.high:+.2f}] over {self.items}"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One place of a table: what the paper prints (NaN: nothing), and ours, one value per seed (none: not run)."""
+
+    row: str
+    column: str
+    reported: float
+    reported_std: float
+    ours: tuple[float, ...]
+    note: str = ""
+
+    @property
+    def mean(self) -> float:
+        """Over seeds; NaN where there is none."""
+        return float(np.mean(self.ours)) if self.ours else math.nan
+
+    @property
+    def error(self) -> float:
+        """Standard error of the mean over seeds."""
+        return standard_error(self.ours)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The claim that ``higher`` lies above ``lower``, by at least ``margin``; one value per seed each, paired."""
+
+    words: str
+    higher: Sequence[float]
+    lower: Sequence[float]
+    margin: float = 0.0
+
+    @property
+    def differences(self) -> np.ndarray:
+        """Seed by seed, without seeds that miss either value."""
+        shared = min(len(self.higher), len(self.lower))
+        apart = np.asarray(self.higher[:shared], float) - np.asarray(self.lower[:shared], float) - self.margin
+        return apart[np.isfinite(apart)]
+
+
+def judge(words: str, pairs: Iterable[Pair]) -> Judged:
+    """Reproduced if every pair is surely in the order claimed, not reproduced if one is surely in the other."""
+    claimed = list(pairs)
+    found = [pair.differences for pair in claimed]
+    if not claimed or any(not len(d) for d in found):
+        missing = next((p.words for p, d in zip(claimed, found, strict=True) if not len(d)), "everything")
+        return Judged(words, Verdict.UNDECIDED, f"not measured: {missing}")
+    freedom = sum(len(d) - 1 for d in found)
+    if not freedom:
+        return Judged(words, Verdict.UNDECIDED, "one seed has no spread")
+    spread = math.sqrt(sum(float(np.sum((d - d.mean()) ** 2)) for d in found) / freedom)
+    wide = _quantile(freedom, LEVEL / len(claimed)) * spread
+    means = np.array([float(d.mean()) for d in found])
+    half = np.array([wide / math.sqrt(len(d)) for d in found])
+    sure, against = means > half, means < -half
+    verdict = Verdict.REPRODUCED if sure.all() else Verdict.NOT if against.any() else Verdict.UNDECIDED
+    worst = int(np.argmin(means))
+    told = f"{_of(sure)} comparisons surely so, {_of(against)} surely the other way; least: {claimed[worst].words} "
+    return Judged(words, verdict, f"{told}{means[worst]:+.3g} ± {half[worst]:.2g}")
+
+
+def _of(mask: np.ndarray) -> str:
+    return f"{int(mask.sum())} of {len(mask)}"
+
+
+@cache
+def _quantile(freedom: int, level: float) -> float:
+    from scipy.stats import t
+
+    return float(t.ppf(1 - level / 2, freedom))
+
+
+def leads(entries: Sequence[Entry], row: str, others: Iterable[str] = (), columns: Iterable[str] = ()) -> list[Pair]:
+    """The pairs of "``row`` is above every other row in every column"."""
+    table = by_place(entries)
+    shown = list(columns) or list(dict.fromkeys(e.column for e in entries if e.ours))
+    beside = list(others) or [r for r in dict.fromkeys(e.row for e in entries if e.ours) if r != row]
+    return [
+        Pair(f"{row} over {other}, {column}", table[row, column].ours, table[other, column].ours)
+        for column in shown
+        for other in beside
+        if (row, column) in table and (other, column) in table
+    ]
+
+
+def by_place(entries: Iterable[Entry]) -> Mapping[tuple[str, str], Entry]:
+    """Entries by (row, column)."""
+    return {(e.row, e.column): e for e in entries}
+
+
+# ---- rank agreement ----
+
+
+def agreements(entries: Sequence[Entry]) -> list[Agreement]:
+    """One per column that has three or more rows with both numbers."""
+    columns = dict.fromkeys(e.column for e in entries)
+    both = {c: [e for e in entries if e.column == c and _both(e)] for c in columns}
+    return [agreement(c, found) for c, found in both.items() if len(found) > 2]
+
+
+def _both(entry: Entry) -> bool:
+    return math.isfinite(entry.reported) and math.isfinite(entry.mean)
+
+
+def agreement(column: str, entries: Sequence[Entry]) -> Agreement:
+    """Kendall's tau-b over rows; its interval comes from moving both sides by their noise (printed std, pooled ours)."""
+    reported = np.array([e.reported for e in entries])
+    ours = np.array([e.mean for e in entries])
+    noise = np.array([e.reported_std if math.isfinite(e.reported_std) else 0.0 for e in entries])
+    spread, freedom = _pooled(entries)
+    error = np.array([spread / math.sqrt(len(e.ours)) for e in entries])
+    draw = np.random.default_rng(20231)
+    moved = kendall(
+        reported + noise * draw.standard_normal((DRAWS, len(entries))),
+        ours + error * draw.standard_normal((DRAWS, len(entries))),
+    )
+    low, high = np.quantile(moved, [0.05, 0.95]) if freedom else (-1.0, 1.0)
+    return Agreement(column, float(kendall(reported[None], ours[None])[0]), float(low), float(high), len(entries))
+
+
+def _pooled(entries: Sequence[Entry]) -> tuple[float, int]:
+    """Standard deviation over seeds, pooled over entries, and its degrees of freedom.
+
+    Runs of one seed share data and start, which moves them together and no rank; where every entry has the same seeds,
+    what they share is taken out first.
+    """
+    values = [np.array(e.ours) for e in entries]
+    rest = [v - v.mean() for v in values]
+    freedom = sum(len(v) - 1 for v in values)
+    if len({len(v) for v in values}) == 1 and len(values) > 1:
+        together = np.array(rest)
+        rest = list(together - together.mean(0))
+        freedom -= len(values[0]) - 1
+    total = sum(float(np.sum(r**2)) for r in rest)
+    return (math.sqrt(total / freedom), freedom) if freedom else (0.0, 0)
+
+
+def kendall(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Kendall's tau-b along the last axis; 0 where one side is constant."""
+    i, j = np.triu_indices(x.shape[-1], 1)
+    a, b = np.sign(x[..., i] - x[..., j]), np.sign(y[..., i] - y[..., j])
+    untied = np.sqrt(np.count_nonzero(a, axis=-1) * np.count_nonzero(b, axis=-1))
+    return np.asarray(np.sum(a * b, axis=-1) / np.maximum(untied, 1))

@@ -1,0 +1,134 @@
+"""Pictures from rows: panels of curves with bands, one legend below, the caption's words at the foot.
+
+The rows are dicts with ``panel``, ``curve``, ``x``, ``y`` and ``error`` (half the band, NaN for none).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TYPE_CHECKING
+
+import numpy as np
+
+from .style import CYCLE, SILENT, WIDTH
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Row = Mapping[str, Any]
+
+COLOURS = (*CYCLE, "#c98b2b", "#3aa6b9", "#7a7a7a", "#b0568a", "#6b8e23", "#4b4b9b")
+DASHES = ("-", (0, (4, 1.5)), (0, (1.2, 1.2)), (0, (5, 1.5, 1.2, 1.5)))
+MARKS = "osD^vP"
+PANEL_HEIGHT = 1.45
+"""Inches of one row of panels."""
+TWO_DECADES = 100
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis: its words, and whether it is logarithmic."""
+
+    label: str
+    log: bool = False
+
+
+def canvas(rows: int, columns: int, legend_lines: int = 1, **options: Any) -> tuple[Any, Any]:
+    """A figure one column wide with ``rows`` x ``columns`` axes (an array), made without pyplot."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    made = Figure(figsize=(WIDTH, 0.55 + 0.16 * legend_lines + PANEL_HEIGHT * rows), layout="constrained")
+    FigureCanvasAgg(made)
+    return made, made.subplots(rows, columns, squeeze=False, **options)
+
+
+def panels(
+    rows: Sequence[Row], x: Axis, y: Axis, *, columns: int = 2, points: bool = False, shared: bool = False
+) -> Any:
+    """One axes per panel, one colour per curve; ``points`` joins few values by markers; ``shared``: one y for all."""
+    names = list(dict.fromkeys(r["panel"] for r in rows))
+    curves = list(dict.fromkeys(r["curve"] for r in rows))
+    wide = min(columns, max(len(names), 1))
+    lines = -(-len(names) // wide) or 1
+    made, axes = canvas(lines, wide, -(-len(curves) // 3), sharey=shared)
+    for ax, name in zip(axes.flat, names, strict=False):
+        for curve in curves:
+            chosen = [r for r in rows if r["panel"] == name and r["curve"] == curve]
+            if chosen:
+                one(ax, chosen, curve, curves.index(curve), points)
+        finish(ax, x, y, name if len(names) > 1 else "")
+    for ax in axes.flat[len(names) :]:
+        ax.set_visible(False)
+    words(axes, x, y)
+    legend(made, axes)
+    return made
+
+
+def one(ax: Axes, rows: Sequence[Row], label: str, place: int, points: bool = False) -> None:
+    """One curve with its band of errors, the ``place``-th of its picture."""
+    at, value, error = (np.array([float(r[k]) for r in rows]) for k in ("x", "y", "error"))
+    colour, dash = COLOURS[place % len(COLOURS)], DASHES[place // 4 % len(DASHES)]
+    if points:
+        ax.errorbar(at, value, np.nan_to_num(error), color=colour, ls=dash, lw=1, marker=MARKS[place % len(MARKS)],
+                    ms=3, elinewidth=0.8, label=label)  # fmt: skip
+        return
+    ax.plot(at, value, color=colour, ls=dash, lw=1.1, label=label)
+    if np.isfinite(error).any():
+        ax.fill_between(at, value - np.nan_to_num(error), value + np.nan_to_num(error), color=colour, alpha=0.18, lw=0)
+
+
+def finish(ax: Axes, x: Axis, y: Axis, title: str = "") -> None:
+    """Scales and title of one axes."""
+    if x.log:
+        ax.set_xscale("log")
+        plain_ticks(ax.xaxis, ax.get_xlim())
+    if y.log:
+        ax.set_yscale("log")
+        plain_ticks(ax.yaxis, ax.get_ylim())
+    if title:
+        ax.set_title(title, fontsize=7, parse_math=False)
+
+
+def plain_ticks(axis: Any, limits: tuple[float, float]) -> None:
+    """Words on a short logarithmic axis that cannot run into one another; a long one has powers of ten only."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    ratio = limits[1] / limits[0]
+    if ratio > TWO_DECADES:
+        axis.set_minor_formatter(NullFormatter())
+        return
+    first = "125" if ratio > 5 else "123456789"
+    for set_words in (axis.set_major_formatter, axis.set_minor_formatter):
+        set_words(FuncFormatter(lambda value, _: f"{value:g}" if f"{value:e}"[0] in first else ""))
+
+
+def words(axes: Any, x: Axis, y: Axis) -> None:
+    """The axes' words once each: x below the lowest visible axes of a column, y left of every row."""
+    for column in axes.T:
+        shown = [ax for ax in column if ax.get_visible()]
+        if shown:
+            shown[-1].set_xlabel(x.label)
+    for row in axes:
+        if row[0].get_visible():
+            row[0].set_ylabel(y.label)
+
+
+def legend(made: Any, axes: Any, columns: int = 3) -> None:
+    """One legend below, every label once."""
+    found: dict[str, Any] = {}
+    for ax in axes.flat:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    if len(found) > 1:
+        made.legend(found.values(), found.keys(), loc="outside lower center", ncols=min(columns, len(found)),
+                    fontsize=6.5, handlelength=1.8, columnspacing=1.0)  # fmt: skip
+
+
+def nothing(why: str) -> Any:
+    """A picture that says why there is nothing to draw."""
+    made, axes = canvas(1, 1)
+    axes[0, 0].set_axis_off()
+    axes[0, 0].text(0.5, 0.5, why, ha="center", va="center", color=SILENT, wrap=True)
+    return made

@@ -1,0 +1,45 @@
+"""From names to files: which runs are missing, running them, and writing every artefact."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+
+from empirics.store import Cell, Store
+
+from . import report, writing
+from .artefact import Artefact
+from .runs import Runs
+
+
+def cells(artefacts: Sequence[Artefact], scale: str) -> list[Cell]:
+    """The runs that these artefacts read, each once, in their order."""
+    return list({cell.key: cell for artefact in artefacts for cell in artefact.cells(scale)}.values())
+
+
+def budget(artefacts: Sequence[Artefact], scale: str, todo: Sequence[Cell]) -> float:
+    """Minutes of one core that these runs may take by the budgets written in each paper's grid."""
+    wanted = {cell.key for cell in todo}
+    planned: dict[str, float] = {}
+    for artefact in artefacts:
+        grid = import_module(f"figures.{artefact.paper}.grid")
+        planned |= {c.key: grid.budget(c, scale) for c in artefact.cells(scale) if c.key in wanted}
+    return sum(planned.values())
+
+
+def make(
+    artefacts: Sequence[Artefact], scale: str, store: Store, folder: Path, heard: Callable[[], object] = lambda: None
+) -> Iterator[list[Path]]:
+    """Write each artefact from what the store holds, and the report of all that lie in the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    runs = Runs(store)
+    for artefact in artefacts:
+        wanted = artefact.cells(scale)
+        shown = artefact.data(runs, scale)
+        used = [kept for cell in wanted if (kept := runs.kept(cell)) is not None]
+        yield writing.write(artefact, shown, writing.card(artefact, shown, scale, used, len(wanted)), folder)
+        heard()
+    path = folder / "REPORT.md"
+    path.write_text(report.text(report.read(folder)), encoding="utf-8")
+    yield [path]

@@ -1,0 +1,103 @@
+"""Stored runs, read once: curves and last values of the cells that a figure asks for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from empirics.store import Cell, Kept, Store
+
+Curve = tuple[np.ndarray, np.ndarray]
+"""Rounds and values."""
+
+
+class Runs:
+    """What a store holds, cell by cell; ``used`` remembers the results that were read."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._kept: dict[str, Kept | None] = {}
+        self._columns: dict[str, dict[str, list[Any]]] = {}
+        self._curves: dict[str, dict[tuple[str, str], Curve]] = {}
+        self.used: dict[str, Kept] = {}
+
+    def kept(self, cell: Cell) -> Kept | None:
+        """The result of a cell, None where it is missing or failed."""
+        if cell.key not in self._kept:
+            self._kept[cell.key] = next(iter(self._store.of([cell])), None)
+        found = self._kept[cell.key]
+        if found is not None:
+            self.used[cell.key] = found
+        return found
+
+    def has(self, cell: Cell) -> bool:
+        """Whether there is a result, be it of a run that diverged."""
+        return self.kept(cell) is not None
+
+    def diverged(self, cell: Cell) -> bool:
+        """Whether the run left the finite numbers."""
+        found = self.kept(cell)
+        return found is not None and found.status == "diverged"
+
+    def fact(self, cell: Cell, name: str) -> Any:
+        """A single value that the cell told, None where it is missing."""
+        found = self.kept(cell)
+        return None if found is None else found.card.get("facts", {}).get(name)
+
+    def columns(self, cell: Cell) -> dict[str, list[Any]]:
+        """The cell's table, column by column; empty where it is missing."""
+        found = self.kept(cell)
+        if found is None:
+            return {}
+        if cell.key not in self._columns:
+            self._columns[cell.key] = found.columns()
+        return self._columns[cell.key]
+
+    def curve(self, cell: Cell, quantity: str, layer: str = "") -> Curve:
+        """A federation-wide quantity at its measured rounds; empty where it is missing."""
+        return self._all(cell).get((quantity, layer), (np.empty(0), np.empty(0)))
+
+    def layers(self, cell: Cell, quantity: str) -> list[str]:
+        """The layers for which a quantity was measured, in the order of the network."""
+        return [layer for name, layer in self._all(cell) if name == quantity and layer]
+
+    def last(self, cell: Cell, quantity: str, window: int = 1, diverged: float = math.nan) -> float:
+        """Its mean over the last ``window`` measurements; NaN where missing, ``diverged`` for a run that did so."""
+        if self.diverged(cell):
+            return diverged
+        values = self.curve(cell, quantity)[1]
+        return float(np.mean(values[-window:])) if len(values) else math.nan
+
+    def _all(self, cell: Cell) -> dict[tuple[str, str], Curve]:
+        if cell.key not in self._curves:
+            self._curves[cell.key] = _curves(self.columns(cell))
+        return self._curves[cell.key]
+
+
+def _curves(columns: dict[str, list[Any]]) -> dict[tuple[str, str], Curve]:
+    found: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    names = ("quantity", "layer", "client", "step", "round", "value")
+    if "quantity" not in columns:
+        return {}
+    for quantity, layer, client, step, at, value in zip(*(columns[n] for n in names), strict=True):
+        if client is None and step is None:
+            found.setdefault((quantity, layer), []).append((at, value))
+    return {key: (np.array([p[0] for p in ps]), np.array([p[1] for p in ps])) for key, ps in found.items()}
+
+
+def mean_curve(curves: Iterable[Curve]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rounds, mean and standard error over runs (one per seed); runs that end early count as far as they go."""
+    table: dict[float, list[float]] = {}
+    for at, values in curves:
+        for x, y in zip(at, values, strict=True):
+            table.setdefault(float(x), []).append(float(y))
+    x = sorted(table)
+    return np.array(x), np.array([np.mean(table[i]) for i in x]), np.array([standard_error(table[i]) for i in x])
+
+
+def standard_error(values: Sequence[float]) -> float:
+    """Of the mean; NaN for a single value."""
+    return float(np.std(values, ddof=1) / len(values) ** 0.5) if len(values) > 1 else math.nan

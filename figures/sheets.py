@@ -1,0 +1,65 @@
+"""Entries as a printed table and as tidy rows: reported and ours side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from paper_checks.reported import Reported
+
+from .comparing import by_place, Entry
+
+Sheet = list[list[str]]
+
+
+def number(text: str) -> float:
+    """A printed number; NaN where the paper prints none or words."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def entry(printed: Reported | None, row: str, column: str, ours: Sequence[float], note: str = "") -> Entry:
+    """What a paper prints at one place beside ours; values that are not numbers stay out of ours."""
+    values = tuple(v for v in ours if not math.isnan(v))
+    reported, std = (number(printed.value), number(printed.std)) if printed else (math.nan, math.nan)
+    return Entry(row, column, reported, std, values, note)
+
+
+def tidy(entries: Sequence[Entry]) -> list[dict[str, Any]]:
+    """One row per place, for the CSV."""
+    return [
+        {
+            "row": e.row,
+            "column": e.column,
+            "reported": e.reported,
+            "reported_std": e.reported_std,
+            "ours": e.mean,
+            "ours_error": e.error,
+            "seeds": len(e.ours),
+            "note": e.note,
+        }
+        for e in entries
+    ]
+
+
+def sheet(entries: Sequence[Entry], corner: str = "reported / ours", digits: int = 2) -> Sheet:
+    """Rows by columns; each place says ``reported / ours ± standard error``."""
+    rows, columns = dict.fromkeys(e.row for e in entries), dict.fromkeys(e.column for e in entries)
+    table = by_place(entries)
+    return [[corner, *columns], *([row, *(place(table.get((row, c)), digits) for c in columns)] for row in rows)]
+
+
+def place(entry: Entry | None, digits: int) -> str:
+    """One place in words; a dash stands for what is not there."""
+    if entry is None:
+        return ""
+    return f"{_said(entry.reported, digits)} / {_said(entry.mean, digits)}" + (
+        f" ± {entry.error:.{digits}f}" if math.isfinite(entry.error) else ""
+    )
+
+
+def _said(value: float, digits: int) -> str:
+    return "–" if math.isnan(value) else f"{value:.{digits}f}"
