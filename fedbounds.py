@@ -253,6 +253,7 @@ ELSEWHERE = {
     "check": "paper_checks.command:check",
     "falsify": "paper_checks.falsifier.command:main",
     "figure": "figures.command:figure",
+    "bundle": "figures.bundle:bundle",
 }
 """Verbs whose options are read where their work is done: ``module:function``, called with the rest of the line."""
 

@@ -66,6 +66,9 @@ DATASETS: dict[str, Callable[..., Dataset]] = {
     "wine": embedded.wine,
 }
 
+OF_ANOTHER = ("fewer", "held_out")
+"""Those that are made of another set: ``held_out(digits)``."""
+
 FILES: dict[str, Files] = {
     "a9a": libsvm.a9a.files,
     "airline": tweets.AIRLINE,

@@ -32,20 +32,25 @@ def figure(arguments: Sequence[str]) -> int:
         return FINE
     if not args.names:
         return _list()
-    if args.scale not in SCALES:
-        raise unknown("scale", args.scale, SCALES)
+    known_scale(args.scale)
     if args.workers is not None and args.workers < 0:
         raise EmpiricsError(f"workers must be >= 0; got {args.workers}")
     wanted = chosen(args.names)
     target = Path(args.output or f"figures-{args.scale}")
     writable(target)
     store = Store(store_folder(args.store))
-    failed = [] if args.no_sweep else _sweep(wanted, args, store)
+    failed = _without(wanted, args.scale, store) if args.no_sweep else _sweep(wanted, args, store)
     with progress() as bar:
         bar.start(len(wanted))
         paths = [path for made in make(wanted, args.scale, store, target, bar.step) for path in made]
     print(f"{len(wanted)} figures and tables, {len(paths)} files in {target}")
     return FINDING if failed else FINE
+
+
+def known_scale(scale: str) -> None:
+    """Refuse a scale that is none."""
+    if scale not in SCALES:
+        raise unknown("scale", scale, SCALES)
 
 
 def writable(folder: Path) -> None:
@@ -56,6 +61,15 @@ def writable(folder: Path) -> None:
             pass
     except OSError as error:
         raise EmpiricsError(f"-o {folder}: {error.strerror}") from None
+
+
+def _without(wanted: Sequence[Artefact], scale: str, store: Store) -> list[Done]:
+    """Run nothing, but say what will be missing."""
+    todo = cells(wanted, scale)
+    missing = sum(not store.has(cell) for cell in todo)
+    if missing:
+        print(f"{missing} of {len(todo)} runs are missing and will not be shown", file=sys.stderr)
+    return []
 
 
 def _sweep(wanted: Sequence[Artefact], args: argparse.Namespace, store: Store) -> list[Done]:

@@ -157,7 +157,7 @@ def _both(entry: Entry) -> bool:
 
 
 def agreement(column: str, entries: Sequence[Entry]) -> Agreement:
-    """Kendall's tau-b over rows; its interval comes from moving both sides by their noise (printed std, pooled ours)."""
+    """Kendall's tau-b over rows; its interval comes from moving both sides by their noise (printed, pooled ours)."""
     reported = np.array([e.reported for e in entries])
     ours = np.array([e.mean for e in entries])
     noise = np.array([e.reported_std if math.isfinite(e.reported_std) else 0.0 for e in entries])

@@ -1,4 +1,4 @@
-"""Pictures from rows: panels of curves with bands, one legend below, the caption's words at the foot.
+"""Pictures from rows: panels of curves with bands, one legend on top, the caption's words at the foot.
 
 The rows are dicts with ``panel``, ``curve``, ``x``, ``y`` and ``error`` (half the band, NaN for none).
 """
@@ -39,7 +39,7 @@ def canvas(rows: int, columns: int, legend_lines: int = 1, **options: Any) -> tu
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    made = Figure(figsize=(WIDTH, 0.55 + 0.16 * legend_lines + PANEL_HEIGHT * rows), layout="constrained")
+    made = Figure(figsize=(WIDTH, 0.75 + 0.16 * legend_lines + PANEL_HEIGHT * rows), layout="constrained")
     FigureCanvasAgg(made)
     return made, made.subplots(rows, columns, squeeze=False, **options)
 
@@ -116,13 +116,13 @@ def words(axes: Any, x: Axis, y: Axis) -> None:
 
 
 def legend(made: Any, axes: Any, columns: int = 3) -> None:
-    """One legend below, every label once."""
+    """One legend on top, every label once; the foot belongs to the caption."""
     found: dict[str, Any] = {}
     for ax in axes.flat:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
     if len(found) > 1:
-        made.legend(found.values(), found.keys(), loc="outside lower center", ncols=min(columns, len(found)),
+        made.legend(found.values(), found.keys(), loc="outside upper center", ncols=min(columns, len(found)),
                     fontsize=6.5, handlelength=1.8, columnspacing=1.0)  # fmt: skip
 
 

@@ -14,6 +14,13 @@ from .catalogue import NAMES
 
 Card = Mapping[str, Any]
 
+READING = """\
+Tau is Kendall's rank correlation between the reported numbers and ours, with 90 % of it when both move by their noise.
+A conclusion is *reproduced* when every comparison it consists of is surely so, *not reproduced* when one is surely the
+other way (95 %, simultaneously; wrong where differences over seeds are far from normal or of unequal variance), and
+otherwise not decidable at this scale. Ours at a smaller scale says nothing about the paper's own setting: it says
+whether the ordering is already there.""".splitlines()
+
 
 def read(folder: Path) -> list[Card]:
     """The cards in a folder, in the order of the catalogue."""
@@ -21,20 +28,15 @@ def read(folder: Path) -> list[Card]:
     return [found[name] for name in NAMES if name in found]
 
 
-def text(cards: Sequence[Card]) -> str:
-    """The report as Markdown."""
+def text(cards: Sequence[Card], folder: str = ".") -> str:
+    """The report as Markdown; ``folder`` is where its links find the files."""
     scales = sorted({c["scale"] for c in cards})
-    minutes = sum({key: c["minutes"] / max(len(c["keys"]), 1) for c in cards for key in c["keys"]}.values())
     lines = [
         "# Figures and tables beside what the papers report",
         "",
         f"Made by `fedbounds figure all --scale {' '.join(scales)}`. {len(cards)} artefacts from "
-        f"{len({k for c in cards for k in c['keys']})} runs, {minutes:.0f} minutes of one core.",
-        "Tau is Kendall's rank correlation between the reported numbers and ours, with 90 % of it when both move by",
-        "their noise. A conclusion is *reproduced* when every comparison it consists of is surely so, *not reproduced*",
-        "when one is surely the other way (95 %, simultaneously; wrong where differences over seeds are far from normal",
-        "or of unequal variance), and otherwise not decidable at this scale. Ours at a smaller scale says nothing about",
-        "the paper's own setting: it says whether the ordering is already there.",
+        f"{len({k for c in cards for k in c['keys']})} runs, {minutes(cards):.0f} minutes of one core.",
+        *READING,
         "",
         _summary(cards),
         "",
@@ -42,9 +44,15 @@ def text(cards: Sequence[Card]) -> str:
     for paper in dict.fromkeys(c["name"].partition(".")[0] for c in cards):
         title = PAPERS[paper].short if paper in PAPERS else "Ours, which no paper has"
         lines += [f"## {title}", "", "| | what | runs | tau | conclusions |", "|---|---|---|---|---|"]
-        lines += [_row(c) for c in cards if c["name"].partition(".")[0] == paper]
+        lines += [_row(c, folder) for c in cards if c["name"].partition(".")[0] == paper]
         lines += [""]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def minutes(cards: Sequence[Card]) -> float:
+    """Of one core, for all runs together; a run that several artefacts read counts once."""
+    each = {key: took for card in cards for key, took in card["keys"].items()}
+    return sum(each.values())
 
 
 def _summary(cards: Sequence[Card]) -> str:
@@ -52,17 +60,14 @@ def _summary(cards: Sequence[Card]) -> str:
     return "Conclusions: " + ", ".join(f"{n} {verdict}" for verdict, n in sorted(count.items())) + "."
 
 
-def _row(card: Card) -> str:
+def _row(card: Card, folder: str) -> str:
     runs = card["runs"]
     there = f"{runs['there']}" + (f" of {runs['wanted']}" if runs["there"] < runs["wanted"] else "")
     taus = "<br>".join(f"{a['column']}: {a['tau']:+.2f} [{a['low']:+.2f}, {a['high']:+.2f}]" for a in card["agreement"])
     told = "<br>".join(f"**{j['verdict']}**: {j['words']} ({j['why']})" for j in card["conclusions"])
     told = "<br>".join(_filled((card["unavailable"], told)))
-    return (
-        "| "
-        + " | ".join(c.replace("|", "\\|") for c in (card["source"] or card["name"], card["title"], there, taus, told))
-        + " |"
-    )
+    where = f"[{card['source'] or card['name']}]({folder}/{card['name']}.{'md' if card['kind'] == 'table' else 'svg'})"
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in (where, card["title"], there, taus, told)) + " |"
 
 
 def _filled(words: Iterable[str]) -> list[str]:

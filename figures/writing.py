@@ -1,4 +1,4 @@
-"""Files of one artefact: what it shows as CSV and card, a picture as PDF, SVG and PNG, a table as LaTeX and Markdown."""
+"""Files of one artefact: its numbers as CSV and a card; a picture as PDF, SVG and PNG; a table as LaTeX, Markdown."""
 
 from __future__ import annotations
 
@@ -41,8 +41,7 @@ def picture(artefact: Artefact, shown: Shown, folder: Path) -> list[Path]:
     paths = [folder / f"{artefact.name}{suffix}" for suffix in PICTURES]
     with matplotlib.rc_context(cast(Any, STYLE)):
         made = artefact.draw(shown) if artefact.draw and not shown.unavailable else nothing(shown.unavailable)
-        # Below the figure's own edge, where no layout reaches: the tight bounding box takes it in.
-        made.text(0.01, -0.02, fill(shown.caption, FOOT), va="top", fontsize=5, color=SILENT, parse_math=False)
+        made.supxlabel(fill(shown.caption, FOOT), x=0.01, ha="left", fontsize=5, color=SILENT, parse_math=False)
         for path in paths:
             save(made, path)
     return paths
@@ -62,15 +61,19 @@ def card(artefact: Artefact, shown: Shown, scale: str, used: Sequence[Kept], wan
         "runs": {"wanted": wanted, "there": len(used), **_count(c["status"] for c in cards)},
         "seeds": sorted({c["seed"] for c in cards if c.get("seed") is not None}),
         "minutes": round(sum(c["minutes"] for c in cards), 2),
-        "keys": sorted(c["key"] for c in cards),
+        "keys": {c["key"]: c["minutes"] for c in sorted(cards, key=lambda c: str(c["key"]))},
         "commits": _seen(c["commit"] for c in cards),
         "devices": _seen(c["device"] for c in cards),
         "processors": _seen(c["processor"] for c in cards),
         "python": _seen(c["python"] for c in cards),
-        "versions": {n: _seen(c["versions"].get(n, "") for c in cards) for n in sorted({n for c in cards for n in c["versions"]})},
-        "agreement": [{"column": a.column, "tau": a.tau, "low": a.low, "high": a.high, "items": a.items} for a in shown.agreement],
-        "conclusions": [{"words": j.words, "verdict": str(j.verdict), "why": j.why} for j in shown.conclusions],
-    }  # fmt: skip
+        "versions": {n: _seen(c["versions"].get(n, "") for c in cards) for n in _names(cards)},
+        "agreement": [dict(vars(a)) for a in shown.agreement],
+        "conclusions": [{**vars(j), "verdict": str(j.verdict)} for j in shown.conclusions],
+    }
+
+
+def _names(cards: Sequence[Mapping[str, Any]]) -> list[str]:
+    return sorted({name for card in cards for name in card["versions"]})
 
 
 def _count(statuses: Iterable[str]) -> dict[str, int]:

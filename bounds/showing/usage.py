@@ -49,6 +49,8 @@ VERBS = {
                     "fedbounds falsify fedcog.smoothness_step --evaluations 200"),
     "figure": Verb("the figures and tables of the papers, beside what they report; without a name, their list",
                    "fedbounds figure fedinit.table_3 --scale smoke"),
+    "bundle": Verb("one folder: figures, tables, bounds as LaTeX macros, BibTeX, every number, the audit",
+                   "fedbounds bundle --scale smoke -o bundle"),
 }
 OPTIONS: dict[str, dict[str, Any]] = {
     "--paper": {"metavar": "P", "help": "only the bounds of one paper"},

@@ -66,6 +66,25 @@ def validate(training: Training, bar: Progress) -> Found:
     return Found(training.bound, training.seeds, found, _about(training), settled(data, said), after, _card(training))
 
 
+def by_rounds(training: Training, ends: Sequence[int], bar: Progress) -> Found:
+    """What ``validate`` finds of the first rounds of the same runs, a line for every one of ``ends``.
+
+    Where every round makes a line already, all of them. Verdicts are those of each line alone.
+    """
+    chosen = plan(training.bound)
+    runs = _runs(training, chosen, bar)
+    raw = collect(runs, chosen.measurements, training.base.clients)
+    _all_seen(chosen, raw)
+    doubt, broken, said = _doubts(training, runs, chosen)
+    whole = _data(training, chosen, raw, training.setting.rounds)
+    if chosen.fold == "every":
+        found = lines(whole, _places(training, chosen), doubt, broken)
+    else:
+        cut = [(str(end), _data(training, chosen, raw, end)) for end in ends]
+        found = [line for place, data in cut for line in lines(data, [place], doubt, broken)]
+    return Found(training.bound, training.seeds, found, _about(training), settled(whole, said), (), _card(training))
+
+
 # ---- the runs ----
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from itertools import combinations, product
 from typing import Any
 
 import mpmath
-import numpy as np
 
+from ..collected import Collected
 from ..exact import decimal
 from .shapes import SHAPES
 
@@ -17,10 +16,11 @@ State = tuple[Any, Any, tuple[Any, ...]]
 """Chance, server model, last local models."""
 
 
-class PlainCurve:
+class PlainCurve(Collected):
     """The readings and constants of a table."""
 
     def __init__(self, raw: Mapping[str, Any], beta: Any, reading: str) -> None:
+        super().__init__()
         self.raw, self.beta, self.reading = raw, beta, reading
         self.shape = SHAPES[int(raw["shape"])]
         self.clients, self.steps = int(raw["clients"]), int(raw["local_steps"])
@@ -29,9 +29,6 @@ class PlainCurve:
         self.shares = [self.table[f"weight_{k}"] / total for k in range(self.clients)]
         centre = sum(p * self.table[f"tilt_{k}"] for k, p in enumerate(self.shares))
         self.tilts = [self.table[f"tilt_{k}"] - centre for k in range(self.clients)]
-        self._server: dict[str, list[Any]] = {}
-        self._rounds: dict[str, list[Any]] = {}
-        self._along: dict[str, list[Any]] = {}
         start = self.table["start"]
         states: list[State] = [(mpmath.mpf(1), start, (start,) * self.clients)]
         for _ in range(int(raw["rounds"])):
@@ -44,19 +41,6 @@ class PlainCurve:
 
     def slope(self, x: Any) -> Any:
         return self.table["height"] * self.shape.exact_slope(x / self.table["height"]) + self.table["bowl"] * x
-
-    @cached_property
-    def server(self) -> dict[str, Any]:
-        return {name: np.array(values, dtype=object) for name, values in self._server.items()}
-
-    @cached_property
-    def rounds(self) -> dict[str, Any]:
-        gap = self.server["optimality_gap"]
-        found = {name: np.array(values, dtype=object) for name, values in self._rounds.items()}
-        return {**found, "loss_change": gap[1:] - gap[:-1], "loss_decrease": gap[:-1] - gap[1:]}
-
-    def iterations(self, name: str) -> Any:
-        return np.array(self._along[name], dtype=object)
 
     def cohorts(self) -> list[tuple[Any, list[Any]]]:
         """Chance and weights of every ordered draw."""

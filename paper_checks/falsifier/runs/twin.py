@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import mpmath
@@ -14,6 +13,7 @@ from bounds.core import Bound
 
 from ... import readings
 from .. import deciding
+from ..collected import Collected
 from ..entries import worst_entry
 from ..exact import decimal, Exactly, RATIONAL, weigh, WORKING
 from . import instance as tables
@@ -25,33 +25,18 @@ RATIONAL_STEPS = 60
 """Local steps of all clients and rounds up to which numbers stay rational; beyond, 60 digits are carried."""
 
 
-class PlainRun:
+class PlainRun(Collected):
     """The readings of a run, collected round by round."""
 
     def __init__(self, table: Table, beta: Number, reading: str) -> None:
+        super().__init__()
         self.table, self.beta, self.reading = table, beta, reading
         self.clients, self.dim = table.clients, table.dim
-        self._server: dict[str, list[Any]] = {}
-        self._rounds: dict[str, list[Any]] = {}
-        self._along: dict[str, list[Any]] = {}
         law = self._first()
         for _ in range(int(table.raw["rounds"])):
             law = self._round(law)
         self._read_server(law)
         self._read_along(law, [self._at("model")])
-
-    @cached_property
-    def server(self) -> dict[str, Any]:
-        return {name: np.array(values, dtype=object) for name, values in self._server.items()}
-
-    @cached_property
-    def rounds(self) -> dict[str, Any]:
-        gap = self.server["optimality_gap"]
-        found = {name: np.array(values, dtype=object) for name, values in self._rounds.items()}
-        return {**found, "loss_change": gap[1:] - gap[:-1], "loss_decrease": gap[:-1] - gap[1:]}
-
-    def iterations(self, name: str) -> Any:
-        return np.array(self._along[name], dtype=object)
 
     # ---- variables ----
 

@@ -1,0 +1,63 @@
+"""Sampled runs on quadratics in the words of exact ones: what a measurement sees of the expectations computed here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..algorithm import Algorithm
+from ..quadratics import QuadraticFederation, QuadraticModel, Quadratics
+from ..setting import Setting
+from ..train import rounds
+from .maps import Tracing
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class SampledRun:
+    """One run with one seed: readings per server model, per round, and per local step at the average of all clients.
+
+    All clients train in every round, as proofs suppose; only those drawn are averaged.
+    """
+
+    server: Mapping[str, Array]
+    rounds: Mapping[str, Array]
+    steps: Array
+
+    def iterations(self, name: str) -> Array:
+        """The squared gradient after every local step counted over all rounds; the last entry is the server's."""
+        return np.append(self.steps.ravel(), self.server[name][-1])
+
+    def first(self, end: int) -> SampledRun:
+        """The first ``end`` rounds."""
+        server = {name: x[: end + 1] for name, x in self.server.items()}
+        return SampledRun(server, {name: x[:end] for name, x in self.rounds.items()}, self.steps[:end])
+
+
+def sampled(problem: Quadratics, method: Algorithm, setting: Setting, seed: int) -> SampledRun:
+    """Train once and read off the squared gradient, loss gap, divergence and local drift."""
+    tracing = Tracing()
+    method = replace(method, everyone=True)
+    last = np.tile(problem.start, (problem.clients, 1))
+    models, ends, drift, steps = [problem.start], [last], [], []
+    for state in rounds(QuadraticModel(problem), QuadraticFederation(problem), method, setting, seed, tracing):
+        if not state.round:
+            continue
+        path = tracing.models
+        drift.append(((path[:, :-1] - models[-1]) ** 2).sum((1, 2)).mean())
+        average = np.einsum("i,ikd->kd", problem.weights, path[:, :-1])
+        steps.append((problem.gradient(average) ** 2).sum(-1))
+        models.append(state.model.numpy().copy())
+        ends.append(path[:, -1])
+        tracing.forget()
+    server = np.stack(models)
+    readings = {
+        "grad_norm_sq": (problem.gradient(server) ** 2).sum(-1),
+        "optimality_gap": problem.loss(server) - problem.optimal_loss,
+        "divergence": ((np.stack(ends) - server[:, None]) ** 2).sum(-1).mean(-1),
+    }
+    return SampledRun(readings, {"local_drift": np.array(drift)}, np.stack(steps))

@@ -1,0 +1,176 @@
+"""The verb ``bundle``: one folder with everything a paper about these bounds could need, from what a store holds."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bounds.catalog import BOUNDS
+from bounds.core import Bound
+from bounds.papers import PAPERS
+from bounds.showing.usage import Parser, STATUS, VERBS
+from empirics.errors import EmpiricsError
+from empirics.progress import progress
+from empirics.store import Store
+from empirics.store.machine import machine
+from empirics.sweeping.command import folder as store_folder
+from paper_checks.audit import audit, CLAIMS
+from paper_checks.reporting import markdown as audit_report, Record, records
+
+from .artefact import Artefact
+from .catalogue import chosen
+from .command import known_scale, writable
+from .making import cells, make
+
+DIGITS = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
+CONTENTS = """\
+# A bundle of fedbounds
+
+Made by `fedbounds bundle --scale {scale}`: {artefacts} figures and tables, {there} of the {wanted} runs that they read.
+
+| file | what it holds |
+|---|---|
+| `figures/` | every figure (PDF, SVG, PNG) and table (LaTeX, Markdown), with its numbers (CSV) and card (JSON) |
+| `figures/REPORT.md` | all of them, beside what the papers report |
+| `bounds.tex` | one macro per bound: `\\input` it in the preamble (amsmath), then `$\\{macro}$` |
+| `references.bib` | the papers |
+| `numbers.parquet` | every number that is drawn or printed: artefact, row, column, number or text |
+| `runs.parquet` | every number of every run behind them, with the run's key |
+| `audit.csv`, `AUDIT.md` | the verdict on every claim of the papers |
+| `machine.json` | this machine and the versions here; those of the runs are in the cards |
+"""
+
+
+def bundle(arguments: Sequence[str]) -> int:
+    """Write the folder; runs nothing but the audit."""
+    try:
+        args = _parser().parse_args(list(arguments))
+    except SystemExit:  # --help
+        return 0
+    known_scale(args.scale)
+    artefacts, target, store = chosen(["all"]), Path(args.output), Store(store_folder(args.store))
+    if args.workers < 1:
+        raise EmpiricsError(f"--workers must be >= 1; got {args.workers}")
+    if not store.folder.is_dir():
+        raise EmpiricsError(f"there is no store at {store.folder}; fedbounds figure all --scale {args.scale} fills one")
+    writable(target)
+    told = _figures(artefacts, args.scale, store, target)
+    _texts(target)
+    _audit(target, args.workers)
+    (target / "README.md").write_text(told, encoding="utf-8")
+    print(f"wrote {target}: {len(list(target.rglob('*.*')))} files")
+    return 0
+
+
+def _figures(artefacts: Sequence[Artefact], scale: str, store: Store, target: Path) -> str:
+    """Pictures, tables and all their numbers; returns the text of the bundle's README."""
+    with progress() as bar:
+        bar.start(len(artefacts))
+        for _ in make(artefacts, scale, store, target / "figures", bar.step):
+            pass
+    wanted = cells(artefacts, scale)
+    there = store.of(wanted)
+    _parquet(target / "numbers.parquet", list(_drawn(target / "figures", artefacts)), NUMBERS)
+    _runs(target / "runs.parquet", there)
+    macro = macro_name(next(iter(BOUNDS)))
+    return CONTENTS.format(scale=scale, artefacts=len(artefacts), there=len(there), wanted=len(wanted), macro=macro)
+
+
+def _texts(target: Path) -> None:
+    (target / "bounds.tex").write_text(macros(BOUNDS), encoding="utf-8")
+    (target / "references.bib").write_text("\n\n".join(p.bibtex for p in PAPERS.values()) + "\n", encoding="utf-8")
+    (target / "machine.json").write_text(json.dumps(machine(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _audit(target: Path, workers: int) -> None:
+    claims = [claim for claim in CLAIMS.values() if not claim.deep]
+    with progress() as bar:
+        bar.start(len(claims))
+        found = records(audit(claims, workers, lambda verdict: bar.step()))
+    (target / "AUDIT.md").write_text(audit_report(found), encoding="utf-8")
+    with (target / "audit.csv").open("w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(["claim", "paper", "verdict", "grade", "source", "words", "evidence"])
+        out.writerows(map(_claimed, found))
+
+
+def _claimed(record: Record) -> list[str]:
+    return [record.name, record.paper, record.verdict, record.grade, record.source, record.words, record.evidence]
+
+
+# ---- LaTeX ----
+
+
+def macro_name(name: str) -> str:
+    """A bound's name as letters only, which is all that TeX takes: ``fedinit.theorem_1`` is ``fedinitTheoremOne``."""
+    first, *rest = re.split(r"[._]", name)
+    spelled = "".join(part[:1].upper() + part[1:] for part in rest)
+    return first + re.sub(r"\d", lambda found: DIGITS[int(found.group())], spelled)
+
+
+def macros(bounds: Mapping[str, Bound]) -> str:
+    """One ``\\newcommand`` per bound: its formula, to be used in mathematics."""
+    lines = ["% Every bound as a macro, to be used in mathematics; needs amsmath."]
+    for name, bound in bounds.items():
+        lines += [f"% {name}: {bound.source}", rf"\newcommand{{\{macro_name(name)}}}{{{bound.latex()}}}"]
+    return "\n".join(lines) + "\n"
+
+
+# ---- numbers ----
+
+NUMBERS = ("artefact", "row", "column", "number", "text")
+
+
+def _drawn(folder: Path, artefacts: Sequence[Artefact]) -> Iterator[tuple[str, int, str, float | None, str]]:
+    for artefact in artefacts:
+        with (folder / f"{artefact.name}.csv").open(newline="", encoding="utf-8") as file:
+            for i, row in enumerate(csv.DictReader(file)):
+                for column, cell in row.items():
+                    number = _number(cell)
+                    yield artefact.name, i, column, number, "" if number is not None else cell
+
+
+def _number(cell: str) -> float | None:
+    try:
+        return float(cell)
+    except ValueError:
+        return None
+
+
+def _parquet(path: Path, rows: Sequence[tuple[Any, ...]], names: Sequence[str]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = list(zip(*rows, strict=True)) or [()] * len(names)
+    pq.write_table(pa.table(dict(zip(names, map(list, columns), strict=True))), path, compression="zstd")
+
+
+def _runs(path: Path, kept: Sequence[Any]) -> None:
+    """All tables one below the other; a column that a run lacks is empty."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    tables = [pa.table({"key": [k.card["key"]] * k.card["rows"], **k.columns()}) for k in kept]
+    if tables:
+        pq.write_table(pa.concat_tables(tables, promote_options="permissive"), path, compression="zstd")
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="fedbounds bundle",
+        description=f"{VERBS['bundle'].words}\n\nexample: {VERBS['bundle'].example}",
+        epilog=STATUS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("--scale", default="laptop", metavar="S", help="the scale of the figures (laptop)")
+    add("-o", dest="output", default="fedbounds-bundle", metavar="DIR", help="the folder (./fedbounds-bundle)")
+    add("--store", type=Path, metavar="DIR", help="folder of the runs ($FEDBOUNDS_STORE, else ./fedbounds-store)")
+    add("--workers", type=int, default=2, metavar="N", help="processes of the audit (2)")
+    return parser

@@ -1,0 +1,113 @@
+"""Rank agreement against SciPy, and conclusions that must, must not and cannot be drawn."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau, t
+
+from figures.comparing import agreement, agreements, by_place, Entry, judge, kendall, leads, Pair, Verdict
+
+NAN = math.nan
+
+
+def entries(table, column="c", std=NAN):
+    return [Entry(row, column, reported, std, tuple(ours)) for row, (reported, ours) in table.items()]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_tau_is_scipys_also_with_ties(seed):
+    draw = np.random.default_rng(seed)
+    x, y = draw.integers(0, 5, (2, 9)).astype(float)
+    assert kendall(x[None], y[None])[0] == pytest.approx(kendalltau(x, y).statistic)
+
+
+def test_a_constant_side_agrees_with_nothing():
+    assert kendall(np.full((1, 4), 2.5), np.arange(4.0)[None])[0] == 0
+
+
+def test_noise_that_every_row_of_a_seed_shares_moves_no_rank():
+    shared, own = (0.0, 7.3, -4.1), (0.011, -0.013, 0.002)
+    table = {f"m{i}": (70.0 + i, [i + s + (own[(i + j) % 3]) for j, s in enumerate(shared)]) for i in range(4)}
+    found = agreement("c", entries(table))
+    assert (found.tau, found.low, found.high) == (1.0, 1.0, 1.0)
+
+
+def test_noise_of_their_own_widens_the_interval_and_so_does_the_papers():
+    near = {f"m{i}": (70.0 + i, [i + d, i - d]) for i, d in enumerate((1.7, -2.3, 1.9, -1.1))}
+    assert agreement("c", entries(near)).low < 0.9
+    sure = {f"m{i}": (70.0 + i, [i + 1e-6, i - 1e-6]) for i in range(4)}
+    assert agreement("c", entries(sure)).low == 1.0
+    assert agreement("c", entries(sure, std=3.0)).low < 0.9
+
+
+def test_one_seed_says_nothing_about_its_uncertainty():
+    found = agreement("c", entries({f"m{i}": (70.0 + i, [2.0 * i]) for i in range(3)}))
+    assert (found.tau, found.low, found.high) == (1.0, -1.0, 1.0)
+
+
+def test_columns_with_two_rows_and_places_without_numbers_are_left_out():
+    full = entries({"a": (1.0, [3.0]), "b": (2.0, [4.0]), "c": (3.5, [5.0])}, "full")
+    short = entries({"a": (1.0, [3.0]), "b": (2.0, [4.0]), "c": (NAN, [5.0]), "d": (4.0, [])}, "short")
+    assert [a.column for a in agreements([*full, *short])] == ["full"]
+
+
+def test_a_conclusion_needs_every_comparison():
+    clear, clear_too = (
+        Pair("a over b", [5.1, 5.3, 5.2], [4.0, 4.1, 4.2]),
+        Pair("a over c", [5.1, 5.3, 5.2], [3.0, 3.2, 3.0]),
+    )
+    assert judge("a is best", [clear, clear_too]).verdict is Verdict.REPRODUCED
+    near = Pair("a over d", [5.1, 5.3, 5.2], [5.2, 5.1, 5.3])
+    assert judge("a is best", [clear, near]).verdict is Verdict.UNDECIDED
+    against = Pair("a over e", [5.1, 5.3, 5.2], [6.0, 6.3, 6.1])
+    told = judge("a is best", [clear, near, against])
+    assert told.verdict is Verdict.NOT
+    assert "a over e" in told.why
+    assert "1 of 3 comparisons surely so, 1 of 3 surely the other way" in told.why
+
+
+def test_the_margin_counts():
+    pair = Pair("by 2", [5.1, 5.3, 5.2], [4.0, 4.1, 4.2], margin=2.0)
+    assert judge("at least 2 better", [pair]).verdict is Verdict.NOT
+
+
+def test_the_interval_is_the_pooled_t_interval_shared_among_the_pairs():
+    one, two = np.array([0.9, 1.4, 1.1]), np.array([2.3, 2.0, 2.9])
+    spread = math.sqrt((one.var(ddof=1) + two.var(ddof=1)) / 2)
+    half = t.ppf(1 - 0.05 / 2 / 2, 4) * spread / math.sqrt(3)
+    why = judge("x", [Pair("one", one, np.zeros(3)), Pair("two", two, np.zeros(3))]).why
+    assert why.endswith(f"least: one {one.mean():+.3g} ± {half:.2g}")
+
+
+def test_false_alarms_stay_rare_when_nothing_differs():
+    draw = np.random.default_rng(7)
+    wrong = 0
+    for _ in range(400):
+        values = draw.normal(size=(4, 3))
+        told = judge("row 0 is best", [Pair(str(i), values[0], values[i]) for i in (1, 2, 3)])
+        wrong += told.verdict is not Verdict.UNDECIDED
+    assert wrong / 400 < 0.05
+
+
+def test_what_was_not_measured_and_a_single_seed_decide_nothing():
+    assert judge("x", []).verdict is Verdict.UNDECIDED
+    assert judge("x", [Pair("p", [1.0, 2.0], [])]).why == "not measured: p"
+    assert judge("x", [Pair("p", [NAN, NAN], [0.1, 0.2])]).why == "not measured: p"
+    assert judge("x", [Pair("p", [9.0], [1.0])]).why == "one seed has no spread"
+
+
+def test_a_seed_that_misses_one_side_is_left_out_of_that_pair():
+    assert Pair("p", [5.0, NAN, 5.5], [4.0, 1.0, 4.2]).differences == pytest.approx([1.0, 1.3])
+
+
+def test_leading_means_every_other_row_in_every_measured_column():
+    table = [
+        Entry("a", "x", 1.0, NAN, (3.0, 3.1)),
+        Entry("b", "x", 1.0, NAN, (2.0, 2.1)),
+        Entry("c", "x", 1.0, NAN, ()),
+        Entry("a", "y", 1.0, NAN, (1.0, 1.2)),
+        Entry("b", "y", 1.0, NAN, (2.0, 2.2)),
+    ]
+    assert [p.words for p in leads(table, "a")] == ["a over b, x", "a over b, y"]
+    assert by_place(table)["b", "y"].mean == pytest.approx(2.1)

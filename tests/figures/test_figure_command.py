@@ -1,0 +1,123 @@
+"""``fedbounds figure`` and ``bundle`` as one types them, right and wrong."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from figure_toys import keep
+
+from bounds.catalog import BOUNDS
+from empirics.store import Store
+from fedbounds import main
+from figures import bundle
+from figures.catalogue import artefact, NAMES
+
+NAME = "fedinit.table_3"
+
+
+def said(capsys, *arguments):
+    status = main([str(a) for a in arguments])
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def test_without_a_name_it_lists_them_all(capsys):
+    status, out, _ = said(capsys, "figure")
+    assert status == 0
+    assert [line.split()[0] for line in out.splitlines()] == list(NAMES)
+
+
+@pytest.fixture
+def full(tmp_path):
+    store = Store(tmp_path / "store")
+    for i, cell in enumerate(artefact(NAME).cells("smoke")):
+        curve = [0.1, 0.2 + 0.01 * i]
+        keep(store, cell, {"test_accuracy": curve, "divergence": curve, "train_loss": curve, "test_loss": curve})
+    return store
+
+
+def test_what_is_in_the_store_is_not_run_again(full, tmp_path, capsys):
+    status, out, err = said(
+        capsys, "figure", NAME, "--scale", "smoke", "--store", full.folder, "-o", tmp_path / "out", "--workers", 0
+    )
+    assert status == 0
+    assert " 0 to do" in err
+    assert out.startswith("1 figures and tables, 5 files in")
+    assert (tmp_path / "out" / f"{NAME}.md").exists()
+
+
+def test_drawing_alone_runs_nothing_and_says_what_is_missing(tmp_path, capsys):
+    status, _, err = said(
+        capsys, "figure", NAME, "--scale", "smoke", "--store", tmp_path / "no", "-o", tmp_path / "out", "--no-sweep"
+    )
+    assert status == 0
+    runs = json.loads((tmp_path / "out" / f"{NAME}.json").read_text())["runs"]
+    assert runs["there"] == 0 < runs["wanted"]
+    assert f"{runs['wanted']} of {runs['wanted']} runs are missing" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["fedinit.table_33"], "unknown figure or table 'fedinit.table_33'; did you mean"),
+        ([NAME, "--scale", "huge"], "unknown scale 'huge'"),
+        ([NAME, "--workers", "-1"], "workers must be >= 0; got -1"),
+        ([NAME, "--fresh", "--no-sweep"], "not allowed with argument"),
+        ([NAME, "--scheduler", "tcp://127.0.0.1:9", "--scale", "smoke"], "no cluster answers at tcp://127.0.0.1:9"),
+    ],
+)
+def test_mistakes_are_one_line(arguments, words, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    status, _, err = said(capsys, "figure", *arguments)
+    assert status == 2
+    assert words in err
+    assert len([line for line in err.splitlines() if line.startswith("fedbounds:")]) == 1
+
+
+@pytest.mark.parametrize("verb", ["figure", "bundle"])
+def test_a_folder_that_cannot_be_written_is_found_before_anything_runs(verb, full, tmp_path, capsys):
+    (tmp_path / "file").write_text("here")
+    names = [NAME] if verb == "figure" else []
+    status, _, err = said(
+        capsys, verb, *names, "--scale", "smoke", "--store", full.folder, "-o", tmp_path / "file" / "out"
+    )
+    assert status == 2
+    assert re.search(r"^fedbounds: -o .*: Not a directory$", err, re.M)
+
+
+def test_a_bundle_needs_a_store(tmp_path, capsys):
+    status, _, err = said(capsys, "bundle", "--store", tmp_path / "none", "-o", tmp_path / "b")
+    assert status == 2
+    assert "there is no store" in err
+    assert not (tmp_path / "b").exists()
+
+
+def test_macros_have_names_that_tex_takes_and_no_two_alike():
+    names = [bundle.macro_name(name) for name in BOUNDS]
+    assert len(set(names)) == len(BOUNDS)
+    assert all(re.fullmatch("[A-Za-z]+", name) for name in names)
+    assert bundle.macro_name("fedinit.theorem_1") == "fedinitTheoremOne"
+    text = bundle.macros(BOUNDS)
+    assert text.count("\\newcommand") == len(BOUNDS)
+    for line in text.splitlines():
+        assert line.startswith("%") or line.count("{") == line.count("}")
+
+
+@pytest.mark.slow
+def test_a_bundle_holds_everything(full, tmp_path, capsys):
+    import pyarrow.parquet as pq
+
+    folder = tmp_path / "b"
+    assert said(capsys, "bundle", "--scale", "smoke", "--store", full.folder, "-o", folder)[0] == 0
+    files = {p.relative_to(folder).as_posix() for p in folder.rglob("*.*")}
+    told = re.findall(r"^\| `([^`]+)`", (folder / "README.md").read_text(), re.M)
+    assert told
+    assert all((folder / name).exists() for name in told)
+    assert {f"figures/{NAME}.tex", "audit.csv", "AUDIT.md", "machine.json"} <= files
+    assert (folder / "references.bib").read_text().count("@") >= 4
+    numbers = pq.read_table(folder / "numbers.parquet").to_pydict()
+    drawn = Path(folder / "figures" / f"{NAME}.csv").read_text().splitlines()
+    assert sum(a == NAME for a in numbers["artefact"]) == (len(drawn) - 1) * len(drawn[0].split(","))
+    runs = pq.read_table(folder / "runs.parquet").to_pydict()
+    assert set(runs["key"]) == {c.key for c in artefact(NAME).cells("smoke")}

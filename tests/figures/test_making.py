@@ -1,0 +1,194 @@
+"""From stored runs to files: what is read, what is written, byte by byte the same, and what the report says."""
+
+import csv
+import json
+import math
+
+import numpy as np
+import pytest
+from figure_toys import keep
+
+from empirics.store import Cell, Store
+from figures import making, report, writing
+from figures.artefact import Artefact, Shown
+from figures.catalogue import NAMES
+from figures.comparing import agreements, judge, leads
+from figures.drawing import Axis, panels
+from figures.runs import mean_curve, Runs
+from figures.sheets import entry, sheet, tidy
+from paper_checks.reported import table
+
+PRINTED = table("fedinit", "Table 3")
+BETAS = ("beta=0.02", "beta=0.05", "beta=0.1")
+
+
+def cell(beta, seed):
+    return Cell("empirics.cells:train", {"algorithm": f"fedinit({beta})", "seed": seed})
+
+
+def seeds(beta):
+    return [cell(beta, seed) for seed in range(3)]
+
+
+def all_cells(scale):
+    return [c for beta in BETAS for c in seeds(beta)]
+
+
+def table_data(runs, scale):
+    found = [
+        entry(PRINTED[b, "accuracy"], b, "accuracy", [100 * runs.last(c, "test_accuracy") for c in seeds(b)])
+        for b in BETAS
+    ]
+    told = judge("beta = 0.1 is best", leads(found, "beta=0.1"))
+    return Shown("toy runs & 3 seeds", tidy(found), sheet(found), [told], agreements(found))
+
+
+def curve_data(runs, scale):
+    rows = [
+        {"panel": "accuracy", "curve": b, "x": x, "y": y, "error": e}
+        for b in BETAS
+        for x, y, e in zip(*mean_curve(runs.curve(c, "test_accuracy") for c in seeds(b)), strict=True)
+    ]
+    return Shown("toy runs, 3 seeds", rows)
+
+
+TABLE = Artefact("fedinit.table_3", "accuracy for several beta", "FedInit, Table 3", all_cells, table_data)
+CURVES = Artefact(
+    "fedinit.figure_6", "curves", "FedInit, Figure 6", all_cells, curve_data,
+    lambda shown: panels(shown.rows, Axis("round"), Axis("test accuracy")),
+)  # fmt: skip
+
+
+@pytest.fixture
+def store(tmp_path):
+    made = Store(tmp_path / "store")
+    for i, beta in enumerate(BETAS):
+        for seed in range(3):
+            last = 0.41 + 0.07 * i + 0.003 * seed
+            keep(made, cell(beta, seed), {"test_accuracy": [0.1, last - 0.05, last], ("spread", "conv"): [0.3, 0.2]})
+    return made
+
+
+# ---- reading ----
+
+
+def test_runs_read_curves_layers_and_the_mean_of_the_last_values(store):
+    runs = Runs(store)
+    at, values = runs.curve(cell("beta=0.05", 1), "test_accuracy")
+    np.testing.assert_array_equal(at, [0, 1, 2])
+    np.testing.assert_allclose(values, [0.1, 0.433, 0.483])
+    assert runs.last(cell("beta=0.05", 1), "test_accuracy", window=2) == pytest.approx((0.433 + 0.483) / 2)
+    assert runs.layers(cell("beta=0.05", 1), "spread") == ["conv"]
+    assert runs.curve(cell("beta=0.05", 1), "spread", "conv")[1][1] == pytest.approx(0.2)
+    assert set(runs.used) == {cell("beta=0.05", 1).key}
+
+
+def test_missing_and_diverged_runs_are_told_apart(store):
+    runs, gone, burst = Runs(store), cell("beta=0.7", 0), cell("beta=0.9", 0)
+    keep(store, burst, {"test_accuracy": [0.1, 0.3]}, status="diverged")
+    assert not runs.has(gone)
+    assert math.isnan(runs.last(gone, "test_accuracy", diverged=0.0))
+    assert len(runs.curve(gone, "test_accuracy")[0]) == 0
+    assert runs.diverged(burst)
+    assert runs.last(burst, "test_accuracy", diverged=0.0) == 0.0
+
+
+def test_a_failed_run_is_a_missing_one(store):
+    broken = cell("beta=0.8", 0)
+    store.fail(broken, "ValueError: no", 0.1)
+    assert not Runs(store).has(broken)
+
+
+def test_mean_curves_average_what_is_there():
+    x, y, error = mean_curve([(np.array([0, 2]), np.array([1.5, 4.0])), (np.array([0]), np.array([2.5]))])
+    np.testing.assert_allclose(x, [0, 2])
+    np.testing.assert_allclose(y, [2.0, 4.0])
+    assert error[0] == pytest.approx(0.5)
+    assert math.isnan(error[1])
+
+
+# ---- writing ----
+
+
+def test_a_table_says_reported_and_ours_and_judges_them(store, tmp_path):
+    paths = next(making.make([TABLE], "laptop", store, tmp_path / "out"))
+    assert {p.suffix for p in paths} == {".csv", ".json", ".md", ".tex"}
+    words = (tmp_path / "out" / "fedinit.table_3.md").read_text()
+    assert "| beta=0.1 | 75.95 / 55.30 ± 0.17 |" in words
+    assert "- **reproduced**: beta = 0.1 is best" in words
+    assert "+1.00 [+1.00, +1.00] over 3" in words
+    tex = (tmp_path / "out" / "fedinit.table_3.tex").read_text()
+    assert r"beta=0.1 & 75.95 / 55.30 $\pm$ 0.17 \\" in tex
+    assert r"toy runs \& 3 seeds" in tex
+    with (tmp_path / "out" / "fedinit.table_3.csv").open() as file:
+        row = list(csv.DictReader(file))[2]
+    assert float(row["ours"]) == pytest.approx(100 * (0.55 + 0.003))
+    assert (row["reported"], row["reported_std"], row["seeds"]) == ("75.95", "", "3")
+
+
+def test_a_card_says_where_the_numbers_come_from(store, tmp_path):
+    next(making.make([TABLE], "laptop", store, tmp_path))
+    card = json.loads((tmp_path / "fedinit.table_3.json").read_text())
+    assert card["runs"] == {"wanted": 9, "there": 9, "done": 9}
+    assert card["seeds"] == [0, 1, 2]
+    assert list(card["keys"]) == sorted(c.key for c in all_cells(""))
+    assert card["minutes"] == pytest.approx(0.09)
+    assert card["versions"]["numpy"] == [np.__version__]
+
+
+def test_the_same_store_gives_the_same_bytes(store, tmp_path):
+    one, two = tmp_path / "one", tmp_path / "two"
+    for folder in (one, two):
+        list(making.make([TABLE, CURVES], "laptop", store, folder))
+    names = {p.name for p in one.iterdir()}
+    assert {p.suffix for p in one.iterdir()} == {".csv", ".json", ".md", ".tex", ".pdf", ".svg", ".png"}
+    assert names == {p.name for p in two.iterdir()}
+    assert not [n for n in names if (one / n).read_bytes() != (two / n).read_bytes()]
+
+
+def test_a_picture_is_one_column_wide_with_embedded_type_42_fonts(store, tmp_path):
+    from matplotlib.image import imread
+
+    list(making.make([CURVES], "laptop", store, tmp_path))
+    assert imread(tmp_path / "fedinit.figure_6.png").shape[1] / 200 == pytest.approx(3.4, abs=0.15)
+    pdf = (tmp_path / "fedinit.figure_6.pdf").read_bytes()
+    assert b"/Type42" in pdf.replace(b" ", b"") or b"CIDFontType2" in pdf
+    assert b"/Type3" not in pdf.replace(b" ", b"")
+
+
+def test_what_is_not_available_is_said_not_drawn(tmp_path):
+    gone = Artefact(
+        "fedals.figure_2",
+        "curves",
+        "FedALS, Figure 2",
+        lambda s: [],
+        lambda r, s: Shown("svhn", [], unavailable="SVHN: data not available"),
+        CURVES.draw,
+    )
+    list(making.make([gone], "laptop", Store(tmp_path / "none"), tmp_path / "out"))
+    assert "data not available" in (tmp_path / "out" / "REPORT.md").read_text()
+    assert (tmp_path / "out" / "fedals.figure_2.png").exists()
+
+
+def test_latex_takes_every_special_letter():
+    assert writing.escaped("50% of a_b & ±2 #1 {x}") == r"50\% of a\_b \& $\pm$2 \#1 \{x\}"
+
+
+# ---- the report ----
+
+
+def test_the_report_counts_what_is_reproduced_and_links_the_files(store, tmp_path):
+    list(making.make([TABLE, CURVES], "laptop", store, tmp_path))
+    text = (tmp_path / "REPORT.md").read_text()
+    assert "Conclusions: 1 reproduced." in text
+    assert "2 artefacts from 9 runs" in text
+    assert "[FedInit, Table 3](./fedinit.table_3.md)" in text
+    assert text == report.text(report.read(tmp_path))
+
+
+def test_the_report_counts_shared_minutes_once(store, tmp_path):
+    list(making.make([TABLE, CURVES], "laptop", store, tmp_path))
+    cards = report.read(tmp_path)
+    assert [c["name"] for c in cards] == [n for n in NAMES if n in {TABLE.name, CURVES.name}]
+    assert sum(c["minutes"] for c in cards) == pytest.approx(0.18)
+    assert report.minutes(cards) == pytest.approx(0.09)
