@@ -1,0 +1,60 @@
+"""Table 1: the tasks and their settings, as printed and as run at a scale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from empirics.store import Cell
+
+from ..artefact import Artefact, Shown
+from ..runs import Runs
+from .grid import data_of, PLANS, remarks
+from .settings import DOWNLOAD, PRINTED, TASKS, UPLOAD
+
+SETTINGS = {
+    "clients": "clients",
+    "per round": "cohort",
+    "batch": "batch",
+    "K0": "local_steps",
+    "η0": "step_size",
+}
+"""Columns by the words of a run's setting."""
+
+
+def cells(scale: str) -> list[Cell]:
+    return []
+
+
+def data(runs: Runs, scale: str) -> Shown:
+    rows = [_row(scale, task) for task in TASKS]
+    columns = [column for column in rows[0] if column != "task"]
+    return Shown(
+        f"Printed / ours at the {scale} scale ({remarks(scale)}). The model size in megabit and the rates, "
+        f"{DOWNLOAD:g} Mbit/s down and {UPLOAD:g} up, enter the simulated time as printed at every scale. The paper "
+        "states no batch size for CIFAR100; its clients are drawn from all that have a batch, where ours says all.",
+        rows,
+        [["task", *columns], *([row["task"], *(str(row[c]) for c in columns)] for row in rows)],
+    )
+
+
+def _row(scale: str, task: str) -> dict[str, Any]:
+    one, column = PRINTED[task], PLANS[scale].columns[task]
+    text, partition = data_of(scale, task)
+    ours = column.network.replace("{data}", text) if text else "data not available"
+    return {
+        "task": task,
+        "ours": ours,
+        "partition": partition or "–",
+        "size (Mbit)": f"{one.model_size:g}",
+        **{words: _beside(getattr(one, name), column.setting, name) for words, name in SETTINGS.items()},
+        "samples per client": f"{one.samples}",
+        "rounds of Kη-fixed": f"{PLANS['paper'].columns[task].rounds} / {column.rounds}",
+    }
+
+
+def _beside(printed: float, setting: Mapping[str, Any], name: str) -> str:
+    return f"{printed:g} / {setting[name]:g}" if name in setting else f"{printed:g} / all"
+
+
+ARTEFACT = Artefact("decaying_k.table_1", "tasks and settings", "Decaying-K, Table 1", cells, data)

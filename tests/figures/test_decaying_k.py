@@ -1,0 +1,262 @@
+"""Decaying-K's figures and tables: hand-made runs by plain arithmetic, the grid against the print."""
+
+import math
+
+import pytest
+
+from empirics.store import Outcome, Store
+from figures.catalogue import chosen
+from figures.comparing import Verdict
+from figures.decaying_k import figure_1, figure_2, grid, table_1, table_2, table_3, table_4
+from figures.decaying_k.settings import PRINTED, TASKS, TITLES
+from figures.making import budget, cells
+from figures.runs import Runs
+
+STANDING_IN = {"sent140": "sent140_users", "femnist": "mnist", "cifar10": "cifar10", "shakespeare": "shakespeare"}
+LAPTOP_MINUTES = 22
+POINTS = grid.PLANS["smoke"].points
+
+
+@pytest.fixture
+def here(monkeypatch):
+    monkeypatch.setattr(grid, "found", STANDING_IN.get)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "store")
+
+
+def _table(at, losses, accuracies):
+    """The columns of a timed run that is looked at at ``at`` seconds."""
+    found = {"runtime": at, "train_loss": losses, "test_accuracy": accuracies}
+    rows = [(i, name, v) for name, values in found.items() for i, v in enumerate(values)]
+    same = {"layer": [""] * len(rows), "client": [None] * len(rows), "step": [None] * len(rows)}
+    return {**same, **dict(zip(("round", "quantity", "value"), map(list, zip(*rows, strict=True)), strict=True))}
+
+
+def _fill(store, losses, accuracies=None, status="done"):
+    """One run of every schedule, task and seed; ``losses(task, key, seed)`` gives its curve."""
+    at = [float(10 * j) for j in range(POINTS + 1)]
+    for task in TASKS:
+        for key in TITLES:
+            for seed in range(2):
+                loss = losses(task, key, seed)
+                right = accuracies(task, key, seed) if accuracies else [0.5] * len(loss)
+                store.keep(grid.run("smoke", task, key, seed), Outcome(_table(at, loss, right), {}, status), 0.1)
+
+
+def _verdicts(shown):
+    return {judged.words: judged.verdict for judged in shown.conclusions}
+
+
+def _one(shown, *words):
+    found = [v for said, v in _verdicts(shown).items() if all(word in said for word in words)]
+    assert len(found) == 1
+    return found[0]
+
+
+# ---- the grid ----
+
+
+@pytest.mark.parametrize("scale", ["smoke", "laptop", "overnight", "paper"])
+def test_every_artefact_has_cells_within_its_budget(here, scale):
+    artefacts = chosen(["decaying_k"])
+    assert len(artefacts) == 6
+    todo = cells(artefacts, scale)
+    assert len(todo) == 4 * 8 * grid.PLANS[scale].seeds + 3
+    minutes = budget(artefacts, scale, todo)
+    assert minutes <= {"smoke": 2, "laptop": LAPTOP_MINUTES, "overnight": 15 * LAPTOP_MINUTES, "paper": math.inf}[scale]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_papers_scale_is_the_papers_setting(task):
+    cell, one = grid.run("paper", task, "k_error", 0), PRINTED[task]
+    words = cell.arguments
+    assert (words["cohort"], words["batch"], words["local_steps"], words["step_size"]) == (
+        one.cohort, one.batch, one.local_steps, one.step_size,
+    )  # fmt: skip
+    assert "window=100" in words["algorithm"]
+    seconds = 10_000 * (one.model_size / 20 + one.model_size / 5 + one.minibatch_time * one.local_steps)
+    assert words["seconds"] == pytest.approx(seconds)
+    assert task in ("Sent140", "CIFAR100") or PRINTED[task].local_steps == 80
+
+
+def test_printed_values_of_sent140():
+    one = PRINTED["Sent140"]
+    assert (one.clients, one.cohort, one.samples, one.local_steps, one.step_size, one.batch) == (
+        21876,
+        50,
+        15,
+        60,
+        3.0,
+        8,
+    )
+    assert (one.model_size, one.minibatch_time, one.classes) == (0.32, 5.2e-3, 2)
+
+
+def test_table_1_shows_both_sides(here):
+    shown = table_1.data(None, "laptop")
+    head, *body = shown.sheet
+    assert [row[0] for row in body] == list(TASKS)
+    column = grid.PLANS["laptop"].columns["Shakespeare"]
+    assert body[3][head.index("K0")] == f"80 / {column.setting['local_steps']}"
+    assert body[3][head.index("rounds of Kη-fixed")] == f"10000 / {column.rounds}"
+    assert "mnist in place of femnist" in shown.caption
+
+
+def test_a_task_without_data_has_no_runs_and_says_so(monkeypatch, store):
+    monkeypatch.setattr(grid, "found", {**STANDING_IN, "sent140": ""}.get)
+    assert grid.tasks("laptop") == ("FEMNIST", "CIFAR100", "Shakespeare")
+    shown = table_4.data(Runs(store), "laptop")
+    assert [r["note"] for r in shown.rows if r["row"] == "Sent140"] == ["data not available"] * 3
+    assert shown.sheet[1][1] == "0.21 / –"
+    assert "data not available" in table_1.data(None, "laptop").sheet[1][1]
+    assert "data not available" in shown.caption
+
+
+# ---- the figures ----
+
+
+def test_figure_1_shows_the_smallest_loss_so_far(store):
+    _fill(store, lambda task, key, seed: [2.0, 1.0 + seed, 1.5 + seed, 0.5, 0.75, 0.9, 0.7])
+    shown = figure_1.data(Runs(store), "smoke")
+    curve = [r for r in shown.rows if r["panel"] == "FEMNIST" and r["curve"] == "K_r-error"]
+    assert [r["x"] for r in curve] == pytest.approx([10 * j / 60 for j in range(1, POINTS + 1)])
+    assert [r["y"] for r in curve] == [1.5, 1.5, 0.5, 0.5, 0.5, 0.5]
+    assert [r["error"] for r in curve] == [0.5, 0.5, 0, 0, 0, 0]
+    assert figure_1.draw(shown) is not None
+
+
+@pytest.mark.parametrize(("later", "verdict"), [(0.3, Verdict.REPRODUCED), (0.8, Verdict.NOT)])
+def test_dsgd_overtakes_on_shakespeare_or_not(store, later, verdict):
+    def losses(task, key, seed):
+        own = 1e-3 * seed * (1 + list(TITLES).index(key))
+        early, end = (1.5, later) if key == "dsgd" else (1.0, 0.5)
+        return [2.0, *([early + own] * 3), *([end + 2 * own] * 3)]
+
+    _fill(store, losses)
+    shown = figure_1.data(Runs(store), "smoke")
+    assert _one(shown, "on Shakespeare dSGD overtakes") == verdict
+    assert _one(shown, "after a ninth") == Verdict.REPRODUCED
+    assert _one(shown, "η_r-rounds") == Verdict.UNDECIDED  # nothing but noise of one sign in two seeds
+
+
+@pytest.mark.parametrize(("short", "verdict"), [(0.004, Verdict.REPRODUCED), (0.05, Verdict.NOT)])
+def test_matching_allows_a_point_of_accuracy(store, short, verdict):
+    def accuracies(task, key, seed):
+        noise = 1e-4 * seed * (1 + list(TITLES).index(key))
+        return [0.1, 0.2, 0.3, 0.4, 0.6, 0.6 - (short if key == "k_rounds" else 0) + noise, 0.1]
+
+    def late(task, key, seed):
+        curve = accuracies(task, key, seed)
+        return [*curve[:4], 0.4, *curve[5:]]
+
+    _fill(store, lambda *_: [1.0] * 7, late)
+    shown = figure_2.data(Runs(store), "smoke")
+    assert _one(shown, "K_r-rounds matches or beats Kη-fixed") == verdict
+    assert _one(shown, "18 points") == Verdict.NOT
+    last = [r for r in shown.rows if (r["panel"], r["curve"]) == ("CIFAR100", "Kη-fixed")][-1]
+    assert last["y"] == pytest.approx(60 + 100 * 1e-4 * 2 / 2)
+    assert figure_2.draw(shown) is not None
+
+
+def test_a_diverged_run_counts_as_accuracy_zero(store):
+    from figures.decaying_k.curves import ACCURACY, at, LOSS
+
+    _fill(store, lambda *_: [3.0, 2.0, 1.0], lambda *_: [0.1, 0.2, 0.3], "diverged")
+    runs = Runs(store)
+    assert at(runs, "smoke", "FEMNIST", "dsgd", ACCURACY) == [0.0, 0.0]
+    assert at(runs, "smoke", "FEMNIST", "dsgd", LOSS) == [3.0, 3.0]
+
+
+def test_missing_runs_are_not_measured(store):
+    shown = figure_2.data(Runs(store), "smoke")
+    assert not shown.rows
+    assert set(_verdicts(shown).values()) == {Verdict.UNDECIDED}
+    assert all("not measured" in judged.why for judged in shown.conclusions)
+
+
+# ---- the tables ----
+
+
+def _steps(store, shares):
+    """Runs whose steps are ``shares`` of 1000, a little more in the second seed."""
+    for task in TASKS:
+        for key, share in {"k_eta_fixed": 1.0, **shares}.items():
+            for seed in range(2):
+                steps = round(1000 * share) + seed * (TASKS.index(task) if share < 1 else 0)
+                store.keep(
+                    grid.run("smoke", task, key, seed),
+                    Outcome(_table([0.0], [1.0], [0.5]), {"local_steps": steps}),
+                    0.1,
+                )
+
+
+def test_table_4_divides_by_fixed_steps(store):
+    _steps(store, {"k_rounds": 0.2, "k_step": 0.5, "k_error": 0.9})
+    shown = table_4.data(Runs(store), "smoke")
+    place = next(r for r in shown.rows if (r["row"], r["column"]) == ("Shakespeare", "K_r-step"))
+    assert (place["reported"], place["ours"], place["seeds"]) == (0.96, pytest.approx(0.5015), 2)
+    assert place["ours_error"] == pytest.approx(0.0015)
+    assert shown.sheet[1] == ["Sent140", "0.21 / 0.20 ± 0.00", "0.99 / 0.90 ± 0.00", "0.68 / 0.50 ± 0.00"]
+    assert set(_verdicts(shown).values()) == {Verdict.REPRODUCED}
+
+
+def test_table_4_in_another_order(store):
+    _steps(store, {"k_rounds": 0.2, "k_step": 0.95, "k_error": 0.7})
+    shown = table_4.data(Runs(store), "smoke")
+    assert _one(shown, "then K_r-step") == Verdict.NOT
+    assert _one(shown, "fewer steps than Kη-fixed") == Verdict.REPRODUCED
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_share_of_k_rounds_step_by_step(task):
+    one = PRINTED[task]
+    sending = one.model_size / 20 + one.model_size / 5
+    left = 10_000 * (sending + one.minibatch_time * one.local_steps)
+    total, round_, steps = 0, 0, one.local_steps
+    while True:
+        round_ += 1
+        while steps > 1 and (steps - 1) ** 3 * round_ >= one.local_steps**3:
+            steps -= 1
+        left -= sending + one.minibatch_time * steps
+        if left < 0:
+            break
+        total += steps
+    assert table_4.by_schedule(task) == pytest.approx(total / (10_000 * one.local_steps), abs=1e-5)
+
+
+@pytest.mark.parametrize(("slow", "verdict"), [(9e-4, Verdict.REPRODUCED), (2e-5, Verdict.NOT)])
+def test_table_2_compares_ratios(store, slow, verdict):
+    for seed, cell in enumerate(grid.step_times("smoke")):
+        names = [one["network"] for one in cell.arguments["networks"]]
+        seconds = [x * (1 + 0.01 * seed * i) for i, x in enumerate((1e-4, 3e-4, slow, 5e-3))]
+        store.keep(cell, Outcome({"network": names, "seconds": seconds}), 0.1)
+    shown = table_2.data(Runs(store), "smoke")
+    row = next(r for r in shown.rows if (r["row"], r["column"]) == ("FEMNIST", table_2.RATIO))
+    assert row["reported"] == pytest.approx(17 / 5.2)
+    assert row["ours"] == pytest.approx(3 * 1.01)
+    assert next(r for r in shown.rows if r["row"] == "Shakespeare")["ours"] == pytest.approx(5 * 1.03)
+    assert shown.conclusions[0].verdict == verdict
+    assert shown.agreement[0].tau == pytest.approx(1.0 if slow > 3e-4 else 1 / 3)
+
+
+def test_table_3_by_plain_arithmetic():
+    shown = table_3.data(None, "laptop")
+    assert set(_verdicts(shown).values()) == {Verdict.REPRODUCED}
+    lines = {row[0]: row[3:] for row in shown.sheet[1:]}
+    assert list(lines) == list(TITLES.values())
+    assert lines["K_r-rounds"] == [f"{math.ceil(80 / s)}, 0.3" for s in (1, 2, 4, 8)]
+    assert lines["η_r-error"][2] == f"80, {0.3 * math.sqrt(0.25):.4g}"
+    assert lines["K_r-error"][1] == f"{math.ceil(80 * 0.5 ** (1 / 3))}, 0.3"
+    assert lines["K_r-step"] == [*["80, 0.3"] * 3, "8, 0.3"]
+    exponents = {(r["row"], r["column"]): r["ours"] for r in shown.rows}
+    assert exponents["K_r-rounds", "exponent of r"] == pytest.approx(-1 / 3, abs=1e-8)
+    assert exponents["eta_r-error", "exponent of F_r/F_0"] == pytest.approx(0.5)
+
+
+def test_table_3_notices_another_schedule(monkeypatch):
+    true = table_3.trained
+    monkeypatch.setattr(table_3, "trained", lambda key, *a, **k: true("k_rounds" if key == "k_error" else key, *a, **k))
+    assert set(_verdicts(table_3.data(None, "laptop")).values()) == {Verdict.NOT}
