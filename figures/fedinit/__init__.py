@@ -1,1 +1,1 @@
-"""FedInit's figures and tables: ``settings`` and ``grid`` say what is run, every other file is one of them."""
+"""FedInit's figures and tables, a file each; ``settings`` and ``grid`` say what is run, the rest is shared."""

@@ -1,0 +1,54 @@
+"""Cells that time rounds: all methods take turns in one process, so that whatever else runs slows them all alike."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from .algorithms import algorithm as read_algorithm
+from .engines import ClientLoop, Stacked
+from .problem import FederatedProblem
+from .setting import Setting
+from .state import State
+from .store import Outcome
+from .tasks import task
+from .train import rounds
+
+BLOCKS = 3
+"""Times that every method runs ``laps`` rounds; the first round of each, which warms up, is not counted."""
+
+
+def seconds(
+    problem: str,
+    algorithms: Sequence[str],
+    laps: int,
+    seed: int,
+    partition: str = "iid",
+    clients: int | None = None,
+    cohort: int | None = None,
+    augment: str | None = None,
+    **setting: Any,
+) -> Outcome:
+    """Seconds of single rounds without measuring, by ``algorithm``, ``block`` and ``round``, in the order they ran."""
+    dealt = task(problem).deal(partition, clients, seed, augment=augment)
+    plan = Setting(BLOCKS * laps + 1, cohort or dealt.clients, **setting)
+    runs = {name: _started(dealt, name, plan, seed) for name in algorithms}
+    found: dict[str, list[Any]] = {"algorithm": [], "block": [], "round": [], "seconds": []}
+    for round_ in range(BLOCKS * laps):
+        for name, states in runs.items():
+            began = time.perf_counter()
+            next(states)
+            row = (name, round_ // laps, round_ + 1, time.perf_counter() - began)
+            for column, value in zip(found.values(), row, strict=True):
+                column.append(value)
+    return Outcome(found, {"clients": dealt.clients, "parameters": dealt.model.dim})
+
+
+def _started(problem: FederatedProblem, algorithm: str, plan: Setting, seed: int) -> Iterator[State]:
+    """A run that has its start and first round behind it."""
+    engine = Stacked() if problem.model.stacked else ClientLoop()
+    states = rounds(problem.model, problem.federation, read_algorithm(algorithm), plan, seed, engine)
+    next(states)
+    next(states)
+    return states

@@ -1,0 +1,89 @@
+"""Runs over the relaxation beta, which Table 3, Figure 1b and Figures 6 and 7 read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from empirics.store import Cell
+from paper_checks.reported import table
+
+from ..artefact import Artefact, Shown
+from ..comparing import judge, Judged, Pair
+from ..drawing import Axis, panels
+from ..runs import Runs
+from .grid import runs as grid_runs
+from .reading import accuracies, DIVERGED, divergences, each, home, PERCENT, rows, smoothed, told, unavailable
+from .settings import HOME, RELAXATIONS
+
+PRINTED = table("fedinit", "Table 3")
+BETAS = tuple(float(row.partition("=")[2]) for row in dict.fromkeys(row for row, _ in PRINTED))
+BEST = RELAXATIONS[HOME.share]
+CURVES = (0.0, 0.02, 0.05, 0.1)
+"""Those of Figures 6 and 7 here; the paper's own are not readable."""
+QUANTITIES = {
+    "active_divergence": ("divergence (parameters²)", 1.0),
+    "test_accuracy": ("test accuracy (%)", PERCENT),
+}
+"""What Figures 6 and 7 show, in which words, times what."""
+
+
+def label(beta: float) -> str:
+    """A row of Table 3."""
+    return f"beta={beta:g}"
+
+
+def seeds(scale: str, beta: float, method: str = "FedAvg") -> list[Cell]:
+    """The runs of a method from the start relaxed by beta."""
+    return grid_runs(scale, HOME, method, beta)
+
+
+def cells(scale: str, method: str = "FedAvg", betas: tuple[float, ...] = BETAS) -> list[Cell]:
+    return each([HOME], lambda _: [c for beta in betas for c in seeds(scale, beta, method)])
+
+
+def figure(name: str, method: str, points: float) -> Artefact:
+    """Divergence and accuracy of a method over rounds, one curve per beta; RI is to add ``points`` of accuracy."""
+    title = f"divergence and accuracy of {method} over rounds for several beta"
+    return Artefact(
+        f"fedinit.{name}",
+        title,
+        f"FedInit, {name.replace('_', ' ').capitalize()}",
+        lambda scale: cells(scale, method, CURVES),
+        lambda runs, scale: _shown(runs, scale, method, points),
+        lambda shown: panels(shown.rows, Axis("round"), Axis("")),
+    )
+
+
+def _shown(runs: Runs, scale: str, method: str, points: float) -> Shown:
+    found: list[dict[str, Any]] = [
+        row
+        for quantity, (words, scaled) in QUANTITIES.items()
+        for beta in CURVES
+        for row in rows(runs, scale, seeds(scale, beta, method), quantity, words, f"beta = {beta:g}", scaled)
+    ]
+    more = f"{method} from the start relaxed by beta; divergence: of the participants, as the released code reports it."
+    judged = _conclusions(runs, scale, method, points) if home(scale) else []
+    return Shown(
+        told(scale, [HOME], more, smoothed(scale), "Band: one standard error.", DIVERGED),
+        found,
+        (),
+        judged,
+        (),
+        unavailable(scale, [HOME]),
+    )
+
+
+def _conclusions(runs: Runs, scale: str, method: str, points: float) -> list[Judged]:
+    mine, plain = seeds(scale, BEST, method), seeds(scale, 0.0, method)
+    accuracy = [accuracies(runs, scale, s) for s in (mine, plain)]
+    distance = [divergences(runs, scale, s) for s in (plain, mine)]
+    words = f"beta = {BEST:g} and 0"
+    return [
+        judge(f"the relaxed start lowers the divergence of {method}", [Pair(words, *distance)]),
+        judge(f"the relaxed start gives {method} {points:g} points or more", [Pair(words, *accuracy, points)]),
+    ]
+
+
+def swept(runs: Runs, scale: str) -> dict[float, list[float]]:
+    """Accuracies of FedInit by beta."""
+    return {beta: accuracies(runs, scale, seeds(scale, beta)) for beta in BETAS} if home(scale) else {}

@@ -1,0 +1,76 @@
+"""Figures 2 to 5: loss or accuracy of the seven methods over rounds, one panel per setup of a data set."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from empirics.store import Cell
+
+from ..artefact import Artefact, Shown
+from ..comparing import judge, Judged, Pair
+from ..drawing import Axis, panels
+from ..runs import Runs
+from .grid import missing, PLANS, runs as grid_runs
+from .reading import DIVERGED, each, PERCENT, RELAXED, rows, smoothed, told, unavailable
+from .settings import METHODS, of, Setup
+
+NO_BAND = math.nan
+"""Seven bands over one another hide the curves."""
+WORDS = {"test_loss": ("test loss", 1.0), "test_accuracy": ("test accuracy (%)", PERCENT)}
+
+
+def figure(number: int, data: str, quantity: str) -> Artefact:
+    """One of the four figures."""
+    words, scaled = WORDS[quantity]
+    return Artefact(
+        f"fedinit.figure_{number}",
+        f"{words.removesuffix(' (%)')} of seven methods over rounds, {data}",
+        f"FedInit, Figure {number}",
+        lambda scale: each(of(data), lambda s: [c for m in METHODS for c in grid_runs(scale, s, m)]),
+        lambda runs, scale: _shown(runs, scale, of(data), quantity, scaled),
+        lambda shown: panels([{**r, "error": NO_BAND} for r in shown.rows], Axis("round"), Axis(words)),
+    )
+
+
+def _shown(runs: Runs, scale: str, setups: tuple[Setup, ...], quantity: str, scaled: float) -> Shown:
+    found: list[dict[str, Any]] = [
+        row
+        for setup in setups
+        for method in reversed(METHODS)
+        for row in rows(
+            runs, scale, grid_runs(scale, setup, method), quantity, f"{setup.share}, Dir {setup.split}", method, scaled
+        )
+    ]
+    more = (
+        f"Panels: participants, Dirichlet coefficient. Means over seeds (standard errors in the CSV). {smoothed(scale)}"
+    )
+    judged = _conclusions(runs, scale, setups, quantity)
+    return Shown(told(scale, setups, more, RELAXED, DIVERGED), found, (), judged, (), unavailable(scale, setups))
+
+
+def _conclusions(runs: Runs, scale: str, setups: tuple[Setup, ...], quantity: str) -> list[Judged]:
+    """FedInit's end against FedAvg's, in every setup that is run."""
+    seen = [s for s in setups if not missing(scale, s)]
+    if not seen:
+        return []
+    scaled, window = WORDS[quantity][1], PLANS[scale].window
+
+    def ends(cells: list[Cell], burst: float) -> list[float]:
+        return [scaled * runs.last(c, quantity, window, diverged=burst) for c in cells]
+
+    loss = quantity == "test_loss"
+    high, low = ("FedAvg", "FedInit") if loss else ("FedInit", "FedAvg")
+    burst = float("inf") if loss else 0.0
+    pairs = [
+        Pair(
+            f"{high} over {low}, {s.column}",
+            *(ends(grid_runs(scale, s, m), burst) for m in (high, low)),
+        )
+        for s in seen
+    ]
+    return [
+        judge(
+            f"FedInit ends at {'a lower test loss' if loss else 'a higher accuracy'} than FedAvg in every panel", pairs
+        )
+    ]

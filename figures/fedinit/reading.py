@@ -1,0 +1,139 @@
+"""What the figures and tables read of the grid's runs, and the sentences of their captions that say which these are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from empirics.store import Cell
+
+from ..runs import Curve, mean_curve, Runs
+from ..stand_ins import remark
+from .grid import clients, missing, Plan, PLANS, used
+from .settings import DATA, HOME, RELAXATIONS, RESNET, Setup
+
+PERCENT = 100.0
+
+
+def accuracies(runs: Runs, scale: str, cells: Iterable[Cell]) -> list[float]:
+    """Test accuracy in percent at the end of each run; 0 for one that diverged."""
+    window = PLANS[scale].window
+    return [PERCENT * runs.last(c, "test_accuracy", window, diverged=0.0) for c in cells]
+
+
+def divergences(runs: Runs, scale: str, cells: Iterable[Cell], quantity: str = "active_divergence") -> list[float]:
+    """Mean squared distance of the clients' models to the server's at the end; infinite for a run that diverged."""
+    return [runs.last(c, quantity, PLANS[scale].window, diverged=float("inf")) for c in cells]
+
+
+def smooth(curve: Curve, over: int) -> Curve:
+    """The running mean of the last ``over`` measurements, of fewer at the beginning."""
+    at, values = curve
+    return at, np.array([values[max(0, i - over + 1) : i + 1].mean() for i in range(len(values))])
+
+
+def rows(
+    runs: Runs, scale: str, cells: Iterable[Cell], quantity: str, panel: str, curve: str, scaled: float = 1.0
+) -> list[dict[str, Any]]:
+    """The mean over seeds of smoothed curves with its standard error; a run that diverged counts as far as it went."""
+    curves = (runs.curve(c, quantity) for c in cells)
+    read = [smooth((at, scaled * values), PLANS[scale].smoothing) for at, values in curves]
+    means = zip(*mean_curve(read), strict=True)
+    return [{"panel": panel, "curve": curve, "x": x, "y": y, "error": e} for x, y, e in means if np.isfinite(y)]
+
+
+def point(values: Sequence[float], x: float, curve: str) -> list[dict[str, Any]]:
+    """One point of a curve over x: mean and standard error over seeds, nothing where nothing was measured."""
+    seen = [v for v in values if np.isfinite(v)]
+    if not seen:
+        return []
+    _, y, error = mean_curve((np.array([x]), np.array([v])) for v in seen)
+    return [{"panel": "", "curve": curve, "x": x, "y": float(y[0]), "error": float(error[0])}]
+
+
+# ---- captions ----
+
+
+def plural(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def told(scale: str, setups: Sequence[Setup], *more: str) -> str:
+    """Data, networks, clients, rounds and seeds of the setups that are run, and what differs from the paper."""
+    plan = PLANS[scale]
+    seen = [s for s in setups if not missing(scale, s)]
+    if not seen:
+        return f"{_absent(scale, setups)}."
+    data = dict.fromkeys(s.data for s in seen)
+    parts = [
+        "; ".join(_data(scale, d) for d in data),
+        ", ".join(_network(plan, n) for n in dict.fromkeys(s.network for s in seen)),
+        _clients(scale, seen),
+        "Dirichlet " + " and ".join(dict.fromkeys(s.split for s in seen)),
+        " / ".join(str(n) for n in dict.fromkeys(plan.rounds[d] for d in data))
+        + f" rounds of {plural(plan.interval, plan.length.removeprefix('local_').removesuffix('s'))}",
+        f"batch {plan.setting['batch']}, step size {plan.setting['step_size']:g}",
+        plural(plan.seeds, "seed"),
+    ]
+    return " ".join((f"{', '.join(parts)}.", *_smoothed(plan), *more))
+
+
+def _absent(scale: str, setups: Sequence[Setup]) -> str:
+    return "; ".join(dict.fromkeys(f"{s.data}: {missing(scale, s)}" for s in setups))
+
+
+def _data(scale: str, data: str) -> str:
+    name = used(scale, data)
+    if name == DATA[data]:
+        few = PLANS[scale].tests
+        return data + (f" (tested on {few} samples)" if few else "")
+    return f"digits in place of {data}" if scale == "smoke" else remark(DATA[data], name)
+
+
+def _network(plan: Plan, network: str) -> str:
+    ours = plan.networks[network].partition("(")[0]
+    return network if ours in ("resnet18", "vgg11") else f"{ours} in place of {network}"
+
+
+def _clients(scale: str, setups: Sequence[Setup]) -> str:
+    counts = (clients(scale, share) for share in dict.fromkeys(s.share for s in setups))
+    fewer = f" (1/{PLANS[scale].shrink} of the paper's)" if PLANS[scale].shrink > 1 else ""
+    return " and ".join(f"{cohort} of {total} clients" for total, cohort in counts) + fewer
+
+
+def _smoothed(plan: Plan) -> list[str]:
+    if plan.window == 1:
+        return []
+    return [f"Final values are means of the last {plan.window} measurements, {plan.every} rounds apart."]
+
+
+def home(scale: str) -> Plan | None:
+    """The plan, if the setup that most of the paper's figures are made in is run at this scale."""
+    return None if missing(scale, HOME) else PLANS[scale]
+
+
+def unavailable(scale: str, setups: Sequence[Setup]) -> str:
+    """Why none of the setups has a run of ours; empty if one has."""
+    return "" if any(not missing(scale, s) for s in setups) else _absent(scale, setups)
+
+
+def each(setups: Iterable[Setup], of: Callable[[Setup], Sequence[Cell]]) -> list[Cell]:
+    """The cells of several setups, each once."""
+    return list({c.key: c for s in setups for c in of(s)}.values())
+
+
+SMALL = (f"Ours stands in the rows of {RESNET}; a dash: not run at this scale.",)
+"""Said of one network in place of two."""
+RELAXED = f"Beta: {' or '.join(f'{beta:g} ({share})' for share, beta in RELAXATIONS.items())}."
+SPREAD = "±: standard error over seeds; a run that diverged counts as accuracy 0."
+DIVERGED = "A run that diverged counts as far as it went."
+
+
+def smoothed(scale: str) -> str:
+    """What is done to curves; the paper smooths its own over 100 rounds."""
+    plan = PLANS[scale]
+    if plan.smoothing == 1:
+        return "Not smoothed."
+    return f"Running means of {plan.smoothing} measurements, {plan.every} rounds apart."

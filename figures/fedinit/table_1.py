@@ -1,0 +1,78 @@
+"""Table 1: test accuracy of the seven methods in sixteen columns, two networks one below the other."""
+
+from __future__ import annotations
+
+from empirics.store import Cell
+from paper_checks.reported import table
+
+from ..artefact import Artefact, Shown
+from ..comparing import agreements, by_place, Entry, judge, Judged, leads, Pair
+from ..runs import Runs
+from ..sheets import entry, sheet, tidy
+from .grid import missing, PLANS, runs as grid_runs
+from .reading import accuracies, each, RELAXED, SMALL, SPREAD, told
+from .settings import BASELINES, CIFAR10, METHODS, on, RESNET, Setup, SETUPS, VGG
+
+PRINTED = table("fedinit", "Table 1")
+EVERY = tuple(on(network, setup) for network in (RESNET, VGG) for setup in SETUPS)
+
+
+def cells(scale: str) -> list[Cell]:
+    return each(EVERY, lambda s: [c for method in METHODS for c in grid_runs(scale, s, method)])
+
+
+def data(runs: Runs, scale: str) -> Shown:
+    found = [
+        entry(
+            PRINTED[f"{setup.network}/{method}", setup.column],
+            f"{setup.network}/{method}",
+            setup.column,
+            accuracies(runs, scale, grid_runs(scale, setup, method)),
+            missing(scale, setup),
+        )
+        for network in (RESNET, VGG)
+        for method in METHODS
+        for setup in (on(network, s) for s in SETUPS)
+    ]
+    small = SMALL[: VGG not in PLANS[scale].networks]
+    return Shown(
+        told(scale, EVERY, "Test accuracy (%): reported / ours.", SPREAD, RELAXED, *small),
+        tidy(found),
+        sheet(found),
+        conclusions(found, scale),
+        agreements([e for e in found if e.row.startswith(RESNET)]),
+    )
+
+
+def conclusions(entries: list[Entry], scale: str) -> list[Judged]:
+    """What Section 5.1 concludes from the ResNet-18-GN rows on CIFAR-10."""
+    seen = [s.column for s in CIFAR10 if not missing(scale, s)]
+    others = [f"{RESNET}/{m}" for m in BASELINES]
+    mine, plain = f"{RESNET}/FedInit", f"{RESNET}/FedAvg"
+    return [
+        judge(
+            "FedInit is more accurate than every other method in every CIFAR-10 column of ResNet-18-GN",
+            leads(entries, mine, others, seen) if seen else [],
+        ),
+        judge(
+            "FedInit is more accurate than FedAvg in every one of these columns",
+            leads(entries, mine, [plain], seen) if seen else [],
+        ),
+        judge(
+            "fewer participants (5 % of 200 clients, Dirichlet 0.1) cost FedInit less accuracy than FedAvg",
+            [_steadier(entries, mine, plain)],
+        ),
+    ]
+
+
+def _steadier(entries: list[Entry], mine: str, plain: str) -> Pair:
+    at = by_place(entries)
+
+    def drop(row: str) -> list[float]:
+        many, few = (at[row, Setup(share=share).column].ours for share in ("10%-100", "5%-200"))
+        return [a - b for a, b in zip(many, few, strict=False)]
+
+    return Pair("FedAvg's loss over FedInit's", drop(plain), drop(mine))
+
+
+ARTEFACT = Artefact("fedinit.table_1", "test accuracy of seven methods", "FedInit, Table 1", cells, data)

@@ -1,0 +1,65 @@
+"""Table 10: seconds of a round by method, and as ratios to FedAvg."""
+
+from __future__ import annotations
+
+from empirics.store import Cell
+from paper_checks.reported import table
+
+from ..artefact import Artefact, Shown
+from ..comparing import agreements, by_place, Entry, judge, Judged, leads, Pair
+from ..runs import Runs
+from ..sheets import entry, sheet, tidy
+from .grid import missing, PLANS, timing
+from .reading import told
+from .seconds import medians, ratios
+from .settings import METHODS, Setup, SHARES
+
+PRINTED = table("fedinit", "Table 10")
+CHEAP = 1.06
+"""FedInit's largest printed ratio is 1.05."""
+
+
+def cells(scale: str) -> list[Cell]:
+    return [cell for share in SHARES for cell in timing(scale, share)]
+
+
+def data(runs: Runs, scale: str) -> Shown:
+    found = [place for share in SHARES for place in _entries(runs, scale, share)]
+    plan = PLANS[scale]
+    more = (
+        "Reported / ours: seconds of a round and ratio to FedAvg. Ours: all methods take turns in one process, round "
+        f"by round; medians of {plan.laps} rounds, ± over three such blocks, whose noise is not that of another day."
+    )
+    timed = [Setup(share=share) for share in SHARES]
+    caption = told(scale, timed, more).replace(f", {plan.seeds} seeds", ", one seed")
+    rates = [e for e in found if e.column.endswith("ratio")]
+    return Shown(caption, tidy(found), sheet(found, digits=3), conclusions(found), agreements(rates))
+
+
+def _entries(runs: Runs, scale: str, share: str) -> list[Entry]:
+    seconds, note = medians(runs, scale, share), missing(scale, Setup(share=share))
+    over = ratios(seconds)
+    columns = {f"{share}/wall-clock": seconds, f"{share}/ratio": over}
+    return [entry(PRINTED[m, c], m, c, of.get(m, []), note) for c, of in columns.items() for m in METHODS]
+
+
+def conclusions(entries: list[Entry]) -> list[Judged]:
+    """What Appendix B.2.3 concludes."""
+    at = by_place(entries)
+    columns = [f"{share}/ratio" for share in SHARES]
+    mine = {c: at["FedInit", c].ours for c in columns}
+    others = [m for m in METHODS if m not in ("FedInit", "FedAvg")]
+    return [
+        judge(
+            "FedInit takes at most 6 % longer than FedAvg",
+            [Pair(f"{CHEAP:g} over FedInit, {c}", [CHEAP] * len(mine[c]), mine[c]) for c in columns],
+        ),
+        judge(
+            "FedInit is faster per round than every method but FedAvg",
+            [Pair(f"{m} over FedInit, {c}", at[m, c].ours, mine[c]) for c in columns for m in others],
+        ),
+        judge("FedSAM is the slowest per round (10 % of 100 clients)", leads(entries, "FedSAM", columns=columns[:1])),
+    ]
+
+
+ARTEFACT = Artefact("fedinit.table_10", "seconds per round", "FedInit, Table 10", cells, data)

@@ -1,0 +1,146 @@
+"""Table 11: rounds and seconds until a target accuracy is reached."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from empirics.store import Cell
+from paper_checks.reported import Reported, table
+
+from ..artefact import Artefact, Shown
+from ..comparing import agreements, Entry, judge, Judged, leads
+from ..runs import Runs
+from ..sheets import entry, sheet, tidy
+from . import table_10
+from .grid import missing, PLANS, runs as grid_runs
+from .reading import each, PERCENT, RELAXED, told
+from .seconds import medians
+from .settings import METHODS, Setup
+
+PRINTED = table("fedinit", "Table 11")
+TARGETS = {"CIFAR-10": 70.0, "CIFAR-100": 30.0}
+"""Percent, at the paper's scale."""
+SETUPS = tuple(Setup(data=data) for data in TARGETS)
+FASTER = ("SCAFFOLD", "FedDyn")
+
+
+@dataclass(frozen=True)
+class Reached:
+    """Rounds until the target by seed, and the seconds of a round; infinite: never reached, NaN: not run."""
+
+    rounds: tuple[float, ...]
+    seconds: float
+
+    @property
+    def times(self) -> tuple[float, ...]:
+        return tuple(r * self.seconds for r in self.rounds)
+
+
+def first(at: np.ndarray, accuracy: np.ndarray, target: float, window: int) -> float:
+    """The first measured round at which the mean of the last ``window`` accuracies, the start left out, gets there."""
+    for i in range(window + 1, len(at) + 1):
+        if float(np.mean(accuracy[i - window : i])) >= target:
+            return float(at[i - 1])
+    return math.inf
+
+
+def cells(scale: str) -> list[Cell]:
+    trained = each(SETUPS, lambda s: [c for m in METHODS for c in grid_runs(scale, s, m)])
+    return trained + table_10.cells(scale)[:1]
+
+
+def reached(runs: Runs, scale: str, setup: Setup) -> dict[str, Reached]:
+    """By method; NaN for a seed that misses its run or its target's."""
+    window = PLANS[scale].window
+    taken = medians(runs, scale, setup.share)
+    targets = [_target(runs, scale, setup, c) for c in grid_runs(scale, setup, "FedAvg")]
+    return {
+        method: Reached(
+            tuple(
+                first(*_percent(runs, cell), target, window) if runs.has(cell) and target > 0 else math.nan
+                for cell, target in zip(grid_runs(scale, setup, method), targets, strict=True)
+            ),
+            float(np.mean(taken[method])) if method in taken else math.nan,
+        )
+        for method in METHODS
+    }
+
+
+def _target(runs: Runs, scale: str, setup: Setup, plain: Cell) -> float:
+    """The paper's target at its scale; else what FedAvg's run with that seed ends at."""
+    if scale == "paper":
+        return TARGETS[setup.data]
+    return PERCENT * runs.last(plain, "test_accuracy", PLANS[scale].window)
+
+
+def _percent(runs: Runs, cell: Cell) -> tuple[np.ndarray, np.ndarray]:
+    at, values = runs.curve(cell, "test_accuracy")
+    return at, PERCENT * values
+
+
+def data(runs: Runs, scale: str) -> Shown:
+    found = [place for setup in SETUPS for place in _entries(runs, scale, setup)]
+    seen = [s for s in SETUPS if not missing(scale, s)]
+    more = (
+        f"{_rule(scale)} Seconds: rounds times our Table 10's seconds of a round, as in the paper. Speed: FedAvg's "
+        "over the method's, 0 for a run that never gets there; rounds and seconds are means over the runs that do (how "
+        f"many: in the CSV). {RELAXED}"
+    )
+    sheets = sheet(found, digits=2)
+    return Shown(told(scale, SETUPS, more), tidy(found), sheets, conclusions(found, seen), agreements(found))
+
+
+def _rule(scale: str) -> str:
+    if scale == "paper":
+        return "Target: 70 % on CIFAR-10, 30 % on CIFAR-100, as in the paper."
+    return "Target, seed by seed: the accuracy that FedAvg ends at, both as means of the last measurements."
+
+
+def _goal(setup: Setup) -> str:
+    """The target as the paper's columns name it."""
+    return f"{setup.data} (>{TARGETS[setup.data]:g}%)"
+
+
+def _entries(runs: Runs, scale: str, setup: Setup) -> list[Entry]:
+    goal = _goal(setup)
+    found = reached(runs, scale, setup)
+    note = missing(scale, setup)
+    places = []
+    for method in METHODS:
+        mine, plain = found[method], found["FedAvg"]
+        for word, ours, theirs in (("rounds", mine.rounds, plain.rounds), ("time", mine.times, plain.times)):
+            printed = PRINTED[method, f"{goal}/{word}"], PRINTED[method, f"{goal}/{word} speed ratio"]
+            places += _pair(printed, method, ours, theirs, note)
+    return places
+
+
+def _pair(
+    printed: tuple[Reported, Reported], method: str, ours: Sequence[float], plain: Sequence[float], note: str
+) -> list[Entry]:
+    known = [v for v in ours if not math.isnan(v)]
+    there = [v for v in known if math.isfinite(v)]
+    said = note or (f"reached by {len(there)} of {len(known)}" if known else "")
+    speeds = [a / b for a, b in zip(plain, ours, strict=True) if math.isfinite(a)]
+    return [
+        entry(printed[0], method, printed[0].column, there, said),
+        entry(printed[1], method, printed[1].column, speeds, said),
+    ]
+
+
+def conclusions(entries: Sequence[Entry], seen: Sequence[Setup]) -> list[Judged]:
+    """What Appendix B.2.4 concludes, on the data sets that are run."""
+    ten = [_goal(s) for s in seen if s.data == "CIFAR-10"]
+    others = [m for m in METHODS if m != "FedInit"]
+    found = []
+    for word, what in (("rounds", "rounds"), ("time", "seconds")):
+        pairs = [p for c in ten for p in leads(entries, "FedInit", others, [f"{c}/{word} speed ratio"])]
+        found.append(judge(f"on CIFAR-10 FedInit needs the fewest {what} to the target", pairs))
+    pairs = [p for c in ten for m in FASTER for p in leads(entries, m, ["FedAvg"], [f"{c}/rounds speed ratio"])]
+    return [*found, judge("SCAFFOLD and FedDyn need fewer rounds than FedAvg", pairs)]
+
+
+ARTEFACT = Artefact("fedinit.table_11", "rounds and seconds to a target accuracy", "FedInit, Table 11", cells, data)

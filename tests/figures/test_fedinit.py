@@ -1,0 +1,394 @@
+"""FedInit's figures and tables on hand-made runs, and its settings against its grid."""
+
+import math
+
+import numpy as np
+import pytest
+from figure_toys import keep, outcome
+
+from empirics.cells_wall import BLOCKS, seconds
+from empirics.store import Outcome, Store
+from figures.artefact import SCALES
+from figures.catalogue import chosen
+from figures.comparing import Verdict
+from figures.fedinit import (
+    costs,
+    figure_2,
+    figure_3,
+    figure_4,
+    figure_6,
+    figure_7,
+    grid,
+    reading,
+    settings,
+    table_1,
+    table_2,
+    table_3,
+    table_6,
+    table_7,
+    table_8,
+    table_9,
+    table_10,
+    table_11,
+)
+from figures.fedinit.settings import CIFAR10, HOME, METHODS, Setup
+from figures.making import budget, cells
+from figures.runs import Runs
+from figures.writing import picture
+from paper_checks.reported import table
+
+LAPTOP_MINUTES, OVERNIGHT_MINUTES = 26, 26 * 15
+SEEDS = range(grid.PLANS["smoke"].seeds)
+ALL = chosen(["fedinit"])
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """CIFAR-10 on disk, Omniglot in place of CIFAR-100."""
+    monkeypatch.setattr(grid, "found", lambda name: {"cifar10": "cifar10", "cifar100": "omniglot"}[name])
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "store")
+
+
+def put(store, made, accuracies, **more):
+    """One run that ends at this accuracy in percent; loss and divergences follow from it unless they are given."""
+    levels = np.array([10.0, (10 + accuracies) / 2, accuracies]) / 100
+    curves = {"test_accuracy": levels, "test_loss": 3 - 2 * levels, "active_divergence": 1.7 - levels,
+              "divergence": 2.9 - levels, **more}  # fmt: skip
+    keep(store, made, curves)
+
+
+# ---- the grid ----
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_runs_are_cells_and_without_data_there_are_none_but_at_the_smallest_scale(scale, here, monkeypatch):
+    assert all(c.key for c in cells(ALL, scale))
+    monkeypatch.setattr(grid, "found", lambda name: "")
+    assert bool(cells(ALL, scale)) == (scale == "smoke")
+
+
+def test_the_budgets_are_kept(here):
+    assert budget(ALL, "laptop", cells(ALL, "laptop")) <= LAPTOP_MINUTES
+    assert budget(ALL, "overnight", cells(ALL, "overnight")) <= OVERNIGHT_MINUTES
+
+
+def test_a_budget_counts_steps_gradients_and_measurements(here):
+    sam, plain = (grid.budget(grid.run("laptop", HOME, m, 0), "laptop") for m in ("FedSAM", "FedAvg"))
+    plan = grid.PLANS["laptop"]
+    training = 90 * 5 * 5 * plan.step_seconds / 60
+    assert sam - plain == pytest.approx(training)
+    assert plain == pytest.approx(training + (15 * grid.LOOK + grid.START) / 60)
+
+
+def test_tables_and_figures_read_the_same_runs(here):
+    for scale in ("laptop", "overnight", "paper"):
+        keys = {a.name: {c.key for c in a.cells(scale)} for a in ALL}
+        accuracy = keys["fedinit.table_1"]
+        for name in ("figure_2", "figure_3", "table_9"):
+            assert keys[f"fedinit.{name}"] <= accuracy
+        assert keys["fedinit.figure_1b"] == keys["fedinit.table_3"]
+        assert len(keys["fedinit.table_11"] - accuracy) == 1
+        assert keys["fedinit.figure_6"] <= keys["fedinit.table_3"]
+        assert keys["fedinit.table_3"] & accuracy
+        assert keys["fedinit.figure_7"] & keys["fedinit.table_2"]
+
+
+def test_the_papers_scale_is_the_papers_setting(here):
+    given = grid.run("paper", Setup(share="5%-200", split="0.6"), "FedInit", 2).arguments
+    printed = {
+        "clients": 200, "cohort": 10, "rounds": 500, "local_epochs": 5, "batch": 50, "step_size": 0.1,
+        "weight_decay": 1e-3, "step_size_decay": 0.998, "clip": 10, "augment": "fedinit", "partition": "dirichlet_replaced(0.6)", "seed": 2,
+        "problem": "resnet18(cifar10)",
+    }  # fmt: skip
+    assert {k: given[k] for k in printed} == printed
+    assert grid.run("paper", Setup(data="CIFAR-100"), "FedDyn", 0).arguments["rounds"] == 800
+    assert grid.run("paper", HOME, "FedDyn", 0).arguments["step_size_decay"] == 0.999
+    assert grid.PLANS["paper"].seeds == 3
+    assert len(table_1.cells("paper")) == 2 * 8 * 7 * 3
+
+
+def test_methods_are_written_with_the_coefficients_of_table_7():
+    fewer, other = Setup(share="5%-200"), Setup(data="CIFAR-100")
+    assert [settings.written(m, HOME) for m in METHODS] == [
+        "fedavg()", "fedadam(server_step_size=0.1)", "fedsam(rho=0.1)", "scaffold()", "feddyn(alpha=0.1)",
+        "fedcm(alpha=0.1)", "fedinit(beta=0.1)",
+    ]  # fmt: skip
+    assert settings.written("FedSAM", fewer) == "fedsam(rho=0.01)"
+    assert settings.written("FedDyn", other) == "feddyn(alpha=0.01)"
+    assert settings.written("FedInit", fewer) == "fedinit(beta=0.05)"
+    assert settings.written("SCAFFOLD", HOME, 0.02) == "relaxed(scaffold(), beta=0.02)"
+    assert settings.written("FedInit", HOME, 0.0) == "fedavg()"
+
+
+def test_the_settings_tables_say_what_the_grid_runs(here):
+    shown = table_6.data(None, "laptop")
+    at = {row["row"]: row for row in shown.rows}
+    given = grid.run("laptop", HOME, "FedAvg", 0).arguments
+    for row, word in (("minibatch", "batch"), ("weight decay", "weight_decay"), ("local learning rate", "step_size")):
+        assert float(at[f"CIFAR-10, {row}"]["ours, laptop"]) == given[word]
+        assert float(at[f"CIFAR-10, {row}"]["ours, paper"]) == settings.chosen("CIFAR-10", row)
+    assert at["CIFAR-10, communication round T"]["ours, laptop"] == str(given["rounds"])
+    assert at["CIFAR-10, local interval K"]["ours, paper"] == "5 epochs"
+    assert at["CIFAR-100, minibatch"]["ours, laptop"] == "not run"
+    own = {row["row"]: row for row in table_7.data(None, "laptop").rows}
+    for method, (_, row) in settings.TABLE_7.items():
+        assert f"{settings.coefficient(method, HOME):g}" in own[row.replace("/", ", ")]["best"]
+
+
+# ---- tables of accuracies ----
+
+
+def fill_table_1(store, gain):
+    for i, method in enumerate(METHODS):
+        for j, setup in enumerate(CIFAR10):
+            for seed in SEEDS:
+                level = 40 + j + 0.3 * i + 0.01 * seed * i + (gain if method == "FedInit" else 0)
+                put(store, grid.run("smoke", setup, method, seed), level)
+
+
+def test_table_1_shows_the_last_accuracies_beside_the_printed(store):
+    fill_table_1(store, gain=2.0)
+    shown = table_1.data(Runs(store), "smoke")
+    at = {(row["row"], row["column"]): row for row in shown.rows}
+    place = at["ResNet-18-GN/FedDyn", "CIFAR-10/5%-200/Dir-0.6"]
+    assert (place["reported"], place["seeds"]) == (79.96, 2)
+    assert place["ours"] == pytest.approx(42 + 1.2 + 0.02)
+    assert place["ours_error"] == pytest.approx(0.04 / 2)
+    assert math.isnan(at["VGG-11/FedAvg", "CIFAR-10/10%-100/Dir-0.1"]["ours"])
+    assert at["ResNet-18-GN/FedAvg", "CIFAR-100/10%-100/Dir-0.1"]["note"] == "not run at this scale"
+    assert len(shown.sheet) == 15
+    assert [a.column for a in shown.agreement] == [s.column for s in CIFAR10]
+
+
+@pytest.mark.parametrize(("gain", "verdict"), [(2.0, Verdict.REPRODUCED), (-3.0, Verdict.NOT)])
+def test_that_fedinit_is_best_is_seen_or_denied(store, gain, verdict):
+    fill_table_1(store, gain)
+    best, better, _ = table_1.data(Runs(store), "smoke").conclusions
+    assert (best.verdict, better.verdict) == (verdict, verdict)
+    assert "of 24 comparisons" in best.why
+
+
+def test_a_steadier_method_loses_less_with_fewer_participants(store):
+    for share, plain, mine in (("10%-100", 50.0, 53.0), ("5%-200", 44.0, 52.0)):
+        for seed in SEEDS:
+            for method, level in (("FedAvg", plain), ("FedInit", mine)):
+                put(
+                    store,
+                    grid.run("smoke", Setup(share=share), method, seed),
+                    level + 0.1 * seed * (method == "FedInit"),
+                )
+    told = table_1.data(Runs(store), "smoke").conclusions[2]
+    assert "+5" in told.why
+
+
+@pytest.mark.parametrize(("start", "verdict"), [(3.4, Verdict.REPRODUCED), (-1.2, Verdict.NOT)])
+def test_what_the_relaxed_start_adds(store, start, verdict):
+    for i, method in enumerate(settings.BASELINES):
+        for seed in SEEDS:
+            put(store, grid.run("smoke", HOME, method, seed, 0.0), 30 + i)
+            put(store, grid.run("smoke", HOME, method, seed, 0.1), 30 + i + start + 0.01 * i * seed)
+    shown = table_2.data(Runs(store), "smoke")
+    assert {j.verdict for j in shown.conclusions} == {verdict}
+    sheet = {row[0]: row[2] for row in shown.sheet}
+    assert sheet["SCAFFOLD/vanilla"].startswith("75.06 / 33.00")
+
+
+def fill_table_3(store, levels):
+    for beta, level in levels.items():
+        for seed in SEEDS:
+            put(store, grid.run("smoke", HOME, "FedAvg", seed, beta), level + 0.1 * seed * (1 + beta))
+
+
+RISING = {-0.2: 20.0, -0.1: 22.0, 0.0: 25.0, 0.01: 26.0, 0.02: 27.5, 0.05: 29.0, 0.1: 31.0, 0.15: 12.0}
+
+
+def test_table_3_where_everything_is_as_printed(store):
+    fill_table_3(store, RISING)
+    shown = table_3.data(Runs(store), "smoke")
+    assert {j.verdict for j in shown.conclusions} == {Verdict.REPRODUCED}
+    at = {(row["row"], row["column"]): row["ours"] for row in shown.rows}
+    assert at["beta=0.1", "Delta^T"] == pytest.approx(1.7 - 0.31 - 0.00055)
+    assert at["beta=0.1", "Delta^T, all clients"] == pytest.approx(2.9 - 0.31 - 0.00055)
+    assert {a.column: a.tau for a in shown.agreement}["accuracy"] == pytest.approx(1.0)
+
+
+def test_table_3_where_the_order_is_the_other_one_and_a_run_diverged(store):
+    fill_table_3(store, {beta: 50 - level for beta, level in RISING.items() if beta != 0.15})
+    for seed in SEEDS:
+        keep(store, grid.run("smoke", HOME, "FedAvg", seed, 0.15), {"test_accuracy": [0.1]}, status="diverged")
+    shown = table_3.data(Runs(store), "smoke")
+    best, rising, negative, collapse, closer = shown.conclusions
+    assert {j.verdict for j in (best, rising, negative, closer)} == {Verdict.NOT}
+    assert collapse.verdict is Verdict.REPRODUCED
+    last = {row[0]: row for row in shown.sheet}["beta=0.15"]
+    assert last[1].endswith("/ 0.000 ± 0.000")
+    assert last[2] == "inf / inf"
+
+
+# ---- curves ----
+
+
+def test_curves_are_means_over_seeds_smoothed_and_in_percent(store):
+    for seed in SEEDS:
+        put(store, grid.run("smoke", HOME, "FedInit", seed), 40.0 + 10 * seed)
+    rows = figure_3.ARTEFACT.data(Runs(store), "smoke").rows
+    mine = [r for r in rows if r["curve"] == "FedInit"]
+    assert {r["panel"] for r in mine} == {"10%-100, Dir 0.1"}
+    np.testing.assert_allclose([r["x"] for r in mine], [0, 1, 2])
+    np.testing.assert_allclose([r["y"] for r in mine], [10.0, 27.5, 45.0])
+    assert mine[2]["error"] == pytest.approx(5.0)
+    at, values = reading.smooth((np.array([0, 3, 6, 9]), np.array([1.0, 2.0, 6.0, 7.0])), 3)
+    np.testing.assert_allclose(values, [1.0, 1.5, 3.0, 5.0])
+    assert at[-1] == 9
+
+
+@pytest.mark.parametrize(("gain", "verdict"), [(4.0, Verdict.REPRODUCED), (-4.0, Verdict.NOT)])
+def test_figures_2_and_3_compare_the_ends(store, gain, verdict):
+    fill_table_1(store, gain)
+    for figure in (figure_2, figure_3):
+        shown = figure.ARTEFACT.data(Runs(store), "smoke")
+        assert [j.verdict for j in shown.conclusions] == [verdict]
+        assert len({r["panel"] for r in shown.rows}) == 4
+
+
+@pytest.mark.parametrize(("figure", "method"), [(figure_6, "FedAvg"), (figure_7, "SCAFFOLD")])
+def test_divergence_and_accuracy_by_beta(store, figure, method, tmp_path):
+    for beta, level in ((0.0, 20.0), (0.02, 21.0), (0.05, 22.0), (0.1, 25.0)):
+        for seed in SEEDS:
+            put(store, grid.run("smoke", HOME, method, seed, beta), level + 0.1 * seed * beta)
+    shown = figure.ARTEFACT.data(Runs(store), "smoke")
+    assert [j.verdict for j in shown.conclusions] == [Verdict.REPRODUCED] * 2
+    assert {(r["panel"], r["curve"]) for r in shown.rows} == {
+        (p, f"beta = {b:g}") for p in ("divergence (parameters²)", "test accuracy (%)") for b in (0, 0.02, 0.05, 0.1)
+    }
+    assert all(p.stat().st_size > 1000 for p in picture(figure.ARTEFACT, shown, tmp_path))
+
+
+def test_what_is_not_run_is_said():
+    shown = figure_4.ARTEFACT.data(Runs(Store("nowhere")), "smoke")
+    assert shown.unavailable == "CIFAR-100: not run at this scale"
+    assert not shown.conclusions
+
+
+def test_sensitivity_to_the_local_interval_and_to_beta(store):
+    from figures.fedinit import figure_1a, figure_1b
+
+    for k, level in ((1, 20.0), (3, 30.0), (6, 24.0)):
+        for seed in SEEDS:
+            put(store, grid.run("smoke", HOME, "FedInit", seed, length=k), level + 0.1 * seed * k)
+    shown = figure_1a.ARTEFACT.data(Runs(store), "smoke")
+    assert [j.verdict for j in shown.conclusions] == [Verdict.REPRODUCED] * 2
+    assert [(r["x"], round(r["y"], 2)) for r in shown.rows] == [(1, 20.05), (3, 30.15), (6, 24.3)]
+    fill_table_3(store, RISING)
+    shown = figure_1b.ARTEFACT.data(Runs(store), "smoke")
+    assert [j.verdict for j in shown.conclusions] == [Verdict.REPRODUCED] * 2
+    assert len(shown.rows) == 8
+
+
+# ---- costs and seconds ----
+
+
+def test_costs_are_counted_off_the_methods():
+    found = {m: costs.costs(settings.written(m, HOME)) for m in METHODS}
+    assert {m: c.gradients for m, c in found.items()} == {m: 2 if m == "FedSAM" else 1 for m in METHODS}
+    assert (found["SCAFFOLD"].communication, found["FedCM"].communication) == (2, 1.5)
+    assert [found[m].vectors for m in METHODS] == [1, 1, 1, 3, 2, 2, 2]
+    assert [found[m].kept for m in METHODS] == [0, 0, 0, 1, 1, 0, 1]
+
+
+def test_table_8_has_the_printed_multiples_by_the_cost_model():
+    printed = table("fedinit", "Table 8")
+    for (method, column), at in printed.items():
+        cost = next(k for k, words in table_8.COLUMNS.items() if words == column)
+        first = at.value[0]
+        assert table_8.modelled(method, cost) == (int(first) if first.isdigit() else 1)
+    assert [str(j.verdict) for j in table_8.data(None, "smoke").conclusions] == [
+        "reproduced", "not reproduced", "reproduced", "not reproduced",
+    ]  # fmt: skip
+
+
+def keep_seconds(store, share, by_method):
+    """A timing in which block b's rounds take these seconds and a tenth of b."""
+    (made,) = grid.timing("smoke", share)
+    table = {"algorithm": [], "block": [], "round": [], "seconds": []}
+    for block in range(BLOCKS):
+        for name, method in zip(made.arguments["algorithms"], METHODS, strict=True):
+            for i, extra in enumerate((0.0, 0.001, 7.0)):
+                row = (name, block, 3 * block + i, by_method[method] * (1 + 0.1 * block) + extra)
+                for column, value in zip(table.values(), row, strict=True):
+                    column.append(value)
+    store.keep(made, Outcome(table), 0.01)
+
+
+@pytest.mark.parametrize(("mine", "verdict"), [(2.04, Verdict.REPRODUCED), (3.9, Verdict.NOT)])
+def test_table_10_takes_medians_block_by_block(store, mine, verdict):
+    taken = {
+        "FedAvg": 2.0,
+        "FedAdam": 2.3,
+        "FedSAM": 4.1,
+        "SCAFFOLD": 2.6,
+        "FedDyn": 2.5,
+        "FedCM": 2.4,
+        "FedInit": mine,
+    }
+    for share in settings.SHARES:
+        keep_seconds(store, share, taken)
+    shown = table_10.data(Runs(store), "smoke")
+    at = {(row["row"], row["column"]): row for row in shown.rows}
+    assert at["FedSAM", "10%-100/wall-clock"]["ours"] == pytest.approx(4.1 * 1.1 + 0.001)
+    assert at["FedSAM", "5%-200/ratio"]["ours"] == pytest.approx(2.05, abs=1e-3)
+    cheap, faster, slowest = shown.conclusions
+    assert (cheap.verdict, faster.verdict) == (verdict, verdict)
+    assert slowest.verdict is Verdict.REPRODUCED
+
+
+def test_rounds_of_all_methods_take_turns():
+    found = seconds("softmax(held_out(digits))", ["fedavg()", "scaffold()"], 2, 0, "iid", 6, 2, local_steps=1)
+    assert found.columns["algorithm"] == ["fedavg()", "scaffold()"] * (2 * BLOCKS)
+    assert found.columns["block"] == [b for b in range(BLOCKS) for _ in range(4)]
+    assert min(found.columns["seconds"]) > 0
+
+
+# ---- rounds to a target ----
+
+
+def test_the_first_round_at_which_the_running_mean_is_there():
+    at, accuracy = np.array([0, 5, 10, 15, 20]), np.array([90.0, 10.0, 40.0, 30.0, 60.0])
+    assert table_11.first(at, accuracy, 40.0, 1) == 10
+    assert table_11.first(at, accuracy, 40.0, 2) == 20
+    assert table_11.first(at, accuracy, 61.0, 1) == math.inf
+
+
+@pytest.mark.parametrize(("mine", "verdict"), [(1, Verdict.REPRODUCED), (None, Verdict.NOT)])
+def test_table_11_takes_fedavgs_end_as_target(store, mine, verdict):
+    end = 4
+    when = {"FedAvg": end, "FedAdam": None, "FedSAM": end, "SCAFFOLD": 3, "FedDyn": 2, "FedCM": 2, "FedInit": mine}
+    for method, first in when.items():
+        for seed in SEEDS:
+            there = (0.3 + 0.1 * seed, 0.5 + 0.1 * seed)
+            curve = [there[first is not None and at >= first] for at in range(end + 1)]
+            store.keep(grid.run("smoke", HOME, method, seed), outcome({"test_accuracy": curve}), 0.01)
+    keep_seconds(store, HOME.share, {m: 1 + 0.1 * i for i, m in enumerate(METHODS)})
+    shown = table_11.data(Runs(store), "smoke")
+    at = {(row["row"], row["column"].partition("/")[2]): row for row in shown.rows if "CIFAR-10 " in row["column"]}
+    assert at["FedDyn", "rounds"]["ours"] == 2
+    assert at["FedDyn", "rounds speed ratio"]["ours"] == 2
+    assert at["FedDyn", "time"]["ours"] == pytest.approx(2 * (1.4 * 1.1 + 0.001))
+    assert at["FedAdam", "rounds speed ratio"]["ours"] == 0
+    assert at["FedAdam", "rounds"]["note"] == "reached by 0 of 2"
+    assert math.isnan(at["FedAdam", "rounds"]["ours"])
+
+
+def test_table_9_reads_where_the_runs_were_made(store):
+    put(store, grid.run("smoke", HOME, "FedAvg", 0), 30.0)
+    rows = {row["row"]: row for row in table_9.data(Runs(store), "smoke").rows}
+    assert rows["GPU"]["reported"].startswith("Tesla")
+    assert "PyTorch-" in rows["Platform"]["ours"]
+    assert {row["ours"] for row in table_9.data(Runs(Store(store.folder / "none")), "smoke").rows} <= {
+        "",
+        "not measured",
+    }
