@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import torch
 
 from bounds.decaying_k.runtime import runtime
 
-from .algorithm import Work
+from .algorithm import Algorithm, Work
 from .algorithms import algorithm as read_algorithm
 from .engines import ClientLoop, Stacked
 from .errors import Diverged, EmpiricsError
@@ -144,12 +144,24 @@ def timed(
     dealt = _task(problem).deal(partition, clients, seed, augment=augment, local_test=local_test)
     clock = Clock(minibatch_time, model_size, download_rate, upload_rate)
     plan = Setting(clock.rounds(seconds), cohort or dealt.clients, **setting)
-    counted, table = Counted(), Readings(dealt, Samples(probed(dealt.federation, probe, seed)))
-    engine = Stacked() if dealt.model.stacked else ClientLoop()
-    start = partial(rounds, dealt.model, dealt.federation, read_algorithm(algorithm), plan, seed, engine, counted)
+    table = Readings(dealt, Samples(probed(dealt.federation, probe, seed)))
+    return _run(dealt, read_algorithm(algorithm), plan, seed, clock, times(seconds, points), table)
+
+
+def _run(
+    dealt: FederatedProblem,
+    algorithm: Algorithm,
+    plan: Setting,
+    seed: int,
+    clock: Clock,
+    due: list[float],
+    table: Readings,
+) -> Outcome:
+    counted, engine = Counted(), Stacked() if dealt.model.stacked else ClientLoop()
     facts = {"clients": dealt.clients, "parameters": dealt.model.dim}
     try:
-        last, steps = _watched(start(), counted, clock, times(seconds, points), table)
+        states = rounds(dealt.model, dealt.federation, algorithm, plan, seed, engine, counted)
+        last, steps = _watched(states, counted, clock, due, table)
     except Diverged as stop:
         table.tell("diverged", stop.round, stop.largest)
         return Outcome(table.columns(), facts, "diverged")

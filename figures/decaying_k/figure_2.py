@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from paper_checks.reported import table
@@ -13,7 +14,7 @@ from ..drawing import Axis, panels
 from ..runs import Runs
 from .curves import ACCURACY, caption, EARLY, FIXED, more_accurate, rows, SMALLEST
 from .grid import cells, tasks
-from .settings import ETA_DECAYS, K_DECAYS
+from .settings import ETA_DECAYS, K_DECAYS, TASKS
 
 TOLERANCE = 1.0
 """Points of accuracy by which a schedule may fall short and still match another."""
@@ -32,18 +33,17 @@ def data(runs: Runs, scale: str) -> Shown:
 
 
 def _conclusions(runs: Runs, scale: str, here: Sequence[str]) -> list[Judged]:
-    def matches(one: str, other: str) -> list[Pair]:
-        return [more_accurate(runs, scale, task, one, other, margin=-TOLERANCE) for task in here]
-
-    def over(one: str, other: str, among: Sequence[str], **how: float) -> list[Pair]:
+    def over(one: str, other: str, among: Sequence[str] = TASKS, **how: float) -> list[Pair]:
         return [more_accurate(runs, scale, task, one, other, **how) for task in here if task in among]
+
+    matches = partial(over, margin=-TOLERANCE)
 
     return [
         judge(
             "Kη-fixed gains accuracy faster than dSGD at first: it is ahead after a ninth of the time",
-            over(FIXED, SMALLEST, here, place=EARLY),
+            over(FIXED, SMALLEST, place=EARLY),
         ),
-        judge("dSGD has overtaken Kη-fixed in accuracy by the end", over(SMALLEST, FIXED, here)),
+        judge("dSGD has overtaken Kη-fixed in accuracy by the end", over(SMALLEST, FIXED)),
         judge(
             f"K_r-rounds matches or beats Kη-fixed: at most {TOLERANCE:g} point less accuracy",
             matches("k_rounds", FIXED),

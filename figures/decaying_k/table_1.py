@@ -32,7 +32,7 @@ def data(runs: Runs, scale: str) -> Shown:
     return Shown(
         f"Printed / ours at the {scale} scale ({remarks(scale)}). The model size in megabit and the rates, "
         f"{DOWNLOAD:g} Mbit/s down and {UPLOAD:g} up, enter the simulated time as printed at every scale. The paper "
-        "states no batch size for CIFAR100; its clients are drawn from all that have a batch, where ours says all.",
+        "states no batch size for CIFAR100. All: every client with samples enough for a batch.",
         rows,
         [["task", *columns], *([row["task"], *(str(row[c]) for c in columns)] for row in rows)],
     )
