@@ -1,0 +1,111 @@
+"""Figure 1: how far the clients' models are apart at the end of a round, layer by layer, over rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from empirics.store import Cell
+
+from ..artefact import Artefact, Shown
+from ..comparing import judge, Judged, Pair
+from ..drawing import Axis, canvas, finish, legend, one
+from ..runs import mean_curve, Runs
+from .beside import remarks
+from .grid import example, PLANS, STEPS
+from .settings import CLIENTS
+
+DISTANCE = "consensus_distance"
+SHAPES: dict[str, dict[str, int]] = {
+    "digits": {"pixels": 64},
+    "mnist": {"channels": 1, "side": 28},
+    "fashion_mnist": {"channels": 1, "side": 28},
+}
+"""Samples that are not as the network expects by itself."""
+DEFINED, BY_SIZE = "of the layer", "per parameter (10⁻⁶)"
+CURVES = 6
+"""Layers that are drawn over rounds."""
+
+
+def cells(scale: str) -> list[Cell]:
+    return example(scale)
+
+
+def data(runs: Runs, scale: str) -> Shown:
+    used = cells(scale)
+    sizes = _sizes(str(used[0].arguments["problem"])) if used else {}
+    plan = PLANS[scale].example
+    told = (
+        f"{used[0].arguments['problem']}; {CLIENTS} clients of two classes each, FedAvg with {STEPS} local steps, "
+        f"batch {used[0].arguments['batch']}, {plan.rounds} rounds, {PLANS[scale].seeds} seeds; distances before "
+        "averaging, per parameter as the released code has them; bands: standard error over seeds. "
+        if used
+        else ""
+    )
+    return Shown(
+        f"Mean squared distance of the clients' models to their average. {told}{_differs(scale)}",
+        [row for place, name in enumerate(sizes, 1) for row in _layer(runs, used, place, name, sizes[name])],
+        conclusions=[_early(runs, used, sizes, by_size) for by_size in (False, True)],
+        unavailable="" if used else "CIFAR-10: data not available",
+    )
+
+
+def _differs(scale: str) -> str:
+    norm = [] if scale == "smoke" else ["group norm for batch norm"]
+    return f"{'; '.join([*remarks(scale, ['CIFAR-10']), *norm])}."
+
+
+def _sizes(problem: str) -> dict[str, int]:
+    """Parameters of every layer of the network that was trained, in its order."""
+    from empirics.networks import network
+
+    name, _, inside = problem.partition("(")
+    shape = next((shape for word, shape in SHAPES.items() if f"({word}" in f"({inside}"), {})
+    return {layer: c.stop - c.start for layer, c in network(name, classes=10, **shape).weight_layers.items()}
+
+
+def _layer(runs: Runs, used: Sequence[Cell], place: int, name: str, size: int) -> list[dict[str, Any]]:
+    over = list(zip(*mean_curve(runs.curve(cell, DISTANCE, name) for cell in used), strict=True))
+    return [
+        {"panel": panel, "curve": f"layer {place}", "x": x, "y": y / by, "error": e / by, "parameters": size}
+        for panel, by in ((DEFINED, 1), (BY_SIZE, size / 1e6))
+        for x, y, e in over
+    ]
+
+
+def _early(runs: Runs, used: Sequence[Cell], sizes: dict[str, int], by_size: bool) -> Judged:
+    """The first third of the layers against the last, as logarithms of means over rounds."""
+    third = max(len(sizes) // 3, 1)
+    names = list(sizes)
+
+    def level(chosen: Sequence[str], cell: Cell) -> float:
+        curves = [runs.curve(cell, DISTANCE, name)[1] / (sizes[name] if by_size else 1) for name in chosen]
+        return float(np.log10(np.mean(curves))) if curves and len(curves[0]) else float("nan")
+
+    late, early = ([level(chosen, cell) for cell in used] for chosen in (names[-third:], names[:third]))
+    how = ", per parameter" if by_size else ""
+    return judge(
+        f"clients differ less in the early layers than in the late ones{how}",
+        [Pair("log10 of the last third of the layers over the first third", late, early)],
+    )
+
+
+def draw(shown: Shown) -> Any:
+    """A few layers over rounds, and all of them in the last round that was measured."""
+    made, axes = canvas(1, 2, 2)
+    places = list(dict.fromkeys(r["curve"] for r in shown.rows))
+    few = {places[i] for i in np.linspace(0, len(places) - 1, CURVES).round().astype(int)} if places else set()
+    for ax, panel in zip(axes.flat, (DEFINED, BY_SIZE), strict=True):
+        for place, curve in enumerate(c for c in places if c in few):
+            chosen = [r for r in shown.rows if r["panel"] == panel and r["curve"] == curve]
+            one(ax, chosen, curve, place)
+        finish(ax, Axis("round"), Axis("", log=bool(places)), panel)
+        ax.set_xlabel("round")
+    axes[0, 0].set_ylabel("consensus distance")
+    legend(made, axes)
+    return made
+
+
+ARTEFACT = Artefact("fedals.figure_1", "consensus distance by layer over rounds", "FedALS, Figure 1", cells, data, draw)

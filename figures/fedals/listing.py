@@ -1,0 +1,78 @@
+"""Tables 4 and 5 as sheets: what is printed beside what the grid's plan for the paper's scale runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from empirics.store import Cell
+
+from ..artefact import Shown
+from .grid import PLANS, run
+from .settings import ARGUMENTS, IMAGES, LOCAL_STEPS, TEXT, TEXTS
+
+WORDS = {
+    False: {
+        "objective": ("cross entropy", "cross entropy"),
+        "network": ("ResNet-20", "resnet20, group norm for batch norm"),
+        "representation extractor": ("convolutional layers", "all layers but the last"),
+        "head": ("dense layers at the end", "the last layer"),
+        "non-iid": ("sorted by label, cut in that order", "sorted('label')"),
+        "optimizer": ("SGD, Nesterov's momentum (main text: momentum)", "sgd, nesterov"),
+        "step size": ("constant, tuned for each set, method and split; none printed", "0.01, where the search starts"),
+    },
+    True: {
+        "objective": ("cross entropy", "next_token"),
+        "network": ("OPT-125M, fine-tuned", "opt: its shape, tokens are bytes, random start"),
+        "non-iid": ("sorted by genre, cut in that order", "sorted('group')"),
+        "optimizer": ("AdamW", "adamw"),
+        "step size": ("eta / (t/100 + 10), eta tuned, none printed", "harmonic, eta = 0.01"),
+    },
+}
+"""What is said in words: the paper's, and ours; by whether it is the language model."""
+
+
+def planned(row: str, text: bool = False) -> Any:
+    """What the plan for the paper's scale has for a row of Table 4 or 5, read off its runs."""
+    plan = PLANS["paper"]
+    told = _arguments("non-iid", text)
+    if row in ARGUMENTS:
+        return told[ARGUMENTS[row]]
+    if row.startswith("iterations"):
+        split = row.removeprefix("iterations ")
+        return _arguments(split, text)["rounds"] * LOCAL_STEPS
+    others = {"repetitions": plan.seeds, "rounds averaged for reported metric": plan.window}
+    others["adaptation coefficient alpha"] = int(told["algorithm"].partition("alpha=")[2].rstrip(")"))
+    return {**others, **_language()}[row]
+
+
+def _arguments(split: str, text: bool) -> Mapping[str, Any]:
+    cell: Cell = run("paper", TEXT if text else "CIFAR-10", "FedALS", split, 0)
+    return cell.arguments
+
+
+def _language() -> dict[str, Any]:
+    """What the language model and the rule of its step size fix by themselves."""
+    from empirics.networks import Opt
+    from empirics.tuning import harmonic
+
+    first, later = (1 / float(harmonic(1.0, t)) for t in (0, 1))
+    return {
+        "representation extractor": Opt().depth - Opt().head_layers,
+        "head": Opt().head_layers,
+        "learning-rate offset": first,
+        "learning-rate time scale": round(1 / (later - first)),
+    }
+
+
+def shown(text: bool) -> Shown:
+    """The table, all rows with a number from the plan's own runs."""
+    place = TEXTS if text else IMAGES
+    listed = [(row, words, ours) for row, (words, ours) in WORDS[text].items()]
+    listed += [(row, cell.value, f"{planned(row, text):g}") for (row, _), cell in place.items()]
+    return Shown(
+        "Settings as printed, in words of ours, and those of the runs at the paper's scale. 'Rounds averaged' are the "
+        "last evaluations, every 20 rounds as in the released code. Momentum and moments restart every round.",
+        [{"setting": row, "printed": printed, "planned": ours} for row, printed, ours in listed],
+        [["setting", "printed", "runs at the paper's scale"], *([*line] for line in listed)],
+    )
