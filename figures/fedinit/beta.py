@@ -12,7 +12,7 @@ from ..comparing import judge, Judged, Pair
 from ..drawing import Axis, panels
 from ..runs import Runs
 from .grid import runs as grid_runs
-from .reading import accuracies, DIVERGED, divergences, each, home, PERCENT, rows, smoothed, told, unavailable
+from .reading import accuracies, DIVERGED, divergences, PERCENT, rows, smoothed, told, unavailable
 from .settings import HOME, RELAXATIONS
 
 PRINTED = table("fedinit", "Table 3")
@@ -38,7 +38,7 @@ def seeds(scale: str, beta: float, method: str = "FedAvg") -> list[Cell]:
 
 
 def cells(scale: str, method: str = "FedAvg", betas: tuple[float, ...] = BETAS) -> list[Cell]:
-    return each([HOME], lambda _: [c for beta in betas for c in seeds(scale, beta, method)])
+    return [c for beta in betas for c in seeds(scale, beta, method)]
 
 
 def figure(name: str, method: str, points: float) -> Artefact:
@@ -62,28 +62,18 @@ def _shown(runs: Runs, scale: str, method: str, points: float) -> Shown:
         for row in rows(runs, scale, seeds(scale, beta, method), quantity, words, f"beta = {beta:g}", scaled)
     ]
     more = f"{method} from the start relaxed by beta; divergence: of the participants, as the released code reports it."
-    judged = _conclusions(runs, scale, method, points) if home(scale) else []
-    return Shown(
-        told(scale, [HOME], more, smoothed(scale), "Band: one standard error.", DIVERGED),
-        found,
-        (),
-        judged,
-        (),
-        unavailable(scale, [HOME]),
-    )
+    reason = unavailable(scale, [HOME])
+    judged = [] if reason else _conclusions(runs, scale, method, points)
+    caption = told(scale, [HOME], more, smoothed(scale), "Band: one standard error.", DIVERGED)
+    return Shown(caption, found, (), judged, (), reason)
 
 
 def _conclusions(runs: Runs, scale: str, method: str, points: float) -> list[Judged]:
     mine, plain = seeds(scale, BEST, method), seeds(scale, 0.0, method)
-    accuracy = [accuracies(runs, scale, s) for s in (mine, plain)]
-    distance = [divergences(runs, scale, s) for s in (plain, mine)]
+    high, low = (accuracies(runs, scale, s) for s in (mine, plain))
+    far, near = (divergences(runs, scale, s) for s in (plain, mine))
     words = f"beta = {BEST:g} and 0"
     return [
-        judge(f"the relaxed start lowers the divergence of {method}", [Pair(words, *distance)]),
-        judge(f"the relaxed start gives {method} {points:g} points or more", [Pair(words, *accuracy, points)]),
+        judge(f"the relaxed start lowers the divergence of {method}", [Pair(words, far, near)]),
+        judge(f"the relaxed start gives {method} {points:g} points or more", [Pair(words, high, low, points)]),
     ]
-
-
-def swept(runs: Runs, scale: str) -> dict[float, list[float]]:
-    """Accuracies of FedInit by beta."""
-    return {beta: accuracies(runs, scale, seeds(scale, beta)) for beta in BETAS} if home(scale) else {}

@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from empirics.store import Cell
-
 from ..artefact import Artefact, Shown
 from ..comparing import judge, Judged, Pair
 from ..drawing import Axis, panels
 from ..runs import Runs
-from .grid import missing, PLANS, runs as grid_runs
-from .reading import DIVERGED, each, PERCENT, RELAXED, rows, smoothed, told, unavailable
+from .grid import missing, runs as grid_runs
+from .reading import accuracies, DIVERGED, each, losses, PERCENT, RELAXED, rows, smoothed, told, unavailable
 from .settings import METHODS, of, Setup
 
 NO_BAND = math.nan
@@ -54,23 +52,13 @@ def _conclusions(runs: Runs, scale: str, setups: tuple[Setup, ...], quantity: st
     seen = [s for s in setups if not missing(scale, s)]
     if not seen:
         return []
-    scaled, window = WORDS[quantity][1], PLANS[scale].window
-
-    def ends(cells: list[Cell], burst: float) -> list[float]:
-        return [scaled * runs.last(c, quantity, window, diverged=burst) for c in cells]
-
     loss = quantity == "test_loss"
     high, low = ("FedAvg", "FedInit") if loss else ("FedInit", "FedAvg")
-    burst = float("inf") if loss else 0.0
-    pairs = [
-        Pair(
-            f"{high} over {low}, {s.column}",
-            *(ends(grid_runs(scale, s, m), burst) for m in (high, low)),
-        )
-        for s in seen
-    ]
-    return [
-        judge(
-            f"FedInit ends at {'a lower test loss' if loss else 'a higher accuracy'} than FedAvg in every panel", pairs
-        )
-    ]
+
+    def ends(setup: Setup, method: str) -> list[float]:
+        found = grid_runs(scale, setup, method)
+        return losses(runs, scale, found) if loss else accuracies(runs, scale, found)
+
+    pairs = [Pair(f"{high} over {low}, {s.column}", ends(s, high), ends(s, low)) for s in seen]
+    better = "a lower test loss" if loss else "a higher accuracy"
+    return [judge(f"FedInit ends at {better} than FedAvg in every panel", pairs)]

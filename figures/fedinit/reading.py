@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from empirics.store import Cell
 from ..runs import Curve, mean_curve, Runs
 from ..stand_ins import remark
 from .grid import clients, missing, Plan, PLANS, used
-from .settings import DATA, HOME, RELAXATIONS, RESNET, Setup
+from .settings import DATA, RELAXATIONS, RESNET, Setup
 
 PERCENT = 100.0
 
@@ -21,6 +22,12 @@ def accuracies(runs: Runs, scale: str, cells: Iterable[Cell]) -> list[float]:
     """Test accuracy in percent at the end of each run; 0 for one that diverged."""
     window = PLANS[scale].window
     return [PERCENT * runs.last(c, "test_accuracy", window, diverged=0.0) for c in cells]
+
+
+def losses(runs: Runs, scale: str, cells: Iterable[Cell]) -> list[float]:
+    """Test loss at the end of each run, of one that diverged where it was last measured."""
+    curves = (runs.curve(c, "test_loss")[1][-PLANS[scale].window :] for c in cells)
+    return [float(values.mean()) if len(values) else math.nan for values in curves]
 
 
 def divergences(runs: Runs, scale: str, cells: Iterable[Cell], quantity: str = "active_divergence") -> list[float]:
@@ -55,6 +62,12 @@ def point(values: Sequence[float], x: float, curve: str) -> list[dict[str, Any]]
 
 # ---- captions ----
 
+SMALL = (f"Ours stands in the rows of {RESNET}; a dash: not run at this scale.",)
+"""Said of one network in place of two."""
+RELAXED = f"Beta: {' or '.join(f'{beta:g} ({share})' for share, beta in RELAXATIONS.items())}."
+SPREAD = "±: standard error over seeds; a run that diverged counts as accuracy 0."
+DIVERGED = "A run that diverged counts as far as it went."
+
 
 def plural(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
@@ -75,9 +88,10 @@ def told(scale: str, setups: Sequence[Setup], *more: str) -> str:
         " / ".join(str(n) for n in dict.fromkeys(plan.rounds[d] for d in data))
         + f" rounds of {plural(plan.interval, plan.length.removeprefix('local_').removesuffix('s'))}",
         f"batch {plan.setting['batch']}, step size {plan.setting['step_size']:g}",
+        *(["unaugmented"] if plan.augment == "none" else []),
         plural(plan.seeds, "seed"),
     ]
-    return " ".join((f"{', '.join(parts)}.", *_smoothed(plan), *more))
+    return " ".join((f"{', '.join(parts)}.", *more))
 
 
 def _absent(scale: str, setups: Sequence[Setup]) -> str:
@@ -103,15 +117,12 @@ def _clients(scale: str, setups: Sequence[Setup]) -> str:
     return " and ".join(f"{cohort} of {total} clients" for total, cohort in counts) + fewer
 
 
-def _smoothed(plan: Plan) -> list[str]:
+def ends(scale: str) -> str:
+    """How the end of a run is read."""
+    plan = PLANS[scale]
     if plan.window == 1:
-        return []
-    return [f"Final values are means of the last {plan.window} measurements, {plan.every} rounds apart."]
-
-
-def home(scale: str) -> Plan | None:
-    """The plan, if the setup that most of the paper's figures are made in is run at this scale."""
-    return None if missing(scale, HOME) else PLANS[scale]
+        return "Accuracies are those of the last round."
+    return f"Accuracies are means of the last {plan.window} measurements, {plan.every} rounds apart."
 
 
 def unavailable(scale: str, setups: Sequence[Setup]) -> str:
@@ -122,13 +133,6 @@ def unavailable(scale: str, setups: Sequence[Setup]) -> str:
 def each(setups: Iterable[Setup], of: Callable[[Setup], Sequence[Cell]]) -> list[Cell]:
     """The cells of several setups, each once."""
     return list({c.key: c for s in setups for c in of(s)}.values())
-
-
-SMALL = (f"Ours stands in the rows of {RESNET}; a dash: not run at this scale.",)
-"""Said of one network in place of two."""
-RELAXED = f"Beta: {' or '.join(f'{beta:g} ({share})' for share, beta in RELAXATIONS.items())}."
-SPREAD = "±: standard error over seeds; a run that diverged counts as accuracy 0."
-DIVERGED = "A run that diverged counts as far as it went."
 
 
 def smoothed(scale: str) -> str:

@@ -12,7 +12,7 @@ from ..drawing import Axis, panels
 from ..runs import Runs
 from . import beta
 from .grid import PLANS, runs as grid_runs
-from .reading import accuracies, each, home, point, SPREAD, told, unavailable
+from .reading import accuracies, ends, point, SPREAD, told, unavailable
 from .settings import HOME
 
 ACCURACY = "test accuracy (%)"
@@ -31,7 +31,7 @@ def interval() -> Artefact:
         "fedinit.figure_1a",
         "accuracy against the local interval K",
         "FedInit, Figure 1a",
-        lambda scale: each([HOME], lambda _: [c for k in PLANS[scale].lengths for c in _length(scale, k)]),
+        lambda scale: [c for k in PLANS[scale].lengths for c in _length(scale, k)],
         _over_intervals,
         lambda shown: panels(shown.rows, Axis(f"local {_unit(shown)} a round", log=True), Axis(ACCURACY), points=True),
     )
@@ -52,8 +52,8 @@ def _over_intervals(runs: Runs, scale: str) -> Shown:
 
 def _rises_and_falls(values: dict[int, list[float]], chosen: int) -> list[Judged]:
     least, most = min(values), max(values)
-    rises = [Pair(f"K={chosen} over {least}", values[chosen], values[least])] if chosen in values else []
-    falls = [Pair(f"K={chosen} over {most}", values[chosen], values[most])] if chosen in values else []
+    rises = [Pair(f"K={chosen} over {least}", values[chosen], values[least])]
+    falls = [Pair(f"K={chosen} over {most}", values[chosen], values[most])]
     return [
         judge(f"accuracy rises with K at first (K = {chosen} over {least})", rises),
         judge(f"accuracy falls again when K is large (K = {chosen} over {most})", falls),
@@ -91,5 +91,6 @@ def _over_betas(runs: Runs, scale: str) -> Shown:
 
 
 def _shown(scale: str, rows: list[dict[str, Any]], more: str, judged: list[Judged]) -> Shown:
-    told_all = told(scale, [HOME], more, SPREAD.replace("±", "Bars"))
-    return Shown(told_all, rows, (), judged if home(scale) else [], (), unavailable(scale, [HOME]))
+    told_all = told(scale, [HOME], more, ends(scale), SPREAD.replace("±", "Bars"))
+    reason = unavailable(scale, [HOME])
+    return Shown(told_all, rows, (), [] if reason else judged, (), reason)

@@ -10,7 +10,7 @@ from ..comparing import agreements, by_place, Entry, judge, Judged, leads, Pair
 from ..runs import Runs
 from ..sheets import entry, sheet, tidy
 from .grid import missing, PLANS, runs as grid_runs
-from .reading import accuracies, each, RELAXED, SMALL, SPREAD, told
+from .reading import accuracies, each, ends, RELAXED, SMALL, SPREAD, told
 from .settings import BASELINES, CIFAR10, METHODS, on, RESNET, Setup, SETUPS, VGG
 
 PRINTED = table("fedinit", "Table 1")
@@ -36,7 +36,7 @@ def data(runs: Runs, scale: str) -> Shown:
     ]
     small = SMALL[: VGG not in PLANS[scale].networks]
     return Shown(
-        told(scale, EVERY, "Test accuracy (%): reported / ours.", SPREAD, RELAXED, *small),
+        told(scale, EVERY, "Test accuracy (%): reported / ours.", ends(scale), SPREAD, RELAXED, *small),
         tidy(found),
         sheet(found),
         conclusions(found, scale),

@@ -10,7 +10,7 @@ from ..comparing import agreements, by_place, Entry, judge, Judged, Pair
 from ..runs import Runs
 from ..sheets import entry, sheet, tidy
 from .grid import missing, PLANS, runs as grid_runs
-from .reading import accuracies, each, RELAXED, SPREAD, told
+from .reading import accuracies, each, ends, RELAXED, SPREAD, told
 from .settings import BASELINES, CIFAR10, RELAXATIONS, Setup
 
 PRINTED = table("fedinit", "Table 2")
@@ -43,7 +43,9 @@ def data(runs: Runs, scale: str) -> Shown:
     ]
     more = "RI: from the relaxed start. Test accuracy (%): reported / ours."
     judged = conclusions(found, scale)
-    return Shown(told(scale, CIFAR10, more, RELAXED, SPREAD), tidy(found), sheet(found), judged, agreements(found))
+    return Shown(
+        told(scale, CIFAR10, more, ends(scale), RELAXED, SPREAD), tidy(found), sheet(found), judged, agreements(found)
+    )
 
 
 def conclusions(entries: list[Entry], scale: str) -> list[Judged]:

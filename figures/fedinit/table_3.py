@@ -11,7 +11,7 @@ from ..runs import Runs
 from ..sheets import entry, sheet, tidy
 from .beta import BEST, BETAS, cells, label, PRINTED, seeds
 from .grid import missing
-from .reading import accuracies, divergences, SPREAD, told
+from .reading import accuracies, divergences, ends, SPREAD, told
 from .settings import HOME
 
 COLLAPSED = 0.15
@@ -27,7 +27,9 @@ def data(runs: Runs, scale: str) -> Shown:
         "model, as the released code reports it, and over all clients' last models, as the text defines it."
     )
     judged = conclusions(found)
-    return Shown(told(scale, [HOME], more, SPREAD), tidy(found), sheet(found, digits=3), judged, agreements(found))
+    return Shown(
+        told(scale, [HOME], more, ends(scale), SPREAD), tidy(found), sheet(found, digits=3), judged, agreements(found)
+    )
 
 
 def _entries(runs: Runs, scale: str, beta: float) -> list[Entry]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from bounds.catalog import get
 from paper_checks.reported import table
@@ -10,8 +11,10 @@ from paper_checks.reported import table
 from ..artefact import Artefact, Shown
 from ..comparing import Judged, Verdict
 from ..runs import Runs
-from .costs import Costs, costs
 from .settings import HOME, METHODS, SHARES, written
+
+if TYPE_CHECKING:
+    from .costs import Costs
 
 PRINTED = table("fedinit", "Table 8")
 COLUMNS = {
@@ -39,6 +42,8 @@ def _value(method: str, cost: str, given: dict[str, int]) -> float:
 
 
 def data(runs: Runs, scale: str) -> Shown:
+    from .costs import costs  # brings torch, which listing the figures does without
+
     ours = {method: costs(written(method, HOME)) for method in METHODS}
     found = [
         {
