@@ -64,7 +64,7 @@ def point(values: Sequence[float], x: float, curve: str) -> list[dict[str, Any]]
 
 SMALL = (f"Ours stands in the rows of {RESNET}; a dash: not run at this scale.",)
 """Said of one network in place of two."""
-RELAXED = f"Beta: {' or '.join(f'{beta:g} ({share})' for share, beta in RELAXATIONS.items())}."
+RELAXED = f"Beta: {' or '.join(f'{beta:g} ({share})' for share, beta in RELAXATIONS.items())}, the latter by a trial."
 SPREAD = "±: standard error over seeds; a run that diverged counts as accuracy 0."
 DIVERGED = "A run that diverged counts as far as it went."
 
