@@ -68,8 +68,9 @@ def chosen(data: str, name: str) -> float:
 
 RELAXATIONS = {"10%-100": chosen("CIFAR-10", "relaxed coefficient beta"), "5%-200": 0.05}
 """Beta of FedInit and of every relaxed method. Table 6 has 0.1/0.01 and does not say which setup used which. At 5 % the
-last local models are twice as old: in one trial there (CIFAR-10, small network, seed 7, which no grid has) the divergence
-reached 2,582 with 0.1 and 6.8 with 0.05, the next value of the paper's grid. No other coefficient was tried like this."""
+last local models are twice as old: in one trial there (CIFAR-10, small network, seed 7, which no grid has) the
+divergence reached 2,582 with 0.1 and 6.8 with 0.05, the next value of the paper's grid. No other coefficient was
+tried like this."""
 
 
 def coefficient(method: str, setup: Setup) -> float:
