@@ -16,7 +16,14 @@ FILES: dict[str, tuple[str, ...]] = {
     ),
     "decaying_k": ("figure_1", "figure_2", *(f"table_{i}" for i in range(1, 5))),
     "fedcog": (*(f"figure_{i}" for i in (2, 3, 5, 6)), *(f"table_{i}" for i in range(1, 12))),
-    "ours": (),
+    "ours": (
+        *(f"theorems_{p}" for p in ("fedals", "fedinit", "fedinit_data", "decaying_k", "fedcog")),
+        "local_steps",
+        "gap_slopes",
+        "relaxation",
+        "vacuity",
+        "tightness",
+    ),
 }
 """The files of each paper's folder here, figures first."""
 

@@ -44,7 +44,8 @@ def sampled(problem: Quadratics, method: Algorithm, setting: Setting, seed: int)
     method = replace(method, everyone=True)
     last = np.tile(problem.start, (problem.clients, 1))
     models, ends, drift, steps = [problem.start], [last], [], []
-    for state in rounds(QuadraticModel(problem), QuadraticFederation(problem), method, setting, seed, tracing):
+    federation: Any = QuadraticFederation(problem)
+    for state in rounds(QuadraticModel(problem), federation, method, setting, seed, tracing):
         if not state.round:
             continue
         path = tracing.models

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from bounds.catalog import get
 from bounds.core import Bound
-from bounds.errors import BoundsError, OutsideConditionsWarning
+from bounds.errors import NoMinimumError, NoSolutionError, OutsideConditionsWarning
 from empirics.algorithms import algorithm
 from empirics.datasets import dataset
 from empirics.estimates import jackknife
@@ -90,7 +90,12 @@ def exact(
     """
     chosen, problem = get(bound), random_quadratics(instance, clients, dim, noise=noise)
     options = argparse.Namespace(
-        rounds=max(ends), local_steps=local_steps, step_size=step_size, cohort=None, clients=clients, relaxation=relaxation
+        rounds=max(ends),
+        local_steps=local_steps,
+        step_size=step_size,
+        cohort=None,
+        clients=clients,
+        relaxation=relaxation,
     )
     setting, longest = ExactValidation(chosen).inside(problem, options)
     method = _method(chosen, relaxation)
@@ -150,7 +155,7 @@ def relaxed(
 ) -> Outcome:
     """Exact mean and last divergence for every relaxation, and what ``bounds`` say of their own target there.
 
-    ``step`` is the step size times L K. A bound's row also tells the largest relaxation its conditions allow.
+    ``step`` is the step size times L K. The facts hold the numbers of the run with the last relaxation.
     """
     problem = random_quadratics(instance, clients, dim)
     steps = 3
@@ -165,13 +170,14 @@ def relaxed(
         for name, value, outside in rows:
             for column, cell in zip(table, (beta, name, value, outside), strict=True):
                 table[column].append(cell)
-    return Outcome(table, {"smoothness": problem.smoothness, "step_size": setting.step_size})
+    constants = {name: float(x) for name, x in values.items() if np.ndim(x) == 0}
+    return Outcome(table, {"constants": constants})
 
 
 def _row(bound: Bound, problem: Quadratics, setting: Setting, beta: float) -> tuple[str, float, bool]:
     try:
         found = _quiet(bound, problem, setting, beta)
-    except BoundsError:  # no constant of the proof exists: the theorem is silent
+    except (NoSolutionError, NoMinimumError):  # no constant of the proof exists: the theorem is silent
         return bound.name, float("nan"), True
     return bound.name, float(found.formula[-1]), bool(np.isnan(found.bound[-1]) or found.outside)
 
@@ -242,19 +248,15 @@ def one_round(
     draws = over_seeds(measurement, range(seeds), 1)
     stacked = {key: np.stack([draw[key] for draw in draws]) for key in draws[0]}
     gaps = controlled_gap(stacked)
-    table: Columns = {"quantity": [], "clients": [], "seed": [], "value": [], "error": []}
-
-    def add(quantity: str, clients: int, seed: int | None, value: float, error: float | None) -> None:
-        for column, cell in zip(table, (quantity, clients, seed, value, error), strict=True):
-            table[column].append(cell)
-
+    rows: list[tuple[Any, ...]] = []
     for i, count in enumerate(counts):
-        for seed in range(seeds):
-            add("generalization_gap", count, seed, float(gaps[seed, i]), None)
+        rows += [("generalization_gap", count, seed, float(gaps[seed, i]), None, "") for seed in range(seeds)]
     for name, words in ((NAME, "bound"), (CLAIMED, "first term")):
         for c in compare_round(problem, tuple(counts), stacked, get(name), len(counts)):
-            add(words, c.clients, None, float(c.bound.value), float(c.bound.error))
-            add("measured", c.clients, None, float(c.measured.value), float(c.measured.error))
+            for quantity, found in ((words, c.bound), (f"measured for the {words}", c.measured)):
+                rows.append((quantity, c.clients, None, float(found.value), float(found.error), str(c.verdict)))
+    names = ("quantity", "clients", "seed", "value", "error", "verdict")
+    table = {name: [row[i] for row in rows] for i, name in enumerate(names)}
     return Outcome(table, {"smoothness": problem.smoothness, "strong_convexity": problem.strong_convexity})
 
 

@@ -1,0 +1,130 @@
+"""A bound as a line, exact values as a thin line, measurements as dots: rows from cells, and their drawing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bounds.catalog import get
+from empirics.store import Cell
+
+from ..comparing import Judged, Verdict
+from ..drawing import Axis, canvas, finish, legend
+from ..runs import Runs
+from ..style import MEASURED, REFERENCE, THEORY
+from .settings import QUANTITIES, TITLES
+
+Rows = list[dict[str, Any]]
+ROUNDING = 1e-9
+"""Relative difference that floating-point arithmetic may make between an exact value and a bound."""
+
+
+# ---- rows ----
+
+
+def rows_of(runs: Runs, cell: Cell, bound: str, where: str) -> Rows:
+    """The rows of one panel from a cell of ``exact`` or ``trained``: bound, exact value, measurement."""
+    table = runs.columns(cell)
+    if not table:
+        return []
+    shared = {"panel": f"{TITLES[bound]}, {where}", "bound": bound, "x_name": "rounds"}
+    shared["y_name"] = QUANTITIES[get(bound).target.name]
+    x = [float(r) for r in table["rounds"]]
+    said = table.get("verdict", [""] * len(x))
+    found = curve(shared, "bound", x, table["bound"], outside=table["outside"], verdict=said)
+    if "exact" in table:
+        found += curve(shared, "exact", x, table["exact"], outside=table["outside"])
+    return found + curve(shared, "measured", x, table["measured"], table["error"], outside=table["outside"])
+
+
+def curve(
+    shared: dict[str, Any],
+    name: str,
+    x: Iterable[float],
+    y: Sequence[float],
+    error: Sequence[float] | None = None,
+    outside: Sequence[bool] | None = None,
+    verdict: Sequence[str] | None = None,
+) -> Rows:
+    """One row per point."""
+    errors, silent = error or [math.nan] * len(y), outside or [False] * len(y)
+    return [
+        {**shared, "curve": name, "x": a, "y": b, "error": e, "outside": bool(s), "verdict": v}
+        for a, b, e, s, v in zip(x, y, errors, silent, verdict or [""] * len(y), strict=True)
+    ]
+
+
+def held(words: str, rows: Rows) -> Judged:
+    """Whether a theorem holds at all points inside its conditions; what was only measured counts by its tests."""
+    places: dict[tuple[str, float], dict[str, dict[str, Any]]] = {}
+    for row in rows:
+        if not row["outside"]:
+            places.setdefault((row["panel"], row["x"]), {})[row["curve"]] = row
+    said = [_verdict(found) for found in places.values() if "bound" in found]
+    count = {verdict: said.count(verdict) for verdict in Verdict}
+    verdict = (
+        Verdict.NOT
+        if count[Verdict.NOT]
+        else Verdict.REPRODUCED
+        if count[Verdict.REPRODUCED] and not count[Verdict.UNDECIDED]
+        else Verdict.UNDECIDED
+    )
+    why = f"{len(said)} points inside the conditions: {count[Verdict.REPRODUCED]} below the bound, "
+    return Judged(words, verdict, f"{why}{count[Verdict.NOT]} above, {count[Verdict.UNDECIDED]} open")
+
+
+def _verdict(found: dict[str, dict[str, Any]]) -> Verdict:
+    if "exact" in found:
+        below = found["exact"]["y"] <= found["bound"]["y"] * (1 + ROUNDING)
+        return Verdict.REPRODUCED if below else Verdict.NOT
+    tested = {"holds here": Verdict.REPRODUCED, "violated": Verdict.NOT}
+    return tested.get(found["bound"]["verdict"], Verdict.UNDECIDED)
+
+
+def remark(rows: Rows) -> str:
+    """Which panels lie outside a theorem's conditions; empty for none."""
+    silent = list(dict.fromkeys(row["panel"] for row in rows if row["outside"] and row["curve"] == "bound"))
+    return f" OUTSIDE the conditions (dashed): {'; '.join(silent)}." if silent else ""
+
+
+# ---- drawing ----
+
+
+def draw(rows: Sequence[dict[str, Any]], columns: int = 2) -> Any:
+    """One axes per panel, in the order of the rows."""
+    names = list(dict.fromkeys(row["panel"] for row in rows))
+    wide = min(columns, len(names)) or 1
+    made, axes = canvas(-(-len(names) // wide) or 1, wide)
+    for ax, name in zip(axes.flat, names, strict=False):
+        mine = [row for row in rows if row["panel"] == name]
+        for label in dict.fromkeys(row["curve"] for row in mine):
+            _one(ax, [row for row in mine if row["curve"] == label], label)
+        finish(ax, Axis("", log=True), Axis("", log=True), name)
+        ax.set_xlabel(mine[0]["x_name"])
+        ax.set_ylabel(mine[0]["y_name"])
+    for ax in axes.flat[len(names) :]:
+        ax.set_visible(False)
+    legend(made, axes)
+    return made
+
+
+def _one(ax: Any, rows: Sequence[dict[str, Any]], label: str) -> None:
+    """One curve by what it means; what is not positive has no place on a logarithmic axis."""
+    x, y, error = (np.array([float(row[k]) for row in rows]) for k in ("x", "y", "error"))
+    y = np.where(y > 0, y, np.nan)
+    outside = np.array([row["outside"] for row in rows])
+    if label == "measured":
+        lower = np.minimum(np.nan_to_num(error), 0.9 * np.nan_to_num(y, nan=1.0))
+        ax.errorbar(x, y, [lower, np.nan_to_num(error)], fmt="o", ms=2.5, elinewidth=0.8, color=MEASURED, label=label,
+                    zorder=4)  # fmt: skip
+    elif label == "exact":
+        ax.plot(x, y, color=REFERENCE, lw=0.8, label=label)
+    else:
+        first = label.startswith("bound")
+        inside = np.where(outside, np.nan, y)
+        ax.plot(x, inside, color=THEORY, lw=1.4 if first else 0.9, ls="-" if first else (0, (1.2, 1.2)), label=label)
+        if outside.any():
+            ax.plot(x, y, color=THEORY, lw=1, ls=(0, (4, 1.5)), label=f"{label}, outside", zorder=1)

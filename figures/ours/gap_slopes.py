@@ -1,0 +1,142 @@
+"""The gap against the number of clients where these are alike: does it fall like 1/K or like 1/K^2?"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from empirics.estimates import power_law
+from empirics.store import Cell
+from paper_checks.validation import Verdict as Standing
+
+from ..artefact import Artefact, Shown
+from ..comparing import judge, Judged, Pair, Verdict
+from ..drawing import Axis, canvas, finish, legend
+from ..runs import Runs, standard_error
+from ..style import MEASURED, SILENT, THEORY
+from .grid import Draws, draws, PLANS
+from .theorems_fedals import one_round
+
+GROUPS = 6
+"""Parts of the draws, each with a slope of its own: their spread is the error of the slope."""
+BETWEEN = 1.5
+"""Halfway between the two powers."""
+
+
+def federations(scale: str) -> list[Draws]:
+    return [f for f in PLANS[scale].draws if f.concentration is None]
+
+
+def cells(scale: str) -> list[Cell]:
+    return [draws(scale, f) for f in federations(scale)]
+
+
+def data(runs: Runs, scale: str) -> Shown:
+    rows = [row for f in federations(scale) for row in one_round(runs, scale, f)]
+    found = {f.words: slopes(runs, scale, f) for f in federations(scale)}
+    for name, values in found.items():
+        mean, error = (float(np.mean(values)), standard_error(values)) if len(values) > 1 else (math.nan, math.nan)
+        slope = {"bound": "fedals.one_round", "x_name": "", "y_name": "exponent of K", "curve": "slope", "verdict": ""}
+        rows.append({"panel": name, **slope, "x": math.nan, "y": mean, "error": error, "outside": False})
+    return Shown(_caption(scale, rows), rows, conclusions=[*_conclusions(found), _first_term(rows)])
+
+
+def slopes(runs: Runs, scale: str, federation: Draws) -> list[float]:
+    """The exponent of K in the mean gap of every group of draws."""
+    table = runs.columns(draws(scale, federation))
+    if not table:
+        return []
+    counts = np.array(PLANS[scale].counts, dtype=float)
+    kept = [q == "generalization_gap" for q in table["quantity"]]
+    values = np.array(table["value"], dtype=float)[kept].reshape(len(counts), federation.seeds)
+    total, error = values.mean(1), values.std(1, ddof=1)
+    parts = np.array_split(values, min(GROUPS, federation.seeds // 2), axis=1)
+    found = [float(power_law(counts, part.mean(1), (total / error) ** 2)) for part in parts]
+    return [slope for slope in found if math.isfinite(slope)]
+
+
+def _conclusions(found: dict[str, list[float]]) -> list[Judged]:
+    square = [Pair(name, [-s for s in values], [BETWEEN] * len(values)) for name, values in found.items()]
+    linear = [Pair(name, [BETWEEN] * len(values), [-s for s in values]) for name, values in found.items()]
+    said = ", ".join(f"{name}: {np.mean(v):.3f}" for name, v in found.items() if v)
+    judged = [
+        judge(
+            "with clients alike the gap falls like 1/K^2 (FedALS, discussion of Theorem 4.1): slope below -1.5", square
+        ),
+        judge(
+            "with clients alike the gap falls like 1/K, as the exact value for squared distances: slope above -1.5",
+            linear,
+        ),
+    ]
+    return [Judged(j.words, j.verdict, f"{j.why}; slopes {said}") for j in judged]
+
+
+def _first_term(rows: list[dict[str, Any]]) -> Judged:
+    """Whether the bound's first term is a bound by itself, by the tests at every number of clients."""
+    mine = [row for row in rows if row["curve"] == "first term alone"]
+    broken = [f"{row['panel']}, K = {row['x']:g}" for row in mine if row["verdict"] == str(Standing.VIOLATED)]
+    held = bool(mine) and all(row["verdict"] == str(Standing.HOLDS_HERE) for row in mine)
+    verdict = Verdict.NOT if broken else Verdict.REPRODUCED if held else Verdict.UNDECIDED
+    words = "with clients alike the first term bounds the gap by itself (FedALS, discussion of Theorem 4.1)"
+    return Judged(words, verdict, f"violated at {len(broken)} of {len(mine)} places: {'; '.join(broken) or 'none'}")
+
+
+def _caption(scale: str, rows: list[dict[str, Any]]) -> str:
+    told = "; ".join(
+        f"{f.words}: {f.seeds} draws of 20 samples per client, penalty {f.regularization:g}" for f in federations(scale)
+    )
+    fitted = "; ".join(f"{r['panel']}: {r['y']:.2f} ± {r['error']:.2g}" for r in rows if r["curve"] == "slope")
+    return (
+        f"One averaging round of exact local minimisers, clients with one distribution. {told}. Grey: powers of K "
+        f"through the first dot. Fitted exponents of K: {fitted}. Dots: mean over draws with a control variate of mean "
+        "zero subtracted, bars one standard error; dotted: the bound's first term alone, as the discussion reads it."
+    )
+
+
+# ---- drawing ----
+
+
+def draw(shown: Shown) -> Any:
+    """One panel per model, both powers as guides."""
+    rows = [row for row in shown.rows if row["curve"] != "slope"]
+    names = list(dict.fromkeys(row["panel"] for row in rows))
+    made, axes = canvas(max(-(-len(names) // 2), 1), min(2, len(names)) or 1, 2)
+    for ax, name in zip(axes.flat, names, strict=False):
+        mine = [row for row in rows if row["panel"] == name]
+        _guides(ax, [row for row in mine if row["curve"] == "measured"])
+        for label in ("bound", "first term alone"):
+            line = [row for row in mine if row["curve"] == label]
+            ax.plot(_of(line, "x"), _of(line, "y"), color=THEORY, ls="-" if label == "bound" else (0, (1.2, 1.2)),
+                    label=label)  # fmt: skip
+        dots = [row for row in mine if row["curve"] == "measured"]
+        ax.errorbar(_of(dots, "x"), _of(dots, "y"), _of(dots, "error"), fmt="o", ms=2.5, color=MEASURED, elinewidth=0.8,
+                    label="measured gap", zorder=4)  # fmt: skip
+        finish(ax, Axis("", log=True), Axis("", log=True), name)
+        ax.set_xlabel("clients K")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("gap of the loss")
+    for ax in axes.flat[len(names) :]:
+        ax.set_visible(False)
+    legend(made, axes)
+    return made
+
+
+def _guides(ax: Any, dots: list[Any]) -> None:
+    if not dots:
+        return
+    x, first = _of(dots, "x"), float(dots[0]["y"])
+    for power, dash in ((1, "-"), (2, "--")):
+        ax.plot(
+            x, first * (x / x[0]) ** -power, color=SILENT, lw=0.8, ls=dash, label=f"1/K{'^2' if power == 2 else ''}"
+        )
+
+
+def _of(rows: list[Any], name: str) -> np.ndarray:
+    return np.array([float(row[name]) for row in rows])
+
+
+ARTEFACT = Artefact(
+    "ours.gap_slopes", "generalization gap against the number of clients that are alike", "", cells, data, draw
+)

@@ -1,0 +1,217 @@
+"""FedInit's divergence against the relaxation, with the largest one that each theorem's conditions allow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from bounds.catalog import get
+from bounds.vocabulary import relaxation
+from empirics.store import Cell
+
+from ..artefact import Artefact, Shown
+from ..comparing import judge, Pair
+from ..drawing import Axis, canvas, finish, legend
+from ..runs import Runs, standard_error
+from ..style import MEASURED, REFERENCE, SILENT, THEORY
+from .grid import divergence, PLANS, relaxed
+from .settings import RELAXED
+
+THEOREMS = {
+    "fedinit.theorem_1": "1",
+    "fedinit.theorem_2": "2",
+    "fedinit.theorem_4": "4",
+    "fedinit.theorem_5": "5",
+}
+TRIED = np.linspace(0, 0.3, 30001)
+SMALL = 1e-9
+"""The proofs' lambda: any smaller is allowed where one is, so this one is where any is."""
+ABOVE, BELOW = "relative to beta = 0", "bounds and exact value"
+EXACT = {"mean_divergence": "mean over rounds", "final_divergence": "last round"}
+
+
+def cells(scale: str) -> list[Cell]:
+    plan = PLANS[scale]
+    exact = [relaxed(scale, i) for i in range(plan.instances)]
+    return [*exact, *(divergence(scale, beta, seed) for beta in PLANS[scale].betas for seed in range(plan.repeats))]
+
+
+def data(runs: Runs, scale: str) -> Shown:
+    plan = PLANS[scale]
+    rows = [*_exact(runs, scale), *_measured(runs, scale), *_bounds(runs, scale)]
+    rows += [_row("limit", words, limit, math.nan) for limit, words in limits(runs, scale)]
+    name = str(divergence(scale, 0.0, 0).arguments["problem"])
+    caption = (
+        "Divergence: mean squared distance of all clients' last models from the server's; half of the clients "
+        f"averaged; mean over {plan.relaxed_rounds} rounds. Above, as a share of that without relaxation: exact on "
+        f"{plan.instances} quadratics of 4 clients inside the conditions on the step size (eta L K = 0.005), band: "
+        f"standard error; dots: {name}, 10 clients, Dirichlet 0.1, step size 0.1, {plan.repeats} seeds, OUTSIDE the "
+        "conditions on the step size. Below: the first of the quadratics, bounds of theorem 4 (mean) and of theorem 5 "
+        "(last round). Upright lines: the largest relaxation that the conditions allow, above by those on it alone, "
+        "below by all together at the first quadratics; to the right the theorems named there are silent."
+    )
+    return Shown(caption, rows, conclusions=_conclusions(runs, scale))
+
+
+def _row(panel: str, curve: str, x: float, y: float, error: float = math.nan, outside: bool = False) -> dict[str, Any]:
+    return {"panel": panel, "curve": curve, "x": x, "y": y, "error": error, "outside": outside}
+
+
+# ---- limits ----
+
+
+def limits(runs: Runs, scale: str) -> list[tuple[float, str]]:
+    """The largest relaxation by theorem: by conditions on it alone, and by all of them at the first quadratics."""
+    constants = runs.fact(relaxed(scale, 0), "constants")
+    alone: dict[float, list[str]] = {}
+    joint: dict[float, list[str]] = {}
+    for name, short in THEOREMS.items():
+        alone.setdefault(alone_limit(name), []).append(short)
+        if constants:
+            joint.setdefault(joint_limit(name, constants), []).append(short)
+    listed = [(limit, f"theorems {', '.join(names)}") for limit, names in alone.items()]
+    return listed + [(limit, f"theorems {', '.join(names)}, all conditions") for limit, names in joint.items()]
+
+
+def alone_limit(name: str) -> float:
+    """The largest relaxation that the conditions on nothing else allow."""
+    found = [c.relation for c in get(name).numeric_conditions]
+    relations = [relation for relation in found if relation is not None and relation.free_symbols == {relaxation}]
+    kept = np.ones(len(TRIED), dtype=bool)
+    for relation in relations:
+        kept &= sp.lambdify([relaxation], relation)(TRIED)
+    return float(TRIED[kept].max())
+
+
+def joint_limit(name: str, constants: Mapping[str, float]) -> float:
+    """The largest relaxation with which all numeric conditions hold at these numbers; NaN where none does."""
+    bound = get(name)
+    known = {**dict.fromkeys((q.name for q in bound.quantities), 1.0), **constants}
+    values = {q.name: known[q.name] for q in bound.quantities}
+    held = np.asarray(bound.holds(**{**values, "relaxation": TRIED, "contraction": SMALL}))
+    return float(TRIED[held].max()) if held.any() else math.nan
+
+
+# ---- curves ----
+
+
+def _exact(runs: Runs, scale: str) -> list[dict[str, Any]]:
+    tables = [table for i in range(PLANS[scale].instances) if (table := _table(runs, relaxed(scale, i)))]
+    rows = []
+    for beta in PLANS[scale].betas:
+        shares = [t["mean_divergence"][beta][0] / t["mean_divergence"][0.0][0] for t in tables]
+        if shares:
+            rows.append(_row(ABOVE, "exact, quadratics", beta, float(np.mean(shares)), standard_error(shares)))
+    return rows
+
+
+def _table(runs: Runs, cell: Cell) -> dict[str, dict[float, tuple[float, bool]]]:
+    """Value and whether it is outside, by quantity and relaxation."""
+    table = runs.columns(cell)
+    found: dict[str, dict[float, tuple[float, bool]]] = {}
+    for beta, quantity, value, outside in zip(
+        *(table.get(k, []) for k in ("beta", "quantity", "value", "outside")), strict=True
+    ):
+        found.setdefault(quantity, {})[float(beta)] = (value, outside)
+    return found
+
+
+def _measured(runs: Runs, scale: str) -> list[dict[str, Any]]:
+    start = _means(runs, scale, 0.0)
+    rows = []
+    for beta in PLANS[scale].betas:
+        shares = [a / b for a, b in zip(_means(runs, scale, beta), start, strict=True) if math.isfinite(a / b)]
+        if shares:
+            rows.append(_row(ABOVE, "measured, data", beta, float(np.mean(shares)), standard_error(shares)))
+    return rows
+
+
+def _means(runs: Runs, scale: str, beta: float) -> list[float]:
+    """The mean divergence over rounds of every seed, infinite for a run that diverged."""
+    seeds = range(PLANS[scale].repeats)
+    return [runs.last(divergence(scale, beta, s), "divergence", window=10**6, diverged=math.inf) for s in seeds]
+
+
+def _bounds(runs: Runs, scale: str) -> list[dict[str, Any]]:
+    table = _table(runs, relaxed(scale, 0))
+    rows = []
+    for quantity, at in table.items():
+        words = f"bound, theorem {THEOREMS[quantity]}" if quantity in RELAXED else f"exact, {EXACT[quantity]}"
+        rows += [_row(BELOW, words, beta, value, outside=outside) for beta, (value, outside) in at.items()]
+    return rows
+
+
+def _conclusions(runs: Runs, scale: str) -> list[Any]:
+    small = [beta for beta in PLANS[scale].betas if 0 < beta <= 0.1]
+    start = _means(runs, scale, 0.0)
+    pairs = [Pair(f"beta = {b:g}, data", [1.0] * len(start), _shares(_means(runs, scale, b), start)) for b in small]
+    tables = [t for i in range(PLANS[scale].instances) if (t := _table(runs, relaxed(scale, i)))]
+    exact = [
+        Pair(f"beta = {b:g}, exact", [1.0] * len(tables),
+             [t["mean_divergence"][b][0] / t["mean_divergence"][0.0][0] for t in tables]) for b in small
+    ]  # fmt: skip
+    bound = _table(runs, relaxed(scale, 0)).get("fedinit.theorem_4", {})
+    inside = [value for value, outside in bound.values() if not outside]
+    rises = (
+        f"inside its conditions the bound of theorem 4 goes from {inside[0]:.3g} to {inside[-1]:.3g}" if inside else ""
+    )
+    judged = [judge("a small relaxation lowers the divergence on data", pairs)]
+    judged.append(judge(f"a small relaxation lowers the exact divergence on quadratics; {rises}", exact))
+    return judged
+
+
+def _shares(values: Sequence[float], start: Sequence[float]) -> list[float]:
+    return [a / b for a, b in zip(values, start, strict=True)]
+
+
+# ---- drawing ----
+
+
+def draw(shown: Shown) -> Any:
+    """Shares above, bounds below, limits through both."""
+    made, axes = canvas(2, 1, 2, sharex=True)
+    above, below = axes[0, 0], axes[1, 0]
+    at = [row for row in shown.rows if row["panel"] == "limit"]
+    for ax, panel in ((above, ABOVE), (below, BELOW)):
+        for label in dict.fromkeys(row["curve"] for row in shown.rows if row["panel"] == panel):
+            _one(ax, [row for row in shown.rows if row["panel"] == panel and row["curve"] == label], label)
+        for row in at:
+            if ("all conditions" in row["curve"]) == (ax is below):
+                ax.axvline(row["x"], color=SILENT, lw=0.7, ls="--" if ax is below else "-", zorder=0)
+    finish(above, Axis(""), Axis(""), ABOVE)
+    finish(below, Axis(""), Axis("", log=True), BELOW)
+    for row in at:
+        _name(below if "all conditions" in row["curve"] else above, row)
+    above.set_ylabel("share of divergence")
+    below.set_ylabel("divergence")
+    below.set_xlabel("relaxation beta")
+    legend(made, axes, 2)
+    return made
+
+
+def _name(ax: Any, row: Mapping[str, Any]) -> None:
+    if math.isfinite(row["x"]):
+        words = row["curve"].partition(" all")[0].strip(",").replace("theorems ", "thm ")
+        ax.text(row["x"], 0.97, words, transform=ax.get_xaxis_transform(), rotation=90, fontsize=5.5, color=SILENT,
+                ha="right", va="top")  # fmt: skip
+
+
+def _one(ax: Any, rows: Sequence[Mapping[str, Any]], label: str) -> None:
+    x, y, error = (np.array([float(row[k]) for row in rows]) for k in ("x", "y", "error"))
+    if label.startswith("measured"):
+        ax.errorbar(x, y, np.nan_to_num(error), fmt="o", ms=3, color=MEASURED, elinewidth=0.8, label=label, zorder=4)
+        return
+    colour = REFERENCE if label.startswith("exact") else THEORY
+    thin = 0.8 if label.startswith("exact") else 1.4
+    dash = ":" if label == "exact, last round" else (0, (4, 1)) if label.endswith("5") else "-"
+    inside = np.where([row["outside"] for row in rows], np.nan, y)
+    ax.plot(x, inside, color=colour, lw=thin, ls=dash, label=label)
+    if np.isfinite(error).any():
+        ax.fill_between(x, y - np.nan_to_num(error), y + np.nan_to_num(error), color=colour, alpha=0.18, lw=0)
+
+
+ARTEFACT = Artefact("ours.relaxation", "divergence against the relaxation", "", cells, data, draw)

@@ -1,0 +1,47 @@
+"""What is compared with what: the bounds of every paper that a run has, and the words that name them."""
+
+from __future__ import annotations
+
+FEDINIT = ("lemma_2", "theorem_4_recursion", "theorem_1", "theorem_2", "theorem_4", "theorem_5")
+
+COMPARED: dict[str, tuple[str, ...]] = {
+    "fedinit": (*(f"fedinit.{name}" for name in FEDINIT), "fedinit.theorem_2_potential", "fedinit.theorem_5_geometric"),
+    "decaying_k": ("decaying_k.theorem_1", "decaying_k.theorem_1_repaired"),
+    "fedcog": ("fedcog.theorem",),
+}
+"""Bounds with exact values on quadratics, by paper; the same are held against training."""
+
+ROUNDS = ("fedals.rounds_inexact", "fedals.rounds_inexact_printed")
+"""Bounds on many rounds of FedALS, which quadratics with fresh noise say nothing of."""
+
+TITLES = {
+    "fedals.rounds_inexact": "rounds, (57) repaired",
+    "fedals.rounds_inexact_printed": "rounds, (57) printed",
+    "fedinit.lemma_2": "lemma 2",
+    "fedinit.theorem_1": "theorem 1",
+    "fedinit.theorem_2": "theorem 2",
+    "fedinit.theorem_2_potential": "theorem 2, repaired",
+    "fedinit.theorem_4_recursion": "theorem 4, a round",
+    "fedinit.theorem_4": "theorem 4",
+    "fedinit.theorem_5": "theorem 5",
+    "fedinit.theorem_5_geometric": "theorem 5, repaired",
+    "decaying_k.theorem_1": "theorem 1",
+    "decaying_k.theorem_1_repaired": "theorem 1, repaired",
+    "fedcog.theorem": "theorem 5.6",
+}
+
+QUANTITIES = {
+    "generalization_gap": "gap of the loss",
+    "local_drift": "local drift",
+    "mean_grad_norm_sq": "squared gradient",
+    "grad_norm_sq": "squared gradient",
+    "optimality_gap": "loss above least",
+    "next_divergence": "divergence",
+    "mean_divergence": "divergence",
+    "final_divergence": "divergence",
+}
+"""The targets of these bounds on an axis."""
+
+PAPERS = {"fedals": "FedALS", "fedinit": "FedInit", "decaying_k": "Decaying-K", "fedcog": "FedCOG"}
+BETAS = (0.0, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.15)
+RELAXED = ("fedinit.theorem_4", "fedinit.theorem_5")

@@ -1,0 +1,156 @@
+"""Where a theorem says something: maps over two quantities of silence, of bounds above the trivial value, and below."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from bounds.catalog import get
+from bounds.vocabulary import clients as K, gradient_variance as s_sq, samples as n
+from empirics.quadratics import Quadratics, random_quadratics
+from empirics.store import Cell
+from paper_checks.validation.gaussian_mean import exact_mean
+
+from ..artefact import Artefact, Shown
+from ..drawing import Axis, canvas, finish
+from ..runs import Runs
+from ..style import MEASURED, SILENT, THEORY
+from .grid import NOISE, QUADRATICS
+
+SILENCE, VACUOUS, SPEAKS = 0, 1, 2
+WORDS = {SILENCE: "silent: conditions fail", VACUOUS: "vacuous: above the trivial value", SPEAKS: "says something"}
+COLOURS = {SILENCE: SILENT, VACUOUS: MEASURED, SPEAKS: THEORY}
+POINTS = {"smoke": 12, "laptop": 41, "overnight": 61, "paper": 61}
+LOCAL_STEPS, COHORT, BETA = 3, 2, 0.06
+LAMBDAS = np.geomspace(1e-3, 0.99, 40)
+
+Grid = np.ndarray[Any, Any]
+Map = tuple[str, str, str, Grid, Grid, Callable[[Grid, Grid], tuple[Grid, float]]]
+
+
+def cells(scale: str) -> list[Cell]:
+    return []
+
+
+def data(runs: Runs, scale: str) -> Shown:
+    rows: list[dict[str, Any]] = []
+    said: list[str] = []
+    for name, x_name, y_name, x, y, value in _maps(POINTS[scale]):
+        across, up = np.meshgrid(x, y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found, trivial = value(across, up)
+        state = np.where(np.isnan(found), SILENCE, np.where(found > trivial, VACUOUS, SPEAKS))
+        shared = {"panel": name, "x_name": x_name, "y_name": y_name, "trivial": trivial}
+        rows += [
+            {**shared, "x": float(a), "y": float(b), "bound": float(v), "state": int(s)}
+            for a, b, v, s in zip(across.flat, up.flat, found.flat, state.flat, strict=True)
+        ]
+        said.append(f"{name.partition(',')[0]} {np.mean(state == SPEAKS):.0%}")
+    return Shown(_caption(said), rows)
+
+
+def _caption(said: Sequence[str]) -> str:
+    problem = _problem()
+    condition = problem.smoothness / problem.strong_convexity
+    return (
+        "Formulas alone, nothing is run. FedALS: a client's own gap as the trivial value, non-iidness of alike clients "
+        "that estimate a mean. The others: the constants of one federation of 4 quadratic clients (condition number "
+        f"{condition:.2g}), {LOCAL_STEPS} local steps, {COHORT} clients a round (FedCOG: all); the trivial value is "
+        f"the squared gradient at the start. FedInit: relaxation {BETA}, the best lambda. Decaying-K: G^2 the largest "
+        f"squared client gradient at the start plus noise. Share of the map that says something: {', '.join(said)}."
+    )
+
+
+# ---- the maps ----
+
+
+def _problem() -> Quadratics:
+    return random_quadratics(0, noise=NOISE, **QUADRATICS)
+
+
+def _maps(points: int) -> Sequence[Map]:
+    rounds, counts = (np.unique(np.geomspace(1, most, points).round()) for most in (1e8, 1e4))
+    sizes = np.geomspace(1e-6, 1, points)
+    over_time = ("rounds", "step size times L", rounds, sizes)
+    return (
+        ("FedALS, Theorem 4.1", "clients K", "L / mu", counts, np.geomspace(1, 1e4, points), _fedals),
+        ("FedInit, Theorem 1", *over_time, _fedinit),
+        ("Decaying-K, Theorem 1", *over_time, _decaying_k),
+        ("FedCOG, Theorem 5.6", *over_time, _fedcog),
+    )
+
+
+def _fedals(clients: Grid, condition: Grid) -> tuple[Grid, float]:
+    """Gaps in units of a client's own; clients that estimate a mean have the non-iidness of ``exact_mean``."""
+    exact = exact_mean()
+    excess = sp.lambdify(K, sp.simplify((exact.non_iidness / exact.local_gap).subs({s_sq: 1, n: 1})))(clients)
+    bound = get("fedals.one_round").equal_clients()
+    values = {"clients": clients, "smoothness": condition, "strong_convexity": 1.0, "local_gap": 1.0}
+    return bound(**values, non_iidness=np.maximum(excess, 0.0)), 1.0
+
+
+def _fedinit(rounds: Grid, sizes: Grid) -> tuple[Grid, float]:
+    found = [_at("fedinit.theorem_1", rounds, sizes, {"contraction": x}) for x in LAMBDAS]
+    return np.fmin.reduce(found), _trivial()
+
+
+def _decaying_k(rounds: Grid, sizes: Grid) -> tuple[Grid, float]:
+    problem = _problem()
+    largest = (problem.client_gradients(problem.start) ** 2).sum(-1) + problem.client_gradient_variance
+    more = {"grad_cap_sq": float(largest.max()), "current_loss": float(problem.loss(problem.start))}
+    return _at("decaying_k.per_rounds", rounds, sizes, more), _trivial()
+
+
+def _fedcog(rounds: Grid, sizes: Grid) -> tuple[Grid, float]:
+    return _at("fedcog.theorem", rounds, sizes, {}), _trivial()
+
+
+def _trivial() -> float:
+    problem = _problem()
+    return float((problem.gradient(problem.start) ** 2).sum())
+
+
+def _at(name: str, rounds: Grid, sizes: Grid, more: dict[str, float]) -> Grid:
+    """The bound at the federation's constants, NaN where it is silent."""
+    problem, bound = _problem(), get(name)
+    start = float(problem.loss(problem.start))
+    known: dict[str, Any] = {q.name: getattr(problem, q.name) for q in bound.quantities if hasattr(problem, q.name)}
+    known |= {"local_steps": LOCAL_STEPS, "cohort": COHORT, "relaxation": BETA, "client_weight": problem.weights}
+    known |= {"initial_gap": start - problem.optimal_loss, "rounds": rounds, "step_size": sizes / problem.smoothness}
+    values = {q.name: {**known, **more}[q.name] for q in bound.quantities}
+    clients = {name for name, value in values.items() if bound.quantity(name).card.axis and np.ndim(value)}
+    wide = {k: v if k in clients or np.ndim(v) == 0 else np.asarray(v) for k, v in values.items()}
+    return np.asarray(np.broadcast_to(bound(**wide), rounds.shape))
+
+
+# ---- drawing ----
+
+
+def draw(shown: Shown) -> Any:
+    """One map per theorem."""
+    from matplotlib.colors import ListedColormap
+    from matplotlib.patches import Patch
+
+    made, axes = canvas(2, 2, 2)
+    names = list(dict.fromkeys(row["panel"] for row in shown.rows))
+    colours = ListedColormap([COLOURS[s] for s in sorted(COLOURS)])
+    for ax, name in zip(axes.flat, names, strict=False):
+        mine = [row for row in shown.rows if row["panel"] == name]
+        x, y = (np.array(sorted({row[k] for row in mine})) for k in ("x", "y"))
+        state = np.array([row["state"] for row in mine]).reshape(len(y), len(x))
+        ax.pcolormesh(
+            x, y, state, cmap=colours, vmin=SILENCE, vmax=SPEAKS, alpha=0.55, shading="nearest", lw=0, rasterized=True
+        )
+        finish(ax, Axis("", log=True), Axis("", log=True), name)
+        ax.set(xlabel=mine[0]["x_name"], ylabel=mine[0]["y_name"], xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
+    patches = [Patch(color=COLOURS[s], alpha=0.55, lw=0, label=words) for s, words in WORDS.items()]
+    made.legend(handles=patches, loc="outside upper center", ncols=2, fontsize=6.5)
+    return made
+
+
+ARTEFACT = Artefact("ours.vacuity", "where each theorem says something", "", cells, data, draw)
