@@ -82,8 +82,7 @@ STEP_SIZES = {
     "cifar10 scaffold()": 0.01,
     "omniglot": 0.2,
     "omniglot iid": 0.4,
-    "omniglot scaffold()": 0.1,
-    f"omniglot {METHODS['FedALS+SCAFFOLD']}": 0.1,
+    **{f"omniglot {METHODS[method]}": 0.1 for method in METHODS if method != "FedAvg"},
 }
 """By a search with one seed that tried halves and doubles; beyond them runs fall back to chance or diverge."""
 SECONDS = {"": 0.0034, "mnist": 0.0028, "omniglot": 0.003}
@@ -199,5 +198,5 @@ def budget(cell: Cell, scale: str) -> float:
 
 
 def _step(plan: Plan, name: str, made: str, split: str) -> float:
-    places = (f"{name} {made}", f"{name} {split}", name, "")
+    places = (f"{name} {split}", f"{name} {made}", name, "")
     return next(plan.steps[place] for place in places if place in plan.steps)
