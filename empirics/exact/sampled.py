@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from ..algorithm import Algorithm
 from ..quadratics import QuadraticFederation, QuadraticModel, Quadratics
 from ..setting import Setting
-from ..train import rounds
+from ..train import draw_cohort, rounds
 from .maps import Tracing
 
 Array = np.ndarray[Any, Any]
@@ -21,7 +21,7 @@ Array = np.ndarray[Any, Any]
 class SampledRun:
     """One run with one seed: readings per server model, per round, and per local step at the average of all clients.
 
-    All clients train in every round, as proofs suppose; only those drawn are averaged.
+    Where the method lets absent clients rest, what only they would tell (drift, averages over all) is NaN.
     """
 
     server: Mapping[str, Array]
@@ -41,19 +41,19 @@ class SampledRun:
 def sampled(problem: Quadratics, method: Algorithm, setting: Setting, seed: int) -> SampledRun:
     """Train once and read off the squared gradient, loss gap, divergence and local drift."""
     tracing = Tracing()
-    method = replace(method, everyone=True)
-    last = np.tile(problem.start, (problem.clients, 1))
-    models, ends, drift, steps = [problem.start], [last], [], []
-    federation: Any = QuadraticFederation(problem)
-    for state in rounds(QuadraticModel(problem), federation, method, setting, seed, tracing):
+    source: Any = QuadraticFederation(problem)
+    models, ends, drift, steps = [problem.start], [np.tile(problem.start, (problem.clients, 1))], [], []
+    for state in rounds(QuadraticModel(problem), source, method, setting, seed, tracing):
         if not state.round:
             continue
         path = tracing.models
-        drift.append(((path[:, :-1] - models[-1]) ** 2).sum((1, 2)).mean())
-        average = np.einsum("i,ikd->kd", problem.weights, path[:, :-1])
+        last = ends[-1].copy()
+        last[_trained(method, setting, source, seed, state.round - 1)] = path[:, -1]
+        drift.append(((path[:, :-1] - models[-1]) ** 2).sum((1, 2)).mean() if method.everyone else np.nan)
+        average = np.einsum("i,ikd->kd", problem.weights, path[:, :-1]) if method.everyone else path[0, :-1] * np.nan
         steps.append((problem.gradient(average) ** 2).sum(-1))
         models.append(state.model.numpy().copy())
-        ends.append(path[:, -1])
+        ends.append(last)
         tracing.forget()
     server = np.stack(models)
     readings = {
@@ -62,3 +62,8 @@ def sampled(problem: Quadratics, method: Algorithm, setting: Setting, seed: int)
         "divergence": ((np.stack(ends) - server[:, None]) ** 2).sum(-1).mean(-1),
     }
     return SampledRun(readings, {"local_drift": np.array(drift)}, np.stack(steps))
+
+
+def _trained(method: Algorithm, setting: Setting, federation: Any, seed: int, round_: int) -> Array:
+    """The clients that trained in a round."""
+    return np.arange(federation.clients) if method.everyone else draw_cohort(setting, federation, seed, round_)[0]

@@ -26,11 +26,11 @@ ROUNDING = 1e-9
 
 
 def rows_of(runs: Runs, cell: Cell, bound: str, where: str) -> Rows:
-    """The rows of one panel from a cell of ``exact`` or ``trained``: bound, exact value, measurement."""
+    """The rows of one panel from a cell of ``exact`` or ``trained``; ``where`` ends its title."""
     table = runs.columns(cell)
     if not table:
         return []
-    shared = {"panel": f"{TITLES[bound]}, {where}", "bound": bound, "x_name": "rounds"}
+    shared = {"panel": f"{TITLES[bound]}, {where}" if where else TITLES[bound], "bound": bound, "x_name": "rounds"}
     shared["y_name"] = QUANTITIES[get(bound).target.name]
     x = [float(r) for r in table["rounds"]]
     said = table.get("verdict", [""] * len(x))

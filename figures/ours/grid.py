@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bounds.catalog import get
 from empirics.store import Cell
 
 from ..stand_ins import found
@@ -131,7 +132,9 @@ def exact(scale: str, bound: str, instance: int) -> Cell:
 def trained(scale: str, bound: str) -> Cell:
     """A bound beside training on data."""
     plan = PLANS[scale]
-    relaxed = {"algorithm": "fedinit(beta=0.06, reading='proof')"} if bound.startswith("fedinit") else {}
+    about = get(bound).about
+    reading = about.reading if about else ""
+    relaxed = {"algorithm": f"fedinit(beta=0.06, reading={reading!r})"} if bound.startswith("fedinit") else {}
     return _cell(
         "trained",
         bound=bound,
@@ -160,7 +163,7 @@ def draws(scale: str, federation: Draws) -> Cell:
 def mean(scale: str) -> Cell:
     """One averaging round of sample means."""
     plan = PLANS[scale]
-    return _cell("gaussian_mean", counts=plan.counts, seeds=30 * plan.seeds, samples=20, dim=2, variance=1.0)
+    return _cell("gaussian_mean", counts=plan.counts, seeds=20 * plan.seeds, samples=20, dim=2, variance=1.0)
 
 
 # ---- local steps and relaxation ----

@@ -20,13 +20,13 @@ TITLES = {
     "fedinit.lemma_2": "lemma 2",
     "fedinit.theorem_1": "theorem 1",
     "fedinit.theorem_2": "theorem 2",
-    "fedinit.theorem_2_potential": "theorem 2, repaired",
-    "fedinit.theorem_4_recursion": "theorem 4, a round",
+    "fedinit.theorem_2_potential": "thm 2 repaired",
+    "fedinit.theorem_4_recursion": "thm 4, one round",
     "fedinit.theorem_4": "theorem 4",
     "fedinit.theorem_5": "theorem 5",
-    "fedinit.theorem_5_geometric": "theorem 5, repaired",
+    "fedinit.theorem_5_geometric": "thm 5 repaired",
     "decaying_k.theorem_1": "theorem 1",
-    "decaying_k.theorem_1_repaired": "theorem 1, repaired",
+    "decaying_k.theorem_1_repaired": "thm 1 repaired",
     "fedcog.theorem": "theorem 5.6",
 }
 

@@ -27,7 +27,7 @@ def cells_of(paper: str, sides: Sequence[str], scale: str) -> list[Cell]:
 def data_of(paper: str, sides: Sequence[str], more: str, runs: Runs, scale: str) -> Shown:
     """Its rows, and whether every theorem held; ``more`` ends the caption."""
     plan = PLANS[scale]
-    names = {QUADRATICS: QUADRATICS, DATA: plan.data}
+    names = {QUADRATICS: QUADRATICS, DATA: plan.data} if len(sides) > 1 else dict.fromkeys(sides, "")
     rows, judged = [], []
     for bound in COMPARED[paper]:
         mine = [row for s in sides for row in beside.rows_of(runs, SIDES[s](scale, bound), bound, names[s])]

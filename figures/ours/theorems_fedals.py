@@ -45,11 +45,11 @@ def data(runs: Runs, scale: str) -> Shown:
     ]
     rows = [row for part in parts for row in part]
     caption = (
-        f"One averaging round of exact minimisers: squared distances to a mean ({30 * plan.seeds} draws of {SAMPLES} "
+        f"One averaging round of exact minimisers: squared distances to a mean ({20 * plan.seeds} draws of {SAMPLES} "
         "samples per client, thin line: exact); ridge on digits with penalty 0.5, clients alike or with Dirichlet 0.3 "
         f"classes ({federations(scale)[0].seeds} draws of {SAMPLES} samples per client, a control variate of mean zero "
-        f"subtracted). Many rounds: {plan.problem}, 10 clients, Dirichlet 1, fresh samples in each of 5 local steps, "
-        f"{plan.seeds} seeds; step size 1/L. Bars: one standard error; what is not positive is not drawn."
+        f"subtracted everywhere). Many rounds: {plan.problem}, 10 clients, Dirichlet 1, fresh samples in each of 5 "
+        f"local steps, {plan.seeds} seeds; step size 1/L. Bars: one standard error; what is not positive is not drawn."
     )
     return Shown(caption + beside.remark(rows), rows, conclusions=judged)
 

@@ -16,6 +16,7 @@ import numpy as np
 from bounds.catalog import get
 from bounds.core import Bound
 from bounds.errors import NoMinimumError, NoSolutionError, OutsideConditionsWarning
+from empirics.algorithm import Algorithm
 from empirics.algorithms import algorithm
 from empirics.datasets import dataset
 from empirics.estimates import jackknife
@@ -32,7 +33,7 @@ from empirics.store import Outcome
 from empirics.sweeps import over_seeds
 
 from .. import readings
-from .exact import compare, ExactValidation
+from .exact import compare, Compared, ExactValidation
 from .one_round import CLAIMED, compare as compare_round, controlled_gap, NAME
 from .planned import planned
 from .trained import by_rounds, parsed
@@ -98,34 +99,39 @@ def exact(
         relaxation=relaxation,
     )
     setting, longest = ExactValidation(chosen).inside(problem, options)
-    method = _method(chosen, relaxation)
-    drawn = [sampled(problem, method, setting, seed) for seed in range(runs)]
+    drawn = [sampled(problem, _method(chosen, relaxation), setting, seed) for seed in range(runs)]
     rows: list[list[Any]] = []
     for end in [max(ends)] if len(longest.exact) > 1 else ends:
-        cut = replace(setting, rounds=end)
-        found = longest if end == max(ends) else _quiet(chosen, problem, cut, relaxation)
-        mean, error = _target(chosen, [run.first(end) for run in drawn], len(found.exact))
-        places = range(1, end + 1) if len(found.exact) > 1 else [end]
-        silent = found.outside | np.isnan(found.bound)
-        rows += map(list, zip(places, found.exact, found.formula, silent, mean, error, strict=True))
+        found = longest if end == max(ends) else _quiet(chosen, problem, replace(setting, rounds=end), relaxation)
+        rows += _rows(end, found, *_target(chosen, [run.first(end) for run in drawn], len(found.exact)))
     names = ("rounds", "exact", "bound", "outside", "measured", "error")
     table = {name: [_plain(row[i]) for row in rows] for i, name in enumerate(names)}
     return Outcome(table, {"step_size": setting.step_size, "cohort": setting.cohort})
+
+
+def _rows(end: int, found: Compared, mean: np.ndarray, error: np.ndarray) -> list[list[Any]]:
+    """A row per round where every one has its line, else one for all ``end`` of them."""
+    places = range(1, end + 1) if len(found.exact) > 1 else [end]
+    silent = found.outside | np.isnan(found.bound)
+    return [list(row) for row in zip(places, found.exact, found.formula, silent, mean, error, strict=True)]
 
 
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _quiet(bound: Bound, problem: Quadratics, setting: Setting, relaxation: float) -> Any:
+def _quiet(bound: Bound, problem: Quadratics, setting: Setting, relaxation: float) -> Compared:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutsideConditionsWarning)
         return compare(bound, problem, setting, relaxation)
 
 
-def _method(bound: Bound, relaxation: float) -> Any:
-    relaxed = bound.about is not None and bound.about.algorithm == "fedinit"
-    return algorithm(f"fedinit(beta={relaxation!r})" if relaxed else "fedavg()")
+def _method(bound: Bound, relaxation: float) -> Algorithm:
+    """What the bound is about; where absent clients leave nothing behind they train as well, and are not averaged."""
+    about = bound.about
+    if about is not None and about.algorithm == "fedinit":
+        return algorithm(f"fedinit(beta={relaxation!r}, reading={about.reading!r})")
+    return replace(algorithm("fedavg()"), everyone=True)
 
 
 def _target(bound: Bound, runs: Sequence[SampledRun], lines: int) -> tuple[np.ndarray, np.ndarray]:
@@ -201,18 +207,10 @@ def best_steps(
         for end in ends:
             for column, cell in zip(table, (count, end, float(series[: end * count + 1].min())), strict=True):
                 table[column].append(cell)
-    start = float(problem.loss(problem.start))
-    facts = {
-        "smoothness": problem.smoothness,
-        "strong_convexity": problem.strong_convexity,
-        "current_loss": start,
-        "optimal_loss": problem.optimal_loss,
-        "grad_cap_sq": cap,
-        "step_size": step_size,
-        "cohort": setting.cohort,
-        "heterogeneity": problem.heterogeneity,
-        "client_gradient_variance": problem.client_gradient_variance.tolist(),
-    }
+    names = ("smoothness", "strong_convexity", "optimal_loss", "heterogeneity")
+    facts = {name: getattr(problem, name) for name in names}
+    facts |= {"current_loss": float(problem.loss(problem.start)), "grad_cap_sq": cap, "step_size": step_size}
+    facts |= {"cohort": setting.cohort, "client_gradient_variance": problem.client_gradient_variance.tolist()}
     return Outcome(table, facts)
 
 
@@ -261,12 +259,16 @@ def one_round(
 
 
 def gaussian_mean(counts: Sequence[int], seeds: int, samples: int, dim: int, variance: float) -> Outcome:
-    """One averaging round of sample means for squared distances: the measured gap, whose exact value is known."""
+    """One averaging round of sample means for squared distances: the measured gap, whose exact value is known.
+
+    The gap of the true mean, which is zero in expectation, is subtracted.
+    """
     table: Columns = {"clients": [], "value": [], "error": []}
     for count in counts:
         task = GaussianMean(np.zeros((count, dim)), variance, samples)
         drawn = (task.draw(seed) for seed in range(seeds))
-        gaps = np.array([task.generalization_gap(z.mean((0, 1)), z) for z in drawn])
+        true = np.zeros(dim)
+        gaps = np.array([task.generalization_gap(z.mean((0, 1)), z) - task.generalization_gap(true, z) for z in drawn])
         found = jackknife(lambda x: x, gaps)
         for column, cell in zip(table, (count, float(found.value), float(found.error)), strict=True):
             table[column].append(cell)
