@@ -1,0 +1,67 @@
+"""Figure 6: test accuracy over rounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from empirics.store import Cell
+
+from ..artefact import Artefact, Shown
+from ..comparing import judge, Pair
+from ..drawing import Axis, panels
+from ..runs import mean_curve, Runs
+from .grid import chosen, PLANS, run, seeds
+from .reading import caption, final, PLAIN
+from .settings import FEDCOG, PLUGGED
+
+TAIL = 7
+"""The rounds after which a run counts as over are its last seventh: ten of seventy."""
+POINT = 1.0
+
+
+def runs_of(scale: str) -> dict[str, list[Cell]]:
+    """By method, the same runs as in Table 1; five baselines, which is what can be told apart."""
+    methods = (*(m for m in PLUGGED if m in chosen(scale, "methods", PLUGGED)), FEDCOG)
+    return {method: [run(scale, method, seed) for seed in seeds(scale)] for method in methods}
+
+
+def cells(scale: str) -> list[Cell]:
+    return [cell for each in runs_of(scale).values() for cell in each]
+
+
+def data(runs: Runs, scale: str) -> Shown:
+    found = runs_of(scale)
+    rows = [
+        {"panel": "", "curve": method, "x": x, "y": 100 * y, "error": 100 * e}
+        for method, each in found.items()
+        for x, y, e in zip(*mean_curve(runs.curve(c, "test_accuracy") for c in each), strict=True)
+    ]
+    ends = {method: [final(runs, c) for c in each] for method, each in found.items()}
+    best = [Pair(f"FedCOG over {m}", ends[FEDCOG], ends[m]) for m in found if m != FEDCOG]
+    still = [
+        Pair(f"{m}, a point over its last gain", [POINT + e for e in earlier(runs, scale, found[m])], ends[m])
+        for m in found
+    ]
+    return Shown(
+        caption(scale, "NIID-1", PLAIN, "band: one standard error over seeds"),
+        rows,
+        conclusions=[
+            judge("FedCOG is the most accurate in the end", best),
+            judge("All methods are saturated: none gains more than a point in the last seventh of the rounds", still),
+        ],
+        unavailable="" if seeds(scale) else "data not available",
+    )
+
+
+def earlier(runs: Runs, scale: str, cells_: list[Cell]) -> list[float]:
+    """Accuracy in percent a seventh of the rounds before the end; 0 for a run that diverged."""
+    before = PLANS[scale].rounds - max(1, PLANS[scale].rounds // TAIL)
+    told = [dict(zip(*runs.curve(c, "test_accuracy"), strict=True)).get(before, float("nan")) for c in cells_]
+    return [0.0 if runs.diverged(c) else 100 * float(v) for c, v in zip(cells_, told, strict=True)]
+
+
+def draw(shown: Shown) -> Any:
+    return panels(shown.rows, Axis("round"), Axis("test accuracy (%)"))
+
+
+ARTEFACT = Artefact("fedcog.figure_6", "accuracy over rounds", "FedCOG, Figure 6", cells, data, draw)

@@ -1,0 +1,134 @@
+"""What FedCOG's tables and figures read off their runs, and what their captions share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from empirics.store import Cell
+from paper_checks.reported import table
+
+from ..comparing import Entry, Pair
+from ..runs import Runs
+from ..sheets import entry
+from ..stand_ins import remark
+from . import settings as paper
+from .grid import BASE, data_set, PLANS, problem, Setup
+
+Places = Mapping[tuple[str, str], Sequence[Cell]]
+"""The runs behind each place (row, column) of a table, one per seed."""
+ABSENT = "not run at this scale"
+
+
+def cells_of(places: Places) -> list[Cell]:
+    """All runs of a table, each once."""
+    return list({cell.key: cell for cells in places.values() for cell in cells}.values())
+
+
+def final(runs: Runs, cell: Cell) -> float:
+    """Test accuracy in percent after the last round; 0 for a run that diverged."""
+    return 100 * runs.last(cell, "test_accuracy", diverged=0.0)
+
+
+def one_more(runs: Runs, cell: Cell) -> float:
+    """Test accuracy in percent one round after the change of methods; 0 for a run that diverged by then."""
+    if runs.diverged(cell):
+        return 0.0
+    at, values = runs.curve(cell, "test_accuracy")
+    found = values[at == cell.arguments["after"] + 1]
+    return 100 * float(found[0]) if len(found) else math.nan
+
+
+def over_clients(runs: Runs, cell: Cell, quantity: str, at: int) -> np.ndarray:
+    """A quantity of every client after a round; empty where it was not measured."""
+    columns = runs.columns(cell)
+    if not columns:
+        return np.empty(0)
+    told = zip(*(columns[n] for n in ("quantity", "round", "client", "value")), strict=True)
+    return np.array([value for name, r, client, value in told if (name, r) == (quantity, at) and client is not None])
+
+
+def mean_over_clients(runs: Runs, cell: Cell, quantity: str, at: int) -> float:
+    """Its mean over clients; NaN where it was not measured."""
+    values = over_clients(runs, cell, quantity, at)
+    return float(values.mean()) if len(values) else math.nan
+
+
+def entries(
+    runs: Runs, name: str, places: Places, read: Callable[[Runs, Cell], float] = final, absent: str = ABSENT
+) -> list[Entry]:
+    """Every printed place of a table beside ours."""
+    return [
+        entry(
+            printed,
+            row,
+            column,
+            [read(runs, cell) for cell in places.get((row, column), ())],
+            "" if places.get((row, column)) else absent,
+        )
+        for (row, column), printed in table("fedcog", name).items()
+    ]
+
+
+def turned(found: Iterable[Entry]) -> list[Entry]:
+    """Rows as columns, for the rank agreement of a table that goes across."""
+    return [replace(e, row=e.column, column=e.row) for e in found]
+
+
+def rising(found: Mapping[tuple[str, str], Entry], row: str, low: str, high: str) -> Pair:
+    """The claim that a row has more at column ``high`` than at ``low``."""
+    return Pair(f"{row}, {high} over {low}", found[row, high].ours, found[row, low].ours)
+
+
+def caption(scale: str, *more: str, setup: Setup = BASE) -> str:
+    """Which data and runs, then what else is to be said; a scale below the paper's says what it reduces."""
+    plan, used = PLANS[scale], data_set(scale, setup.data)
+    if not used:
+        return "Reported numbers alone: the data are not here, or not run at this scale."
+    words = [
+        f"{problem(scale, setup.data)}{_instead(scale, setup.data, used)}, {plan.rounds} rounds of "
+        f"{plan.local_steps} local steps (batch {plan.released['batch']}, step size {plan.step_size:g}, momentum 0.9); "
+        f"FedCOG: {plan.first} rounds of FedAvg, then its own, {plan.samples} images in {plan.steps} steps",
+        *more,
+        f"{plan.seeds} seeds",
+    ]
+    if scale != "paper":
+        words.append(
+            f"the paper: {paper.ROUNDS} rounds of {paper.LOCAL_STEPS} steps, {paper.FIRST} of them before FedCOG, "
+            f"{paper.SAMPLES} images in {paper.STEPS} steps"
+        )
+    return "; ".join(words) + "."
+
+
+def _instead(scale: str, data: str, used: str) -> str:
+    if PLANS[scale].packaged or data not in PLANS[scale].networks:
+        return f" ({used} stands for {data})"
+    said = remark(paper.DATA[data], used)
+    return f" ({said})" if said else ""
+
+
+ERROR = "± one standard error over seeds; a dash: not printed or not run at this scale; a run that diverged counts as 0"
+
+
+PLAIN = "SCAFFOLD without momentum, at ten times the step size"
+"""What the captions say where SCAFFOLD is run."""
+
+
+def values(found: Sequence[Entry], row: str, column: str) -> Sequence[float]:
+    """Ours at one place."""
+    return next((e.ours for e in found if (e.row, e.column) == (row, column)), ())
+
+
+def tidy_curves(rows: Iterable[tuple[str, str, float, Sequence[float]]]) -> list[dict[str, Any]]:
+    """Points (panel, curve, x, values over seeds) as rows to draw; points without values are left out."""
+    from ..runs import standard_error
+
+    return [
+        {"panel": panel, "curve": curve, "x": x, "y": float(np.mean(kept)), "error": standard_error(kept)}
+        for panel, curve, x, told in rows
+        if (kept := [v for v in told if not math.isnan(v)])
+    ]

@@ -1,0 +1,91 @@
+"""Table 1: test accuracy of all methods on three data sets, split in two ways."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from empirics.store import Cell
+
+from ..artefact import Artefact, Shown
+from ..comparing import agreements, Entry, judge, Judged, leads, Pair
+from ..runs import Runs
+from ..sheets import sheet, tidy
+from .grid import chosen, PLANS, problem, run, seeds, Setup
+from .reading import caption, cells_of, entries, ERROR, Places, PLAIN, values
+from .settings import columns, DATA, FEDCOG, KINDS, METHODS
+
+AVERAGE = "Avg."
+SETTINGS = tuple(c for c in columns("1") if c != AVERAGE)
+
+
+def setup_of(column: str) -> Setup:
+    """Data and split of a column."""
+    data, _, kind = column.rpartition(" ")
+    return Setup(data, kind)
+
+
+def places(scale: str) -> Places:
+    run_here = [c for c in SETTINGS if problem_of(scale, c)]
+    methods = (*chosen(scale, "methods", tuple(METHODS)), FEDCOG)
+    return {
+        (method, column): [run(scale, method, seed, setup_of(column)) for seed in seeds(scale)]
+        for column in run_here
+        for method in methods
+    }
+
+
+def problem_of(scale: str, column: str) -> str:
+    """Network and data of a column; empty where its own data are not run (what stands for them is another column)."""
+    name = setup_of(column).data
+    return problem(scale, name) if name in PLANS[scale].networks else ""
+
+
+def cells(scale: str) -> list[Cell]:
+    return cells_of(places(scale))
+
+
+def data(runs: Runs, scale: str) -> Shown:
+    found = [_averaged(e, each) for each in [entries(runs, "1", places(scale))] for e in each]
+    said = caption(scale, ERROR, PLAIN, "FedReg's and FedGen's coefficients are not stated", setup=_shown(scale))
+    settings = [e for e in found if e.column != AVERAGE]
+    return Shown(said, tidy(found), sheet(found, "test accuracy (%)"), conclusions(settings), agreements(found))
+
+
+def _shown(scale: str) -> Setup:
+    """The setting of the first column that is run."""
+    return setup_of(next((column for _, column in places(scale)), SETTINGS[0]))
+
+
+def _averaged(entry: Entry, found: list[Entry]) -> Entry:
+    """The last column is ours only where all six settings are."""
+    if entry.column != AVERAGE:
+        return entry
+    each = [values(found, entry.row, c) for c in SETTINGS]
+    ours = tuple(sum(v) / len(v) for v in zip(*each, strict=False)) if all(each) else ()
+    return replace(entry, ours=tuple(v for v in ours if not math.isnan(v)))
+
+
+def conclusions(found: list[Entry]) -> list[Judged]:
+    """What the paper reads off the table, of the columns that were run."""
+    shown = [c for c in SETTINGS if any(e.ours for e in found if e.column == c)]
+    data_sets = [d for d in DATA if {f"{d} {k}" for k in KINDS} <= set(shown)]
+    below = [
+        Pair(f"FedAvg over SCAFFOLD, {c}", values(found, "FedAvg", c), values(found, "SCAFFOLD", c))
+        for c in (f"{d} NIID-2" for d in data_sets if d != "CIFAR-100")
+    ]
+    gains = {d: (_gain(found, f"{d} NIID-2"), _gain(found, f"{d} NIID-1")) for d in data_sets}
+    more = [Pair(f"gain in NIID-2 over NIID-1, {d}", second, first) for d, (second, first) in gains.items()]
+    return [
+        judge("FedCOG is the most accurate in every setting that is run", leads(found, FEDCOG, columns=shown)),
+        judge("SCAFFOLD is less accurate than FedAvg in NIID-2", below),
+        judge("FedCOG gains more over FedAvg in NIID-2 than in NIID-1", more),
+    ]
+
+
+def _gain(found: list[Entry], column: str) -> list[float]:
+    pairs = zip(values(found, FEDCOG, column), values(found, "FedAvg", column), strict=False)
+    return [ours - plain for ours, plain in pairs]
+
+
+ARTEFACT = Artefact("fedcog.table_1", "test accuracy of all methods", "FedCOG, Table 1", cells, data)

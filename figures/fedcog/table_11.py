@@ -1,0 +1,63 @@
+"""Table 11: how the time of generation grows with the number of samples."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+from empirics.store import Cell
+from paper_checks.reported import table
+
+from ..artefact import Artefact, Shown
+from ..comparing import agreements, by_place, Entry, judge, Pair
+from ..runs import Runs
+from ..sheets import number, sheet, tidy
+from .grid import data_set, generation, PLANS, problem, seeds
+from .settings import columns, DATA, MAIN
+
+ROW, TIME = "Time", "time (16 samples = 1)"
+NUMBERS = columns("11")
+LEAST, MOST = NUMBERS[0], NUMBERS[-1]
+
+
+def cells(scale: str) -> list[Cell]:
+    plan = PLANS[scale]
+    arguments = {"samples": [int(n) for n in NUMBERS], "steps": plan.steps, "repeats": plan.repeats}
+    return [generation(scale, "generation_seconds", **arguments)] if seeds(scale) else []
+
+
+def ratios(runs: Runs, scale: str) -> dict[str, tuple[float, ...]]:
+    """Time by the number of samples over that of the fewest, one per repetition."""
+    taken: dict[str, list[float]] = {n: [] for n in NUMBERS}
+    for columns_ in map(runs.columns, cells(scale)):
+        for job, seconds in zip(columns_.get("job", ()), columns_.get("seconds", ()), strict=True):
+            taken[job].append(seconds)
+    return {n: tuple(s / least for s, least in zip(taken[n], taken[LEAST], strict=True)) for n in NUMBERS}
+
+
+def data(runs: Runs, scale: str) -> Shown:
+    printed, ours = table("fedcog", "11"), ratios(runs, scale)
+    least = number(printed[ROW, LEAST].value)
+    found = [
+        Entry(n, TIME, number(printed[ROW, n].value) / least, float("nan"), ours[n], "the paper prints seconds")
+        for n in NUMBERS
+    ]
+    at = by_place(found)
+    logs = {n: [math.log(x) for x in at[n, TIME].ours] for n in NUMBERS}  # the noise of a time grows with it
+    steps = [Pair(f"logarithm of {b} over {a} samples", logs[b], logs[a]) for a, b in pairwise(NUMBERS)]
+    cheap = [Pair(f"logarithm of twice {LEAST} over {MOST} samples", [math.log(2.0)] * len(logs[MOST]), logs[MOST])]
+    return Shown(
+        f"One client of {problem(scale) or 'data that are not here'} generates in {PLANS[scale].steps} steps"
+        f"{'' if data_set(scale, MAIN) == DATA[MAIN] else f' (the paper: {MAIN})'}, on one core, not on a GPU; seconds "
+        f"taken in turns, over those of {LEAST} samples; ± one standard error over {PLANS[scale].repeats} repetitions.",
+        tidy(found),
+        sheet(found, "samples: reported / ours"),
+        [
+            judge("More samples take longer", steps),
+            judge(f"{MOST} samples take less than twice as long as {LEAST}", cheap),
+        ],
+        agreements(found),
+    )
+
+
+ARTEFACT = Artefact("fedcog.table_11", "time of generation", "FedCOG, Table 11", cells, data)

@@ -1,0 +1,31 @@
+"""Table 2: FLAIR. The pictures are not here, and nothing stands for them: the reported numbers alone."""
+
+from __future__ import annotations
+
+from empirics.store import Cell
+
+from ..artefact import Artefact, Shown
+from ..runs import Runs
+from ..sheets import sheet, tidy
+from ..stand_ins import remark
+from .reading import entries
+
+MISSING = remark("flair", "")
+
+
+def cells(scale: str) -> list[Cell]:
+    return []
+
+
+def data(runs: Runs, scale: str) -> Shown:
+    found = entries(runs, "2", {}, absent=MISSING)
+    return Shown(
+        "Precision, recall and F1 by label and F1 by picture in percent, as reported: photographs of 200 users, 405 "
+        "rounds, the last 5 of them FedCOG's in its row.",
+        tidy(found),
+        sheet(found, "reported / ours (%)"),
+        unavailable=MISSING,
+    )
+
+
+ARTEFACT = Artefact("fedcog.table_2", "multi-label scores on FLAIR", "FedCOG, Table 2", cells, data)
