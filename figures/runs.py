@@ -99,5 +99,6 @@ def mean_curve(curves: Iterable[Curve]) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 
 def standard_error(values: Sequence[float]) -> float:
-    """Of the mean; NaN for a single value."""
-    return float(np.std(values, ddof=1) / len(values) ** 0.5) if len(values) > 1 else math.nan
+    """Of the mean; NaN for a single value, and where one is infinite."""
+    known = len(values) > 1 and bool(np.isfinite(values).all())
+    return float(np.std(values, ddof=1) / len(values) ** 0.5) if known else math.nan
