@@ -36,7 +36,11 @@ def data(runs: Runs, scale: str) -> Shown:
     ]
     distance, common, own = MEASURES
     return Shown(
-        caption(scale, "one round after FedAvg's, mean over clients", "bars: one standard error over seeds"),
+        caption(
+            scale,
+            "one round after FedAvg's, mean over clients (the paper shows each)",
+            "bars: one standard error over seeds",
+        ),
         rows,
         conclusions=[
             judge("FedCOG's local models are nearest to the global one", ahead(runs, scale, distance, OTHERS, True)),

@@ -90,8 +90,9 @@ def caption(scale: str, *more: str, setup: Setup = BASE) -> str:
     if not used:
         return "Reported numbers alone: the data are not here, or not run at this scale."
     words = [
-        f"{problem(scale, setup.data)}{_instead(scale, setup.data, used)}, {plan.rounds} rounds of "
-        f"{plan.local_steps} local steps (batch {plan.released['batch']}, step size {plan.step_size:g}, momentum 0.9); "
+        f"{problem(scale, setup.data)}{_instead(scale, setup.data, used)}, {paper.CLIENTS} clients where nothing else "
+        f"is said, {plan.rounds} rounds of {plan.local_steps} local steps (batch {plan.released['batch']}, step size "
+        f"{plan.step_size:g}, momentum 0.9)",
         f"FedCOG: {plan.first} rounds of FedAvg, then its own, {plan.samples} images in {plan.steps} steps",
         *more,
         f"{plan.seeds} seeds",
