@@ -105,13 +105,13 @@ def _formula(name: str, values: Mapping[str, Any], rounds: int) -> float:
 def _panel(
     name: str, x_name: str, found: Sequence[Mapping[str, Mapping[Any, float]]], steps: Sequence[int]
 ) -> list[Any]:
-    """Geometric means over problems, and how far these are apart."""
+    """Geometric means over problems, and the standard errors of their logarithms."""
     rows: list[dict[str, Any]] = []
     for label in (*CURVES, BEST):
         for x in found[0][label] if found else ():
             logs = [math.log(points[label][x]) for points in found]
             y = math.exp(np.mean(logs))
-            error = y * standard_error(logs) if len(logs) > 1 else math.nan
+            error = standard_error(logs)
             edge = label == BEST and any(points[label][x] in (steps[0], steps[-1]) for points in found)
             shared = {"panel": name, "x_name": x_name, "curve": label, "edge": edge}
             rows.append({**shared, "x": float(x), "y": y, "error": error})
@@ -162,9 +162,10 @@ def _one(ax: Any, rows: Sequence[Mapping[str, Any]], label: str, colour: str) ->
         ax.plot(x, y, color=colour, label=label, ls="-" if label == "K* derived" else (0, (4, 1.5)))
         return
     edge = np.array([bool(row["edge"]) for row in rows])
+    bars = np.stack([y - y * np.exp(-np.nan_to_num(error)), y * np.exp(np.nan_to_num(error)) - y])
     for chosen, face in ((~edge, colour), (edge, "white")):
         if chosen.any():
-            ax.errorbar(x[chosen], y[chosen], np.nan_to_num(error[chosen]), fmt="o", ms=3, mfc=face, color=colour,
+            ax.errorbar(x[chosen], y[chosen], bars[:, chosen], fmt="o", ms=3, mfc=face, color=colour,
                         elinewidth=0.8, label=label, zorder=4)  # fmt: skip
 
 

@@ -37,7 +37,7 @@ def data(runs: Runs, scale: str) -> Shown:
     parts = [_distances(runs, scale), *(one_round(runs, scale, f) for f in federations(scale))]
     names = [DISTANCES, *(f.words for f in federations(scale))]
     for bound in ROUNDS:
-        parts.append(beside.rows_of(runs, trained(scale, bound), bound, plan.data))
+        parts.append(beside.rows_of(runs, trained(scale, bound), bound, ""))
         names.append(TITLES[bound])
     judged = [
         beside.held(f"FedALS, {name}: holds wherever its conditions are met", part)
@@ -48,8 +48,9 @@ def data(runs: Runs, scale: str) -> Shown:
         f"One averaging round of exact minimisers: squared distances to a mean ({20 * plan.seeds} draws of {SAMPLES} "
         "samples per client, thin line: exact); ridge on digits with penalty 0.5, clients alike or with Dirichlet 0.3 "
         f"classes ({federations(scale)[0].seeds} draws of {SAMPLES} samples per client, a control variate of mean zero "
-        f"subtracted everywhere). Many rounds: {plan.problem}, 10 clients, Dirichlet 1, fresh samples in each of 5 "
-        f"local steps, {plan.seeds} seeds; step size 1/L. Bars: one standard error; what is not positive is not drawn."
+        f"subtracted everywhere). Many rounds: {plan.fresh}, 10 clients, Dirichlet 1, fresh samples in each of 5 "
+        f"local steps, batch 8, {plan.seeds} seeds; step size 1/L. Bars: one standard error; what is not positive is "
+        "not drawn."
     )
     return Shown(caption + beside.remark(rows), rows, conclusions=judged)
 
