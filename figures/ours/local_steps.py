@@ -79,14 +79,15 @@ def _instance(runs: Runs, cell: Cell) -> dict[str, Points]:
 
 
 def _trained(runs: Runs, scale: str) -> dict[str, Points]:
-    plan = PLANS[scale]
+    """The same on data; empty unless every number of local steps was run, as the best could be a missing one."""
+    steps = PLANS[scale].steps
+    listed = [steps_on_data(scale, k) for k in steps]
+    if not all(runs.has(cell) for cell in listed):
+        return {}
     found: list[tuple[float, float, float]] = []
-    for steps in plan.steps:
-        cell = steps_on_data(scale, steps)
-        table = runs.columns(cell)
-        found += [(int(r), steps, m) for r, m in zip(table.get("rounds", []), table.get("measured", []), strict=True)]
-    values = runs.fact(steps_on_data(scale, plan.steps[0]), "constants")
-    return _found(found, values) if found and values else {}
+    for k, table in zip(steps, map(runs.columns, listed), strict=True):
+        found += [(int(r), k, m) for r, m in zip(table["rounds"], table["measured"], strict=True)]
+    return _found(found, runs.fact(listed[0], "constants"))
 
 
 def _found(triples: Sequence[tuple[float, float, float]], values: Mapping[str, Any]) -> dict[str, Points]:
