@@ -1,10 +1,10 @@
 """What the Decaying-K tests share: the point, (8) re-read in plain floats, and exact values of expressions."""
 
 import sympy as sp
-from points.decaying_k import POINTS
 
 from bounds.core import spell
 from bounds.operators import bind
+from bounds.points.decaying_k import POINTS
 from bounds.vocabulary import (
     communication_time as tau,
     condition_number as kappa,

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import sympy as sp
 import test_every_bound as contract
-from points import POINTS
 
 from bounds import BOUNDS, Condition
 from bounds.core import MIXED
+from bounds.points import POINTS
 from bounds.vocabulary import local_gap as Delta, non_iidness as delta, smoothness as L, strong_convexity as mu
 
 SOUND = BOUNDS["fedals.one_round"]

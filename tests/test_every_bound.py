@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from contract import around, exact_values, exactly_holds, inside, is_tied, quiet, scaled, stack
 from matplotlib.mathtext import MathTextParser
-from points import POINTS
 from twins import TWINS
 
 from bounds import BOUNDS, PAPERS
@@ -14,6 +13,7 @@ from bounds.core import MIXED
 from bounds.dimensions import unit_of
 from bounds.domains import FLAG
 from bounds.errors import DomainError, MissingQuantityError, OutsideConditionsWarning, UnknownNameError
+from bounds.points import POINTS
 from bounds.units import ONE
 
 every_bound = pytest.mark.parametrize("bound", [pytest.param(b, id=name) for name, b in BOUNDS.items()])

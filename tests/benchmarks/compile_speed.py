@@ -29,9 +29,9 @@ import numpy as np  # noqa: E402
 import sympy as sp  # noqa: E402
 from benchmarks.hand_written import HAND_WRITTEN  # noqa: E402
 from benchmarks.results import put  # noqa: E402
-from points import POINTS  # noqa: E402
 
 from bounds import Bound, BOUNDS  # noqa: E402
+from bounds.points import POINTS  # noqa: E402
 
 Inputs = dict[str, Any]
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import sympy as sp
 from decaying_k_by_hand import bound_8, GAP, plain, POINT, point_of, TAU, VARIANCE
-from points.decaying_k import POINTS
 
 from bounds import BOUNDS, ClientSum
 from bounds.decaying_k.convergence import (
@@ -25,6 +24,7 @@ from bounds.decaying_k.optima import (
 from bounds.decaying_k.practice import eta_error_with_time, k_error_with_time, rolling_loss, rolling_loss_printed
 from bounds.decaying_k.runtime import round_time, runtime, runtime_fixed
 from bounds.errors import OutsideConditionsWarning
+from bounds.points.decaying_k import POINTS
 from bounds.vocabulary import (
     client_gradient_variance as sigma_c,
     client_weight as p_c,

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import sympy as sp
 from decaying_k_by_hand import bound_8, exactly, GAP, plain, POINT, point_of, POINTS_ALL
-from points.decaying_k import POINTS
 
 from bounds.decaying_k.convergence import (
     per_rounds,
@@ -36,6 +35,7 @@ from bounds.decaying_k.optima import (
     k_star_rounds_printed,
 )
 from bounds.dimensions import unit_of
+from bounds.points.decaying_k import POINTS
 from bounds.vocabulary import (
     client_gradient_variance as sigma_c,
     client_weight as p_c,

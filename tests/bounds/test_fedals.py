@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy as sp
-from points.fedals import POINTS
 
 from bounds.errors import DomainError
 from bounds.fedals import BOUNDS
+from bounds.points.fedals import POINTS
 from bounds.vocabulary import clients, cohort, local_gap, smoothness, strong_convexity
 
 BY_NAME = {b.name.removeprefix("fedals."): b for b in BOUNDS}

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from points.fedcog import POINTS
 
 import bounds
 from bounds.errors import DomainError, OutsideConditionsWarning
 from bounds.fedcog import labels
+from bounds.points.fedcog import POINTS
 
 GENERATION, LOCAL = bounds.get("fedcog.generation_loss"), bounds.get("fedcog.local_objective")
 DISAGREEMENT = bounds.get("fedcog.disagreement_loss")

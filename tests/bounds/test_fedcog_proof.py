@@ -6,9 +6,9 @@ from itertools import product
 import numpy as np
 import pytest
 import sympy as sp
-from points.fedcog import POINTS
 
 import bounds
+from bounds.points.fedcog import POINTS
 
 LEMMA, DISSIMILARITY = bounds.get("fedcog.lemma_5_5"), bounds.get("fedcog.dissimilarity")
 STEP, STEP_PRINTED = bounds.get("fedcog.smoothness_step"), bounds.get("fedcog.smoothness_step_printed")

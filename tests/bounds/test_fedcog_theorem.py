@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 import sympy as sp
-from points.fedcog import COROLLARY, PRINTED, THEOREM
 
 import bounds
 from bounds.errors import OutsideConditionsWarning
+from bounds.points.fedcog import COROLLARY, PRINTED, THEOREM
 from bounds.vocabulary import clients, grad_norm_sq, initial_gap, local_steps, rounds, smoothness, step_size
 
 THEOREM_5_6, COROLLARY_5_7 = bounds.get("fedcog.theorem"), bounds.get("fedcog.corollary")

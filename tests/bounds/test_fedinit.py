@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy as sp
-from points.fedinit import POINTS
 
 from bounds.fedinit import BOUNDS
 from bounds.fedinit.common import BETA_DECAY, CONTRACTION, STEP_DESCENT, STEP_GRADIENT_SUM, STEP_PL, STEP_SAMPLING
 from bounds.fedinit.optimization import lemma_2, lemma_3, lemma_4
+from bounds.points.fedinit import POINTS
 from bounds.vocabulary import (
     clients as C,
     cohort as N,

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from points.fedinit import POINTS
 
 from bounds.fedinit import BOUNDS
 from bounds.fedinit.common import STEP_GRADIENT_SUM
+from bounds.points.fedinit import POINTS
 
 BY_NAME = {b.name.removeprefix("fedinit."): b for b in BOUNDS}
 

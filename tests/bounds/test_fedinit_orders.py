@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy as sp
-from points.fedinit import POINTS
 
 from bounds.fedinit import BOUNDS
+from bounds.points.fedinit import POINTS
 from bounds.vocabulary import (
     cohort as N,
     contraction as lam,

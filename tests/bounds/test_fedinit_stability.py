@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy as sp
-from points.fedinit import POINTS
 
 from bounds.dimensions import unit_of
 from bounds.fedinit import BOUNDS
 from bounds.fedinit.stability import EXPONENT, OTHER, SAME, T_0_IN_RANGE
+from bounds.points.fedinit import POINTS
 from bounds.units import LOSS, PARAMETER
 from bounds.vocabulary import local_steps, step_size_budget, step_size_scale, untouched_steps as t_0
 
