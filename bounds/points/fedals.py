@@ -1,18 +1,20 @@
 """Generic points for FedALS: three clients of different weight, made-up measurements of one round."""
 
-FEDERATION: dict[str, object] = {"client_weight": [0.47, 0.31, 0.22]}
-LOSS: dict[str, object] = {"smoothness": 2.7, "strong_convexity": 0.6}
-GAPS: dict[str, object] = {"local_gap": [0.023, 0.041, 0.057], "non_iidness": [0.013, 0.029, 0.071]}
-INEXACT: dict[str, object] = {"local_suboptimality": [0.0031, 0.0053, 0.0019]}
-ROUND: dict[str, object] = {
+from typing import Any
+
+FEDERATION: dict[str, Any] = {"client_weight": [0.47, 0.31, 0.22]}
+LOSS: dict[str, Any] = {"smoothness": 2.7, "strong_convexity": 0.6}
+GAPS: dict[str, Any] = {"local_gap": [0.023, 0.041, 0.057], "non_iidness": [0.013, 0.029, 0.071]}
+INEXACT: dict[str, Any] = {"local_suboptimality": [0.0031, 0.0053, 0.0019]}
+ROUND: dict[str, Any] = {
     "non_iidness": [0.013, 0.029, 0.071],
     "samples_per_round": [340, 510, 275],
     "complexity": 17.3,
     "gradient_variance": 0.83,
     "local_steps": 7,
 }
-DRAW: dict[str, object] = {**FEDERATION, "client_value": [0.9, -1.7, 2.3], "cohort": 2}
-TRAFFIC: dict[str, object] = {
+DRAW: dict[str, Any] = {**FEDERATION, "client_value": [0.9, -1.7, 2.3], "cohort": 2}
+TRAFFIC: dict[str, Any] = {
     "adaptation": 4,
     "local_steps": 5,
     "iterations": 1800,
@@ -21,9 +23,9 @@ TRAFFIC: dict[str, object] = {
 }
 
 ONE = {**FEDERATION, **LOSS, **GAPS}
-DISTANCES: dict[str, object] = {"client_distance_sq": [0.37, 0.19, 0.53]}
+DISTANCES: dict[str, Any] = {"client_distance_sq": [0.37, 0.19, 0.53]}
 
-POINTS: dict[str, dict[str, object]] = {
+POINTS: dict[str, dict[str, Any]] = {
     "fedals.one_round": ONE,
     "fedals.one_round_iid_claimed": {**FEDERATION, **LOSS, "local_gap": GAPS["local_gap"]},
     "fedals.one_round_inexact": {**ONE, **INEXACT},

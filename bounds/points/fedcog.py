@@ -1,5 +1,7 @@
 """A generic point for every bound of FedCOG: inside its domain and conditions, no 0, no 1, no equal inputs."""
 
+from typing import Any
+
 GLOBAL_GRADIENT = {"grad_norm_sq": 0.57}
 STEPS = {"local_steps": 5, "step_size": 0.031, "smoothness": 1.7}
 NOISE = {"gradient_variance": 1.9}
@@ -11,7 +13,7 @@ THEOREM = {**STEPS, **NOISE, **WEIGHTS, **DISSIMILARITY, "rounds": 240, "initial
 COROLLARY = {name: value for name, value in THEOREM.items() if name != "step_size"}
 PRINTED = {name: value for name, value in COROLLARY.items() if name != "dissimilarity_factor"}
 
-POINTS: dict[str, dict[str, object]] = {
+POINTS: dict[str, dict[str, Any]] = {
     "fedcog.generation_loss": {"task_loss": 1.43, "disagreement_weight": 0.13, "disagreement_loss": 0.71},
     "fedcog.disagreement_loss": {"jensen_shannon": 0.37},
     "fedcog.disagreement_upper": {},

@@ -73,7 +73,7 @@ _T_0 = (
 )
 _CAP = ("clients", "cohort", "local_steps", "smoothness")
 
-POINTS: dict[str, dict[str, object]] = {
+POINTS: dict[str, dict[str, Any]] = {
     "fedinit.kappa_1": _take("relaxation"),
     "fedinit.kappa_2": _take("relaxation"),
     "fedinit.contraction_cap": _take(
