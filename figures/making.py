@@ -35,7 +35,7 @@ def make(
     folder.mkdir(parents=True, exist_ok=True)
     runs = Runs(store)
     for artefact in artefacts:
-        wanted = artefact.cells(scale)
+        wanted = cells([artefact], scale)
         shown = artefact.data(runs, scale)
         used = [kept for cell in wanted if (kept := runs.kept(cell)) is not None]
         yield writing.write(artefact, shown, writing.card(artefact, shown, scale, used, len(wanted)), folder)

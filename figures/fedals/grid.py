@@ -100,8 +100,8 @@ PLANS = {
         Example("resnet20({data})", 4, 1, {"batch": 8, "step_size": 0.05}, 0.05),
     ),
     "overnight": Plan(
-        "fedcog_cnn({data}{border})", 5, 2000, {"": 2000, "mnist": 800, "omniglot": 1000}, 20, 5, 5, STEP_SIZES, SMALL,
-        SECONDS, IMAGES, IMAGES, FIVE, Example("resnet20({data})", 20, 1, {"batch": 16, "step_size": 0.05}, 0.06),
+        "fedcog_cnn({data}{border})", 5, 2000, {"": 1500, "mnist": 600, "omniglot": 800}, 20, 5, 5, STEP_SIZES, SMALL,
+        SECONDS, IMAGES, IMAGES, FIVE, Example("resnet20({data})", 15, 1, {"batch": 16, "step_size": 0.05}, 0.06),
     ),
     "paper": Plan(
         "resnet20({data}{border})", 20, None, {"": rounds("non-iid")}, 200, WINDOW, REPETITIONS, {"": 0.01}, setting(),

@@ -27,8 +27,7 @@ def _runs(scale: str, row: str, column: str) -> list[Cell]:
 
 
 def cells(scale: str) -> list[Cell]:
-    found = [cell for column in COLUMNS for row in ROWS for cell in _runs(scale, row, column)]
-    return list({cell.key: cell for cell in found}.values())
+    return [cell for column in COLUMNS for row in ROWS for cell in _runs(scale, row, column)]
 
 
 def data(runs: Runs, scale: str) -> Shown:

@@ -71,7 +71,7 @@ PLANS = {
         },
     ),
     "overnight": Plan(
-        SMALL, "CIFAR-10", 20, 26, 25, 0.01, 64, 40, 3, (4e-3, 2e-2, 300),
+        SMALL, "CIFAR-10", 20, 26, 18, 0.01, 64, 40, 3, (4e-3, 2e-2, 300),
         every=2, released={"batch": 20, "momentum": 0.9},
         chosen={"swept": ("FedAvg", "FedProx", FEDCOG), "steps": ("0", "50", "100", "500")},
     ),

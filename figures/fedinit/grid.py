@@ -112,7 +112,7 @@ PLANS = {
     "overnight": Plan(
         networks={RESNET: "fedcog_cnn({})"},
         data=("CIFAR-10", "CIFAR-100"),
-        rounds={"CIFAR-10": 400, "CIFAR-100": 400},
+        rounds={"CIFAR-10": 300, "CIFAR-100": 300},
         every=10,
         seeds=REPETITIONS,
         window=4,

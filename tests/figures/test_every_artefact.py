@@ -25,11 +25,10 @@ def test_it_is_declared_and_its_runs_are_cells_at_every_scale(name):
     assert (made.draw is None) == name.partition(".")[2].startswith("table")
     assert (made.source == "") == (made.paper == "ours")
     for scale in SCALES:
-        found = made.cells(scale)
-        assert all(isinstance(c, Cell) for c in found)
-        assert len({c.key for c in found}) == len(found)
+        assert all(isinstance(c, Cell) for c in made.cells(scale))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_without_a_single_run_it_still_says_what_it_is(name, tmp_path):
     made = artefact(name)
