@@ -18,7 +18,7 @@ from empirics.errors import EmpiricsError
 from empirics.progress import progress
 from empirics.store import Store
 from empirics.store.machine import machine
-from empirics.sweeping.command import folder as store_folder
+from empirics.sweeping.command import folder as store_folder, path_word
 from paper_checks.audit import audit, CLAIMS
 from paper_checks.reporting import markdown as audit_report, Record, records
 
@@ -53,7 +53,7 @@ def bundle(arguments: Sequence[str]) -> int:
     except SystemExit:  # --help
         return 0
     known_scale(args.scale)
-    artefacts, target, store = chosen(["all"]), Path(args.output), Store(store_folder(args.store))
+    artefacts, target, store = chosen(["all"]), args.output, Store(store_folder(args.store))
     if args.workers < 1:
         raise EmpiricsError(f"--workers must be >= 1; got {args.workers}")
     if not store.folder.is_dir():
@@ -170,7 +170,8 @@ def _parser() -> Parser:
     )
     add = parser.add_argument
     add("--scale", default="laptop", metavar="S", help="the scale of the figures (laptop)")
-    add("-o", dest="output", default="fedbounds-bundle", metavar="DIR", help="the folder (./fedbounds-bundle)")
-    add("--store", type=Path, metavar="DIR", help="folder of the runs ($FEDBOUNDS_STORE, else ./fedbounds-store)")
+    add("-o", dest="output", type=path_word, default=Path("fedbounds-bundle"), metavar="DIR",
+        help="the folder (./fedbounds-bundle)")  # fmt: skip
+    add("--store", type=path_word, metavar="DIR", help="folder of the runs ($FEDBOUNDS_STORE, else ./fedbounds-store)")
     add("--workers", type=int, default=2, metavar="N", help="processes of the audit (2)")
     return parser

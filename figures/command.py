@@ -14,7 +14,7 @@ from bounds.showing.usage import Parser, STATUS, VERBS
 from empirics.errors import EmpiricsError
 from empirics.progress import progress
 from empirics.store import Store
-from empirics.sweeping.command import folder as store_folder
+from empirics.sweeping.command import folder as store_folder, path_word
 from empirics.sweeping.engine import Done, sweep
 
 from .artefact import Artefact, SCALES
@@ -36,7 +36,7 @@ def figure(arguments: Sequence[str]) -> int:
     if args.workers is not None and args.workers < 0:
         raise EmpiricsError(f"workers must be >= 0; got {args.workers}")
     wanted = chosen(args.names)
-    target = Path(args.output or f"figures-{args.scale}")
+    target = args.output or Path(f"figures-{args.scale}")
     writable(target)
     store = Store(store_folder(args.store))
     failed = _without(wanted, args.scale, store) if args.no_sweep else _sweep(wanted, args, store)
@@ -109,8 +109,8 @@ def _parser() -> Parser:
     add = parser.add_argument
     add("names", nargs="*", metavar="NAME", help="figures or tables, a paper's short name, or all; none: list them")
     add("--scale", default="laptop", metavar="S", help="how much is computed (laptop)")
-    add("-o", dest="output", metavar="DIR", help="where the files go (./figures-SCALE)")
-    add("--store", type=Path, metavar="DIR", help="folder of the runs ($FEDBOUNDS_STORE, else ./fedbounds-store)")
+    add("-o", dest="output", type=path_word, metavar="DIR", help="where the files go (./figures-SCALE)")
+    add("--store", type=path_word, metavar="DIR", help="folder of the runs ($FEDBOUNDS_STORE, else ./fedbounds-store)")
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--fresh", action="store_true", help="run everything again")
     group.add_argument("--no-sweep", action="store_true", help="draw what is there, run nothing")

@@ -80,7 +80,7 @@ class Runs:
 def _curves(columns: dict[str, list[Any]]) -> dict[tuple[str, str], Curve]:
     found: dict[tuple[str, str], list[tuple[float, float]]] = {}
     names = ("quantity", "layer", "client", "step", "round", "value")
-    if "quantity" not in columns:
+    if not set(names) <= set(columns):
         return {}
     for quantity, layer, client, step, at, value in zip(*(columns[n] for n in names), strict=True):
         if client is None and step is None:

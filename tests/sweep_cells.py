@@ -27,6 +27,20 @@ def diverges(number: float) -> Outcome:
     raise Diverged(3, "fedavg()", 1e30)
 
 
+def odd(kind: str) -> Outcome:
+    """Outcomes that no file can hold, and one that a reader must not take for a training run."""
+    if kind == "exits":
+        raise SystemExit(3)
+    return {
+        "ragged": Outcome({"a": [1, 2], "b": [3]}),
+        "mixed": Outcome({"a": [1, "two"]}),
+        "status": Outcome({"a": [1]}, {}, "finished"),
+        "facts": Outcome({}, {"a": {1, 2}}),
+        "columns": Outcome([[1, 2]]),  # type: ignore[arg-type]
+        "quantity": Outcome({"quantity": ["q"], "value": [2.5]}, {"low": float("nan"), "high": float("inf")}),
+    }[kind]
+
+
 def wrong_result(number: float) -> Outcome:
     return number  # type: ignore[return-value]
 

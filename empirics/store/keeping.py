@@ -22,10 +22,22 @@ from .machine import machine
 
 FORMAT = 1
 RESULTS = ("done", "diverged")
+Kinds = Mapping[str, Any]
+ABOUT: Kinds = {
+    "key": str, "status": str, "function": str, "arguments": dict, "version": str, "minutes": (int, float),
+    "python": str, "versions": dict, "commit": str, "processor": str, "device": str,
+}  # fmt: skip
+RESULT: Kinds = {"facts": dict, "rows": int, "bytes": int, "sha256": str}
+FAILURE: Kinds = {"error": str}
+"""What a card must say, and as what."""
 
 
 class StoreError(EmpiricsError):
     """A store that cannot be read or written."""
+
+
+class OutcomeError(EmpiricsError):
+    """An outcome that no file can hold: the fault of the cell's function, not of the store."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +99,7 @@ class Store:
             card = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return None, ""
-        except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             return None, f"{path.name}: {error}"
         wrong = _foreign(card, key)
         table = self._table(key)
@@ -96,18 +108,16 @@ class Store:
         return (None, f"{path.name}: {wrong}") if wrong else (Kept(card, table), "")
 
     def keep(self, cell: Cell, outcome: Outcome, minutes: float, seed: int | None = None) -> Kept:
-        """Write a result: the table, then the card."""
-        table = self._table(cell.key)
-        size, digest = self._write_table(table, outcome.columns)
-        card = self._about(cell, outcome.status, minutes, seed)
-        card |= {"facts": dict(outcome.facts), "rows": _length(outcome.columns), "bytes": size, "sha256": digest}
-        self._write(self._card(cell.key), json.dumps(card, indent=1, ensure_ascii=False).encode())
-        return Kept(card, table)
+        """Write a result: the table, then the card. ``OutcomeError``, and nothing written, where it is none."""
+        content, result = _packed(outcome)
+        self._write(self._table(cell.key), content)
+        card = self._about(cell, outcome.status, minutes, seed) | result
+        self._write_card(cell, card)
+        return Kept(card, self._table(cell.key))
 
     def fail(self, cell: Cell, error: str, minutes: float) -> None:
         """Record that the cell raised; it is tried again by the next run."""
-        card = {**self._about(cell, "failed", minutes, None), "error": error}
-        self._write(self._card(cell.key), json.dumps(card, indent=1, ensure_ascii=False).encode())
+        self._write_card(cell, {**self._about(cell, "failed", minutes, None), "error": error})
 
     def set_aside(self, cell: Cell) -> None:
         """Move a cell's files out of the way without deleting them."""
@@ -145,15 +155,9 @@ class Store:
     def _table(self, key: str) -> Path:
         return self.folder / f"{key}.parquet"
 
-    def _write_table(self, path: Path, columns: Mapping[str, list[Any]]) -> tuple[int, str]:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        buffer = pa.BufferOutputStream()
-        pq.write_table(pa.table({k: list(v) for k, v in columns.items()}), buffer, compression="zstd")
-        content = buffer.getvalue().to_pybytes()
-        self._write(path, content)
-        return len(content), hashlib.sha256(content).hexdigest()
+    def _write_card(self, cell: Cell, card: Mapping[str, Any]) -> None:
+        words = json.dumps(card, indent=1, ensure_ascii=False)
+        self._write(self._card(cell.key), words.encode(errors="backslashreplace"))  # half a letter as JSON spells it
 
     def _write(self, path: Path, content: bytes) -> None:
         """All of it under its name, or nothing."""
@@ -171,23 +175,45 @@ class Store:
             raise StoreError(f"{path}: {error.strerror or error}; nothing was lost, mend it and run again") from None
 
 
+def _packed(outcome: Outcome) -> tuple[bytes, dict[str, Any]]:
+    """The table as the content of a file, and what the card says of it."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if outcome.status not in RESULTS:
+        raise OutcomeError(f"an outcome's status must be one of {', '.join(RESULTS)}; got {outcome.status!r}")
+    buffer = pa.BufferOutputStream()
+    try:
+        facts, rows = dict(outcome.facts), _length(outcome.columns)
+        json.dumps(facts)
+        pq.write_table(pa.table({k: list(v) for k, v in outcome.columns.items()}), buffer, compression="zstd")
+    except OutcomeError:
+        raise
+    except (TypeError, ValueError, AttributeError, NotImplementedError, RecursionError) as error:
+        raise OutcomeError(f"an outcome must be columns of one kind each and facts of JSON data: {error}") from None
+    content = buffer.getvalue().to_pybytes()
+    digest = hashlib.sha256(content).hexdigest()
+    return content, {"facts": facts, "rows": rows, "bytes": len(content), "sha256": digest}
+
+
 def _length(columns: Mapping[str, list[Any]]) -> int:
     lengths = {len(column) for column in columns.values()}
     if len(lengths) > 1:
-        raise StoreError(f"a table's columns must have one length; got {sorted(lengths)}")
+        raise OutcomeError(f"a table's columns must have one length; got {sorted(lengths)}")
     return lengths.pop() if lengths else 0
 
 
 def _foreign(card: Any, key: str) -> str:
     """Why a card is not one of ours, or not of this cell."""
-    needed = {"format", "key", "status", "function", "arguments", "version"}
-    if not isinstance(card, dict) or not needed <= set(card):
+    if not isinstance(card, dict) or "format" not in card or "key" not in card:
         return "not a card of a result"
     if card["format"] != FORMAT:
         return f"written in format {card['format']}, this version reads {FORMAT}"
-    if card["status"] in RESULTS and "bytes" not in card:
-        return "not a card of a result"
-    return "" if card["key"] == key else f"holds the result of {card['key']}"
+    if card["key"] != key:
+        return f"holds the result of {card['key']}"
+    kinds = {"failed": FAILURE, **dict.fromkeys(RESULTS, RESULT)}.get(str(card.get("status")))
+    whole = kinds is not None and all(isinstance(card.get(n), kind) for n, kind in {**ABOUT, **kinds}.items())
+    return "" if whole else "not a card of a result"
 
 
 def _torn(table: Path, size: int) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bounds.errors import unknown
-from bounds.showing.tables import aligned
+from bounds.showing.tables import aligned, plain
 from bounds.showing.usage import Parser, STATUS, VERBS
 
 from ..errors import EmpiricsError
@@ -25,6 +25,7 @@ from .grids import Grid, read_grid
 from .results import last_values, select
 
 FINE, FINDING = 0, 1
+FOLDER = "folder of the results ($FEDBOUNDS_STORE, else ./fedbounds-store)"
 
 
 def sweep_(arguments: Sequence[str]) -> int:
@@ -32,7 +33,7 @@ def sweep_(arguments: Sequence[str]) -> int:
     parser = _parser("sweep")
     add = parser.add_argument
     add("grid", metavar="FILE", help="a TOML file, or path/file.py:variable")
-    add("--store", type=Path, metavar="DIR", help="folder of the results ($FEDBOUNDS_STORE, else ./fedbounds-store)")
+    add("--store", type=path_word, metavar="DIR", help=FOLDER)
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--resume", action="store_true", help="run what is missing (default)")
     group.add_argument("--fresh", action="store_true", help="set aside what is there and run everything")
@@ -64,7 +65,7 @@ def sweep_(arguments: Sequence[str]) -> int:
 def _heard(bar: Progress, grid: Grid, found: list[Done], done: Done) -> None:
     found.append(done)
     if done.how == "failed":
-        which = ", ".join(f"{name}={done.cell.arguments.get(name)}" for name in grid.vary)
+        which = ", ".join(f"{name}={done.cell.arguments.get(name)}" for name in grid.vary) or done.cell
         print(f"failed: {which}: {done.error}", file=sys.stderr, flush=True)
     bar.doing(f"{sum(d.how == 'failed' for d in found)} failed")
     bar.step()
@@ -94,7 +95,7 @@ def results(arguments: Sequence[str]) -> int:
     add = parser.add_argument
     add("words", nargs="*", metavar="quantity=value", help="only runs with this argument or column")
     add("--columns", nargs="+", metavar="COLUMN", help="columns to print (all that vary)")
-    add("--store", type=Path, metavar="DIR", help="folder of the results ($FEDBOUNDS_STORE, else ./fedbounds-store)")
+    add("--store", type=path_word, metavar="DIR", help=FOLDER)
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--json", action="store_true", help="a list of objects")
     group.add_argument("--csv", action="store_true", help="comma-separated values")
@@ -134,7 +135,7 @@ def _columns(table: Sequence[dict[str, Any]], wanted: Sequence[str] | None) -> l
 def _print(table: Sequence[dict[str, Any]], columns: Sequence[str], how: str) -> None:
     cut = [{name: row.get(name, "") for name in columns} for row in table]
     if how == "json":
-        print(json.dumps(cut, indent=1, ensure_ascii=False))
+        print(json.dumps(plain(cut), indent=1, ensure_ascii=False, allow_nan=False))
         return
     rows = [[_text(row[name]) for name in columns] for row in cut]
     if how == "csv":
@@ -151,7 +152,17 @@ def _text(item: Any) -> str:
 
 def folder(given: Path | None) -> Path:
     """The store's folder: as given, or from the environment, or the usual one here."""
-    return given or Path(os.environ.get("FEDBOUNDS_STORE") or "fedbounds-store")
+    path = given or Path(os.environ.get("FEDBOUNDS_STORE") or "fedbounds-store")
+    if path.exists() and not path.is_dir():
+        raise EmpiricsError(f"the store must be a folder; {path} is a file: give another with --store")
+    return path
+
+
+def path_word(text: str) -> Path:
+    """A path as an option's value; an empty one would silently be the folder one is in."""
+    if not text:
+        raise argparse.ArgumentTypeError("must not be empty")
+    return Path(text)
 
 
 def _parser(verb: str) -> Parser:

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors import Diverged, EmpiricsError
 from ..store import Cell, Outcome, Store
-from ..store.keeping import RESULTS
+from ..store.keeping import OutcomeError, RESULTS
 
 DEATHS = 8
 """Workers that may die under one cell before it is recorded as failed."""
@@ -74,7 +74,10 @@ def _keep(store: Store, cell: Cell, outcome: Outcome | None, error: str, minutes
     if outcome is None:
         store.fail(cell, error, minutes)
         return Done(cell, "failed", error, minutes)
-    store.keep(cell, outcome, minutes)
+    try:
+        store.keep(cell, outcome, minutes)
+    except OutcomeError as refused:
+        return _keep(store, cell, None, str(refused), minutes)
     return Done(cell, outcome.status, "", minutes)
 
 
@@ -93,7 +96,7 @@ def attempt(function: str, arguments: Mapping[str, Any]) -> Told:
         error = ""
     except Diverged as stop:
         outcome, error = Outcome({}, {"round": stop.round, "largest": stop.largest}, "diverged"), ""
-    except Exception as raised:
+    except (Exception, SystemExit) as raised:
         outcome, error = None, f"{type(raised).__name__}: {' '.join(str(raised).split())}"
     return outcome, error, (time.perf_counter() - began) / 60
 

@@ -43,7 +43,23 @@ class Grid:
     also: tuple[Mapping[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
-        for word, values in self.vary.items():
+        self._check(self.function, self.fixed, self.vary)
+        for other in self.also:
+            if not isinstance(other, Mapping):
+                raise EmpiricsError(f"grid {self.name!r}: also must be a list of tables; got {other!r} in it")
+            for word in other:
+                if word not in BLOCK:
+                    raise unknown(f"word in a block of grid {self.name!r}", word, BLOCK)
+            self._check(other.get("function", self.function), other.get("fixed", {}), other.get("vary", {}))
+
+    def _check(self, function: Any, fixed: Any, vary: Any) -> None:
+        """Refuse a block that no cell can be made of."""
+        if not isinstance(function, str):
+            raise EmpiricsError(f"grid {self.name!r}: function must be text, module:name; got {function!r}")
+        for word, table in (("fixed", fixed), ("vary", vary)):
+            if not isinstance(table, Mapping):
+                raise EmpiricsError(f"grid {self.name!r}: {word} must be a table; got {table!r}")
+        for word, values in vary.items():
             if isinstance(values, (str, bytes)) or not isinstance(values, Sequence) or not values:
                 raise EmpiricsError(
                     f"grid {self.name!r}: {word} must be a list of values to go through; got {values!r}"
@@ -57,9 +73,6 @@ class Grid:
     def _blocks(self) -> Iterator[Iterator[Cell]]:
         yield self._block(self.function, self.fixed, self.vary)
         for other in self.also:
-            for word in other:
-                if word not in BLOCK:
-                    raise unknown(f"word in a block of grid {self.name!r}", word, BLOCK)
             vary = {**self.vary, **other.get("vary", {})}
             fixed = {**self.fixed, **other.get("fixed", {})}
             vary = {k: v for k, v in vary.items() if k not in other.get("fixed", {})}

@@ -11,6 +11,8 @@ from ..store import Kept, Store
 from ..store.canonical import canonical, text
 
 Row = dict[str, Any]
+TIDY = {"quantity", "layer", "client", "step", "round", "value"}
+"""The columns of a training run's table that are read here."""
 
 
 def last_values(store: Store) -> Iterator[Row]:
@@ -34,7 +36,7 @@ def _arguments(kept: Kept) -> Row:
 
 def _ends(kept: Kept) -> Iterator[Row]:
     columns = kept.columns()
-    if "quantity" not in columns:
+    if TIDY - set(columns):
         return
     last: dict[tuple[str, str], Row] = {}
     for values in zip(*columns.values(), strict=True):

@@ -7,10 +7,12 @@ import subprocess
 import sys
 
 import pytest
+from sweep_cells import odd
 
 from empirics.errors import EmpiricsError
 from empirics.store import Cell, Outcome, Store, StoreError
 from empirics.store.canonical import call, canonical, text
+from empirics.store.keeping import OutcomeError
 
 CELL = Cell("sweep_cells:square", {"number": 3})
 STRANGE = {"format": 1, "key": "k", "status": "done", "function": "f", "arguments": {}, "version": "1"}
@@ -121,7 +123,6 @@ def test_a_changed_byte_is_found_when_the_table_is_read(store):
         ([1, 2], "not a card"),
         ({"hello": "there"}, "not a card"),
         ({"format": 99, "key": "k", "status": "done", "function": "f", "arguments": {}, "version": "1"}, "format 99"),
-        ({"format": 1, "key": "k", "status": "done", "function": "f", "arguments": {}, "version": "1"}, "not a card"),
         (
             {"format": 1, "key": "k", "status": "failed", "function": "f", "arguments": {}, "version": "1"},
             "result of k",
@@ -135,6 +136,53 @@ def test_a_strangers_file_is_no_result(store, card, why):
     assert why in store.damaged(CELL)
 
 
+@pytest.mark.parametrize(
+    ("status", "name", "value"),
+    [
+        ("done", "bytes", None),
+        ("done", "minutes", "long"),
+        ("done", "versions", []),
+        ("done", "sha256", None),
+        ("done", "facts", 3),
+        ("failed", "error", None),
+        ("failed", "commit", None),
+        ("done", "status", "finished"),
+        ("done", "status", ["done"]),
+    ],
+)
+def test_a_card_that_lacks_a_word_or_has_another_kind_of_it_is_no_result(store, status, name, value):
+    store.keep(CELL, OUTCOME, minutes=0.1)
+    if status == "failed":
+        store.fail(CELL, "ValueError: no", minutes=0.1)
+    path = next(store.folder.glob("*.json"))
+    path.write_text(json.dumps({**json.loads(path.read_text()), name: value}))
+    assert store.get(CELL) is None
+    assert "not a card of a result" in store.damaged(CELL)
+    assert list(store) == []
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, '{"format": ' + "9" * 5000 + "}", "\x00"])
+def test_a_card_that_breaks_its_reader_is_a_damaged_one(store, content):
+    store.keep(CELL, OUTCOME, minutes=0.1)
+    next(store.folder.glob("*.json")).write_text(content)
+    assert store.get(CELL) is None
+    assert store.damaged(CELL)
+
+
+def test_half_a_letter_in_an_error_is_kept(store):
+    store.fail(CELL, "OSError: no file a\udc80b", minutes=0.1)
+    assert store.get(CELL).card["error"] == "OSError: no file a\udc80b"
+
+
+def test_what_cannot_be_kept_leaves_the_store_as_it_was(store):
+    store.keep(CELL, OUTCOME, minutes=0.1)
+    before = {p.name: p.read_bytes() for p in store.folder.iterdir()}
+    for kind in ("ragged", "mixed", "status", "facts", "columns"):
+        with pytest.raises(OutcomeError):
+            store.keep(CELL, odd(kind), minutes=0.1)
+    assert before == {p.name: p.read_bytes() for p in store.folder.iterdir()}
+
+
 def test_a_folder_with_other_files_is_read_around_them(store):
     store.keep(CELL, OUTCOME, minutes=0.1)
     (store.folder / "notes.json").write_text("{")
@@ -143,7 +191,7 @@ def test_a_folder_with_other_files_is_read_around_them(store):
 
 
 def test_columns_of_different_length_are_refused(store):
-    with pytest.raises((StoreError, ValueError), match="length"):
+    with pytest.raises(OutcomeError, match="length"):
         store.keep(CELL, Outcome({"a": [1], "b": [1, 2]}), 0.1)
 
 

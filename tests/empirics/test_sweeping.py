@@ -1,5 +1,6 @@
 """Sweeps: grids, resuming, failing cells, dying workers and drivers, two at once; the same bytes however many work."""
 
+import json
 import os
 import signal
 import subprocess
@@ -69,6 +70,12 @@ def test_a_toml_file_and_a_python_file_make_grids(tmp_path):
         ("[vary]\na = []\n", "a must be a list of values"),
         ("[vary]\na = [1]\n[[also]]\nfix = 3\n", "unknown word in a block"),
         ("[vary]\na = [nan]\n", "must be finite"),
+        ("function = 3\n[fixed]\na = 2\n", "function must be text, module:name; got 3"),
+        ("also = [7]\n[fixed]\na = 2\n", "also must be a list of tables; got 7 in it"),
+        ("[[also]]\nfixed = 3\n[fixed]\na = 2\n", "fixed must be a table; got 3"),
+        ("[[also]]\nvary = 3\n[fixed]\na = 2\n", "vary must be a table; got 3"),
+        ("[[also]]\nvary.a = 3\n[fixed]\nb = 2\n", "a must be a list of values"),
+        ("[[also]]\nfunction = 3\n[fixed]\nb = 2\n", "function must be text, module:name; got 3"),
     ],
 )
 def test_a_bad_grid_is_one_line(tmp_path, content, said):
@@ -126,6 +133,42 @@ def test_a_cell_that_goes_wrong_is_recorded_and_the_others_run(store, function, 
     assert said in found[0].error
     again = [d.how for d in sweep(cells, store, workers=0) if d.how != "there"]
     assert again == ([how] if how == "failed" else [])
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("ragged", "a table's columns must have one length; got [1, 2]"),
+        ("mixed", "columns of one kind each and facts of JSON data: Could not convert"),
+        ("status", "an outcome's status must be one of done, diverged; got 'finished'"),
+        ("facts", "set is not JSON serializable"),
+        ("columns", "columns of one kind each"),
+        ("exits", "SystemExit: 3"),
+    ],
+)
+def test_an_outcome_that_cannot_be_kept_is_a_failure_and_the_others_run(store, kind, said):
+    found = sweep([Cell("sweep_cells:odd", {"kind": kind}), *SQUARES.cells()], store, workers=0)
+    assert [d.how for d in found] == ["failed", "done", "done", "done"]
+    assert said in found[0].error
+
+
+def test_results_of_other_tables_are_their_facts_in_valid_json(store, capsys):
+    sweep([Cell("sweep_cells:odd", {"kind": "quantity"})], store, workers=0)
+    assert main(["results", "--store", str(store.folder), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out, parse_constant=lambda word: pytest.fail(word))
+    assert {row["quantity"]: row["value"] for row in found} == {"low": None, "high": "inf"}
+
+
+@pytest.mark.parametrize(
+    ("store_word", "said"), [("", "argument --store: must not be empty"), ("file", "the store must be a folder; file")]
+)
+@pytest.mark.parametrize("line", [["sweep", "g.toml"], ["results"], ["figure", "fedinit.table_3"], ["bundle"]])
+def test_a_store_that_cannot_be_one_is_found_first(line, store_word, said, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("file").touch()
+    Path("g.toml").write_text('function = "sweep_cells:square"\n[vary]\nnumber = [2]\n')
+    assert main([*line, "--store", store_word]) == 2
+    assert said in capsys.readouterr().err
 
 
 def test_the_command_runs_says_and_prints(tmp_path, capsys, monkeypatch):
