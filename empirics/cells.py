@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from .algorithms import algorithm as read_algorithm
-from .engines import ClientLoop, Stacked
+from .engines import in_process
 from .measuring import measurement, Row, Run
 from .problem import FederatedProblem
 from .setting import Setting
@@ -19,7 +19,8 @@ LOADED = 2
 
 
 @lru_cache(maxsize=LOADED)
-def _task(problem: str) -> Task:
+def loaded(problem: str) -> Task:
+    """The task of that text, with its data."""
     return task(problem)
 
 
@@ -39,11 +40,11 @@ def train(
     **setting: Any,
 ) -> Outcome:
     """One training run with one seed, in this process on one thread; ``setting`` holds more fields of ``Setting``."""
-    dealt = _task(problem).deal(
+    dealt = loaded(problem).deal(
         partition, clients, seed, client_weight=client_weight, augment=augment, local_test=local_test
     )
     plan = Setting(rounds, cohort or dealt.clients, client_weight=client_weight, **setting)
-    engine = Stacked() if dealt.model.stacked else ClientLoop()
+    engine = in_process(dealt.model)
     run = Run(dealt, read_algorithm(algorithm), plan, seed, [measurement(m) for m in measure], every, problem, engine)
     rows = run.rows()
     diverged = any(row.quantity == "diverged" for row in rows)

@@ -19,8 +19,8 @@ from bounds import vocabulary as words
 from . import evaluation
 from .algorithm import Algorithm, Rows
 from .algorithms import algorithm as read_algorithm
-from .cells import columns
-from .engines import ClientLoop, Stacked
+from .cells import columns, loaded
+from .engines import in_process
 from .measuring import Measurement, measurement, Row, Run
 from .measuring.core import per_client, Readings, sampled, Snapshot
 from .measuring.record import Folded
@@ -28,10 +28,9 @@ from .problem import FederatedProblem
 from .setting import Setting
 from .state import State
 from .store import Outcome
-from .tasks import Task, task
 
-LOADED, BEGUN = 2, 16
-"""Data sets and beginnings that a worker keeps."""
+BEGUN = 16
+"""Beginnings that a worker keeps."""
 LAST = Rows("last")
 
 
@@ -50,7 +49,7 @@ class Plan(NamedTuple):
 
     def deal(self) -> FederatedProblem:
         """The samples, dealt to the clients."""
-        return _task(self.problem).deal(
+        return loaded(self.problem).deal(
             self.partition,
             self.clients,
             self.seed,
@@ -62,11 +61,6 @@ class Plan(NamedTuple):
     def rounds(self, number: int, clients: int) -> Setting:
         """The setting of so many rounds."""
         return Setting(number, self.cohort or clients, client_weight=self.client_weight, **dict(self.setting))
-
-
-@lru_cache(maxsize=LOADED)
-def _task(problem: str) -> Task:
-    return task(problem)
 
 
 @dataclass(frozen=True)
@@ -130,7 +124,7 @@ def begun(plan: Plan, first: str, after: int, every: int, measure: tuple[str, ..
         method = replace(method, remember=(*method.remember, LAST))
     found = [measurement(name) for name in measure]
     run = Run(
-        dealt, method, plan.rounds(after, dealt.clients), plan.seed, found, every, plan.problem, _engine(dealt.model)
+        dealt, method, plan.rounds(after, dealt.clients), plan.seed, found, every, plan.problem, in_process(dealt.model)
     )
     state, rows = None, []
     for reached, told in run:
@@ -138,10 +132,6 @@ def begun(plan: Plan, first: str, after: int, every: int, measure: tuple[str, ..
         rows += told
     diverged = any(row.quantity == "diverged" for row in rows)
     return Begun(None if diverged else state, tuple(rows))
-
-
-def _engine(model: Any) -> Any:
-    return Stacked() if model.stacked else ClientLoop()
 
 
 def continuing(plan: Plan, algorithm: str, state: State) -> Continued:
@@ -190,7 +180,7 @@ def continued(
         [measurement(m) for m in measure],
         1,
         problem,
-        _engine(dealt.model),
+        in_process(dealt.model),
         more,
     )
     rows = [row._replace(round=row.round + after) if row.quantity == "diverged" else row for row in run.rows()]

@@ -16,7 +16,7 @@ import torch
 from .algorithm import Work
 from .algorithms.consensus import Generate
 from .cells_continued import begun, continuing, Plan
-from .engines import ClientLoop, Stacked
+from .engines import in_process
 from .errors import EmpiricsError
 from .problem import FederatedProblem
 from .state import State
@@ -65,7 +65,7 @@ def round_seconds(
     """Seconds of one round of each method from one state, again and again in turn; the first turn warms up."""
     plan = _plan(problem, seed, partition, clients, setting)
     dealt, state = plan.deal(), _state(plan, first, after)
-    engine = Stacked() if dealt.model.stacked else ClientLoop()
+    engine = in_process(dealt.model)
     rounds = plan.rounds(1, dealt.clients)
 
     def one(text: str) -> Callable[[], object]:

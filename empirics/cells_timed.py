@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,8 @@ from bounds.decaying_k.runtime import runtime
 
 from .algorithm import Algorithm, Work
 from .algorithms import algorithm as read_algorithm
-from .engines import ClientLoop, Stacked
+from .cells import loaded
+from .engines import in_process
 from .errors import Diverged, EmpiricsError
 from .evaluation import each, Samples
 from .federation import Federation
@@ -24,19 +24,11 @@ from .setting import Setting
 from .state import State
 from .store import Outcome
 from .streams import stream
-from .tasks import Task, task
 from .train import rounds
 
 SLACK = 1 + 1e-9
 """What rounding may add to a time that a round must keep to."""
-LOADED = 2
-"""Data sets that a worker keeps."""
 QUANTITIES = ("runtime", "train_loss", "test_accuracy", "local_steps")
-
-
-@lru_cache(maxsize=LOADED)
-def _task(problem: str) -> Task:
-    return task(problem)
 
 
 @dataclass(frozen=True)
@@ -141,7 +133,7 @@ def timed(
 
     The training loss is that of ``probe`` training samples, the same ones for every algorithm (None: of all).
     """
-    dealt = _task(problem).deal(partition, clients, seed, augment=augment, local_test=local_test)
+    dealt = loaded(problem).deal(partition, clients, seed, augment=augment, local_test=local_test)
     clock = Clock(minibatch_time, model_size, download_rate, upload_rate)
     plan = Setting(clock.rounds(seconds), cohort or dealt.clients, **setting)
     table = Readings(dealt, Samples(probed(dealt.federation, probe, seed)))
@@ -157,7 +149,7 @@ def _run(
     due: list[float],
     table: Readings,
 ) -> Outcome:
-    counted, engine = Counted(), Stacked() if dealt.model.stacked else ClientLoop()
+    counted, engine = Counted(), in_process(dealt.model)
     facts = {"clients": dealt.clients, "parameters": dealt.model.dim}
     try:
         states = rounds(dealt.model, dealt.federation, algorithm, plan, seed, engine, counted)

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .algorithms import algorithm as read_algorithm
-from .engines import ClientLoop, Stacked
+from .cells import loaded
+from .engines import in_process
 from .problem import FederatedProblem
 from .setting import Setting
 from .state import State
 from .store import Outcome
-from .tasks import task
 from .train import rounds
 
 BLOCKS = 3
@@ -31,7 +31,7 @@ def seconds(
     **setting: Any,
 ) -> Outcome:
     """Seconds of single rounds without measuring, by ``algorithm``, ``block`` and ``round``, in the order they ran."""
-    dealt = task(problem).deal(partition, clients, seed, augment=augment)
+    dealt = loaded(problem).deal(partition, clients, seed, augment=augment)
     plan = Setting(BLOCKS * laps + 1, cohort or dealt.clients, **setting)
     runs = {name: _started(dealt, name, plan, seed) for name in algorithms}
     found: dict[str, list[Any]] = {"algorithm": [], "block": [], "round": [], "seconds": []}
@@ -47,7 +47,7 @@ def seconds(
 
 def _started(problem: FederatedProblem, algorithm: str, plan: Setting, seed: int) -> Iterator[State]:
     """A run that has its start and first round behind it."""
-    engine = Stacked() if problem.model.stacked else ClientLoop()
+    engine = in_process(problem.model)
     states = rounds(problem.model, problem.federation, read_algorithm(algorithm), plan, seed, engine)
     next(states)
     next(states)

@@ -33,6 +33,11 @@ def choose(model: Any, device: torch.device | str = "cpu", workers: int | None =
     return LoopThenWorkers() if workers is None else shared_workers(workers)
 
 
+def in_process(model: Any) -> Any:
+    """The engine of a run that is one of many: on the CPU, in this process, on one thread."""
+    return Stacked() if model.stacked else ClientLoop()
+
+
 def device_named(name: str) -> torch.device:
     """The device called ``name``; ``auto`` is the GPU where there is one, else the CPU."""
     if name == "auto":
@@ -46,4 +51,14 @@ def device_named(name: str) -> torch.device:
     return device
 
 
-__all__ = ["ClientLoop", "LoopThenWorkers", "Stacked", "Workers", "choose", "cores", "device_named", "shared_workers"]
+__all__ = [
+    "ClientLoop",
+    "LoopThenWorkers",
+    "Stacked",
+    "Workers",
+    "choose",
+    "cores",
+    "device_named",
+    "in_process",
+    "shared_workers",
+]

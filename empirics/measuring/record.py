@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from ..algorithm import Algorithm, GradientAt, Work
-from ..engines import ClientLoop, Stacked
+from ..engines import in_process
 from ..errors import Diverged, EmpiricsError
 from ..problem import FederatedProblem
 from ..setting import Setting
@@ -151,7 +151,7 @@ class Run:
         algorithm, engine = self.algorithm, self.engine
         if any(m.path for m in self.measurements):
             algorithm = self._overheard(ears)
-            engine = Stacked() if self.problem.model.stacked else ClientLoop()
+            engine = in_process(self.problem.model)
         model, federation = self.problem.model, self.problem.federation
         return rounds(model, federation, algorithm, self.setting, self.seed, engine, ears.round)
 
