@@ -2,7 +2,10 @@
 
 A conclusion is a list of pairs "this is above that". Each pair is compared seed by seed (runs of one seed share data,
 start and batches), the variance of the differences is pooled over the pairs, and the intervals hold simultaneously with
-95 %. Wrong with 5 % where differences are normal with equal variance; with few seeds most conclusions stay undecided.
+95 %. Wrong with 5 % where differences are normal with equal variance; a pair that varies more than that counts with its
+own spread. With few seeds most conclusions stay undecided. So does a pair with a seed in which one side left the finite
+numbers, and what rests on two or three differences that are alike although the values vary: accuracies are counts, and
+counts coincide.
 """
 
 from __future__ import annotations
@@ -18,6 +21,10 @@ import numpy as np
 from .runs import standard_error
 
 LEVEL = 0.05
+FEW = 2
+"""Degrees of freedom below which differences that are all alike are taken for chance."""
+ALIKE = 1e-9
+"""Of the largest value: no more than rounding."""
 DRAWS = 400
 """Resampled tables behind the interval of a rank correlation."""
 
@@ -55,7 +62,10 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Entry:
-    """One place of a table: what the paper prints (NaN: nothing), and ours, one value per seed (none: not run)."""
+    """One place of a table: what the paper prints (NaN: nothing), and ours.
+
+    ``ours`` has one value per seed, NaN for a seed that is missing, so that seeds stay paired; empty: not run.
+    """
 
     row: str
     column: str
@@ -65,14 +75,19 @@ class Entry:
     note: str = ""
 
     @property
+    def known(self) -> tuple[float, ...]:
+        """Ours, of the seeds that are there."""
+        return tuple(value for value in self.ours if not math.isnan(value))
+
+    @property
     def mean(self) -> float:
         """Over seeds; NaN where there is none."""
-        return float(np.mean(self.ours)) if self.ours else math.nan
+        return float(np.mean(self.known)) if self.known else math.nan
 
     @property
     def error(self) -> float:
         """Standard error of the mean over seeds."""
-        return standard_error(self.ours)
+        return standard_error(self.known)
 
 
 @dataclass(frozen=True)
@@ -86,10 +101,21 @@ class Pair:
 
     @property
     def differences(self) -> np.ndarray:
-        """Seed by seed, without seeds that miss either value."""
+        """Seed by seed, without seeds that miss either value; infinite where one side is."""
+        with np.errstate(invalid="ignore"):  # infinite on both sides is no difference
+            apart = self.sides[0] - self.sides[1] - self.margin
+        return apart[~np.isnan(apart)]
+
+    @property
+    def still(self) -> bool:
+        """Whether neither side varies over seeds: a count, not a measurement."""
+        return all(len({*side[np.isfinite(side)].tolist()}) < 2 for side in self.sides)
+
+    @property
+    def sides(self) -> tuple[np.ndarray, np.ndarray]:
+        """Both sides as far as both go."""
         shared = min(len(self.higher), len(self.lower))
-        apart = np.asarray(self.higher[:shared], float) - np.asarray(self.lower[:shared], float) - self.margin
-        return apart[np.isfinite(apart)]
+        return np.asarray(self.higher[:shared], float), np.asarray(self.lower[:shared], float)
 
 
 def judge(words: str, pairs: Iterable[Pair]) -> Judged:
@@ -99,18 +125,43 @@ def judge(words: str, pairs: Iterable[Pair]) -> Judged:
     if not claimed or any(not len(d) for d in found):
         missing = next((p.words for p, d in zip(claimed, found, strict=True) if not len(d)), "everything")
         return Judged(words, Verdict.UNDECIDED, f"not measured: {missing}")
-    freedom = sum(len(d) - 1 for d in found)
-    if not freedom:
+    half = _halves(found)
+    if half is None:
         return Judged(words, Verdict.UNDECIDED, "one seed has no spread")
-    spread = math.sqrt(sum(float(np.sum((d - d.mean()) ** 2)) for d in found) / freedom)
-    wide = _quantile(freedom, LEVEL / len(claimed)) * spread
-    means = np.array([float(d.mean()) for d in found])
-    half = np.array([wide / math.sqrt(len(d)) for d in found])
+    if _coincide(claimed, found):
+        return Judged(words, Verdict.UNDECIDED, "differences that are alike by chance have no spread")
+    means = np.array([float(d.mean()) if np.isfinite(d).all() else d[~np.isfinite(d)].min() for d in found])
     sure, against = means > half, means < -half
     verdict = Verdict.REPRODUCED if sure.all() else Verdict.NOT if against.any() else Verdict.UNDECIDED
     worst = int(np.argmin(means))
     told = f"{_of(sure)} comparisons surely so, {_of(against)} surely the other way; least: {claimed[worst].words} "
     return Judged(words, verdict, f"{told}{means[worst]:+.3g} ± {half[worst]:.2g}")
+
+
+def _coincide(claimed: Sequence[Pair], found: Sequence[np.ndarray]) -> bool:
+    """Whether a few differences have no spread, of values that have one."""
+    if sum(len(d) - 1 for d in found) >= FEW or all(pair.still for pair in claimed):
+        return False
+    largest = max(
+        float(np.max(np.abs(side), initial=0.0, where=np.isfinite(side))) for p in claimed for side in p.sides
+    )
+    return all(float(np.ptp(d)) <= ALIKE * largest for d in found if np.isfinite(d).all())
+
+
+def _halves(found: Sequence[np.ndarray]) -> np.ndarray | None:
+    """Half the interval of every mean: from the spread of all pairs together, or a pair's own where that is wider.
+
+    An infinite difference is no part of the spread, and its pair has no interval. None: nothing has a spread.
+    """
+    finite = [d[np.isfinite(d)] for d in found]
+    squares = [float(np.sum((d - d.mean()) ** 2)) if len(d) else 0.0 for d in finite]
+    freedom = sum(max(len(d) - 1, 0) for d in finite)
+    if not freedom:
+        return None
+    own = [square / (len(d) - 1) if len(d) > 1 else 0.0 for square, d in zip(squares, finite, strict=True)]
+    wide = np.sqrt(np.maximum(own, sum(squares) / freedom)) * _quantile(freedom, LEVEL / len(found))
+    known = [math.sqrt(len(d)) if len(d) == len(f) else 0.0 for d, f in zip(found, finite, strict=True)]
+    return np.array([w / k if k else math.inf for w, k in zip(wide, known, strict=True)])
 
 
 def _of(mask: np.ndarray) -> str:
@@ -162,7 +213,7 @@ def agreement(column: str, entries: Sequence[Entry]) -> Agreement:
     ours = np.array([e.mean for e in entries])
     noise = np.array([e.reported_std if math.isfinite(e.reported_std) else 0.0 for e in entries])
     spread, freedom = _pooled(entries)
-    error = np.array([spread / math.sqrt(len(e.ours)) for e in entries])
+    error = np.array([spread / math.sqrt(len(e.known)) for e in entries])
     draw = np.random.default_rng(20231)
     moved = kendall(
         reported + noise * draw.standard_normal((DRAWS, len(entries))),
@@ -178,10 +229,10 @@ def _pooled(entries: Sequence[Entry]) -> tuple[float, int]:
     Runs of one seed share data and start, which moves them together and no rank; where every entry has the same seeds,
     what they share is taken out first.
     """
-    values = [np.array(e.ours) for e in entries]
+    values = [np.array(e.known) for e in entries]
     rest = [v - v.mean() for v in values]
     freedom = sum(len(v) - 1 for v in values)
-    if len({len(v) for v in values}) == 1 and len(values) > 1:
+    if len({len(e.ours) for e in entries}) == 1 and all(e.known == e.ours for e in entries) and len(values) > 1:
         together = np.array(rest)
         rest = list(together - together.mean(0))
         freedom -= len(values[0]) - 1

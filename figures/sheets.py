@@ -22,8 +22,8 @@ def number(text: str) -> float:
 
 
 def entry(printed: Reported | None, row: str, column: str, ours: Sequence[float], note: str = "") -> Entry:
-    """What a paper prints at one place beside ours; values that are not numbers stay out of ours."""
-    values = tuple(v for v in ours if not math.isnan(v))
+    """What a paper prints at one place beside ours; a seed that is missing is NaN, and nothing where all are."""
+    values = () if all(math.isnan(v) for v in ours) else tuple(ours)
     reported, std = (number(printed.value), number(printed.std)) if printed else (math.nan, math.nan)
     return Entry(row, column, reported, std, values, note)
 
@@ -38,7 +38,7 @@ def tidy(entries: Sequence[Entry]) -> list[dict[str, Any]]:
             "reported_std": e.reported_std,
             "ours": e.mean,
             "ours_error": e.error,
-            "seeds": len(e.ours),
+            "seeds": len(e.known),
             "note": e.note,
         }
         for e in entries

@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import kendalltau, t
 
 from figures.comparing import agreement, agreements, by_place, Entry, judge, kendall, leads, Pair, Verdict
+from figures.sheets import entry, tidy
 
 NAN = math.nan
 
@@ -99,6 +100,67 @@ def test_what_was_not_measured_and_a_single_seed_decide_nothing():
 
 def test_a_seed_that_misses_one_side_is_left_out_of_that_pair():
     assert Pair("p", [5.0, NAN, 5.5], [4.0, 1.0, 4.2]).differences == pytest.approx([1.0, 1.3])
+
+
+def test_a_seed_that_left_the_finite_numbers_decides_nothing():
+    ahead, burst = [5.0, 5.1, 5.3], [4.0, math.inf, 4.2]
+    told = judge("x", [Pair("p", ahead, burst), Pair("q", ahead, [3.0, 3.2, 3.1])])
+    assert (told.verdict, told.why.partition(";")[0]) == (
+        Verdict.UNDECIDED,
+        "1 of 2 comparisons surely so, 0 of 2 surely the other way",
+    )
+    assert judge("x", [Pair("p", [9.0, math.inf, 9.3], [1.0, 1.2, 1.1])]).verdict is Verdict.UNDECIDED
+    assert judge("x", [Pair("p", [math.inf] * 3, [1.0, 1.2, 1.1])]).verdict is Verdict.UNDECIDED
+    assert judge("x", [Pair("p", [math.inf] * 3, [math.inf] * 3)]).why == "not measured: p"
+
+
+def test_two_differences_that_coincide_are_no_proof_but_constants_are():
+    assert judge("x", [Pair("p", [0.371, 0.374], [0.351, 0.354])]).verdict is Verdict.UNDECIDED
+    assert judge("x", [Pair("p", [0.371, 0.374], [0.351, 0.3541])]).verdict is Verdict.REPRODUCED
+    assert judge("x", [Pair("p", [12.0, 12.0], [7.0, 7.0])]).verdict is Verdict.REPRODUCED
+
+
+def test_counts_of_few_samples_do_not_make_conclusions():
+    draw = np.random.default_rng(3)
+    told = [judge("x", [Pair("p", *draw.binomial(100, 0.98, (2, 2)) / 100)]).verdict for _ in range(600)]
+    assert sum(v is not Verdict.UNDECIDED for v in told) / len(told) < 0.05
+
+
+def test_a_pair_that_varies_more_than_the_others_counts_with_its_own_spread():
+    steady = [Pair(f"q{i}", [2.0, 2.1 + i / 100, 2.05], [1.0, 1.0, 1.1]) for i in range(13)]
+    lucky = Pair("one run of three broke down", [70.0, 70.5, 70.3], [0.0, 70.1, 70.2])
+    told = judge("x", [*steady, lucky])
+    assert told.verdict is Verdict.UNDECIDED
+    means = lucky.differences
+    half = t.ppf(1 - 0.05 / 14 / 2, 28) * means.std(ddof=1) / math.sqrt(3)
+    assert half > means.mean()
+
+
+def test_unequal_spread_costs_little_with_five_seeds():
+    draw = np.random.default_rng(11)
+    scale = np.array([10.0, 1.0, 1.0, 1.0])
+    wrong = 0
+    for _ in range(400):
+        values = draw.normal(size=(4, 5)) * scale[:, None]
+        wrong += judge("x", [Pair(str(i), v, np.zeros(5)) for i, v in enumerate(values)]).verdict is Verdict.NOT
+    assert wrong / 400 < 0.04
+
+
+def test_a_missing_seed_leaves_the_others_paired():
+    first = entry(None, "a", "x", [NAN, 3.3, 3.7])
+    other = entry(None, "b", "x", [9.0, 2.0, 2.5])
+    (pair,) = leads([first, other], "a")
+    assert pair.differences == pytest.approx([1.3, 1.2])
+    assert (first.mean, len(first.known), first.error) == pytest.approx((3.5, 2, 0.2))
+    assert entry(None, "a", "x", [NAN, NAN]).ours == ()
+    assert [row["seeds"] for row in tidy([first, other])] == [2, 3]
+
+
+def test_tau_of_rows_of_which_one_misses_a_seed():
+    table = {f"m{i}": (70.0 + i, [i + 0.1, i - 0.2, i + 0.15]) for i in range(4)}
+    table["m2"] = (72.0, [2.1, NAN, 2.2])
+    found = agreement("c", entries(table))
+    assert (found.tau, found.low) == (1.0, pytest.approx(1.0, abs=0.35))
 
 
 def test_leading_means_every_other_row_in_every_measured_column():
