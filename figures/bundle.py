@@ -25,6 +25,7 @@ from paper_checks.reporting import markdown as audit_report, Record, records
 from .artefact import Artefact
 from .catalogue import chosen
 from .command import known_scale, writable
+from .files import text, whole
 from .making import cells, make
 
 DIGITS = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
@@ -62,7 +63,7 @@ def bundle(arguments: Sequence[str]) -> int:
     told = _figures(artefacts, args.scale, store, target)
     _texts(target)
     _audit(target, args.workers)
-    (target / "README.md").write_text(told, encoding="utf-8")
+    text(target / "README.md", told)
     print(f"wrote {target}: {len(list(target.rglob('*.*')))} files")
     return 0
 
@@ -82,9 +83,9 @@ def _figures(artefacts: Sequence[Artefact], scale: str, store: Store, target: Pa
 
 
 def _texts(target: Path) -> None:
-    (target / "bounds.tex").write_text(macros(BOUNDS), encoding="utf-8")
-    (target / "references.bib").write_text("\n\n".join(p.bibtex for p in PAPERS.values()) + "\n", encoding="utf-8")
-    (target / "machine.json").write_text(json.dumps(machine(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    text(target / "bounds.tex", macros(BOUNDS))
+    text(target / "references.bib", "\n\n".join(p.bibtex for p in PAPERS.values()) + "\n")
+    text(target / "machine.json", json.dumps(machine(), indent=1, ensure_ascii=False) + "\n")
 
 
 def _audit(target: Path, workers: int) -> None:
@@ -92,8 +93,8 @@ def _audit(target: Path, workers: int) -> None:
     with progress() as bar:
         bar.start(len(claims))
         found = records(audit(claims, workers, lambda verdict: bar.step()))
-    (target / "AUDIT.md").write_text(audit_report(found), encoding="utf-8")
-    with (target / "audit.csv").open("w", newline="", encoding="utf-8") as file:
+    text(target / "AUDIT.md", audit_report(found))
+    with whole(target / "audit.csv") as beside, beside.open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file, lineterminator="\n")
         out.writerow(["claim", "paper", "verdict", "grade", "source", "words", "evidence"])
         out.writerows(map(_claimed, found))
@@ -147,7 +148,8 @@ def _parquet(path: Path, rows: Sequence[tuple[Any, ...]], names: Sequence[str]) 
     import pyarrow.parquet as pq
 
     columns = list(zip(*rows, strict=True)) or [()] * len(names)
-    pq.write_table(pa.table(dict(zip(names, map(list, columns), strict=True))), path, compression="zstd")
+    with whole(path) as beside:
+        pq.write_table(pa.table(dict(zip(names, map(list, columns), strict=True))), beside, compression="zstd")
 
 
 def _runs(path: Path, kept: Sequence[Any]) -> None:
@@ -157,7 +159,8 @@ def _runs(path: Path, kept: Sequence[Any]) -> None:
 
     tables = [pa.table({"key": [k.card["key"]] * k.card["rows"], **k.columns()}) for k in kept]
     if tables:
-        pq.write_table(pa.concat_tables(tables, promote_options="permissive"), path, compression="zstd")
+        with whole(path) as beside:
+            pq.write_table(pa.concat_tables(tables, promote_options="permissive"), beside, compression="zstd")
 
 
 def _parser() -> Parser:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from empirics.store import Cell, Store
 
-from . import report, writing
+from . import files, report, writing
 from .artefact import Artefact
 from .runs import Runs
 
@@ -40,6 +40,4 @@ def make(
         used = [kept for cell in wanted if (kept := runs.kept(cell)) is not None]
         yield writing.write(artefact, shown, writing.card(artefact, shown, scale, used, len(wanted)), folder)
         heard()
-    path = folder / "REPORT.md"
-    path.write_text(report.text(report.read(folder)), encoding="utf-8")
-    yield [path]
+    yield [files.text(folder / "REPORT.md", report.text(report.read(folder)))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -22,10 +23,26 @@ otherwise not decidable at this scale. Ours at a smaller scale says nothing abou
 whether the ordering is already there.""".splitlines()
 
 
+WORDS = {"name", "title", "source", "kind", "scale", "unavailable", "runs", "keys", "agreement", "conclusions"}
+"""Of a card, those that are told."""
+
+
 def read(folder: Path) -> list[Card]:
-    """The cards in a folder, in the order of the catalogue."""
-    found = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*.json")}
-    return [found[name] for name in NAMES if name in found]
+    """The cards in a folder, in the order of the catalogue; a file that is none is left out with a warning."""
+    return [card for name in NAMES if (card := _card(folder / f"{name}.json")) is not None]
+
+
+def _card(path: Path) -> Card | None:
+    try:
+        card: Any = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, RecursionError):
+        card = None
+    if isinstance(card, dict) and set(card) >= WORDS and card["name"] == path.stem:
+        return card
+    warnings.warn(f"{path} is not the card of a figure and left out of the report: delete or rename it", stacklevel=3)
+    return None
 
 
 def text(cards: Sequence[Card], folder: str = ".") -> str:
@@ -57,7 +74,8 @@ def minutes(cards: Sequence[Card]) -> float:
 
 def _summary(cards: Sequence[Card]) -> str:
     count = Counter(j["verdict"] for c in cards for j in c["conclusions"])
-    return "Conclusions: " + ", ".join(f"{n} {verdict}" for verdict, n in sorted(count.items())) + "."
+    told = ", ".join(f"{n} {verdict}" for verdict, n in sorted(count.items()))
+    return f"Conclusions: {told or 'none'}."
 
 
 def _row(card: Card, folder: str) -> str:
@@ -67,7 +85,8 @@ def _row(card: Card, folder: str) -> str:
     told = "<br>".join(f"**{j['verdict']}**: {j['words']} ({j['why']})" for j in card["conclusions"])
     told = "<br>".join(_filled((card["unavailable"], told)))
     where = f"[{card['source'] or card['name']}]({folder}/{card['name']}.{'md' if card['kind'] == 'table' else 'svg'})"
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in (where, card["title"], there, taus, told)) + " |"
+    cells = (where, card["title"], there, taus, told)
+    return "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |"
 
 
 def _filled(words: Iterable[str]) -> list[str]:

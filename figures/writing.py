@@ -15,6 +15,7 @@ from empirics.store import Kept
 
 from .artefact import Artefact, Shown
 from .drawing import nothing
+from .files import text, whole
 from .style import save, SILENT, STYLE
 
 PICTURES = (".pdf", ".svg", ".png")
@@ -26,11 +27,11 @@ def write(artefact: Artefact, shown: Shown, card: Mapping[str, Any], folder: Pat
     """Everything one artefact is made of; the same numbers give the same bytes. Returns the paths."""
     stem = folder / artefact.name
     paths = [_csv(shown.rows, stem.with_name(f"{artefact.name}.csv"))]
-    paths.append(_text(stem.with_name(f"{artefact.name}.json"), json.dumps(card, indent=1, ensure_ascii=False) + "\n"))
+    paths.append(text(stem.with_name(f"{artefact.name}.json"), json.dumps(card, indent=1, ensure_ascii=False) + "\n"))
     if artefact.draw is not None:
         return paths + picture(artefact, shown, folder)
-    paths.append(_text(stem.with_name(f"{artefact.name}.md"), markdown(artefact, shown)))
-    paths.append(_text(stem.with_name(f"{artefact.name}.tex"), latex(artefact, shown)))
+    paths.append(text(stem.with_name(f"{artefact.name}.md"), markdown(artefact, shown)))
+    paths.append(text(stem.with_name(f"{artefact.name}.tex"), latex(artefact, shown)))
     return paths
 
 
@@ -43,7 +44,8 @@ def picture(artefact: Artefact, shown: Shown, folder: Path) -> list[Path]:
         made = artefact.draw(shown) if artefact.draw and not shown.unavailable else nothing(shown.unavailable)
         made.supxlabel(fill(shown.caption, FOOT), x=0.01, ha="left", fontsize=5, color=SILENT, parse_math=False)
         for path in paths:
-            save(made, path)
+            with whole(path) as beside:
+                save(made, beside)
     return paths
 
 
@@ -84,13 +86,8 @@ def _seen(values: Iterable[str]) -> list[str]:
     return sorted(set(values))
 
 
-def _text(path: Path, words: str) -> Path:
-    path.write_text(words, encoding="utf-8")
-    return path
-
-
 def _csv(rows: Sequence[Mapping[str, Any]], path: Path) -> Path:
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with whole(path) as beside, beside.open("w", newline="", encoding="utf-8") as file:
         out = csv.DictWriter(file, list(dict.fromkeys(k for row in rows for k in row)), lineterminator="\n")
         out.writeheader()
         out.writerows({k: _cell(v) for k, v in row.items()} for row in rows)
@@ -123,15 +120,16 @@ def markdown(artefact: Artefact, shown: Shown) -> str:
 
 
 def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(c.replace("|", "\\|") for c in cells) + " |"
+    return "| " + " | ".join(" ".join(c.split()).replace("|", "\\|") for c in cells) + " |"
 
 
 def latex(artefact: Artefact, shown: Shown) -> str:
     """The table for booktabs."""
     head, *body = shown.sheet or [[artefact.title]]
+    caption = f"{artefact.title}. {shown.caption} {shown.unavailable}"
     lines = [
         r"\begin{table}",
-        rf"  \caption{{{escaped(artefact.title)}. {escaped(shown.caption)}}}",
+        rf"  \caption{{{escaped(caption)}}}",
         rf"  \label{{tab:{artefact.name}}}",
         rf"  \begin{{tabular}}{{l{'r' * (len(head) - 1)}}}",
         r"    \toprule",
@@ -148,10 +146,18 @@ def latex(artefact: Artefact, shown: Shown) -> str:
 SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$", "–": "--", "×": r"$\times$",
-    "<": r"$<$", ">": r"$>$", "∞": r"$\infty$", "≤": r"$\le$", "≥": r"$\ge$", "²": r"$^2$",
+    "<": r"$<$", ">": r"$>$", "∞": r"$\infty$", "≤": r"$\le$", "≥": r"$\ge$", "²": r"$^2$", "|": r"$|$", "[": "{[}",
+    "−": r"$-$", "·": r"$\cdot$", "′": "$'$", "→": r"$\to$", "≈": r"$\approx$", "…": r"\dots{}", "√": r"$\surd$",
 }  # fmt: skip
+"""A bracket at the start of a row would be an argument of the line break before it."""
 
 
-def escaped(text: str) -> str:
-    """Plain words for LaTeX; anything beyond ASCII that has no entry is left to the font."""
-    return "".join(SPECIAL.get(letter, letter) for letter in text)
+NAMES = """alpha beta gamma delta varepsilon epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma varsigma tau
+upsilon varphi phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"""
+GREEK = dict(zip("αβγδεϵζηθικλμνξπρσςτυφϕχψωΓΔΘΛΞΠΣΥΦΨΩ", NAMES.split(), strict=True))
+
+
+def escaped(words: str) -> str:
+    """Plain words for LaTeX, in one line; what is beyond ASCII and has no entry is left to the font."""
+    known = SPECIAL | {letter: rf"$\{name}$" for letter, name in GREEK.items()}
+    return "".join(known.get(letter, letter) for letter in " ".join(words.split()))

@@ -1,6 +1,7 @@
 """From stored runs to files: what is read, what is written, byte by byte the same, and what the report says."""
 
 import csv
+import errno
 import json
 import math
 
@@ -8,8 +9,9 @@ import numpy as np
 import pytest
 from figure_toys import keep
 
+from empirics.errors import EmpiricsError
 from empirics.store import Cell, Store
-from figures import making, report, writing
+from figures import files, making, report, writing
 from figures.artefact import Artefact, Shown
 from figures.catalogue import NAMES
 from figures.comparing import agreements, judge, leads
@@ -172,6 +174,60 @@ def test_what_is_not_available_is_said_not_drawn(tmp_path):
 
 def test_latex_takes_every_special_letter():
     assert writing.escaped("50% of a_b & ±2 #1 {x}") == r"50\% of a\_b \& $\pm$2 \#1 \{x\}"
+    assert writing.escaped("Kη-fixed, Δ′ |\n\nx") == r"K$\eta$-fixed, $\Delta$$'$ $|$ x"
+    assert writing.escaped("[a] é") == "{[}a] é"
+
+
+def test_whatever_a_table_shows_stays_in_its_row(tmp_path):
+    odd = Artefact(
+        TABLE.name, "a | b\nc", TABLE.source, lambda s: [],
+        lambda r, s: Shown("one\n\ntwo", [{"a": 'x, "y"\nz'}], [["a|b", "c\nd"], ["[e]", "f & g"]], unavailable="no η"),
+    )  # fmt: skip
+    list(making.make([odd], "laptop", Store(tmp_path / "none"), tmp_path))
+    assert "| a\\|b | c d |\n| --- | --- |\n| [e] | f & g |\n" in (tmp_path / f"{TABLE.name}.md").read_text()
+    tex = (tmp_path / f"{TABLE.name}.tex").read_text()
+    assert "    {[}e] & f \\& g \\\\\n" in tex
+    assert "\\caption{a $|$ b c. one two no $\\eta$}\n" in tex
+    with (tmp_path / f"{TABLE.name}.csv").open(newline="") as file:
+        assert list(csv.DictReader(file)) == [{"a": 'x, "y"\nz'}]
+    row = next(line for line in (tmp_path / "REPORT.md").read_text().splitlines() if line.startswith("| [FedInit"))
+    assert "| a \\| b c |" in row
+
+
+# ---- what can go wrong with files ----
+
+
+def test_half_a_file_never_takes_the_place_of_a_whole_one(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("whole")
+
+    def stopped(error):
+        with files.whole(path) as beside:
+            beside.write_text("ha")
+            raise error
+
+    with pytest.raises(EmpiricsError, match=r"a\.csv: No space left on device; what was there is there still"):
+        stopped(OSError(errno.ENOSPC, "No space left on device"))
+    with pytest.raises(KeyboardInterrupt):
+        stopped(KeyboardInterrupt())
+    assert {p.name: p.read_text() for p in tmp_path.iterdir()} == {"a.csv": "whole"}
+
+
+@pytest.mark.parametrize("name", [f"{TABLE.name}.csv", f"{TABLE.name}.md", f"{CURVES.name}.svg", "REPORT.md"])
+def test_a_file_that_cannot_be_written_is_named(store, tmp_path, name):
+    (tmp_path / name / "taken").mkdir(parents=True)
+    with pytest.raises(EmpiricsError, match=rf"{name}: "):
+        list(making.make([TABLE, CURVES], "laptop", store, tmp_path))
+    assert not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
+
+
+@pytest.mark.parametrize("content", ["{bad", "{}", "[]", "[" * 100_000, '{"name": "fedinit.table_1"}'])
+def test_a_card_that_is_none_is_left_out_of_the_report_and_named(store, tmp_path, content):
+    (tmp_path / "fedinit.table_1.json").write_text(content)
+    (tmp_path / "package.json").write_text("{not ours")
+    with pytest.warns(UserWarning, match=r"fedinit.table_1.json is not the card of a figure"):
+        list(making.make([TABLE], "laptop", store, tmp_path))
+    assert "1 artefacts from 9 runs" in (tmp_path / "REPORT.md").read_text()
 
 
 # ---- the report ----
