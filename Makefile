@@ -1,15 +1,18 @@
-# Both targets do their own set-up: python3 and make are all a fresh machine needs.
+# Every target does its own set-up: python3 and make are all a fresh machine needs.
 PYTHON ?= python3
 VENV := .venv
 READY := $(VENV)/.ready
 
-.PHONY: demo test
+.PHONY: demo test docs
 
 demo: $(READY)  ## train, measure, and print the measured gap against the bound of FedALS
 	$(VENV)/bin/fedbounds validate fedals.one_round
 
 test: $(READY)  ## every test but the slow ones, one worker per core
 	$(VENV)/bin/python -m pytest -q -n 2 -m "not slow"
+
+docs: $(READY)  ## the documentation site, docs/_build/html; any warning is an error
+	$(VENV)/bin/sphinx-build -W --keep-going -q -b html -d docs/_build/read docs docs/_build/html
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -22,13 +22,14 @@ with independent arithmetic, and attacked by planted errors (`fedbounds check --
 
 def markdown(found: Sequence[Record]) -> str:
     """The whole report."""
-    lines = ["# The audit", "", HOW, "", "## Claims by verdict and paper", "", *_tally(found)]
+    lines = ["# The audit", "", HOW, "", "## Claims by verdict and paper", "", *tally(found)]
     for paper, group in papers(found).items():
-        lines += ["", *_paper(paper, group)]
+        lines += ["", *chapter(paper, group)]
     return "\n".join(lines) + "\n"
 
 
-def _tally(found: Sequence[Record]) -> list[str]:
+def tally(found: Sequence[Record]) -> list[str]:
+    """A table: claims by verdict and paper."""
     rows = [["paper", "claims", *WORDS, "holds by"]]
     for paper, group in papers(found).items():
         rows.append([short(paper), str(len(group)), *map(str, counts(group).values()), _grades(group)])
@@ -45,7 +46,8 @@ def _table(rows: list[list[str]]) -> list[str]:
     return [head, "|" + " --- |" * len(rows[0]), *body]
 
 
-def _paper(paper: str, group: Sequence[Record]) -> list[str]:
+def chapter(paper: str, group: Sequence[Record]) -> list[str]:
+    """What is said of one paper: the summary, the list of its claims, each with its evidence."""
     about = PAPERS.get(paper)
     lines = [f"## {about.short}: {about.title}" if about else f"## {paper}", ""]
     lines += [f"{', '.join(about.authors)}; read: {about.read}.", ""] if about else []

@@ -1,0 +1,33 @@
+"""The documentation site: ``make docs`` builds it; nothing it shows is loaded from a network."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version as installed
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+project = "fedbounds"
+version = release = installed("fedbounds")
+extensions = [
+    "myst_parser",
+    "docs.making.mathml",
+    "docs.making.reference",
+    "docs.making.explorer",
+    "docs.making.offline",  # after the explorer, which it looks at too
+]
+exclude_patterns = ["_build"]
+nitpicky = True
+
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_heading_anchors = 3
+
+html_theme = "furo"
+html_title = "fedbounds"
+html_math_renderer = "mathml"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_copyright = False
+html_show_sphinx = False

@@ -1,0 +1,33 @@
+"""The reference of the command: the help of every verb, as the command itself prints it."""
+
+from __future__ import annotations
+
+import io
+import os
+from contextlib import redirect_stdout
+
+from bounds.showing.usage import VERBS
+from fedbounds import main
+
+from .text import page, plain
+
+WIDE = "100"
+"""Letters of a line."""
+
+
+def command() -> str:
+    """The page of all verbs."""
+    said = "`NAME` is a bound of the list, or `path/file.py:variable` for one of your own."
+    parts = ((f"## {name}", f"{plain(verb.words)}.", f"```text\n{_help(name)}```") for name, verb in VERBS.items())
+    return page("# The command", said, *(line for part in parts for line in part))
+
+
+def _help(verb: str) -> str:
+    before = os.environ.get("COLUMNS")
+    os.environ["COLUMNS"] = WIDE
+    try:
+        with redirect_stdout(io.StringIO()) as printed:
+            main([verb, "--help"])
+    finally:
+        os.environ.pop("COLUMNS") if before is None else os.environ.update(COLUMNS=before)
+    return printed.getvalue()

@@ -1,0 +1,27 @@
+"""Formulas as MathML, made while building: browsers draw it themselves, without scripts or fonts to load."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.writers.html5 import HTML5Translator
+
+from figures.explorer import mathml
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_html_math_renderer("mathml", (inline, None), (block, None))
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def inline(page: HTML5Translator, node: nodes.math) -> None:
+    page.body.append(mathml.inline(node.astext()))
+    raise nodes.SkipNode
+
+
+def block(page: HTML5Translator, node: nodes.math_block) -> None:
+    # reached by keyboard, since it scrolls
+    page.body.append(f'<div class="formula" tabindex="0">{mathml.mathml(node.astext())}</div>\n')
+    raise nodes.SkipNode

@@ -1,0 +1,48 @@
+"""Words and formulas as Markdown that MyST reads as they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+SPECIAL = re.compile(r"([\\`*_\[\]{}<>|$#~])")
+
+
+def plain(words: str) -> str:
+    """Words on one line, nothing in them read as Markdown."""
+    return SPECIAL.sub(r"\\\1", " ".join(words.split()))
+
+
+def docstring(words: str) -> str:
+    """A docstring: paragraphs stay, ``code`` becomes code, the rest is plain."""
+    paragraphs = re.split(r"\n\s*\n", words.strip())
+    return "\n\n".join("".join(_piece(p) for p in re.split(r"(``.+?``)", part, flags=re.S)) for part in paragraphs)
+
+
+def _piece(words: str) -> str:
+    if words.startswith("``"):
+        return f"`{' '.join(words[2:-2].split())}`"
+    ends = words[:1].isspace(), words[-1:].isspace()
+    return f"{' ' * ends[0]}{plain(words)}{' ' * ends[1]}" if words.strip() else " " * bool(words)
+
+
+def cell_math(latex: str) -> str:
+    """A formula inside a table, where a bare stroke would end the cell."""
+    return f"${latex}$".replace("|", r"\|")
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Cells are Markdown already."""
+    lines = [head, ["---"] * len(head), *rows]
+    return [f"| {' | '.join(line)} |" for line in lines]
+
+
+def slug(heading: str) -> str:
+    """The anchor of a heading, as MyST and GitHub make it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def page(*parts: str | Iterable[str]) -> str:
+    """Parts with an empty line between them."""
+    joined = (part if isinstance(part, str) else "\n".join(part) for part in parts)
+    return "\n\n".join(part.strip("\n") for part in joined if part) + "\n"

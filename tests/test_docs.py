@@ -1,0 +1,223 @@
+"""The documentation: pages do what they say, the reference is complete, nothing is loaded from elsewhere."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from sessions import blocks, python_differences, shell_differences
+
+from bounds import BOUNDS, PAPERS
+from bounds.showing.usage import VERBS
+from docs.making import claim_pages, figure_pages, offline, reference, text
+from empirics.algorithms import ALGORITHMS
+from figures.catalogue import FILES, NAMES
+from paper_checks.audit import CLAIMS, Verdict
+from paper_checks.claims import Finding, Grade
+from paper_checks.reporting import records
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+NOTEBOOK = ROOT / "notebooks" / "tour.ipynb"
+PAGES = {
+    path.relative_to(DOCS).as_posix(): path.read_text(encoding="utf-8")
+    for path in sorted(DOCS.rglob("*.md"))
+    if path.relative_to(DOCS).parts[0] not in ("reference", "_build")
+}
+"""The pages written by hand."""
+
+
+@pytest.fixture(scope="module")
+def found():
+    """The audited verdicts without an audit; every claim asks for one bound."""
+    claims = [claim for claim in CLAIMS.values() if not claim.deep]
+    asked = ("fedals.one_round",)
+    return records(Verdict(c, Finding(c.known, Grade.READ, "not run here"), None, asked, 0.0) for c in claims)
+
+
+@pytest.fixture(scope="module")
+def written(found, tmp_path_factory):
+    """The reference as a folder."""
+    folder = tmp_path_factory.mktemp("reference")
+    reference.write(folder, found)
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Where a reader types: the examples are there, and nothing else."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("FEDBOUNDS_STORE", raising=False)
+    return tmp_path
+
+
+def headings(folder, pattern):
+    """All second headings of the pages that match."""
+    return [
+        heading
+        for path in sorted(folder.glob(pattern))
+        for heading in re.findall(r"^## (.*)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    ]
+
+
+# ---- the pages written by hand ----
+
+
+@pytest.mark.parametrize("name", [n for n, words in PAGES.items() if blocks(words, "pycon")])
+def test_python_sessions_run_as_printed(name, folder):
+    report, examples = python_differences(PAGES[name], name)
+    assert examples > 1
+    assert not report, report
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [n for n, words in PAGES.items() if blocks(words, "console")])
+def test_shell_sessions_run_as_printed(name, folder):
+    different = shell_differences(PAGES[name], folder)
+    assert not different, "\n".join(different)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_is_explained(verb):
+    assert any(re.search(rf"fedbounds {verb}\b", words) for words in PAGES.values())
+
+
+def test_targets_of_make_that_pages_name_exist():
+    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    named = [t for words in PAGES.values() for block in blocks(words, "sh") for t in re.findall(r"^make (\w+)", block)]
+    assert named
+    assert set(named) <= set(targets)
+
+
+# ---- the reference ----
+
+
+def test_every_bound_claim_algorithm_figure_and_verb_is_in_the_reference(written):
+    assert sorted(headings(written, "bounds/*.md")) == sorted(BOUNDS)
+    claims = [h for h in headings(written, "claims/*.md") if h != "Check against the PDF"]
+    assert sorted(claims) == sorted(name for name, claim in CLAIMS.items() if not claim.deep)
+    assert headings(written, "algorithms.md") == list(ALGORITHMS)
+    assert sorted(headings(written, "figures/*.md")) == sorted(NAMES)
+    assert headings(written, "command.md") == list(VERBS)
+
+
+def test_a_card_says_what_the_bound_says(written):
+    page = (written / "bounds" / "fedals.md").read_text(encoding="utf-8")
+    card = page.split("## fedals.one_round\n")[1].split("\n## ")[0]
+    bound = BOUNDS["fedals.one_round"]
+    assert f"$$\n{bound.latex()}\n$$" in card
+    assert [name for name in bound.terms if f"- **{name}**: `" in card] == list(bound.terms)
+    assert all(f"- {text.plain(c.words)} (" in card for c in bound.conditions)
+    assert all(f"| `{q.name}` |" in card for q in bound.quantities)
+    assert len(re.findall(r"^- \*\*\w+\*\* \(read\) \[fedals", card, flags=re.MULTILINE)) > 100
+
+
+def test_pages_that_are_no_more_are_removed(written, found):
+    gone = written / "bounds" / "gone.md"
+    gone.write_text("# Gone\n")
+    kept = written / "algorithms.md"
+    before = kept.stat().st_mtime_ns
+    reference.write(written, found)
+    assert not gone.exists()
+    assert kept.stat().st_mtime_ns == before
+
+
+def test_results_of_the_laptop_scale_are_shown(tmp_path):
+    made, pages = tmp_path / "made", tmp_path / "pages"
+    made.mkdir()
+    pages.mkdir()
+    tau = {"column": "iid", "tau": 0.5, "low": -0.25, "high": 1.0}
+    card = {"name": "ours.vacuity", "kind": "figure", "title": "When bounds are empty", "caption": "Two_rounds."}
+    card |= {"unavailable": "", "agreement": [tau], "minutes": 3.25, "runs": {"there": 2, "wanted": 3}}
+    card["conclusions"] = [{"words": "A < B", "verdict": "reproduced", "why": "3 of 3"}]
+    (made / "ours.vacuity.json").write_text(json.dumps(card))
+    (made / "ours.vacuity.svg").write_text("<svg/>")
+    page = figure_pages.of_paper("ours", pages, made).split("## ours.vacuity\n")[1].split("\n## ")[0]
+    assert (pages / "ours.vacuity.svg").exists()
+    for said in ("{image} ours.vacuity.svg", r"Two\_rounds", r"**reproduced**: A \< B (3 of 3)", "iid +0.50 [-0.25"):
+        assert said in page
+    assert "2 of 3 runs, 3 minutes" in page
+
+
+def test_the_audit_of_the_same_build_is_read_instead_of_made(tmp_path, monkeypatch, found):
+    report = tmp_path / "report.json"
+    report.write_text(json.dumps([r.as_json() for r in found[:3]]))
+    monkeypatch.setenv(claim_pages.REPORT, str(report))
+    assert [r.name for r in claim_pages.verdicts()] == [r.name for r in found[:3]]
+
+
+def test_words_of_the_code_are_not_read_as_markdown():
+    assert text.plain("a_b * [c] | <d>\n  $e") == r"a\_b \* \[c\] \| \<d\> \$e"
+    assert text.docstring("One ``x_1`` and\n``y`` *z*.\n\nTwo.") == "One `x_1` and `y` \\*z\\*.\n\nTwo."
+    assert text.cell_math(r"\|w\| + |x|") == r"$\\|w\\| + \|x\|$"
+    assert text.slug("fedals.eq_6 and more") == "fedalseq_6-and-more"
+
+
+# ---- nothing from elsewhere ----
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        '<script src="https://cdn.example.org/a.js"></script>',
+        '<link rel="stylesheet" href="//cdn.example.org/a.css">',
+        '<link rel="preconnect" href="https://fonts.example.org">',
+        '<img srcset="a.png 1x, https://example.org/b.png 2x">',
+        '<iframe src="http://example.org/"></iframe>',
+        '<p style="background: url(https://example.org/a.png)">',
+        "<style>@import 'https://example.org/a.css';</style>",
+        '<script>fetch("https://example.org/data.json")</script>',
+        '<svg><image xlink:href="a.png"/><image href="https://example.org/a.png"/></svg>',
+    ],
+)
+def test_a_page_that_loads_from_elsewhere_is_found(page):
+    assert len(offline.of_page(page)) == 1
+
+
+def test_links_and_namespaces_load_nothing():
+    page = '<a href="https://example.org">x</a><link rel="canonical" href="https://example.org"><img src="a//b.png">'
+    page += '<svg xmlns="http://www.w3.org/2000/svg"></svg><script>"http://www.w3.org/"</script>'
+    assert (
+        offline.of_page(page + '<svg xmlns="http://www.w3.org/2000/svg"></svg><script>"http://www.w3.org/"</script>')
+        == []
+    )
+    assert offline.of_style("a { background: url('data:image/png;base64,aa//bb') } /* https://example.org */") == []
+
+
+# ---- the whole ----
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_warnings_and_offline(tmp_path, found):
+    source, built, report = tmp_path / "docs", tmp_path / "html", tmp_path / "report.json"
+    shutil.copytree(DOCS, source, ignore=shutil.ignore_patterns("_build", "reference", "__pycache__"))
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    report.write_text(json.dumps([r.as_json() for r in found]))
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", str(source), str(built)]
+    # from the project, so that its modules are those that the site is written from
+    env = {**os.environ, claim_pages.REPORT: str(report), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)
+    assert not done.returncode, done.stderr
+    assert not offline.loads(built)
+    assert len(list((built / "reference").rglob("*.html"))) == 2 * len(PAPERS) + len(FILES) + 6
+    page = (built / "reference" / "bounds" / "fedcog.html").read_text(encoding="utf-8")
+    assert page.count("<math display=block>") == sum(b.source.paper == "fedcog" for b in BOUNDS.values())
+    assert (built / "_static" / "explorer.html").stat().st_size > 0
+
+
+@pytest.mark.slow
+def test_the_notebook_runs(tmp_path):
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    assert not any(cell.get("outputs") for cell in notebook.cells)
+    NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    told = json.dumps(notebook.cells)
+    for paper in PAPERS:
+        assert f'BOUNDS[\\"{paper}.' in told
+        assert all(f"{verb} {paper}." in told for verb in ("validate", "check"))
