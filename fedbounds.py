@@ -30,6 +30,8 @@ def __getattr__(name: str) -> Any:
     """``fedbounds.get``, ``fedbounds.Bound``, ...: every public name of ``bounds``, loaded when it is asked for."""
     if name.startswith("_"):  # ``from fedbounds import main`` asks for ``__path__``, which must load nothing
         raise AttributeError(f"module 'fedbounds' has no attribute {name!r}")
+    if name == "explore":
+        return import_module("figures.explorer.notebook").explore
     import bounds
 
     if name in bounds.__all__:
@@ -40,7 +42,7 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     import bounds
 
-    return sorted([*globals(), *bounds.__all__])
+    return sorted([*globals(), *bounds.__all__, "explore"])
 
 
 # ---- the verbs ----
@@ -254,6 +256,7 @@ ELSEWHERE = {
     "falsify": "paper_checks.falsifier.command:main",
     "figure": "figures.command:figure",
     "bundle": "figures.bundle:bundle",
+    "explore": "figures.explorer.command:explore",
 }
 """Verbs whose options are read where their work is done: ``module:function``, called with the rest of the line."""
 

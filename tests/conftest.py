@@ -6,6 +6,8 @@ report says so.
 
 import os
 import signal
+from importlib.util import find_spec
+from shutil import which
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
@@ -24,8 +26,9 @@ ABSENT = pytest.StashKey[dict[str, int]]()
 
 
 def pytest_collection_modifyitems(config, items):
-    """Deselect tests of data sets that are not on this machine, and of a GPU where there is none."""
+    """Deselect tests of data sets, of a GPU and of a browser that are not on this machine."""
     _deselect_gpu(config, items)
+    _deselect_browser(config, items)
     needed = {item: [n for mark in item.iter_markers("data") for n in mark.args] for item in items}
     if not any(needed.values()):
         return
@@ -52,6 +55,14 @@ def _deselect_gpu(config, items):
     if not torch.cuda.is_available():
         items[:] = [item for item in items if item not in set(marked)]
         config.hook.pytest_deselected(items=marked)
+
+
+def _deselect_browser(config, items):
+    marked = [item for item in items if item.get_closest_marker("browser")]
+    if not marked or (find_spec("selenium") and all(which(name) for name in ("chromium", "chromedriver"))):
+        return
+    items[:] = [item for item in items if item not in set(marked)]
+    config.hook.pytest_deselected(items=marked)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -51,6 +51,8 @@ VERBS = {
                    "fedbounds figure fedinit.table_3 --scale smoke"),
     "bundle": Verb("one folder: figures, tables, bounds as LaTeX macros, BibTeX, every number, the audit",
                    "fedbounds bundle --scale smoke -o bundle"),
+    "explore": Verb("a page to explore the bounds in the browser, without a server; without a name, all of them",
+                    "fedbounds explore fedals.one_round -o one_round.html"),
 }
 OPTIONS: dict[str, dict[str, Any]] = {
     "--paper": {"metavar": "P", "help": "only the bounds of one paper"},

@@ -1,0 +1,47 @@
+"""The explorer inside a notebook: the page in a frame, which needs no widgets and no server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+
+from bounds.core import Bound
+from bounds.showing.loading import load
+
+from .command import entries
+from .page import page
+from .records import Entry
+
+HEIGHT = 900
+
+
+@dataclass(frozen=True)
+class Explorer:
+    """A page that a notebook shows; ``save`` writes it to a file."""
+
+    html: str = field(repr=False)
+    names: tuple[str, ...]
+    height: int = HEIGHT
+
+    def _repr_html_(self) -> str:
+        return (
+            f'<iframe title="fedbounds explorer" sandbox="allow-scripts allow-popups" width="100%" '
+            f'height="{self.height}" style="border:0" srcdoc="{escape(self.html)}"></iframe>'
+        )
+
+    def save(self, path: str | Path) -> Path:
+        """Write the page to ``path``, which is returned."""
+        Path(path).write_text(self.html, encoding="utf-8")
+        return Path(path)
+
+
+def explore(*bounds: Bound | str, store: str | Path | None = None, height: int = HEIGHT) -> Explorer:
+    """The explorer of these bounds, by name or themselves; of the whole catalogue without any."""
+    named = [_entry(bound) for bound in bounds] or entries([])
+    html = page(named, Path(store) if store is not None else None)
+    return Explorer(html, tuple(entry.label for entry in named), height)
+
+
+def _entry(bound: Bound | str) -> Entry:
+    return Entry(load(bound), bound) if isinstance(bound, str) else Entry(bound, bound.name)

@@ -1,0 +1,63 @@
+"""Where a bound is smallest: closed forms derived here, and the minimisers the catalogue has of the papers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+from bounds.catalog import BOUNDS
+from bounds.core import Bound
+from bounds.errors import NoMinimumError
+from bounds.numerics.optima import closed_form, Optimum
+from paper_checks.audit import CLAIMS
+from paper_checks.checkers import ArgminIs
+
+from .verdicts import names, walk
+
+
+class Stated(NamedTuple):
+    """A bound of the catalogue that a claim compares with the minimiser of ``of`` over ``over``."""
+
+    of: str
+    over: str
+    name: str
+
+
+@cache
+def derived(bound: Bound) -> dict[str, Optimum]:
+    """The closed form of the minimiser over every quantity for which there is one."""
+    found: dict[str, Optimum] = {}
+    for quantity in bound.quantities:
+        if quantity.card.axis or bound.relation not in ("<=", "<~"):
+            continue
+        try:
+            found[quantity.name] = closed_form(bound, quantity)
+        except NoMinimumError:
+            continue
+    return found
+
+
+def stated(bound: Bound) -> dict[str, list[Bound]]:
+    """Minimisers of the catalogue by the quantity they choose, as the claims about them pair them with ``bound``."""
+    found: dict[str, list[Bound]] = {}
+    if BOUNDS.get(bound.name) is bound:
+        for one in _pairs():
+            if one.of == bound.name:
+                found.setdefault(one.over, []).append(BOUNDS[one.name])
+    return found
+
+
+@cache
+def _pairs() -> tuple[Stated, ...]:
+    """From every claim that one formula minimises another, and from its repair."""
+    parts: list[Any] = [part for claim in CLAIMS.values() for part in (claim.check, claim.repair)]
+    found = [part for part in walk(parts) if isinstance(part, ArgminIs)]
+    pairs: Mapping[Stated, None] = {
+        Stated(of, check.by.name, name): None
+        for check in found
+        for of in sorted(names(check.of))
+        for name in sorted(names(check.printed))
+        if BOUNDS[name].target == check.by and BOUNDS[name].relation == "="
+    }
+    return tuple(pairs)

@@ -1,0 +1,65 @@
+"""One self-contained file: the page, its style, its code and the packed data, and a policy that forbids the network."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+
+from . import records
+from .records import Entry
+
+MODULES = ("numbers", "evaluate", "state", "curve", "chart", "panels", "controls", "copying", "main")
+"""The page's own code, in the order in which it is put together."""
+TITLE = "fedbounds explorer"
+WORDS = "Bounds of federated learning as their papers print them: move a quantity, see what the theorem says."
+
+
+def page(entries: Sequence[Entry], store: Path | None = None) -> str:
+    """The HTML of a page that shows these bounds, with the points of a store of runs beside them."""
+    script, style = _script(entries), _part("page.css")
+    policy = (
+        f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    parts = {
+        "policy": policy,
+        "title": TITLE,
+        "words": escape(WORDS),
+        "style": style,
+        "data": _packed(entries, store),
+        "script": script,
+    }
+    return re.sub(r"\{(\w+)\}", lambda place: parts[place[1]], _part("page.html"))
+
+
+def _script(entries: Sequence[Entry]) -> str:
+    """The formulas as functions and the page's code, closed off from the names of the browser."""
+    formulas = ",\n".join(f"{json.dumps(e.label)}:{records.code(e)}" for e in entries)
+    code = "\n".join(_part(f"{name}.js") for name in MODULES)
+    return _inert(f'(() => {{\n"use strict";\nconst CODE = {{\n{formulas}\n}};\n{code}}})();\n')
+
+
+def _inert(script: str) -> str:
+    """Nothing in a script may look like the end of it."""
+    return script.replace("</", "<\\/").replace("<!--", "<\\!--")
+
+
+def _packed(entries: Sequence[Entry], store: Path | None) -> str:
+    text = json.dumps(records.data(entries, store), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+
+
+def _part(name: str) -> str:
+    return (files(__package__) / "web" / name).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    """What a policy knows an element's text by."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -1,0 +1,106 @@
+"""What a page starts from and lets people choose: a value, the ends of a slider and its scale, for every quantity."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bounds.core import Bound
+from bounds.points import POINTS
+from bounds.quantities import Quantity
+
+SPAN = 1000.0
+"""Sliders over positive numbers go so many times below and above the value they start from."""
+MOST = 100
+MEMBERS = 5
+"""Clients, or classes, where no example says how many."""
+FIRST = ("rounds", "clients", "iterations", "local_steps", "step_size", "classes")
+"""Quantities along which people look at a bound first."""
+
+
+class Slider(NamedTuple):
+    """Where it starts and ends, ``log`` for equal ratios; ``zero`` adds 0 before the lower end."""
+
+    low: float
+    high: float
+    log: bool
+    zero: bool = False
+
+
+def start(bound: Bound) -> dict[str, float]:
+    """An example value of every quantity; what varies over clients or classes is the same for all of them."""
+    example = POINTS.get(bound.name, {})
+    return {q.name: _shared(q, example.get(q.name)) for q in bound.quantities}
+
+
+def members(bound: Bound) -> int:
+    """The number of clients or classes in the example."""
+    example = POINTS.get(bound.name, {})
+    lengths = [len(v) for v in example.values() if isinstance(v, Sequence)]
+    said = example.get(bound.axis)
+    return lengths[0] if lengths else int(said) if isinstance(said, (int, float)) else MEMBERS
+
+
+def lists(bound: Bound) -> dict[str, list[float]]:
+    """The example's own lists where equal clients or classes would lie outside the theorem, else none."""
+    example = POINTS.get(bound.name, {})
+    length, values = members(bound), start(bound)
+    alike = {
+        q.name: [1 / length if q.card.domain.simplex else values[q.name]] * length if q.card.axis else values[q.name]
+        for q in bound.quantities
+    }
+    if bound.name not in POINTS or not bound.axis or np.all(bound.holds(**alike)):
+        return {}
+    return {name: list(value) for name, value in example.items() if isinstance(value, Sequence)}
+
+
+def _shared(quantity: Quantity, value: Any) -> float:
+    """One number of the domain near the example's; without an example, one inside the domain."""
+    domain = quantity.card.domain
+    if value is None:
+        return _inside(quantity)
+    mean = sum(value) / len(value) if isinstance(value, Sequence) else value
+    return float(round(mean)) if domain.whole else float(f"{mean:.3g}") if isinstance(value, Sequence) else float(mean)
+
+
+def _inside(quantity: Quantity) -> float:
+    domain = quantity.card.domain
+    if math.isfinite(domain.low) and math.isfinite(domain.high):
+        return domain.high if domain.whole else (domain.low + domain.high) / 2
+    return max(1.0, domain.low)
+
+
+def slider(quantity: Quantity, value: float) -> Slider:
+    """Equal ratios for what is positive and has no upper end, equal steps otherwise."""
+    domain = quantity.card.domain
+    if math.isfinite(domain.high):
+        return Slider(domain.low, domain.high, log=False)
+    if domain.low == -math.inf:
+        reach = 5 * abs(value) or 1.0
+        return Slider(-reach, reach, log=False)
+    if domain.whole or domain.low > 0:
+        low = max(1.0, domain.low)
+        return Slider(low, max(MOST, MOST * value), log=True, zero=domain.low == 0)
+    return Slider(abs(value or 1.0) / SPAN, abs(value or 1.0) * SPAN, log=True, zero=not domain.open_low)
+
+
+def first_axis(names: Sequence[str], chosen: Sequence[str]) -> str:
+    """The quantity that a page puts along the x-axis at first: one that can be ``chosen`` best; empty without any."""
+    return next((name for name in (*chosen, *FIRST) if name in names), names[0] if names else "")
+
+
+def trivial(bound: Bound, values: Mapping[str, float]) -> str | float | None:
+    """What the target cannot exceed anyway: the end of its domain, or for a gap of losses the largest loss.
+
+    A quantity's name where this is one of the bound's own, a number, or None where nothing of the kind is known.
+    """
+    domain = bound.target.card.domain
+    if bound.relation not in ("<=", "<~"):
+        return None
+    if math.isfinite(domain.high):
+        return domain.high
+    gap = bound.target.name in ("generalization_gap", "excess_risk", "participation_gap", "out_of_sample_gap")
+    return "loss_cap" if gap and "loss_cap" in values else None

@@ -1,0 +1,185 @@
+"""Bounds as the page needs them: plain data, and beside it the code of their formulas as JavaScript."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bounds.core import Bound, Condition
+from bounds.numerics.optima import Optimum
+from bounds.operators import varies
+from bounds.papers import PAPERS
+from bounds.quantities import AXES, Quantity
+from bounds.showing import cards, printing
+from bounds.showing.tables import plain
+from bounds.vocabulary import classes, clients
+from paper_checks.claims import Claim
+
+from . import optima, ranges, verdicts
+from .javascript import javascript
+from .mathml import inline, mathml
+
+COUNTS: dict[str, Quantity] = dict(zip(AXES, (clients, classes), strict=True))
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A bound and what the page calls it: its name in the catalogue, or ``path/file.py:variable``."""
+
+    bound: Bound
+    label: str
+
+    @property
+    def own(self) -> bool:
+        """Whether it comes out of a file of the user."""
+        return ":" in self.label
+
+
+def data(entries: Sequence[Entry], store: Path | None = None) -> Record:
+    """Everything the page shows but the code: the bounds, their papers, and the claims about them."""
+    named = {e.label: e.bound for e in entries}
+    claims = verdicts.by_bound(named)
+    known = _points(entries, store)
+    used = list(dict.fromkeys(c.name for group in claims.values() for c in group))
+    place = {name: i for i, name in enumerate(used)}
+    by_name = {c.name: _claim(c) for group in claims.values() for c in group}
+    return {
+        "papers": {k: [p.short, p.title] for k, p in PAPERS.items()},
+        "claims": [by_name[name] for name in used],
+        "bounds": [
+            record(e) | {"claims": [place[c.name] for c in claims[e.label]], "points": known.get(e.bound.name, [])}
+            for e in entries
+        ],
+    }
+
+
+def _points(entries: Sequence[Entry], store: Path | None) -> Mapping[str, Any]:
+    if store is None:
+        return {}
+    from . import measured
+
+    return measured.points([e.bound for e in entries if not e.own], store)
+
+
+def _claim(claim: Claim) -> Sequence[str]:
+    return [claim.name, verdicts.verdict(claim), claim.words, str(claim.source)]
+
+
+def record(entry: Entry) -> Record:
+    """One bound: what it says, its quantities with where they start, and where it is smallest."""
+    bound, letters = entry.bound, cards.letters_of(entry.bound)
+    values = ranges.start(bound)
+    count = [COUNTS[bound.axis]] if bound.axis and bound.axis not in values else []
+    free = [q.name for q in (*bound.quantities, *count) if not q.card.axis]
+    target, best = bound.target, _optima(bound)
+    return {
+        "name": entry.label,
+        "paper": "" if entry.own else bound.source.paper,
+        "source": str(bound.source),
+        "about": str(bound.about or ""),
+        "statistic": str(bound.statistic or ""),
+        "note": bound.note,
+        "relation": bound.relation,
+        "target": {"name": target.name, "unit": str(target.card.unit), "meaning": target.card.meaning,
+                   "axis": target.card.axis, "letter": inline(letters[target])},
+        "latex": bound.latex(),
+        "math": mathml(bound.latex()),
+        "axis": bound.axis,
+        "members": ranges.members(bound),
+        "lists": ranges.lists(bound),
+        "terms": list(bound.terms),
+        "conditions": _conditions(bound),
+        "quantities": [
+            *(_quantity(q, letters[q], values[q.name]) for q in bound.quantities),
+            *(_quantity(q, q.card.letter, ranges.members(bound)) | {"count": True} for q in count),
+        ],
+        "given": {name: plain(value) for name, value in bound.given.items()},
+        "x": ranges.first_axis(free, [o["over"] for o in best]),
+        "trivial": ranges.trivial(bound, values),
+        "optima": best,
+    }  # fmt: skip
+
+
+def _quantity(quantity: Quantity, letter: str, value: float) -> Record:
+    card, domain = quantity.card, quantity.card.domain
+    low, high, log, zero = ranges.slider(quantity, value)
+    ends = {"low": domain.low, "high": domain.high}
+    return {
+        "name": card.name,
+        "letter": inline(letter),
+        "meaning": card.meaning,
+        "unit": str(card.unit),
+        "axis": card.axis,
+        "domain": cards.domain_words(quantity),
+        **{k: v for k, v in ends.items() if abs(v) < float("inf")},
+        "open": [domain.open_low, domain.open_high],
+        "whole": domain.whole,
+        "simplex": domain.simplex,
+        "value": value,
+        "slider": [low, high, int(log), int(zero)],
+    }
+
+
+def _conditions(bound: Bound) -> list[Record]:
+    """Those that numbers decide come first, in the order of their code."""
+    decided = [{"words": c.words, "kind": "numeric", "formula": _formula(c)} for c in bound.numeric_conditions]
+    decided += [{"words": words, "kind": "domain", "formula": ""} for words in _limits(bound)]
+    rest = (c for c in bound.conditions if c.kind != "numeric")
+    return [*decided, *({"words": c.words, "kind": c.kind, "formula": ""} for c in rest)]
+
+
+def _formula(condition: Condition) -> str:
+    return "" if condition.relation is None else printing.words(condition.relation)
+
+
+def _limits(bound: Bound) -> dict[str, str]:
+    """Pairs of quantities of which one never exceeds the other, as words with their JavaScript."""
+    names = {q.name for q in bound.quantities} | ({bound.axis} if bound.axis else set())
+    pairs = [(q.name, q.card.at_most.name) for q in bound.quantities if q.card.at_most is not None]
+    return {f"{a} is at most {b}": f"v.{a}<=v.{b}" for a, b in pairs if b in names}
+
+
+def _optima(bound: Bound) -> list[Record]:
+    derived, stated = optima.derived(bound), optima.stated(bound)
+    return [
+        {
+            "over": over,
+            "derived": _closed(derived[over], bound) if over in derived else None,
+            "stated": [b.name for b in stated.get(over, [])],
+        }
+        for over in dict.fromkeys((*derived, *stated))
+    ]
+
+
+def _closed(optimum: Optimum, bound: Bound) -> Record:
+    letters = cards.letters_of(bound)
+    at = f"{letters[optimum.over]} = {printing.latex(optimum.at, letters)}"
+    return {"math": mathml(at), "needs": [printing.words(r) for r in optimum.requires]}
+
+
+# ---- the code ----
+
+
+def code(entry: Entry) -> str:
+    """The functions of one bound as an object literal: terms, conditions (and whether each is asked of every member of
+    an axis), closed forms of minimisers by quantity."""
+    bound = entry.bound
+    relations = [_relation(r, bound.axis) for r in bound.relations]
+    relations += [f"[{_function(limit)},0]" for limit in _limits(bound).values()]
+    closed = [
+        f"{over}:[{_function(javascript(o.at))},[{','.join(_function(javascript(r)) for r in o.requires)}]]"
+        for over, o in optima.derived(bound).items()
+    ]
+    terms = ",".join(_function(javascript(term)) for term in bound.spelled_terms.values())
+    return f"{{t:[{terms}],c:[{','.join(relations)}],o:{{{','.join(closed)}}}}}"
+
+
+def _relation(relation: Any, axis: str) -> str:
+    return f"[{_function(javascript(relation))},{int(bool(axis) and varies(relation, axis))}]"
+
+
+def _function(body: str) -> str:
+    return f"(v,n,i)=>{body}"

@@ -1,0 +1,152 @@
+/* Opening the page, and redrawing it. */
+let waiting = 0, kept = 0, wide = 0;
+const timing = { redraws: [] };
+
+async function unpacked() {
+  const raw = Uint8Array.from(atob($("data").textContent), (c) => c.charCodeAt(0));
+  const stream = new Blob([raw]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+function notice(text) {
+  put("notice", text);
+  $("notice").hidden = !text;
+}
+
+/* ---- the list of bounds ---- */
+
+function list() {
+  const wanted = $("search").value.toLowerCase().split(/\s+/).filter(Boolean);
+  const fits = (b) => wanted.every((w) => `${b.name} ${b.source} ${words(b.target.name)} ${b.target.meaning}`.toLowerCase().includes(w));
+  const found = [...bounds.values()].filter(fits);
+  const groups = Map.groupBy ? Map.groupBy(found, (b) => b.paper) : grouped(found);
+  put("bound", ...[...groups].map(([paper, members]) => made("optgroup", { label: paper ? papers[paper][0] : "your own" }, ...members.map(option))));
+  put("count", `(${found.length} of ${bounds.size})`);
+  $("bound").value = state.bound;
+}
+
+function grouped(found) {
+  const groups = new Map();
+  for (const b of found) groups.set(b.paper, [...(groups.get(b.paper) ?? []), b]);
+  return groups;
+}
+
+function option(b) {
+  const short = b.paper ? words(b.name.slice(b.paper.length + 1)) : b.name;
+  return made("option", { value: b.name, title: b.source }, `${short} – ${b.source.replace(`${papers[b.paper]?.[0]}, `, "")}`);
+}
+
+function choose(name) {
+  const { terms, y } = state;
+  state = { ...fresh(name), terms, y };
+  notice("");
+  arrange();
+}
+
+/* ---- drawing ---- */
+
+/* A change of what is on the page: all controls anew. */
+function arrange() {
+  describe();
+  const same = comparable(main());
+  put("overlay", new Option("nothing", ""), ...same.map((b) => new Option(b.name, b.name)));
+  put("x", ...axes().map((q) => new Option(words(q.name), q.name)));
+  if (!state.x) put("x", new Option("none", ""));
+  for (const id of ["bound", "overlay", "x", "from", "to", "y", "terms", "vacuous"]) $(id).value = state[id];
+  $("runs").value = state.run;
+  sliders();
+  countable();
+  changed();
+}
+
+/* A change of a number: one redraw before the next frame. */
+function changed() {
+  if (!waiting) waiting = requestAnimationFrame(redraw);
+  clearTimeout(kept);
+  kept = setTimeout(keep, 250);
+}
+
+function redraw() {
+  const begin = performance.now();
+  waiting = 0;
+  const shown = picture();
+  if (shown.along) {
+    $("chart").innerHTML = chart(shown, wide);
+    legend(shown);
+    minimum(shown);
+    if ($("table").open) values(shown);
+  } else for (const id of ["chart", "legend", "minimum", "values"]) put(id);
+  readout(shown);
+  $("chart").setAttribute("aria-label", $("readout").textContent);
+  void $("chart").getBoundingClientRect();
+  timing.redraws.push(performance.now() - begin);
+  timing.first ??= performance.now();
+}
+
+function keep() {
+  try { history.replaceState(null, "", fragment()); } catch { /* a page inside another has no address of its own */ }
+}
+
+function open(text) {
+  try {
+    state = restored(text);
+    notice("");
+  } catch (error) {
+    state = fresh([...bounds.keys()][0]);
+    notice(`The link is damaged: ${error.message}. The page shows its defaults instead.`);
+  }
+  list();
+  arrange();
+}
+
+/* ---- what people do ---- */
+
+function run(index) {
+  state.run = index;
+  const found = main().points[Number(index)];
+  if (index !== "" && found) {
+    for (const [name, value] of Object.entries(found.values)) (Array.isArray(value) ? state.lists : state.values)[name] = value;
+    if (axes().some((q) => q.name === "rounds")) state.x = "rounds";
+  }
+  arrange();
+  const missing = found?.missing.length ? ` The run does not tell ${found.missing.map(words).join(", ")}.` : "";
+  put("run-words", index === "" || !found ? "" : `The quantities have the values of this run.${missing}`);
+}
+
+function listen() {
+  $("search").addEventListener("input", list);
+  $("bound").addEventListener("change", () => choose($("bound").value));
+  for (const id of ["overlay", "x"]) $(id).addEventListener("change", () => {
+    state[id] = $(id).value;
+    if (!axes().some((q) => q.name === state.x)) state.x = main().x;
+    if (id === "x") state.from = state.to = "";
+    arrange();
+  });
+  for (const id of ["from", "to", "y", "terms", "vacuous"]) $(id).addEventListener("input", () => { state[id] = $(id).value.trim(); changed(); });
+  $("runs").addEventListener("change", () => run($("runs").value));
+  $("table").addEventListener("toggle", changed);
+  $("reset").addEventListener("click", () => choose(state.bound));
+  for (const button of document.querySelectorAll("[data-copy]")) button.addEventListener("click", () => copy(button.dataset.copy));
+  $("theme").addEventListener("click", () => {
+    const dark = (document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+    document.documentElement.dataset.theme = dark ? "light" : "dark";
+  });
+  addEventListener("hashchange", () => { if (location.hash !== fragment()) open(location.hash); });
+  new ResizeObserver(([entry]) => { const now = Math.floor(entry.contentRect.width); if (now !== wide) { wide = now; changed(); } }).observe($("chart"));
+}
+
+async function start() {
+  if (typeof DecompressionStream === "undefined") return notice("This browser cannot unpack the page: it lacks DecompressionStream, which browsers have since 2023.");
+  const data = await unpacked();
+  ({ claims, papers } = data);
+  bounds = new Map(data.bounds.map((b) => [b.name, b]));
+  $("layout").hidden = false;
+  document.querySelector("[data-copy=link]").hidden = location.protocol === "about:";
+  wide = Math.floor($("chart").getBoundingClientRect().width);
+  open(location.hash);
+  listen();
+}
+
+/* For tests and for people with a console. */
+globalThis.explorer = { evaluated: (name, ...rest) => evaluated(bounds.get(name), ...rest), bounds: () => bounds, state: () => state, timing, texts: COPIES };
+start();

@@ -1,0 +1,71 @@
+/* Numbers as people read and choose them. */
+const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+const raised = (k) => String(k).replace(/\d/g, (d) => RAISED[d]).replace("-", "⁻");
+
+function said(x, digits = 4) {
+  if (Number.isNaN(x)) return "undefined";
+  if (!Number.isFinite(x)) return x > 0 ? "∞" : "−∞";
+  if (x === 0) return "0";
+  const size = Math.abs(x);
+  if (size < 1e5 && size >= 1e-3) return String(Number(x.toPrecision(digits))).replace("-", "−");
+  const [mantissa, exponent] = x.toExponential(digits - 1).split("e");
+  const short = String(Number(mantissa)).replace("-", "−");
+  const power = `10${raised(Number(exponent))}`;
+  return short === "1" ? power : short === "−1" ? `−${power}` : `${short}·${power}`;
+}
+
+/* A number as typed (0.5, 1e-3, 1/3); NaN for anything else. */
+function typed(text) {
+  const [above, below, more] = text.trim().split("/").map((part) => (part.trim() === "" ? NaN : Number(part)));
+  return more !== undefined ? NaN : below === undefined ? above : above / below;
+}
+
+/* Why x is no value of the quantity; empty where it is one. */
+function refusal(quantity, x) {
+  const { low = -Infinity, high = Infinity, open, whole } = quantity;
+  const outside = x < low || x > high || (open[0] && x === low) || (open[1] && x === high);
+  if (!Number.isFinite(x)) return "write a number, such as 0.5, 1e-3 or 1/3";
+  return outside || (whole && x !== Math.round(x)) ? `must be ${quantity.domain.split(/[,;] (?=<=|per)/)[0]}` : "";
+}
+
+function spaced(low, high, log, steps) {
+  const at = (t) => (log ? low * (high / low) ** t : low + (high - low) * t);
+  return Array.from({ length: steps + 1 }, (_, s) => (s === steps ? high : at(s / steps)));
+}
+
+/* The values a slider steps through: rounded, inside the domain, each once. */
+function ladder(quantity, steps = 240) {
+  const [low, high, log, zero] = quantity.slider;
+  const grain = 10 ** Math.floor(Math.log10((high - low) / steps));
+  const round = quantity.whole ? Math.round
+    : log ? (x) => Number(x.toPrecision(3)) : (x) => Number((Math.round(x / grain) * grain).toPrecision(12));
+  const found = spaced(low, high, log, steps).map(round).filter((x) => !refusal(quantity, x));
+  return [...new Set(zero ? [0, ...found] : found)];
+}
+
+function nearest(values, x) {
+  let best = 0;
+  values.forEach((value, i) => { if (Math.abs(value - x) < Math.abs(values[best] - x)) best = i; });
+  return best;
+}
+
+/* Readable ticks: at most so many, at round numbers. */
+function ticks(low, high, log, most) {
+  if (log) {
+    const first = Math.ceil(Math.log10(low) - 1e-9), last = Math.floor(Math.log10(high) + 1e-9);
+    const step = Math.max(1, Math.ceil((last - first + 1) / most));
+    const decades = [];
+    for (let k = first; k <= last; k += step) decades.push(10 ** k);
+    if (decades.length >= 2) {
+      const between = decades.flatMap((d) => [d / 5, d / 2, d, 2 * d, 5 * d]).filter((x) => x >= low && x <= high);
+      const fuller = [...new Set(between.map((x) => Number(x.toPrecision(3))))].sort((a, b) => a - b);
+      return step === 1 && fuller.length <= most ? fuller : decades;
+    }
+  }
+  const rough = (high - low) / Math.max(1, most);
+  const size = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((m) => m * size).find((s) => s >= rough);
+  const found = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) found.push(Number((k * step).toPrecision(10)));
+  return found;
+}

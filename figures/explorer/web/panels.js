@@ -1,0 +1,106 @@
+/* What stands around the chart: formula, legend, readout, minimiser, conditions, claims, table. */
+const $ = (id) => document.getElementById(id);
+
+function made(tag, properties = {}, ...children) {
+  const node = Object.assign(document.createElement(tag), properties);
+  node.append(...children);
+  return node;
+}
+
+const put = (id, ...children) => $(id).replaceChildren(...children);
+
+/* Written once per bound. */
+function describe() {
+  const b = main();
+  put("name", b.name);
+  const facts = [b.paper ? papers[b.paper][0] : "", b.source, b.about && `about ${b.about}`, b.statistic && `statistic: ${b.statistic}`,
+    `unit: ${b.target.unit}`, b.relation === "<~" ? "up to a constant: slopes can be compared, levels cannot" : ""];
+  put("facts", facts.filter((f, i) => f && !(i === 0 && b.source.startsWith(f))).join(" · "));
+  $("formula").innerHTML = b.math;
+  put("note", b.note);
+  $("note").hidden = !b.note;
+  put("claims", ...b.claims.map((i) => claim(claims[i])));
+  if (!b.claims.length) put("claims", made("li", {}, b.paper ? "No claim of the audit speaks of it." : "The audit speaks of the catalogue's bounds only."));
+  $("runs-choice").hidden = !b.points.length;
+  put("runs", new Option("none", ""), ...b.points.map((run, i) => new Option(run.words, String(i))));
+}
+
+function claim([name, verdict, text, source]) {
+  return made("li", {}, made("strong", { className: `verdict ${verdict}` }, verdict), ` ${text} `,
+    made("small", {}, `${source}; fedbounds check ${name}`));
+}
+
+function legend(shown) {
+  const item = (kind, text, mark = "line") => {
+    const li = made("li");
+    const shape = mark === "area" ? `<rect class="area ${kind}" width="22" height="12"/>` : mark === "dot" ? `<path class="exact" d="M11 2l4 4l-4 4l-4 -4Z"/>`
+      : mark === "circle" ? `<circle class="measured" r="3" cx="11" cy="6"/>` : mark === "hatch" ? `<rect class="silent" width="22" height="12"/>` : `<path class="${kind}" d="M0 6H22"/>`;
+    li.innerHTML = `<svg width="22" height="12" aria-hidden="true">${shape}</svg>`;
+    li.append(` ${text}`);
+    return li;
+  };
+  const [c, second] = shown.curves, areas = state.terms === "stacked" && stackable(c);
+  const items = [item("first", c.bound.terms.length > 1 ? "the bound: sum of its terms" : "the bound")];
+  if (termLines(c).length) items.push(...c.bound.terms.map((name, k) => item(`${areas ? "" : "line "}term${k % 8} dash${k % 8}`, `term: ${name}`, areas ? "area" : "line")));
+  if (second) items.push(item("second", second.bound.name));
+  if (c.outside.some(Boolean)) items.push(item("", "hatched: a condition fails, the theorem is silent; the formula is dashed there", "hatch"));
+  if (shown.rows.some((r) => r[0] === "exact")) items.push(item("", "exact value", "dot"));
+  if (shown.rows.some((r) => r[0] === "measured")) items.push(item("", "measured, with its standard error", "circle"));
+  put("legend", ...items);
+  if (state.terms === "stacked" && !stackable(c)) $("legend").append(made("li", {}, "a term is negative: lines instead of a stack"));
+}
+
+function readout(shown) {
+  const b = main(), { here, there } = shown, relation = { "<=": "≤", ">=": "≥", "=": "=", "<~": "≲" }[b.relation];
+  const place = state.x ? `At ${words(state.x)} = ${said(choices.value(state.x))}: ` : "";
+  const parts = b.terms.length > 1 ? ` (${b.terms.map((name, k) => `${name} ${said(here.terms[k])}`).join(", ")})` : "";
+  const silent = here.failed.length ? `; outside: ${here.failed.map((i) => b.conditions[i].words).join("; ")}` : "";
+  const empty = shown.vacuous > 0 && here.total > shown.vacuous && !silent ? "; vacuous: above the trivial value" : "";
+  const second = there ? `. ${other().name}: ${said(there.total)}${there.failed.length ? `; outside: ${there.failed.map((i) => other().conditions[i].words).join("; ")}` : ""}` : "";
+  put("readout", made("strong", {}, `${place}${words(b.target.name)} ${relation} ${said(here.total)}`), `${parts}${silent}${empty}${second}`);
+  put("conditions", ...b.conditions.map((c, i) => condition(c, i, here.failed)));
+  if (!b.conditions.length) put("conditions", made("li", {}, "Nothing is asked for."));
+}
+
+function condition({ words: text, kind, formula }, i, failed) {
+  const word = kind === "numeric" || kind === "domain" ? (failed.includes(i) ? "fails" : "holds") : "assumed";
+  const line = made("li", { className: word }, made("strong", {}, word), ` ${text} `);
+  if (formula) line.append(made("code", {}, formula));
+  return line;
+}
+
+function minimum(shown) {
+  const found = shown.best, [c] = shown.curves;
+  const least = c.total.reduce((best, y, i) => (!c.outside[i] && y < (c.total[best] ?? Infinity) ? i : best), -1);
+  const rows = [];
+  if (found?.derived) {
+    const formula = made("span");
+    formula.innerHTML = found.derived.math;
+    const needs = found.derived.needs.length ? `if ${found.derived.needs.join(", ")}` : "";
+    rows.push(["derived here", formula, found.derived.at, Number.isNaN(found.derived.at) ? "no minimum at these values" : needs]);
+  }
+  for (const s of found?.stated ?? []) rows.push([`${s.name}`, s.source ?? "", s.at, s.why && (Number.isNaN(s.at) ? s.why : `outside: ${s.why}`)]);
+  put("minimum");
+  if (!["<=", "<~"].includes(main().relation)) return;
+  const place = least < 0 ? "nowhere inside the conditions" : `at ${words(state.x)} = ${said(c.x[least])}, where it is ${said(c.total[least])}`;
+  put("minimum", made("p", {}, `Smallest on this chart: ${place}.`));
+  if (rows.length) $("minimum").append(scrolled(tabled("Where the bound is smallest", ["minimiser", "formula or place", words(state.x), "remark"], rows.map(([a, b, x, d]) => [a, b, Number.isNaN(x) ? "–" : said(x), d]))));
+}
+
+const scrolled = (node) => made("div", { className: "scroll", tabIndex: 0 }, node);
+
+function tabled(title, head, rows) {
+  const line = (cells, tag) => made("tr", {}, ...cells.map((cell) => made(tag, tag === "th" ? { scope: "col" } : {}, cell)));
+  return made("table", {}, made("caption", {}, title), made("thead", {}, line(head, "th")), made("tbody", {}, ...rows.map((r) => line(r, "td"))));
+}
+
+const ROWS = 20;
+
+function values(shown) {
+  const [c, second] = shown.curves, step = Math.max(1, Math.floor((c.x.length - 1) / ROWS));
+  const chosen = c.x.map((_, i) => i).filter((i) => i % step === 0 || i === c.x.length - 1);
+  const head = [united(state.x, owned(state.x).unit), ...c.bound.terms, "bound", ...(second ? [second.bound.name] : []), "conditions"];
+  const rows = chosen.map((i) => [said(c.x[i], 6), ...c.found[i].terms.map((y) => said(y, 6)), said(c.total[i], 6), ...(second ? [said(second.total[i], 6)] : []),
+    c.outside[i] ? `fail: ${c.found[i].failed.map((k) => c.bound.conditions[k].words).join("; ")}` : "hold"]);
+  put("values", tabled(`${c.bound.name} along ${words(state.x)}`, head, rows));
+}

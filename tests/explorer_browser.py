@@ -1,0 +1,98 @@
+"""A page of the explorer in a real browser: opening it, choosing on it, and what it said to the console."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+CHROMIUM, DRIVER = (shutil.which(name) for name in ("chromium", "chromedriver"))
+FOUND = bool(CHROMIUM and DRIVER)
+SETTLED = """
+const done = arguments[0];
+const wait = () => document.getElementById("layout").hidden && document.getElementById("notice").hidden
+  ? setTimeout(wait, 5) : requestAnimationFrame(() => requestAnimationFrame(done));
+wait();
+"""
+CHOOSE = """
+const [id, value, kind] = arguments, node = document.getElementById(id);
+node.value = value;
+node.dispatchEvent(new Event(kind, {bubbles: true}));
+"""
+
+
+class Page:
+    """One open page; every reading waits until it has redrawn."""
+
+    def __init__(self, driver: Any) -> None:
+        self.driver = driver
+
+    def open(self, file: Path, fragment: str = "") -> None:
+        """Load a page anew, with the state of a fragment."""
+        self.driver.get("about:blank")
+        self.driver.get(file.as_uri() + fragment)
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait for the next redraw to be done."""
+        self.driver.execute_async_script(SETTLED)
+
+    def find(self, selector: str) -> Any:
+        """The first element of a CSS selector."""
+        return self.driver.find_element("css selector", selector)
+
+    def text(self, selector: str) -> str:
+        """What an element shows."""
+        return str(self.find(selector).get_property("textContent"))
+
+    def js(self, script: str, *arguments: Any) -> Any:
+        """The value of a script."""
+        return self.driver.execute_script(script, *arguments)
+
+    def choose(self, identifier: str, value: str, kind: str = "change") -> None:
+        """Give a control a value, as a person who picks it."""
+        self.js(CHOOSE, identifier, value, kind)
+        self.settle()
+
+    def state(self) -> dict[str, Any]:
+        """What is chosen on the page."""
+        return dict(self.js("return explorer.state()"))
+
+    def complaints(self) -> list[str]:
+        """Errors and warnings of the console since the last time."""
+        return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] != "INFO"]
+
+    def requests(self) -> list[str]:
+        """The addresses that were asked for since the last time."""
+        events = (json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance"))
+        return [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
+
+
+@contextmanager
+def browser(width: int = 1300, height: int = 1000) -> Iterator[Page]:
+    """A browser of its own, without a display."""
+    from selenium.webdriver import Chrome, ChromeOptions
+    from selenium.webdriver.chrome.service import Service
+
+    options = ChromeOptions()
+    options.binary_location = CHROMIUM or ""
+    for switch in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
+        options.add_argument(switch)
+    options.add_argument(f"--window-size={width},{height}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = Chrome(options=options, service=Service(DRIVER))
+    try:
+        driver.execute_cdp_cmd("Network.enable", {})
+        yield Page(driver)
+    finally:
+        driver.quit()
+
+
+def narrow(page: Page, width: int, height: int = 800) -> None:
+    """Make the page as wide as a phone; a window cannot be made so narrow."""
+    told = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": True}
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", told)
+    page.settle()

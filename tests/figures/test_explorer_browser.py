@@ -1,0 +1,312 @@
+"""The explorer in a real browser: numbers against Python, keyboard, overlay, links, copying, dark mode, phones."""
+
+import json
+import shlex
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from explorer_browser import browser, narrow
+from explorer_points import drawn, python_terms
+
+from bounds import BOUNDS
+from fedbounds import main
+from figures.explorer.command import entries
+from figures.explorer.page import page as made
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+POINTS = 1000
+CLOSE = 1e-12
+EVALUATE = """
+const [name, points, entries] = arguments;
+return points.map(([v, n]) => Array.from({length: entries}, (_, i) => explorer.evaluated(name, v, n, i))
+  .map(({terms, failed}) => [terms.map(String), failed.length === 0]));
+"""
+CELLS = """
+return [...document.querySelectorAll(arguments[0])].map((row) => [...row.cells].map((cell) => cell.textContent));
+"""
+EXAMPLE = "return Object.fromEntries(explorer.bounds().get(arguments[0]).quantities.map((q) => [q.name, q.value]));"
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("explorer") / "explorer.html"
+    path.write_text(made(entries([])), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def shared():
+    with browser() as page:
+        yield page
+
+
+@pytest.fixture
+def page(shared, file):
+    """A freshly opened page, which complains of nothing and asks for nothing but itself."""
+    shared.open(file)
+    shared.complaints(), shared.requests()
+    yield shared
+    assert not shared.complaints()
+    assert not [url for url in shared.requests() if not url.startswith((file.as_uri(), "data:", "about:"))]
+
+
+# ---- numbers ----
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_the_page_computes_what_python_computes(name, shared, file):
+    if not shared.driver.current_url.startswith(file.as_uri()):
+        shared.open(file)
+    bound = BOUNDS[name]
+    values, points, length = drawn(bound, POINTS)
+    entries_ = length if bound.target.card.axis else 1
+    found = shared.js(EVALUATE, name, points, entries_)
+    terms, scales, holds = python_terms(bound, values, POINTS, length)
+    js = np.array([[[float(x) for x in entry[0]] for entry in point] for point in found])
+    for k, label in enumerate(bound.terms):
+        ours, theirs, scale = terms[label][:, :entries_], js[:, :, k], scales[label][:, :entries_]
+        same = (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))
+        with np.errstate(invalid="ignore"):
+            assert np.all(same | (np.abs(ours - theirs) <= CLOSE * np.maximum(np.abs(ours), scale))), label
+    assert [point[0][1] for point in found] == holds.tolist()
+
+
+# ---- choosing ----
+
+
+def test_a_slider_moves_by_keyboard_and_the_value_is_said(page):
+    from selenium.webdriver.common.keys import Keys
+
+    slider = page.find("#s-smoothness")
+    before, words = float(page.find("#q-smoothness").get_property("value")), page.text("#readout")
+    slider.send_keys(Keys.ARROW_RIGHT)
+    page.settle()
+    after = float(page.find("#q-smoothness").get_property("value"))
+    assert after > before
+    assert page.text("#readout") != words
+    assert slider.get_attribute("aria-valuetext") == f"{after:g}"
+    assert page.state()["values"] == {"smoothness": after}
+
+
+def test_every_control_can_be_reached_and_has_a_name(page):
+    unnamed = page.js(
+        """return [...document.querySelectorAll("input, select, button, textarea")].filter((c) =>
+        !c.labels?.length && !c.getAttribute("aria-label") && !c.textContent.trim()).map((c) => c.id)"""
+    )
+    assert not unnamed
+    assert not page.js("return [...document.querySelectorAll('[tabindex]')].filter((e) => e.tabIndex > 0).length")
+
+
+def test_a_value_outside_the_domain_is_refused_in_words(page):
+    page.choose("q-smoothness", "-3", "input")
+    assert page.text("#e-smoothness") == "must be > 0"
+    assert page.find("#q-smoothness").get_attribute("aria-invalid") == "true"
+    assert page.state()["values"] == {}
+
+
+def test_search_leaves_what_fits(page):
+    page.choose("search", "decaying_k star", "input")
+    names = page.js("return [...document.getElementById('bound').options].map((o) => o.value)")
+    assert "decaying_k.k_star_printed" in names
+    assert all(name.startswith("decaying_k") for name in names)
+
+
+def test_overlay_shares_the_values_of_one_name(page):
+    page.choose("bound", "decaying_k.per_rounds")
+    page.choose("overlay", "decaying_k.per_second")
+    page.choose("q-smoothness", "2.9", "input")
+    assert page.js("return document.querySelectorAll('#chart path.second').length") > 0
+    value = float(page.js("return explorer.texts.python()").split("smoothness=")[1].split(",")[0])
+    assert value == 2.9
+    assert page.js("return Boolean(document.getElementById('q-runtime'))"), "a quantity of the second bound alone"
+
+
+def test_printed_and_derived_minimisers_stand_side_by_side(page):
+    page.choose("bound", "decaying_k.per_second")
+    page.choose("x", "local_steps")
+    rows = page.js(CELLS, "#minimum tbody tr")
+    found = {row[0]: float(row[2]) for row in rows}
+    values = page.js(EXAMPLE, "decaying_k.per_second")
+    for name in ("decaying_k.k_star", "decaying_k.k_star_printed"):
+        words = {q.name: values[q.name] for q in BOUNDS[name].quantities}
+        assert found[name] == pytest.approx(float(BOUNDS[name].formula(**words)), rel=1e-3)
+    assert found["derived here"] == found["decaying_k.k_star"] != found["decaying_k.k_star_printed"]
+
+
+def test_failing_conditions_are_hatched_and_said_in_words(page):
+    page.choose("bound", "decaying_k.per_rounds")
+    page.choose("x", "step_size")
+    assert page.js("return document.querySelectorAll('#chart rect.silent').length") > 0
+    assert "fails: the step size is at most 1/(4L)" in page.text("#chart")
+    page.choose("q-step_size", "5", "input")
+    assert "outside: the step size is at most 1/(4L)" in page.text("#readout")
+    assert page.text("#conditions .fails").startswith("fails the step size")
+
+
+def test_the_table_holds_the_curve(page):
+    page.js("document.getElementById('table').open = true")
+    time.sleep(0.1)
+    page.settle()
+    rows = page.js(CELLS, "#values tbody tr")
+    clients = int(rows[0][0])
+    values = page.js(EXAMPLE, "fedals.one_round")
+    told = {q.name: values[q.name] for q in BOUNDS["fedals.one_round"].quantities}
+    wanted = BOUNDS["fedals.one_round"](**{**told, "client_weight": [1 / clients] * clients})
+    assert float(rows[0][-2]) == pytest.approx(float(wanted), rel=1e-5)
+
+
+def test_a_vacuous_value_is_drawn_and_said(page):
+    page.choose("vacuous", "0.01", "input")
+    assert "vacuous above 0.01" in page.text("#chart")
+    assert "vacuous: above the trivial value" in page.text("#readout")
+
+
+def test_a_list_over_the_clients_sets_their_number(page):
+    page.choose("l-local_gap", "0.1, 0.2")
+    assert page.state()["lists"]["local_gap"] == [0.1, 0.2]
+    assert page.find("#q-clients").get_property("disabled")
+    page.choose("l-non_iidness", "0.1, 0.2, 0.3")
+    assert "has 3 numbers; local gap has 2" in page.text("#e-non_iidness")
+    page.choose("l-client_weight", "0.5, 0.6")
+    assert "must sum to 1" in page.text("#e-client_weight")
+
+
+# ---- links and copying ----
+
+
+def test_the_state_goes_around_through_the_address(page, file):
+    page.choose("bound", "decaying_k.per_rounds")
+    page.choose("overlay", "fedcog.theorem")
+    page.choose("x", "step_size")
+    page.choose("q-rounds", "123", "input")
+    page.choose("terms", "stacked", "input")
+    link = page.js("return explorer.texts.link()")
+    before, words = page.state(), page.text("#readout")
+    page.open(file, "#" + link.split("#")[1])
+    assert page.state() == before
+    assert page.text("#readout") == words
+    assert len(link.split("#")[1]) < 200
+
+
+@pytest.mark.parametrize(
+    ("whole", "damaged"),
+    [
+        ("q.smoothness=4", "q.smoothness=3"),
+        ("q.smoothness", "q.roughness"),
+        ("&c=", "&c=0"),
+        ("v=1", "v=2"),
+        ("b=fedals.one_round", "b=fedals.none"),
+    ],
+)
+def test_a_damaged_link_opens_the_defaults_and_says_so(whole, damaged, page, file):
+    page.choose("q-smoothness", "4", "input")
+    fragment = page.js("return explorer.texts.link()").split("#")[1]
+    assert whole in fragment
+    page.open(file, "#" + fragment.replace(whole, damaged))
+    assert "The link is damaged" in page.text("#notice")
+    assert page.state()["bound"] == "fedals.one_round"
+    assert page.state()["values"] == {}
+
+
+@pytest.mark.parametrize("fragment", ["#nonsense", "#v=1&b=fedals.one_round&x=clients", "#%E0%A4%A"])
+def test_what_is_no_link_at_all_is_treated_the_same(fragment, page, file):
+    page.open(file, fragment)
+    assert "The link is damaged" in page.text("#notice")
+    assert page.state()["x"] == "clients"
+
+
+def test_a_link_that_names_a_bound_alone_needs_no_more(page, file):
+    page.open(file, "#v=1&b=fedcog.theorem")
+    assert page.state()["bound"] == "fedcog.theorem"
+    assert page.find("#notice").get_property("hidden")
+
+
+@pytest.mark.parametrize("kind", ["latex", "python", "shell", "link"])
+def test_copying(kind, page):
+    page.driver.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite"]})
+    page.find(f"[data-copy={kind}]").click()
+    time.sleep(0.2)
+    assert page.text("#copied") == f"{kind} copied"
+    assert page.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])") == page.js(
+        f"return explorer.texts.{kind}()"
+    )
+
+
+def test_copying_without_a_clipboard(page):
+    page.js("Object.defineProperty(navigator, 'clipboard', {value: undefined, configurable: true})")
+    page.find("[data-copy=latex]").click()
+    time.sleep(0.2)
+    assert page.text("#copied") == "latex copied"
+    page.js("document.execCommand = () => false")
+    page.find("[data-copy=latex]").click()
+    time.sleep(0.2)
+    assert "press Ctrl+C" in page.text("#copied")
+    assert page.find("#manual").get_property("value") == BOUNDS["fedals.one_round"].latex()
+
+
+@pytest.mark.parametrize("name", ["fedals.one_round", "fedcog.task_weight", "decaying_k.theorem_1_appendix"])
+def test_what_is_copied_gives_the_value_of_the_page(name, page, capsys):
+    if name not in BOUNDS:
+        name = next(n for n, b in BOUNDS.items() if b.axis == "classes")
+    page.choose("bound", name)
+    said = page.js("return explorer.texts.python()")
+    python = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True).stdout
+    verb, *words = shlex.split(page.js("return explorer.texts.shell()"))[1:]
+    capsys.readouterr()
+    assert main([verb, *words, "--json"]) == 0
+    shell = json.loads(capsys.readouterr().out)["value"]
+    assert np.ravel(shell)[0] == pytest.approx(float(python.strip(" []\n").split()[0]))
+
+
+# ---- looks ----
+
+
+def background(page):
+    return page.js("return getComputedStyle(document.body).backgroundColor")
+
+
+def test_dark_mode_by_the_system_and_by_the_button(page):
+    light = background(page)
+    page.find("#theme").click()
+    assert background(page) != light
+    page.find("#theme").click()
+    assert background(page) == light
+    features = [{"name": "prefers-color-scheme", "value": "dark"}]
+    page.js("delete document.documentElement.dataset.theme")
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    assert background(page) != light
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+@pytest.mark.parametrize("name", ["fedals.one_round", "fedinit.theorem_5", "decaying_k.per_second"])
+def test_a_phone_shows_everything_without_scrolling_sideways(name, page):
+    narrow(page, 360)
+    try:
+        page.choose("bound", name)
+        assert page.js("return document.documentElement.scrollWidth") <= 360
+        boxes = page.js(
+            """return [...document.querySelectorAll("button, input, select, #chart svg")]
+            .map((e) => e.getBoundingClientRect()).filter((r) => r.width && (r.right > 361 || r.left < 0)).length"""
+        )
+        assert boxes == 0
+    finally:
+        page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+TICKS = """
+return [...document.querySelectorAll("#chart text.tick")].map((t) => t.getBoundingClientRect())
+  .map((r) => [r.left, r.right, r.top, r.bottom]);
+"""
+
+
+def test_every_bound_opens_without_a_complaint_and_without_overlapping_ticks(page):
+    for name in BOUNDS:
+        page.choose("bound", name)
+        boxes = page.js(TICKS)
+        for i, a in enumerate(boxes):
+            for b in boxes[:i]:
+                assert min(a[1], b[1]) <= max(a[0], b[0]) or min(a[3], b[3]) <= max(a[2], b[2]), name
+        assert "NaN" not in page.js("return document.getElementById('chart').innerHTML"), name
