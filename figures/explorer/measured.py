@@ -48,7 +48,8 @@ def _entry(bound: Bound, runs: Runs, cell: Cell, words: str) -> dict[str, Any] |
     if not table:
         return None
     known = _constants(bound, runs, cell)
-    values = {q.name: known[q.name] for q in bound.quantities if q.name in known and q.name != "rounds"}
+    wanted = {q.name for q in bound.quantities} | ({bound.axis} if bound.axis else set())
+    values = {name: value for name, value in known.items() if name in wanted and name != "rounds"}
     missing = [q.name for q in bound.quantities if q.name not in known and q.name not in ("rounds", "client_weight")]
     rows = [
         [kind, round_, _short(value), _short(error)]

@@ -225,6 +225,7 @@ def test_points_of_a_store_stand_beside_their_bound(tmp_path):
     assert [row[0] for row in quadratics["rows"]] == ["exact", "exact", "measured", "measured"]
     assert quadratics["values"]["step_size"] == 0.05
     assert quadratics["values"]["smoothness"] > 0
+    assert quadratics["values"]["clients"] == 4, "their number, which no list of this bound tells"
     assert record[1]["points"] == []
 
 
