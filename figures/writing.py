@@ -40,7 +40,9 @@ def picture(artefact: Artefact, shown: Shown, folder: Path) -> list[Path]:
     import matplotlib
 
     paths = [folder / f"{artefact.name}{suffix}" for suffix in PICTURES]
-    with matplotlib.rc_context(cast(Any, STYLE)):
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()  # whatever the user's own settings: the same bytes everywhere
+        matplotlib.rcParams.update(cast(Any, STYLE))
         made = artefact.draw(shown) if artefact.draw and not shown.unavailable else nothing(shown.unavailable)
         made.supxlabel(fill(shown.caption, FOOT), x=0.01, ha="left", fontsize=5, color=SILENT, parse_math=False)
         for path in paths:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 from empirics.store import Cell
@@ -62,8 +61,7 @@ def _averaged(entry: Entry, found: list[Entry]) -> Entry:
     if entry.column != AVERAGE:
         return entry
     each = [values(found, entry.row, c) for c in SETTINGS]
-    ours = tuple(sum(v) / len(v) for v in zip(*each, strict=False)) if all(each) else ()
-    return replace(entry, ours=tuple(v for v in ours if not math.isnan(v)))
+    return replace(entry, ours=tuple(sum(v) / len(v) for v in zip(*each, strict=True)) if all(each) else ())
 
 
 def conclusions(found: list[Entry]) -> list[Judged]:

@@ -125,10 +125,10 @@ def _entries(runs: Runs, scale: str, setup: Setup) -> list[Entry]:
 def _pair(
     printed: tuple[Reported, Reported], method: str, ours: Sequence[float], plain: Sequence[float], note: str
 ) -> list[Entry]:
-    known = [v for v in ours if not math.isnan(v)]
-    there = [v for v in known if math.isfinite(v)]
-    said = note or (f"reached by {len(there)} of {len(known)}" if known else "")
-    speeds = [a / b for a, b in zip(plain, ours, strict=True) if math.isfinite(a)]
+    there = [v if math.isfinite(v) else math.nan for v in ours]
+    known = sum(not math.isnan(v) for v in ours)
+    said = note or (f"reached by {sum(map(math.isfinite, ours))} of {known}" if known else "")
+    speeds = [a / b if math.isfinite(a) else math.nan for a, b in zip(plain, ours, strict=True)]
     return [
         entry(printed[0], method, printed[0].column, there, said),
         entry(printed[1], method, printed[1].column, speeds, said),

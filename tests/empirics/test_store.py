@@ -5,6 +5,7 @@ import os
 import resource
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 from sweep_cells import odd
@@ -12,6 +13,7 @@ from sweep_cells import odd
 from empirics.errors import EmpiricsError
 from empirics.store import Cell, Outcome, Store, StoreError
 from empirics.store.canonical import call, canonical, text
+from empirics.store.cells import VERSIONS
 from empirics.store.keeping import OutcomeError
 
 CELL = Cell("sweep_cells:square", {"number": 3})
@@ -233,3 +235,9 @@ def test_a_function_is_written_module_name(function):
 def test_a_module_that_is_not_there():
     with pytest.raises(EmpiricsError, match="there is no module"):
         _ = Cell("nowhere.at_all:f", {}).key
+
+
+@pytest.mark.parametrize("function", VERSIONS)
+def test_versions_are_those_of_functions_that_there_are(function):
+    module, _, name = function.partition(":")
+    assert callable(getattr(import_module(module), name))
