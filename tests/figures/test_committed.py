@@ -1,0 +1,48 @@
+"""The laptop scale's results that lie in the repository: whole, small, from clean code, and told in the report."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from figures import report
+from figures.catalogue import artefact, NAMES
+
+ROOM = Path(report.__file__).resolve().parent
+FOLDER = ROOM / "laptop"
+LARGEST = 300_000
+"""Bytes of one file."""
+
+
+def card(name):
+    return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_artefact_is_there_with_its_numbers_and_its_card(name):
+    shown = card(name)
+    assert shown["scale"] == "laptop"
+    assert (FOLDER / f"{name}.{'svg' if artefact(name).draw else 'md'}").exists()
+    with (FOLDER / f"{name}.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    assert len(rows) > 1 or shown["unavailable"] or "not run at this scale" in shown["caption"]
+    assert shown["runs"]["there"] == shown["runs"]["wanted"]
+    assert not [commit for commit in shown["commits"] if "dirty" in commit]
+
+
+def test_nothing_else_lies_there_and_nothing_is_large():
+    kinds = {name: {"csv", "json", "svg"} if artefact(name).draw else {"csv", "json", "md", "tex"} for name in NAMES}
+    wanted = {f"{name}.{kind}" for name, found in kinds.items() for kind in found}
+    assert {p.name for p in FOLDER.iterdir()} == wanted
+    assert not {p.name: p.stat().st_size for p in FOLDER.iterdir() if p.stat().st_size > LARGEST}
+
+
+def test_the_report_is_made_of_these_cards():
+    assert (ROOM / "REPORT.md").read_text(encoding="utf-8") == report.text(report.read(FOLDER), "laptop")
+
+
+def test_no_conclusion_is_drawn_from_a_single_seed():
+    drawn = [n for n in NAMES for j in card(n)["conclusions"] if j["verdict"] != "not decidable at this scale"]
+    assert drawn
+    assert not [n for n in drawn if card(n)["seeds"] and len(card(n)["seeds"]) < 2]
