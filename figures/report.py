@@ -52,7 +52,7 @@ def text(cards: Sequence[Card], folder: str = ".") -> str:
         "# Figures and tables beside what the papers report",
         "",
         f"Made by `fedbounds figure all --scale {' '.join(scales)}`. {len(cards)} artefacts from "
-        f"{len({k for c in cards for k in c['keys']})} runs, {minutes(cards):.0f} minutes of one core.",
+        f"{len({k for c in cards for k in c['keys']})} runs, {minutes(cards):.0f} minutes inside them.",
         *READING,
         "",
         _summary(cards),
@@ -67,7 +67,7 @@ def text(cards: Sequence[Card], folder: str = ".") -> str:
 
 
 def minutes(cards: Sequence[Card]) -> float:
-    """Of one core, for all runs together; a run that several artefacts read counts once."""
+    """On the clock, for all runs one after another; a run that several artefacts read counts once."""
     each = {key: took for card in cards for key, took in card["keys"].items()}
     return sum(each.values())
 

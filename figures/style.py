@@ -66,10 +66,17 @@ def figure(width: float = WIDTH, ratio: float = GOLDEN) -> tuple[Any, Axes]:
     return made, made.add_axes((0.0, 0.0, 1.0, 1.0))
 
 
-def save(made: Any, path: str | Path) -> None:
-    """Write a figure without the date, so that the same numbers give the same file."""
+def settled(made: Any) -> Any:
+    """Lay a figure out once for all formats; the box that holds all of it."""
+    made.draw_without_rendering()
+    made.set_layout_engine(None)
+    return made.get_tightbbox().padded(STYLE["savefig.pad_inches"])
+
+
+def save(made: Any, path: str | Path, box: Any = "tight") -> None:
+    """Write a figure without the date, so that the same numbers give the same file; ``box`` as ``settled`` gave it."""
     dateless = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-    made.savefig(path, metadata=dateless.get(Path(path).suffix.lower()))
+    made.savefig(path, metadata=dateless.get(Path(path).suffix.lower()), bbox_inches=box)
 
 
 def label_ends(ax: Axes, labels: Sequence[Label]) -> None:

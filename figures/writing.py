@@ -16,7 +16,7 @@ from empirics.store import Kept
 from .artefact import Artefact, Shown
 from .drawing import nothing
 from .files import text, whole
-from .style import save, SILENT, STYLE
+from .style import save, settled, SILENT, STYLE
 
 PICTURES = (".pdf", ".svg", ".png")
 FOOT = 92
@@ -45,9 +45,10 @@ def picture(artefact: Artefact, shown: Shown, folder: Path) -> list[Path]:
         matplotlib.rcParams.update(cast(Any, STYLE))
         made = artefact.draw(shown) if artefact.draw and not shown.unavailable else nothing(shown.unavailable)
         made.supxlabel(fill(shown.caption, FOOT), x=0.01, ha="left", fontsize=5, color=SILENT, parse_math=False)
+        box = settled(made)
         for path in paths:
             with whole(path) as beside:
-                save(made, beside)
+                save(made, beside, box)
     return paths
 
 

@@ -21,6 +21,8 @@ from ..style import MEASURED, REFERENCE, SILENT, THEORY
 from .grid import divergence, PLANS, relaxed
 from .settings import RELAXED
 
+ROOM = 0.45
+"""Of the height of the data, kept free above them for the limits' names."""
 THEOREMS = {
     "fedinit.theorem_1": "1",
     "fedinit.theorem_2": "2",
@@ -184,6 +186,8 @@ def draw(shown: Shown) -> Any:
                 ax.axvline(row["x"], color=SILENT, lw=0.7, ls="--" if ax is below else "-", zorder=0)
     finish(above, Axis(""), Axis(""), ABOVE)
     finish(below, Axis(""), Axis("", log=True), BELOW)
+    low, high = above.get_ylim()
+    above.set_ylim(low, high + ROOM * (high - low))
     for row in at:
         _name(below if "all conditions" in row["curve"] else above, row)
     above.set_ylabel("share of divergence")
