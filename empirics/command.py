@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bounds.showing.usage import Parser, STATUS, VERBS
+from bounds.showing.usage import bare_parser, Parser
 
 from .algorithms import algorithm
 from .constants import as_json, constants
@@ -63,7 +63,7 @@ def _training(parser: Parser) -> None:
 
 def train(arguments: Sequence[str]) -> int:
     """Train every algorithm on every seed, one line per finished seed, then the means of the last values."""
-    parser = _parser("train", "train a federation and measure it")
+    parser = bare_parser("train", below=[PROBLEM])
     _shared(parser)
     _training(parser)
     args = _parsed(parser, arguments)
@@ -162,7 +162,7 @@ def _keep(rows: Sequence[Row], path: Path | None) -> None:
 
 def constants_(arguments: Sequence[str]) -> int:
     """Write the constants of a problem, how each was obtained and how uncertain it is."""
-    parser = _parser("constants", "the constants that theorems ask for, of a problem")
+    parser = bare_parser("constants", below=[PROBLEM])
     _shared(parser)
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the partition (0)")
     quick = "networks: curvature from some steps of Lanczos on some samples, not to the end on every client's"
@@ -198,16 +198,6 @@ def _setting(args: argparse.Namespace, problem: FederatedProblem) -> Setting:
         local_epochs=args.local_epochs,
         client_weight=args.client_weight,
         **{name: getattr(args, name) for name in same},
-    )
-
-
-def _parser(verb: str, words: str) -> Parser:
-    return Parser(
-        prog=f"fedbounds {verb}",
-        description=f"{words}\n\nexample: {VERBS[verb].example}",
-        epilog=f"{PROBLEM}\n\n{STATUS}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
 
 

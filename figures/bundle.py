@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import re
@@ -13,7 +12,7 @@ from typing import Any
 from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from bounds.papers import PAPERS
-from bounds.showing.usage import Parser, STATUS, VERBS
+from bounds.showing.usage import bare_parser, Parser
 from empirics.errors import EmpiricsError
 from empirics.progress import progress
 from empirics.store import Store
@@ -164,13 +163,7 @@ def _runs(path: Path, kept: Sequence[Any]) -> None:
 
 
 def _parser() -> Parser:
-    parser = Parser(
-        prog="fedbounds bundle",
-        description=f"{VERBS['bundle'].words}\n\nexample: {VERBS['bundle'].example}",
-        epilog=STATUS,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = bare_parser("bundle")
     add = parser.add_argument
     add("--scale", default="laptop", metavar="S", help="the scale of the figures (laptop)")
     add("-o", dest="output", type=path_word, default=Path("fedbounds-bundle"), metavar="DIR",

@@ -10,7 +10,7 @@ from tempfile import TemporaryFile
 
 from bounds.errors import unknown
 from bounds.showing.tables import aligned
-from bounds.showing.usage import Parser, STATUS, VERBS
+from bounds.showing.usage import bare_parser, Parser
 from empirics.errors import EmpiricsError
 from empirics.progress import progress
 from empirics.store import Store
@@ -99,13 +99,7 @@ def _list() -> int:
 
 def _parser() -> Parser:
     scales = "\n".join(f"  {name:<10} {words}" for name, words in SCALES.items())
-    parser = Parser(
-        prog="fedbounds figure",
-        description=f"{VERBS['figure'].words}\n\nexample: {VERBS['figure'].example}\n\nscales:\n{scales}",
-        epilog=STATUS,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = bare_parser("figure", f"scales:\n{scales}")
     add = parser.add_argument
     add("names", nargs="*", metavar="NAME", help="figures or tables, a paper's short name, or all; none: list them")
     add("--scale", default="laptop", metavar="S", help="how much is computed (laptop)")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +11,7 @@ from bounds.catalog import BOUNDS
 from bounds.errors import unknown
 from bounds.papers import PAPERS
 from bounds.showing.loading import from_file
-from bounds.showing.usage import Parser, STATUS, VERBS
+from bounds.showing.usage import bare_parser, Parser
 from empirics.progress import Progress, progress
 
 from .audit import audit, CLAIMS, Verdict, Word
@@ -125,13 +124,7 @@ def _witnesses(folder: Path, found: list[Record]) -> None:
 
 
 def _parser() -> Parser:
-    parser = Parser(
-        prog="fedbounds check",
-        description=f"{VERBS['check'].words}\n\nexample: {VERBS['check'].example}",
-        epilog=STATUS,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = bare_parser("check")
     add = parser.add_argument
     add("names", nargs="*", metavar="NAME", help="a claim, a prefix, a bound (its claims), or file.py:variable (all)")
     add("--paper", default="", metavar="P", help="only the claims of one paper")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from typing import Any, NamedTuple, NoReturn
 
 from ..errors import BoundsError
@@ -92,16 +93,22 @@ def overview() -> str:
                       "fedbounds VERB --help says more.", "", STATUS])  # fmt: skip
 
 
-def parser_of(name: str) -> Parser:
-    """The parser of one verb."""
+def bare_parser(name: str, *more: str, below: Iterable[str] = (), status: str = STATUS) -> Parser:
+    """A verb's parser without arguments; ``more`` stands under its example, ``below`` under its options."""
     verb = VERBS[name]
-    parser = Parser(
+    return Parser(
         prog=f"fedbounds {name}",
-        description=f"{verb.words}\n\nexample: {verb.example}",
-        epilog="\n\n".join([*_details(name), STATUS]),
+        description="\n\n".join([verb.words, f"example: {verb.example}", *more]),
+        epilog="\n\n".join([*below, status]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+
+
+def parser_of(name: str) -> Parser:
+    """The parser of one verb."""
+    verb = VERBS[name]
+    parser = bare_parser(name, below=_details(name))
     if name in ("show", "eval", "minimize", "solve"):
         parser.add_argument("name", metavar="NAME")
     if name != "list":

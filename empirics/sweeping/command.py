@@ -15,7 +15,7 @@ from typing import Any
 
 from bounds.errors import unknown
 from bounds.showing.tables import aligned, plain
-from bounds.showing.usage import Parser, STATUS, VERBS
+from bounds.showing.usage import bare_parser
 
 from ..errors import EmpiricsError
 from ..progress import Progress, progress
@@ -30,7 +30,7 @@ FOLDER = "folder of the results ($FEDBOUNDS_STORE, else ./fedbounds-store)"
 
 def sweep_(arguments: Sequence[str]) -> int:
     """Run what is missing of a grid; 1 when a cell failed."""
-    parser = _parser("sweep")
+    parser = bare_parser("sweep")
     add = parser.add_argument
     add("grid", metavar="FILE", help="a TOML file, or path/file.py:variable")
     add("--store", type=path_word, metavar="DIR", help=FOLDER)
@@ -91,7 +91,7 @@ def _status(grid: Grid, cells: Sequence[Cell], store: Store) -> int:
 
 def results(arguments: Sequence[str]) -> int:
     """A tidy table of what the store holds: one line per run and quantity, at its last round."""
-    parser = _parser("results")
+    parser = bare_parser("results")
     add = parser.add_argument
     add("words", nargs="*", metavar="quantity=value", help="only runs with this argument or column")
     add("--columns", nargs="+", metavar="COLUMN", help="columns to print (all that vary)")
@@ -163,13 +163,3 @@ def path_word(text: str) -> Path:
     if not text:
         raise argparse.ArgumentTypeError("must not be empty")
     return Path(text)
-
-
-def _parser(verb: str) -> Parser:
-    return Parser(
-        prog=f"fedbounds {verb}",
-        description=f"{VERBS[verb].words}\n\nexample: {VERBS[verb].example}",
-        epilog=STATUS,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )

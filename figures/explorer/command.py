@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 from bounds.catalog import BOUNDS
 from bounds.errors import BoundsError
 from bounds.showing.loading import load
-from bounds.showing.usage import Parser, STATUS, VERBS
+from bounds.showing.usage import bare_parser, Parser
 
 from .page import page
 from .records import Entry
@@ -54,13 +53,7 @@ def _writable(path: Path) -> None:
 
 
 def _parser() -> Parser:
-    parser = Parser(
-        prog="fedbounds explore",
-        description=f"{VERBS['explore'].words}\n\nexample: {VERBS['explore'].example}",
-        epilog=f"The page needs neither a server nor the network; it opens from disk.\n\n{STATUS}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = bare_parser("explore", below=["The page needs neither a server nor the network; it opens from disk."])
     add = parser.add_argument
     add("names", nargs="*", metavar="NAME", help="bounds of the list, or path/file.py:variable; none: all of the list")
     add("-o", dest="output", type=Path, default=DEFAULT, metavar="FILE", help=f"the page ({DEFAULT})")

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bounds.showing.usage import Parser, UsageError, VERBS
+from bounds.showing.usage import bare_parser, Parser, UsageError
 from empirics.progress import progress
 
 from .definitions import loaded
@@ -19,7 +19,6 @@ from .families import FAMILIES
 from .witness import load_witness, Replay
 
 NONE, VIOLATED = 0, 1
-EXAMPLE = VERBS["falsify"].example
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -138,15 +137,9 @@ def _pins(words: Sequence[str]) -> dict[str, float]:
 
 
 def _parser() -> Parser:
-    parser = Parser(
-        prog="fedbounds falsify",
-        description=f"Search for an instance that meets every stated assumption and violates a bound.\n\n"
-        f"example: {EXAMPLE}\n\nfamilies of instances:\n"
-        + "\n".join(f"  {name:<12} {family.words}" for name, family in FAMILIES.items()),
-        epilog="exit status: 0 no violation found (which proves nothing); 1 violated; 2 a mistake, or no family serves",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    families = "\n".join(f"  {name:<12} {family.words}" for name, family in FAMILIES.items())
+    status = "exit status: 0 no violation found (which proves nothing); 1 violated; 2 a mistake, or no family serves"
+    parser = bare_parser("falsify", f"families of instances:\n{families}", status=status)
     add = parser.add_argument
     add("name", nargs="?", metavar="NAME", help="a bound of the list, or path/file.py:variable")
     add("--evaluations", type=int, default=EVALUATIONS, metavar="N", help=f"the budget ({EVALUATIONS})")
