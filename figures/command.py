@@ -76,7 +76,7 @@ def _sweep(wanted: Sequence[Artefact], args: argparse.Namespace, store: Store) -
     todo = cells(wanted, args.scale)
     missing = todo if args.fresh else [cell for cell in todo if not store.has(cell)]
     minutes = budget(wanted, args.scale, missing)
-    print(f"{len(todo)} runs, {len(missing)} to do: at most {minutes:.0f} minutes of one core", file=sys.stderr)
+    print(f"{len(todo)} runs, {len(missing)} to do: at most {minutes:.2g} minutes of one core", flush=True)
     failed: list[Done] = []
     with progress() as bar:
         bar.start(len(todo))

@@ -52,11 +52,15 @@ def test_without_arguments_it_prints_an_example_of_every_verb(run, words):
         assert verb.example in out
 
 
-NEEDED = {"results": VERBS["sweep"].example}
+NEEDED = {"results": VERBS["sweep"].example, "bundle": VERBS["figure"].example}
 """What must have been run before an example."""
+SLOW = {"bundle"}
+EXAMPLES = [
+    pytest.param(v, marks=[pytest.mark.slow] if v in SLOW else []) for v in VERBS if v not in ("list", "validate")
+]
 
 
-@pytest.mark.parametrize("verb", [v for v in VERBS if v not in ("list", "validate")])
+@pytest.mark.parametrize("verb", EXAMPLES)
 def test_the_examples_run_as_printed(run, verb, tmp_path, monkeypatch):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)

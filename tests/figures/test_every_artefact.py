@@ -68,5 +68,5 @@ def test_everything_runs_end_to_end_at_the_smallest_scale(tmp_path, capsys):
     first = {p.name: p.read_bytes() for p in (tmp_path / "out").iterdir()}
     again = ["--scale", "smoke", "--store", str(tmp_path / "store"), "-o", str(tmp_path / "again")]
     assert main(["figure", "all", *again]) == 0
-    assert "0 to do" in capsys.readouterr().err
+    assert "0 to do" in capsys.readouterr().out
     assert first == {p.name: p.read_bytes() for p in (tmp_path / "again").iterdir()}
