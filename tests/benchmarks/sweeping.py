@@ -70,7 +70,7 @@ def busy() -> tuple[float, float]:
         for_each = lambda done: (ends.append(time.perf_counter()), inside.append(done.minutes * 60))  # noqa: E731
         sweep(cells, Store(Path(scratch)), CORES, heard=for_each)
         end = time.perf_counter()
-    first = ends[0] - inside[0]
+    first = min(ended - took for ended, took in zip(ends, inside, strict=True))
     return sum(inside) / (CORES * (end - begin)), sum(inside) / (CORES * (ends[-1] - first))
 
 
