@@ -15,7 +15,7 @@ from bounds.papers import PAPERS
 from bounds.showing.usage import bare_parser, Parser
 from empirics.errors import EmpiricsError
 from empirics.progress import progress
-from empirics.store import Store
+from empirics.store import Kept, Store
 from empirics.store.machine import machine
 from empirics.sweeping.command import folder as store_folder, path_word
 from paper_checks.audit import audit, CLAIMS
@@ -151,15 +151,19 @@ def _parquet(path: Path, rows: Sequence[tuple[Any, ...]], names: Sequence[str]) 
         pq.write_table(pa.table(dict(zip(names, map(list, columns), strict=True))), beside, compression="zstd")
 
 
-def _runs(path: Path, kept: Sequence[Any]) -> None:
-    """All tables one below the other; a column that a run lacks is empty."""
+def _runs(path: Path, kept: Sequence[Kept]) -> None:
+    """All tables one below the other; what a run lacks is empty, a column that is text in one run is text in all."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    tables = [pa.table({"key": [k.card["key"]] * k.card["rows"], **k.columns()}) for k in kept]
+    tables = [{"key": [k.card["key"]] * k.card["rows"], **k.columns()} for k in kept]
+    texts = {name for table in tables for name, column in table.items() if any(isinstance(v, str) for v in column)}
+    for table in tables:
+        table |= {name: [None if v is None else str(v) for v in table[name]] for name in texts & set(table)}
     if tables:
         with whole(path) as beside:
-            pq.write_table(pa.concat_tables(tables, promote_options="permissive"), beside, compression="zstd")
+            whole_table = pa.concat_tables(map(pa.table, tables), promote_options="permissive")
+            pq.write_table(whole_table, beside, compression="zstd")
 
 
 def _parser() -> Parser:
