@@ -13,8 +13,8 @@ from .runs import Runs
 
 SCALES: dict[str, str] = {
     "smoke": "seconds, on data that come with the packages: everything runs end to end",
-    "laptop": "the whole set in an hour on two cores: smaller networks, fewer rounds and seeds",
-    "overnight": "the whole set in ten hours on two cores",
+    "laptop": "budgeted to an hour on two cores for the whole set: smaller networks, fewer rounds and seeds",
+    "overnight": "budgeted to ten hours on two cores for the whole set",
     "paper": "the setting of the paper itself, for GPUs",
 }
 """How much is computed; every artefact exists at all of them."""

@@ -12,7 +12,7 @@ from typing import Any
 from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from bounds.papers import PAPERS
-from bounds.showing.usage import bare_parser, Parser
+from bounds.showing.usage import bare_parser, Parser, writable_folder
 from empirics.errors import EmpiricsError
 from empirics.progress import progress
 from empirics.store import Kept, Store
@@ -23,7 +23,7 @@ from paper_checks.reporting import markdown as audit_report, Record, records
 
 from .artefact import Artefact
 from .catalogue import chosen
-from .command import known_scale, writable
+from .command import known_scale
 from .files import text, whole
 from .making import cells, make
 
@@ -58,7 +58,7 @@ def bundle(arguments: Sequence[str]) -> int:
         raise EmpiricsError(f"--workers must be >= 1; got {args.workers}")
     if not store.folder.is_dir():
         raise EmpiricsError(f"there is no store at {store.folder}; fedbounds figure all --scale {args.scale} fills one")
-    writable(target)
+    writable_folder("-o", target)
     told = _figures(artefacts, args.scale, store, target)
     _texts(target)
     _audit(target, args.workers)

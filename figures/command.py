@@ -6,11 +6,10 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryFile
 
 from bounds.errors import unknown
 from bounds.showing.tables import aligned
-from bounds.showing.usage import bare_parser, Parser
+from bounds.showing.usage import bare_parser, Parser, writable_folder
 from empirics.errors import EmpiricsError
 from empirics.progress import progress
 from empirics.store import Store
@@ -37,7 +36,7 @@ def figure(arguments: Sequence[str]) -> int:
         raise EmpiricsError(f"workers must be >= 0; got {args.workers}")
     wanted = chosen(args.names)
     target = args.output or Path(f"figures-{args.scale}")
-    writable(target)
+    writable_folder("-o", target)
     store = Store(store_folder(args.store))
     failed = _without(wanted, args.scale, store) if args.no_sweep else _sweep(wanted, args, store)
     with progress() as bar:
@@ -51,16 +50,6 @@ def known_scale(scale: str) -> None:
     """Refuse a scale that is none."""
     if scale not in SCALES:
         raise unknown("scale", scale, SCALES)
-
-
-def writable(folder: Path) -> None:
-    """The output's folder, made and tried before an hour is spent."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise EmpiricsError(f"-o {folder}: {error.strerror}") from None
 
 
 def _without(wanted: Sequence[Artefact], scale: str, store: Store) -> list[Done]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryFile
 
 from bounds.catalog import BOUNDS
 from bounds.errors import unknown
 from bounds.papers import PAPERS
 from bounds.showing.loading import from_file
-from bounds.showing.usage import bare_parser, Parser
+from bounds.showing.usage import bare_parser, Parser, writable_folder
 from empirics.progress import Progress, progress
 
 from .audit import audit, CLAIMS, Verdict, Word
@@ -36,7 +35,7 @@ def check(arguments: Sequence[str]) -> int:
         return mutate(args)
     claims = chosen(args.names, args.paper, args.deep)
     if args.report is not None:
-        _folder(args.report)
+        writable_folder("--report", args.report)
     heard: list[Verdict] = []
     try:
         with progress() as bar:
@@ -46,16 +45,6 @@ def check(arguments: Sequence[str]) -> int:
         _tell(heard, args.json, None, whole=False)
         raise
     return _tell(verdicts, args.json, args.report, whole=bool(args.names) and len(claims) <= 12)
-
-
-def _folder(folder: Path) -> None:
-    """The report's folder, made and tried before minutes are spent."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise ClaimError(f"--report {folder}: {error.strerror}") from None
 
 
 def _heard(bar: Progress, heard: list[Verdict], verdict: Verdict) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, NamedTuple, NoReturn
 
 from ..errors import BoundsError
@@ -82,6 +84,16 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}; see {self.prog} --help")
+
+
+def writable_folder(option: str, folder: Path) -> None:
+    """Make the folder of ``option`` and try it, before time is spent on what would go there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise UsageError(f"{option} {folder}: {error.strerror}") from None
 
 
 def overview() -> str:
