@@ -171,16 +171,16 @@ ROOT = sp.sqrt(delta * Delta)
 
 
 def _averaged(case: str, second: str, third: str) -> All:
-    """(73), (74): the two terms of (72) under the second and third identity of a lemma."""
+    """(73), (74): the two terms of (72) under the second and third identity of a lemma, by their full names."""
     return All(
         {
             "local generalization": Same(
                 term(case, "local generalization"),
-                lambda book: L / mu * resolve(At(f"fedals.{third}", {x: Delta}), book),
+                lambda book: L / mu * resolve(At(third, {x: Delta}), book),
             ),
             "non-iidness": Same(
                 term(case, "non-iidness"),
-                lambda book: 2 * sp.sqrt(L / mu) * resolve(At(f"fedals.{second}", {x: ROOT}), book),
+                lambda book: 2 * sp.sqrt(L / mu) * resolve(At(second, {x: ROOT}), book),
                 where=NONNEGATIVE,
             ),
         }
@@ -192,7 +192,7 @@ EQ_73 = Claim(
     "Case I is (72) averaged by Lemma D.1.",
     of("Appendix D, eq. (73)"),
     Kind.EQUATION,
-    _averaged(CASE_1, "lemma_d1_weight_printed", "lemma_d1_weight_sq_printed"),
+    _averaged(CASE_1, "fedals.lemma_d1_weight_printed", "fedals.lemma_d1_weight_sq_printed"),
     Status.HOLDS,
     note="Of the lemma as it is printed.",
 )
@@ -201,7 +201,7 @@ EQ_74 = Claim(
     "Case II is (72) averaged by Lemma D.2.",
     of("Appendix D, eq. (74)"),
     Kind.EQUATION,
-    _averaged(CASE_2, "lemma_d2_weight", "lemma_d2_weight_sq"),
+    _averaged(CASE_2, "fedals.lemma_d2_weight", "fedals.lemma_d2_weight_sq"),
     Status.HOLDS,
 )
 
@@ -210,7 +210,7 @@ EQ_73_COUNTED = Claim(
     "With clients counted once each, (72) averages to (73) plus what repeated draws contribute.",
     of("Appendix D, eq. (73), repaired"),
     Kind.EQUATION,
-    _averaged(COUNTED, "lemma_d1_weight", "lemma_d1_weight_sq"),
+    _averaged(COUNTED, "fedals.lemma_d1_weight", "fedals.lemma_d1_weight_sq"),
     Status.HOLDS,
     note="Ours; for non-iidness that does not depend on who takes part.",
 )

@@ -54,8 +54,8 @@ def _weights(book: Book) -> Finding:
     at = {beta: Fraction(1, 10)}
     weight = 1 / (1 - 96 * Fraction(1, 100))
     kappa = [
-        float(resolve(f"fedinit.kappa_{i}", book).subs(at)) / float(resolve(f"fedinit.kappa_{i}", book).subs(beta, 0))
-        for i in (1, 2)
+        float(resolve(name, book).subs(at)) / float(resolve(name, book).subs(beta, 0))
+        for name in ("fedinit.kappa_1", "fedinit.kappa_2")
     ]
     if weight > 1 or min(kappa) > 1:
         said = f"divergence times {float(weight):g}, kappa_1 times {kappa[0]:.3g}, kappa_2 times {kappa[1]:.3g}"
