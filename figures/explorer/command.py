@@ -25,10 +25,9 @@ def explore(arguments: Sequence[str]) -> int:
     except SystemExit:  # --help
         return FINE
     named = entries(args.names)
-    if args.store is not None and not args.store.is_dir():
-        raise BoundsError(f"--store {args.store}: there is no such folder")
+    store = results(args.store)
     _writable(args.output)
-    html = page(named, args.store)
+    html = page(named, store)
     args.output.write_text(html, encoding="utf-8")
     print(f"wrote {args.output}: {len(named)} bounds, {len(html.encode()) / 1000:.0f} kB")
     if args.open:
@@ -40,7 +39,33 @@ def entries(names: Sequence[str]) -> list[Entry]:
     """The bounds of these names, each once; the whole catalogue where none is named."""
     if not names:
         return [Entry(bound, name) for name, bound in BOUNDS.items()]
-    return [Entry(load(name), name) for name in dict.fromkeys(names)]
+    return once([Entry(load(name), name) for name in names])
+
+
+def once(named: Sequence[Entry]) -> list[Entry]:
+    """Every bound once, under the first name it was asked for by; two bounds of one name could not be told apart."""
+    kept: list[Entry] = []
+    for entry in named:
+        if any(entry.bound is other.bound for other in kept):
+            continue
+        if any(entry.label == other.label for other in kept):
+            raise BoundsError(
+                f"explore shows each bound under a name of its own; got two called {entry.label!r}: "
+                "rename one with dataclasses.replace(bound, name=...)"
+            )
+        kept.append(entry)
+    return kept
+
+
+def results(folder: Path | None) -> Path | None:
+    """The folder of a store, once it is known to hold results: a wrong one would show no points and say nothing."""
+    if folder is None:
+        return None
+    if not folder.is_dir():
+        raise BoundsError(f"there is no store at {folder}; fedbounds figure all --scale smoke fills one")
+    if next(folder.glob("*.json"), None) is None:
+        raise BoundsError(f"the store at {folder} holds no results; fedbounds figure all --scale smoke fills one")
+    return folder
 
 
 def _writable(path: Path) -> None:

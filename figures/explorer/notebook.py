@@ -7,13 +7,16 @@ from html import escape
 from pathlib import Path
 
 from bounds.core import Bound
+from bounds.errors import BoundsError
 from bounds.showing.loading import load
 
-from .command import entries
+from .command import entries, once, results
 from .page import page
 from .records import Entry
 
 HEIGHT = 900
+SHOWN = 60
+"""An error shows so many characters of a wrong value."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +41,26 @@ class Explorer:
 
 def explore(*bounds: Bound | str, store: str | Path | None = None, height: int = HEIGHT) -> Explorer:
     """The explorer of these bounds, by name or themselves; of the whole catalogue without any."""
-    named = [_entry(bound) for bound in bounds] or entries([])
-    html = page(named, Path(store) if store is not None else None)
+    named = once([_entry(bound) for bound in bounds]) or entries([])
+    html = page(named, results(_folder(store)))
     return Explorer(html, tuple(entry.label for entry in named), height)
 
 
 def _entry(bound: Bound | str) -> Entry:
-    return Entry(load(bound), bound) if isinstance(bound, str) else Entry(bound, bound.name)
+    if isinstance(bound, str):
+        return Entry(load(bound), bound)
+    if not isinstance(bound, Bound):
+        raise BoundsError(f"explore takes bounds or their names, one after the other; got {_short(bound)}")
+    return Entry(bound, bound.name)
+
+
+def _folder(store: str | Path | None) -> Path | None:
+    if store is not None and not isinstance(store, (str, Path)):
+        raise BoundsError(f"store must be the path of a folder; got {_short(store)}")
+    return None if store is None else Path(store)
+
+
+def _short(value: object) -> str:
+    """What was given, on one line."""
+    said = " ".join(repr(value).split())
+    return f"{said if len(said) <= SHOWN else f'{said[:SHOWN]}…'} ({type(value).__name__})"

@@ -12,7 +12,7 @@ import sympy as sp
 
 import fedbounds
 from bounds import BOUNDS
-from bounds.errors import DeclarationError
+from bounds.errors import BoundsError, DeclarationError
 from bounds.vocabulary import smoothness
 from empirics.store import Store
 from fedbounds import main
@@ -190,7 +190,8 @@ def test_the_command_writes_one_file(tmp_path, capsys):
         (["nowhere.py:x"], "nowhere.py: No such file or directory"),
         (["fedals.one_round", "-o", "no/such/folder.html"], "-o no/such/folder.html: No such file or directory"),
         (["fedals.one_round", "-o", "."], "-o .: Is a directory"),
-        (["fedals.one_round", "--store", "nowhere"], "--store nowhere: there is no such folder"),
+        (["fedals.one_round", "--store", "nowhere"], "there is no store at nowhere; fedbounds figure all"),
+        (["fedals.one_round", "--store", "."], "the store at . holds no results; fedbounds figure all"),
         (["--dark"], "unrecognized arguments: --dark"),
     ],
 )
@@ -210,6 +211,37 @@ def test_a_notebook_shows_the_page_in_a_frame():
     assert html.count("<") == 2, "the page is escaped inside of its attribute"
     assert shown.names == ("fedals.one_round", "fedcog.theorem")
     assert len(repr(shown)) < 200
+
+
+@pytest.mark.parametrize(
+    ("arguments", "store", "words"),
+    [
+        ([5], None, r"explore takes bounds or their names, one after the other; got 5 \(int\)$"),
+        ([["fedals.one_round"]], None, r"; got \['fedals.one_round'\] \(list\)$"),
+        ([None], None, r"; got None \(NoneType\)$"),
+        (["fedals.one_rund"], None, "did you mean 'fedals.one_round'"),
+        (["fedals.one_round"], "/nonexist", "^there is no store at /nonexist; fedbounds figure all"),
+        (["fedals.one_round"], 5, r"^store must be the path of a folder; got 5 \(int\)$"),
+    ],
+)
+def test_mistakes_in_a_notebook_are_one_line(arguments, store, words):
+    with pytest.raises(BoundsError, match=words) as raised:
+        fedbounds.explore(*arguments, store=store)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_bound_by_name_and_by_itself_is_shown_once(tmp_path, capsys, monkeypatch):
+    one = BOUNDS["fedals.one_round"]
+    assert fedbounds.explore("fedals.one_round", one, "fedals.one_round").names == ("fedals.one_round",)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text(OWN)
+    assert said(capsys, "explore", "own.py:mine", "./own.py:mine")[1].startswith("wrote explorer.html: 1 bounds")
+
+
+def test_two_bounds_of_one_name_are_refused():
+    one = BOUNDS["fedals.one_round"]
+    with pytest.raises(BoundsError, match="got two called 'fedals.one_round'"):
+        fedbounds.explore(one, one.fix(smoothness=2.5))
 
 
 def test_points_of_a_store_stand_beside_their_bound(tmp_path):
