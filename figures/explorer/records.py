@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from bounds.catalog import BOUNDS
 from bounds.core import Bound, Condition
 from bounds.numerics.optima import Optimum
 from bounds.operators import varies
@@ -73,11 +76,13 @@ def record(entry: Entry) -> Record:
     bound, letters = entry.bound, cards.letters_of(entry.bound)
     values = ranges.start(bound)
     count = [COUNTS[bound.axis]] if bound.axis and bound.axis not in values else []
-    free = [q.name for q in (*bound.quantities, *count) if not q.card.axis]
+    own = ranges.lists(bound)
+    listed = {bound.axis} if own or any(np.ndim(v) for v in bound.given.values()) else set()
+    free = [q.name for q in (*bound.quantities, *count) if not q.card.axis and q.name not in listed]
     target, best = bound.target, _optima(bound)
     return {
         "name": entry.label,
-        "paper": "" if entry.own else bound.source.paper,
+        "paper": bound.source.paper if entry.label in BOUNDS else "",
         "source": str(bound.source),
         "about": str(bound.about or ""),
         "statistic": str(bound.statistic or ""),
@@ -89,7 +94,8 @@ def record(entry: Entry) -> Record:
         "math": mathml(bound.latex()),
         "axis": bound.axis,
         "members": ranges.members(bound),
-        "lists": ranges.lists(bound),
+        "lists": own,
+        "dropped": _dropped(bound),
         "terms": list(bound.terms),
         "conditions": _conditions(bound),
         "quantities": [
@@ -101,6 +107,14 @@ def record(entry: Entry) -> Record:
         "trivial": ranges.trivial(bound, values),
         "optima": best,
     }  # fmt: skip
+
+
+def _dropped(bound: Bound) -> list[str]:
+    """What the special case of equal clients, which the command line takes for equal weights, does not need."""
+    if bound.axis != clients.name or not any(q.card.domain.simplex for q in bound.quantities):
+        return []
+    needed = {q.name for q in bound.equal_clients().quantities}
+    return [q.name for q in (*bound.quantities, clients) if q.name not in needed and not q.card.domain.simplex]
 
 
 def _quantity(quantity: Quantity, letter: str, value: float) -> Record:

@@ -1,18 +1,20 @@
 """The explorer in a real browser: numbers against Python, keyboard, overlay, links, copying, dark mode, phones."""
 
 import json
+import re
 import shlex
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from explorer_browser import browser, narrow
 from explorer_points import drawn, python_terms
 
-from bounds import BOUNDS
-from fedbounds import main
+from bounds import BOUNDS, Source
+from fedbounds import explore, main
 from figures.explorer.command import entries
 from figures.explorer.page import page as made
 
@@ -26,6 +28,15 @@ return points.map(([v, n]) => Array.from({length: entries}, (_, i) => explorer.e
 """
 CELLS = """
 return [...document.querySelectorAll(arguments[0])].map((row) => [...row.cells].map((cell) => cell.textContent));
+"""
+SIGNED = """
+const said = new URLSearchParams(arguments[0]);
+said.set('c', explorer.mark(said.toString()));
+return said.toString();
+"""
+ONLY_SECOND = """
+const [a, b] = ["bound", "overlay"].map((key) => explorer.bounds().get(explorer.state()[key]).quantities);
+return b.filter((q) => !q.axis && !a.some((o) => o.name === q.name)).map((q) => q.name);
 """
 EXAMPLE = "return Object.fromEntries(explorer.bounds().get(arguments[0]).quantities.map((q) => [q.name, q.value]));"
 
@@ -191,6 +202,68 @@ def test_the_state_goes_around_through_the_address(page, file):
     assert len(link.split("#")[1]) < 200
 
 
+@pytest.mark.parametrize("name", BOUNDS)
+def test_every_bound_goes_around_through_its_link(name, page, file):
+    page.choose("bound", name)
+    before, words = page.state(), page.text("#readout")
+    page.open(file, "#" + page.js("return explorer.texts.link()").split("#")[1])
+    assert page.find("#notice").get_property("hidden"), page.text("#notice")
+    assert (page.state(), page.text("#readout")) == (before, words)
+
+
+@pytest.mark.parametrize(
+    ("name", "second"),
+    [("fedcog.complementary_count", "fedcog.complementary_allocation"), ("fedals.one_round", "fedals.rounds_v2")],
+)
+def test_a_comparison_goes_around_through_its_link_and_ends(name, second, page, file):
+    page.choose("bound", name)
+    page.choose("overlay", second)
+    (only, *_) = page.js(ONLY_SECOND) or ["samples"]
+    page.js("explorer.state().values[arguments[0]] = 7", only)
+    before = page.state()
+    page.open(file, "#" + page.js("return explorer.texts.link()").split("#")[1])
+    assert page.find("#notice").get_property("hidden"), page.text("#notice")
+    assert page.state() == before
+    page.choose("overlay", "")
+    page.open(file, "#" + page.js("return explorer.texts.link()").split("#")[1])
+    assert page.find("#notice").get_property("hidden"), "what the second bound alone had is forgotten"
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("l.client_weight=0.5,0.6", "must sum to 1"),
+        ("l.client_weight=0.5,0.5&l.local_gap=1,2,3", "numbers; "),
+        ("l.smoothness=1,2", "smoothness cannot be 1,2"),
+        ("q.smoothness=", "write a number"),
+        ("q.smoothness=-1", "must be > 0"),
+        ("q.__proto__=1", "unknown"),
+        ("toString=1", "it speaks of toString"),
+        ("y=cubic", "y cannot be cubic"),
+        ("d=heaps", "terms cannot be heaps"),
+        ("x=smoothnes", "no x-axis smoothnes"),
+        ("f=abc", "from cannot be abc"),
+        ("u=abc", "vacuous cannot be abc"),
+        ("p=0", "run cannot be 0"),
+        ("p=-1", "run cannot be -1"),
+        ("m=2", "member cannot be 2"),
+        ("m=0", "member cannot be 0"),
+        ("o=fedals.none", "nothing to compare with"),
+    ],
+)
+def test_a_link_says_only_what_could_be_typed(said, words, page, file):
+    page.open(file, "#" + page.js(SIGNED, f"v=1&b=fedals.one_round&{said}"))
+    assert "The link is damaged" in page.text("#notice")
+    assert words in page.text("#notice")
+    assert page.state() == page.js("return explorer.fresh('fedals.one_round')")
+
+
+def test_words_that_are_no_number_are_marked_and_stay_out_of_the_link(page, file):
+    page.choose("from", "abc", "input")
+    assert page.find("#from").get_attribute("aria-invalid") == "true"
+    assert page.state()["from"] == ""
+
+
 @pytest.mark.parametrize(
     ("whole", "damaged"),
     [
@@ -247,18 +320,82 @@ def test_copying_without_a_clipboard(page):
     assert page.find("#manual").get_property("value") == BOUNDS["fedals.one_round"].latex()
 
 
-@pytest.mark.parametrize("name", ["fedals.one_round", "fedcog.task_weight", "decaying_k.theorem_1_appendix"])
+def by_shell(page, capsys):
+    """What the copied command prints as its value."""
+    said = shlex.split(page.js("return explorer.texts.shell()"))
+    assert said[0] == "fedbounds"
+    capsys.readouterr()
+    assert main([*said[1:], "--json"]) == 0
+    return json.loads(capsys.readouterr().out)["value"]
+
+
+def by_python(page, capsys):
+    """What the copied code prints."""
+    capsys.readouterr()
+    exec(page.js("return explorer.texts.python()"), {})
+    return float(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("name", BOUNDS)
 def test_what_is_copied_gives_the_value_of_the_page(name, page, capsys):
-    if name not in BOUNDS:
-        name = next(n for n, b in BOUNDS.items() if b.axis == "classes")
     page.choose("bound", name)
+    value = pytest.approx(page.js("return explorer.value()"), rel=1e-9)
+    assert by_python(page, capsys) == value
+    assert np.ravel(by_shell(page, capsys))[0] == value
+
+
+def test_the_copied_code_runs_on_its_own(page):
     said = page.js("return explorer.texts.python()")
     python = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True).stdout
-    verb, *words = shlex.split(page.js("return explorer.texts.shell()"))[1:]
-    capsys.readouterr()
-    assert main([verb, *words, "--json"]) == 0
-    shell = json.loads(capsys.readouterr().out)["value"]
-    assert np.ravel(shell)[0] == pytest.approx(float(python.strip(" []\n").split()[0]))
+    assert float(python) == pytest.approx(page.js("return explorer.value()"))
+
+
+def test_a_shell_takes_the_copied_command_word_by_word(page, tmp_path):
+    page.choose("bound", "decaying_k.theorem_1_appendix")
+    said = page.js("return explorer.texts.shell()")
+    words = shlex.split(said)
+    for word in words:
+        (tmp_path / re.sub(r"\[.*\]", "1", word)).touch()
+    shown = f"fedbounds() {{ printf '%s\\n' \"$@\"; }}\n{said}"
+    run = subprocess.run(["bash", "-c", shown], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines() == words[1:]
+
+
+def test_what_a_bound_is_fixed_at_is_copied_too(shared, tmp_path, capsys):
+    fixed = BOUNDS["fedals.one_round"].fix(smoothness=2.5, client_weight=[0.5, 0.3, 0.2])
+    mine = replace(BOUNDS["fedals.one_round"], name="mine.other", source=Source("my notes", "Lemma 1"))
+    explore(fixed, mine).save(tmp_path / "page.html")
+    shared.open(tmp_path / "page.html")
+    value = pytest.approx(shared.js("return explorer.value()"))
+    assert by_python(shared, capsys) == value
+    assert by_shell(shared, capsys) == value
+    assert not any(shared.js("return [...document.getElementById('x').options].map((o) => o.value === 'clients')"))
+    shared.choose("bound", "mine.other")
+    assert shared.find("[data-copy=shell]").get_property("hidden"), "no command line knows this bound"
+    assert "explore was given" in shared.js("return explorer.texts.python()")
+
+
+# ---- one client of many ----
+
+
+def test_a_target_per_client_is_shown_of_the_client_that_is_chosen(page, file, capsys):
+    page.choose("bound", "fedals.gaussian_mean_local_gap")
+    assert page.find("#member-choice").get_property("hidden"), "all clients are alike"
+    assert "local gap of every client" in page.text("#readout")
+    page.choose("l-client_gradient_variance", "0.4, 0.8, 1.6")
+    first = page.js("return explorer.value()")
+    page.choose("member", "3")
+    assert page.js("return explorer.value()") == pytest.approx(4 * first)
+    assert "local gap of client 3" in page.text("#readout")
+    assert "of client 3" in page.text("#chart")
+    assert by_python(page, capsys) == pytest.approx(4 * first)
+    assert by_shell(page, capsys)[2] == pytest.approx(4 * first)
+    before = page.state()
+    page.open(file, "#" + page.js("return explorer.texts.link()").split("#")[1])
+    assert page.state() == before
+    assert page.find("#member").get_property("value") == "3"
+    page.choose("l-client_gradient_variance", "0.4, 0.8")
+    assert page.state()["member"] == "2", "there is no third client any more"
 
 
 # ---- looks ----

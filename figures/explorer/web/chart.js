@@ -130,7 +130,7 @@ function chart(shown, wide) {
   return `<svg width="${wide}" height="${tall}" viewBox="0 0 ${wide} ${tall}" aria-hidden="true">
 <defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="stripe" d="M0 0V6"/></pattern>
 <clipPath id="plot"><rect x="${left}" y="${top}" width="${right - left}" height="${bottom - top}"/></clipPath></defs>
-<text class="title" x="4" y="14">${esc(united(target.name, target.unit))}${target.axis ? `, ${target.axis === "clients" ? "client" : "class"} 1` : ""}</text>
+<text class="title" x="4" y="14">${esc(united(target.name, target.unit))}${ofMember(main())}</text>
 ${hatched}${rows.svg}${frame(X, Y, left, right, top, bottom)}
 <g clip-path="url(#plot)">${curves.map((c, i) => drawnCurve(c, X, Y, i ? "second" : "first")).reverse().join("")}${runPoints(shown.rows, X, Y)}</g>
 ${vacuous}${marks(shown, X, Y, top, bottom, right)}

@@ -64,23 +64,11 @@ function listField(q) {
 }
 
 function setList(q, field) {
-  const text = field.value.trim();
-  const list = text === "" ? [] : text.split(",").map(typed);
-  const bad = list.map((x) => refusal(q, x)).find(Boolean);
-  const total = list.reduce((a, b) => a + b, 0);
-  const why = bad ? `every number ${bad}` : q.simplex && list.length && Math.abs(total - 1) > 1e-9 ? `must sum to 1; the sum is ${said(total)}` : unequal(q, list);
+  const list = typedList(field.value), why = refusedList(q, list);
   complain(q.name, why, field);
   if (why) return;
   state.lists[q.name] = list;
-  if (state.x && !axes().some((a) => a.name === state.x)) state.x = axes()[0]?.name ?? "";
   arrange();
-}
-
-/* Lists over one axis have one length. */
-function unequal(q, list) {
-  const others = quantities().filter((o) => o.axis === q.axis && o.name !== q.name && choices.list(o.name)?.length);
-  const length = others.length ? choices.list(others[0].name).length : list.length;
-  return list.length && list.length !== length ? `has ${list.length} numbers; ${words(others[0].name)} has ${length}` : "";
 }
 
 /* Where a list says how many there are, the number cannot be chosen. */

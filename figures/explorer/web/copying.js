@@ -1,11 +1,24 @@
 /* What the copy buttons copy. */
-const quoted = (text) => (/^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+/* One word of a shell's line: what a shell would expand is quoted. */
+const quoted = (text) => (/^[\w.:/,=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
+/* A bound of the catalogue or of a file has a name for the command line; one made in a notebook has none. */
+const reachable = (bound) => Boolean(bound.paper) || bound.name.includes(":");
 
 /* Quantity by quantity: a number, a list, or one number for all members of an axis. */
 function given(bound) {
-  const [v, n] = inputs(bound, choices), lists = choices.lists(bound).length > 0;
-  const found = bound.quantities.filter((q) => !q.count).map((q) => ({ q, value: v[q.name], own: q.axis && choices.list(q.name)?.length > 0 }));
-  return { found, lists, length: n[bound.axis] };
+  const [v, n] = inputs(bound, choices), lists = different(bound).length > 0;
+  const chosen = bound.quantities.filter((q) => !q.count).map((q) => ({ q, value: v[q.name], own: q.axis && choices.list(q.name)?.length > 0 }));
+  return { found: [...fixed(bound), ...chosen], lists, length: n[bound.axis] };
+}
+
+/* What the page's bound is fixed at: the catalogue's bound of its name is not, one out of a file is by itself. */
+function fixed(bound) {
+  if (!bound.paper) return [];
+  return Object.entries(bound.given).map(([name, value]) => {
+    const own = Array.isArray(value);
+    return { q: { name, axis: own ? bound.axis : "" }, value, own };
+  });
 }
 
 function python() {
@@ -14,29 +27,35 @@ function python() {
     const one = q.simplex ? `1 / ${length}` : value[0];
     return `    ${q.name}=${!q.axis ? value : own ? `[${value.join(", ")}]` : `[${one}] * ${length}`},`;
   });
-  const named = b.paper ? `import fedbounds\n\nbound = fedbounds.get("${b.name}")` : `from bounds.showing.loading import load\n\nbound = load(${JSON.stringify(b.name)})`;
-  return `${named}\nprint(bound(\n${text.join("\n")}\n))\n`;
+  const named = b.paper ? `import fedbounds\n\nbound = fedbounds.get("${b.name}")`
+    : reachable(b) ? `from bounds.showing.loading import load\n\nbound = load(${JSON.stringify(b.name)})`
+      : `# bound: the one that explore was given, ${b.name}`;
+  const entry = b.target.axis ? `[${memberOf(b) - 1}]` : "";
+  return `${named}\nprint(bound(\n${text.join("\n")}\n)${entry})\n`;
 }
 
 function shell() {
   const b = main(), { found, lists, length } = given(b);
-  const text = found.map(({ q, value, own }) => {
+  /* Equal weights alone ask for the special case of equal clients, which refuses what it does not need. */
+  const special = !lists && found.some(({ q }) => q.simplex && q.axis === "clients");
+  const text = found.filter(({ q }) => !(special && b.dropped.includes(q.name))).map(({ q, value, own }) => {
     if (!q.axis) return `${q.name}=${value}`;
     if (q.simplex && !own) return `${q.name}=uniform`;
     return `${q.name}=${own || q.axis !== "clients" ? `[${value.join(",")}]` : value[0]}`;
   });
-  if (b.axis === "clients" && !lists && b.quantities.some((q) => q.count)) text.push(`clients=${length}`);
-  return ["fedbounds eval", quoted(b.name), ...text].join(" ");
+  const counted = b.quantities.some((q) => q.count) && !(special && b.dropped.includes("clients"));
+  if (b.axis === "clients" && !lists && counted) text.push(`clients=${length}`);
+  return ["fedbounds", "eval", b.name, ...text].map(quoted).join(" ");
 }
 
 const COPIES = { latex: () => main().latex, python, shell, link: () => location.href.split("#")[0] + fragment() };
 
 async function copy(what) {
-  const text = COPIES[what](), manual = $("manual");
+  const text = COPIES[what](), manual = $("manual"), before = document.activeElement;
   let done = false;
   try { await navigator.clipboard.writeText(text); done = true; } catch { done = byHand(manual, text); }
   manual.hidden = done;
-  if (!done) { manual.value = text; manual.select(); }
+  if (!done) { manual.value = text; manual.select(); } else before.focus();
   put("copied", done ? `${what} copied` : "Copying is not allowed here: press Ctrl+C (the text is selected)");
   return text;
 }

@@ -28,8 +28,8 @@ function evaluated(bound, v, n, entry = 0) {
 function inputs(bound, choices, name = "", x = NaN) {
   const v = { ...bound.given }, n = { clients: 1, classes: 1 };
   if (bound.axis) {
-    const list = Object.values(bound.given).find(Array.isArray) ?? choices.lists(bound)[0];
-    n[bound.axis] = list ? list.length : Math.max(1, Math.round(name === bound.axis ? x : choices.value(bound.axis)));
+    const list = different(bound);
+    n[bound.axis] = list.length ? list.length : Math.max(1, Math.round(name === bound.axis ? x : choices.value(bound.axis)));
     v[bound.axis] = n[bound.axis];
   }
   for (const q of bound.quantities) {
@@ -45,7 +45,7 @@ function members(quantity, length, choices) {
   return Array(length).fill(quantity.simplex ? 1 / length : choices.value(quantity.name));
 }
 
-const at = (bound, choices, name, x) => evaluated(bound, ...inputs(bound, choices, name, x));
+const at = (bound, choices, name, x) => evaluated(bound, ...inputs(bound, choices, name, x), memberOf(bound) - 1);
 
 /* Where the bound is smallest by its closed form, NaN where it has none there. */
 function closedForm(bound, choices, over) {

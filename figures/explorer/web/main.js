@@ -50,13 +50,24 @@ function arrange() {
   describe();
   const same = comparable(main());
   put("overlay", new Option("nothing", ""), ...same.map((b) => new Option(b.name, b.name)));
+  if (!axes().some((q) => q.name === state.x)) Object.assign(state, { x: firstAxis(), from: "", to: "" });
+  membered();
   put("x", ...axes().map((q) => new Option(words(q.name), q.name)));
   if (!state.x) put("x", new Option("none", ""));
-  for (const id of ["bound", "overlay", "x", "from", "to", "y", "terms", "vacuous"]) $(id).value = state[id];
+  for (const id of ["bound", "overlay", "x", "from", "to", "y", "terms", "vacuous", "member"]) $(id).value = state[id];
   $("runs").value = state.run;
   sliders();
   countable();
   changed();
+}
+
+/* A target that varies over clients or classes is shown of one of them, where they differ. */
+function membered() {
+  const { axis } = main().target, count = axis ? different(main()).length : 0;
+  state.member = String(count ? memberOf(main()) : 1);
+  $("member-choice").hidden = !count;
+  put("member-word", axis === "clients" ? "client" : "class");
+  put("member", ...Array.from({ length: Math.max(1, count) }, (_, i) => new Option(i + 1)));
 }
 
 /* A change of a number: one redraw before the next frame. */
@@ -116,13 +127,18 @@ function run(index) {
 function listen() {
   $("search").addEventListener("input", list);
   $("bound").addEventListener("change", () => choose($("bound").value));
-  for (const id of ["overlay", "x"]) $(id).addEventListener("change", () => {
+  for (const id of ["overlay", "x", "member"]) $(id).addEventListener("change", () => {
     state[id] = $(id).value;
-    if (!axes().some((q) => q.name === state.x)) state.x = main().x;
     if (id === "x") state.from = state.to = "";
     arrange();
   });
-  for (const id of ["from", "to", "y", "terms", "vacuous"]) $(id).addEventListener("input", () => { state[id] = $(id).value.trim(); changed(); });
+  for (const id of ["from", "to", "y", "terms", "vacuous"]) $(id).addEventListener("input", () => {
+    const text = $(id).value.trim(), why = refusedPlain(id, text);
+    $(id).setAttribute("aria-invalid", why ? "true" : "false");
+    $(id).title = why;
+    state[id] = why ? "" : text;
+    changed();
+  });
   $("runs").addEventListener("change", () => run($("runs").value));
   $("table").addEventListener("toggle", changed);
   $("reset").addEventListener("click", () => choose(state.bound));
@@ -148,5 +164,5 @@ async function start() {
 }
 
 /* For tests and for people with a console. */
-globalThis.explorer = { evaluated: (name, ...rest) => evaluated(bounds.get(name), ...rest), bounds: () => bounds, state: () => state, timing, texts: COPIES };
+globalThis.explorer = { evaluated: (name, ...rest) => evaluated(bounds.get(name), ...rest), bounds: () => bounds, state: () => state, fresh, mark, value: () => picture().here.total, timing, texts: COPIES };
 start();

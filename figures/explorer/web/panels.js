@@ -21,6 +21,7 @@ function describe() {
   $("note").hidden = !b.note;
   put("claims", ...b.claims.map((i) => claim(claims[i])));
   if (!b.claims.length) put("claims", made("li", {}, b.paper ? "No claim of the audit speaks of it." : "The audit speaks of the catalogue's bounds only."));
+  document.querySelector("[data-copy=shell]").hidden = !reachable(b);
   $("runs-choice").hidden = !b.points.length;
   put("runs", new Option("none", ""), ...b.points.map((run, i) => new Option(run.words, String(i))));
 }
@@ -42,7 +43,7 @@ function legend(shown) {
   const [c, second] = shown.curves, areas = state.terms === "stacked" && stackable(c);
   const items = [item("first", c.bound.terms.length > 1 ? "the bound: sum of its terms" : "the bound")];
   if (termLines(c).length) items.push(...c.bound.terms.map((name, k) => item(`${areas ? "" : "line "}term${k % 8} dash${k % 8}`, `term: ${name}`, areas ? "area" : "line")));
-  if (second) items.push(item("second", second.bound.name));
+  if (second) items.push(item("second", `${second.bound.name}${ofMember(second.bound)}`));
   if (c.outside.some(Boolean)) items.push(item("", "hatched: a condition fails, the theorem is silent; the formula is dashed there", "hatch"));
   if (shown.rows.some((r) => r[0] === "exact")) items.push(item("", "exact value", "dot"));
   if (shown.rows.some((r) => r[0] === "measured")) items.push(item("", "measured, with its standard error", "circle"));
@@ -56,8 +57,8 @@ function readout(shown) {
   const parts = b.terms.length > 1 ? ` (${b.terms.map((name, k) => `${name} ${said(here.terms[k])}`).join(", ")})` : "";
   const silent = here.failed.length ? `; outside: ${here.failed.map((i) => b.conditions[i].words).join("; ")}` : "";
   const empty = shown.vacuous > 0 && here.total > shown.vacuous && !silent ? "; vacuous: above the trivial value" : "";
-  const second = there ? `. ${other().name}: ${said(there.total)}${there.failed.length ? `; outside: ${there.failed.map((i) => other().conditions[i].words).join("; ")}` : ""}` : "";
-  put("readout", made("strong", {}, `${place}${words(b.target.name)} ${relation} ${said(here.total)}`), `${parts}${silent}${empty}${second}`);
+  const second = there ? `. ${other().name}${ofMember(other())}: ${said(there.total)}${there.failed.length ? `; outside: ${there.failed.map((i) => other().conditions[i].words).join("; ")}` : ""}` : "";
+  put("readout", made("strong", {}, `${place}${words(b.target.name)}${ofMember(b)} ${relation} ${said(here.total)}`), `${parts}${silent}${empty}${second}`);
   put("conditions", ...b.conditions.map((c, i) => condition(c, i, here.failed)));
   if (!b.conditions.length) put("conditions", made("li", {}, "Nothing is asked for."));
 }
@@ -102,5 +103,5 @@ function values(shown) {
   const head = [united(state.x, owned(state.x).unit), ...c.bound.terms, "bound", ...(second ? [second.bound.name] : []), "conditions"];
   const rows = chosen.map((i) => [said(c.x[i], 6), ...c.found[i].terms.map((y) => said(y, 6)), said(c.total[i], 6), ...(second ? [said(second.total[i], 6)] : []),
     c.outside[i] ? `fail: ${c.found[i].failed.map((k) => c.bound.conditions[k].words).join("; ")}` : "hold"]);
-  put("values", tabled(`${c.bound.name} along ${words(state.x)}`, head, rows));
+  put("values", tabled(`${c.bound.name}${ofMember(c.bound)} along ${words(state.x)}`, head, rows));
 }
