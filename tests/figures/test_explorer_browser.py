@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,9 +15,11 @@ from explorer_browser import browser, narrow
 from explorer_points import drawn, python_terms
 
 from bounds import BOUNDS, Source
+from empirics.store import Outcome, Store
 from fedbounds import explore, main
 from figures.explorer.command import entries
 from figures.explorer.page import page as made
+from figures.ours.grid import exact
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 POINTS = 1000
@@ -28,6 +31,11 @@ return points.map(([v, n]) => Array.from({length: entries}, (_, i) => explorer.e
 """
 CELLS = """
 return [...document.querySelectorAll(arguments[0])].map((row) => [...row.cells].map((cell) => cell.textContent));
+"""
+REACHABLE = """
+return [...document.querySelectorAll("input, select, button, .scroll[tabindex]")]
+  .filter((node) => node.getClientRects().length && !node.disabled && !node.closest("details:not([open])"))
+  .map((node) => node.id || node.dataset.copy).filter(Boolean);
 """
 SIGNED = """
 const said = new URLSearchParams(arguments[0]);
@@ -109,6 +117,51 @@ def test_every_control_can_be_reached_and_has_a_name(page):
     )
     assert not unnamed
     assert not page.js("return [...document.querySelectorAll('[tabindex]')].filter((e) => e.tabIndex > 0).length")
+
+
+def focused(page):
+    return page.js("const now = document.activeElement; return now.id || now.dataset.copy || now.tagName")
+
+
+def press(page, *keys):
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.keys import Keys
+
+    for key in keys:
+        held = ActionChains(page.driver)
+        for part in key.split("+"):
+            held.key_down(getattr(Keys, part))
+        for part in reversed(key.split("+")):
+            held.key_up(getattr(Keys, part))
+        held.perform()
+    page.settle()
+
+
+@pytest.mark.parametrize("key", ["TAB", "SHIFT+TAB"])
+def test_the_tabulator_comes_round_through_the_whole_page(key, page):
+    wanted = set(page.js(REACHABLE))
+    rounds, seen = 0, []
+    for _ in range(2 * len(wanted) + 20):
+        press(page, key)
+        seen.append(focused(page))
+        rounds += seen[-1] == "theme"
+    assert wanted <= set(seen)
+    assert rounds >= 2, "no control keeps the focus"
+
+
+def test_after_a_list_the_focus_goes_on_to_the_next_control(page):
+    page.js("document.querySelectorAll('.control details').forEach((box) => { box.open = true; })")
+    field = page.find("#l-local_gap")
+    field.click()
+    field.send_keys("0.1, 0.2")
+    press(page, "TAB")
+    assert focused(page) == "q-non_iidness"
+    assert page.find("#q-clients").get_property("value") == "2"
+    press(page, "SHIFT+TAB")
+    assert focused(page) == "l-local_gap"
+    page.choose("l-local_gap", "")
+    assert page.find("#q-clients").get_property("value") == "3", "their number is the chosen one again"
+    assert not page.find("#q-clients").get_property("disabled")
 
 
 def test_a_value_outside_the_domain_is_refused_in_words(page):
@@ -373,6 +426,72 @@ def test_what_a_bound_is_fixed_at_is_copied_too(shared, tmp_path, capsys):
     shared.choose("bound", "mine.other")
     assert shared.find("[data-copy=shell]").get_property("hidden"), "no command line knows this bound"
     assert "explore was given" in shared.js("return explorer.texts.python()")
+
+
+def test_where_the_clipboard_is_refused_the_text_is_copied_all_the_same_and_the_focus_stays(page):
+    permission = {"permission": {"name": "clipboard-write"}, "setting": "denied"}
+    page.driver.execute_cdp_cmd("Browser.setPermission", permission)
+    try:
+        page.js("document.querySelector('[data-copy=shell]').focus()")
+        press(page, "ENTER")
+        time.sleep(0.2)
+        assert page.text("#copied") == "shell copied"
+        assert focused(page) == "shell"
+        page.js("document.getElementById('search').focus()")
+        page.find("#search").send_keys("\ue009v")  # Ctrl+V
+        assert page.find("#search").get_property("value") == page.js("return explorer.texts.shell()")
+    finally:
+        page.driver.execute_cdp_cmd("Browser.resetPermissions", {})
+
+
+# ---- bounds of one's own, and runs of a store ----
+
+
+def test_a_bound_out_of_a_file_goes_around_and_is_copied(shared, tmp_path, capsys, monkeypatch):
+    name = "examples/my_bound.py:my_bound"
+    monkeypatch.chdir(Path(__file__).parents[2])
+    (tmp_path / "page.html").write_text(made(entries(["fedals.one_round", name])), encoding="utf-8")
+    shared.open(tmp_path / "page.html")
+    shared.choose("bound", name)
+    shared.choose("q-kept", "0.3", "input")
+    before = shared.state()
+    shared.open(tmp_path / "page.html", "#" + shared.js("return explorer.texts.link()").split("#")[1])
+    assert shared.state() == before
+    assert shared.find("#notice").get_property("hidden")
+    assert shared.js("return [...document.querySelectorAll('#bound optgroup')].map((g) => g.label)")[1] == "your own"
+    value = pytest.approx(shared.js("return explorer.value()"))
+    assert by_python(shared, capsys) == value
+    assert by_shell(shared, capsys) == value
+    assert not shared.complaints()
+
+
+def test_a_run_of_a_store_is_drawn_and_goes_around(shared, tmp_path):
+    store = Store(tmp_path / "store")
+    table = {"rounds": [1, 2, 3], "measured": [0.5, 0.4, 0.3], "error": [0.1, 0.1, 0.1]}
+    for name in ("fedcog.theorem", "decaying_k.theorem_1_appendix"):
+        store.keep(exact("smoke", name, 0), Outcome({**table, "exact": [0.6, 0.3, 0.2]}, {"step_size": 0.05}), 0.1)
+    named = entries(["fedcog.theorem", "decaying_k.theorem_1_appendix"])
+    (tmp_path / "page.html").write_text(made(named, store.folder), encoding="utf-8")
+    shared.open(tmp_path / "page.html")
+    shared.choose("runs", "0")
+    drawn_ = "return ['measured', 'exact'].map((kind) => document.querySelectorAll(`#chart .${kind}`).length)"
+    assert shared.js(drawn_) == [3, 3]
+    words = "The quantities have the values of this run."
+    assert shared.text("#run-words") == words
+    link = shared.js("return explorer.texts.link()").split("#")[1]
+    shared.choose("q-smoothness", "3", "input")
+    assert shared.text("#run-words") == "Some quantities no longer have the values of this run."
+    shared.open(tmp_path / "page.html", "#" + link)
+    assert shared.text("#run-words") == words
+    shared.choose("bound", "decaying_k.theorem_1_appendix")
+    assert shared.text("#run-words") == "", "what another bound's run told is gone"
+    shared.choose("runs", "0")
+    before = shared.state()
+    assert {len(numbers) for numbers in before["lists"].values()} == {0, 4}, "none is left of the example's three"
+    shared.open(tmp_path / "page.html", "#" + shared.js("return explorer.texts.link()").split("#")[1])
+    assert shared.state() == before
+    assert shared.find("#notice").get_property("hidden"), shared.text("#notice")
+    assert not shared.complaints()
 
 
 # ---- one client of many ----

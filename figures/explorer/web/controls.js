@@ -68,7 +68,7 @@ function setList(q, field) {
   complain(q.name, why, field);
   if (why) return;
   state.lists[q.name] = list;
-  arrange();
+  choosable();
 }
 
 /* Where a list says how many there are, the number cannot be chosen. */
@@ -76,6 +76,6 @@ function countable() {
   for (const b of shown()) if (b.axis && $(`q-${b.axis}`)) {
     const lists = choices.lists(b);
     for (const id of [`q-${b.axis}`, `s-${b.axis}`]) $(id).disabled = lists.length > 0;
-    if (lists.length) $(`q-${b.axis}`).value = String(lists[0].length);
+    $(`q-${b.axis}`).value = String(lists.length ? lists[0].length : choices.value(b.axis));
   }
 }

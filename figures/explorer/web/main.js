@@ -45,18 +45,23 @@ function choose(name) {
 
 /* ---- drawing ---- */
 
-/* A change of what is on the page: all controls anew. */
+/* A change of what is on the page: all controls anew, which takes the focus from them. */
 function arrange() {
   describe();
   const same = comparable(main());
   put("overlay", new Option("nothing", ""), ...same.map((b) => new Option(b.name, b.name)));
+  sliders();
+  choosable();
+}
+
+/* A change of what can be chosen: the controls of the quantities stay. */
+function choosable() {
   if (!axes().some((q) => q.name === state.x)) Object.assign(state, { x: firstAxis(), from: "", to: "" });
   membered();
   put("x", ...axes().map((q) => new Option(words(q.name), q.name)));
   if (!state.x) put("x", new Option("none", ""));
   for (const id of ["bound", "overlay", "x", "from", "to", "y", "terms", "vacuous", "member"]) $(id).value = state[id];
   $("runs").value = state.run;
-  sliders();
   countable();
   changed();
 }
@@ -88,6 +93,7 @@ function redraw() {
     if ($("table").open) values(shown);
   } else for (const id of ["chart", "legend", "minimum", "values"]) put(id);
   readout(shown);
+  put("run-words", runWords());
   $("chart").setAttribute("aria-label", $("readout").textContent);
   void $("chart").getBoundingClientRect();
   timing.redraws.push(performance.now() - begin);
@@ -116,12 +122,12 @@ function run(index) {
   state.run = index;
   const found = main().points[Number(index)];
   if (index !== "" && found) {
+    const lists = Object.values(found.values).some(Array.isArray);
+    for (const q of main().quantities) if (lists && q.axis) state.lists[q.name] = []; // another run's, or the example's
     for (const [name, value] of Object.entries(found.values)) (Array.isArray(value) ? state.lists : state.values)[name] = value;
     if (axes().some((q) => q.name === "rounds")) state.x = "rounds";
   }
   arrange();
-  const missing = found?.missing.length ? ` The run does not tell ${found.missing.map(words).join(", ")}.` : "";
-  put("run-words", index === "" || !found ? "" : `The quantities have the values of this run.${missing}`);
 }
 
 function listen() {

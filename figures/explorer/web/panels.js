@@ -63,6 +63,16 @@ function readout(shown) {
   if (!b.conditions.length) put("conditions", made("li", {}, "Nothing is asked for."));
 }
 
+/* What the quantities have to do with the chosen run. */
+function runWords() {
+  const found = main().points[Number(state.run)];
+  if (state.run === "" || !found) return "";
+  const held = (name) => (owned(name)?.axis ? choices.list(name) : choices.value(name));
+  const same = Object.entries(found.values).every(([name, value]) => String(held(name)) === String(value));
+  const missing = found.missing.length ? ` The run does not tell ${found.missing.map(words).join(", ")}.` : "";
+  return `${same ? "The quantities have the values of this run." : "Some quantities no longer have the values of this run."}${missing}`;
+}
+
 function condition({ words: text, kind, formula }, i, failed) {
   const word = kind === "numeric" || kind === "domain" ? (failed.includes(i) ? "fails" : "holds") : "assumed";
   const line = made("li", { className: word }, made("strong", {}, word), ` ${text} `);
