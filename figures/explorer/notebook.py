@@ -29,7 +29,7 @@ class Explorer:
 
     def _repr_html_(self) -> str:
         return (
-            f'<iframe title="fedbounds explorer" sandbox="allow-scripts allow-popups" width="100%" '
+            f'<iframe title="fedbounds explorer" sandbox="allow-scripts" allow="clipboard-write" width="100%" '
             f'height="{self.height}" style="border:0" srcdoc="{escape(self.html)}"></iframe>'
         )
 

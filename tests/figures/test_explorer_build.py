@@ -240,7 +240,7 @@ def test_a_bound_by_name_and_by_itself_is_shown_once(tmp_path, capsys, monkeypat
 
 def test_two_bounds_of_one_name_are_refused():
     one = BOUNDS["fedals.one_round"]
-    with pytest.raises(BoundsError, match="got two called 'fedals.one_round'"):
+    with pytest.raises(BoundsError, match=r"got two called 'fedals\.one_round'"):
         fedbounds.explore(one, one.fix(smoothness=2.5))
 
 

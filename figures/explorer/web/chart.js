@@ -1,12 +1,16 @@
 /* The chart as SVG text. Words say what colours and hatches say too. */
 const DECADES = 9, ROW = 20, MOST_ROWS = 4;
+const EMPTY = "the formula has no finite value along this axis";
 const esc = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 
+/* From values to pixels. In units of the larger end, so that no difference of two values leaves the range of numbers. */
 function scale(low, high, log, start, end) {
-  const [a, b] = log ? [Math.log(low), Math.log(high)] : [low, high];
-  const at = (x) => start + ((log ? Math.log(x) : x) - a) / (b - a || 1) * (end - start);
-  return Object.assign(at, { low, high, log, back: (p) => { const t = a + (p - start) / (end - start) * (b - a); return log ? Math.exp(t) : t; } });
+  const size = log ? 1 : Math.max(Math.abs(low), Math.abs(high)), put = (x) => (log ? Math.log(x) : x / size);
+  const a = put(low), b = put(high);
+  return Object.assign((x) => start + (put(x) - a) / (b - a || 1) * (end - start), { low, high, log });
 }
+
+const finite = (x) => Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, x));
 
 /* The range of the y-axis: what is inside the conditions decides, as long as there is any. */
 function yRange(shown) {
@@ -14,14 +18,15 @@ function yRange(shown) {
   const inside = lines.flatMap(({ values, outside }) => values.filter((y, i) => !outside[i] && Number.isFinite(y)));
   const all = inside.length ? inside : lines.flatMap(({ values }) => values.filter(Number.isFinite));
   const every = [...all, ...shown.rows.map((r) => r[2])];
+  if (!every.length) return { low: 0, high: 1, log: false, empty: true };
   const low = Math.min(...every), high = Math.max(...every);
   const positive = every.filter((y) => y > 0);
   const log = state.terms === "stacked" || !positive.length ? false
     : state.y === "log" || (state.y === "auto" && low >= 0 && high > 30 * Math.min(...positive));
   const most = shown.vacuous > 0 && shown.vacuous < 1e3 * high ? Math.max(high, shown.vacuous) : high;
-  if (log) return { low: Math.max(Math.min(...positive) / 1.3, most / 10 ** DECADES), high: most * 1.5, log };
-  const room = (most - Math.min(0, low)) * 0.06 || Math.abs(most) * 0.5 || 1;
-  return { low: Math.min(0, low) - (low < 0 ? room : 0), high: most + room, log };
+  if (log) return { low: Math.max(Math.min(...positive) / 1.3, most / 10 ** DECADES, Number.MIN_VALUE), high: finite(most * 1.5), log };
+  const room = finite(most - Math.min(0, low)) * 0.06 || Math.abs(most) * 0.5 || 1;
+  return { low: finite(Math.min(0, low) - (low < 0 ? room : 0)), high: finite(most + room), log };
 }
 
 const termLines = (c) => (state.terms === "none" || c.bound !== main() || c.bound.terms.length < 2 ? []
@@ -67,9 +72,9 @@ function conditionRows(c, X, top, left, width) {
   return { svg: rows.join(""), count: rows.length };
 }
 
-function frame(X, Y, left, right, top, bottom) {
+function frame(X, Y, left, right, top, bottom, empty) {
   const across = ticks(X.low, X.high, X.log, Math.max(2, Math.floor((right - left) / 70)));
-  const up = ticks(Y.low, Y.high, Y.log, Math.max(2, Math.floor((bottom - top) / 42)));
+  const up = empty ? [] : ticks(Y.low, Y.high, Y.log, Math.max(2, Math.floor((bottom - top) / 42)));
   const grid = up.map((y) => `<path class="grid" d="M${left} ${Y(y).toFixed(1)}H${right}"/><text class="tick" text-anchor="end" x="${left - 6}" y="${(Y(y) + 4).toFixed(1)}">${said(y, 3)}</text>`);
   const below = across.map((x) => `<path class="axis" d="M${X(x).toFixed(1)} ${bottom}v5"/><text class="tick" text-anchor="middle" x="${X(x).toFixed(1)}" y="${bottom + 18}">${said(x, 3)}</text>`);
   return `${grid.join("")}<path class="axis" d="M${left} ${top}V${bottom}H${right}"/>${below.join("")}`;
@@ -95,24 +100,25 @@ function drawnCurve(c, X, Y, what) {
 }
 
 function marks(shown, X, Y, top, bottom, right) {
-  const line = (x, what, label, y) => {
-    if (!(x >= X.low && x <= X.high)) return "";
-    const p = X(x), end = p > right - 130;
-    return `<path class="${what}" d="M${p.toFixed(1)} ${top}V${bottom}"/><text class="halo" text-anchor="${end ? "end" : "start"}" x="${(p + (end ? -4 : 4)).toFixed(1)}" y="${y}">${esc(label)}</text>`;
-  };
   const derived = shown.best?.derived?.at ?? NaN, apart = (s) => !(Math.abs(s.at - derived) <= 1e-9 * derived);
   const found = [[derived, "derived", "smallest (derived)"],
     ...(shown.best?.stated ?? []).filter(apart).map((s) => [s.at, "stated", words(s.name.split(".").pop())])];
   const here = choices.value(state.x);
   const dot = shown.here.total;
   const now = here >= X.low && here <= X.high ? `<path class="here" d="M${X(here).toFixed(1)} ${top}V${bottom}"/>${Number.isFinite(dot) && !(Y.log && dot <= 0) ? `<circle class="now" r="4.5" cx="${X(here).toFixed(1)}" cy="${clamp(Y(dot)).toFixed(1)}"/>` : ""}` : "";
-  return found.map(([x, what, label], i) => line(x, what, label, bottom - 8 - 15 * i)).join("") + now;
+  const drawn = found.filter(([x]) => x >= X.low && x <= X.high).map(([x, what, label]) => ({ p: X(x), what, label }));
+  const label = ({ p, label }, i) => {
+    const [anchor, shift] = p > right - 130 ? ["end", -4] : ["start", 4];
+    return `<text class="halo" text-anchor="${anchor}" x="${(p + shift).toFixed(1)}" y="${bottom - 8 - 15 * i}">${esc(label)}</text>`;
+  };
+  /* Words last: no line crosses them. */
+  return drawn.map(({ p, what }) => `<path class="${what}" d="M${p.toFixed(1)} ${top}V${bottom}"/>`).join("") + now + drawn.map(label).join("");
 }
 
 function runPoints(rows, X, Y) {
-  return rows.filter((r) => r[2] > 0 || !Y.log).map(([kind, x, y, error]) => {
+  return rows.filter((r) => r[1] >= X.low && r[1] <= X.high && (r[2] > 0 || !Y.log)).map(([kind, x, y, error]) => {
     const p = X(x).toFixed(1), q = (value) => clamp(Y(Y.log ? Math.max(value, Y.low) : value)).toFixed(1);
-    return kind === "exact" ? `<path class="exact" d="M${p} ${(Y(y) - 4).toFixed(1)}l4 4l-4 4l-4 -4Z"/>`
+    return kind === "exact" ? `<path class="exact" d="M${p} ${(q(y) - 4).toFixed(1)}l4 4l-4 4l-4 -4Z"/>`
       : `<path class="error" d="M${p} ${q(y - error)}V${q(y + error)}"/><circle class="measured" r="3" cx="${p}" cy="${q(y)}"/>`;
   }).join("");
 }
@@ -127,12 +133,13 @@ function chart(shown, wide) {
   const hatched = intervals(curves[0].x, (i) => curves[0].outside[i], X).map((ends) => rect(ends, top, bottom - top, "silent")).join("");
   const vacuous = shown.vacuous >= Y.low && shown.vacuous <= Y.high ? `<path class="vacuous" d="M${left} ${Y(shown.vacuous).toFixed(1)}H${right}"/><text class="halo" x="${left + 4}" y="${(Y(shown.vacuous) - 5).toFixed(1)}">vacuous above ${said(shown.vacuous)}</text>` : "";
   const target = main().target;
+  const empty = range.empty ? `<text class="empty" text-anchor="middle" x="${(left + right) / 2}" y="${(top + bottom) / 2}">${EMPTY}</text>` : "";
   return `<svg width="${wide}" height="${tall}" viewBox="0 0 ${wide} ${tall}" aria-hidden="true">
 <defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="stripe" d="M0 0V6"/></pattern>
 <clipPath id="plot"><rect x="${left}" y="${top}" width="${right - left}" height="${bottom - top}"/></clipPath></defs>
 <text class="title" x="4" y="14">${esc(united(target.name, target.unit))}${ofMember(main())}</text>
-${hatched}${rows.svg}${frame(X, Y, left, right, top, bottom)}
+${hatched}${rows.svg}${frame(X, Y, left, right, top, bottom, range.empty)}
 <g clip-path="url(#plot)">${curves.map((c, i) => drawnCurve(c, X, Y, i ? "second" : "first")).reverse().join("")}${runPoints(shown.rows, X, Y)}</g>
-${vacuous}${marks(shown, X, Y, top, bottom, right)}
+${vacuous}${empty}${marks(shown, X, Y, top, bottom, right)}
 <text class="title" text-anchor="middle" x="${(left + right) / 2}" y="${tall - 6}">${esc(united(along.q.name, along.q.unit))}${X.log ? ", logarithmic" : ""}</text></svg>`;
 }

@@ -12,7 +12,7 @@ function control(q) {
   label.innerHTML = q.letter;
   label.append(` ${words(q.name)}`);
   const unit = q.unit === "1" ? "" : ` [${q.unit}]`;
-  const hint = made("p", { className: "hint", id: `h-${q.name}` }, `${q.meaning}${unit}; ${q.domain}`);
+  const hint = made("p", { className: "hint", id: `h-${q.name}` }, `${q.meaning}${unit}; ${q.domain}${capped(q.name) ? `; on this page at most ${MOST_MEMBERS}` : ""}`);
   const error = made("p", { className: "error", id: `e-${q.name}`, role: "alert" });
   box.append(label);
   if (!q.simplex) box.append(...number(q, id));
@@ -78,4 +78,20 @@ function countable() {
     for (const id of [`q-${b.axis}`, `s-${b.axis}`]) $(id).disabled = lists.length > 0;
     $(`q-${b.axis}`).value = String(lists.length ? lists[0].length : choices.value(b.axis));
   }
+}
+
+/* ---- the choices above the chart ---- */
+
+const FIELDS = { from: "from", to: "to", vacuous: "vacuous above" };
+
+/* Takes what was typed into them, or says why it cannot be drawn; what was good before stays on the chart. */
+function plainly() {
+  const q = owned(state.x), text = {}, why = {};
+  for (const id of Object.keys(FIELDS)) why[id] = refusedPlain(id, text[id] = $(id).value.trim());
+  const good = !why.from && !why.to, span = good && q ? ends(q, text) : {};
+  if (span.from >= span.to) why[text.from ? "from" : "to"] = text.from ? `must be below ${said(span.to)}, where the axis ends` : `must be above ${said(span.from)}, where the axis starts`;
+  if (!why.from && !why.to) Object.assign(state, { from: text.from, to: text.to });
+  if (!why.vacuous) state.vacuous = text.vacuous;
+  for (const id of Object.keys(FIELDS)) $(id).setAttribute("aria-invalid", why[id] ? "true" : "false");
+  put("e-choices", Object.keys(FIELDS).filter((id) => why[id]).map((id) => `${FIELDS[id]}: ${why[id]}; got ${text[id]}`).join(". "));
 }

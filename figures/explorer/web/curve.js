@@ -4,12 +4,15 @@ const POINTS = 200;
 function span() {
   const q = owned(state.x);
   if (!q) return null;
-  const [low, high, log] = q.slider;
-  const from = within(state.from, q, low), to = within(state.to, q, high);
-  return from < to ? { q, from, to, log: Boolean(log) && from > 0 } : { q, from: low, to: high, log: Boolean(log) };
+  const chosen = ends(q, state), { from, to } = chosen.from < chosen.to ? chosen : ends(q, { from: "", to: "" });
+  return { q, from, to, log: Boolean(q.slider[2]) && from > 0 };
 }
 
-const within = (text, q, otherwise) => (text !== "" && !refusal(q, typed(text)) ? typed(text) : otherwise);
+/* Where the x-axis starts and ends: as typed, else as the slider. */
+function ends({ name, slider: [low, high] }, { from, to }) {
+  const most = capped(name) ? Math.min(high, MOST_MEMBERS) : high;
+  return { from: from === "" ? low : typed(from), to: to === "" ? most : typed(to) };
+}
 
 function places({ q, from, to, log }) {
   const raw = spaced(from, to, log, POINTS).map((x) => (q.whole ? Math.round(x) : x)).filter((x) => !refusal(q, x));

@@ -62,6 +62,7 @@ function choosable() {
   if (!state.x) put("x", new Option("none", ""));
   for (const id of ["bound", "overlay", "x", "from", "to", "y", "terms", "vacuous", "member"]) $(id).value = state[id];
   $("runs").value = state.run;
+  plainly();
   countable();
   changed();
 }
@@ -138,13 +139,8 @@ function listen() {
     if (id === "x") state.from = state.to = "";
     arrange();
   });
-  for (const id of ["from", "to", "y", "terms", "vacuous"]) $(id).addEventListener("input", () => {
-    const text = $(id).value.trim(), why = refusedPlain(id, text);
-    $(id).setAttribute("aria-invalid", why ? "true" : "false");
-    $(id).title = why;
-    state[id] = why ? "" : text;
-    changed();
-  });
+  for (const id of ["y", "terms"]) $(id).addEventListener("input", () => { state[id] = $(id).value; changed(); });
+  for (const id of Object.keys(FIELDS)) $(id).addEventListener("input", () => { plainly(); changed(); });
   $("runs").addEventListener("change", () => run($("runs").value));
   $("table").addEventListener("toggle", changed);
   $("reset").addEventListener("click", () => choose(state.bound));
@@ -163,6 +159,7 @@ async function start() {
   ({ claims, papers } = data);
   bounds = new Map(data.bounds.map((b) => [b.name, b]));
   $("layout").hidden = false;
+  $("layout").classList.toggle("alone", bounds.size === 1);
   document.querySelector("[data-copy=link]").hidden = location.protocol === "about:";
   wide = Math.floor($("chart").getBoundingClientRect().width);
   open(location.hash);

@@ -20,16 +20,22 @@ function typed(text) {
   return more !== undefined ? NaN : below === undefined ? above : above / below;
 }
 
+/* A page evaluates every client and class at every point of the chart: so many of them it can redraw while a slider moves. */
+const MOST_MEMBERS = 10000;
+const capped = (name) => name === "clients" || name === "classes";
+
 /* Why x is no value of the quantity; empty where it is one. */
 function refusal(quantity, x) {
   const { low = -Infinity, high = Infinity, open, whole } = quantity;
   const outside = x < low || x > high || (open[0] && x === low) || (open[1] && x === high);
   if (!Number.isFinite(x)) return "write a number, such as 0.5, 1e-3 or 1/3";
+  if (capped(quantity.name) && x > MOST_MEMBERS) return `must be at most ${MOST_MEMBERS} on this page`;
   return outside || (whole && x !== Math.round(x)) ? `must be ${quantity.domain.split(/[,;] (?=<=|per)/)[0]}` : "";
 }
 
+/* Each end is weighed alone: their ratio or difference can be beyond the largest number. */
 function spaced(low, high, log, steps) {
-  const at = (t) => (log ? low * (high / low) ** t : low + (high - low) * t);
+  const at = (t) => (log ? low ** (1 - t) * high ** t : low * (1 - t) + high * t);
   return Array.from({ length: steps + 1 }, (_, s) => (s === steps ? high : at(s / steps)));
 }
 
@@ -62,10 +68,11 @@ function ticks(low, high, log, most) {
       return step === 1 && fuller.length <= most ? fuller : decades;
     }
   }
-  const rough = (high - low) / Math.max(1, most);
+  const rough = high / most - low / most;
   const size = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((m) => m * size).find((s) => s >= rough);
-  const found = [];
-  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) found.push(Number((k * step).toPrecision(10)));
-  return found;
+  const first = Math.ceil(low / step - 1e-9), count = Math.floor(high / step + 1e-9) - first + 1;
+  if (!(count >= 1 && count <= most + 2 && first + count > first)) return [low, high]; // too narrow, or wide, for round numbers
+  const found = Array.from({ length: count }, (_, k) => Number(((first + k) * step).toPrecision(10)));
+  return found.filter(Number.isFinite);
 }
