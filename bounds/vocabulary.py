@@ -66,6 +66,7 @@ client_gradient_variance = quantity("client_gradient_variance", r"\sigma_k^2", "
 grad_cap_sq      = quantity("grad_cap_sq", "G^2", "bound on the squared gradient norm along the run", GRADIENT**2, NONNEGATIVE)
 dissimilarity_offset = quantity("dissimilarity_offset", "G^2", "gradient dissimilarity where the global gradient vanishes", GRADIENT**2, NONNEGATIVE)
 dissimilarity_factor = quantity("dissimilarity_factor", "B^2", "factor of the squared global gradient norm in the mean squared client gradient", domain=AT_LEAST_ONE)
+optimum_dissimilarity = quantity("optimum_dissimilarity", r"\zeta_\star^2", "mean squared gradient of the clients at the global minimiser", GRADIENT**2, NONNEGATIVE)
 heterogeneity    = quantity("heterogeneity", r"\Gamma", "smallest global loss minus the weighted mean of the smallest client losses", LOSS, NONNEGATIVE)
 noise_level      = quantity("noise_level", "Z", "gradient variance, heterogeneity and client drift together, as they enter a convergence bound", GRADIENT**2, NONNEGATIVE)
 complexity       = quantity("complexity", r"\mathcal{C}", "complexity of the model class (such as its VC dimension)", domain=NONNEGATIVE)

@@ -1,0 +1,113 @@
+"""What a theorem assumes besides the class, by the vocabulary's words: one or more named constraints each.
+
+Exact ones say all there is to say. Relaxations hold an assumption made at every model to the models that are visited:
+they let in more federations than the theorem does, so that a worst case under them is an upper estimate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from .formulation import Evaluation, Formulation
+from .program import Constraint
+from .space import Array
+
+Values = Mapping[str, float]
+
+
+class Word(NamedTuple):
+    """How a quantity limits a federation; ``relaxed`` says in words what is lost, empty if nothing."""
+
+    constraints: Callable[[Formulation, Values], list[Constraint]]
+    relaxed: str = ""
+    convex: bool | None = None
+    """Whether it needs convex functions (True), others (False) or either (None)."""
+
+
+def common(f: Formulation) -> list[Evaluation]:
+    """The models that all clients are evaluated at: every server model but the last, whatever else was asked for."""
+    for round_ in range(len(f.recorded.path)):
+        f.server(round_)
+    return [e for e in f.evaluations if e.shared]
+
+
+# ---- where the run begins ----
+
+
+def _distance(f: Formulation, values: Values) -> list[Constraint]:
+    start = f.server(0)
+    return [Constraint("initial_distance_sq", f.square(start.points), values["initial_distance_sq"])]
+
+
+def _initial_gap(f: Formulation, values: Values) -> list[Constraint]:
+    return [Constraint("initial_gap", f.gap(f.server(0)), values["initial_gap"])]
+
+
+def _grad_norm(f: Formulation, values: Values) -> list[Constraint]:
+    return [Constraint("grad_norm_sq", f.global_gradient(f.server(0)), values["grad_norm_sq"])]
+
+
+def _before_last(f: Formulation, values: Values) -> list[Constraint]:
+    """The distance from the minimiser before the last local iteration."""
+    place = f.points(f.averages[-2])
+    return [Constraint("distance_sq", f.square(place), values["distance_sq"])]
+
+
+# ---- how unlike the clients are ----
+
+
+def _optimum(f: Formulation, values: Values) -> list[Constraint]:
+    return [Constraint("optimum_dissimilarity", f.square(f.optimum.gradients), values["optimum_dissimilarity"])]
+
+
+def _heterogeneity(f: Formulation, values: Values) -> list[Constraint]:
+    """``F* - mean min f_i <= Gamma``; F* is 0."""
+    return [Constraint("heterogeneity", -f.loss(f.own_minima), values["heterogeneity"])]
+
+
+def _dissimilarity(f: Formulation, values: Values) -> list[Constraint]:
+    factor, offset = values.get("dissimilarity_factor", 1.0), values["dissimilarity_offset"]
+    rows = [f.square(e.gradients) - factor * f.global_gradient(e) for e in common(f)]
+    return [Constraint("dissimilarity_offset", row, offset) for row in rows]
+
+
+def _gradients(f: Formulation, values: Values) -> list[Constraint]:
+    """Every client's gradients along its own run."""
+    found = []
+    for e in f.walked:
+        found += [
+            Constraint("grad_cap_sq", f.of_member(k, g, g), values["grad_cap_sq"]) for k, g in enumerate(e.gradients)
+        ]
+    return found
+
+
+# ---- F ----
+
+
+def _polyak(f: Formulation, values: Values) -> list[Constraint]:
+    mu = values["pl_constant"]
+    return [Constraint("pl_constant", 2 * mu * f.gap(e) - f.global_gradient(e)) for e in common(f)]
+
+
+def lower_bounded(f: Formulation) -> list[Constraint]:
+    """inf F is below what a step of 1/L from any visited model reaches."""
+    rows: list[Array] = [f.global_gradient(e) / (2 * f.smoothness) - f.gap(e) for e in common(f)]
+    return [Constraint("class", row) for row in rows]
+
+
+VISITED = "holds at the visited models, not at all"
+
+WORDS: dict[str, Word] = {
+    "initial_distance_sq": Word(_distance, convex=True),
+    "initial_gap": Word(_initial_gap),
+    "grad_norm_sq": Word(_grad_norm),
+    "distance_sq": Word(_before_last, convex=True),
+    "optimum_dissimilarity": Word(_optimum, convex=True),
+    "heterogeneity": Word(_heterogeneity, convex=True),
+    "dissimilarity_offset": Word(_dissimilarity, f"gradient dissimilarity {VISITED}"),
+    "grad_cap_sq": Word(_gradients),
+    "pl_constant": Word(_polyak, f"the Polyak-Lojasiewicz inequality {VISITED}"),
+}
+LOWER = "F stays above inf F where a step of 1/L from a visited model leads, not everywhere"
+ALSO = ("smoothness", "strong_convexity", "dissimilarity_factor")

@@ -1,0 +1,206 @@
+"""A federation that nobody knows but by its class: where its functions are evaluated, and what interpolates there.
+
+Client k's function is L-smooth and mu-strongly convex (mu = 0: convex; mu < 0: of curvature at least mu, mu = -L
+being plain L-smoothness). Values and gradients at finitely many points belong to one if and only if, for all pairs,
+
+    f_i >= f_j + <g_j, x_i - x_j> + mu/2 |x_i - x_j|^2 + |g_i - g_j - mu (x_i - x_j)|^2 / (2 (L - mu))
+
+(Taylor, Hendrickx and Glineur 2017, Theorem 4, after taking mu/2 |x|^2 away). So a worst case over the class is one
+over numbers. Functions are moved so that the minimiser of F is the origin and every f_i is 0 there; non-convex ones so
+that the start is the origin and every f_i is 0 there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+
+from .program import Constraint
+from .recording import Recorded
+from .space import Array, SAME, Space
+
+Rows = list[Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Every member's function at a point of its own: rows of points and gradients, places of the values (None: 0)."""
+
+    points: Rows
+    gradients: Rows
+    values: tuple[int | None, ...]
+    shared: bool = False
+    """Whether all clients are at one model."""
+
+
+@dataclass(eq=False)
+class Formulation:
+    """The run of ``recorded`` on functions of the class; ``room`` is how many extra vectors and values it may take."""
+
+    recorded: Recorded
+    smoothness: float
+    strong_convexity: float
+    convex: bool
+    symmetric: bool = True
+    room: tuple[int, int] = (0, 0)
+    evaluations: list[Evaluation] = field(default_factory=list, init=False)
+    walked: list[Evaluation] = field(default_factory=list, init=False)
+    taken_values: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        self.space = Space(self.recorded, self.symmetric, self.room[0], self._change)
+        self._known: dict[bytes, Evaluation] = {}
+        if self.convex:
+            self._place("optimum", self.points(0 * self.recorded.server[0]), self.space.fresh(balanced=True), zero=True)
+        for j in range(self.recorded.gradients):
+            self._asked(j)
+
+    @property
+    def _change(self) -> float:
+        """How much a gradient changes in a step, about."""
+        return min(1.0, self.smoothness * max(self.recorded.step_sizes))
+
+    @classmethod
+    def roomy(cls, recorded: Recorded, smoothness: float, lower: float, convex: bool, symmetric: bool) -> Formulation:
+        """One with more room than any statement takes, to find out how much this one takes."""
+        return cls(recorded, smoothness, lower, convex, symmetric, (2 * recorded.gradients + 10, 0))
+
+    @property
+    def taken(self) -> tuple[int, int]:
+        return self.space.taken, self.taken_values
+
+    # ---- points ----
+
+    def points(self, recorded: Array) -> Rows:
+        """A vector that is the same for all clients, or ``(clients, n)`` one for each, as the members' rows."""
+        each = np.broadcast_to(recorded, (self.recorded.clients, recorded.shape[-1]))
+        rows = [self.space.member(each[k], k) for k in range(self.space.members)]
+        if not self.convex:  # the start is the origin
+            for row in rows:
+                row[0] = 0.0
+        return rows
+
+    def _key(self, points: Rows) -> bytes:
+        return (np.round(np.array(points), 10) + 0.0).tobytes()  # no negative zeros
+
+    def _one_model(self, points: Rows) -> bool:
+        mean = self.space.mean(points)
+        return all(np.abs(row - mean).max() < SAME for row in points)
+
+    def _place(self, key: str, points: Rows, gradients: Rows, zero: bool = False) -> Evaluation:
+        values: list[int | None] = []
+        for _ in range(self.space.members):
+            values.append(None if zero else self.taken_values)
+            self.taken_values += not zero
+        found = Evaluation(points, gradients, tuple(values), self._one_model(points) and key != "own")
+        self.evaluations.append(found)
+        self._known[key.encode() or self._key(points)] = found
+        if key:
+            self._known[self._key(points)] = found
+        return found
+
+    def _asked(self, j: int) -> None:
+        """The j-th gradient that every client computes along its run."""
+        points = self.points(self.recorded.asked[:, j])
+        gradients = [self.space.unit(k, j) for k in range(self.space.members)]
+        self.walked.append(self._place("", points, gradients, zero=not self.convex and j == 0))
+
+    def at(self, recorded: Array) -> Evaluation:
+        """All functions at a vector (or one for each client) that the recorder wrote."""
+        points = self.points(recorded)
+        return self._known.get(self._key(points)) or self._place("", points, self.space.fresh())
+
+    @property
+    def optimum(self) -> Evaluation:
+        return self._known[b"optimum"]
+
+    @property
+    def own_minima(self) -> Evaluation:
+        """Every function at a minimiser of its own."""
+        nothing = [self.space.zero() for _ in range(self.space.members)]
+        return self._known.get(b"own") or self._place("own", self.space.fresh(), nothing)
+
+    def server(self, round_: int) -> Evaluation:
+        return self.at(self.recorded.server[round_])
+
+    @cached_property
+    def averages(self) -> tuple[Array, ...]:
+        """The virtual averages of all clients' local models, iteration by iteration, the last server model included."""
+        means = [path.mean(0)[:-1] for path in self.recorded.path]
+        return (*np.concatenate(means), self.recorded.server[-1])
+
+    @cached_property
+    def floor(self) -> int:
+        """The place of inf F among the values, for functions without a minimiser to speak of."""
+        self.taken_values += 1
+        return self.taken_values - 1
+
+    # ---- linear forms in (packed inner products, values) ----
+
+    @property
+    def width(self) -> int:
+        return self.space.packed + self.room[1]
+
+    def inner(self, u: Rows, v: Rows) -> Array:
+        """The mean over clients of ``<u_k, v_k>``."""
+        form = np.zeros(self.width)
+        form[: self.space.packed] = np.mean([self.space.inner(a, b) for a, b in zip(u, v, strict=True)], axis=0)
+        return form
+
+    def of_member(self, member: int, u: Array, v: Array) -> Array:
+        """``<u, v>`` of one member's vectors; in symmetric coordinates of every client's."""
+        form = np.zeros(self.width)
+        form[: self.space.packed] = self.space.inner(u, v)
+        return form
+
+    def square(self, rows: Rows) -> Array:
+        """The mean over clients of ``|u_k|^2``."""
+        return self.inner(rows, rows)
+
+    def mean(self, rows: Rows) -> Rows:
+        """The average over clients, for every member."""
+        return [self.space.mean(rows)] * self.space.members
+
+    def global_gradient(self, at: Evaluation) -> Array:
+        """``|grad F|^2``."""
+        return self.square(self.mean(at.gradients))
+
+    def value(self, place: int | None) -> Array:
+        form = np.zeros(self.width)
+        if place is not None and self.room[1]:
+            form[self.space.packed + place] = 1.0
+        return form
+
+    def loss(self, at: Evaluation) -> Array:
+        """``F``: the mean of the clients' values."""
+        loss: Array = np.mean([self.value(place) for place in at.values], axis=0)
+        return loss
+
+    def gap(self, at: Evaluation) -> Array:
+        """``F - F*``."""
+        return self.loss(at) if self.convex else self.loss(at) - self.value(self.floor)
+
+    # ---- what makes it a federation of the class ----
+
+    def interpolation(self) -> list[Constraint]:
+        """One inequality per member and ordered pair of its points."""
+        found = []
+        for k in range(self.space.members):
+            at = [(e.points[k], e.gradients[k], e.values[k]) for e in self.evaluations]
+            for (i, a), (j, b) in permutations(enumerate(at), 2):
+                found.append(Constraint("class", self._pair(a, b), late=abs(i - j) > 1 and min(i, j) > 0))
+        return found
+
+    def _pair(self, one: Any, other: Any) -> Array:
+        (x, g, f), (y, h, e) = one, other
+        L, mu = self.smoothness, self.strong_convexity
+        apart, bent = x - y, g - h - mu * (x - y)
+        form = self.value(e) - self.value(f)
+        inner = self.space.inner
+        form[: self.space.packed] += inner(h, apart) + mu / 2 * inner(apart, apart)
+        form[: self.space.packed] += inner(bent, bent) / (2 * (L - mu))
+        return form

@@ -1,0 +1,133 @@
+"""What is worst: the vocabulary's words for how far a run is from its goal, as linear forms, by the statistic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+
+from bounds.core import Statistic
+
+from .formulation import Formulation
+from .program import WorstCaseError
+from .space import Array
+
+Series = Callable[[Formulation], list[Array]]
+"""A metric at every server model from the first to the last, or in every round or iteration."""
+
+
+def _servers(f: Formulation) -> range:
+    return range(len(f.recorded.server))
+
+
+def _at_servers(what: Callable[[Formulation, Array], Array]) -> Series:
+    return lambda f: [what(f, model) for model in f.recorded.server]
+
+
+def _along(what: Callable[[Formulation, Array], Array]) -> Series:
+    return lambda f: [what(f, model) for model in f.averages]
+
+
+def _distance(f: Formulation, model: Array) -> Array:
+    if not f.convex:
+        raise WorstCaseError("distance_sq is measured from the minimiser, which non-convex losses need not have")
+    return f.square(f.points(model))
+
+
+def _gradient(f: Formulation, model: Array) -> Array:
+    return f.global_gradient(f.at(model))
+
+
+def _gap(f: Formulation, model: Array) -> Array:
+    return f.gap(f.at(model))
+
+
+def _divergence(f: Formulation) -> list[Array]:
+    """Mean squared distance of the clients' last local models from the server's, 0 before the first round."""
+    found = [np.zeros(f.width)]
+    for path, model in zip(f.recorded.path, f.recorded.server[1:], strict=True):
+        found.append(f.square(f.points(path[:, -1] - model)))
+    return found
+
+
+def _drift(f: Formulation) -> list[Array]:
+    """Per round: squared distances of the local models from the server model, summed over the steps."""
+    found = []
+    for path, model in zip(f.recorded.path, f.recorded.server, strict=False):
+        found.append(sum((f.square(f.points(path[:, j] - model)) for j in range(path.shape[1] - 1)), np.zeros(f.width)))
+    return found
+
+
+def _consensus(f: Formulation) -> list[Array]:
+    """Per iteration: mean squared distance of the local models from their average."""
+    locals_ = [path[:, j] for path in f.recorded.path for j in range(path.shape[1] - 1)]
+    return [f.square(f.points(models - models.mean(0))) for models in locals_]
+
+
+def _steps(f: Formulation) -> list[Array]:
+    server = f.recorded.server
+    return [f.square(f.points(b - a)) for a, b in pairwise(server)]
+
+
+def _change(f: Formulation) -> list[Array]:
+    losses = [f.loss(f.server(r)) for r in _servers(f)]
+    return [b - a for a, b in pairwise(losses)]
+
+
+def _path_drift(f: Formulation) -> list[Array]:
+    """Per round: the mean over clients of ``|grad f_k(w) - mean gradient of the local steps|^2``."""
+    found, begin = [], 0
+    for r, path in enumerate(f.recorded.path):
+        at, steps = f.server(r), path.shape[1] - 1
+        walked = f.walked[begin : begin + steps]
+        begin += steps
+        rows = [g - np.mean([e.gradients[k] for e in walked], axis=0) for k, g in enumerate(at.gradients)]
+        found.append(f.square(rows))
+    return found
+
+
+METRICS: dict[str, Series] = {
+    "distance_sq": _at_servers(_distance),
+    "optimality_gap": _at_servers(_gap),
+    "grad_norm_sq": _at_servers(_gradient),
+    "mean_grad_norm_sq": _at_servers(_gradient),
+    "divergence": _divergence,
+    "mean_divergence": _divergence,
+    "final_divergence": _divergence,
+    "next_divergence": _divergence,
+    "local_drift": _drift,
+    "consensus_distance": _consensus,
+    "global_step": _steps,
+    "loss_change": _change,
+    "mean_gradient_drift": _path_drift,
+    "next_distance_sq": _along(_distance),
+}
+ITERATIONS: dict[str, Series] = {
+    "distance_sq": _along(_distance),
+    "next_distance_sq": _along(_distance),
+    "optimality_gap": _along(_gap),
+    "grad_norm_sq": _along(_gradient),
+    "consensus_distance": _consensus,
+}
+PER_ROUND = ("local_drift", "global_step", "loss_change", "mean_gradient_drift", "consensus_distance")
+"""Read in every round or iteration, where others are read at models: before the first and after every one."""
+
+
+def objectives(f: Formulation, metric: str, statistic: Statistic) -> tuple[Array, ...]:
+    """What is maximised: one form, or several of which the smallest counts.
+
+    ``mean`` leaves out the last model, as the papers' means over t = 0..T-1 do; ``min`` leaves it out over rounds and
+    counts it over iterations, as everywhere in this project; ``every`` and ``last`` look at the last.
+    """
+    along = statistic.over == "iterations"
+    table = ITERATIONS if along else METRICS
+    if metric not in table:
+        raise WorstCaseError(f"the metric must be one of {', '.join(sorted(table))}; got {metric!r}")
+    series = table[metric](f)
+    before = series if metric in PER_ROUND else series[:-1]
+    if statistic.kind == "min":
+        return tuple(series if along else before)
+    if statistic.kind in ("mean", "expectation"):
+        return (np.mean(before, axis=0),)
+    return (series[-1],)

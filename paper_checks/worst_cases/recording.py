@@ -1,0 +1,221 @@
+"""What a method does to gradients it cannot know: its own hooks, played on coefficients instead of numbers.
+
+A deterministic first-order method adds and scales vectors: the start and the gradients it asks for. Played with models
+that *are* coefficient rows over these vectors, with an oracle that answers every question by a fresh unit row, the
+training loop itself writes every model of a run as a combination of them. No algorithm is written twice, and a user's
+own is served like the papers'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from empirics.algorithm import Algorithm, renamed, State
+from empirics.errors import EmpiricsError
+from empirics.exact.maps import Tracing
+from empirics.setting import Setting
+from empirics.train import play
+
+Array = np.ndarray[Any, Any]
+LINEAR = 1e-9
+SAME = 1e-12
+
+
+@dataclass(frozen=True)
+class GivenSteps:
+    """Local steps round by round; the last number serves all later rounds."""
+
+    steps: tuple[int, ...]
+    needs_loss: ClassVar[bool] = False
+
+    def __call__(self, state: State, steps: int, step_size: float) -> tuple[int, float]:
+        return self.steps[min(state.round, len(self.steps) - 1)], step_size
+
+
+def with_steps(algorithm: Algorithm, steps: Sequence[int]) -> Algorithm:
+    """``algorithm`` with these numbers of local steps, one per round."""
+    if not steps or any(k < 1 for k in steps):
+        raise EmpiricsError(f"local steps per round must be whole numbers >= 1; got {tuple(steps)}")
+    return renamed(algorithm, algorithm.name, steps=GivenSteps(tuple(int(k) for k in steps)))
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """A run whose models are rows over the start (first column) and every client's gradients, in the order asked.
+
+    ``asked (clients, m, n)`` are the models at which client k asked for its gradients 1 to m; column
+    ``1 + k m + j`` stands for the j-th answer. ``server (R+1, n)``, ``path[r] (clients, K_r + 1, n)``.
+    """
+
+    asked: Array
+    server: Array
+    path: tuple[Array, ...]
+    step_sizes: tuple[float, ...]
+
+    @property
+    def clients(self) -> int:
+        return int(self.asked.shape[0])
+
+    @property
+    def gradients(self) -> int:
+        """How many gradients a client computes."""
+        return int(self.asked.shape[1])
+
+
+@dataclass(eq=False)
+class _Oracle:
+    """The model of a play: ``start`` is the first of ``vectors``, the j-th gradient of client k another one."""
+
+    clients: int
+    vectors: Tensor
+    gradients: int
+    asked: list[list[Tensor]] = field(init=False)
+
+    stacked: ClassVar[bool] = True
+    dtype: ClassVar[torch.dtype] = torch.float64
+
+    def __post_init__(self) -> None:
+        self.asked = [[] for _ in range(self.clients)]
+
+    @property
+    def dim(self) -> int:
+        return int(self.vectors.shape[1])
+
+    @property
+    def layers(self) -> Mapping[str, slice]:
+        return {"model": slice(0, self.dim)}
+
+    def start(self, seed: int) -> Tensor:
+        return self.vectors[0].clone()
+
+    def task_loss(self, w: Tensor, batch: Tensor) -> Tensor:
+        raise EmpiricsError("exact worst cases cover methods that ask for gradients of the task loss and nothing else")
+
+    def gradient(self, w: Tensor, batch: Tensor) -> Tensor:
+        answers = [self._answer(client, model) for client, model in zip(batch.tolist(), w, strict=True)]
+        return self.vectors[answers]
+
+    def _answer(self, client: int, model: Tensor) -> int:
+        """The column of a client's gradient at a model: the one given before where it asks the same again."""
+        asked = self.asked[client]
+        if not self.gradients:  # only counting: every question is a new one
+            asked.append(model.clone())
+            return 0
+        for j, before in enumerate(asked):
+            if torch.allclose(before, model, rtol=SAME, atol=SAME * float(self.vectors.abs().max())):
+                return 1 + client * self.gradients + j
+        asked.append(model.clone())
+        return client * self.gradients + len(asked)
+
+
+@dataclass(frozen=True, eq=False)
+class Members:
+    """The federation of a play: a batch says which clients the rows belong to."""
+
+    clients: int
+
+    inputs: ClassVar[Tensor] = torch.zeros(0)
+
+    @property
+    def client_sizes(self) -> Array:
+        return np.ones(self.clients)
+
+    def draw(self, seed: int, round_: int, clients: Array, steps: Array, batch: int) -> Rows:
+        return Rows(torch.from_numpy(np.asarray(clients)))
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The clients of some rows, in every step the same."""
+
+    clients: Tensor
+
+    def part(self, chosen: slice) -> Rows:
+        return Rows(self.clients[chosen])
+
+    def at(self, active: int, step: int) -> Tensor:
+        return self.clients[:active]
+
+
+def record(algorithm: Algorithm, setting: Setting) -> Recorded:
+    """Play ``setting.rounds`` rounds with all ``setting.cohort`` clients; refuses a method that is not linear."""
+    refuse(algorithm, setting)
+    clients = setting.cohort
+    gradients = 0
+    oracle = _Oracle(clients, torch.zeros(1, 1, dtype=torch.float64), gradients)
+    played = _played(oracle, algorithm, setting)
+    while gradients != (counted := _counted(oracle, algorithm)):  # once to count, again if some are asked twice
+        gradients = counted
+        oracle = _Oracle(clients, torch.eye(1 + clients * gradients, dtype=torch.float64), gradients)
+        played = _played(oracle, algorithm, setting)
+    found = Recorded(_questions(oracle), *played)
+    _check_linear(found, algorithm, setting)
+    return found
+
+
+def _counted(oracle: _Oracle, algorithm: Algorithm) -> int:
+    counts = {len(asked) for asked in oracle.asked}
+    if len(counts) != 1:
+        raise EmpiricsError(f"{algorithm}: all clients must ask for as many gradients; got {sorted(counts)}")
+    return counts.pop()
+
+
+def _questions(oracle: _Oracle) -> Array:
+    """The models ``(clients, m, n)`` at which gradients were asked for."""
+    asked: Array = torch.stack([torch.stack(rows) for rows in oracle.asked]).numpy()
+    return asked
+
+
+def refuse(algorithm: Algorithm, setting: Setting) -> None:
+    """One line on what has no exact worst case."""
+    if algorithm.steps.needs_loss or algorithm.needs_labels:
+        raise EmpiricsError(f"{algorithm} looks at losses or labels: an exact worst case needs a fixed-step method")
+    if setting.local_epochs is not None:
+        raise EmpiricsError("an exact worst case has no samples to pass over: give local_steps instead of local_epochs")
+    if setting.optimizer != "sgd" or setting.clip is not None:
+        raise EmpiricsError(
+            f"an exact worst case needs steps that are linear in the gradients; got optimizer {setting.optimizer!r}"
+            f", clip {setting.clip}"
+        )
+    if setting.sampling != "without_replacement" or setting.client_weight != "uniform":
+        raise EmpiricsError("an exact worst case needs all clients in every round and equal weights")
+
+
+def _played(oracle: _Oracle, algorithm: Algorithm, setting: Setting) -> tuple[Array, tuple[Array, ...], Any]:
+    federation: Any = Members(oracle.clients)
+    everyone = np.arange(oracle.clients), np.ones(oracle.clients)
+    state = algorithm.begin(oracle.start(0), oracle.clients)
+    engine, server, path, sizes = Tracing(), [state.model.numpy().copy()], list[Array](), list[float]()
+
+    def watch(work: Any, ends: Tensor, after: State) -> None:
+        sizes.append(float(work.step_size))
+
+    for _ in range(setting.rounds):
+        engine.forget()
+        state = play(oracle, federation, algorithm, setting, 0, engine, state, cohort=everyone, watch=watch)
+        server.append(state.model.numpy().copy())
+        path.append(engine.models)
+    return np.stack(server), tuple(path), tuple(sizes)
+
+
+def _check_linear(found: Recorded, algorithm: Algorithm, setting: Setting) -> None:
+    """Play again with random vectors in place of unit rows: a linear method makes the same combinations of them."""
+    size = found.server.shape[1]
+    draws = np.random.default_rng(2024)
+    for scale in (1e-2, 1.0, 1e3):
+        vectors = scale * draws.standard_normal((size, 3))
+        oracle = _Oracle(found.clients, torch.from_numpy(vectors), found.gradients)
+        server, _, _ = _played(oracle, algorithm, setting)
+        asked = _questions(oracle)
+        off = max(np.abs(server - found.server @ vectors).max(), np.abs(asked - found.asked @ vectors).max())
+        if not off <= LINEAR * (np.abs(asked).max() + scale):
+            raise EmpiricsError(
+                f"{algorithm} does not add and scale its gradients only (off by {off:.2g} at size {scale:g}): an exact "
+                "worst case covers fixed-step first-order methods; try `fedbounds falsify` instead"
+            )

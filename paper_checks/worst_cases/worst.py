@@ -1,0 +1,230 @@
+"""The exact worst case of a deterministic federated method over a whole class of federations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import isfinite
+from time import perf_counter
+
+import numpy as np
+
+from bounds.core import Statistic
+from bounds.errors import unknown
+from empirics.algorithm import Algorithm
+from empirics.algorithms import algorithm as named
+from empirics.setting import Setting
+
+from . import assumptions as said, metrics
+from .formulation import Formulation
+from .program import Constraint, lagrangian, Program, solve, Solved, WorstCaseError
+from .recording import record, Recorded, with_steps
+
+LAST = Statistic("last", "rounds")
+STEP = 1e-5
+"""Relative step of the derivatives of the Lagrangian, which is smooth: central differences are good to 1e-9."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """Which worst case is meant: everything that was said, nothing that was found.
+
+    ``assumptions`` maps vocabulary words to numbers. ``smoothness`` is needed; with ``strong_convexity`` (0: convex)
+    the clients are convex, without it they are smooth only. ``steps`` gives local steps round by round.
+    """
+
+    algorithm: Algorithm
+    setting: Setting
+    assumptions: Mapping[str, float]
+    metric: str
+    statistic: Statistic = LAST
+    steps: tuple[int, ...] | None = None
+    symmetric: bool = True
+
+    def __post_init__(self) -> None:
+        _check(self.assumptions)
+
+    @property
+    def convex(self) -> bool:
+        return "strong_convexity" in self.assumptions
+
+    @property
+    def method(self) -> Algorithm:
+        return self.algorithm if self.steps is None else with_steps(self.algorithm, self.steps)
+
+    @cached_property
+    def recorded(self) -> Recorded:
+        return record(self.method, self.setting)
+
+    @property
+    def relaxations(self) -> tuple[str, ...]:
+        """What the constraints lose of the assumptions; empty for an exact worst case."""
+        lost = [said.WORDS[w].relaxed for w in self.assumptions if w in said.WORDS and said.WORDS[w].relaxed]
+        return (*lost, *([said.LOWER] if self._floored else []))
+
+    @property
+    def _floored(self) -> bool:
+        asked = "initial_gap" in self.assumptions or "pl_constant" in self.assumptions
+        return not self.convex and (asked or self.metric == "optimality_gap")
+
+    # ---- the program ----
+
+    def program(self) -> Program:
+        """The semidefinite program, without columns that nothing speaks of."""
+        lower = self.assumptions.get("strong_convexity", -self.assumptions["smoothness"])
+        facts = (self.recorded, self.assumptions["smoothness"], lower, self.convex, self.symmetric)
+        probe = Formulation.roomy(*facts)
+        self._state(probe)
+        return self._state(Formulation(*facts, room=probe.taken))
+
+    def _state(self, f: Formulation) -> Program:
+        goal = metrics.objectives(f, self.metric, self.statistic)
+        limits: list[Constraint] = []
+        for word in self.assumptions:
+            if word in said.WORDS:
+                limits += said.WORDS[word].constraints(f, self.assumptions)
+        if self._floored:
+            limits += said.lower_bounded(f)
+        rows = [*f.interpolation(), *limits] if f.room[1] else limits
+        return trimmed(Program(f.space.blocks, f.room[1], goal, tuple(rows)))
+
+
+@dataclass(frozen=True, eq=False)
+class WorstCase:
+    """The worst case ``value`` of a question, with its dual certificate; ``gap`` is their distance.
+
+    ``multipliers`` say by word how fast the worst case grows with the number an assumption gives, ``contributions``
+    multiply them with it: where every assumption is homogeneous they add up to the value.
+    """
+
+    question: Question
+    program: Program
+    solved: Solved
+    seconds: float
+
+    @property
+    def value(self) -> float:
+        return self.solved.value
+
+    @property
+    def gap(self) -> float:
+        return self.solved.gap
+
+    @property
+    def status(self) -> str:
+        return self.solved.status
+
+    @property
+    def exact(self) -> bool:
+        return not self.question.relaxations
+
+    @cached_property
+    def multipliers(self) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for constraint, multiplier in zip(self.program.constraints, self.solved.multipliers, strict=True):
+            if constraint.name in self.question.assumptions:
+                found[constraint.name] = found.get(constraint.name, 0.0) + float(multiplier)
+        return found
+
+    @property
+    def contributions(self) -> dict[str, float]:
+        given = self.question.assumptions
+        return {word: found * given[word] for word, found in self.multipliers.items() if word != "pl_constant"}
+
+    def sensitivity(self, word: str) -> float:
+        """Derivative of the worst case in ``word``: a number among the assumptions, or ``step_size``.
+
+        By the envelope theorem: the Lagrangian at the solution, differentiated with solution and multipliers held.
+        """
+        at = self.question.setting.step_size if word == "step_size" else self.question.assumptions[word]
+        h = STEP * max(abs(at), 1e-3)
+        up, down = (lagrangian(moved(self.question, word, at + s * h).program(), self.solved) for s in (1, -1))
+        return (up - down) / (2 * h)
+
+
+def moved(question: Question, word: str, value: float) -> Question:
+    """The question with one number changed."""
+    if word == "step_size":
+        return replace(question, setting=replace(question.setting, step_size=value))
+    return replace(question, assumptions={**question.assumptions, word: value})
+
+
+def worst_case(
+    algorithm: Algorithm | str,
+    setting: Setting,
+    assumptions: Mapping[str, float],
+    metric: str,
+    statistic: str | Statistic = "last",
+    *,
+    steps: Sequence[int] | None = None,
+    symmetric: bool = True,
+) -> WorstCase:
+    """The largest value of ``metric`` over every federation that meets the assumptions.
+
+    All ``setting.cohort`` clients take part in every round with full gradients. ``assumptions``: ``smoothness``;
+    ``strong_convexity`` for convex clients; any of ``initial_distance_sq``, ``initial_gap``, ``optimum_dissimilarity``
+    (mean squared client gradient at the minimiser), ``heterogeneity`` (Gamma), ``grad_cap_sq`` (G^2 along the run),
+    ``dissimilarity_offset`` and ``dissimilarity_factor`` (G^2, B^2), ``pl_constant``, ``grad_norm_sq`` (at the start).
+    ``symmetric=False`` keeps all clients apart: the same value, more slowly.
+    """
+    method = named(algorithm) if isinstance(algorithm, str) else algorithm
+    at = Statistic(statistic, "rounds") if isinstance(statistic, str) else statistic
+    given = None if steps is None else tuple(steps)
+    return answer(Question(method, setting, dict(assumptions), metric, at, given, symmetric))
+
+
+def answer(question: Question) -> WorstCase:
+    """The worst case that a question asks for."""
+    begun = perf_counter()
+    program = question.program()
+    solved = solve(program)
+    return WorstCase(question, program, solved, perf_counter() - begun)
+
+
+def trimmed(program: Program) -> Program:
+    """The program without unknown vectors and values that no row speaks of."""
+    rows = [*program.objectives, *(c.row for c in program.constraints)]
+    used = np.any(np.array(rows) != 0, axis=0)
+    keep, blocks, begin = [], [], 0
+    for size in program.blocks:
+        j, i = np.tril_indices(size)
+        here = used[begin : begin + len(i)]
+        alive = np.zeros(size, dtype=bool)
+        alive[i[here]] = alive[j[here]] = True
+        keep.append(alive[i] & alive[j])
+        blocks.append(int(alive.sum()))
+        begin += len(i)
+    keep.append(used[begin:])
+    chosen = np.concatenate(keep)
+    return Program(
+        tuple(b for b in blocks if b),
+        int(used[begin:].sum()),
+        tuple(o[chosen] for o in program.objectives),
+        tuple(replace(c, row=c.row[chosen]) for c in program.constraints),
+    )
+
+
+def _check(given: Mapping[str, float]) -> None:
+    known = (*said.WORDS, *said.ALSO)
+    for word, number in given.items():
+        if word not in known:
+            raise unknown("assumption", word, known)
+        if not isfinite(number):
+            raise WorstCaseError(f"{word} must be a finite number; got {number}")
+        if number < 0 and word != "strong_convexity":
+            raise WorstCaseError(f"{word} must be >= 0; got {number:g}")
+    if not given.get("smoothness", 0) > 0:
+        raise WorstCaseError("smoothness must be given and > 0: without it nothing is bounded")
+    if "strong_convexity" in given and not 0 <= given["strong_convexity"] < given["smoothness"]:
+        raise WorstCaseError(
+            f"strong_convexity must be >= 0 and < smoothness {given['smoothness']:g}; got {given['strong_convexity']:g}"
+        )
+    for word in given:
+        if word in said.WORDS and said.WORDS[word].convex and "strong_convexity" not in given:
+            raise WorstCaseError(f"{word} speaks of a minimiser: give strong_convexity too (0 for convex clients)")
+    if "dissimilarity_factor" in given and "dissimilarity_offset" not in given:
+        raise WorstCaseError("dissimilarity_factor goes with dissimilarity_offset (0 if there is none)")
+
+
+__all__ = ["Question", "WorstCase", "WorstCaseError", "answer", "worst_case"]
