@@ -254,6 +254,7 @@ ELSEWHERE = {
     "results": "empirics.sweeping.command:results",
     "check": "paper_checks.command:check",
     "falsify": "paper_checks.falsifier.command:main",
+    "tightness": "paper_checks.worst_cases.command:main",
     "figure": "figures.command:figure",
     "bundle": "figures.bundle:bundle",
     "explore": "figures.explorer.command:explore",

@@ -50,6 +50,8 @@ VERBS = {
                   "fedbounds check decaying_k.theorem_2"),
     "falsify": Verb("search for an instance that meets every assumption and violates a bound",
                     "fedbounds falsify fedcog.smoothness_step --evaluations 200"),
+    "tightness": Verb("a bound beside its exact worst case, and which K is really best; without a name, those in reach",
+                      "fedbounds tightness fedcog.theorem rounds=2 local_steps=1:4:4"),
     "figure": Verb("the figures and tables of the papers, beside what they report; without a name, their list",
                    "fedbounds figure fedinit.table_3 --scale smoke"),
     "bundle": Verb("one folder: figures, tables, bounds as LaTeX macros, BibTeX, every number, the audit",

@@ -26,8 +26,8 @@ class Word(NamedTuple):
 
 
 def common(f: Formulation) -> list[Evaluation]:
-    """The models that all clients are evaluated at: every server model but the last, whatever else was asked for."""
-    for round_ in range(len(f.recorded.path)):
+    """The models that all clients are evaluated at: every server model, and what else the metric looks at."""
+    for round_ in range(len(f.recorded.server)):
         f.server(round_)
     return [e for e in f.evaluations if e.shared]
 
@@ -44,12 +44,23 @@ def _initial_gap(f: Formulation, values: Values) -> list[Constraint]:
     return [Constraint("initial_gap", f.gap(f.server(0)), values["initial_gap"])]
 
 
+# ---- where its last round (or last iteration) begins: statements about any round, or any iteration ----
+
+
 def _grad_norm(f: Formulation, values: Values) -> list[Constraint]:
-    return [Constraint("grad_norm_sq", f.global_gradient(f.server(0)), values["grad_norm_sq"])]
+    at = f.server(len(f.recorded.path) - 1)
+    return [Constraint("grad_norm_sq", f.global_gradient(at), values["grad_norm_sq"])]
+
+
+def _divergence(f: Formulation, values: Values) -> list[Constraint]:
+    """How far the clients' last local models are from the server model; before the first round they are not."""
+    if len(f.recorded.path) < 2:
+        return []
+    apart = f.points(f.recorded.path[-2][:, -1] - f.recorded.server[-2])
+    return [Constraint("divergence", f.square(apart), values["divergence"])]
 
 
 def _before_last(f: Formulation, values: Values) -> list[Constraint]:
-    """The distance from the minimiser before the last local iteration."""
     place = f.points(f.averages[-2])
     return [Constraint("distance_sq", f.square(place), values["distance_sq"])]
 
@@ -102,6 +113,7 @@ WORDS: dict[str, Word] = {
     "initial_distance_sq": Word(_distance, convex=True),
     "initial_gap": Word(_initial_gap),
     "grad_norm_sq": Word(_grad_norm),
+    "divergence": Word(_divergence),
     "distance_sq": Word(_before_last, convex=True),
     "optimum_dissimilarity": Word(_optimum, convex=True),
     "heterogeneity": Word(_heterogeneity, convex=True),

@@ -65,6 +65,13 @@ def _consensus(f: Formulation) -> list[Array]:
     return [f.square(f.points(models - models.mean(0))) for models in locals_]
 
 
+def _weighted(f: Formulation) -> list[Array]:
+    """The squared gradients at the virtual averages times the step sizes, summed."""
+    sizes = np.repeat(f.recorded.step_sizes, [path.shape[1] - 1 for path in f.recorded.path])
+    terms = [size * _gradient(f, model) for size, model in zip(sizes, f.averages, strict=False)]
+    return [np.sum(terms, axis=0)]
+
+
 def _steps(f: Formulation) -> list[Array]:
     server = f.recorded.server
     return [f.square(f.points(b - a)) for a, b in pairwise(server)]
@@ -102,6 +109,7 @@ METRICS: dict[str, Series] = {
     "loss_change": _change,
     "mean_gradient_drift": _path_drift,
     "next_distance_sq": _along(_distance),
+    "weighted_grad_norm_sq": _weighted,
 }
 ITERATIONS: dict[str, Series] = {
     "distance_sq": _along(_distance),
@@ -110,7 +118,9 @@ ITERATIONS: dict[str, Series] = {
     "grad_norm_sq": _along(_gradient),
     "consensus_distance": _consensus,
 }
-PER_ROUND = ("local_drift", "global_step", "loss_change", "mean_gradient_drift", "consensus_distance")
+PER_ROUND = (
+    "local_drift", "weighted_grad_norm_sq", "global_step", "loss_change", "mean_gradient_drift", "consensus_distance",
+)  # fmt: skip
 """Read in every round or iteration, where others are read at models: before the first and after every one."""
 
 

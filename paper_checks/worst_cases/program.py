@@ -80,6 +80,14 @@ class Solved:
     def gap(self) -> float:
         return abs(self.value - self.dual_value)
 
+    def good(self, scale: float) -> bool:
+        """Whether it is an optimum of the program with its objective times ``scale``."""
+        try:
+            _check(self.status, self.value * scale, self.dual_value * scale)
+        except WorstCaseError:
+            return False
+        return True
+
     @property
     def grams(self) -> list[Array]:
         found, begin = [], 0
@@ -103,6 +111,8 @@ SMALL = 150
 """Constraints up to which a program is solved at once."""
 BROKEN = 1e-7
 """How far a solution may break a constraint that it was not asked to keep, relative to the largest number in it."""
+SMALL_VALUE, RESCALINGS, MOST_SCALED = 0.01, 3, 1e12
+"""An objective below this is scaled up, this often, by at most so much."""
 TOLERANCES = (1e-8, 1e-7)
 """What the solver is asked for, one after the other: degenerate programs stop short of the first."""
 
@@ -139,17 +149,27 @@ def _growing(program: Program) -> Solved:
 
 
 def _patient(program: Program) -> Solved:
-    for tolerance in TOLERANCES[:-1]:
+    """The optimum, the objective scaled so that it is about 1: tolerances are absolute where values are small."""
+    scale = 1.0
+    for _ in range(RESCALINGS):
+        rough = solved(program, TOLERANCES[0], scale, judged=False)
+        if not 0 < rough.value < SMALL_VALUE / scale:
+            break
+        scale = min(1 / rough.value, MOST_SCALED)
+    if rough.good(scale):
+        return rough
+    tried = [(t, s) for s in dict.fromkeys((scale, 1.0)) for t in TOLERANCES if (t, s) != (TOLERANCES[0], scale)]
+    for tolerance, times in tried[:-1]:
         try:
-            return solved(program, tolerance)
+            return solved(program, tolerance, times)
         except WorstCaseError as error:
             if not error.retry:
                 raise
-    return solved(program, TOLERANCES[-1])
+    return solved(program, *tried[-1])
 
 
-def solved(program: Program, tolerance: float) -> Solved:
-    """The optimum to this tolerance, or an error."""
+def solved(program: Program, tolerance: float, scale: float = 1.0, judged: bool = True) -> Solved:
+    """The optimum to this tolerance of the objective times ``scale``; an error if there is none and ``judged``."""
     clarabel = solver()
     several = len(program.objectives) > 1
     width = program.size + int(several)
@@ -157,13 +177,13 @@ def solved(program: Program, tolerance: float) -> Solved:
     if several:
         cost[-1] = -1.0
     else:
-        cost[: program.size] = -program.objectives[0]
+        cost[: program.size] = -scale * program.objectives[0]
     equal = [c for c in program.constraints if c.equal]
     below = [c for c in program.constraints if not c.equal]
     rows = [*(_wide(c.row, width) for c in equal), *(_wide(c.row, width) for c in below)]
     limits = [*(c.limit for c in equal), *(c.limit for c in below)]
     if several:  # t <= every objective
-        helper = [_wide(-o, width) for o in program.objectives]
+        helper = [_wide(-scale * o, width) for o in program.objectives]
         for row in helper:
             row[-1] = 1.0
         rows += helper
@@ -194,14 +214,23 @@ def solved(program: Program, tolerance: float) -> Solved:
     found = problem.solve()
     status = str(found.status)
     value, dual = -float(found.obj_val), -float(found.obj_val_dual)
-    _check(status, value, dual)
-    x, z = np.array(found.x), np.array(found.z)[: len(rows)] / scales
+    if judged or "Infeasible" in status:
+        _check(status, value, dual)
+    x, z = np.array(found.x), np.array(found.z)[: len(rows)] / scales / scale
     multipliers = np.zeros(len(program.constraints))
     multipliers[[i for i, c in enumerate(program.constraints) if c.equal]] = z[: len(equal)]
     multipliers[[i for i, c in enumerate(program.constraints) if not c.equal]] = z[len(equal) : len(equal) + len(below)]
-    weights = z[len(equal) + len(below) :] if several else np.ones(1)
+    weights = z[len(equal) + len(below) :] * scale if several else np.ones(1)
     return Solved(
-        value, dual, x[: program.size], multipliers, weights, status, found.solve_time, found.iterations, program.blocks
+        value / scale,
+        dual / scale,
+        x[: program.size],
+        multipliers,
+        weights,
+        status,
+        found.solve_time,
+        found.iterations,
+        program.blocks,
     )
 
 

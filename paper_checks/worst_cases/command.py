@@ -1,0 +1,221 @@
+"""``fedbounds tightness``: a bound beside its exact worst case over a grid, and what follows for K*."""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from typing import Any
+
+from bounds.catalog import BOUNDS
+from bounds.core import Bound
+from bounds.errors import unknown
+from bounds.showing.loading import load
+from bounds.showing.tables import aligned
+from bounds.showing.usage import bare_parser, Parser, UsageError, writable_folder
+from bounds.showing.values import read
+from empirics.errors import EmpiricsError
+from empirics.progress import progress
+from empirics.store import Store
+from empirics.sweeping import sweep
+from empirics.sweeping.command import FOLDER as STORE, folder, path_word
+
+from .places import Place, question, refusal
+from .program import solver, WorstCaseError
+from .tables import Best, best_steps, cells, committed, full, NAMES, places, Row, smallest_factors, write
+from .worst import estimated, PATIENCE
+
+FINE, FINDING = 0, 1
+GRID = {"rounds": [2.0, 4.0], "local_steps": [1.0, 2.0, 3.0, 4.0], "heterogeneity": [0.1, 10.0]}
+SHOWN = ("step_size", "bound", "worst_case", "ratio", "dominating_term", "dominating_assumption")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command line; 1 when a worst case exceeds its bound, or a place could not be computed."""
+    try:
+        args = _parser().parse_intermixed_args(list(arguments))
+    except SystemExit:  # --help
+        return FINE
+    if not args.name:
+        return _list()
+    if args.committed:
+        return _tell(load(args.name), committed(args.name), args, {})
+    if args.full and args.words:
+        raise UsageError("--full has a grid of its own: give no quantity=value with it")
+    bound = load(args.name)
+    at = full(bound) if args.full else places({**GRID, **_spans(args.words)})
+    _refuse(bound, at, args.patience)
+    if args.output is not None:
+        writable_folder("-o", args.output)
+    began = time.perf_counter()
+    rows, failed = _computed(args, at)
+    card = _card(args, bound, at, time.perf_counter() - began)
+    status = _tell(bound, rows, args, card)
+    for error, count in Counter(failed).items():
+        print(f"fedbounds: {count} places without a number: {error}", file=sys.stderr)
+    if args.output is not None and rows:
+        print("wrote " + ", ".join(str(p) for p in write(rows, card, bound.name, args.output)))
+    return FINDING if failed else status
+
+
+def _parser() -> Parser:
+    parser = bare_parser("tightness")
+    add = parser.add_argument
+    add("name", nargs="?", metavar="NAME", help="a bound, or path/file.py:variable; without one, those within reach")
+    add("words", nargs="*", metavar="quantity=value", help=f"numbers, ranges a:b:n, lists: {', '.join(NAMES)}")
+    add("-o", "--output", type=path_word, metavar="DIR", help="write NAME.csv and NAME.json, its card")
+    add("--store", type=path_word, metavar="DIR", help=STORE)
+    add("--workers", type=int, metavar="N", help="processes (one per core); 0: in this process")
+    add("--patience", type=float, default=PATIENCE, metavar="SECONDS", help="longest single worst case (600)")
+    add("--committed", action="store_true", help="the table that comes with the project; solves nothing")
+    add("--full", action="store_true", help="the grid of that table, computed anew")
+    add("--json", action="store_true", help="the rows, K* and the smallest factors as one object")
+    return parser
+
+
+def _list() -> int:
+    """The bounds within reach."""
+    for bound in BOUNDS.values():
+        if not refusal(bound):
+            print(f"{bound.name:<32} {bound.target.name}, {bound.statistic}")
+    return FINE
+
+
+def _spans(words: Sequence[str]) -> dict[str, list[float]]:
+    found = {}
+    for name, value in read(words).items():
+        if name not in NAMES:
+            raise unknown("quantity of a tightness table", name, NAMES)
+        if value.kind not in ("number", "range", "list"):
+            raise WorstCaseError(f"{name} must be a number, a range or a list")
+        found[name] = [float(x) for x in value.numbers.ravel()]
+    return found
+
+
+def _refuse(bound: Bound, at: Sequence[Place], patience: float) -> None:
+    """What cannot be computed, before anything is."""
+    if not patience > 0:
+        raise WorstCaseError(f"patience must be > 0 seconds; got {patience:g}")
+    solver()
+    largest = max(at, key=lambda place: place.work / place.clients)
+    asked = question(bound, largest)
+    expected = rough(asked.setting.rounds * asked.setting.local_steps)
+    if expected <= patience:
+        expected = estimated(asked.program())
+    if expected > patience:
+        raise WorstCaseError(
+            f"too large: rounds={largest.rounds} local_steps={largest.local_steps} would take about {expected:.0f} s, "
+            f"more than {patience:g} s; take fewer, or raise --patience"
+        )
+
+
+def rough(gradients: int) -> float:
+    """At least how many seconds a worst case takes, without stating it."""
+    return float(3 * ((gradients + 1) / 25) ** 4.3)
+
+
+def _computed(args: Any, at: Sequence[Place]) -> tuple[list[Row], list[str]]:
+    """Rows of the places, in order, and the errors of those that have none."""
+    if args.workers is not None and args.workers < 0:
+        raise EmpiricsError(f"workers must be >= 0; got {args.workers}")
+    store, wanted = Store(folder(args.store)), cells(args.name, at)
+    failed: list[str] = []
+    with progress() as bar:
+        bar.start(len(wanted))
+
+        def heard(done: Any) -> None:
+            if done.how == "failed":
+                failed.append(done.error)
+            bar.step()
+
+        sweep(wanted, store, args.workers, heard=heard)
+    rows: list[Row] = []
+    for cell in wanted:
+        kept = store.get(cell)
+        if kept is not None and kept.status == "done":
+            columns = kept.columns()
+            rows.append({name: values[0] for name, values in columns.items()})
+    return rows, failed
+
+
+def _card(args: Any, bound: Bound, at: Sequence[Place], seconds: float) -> dict[str, Any]:
+    asked = question(bound, at[0])
+    return {
+        "bound": bound.name,
+        "command": shlex.join(["fedbounds", "tightness", args.name, *args.words, *(["--full"] if args.full else [])]),
+        "algorithm": str(asked.algorithm),
+        "statistic": str(asked.statistic),
+        "units": "L = 1; initial loss or squared distance 1; heterogeneity is G^2 or Gamma",
+        "estimate": "upper" if asked.relaxations else "exact",
+        "relaxations": list(asked.relaxations),
+        "versions": {name: version(name) for name in ("clarabel", "numpy", "scipy", "sympy")},
+        "seconds": round(seconds, 1),
+    }
+
+
+# ---- what is said ----
+
+
+def _tell(bound: Bound, rows: Sequence[Row], args: Any, card: Mapping[str, Any]) -> int:
+    best, factors = best_steps(rows), smallest_factors(rows)
+    broken = [row for row in rows if row["inside"] and row["exact"] and row["ratio"] < 1 - 1e-6]
+    if args.json:
+        print(json.dumps({**card, "rows": [_plain(row) for row in rows], "best_steps": [vars(b) for b in best],
+                          "smallest_factors": factors}, indent=2, allow_nan=False))  # fmt: skip
+        return FINDING if broken else FINE
+    for line in (*_table(rows), *_steps(best), *_factors(factors), *_remarks(rows, card)):
+        print(line)
+    return FINDING if broken else FINE
+
+
+def _plain(row: Row) -> dict[str, Any]:
+    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()}
+
+
+def _table(rows: Sequence[Row]) -> list[str]:
+    varied = [name for name in NAMES if len({row[name] for row in rows}) > 1]
+    head = [*varied, *SHOWN]
+    body = [[_short(row[c]) + ("" if row["inside"] or c != "bound" else "*") for c in head] for row in rows]
+    return aligned([head, *body]) if rows else []
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _steps(best: Sequence[Best]) -> list[str]:
+    if not best:
+        return []
+    varied = [name for name in best[0].where if len({b.where[name] for b in best}) > 1]
+    head = [*varied, "K* by bound", "K* exact", "regret"]
+    body = [
+        [*(_short(b.where[n]) for n in varied), str(b.by_bound), str(b.by_worst_case), f"{b.regret:.1%}"] for b in best
+    ]
+    return ["", "best local steps among those above, and what following the bound costs:", *aligned([head, *body])]
+
+
+def _factors(factors: Mapping[str, float]) -> list[str]:
+    if not factors:
+        return []
+    said = [f"  {name}: {factor:.3g}" for name, factor in factors.items() if name != "bound"]
+    return [
+        "",
+        f"the bound could be multiplied by {factors['bound']:.3g} and still hold at every place above",
+        "one term at a time, it could be multiplied by:",
+        *said,
+    ]
+
+
+def _remarks(rows: Sequence[Row], card: Mapping[str, Any]) -> list[str]:
+    told = []
+    if any(not row["inside"] for row in rows):
+        told.append("* outside the bound's conditions: the formula, not the theorem")
+    if rows and not all(row["exact"] for row in rows):
+        told += ["upper estimates of the worst case, so that ratios are at least as large as shown:"]
+        told += [f"  {words}" for words in card.get("relaxations", ())]
+    return ["", *told] if told else []

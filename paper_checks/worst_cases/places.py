@@ -1,0 +1,161 @@
+"""One place of a tightness table: how a bound's quantities and the federations it speaks of are set there.
+
+Everything is measured in units in which L = 1; the start is a unit away (initial loss or squared distance), so that
+``heterogeneity`` says how large the quantity is by which the bound's clients may differ (G^2, Gamma), relative to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from bounds.assumptions import CONVEX, DISSIMILARITY, POLYAK_LOJASIEWICZ, STRONGLY_CONVEX
+from bounds.core import Bound, Statistic
+from empirics.algorithm import Algorithm
+from empirics.algorithms import algorithm
+from empirics.setting import Setting
+
+from ..falsifier.deciding import largest
+from .assumptions import WORDS
+from .metrics import ITERATIONS, METRICS
+from .program import WorstCaseError
+from .worst import Question
+
+METHODS = {"fedavg": "fedavg()", "fedcog": "fedavg()", "fedprox": "fedprox()", "scaffold": "scaffold()"}
+"""What a bound's algorithm is without noise; FedCOG without generated data is FedAvg."""
+SIGNED = ("loss_change",)
+"""Targets that may be negative: no ratio says how tight their bounds are."""
+FREE = 10.0
+"""A step size, in units of 1/L, no bound of the catalogue allows."""
+TINY = 1e-6
+
+
+@dataclass(frozen=True)
+class Place:
+    """Clients, rounds, local steps; the step size as a share of the largest that the bound's conditions allow.
+
+    A positive ``fixed_step_size`` (in units of 1/L) takes the place of the share.
+    """
+
+    clients: int = 2
+    rounds: int = 2
+    local_steps: int = 2
+    step_share: float = 0.5
+    fixed_step_size: float = 0.0
+    condition_number: float = 10.0
+    heterogeneity: float = 0.1
+    grad_cap_sq: float = 4.0
+    dissimilarity_factor: float = 2.0
+    relaxation: float = 0.05
+    divergence: float = 0.1
+    grad_norm_sq: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("clients", "rounds", "local_steps"):
+            _rule(name, getattr(self, name), "a whole number >= 1", lambda x: x >= 1 and x == int(x))
+        _rule("step_share", self.step_share, "> 0", lambda x: x > 0)
+        _rule("condition_number", self.condition_number, "> 1", lambda x: x > 1)
+        _rule("dissimilarity_factor", self.dissimilarity_factor, ">= 1", lambda x: x >= 1)
+        for name in ("fixed_step_size", "heterogeneity", "grad_cap_sq", "relaxation", "divergence", "grad_norm_sq"):
+            _rule(name, getattr(self, name), ">= 0", lambda x: x >= 0)
+
+    @property
+    def work(self) -> int:
+        """Gradients of all clients in all rounds."""
+        return self.clients * self.rounds * self.local_steps
+
+    def as_row(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def _rule(name: str, value: float, rule: str, good: Any) -> None:
+    if not (np.isfinite(value) and good(value)):
+        raise WorstCaseError(f"{name} must be {rule}; got {value:g}")
+
+
+def refusal(bound: Bound) -> str:
+    """Why no worst case can be held against the bound; empty if one can."""
+    at = bound.statistic
+    table = ITERATIONS if at is not None and at.over == "iterations" else METRICS
+    if bound.relation != "<=":
+        return f"it states {bound.relation!r}, not an upper bound"
+    if bound.given:
+        return f"it has fixed values ({', '.join(bound.given)})"
+    if bound.target.name in SIGNED or bound.target.name not in table:
+        return f"no worst case of {bound.target.name} is computed"
+    if bound.about is None or bound.about.algorithm not in (*METHODS, "fedinit"):
+        return "it names no algorithm that a worst case is computed of"
+    names = {q.name for q in bound.quantities}
+    if not names & {"step_size", "squared_step_sizes"}:
+        return "it fixes its step size in words"
+    unread = [q.name for q in bound.quantities if q.name not in _known(Place(), 0.1)]
+    if unread:
+        return f"{', '.join(unread)}: known only when a run has been seen, or no quantity of a run"
+    return ""
+
+
+def _known(place: Place, step_size: float) -> dict[str, Any]:
+    """Every quantity a place gives a value to, by word."""
+    n, k, r = place.clients, place.local_steps, place.rounds
+    mu = 1 / place.condition_number
+    return {
+        "clients": n, "cohort": n, "client_weight": [1 / n] * n, "takes_part": [1.0] * n,
+        "rounds": r, "local_steps": k, "iterations": k * r, "steps_cubed_ratio": float(k**2), "step_size": step_size,
+        "squared_step_sizes": step_size**2 * k * r, "smoothness": 1.0, "strong_convexity": mu, "pl_constant": mu,
+        "gradient_variance": 0.0, "client_gradient_variance": [0.0] * n, "initial_gap": 1.0, "initial_loss": 1.0,
+        "current_loss": 1.0, "optimal_loss": 0.0, "distance_sq": 1.0, "grad_cap_sq": place.grad_cap_sq,
+        "heterogeneity": place.heterogeneity, "dissimilarity_offset": place.heterogeneity,
+        "dissimilarity_factor": place.dissimilarity_factor, "relaxation": place.relaxation, "contraction": TINY,
+        "divergence": place.divergence if r > 1 else 0.0, "initial_divergence": 0.0, "final_divergence": 0.0,
+        "grad_norm_sq": place.grad_norm_sq,
+    }  # fmt: skip
+
+
+def values(bound: Bound, place: Place) -> dict[str, Any]:
+    """The bound's quantities at a place: the share of the largest allowed step size, then the best contraction."""
+    asked = [q.name for q in bound.quantities]
+    most = largest(bound, _plain(_known(place, TINY)), "step_size", FREE)
+    if "step_size" not in asked or most == FREE:
+        most = 1.0  # no condition limits it: 1/L
+    known = _known(place, place.fixed_step_size or place.step_share * most)
+    if "contraction" in asked:
+        known["contraction"] = largest(bound, _plain(known), "contraction", 1.0)
+    return {name: known[name] for name in asked} | {"step_size": known["step_size"]}
+
+
+def _plain(known: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in known.items() if not isinstance(value, list)}
+
+
+def question(bound: Bound, place: Place) -> Question:
+    """The worst case over all federations that the bound speaks of, with this place's numbers."""
+    reason = refusal(bound)
+    if reason:
+        raise WorstCaseError(f"{bound.name} has no exact worst case: {reason}")
+    known = {**_known(place, 0.0), **values(bound, place)}
+    assumed = {c.assumption for c in bound.conditions if c.assumption is not None}
+    given = {"smoothness": known["smoothness"]}
+    if {STRONGLY_CONVEX, CONVEX} & assumed:
+        given["strong_convexity"] = known["strong_convexity"] if STRONGLY_CONVEX in assumed else 0.0
+    if POLYAK_LOJASIEWICZ in assumed and "strong_convexity" not in given:
+        given["pl_constant"] = known["pl_constant"]
+    if DISSIMILARITY in assumed:
+        given |= {name: known[name] for name in ("dissimilarity_offset", "dissimilarity_factor")}
+    asked = {q.name for q in bound.quantities}
+    if asked & {"initial_loss", "current_loss"}:
+        asked.add("initial_gap")
+    given |= {word: known[word] for word in WORDS if word in asked and word not in ("pl_constant", bound.target.name)}
+    setting = Setting(place.rounds, place.clients, local_steps=place.local_steps, step_size=known["step_size"])
+    at = bound.statistic or Statistic("last", "rounds")
+    return Question(method(bound, place), setting, given, bound.target.name, at)
+
+
+def method(bound: Bound, place: Place) -> Algorithm:
+    """The algorithm a bound is about, without noise."""
+    assert bound.about is not None
+    if bound.about.algorithm == "fedinit":
+        return algorithm(f"fedinit(beta={place.relaxation!r}, reading={bound.about.reading!r})")
+    return algorithm(METHODS[bound.about.algorithm])

@@ -1,0 +1,147 @@
+"""Tables of tightness: the places of a grid, what is read off them, and the committed ones with their cards."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from hashlib import sha256
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from bounds.core import Bound
+from empirics.store import Cell
+
+from ..falsifier.runs.folds import along
+from .cells import TERM
+from .places import Place
+from .program import WorstCaseError
+
+FOLDER = Path(__file__).parent / "tables"
+FUNCTION = "paper_checks.worst_cases.cells:tightness"
+NAMES = tuple(field.name for field in fields(Place))
+WHOLE = ("clients", "rounds", "local_steps")
+WORDS = ("dominating_term", "dominating_assumption")
+FLAGS = ("inside", "exact")
+Row = Mapping[str, Any]
+
+
+def places(spans: Mapping[str, Sequence[float]]) -> list[Place]:
+    """Every combination of the values; what is not given stays at its default."""
+    names = list(spans)
+    whole: list[list[Any]] = [[int(v) if n in WHOLE and v == int(v) else v for v in spans[n]] for n in names]
+    return [Place(**dict(zip(names, chosen, strict=True))) for chosen in product(*whole)]
+
+
+def full(bound: Bound) -> list[Place]:
+    """The grid of the tables that come with the project: up to 16 gradients per client, and a few runs of 40.
+
+    The condition number varies where the bound knows a strong convexity or PL constant, the heterogeneity where it
+    knows any. Bounds at virtual averages take twice the unknowns of others, and go without the long runs.
+    """
+    asked = {q.name for q in bound.quantities}
+    spans: dict[str, Sequence[float]] = {"step_share": (0.5, 0.9)}
+    if asked & {"strong_convexity", "pl_constant"}:
+        spans["condition_number"] = (10.0, 100.0)
+    if asked & {"heterogeneity", "dissimilarity_offset"}:
+        spans["heterogeneity"] = (0.1, 10.0)
+    found = [p for p in places({"rounds": (1, 2, 4), "local_steps": (1, 2, 3, 4, 8), **spans}) if p.work <= 32]
+    if not along(bound):
+        found += places({"rounds": (5,), "local_steps": (8,), **spans, "step_share": (0.9,)})
+    return found
+
+
+def cells(bound: str, at: Iterable[Place]) -> list[Cell]:
+    """One cell per place; of a bound in a user's own file, cells of the file as it is now."""
+    path = Path(bound.partition(":")[0])
+    own = {"source": sha256(path.read_bytes()).hexdigest()[:12]} if path.is_file() else {}
+    return [Cell(FUNCTION, {"bound": bound, **own, **place.as_row()}) for place in at]
+
+
+# ---- what a table says ----
+
+
+@dataclass(frozen=True)
+class Best:
+    """Local steps at one place: those the bound recommends, those that are really best, and what the first cost."""
+
+    where: Mapping[str, float]
+    by_bound: int
+    by_worst_case: int
+    regret: float
+    """Worst case at the recommended number over the smallest worst case, minus 1."""
+
+
+def best_steps(rows: Sequence[Row]) -> list[Best]:
+    """For every place but for the local steps: K* by the bound and by the worst case."""
+    groups: dict[tuple[float, ...], list[Row]] = {}
+    others = [name for name in NAMES if name != "local_steps"]
+    for row in rows:
+        if row["inside"]:
+            groups.setdefault(tuple(row[name] for name in others), []).append(row)
+    found = []
+    for key, mine in groups.items():
+        if len(mine) < 2:
+            continue
+        said = min(mine, key=lambda row: row["bound"])
+        best = min(mine, key=lambda row: row["worst_case"])
+        regret = said["worst_case"] / best["worst_case"] - 1
+        found.append(Best(dict(zip(others, key, strict=True)), said["local_steps"], best["local_steps"], regret))
+    return found
+
+
+def smallest_factors(rows: Sequence[Row]) -> dict[str, float]:
+    """By term: the smallest factor in front of it, alone, with which the bound still holds everywhere on the grid.
+
+    0 means that the other terms do; above 1 that the bound fails somewhere. The key ``bound`` is a factor in front of
+    all terms together.
+    """
+    inside = [row for row in rows if row["inside"]]
+    if not inside:
+        return {}
+    found = {"bound": max(row["worst_case"] / row["bound"] for row in inside)}
+    for column in (name for name in inside[0] if name.startswith(TERM)):
+        shown = [row for row in inside if row[column] > 0]
+        if shown:
+            missing = max((row["worst_case"] - (row["bound"] - row[column])) / row[column] for row in shown)
+            found[column.removeprefix(TERM)] = max(missing, 0.0)
+    return found
+
+
+# ---- on disk ----
+
+
+def write(rows: Sequence[Row], card: Mapping[str, Any], name: str, folder: Path) -> list[Path]:
+    """``NAME.csv`` and ``NAME.json``, the card."""
+    table, about = folder / f"{name}.csv", folder / f"{name}.json"
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    with table.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows([{k: _shown(v) for k, v in row.items()} for row in rows])
+    about.write_text(json.dumps(dict(card), indent=2) + "\n", encoding="utf-8")
+    return [table, about]
+
+
+def _shown(value: Any) -> Any:
+    return f"{value:.9g}" if isinstance(value, float) else value
+
+
+def committed(name: str, folder: Path = FOLDER) -> list[dict[str, Any]]:
+    """The rows of a committed table."""
+    path = folder / f"{name}.csv"
+    if not path.exists():
+        known = ", ".join(sorted(p.stem for p in folder.glob("*.csv"))) or "none"
+        raise WorstCaseError(f"there is no table of {name}; those there are: {known}")
+    with path.open(newline="", encoding="utf-8") as file:
+        return [{column: _read(column, text) for column, text in row.items()} for row in csv.DictReader(file)]
+
+
+def _read(column: str, text: str) -> Any:
+    if column in WORDS:
+        return text
+    if column in FLAGS:
+        return text == "True"
+    return int(text) if column in WHOLE else float(text or "nan")
