@@ -17,8 +17,8 @@ from bounds.errors import BoundsError
 from .space import Array, unpack
 
 INSTALL = "exact worst cases need the extra `exact`: python -m pip install 'fedbounds[exact]'"
-GAP = 1e-6
-"""Largest accepted difference between the primal and the dual value, relative to the larger of them and 1e-3."""
+GAP, FLOOR = 1e-6, 1e-2
+"""Largest accepted difference between the primal and the dual value, relative to the larger of them and ``FLOOR``."""
 
 
 class WorstCaseError(BoundsError):
@@ -248,7 +248,7 @@ def _check(status: str, value: float, dual: float) -> None:
         raise WorstCaseError("no federation meets these assumptions together: they contradict each other")
     if status != "Solved":
         raise _StoppedError(f"the solver stopped without an optimum (status {status}): no number is given")
-    gap, size = abs(value - dual), max(abs(value), abs(dual), 1e-3)
+    gap, size = abs(value - dual), max(abs(value), abs(dual), FLOOR)
     if not gap <= GAP * size:
         raise _StoppedError(f"the duality gap {gap:.2g} exceeds {GAP:g} of the value {value:.6g}: no number is given")
 

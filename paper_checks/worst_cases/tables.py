@@ -47,8 +47,10 @@ def full(bound: Bound) -> list[Place]:
         spans["condition_number"] = (10.0, 100.0)
     if asked & {"heterogeneity", "dissimilarity_offset"}:
         spans["heterogeneity"] = (0.1, 10.0)
-    found = [p for p in places({"rounds": (1, 2, 4), "local_steps": (1, 2, 3, 4, 8), **spans}) if p.work <= 32]
-    if not along(bound):
+    anywhere = bound.statistic is None or bound.statistic.kind == "every"  # any round is the second
+    rounds = (1, 2) if anywhere else (1, 2, 4)
+    found = [p for p in places({"rounds": rounds, "local_steps": (1, 2, 3, 4, 8), **spans}) if p.work <= 32]
+    if not along(bound) and not anywhere:
         found += places({"rounds": (5,), "local_steps": (8,), **spans, "step_share": (0.9,)})
     return found
 
