@@ -42,6 +42,7 @@ class Space:
     taken: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
+        self.symmetric = self.symmetric and self.clients > 1  # a single client is its own mean: nothing deviates
         if self.symmetric:
             _check_alike(self.recorded)
 
