@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,8 +21,14 @@ from . import assumptions as said, metrics
 from .formulation import Formulation
 from .program import Constraint, lagrangian, Program, solve, Solved, WorstCaseError
 from .recording import record, Recorded, with_steps
+from .space import Array, triangle
+
+if TYPE_CHECKING:
+    from .instances import Instance
+    from .replaying import Replay
 
 LAST = Statistic("last", "rounds")
+PATIENCE = 600.0
 STEP = 1e-5
 """Relative step of the derivatives of the Lagrangian, which is smooth: central differences are good to 1e-9."""
 
@@ -50,6 +57,11 @@ class Question:
         return "strong_convexity" in self.assumptions
 
     @property
+    def lower(self) -> float:
+        """The least curvature of the clients' losses."""
+        return self.assumptions.get("strong_convexity", -self.assumptions["smoothness"])
+
+    @property
     def method(self) -> Algorithm:
         return self.algorithm if self.steps is None else with_steps(self.algorithm, self.steps)
 
@@ -61,10 +73,11 @@ class Question:
     def relaxations(self) -> tuple[str, ...]:
         """What the constraints lose of the assumptions; empty for an exact worst case."""
         lost = [said.WORDS[w].relaxed for w in self.assumptions if w in said.WORDS and said.WORDS[w].relaxed]
-        return (*lost, *([said.LOWER] if self._floored else []))
+        return (*lost, *([said.LOWER] if self.floored else []))
 
     @property
-    def _floored(self) -> bool:
+    def floored(self) -> bool:
+        """Whether inf F of functions without a minimiser is one of the values."""
         asked = "initial_gap" in self.assumptions or "pl_constant" in self.assumptions
         return not self.convex and (asked or self.metric == "optimality_gap")
 
@@ -72,11 +85,15 @@ class Question:
 
     def program(self) -> Program:
         """The semidefinite program, without columns that nothing speaks of."""
-        lower = self.assumptions.get("strong_convexity", -self.assumptions["smoothness"])
-        facts = (self.recorded, self.assumptions["smoothness"], lower, self.convex, self.symmetric)
+        return trimmed(self.stated()[1])
+
+    def stated(self) -> tuple[Formulation, Program]:
+        """The formulation and the program over all its columns."""
+        facts = (self.recorded, self.assumptions["smoothness"], self.lower, self.convex, self.symmetric)
         probe = Formulation.roomy(*facts)
         self._state(probe)
-        return self._state(Formulation(*facts, room=probe.taken))
+        whole = Formulation(*facts, room=probe.taken)
+        return whole, self._state(whole)
 
     def _state(self, f: Formulation) -> Program:
         goal = metrics.objectives(f, self.metric, self.statistic)
@@ -84,10 +101,10 @@ class Question:
         for word in self.assumptions:
             if word in said.WORDS:
                 limits += said.WORDS[word].constraints(f, self.assumptions)
-        if self._floored:
+        if self.floored:
             limits += said.lower_bounded(f)
         rows = [*f.interpolation(), *limits] if f.room[1] else limits
-        return trimmed(Program(f.space.blocks, f.room[1], goal, tuple(rows)))
+        return Program(f.space.blocks, f.room[1], goal, tuple(rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +159,18 @@ class WorstCase:
         up, down = (lagrangian(moved(self.question, word, at + s * h).program(), self.solved) for s in (1, -1))
         return (up - down) / (2 * h)
 
+    def instance(self) -> Instance:
+        """A federation in few dimensions that attains the worst case: every client's points, gradients and values."""
+        from .instances import attaining
+
+        return attaining(self)
+
+    def replay(self) -> Replay:
+        """The worst case read off a run of the training loop on that federation."""
+        from .replaying import replay
+
+        return replay(self.instance())
+
 
 def moved(question: Question, word: str, value: float) -> Question:
     """The question with one number changed."""
@@ -159,6 +188,7 @@ def worst_case(
     *,
     steps: Sequence[int] | None = None,
     symmetric: bool = True,
+    patience: float = PATIENCE,
 ) -> WorstCase:
     """The largest value of ``metric`` over every federation that meets the assumptions.
 
@@ -166,43 +196,58 @@ def worst_case(
     ``strong_convexity`` for convex clients; any of ``initial_distance_sq``, ``initial_gap``, ``optimum_dissimilarity``
     (mean squared client gradient at the minimiser), ``heterogeneity`` (Gamma), ``grad_cap_sq`` (G^2 along the run),
     ``dissimilarity_offset`` and ``dissimilarity_factor`` (G^2, B^2), ``pl_constant``, ``grad_norm_sq`` (at the start).
-    ``symmetric=False`` keeps all clients apart: the same value, more slowly.
+    ``symmetric=False`` keeps all clients apart: the same value, more slowly. ``patience``: seconds it may take.
     """
     method = named(algorithm) if isinstance(algorithm, str) else algorithm
     at = Statistic(statistic, "rounds") if isinstance(statistic, str) else statistic
     given = None if steps is None else tuple(steps)
-    return answer(Question(method, setting, dict(assumptions), metric, at, given, symmetric))
+    return answer(Question(method, setting, dict(assumptions), metric, at, given, symmetric), patience)
 
 
-def answer(question: Question) -> WorstCase:
-    """The worst case that a question asks for."""
+def answer(question: Question, patience: float = PATIENCE) -> WorstCase:
+    """The worst case that a question asks for; one that would take longer than ``patience`` seconds is refused."""
     begun = perf_counter()
     program = question.program()
+    if (expected := estimated(program)) > patience:
+        raise WorstCaseError(
+            f"too large: {question.recorded.gradients} gradients per client would take about {expected:.0f} s, more "
+            f"than {patience:g} s; take fewer rounds or local steps, or raise the patience"
+        )
     solved = solve(program)
     return WorstCase(question, program, solved, perf_counter() - begun)
 
 
+def estimated(program: Program) -> float:
+    """About how many seconds a program takes, by what programs took on one core at 2 GHz."""
+    return sum(1.5 * (size / 25) ** 4.3 for size in program.blocks)
+
+
 def trimmed(program: Program) -> Program:
     """The program without unknown vectors and values that no row speaks of."""
-    rows = [*program.objectives, *(c.row for c in program.constraints)]
-    used = np.any(np.array(rows) != 0, axis=0)
-    keep, blocks, begin = [], [], 0
-    for size in program.blocks:
-        j, i = np.tril_indices(size)
-        here = used[begin : begin + len(i)]
-        alive = np.zeros(size, dtype=bool)
-        alive[i[here]] = alive[j[here]] = True
-        keep.append(alive[i] & alive[j])
-        blocks.append(int(alive.sum()))
-        begin += len(i)
-    keep.append(used[begin:])
-    chosen = np.concatenate(keep)
+    columns, values = spoken(program)
+    pairs = [alive[i] & alive[j] for alive in columns for i, j in [triangle(len(alive))]]
+    chosen = np.concatenate([*pairs, values])
     return Program(
-        tuple(b for b in blocks if b),
-        int(used[begin:].sum()),
+        tuple(int(alive.sum()) for alive in columns if alive.any()),
+        int(values.sum()),
         tuple(o[chosen] for o in program.objectives),
         tuple(replace(c, row=c.row[chosen]) for c in program.constraints),
     )
+
+
+def spoken(program: Program) -> tuple[list[Array], Array]:
+    """Which vectors of every block, and which values, any row speaks of."""
+    rows = [*program.objectives, *(c.row for c in program.constraints)]
+    used = np.any(np.array(rows) != 0, axis=0)
+    columns, begin = [], 0
+    for size in program.blocks:
+        i, j = triangle(size)
+        here = used[begin : begin + len(i)]
+        alive = np.zeros(size, dtype=bool)
+        alive[i[here]] = alive[j[here]] = True
+        columns.append(alive)
+        begin += len(i)
+    return columns, used[begin:]
 
 
 def _check(given: Mapping[str, float]) -> None:

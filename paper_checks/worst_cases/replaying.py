@@ -1,0 +1,310 @@
+"""A worst case seen in a run: the training loop on the federation that attains it, read off in plain numbers.
+
+Nothing here knows the program's linear forms: the models are those of the run, losses and gradients those of the
+clients' functions there. What agrees with the program's value to ``ACCURACY`` is a federation of the class that does so
+badly, whatever the solver claims; that none does worse is what the dual certificate says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from bounds.core import Statistic
+from empirics.errors import EmpiricsError
+from empirics.exact.maps import Tracing
+from empirics.train import rounds
+
+from .instances import Instance
+from .interpolants import Interpolant
+from .program import WorstCaseError
+from .recording import Members
+from .space import Array
+
+ACCURACY = 1e-4
+"""How well a replay agrees: relative to the value and at least 1e-3, or to what an assumption allows."""
+LIMITS = "the replay shows the value, and every assumption at the visited models only: "
+EXACT = "the replay shows a federation that meets every assumption and attains the value"
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What a run said: ``measured`` against the program's ``value``, in ``dimension`` dimensions.
+
+    ``assumptions`` maps each word that limits the federation to the largest number found and the one allowed;
+    ``minimiser`` is the squared gradient of F at the origin, which is 0 for convex clients.
+    ``shows`` says in words what that amounts to: where the program is a relaxation, less than a federation of the
+    theorem that does so badly.
+    """
+
+    value: float
+    measured: float
+    dimension: int
+    assumptions: Mapping[str, tuple[float, float]]
+    shows: str
+
+    @property
+    def error(self) -> float:
+        """``|measured - value|`` relative to the value, or to 1e-3 where it is smaller."""
+        return abs(self.measured - self.value) / max(abs(self.value), 1e-3)
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """Assumptions that do not hold up to the accuracy."""
+        return tuple(w for w, (found, limit) in self.assumptions.items() if found > limit + ACCURACY * max(limit, 1e-3))
+
+    @property
+    def agrees(self) -> bool:
+        return self.error <= ACCURACY and not self.broken
+
+
+def replay(instance: Instance) -> Replay:
+    """Run the question's method on the instance and read its metric and its assumptions off the run."""
+    question, ran = instance.question, played(instance)
+    word = question.metric
+    along = question.statistic.over == "iterations"
+    table = ITERATIONS if along else METRICS
+    if word not in table:
+        raise WorstCaseError(f"a run is not read for {word!r}; known: {', '.join(sorted(table))}")
+    read = [float(number) for number in table[word](ran)]
+    whole = along and question.statistic.kind == "min"
+    models = read if word in BETWEEN or whole else read[:-1]
+    measured = _statistic(question.statistic, models, read[-1])
+    given = {w: (float(ASSUMED[w](ran)), number) for w, number in question.assumptions.items() if w in ASSUMED}
+    if question.convex:
+        given["minimiser"] = (ran.slope(0 * instance.start), 0.0)
+    lost = question.relaxations
+    return Replay(instance.value, measured, instance.dim, given, LIMITS + "; ".join(lost) if lost else EXACT)
+
+
+def _statistic(statistic: Statistic, series: list[float], last: float) -> float:
+    if statistic.kind == "min":
+        return min(series)
+    return float(np.mean(series)) if statistic.kind in ("mean", "expectation") else last
+
+
+# ---- the run ----
+
+
+@dataclass(frozen=True, eq=False)
+class Interpolants:
+    """The model trained on an instance: every client's function in closed form; a batch says which clients it is for.
+
+    ``asked`` collects the squared length of every gradient that the method computed.
+    """
+
+    functions: tuple[Interpolant, ...]
+    begin: Array
+    asked: list[float] = field(default_factory=list)
+
+    stacked: ClassVar[bool] = True
+    dtype: ClassVar[torch.dtype] = torch.float64
+
+    @property
+    def dim(self) -> int:
+        return len(self.begin)
+
+    @property
+    def layers(self) -> Mapping[str, slice]:
+        return {"model": slice(0, self.dim)}
+
+    def start(self, seed: int) -> Tensor:
+        """The instance's start, whatever the seed."""
+        return torch.tensor(self.begin, dtype=self.dtype)
+
+    def task_loss(self, w: Tensor, batch: Tensor) -> Tensor:
+        raise EmpiricsError("a replay serves gradients of the task loss and nothing else")
+
+    def gradient(self, w: Tensor, batch: Tensor) -> Tensor:
+        """The clients' gradients ``(rows, d)`` at models of their own."""
+        found = [self.functions[k].gradient(x) for k, x in zip(batch.tolist(), w.numpy(), strict=True)]
+        self.asked.extend(float(g @ g) for g in found)
+        return torch.tensor(np.array(found), dtype=self.dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class Ran:
+    """A run on an instance: server models ``(R+1, d)``, local models ``path[r] (N, K_r + 1, d)``, step sizes."""
+
+    instance: Instance
+    server: Array
+    path: tuple[Array, ...]
+    step_sizes: tuple[float, ...]
+    largest_gradient: float
+
+    def gradients(self, model: Array) -> Array:
+        """Every client's gradient at one model ``(N, d)``."""
+        return np.array([f.gradient(model) for f in self.instance.functions])
+
+    def loss(self, model: Array) -> float:
+        """F."""
+        return float(np.mean([f.value(model) for f in self.instance.functions]))
+
+    def gap(self, model: Array) -> float:
+        """F - F*, of functions without a known minimum above what the program took for inf F."""
+        if self.instance.floor is None:
+            raise WorstCaseError("this instance knows no F*: its question does not ask for it")
+        return self.loss(model) - self.instance.floor
+
+    def slope(self, model: Array) -> float:
+        """``|grad F|^2``."""
+        return _square(self.gradients(model).mean(0))
+
+    @property
+    def averages(self) -> Array:
+        """The averages of the local models, iteration by iteration, and the last server model."""
+        return np.concatenate([*(path.mean(0)[:-1] for path in self.path), self.server[-1:]])
+
+
+def played(instance: Instance) -> Ran:
+    """The question's run of the training loop on the instance's clients."""
+    question, engine = instance.question, Tracing()
+    model: Any = Interpolants(instance.functions, instance.start)
+    federation: Any = Members(instance.clients)
+    server, path, sizes = list[Array](), list[Array](), list[float]()
+
+    def watch(work: Any, ends: Tensor, after: Any) -> None:
+        sizes.append(float(work.step_size))
+        path.append(engine.models)
+        engine.forget()
+
+    for state in rounds(model, federation, question.method, question.setting, 0, engine, watch):
+        server.append(state.model.numpy().copy())
+    return Ran(instance, np.stack(server), tuple(path), tuple(sizes), max(model.asked))
+
+
+# ---- what is read ----
+
+
+def _square(vector: Array) -> float:
+    return float(vector @ vector)
+
+
+def _mean_square(rows: Array) -> float:
+    """The mean over clients of squared lengths of ``(N, d)``."""
+    return float((rows**2).sum(-1).mean())
+
+
+def _divergence(ran: Ran) -> list[float]:
+    pairs = zip(ran.path, ran.server[1:], strict=True)
+    return [0.0, *(_mean_square(path[:, -1] - model) for path, model in pairs)]
+
+
+def _consensus(ran: Ran) -> list[float]:
+    models = [path[:, j] for path in ran.path for j in range(path.shape[1] - 1)]
+    return [_mean_square(each - each.mean(0)) for each in models]
+
+
+def _drift(ran: Ran) -> list[float]:
+    """Local models from the server's, summed over the steps of a round."""
+    pairs = zip(ran.path, ran.server, strict=False)
+    return [sum(_mean_square(path[:, j] - w) for j in range(path.shape[1] - 1)) for path, w in pairs]
+
+
+def _gradient_drift(ran: Ran) -> list[float]:
+    found = []
+    for path, model in zip(ran.path, ran.server, strict=False):
+        own = zip(ran.instance.functions, path, strict=True)
+        walked = np.array([np.mean([f.gradient(x) for x in models[:-1]], axis=0) for f, models in own])
+        found.append(_mean_square(ran.gradients(model) - walked))
+    return found
+
+
+def _weighted(ran: Ran) -> list[float]:
+    """Squared gradients at the averages, times the step sizes, summed."""
+    sizes = [size for size, path in zip(ran.step_sizes, ran.path, strict=True) for _ in range(path.shape[1] - 1)]
+    return [sum(size * ran.slope(model) for size, model in zip(sizes, ran.averages, strict=False))]
+
+
+Reading = Callable[[Ran], list[float]]
+
+
+def _at_servers(what: Callable[[Ran, Array], float]) -> Reading:
+    return lambda ran: [what(ran, model) for model in ran.server]
+
+
+def _along(what: Callable[[Ran, Array], float]) -> Reading:
+    return lambda ran: [what(ran, model) for model in ran.averages]
+
+
+def _distance(ran: Ran, model: Array) -> float:
+    """From the minimiser, which is the origin."""
+    return _square(model)
+
+
+METRICS: dict[str, Reading] = {
+    "distance_sq": _at_servers(_distance),
+    "optimality_gap": _at_servers(Ran.gap),
+    "grad_norm_sq": _at_servers(Ran.slope),
+    "mean_grad_norm_sq": _at_servers(Ran.slope),
+    "divergence": _divergence,
+    "mean_divergence": _divergence,
+    "final_divergence": _divergence,
+    "next_divergence": _divergence,
+    "local_drift": _drift,
+    "consensus_distance": _consensus,
+    "global_step": lambda ran: [_square(b - a) for a, b in pairwise(ran.server)],
+    "loss_change": lambda ran: [ran.loss(b) - ran.loss(a) for a, b in pairwise(ran.server)],
+    "mean_gradient_drift": _gradient_drift,
+    "next_distance_sq": _along(_distance),
+    "weighted_grad_norm_sq": _weighted,
+}
+ITERATIONS: dict[str, Reading] = {
+    "distance_sq": _along(_distance),
+    "next_distance_sq": _along(_distance),
+    "optimality_gap": _along(Ran.gap),
+    "grad_norm_sq": _along(Ran.slope),
+    "consensus_distance": _consensus,
+}
+BETWEEN = (
+    "local_drift",
+    "consensus_distance",
+    "global_step",
+    "loss_change",
+    "mean_gradient_drift",
+    "weighted_grad_norm_sq",
+)
+"""Read in rounds or iterations; the others at models, of which means and minima leave out the last."""
+
+
+# ---- what is assumed ----
+
+
+def _heterogeneity(ran: Ran) -> float:
+    """``F* - mean min f_k``: where the gradient vanishes, a convex client is at its minimum."""
+    lowest = []
+    for f in ran.instance.functions:
+        flat = np.flatnonzero(~f.gradients.any(axis=1))
+        lowest.append(min(f.value(f.points[j]) for j in flat))
+    return ran.loss(0 * ran.instance.start) - float(np.mean(lowest))
+
+
+def _dissimilarity(ran: Ran) -> float:
+    factor = ran.instance.question.assumptions.get("dissimilarity_factor", 1.0)
+    return max(_mean_square(ran.gradients(model)) - factor * ran.slope(model) for model in ran.server[:-1])
+
+
+def _polyak(ran: Ran) -> float:
+    """The constant plus the largest excess of ``2 mu (F - F*)`` over ``|grad F|^2``: no more than it where it holds."""
+    given = ran.instance.question.assumptions["pl_constant"]
+    return given + max(2 * given * ran.gap(model) - ran.slope(model) for model in ran.server[:-1])
+
+
+ASSUMED: dict[str, Callable[[Ran], float]] = {
+    "initial_distance_sq": lambda ran: _square(ran.server[0]),
+    "initial_gap": lambda ran: ran.gap(ran.server[0]),
+    "grad_norm_sq": lambda ran: ran.slope(ran.server[-2]),
+    "divergence": lambda ran: _divergence(ran)[-2],
+    "distance_sq": lambda ran: _square(ran.averages[-2]),
+    "optimum_dissimilarity": lambda ran: _mean_square(ran.gradients(0 * ran.server[0])),
+    "heterogeneity": _heterogeneity,
+    "dissimilarity_offset": _dissimilarity,
+    "grad_cap_sq": lambda ran: ran.largest_gradient,
+    "pl_constant": _polyak,
+}

@@ -1,0 +1,323 @@
+"""Worst cases as federations: run by the training loop they do as badly as the program says, and meet what was said."""
+
+import json
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from bounds.core import Statistic
+from empirics.algorithm import renamed
+from empirics.algorithms import algorithm
+from empirics.errors import EmpiricsError
+from empirics.setting import Setting
+from paper_checks.worst_cases import worst_case, WorstCaseError
+from paper_checks.worst_cases.instances import Instance, simplex
+from paper_checks.worst_cases.interpolants import Interpolant
+from paper_checks.worst_cases.replaying import ACCURACY, METRICS, replay
+
+START = {"smoothness": 1.0, "initial_distance_sq": 1.0}
+STRONG = {**START, "strong_convexity": 0.1, "optimum_dissimilarity": 1.0}
+CONVEX = {**START, "strong_convexity": 0.0, "optimum_dissimilarity": 1.0}
+GAMMA = {**START, "strong_convexity": 0.1, "heterogeneity": 0.5}
+CAPPED = {**START, "strong_convexity": 0.0, "grad_cap_sq": 0.5}
+SMOOTH = {"smoothness": 1.0, "initial_gap": 1.0, "dissimilarity_offset": 1.0}
+STEEP = {"smoothness": 1.0, "grad_norm_sq": 1.0, "dissimilarity_offset": 1.0, "dissimilarity_factor": 2.0}
+POLYAK = {**SMOOTH, "pl_constant": 0.1}
+METHODS = ("fedavg()", "fedprox(mu=0.1)", "scaffold()", "fedinit(beta=0.1)", "fedinit(beta=0.1, reading='code')")
+ITERATIONS = {kind: Statistic(kind, "iterations") for kind in ("mean", "min")}
+
+
+def setting(rounds, clients, steps, size=0.3, **more):
+    return Setting(rounds=rounds, cohort=clients, local_steps=steps, step_size=size, **more)
+
+
+def checked(worst):
+    """The replay of a worst case, after all that must hold of any."""
+    found = worst.replay()
+    assert found.error <= ACCURACY, found
+    assert not found.broken, found
+    assert found.agrees
+    limited = set(worst.question.assumptions) - {"smoothness", "strong_convexity", "dissimilarity_factor"}
+    assert set(found.assumptions) - {"minimiser"} == limited
+    return found
+
+
+# ---- the functions ----
+
+
+def random_interpolant(seed, mu, points=7, dim=3):
+    """Numbers that no function need pass through: the interpolant is of the class all the same."""
+    draws = np.random.default_rng(seed)
+    numbers = draws.standard_normal((2, points, dim))
+    return Interpolant(mu, 2.0, numbers[0], numbers[1], draws.standard_normal(points)), draws
+
+
+@pytest.mark.parametrize("mu", [-2.0, 0.0, 0.3])
+def test_gradients_are_those_of_the_values(mu):
+    f, draws = random_interpolant(1, mu)
+    for x in draws.standard_normal((20, 3)) * 2:
+        slopes = [(f.value(x + 1e-5 * e) - f.value(x - 1e-5 * e)) / 2e-5 for e in np.eye(3)]
+        np.testing.assert_allclose(slopes, f.gradient(x), atol=1e-7)
+
+
+@pytest.mark.parametrize("mu", [-2.0, 0.0, 0.3])
+@pytest.mark.parametrize("seed", range(3))
+def test_functions_are_of_the_class_at_random_pairs(mu, seed):
+    f, draws = random_interpolant(seed, mu, points=12)
+    at = [(x, *f.at(x)) for x in draws.standard_normal((25, 3)) * 3]
+    for (x, value, gradient), (y, other, slope) in permutations(at, 2):
+        apart = x - y
+        bent = gradient - slope - mu * apart
+        least = other + slope @ apart + mu / 2 * apart @ apart + bent @ bent / (2 * (2.0 - mu))
+        assert value >= least - 1e-9
+
+
+def test_a_function_passes_through_numbers_of_the_class():
+    draws = np.random.default_rng(3)
+    root = draws.standard_normal((3, 3))
+    quadratic = root @ root.T / np.linalg.norm(root, 2) ** 2 + 0.1 * np.eye(3)
+    points = draws.standard_normal((6, 3))
+    f = Interpolant(0.05, 1.2, points, points @ quadratic, ((points @ quadratic) * points).sum(1) / 2)
+    for x, g, value in zip(points, f.gradients, f.values, strict=True):
+        np.testing.assert_allclose(f.gradient(x), g, atol=1e-12)
+        assert f.value(x) == pytest.approx(value, abs=1e-12)
+
+
+def test_coincident_and_nearly_coincident_points_are_no_trouble():
+    draws = np.random.default_rng(4)
+    points = np.repeat(draws.standard_normal((4, 2)), 3, axis=0) + 1e-7 * draws.standard_normal((12, 2))
+    points[0] = points[1]
+    f = Interpolant(0.0, 1.0, points, draws.standard_normal((12, 2)), np.zeros(12))
+    for x in draws.standard_normal((30, 2)) * 5:
+        slopes = [(f.value(x + 1e-4 * e) - f.value(x - 1e-4 * e)) / 2e-4 for e in np.eye(2)]
+        np.testing.assert_allclose(slopes, f.gradient(x), atol=1e-6)
+
+
+def test_one_point_makes_a_parabola():
+    f = Interpolant(-1.0, 1.0, np.zeros((1, 1)), np.zeros((1, 1)), np.zeros(1))
+    assert f.at(np.array([2.0])) == (pytest.approx(2.0), pytest.approx(np.array([2.0])))
+
+
+@pytest.mark.parametrize("clients", [1, 2, 3, 5])
+def test_the_simplex_is_one(clients):
+    vertices = simplex(clients)
+    inner = np.full((clients, clients), -1 / max(clients - 1, 1))
+    np.fill_diagonal(inner, 1.0 if clients > 1 else 0.0)
+    np.testing.assert_allclose(vertices @ vertices.T, inner, atol=1e-12)
+
+
+# ---- runs ----
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("rounds", "clients", "steps", "assumptions", "metric", "statistic"),
+    [
+        (2, 2, 2, STRONG, "distance_sq", "last"),
+        (2, 3, 2, CONVEX, "optimality_gap", "mean"),
+        (2, 2, 3, CONVEX, "optimality_gap", "min"),
+        (2, 4, 2, SMOOTH, "grad_norm_sq", "mean"),
+        (2, 3, 2, SMOOTH, "grad_norm_sq", "min"),
+        (2, 2, 2, GAMMA, "distance_sq", "last"),
+        (2, 2, 2, CAPPED, "optimality_gap", "mean"),
+        (2, 2, 2, POLYAK, "optimality_gap", "last"),
+    ],
+)
+def test_a_run_does_as_badly_as_the_program_says(method, rounds, clients, steps, assumptions, metric, statistic):
+    checked(worst_case(method, setting(rounds, clients, steps), assumptions, metric, statistic))
+
+
+@pytest.mark.parametrize("metric", sorted(METRICS))
+@pytest.mark.parametrize("method", ["fedavg()", "scaffold()", "fedinit(beta=0.1)"])
+def test_every_metric_is_read_as_the_program_means_it(metric, method):
+    checked(worst_case(method, setting(2, 3, 2), STRONG, metric))
+
+
+@pytest.mark.parametrize("kind", ITERATIONS)
+@pytest.mark.parametrize("metric", ["distance_sq", "optimality_gap", "grad_norm_sq", "consensus_distance"])
+def test_statistics_over_iterations(kind, metric):
+    checked(worst_case("fedavg()", setting(2, 2, 2), STRONG, metric, ITERATIONS[kind]))
+
+
+@pytest.mark.parametrize(
+    ("assumptions", "metric"),
+    [
+        (STEEP, "loss_change"),
+        ({**STEEP, "divergence": 0.1}, "divergence"),
+        ({"smoothness": 1.0, "strong_convexity": 0.1, "distance_sq": 1.0, "heterogeneity": 1.0}, "next_distance_sq"),
+    ],
+)
+def test_what_is_assumed_of_a_round_or_iteration_holds(assumptions, metric):
+    checked(worst_case("fedavg()", setting(2, 3, 2), assumptions, metric))
+
+
+def test_one_client_alone():
+    convex = checked(worst_case("fedavg()", setting(2, 1, 3, 0.5), CONVEX, "grad_norm_sq"))
+    assert convex.dimension == 1
+    apart = worst_case("fedavg()", setting(2, 1, 3, 0.5), CONVEX, "grad_norm_sq", symmetric=False)
+    assert convex.value == pytest.approx(apart.value, rel=1e-6)
+    checked(worst_case("fedavg()", setting(2, 1, 3, 0.5), SMOOTH, "grad_norm_sq", "min"))
+
+
+def test_clients_apart_make_an_instance_too():
+    apart = checked(worst_case("fedavg()", setting(1, 3, 2), CONVEX, "optimality_gap", symmetric=False))
+    alike = checked(worst_case("fedavg()", setting(1, 3, 2), CONVEX, "optimality_gap"))
+    assert apart.measured == pytest.approx(alike.measured, rel=1e-5)
+
+
+def test_steps_of_each_round_decay_and_momentum():
+    checked(worst_case("fedavg()", setting(2, 2, 1), STRONG, "distance_sq", steps=(1, 3)))
+    checked(worst_case("fedavg()", setting(2, 2, 2, step_size_decay=0.7, momentum=0.5), STRONG, "distance_sq"))
+
+
+def test_other_units():
+    large = {"smoothness": 10.0, "strong_convexity": 0.0, "initial_distance_sq": 50.0, "optimum_dissimilarity": 700.0}
+    checked(worst_case("fedavg()", setting(3, 2, 2, 0.01), large, "optimality_gap"))
+
+
+def test_nothing_to_spare():
+    """Clients that share their minimiser: points coincide and no margin can be kept."""
+    checked(worst_case("fedavg()", setting(2, 2, 3, 0.5), {**CONVEX, "optimum_dissimilarity": 0.0}, "optimality_gap"))
+
+
+def test_few_dimensions_are_enough():
+    found = checked(worst_case("fedavg()", setting(2, 4, 2), STRONG, "distance_sq"))
+    assert found.dimension == 4  # one for the mean, three for a simplex of four
+
+
+def test_relaxations_are_said():
+    exact = worst_case("fedavg()", setting(2, 2, 2), STRONG, "distance_sq").replay()
+    relaxed = worst_case("fedavg()", setting(2, 2, 2), POLYAK, "optimality_gap").replay()
+    assert "every assumption and attains the value" in exact.shows
+    assert "visited models only" in relaxed.shows
+    assert "Polyak" in relaxed.shows
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("method", "rounds", "clients", "steps", "assumptions", "metric", "statistic"),
+    [
+        ("fedavg()", 5, 3, 4, CONVEX, "optimality_gap", "last"),
+        ("fedavg()", 4, 4, 3, SMOOTH, "grad_norm_sq", "mean"),
+        ("fedavg()", 10, 4, 1, CONVEX, "optimality_gap", "last"),
+        ("fedavg()", 1, 10, 6, CONVEX, "optimality_gap", "last"),
+        ("fedavg()", 8, 3, 2, SMOOTH, "grad_norm_sq", "min"),
+        ("fedprox(mu=0.1)", 4, 3, 3, STRONG, "distance_sq", "mean"),
+        ("scaffold()", 4, 3, 3, CONVEX, "optimality_gap", "mean"),
+        ("scaffold()", 5, 3, 3, SMOOTH, "grad_norm_sq", "min"),
+        ("fedinit(beta=0.1)", 4, 3, 4, STRONG, "divergence", "mean"),
+        ("fedinit(beta=0.1)", 4, 4, 3, SMOOTH, "grad_norm_sq", "min"),
+        ("feddyn()", 4, 3, 3, STRONG, "distance_sq", "last"),
+        ("fedcm()", 4, 3, 3, SMOOTH, "grad_norm_sq", "mean"),
+        ("fedavgm()", 4, 3, 3, STRONG, "distance_sq", "last"),
+        ("relaxed(scaffold(), beta=0.05)", 3, 3, 3, CONVEX, "optimality_gap", "last"),
+    ],
+)
+def test_longer_runs(method, rounds, clients, steps, assumptions, metric, statistic):
+    checked(worst_case(method, setting(rounds, clients, steps), assumptions, metric, statistic))
+
+
+# ---- what is refused ----
+
+
+def test_a_run_that_knows_where_the_origin_is_has_no_worst_case():
+    with pytest.raises(EmpiricsError, match="weight decay"):
+        worst_case("fedavg()", setting(2, 2, 2, weight_decay=0.1), STRONG, "distance_sq")
+
+
+# ---- files ----
+
+
+@pytest.fixture(scope="module")
+def instance():
+    worst = worst_case("fedinit(beta=0.1, reading='code')", setting(2, 3, 2), CONVEX, "optimality_gap", steps=(1, 2))
+    return worst.instance()
+
+
+def test_a_file_replays_without_a_solver(instance, tmp_path, monkeypatch):
+    instance.save(tmp_path / "kept.json")
+    monkeypatch.setattr("paper_checks.worst_cases.program.solver", lambda: pytest.fail("no solver is needed"))
+    loaded = Instance.load(tmp_path / "kept.json")
+    assert loaded.question == instance.question
+    assert replay(loaded) == replay(instance)
+    assert replay(loaded).agrees
+
+
+def test_an_instance_without_a_known_minimum_comes_back(tmp_path):
+    for assumptions, metric in ((STEEP, "loss_change"), (SMOOTH, "optimality_gap")):
+        kept = worst_case("fedavg()", setting(2, 2, 2), assumptions, metric).instance()
+        kept.save(tmp_path / "kept.json")
+        loaded = Instance.load(tmp_path / "kept.json")
+        assert loaded.floor == kept.floor
+        assert replay(loaded).agrees
+
+
+def test_the_numbers_of_an_instance_fit_together(instance):
+    assert instance.clients == 3
+    assert instance.broken < 1e-6
+
+
+def test_a_method_that_no_text_names_is_not_saved(instance, tmp_path):
+    own = renamed(algorithm("scaffold()"), "mine")
+    worst = worst_case(own, setting(1, 2, 2), CONVEX, "optimality_gap")
+    assert worst.replay().agrees
+    with pytest.raises(WorstCaseError, match="no text names"):
+        worst.instance().save(tmp_path / "kept.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("points", [[0.0]]),
+        ("values", "many"),
+        ("start", [float("nan")]),
+        ("start", [0.0, float("inf"), 0.0]),
+        ("question", []),
+        ("value", None),
+        ("floor", []),
+    ],
+)
+def test_damaged_files_are_refused_in_one_line(instance, tmp_path, name, value):
+    instance.save(tmp_path / "kept.json")
+    held = json.loads((tmp_path / "kept.json").read_text(encoding="utf-8"))
+    held[name] = value
+    (tmp_path / "kept.json").write_text(json.dumps(held), encoding="utf-8")
+    with pytest.raises(WorstCaseError, match="no worst-case instance") as error:
+        Instance.load(tmp_path / "kept.json")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("algorithm", "fedavgg()"),
+        ("setting", {"rounds": 0, "cohort": 3}),
+        ("setting", {"rounds": 2, "cohort": 4}),
+        ("assumptions", {"smoothness": -1.0}),
+        ("statistic", {"kind": "most"}),
+        ("steps", ["a"]),
+    ],
+)
+def test_damaged_questions_are_refused(instance, tmp_path, name, value):
+    instance.save(tmp_path / "kept.json")
+    held = json.loads((tmp_path / "kept.json").read_text(encoding="utf-8"))
+    held["question"][name] = value
+    (tmp_path / "kept.json").write_text(json.dumps(held), encoding="utf-8")
+    with pytest.raises(WorstCaseError, match="no worst-case instance"):
+        Instance.load(tmp_path / "kept.json")
+
+
+def test_files_that_are_not_there_or_no_json(tmp_path):
+    with pytest.raises(WorstCaseError, match="No such file"):
+        Instance.load(tmp_path / "nowhere.json")
+    (tmp_path / "text.json").write_text("{", encoding="utf-8")
+    with pytest.raises(WorstCaseError, match="no worst-case instance"):
+        Instance.load(tmp_path / "text.json")
+
+
+def test_a_damaged_number_shows_in_the_replay(instance):
+    moved = Instance(
+        instance.question, instance.value, instance.start, instance.points, 0.9 * instance.gradients, instance.values
+    )
+    assert not replay(moved).agrees
