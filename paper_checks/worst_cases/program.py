@@ -22,13 +22,7 @@ GAP, FLOOR = 1e-6, 1e-2
 
 
 class WorstCaseError(BoundsError):
-    """A worst case that could not be computed: never a number. ``retry`` says that a coarser tolerance may do."""
-
-    retry = False
-
-
-class _StoppedError(WorstCaseError):
-    retry = True
+    """A worst case that could not be computed: never a number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +74,7 @@ class Solved:
     def gap(self) -> float:
         return abs(self.value - self.dual_value)
 
-    def good(self, scale: float) -> bool:
+    def good(self, scale: float = 1.0) -> bool:
         """Whether it is an optimum of the program with its objective times ``scale``."""
         try:
             _check(self.status, self.value * scale, self.dual_value * scale)
@@ -113,8 +107,8 @@ BROKEN = 1e-7
 """How far a solution may break a constraint that it was not asked to keep, relative to the largest number in it."""
 SMALL_VALUE, RESCALINGS, MOST_SCALED = 0.01, 3, 1e12
 """An objective below this is scaled up, this often, by at most so much."""
-TOLERANCES = (1e-8, 1e-7)
-"""What the solver is asked for, one after the other: degenerate programs stop short of the first."""
+TOLERANCE, RECASTS = 1e-8, 4
+"""What the solver is asked for, and how often a program may be recast until it is reached."""
 
 
 def solve(program: Program) -> Solved:
@@ -149,27 +143,33 @@ def _growing(program: Program) -> Solved:
 
 
 def _patient(program: Program) -> Solved:
-    """The optimum, the objective scaled so that it is about 1: tolerances are absolute where values are small."""
+    """The optimum, the objective scaled so that it is about 1: tolerances are absolute where values are small.
+
+    Where the solver stops short, the program is solved again in the coordinates of what it has reached.
+    """
     scale = 1.0
     for _ in range(RESCALINGS):
-        rough = solved(program, TOLERANCES[0], scale, judged=False)
+        rough = attempted(program, scale)
         if not 0 < rough.value < SMALL_VALUE / scale:
             break
         scale = min(1 / rough.value, MOST_SCALED)
-    if rough.good(scale):
-        return rough
-    tried = [(t, s) for s in dict.fromkeys((scale, 1.0)) for t in TOLERANCES if (t, s) != (TOLERANCES[0], scale)]
-    for tolerance, times in tried[:-1]:
-        try:
-            return solved(program, tolerance, times)
-        except WorstCaseError as error:
-            if not error.retry:
-                raise
-    return solved(program, *tried[-1])
+    for _ in range(RECASTS):
+        if rough.good(scale):
+            return rough
+        rough = _recast(program, rough, scale)
+    _check(rough.status, rough.value * scale, rough.dual_value * scale)
+    return rough
 
 
-def solved(program: Program, tolerance: float, scale: float = 1.0, judged: bool = True) -> Solved:
-    """The optimum to this tolerance of the objective times ``scale``; an error if there is none and ``judged``."""
+def _recast(program: Program, rough: Solved, scale: float) -> Solved:
+    from .conditioning import recast, restored
+
+    turned, axes = recast(program, rough)
+    return restored(attempted(turned, scale), axes)
+
+
+def attempted(program: Program, scale: float = 1.0, tolerance: float = TOLERANCE) -> Solved:
+    """What the solver reaches with the objective times ``scale``, an optimum or not; an error where there is none."""
     clarabel = solver()
     several = len(program.objectives) > 1
     width = program.size + int(several)
@@ -206,15 +206,14 @@ def solved(program: Program, tolerance: float, scale: float = 1.0, judged: bool 
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_iter = 200
-    settings.tol_gap_abs = settings.tol_gap_rel = tolerance
-    settings.tol_feas = tolerance
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
     settings.max_threads = 1
     settings.static_regularization_constant, settings.static_regularization_proportional = 1e-7, 1e-16
     problem = clarabel.DefaultSolver(sparse.csc_matrix((width, width)), cost, matrix, right, cones, settings)
     found = problem.solve()
     status = str(found.status)
     value, dual = -float(found.obj_val), -float(found.obj_val_dual)
-    if judged or "Infeasible" in status:
+    if "Infeasible" in status:
         _check(status, value, dual)
     x, z = np.array(found.x), np.array(found.z)[: len(rows)] / scales / scale
     multipliers = np.zeros(len(program.constraints))
@@ -247,10 +246,10 @@ def _check(status: str, value: float, dual: float) -> None:
     if "PrimalInfeasible" in status:
         raise WorstCaseError("no federation meets these assumptions together: they contradict each other")
     if status != "Solved":
-        raise _StoppedError(f"the solver stopped without an optimum (status {status}): no number is given")
+        raise WorstCaseError(f"the solver stopped without an optimum (status {status}): no number is given")
     gap, size = abs(value - dual), max(abs(value), abs(dual), FLOOR)
     if not gap <= GAP * size:
-        raise _StoppedError(f"the duality gap {gap:.2g} exceeds {GAP:g} of the value {value:.6g}: no number is given")
+        raise WorstCaseError(f"the duality gap {gap:.2g} exceeds {GAP:g} of the value {value:.6g}: no number is given")
 
 
 def lagrangian(program: Program, solved: Solved) -> float:
