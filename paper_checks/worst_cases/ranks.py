@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .program import Constraint, Program, solve, Solved, solved, WorstCaseError
+from .program import attempted, Constraint, Program, solve, Solved, WorstCaseError
 from .space import Array, pack, unpack
 
 KEPT = 1e-5
@@ -126,9 +126,11 @@ def _restricted(rows: Array, program: Program, bases: Sequence[Array]) -> Array:
 def _tightest(program: Program) -> Solved | None:
     for tolerance in TOLERANCES:
         try:
-            return solved(program, tolerance)
+            found = attempted(program, tolerance=tolerance)
         except WorstCaseError:
             continue
+        if found.good():
+            return found
     return None
 
 
