@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -96,3 +97,41 @@ def narrow(page: Page, width: int, height: int = 800) -> None:
     told = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": True}
     page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", told)
     page.settle()
+
+
+def focused(page: Page) -> str:
+    """The id, copied text or tag of what has the focus."""
+    return str(page.js("const now = document.activeElement; return now.id || now.dataset.copy || now.tagName"))
+
+
+def press(page: Page, *keys: str) -> None:
+    """Press keys one after the other, such as TAB or SHIFT+TAB."""
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.keys import Keys
+
+    for key in keys:
+        held = ActionChains(page.driver)
+        for part in key.split("+"):
+            held.key_down(getattr(Keys, part))
+        for part in reversed(key.split("+")):
+            held.key_up(getattr(Keys, part))
+        held.perform()
+    page.settle()
+
+
+def by_shell(page: Page, capsys: Any) -> Any:
+    """What the copied command prints as its value."""
+    from fedbounds import main
+
+    said = shlex.split(page.js("return explorer.texts.shell()"))
+    assert said[0] == "fedbounds"
+    capsys.readouterr()
+    assert main([*said[1:], "--json"]) == 0
+    return json.loads(capsys.readouterr().out)["value"]
+
+
+def by_python(page: Page, capsys: Any) -> float:
+    """What the copied code prints."""
+    capsys.readouterr()
+    exec(page.js("return explorer.texts.python()"), {})
+    return float(capsys.readouterr().out)

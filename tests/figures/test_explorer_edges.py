@@ -6,12 +6,10 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
 import pytest
-from explorer_browser import browser, narrow
+from explorer_browser import narrow
 
 import fedbounds
 from bounds import BOUNDS
-from figures.explorer.command import entries
-from figures.explorer.page import page as made
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 SOON = 2.0
@@ -86,29 +84,6 @@ return texts.map(([e, colour]) => [contrast(colour, behind(e)), e.tagName, e.tex
 OVERFLOW = """
 return [...document.querySelectorAll("#formula > math")].map((m) => m.scrollWidth - m.parentElement.clientWidth);
 """
-
-
-@pytest.fixture(scope="module")
-def file(tmp_path_factory):
-    path = tmp_path_factory.mktemp("explorer") / "explorer.html"
-    path.write_text(made(entries([])), encoding="utf-8")
-    return path
-
-
-@pytest.fixture(scope="module")
-def shared():
-    with browser() as page:
-        page.driver.set_script_timeout(60)
-        yield page
-
-
-@pytest.fixture
-def page(shared, file):
-    """A freshly opened page, which complains of nothing."""
-    shared.open(file)
-    shared.complaints()
-    yield shared
-    assert not shared.complaints()
 
 
 # ---- ranges ----
@@ -238,6 +213,19 @@ def test_long_formulas_go_on_in_the_next_line(width, page):
             assert max(page.js(OVERFLOW)) <= 0, name
     finally:
         page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_a_formula_goes_on_before_a_term_or_a_definition(page):
+    page.choose("bound", "fedinit.theorem_4")
+    rows = page.js(
+        "return [...document.querySelectorAll('#formula > math > mrow')].map((row) => row.textContent.trim())"
+    )
+    rows = [row for row in rows if row]
+    assert [row[0] for row in rows[1:6]] == ["+"] * 5
+    assert rows[-1].startswith("κ2=")
+    assert rows[-1].endswith("+13")
+    assert rows[-2].startswith("κ1=")
+    assert rows[-2].endswith("+17,")
 
 
 def test_on_a_phone_the_sliders_stand_right_below_the_chart(page):

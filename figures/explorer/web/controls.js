@@ -86,10 +86,9 @@ const FIELDS = { from: "from", to: "to", vacuous: "vacuous above" };
 
 /* Takes what was typed into them, or says why it cannot be drawn; what was good before stays on the chart. */
 function plainly() {
-  const q = owned(state.x), text = {}, why = {};
+  const text = {}, why = {};
   for (const id of Object.keys(FIELDS)) why[id] = refusedPlain(id, text[id] = $(id).value.trim());
-  const good = !why.from && !why.to, span = good && q ? ends(q, text) : {};
-  if (span.from >= span.to) why[text.from ? "from" : "to"] = text.from ? `must be below ${said(span.to)}, where the axis ends` : `must be above ${said(span.from)}, where the axis starts`;
+  if (!why.from && !why.to) Object.assign(why, refusedRange(text));
   if (!why.from && !why.to) Object.assign(state, { from: text.from, to: text.to });
   if (!why.vacuous) state.vacuous = text.vacuous;
   for (const id of Object.keys(FIELDS)) $(id).setAttribute("aria-invalid", why[id] ? "true" : "false");

@@ -4,7 +4,7 @@ const POINTS = 200;
 function span() {
   const q = owned(state.x);
   if (!q) return null;
-  const chosen = ends(q, state), { from, to } = chosen.from < chosen.to ? chosen : ends(q, { from: "", to: "" });
+  const { from, to } = ends(q, state);
   return { q, from, to, log: Boolean(q.slider[2]) && from > 0 };
 }
 

@@ -57,6 +57,7 @@ function arrange() {
 /* A change of what can be chosen: the controls of the quantities stay. */
 function choosable() {
   if (!axes().some((q) => q.name === state.x)) Object.assign(state, { x: firstAxis(), from: "", to: "" });
+  if (!ranged()) state.from = state.to = ""; // they were of a second bound that is gone
   membered();
   put("x", ...axes().map((q) => new Option(words(q.name), q.name)));
   if (!state.x) put("x", new Option("none", ""));
@@ -126,7 +127,7 @@ function run(index) {
     const lists = Object.values(found.values).some(Array.isArray);
     for (const q of main().quantities) if (lists && q.axis) state.lists[q.name] = []; // another run's, or the example's
     for (const [name, value] of Object.entries(found.values)) (Array.isArray(value) ? state.lists : state.values)[name] = value;
-    if (axes().some((q) => q.name === "rounds")) state.x = "rounds";
+    if (state.x !== "rounds" && axes().some((q) => q.name === "rounds")) Object.assign(state, { x: "rounds", from: "", to: "" });
   }
   arrange();
 }

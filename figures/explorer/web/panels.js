@@ -9,14 +9,30 @@ function made(tag, properties = {}, ...children) {
 
 const put = (id, ...children) => $(id).replaceChildren(...children);
 
+/* A name or an inequality that may go on in the next line after a joint, not within a word. */
+const jointed = (text) => text.split(/(?<=[_/*(])|(?<=\.)(?=[a-z])/).flatMap((part, i) => (i ? [made("wbr"), part] : [part]));
+
+/* A long formula goes on in the next line before a term or a definition, not inside of one. */
+function rowed(math) {
+  let row = null, defining = false;
+  for (const node of [...math.children]) {
+    const sign = node.localName === "mo" ? node.textContent : "";
+    if (!row || (!defining && (node.localName === "mspace" || sign === "+" || sign === "−"))) math.append(row = document.createElementNS(math.namespaceURI, "mrow"));
+    row.append(node);
+    if (defining && (node.localName === "mspace" || sign === ",")) row = null;
+    defining ||= node.localName === "mtext";
+  }
+}
+
 /* Written once per bound. */
 function describe() {
   const b = main();
-  put("name", b.name);
+  put("name", ...jointed(b.name));
   const facts = [b.paper ? papers[b.paper][0] : "", b.source, b.about && `about ${b.about}`, b.statistic && `statistic: ${b.statistic}`,
     `unit: ${b.target.unit}`, b.relation === "<~" ? "up to a constant: slopes can be compared, levels cannot" : ""];
   put("facts", facts.filter((f, i) => f && !(i === 0 && b.source.startsWith(f))).join(" · "));
   $("formula").innerHTML = b.math;
+  rowed($("formula").firstElementChild);
   put("note", b.note);
   $("note").hidden = !b.note;
   put("claims", ...b.claims.map((i) => claim(claims[i])));
@@ -28,7 +44,7 @@ function describe() {
 
 function claim([name, verdict, text, source]) {
   return made("li", {}, made("strong", { className: `verdict ${verdict}` }, verdict), ` ${text} `,
-    made("small", {}, `${source}; fedbounds check ${name}`));
+    made("small", {}, `${source}; fedbounds check `, ...jointed(name)));
 }
 
 function legend(shown) {
@@ -76,7 +92,7 @@ function runWords() {
 function condition({ words: text, kind, formula }, i, failed) {
   const word = kind === "numeric" || kind === "domain" ? (failed.includes(i) ? "fails" : "holds") : "assumed";
   const line = made("li", { className: word }, made("strong", {}, word), ` ${text} `);
-  if (formula) line.append(made("code", {}, formula));
+  if (formula) line.append(made("code", {}, ...jointed(formula)));
   return line;
 }
 
@@ -88,14 +104,15 @@ function minimum(shown) {
     const formula = made("span");
     formula.innerHTML = found.derived.math;
     const needs = found.derived.needs.length ? `if ${found.derived.needs.join(", ")}` : "";
-    rows.push(["derived here", formula, found.derived.at, Number.isNaN(found.derived.at) ? "no minimum at these values" : needs]);
+    rows.push(["derived here", formula, Number.isNaN(found.derived.at) ? "no minimum at these values" : needs, found.derived.at]);
   }
-  for (const s of found?.stated ?? []) rows.push([`${s.name}`, s.source ?? "", s.at, s.why && (Number.isNaN(s.at) ? s.why : `outside: ${s.why}`)]);
+  for (const s of found?.stated ?? []) rows.push([s.name, s.source ?? "", s.why && (Number.isNaN(s.at) ? s.why : `outside: ${s.why}`), s.at]);
   put("minimum");
   if (!["<=", "<~"].includes(main().relation)) return;
   const place = least < 0 ? "nowhere inside the conditions" : `at ${words(state.x)} = ${said(c.x[least])}, where it is ${said(c.total[least])}`;
   put("minimum", made("p", {}, `Smallest on this chart: ${place}.`));
-  if (rows.length) $("minimum").append(scrolled(tabled("Where the bound is smallest", ["minimiser", "formula or place", words(state.x), "remark"], rows.map(([a, b, x, d]) => [a, b, Number.isNaN(x) ? "–" : said(x), d]))));
+  const cells = ([name, formula, remark, x]) => [made("span", {}, ...jointed(name)), made("div", {}, formula, made("p", { className: "hint" }, ...jointed(remark))), Number.isNaN(x) ? "–" : said(x)];
+  if (rows.length) $("minimum").append(scrolled(tabled("Where the bound is smallest", ["minimiser", "formula or place", words(state.x)], rows.map(cells))));
 }
 
 const scrolled = (node) => made("div", { className: "scroll", tabIndex: 0 }, node);

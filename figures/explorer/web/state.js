@@ -89,6 +89,7 @@ function checkState() {
   for (const [name, list] of Object.entries(state.lists)) refused(name, list, owned(name)?.axis ? refusedList(owned(name), list) : "no list");
   if (state.x !== firstAxis() && !axes().some((q) => q.name === state.x)) throw Error(`no x-axis ${state.x}`);
   for (const name of Object.values(PLAIN)) refused(name, state[name], refusedPlain(name, state[name]));
+  for (const [name, why] of Object.entries(refusedRange(state))) refused(name, state[name], why);
 }
 
 function refused(name, value, why) {
@@ -123,5 +124,15 @@ function refusedPlain(name, text) {
   if (text === "" || !["from", "to", "vacuous"].includes(name)) return "";
   return name === "vacuous" || !owned(state.x) ? refusal(ANY, typed(text)) : refusal(owned(state.x), typed(text));
 }
+
+/* Why the x-axis cannot go so far, by the end that is wrong; an end that is not given is the slider's. */
+function refusedRange({ from, to }) {
+  const q = owned(state.x), span = q && (from || to) ? ends(q, { from, to }) : {};
+  if (!(span.from >= span.to)) return {};
+  return from ? { from: `must be below ${said(span.to)}, where the axis ends` } : { to: `must be above ${said(span.from)}, where the axis starts` };
+}
+
+/* Whether the ends that were chosen are some of this x-axis. */
+const ranged = () => !refusedPlain("from", state.from) && !refusedPlain("to", state.to) && !Object.keys(refusedRange(state)).length;
 
 const ANY = { open: [false, false], whole: false };

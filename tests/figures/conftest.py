@@ -1,0 +1,33 @@
+"""The page of the explorer with every bound, in a browser that the tests of a file share."""
+
+import pytest
+from explorer_browser import browser
+
+from figures.explorer.command import entries
+from figures.explorer.page import page as made
+
+
+@pytest.fixture(scope="session")
+def file(tmp_path_factory):
+    """The page of the whole catalogue."""
+    path = tmp_path_factory.mktemp("explorer") / "explorer.html"
+    path.write_text(made(entries([])), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def shared():
+    """A browser, with whatever the test before left in it."""
+    with browser() as page:
+        page.driver.set_script_timeout(60)
+        yield page
+
+
+@pytest.fixture
+def page(shared, file):
+    """A freshly opened page, which complains of nothing and asks for nothing but itself."""
+    shared.open(file)
+    shared.complaints(), shared.requests()
+    yield shared
+    assert not shared.complaints()
+    assert not [url for url in shared.requests() if not url.startswith((file.as_uri(), "data:", "about:"))]
