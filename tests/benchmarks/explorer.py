@@ -9,9 +9,11 @@ the layout, at the movement of a slider by one step. ``--write`` puts the chapte
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
+from datetime import date
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -88,12 +90,19 @@ def measured() -> list[dict[str, Any]]:
     ]
 
 
+def how_quiet() -> str:
+    """The day, and what else the machine is busy with: times are upper limits where it is."""
+    load = os.getloadavg()[0]
+    return f"{date.today()}, {'quiet' if load < 1 else 'not quiet'} (load {load:.1f} when it began)"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--write", action="store_true")
     args = parser.parse_args()
     version = subprocess.run(["chromium", "--version"], capture_output=True, text=True, check=True).stdout.strip()
-    text = f"{CHAPTER}{machine()}; {version}.\n\n{table(measured())}\n"
+    begun = how_quiet()
+    text = f"{CHAPTER}{machine()}; {version}; {begun}.\n\n{table(measured())}\n"
     print(text)
     if args.write:
         put(text)
