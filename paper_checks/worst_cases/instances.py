@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import permutations
@@ -20,8 +20,8 @@ from empirics.setting import Setting
 
 from .formulation import Formulation
 from .interpolants import Interpolant
-from .program import WorstCaseError
-from .ranks import lowered
+from .program import Program, WorstCaseError
+from .ranks import Factors, lowered
 from .space import Array
 from .worst import Question, spoken, WorstCase
 
@@ -155,10 +155,15 @@ def _question(held: Mapping[str, Any]) -> Question:
 # ---- from a worst case ----
 
 
-def attaining(worst: WorstCase) -> Instance:
-    """A federation that attains a worst case, in as few dimensions as were found."""
-    factors = lowered(worst.program, worst.solved)
+def attaining(worst: WorstCase) -> Iterator[Instance]:
+    """Federations that attain a worst case, those in few dimensions first."""
     formulation, whole = worst.question.stated()
+    for factors in lowered(worst.program, worst.solved):
+        yield _placed(worst, formulation, whole, factors)
+
+
+def _placed(worst: WorstCase, formulation: Formulation, whole: Program, factors: Factors) -> Instance:
+    """The federation whose vectors and values solve the program."""
     columns, known = spoken(whole)
     rest = iter(factors.vectors)
     blocks = [_spread_out(next(rest), alive) if alive.any() else np.zeros((0, len(alive))) for alive in columns]

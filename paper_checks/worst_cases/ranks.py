@@ -12,18 +12,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .program import attempted, Constraint, Program, solve, Solved, WorstCaseError
+from .program import attempted, Constraint, Program, Solved, WorstCaseError
 from .space import Array, pack, unpack
 
-KEPT = 1e-5
+KEPT = 2e-5
 """How much of the value a lower rank may cost, relative to it (and at least to 1e-3)."""
 REWEIGHTED = 3
 """How often the traces are weighted anew."""
 THRESHOLDS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 0.0)
-"""Eigenvalues, relative to the largest of all, below which directions are left out: the first that keeps the value."""
+"""Eigenvalues, relative to the largest of all, below which directions are left out."""
 MARGINS = (1e-7, 1e-8, 0.0)
 """By how much the class's inequalities hold, relative to the largest number in them; less where there is no room."""
-TOLERANCES = (1e-9, 1e-8, 1e-7)
+TOLERANCE = 1e-9
+"""What the solver is asked for on a face; what it reaches is judged by the value, and by the run."""
+SILENT = 1e-13
+"""Coefficients of a constraint that says nothing on a face."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +42,8 @@ class Factors:
         return tuple(len(v) for v in self.vectors)
 
 
-def lowered(program: Program, found: Solved) -> Factors:
-    """A solution of low rank whose value is that of ``found`` up to ``KEPT``."""
+def lowered(program: Program, found: Solved) -> Iterator[Factors]:
+    """Solutions whose value is that of ``found`` up to ``KEPT``, those of low rank and of large margin first."""
     size = max(abs(found.value), 1e-3)
     tried: set[tuple[int, ...]] = set()
     for bases in _spans(_spread(program, found, KEPT / 10 * size)):
@@ -50,11 +53,8 @@ def lowered(program: Program, found: Solved) -> Factors:
         tried.add(ranks)
         for margin in MARGINS:
             factors = _on_face(program, found, bases, margin)
-            if factors is not None and factors.value >= found.value - KEPT * size:
-                return factors
-    raise WorstCaseError(
-        f"no vectors were found that attain the solution's value {found.value:.6g}: no instance is given"
-    )
+            if factors is not None and abs(factors.value - found.value) <= KEPT * size:
+                yield factors
 
 
 # ---- a lower rank ----
@@ -69,7 +69,7 @@ def _spread(program: Program, found: Solved, slack: float) -> list[Array]:
         cost = -np.concatenate([*map(pack, weights), np.zeros(program.values)])
         narrow = replace(program, objectives=(cost,), constraints=(*program.constraints, *keep))
         try:
-            grams = solve(narrow).grams
+            grams = attempted(narrow).grams
         except WorstCaseError:  # a heuristic: what there is will do
             break
     return grams
@@ -97,17 +97,22 @@ def _on_face(program: Program, found: Solved, bases: Sequence[Array], margin: fl
     """The optimum among inner products on these spans, the class kept with a margin; None if there is none."""
     rows = np.array([c.row for c in program.constraints])
     size = float(np.abs(rows * found.x).max())
+    limits = [
+        replace(c, row=row, limit=c.limit - margin * size * (c.name == "class"))
+        for c, row in zip(program.constraints, _restricted(rows, program, bases), strict=True)
+    ]
+    silent = [c for c in limits if np.abs(c.row).max() <= SILENT]
+    if any(c.limit < 0 for c in silent):
+        return None
     inner = Program(
         tuple(b.shape[1] for b in bases),
         program.values,
         tuple(_restricted(np.array(program.objectives), program, bases)),
-        tuple(
-            replace(c, row=row, limit=c.limit - margin * size * (c.name == "class"))
-            for c, row in zip(program.constraints, _restricted(rows, program, bases), strict=True)
-        ),
+        tuple(c for c in limits if np.abs(c.row).max() > SILENT),
     )
-    solution = _tightest(inner)
-    if solution is None:
+    try:
+        solution = attempted(inner, tolerance=TOLERANCE)
+    except WorstCaseError:
         return None
     vectors = tuple(_root(gram) @ base.T for gram, base in zip(solution.grams, bases, strict=True))
     return Factors(vectors, solution.x[inner.packed :], solution.value)
@@ -121,17 +126,6 @@ def _restricted(rows: Array, program: Program, bases: Sequence[Array]) -> Array:
         pieces.append(np.array([pack(base.T @ unpack(row, n) @ base) for row in rows[:, begin : begin + length]]))
         begin += length
     return np.concatenate([*pieces, rows[:, begin:]], axis=1)
-
-
-def _tightest(program: Program) -> Solved | None:
-    for tolerance in TOLERANCES:
-        try:
-            found = attempted(program, tolerance=tolerance)
-        except WorstCaseError:
-            continue
-        if found.good():
-            return found
-    return None
 
 
 def _root(gram: Array) -> Array:

@@ -21,14 +21,17 @@ from empirics.errors import EmpiricsError
 from empirics.exact.maps import Tracing
 from empirics.train import rounds
 
-from .instances import Instance
+from .instances import attaining, Instance
 from .interpolants import Interpolant
 from .program import WorstCaseError
 from .recording import Members
 from .space import Array
+from .worst import WorstCase
 
 ACCURACY = 1e-4
 """How well a replay agrees: relative to the value and at least 1e-3, or to what an assumption allows."""
+ENOUGH = ACCURACY / 4
+"""At which no other instance is tried."""
 LIMITS = "the replay shows the value, and every assumption at the visited models only: "
 EXACT = "the replay shows a federation that meets every assumption and attains the value"
 
@@ -62,6 +65,26 @@ class Replay:
     @property
     def agrees(self) -> bool:
         return self.error <= ACCURACY and not self.broken
+
+
+def attained(worst: WorstCase) -> Instance:
+    """The instance of the fewest dimensions whose run attains the worst case, or else the one that comes closest.
+
+    Several are tried: where inequalities of the class are met to rounding only, gradients are off by its root.
+    """
+    best, least = None, np.inf
+    for instance in attaining(worst):
+        try:
+            error = replay(instance).error
+        except WorstCaseError:
+            continue
+        if error < least:
+            best, least = instance, error
+        if error <= ENOUGH:
+            break
+    if best is None:
+        raise WorstCaseError(f"no vectors were found that attain the value {worst.value:.6g}: no instance is given")
+    return best
 
 
 def replay(instance: Instance) -> Replay:
