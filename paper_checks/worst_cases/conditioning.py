@@ -2,44 +2,52 @@
 
 The vectors of a run are nearly parallel when steps are small, so that the inner products of a solution are all but
 singular and the solver stops short. Written in the principal axes of a first solution, scaled by what it has along
-them, the same program is solved to the end; multipliers are the same in all coordinates.
+them, and with function values in units of their own, the same program is solved to the end; multipliers are the same
+in all coordinates.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .program import Program, Solved
 from .space import Array, pack, triangle
 
-FLAT = 1e-4
-"""Axes along which a first solution has less than this share of its largest extent count as having it."""
+FLAT = 1e-5
+"""Axes (and values) of which a first solution has less than this share of the largest count as having it."""
 
 
-def recast(program: Program, found: Solved) -> tuple[Program, list[Array]]:
-    """The program in the axes of ``found``, and per block the matrix that leads back."""
-    axes = [_axes(gram) for gram in found.grams]
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """How a solution in new coordinates leads back: a matrix per block, a unit per function value."""
+
+    axes: tuple[Array, ...]
+    units: Array
+
+
+def recast(program: Program, found: Solved) -> tuple[Program, Frame]:
+    """The program in the axes of ``found``, and the frame that leads back."""
+    values = np.abs(found.x[program.packed :])
+    frame = Frame(tuple(_axes(gram) for gram in found.grams), np.maximum(values, FLAT * max([*values, 1e-300])))
     rows = np.array([*program.objectives, *(c.row for c in program.constraints)])
     begin = 0
-    for turn in axes:
+    for turn in frame.axes:
         length = len(turn) * (len(turn) + 1) // 2
         rows[:, begin : begin + length] = _turned(rows[:, begin : begin + length], turn)
         begin += length
+    rows[:, begin:] *= frame.units
     goals = len(program.objectives)
     constraints = tuple(replace(c, row=row) for c, row in zip(program.constraints, rows[goals:], strict=True))
-    return replace(program, objectives=tuple(rows[:goals]), constraints=constraints), axes
+    return replace(program, objectives=tuple(rows[:goals]), constraints=constraints), frame
 
 
-def restored(found: Solved, axes: list[Array]) -> Solved:
+def restored(found: Solved, frame: Frame) -> Solved:
     """A solution of the recast program as one of the program it was made from."""
-    x, begin = found.x.copy(), 0
-    for turn, gram in zip(axes, found.grams, strict=True):
-        length = len(turn) * (len(turn) + 1) // 2
-        x[begin : begin + length] = pack(turn @ gram @ turn.T)
-        begin += length
-    return replace(found, x=x)
+    pieces = [pack(turn @ gram @ turn.T) for turn, gram in zip(frame.axes, found.grams, strict=True)]
+    begin = sum(len(piece) for piece in pieces)
+    return replace(found, x=np.concatenate([*pieces, found.x[begin:] * frame.units]))
 
 
 def _axes(gram: Array) -> Array:

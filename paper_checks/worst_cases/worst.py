@@ -19,8 +19,9 @@ from empirics.setting import Setting
 
 from . import assumptions as said, metrics
 from .formulation import Formulation
-from .program import Constraint, lagrangian, Program, solve, Solved, WorstCaseError
+from .program import Constraint, lagrangian, Program, Solved, WorstCaseError
 from .recording import record, Recorded, with_steps
+from .refining import refined
 from .space import Array, triangle
 
 if TYPE_CHECKING:
@@ -161,9 +162,9 @@ class WorstCase:
 
     def instance(self) -> Instance:
         """A federation in few dimensions that attains the worst case: every client's points, gradients and values."""
-        from .replaying import attained
+        from .instances import attaining
 
-        return attained(self)
+        return attaining(self)
 
     def replay(self) -> Replay:
         """The worst case read off a run of the training loop on that federation."""
@@ -213,7 +214,7 @@ def answer(question: Question, patience: float = PATIENCE) -> WorstCase:
             f"too large: {question.recorded.gradients} gradients per client would take about {expected:.0f} s, more "
             f"than {patience:g} s; take fewer rounds or local steps, or raise the patience"
         )
-    solved = solve(program)
+    solved = refined(program)
     return WorstCase(question, program, solved, perf_counter() - begun)
 
 
