@@ -162,9 +162,9 @@ class WorstCase:
 
     def instance(self) -> Instance:
         """A federation in few dimensions that attains the worst case: every client's points, gradients and values."""
-        from .instances import attaining
+        from .replaying import attained
 
-        return attaining(self)
+        return attained(self)
 
     def replay(self) -> Replay:
         """The worst case read off a run of the training loop on that federation."""
