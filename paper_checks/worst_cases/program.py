@@ -210,7 +210,7 @@ def attempted(program: Program, scale: float = 1.0, tolerance: float = TOLERANCE
     settings.max_threads = 1
     settings.static_regularization_constant, settings.static_regularization_proportional = 1e-7, 1e-16
     problem = clarabel.DefaultSolver(sparse.csc_matrix((width, width)), cost, matrix, right, cones, settings)
-    found = problem.solve()
+    found = _answer(problem)
     status = str(found.status)
     value, dual = -float(found.obj_val), -float(found.obj_val_dual)
     if "Infeasible" in status:
@@ -231,6 +231,16 @@ def attempted(program: Program, scale: float = 1.0, tolerance: float = TOLERANCE
         found.iterations,
         program.blocks,
     )
+
+
+def _answer(problem: Any) -> Any:
+    """What the solver found; where an eigenvalue does not converge it panics, with what is no ``Exception``."""
+    try:
+        return problem.solve()
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise WorstCaseError(f"the solver broke down ({error}): no number is given") from None
 
 
 def _wide(row: Array, width: int) -> Array:
