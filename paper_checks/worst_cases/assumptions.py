@@ -23,6 +23,8 @@ class Word(NamedTuple):
     relaxed: str = ""
     convex: bool | None = None
     """Whether it needs convex functions (True), others (False) or either (None)."""
+    power: int | None = None
+    """It limits a squared length times this power of L; None where it is no such size."""
 
 
 def common(f: Formulation) -> list[Evaluation]:
@@ -110,16 +112,25 @@ def lower_bounded(f: Formulation) -> list[Constraint]:
 VISITED = "holds at the visited models, not at all"
 
 WORDS: dict[str, Word] = {
-    "initial_distance_sq": Word(_distance, convex=True),
-    "initial_gap": Word(_initial_gap),
-    "grad_norm_sq": Word(_grad_norm),
-    "divergence": Word(_divergence),
-    "distance_sq": Word(_before_last, convex=True),
-    "optimum_dissimilarity": Word(_optimum, convex=True),
-    "heterogeneity": Word(_heterogeneity, convex=True),
-    "dissimilarity_offset": Word(_dissimilarity, f"gradient dissimilarity {VISITED}"),
-    "grad_cap_sq": Word(_gradients),
+    "initial_distance_sq": Word(_distance, convex=True, power=0),
+    "initial_gap": Word(_initial_gap, power=1),
+    "grad_norm_sq": Word(_grad_norm, power=2),
+    "divergence": Word(_divergence, power=0),
+    "distance_sq": Word(_before_last, convex=True, power=0),
+    "optimum_dissimilarity": Word(_optimum, convex=True, power=2),
+    "heterogeneity": Word(_heterogeneity, convex=True, power=1),
+    "dissimilarity_offset": Word(_dissimilarity, f"gradient dissimilarity {VISITED}", power=2),
+    "grad_cap_sq": Word(_gradients, power=2),
     "pl_constant": Word(_polyak, f"the Polyak-Lojasiewicz inequality {VISITED}"),
 }
 LOWER = "F stays above inf F where a step of 1/L from a visited model leads, not everywhere"
+
+
+def length_sq(values: Values) -> float:
+    """The largest squared length that the assumptions speak of, in units in which L is what it is."""
+    L = values["smoothness"]
+    told = [v / L**p for w, v in values.items() if w in WORDS and (p := WORDS[w].power) is not None and v > 0]
+    return max(told, default=1.0)
+
+
 ALSO = ("smoothness", "strong_convexity", "dissimilarity_factor")

@@ -31,6 +31,19 @@ def recast(program: Program, found: Solved) -> tuple[Program, Frame]:
     """The program in the axes of ``found``, and the frame that leads back."""
     values = np.abs(found.x[program.packed :])
     frame = Frame(tuple(_axes(gram) for gram in found.grams), np.maximum(values, FLAT * max([*values, 1e-300])))
+    return framed(program, frame), frame
+
+
+def normalised(program: Program) -> tuple[Program, Frame]:
+    """The program in units in which its vectors and values are about 1."""
+    extents = np.ones(sum(program.blocks)) if program.extents is None else program.extents
+    cuts = np.cumsum(program.blocks)[:-1]
+    frame = Frame(tuple(np.diag(e) for e in np.split(extents, cuts)), np.full(program.values, program.value_unit))
+    return framed(program, frame), frame
+
+
+def framed(program: Program, frame: Frame) -> Program:
+    """The program in the coordinates of a frame."""
     rows = np.array([*program.objectives, *(c.row for c in program.constraints)])
     begin = 0
     for turn in frame.axes:
@@ -40,7 +53,7 @@ def recast(program: Program, found: Solved) -> tuple[Program, Frame]:
     rows[:, begin:] *= frame.units
     goals = len(program.objectives)
     constraints = tuple(replace(c, row=row) for c, row in zip(program.constraints, rows[goals:], strict=True))
-    return replace(program, objectives=tuple(rows[:goals]), constraints=constraints), frame
+    return replace(program, objectives=tuple(rows[:goals]), constraints=constraints, extents=None, value_unit=1.0)
 
 
 def restored(found: Solved, frame: Frame) -> Solved:

@@ -122,7 +122,7 @@ class Formulation:
     def own_minima(self) -> Evaluation:
         """Every function at a minimiser of its own."""
         nothing = [self.space.zero() for _ in range(self.space.members)]
-        return self._known.get(b"own") or self._place("own", self.space.fresh(), nothing)
+        return self._known.get(b"own") or self._place("own", self.space.fresh(point=True), nothing)
 
     def server(self, round_: int) -> Evaluation:
         return self.at(self.recorded.server[round_])

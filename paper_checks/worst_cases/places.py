@@ -120,10 +120,16 @@ def values(bound: Bound, place: Place) -> dict[str, Any]:
     most = largest(bound, _plain(_known(place, TINY)), "step_size", FREE)
     if "step_size" not in asked or most == FREE:
         most = 1.0  # no condition limits it: 1/L
-    known = _known(place, place.fixed_step_size or place.step_share * most)
+    return at_step(bound, place, place.fixed_step_size or place.step_share * most)
+
+
+def at_step(bound: Bound, place: Place, step_size: float) -> dict[str, Any]:
+    """The bound's quantities at a place and a step size, with the best contraction they allow."""
+    known = _known(place, step_size)
+    asked = [q.name for q in bound.quantities]
     if "contraction" in asked:
         known["contraction"] = largest(bound, _plain(known), "contraction", 1.0)
-    return {name: known[name] for name in asked} | {"step_size": known["step_size"]}
+    return {name: known[name] for name in asked} | {"step_size": step_size}
 
 
 def _plain(known: Mapping[str, Any]) -> dict[str, Any]:

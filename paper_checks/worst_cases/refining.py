@@ -13,16 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from .conditioning import recast, restored
+from .conditioning import normalised, recast, restored
 from .program import attempted, BROKEN, Program, SMALL, Solved, WorstCaseError
 from .space import Array, unpack
 
-DOUBT, AIM = 1e-6, 3e-7
-"""Largest accepted doubt relative to the value, and the one at which work stops."""
+DOUBT, AIM, ROUGH = 1e-4, 1e-6, 1e-3
+"""Relative to the value: the doubt that is accepted, at which work stops, and that of programs that still grow."""
 NOTHING = 1e-9
 """A doubt below this share of the numbers that the value is the sum of is one about zero, and accepted."""
-ROUNDS, FINE, STEEPEST = 8, 1e-11, 1e12
+ROUNDS, FINE, STEEPEST = 6, 1e-11, 1e12
 """Solutions at most, the tolerance of all but the first (as far as the solver gets), the largest objective's scale."""
+VANISHING = 1e-13
+"""Coefficients of an objective that are nothing but rounding: the metric is 0 on every federation."""
 
 
 def refined(program: Program) -> Solved:
@@ -30,20 +32,42 @@ def refined(program: Program) -> Solved:
 
     Raises ``WorstCaseError`` where there is no optimum, or none that is sure.
     """
+    if max(np.abs(objective).max(initial=0.0) for objective in program.objectives) < VANISHING:
+        return _zero(program)
+    stated, frame = normalised(program)
+    return restored(_grown(stated), frame)
+
+
+def _grown(program: Program) -> Solved:
+    """The optimum of a program whose numbers are about 1."""
     small = len(program.constraints) <= SMALL
     inside = np.array([small or not c.late for c in program.constraints])
-    found, seconds = None, 0.0
+    found, seconds, aim = None, 0.0, AIM if small else ROUGH
     while True:
         part = replace(program, constraints=tuple(c for c, k in zip(program.constraints, inside, strict=True) if k))
-        found = _sure(part, found)
+        found = _sure(part, found, aim)
         seconds += found.seconds
         broken = _broken(program, found.x, inside)
         if not broken.any():
-            break
+            if found.doubt <= AIM * abs(found.value) or aim == AIM:
+                break
+            aim = AIM
         inside |= broken
+    if not found.doubt <= max(DOUBT * abs(found.value), NOTHING * _size(program, found)):
+        raise WorstCaseError(
+            f"the solver's value {found.value:.6g} may be off by {found.doubt:.2g}: no number is given; take fewer "
+            "steps, a smaller step size or units in which smoothness and start are about 1"
+        )
     multipliers = np.zeros(len(program.constraints))
     multipliers[inside] = found.multipliers
     return replace(found, multipliers=multipliers, seconds=seconds)
+
+
+def _zero(program: Program) -> Solved:
+    """What a metric that is 0 on every federation has as its worst case."""
+    weights = np.full(len(program.objectives), 1 / len(program.objectives))
+    nothing, none = np.zeros(program.size), np.zeros(len(program.constraints))
+    return Solved(0.0, 0.0, nothing, none, weights, "Solved", 0.0, 0, program.blocks, doubt=0.0)
 
 
 def _broken(program: Program, x: Array, inside: Array) -> Array:
@@ -57,27 +81,28 @@ def _broken(program: Program, x: Array, inside: Array) -> Array:
     return found
 
 
-def _sure(program: Program, start: Solved | None) -> Solved:
-    """A solution without doubt, from the coordinates of ``start`` if there is one."""
-    last = attempted(program) if start is None else _again(program, start)
-    best, least, seconds = last, doubt(program, last), last.seconds
+def _sure(program: Program, start: Solved | None, aim: float) -> Solved:
+    """The least doubtful of a few solutions, from the coordinates of ``start`` if there is one."""
+    last = _judged(program, attempted(program) if start is None else _again(program, start))
+    best, seconds, large = last, last.seconds, len(program.constraints) > SMALL / 2
     for _ in range(ROUNDS - 1):
-        if least <= AIM * abs(best.value):
+        if best.doubt <= aim * abs(best.value):
             break
         try:
-            last = _again(program, last)
+            last = _judged(program, _again(program, last))
         except WorstCaseError:  # the coordinates lost it: what there is must do
             break
         seconds += last.seconds
-        now = doubt(program, last)
-        if now < least:
-            best, least = last, now
-    if not least <= max(DOUBT * abs(best.value), NOTHING * _size(program, best)):
-        raise WorstCaseError(
-            f"the solver's value {best.value:.6g} may be off by {least:.2g}: no number is given; take fewer steps, a "
-            "smaller step size or units in which smoothness and start are about 1"
-        )
+        stuck = large and best.doubt <= DOUBT * abs(best.value) and last.doubt > best.doubt / 3
+        if last.doubt < best.doubt:
+            best = last
+        if stuck:  # good enough, and hardly getting better
+            break
     return replace(best, seconds=seconds)
+
+
+def _judged(program: Program, found: Solved) -> Solved:
+    return replace(found, doubt=doubt(program, found))
 
 
 def _again(program: Program, found: Solved) -> Solved:
@@ -94,8 +119,7 @@ def doubt(program: Program, found: Solved) -> float:
     """By how much the gap, broken constraints, inner products and multipliers may have moved the value."""
     rows = np.array([c.row for c in program.constraints])
     beyond = rows @ found.x - np.array([c.limit for c in program.constraints])
-    equal = np.array([c.equal for c in program.constraints])
-    broken = np.where(equal, np.abs(beyond), np.maximum(beyond, 0.0))
+    broken = np.maximum(beyond, 0.0)
     goal = np.array(program.objectives).T @ found.weights
     slack = found.multipliers @ rows - goal
     total = found.gap + float(np.abs(found.multipliers) @ broken) + _crossed(program, found, slack)

@@ -39,6 +39,8 @@ class Space:
     symmetric: bool = True
     extra: int = 0
     change: float = 1.0
+    places: list[int] = field(default_factory=list, init=False)
+    """Which of the extra vectors are points; the others are gradients."""
     taken: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
@@ -72,11 +74,13 @@ class Space:
     def zero(self) -> Array:
         return np.zeros(self.size)
 
-    def fresh(self, balanced: bool = False) -> list[Array]:
-        """A new vector of every member; ``balanced`` ones sum to zero over all clients."""
+    def fresh(self, balanced: bool = False, point: bool = False) -> list[Array]:
+        """A new vector of every member, a gradient or a point; ``balanced`` ones sum to zero over all clients."""
         if self.taken == self.extra:
             raise EmpiricsError("the coordinates have no column left")
         rows = [self.unit(k, self.recorded.gradients + self.taken) for k in range(self.members)]
+        if point:
+            self.places.append(self.taken)
         self.taken += 1
         if balanced:
             mean = self.mean(rows)
@@ -127,6 +131,14 @@ class Space:
         row = rows[0].copy()
         row[1 + self.own :] = 0
         return row
+
+    def extents(self, length: float, steepness: float) -> Array:
+        """How large every unknown vector is, about: the start and points ``length``, gradients ``steepness``."""
+        own = np.full(self.own, steepness)
+        own[[self.recorded.gradients + place for place in self.places]] = length
+        copies = 2 if self.symmetric else self.clients
+        sized = [np.concatenate([[length], own]), *[own] * (copies - 1)]
+        return np.concatenate(sized)
 
     # ---- quadratic forms ----
 

@@ -105,7 +105,9 @@ class Question:
         if self.floored:
             limits += said.lower_bounded(f)
         rows = [*f.interpolation(), *limits] if f.room[1] else limits
-        return Program(f.space.blocks, f.room[1], goal, tuple(rows))
+        size, L = said.length_sq(self.assumptions), f.smoothness
+        extents = f.space.extents(size**0.5, L * size**0.5)
+        return Program(f.space.blocks, f.room[1], goal, tuple(rows), extents, L * size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,11 +230,13 @@ def trimmed(program: Program) -> Program:
     columns, values = spoken(program)
     pairs = [alive[i] & alive[j] for alive in columns for i, j in [triangle(len(alive))]]
     chosen = np.concatenate([*pairs, values])
-    return Program(
-        tuple(int(alive.sum()) for alive in columns if alive.any()),
-        int(values.sum()),
-        tuple(o[chosen] for o in program.objectives),
-        tuple(replace(c, row=c.row[chosen]) for c in program.constraints),
+    return replace(
+        program,
+        blocks=tuple(int(alive.sum()) for alive in columns if alive.any()),
+        values=int(values.sum()),
+        objectives=tuple(o[chosen] for o in program.objectives),
+        constraints=tuple(replace(c, row=c.row[chosen]) for c in program.constraints),
+        extents=None if program.extents is None else program.extents[np.concatenate(columns)],
     )
 
 

@@ -1,0 +1,244 @@
+"""Bounds beside exact worst cases: the numbers of tables, what is read off them, the command and its mistakes."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+import fedbounds
+from bounds.catalog import BOUNDS
+from bounds.core import Bound
+from paper_checks.checkers import AboveWorstCase
+from paper_checks.claims import Book, Status
+from paper_checks.worst_cases import answer, WorstCaseError
+from paper_checks.worst_cases.cells import terms, tightness
+from paper_checks.worst_cases.places import Place, question, refusal, values
+from paper_checks.worst_cases.tables import best_steps, committed, FOLDER, full, NAMES, places, smallest_factors, write
+
+REACHED = [name for name, bound in BOUNDS.items() if not refusal(bound)]
+
+
+def run(capsys, *words):
+    status = fedbounds.main(["tightness", *words])
+    said = capsys.readouterr()
+    return status, said.out, said.err
+
+
+# ---- numbers ----
+
+
+def test_the_drift_of_two_steps_is_a_96th_of_lemma_2():
+    """With K = 2 and no divergence V_1 = eta^2 mean |g_k|^2 <= eta^2 (G^2 + B^2 |g|^2); (24) has 12 K^3 = 96 of it."""
+    bound, place = BOUNDS["fedinit.lemma_2"], Place(rounds=1, local_steps=2, heterogeneity=0.7, grad_norm_sq=1.3)
+    asked = question(bound, place)
+    step = asked.setting.step_size
+    worst = answer(asked)
+    assert worst.value == pytest.approx(step**2 * (0.7 + 2.0 * 1.3), rel=1e-6)
+    parts, inside = terms(bound, values(bound, place))
+    assert inside
+    assert sum(parts.values()) / worst.value == pytest.approx(96, rel=1e-6)
+
+
+def test_a_single_step_of_lemma_1_contracts_by_the_class():
+    """K = 1: gradient descent, |x - x*|^2 shrinks by (1 - eta mu)^2 whatever the heterogeneity."""
+    place = Place(rounds=1, local_steps=1, heterogeneity=0.3, condition_number=7.0, grad_cap_sq=50.0)
+    asked = question(BOUNDS["decaying_k.lemma_1"], place)
+    assert answer(asked).value == pytest.approx((1 - asked.setting.step_size / 7) ** 2, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", REACHED)
+def test_every_bound_within_reach_is_above_its_worst_case(name):
+    table = tightness(name, rounds=2, local_steps=2, heterogeneity=0.6).columns
+    assert table["ratio"][0] > 1 - 1e-6
+    assert table["gap"][0] <= 1e-6 * max(table["worst_case"][0], 0.01)
+    shares = [value[0] for column, value in table.items() if column.startswith("share: ")]
+    assert all(share > -1e-4 for share in shares)
+
+
+def test_what_is_out_of_reach_is_said():
+    reasons = {name: refusal(BOUNDS[name]) for name in ("fedals.one_round", "fedcog.corollary", "fedinit.descent")}
+    assert "no worst case of generalization_gap" in reasons["fedals.one_round"]
+    assert "step size in words" in reasons["fedcog.corollary"]
+    assert "loss_decrease" in reasons["fedinit.descent"]
+    with pytest.raises(WorstCaseError, match=r"fedals\.one_round has no exact worst case: "):
+        question(BOUNDS["fedals.one_round"], Place())
+
+
+# ---- what a table says ----
+
+
+def _row(k, bound, worst, **terms_):
+    return {
+        **Place(local_steps=k).as_row(),
+        "bound": bound,
+        "worst_case": worst,
+        "inside": True,
+        "exact": True,
+        **terms_,
+    }
+
+
+def test_best_steps_and_what_following_the_bound_costs():
+    rows = [_row(1, 7.0, 3.0), _row(2, 5.0, 2.5), _row(3, 6.0, 2.0), {**_row(4, 1.0, 0.1), "inside": False}]
+    (best,) = best_steps(rows)
+    assert (best.by_bound, best.by_worst_case) == (2, 3)
+    assert best.regret == pytest.approx(0.25)
+
+
+def test_the_smallest_factors_of_a_bound_and_of_a_term():
+    rows = [
+        _row(2, 5.0, 2.5, **{"term: a": 1.5, "term: b": 3.5}),
+        _row(3, 6.0, 5.4, **{"term: a": 4.0, "term: b": 2.0}),
+    ]
+    found = smallest_factors(rows)
+    assert found["bound"] == pytest.approx(0.9)
+    assert found["a"] == pytest.approx((5.4 - 2.0) / 4.0)
+    assert found["b"] == pytest.approx((5.4 - 4.0) / 2.0)
+
+
+# ---- the tables that come along ----
+
+
+def test_every_bound_within_reach_has_a_table_with_its_card():
+    assert {path.stem for path in FOLDER.glob("*.csv")} == set(REACHED)
+    for name in REACHED:
+        card = json.loads((FOLDER / f"{name}.json").read_text())
+        assert card["bound"] == name
+        assert card["command"] == f"fedbounds tightness {name} --full"
+        rows = committed(name)
+        assert [{n: row[n] for n in NAMES} for row in rows] == [place.as_row() for place in full(BOUNDS[name])]
+        assert (card["estimate"] == "exact") == all(row["exact"] for row in rows)
+
+
+@pytest.mark.parametrize("name", REACHED)
+def test_a_committed_table_is_computed_again(name):
+    rows = [row for row in committed(name) if row["rounds"] * row["local_steps"] <= 4]
+    for row in rows[:: max(1, len(rows) // 3)]:
+        again = tightness(name, **{n: row[n] for n in NAMES}).columns
+        for column in ("step_size", "bound", "worst_case"):
+            assert again[column][0] == pytest.approx(row[column], rel=2e-5, abs=1e-7), (row, column)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["fedinit.theorem_1", "decaying_k.theorem_1_repaired", "fedcog.theorem"])
+def test_a_large_place_of_a_committed_table_is_computed_again(name):
+    row = max(committed(name), key=lambda row: row["rounds"] * row["local_steps"] * (row["local_steps"] < 8))
+    again = tightness(name, **{n: row[n] for n in NAMES}).columns
+    assert again["worst_case"][0] == pytest.approx(row["worst_case"], rel=2e-5)
+
+
+def _mutated(name: str, factor: float) -> Bound:
+    bound = BOUNDS[name]
+    return replace(bound, terms={word: term * factor for word, term in bound.terms.items()})
+
+
+def test_the_checker_catches_a_bound_below_the_exact_worst_case():
+    name = "decaying_k.lemma_1"
+    least = min(row["ratio"] for row in committed(name) if row["inside"])
+    whole = AboveWorstCase(name, least)(Book())
+    assert whole.status is Status.HOLDS
+    assert whole.as_audited
+    low = AboveWorstCase(name, least)(Book({name: _mutated(name, 0.9 / least)}))
+    assert low.status is Status.FAILS
+    assert float(low.witness["step_size"]) > 0
+    assert not AboveWorstCase(name, least)(Book({name: _mutated(name, 1.1)})).as_audited
+
+
+def test_an_upper_estimate_cannot_refute():
+    name = "fedcog.theorem"
+    assert AboveWorstCase(name, 1.0)(Book({name: _mutated(name, 0.01)})).status is Status.OPEN
+
+
+# ---- the command ----
+
+SMALL = ("rounds=1", "local_steps=1,2", "heterogeneity=0.5", "--workers", "0")
+
+
+def test_the_command_prints_writes_and_goes_on(capsys, tmp_path):
+    words = ("decaying_k.lemma_1", *SMALL, "--store", str(tmp_path / "s"))
+    status, out, err = run(capsys, *words, "-o", str(tmp_path / "t"))
+    assert (status, err) == (0, "")
+    assert out.splitlines()[0].split() == [
+        "local_steps", "step_size", "bound", "worst_case", "ratio", "dominating_term", "dominating_assumption",
+    ]  # fmt: skip
+    assert "K* by bound" in out
+    assert "could be multiplied by" in out
+    assert len(committed("decaying_k.lemma_1", tmp_path / "t")) == 2
+    before = {path.stat().st_mtime_ns for path in (tmp_path / "s").glob("*.json")}
+    status, again, _ = run(capsys, *words, "--json")
+    told = json.loads(again)
+    assert (status, len(told["rows"]), told["estimate"]) == (0, 2, "exact")
+    assert before == {path.stat().st_mtime_ns for path in (tmp_path / "s").glob("*.json")}
+
+
+def test_without_a_name_the_command_lists_what_is_within_reach(capsys):
+    status, out, _ = run(capsys)
+    assert status == 0
+    assert [line.split()[0] for line in out.splitlines()] == REACHED
+
+
+def test_the_committed_table_is_shown_without_a_solver(capsys, monkeypatch):
+    monkeypatch.setattr("paper_checks.worst_cases.program.solver", lambda: pytest.fail("solved"))
+    status, out, _ = run(capsys, "fedcog.theorem", "--committed")
+    assert status == 0
+    assert "upper estimates" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["fedcog.theorm"], "did you mean 'fedcog.theorem'"),
+        (["fedals.one_round"], "fedals.one_round has no exact worst case: "),
+        (["fedcog.theorem", "round=2"], "did you mean 'rounds'"),
+        (["fedcog.theorem", "rounds=0"], "rounds must be a whole number >= 1; got 0"),
+        (["fedcog.theorem", "rounds=1.5"], "rounds must be a whole number >= 1; got 1.5"),
+        (["fedcog.theorem", "condition_number=1"], "condition_number must be > 1; got 1"),
+        (["fedcog.theorem", "heterogeneity=-1"], "heterogeneity must be >= 0; got -1"),
+        (["fedcog.theorem", "step_share=nan"], "nan"),
+        (["fedcog.theorem", "rounds=50", "local_steps=50"], "rounds=50 local_steps=50 would take about "),
+        (["fedcog.theorem", "--patience", "0"], "patience must be > 0 seconds; got 0"),
+        (["fedcog.theorem", "--full", "rounds=2"], "--full has a grid of its own"),
+        (["fedcog.theorem", "--workers", "-1"], "workers must be >= 0; got -1"),
+        (["fedals.one_round", "--committed"], "there is no table of fedals.one_round"),
+        (["fedcog.theorem", *SMALL, "-o", "/proc/nothing"], "-o /proc/nothing"),
+    ],
+)
+def test_mistakes_are_one_line(capsys, tmp_path, words, said):
+    status, out, err = run(capsys, *words, "--store", str(tmp_path))
+    assert (status, out) == (2, "")
+    assert err.startswith("fedbounds: ")
+    assert err.count("\n") == 1
+    assert said in err
+
+
+def test_without_the_extra_the_command_says_how_to_get_it(capsys, monkeypatch, tmp_path):
+    monkeypatch.setitem(__import__("sys").modules, "clarabel", None)
+    status, out, err = run(capsys, "fedcog.theorem", *SMALL, "--store", str(tmp_path))
+    assert (status, out) == (2, "")
+    assert "pip install 'fedbounds[exact]'" in err
+
+
+def test_a_place_outside_the_conditions_is_marked(capsys, tmp_path):
+    status, out, _ = run(capsys, "fedcog.theorem", *SMALL, "fixed_step_size=0.6", "--store", str(tmp_path))
+    assert status == 0
+    assert "* outside the bound's conditions" in out
+
+
+def test_a_bound_of_ones_own(capsys, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from dataclasses import replace\nfrom bounds.catalog import BOUNDS\n"
+        "mine = replace(BOUNDS['decaying_k.lemma_1'], name='mine.lemma')\n"
+        "low = replace(mine, terms={n: t / 20 for n, t in mine.terms.items()})\n"
+    )
+    store = ("--store", str(tmp_path / "s"))
+    assert run(capsys, f"{file}:mine", *SMALL, *store)[0] == 0
+    status, _, _ = run(capsys, f"{file}:low", *SMALL, *store)
+    assert status == 1  # the exact worst case is above it
+
+
+def test_tables_are_read_as_they_were_written(tmp_path):
+    rows = [{**Place().as_row(), "bound": 1.5, "inside": True, "exact": False, "dominating_term": "a b"}]
+    write(rows, {}, "x", tmp_path)
+    assert committed("x", tmp_path) == rows
+    assert len(places({"rounds": (1.0, 2.0), "heterogeneity": (0.1,)})) == 2
