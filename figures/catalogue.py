@@ -23,6 +23,7 @@ FILES: dict[str, tuple[str, ...]] = {
         "relaxation",
         "vacuity",
         "tightness",
+        "worst_cases",
     ),
 }
 """The files of each paper's folder here, figures first."""

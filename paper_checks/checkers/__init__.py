@@ -11,10 +11,11 @@ from .tables import averages_to, counts_to, exact, Ordered, Prints, sums_to
 from .trends import SlopeIs, TrendReproduces
 from .units import MeasuredIn
 from .vacuity import Informative
+from .worst import AboveWorstCase
 
 __all__ = [
-    "All", "ArgminIs", "At", "Broken", "Computed", "Derivative", "Dominates", "DominatesSampled", "Formula",
-    "ImpliedBy", "Informative", "MeasuredIn", "MonotoneIn", "Open", "OrderIs", "Ordered", "Prints", "Readings",
-    "Refuted", "Same", "Satisfies", "SlopeIs", "TendsTo", "Term", "Total", "TrendReproduces", "averages_to",
-    "counts_to", "derivative_is", "exact", "resolve", "sums_to", "term",
+    "AboveWorstCase", "All", "ArgminIs", "At", "Broken", "Computed", "Derivative", "Dominates", "DominatesSampled",
+    "Formula", "ImpliedBy", "Informative", "MeasuredIn", "MonotoneIn", "Open", "OrderIs", "Ordered", "Prints",
+    "Readings", "Refuted", "Same", "Satisfies", "SlopeIs", "TendsTo", "Term", "Total", "TrendReproduces",
+    "averages_to", "counts_to", "derivative_is", "exact", "resolve", "sums_to", "term",
 ]  # fmt: skip

@@ -21,6 +21,7 @@ from . import (
     table_4,
     tables,
     theorem,
+    worst_cases,
 )
 
 CLAIMS: tuple[Claim, ...] = (
@@ -41,4 +42,5 @@ CLAIMS: tuple[Claim, ...] = (
     *lemma_2.CLAIMS,
     *proofs.CLAIMS,
     *derivatives.CLAIMS,
+    *worst_cases.CLAIMS,
 )

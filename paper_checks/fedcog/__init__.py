@@ -16,6 +16,7 @@ from . import (
     settings,
     tables,
     theorem,
+    worst_cases,
 )
 
 SECTIONS = (
@@ -27,6 +28,7 @@ SECTIONS = (
     theorem,
     corollary,
     instances,
+    worst_cases,
     tables,
     ablations,
     costs,

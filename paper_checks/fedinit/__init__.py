@@ -23,6 +23,7 @@ from . import (
     theorem_2,
     theorem_5,
     times,
+    worst_cases,
 )
 
 CLAIMS: tuple[Claim, ...] = (
@@ -41,6 +42,7 @@ CLAIMS: tuple[Claim, ...] = (
     *excess.CLAIMS,
     *remarks.CLAIMS,
     *instances.CLAIMS,
+    *worst_cases.CLAIMS,
     *tables.CLAIMS,
     *costs.CLAIMS,
     *times.CLAIMS,

@@ -54,7 +54,7 @@ def main(arguments: Sequence[str]) -> int:
         writable_folder("-o", args.output)
     began = time.perf_counter()
     rows, failed = _computed(args, at)
-    card = _card(args, bound, at, time.perf_counter() - began)
+    card = _card(args, bound, at, time.perf_counter() - began) | {"refused": len(failed)}
     status = _tell(bound, rows, args, card)
     for error, count in Counter(failed).items():
         print(f"fedbounds: {count} places without a number: {error}", file=sys.stderr)

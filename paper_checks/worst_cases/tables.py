@@ -39,7 +39,7 @@ def full(bound: Bound) -> list[Place]:
     """The grid of the tables that come with the project: up to 16 gradients per client, and a few of 40.
 
     The condition number varies where the bound knows a strong convexity or PL constant, the heterogeneity where it
-    knows any; long runs only where it does not. Bounds at virtual averages take twice the unknowns: 8 gradients there.
+    knows any. Bounds at virtual averages take twice the unknowns: 8 gradients there, and 16 with relaxed starts.
     """
     asked = {q.name for q in bound.quantities}
     spans: dict[str, Sequence[float]] = {"step_share": (0.5, 0.9)}
@@ -49,9 +49,10 @@ def full(bound: Bound) -> list[Place]:
         spans["heterogeneity"] = (0.1, 10.0)
     anywhere = bound.statistic is None or bound.statistic.kind == "every"  # any round is the second
     rounds = (1, 2) if anywhere else (1, 2, 4)
+    shared = bound.about is not None and bound.about.algorithm != "fedinit"
     most = 16 if along(bound) else 32
     found = [p for p in places({"rounds": rounds, "local_steps": (1, 2, 3, 4, 8), **spans}) if p.work <= most]
-    if not along(bound) and not anywhere and "condition_number" not in spans:
+    if shared and not along(bound) and not anywhere and "condition_number" not in spans:
         found += places({"rounds": (5,), "local_steps": (8,), **spans, "step_share": (0.9,)})
     return found
 
@@ -82,7 +83,7 @@ def best_steps(rows: Sequence[Row]) -> list[Best]:
     groups: dict[tuple[float, ...], list[Row]] = {}
     others = [name for name in NAMES if name != "local_steps"]
     for row in rows:
-        if row["inside"]:
+        if row["inside"] and row["worst_case"] > 0:
             groups.setdefault(tuple(row[name] for name in others), []).append(row)
     found = []
     for key, mine in groups.items():

@@ -1,0 +1,98 @@
+"""How tight every bound could be: bound over the exact worst case of its class, from the tables that come along."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from empirics.store import Cell
+from paper_checks.worst_cases.tables import best_steps, committed, FOLDER, smallest_factors
+
+from ..artefact import Artefact, Shown
+from ..comparing import Judged, Verdict
+from ..drawing import canvas, legend
+from ..runs import Runs
+from ..style import MEASURED, SILENT, THEORY
+from .settings import PAPERS
+
+LINE = 0.17
+ROUNDING = 1e-6
+
+
+def cells(scale: str) -> list[Cell]:
+    """None: worst cases are computed by ``fedbounds tightness NAME --full``, and their tables come along."""
+    return []
+
+
+def data(runs: Runs, scale: str) -> Shown:
+    rows: list[dict[str, Any]] = []
+    for path in sorted(FOLDER.glob("*.csv")):
+        table = [row for row in committed(path.stem) if row["inside"] and row["worst_case"] > ROUNDING**2]
+        if not table:
+            continue
+        share = smallest_factors(table)["bound"]
+        regrets = [best.regret for best in best_steps(table)]
+        for row in table:
+            work = row["rounds"] * row["local_steps"]
+            said = {"dominating_term": row["dominating_term"], "dominating_assumption": row["dominating_assumption"]}
+            extra = {"smallest_factor": share, "worst_regret": max(regrets, default=0.0)}
+            place = {name: row[name] for name in ("rounds", "local_steps", "step_size", "condition_number")}
+            kept = {**place, "heterogeneity": row["heterogeneity"], "gradients": work, "ratio": row["ratio"]}
+            rows.append({"row": _name(path.stem), "exact": row["exact"], **kept, **said, **extra})
+    most = max((2 * row["gradients"] for row in rows), default=0)
+    caption = (
+        "Bound over the worst case of noiseless full-participation runs over the whole class of federations it speaks "
+        f"of (semidefinite programming; two clients, which stand for any number; up to {most} gradients), one mark per "
+        "place inside the conditions. Filled: exact; open: the worst case is an upper estimate, the ratio at least as "
+        "large. Left of 1 a bound would be violated. L = 1, the start a unit away, heterogeneity 0.1 and 10."
+    )
+    return Shown(caption, rows, conclusions=[_judged(rows)])
+
+
+def _name(bound: str) -> str:
+    paper, _, rest = bound.partition(".")
+    return f"{PAPERS[paper]}, {rest.replace('_', ' ')}"
+
+
+def _judged(rows: Sequence[dict[str, Any]]) -> Judged:
+    words = "no bound is below the exact worst case, inside its conditions"
+    if not rows:
+        return Judged(words, Verdict.UNDECIDED, "no tables")
+    below = [row for row in rows if row["ratio"] < 1 - ROUNDING]
+    sure = [row for row in below if row["exact"]]
+    verdict = Verdict.NOT if sure else Verdict.UNDECIDED if below else Verdict.REPRODUCED
+    least = min(rows, key=lambda row: float(row["ratio"]))
+    return Judged(
+        words, verdict, f"{len(below)} of {len(rows)} ratios below 1; least {least['ratio']:.4g}: {least['row']}"
+    )
+
+
+def draw(shown: Shown) -> Any:
+    """One line per bound; the larger the mark, the more gradients."""
+    names = list(dict.fromkeys(row["row"] for row in shown.rows))
+    made, axes = canvas(1, 1)
+    made.set_figheight(0.7 + LINE * max(len(names), 5))
+    ax = axes[0, 0]
+    labels: set[str] = set()
+    for place, name in enumerate(names):
+        mine = [row for row in shown.rows if row["row"] == name]
+        exact = mine[0]["exact"]
+        colour, label = (THEORY, "exact worst case") if exact else (MEASURED, "upper estimate")
+        ratios = np.array([row["ratio"] for row in mine])
+        sizes = 2 + 10 * np.sqrt([row["gradients"] / 40 for row in mine])
+        ax.scatter(
+            ratios, np.full(len(mine), -place), s=sizes, c=colour if exact else "none", edgecolors=colour, lw=0.5,
+            alpha=0.7, label=None if label in labels else label,
+        )  # fmt: skip
+        labels.add(label)
+    ax.axvline(1, color=SILENT, lw=0.7, zorder=0)
+    ax.set_xscale("log")
+    ax.set_yticks([-i for i in range(len(names))], names, fontsize=6)
+    ax.set_xlabel("bound / worst case")
+    legend(made, axes)
+    return made
+
+
+ARTEFACT = Artefact("ours.worst_cases", "bound over exact worst case", "", cells, data, draw)
