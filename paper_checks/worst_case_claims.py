@@ -11,7 +11,7 @@ from .claims import Claim, Kind, Status
 
 NOTE = (
     "Ours. Over every federation of the class, not those a search visits: semidefinite programming, no noise, all "
-    "clients taking part, L = 1 and the start a unit away, F* = 0. The ratio is how much smaller the bound could be there."
+    "clients taking part, L = 1, the start a unit away, F* = 0. The ratio is how much smaller the bound could be there."
 )
 
 

@@ -177,7 +177,8 @@ def _cluster(workers: int | None) -> Any:
     for i in range(count):
         env = {"CUDA_VISIBLE_DEVICES": str(i % gpus)} if gpus else {}
         spec[i] = {"cls": Nanny, "options": {"nthreads": 1, "env": env, "dashboard": False, "memory_limit": 0}}
-    scheduler = {"cls": Scheduler, "options": {"dashboard": False, "port": 0, "host": "127.0.0.1"}}
+    here = {"port": 0, "host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}  # free ports: sweeps run side by side
+    scheduler = {"cls": Scheduler, "options": {"dashboard": False, **here}}
     return SpecCluster(workers=spec, scheduler=scheduler, silence_logs=50)
 
 

@@ -36,7 +36,7 @@ def places(spans: Mapping[str, Sequence[float]]) -> list[Place]:
 
 
 def full(bound: Bound) -> list[Place]:
-    """The grid of the tables that come with the project: up to 16 gradients per client, and a few of 40.
+    """The grid of the tables that come with the project: up to 16 gradients per client, and a few of 20.
 
     The condition number varies where the bound knows a strong convexity or PL constant, the heterogeneity where it
     knows any. Bounds at virtual averages take twice the unknowns: 8 gradients there, and 16 with relaxed starts.
@@ -53,7 +53,7 @@ def full(bound: Bound) -> list[Place]:
     most = 16 if along(bound) else 32
     found = [p for p in places({"rounds": rounds, "local_steps": (1, 2, 3, 4, 8), **spans}) if p.work <= most]
     if shared and not along(bound) and not anywhere and "condition_number" not in spans:
-        found += places({"rounds": (5,), "local_steps": (8,), **spans, "step_share": (0.9,)})
+        found += places({"rounds": (4,), "local_steps": (5,), **spans, "step_share": (0.9,)})
     return found
 
 
@@ -102,7 +102,7 @@ def smallest_factors(rows: Sequence[Row]) -> dict[str, float]:
     0 means that the other terms do; above 1 that the bound fails somewhere. The key ``bound`` is a factor in front of
     all terms together.
     """
-    inside = [row for row in rows if row["inside"]]
+    inside = [row for row in rows if row["inside"] and row["bound"] > 0]
     if not inside:
         return {}
     found = {"bound": max(row["worst_case"] / row["bound"] for row in inside)}

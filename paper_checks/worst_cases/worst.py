@@ -112,7 +112,7 @@ class Question:
 
 @dataclass(frozen=True, eq=False)
 class WorstCase:
-    """The worst case ``value`` of a question, with its dual certificate; ``gap`` is their distance.
+    """The worst case ``value`` of a question, with its dual certificate; ``gap`` is what the solver says of both.
 
     ``multipliers`` say by word how fast the worst case grows with the number an assumption gives, ``contributions``
     multiply them with it: where every assumption is homogeneous they add up to the value.
@@ -130,6 +130,11 @@ class WorstCase:
     @property
     def gap(self) -> float:
         return self.solved.gap
+
+    @property
+    def doubt(self) -> float:
+        """How far the optimum may be from the value, by what the solution and its multipliers break."""
+        return self.solved.doubt
 
     @property
     def status(self) -> str:

@@ -267,6 +267,17 @@ def test_two_sweeps_on_one_store_at_once(tmp_path):
 
 
 @pytest.mark.slow
+def test_sweeps_with_workers_of_their_own_run_side_by_side_without_a_word(tmp_path):
+    grid = written(tmp_path, "square", "sleep = 0.5", range(4))
+    both = [driver(grid, tmp_path / folder, "1") for folder in ("one", "two")]
+    for process in both:
+        told = process.communicate(timeout=120)
+        assert process.returncode == 0, told
+        assert "Port" not in told[1]
+        assert "unclosed" not in told[1]
+
+
+@pytest.mark.slow
 def test_an_interrupted_sweep_says_how_to_go_on(tmp_path):
     process = driver(written(tmp_path, "square", "sleep = 0.3", range(30)), tmp_path / "store", "0")
     until = time.monotonic() + 60
