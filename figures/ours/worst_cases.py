@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from empirics.store import Cell
 from paper_checks.worst_cases.tables import best_steps, committed, FOLDER, smallest_factors
 
@@ -53,7 +51,7 @@ def data(runs: Runs, scale: str) -> Shown:
 
 def _name(bound: str) -> str:
     paper, _, rest = bound.partition(".")
-    return f"{PAPERS[paper]}, {rest.replace('_', ' ')}"
+    return f"{PAPERS[paper]}, {rest.replace('_', ' ').replace('theorem', 'thm')}"
 
 
 def _judged(rows: Sequence[dict[str, Any]]) -> Judged:
@@ -70,7 +68,7 @@ def _judged(rows: Sequence[dict[str, Any]]) -> Judged:
 
 
 def draw(shown: Shown) -> Any:
-    """One line per bound; the larger the mark, the more gradients."""
+    """One line per bound."""
     names = list(dict.fromkeys(row["row"] for row in shown.rows))
     made, axes = canvas(1, 1)
     made.set_figheight(0.7 + LINE * max(len(names), 5))
@@ -80,11 +78,9 @@ def draw(shown: Shown) -> Any:
         mine = [row for row in shown.rows if row["row"] == name]
         exact = mine[0]["exact"]
         colour, label = (THEORY, "exact worst case") if exact else (MEASURED, "upper estimate")
-        ratios = np.array([row["ratio"] for row in mine])
-        sizes = 2 + 10 * np.sqrt([row["gradients"] / 40 for row in mine])
-        ax.scatter(
-            ratios, np.full(len(mine), -place), s=sizes, c=colour if exact else "none", edgecolors=colour, lw=0.5,
-            alpha=0.7, label=None if label in labels else label,
+        ax.plot(
+            [row["ratio"] for row in mine], [-place] * len(mine), "o", ms=3, mec=colour, mew=0.5, alpha=0.7,
+            mfc=colour if exact else "none", label=None if label in labels else label,
         )  # fmt: skip
         labels.add(label)
     ax.axvline(1, color=SILENT, lw=0.7, zorder=0)
