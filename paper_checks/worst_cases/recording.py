@@ -222,9 +222,10 @@ def _check_linear(found: Recorded, algorithm: Algorithm, setting: Setting) -> No
     for scale in (1e-2, 1.0, 1e3):
         vectors = scale * draws.standard_normal((size, 3))
         oracle = _Oracle(found.clients, torch.from_numpy(vectors), found.gradients)
-        server, _, _ = _played(oracle, algorithm, setting)
+        server, path, _ = _played(oracle, algorithm, setting)
         asked = _questions(oracle)
-        off = max(np.abs(server - found.server @ vectors).max(), np.abs(asked - found.asked @ vectors).max())
+        pairs = ((server, found.server), (asked, found.asked), *zip(path, found.path, strict=True))
+        off = max(np.abs(seen - rows @ vectors).max() for seen, rows in pairs)
         if not off <= LINEAR * (np.abs(asked).max() + scale):
             raise EmpiricsError(
                 f"{algorithm} does not add and scale its gradients only (off by {off:.2g} at size {scale:g}): an exact "

@@ -146,16 +146,17 @@ class WorstCase:
 
     @cached_property
     def multipliers(self) -> dict[str, float]:
+        """By word, of the assumptions whose number stands on the right of its constraints alone."""
         found: dict[str, float] = {}
         for constraint, multiplier in zip(self.program.constraints, self.solved.multipliers, strict=True):
-            if constraint.name in self.question.assumptions:
+            if constraint.name in said.WORDS and said.WORDS[constraint.name].power is not None:
                 found[constraint.name] = found.get(constraint.name, 0.0) + float(multiplier)
         return found
 
     @property
     def contributions(self) -> dict[str, float]:
         given = self.question.assumptions
-        return {word: found * given[word] for word, found in self.multipliers.items() if word != "pl_constant"}
+        return {word: found * given[word] for word, found in self.multipliers.items()}
 
     def sensitivity(self, word: str) -> float:
         """Derivative of the worst case in ``word``: a number among the assumptions, or ``step_size``.
@@ -164,8 +165,9 @@ class WorstCase:
         """
         at = self.question.setting.step_size if word == "step_size" else self.question.assumptions[word]
         h = STEP * max(abs(at), 1e-3)
-        up, down = (lagrangian(moved(self.question, word, at + s * h).program(), self.solved) for s in (1, -1))
-        return (up - down) / (2 * h)
+        places = (at + h, at - h if at > h else at)  # from 0 only upwards: nothing is below
+        up, down = (lagrangian(moved(self.question, word, place).program(), self.solved) for place in places)
+        return (up - down) / (places[0] - places[1])
 
     def instance(self) -> Instance:
         """A federation in few dimensions that attains the worst case: every client's points, gradients and values."""

@@ -200,6 +200,14 @@ def test_sensitivities_are_derivatives(given, metric, words):
         assert found.sensitivity(word) == near((up - down) / (0.002 * at), 2e-3, 1e-4)
 
 
+def test_a_sensitivity_at_the_edge_of_a_domain_looks_inside():
+    given = {**STRONG, "strong_convexity": 0.0}
+    found = worst_case("fedavg()", plan(), given, "optimality_gap")
+    up = answer(moved(found.question, "strong_convexity", 1e-3)).value
+    assert found.sensitivity("strong_convexity") == near((up - found.value) / 1e-3, 2e-2)
+    assert found.sensitivity("strong_convexity") < 0
+
+
 @pytest.mark.parametrize("factor", [1e-6, 1e6])
 def test_units_change_nothing(factor):
     # Longer vectors, steeper losses: every limit and the worst case grow by the same factor.
