@@ -103,10 +103,9 @@ def _refuse(bound: Bound, at: Sequence[Place], patience: float) -> None:
         raise WorstCaseError(f"patience must be > 0 seconds; got {patience:g}")
     solver()
     largest = max(at, key=lambda place: place.work / place.clients)
-    asked = question(bound, largest)
-    expected = rough(asked.setting.rounds * asked.setting.local_steps)
+    expected = rough(largest.rounds * largest.local_steps)
     if expected <= patience:
-        expected = estimated(asked.program())
+        expected = estimated(question(bound, largest).program())
     if expected > patience:
         raise WorstCaseError(
             f"too large: rounds={largest.rounds} local_steps={largest.local_steps} would take about {expected:.0f} s, "

@@ -31,6 +31,8 @@ SIGNED = ("loss_change",)
 FREE = 10.0
 """A step size, in units of 1/L, no bound of the catalogue allows."""
 TINY = 1e-6
+LARGEST = 1e9
+"""Sizes beyond this, where L and the start are 1, are nothing that floating-point numbers resolve."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,10 @@ class Place:
         _rule("step_share", self.step_share, "> 0", lambda x: x > 0)
         _rule("condition_number", self.condition_number, "> 1", lambda x: x > 1)
         _rule("dissimilarity_factor", self.dissimilarity_factor, ">= 1", lambda x: x >= 1)
-        for name in ("fixed_step_size", "heterogeneity", "grad_cap_sq", "relaxation", "divergence", "grad_norm_sq"):
-            _rule(name, getattr(self, name), ">= 0", lambda x: x >= 0)
+        for name in (
+            "fixed_step_size", "heterogeneity", "grad_cap_sq", "relaxation", "divergence", "grad_norm_sq",
+        ):  # fmt: skip
+            _rule(name, getattr(self, name), f">= 0 and <= {LARGEST:g}", lambda x: 0 <= x <= LARGEST)
 
     @property
     def work(self) -> int:
@@ -129,6 +133,11 @@ def at_step(bound: Bound, place: Place, step_size: float) -> dict[str, Any]:
     asked = [q.name for q in bound.quantities]
     if "contraction" in asked:
         known["contraction"] = largest(bound, _plain(known), "contraction", 1.0)
+        if not 0 < known["contraction"] < 1:
+            raise WorstCaseError(
+                f"the conditions of {bound.name} leave no contraction (lambda) at step size {step_size:.3g} and "
+                f"relaxation {place.relaxation:g}: take smaller ones"
+            )
     return {name: known[name] for name in asked} | {"step_size": step_size}
 
 
