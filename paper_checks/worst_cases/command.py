@@ -115,7 +115,7 @@ def _refuse(bound: Bound, at: Sequence[Place], patience: float) -> None:
 
 def rough(gradients: int) -> float:
     """At least how many seconds a worst case takes, without stating it."""
-    return float(3 * ((gradients + 1) / 25) ** 4.3)
+    return float(20 * ((gradients + 1) / 25) ** 4.3)
 
 
 def _computed(args: Any, at: Sequence[Place]) -> tuple[list[Row], list[str]]:

@@ -229,7 +229,7 @@ def answer(question: Question, patience: float = PATIENCE) -> WorstCase:
 
 def estimated(program: Program) -> float:
     """About how many seconds a program takes, by what programs took on one core at 2 GHz."""
-    return sum(1.5 * (size / 25) ** 4.3 for size in program.blocks)
+    return sum(10 * (size / 25) ** 4.3 for size in program.blocks)
 
 
 def trimmed(program: Program) -> Program:
