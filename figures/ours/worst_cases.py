@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from empirics.store import Cell
+from paper_checks.checkers.worst import NOTHING
+from paper_checks.worst_cases.refining import DOUBT
 from paper_checks.worst_cases.tables import best_steps, committed, FOLDER, smallest_factors
 
 from ..artefact import Artefact, Shown
@@ -16,7 +18,6 @@ from ..style import MEASURED, SILENT, THEORY
 from .settings import PAPERS
 
 LINE = 0.17
-ROUNDING = 1e-6
 
 
 def cells(scale: str) -> list[Cell]:
@@ -27,7 +28,7 @@ def cells(scale: str) -> list[Cell]:
 def data(runs: Runs, scale: str) -> Shown:
     rows: list[dict[str, Any]] = []
     for path in sorted(FOLDER.glob("*.csv")):
-        table = [row for row in committed(path.stem) if row["inside"] and row["worst_case"] > ROUNDING**2]
+        table = [row for row in committed(path.stem) if row["inside"] and row["worst_case"] > NOTHING]
         if not table:
             continue
         share = smallest_factors(table)["bound"]
@@ -58,7 +59,7 @@ def _judged(rows: Sequence[dict[str, Any]]) -> Judged:
     words = "no bound is below the exact worst case, inside its conditions"
     if not rows:
         return Judged(words, Verdict.UNDECIDED, "no tables")
-    below = [row for row in rows if row["ratio"] < 1 - ROUNDING]
+    below = [row for row in rows if row["ratio"] < 1 - DOUBT]
     sure = [row for row in below if row["exact"]]
     verdict = Verdict.NOT if sure else Verdict.UNDECIDED if below else Verdict.REPRODUCED
     least = min(rows, key=lambda row: float(row["ratio"]))

@@ -7,8 +7,8 @@ from typing import Any
 
 from ..claims import Book, Finding, Grade, Status
 
-ROUNDING = 1e-6
-"""A bound this share below a worst case is called equal: the solver's accuracy."""
+NOTHING = 1e-12
+"""Worst cases below this, in units in which L and the start are 1, are zero up to rounding."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class AboveWorstCase:
     least: float
 
     def __call__(self, book: Book) -> Finding:
+        from ..worst_cases.refining import DOUBT
         from ..worst_cases.tables import committed
 
         chosen = book[self.bound]
@@ -35,10 +36,10 @@ class AboveWorstCase:
         upper = not all(r["exact"] for _, r in rows)
         most = max(r["clients"] * r["rounds"] * r["local_steps"] for _, r in rows)
         kind = "upper estimate of the worst case" if upper else "exact worst case"
-        said = f"bound / {kind} >= {ratio:.4g} at {len(rows)} places, up to {most} gradients"
+        said = f"bound / {kind} >= {ratio:.4g} at {len(rows)} places, up to {most} gradients; known to {DOUBT:g}"
         where = {name: f"{row[name]:g}" for name in ("rounds", "local_steps", "step_size", "condition_number")}
         near = abs(ratio / self.least - 1) < 0.01
-        if ratio < 1 - ROUNDING:
+        if ratio < 1 - DOUBT:
             return Finding(Status.OPEN if upper else Status.FAILS, Grade.EXACT, said, where, near)
         return Finding(Status.HOLDS, Grade.EXACT, said, as_audited=near)
 
@@ -51,6 +52,6 @@ def _beside(bound: Any, row: dict[str, Any]) -> tuple[float, dict[str, Any]] | N
 
     place = Place(**{name: row[name] for name in NAMES})
     parts, inside = terms(bound, at_step(bound, place, row["step_size"]))
-    if not inside or not row["worst_case"] > ROUNDING**2:
+    if not inside or not row["worst_case"] > NOTHING:
         return None
     return sum(parts.values()) / row["worst_case"], row

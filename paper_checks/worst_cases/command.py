@@ -6,7 +6,6 @@ import json
 import math
 import shlex
 import sys
-import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
@@ -27,8 +26,9 @@ from empirics.sweeping.command import FOLDER as STORE, folder, path_word
 
 from .places import Place, question, refusal
 from .program import solver, WorstCaseError
-from .tables import Best, best_steps, cells, committed, full, NAMES, places, Row, smallest_factors, write
-from .worst import estimated, PATIENCE
+from .refining import DOUBT
+from .tables import Best, best_steps, card, cells, committed, full, NAMES, places, Row, smallest_factors, write
+from .worst import estimated, PATIENCE, taking
 
 FINE, FINDING = 0, 1
 GRID = {"rounds": [2.0, 4.0], "local_steps": [1.0, 2.0, 3.0, 4.0], "heterogeneity": [0.1, 10.0]}
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str]) -> int:
     if not args.name:
         return _list()
     if args.committed:
-        return _tell(load(args.name), committed(args.name), args, {})
+        return _tell(load(args.name), committed(args.name), args, card(args.name))
     if args.full and args.words:
         raise UsageError("--full has a grid of its own: give no quantity=value with it")
     bound = load(args.name)
@@ -52,14 +52,13 @@ def main(arguments: Sequence[str]) -> int:
     _refuse(bound, at, args.patience)
     if args.output is not None:
         writable_folder("-o", args.output)
-    began = time.perf_counter()
     rows, failed = _computed(args, at)
-    card = _card(args, bound, at, time.perf_counter() - began) | {"refused": len(failed)}
-    status = _tell(bound, rows, args, card)
+    about = _card(args, bound, at[0], rows) | {"refused": len(failed)}
+    status = _tell(bound, rows, args, about)
     for error, count in Counter(failed).items():
         print(f"fedbounds: {count} places without a number: {error}", file=sys.stderr)
     if args.output is not None and rows:
-        print("wrote " + ", ".join(str(p) for p in write(rows, card, bound.name, args.output)))
+        print("wrote " + ", ".join(str(p) for p in write(rows, about, bound.name, args.output)))
     return FINDING if failed else status
 
 
@@ -103,7 +102,8 @@ def _refuse(bound: Bound, at: Sequence[Place], patience: float) -> None:
         raise WorstCaseError(f"patience must be > 0 seconds; got {patience:g}")
     solver()
     largest = max(at, key=lambda place: place.work / place.clients)
-    expected = rough(largest.rounds * largest.local_steps)
+    gradients = largest.rounds * largest.local_steps
+    expected = taking(gradients + 1, gradients)  # at least, and without stating it
     if expected <= patience:
         expected = estimated(question(bound, largest).program())
     if expected > patience:
@@ -111,11 +111,6 @@ def _refuse(bound: Bound, at: Sequence[Place], patience: float) -> None:
             f"too large: rounds={largest.rounds} local_steps={largest.local_steps} would take about {expected:.0f} s, "
             f"more than {patience:g} s; take fewer, or raise --patience"
         )
-
-
-def rough(gradients: int) -> float:
-    """At least how many seconds a worst case takes, without stating it."""
-    return float(20 * ((gradients + 1) / 25) ** 4.3)
 
 
 def _computed(args: Any, at: Sequence[Place]) -> tuple[list[Row], list[str]]:
@@ -142,8 +137,8 @@ def _computed(args: Any, at: Sequence[Place]) -> tuple[list[Row], list[str]]:
     return rows, failed
 
 
-def _card(args: Any, bound: Bound, at: Sequence[Place], seconds: float) -> dict[str, Any]:
-    asked = question(bound, at[0])
+def _card(args: Any, bound: Bound, place: Place, rows: Sequence[Row]) -> dict[str, Any]:
+    asked = question(bound, place)
     return {
         "bound": bound.name,
         "command": shlex.join(["fedbounds", "tightness", args.name, *args.words, *(["--full"] if args.full else [])]),
@@ -153,7 +148,7 @@ def _card(args: Any, bound: Bound, at: Sequence[Place], seconds: float) -> dict[
         "estimate": "upper" if asked.relaxations else "exact",
         "relaxations": list(asked.relaxations),
         "versions": {name: version(name) for name in ("clarabel", "numpy", "scipy", "sympy")},
-        "seconds": round(seconds, 1),
+        "seconds": round(sum(row["seconds"] for row in rows), 1),
     }
 
 
@@ -162,7 +157,7 @@ def _card(args: Any, bound: Bound, at: Sequence[Place], seconds: float) -> dict[
 
 def _tell(bound: Bound, rows: Sequence[Row], args: Any, card: Mapping[str, Any]) -> int:
     best, factors = best_steps(rows), smallest_factors(rows)
-    broken = [row for row in rows if row["inside"] and row["exact"] and row["ratio"] < 1 - 1e-6]
+    broken = [row for row in rows if row["inside"] and row["exact"] and row["ratio"] < 1 - DOUBT]
     if args.json:
         print(json.dumps({**card, "rows": [_plain(row) for row in rows], "best_steps": [vars(b) for b in best],
                           "smallest_factors": factors}, indent=2, allow_nan=False))  # fmt: skip

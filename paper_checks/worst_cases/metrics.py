@@ -84,11 +84,9 @@ def _change(f: Formulation) -> list[Array]:
 
 def _path_drift(f: Formulation) -> list[Array]:
     """Per round: the mean over clients of ``|grad f_k(w) - mean gradient of the local steps|^2``."""
-    found, begin = [], 0
+    found = []
     for r, path in enumerate(f.recorded.path):
-        at, steps = f.server(r), path.shape[1] - 1
-        walked = f.walked[begin : begin + steps]
-        begin += steps
+        at, walked = f.server(r), [f.at(path[:, j]) for j in range(path.shape[1] - 1)]
         rows = [g - np.mean([e.gradients[k] for e in walked], axis=0) for k, g in enumerate(at.gradients)]
         found.append(f.square(rows))
     return found

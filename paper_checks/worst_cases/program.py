@@ -1,7 +1,7 @@
 """The semidefinite program: linear in the inner products and function values, named constraints, solved by Clarabel.
 
-maximise  objective . x + constant   over x = (packed blocks, function values),   blocks positive semidefinite,
-subject to  row . x <= limit  (multiplier >= 0)   or   row . x = limit  (multiplier of any sign).
+maximise  objective . x   over x = (packed blocks, function values),   blocks positive semidefinite,
+subject to  row . x <= limit  (multiplier >= 0).
 """
 
 from __future__ import annotations

@@ -18,7 +18,9 @@ from .program import attempted, BROKEN, Program, SMALL, Solved, WorstCaseError
 from .space import Array, unpack
 
 DOUBT, AIM, ROUGH = 1e-4, 1e-6, 1e-3
-"""Relative to the value: the doubt that is accepted, at which work stops, and that of programs that still grow."""
+"""Relative to the value: the doubt that is accepted, at which work stops, and that of programs that still grow.
+
+A worst case is known to ``DOUBT`` of itself: nothing closer than that is told from it."""
 NOTHING = 1e-9
 """A doubt below this share of the numbers that the value is the sum of is one about zero, and accepted."""
 ROUNDS, FINE, STEEPEST = 6, 1e-11, 1e12

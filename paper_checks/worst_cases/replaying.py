@@ -23,6 +23,7 @@ from empirics.train import rounds
 
 from .instances import attaining, Instance
 from .interpolants import Interpolant
+from .metrics import PER_ROUND
 from .program import WorstCaseError
 from .recording import Members
 from .space import Array
@@ -97,7 +98,7 @@ def replay(instance: Instance) -> Replay:
         raise WorstCaseError(f"a run is not read for {word!r}; known: {', '.join(sorted(table))}")
     read = [float(number) for number in table[word](ran)]
     whole = along and question.statistic.kind == "min"
-    models = read if word in BETWEEN or whole else read[:-1]
+    models = read if word in PER_ROUND or whole else read[:-1]
     measured = _statistic(question.statistic, models, read[-1])
     given = {w: (float(ASSUMED[w](ran)), number) for w, number in question.assumptions.items() if w in ASSUMED}
     if question.convex:
@@ -285,15 +286,6 @@ ITERATIONS: dict[str, Reading] = {
     "grad_norm_sq": _along(Ran.slope),
     "consensus_distance": _consensus,
 }
-BETWEEN = (
-    "local_drift",
-    "consensus_distance",
-    "global_step",
-    "loss_change",
-    "mean_gradient_drift",
-    "weighted_grad_norm_sq",
-)
-"""Read in rounds or iterations; the others at models, of which means and minima leave out the last."""
 
 
 # ---- what is assumed ----

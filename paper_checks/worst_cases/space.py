@@ -15,16 +15,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from empirics.errors import EmpiricsError
 
-from .recording import Recorded
-
-Array = np.ndarray[Any, Any]
-SAME = 1e-12
+from .recording import Array as Array, Recorded, SAME as SAME
 
 
 @dataclass

@@ -143,6 +143,12 @@ def committed(name: str, folder: Path = FOLDER) -> list[dict[str, Any]]:
         return [{column: _read(column, text) for column, text in row.items()} for row in csv.DictReader(file)]
 
 
+def card(name: str, folder: Path = FOLDER) -> dict[str, Any]:
+    """The card of a committed table: how it was made, and what its worst cases are."""
+    held: dict[str, Any] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+    return held
+
+
 def _read(column: str, text: str) -> Any:
     if column in WORDS:
         return text

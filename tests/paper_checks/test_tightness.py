@@ -186,6 +186,7 @@ def test_the_committed_table_is_shown_without_a_solver(capsys, monkeypatch):
     status, out, _ = run(capsys, "fedcog.theorem", "--committed")
     assert status == 0
     assert "upper estimates" in out
+    assert "gradient dissimilarity holds at the visited models" in out
 
 
 @pytest.mark.parametrize(
