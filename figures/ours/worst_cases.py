@@ -86,7 +86,7 @@ def draw(shown: Shown) -> Any:
         labels.add(label)
     ax.axvline(1, color=SILENT, lw=0.7, zorder=0)
     ax.set_xscale("log")
-    ax.set_yticks([-i for i in range(len(names))], names, fontsize=6)
+    ax.set_yticks([-i for i in range(len(names))], names, fontsize=5.5)
     ax.set_xlabel("bound / worst case")
     legend(made, axes)
     return made
