@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,6 +20,10 @@ from .claims import Claim, ClaimError
 from .reporting.records import Record
 
 AS_AUDITED, DIFFERS = 0, 1
+COMMITTED = Path(__file__).with_name("REPORT.md")
+"""The report of the whole audit that is kept with the code."""
+EVIDENCE = "evidence"
+"""Folder of a report with a file per statement that fails. Counterexamples that are searched for are kept elsewhere."""
 
 
 def check(arguments: Sequence[str]) -> int:
@@ -34,8 +40,7 @@ def check(arguments: Sequence[str]) -> int:
 
         return mutate(args)
     claims = chosen(args.names, args.paper, args.deep)
-    if args.report is not None:
-        writable_folder("--report", args.report)
+    folder = _folder(args)
     heard: list[Verdict] = []
     try:
         with progress() as bar:
@@ -44,7 +49,31 @@ def check(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         _tell(heard, args.json, None, whole=False)
         raise
-    return _tell(verdicts, args.json, args.report, whole=bool(args.names) and len(claims) <= 12)
+    if args.renew:
+        _renew(verdicts)
+    return _tell(verdicts, args.json, folder, whole=bool(args.names) and len(claims) <= 12)
+
+
+def _folder(args: Namespace) -> Path | None:
+    """The folder to write the report to; one that would cut the committed report is refused before anything runs."""
+    if args.renew and (args.names or args.paper or args.deep):
+        raise ClaimError("--renew writes the report of the whole audit: leave out names, --paper and --deep")
+    if args.renew and not (COMMITTED.parents[1] / "pyproject.toml").is_file():
+        raise ClaimError("--renew writes into a checkout, and this is an installed package: use --report DIR")
+    folder: Path | None = args.report
+    if folder is None:
+        return None
+    if folder.resolve() == COMMITTED.parent:
+        raise ClaimError(f"--report {folder} is where the committed report lies: use --renew, or another folder")
+    writable_folder("--report", folder)
+    return folder
+
+
+def _renew(verdicts: Sequence[Verdict]) -> None:
+    from .reporting import markdown, records
+
+    COMMITTED.write_text(markdown(records(verdicts)), encoding="utf-8")
+    print(f"wrote {COMMITTED.parent.name}/{COMMITTED.name}", file=sys.stderr)
 
 
 def _heard(bar: Progress, heard: list[Verdict], verdict: Verdict) -> None:
@@ -99,12 +128,12 @@ def _tell(verdicts: list[Verdict], as_json: bool, folder: Path | None, whole: bo
             (folder / name).write_text(text, encoding="utf-8")
             if not as_json:
                 print(f"wrote {folder / name}")
-        _witnesses(folder / "witnesses", found)
+        _evidence(folder / EVIDENCE, found)
     return AS_AUDITED if all(v.expected for v in verdicts) else DIFFERS
 
 
-def _witnesses(folder: Path, found: list[Record]) -> None:
-    """One file per statement that fails: what was claimed, what shows that it is not so, and how to replay it."""
+def _evidence(folder: Path, found: list[Record]) -> None:
+    """One file per statement that fails: what was claimed, what shows that it is not so, and how to check it again."""
     folder.mkdir(exist_ok=True)
     for record in found:
         if record.verdict in (Word.FAILS, Word.REPAIRED):
@@ -119,7 +148,8 @@ def _parser() -> Parser:
     add("--paper", default="", metavar="P", help="only the claims of one paper")
     add("--deep", action="store_true", help="deep searches too, which take minutes")
     add("--mutate", action="store_true", help="plant errors in formulas and checks, and see which are noticed")
-    add("--report", type=Path, metavar="DIR", help="write REPORT.md, report.html, report.json, witnesses/ there")
+    add("--report", type=Path, metavar="DIR", help="write REPORT.md, report.html, report.json, evidence/ there")
+    add("--renew", action="store_true", help="write the committed report of the whole audit again (in a checkout)")
     add("--json", action="store_true", help="print the records as JSON")
     add("--workers", type=int, default=2, metavar="N", help="processes (2); the verdicts do not depend on it")
     return parser

@@ -85,7 +85,21 @@ def test_the_catalogue_is_listed_in_under_a_second_of_processor_time():
 
 
 def test_the_index_of_the_list_says_what_the_catalogue_says():
-    assert index.PATH.read_text(encoding="utf-8") == index.text(), "remake it: python -m bounds.index"
+    assert index.PATH.read_text(encoding="utf-8") == index.text(index.digest()), "fedbounds list builds it again"
+
+
+def test_the_index_is_built_again_when_a_declaration_changed(tmp_path, monkeypatch):
+    told = index.PATH.read_text(encoding="utf-8")
+    stale = tmp_path / "index.json"
+    stale.write_text(told.replace(index.digest(), "0" * 20).replace("fedals.one_round", "fedals.forgotten"))
+    for name in index.DECLARED:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).symlink_to(index.PATH.parent / name)
+    monkeypatch.setattr(index, "PATH", stale)
+    assert "fedals.one_round" in {entry["name"] for entry in index.entries()}
+    assert stale.read_text(encoding="utf-8") == told
+    monkeypatch.setattr(index, "text", lambda digest: pytest.fail("a fresh index is read, not built"))
+    assert len(index.entries()) > 100
 
 
 def test_every_folder_of_a_room_is_a_package():

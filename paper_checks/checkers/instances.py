@@ -13,7 +13,8 @@ from bounds.core import Bound
 
 from ..claims import Book, Finding, Grade, Status
 
-WITNESSES = Path(__file__).resolve().parents[1] / "witnesses"
+COUNTEREXAMPLES = Path(__file__).resolve().parents[1] / "counterexamples"
+"""Instances that break a printed statement, as the falsifier wrote them."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ class Broken:
     def __call__(self, book: Book) -> Finding:
         from ..falsifier import load_witness, replay
 
-        witness = load_witness(WITNESSES / self.witness)
+        witness = load_witness(COUNTEREXAMPLES / self.witness)
         seen = replay(witness, _stated(book, self.bound, witness.definitions))
         said = _beside(seen.measured, seen.bound)
         if seen.failed:

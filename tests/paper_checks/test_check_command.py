@@ -8,6 +8,7 @@ import fedbounds
 from bounds.errors import BoundsError
 from paper_checks import audit as audit_module, command
 from paper_checks.audit import CLAIMS
+from paper_checks.claims import ClaimError
 
 OWN = """
 import sympy as sp
@@ -102,20 +103,50 @@ def test_reports_of_ones_own_claim_in_a_new_folder(own, tmp_path, capsys):
     folder = tmp_path / "new" / "report"
     assert check(f"{own}:right", "--report", folder) == 0
     assert "wrote" in capsys.readouterr().out
-    assert sorted(p.name for p in folder.iterdir()) == ["REPORT.md", "report.html", "report.json", "witnesses"]
-    assert not list((folder / "witnesses").iterdir())
+    assert sorted(p.name for p in folder.iterdir()) == ["REPORT.md", "evidence", "report.html", "report.json"]
+    assert not list((folder / "evidence").iterdir())
     assert names((folder / "report.json").read_text(encoding="utf-8")) == ["mine.square"]
     assert "## mine" in (folder / "REPORT.md").read_text(encoding="utf-8")
 
 
 def test_every_failing_statement_gets_a_file_with_what_shows_it(tmp_path, capsys):
     assert check("decaying_k.eq_24", "--report", tmp_path) == 0
-    (path,) = (tmp_path / "witnesses").iterdir()
+    (path,) = (tmp_path / "evidence").iterdir()
     told = json.loads(path.read_text(encoding="utf-8"))
     assert path.name == "decaying_k.eq_24.json"
     assert told["witness"]["local_steps"]
     assert told["command"] == "fedbounds check decaying_k.eq_24"
     assert told["repair_bound"] == "decaying_k.steps_slope"
+
+
+@pytest.mark.parametrize("part", [["decaying_k.eq_24"], ["--paper", "fedals"], ["--deep"]])
+def test_the_committed_report_is_renewed_whole_or_not_at_all(part, tmp_path, capsys, monkeypatch):
+    kept = tmp_path / "paper_checks" / "REPORT.md"
+    monkeypatch.setattr(command, "COMMITTED", kept)
+    with pytest.raises(ClaimError, match="--renew writes the report of the whole audit"):
+        command.check([*part, "--renew"])
+    assert not kept.exists()
+
+
+def test_the_committed_report_is_renewed_in_a_checkout_only(few, tmp_path, capsys, monkeypatch):
+    kept = tmp_path / "paper_checks" / "REPORT.md"
+    kept.parent.mkdir()
+    monkeypatch.setattr(command, "COMMITTED", kept)
+    with pytest.raises(ClaimError, match="an installed package"):
+        command.check(["--renew"])
+    (tmp_path / "pyproject.toml").touch()
+    assert command.check(["--renew"]) == 0
+    assert "# The audit" in kept.read_text(encoding="utf-8")
+    assert sorted(p.name for p in kept.parent.iterdir()) == ["REPORT.md"]
+
+
+def test_a_report_is_not_written_over_the_committed_one(tmp_path, capsys, monkeypatch):
+    kept = tmp_path / "REPORT.md"
+    kept.write_text("whole\n")
+    monkeypatch.setattr(command, "COMMITTED", kept)
+    with pytest.raises(ClaimError, match="use --renew"):
+        command.check(["decaying_k.eq_24", "--report", str(tmp_path)])
+    assert kept.read_text() == "whole\n"
 
 
 def test_an_interrupted_audit_shows_what_was_reached(few, capsys, monkeypatch):

@@ -35,7 +35,7 @@ def test_a_bound_cut_to_pieces_is_broken_and_its_witness_replays(tmp_path, monke
     assert found.witness
     witness = falsify(cut[NAME], evaluations=40).witness
     witness.save(tmp_path / "cut.json")
-    monkeypatch.setattr(instances, "WITNESSES", tmp_path)
+    monkeypatch.setattr(instances, "COUNTEREXAMPLES", tmp_path)
     assert Broken(NAME, "cut.json")(cut).status is Status.FAILS
     ratio = float(witness.measured) / float(witness.value)
     assert Broken(NAME, "cut.json", ratio=ratio)(cut).as_audited
@@ -47,7 +47,7 @@ def test_a_witness_of_another_formula_is_refused(tmp_path, monkeypatch):
 
     cut = scaled(10**-6)
     falsify(cut[NAME], evaluations=40).witness.save(tmp_path / "cut.json")
-    monkeypatch.setattr(instances, "WITNESSES", tmp_path)
+    monkeypatch.setattr(instances, "COUNTEREXAMPLES", tmp_path)
     with pytest.raises(WitnessError, match="search again"):
         Broken(NAME, "cut.json")(Book())
     with pytest.raises(WitnessError, match="no_such"):

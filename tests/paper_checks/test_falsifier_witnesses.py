@@ -11,7 +11,7 @@ import paper_checks
 from paper_checks.falsifier import load_witness, loaded, replay, WitnessError
 from paper_checks.falsifier.runs.instance import misweighted
 
-FOLDER = Path(paper_checks.__file__).parent / "witnesses"
+FOLDER = Path(paper_checks.__file__).parent / "counterexamples"
 WITNESSES = sorted(FOLDER.glob("*.json"))
 
 
