@@ -85,7 +85,7 @@ def _broken(program: Program, x: Array, inside: Array) -> Array:
 
 def _sure(program: Program, start: Solved | None, aim: float) -> Solved:
     """The least doubtful of a few solutions, from the coordinates of ``start`` if there is one."""
-    last = _judged(program, attempted(program) if start is None else _again(program, start))
+    last = _judged(program, attempted(program, _unit(program)) if start is None else _again(program, start))
     best, seconds, large = last, last.seconds, len(program.constraints) > SMALL / 2
     for _ in range(ROUNDS - 1):
         if best.doubt <= aim * abs(best.value):
@@ -101,6 +101,12 @@ def _sure(program: Program, start: Solved | None, aim: float) -> Solved:
         if stuck:  # good enough, and hardly getting better
             break
     return replace(best, seconds=seconds)
+
+
+def _unit(program: Program) -> float:
+    """The scale of a first objective: its own, unless that is so far from 1 that the solver would stop short."""
+    largest = max(float(np.abs(objective).max()) for objective in program.objectives)
+    return 1.0 if 1e-3 <= largest <= 1e3 else 1 / largest
 
 
 def _judged(program: Program, found: Solved) -> Solved:
