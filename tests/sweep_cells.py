@@ -10,6 +10,9 @@ from pathlib import Path
 from empirics.errors import Diverged
 from empirics.store import Outcome
 
+HERE = str(Path(__file__).resolve())
+"""A cell's function here is ``f"{HERE}:square"``."""
+
 
 def square(number: float, trace: str = "", sleep: float = 0.0) -> Outcome:
     """A table of two rows; leaves a file in ``trace`` each time it is computed."""

@@ -8,23 +8,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from ..errors import Diverged, EmpiricsError
 from ..store import Cell, Outcome, Store
 from ..store.keeping import OutcomeError, RESULTS
+from .processes import own_cluster, running_cluster
 
-DEATHS = 8
-"""Workers that may die under one cell before it is recorded as failed."""
 AHEAD = 3
 """Cells per worker that are handed out ahead."""
-
-ANSWER = "5s"
-"""How long a running cluster may take to answer."""
-ENVIRONMENT = {"DASK_LOGGING__DISTRIBUTED": "error", **{f"{n}_NUM_THREADS": "1" for n in ("OMP", "MKL", "OPENBLAS")}}
-"""Of worker processes, before they import anything."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +103,7 @@ def _spread(cells: Sequence[Cell], workers: int | None, scheduler: str) -> Itera
     """Through dask: a few cells per worker ahead, so that stopping loses little and nobody waits."""
     from distributed import as_completed
 
-    with _client(workers, scheduler) as client:
+    with running_cluster(scheduler) if scheduler else own_cluster(workers) as client:
         waiting = iter(cells)
         running: dict[Any, Cell] = {}
 
@@ -134,57 +127,12 @@ def _spread(cells: Sequence[Cell], workers: int | None, scheduler: str) -> Itera
 
 def _told(future: Any) -> Told:
     """What a worker told; or that workers died under the cell."""
+    from distributed.scheduler import NoWorkerError
+
     error = future.exception()
+    if isinstance(error, NoWorkerError):
+        raise EmpiricsError("no worker process is left, and none could be started again: run it again to go on")
     if error is not None:
         return None, f"{type(error).__name__}: {' '.join(str(error).split())}", 0.0
     told: Told = future.result()
     return told
-
-
-@contextmanager
-def _client(workers: int | None, scheduler: str) -> Iterator[Any]:
-    import dask
-    from distributed import Client
-
-    settings = {
-        "distributed.scheduler.allowed-failures": DEATHS,
-        "distributed.worker.daemon": False,
-        "distributed.nanny.pre-spawn-environ": ENVIRONMENT,
-        "logging.distributed": "error",
-    }
-    with dask.config.set(settings):
-        if scheduler:
-            try:
-                client = Client(scheduler, timeout=ANSWER)
-            except (OSError, ValueError) as error:
-                raise EmpiricsError(f"no cluster answers at {scheduler}: {error}") from None
-            with client:
-                yield client
-        else:
-            with _cluster(workers) as cluster, Client(cluster) as client:
-                yield client
-
-
-def _cluster(workers: int | None) -> Any:
-    """One process per core with one thread each, or per GPU, which then sees only that one."""
-    import os
-
-    from distributed import Nanny, Scheduler, SpecCluster
-
-    gpus = _gpus()
-    count = workers or (gpus or os.cpu_count() or 1)
-    spec = {}
-    for i in range(count):
-        env = {"CUDA_VISIBLE_DEVICES": str(i % gpus)} if gpus else {}
-        spec[i] = {"cls": Nanny, "options": {"nthreads": 1, "env": env, "dashboard": False, "memory_limit": 0}}
-    here = {"port": 0, "host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}  # free ports: sweeps run side by side
-    scheduler = {"cls": Scheduler, "options": {"dashboard": False, **here}}
-    return SpecCluster(workers=spec, scheduler=scheduler, silence_logs=50)
-
-
-def _gpus() -> int:
-    """GPUs of this machine, without loading torch: that is the workers' business."""
-    from pathlib import Path
-
-    folder = Path("/proc/driver/nvidia/gpus")
-    return len(list(folder.iterdir())) if folder.is_dir() else 0

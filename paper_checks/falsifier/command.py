@@ -58,6 +58,12 @@ def _command(options: argparse.Namespace) -> str:
 
 def _replayed(options: argparse.Namespace) -> int:
     witness = load_witness(options.replay)
+    for name in (witness.bound, *witness.definitions):
+        if ".py" in name and name not in (options.name, *options.definitions):  # a file of data must not run code
+            raise UsageError(
+                f"{options.replay} would run {name}: if you trust that file, name it before --replay, "
+                "or after --with where it is an equation"
+            )
     found = replay(witness)
     if options.json:
         print(json.dumps(asdict(found), indent=2))
@@ -85,7 +91,8 @@ def lines(found: Search, options: argparse.Namespace, conditions: Sequence[Any])
     if found.witness is not None:
         told += _witnessed(found, spent)
         if options.output is not None:
-            told.append(f"wrote {options.output}; replay: fedbounds falsify --replay {options.output}")
+            again = [options.name] * (".py" in options.name) + ["--replay", str(options.output)]
+            told.append(f"wrote {options.output}; replay: fedbounds falsify {shlex.join(again)}")
     elif found.admissible:
         told.append(f"no violation found: largest ratio {found.ratio:.6g} after {spent}. This proves nothing.")
     else:

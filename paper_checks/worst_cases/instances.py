@@ -141,6 +141,8 @@ def _asked(question: Question) -> dict[str, Any]:
 
 def _question(held: Mapping[str, Any]) -> Question:
     given = {word: float(number) for word, number in held["assumptions"].items()}
+    if ".py" in held["algorithm"]:  # a file of data must not run code
+        raise EmpiricsError(f"a method must be a call of the list; got {held['algorithm']!r}")
     return Question(
         algorithm(held["algorithm"]),
         Setting(**held["setting"]),

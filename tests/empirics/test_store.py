@@ -5,18 +5,17 @@ import os
 import resource
 import subprocess
 import sys
-from importlib import import_module
 
 import pytest
-from sweep_cells import odd
+from sweep_cells import HERE, odd
 
 from empirics.errors import EmpiricsError
 from empirics.store import Cell, Outcome, Store, StoreError
 from empirics.store.canonical import call, canonical, text
-from empirics.store.cells import VERSIONS
+from empirics.store.jobs import JOBS
 from empirics.store.keeping import OutcomeError
 
-CELL = Cell("sweep_cells:square", {"number": 3})
+CELL = Cell(f"{HERE}:square", {"number": 3})
 STRANGE = {"format": 1, "key": "k", "status": "done", "function": "f", "arguments": {}, "version": "1"}
 OUTCOME = Outcome({"round": [0, 5], "value": [0.1, 1 / 3], "layer": ["", "head"], "client": [None, 2]}, {"n": 2})
 
@@ -59,15 +58,15 @@ def test_canonical_data():
 
 def test_the_key_depends_on_every_argument_the_function_and_its_version(monkeypatch):
     keys = {
-        Cell("sweep_cells:square", {"number": 3}).key,
-        Cell("sweep_cells:square", {"number": 4}).key,
-        Cell("sweep_cells:square", {"number": 3, "sleep": 0.1}).key,
-        Cell("sweep_cells:raises", {"number": 3}).key,
+        Cell(f"{HERE}:square", {"number": 3}).key,
+        Cell(f"{HERE}:square", {"number": 4}).key,
+        Cell(f"{HERE}:square", {"number": 3, "sleep": 0.1}).key,
+        Cell(f"{HERE}:raises", {"number": 3}).key,
     }
     assert len(keys) == 4
-    assert Cell("sweep_cells:square", {"number": 3.0}).key == CELL.key
+    assert Cell(f"{HERE}:square", {"number": 3.0}).key == CELL.key
     before = Cell("empirics.cells:train", {"seed": 1}).key
-    monkeypatch.setitem(sys.modules["empirics.store.cells"].VERSIONS, "empirics.cells:train", 99)
+    monkeypatch.setitem(JOBS, "empirics.cells:train", JOBS["empirics.cells:train"]._replace(version=99))
     assert Cell("empirics.cells:train", {"seed": 1}).key != before
 
 
@@ -200,13 +199,14 @@ def test_columns_of_different_length_are_refused(store):
 FULL = """
 import resource, sys
 from pathlib import Path
+from sweep_cells import HERE
 from empirics.store import Cell, Outcome, Store, StoreError
-store, cell = Store(Path(sys.argv[1])), Cell("sweep_cells:square", {"number": 3})
+store, cell = Store(Path(sys.argv[1])), Cell(f"{HERE}:square", {"number": 3})
 store.keep(cell, Outcome({"a": [1]}), 0.1)
 import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
 try:
-    store.keep(Cell("sweep_cells:square", {"number": 4}), Outcome({"a": list(range(100000))}), 0.1)
+    store.keep(Cell(f"{HERE}:square", {"number": 4}), Outcome({"a": list(range(100000))}), 0.1)
 except StoreError as error:
     print(error)
 """
@@ -224,20 +224,3 @@ def test_a_full_disk_loses_nothing_and_says_so(store):
     assert "nothing was lost, mend it and run again" in told.stdout, told.stderr
     assert store.has(CELL)
     assert sorted(p.suffix for p in store.folder.iterdir()) == [".json", ".parquet"]
-
-
-@pytest.mark.parametrize("function", ["square", "a b:c", "m:f g", ":f", "m:"])
-def test_a_function_is_written_module_name(function):
-    with pytest.raises(EmpiricsError, match="written module:name"):
-        Cell(function, {})
-
-
-def test_a_module_that_is_not_there():
-    with pytest.raises(EmpiricsError, match="there is no module"):
-        _ = Cell("nowhere.at_all:f", {}).key
-
-
-@pytest.mark.parametrize("function", VERSIONS)
-def test_versions_are_those_of_functions_that_there_are(function):
-    module, _, name = function.partition(":")
-    assert callable(getattr(import_module(module), name))

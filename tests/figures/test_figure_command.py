@@ -110,8 +110,8 @@ def test_runs_of_different_columns_and_kinds_lie_in_one_table(tmp_path):
     import pyarrow.parquet as pq
 
     store = Store(tmp_path / "store")
-    numbers = store.keep(Cell("toys:a", {"seed": 3}), Outcome({"rounds": [5, None], "value": [0.25, 0.5]}), 0.1)
-    words = store.keep(Cell("toys:b", {"seed": 4}), Outcome({"rounds": ["all"], "layer": ["head"]}), 0.1)
+    numbers = store.keep(Cell("train", {"seed": 3}), Outcome({"rounds": [5, None], "value": [0.25, 0.5]}), 0.1)
+    words = store.keep(Cell("timed", {"seed": 4}), Outcome({"rounds": ["all"], "layer": ["head"]}), 0.1)
     bundle._runs(tmp_path / "runs.parquet", [numbers, words])
     found = pq.read_table(tmp_path / "runs.parquet").to_pydict()
     assert found["rounds"] == ["5", None, "all"]

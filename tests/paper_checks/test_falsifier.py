@@ -12,6 +12,7 @@ import fedbounds
 from bounds.catalog import BOUNDS, get
 from bounds.core import Condition
 from bounds.vocabulary import smoothness as L
+from paper_checks.checkers.instances import WITNESSES
 from paper_checks.falsifier import CannotServeError, defined, falsify, load_witness, replay, scan, WitnessError
 from paper_checks.falsifier.box import Box, Parameter
 from paper_checks.falsifier.core import Evaluation, score
@@ -213,11 +214,24 @@ def test_a_bound_of_a_file_is_searched_kept_and_replayed(tmp_path, capsys):
     assert "VIOLATED" in out
     assert "states no conditions" in out
     assert json.loads(kept.read_text())["command"].startswith("fedbounds falsify")
-    assert fedbounds.main(["falsify", "--replay", str(kept)]) == 1
+    assert f"replay: fedbounds falsify {path}:mine --replay {kept}" in out
+    assert fedbounds.main(["falsify", f"{path}:mine", "--replay", str(kept)]) == 1
     assert "VIOLATED" in capsys.readouterr().out
     path.write_text(MINE.replace("initial_gap /", "2 * initial_gap /"))
-    assert fedbounds.main(["falsify", "--replay", str(kept)]) == 2
+    assert fedbounds.main(["falsify", f"{path}:mine", "--replay", str(kept)]) == 2
     assert "search again" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("word", ["bound", "definitions"])
+def test_a_witness_runs_no_file_that_the_command_line_does_not_name(tmp_path, capsys, word):
+    trap, ran = tmp_path / "trap.py", tmp_path / "ran"
+    trap.write_text(f"open({str(ran)!r}, 'w')\n{MINE}")
+    held = json.loads((WITNESSES / "decaying_k.theorem_1.json").read_text())
+    held[word] = f"{trap}:mine" if word == "bound" else [f"{trap}:mine"]
+    (tmp_path / "sent.json").write_text(json.dumps(held))
+    assert fedbounds.main(["falsify", "--replay", str(tmp_path / "sent.json")]) == 2
+    assert f"would run {trap}:mine" in capsys.readouterr().err
+    assert not ran.exists()
 
 
 def test_what_is_found_in_json(capsys):

@@ -307,6 +307,7 @@ def test_damaged_files_are_refused_in_one_line(instance, tmp_path, name, value):
     ("name", "value"),
     [
         ("algorithm", "fedavgg()"),
+        ("algorithm", "nowhere.py:mine"),
         ("setting", {"rounds": 0, "cohort": 3}),
         ("setting", {"rounds": 2, "cohort": 4}),
         ("assumptions", {"smoothness": -1.0}),

@@ -1,0 +1,125 @@
+"""Where the cells of a sweep are computed: processes of its own that nobody else can reach, or a running cluster.
+
+Whoever can talk to a worker can make it run anything. So a sweep's own processes listen on the loopback alone, speak
+TLS with a certificate that exists in their memory alone, show nothing over HTTP, and keep their scratch folders, which
+dask puts on the import path, in a folder of this user.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
+from pathlib import Path
+from typing import Any
+
+from ..errors import EmpiricsError
+
+HERE = "127.0.0.1"
+DEATHS = 8
+"""Workers that may die under one cell before it is recorded as failed."""
+LEFT_ALONE = "60s"
+"""How long cells of a sweep may wait when no worker is left and none comes up again."""
+ANSWER = "5s"
+"""How long a running cluster may take to answer."""
+ENVIRONMENT = {"DASK_LOGGING__DISTRIBUTED": "critical", **{f"{n}_NUM_THREADS": "1" for n in ("OMP", "MKL", "OPENBLAS")}}
+"""Of worker processes, before they import anything."""
+SETTINGS = {
+    "distributed.scheduler.allowed-failures": DEATHS,
+    "distributed.scheduler.no-workers-timeout": LEFT_ALONE,
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+    "distributed.worker.daemon": False,
+    "distributed.nanny.pre-spawn-environ": ENVIRONMENT,
+    "logging.distributed": "critical",
+}
+
+
+@contextmanager
+def running_cluster(address: str) -> Iterator[Any]:
+    """A client of a running dask cluster; certificates for ``tls://`` are those of dask's own configuration."""
+    from distributed import Client
+
+    try:
+        client = Client(address, timeout=ANSWER)
+    except (OSError, ValueError, TypeError) as error:
+        raise EmpiricsError(f"no cluster answers at {address}: {' '.join(str(error).split())}") from None
+    with client:
+        yield client
+
+
+@contextmanager
+def own_cluster(workers: int | None) -> Iterator[Any]:
+    """A client of processes on this machine, which end with it: one per core (or GPU) where ``workers`` is None."""
+    import dask
+    from distributed import Client
+
+    with (
+        tempfile.TemporaryDirectory(prefix="fedbounds-", ignore_cleanup_errors=True) as scratch,
+        dask.config.set({**SETTINGS, "temporary-directory": scratch}),
+        _started(workers) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+@contextmanager
+def _started(workers: int | None) -> Iterator[Any]:
+    """The cluster, built by a thread that is deaf to Ctrl-C, as are then its processes: the driver alone ends them."""
+    with ThreadPoolExecutor(1, "sweep", initializer=_deaf) as builder:
+        building: Future[Any] = builder.submit(_cluster, workers)
+        try:
+            cluster = building.result()
+        except RuntimeError as error:
+            raise EmpiricsError(
+                f"worker processes could not be started: {_first_cause(error)}; --workers 0 computes in this process"
+            ) from None
+        except KeyboardInterrupt:
+            building.add_done_callback(_abandoned)
+            raise
+        with cluster:
+            yield cluster
+
+
+def _deaf() -> None:
+    resource_tracker.ensure_running()  # starting it later would unblock the signal
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+
+
+def _abandoned(building: Future[Any]) -> None:
+    """Close what was still being built when nobody wanted it any more."""
+    if building.exception() is None:
+        building.result().close()
+
+
+def _first_cause(error: BaseException) -> str:
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _cluster(workers: int | None) -> Any:
+    """One process per core with one thread each, or per GPU, which then sees only that one."""
+    from distributed import Nanny, Scheduler, SpecCluster
+    from distributed.security import Security
+
+    gpus = _gpus()
+    count = workers or (gpus or os.cpu_count() or 1)
+    here = {"host": HERE, "dashboard": False, "dashboard_address": f"{HERE}:0"}  # free ports: sweeps run side by side
+    own = {"security": Security.temporary(), "protocol": "tls", **here}
+    spec = {}
+    for i in range(count):
+        env = {"CUDA_VISIBLE_DEVICES": str(i % gpus)} if gpus else {}
+        spec[i] = {"cls": Nanny, "options": {"nthreads": 1, "env": env, "memory_limit": 0, **own}}
+    scheduler = {"cls": Scheduler, "options": {"port": 0, **own}}
+    return SpecCluster(workers=spec, scheduler=scheduler, security=own["security"], silence_logs=50)
+
+
+def _gpus() -> int:
+    """GPUs of this machine, without loading torch: that is the workers' business."""
+    folder = Path("/proc/driver/nvidia/gpus")
+    return len(list(folder.iterdir())) if folder.is_dir() else 0

@@ -1,0 +1,224 @@
+"""The processes of a sweep: who can reach them, what they may import, and what they say when they die or are stopped."""
+
+import http.client
+import json
+import os
+import signal
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from distributed import Client
+from distributed.scheduler import NoWorkerError
+from distributed.security import Security
+from sweep_cells import HERE
+
+from empirics.errors import EmpiricsError
+from empirics.sweeping.engine import _told
+from empirics.sweeping.processes import own_cluster
+
+LOOPBACK = {"127.0.0.1", "::1"}
+
+
+def listeners(pid):
+    """The addresses on which a process and all its descendants wait for somebody."""
+    top = psutil.Process(pid)
+    found = []
+    for process in [top, *top.children(recursive=True)]:
+        found += [(c.laddr.ip, c.laddr.port) for c in process.net_connections("inet") if c.status == psutil.CONN_LISTEN]
+    return found
+
+
+@pytest.fixture(scope="module")
+def running():
+    """A client of one worker process that runs, and where everything of it listens."""
+    before = set(listeners(os.getpid()))
+    with own_cluster(1) as client:
+        yield client, [at for at in listeners(os.getpid()) if at not in before]
+
+
+@pytest.mark.slow
+def test_nothing_of_a_sweep_listens_off_the_loopback(running):
+    _, found = running
+    assert len(found) > 2, "a scheduler, its minder of workers and a worker must listen somewhere"
+    assert {ip for ip, _ in found} <= LOOPBACK
+
+
+@pytest.mark.slow
+def test_who_lacks_the_certificate_of_this_sweep_cannot_connect(running):
+    client, found = running
+    address = client.scheduler.address
+    assert address.startswith("tls://127.0.0.1:")
+    for stranger in (Security(), Security.temporary()):
+        scheme = "tls" if stranger.tls_ca_file else "tcp"
+        with pytest.raises((OSError, ssl.SSLError)):
+            Client(address.replace("tls:", f"{scheme}:"), security=stranger, timeout="2s")
+
+
+def answered(ip, port, page):
+    """The status of a plain HTTP request; None from who speaks TLS alone."""
+    asking = http.client.HTTPConnection(ip, port, timeout=5)
+    try:
+        asking.request("GET", f"/{page}")
+        return asking.getresponse().status
+    except (OSError, http.client.HTTPException):
+        return None
+    finally:
+        asking.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["health", "metrics", "json/identity.json", "statics/css/base.css", "info/logs.html"])
+def test_nothing_can_be_read_over_http(running, page):
+    _, found = running
+    said = [answered(*at, page) for at in found]
+    assert set(said) == {404, None}
+    assert said.count(404) == 2, "the scheduler's server and the worker's"
+
+
+def import_path():
+    return sys.path
+
+
+@pytest.mark.slow
+def test_no_process_of_a_sweep_imports_from_a_folder_that_others_can_write(running):
+    client, _ = running
+    (of_worker,) = client.run(import_path).values()
+    shared = Path(tempfile.gettempdir()).resolve()
+    own = [Path(place) for place in {*import_path(), *of_worker} if "scratch" in place]
+    assert own, "dask puts its scratch folders on the path; where it no longer does, this test has nothing to look at"
+    for place in own:
+        below = [p for p in (place, *place.parents) if shared in p.parents]
+        assert any(p.stat().st_mode & 0o077 == 0 and p.stat().st_uid == os.getuid() for p in below), place
+
+
+# ---- endings ----
+
+
+def sweeping(grid, folder, *more, **environment):
+    """The command as a process, and group of processes, of its own."""
+    command = [sys.executable, "-m", "fedbounds", "sweep", str(grid), "--store", str(folder), *more]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        env={**os.environ, **environment},
+    )  # fmt: skip
+
+
+def squares(tmp_path, sleep=0.0, trace=""):
+    path = tmp_path / "squares.toml"
+    path.write_text(
+        f'function = "{HERE}:square"\n[fixed]\nsleep = {sleep}\ntrace = "{trace}"\n[vary]\nnumber = [2, 3, 5, 7]\n'
+    )
+    return path
+
+
+def wait_for(seen, process):
+    until = time.monotonic() + 120
+    while not seen() and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.02)
+    assert process.poll() is None, process.communicate()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moment", ["starting", "computing"])
+def test_ctrl_c_is_one_line_whatever_the_processes_are_doing(tmp_path, moment):
+    trace = tmp_path / "trace"
+    trace.mkdir()
+    process = sweeping(squares(tmp_path, 60.0, trace), tmp_path / "store", "--workers", "2")
+
+    def begun():
+        workers = [p for p in psutil.Process(process.pid).children(True) if "--multiprocessing-fork" in p.cmdline()]
+        return len(workers) == 2 if moment == "starting" else any(trace.iterdir())
+
+    wait_for(begun, process)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the driver and every worker
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.strip() == "fedbounds: interrupted"
+    assert "4 to do: run it again to go on" in out
+
+
+DIES = """
+import os, sys
+if any("spawn_main" in word for word in sys.orig_argv):
+    os._exit(3)
+"""
+
+
+@pytest.mark.slow
+def test_workers_that_die_while_they_start_are_one_line(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(DIES)
+    grid = squares(tmp_path)
+    process = sweeping(grid, tmp_path / "store", "--workers", "2", PYTHONPATH=str(tmp_path))
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 2
+    assert len(err.splitlines()) == 1
+    assert "worker processes could not be started" in err
+    assert "--workers 0" in err
+
+
+def test_a_sweep_whose_workers_are_all_gone_ends_instead_of_failing_every_cell():
+    class Future:
+        def exception(self):
+            return NoWorkerError("cell-3", 60)
+
+    with pytest.raises(EmpiricsError, match="no worker process is left"):
+        _told(Future())
+
+
+# ---- a cluster ----
+
+
+@pytest.mark.slow
+def test_a_cluster_that_wants_certificates_gets_those_of_dasks_configuration(tmp_path):
+    made = Security.temporary()
+    (tmp_path / "cert.pem").write_text(made.tls_client_cert)
+    (tmp_path / "key.pem").write_text(made.tls_client_key)
+    words = ("ca_file", "scheduler__cert", "worker__cert", "client__cert")
+    tls = {f"DASK_DISTRIBUTED__COMM__TLS__{w.upper()}": str(tmp_path / "cert.pem") for w in words}
+    tls |= {f"DASK_DISTRIBUTED__COMM__TLS__{w.upper()}__KEY": str(tmp_path / "key.pem")
+            for w in ("scheduler", "worker", "client")}  # fmt: skip
+    where = tmp_path / "cluster.json"
+    dask = [sys.executable, "-m", "dask"]
+    about = {"env": {**os.environ, **tls}, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    running = [
+        subprocess.Popen(
+            [
+                *dask,
+                "scheduler",
+                "--protocol",
+                "tls",
+                "--host",
+                "127.0.0.1",
+                "--port",
+                "0",
+                "--no-dashboard",
+                "--scheduler-file",
+                str(where),
+            ],
+            **about,
+        )  # fmt: skip
+    ]
+    try:
+        wait_for(where.exists, running[0])
+        address = json.loads(where.read_text())["address"]
+        running.append(subprocess.Popen([*dask, "worker", address, "--nthreads", "1", "--no-dashboard"], **about))
+        grid = squares(tmp_path)
+        refused = sweeping(grid, tmp_path / "none", "--scheduler", address)
+        _, err = refused.communicate(timeout=120)
+        assert refused.returncode == 2
+        assert f"no cluster answers at {address}" in err
+        assert len(err.splitlines()) == 1
+        process = sweeping(grid, tmp_path / "store", "--scheduler", address, **tls)
+        told = process.communicate(timeout=240)
+        assert process.returncode == 0, told
+        assert "4 done" in told[0]
+    finally:
+        for process in running[::-1]:
+            process.terminate()
+            process.wait(timeout=30)
