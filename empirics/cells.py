@@ -12,6 +12,7 @@ from .measuring import measurement, Row, Run
 from .problem import FederatedProblem
 from .setting import Setting
 from .store import Outcome
+from .store.jobs import job
 from .tasks import Task, task
 
 LOADED = 2
@@ -24,6 +25,7 @@ def loaded(problem: str) -> Task:
     return task(problem)
 
 
+@job("train", version=1, setting="empirics.setting:Setting")
 def train(
     problem: str,
     algorithm: str,

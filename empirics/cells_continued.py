@@ -28,6 +28,7 @@ from .problem import FederatedProblem
 from .setting import Setting
 from .state import State
 from .store import Outcome
+from .store.jobs import job
 
 BEGUN = 16
 """Beginnings that a worker keeps."""
@@ -140,6 +141,7 @@ def continuing(plan: Plan, algorithm: str, state: State) -> Continued:
     return Continued(**{f.name: getattr(method, f.name) for f in fields(method)}, begun=state)
 
 
+@job("continued", version=1, setting="empirics.setting:Setting")
 def continued(
     problem: str,
     first: str,

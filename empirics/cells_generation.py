@@ -21,12 +21,14 @@ from .errors import EmpiricsError
 from .problem import FederatedProblem
 from .state import State
 from .store import Outcome
+from .store.jobs import job
 from .train import plan as planned, play
 
 KEEPING = "with_consensus_data(fedavg())"
 CLIENT = 0
 
 
+@job("generated_images", version=1, setting="empirics.setting:Setting")
 def images(
     problem: str, first: str, after: int, steps: Sequence[int], seed: int, partition: str, clients: int, **setting: Any
 ) -> Outcome:
@@ -51,6 +53,7 @@ def images(
     return Outcome(columns, {"shape": list(shape), "client": CLIENT})
 
 
+@job("generation_round_seconds", version=1, setting="empirics.setting:Setting")
 def round_seconds(
     problem: str,
     first: str,
@@ -76,6 +79,7 @@ def round_seconds(
     return _in_turn({name: one(text) for name, text in algorithms.items()}, repeats)
 
 
+@job("generation_seconds", version=1, setting="empirics.setting:Setting")
 def generation_seconds(
     problem: str,
     first: str,
@@ -99,12 +103,12 @@ def generation_seconds(
     return _in_turn({str(number): one(number) for number in samples}, repeats)
 
 
-def _in_turn(jobs: Mapping[str, Callable[[], object]], repeats: int) -> Outcome:
+def _in_turn(works: Mapping[str, Callable[[], object]], repeats: int) -> Outcome:
     columns: dict[str, list[Any]] = {"job": [], "repeat": [], "seconds": []}
     for repeat in range(repeats + 1):
-        for name, job in jobs.items():
+        for name, work in works.items():
             began = time.process_time()
-            job()
+            work()
             seconds = time.process_time() - began
             if repeat:
                 for key, value in zip(columns, (name, repeat, seconds), strict=True):

@@ -12,12 +12,14 @@ import torch
 from .engines.threads import one_thread
 from .networks import Network, network
 from .store import Outcome
+from .store.jobs import job
 from .streams import stream
 
 STEP = 0.01
 """The step size; it costs the same whatever it is."""
 
 
+@job("step_times", version=1)
 def step_times(networks: Sequence[Mapping[str, Any]], repeats: int, seed: int) -> Outcome:
     """The median seconds of a minibatch step of every network, on one thread.
 

@@ -23,6 +23,7 @@ from .problem import FederatedProblem
 from .setting import Setting
 from .state import State
 from .store import Outcome
+from .store.jobs import job
 from .streams import stream
 from .train import rounds
 
@@ -111,6 +112,7 @@ class Readings:
         }  # fmt: skip
 
 
+@job("timed", version=1, setting="empirics.setting:Setting")
 def timed(
     problem: str,
     algorithm: str,

@@ -13,12 +13,14 @@ from .problem import FederatedProblem
 from .setting import Setting
 from .state import State
 from .store import Outcome
+from .store.jobs import job
 from .train import rounds
 
 BLOCKS = 3
 """Times that every method runs ``laps`` rounds; the first round of each, which warms up, is not counted."""
 
 
+@job("round_times", version=1, setting="empirics.setting:Setting")
 def seconds(
     problem: str,
     algorithms: Sequence[str],

@@ -11,7 +11,7 @@ from empirics.errors import Diverged
 from empirics.store import Outcome
 
 HERE = str(Path(__file__).resolve())
-"""A cell's function here is ``f"{HERE}:square"``."""
+"""A job here is ``f"{HERE}:square"``."""
 
 
 def square(number: float, trace: str = "", sleep: float = 0.0) -> Outcome:

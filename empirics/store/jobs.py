@@ -1,92 +1,175 @@
-"""The functions that cells may call: the registered jobs, and functions in files of the user's own.
+"""Jobs: what a cell may ask for, by a short name and a version, and functions in files of the user's own.
 
-Grids and stored cells name what is to be called; nothing but these names is ever looked up, so that no file of data
-decides what is imported. ``function`` is what stored keys are made of and stays as it is; ``name`` is what a grid may
-write instead; ``version`` is raised when a job's numbers change for the same arguments.
+A job is declared where it is written, ``@job("train", version=1)`` above its function. Declarations are read from the
+text of the registered modules: keys are made and unknown names refused without importing anything, and no file of
+data decides what is imported. Stored keys know a job by its name and version, never by the place of its code.
 """
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from inspect import isfunction
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, TypeVar
 
 from bounds.errors import unknown
-from bounds.showing.loading import run_file
 
 from ..errors import EmpiricsError
 
+F = TypeVar("F", bound=Callable[..., Any])
+MODULES = [
+    "empirics.cells",
+    "empirics.cells_continued",
+    "empirics.cells_generation",
+    "empirics.cells_step_times",
+    "empirics.cells_timed",
+    "empirics.cells_wall",
+]
+"""Where jobs are declared; later rooms add their own with ``register``."""
 
-class Job(NamedTuple):
-    """A registered function: what a grid calls it, where it is, and the version of its numbers."""
+
+@dataclass(frozen=True)
+class Job:
+    """Something that a cell may ask for.
+
+    ``version`` is raised when the numbers change for the same arguments; of a function in a user's file it is a digest
+    of the file. ``home`` is ``module:function`` or ``path/file.py:function``. ``defaults`` are those of its arguments.
+    """
 
     name: str
-    function: str
-    version: int
+    version: str
+    home: str
+    defaults: Mapping[str, Any] = field(default_factory=dict)
 
 
-JOBS = {
-    job.function: job
-    for job in (
-        Job("train", "empirics.cells:train", 1),
-        Job("continued", "empirics.cells_continued:continued", 1),
-        Job("timed", "empirics.cells_timed:timed", 1),
-        Job("round_times", "empirics.cells_wall:seconds", 1),
-        Job("step_times", "empirics.cells_step_times:step_times", 1),
-        Job("generated_images", "empirics.cells_generation:images", 1),
-        Job("generation_seconds", "empirics.cells_generation:generation_seconds", 1),
-        Job("generation_round_seconds", "empirics.cells_generation:round_seconds", 1),
-        Job("validate_best_steps", "paper_checks.validation.cells:best_steps", 1),
-        Job("validate_exact", "paper_checks.validation.cells:exact", 1),
-        Job("validate_gaussian_mean", "paper_checks.validation.cells:gaussian_mean", 1),
-        Job("validate_one_round", "paper_checks.validation.cells:one_round", 1),
-        Job("validate_relaxed", "paper_checks.validation.cells:relaxed", 1),
-        Job("validate_trained", "paper_checks.validation.cells:trained", 1),
-        Job("tightness", "paper_checks.worst_cases.cells:tightness", 1),
-    )
-}
-"""By the name that keys are made of."""
-NAMES = {job.name: job for job in JOBS.values()}
-"""By the name that grids write."""
+def job(name: str, version: int, setting: str = "") -> Callable[[F], F]:
+    """Declare the function below as a job; its arguments are JSON data, it returns an ``Outcome``.
+
+    What it takes as ``**setting`` are fields of the class ``setting``, written ``module:Class``. All three are written
+    out in the text (``of_module`` reads them there).
+    """
+    return lambda function: function
 
 
-def job_function(text: str) -> str:
-    """The function as keys have it. Whatever is neither registered nor in a file is refused; nothing is imported."""
-    if text in NAMES:
-        return NAMES[text].function
-    if text in JOBS:
-        return text
+def register(*modules: str) -> None:
+    """Add modules that declare jobs."""
+    MODULES.extend(module for module in modules if module not in MODULES)
+
+
+def jobs() -> dict[str, Job]:
+    """Every registered job by name."""
+    found: dict[str, Job] = {}
+    for module in MODULES:
+        for declared in of_module(module):
+            if declared.name in found:
+                homes = f"{found[declared.name].home} and {declared.home}"
+                raise EmpiricsError(f"two jobs are named {declared.name!r}: {homes}")
+            found[declared.name] = declared
+    return found
+
+
+def known_job(text: str) -> Job:
+    """The job that ``text`` names, or the function ``path/file.py:name``. Nothing is imported; the rest is refused."""
+    registered = jobs()
+    if text in registered:
+        return registered[text]
     path, _, name = text.rpartition(":")
     if path.endswith(".py") and re.fullmatch(r"[A-Za-z_]\w*", name):
-        return f"{Path(path)}:{name}"
-    raise EmpiricsError(f"{unknown('job', text, NAMES)}; a function of your own is path/file.py:name")
+        return _of_file(Path(path), name)
+    raise EmpiricsError(f"{unknown('job', text, registered)}; a function of your own is path/file.py:name")
 
 
-def job_version(function: str) -> str:
-    """What changes when the same arguments may give other numbers: a job's version, or the text of the file."""
-    if function in JOBS:
-        return str(JOBS[function].version)
-    path = Path(function.rpartition(":")[0])
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
-    except OSError as error:
-        raise EmpiricsError(f"{path}, which a cell's function is in: {error.strerror}") from None
+def call(home: str, arguments: Mapping[str, Any]) -> Any:
+    """What a job says to these arguments; a file's function must be defined there, ``-> Outcome``."""
+    place, _, name = home.rpartition(":")
+    if not place.endswith(".py"):
+        return getattr(import_module(place), name)(**arguments)
+    from bounds.showing.loading import run_file
 
-
-def job_called(function: str) -> Callable[..., Any]:
-    """The function itself. That of a file must be defined there and say that it returns an ``Outcome``."""
-    place, _, name = function.rpartition(":")
-    if function in JOBS:
-        found: Callable[..., Any] = getattr(import_module(place), name)
-        return found
     module = run_file(Path(place))
     own = {n: f for n, f in vars(module).items() if isfunction(f) and f.__module__ == module.__name__}
     if name not in own:
         raise unknown(f"function in {place}", name, own)
     if str(own[name].__annotations__.get("return", "")).rpartition(".")[2].rstrip("'>") != "Outcome":
         raise EmpiricsError(f"{name} in {place} is no cell's function: it must be written def {name}(...) -> Outcome")
-    return own[name]
+    return own[name](**arguments)
+
+
+# ---- reading declarations ----
+
+
+@cache
+def of_module(module: str) -> tuple[Job, ...]:
+    """The jobs that the text of a module declares."""
+    return tuple(
+        Job(words["name"], str(words["version"]), f"{module}:{function.name}", _defaults(function, words["setting"]))
+        for function in _functions(_text(module))
+        if (words := _declaration(function)) is not None
+    )
+
+
+def _text(module: str) -> str:
+    """The text of a module, found without importing the packages it lies in."""
+    room, *inner = module.split(".")
+    spec = find_spec(room)
+    for folder in spec.submodule_search_locations or () if spec else ():
+        path = Path(folder, *inner).with_suffix(".py")
+        if path.is_file():
+            return path.read_text(encoding="utf-8")
+    raise EmpiricsError(f"there is no module {module!r} that could declare jobs")
+
+
+def _functions(text: str) -> Iterator[ast.FunctionDef]:
+    return (node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef))
+
+
+def _declaration(function: ast.FunctionDef) -> dict[str, Any] | None:
+    for mark in function.decorator_list:
+        if isinstance(mark, ast.Call) and isinstance(mark.func, ast.Name) and mark.func.id == job.__name__:
+            words = dict(zip(("name", "version", "setting"), map(ast.literal_eval, mark.args), strict=False))
+            return {"setting": "", **words, **{k.arg: ast.literal_eval(k.value) for k in mark.keywords if k.arg}}
+    return None
+
+
+def _defaults(function: ast.FunctionDef, setting: str = "") -> dict[str, Any]:
+    """The defaults of the function's arguments, and of the fields that its ``**setting`` takes, as far as literal."""
+    given = function.args
+    places = given.posonlyargs + given.args
+    pairs = [*zip(places[len(places) - len(given.defaults) :], given.defaults, strict=True)]
+    pairs += [(a, d) for a, d in zip(given.kwonlyargs, given.kw_defaults, strict=True) if d is not None]
+    found = {argument.arg: default for argument, default in pairs}
+    module, _, name = setting.partition(":")
+    for node in ast.parse(_text(module)).body if setting else ():
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            fields = [f for f in node.body if isinstance(f, ast.AnnAssign) and f.value is not None]
+            found = {**{f.target.id: f.value for f in fields if isinstance(f.target, ast.Name) and f.value}, **found}
+    return {name: ast.literal_eval(value) for name, value in found.items() if _literal(value)}
+
+
+def _literal(node: ast.expr) -> bool:
+    try:
+        ast.literal_eval(node)
+    except ValueError:
+        return False
+    return True
+
+
+def _of_file(path: Path, name: str) -> Job:
+    """A function in a user's file, which is read, not run."""
+    try:
+        content = path.read_bytes()
+        functions = {function.name: function for function in _functions(content.decode())}
+    except OSError as error:
+        raise EmpiricsError(f"{path}, which a cell's function is in: {error.strerror}") from None
+    except (SyntaxError, ValueError):  # said when it is run, with the line
+        functions = {}
+    defaults = _defaults(functions[name]) if name in functions else {}
+    home = f"{path}:{name}"
+    return Job(home, hashlib.sha256(content).hexdigest()[:12], home, defaults)

@@ -20,11 +20,11 @@ from ..errors import EmpiricsError
 from .cells import Cell, Outcome
 from .machine import machine
 
-FORMAT = 1
+FORMAT = 2
 RESULTS = ("done", "diverged")
 Kinds = Mapping[str, Any]
 ABOUT: Kinds = {
-    "key": str, "status": str, "function": str, "arguments": dict, "version": str, "minutes": (int, float),
+    "key": str, "status": str, "job": str, "arguments": dict, "version": str, "minutes": (int, float),
     "python": str, "versions": dict, "commit": str, "processor": str, "device": str,
 }  # fmt: skip
 RESULT: Kinds = {"facts": dict, "rows": int, "bytes": int, "sha256": str}
@@ -49,7 +49,7 @@ class Kept:
 
     @property
     def cell(self) -> Cell:
-        return Cell(self.card["function"], self.card["arguments"])
+        return Cell(self.card["job"], self.card["arguments"])
 
     @property
     def status(self) -> str:
@@ -141,7 +141,7 @@ class Store:
             "format": FORMAT,
             "key": cell.key,
             "status": status,
-            "function": cell.function,
+            "job": cell.job,
             "version": cell.version,
             "arguments": dict(cell.arguments),
             "seed": cell.arguments.get("seed", seed),

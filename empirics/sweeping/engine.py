@@ -13,6 +13,7 @@ from typing import Any
 
 from ..errors import Diverged, EmpiricsError
 from ..store import Cell, Outcome, Store
+from ..store.cells import run
 from ..store.keeping import OutcomeError, RESULTS
 from .processes import own_cluster, running_cluster
 
@@ -56,8 +57,8 @@ def sweep(
         wanted.append(cell)
     if not wanted:
         return found
-    run = _here if workers == 0 and not scheduler else _spread
-    for cell, told in run(wanted, workers, scheduler):
+    through = _here if workers == 0 and not scheduler else _spread
+    for cell, told in through(wanted, workers, scheduler):
         found.append(_keep(store, cell, *told))
         heard(found[-1])
     return found
@@ -78,14 +79,14 @@ Told = tuple[Outcome | None, str, float]
 """An outcome or else the error, and the minutes it took."""
 
 
-def attempt(function: str, arguments: Mapping[str, Any]) -> Told:
+def attempt(home: str, arguments: Mapping[str, Any]) -> Told:
     """Run one cell on one thread; what it raises is told, not raised."""
     from ..sweeps import single_thread
 
     began = time.perf_counter()
     try:
         with single_thread():
-            outcome: Outcome | None = Cell(function, arguments).run()
+            outcome: Outcome | None = run(home, arguments)
         error = ""
     except Diverged as stop:
         outcome, error = Outcome({}, {"round": stop.round, "largest": stop.largest}, "diverged"), ""
@@ -96,7 +97,7 @@ def attempt(function: str, arguments: Mapping[str, Any]) -> Told:
 
 def _here(cells: Sequence[Cell], workers: int | None, scheduler: str) -> Iterator[tuple[Cell, Told]]:
     for cell in cells:
-        yield cell, attempt(cell.function, cell.arguments)
+        yield cell, attempt(cell.home, cell.arguments)
 
 
 def _spread(cells: Sequence[Cell], workers: int | None, scheduler: str) -> Iterator[tuple[Cell, Told]]:
@@ -111,7 +112,7 @@ def _spread(cells: Sequence[Cell], workers: int | None, scheduler: str) -> Itera
             cell = next(waiting, None)
             if cell is None:
                 return None
-            future = client.submit(attempt, cell.function, dict(cell.arguments), key=f"cell-{cell.key}", pure=False)
+            future = client.submit(attempt, cell.home, dict(cell.arguments), key=f"cell-{cell.key}", pure=False)
             running[future] = cell
             return future
 

@@ -27,8 +27,8 @@ from bounds.showing.loading import from_file
 from ..errors import EmpiricsError
 from ..store import Cell
 
-TRAIN = "empirics.cells:train"
-BLOCK = ("function", "fixed", "vary")
+TRAIN = "train"
+BLOCK = ("job", "fixed", "vary")
 WORDS = ("name", *BLOCK, "also")
 
 
@@ -39,23 +39,23 @@ class Grid:
     name: str
     fixed: Mapping[str, Any] = field(default_factory=dict)
     vary: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    function: str = TRAIN
+    job: str = TRAIN
     also: tuple[Mapping[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
-        self._check(self.function, self.fixed, self.vary)
+        self._check(self.job, self.fixed, self.vary)
         for other in self.also:
             if not isinstance(other, Mapping):
                 raise EmpiricsError(f"grid {self.name!r}: also must be a list of tables; got {other!r} in it")
             for word in other:
                 if word not in BLOCK:
                     raise unknown(f"word in a block of grid {self.name!r}", word, BLOCK)
-            self._check(other.get("function", self.function), other.get("fixed", {}), other.get("vary", {}))
+            self._check(other.get("job", self.job), other.get("fixed", {}), other.get("vary", {}))
 
-    def _check(self, function: Any, fixed: Any, vary: Any) -> None:
+    def _check(self, job: Any, fixed: Any, vary: Any) -> None:
         """Refuse a block that no cell can be made of."""
-        if not isinstance(function, str):
-            raise EmpiricsError(f"grid {self.name!r}: function must be text, module:name; got {function!r}")
+        if not isinstance(job, str):
+            raise EmpiricsError(f"grid {self.name!r}: job must be a name or path/file.py:name; got {job!r}")
         for word, table in (("fixed", fixed), ("vary", vary)):
             if not isinstance(table, Mapping):
                 raise EmpiricsError(f"grid {self.name!r}: {word} must be a table; got {table!r}")
@@ -71,16 +71,16 @@ class Grid:
         return list(found.values())
 
     def _blocks(self) -> Iterator[Iterator[Cell]]:
-        yield self._block(self.function, self.fixed, self.vary)
+        yield self._block(self.job, self.fixed, self.vary)
         for other in self.also:
             vary = {**self.vary, **other.get("vary", {})}
             fixed = {**self.fixed, **other.get("fixed", {})}
             vary = {k: v for k, v in vary.items() if k not in other.get("fixed", {})}
-            yield self._block(other.get("function", self.function), fixed, vary)
+            yield self._block(other.get("job", self.job), fixed, vary)
 
-    def _block(self, function: str, fixed: Mapping[str, Any], vary: Mapping[str, Sequence[Any]]) -> Iterator[Cell]:
+    def _block(self, job: str, fixed: Mapping[str, Any], vary: Mapping[str, Sequence[Any]]) -> Iterator[Cell]:
         for values in itertools.product(*vary.values()):
-            yield Cell(function, {**fixed, **dict(zip(vary, values, strict=True))})
+            yield Cell(job, {**fixed, **dict(zip(vary, values, strict=True))})
 
 
 def read_grid(text: str) -> Grid:
@@ -106,5 +106,5 @@ def _grid(path: Path, found: dict[str, Any]) -> Grid:
             raise EmpiricsError(f"{path}: {word} must be {said}; got {found[word]!r}")
     if "fixed" not in found and "vary" not in found:
         raise EmpiricsError(f"{path}: a grid needs [fixed] or [vary] with the arguments of its cells")
-    name, function = str(found.get("name", path.stem)), found.get("function", TRAIN)
-    return Grid(name, found.get("fixed", {}), found.get("vary", {}), function, tuple(found.get("also", ())))
+    name, job = str(found.get("name", path.stem)), found.get("job", TRAIN)
+    return Grid(name, found.get("fixed", {}), found.get("vary", {}), job, tuple(found.get("also", ())))

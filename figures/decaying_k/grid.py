@@ -12,7 +12,7 @@ from empirics.store import Cell
 from ..stand_ins import found, remark
 from .settings import DOWNLOAD, NETWORKS, PRINTED, ROUNDS, TASKS, TITLES, TRIALS, UPLOAD, WINDOW
 
-RUN, TIMED_STEPS = "empirics.cells_timed:timed", "empirics.cells_step_times:step_times"
+RUN, TIMED_STEPS = "timed", "step_times"
 SHARES = {"dsgd": 0.4, "k_rounds": 0.75}
 """Part of the longest run's minutes that the schedules with fewer steps take, their evaluations included."""
 PAPER_MINUTES = {"Sent140": 300.0, "FEMNIST": 1500.0, "CIFAR100": 15000.0, "Shakespeare": 40000.0}
@@ -218,7 +218,7 @@ def step_times(scale: str) -> list[Cell]:
 def budget(cell: Cell, scale: str) -> float:
     """Minutes of one core that a run may take."""
     plan = PLANS[scale]
-    if cell.function == TIMED_STEPS:
+    if cell.job == TIMED_STEPS:
         return plan.step_minutes
     task = next(t for t in TASKS if PRINTED[t].minibatch_time == cell.arguments["minibatch_time"])
     schedule = next((key for key in SHARES if f"'{key}'" in cell.arguments["algorithm"]), "")

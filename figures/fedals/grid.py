@@ -26,7 +26,7 @@ from .settings import (
     WINDOW,
 )
 
-TRAIN = "empirics.cells:train"
+TRAIN = "train"
 MEASURED = ("test_loss", "test_accuracy", "exchanged_parameters")
 STEPS = 50
 """Local steps of a round in Figure 1."""

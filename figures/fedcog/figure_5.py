@@ -19,7 +19,9 @@ REAL = -1
 
 
 def cells(scale: str) -> list[Cell]:
-    return [generation(scale, "images", steps=list(chosen(scale, "shown", SHOWN_STEPS)))] if seeds(scale) else []
+    return (
+        [generation(scale, "generated_images", steps=list(chosen(scale, "shown", SHOWN_STEPS)))] if seeds(scale) else []
+    )
 
 
 def data(runs: Runs, scale: str) -> Shown:

@@ -185,7 +185,7 @@ def run(
         **close,
         **(_plain_steps(plan) if METHODS["SCAFFOLD"] in text else {}),
     }
-    return Cell("empirics.cells_continued:continued", arguments)
+    return Cell("continued", arguments)
 
 
 def _plain_steps(plan: Plan) -> dict[str, float]:
@@ -199,11 +199,11 @@ def seeds(scale: str) -> range:
     return range(PLANS[scale].seeds if problem(scale) else 0)
 
 
-def generation(scale: str, function: str, **arguments: Any) -> Cell:
-    """A cell of ``empirics.cells_generation`` in the default setting, after the rounds of FedAvg."""
+def generation(scale: str, job: str, **arguments: Any) -> Cell:
+    """A cell that looks at generation itself, in the default setting, after the rounds of FedAvg."""
     begin = {"first": METHODS["FedAvg"], "after": PLANS[scale].first, "seed": 0}
     chosen_setting = {k: v for k, v in setting(scale, BASE).items() if k != "augment"}
-    return Cell(f"empirics.cells_generation:{function}", {**chosen_setting, **begin, **arguments})
+    return Cell(job, {**chosen_setting, **begin, **arguments})
 
 
 # ---- budget ----

@@ -45,7 +45,11 @@ def times(scale: str, methods: Sequence[str]) -> list[Cell]:
     from .grid import consensus
 
     texts = {m: consensus(scale) if m == FEDCOG else METHODS[m] for m in methods}
-    return [generation(scale, "round_seconds", algorithms=texts, repeats=PLANS[scale].repeats)] if seeds(scale) else []
+    return (
+        [generation(scale, "generation_round_seconds", algorithms=texts, repeats=PLANS[scale].repeats)]
+        if seeds(scale)
+        else []
+    )
 
 
 def ahead(runs: Runs, scale: str, quantity: str, others: Sequence[str], lower: bool = False) -> list[Pair]:

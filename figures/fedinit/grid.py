@@ -25,7 +25,7 @@ from .settings import (
     written,
 )
 
-TRAIN, WALL = "empirics.cells:train", "empirics.cells_wall:seconds"
+TRAIN, WALL = "train", "round_times"
 MEASURED = ("test_loss", "test_accuracy", "divergence", "active_divergence")
 START = 1.5
 """Seconds of a run before its first step: dealing the samples, and its share of reading them."""
@@ -224,7 +224,7 @@ def budget(cell: Cell, scale: str) -> float:
     plan, given = PLANS[scale], cell.arguments
     passes = -(-50000 // given["clients"] // given["batch"])
     steps = given["cohort"] * (given["local_steps"] if "local_steps" in given else given["local_epochs"] * passes)
-    if cell.function == WALL:
+    if cell.job == WALL:
         rounds, looks = 3 * given["laps"] + 1, 0
         steps *= len(given["algorithms"]) + 1
     else:

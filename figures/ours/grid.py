@@ -12,7 +12,6 @@ from empirics.store import Cell
 from ..stand_ins import found
 from .settings import BETAS, RELAXED, ROUNDS
 
-HERE = "paper_checks.validation.cells"
 QUADRATICS: dict[str, Any] = {"clients": 4, "dim": 2}
 NOISE = 0.3
 MOST_REPEATS = 30
@@ -195,7 +194,7 @@ def divergence(scale: str, beta: float, seed: int) -> Cell:
     """Training with a relaxation at a step size of practice."""
     plan = PLANS[scale]
     return Cell(
-        "empirics.cells:train",
+        "train",
         {
             "problem": f"softmax({'digits' if scale == 'smoke' else found('mnist') or 'digits'})",
             "algorithm": f"fedinit(beta={beta!r}, reading='proof')" if beta else "fedavg()",
@@ -213,10 +212,10 @@ def divergence(scale: str, beta: float, seed: int) -> Cell:
 
 
 def _cell(name: str, **arguments: Any) -> Cell:
-    return Cell(f"{HERE}:{name}", arguments)
+    return Cell(f"validate_{name}", arguments)
 
 
 def budget(cell: Cell, scale: str) -> float:
     """Minutes of one core that a run may take."""
-    kind = "fresh" if cell.arguments.get("bound") in ROUNDS else cell.function.partition(":")[2]
+    kind = "fresh" if cell.arguments.get("bound") in ROUNDS else cell.job.removeprefix("validate_")
     return PLANS[scale].budgets[kind]

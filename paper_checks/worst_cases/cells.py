@@ -10,6 +10,7 @@ from bounds.core import Bound
 from bounds.errors import OutsideConditionsWarning
 from bounds.showing.loading import load
 from empirics.store import Outcome
+from empirics.store.jobs import job
 
 from .places import Place, question, values
 from .worst import answer
@@ -17,6 +18,7 @@ from .worst import answer
 TERM = "term: "
 
 
+@job("tightness", version=1, setting="paper_checks.worst_cases.places:Place")
 def tightness(bound: str, source: str = "", **place: Any) -> Outcome:
     """A bound (by name) beside its exact worst case at one place; ``inside`` says whether its conditions hold there.
 

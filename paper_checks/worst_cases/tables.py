@@ -20,7 +20,7 @@ from .places import Place
 from .program import WorstCaseError
 
 FOLDER = Path(__file__).parent / "tables"
-FUNCTION = "paper_checks.worst_cases.cells:tightness"
+JOB = "tightness"
 NAMES = tuple(field.name for field in fields(Place))
 WHOLE = ("clients", "rounds", "local_steps")
 WORDS = ("dominating_term", "dominating_assumption")
@@ -61,7 +61,7 @@ def cells(bound: str, at: Iterable[Place]) -> list[Cell]:
     """One cell per place; of a bound in a user's own file, cells of the file as it is now."""
     path = Path(bound.partition(":")[0])
     own = {"source": sha256(path.read_bytes()).hexdigest()[:12]} if path.is_file() else {}
-    return [Cell(FUNCTION, {"bound": bound, **own, **place.as_row()}) for place in at]
+    return [Cell(JOB, {"bound": bound, **own, **place.as_row()}) for place in at]
 
 
 # ---- what a table says ----

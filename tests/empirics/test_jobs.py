@@ -1,8 +1,11 @@
 """What a cell may call: registered jobs and functions in files, whatever a grid or a stored result says."""
 
 import json
+import re
 import sys
+from dataclasses import fields, MISSING, replace
 from importlib import import_module
+from inspect import Parameter, signature
 from pathlib import Path
 
 import pytest
@@ -10,27 +13,67 @@ from sweep_cells import HERE
 
 from bounds.errors import BoundsError
 from empirics.errors import EmpiricsError
-from empirics.store import Cell, Outcome, Store
-from empirics.store.jobs import job_called, JOBS
+from empirics.setting import Setting
+from empirics.store import Cell, jobs, Outcome, Store
 from fedbounds import main
+from paper_checks.worst_cases.places import Place
 
-KEYS = {
-    "train": ({"algorithm": "fedavg()", "rounds": 7, "seed": 3}, "e73ddd234cbe81249367"),
-    "timed": ({"seconds": 2.5, "seed": 4}, "891fa64befb6350dffe5"),
-    "tightness": ({"bound": "fedcog.theorem", "rounds": 2}, "d56e0cc4ceaa23e19697"),
-}
+RUN = {"algorithm": "fedavg()", "problem": "softmax(digits)", "seed": 3, "measure": ["train_loss"]}
 
 
-@pytest.mark.parametrize("job", JOBS.values(), ids=str)
-def test_jobs_are_functions_that_there_are_by_either_name(job):
-    module, _, name = job.function.partition(":")
-    assert job_called(job.function) is getattr(import_module(module), name)
-    assert Cell(job.name, {"seed": 3}) == Cell(job.function, {"seed": 3})
+@pytest.mark.parametrize("job", jobs.jobs().values(), ids=lambda job: job.name)
+def test_a_declaration_says_what_the_function_says(job):
+    module, _, name = job.home.partition(":")
+    told = signature(getattr(import_module(module), name)).parameters
+    usual = {n: p.default for n, p in told.items() if p.default is not p.empty}
+    assert {n: d for n, d in job.defaults.items() if n in told} == usual
+    assert set(job.defaults) == set(usual) or any(p.kind is p.VAR_KEYWORD for p in told.values())
+    assert told[next(iter(told))].kind is not Parameter.VAR_POSITIONAL
 
 
-@pytest.mark.parametrize(("name", "arguments", "key"), [(n, *rest) for n, rest in KEYS.items()])
-def test_keys_stay_what_they_are(name, arguments, key):
-    assert Cell(name, arguments).key == key
+def test_words_of_a_setting_have_its_defaults():
+    usual = {f.name: f.default for f in fields(Setting) if f.default is not MISSING}
+    assert len(usual) > 10
+    assert usual.items() <= jobs.jobs()["round_times"].defaults.items()
+    assert {f.name: f.default for f in fields(Place)}.items() <= jobs.jobs()["tightness"].defaults.items()
+
+
+def test_a_key_knows_no_place_of_code(monkeypatch):
+    key, known = Cell("train", RUN).key, jobs.jobs()
+    assert re.fullmatch(r"[0-9a-f]{20}", key)
+    monkeypatch.setattr(jobs, "jobs", lambda: known | {"train": replace(known["train"], home="elsewhere:trained")})
+    assert Cell("train", RUN).key == key
+
+
+def test_an_argument_at_its_default_changes_no_key():
+    key = Cell("train", RUN).key
+    assert Cell("train", {**RUN, "partition": "iid", "batch": 32, "momentum": 0, "cohort": None}).key == key
+    assert Cell("train", {**RUN, "batch": 31}).key != key
+    assert Cell("train", {**RUN, "partition": "dirichlet(0.3)"}).key != key
+
+
+def test_an_argument_that_a_job_learns_later_changes_no_key(tmp_path):
+    path = tmp_path / "own.py"
+    path.write_text("def f(number, scale=2.5) -> 'Outcome': ...\n")
+    before = jobs.known_job(f"{path}:f")
+    assert before.defaults == {"scale": 2.5}
+    known = jobs.jobs()
+    more = replace(known["train"], defaults={**known["train"].defaults, "learned": 7})
+    told = {"learned": 7}
+    assert {k: v for k, v in {**RUN, **told}.items() if more.defaults.get(k) != v} == RUN
+
+
+def test_runs_of_different_length_share_all_of_the_key_but_its_end():
+    short, long = (Cell("train", {**RUN, "rounds": rounds}).key for rounds in (20, 350))
+    assert short.partition("-")[0] == long.partition("-")[0] == Cell("train", RUN).key
+    assert (short.partition("-")[2], long.partition("-")[2]) == ("20", "350")
+
+
+def test_two_jobs_of_one_name_are_refused(tmp_path, monkeypatch):
+    again = replace(jobs.jobs()["train"], home="elsewhere:train")
+    monkeypatch.setattr(jobs, "of_module", lambda module: (again,))
+    with pytest.raises(EmpiricsError, match="two jobs are named 'train'"):
+        jobs.jobs()
 
 
 @pytest.mark.parametrize(
@@ -47,7 +90,7 @@ def test_other_functions_are_refused_before_anything_is_imported(tmp_path, capsy
     monkeypatch.syspath_prepend(str(tmp_path))
     before = set(sys.modules)
     grid = tmp_path / "g.toml"
-    grid.write_text(f"function = {json.dumps(function)}\n[vary]\nnumber = [3]\n")
+    grid.write_text(f"job = {json.dumps(function)}\n[vary]\nnumber = [3]\n")
     assert main(["sweep", str(grid), "--store", str(tmp_path / "store"), *more]) == 2
     err = capsys.readouterr().err
     assert "unknown job" in err
@@ -77,14 +120,14 @@ def test_the_text_of_a_file_is_the_version_of_its_functions(tmp_path):
     path.write_text("a = 4\n")
     assert Cell(f"{path}:f", {"number": 7}).key != before
     with pytest.raises(EmpiricsError, match="No such file"):
-        _ = Cell(f"{tmp_path / 'none.py'}:f", {}).key
+        Cell(f"{tmp_path / 'none.py'}:f", {})
 
 
 def test_naming_a_file_does_not_run_it(tmp_path, capsys):
     ran, path = tmp_path / "ran", tmp_path / "own.py"
     path.write_text(f"open({str(ran)!r}, 'w')\n")
     grid = tmp_path / "g.toml"
-    grid.write_text(f'function = "{path}:f"\n[vary]\nnumber = [3]\n')
+    grid.write_text(f'job = "{path}:f"\n[vary]\nnumber = [3]\n')
     assert main(["sweep", str(grid), "--store", str(tmp_path / "store"), "--status"]) == 0
     assert "1 missing" in capsys.readouterr().out
     assert not ran.exists()
@@ -94,7 +137,7 @@ def test_a_stored_result_is_read_without_looking_its_function_up(tmp_path, capsy
     store = Store(tmp_path / "store")
     store.keep(Cell(f"{HERE}:square", {"number": 3}), Outcome({"a": [5]}, {"n": 2}), 0.1)
     card = next(store.folder.glob("*.json"))
-    held = {**json.loads(card.read_text()), "function": "trap_module:go"}
+    held = {**json.loads(card.read_text()), "job": "trap_module:go"}
     held.pop("digest", None)
     card.write_text(json.dumps(held))
     assert main(["results", "--store", str(store.folder), "--csv"]) == 0

@@ -5,18 +5,18 @@ import os
 import resource
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from sweep_cells import HERE, odd
 
 from empirics.errors import EmpiricsError
-from empirics.store import Cell, Outcome, Store, StoreError
+from empirics.store import Cell, jobs, Outcome, Store, StoreError
 from empirics.store.canonical import call, canonical, text
-from empirics.store.jobs import JOBS
 from empirics.store.keeping import OutcomeError
 
 CELL = Cell(f"{HERE}:square", {"number": 3})
-STRANGE = {"format": 1, "key": "k", "status": "done", "function": "f", "arguments": {}, "version": "1"}
+STRANGE = {"format": 1, "key": "k", "status": "done", "job": "f", "arguments": {}, "version": "1"}
 OUTCOME = Outcome({"round": [0, 5], "value": [0.1, 1 / 3], "layer": ["", "head"], "client": [None, 2]}, {"n": 2})
 
 
@@ -35,7 +35,7 @@ def store(tmp_path):
 )
 def test_one_call_has_one_text(one, other):
     assert call(one) == call(other)
-    assert Cell(CELL.function, {"a": one}).key == Cell(CELL.function, {"a": other}).key
+    assert Cell(CELL.job, {"a": one}).key == Cell(CELL.job, {"a": other}).key
 
 
 def test_other_text_stays_as_it_is():
@@ -65,9 +65,9 @@ def test_the_key_depends_on_every_argument_the_function_and_its_version(monkeypa
     }
     assert len(keys) == 4
     assert Cell(f"{HERE}:square", {"number": 3.0}).key == CELL.key
-    before = Cell("empirics.cells:train", {"seed": 1}).key
-    monkeypatch.setitem(JOBS, "empirics.cells:train", JOBS["empirics.cells:train"]._replace(version=99))
-    assert Cell("empirics.cells:train", {"seed": 1}).key != before
+    before, known = Cell("train", {"seed": 3}).key, jobs.jobs()
+    monkeypatch.setattr(jobs, "jobs", lambda: known | {"train": replace(known["train"], version="99")})
+    assert Cell("train", {"seed": 3}).key != before
 
 
 def test_a_result_comes_back_as_it_was_kept(store):
@@ -123,9 +123,9 @@ def test_a_changed_byte_is_found_when_the_table_is_read(store):
     [
         ([1, 2], "not a card"),
         ({"hello": "there"}, "not a card"),
-        ({"format": 99, "key": "k", "status": "done", "function": "f", "arguments": {}, "version": "1"}, "format 99"),
+        ({"format": 99, "key": "k", "status": "done", "job": "f", "arguments": {}, "version": "1"}, "format 99"),
         (
-            {"format": 1, "key": "k", "status": "failed", "function": "f", "arguments": {}, "version": "1"},
+            {"format": 1, "key": "k", "status": "failed", "job": "f", "arguments": {}, "version": "1"},
             "result of k",
         ),
     ],

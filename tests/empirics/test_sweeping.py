@@ -17,7 +17,7 @@ from empirics.store import Cell, Store
 from empirics.sweeping import Grid, read_grid, sweep
 from fedbounds import main
 
-SQUARES = Grid("squares", vary={"number": [1, 2, 3]}, function=f"{HERE}:square")
+SQUARES = Grid("squares", vary={"number": [1, 2, 3]}, job=f"{HERE}:square")
 
 
 @pytest.fixture
@@ -46,9 +46,9 @@ def test_a_grid_is_every_combination_once():
 
 
 def test_further_blocks_override_what_they_name():
-    also = ({"fixed": {"b": 7}}, {"vary": {"a": [9]}, "function": f"{HERE}:raises"})
+    also = ({"fixed": {"b": 7}}, {"vary": {"a": [9]}, "job": f"{HERE}:raises"})
     grid = Grid("g", {"c": 1}, {"a": [1], "b": [2, 3]}, f"{HERE}:square", also)
-    found = [(c.function.partition(":")[2], c.arguments["a"], c.arguments["b"]) for c in grid.cells()]
+    found = [(c.job.partition(":")[2], c.arguments["a"], c.arguments["b"]) for c in grid.cells()]
     assert found == [("square", 1, 2), ("square", 1, 3), ("square", 1, 7), ("raises", 9, 2), ("raises", 9, 3)]
 
 
@@ -71,12 +71,12 @@ def test_a_toml_file_and_a_python_file_make_grids(tmp_path):
         ("[vary]\na = []\n", "a must be a list of values"),
         ("[vary]\na = [1]\n[[also]]\nfix = 3\n", "unknown word in a block"),
         ("[vary]\na = [nan]\n", "must be finite"),
-        ("function = 3\n[fixed]\na = 2\n", "function must be text, module:name; got 3"),
+        ("job = 3\n[fixed]\na = 2\n", "job must be a name or path/file.py:name; got 3"),
         ("also = [7]\n[fixed]\na = 2\n", "also must be a list of tables; got 7 in it"),
         ("[[also]]\nfixed = 3\n[fixed]\na = 2\n", "fixed must be a table; got 3"),
         ("[[also]]\nvary = 3\n[fixed]\na = 2\n", "vary must be a table; got 3"),
         ("[[also]]\nvary.a = 3\n[fixed]\nb = 2\n", "a must be a list of values"),
-        ("[[also]]\nfunction = 3\n[fixed]\nb = 2\n", "function must be text, module:name; got 3"),
+        ("[[also]]\njob = 3\n[fixed]\nb = 2\n", "job must be a name or path/file.py:name; got 3"),
     ],
 )
 def test_a_bad_grid_is_one_line(tmp_path, content, said):
@@ -167,7 +167,7 @@ def test_results_of_other_tables_are_their_facts_in_valid_json(store, capsys):
 def test_a_store_that_cannot_be_one_is_found_first(line, store_word, said, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("file").touch()
-    Path("g.toml").write_text(f'function = "{HERE}:square"\n[vary]\nnumber = [2]\n')
+    Path("g.toml").write_text(f'job = "{HERE}:square"\n[vary]\nnumber = [2]\n')
     assert main([*line, "--store", store_word]) == 2
     assert said in capsys.readouterr().err
 
@@ -175,7 +175,7 @@ def test_a_store_that_cannot_be_one_is_found_first(line, store_word, said, tmp_p
 def test_the_command_runs_says_and_prints(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("FEDBOUNDS_STORE", str(tmp_path / "store"))
     grid = tmp_path / "g.toml"
-    grid.write_text(f'function = "{HERE}:square"\n[vary]\nnumber = [2, 5]\n')
+    grid.write_text(f'job = "{HERE}:square"\n[vary]\nnumber = [2, 5]\n')
     assert main(["sweep", str(grid), "--status"]) == 0
     assert "2 cells: 2 missing" in capsys.readouterr().out
     assert main(["sweep", str(grid), "--workers", "0"]) == 0
@@ -184,7 +184,7 @@ def test_the_command_runs_says_and_prints(tmp_path, capsys, monkeypatch):
     assert main(["results", "numbr=5"]) == 2
     assert "did you mean 'number'" in capsys.readouterr().err
     bad = tmp_path / "bad.toml"
-    bad.write_text(f'function = "{HERE}:raises"\n[vary]\nnumber = [2]\n')
+    bad.write_text(f'job = "{HERE}:raises"\n[vary]\nnumber = [2]\n')
     assert main(["sweep", str(bad), "--workers", "0"]) == 1
     told = capsys.readouterr()
     assert "1 failed" in told.out
@@ -213,7 +213,7 @@ def driver(grid, folder, workers="2"):
 
 def written(tmp_path, function, more="", numbers=range(6)):
     path = tmp_path / f"{function}.toml"
-    path.write_text(f'function = "{HERE}:{function}"\n[fixed]\n{more}\n[vary]\nnumber = {list(numbers)}\n')
+    path.write_text(f'job = "{HERE}:{function}"\n[fixed]\n{more}\n[vary]\nnumber = {list(numbers)}\n')
     return path
 
 
@@ -295,7 +295,7 @@ def test_an_interrupted_sweep_says_how_to_go_on(tmp_path):
 @pytest.mark.slow
 def test_a_thousand_cells_that_are_there_take_no_time(tmp_path):
     store = Store(tmp_path / "store")
-    cells = Grid("many", vary={"number": list(range(1000))}, function=f"{HERE}:square").cells()
+    cells = Grid("many", vary={"number": list(range(1000))}, job=f"{HERE}:square").cells()
     sweep(cells, store, workers=0)
     began = time.process_time()
     assert {d.how for d in sweep(cells, store, workers=0)} == {"there"}

@@ -112,7 +112,7 @@ def sweeping(grid, folder, *more, **environment):
 def squares(tmp_path, sleep=0.0, trace=""):
     path = tmp_path / "squares.toml"
     path.write_text(
-        f'function = "{HERE}:square"\n[fixed]\nsleep = {sleep}\ntrace = "{trace}"\n[vary]\nnumber = [2, 3, 5, 7]\n'
+        f'job = "{HERE}:square"\n[fixed]\nsleep = {sleep}\ntrace = "{trace}"\n[vary]\nnumber = [2, 3, 5, 7]\n'
     )
     return path
 
