@@ -35,8 +35,9 @@ def test_keys_stay_what_they_are(name, arguments, key):
 
 @pytest.mark.parametrize(
     "function",
-    ["shutil:rmtree", "subprocess:getoutput", "os:system", "trap_module:go", "trap_package.part:go", "empirics.cells:loaded",
-     "square", "a b:c", ":f", "train:", "train.py", "own.py:f g", "own.py:a.b", "x.py:__import__('os')"],
+    ["shutil:rmtree", "subprocess:getoutput", "os:system", "trap_module:go", "trap_package.part:go",
+     "empirics.cells:loaded", "square", "a b:c", ":f", "train:", "train.py", "own.py:f g", "own.py:a.b",
+     "x.py:__import__('os')"],
 )  # fmt: skip
 @pytest.mark.parametrize("more", [["--status"], ["--verify"], ["--workers", "0"]])
 def test_other_functions_are_refused_before_anything_is_imported(tmp_path, capsys, monkeypatch, function, more):

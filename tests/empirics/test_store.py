@@ -108,14 +108,16 @@ def test_a_torn_file_is_no_result(store, name):
     assert len(list(store.folder.glob("*.aside"))) == 2
 
 
-def test_a_changed_byte_is_found_when_the_table_is_read(store):
-    store.keep(CELL, OUTCOME, minutes=0.1)
+def test_a_changed_byte_of_a_table_is_found(store):
+    kept = store.keep(CELL, OUTCOME, minutes=0.1)
     path = next(store.folder.glob("*.parquet"))
     content = bytearray(path.read_bytes())
     content[40] ^= 1
     path.write_bytes(content)
+    assert "checksum differs" in store.damaged(CELL)
+    assert list(store) == []
     with pytest.raises(StoreError, match="checksum differs"):
-        store.get(CELL).columns()
+        kept.columns()
 
 
 @pytest.mark.parametrize(
@@ -221,6 +223,6 @@ def test_a_full_disk_loses_nothing_and_says_so(store):
         text=True,
         env={**os.environ, "PYTHONPATH": "tests"},
     )
-    assert "nothing was lost, mend it and run again" in told.stdout, told.stderr
+    assert "this result is not kept, those that were kept before are; mend it and run again" in told.stdout, told.stderr
     assert store.has(CELL)
     assert sorted(p.suffix for p in store.folder.iterdir()) == [".json", ".parquet"]
