@@ -237,6 +237,7 @@ def _run(arguments: list[str]) -> int:
     if verb == "validate":  # its figures come from a later room than its work
         return validate(rest)
     if verb in ELSEWHERE:
+        import_module("paper_checks")  # its jobs are known to every verb
         module, _, function = ELSEWHERE[verb].partition(":")
         status: int = getattr(import_module(module), function)(rest)
         return status

@@ -25,7 +25,7 @@ def loaded(problem: str) -> Task:
     return task(problem)
 
 
-@job("train", version=1, setting="empirics.setting:Setting")
+@job("train", version=1, setting="empirics.setting:Setting", formerly="empirics.cells:train")
 def train(
     problem: str,
     algorithm: str,

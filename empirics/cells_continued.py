@@ -141,7 +141,7 @@ def continuing(plan: Plan, algorithm: str, state: State) -> Continued:
     return Continued(**{f.name: getattr(method, f.name) for f in fields(method)}, begun=state)
 
 
-@job("continued", version=1, setting="empirics.setting:Setting")
+@job("continued", version=1, setting="empirics.setting:Setting", formerly="empirics.cells_continued:continued")
 def continued(
     problem: str,
     first: str,

@@ -28,7 +28,12 @@ KEEPING = "with_consensus_data(fedavg())"
 CLIENT = 0
 
 
-@job("generated_images", version=1, setting="empirics.setting:Setting")
+@job(
+    "generated_images",
+    version=1,
+    setting="empirics.setting:Setting",
+    formerly="empirics.cells_generation:images",
+)
 def images(
     problem: str, first: str, after: int, steps: Sequence[int], seed: int, partition: str, clients: int, **setting: Any
 ) -> Outcome:
@@ -53,7 +58,12 @@ def images(
     return Outcome(columns, {"shape": list(shape), "client": CLIENT})
 
 
-@job("generation_round_seconds", version=1, setting="empirics.setting:Setting")
+@job(
+    "generation_round_seconds",
+    version=1,
+    setting="empirics.setting:Setting",
+    formerly="empirics.cells_generation:round_seconds",
+)
 def round_seconds(
     problem: str,
     first: str,
@@ -79,7 +89,12 @@ def round_seconds(
     return _in_turn({name: one(text) for name, text in algorithms.items()}, repeats)
 
 
-@job("generation_seconds", version=1, setting="empirics.setting:Setting")
+@job(
+    "generation_seconds",
+    version=1,
+    setting="empirics.setting:Setting",
+    formerly="empirics.cells_generation:generation_seconds",
+)
 def generation_seconds(
     problem: str,
     first: str,

@@ -112,7 +112,7 @@ class Readings:
         }  # fmt: skip
 
 
-@job("timed", version=1, setting="empirics.setting:Setting")
+@job("timed", version=1, setting="empirics.setting:Setting", formerly="empirics.cells_timed:timed")
 def timed(
     problem: str,
     algorithm: str,

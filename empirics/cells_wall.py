@@ -20,7 +20,7 @@ BLOCKS = 3
 """Times that every method runs ``laps`` rounds; the first round of each, which warms up, is not counted."""
 
 
-@job("round_times", version=1, setting="empirics.setting:Setting")
+@job("round_times", version=1, setting="empirics.setting:Setting", formerly="empirics.cells_wall:seconds")
 def seconds(
     problem: str,
     algorithms: Sequence[str],

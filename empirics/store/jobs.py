@@ -41,19 +41,21 @@ class Job:
 
     ``version`` is raised when the numbers change for the same arguments; of a function in a user's file it is a digest
     of the file. ``home`` is ``module:function`` or ``path/file.py:function``. ``defaults`` are those of its arguments.
+    ``formerly`` is what stores of the first format call it.
     """
 
     name: str
     version: str
     home: str
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    formerly: str = ""
 
 
-def job(name: str, version: int, setting: str = "") -> Callable[[F], F]:
+def job(name: str, version: int, setting: str = "", formerly: str = "") -> Callable[[F], F]:
     """Declare the function below as a job; its arguments are JSON data, it returns an ``Outcome``.
 
-    What it takes as ``**setting`` are fields of the class ``setting``, written ``module:Class``. All three are written
-    out in the text (``of_module`` reads them there).
+    What it takes as ``**setting`` are fields of the class ``setting``, written ``module:Class``; ``formerly`` is what
+    stores of the first format call it. All of them are written out in the text: ``of_module`` reads them there.
     """
     return lambda function: function
 
@@ -109,7 +111,13 @@ def call(home: str, arguments: Mapping[str, Any]) -> Any:
 def of_module(module: str) -> tuple[Job, ...]:
     """The jobs that the text of a module declares."""
     return tuple(
-        Job(words["name"], str(words["version"]), f"{module}:{function.name}", _defaults(function, words["setting"]))
+        Job(
+            words["name"],
+            str(words["version"]),
+            f"{module}:{function.name}",
+            _defaults(function, words["setting"]),
+            words["formerly"],
+        )
         for function in _functions(_text(module))
         if (words := _declaration(function)) is not None
     )
@@ -133,8 +141,9 @@ def _functions(text: str) -> Iterator[ast.FunctionDef]:
 def _declaration(function: ast.FunctionDef) -> dict[str, Any] | None:
     for mark in function.decorator_list:
         if isinstance(mark, ast.Call) and isinstance(mark.func, ast.Name) and mark.func.id == job.__name__:
-            words = dict(zip(("name", "version", "setting"), map(ast.literal_eval, mark.args), strict=False))
-            return {"setting": "", **words, **{k.arg: ast.literal_eval(k.value) for k in mark.keywords if k.arg}}
+            placed = dict(zip(("name", "version", "setting"), map(ast.literal_eval, mark.args), strict=False))
+            named = {k.arg: ast.literal_eval(k.value) for k in mark.keywords if k.arg}
+            return {"setting": "", "formerly": "", **placed, **named}
     return None
 
 

@@ -1,7 +1,8 @@
 """The store: a folder of result files that can be stopped, copied, shared and damaged without anything being lost.
 
 A cell has two files: ``KEY.parquet`` with its table and ``KEY.json``, its card, written last: without a card there is
-no result. Each is written under another name and then renamed, so a reader never sees half of one.
+no result. Each is written under another name and then renamed, so a reader never sees half of one. The card has the
+digests of the table and of itself, so that what a disk forgets is found whenever a result is looked at.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
+import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,8 +20,10 @@ from typing import Any
 from ..errors import EmpiricsError
 from .cells import Cell, Outcome
 from .machine import machine
+from .whole import remove_orphans, write_whole
 
 FORMAT = 2
+KEY = re.compile(r"[0-9a-f]{20}(-[\w.+-]+)?")
 RESULTS = ("done", "diverged")
 Kinds = Mapping[str, Any]
 ABOUT: Kinds = {
@@ -65,9 +68,18 @@ class Kept:
         except OSError as error:
             raise StoreError(f"{self.table}: {error.strerror}") from None
         if hashlib.sha256(content).hexdigest() != self.card["sha256"]:
-            raise StoreError(f"{self.table} is damaged (its checksum differs): delete it and run the sweep again")
-        found: dict[str, list[Any]] = pq.read_table(pa.BufferReader(content)).to_pydict()
+            raise self._damaged("its checksum differs")
+        try:
+            found: dict[str, list[Any]] = pq.read_table(pa.BufferReader(content)).to_pydict()
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise self._damaged(f"no table: {' '.join(str(error).split())}") from None
+        rows = _length(found)
+        if rows != self.card["rows"]:
+            raise self._damaged(f"{rows} rows, its card says {self.card['rows']}")
         return found
+
+    def _damaged(self, why: str) -> StoreError:
+        return StoreError(f"{self.table} is damaged ({why}): delete it and run the sweep again")
 
 
 class Store:
@@ -97,27 +109,39 @@ class Store:
         path = self._card(key)
         try:
             card = json.loads(path.read_text(encoding="utf-8"))
+            wrong = _foreign(card, key)
         except FileNotFoundError:
             return None, ""
         except (OSError, ValueError, RecursionError) as error:
             return None, f"{path.name}: {error}"
-        wrong = _foreign(card, key)
         table = self._table(key)
         if not wrong and card["status"] in RESULTS:
-            wrong = _torn(table, card["bytes"])
+            wrong = _torn(table, card["bytes"], card["sha256"])
         return (None, f"{path.name}: {wrong}") if wrong else (Kept(card, table), "")
 
     def keep(self, cell: Cell, outcome: Outcome, minutes: float, seed: int | None = None) -> Kept:
         """Write a result: the table, then the card. ``OutcomeError``, and nothing written, where it is none."""
         content, result = _packed(outcome)
         self._write(self._table(cell.key), content)
-        card = self._about(cell, outcome.status, minutes, seed) | result
+        card = _sealed(self._about(cell, outcome.status, minutes, seed) | result)
         self._write_card(cell, card)
         return Kept(card, self._table(cell.key))
 
+    def take_over(self, cell: Cell, card: Mapping[str, Any], table: Path) -> Kept:
+        """Keep a result that another version of this store wrote: what its card tells, and its table if it has one."""
+        told = {word: item for word, item in card.items() if word in (*ABOUT, *RESULT, *FAILURE, "seed")}
+        new = _sealed({"format": FORMAT, **told, "key": cell.key, "job": cell.job, "version": cell.version})
+        wrong = _foreign(new, cell.key) or (_torn(table, new["bytes"], new["sha256"]) if "sha256" in new else "")
+        if wrong:
+            raise StoreError(f"{table.with_suffix('.json')}: {wrong}")
+        if "sha256" in new:
+            self._write(self._table(cell.key), table.read_bytes())
+        self._write_card(cell, new)
+        return Kept(new, self._table(cell.key))
+
     def fail(self, cell: Cell, error: str, minutes: float) -> None:
         """Record that the cell raised; it is tried again by the next run."""
-        self._write_card(cell, {**self._about(cell, "failed", minutes, None), "error": error})
+        self._write_card(cell, _sealed({**self._about(cell, "failed", minutes, None), "error": error}))
 
     def set_aside(self, cell: Cell) -> None:
         """Move a cell's files out of the way without deleting them."""
@@ -127,10 +151,17 @@ class Store:
 
     def __iter__(self) -> Iterator[Kept]:
         """Every whole result and failure, by key."""
+        return (kept for kept, _ in self.everything() if kept is not None)
+
+    def everything(self) -> Iterator[tuple[Kept | None, str]]:
+        """Every result and failure by key, or else why it cannot be used; files of others are passed over."""
         for path in sorted(self.folder.glob("*.json")):
-            kept, _ = self._read(path.stem)
-            if kept is not None:
-                yield kept
+            if KEY.fullmatch(path.stem):
+                yield self._read(path.stem)
+
+    def tidy(self) -> int:
+        """Remove what dead processes left half written; how many files that were."""
+        return remove_orphans(self.folder)
 
     def of(self, cells: Iterable[Cell]) -> list[Kept]:
         """The results of these cells that are there."""
@@ -160,19 +191,13 @@ class Store:
         self._write(self._card(cell.key), words.encode(errors="backslashreplace"))  # half a letter as JSON spells it
 
     def _write(self, path: Path, content: bytes) -> None:
-        """All of it under its name, or nothing."""
-        beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with beside.open("wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(path)
+            write_whole(path, content)
         except OSError as error:
-            with contextlib.suppress(OSError):
-                beside.unlink()
-            raise StoreError(f"{path}: {error.strerror or error}; nothing was lost, mend it and run again") from None
+            raise StoreError(
+                f"{path}: {error.strerror or error}: this result is not kept, those that were kept before are; "
+                "mend it and run again"
+            ) from None
 
 
 def _packed(outcome: Outcome) -> tuple[bytes, dict[str, Any]]:
@@ -208,18 +233,36 @@ def _foreign(card: Any, key: str) -> str:
     if not isinstance(card, dict) or "format" not in card or "key" not in card:
         return "not a card of a result"
     if card["format"] != FORMAT:
-        return f"written in format {card['format']}, this version reads {FORMAT}"
+        again = "; fedbounds results --rekey takes it over" if card["format"] == 1 else ""
+        return f"written in format {card['format']}, this version reads {FORMAT}{again}"
     if card["key"] != key:
         return f"holds the result of {card['key']}"
     kinds = {"failed": FAILURE, **dict.fromkeys(RESULTS, RESULT)}.get(str(card.get("status")))
     whole = kinds is not None and all(isinstance(card.get(n), kind) for n, kind in {**ABOUT, **kinds}.items())
-    return "" if whole else "not a card of a result"
+    if not whole:
+        return "not a card of a result"
+    return "" if card.get("digest") == _digest(card) else "its digest differs"
 
 
-def _torn(table: Path, size: int) -> str:
+def _sealed(card: Mapping[str, Any]) -> dict[str, Any]:
+    """The card with its digest."""
+    return {**card, "digest": _digest(card)}
+
+
+def _digest(card: Mapping[str, Any]) -> str:
+    """Of what a card says, but for its digest; the same for a card and for what is read back of it."""
+    said = json.loads(json.dumps({word: item for word, item in card.items() if word != "digest"}))
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+
+
+def _torn(table: Path, size: int, digest: str) -> str:
     """Why a table is not the one its card was written for."""
     try:
         found = table.stat().st_size
+        if found != size:
+            return f"{table.name} has {found} bytes, its card says {size}"
+        with table.open("rb") as file:
+            same = hashlib.file_digest(file, "sha256").hexdigest() == digest
     except OSError as error:
         return f"{table.name}: {error.strerror}"
-    return "" if found == size else f"{table.name} has {found} bytes, its card says {size}"
+    return "" if same else f"{table.name}: its checksum differs"

@@ -19,7 +19,9 @@ from bounds.showing.usage import bare_parser
 
 from ..errors import EmpiricsError
 from ..progress import Progress, progress
-from ..store import Cell, Store
+from ..store import Cell, Store, StoreError
+from ..store.keeping import RESULTS
+from ..store.rekeying import rekeyed
 from .engine import Done, sweep
 from .grids import Grid, read_grid
 from .results import last_values, select
@@ -38,6 +40,7 @@ def sweep_(arguments: Sequence[str]) -> int:
     group.add_argument("--resume", action="store_true", help="run what is missing (default)")
     group.add_argument("--fresh", action="store_true", help="set aside what is there and run everything")
     group.add_argument("--status", action="store_true", help="say what is there and what is missing; run nothing")
+    group.add_argument("--verify", action="store_true", help="read all that is there, say what is damaged; run nothing")
     add("--workers", type=int, metavar="N", help="processes (one per core, or per GPU); 0: in this process")
     add("--scheduler", default="", metavar="ADDRESS", help="a running dask cluster instead")
     try:
@@ -48,8 +51,8 @@ def sweep_(arguments: Sequence[str]) -> int:
         raise EmpiricsError(f"workers must be >= 0; got {args.workers}")
     grid, store = read_grid(args.grid), Store(folder(args.store))
     cells = grid.cells()
-    if args.status:
-        return _status(grid, cells, store)
+    if args.status or args.verify:
+        return (_status if args.status else _verify)(grid, cells, store)
     found: list[Done] = []
     try:
         with progress() as bar:
@@ -65,10 +68,14 @@ def sweep_(arguments: Sequence[str]) -> int:
 def _heard(bar: Progress, grid: Grid, found: list[Done], done: Done) -> None:
     found.append(done)
     if done.how == "failed":
-        which = ", ".join(f"{name}={done.cell.arguments.get(name)}" for name in grid.vary) or done.cell
-        print(f"failed: {which}: {done.error}", file=sys.stderr, flush=True)
+        print(f"failed: {_which(grid, done.cell)}: {done.error}", file=sys.stderr, flush=True)
     bar.doing(f"{sum(d.how == 'failed' for d in found)} failed")
     bar.step()
+
+
+def _which(grid: Grid, cell: Cell) -> str:
+    """What tells a cell from the others."""
+    return ", ".join(f"{name}={cell.arguments.get(name)}" for name in grid.vary) or str(cell)
 
 
 def _say(grid: Grid, cells: Sequence[Cell], found: Sequence[Done], how: str) -> None:
@@ -83,10 +90,32 @@ def _say(grid: Grid, cells: Sequence[Cell], found: Sequence[Done], how: str) -> 
 def _status(grid: Grid, cells: Sequence[Cell], store: Store) -> int:
     count: Counter[str] = Counter()
     for cell in cells:
-        kept = store.get(cell)
-        count["damaged" if store.damaged(cell) else kept.status if kept else "missing"] += 1
-    print(f"{grid.name} in {store.folder}: {len(cells)} cells: " + ", ".join(f"{n} {how}" for how, n in count.items()))
+        kept, damage = store.look(cell)
+        count["damaged" if damage else kept.status if kept else "missing"] += 1
+    _count(grid, cells, store, count)
     return FINE
+
+
+def _verify(grid: Grid, cells: Sequence[Cell], store: Store) -> int:
+    """Read every table too; 1 when something is damaged."""
+    count: Counter[str] = Counter()
+    for cell in cells:
+        kept, damage = store.look(cell)
+        try:
+            if kept and kept.status in RESULTS:
+                kept.columns()
+        except StoreError as error:
+            damage = str(error)
+        if damage:
+            print(f"damaged: {_which(grid, cell)}: {damage}")
+        count["damaged" if damage else "missing" if kept is None else "whole"] += 1
+    _count(grid, cells, store, count)
+    return FINDING if count["damaged"] else FINE
+
+
+def _count(grid: Grid, cells: Sequence[Cell], store: Store, count: Counter[str]) -> None:
+    told = ", ".join(f"{n} {how}" for how, n in count.items() if n)
+    print(f"{grid.name} in {store.folder}: {len(cells)} cells: {told}")
 
 
 def results(arguments: Sequence[str]) -> int:
@@ -99,6 +128,7 @@ def results(arguments: Sequence[str]) -> int:
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--json", action="store_true", help="a list of objects")
     group.add_argument("--csv", action="store_true", help="comma-separated values")
+    group.add_argument("--rekey", action="store_true", help="take over the results that an earlier version stored")
     try:
         args = parser.parse_intermixed_args(list(arguments))
     except SystemExit:  # --help
@@ -106,10 +136,31 @@ def results(arguments: Sequence[str]) -> int:
     store = Store(folder(args.store))
     if not store.folder.is_dir():
         raise EmpiricsError(f"there is no store at {store.folder}; fedbounds sweep FILE makes one")
-    table = select(last_values(store), _wanted(args.words))
+    if args.rekey:
+        return _rekey(store)
+    damages: list[str] = []
+    table = select(last_values(store, damages), _wanted(args.words))
     columns = _columns(table, args.columns)
     _print(table, columns, "json" if args.json else "csv" if args.csv else "")
-    return FINE
+    if damages:
+        told = (
+            "1 damaged result is left out: "
+            if len(damages) == 1
+            else (f"{len(damages)} damaged results are left out, the first: ")
+        )
+        print(f"fedbounds: {told}{damages[0]}", file=sys.stderr)
+    return FINDING if damages else FINE
+
+
+def _rekey(store: Store) -> int:
+    """Results of the first format under their new keys; 1 when some could not be taken over."""
+    with progress() as bar:
+        bar.doing("taking results over")
+        pairs = list(rekeyed(store))
+    left = [old for old, new in pairs if not new]
+    rest = f", left: {', '.join(left)}" if left else ""
+    print(f"{store.folder}: {len(pairs) - len(left)} results taken over{rest}")
+    return FINDING if left else FINE
 
 
 def _wanted(words: Sequence[str]) -> dict[str, str]:

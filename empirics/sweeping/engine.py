@@ -45,6 +45,7 @@ def sweep(
     of a running cluster. Cells that failed before are tried again, diverged ones are results. ``fresh`` sets aside what
     is there and computes all of it.
     """
+    store.tidy()
     wanted, found = [], []
     for cell in cells:
         kept, damage = store.look(cell)

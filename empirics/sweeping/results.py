@@ -7,7 +7,7 @@ from typing import Any
 
 from bounds.errors import unknown
 
-from ..store import Kept, Store
+from ..store import Kept, Store, StoreError
 from ..store.canonical import canonical, text
 
 Row = dict[str, Any]
@@ -15,17 +15,28 @@ TIDY = {"quantity", "layer", "client", "step", "round", "value"}
 """The columns of a training run's table that are read here."""
 
 
-def last_values(store: Store) -> Iterator[Row]:
+def last_values(store: Store, damages: list[str]) -> Iterator[Row]:
     """Per run and federation-wide quantity the value at the last measured round, with the run's arguments.
 
-    A result that is no table of a training run gives one row per fact; a failure gives one row with the error.
+    A result that is no table of a training run gives one row per fact; a failure gives one row with the error. Why
+    results were left out is added to ``damages``.
     """
-    for kept in sorted(store, key=lambda kept: text(kept.card["arguments"])):
+    there = []
+    for kept, damage in store.everything():
+        if kept is None:
+            damages.append(damage)
+        else:
+            there.append(kept)
+    for kept in sorted(there, key=lambda kept: text(kept.card["arguments"])):
         about = {**_arguments(kept), "key": kept.card["key"], "status": kept.status}
         if kept.status == "failed":
             yield {**about, "quantity": "error", "value": kept.card["error"]}
             continue
-        found = list(_ends(kept))
+        try:
+            found = list(_ends(kept))
+        except StoreError as error:
+            damages.append(str(error))
+            continue
         for end in found or _facts(kept):
             yield {**about, **end}
 

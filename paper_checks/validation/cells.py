@@ -42,7 +42,7 @@ from .trained import by_rounds, parsed
 Columns = dict[str, list[Any]]
 
 
-@job("validate_trained", version=1)
+@job("validate_trained", version=1, formerly="paper_checks.validation.cells:trained")
 def trained(bound: str, problem: str, seeds: int, ends: Sequence[int], **options: Any) -> Outcome:
     """A bound beside training on real data after every one of ``ends`` rounds; ``options`` are those of ``validate``.
 
@@ -74,7 +74,7 @@ def _mean(value: Any) -> float:
 # ---- quadratics: exact moments and sampled runs ----
 
 
-@job("validate_exact", version=1)
+@job("validate_exact", version=1, formerly="paper_checks.validation.cells:exact")
 def exact(
     bound: str,
     instance: int,
@@ -159,7 +159,7 @@ def _served(bound: Bound, run: SampledRun) -> np.ndarray:
 # ---- what the relaxation does, and how many local steps are best ----
 
 
-@job("validate_relaxed", version=1)
+@job("validate_relaxed", version=1, formerly="paper_checks.validation.cells:relaxed")
 def relaxed(
     instance: int, betas: Sequence[float], bounds: Sequence[str], clients: int, dim: int, rounds: int, step: float
 ) -> Outcome:
@@ -192,7 +192,7 @@ def _row(bound: Bound, problem: Quadratics, setting: Setting, beta: float) -> tu
     return bound.name, float(found.formula[-1]), bool(np.isnan(found.bound[-1]) or found.outside)
 
 
-@job("validate_best_steps", version=1)
+@job("validate_best_steps", version=1, formerly="paper_checks.validation.cells:best_steps")
 def best_steps(
     instance: int, steps: Sequence[int], ends: Sequence[int], clients: int, dim: int, noise: float, scale: float = 1.0
 ) -> Outcome:
@@ -232,7 +232,7 @@ def scaled(problem: Quadratics, scale: float) -> Quadratics:
 # ---- one averaging round ----
 
 
-@job("validate_one_round", version=1)
+@job("validate_one_round", version=1, formerly="paper_checks.validation.cells:one_round")
 def one_round(
     family: str,
     data: str,
@@ -264,7 +264,7 @@ def one_round(
     return Outcome(table, {"smoothness": problem.smoothness, "strong_convexity": problem.strong_convexity})
 
 
-@job("validate_gaussian_mean", version=1)
+@job("validate_gaussian_mean", version=1, formerly="paper_checks.validation.cells:gaussian_mean")
 def gaussian_mean(counts: Sequence[int], seeds: int, samples: int, dim: int, variance: float) -> Outcome:
     """One averaging round of sample means for squared distances: the measured gap, whose exact value is known.
 

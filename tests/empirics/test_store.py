@@ -16,7 +16,7 @@ from empirics.store.canonical import call, canonical, text
 from empirics.store.keeping import OutcomeError
 
 CELL = Cell(f"{HERE}:square", {"number": 3})
-STRANGE = {"format": 1, "key": "k", "status": "done", "job": "f", "arguments": {}, "version": "1"}
+STRANGE = {"format": 2, "key": "k", "status": "done", "job": "f", "arguments": {}, "version": "1"}
 OUTCOME = Outcome({"round": [0, 5], "value": [0.1, 1 / 3], "layer": ["", "head"], "client": [None, 2]}, {"n": 2})
 
 
@@ -108,14 +108,16 @@ def test_a_torn_file_is_no_result(store, name):
     assert len(list(store.folder.glob("*.aside"))) == 2
 
 
-def test_a_changed_byte_is_found_when_the_table_is_read(store):
-    store.keep(CELL, OUTCOME, minutes=0.1)
+def test_a_changed_byte_of_a_table_is_found(store):
+    kept = store.keep(CELL, OUTCOME, minutes=0.1)
     path = next(store.folder.glob("*.parquet"))
     content = bytearray(path.read_bytes())
     content[40] ^= 1
     path.write_bytes(content)
+    assert "checksum differs" in store.damaged(CELL)
+    assert list(store) == []
     with pytest.raises(StoreError, match="checksum differs"):
-        store.get(CELL).columns()
+        kept.columns()
 
 
 @pytest.mark.parametrize(
@@ -125,7 +127,7 @@ def test_a_changed_byte_is_found_when_the_table_is_read(store):
         ({"hello": "there"}, "not a card"),
         ({"format": 99, "key": "k", "status": "done", "job": "f", "arguments": {}, "version": "1"}, "format 99"),
         (
-            {"format": 1, "key": "k", "status": "failed", "job": "f", "arguments": {}, "version": "1"},
+            {"format": 2, "key": "k", "status": "failed", "job": "f", "arguments": {}, "version": "1"},
             "result of k",
         ),
     ],
@@ -221,6 +223,6 @@ def test_a_full_disk_loses_nothing_and_says_so(store):
         text=True,
         env={**os.environ, "PYTHONPATH": "tests"},
     )
-    assert "nothing was lost, mend it and run again" in told.stdout, told.stderr
+    assert "this result is not kept, those that were kept before are; mend it and run again" in told.stdout, told.stderr
     assert store.has(CELL)
     assert sorted(p.suffix for p in store.folder.iterdir()) == [".json", ".parquet"]

@@ -1,4 +1,4 @@
-"""The processes of a sweep: who can reach them, what they may import, and what they say when they die or are stopped."""
+"""The processes of a sweep: who can reach them, what they import, what they say when they die or are stopped."""
 
 import http.client
 import json
@@ -51,7 +51,7 @@ def test_nothing_of_a_sweep_listens_off_the_loopback(running):
 
 @pytest.mark.slow
 def test_who_lacks_the_certificate_of_this_sweep_cannot_connect(running):
-    client, found = running
+    client, _ = running
     address = client.scheduler.address
     assert address.startswith("tls://127.0.0.1:")
     for stranger in (Security(), Security.temporary()):
@@ -202,7 +202,7 @@ def test_a_cluster_that_wants_certificates_gets_those_of_dasks_configuration(tmp
                 str(where),
             ],
             **about,
-        )  # fmt: skip
+        )
     ]
     try:
         wait_for(where.exists, running[0])
