@@ -25,7 +25,7 @@ BETAS = ("beta=0.02", "beta=0.05", "beta=0.1")
 
 
 def cell(beta, seed):
-    return Cell("empirics.cells:train", {"algorithm": f"fedinit({beta})", "seed": seed})
+    return Cell("train", {"algorithm": f"fedinit({beta})", "seed": seed})
 
 
 def seeds(beta):
