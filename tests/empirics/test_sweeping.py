@@ -71,12 +71,12 @@ def test_a_toml_file_and_a_python_file_make_grids(tmp_path):
         ("[vary]\na = []\n", "a must be a list of values"),
         ("[vary]\na = [1]\n[[also]]\nfix = 3\n", "unknown word in a block"),
         ("[vary]\na = [nan]\n", "must be finite"),
-        ("function = 3\n[fixed]\na = 2\n", "function must be text, module:name; got 3"),
+        ("function = 3\n[fixed]\na = 2\n", "function must be text, a job or path/file.py:name; got 3"),
         ("also = [7]\n[fixed]\na = 2\n", "also must be a list of tables; got 7 in it"),
         ("[[also]]\nfixed = 3\n[fixed]\na = 2\n", "fixed must be a table; got 3"),
         ("[[also]]\nvary = 3\n[fixed]\na = 2\n", "vary must be a table; got 3"),
         ("[[also]]\nvary.a = 3\n[fixed]\nb = 2\n", "a must be a list of values"),
-        ("[[also]]\nfunction = 3\n[fixed]\nb = 2\n", "function must be text, module:name; got 3"),
+        ("[[also]]\nfunction = 3\n[fixed]\nb = 2\n", "function must be text, a job or path/file.py:name; got 3"),
     ],
 )
 def test_a_bad_grid_is_one_line(tmp_path, content, said):

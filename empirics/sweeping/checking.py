@@ -1,0 +1,72 @@
+"""Whether the cells of a grid can run at all, found out before the first one starts.
+
+One cell for every value that occurs in the grid is tried: a job's arguments must fit its function; a training run must
+read, deal its data and, where that costs nothing to speak of, measure the start and train one round. What only some
+combinations of values do wrong is still found by the cells themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from inspect import signature
+from typing import Any
+
+from ..data.store import MissingDataError
+from ..errors import EmpiricsError
+from ..store import Cell
+from ..store.canonical import text
+from ..store.jobs import job_called
+from .grids import TRAIN
+
+FREE = ("seed",)
+"""Arguments whose value cannot matter."""
+
+
+def check(cells: Iterable[Cell], elsewhere: bool = False) -> None:
+    """Refuse cells that cannot run; ``elsewhere``: they will run where data may be that are not here."""
+    for cell in _typical(cells):
+        try:
+            signature(job_called(cell.function)).bind(**cell.arguments)
+            if cell.function == TRAIN:
+                _trial(cell.arguments)
+        except MissingDataError as error:
+            if not elsewhere:
+                raise _refused(cell, error) from None
+        except Exception as error:  # whatever it is, every such cell would do it
+            raise _refused(cell, error) from None
+
+
+def _typical(cells: Iterable[Cell]) -> Iterator[Cell]:
+    """Cells such that every value of every argument occurs in one of them."""
+    seen: set[tuple[str, str, str]] = set()
+    for cell in cells:
+        told = {(cell.function, name, text(value)) for name, value in cell.arguments.items() if name not in FREE}
+        if not told <= seen or (cell.function, "", "") not in seen:
+            seen |= told | {(cell.function, "", "")}
+            yield cell
+
+
+def _trial(arguments: Mapping[str, Any]) -> None:
+    from ..cells import prepared
+    from ..measuring.core import need_test
+    from ..train import draw_cohort
+
+    run = prepared(**arguments)
+    draw_cohort(run.setting, run.problem.federation, run.seed, 0)
+    if run.problem.model.stacked:
+        started = iter(run)
+        next(started)
+        next(started, None)
+    elif any(m.name.startswith("test_") for m in run.measurements):
+        need_test(run.problem)
+
+
+def _refused(cell: Cell, error: Exception) -> EmpiricsError:
+    said = " ".join(str(error).split())
+    kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+    return EmpiricsError(f"no cell was started, for this one cannot run: {_shown(cell)}: {kind}{said}")
+
+
+def _shown(cell: Cell, longest: int = 200) -> str:
+    told = str(cell)
+    return told if len(told) <= longest else f"{told[:longest]}..."
