@@ -7,11 +7,10 @@ combinations of values do wrong is still found by the cells themselves.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from inspect import signature
 from typing import Any
 
-from ..data.store import MissingDataError
 from ..errors import EmpiricsError
 from ..store import Cell
 from ..store.canonical import text
@@ -22,28 +21,27 @@ FREE = ("seed",)
 """Arguments whose value cannot matter."""
 
 
-def check(cells: Iterable[Cell], elsewhere: bool = False) -> None:
-    """Refuse cells that cannot run; ``elsewhere``: they will run where data may be that are not here."""
-    for cell in _typical(cells):
+def check(cells: Iterable[Cell]) -> None:
+    """Refuse cells that cannot run."""
+    for cell in cells:
         try:
             signature(job_called(cell.function)).bind(**cell.arguments)
             if cell.function == TRAIN:
                 _trial(cell.arguments)
-        except MissingDataError as error:
-            if not elsewhere:
-                raise _refused(cell, error) from None
         except Exception as error:  # whatever it is, every such cell would do it
             raise _refused(cell, error) from None
 
 
-def _typical(cells: Iterable[Cell]) -> Iterator[Cell]:
+def typical(cells: Iterable[Cell]) -> list[Cell]:
     """Cells such that every value of every argument occurs in one of them."""
+    found = []
     seen: set[tuple[str, str, str]] = set()
     for cell in cells:
         told = {(cell.function, name, text(value)) for name, value in cell.arguments.items() if name not in FREE}
         if not told <= seen or (cell.function, "", "") not in seen:
             seen |= told | {(cell.function, "", "")}
-            yield cell
+            found.append(cell)
+    return found
 
 
 def _trial(arguments: Mapping[str, Any]) -> None:

@@ -10,6 +10,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,6 @@ from ..errors import EmpiricsError
 from ..progress import Progress, progress
 from ..store import Cell, Kept, Store, StoreError
 from ..store.keeping import RESULTS
-from .checking import check
 from .engine import Done, sweep
 from .grids import Grid, read_grid
 from .results import last_values, select
@@ -61,10 +61,10 @@ def sweep_(arguments: Sequence[str]) -> int:
     found: list[Done] = []
     try:
         with progress() as bar:
-            bar.doing("looking for mistakes")
-            check([cell for cell in cells if args.fresh or not store.has(cell)], bool(args.scheduler))
             bar.start(len(cells))
-            sweep(cells, store, args.workers, args.scheduler, args.fresh, lambda done: _heard(bar, grid, found, done))
+            bar.doing("looking for mistakes")
+            heard = partial(_heard, bar, grid, found)
+            sweep(cells, store, args.workers, args.scheduler, args.fresh, heard, tried=True)
     except KeyboardInterrupt:
         _say(grid, cells, found, "interrupted; ")
         raise

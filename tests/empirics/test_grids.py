@@ -191,8 +191,20 @@ def test_what_is_there_already_is_not_tried_again(tmp_path, monkeypatch):
     assert len(list(Store(tmp_path / "store"))) == 1
 
 
-def test_data_that_only_the_cluster_has_are_not_asked_for_here(monkeypatch, refused, tmp_path):
-    monkeypatch.setenv("FEDBOUNDS_DATA", str(tmp_path / "empty"))
-    grid = written({**FINE, "problem": "softmax(mnist)"})
-    assert "no cell was started" in refused(grid)
-    assert "no cluster answers" in refused(grid, "--scheduler", "tcp://127.0.0.1:1")
+def test_a_grid_that_is_refused_leaves_the_store_as_it_was(tmp_path, capsys):
+    grid = tmp_path / "g.toml"
+    grid.write_text(written(FINE))
+    words = ["sweep", str(grid), "--store", str(tmp_path / "store"), "--workers", "0"]
+    assert main(words) == 0
+    before = sorted(p.name for p in (tmp_path / "store").iterdir())
+    grid.write_text(written(FINE, {"seed": [5], "batch": [32, 100_000]}))
+    assert main([*words, "--fresh"]) == 2
+    assert "batch must be <=" in capsys.readouterr().err
+    assert before == sorted(p.name for p in (tmp_path / "store").iterdir())
+
+
+@pytest.mark.slow
+def test_workers_look_for_mistakes_before_they_start(refused):
+    told = refused(written({**FINE, "algorithm": "fedavgg()"}), "--workers", "1")
+    assert told.startswith("fedbounds: no cell was started")
+    assert "did you mean 'fedavg'" in told
