@@ -14,6 +14,7 @@ from zlib import crc32
 from ..catalog import get
 from ..core import Bound
 from ..errors import BoundsError, unknown, UnknownNameError
+from .files import content, MOST_SOURCE
 
 Kind = TypeVar("Kind")
 
@@ -59,7 +60,7 @@ def run_file(path: Path) -> ModuleType:
 
     Its folder comes last on the path, so its neighbours shadow nothing.
     """
-    source = _source(path)
+    source = content(path, MOST_SOURCE)
     name = f"_fedbounds_user_{path.stem}_{crc32(source + bytes(path.resolve())):08x}"
     if name in sys.modules:
         return sys.modules[name]
@@ -103,13 +104,6 @@ def _failures_as_lines(path: Path) -> Iterator[None]:
         raise BoundsError(f"{path}, line {_line(error, path)}: {error}") from None
     except (Exception, SystemExit) as error:
         raise BoundsError(f"{path}, line {_line(error, path)}: {type(error).__name__}: {error}") from None
-
-
-def _source(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise BoundsError(f"{path}: {error.strerror}") from None
 
 
 def _line(error: BaseException, path: Path) -> int:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from bounds.errors import unknown
+from bounds.showing.files import content, MOST_SOURCE
 from bounds.showing.loading import from_file
 
 from ..errors import EmpiricsError
@@ -88,10 +89,11 @@ def read_grid(text: str) -> Grid:
     if ".py:" in text:
         return from_file(text, Grid)
     path = Path(text)
+    data = content(path, MOST_SOURCE)
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise EmpiricsError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+        found = tomllib.loads(data.decode())
+    except UnicodeDecodeError as error:
+        raise EmpiricsError(f"{path}: {error}") from None
     except tomllib.TOMLDecodeError as error:
         raise EmpiricsError(f"{path}: not a TOML file: {error}") from None
     return _grid(path, found)
