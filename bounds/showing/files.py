@@ -20,7 +20,7 @@ STREAM = re.compile(r"/dev/stdin|/(?:dev|proc/self)/fd/(\d+)")
 def content(path: Path | str, most: int = MOST_BYTES) -> bytes:
     """The bytes of a regular file, or of a stream the shell has opened; BoundsError beyond ``most`` bytes.
 
-    Devices, folders and pipes in the file system are refused before they are opened: they may never end, or never begin.
+    Devices, folders and pipes in the file system are refused before they are opened: they may not end.
     """
     try:
         with os.fdopen(_opened(path, most), "rb") as file:
@@ -34,7 +34,7 @@ def content(path: Path | str, most: int = MOST_BYTES) -> bytes:
 
 def _opened(path: Path | str, most: int) -> int:
     """A file descriptor to read from."""
-    found, stream = os.stat(path), STREAM.fullmatch(str(path))
+    found, stream = Path(path).stat(), STREAM.fullmatch(str(path))
     if stat.S_ISREG(found.st_mode):
         if found.st_size > most:
             raise _too_large(path, most)

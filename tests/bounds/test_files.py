@@ -69,8 +69,15 @@ def test_a_file_that_grows_while_it_is_read_is_cut_off(tmp_path):
         files.content(file, 40)
 
 
-@pytest.mark.parametrize("given", ["cat c.json | {} eval {} @/dev/stdin", "{} eval {} @<(cat c.json)",
-                                   "{} eval {} @/proc/self/fd/0 < c.json", "{} eval {} @/dev/fd/7 7< c.json"])  # fmt: skip
+STREAMS = (
+    "cat c.json | {} eval {} @/dev/stdin",
+    "{} eval {} @<(cat c.json)",
+    "{} eval {} @/proc/self/fd/0 < c.json",
+    "{} eval {} @/dev/fd/7 7< c.json",
+)
+
+
+@pytest.mark.parametrize("given", STREAMS)
 def test_what_the_shell_has_opened_is_read(tmp_path, given):
     (tmp_path / "c.json").write_text('{"ratio": 0.3, "smoothness": 1.7}')
     bound = tmp_path / "own.py"
