@@ -78,7 +78,8 @@ WORDS = {
 }
 # fmt: on
 STATUS = """exit status: 0 fine (also outside a theorem's conditions: words on standard error); 1 a finding (a
-violation, no solution, no minimum); 2 a mistake in the command line or in a file it names; 130 interrupted"""
+violation, no solution, no minimum); 2 a mistake in the command line or in a file it names; 70 a bug of fedbounds, or
+no memory left; 130 interrupted"""
 
 
 class Parser(argparse.ArgumentParser):
@@ -98,13 +99,25 @@ def writable_folder(option: str, folder: Path) -> None:
         raise UsageError(f"{option} {folder}: {error.strerror}") from None
 
 
+def version() -> str:
+    """What ``fedbounds --version`` prints."""
+    from importlib.metadata import PackageNotFoundError, version
+    from platform import python_version
+
+    try:
+        own = version("fedbounds")
+    except PackageNotFoundError:  # run from its folder, not installed
+        own = "(not installed)"
+    return f"fedbounds {own}, Python {python_version()}"
+
+
 def overview() -> str:
     """What ``fedbounds`` alone prints: every verb with an example."""
     lines = ["usage: fedbounds VERB ...", "", "Evaluate, measure and check the bounds of federated learning.", ""]
     for name, verb in VERBS.items():
         lines += [f"  {name:<9} {verb.words}", f"{'':12}{verb.example}", ""]
     return "\n".join([*lines, "NAME is a bound of the list, or path/file.py:variable for one of your own.",
-                      "fedbounds VERB --help says more.", "", STATUS])  # fmt: skip
+                      "fedbounds VERB --help says more; fedbounds --version.", "", STATUS])  # fmt: skip
 
 
 def bare_parser(name: str, *more: str, below: Iterable[str] = (), status: str = STATUS) -> Parser:
