@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 from ..errors import BoundsError, NoMinimumError, NoSolutionError, said
@@ -67,6 +68,8 @@ def _judged(error: BaseException) -> int:
 
 def _of_file(error: BaseException) -> int:
     """An error inside a file of the user, which is named; 0 where there is none, or where it was Ctrl-C in there."""
+    if f"{__package__}.loading" not in sys.modules:  # no file has been run, and loading takes time
+        return 0
     from .loading import place_in_files, raised_in_files
 
     place = place_in_files(error)
@@ -128,6 +131,25 @@ def _interrupted(alone: bool) -> int:
     return INTERRUPTED
 
 
+@contextmanager
+def interrupts_later() -> Iterator[None]:
+    """Ctrl-C is heard at the end; threads and processes that begin in here never hear it.
+
+    A terminal sends it to every process: workers leave the decision, and the words, to the one that began them.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # begun within, it would let this thread hear again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 # ---- streams and warnings ----
 
 
@@ -140,8 +162,8 @@ def _set_up() -> None:
     before = sys.unraisablehook
 
     def unraisable(lost: Any) -> None:
-        if lost.exc_type is KeyboardInterrupt:  # it came while an object was being disposed of: raise it again outside
-            _thread.interrupt_main()
+        if lost.exc_type is KeyboardInterrupt:  # it came while an object was disposed of: again, a moment later
+            Timer(0.05, _thread.interrupt_main).start()
         else:
             before(lost)
 
@@ -191,5 +213,6 @@ def _warnings_as_lines() -> Iterator[None]:
     """Every warning is one line on standard error, said once."""
     with warnings.catch_warnings():
         warnings.simplefilter("default")
+        warnings.simplefilter("ignore", ResourceWarning)  # such as files that an interrupted import leaves open
         warnings.showwarning = lambda message, *_, **__: remark([str(message)])
         yield

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from bounds.showing.process import interrupts_later
+
 from ..errors import Diverged, EmpiricsError
 from ..store import Cell, Outcome, Store
 from ..store.keeping import OutcomeError, RESULTS
@@ -179,7 +181,8 @@ def _cluster(workers: int | None) -> Any:
         spec[i] = {"cls": Nanny, "options": {"nthreads": 1, "env": env, "dashboard": False, "memory_limit": 0}}
     here = {"port": 0, "host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}  # free ports: sweeps run side by side
     scheduler = {"cls": Scheduler, "options": {"dashboard": False, **here}}
-    return SpecCluster(workers=spec, scheduler=scheduler, silence_logs=50)
+    with interrupts_later():
+        return SpecCluster(workers=spec, scheduler=scheduler, silence_logs=50)
 
 
 def _gpus() -> int:
