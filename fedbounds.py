@@ -154,14 +154,19 @@ def plot(args: argparse.Namespace) -> int:
 
 def validate(arguments: Sequence[str]) -> int:
     """The rest of the line belongs to the validation, which has options of its own."""
-    from bounds.showing.usage import UsageError
-    from paper_checks import validation
+    from bounds.showing.usage import bare_parser, UsageError, WAYS
 
     name = next((a for a in arguments if not a.startswith("-")), "")
     if not name and {"-h", "--help"} & set(arguments):
-        return _print(validation.usage())
-    if not name:
+        parser = bare_parser("validate", WAYS)
+        parser.usage = "fedbounds validate [NAME ...]"
+        return _print([parser.format_help().rstrip()])
+    if not name and arguments:
         raise UsageError("validate needs the name of a bound; see fedbounds validate --help")
+    from paper_checks import validation
+
+    if not name:
+        return _print(validation.usage())
     rest = list(arguments)
     rest.remove(name)
     return validation.run(name, rest, _drawing(name))
@@ -260,8 +265,8 @@ ELSEWHERE = {
     "sweep": "empirics.sweeping.command:sweep_",
     "results": "empirics.sweeping.command:results",
     "check": "paper_checks.command:check",
-    "falsify": "paper_checks.falsifier.command:main",
-    "tightness": "paper_checks.worst_cases.command:main",
+    "falsify": "paper_checks.falsify_options:main",
+    "tightness": "paper_checks.tightness_options:main",
     "figure": "figures.command:figure",
     "bundle": "figures.bundle:bundle",
     "explore": "figures.explorer.command:explore",

@@ -38,7 +38,8 @@ VERBS = {
                   "--largest --smallest --zip"),
     "plot": Verb("a picture along one quantity: one bound term by term, or several compared",
                  f"fedbounds plot fedals.one_round x=clients=2:40:39 {GAP} -o gap.svg", "--lines --outside -o"),
-    "validate": Verb("a measurement held against a bound", "fedbounds validate fedals.one_round"),
+    "validate": Verb("a measurement held against a bound; without a name, the bounds that can be",
+                     "fedbounds validate fedals.one_round"),
     "train": Verb("train a federation and measure it",
                   'fedbounds train --problem "softmax(digits)" --clients 10 --partition "dirichlet(1)" --seeds 3'),
     "constants": Verb("L, mu, sigma^2, G^2, B^2, Gamma of a problem, for other verbs as @FILE",
@@ -77,6 +78,10 @@ WORDS = {
     "solve": "for=QUANTITY target=NUMBER quantity=value",
 }
 # fmt: on
+WAYS = """three ways, each with a --help of its own:
+  fedbounds validate NAME                          exact expectations, or the experiment that is there for this bound
+  fedbounds validate NAME --problem MODEL(DATA)    trained and measured
+  fedbounds validate NAME --measured runs.csv quantity=value @file.json    a log of yours"""
 STATUS = """exit status: 0 fine (also outside a theorem's conditions: words on standard error); 1 a finding (a
 violation, no solution, no minimum); 2 a mistake in the command line or in a file it names; 70 a bug of fedbounds, or
 no memory left; 130 interrupted"""
