@@ -61,3 +61,13 @@ def _known(names: list[str]) -> str:
     if len(names) <= MOST_NAMED:
         return f"known: {', '.join(names) or 'none'}"
     return f"there are {len(names)}, such as {', '.join(names[:: len(names) // 3][:3])}"
+
+
+def said(error: BaseException) -> str:
+    """``Type: message``; a class whose message cannot be made still has its name."""
+    kind = type(error).__name__
+    try:
+        words = str(error)
+    except Exception:
+        words = ""
+    return f"{kind}: {words}" if words else kind

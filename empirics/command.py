@@ -7,24 +7,23 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
 from bounds.showing.usage import bare_parser, Parser
 
-from .algorithms import algorithm
-from .constants import as_json, constants
 from .errors import EmpiricsError
-from .federation import refuse_short
-from .measuring import DEFAULT, Measurement, measurement, Row, Run, write
-from .models.linear import LeastSquares
-from .problem import FederatedProblem
 from .progress import Progress, progress
 from .setting import Setting
-from .tasks import task
+
+if TYPE_CHECKING:  # they load torch, which --help does without
+    from .measuring import Measurement, Row, Run
+    from .problem import FederatedProblem
 
 FINE, FINDING = 0, 1
+DEFAULT = ("train_loss", "train_accuracy", "test_loss", "test_accuracy")
+"""What is measured unless told."""
 
 PROBLEM = """a problem is a model of a data set: softmax(digits, regularisation=0.01), logistic(a9a), ridge(school),
 fedcog_cnn(fashion_mnist, channels=1, side=28); algorithms, partitions and measurements are calls too:
@@ -72,6 +71,10 @@ def train(arguments: Sequence[str]) -> int:
     if args.seeds < 1:
         raise EmpiricsError(f"seeds must be >= 1; got {args.seeds}")
     _check_output(args.output)
+    from .algorithms import algorithm
+    from .measuring import measurement, Run
+    from .tasks import task
+
     what, methods = task(args.problem), [algorithm(text) for text in (args.algorithm, *args.compare)]
     watched = None if args.measure is None else [measurement(text) for text in args.measure]
     rows: list[Row] = []
@@ -96,6 +99,9 @@ def train(arguments: Sequence[str]) -> int:
 
 def _usual(problem: FederatedProblem) -> list[Measurement]:
     """Loss and accuracy, on test samples too where the data set has them; least squares has no accuracy."""
+    from .measuring import measurement
+    from .models.linear import LeastSquares
+
     names = [name for name in DEFAULT if problem.test is not None or not name.startswith("test")]
     counted = not isinstance(problem.model, LeastSquares)
     return [measurement(name) for name in names if counted or not name.endswith("accuracy")]
@@ -157,6 +163,8 @@ def _check_output(path: Path | None) -> None:
 
 def _keep(rows: Sequence[Row], path: Path | None) -> None:
     if path is not None and rows:
+        from .measuring import write
+
         print(f"wrote {write(rows, path)}")
 
 
@@ -172,6 +180,10 @@ def constants_(arguments: Sequence[str]) -> int:
     if args is None:
         return FINE
     _check_output(args.output)
+    from .constants import as_json, constants
+    from .federation import refuse_short
+    from .tasks import task
+
     problem = _problem(args, task(args.problem), args.seed)
     refuse_short(problem.federation.client_sizes, np.arange(problem.clients), args.batch)
     with progress() as bar:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed, ProcessPoolExecutor
 from typing import Any, TypeVar
@@ -22,8 +23,10 @@ def spread(work: Callable[[Item], Result], items: Sequence[Item], workers: int) 
         try:
             for future in as_completed(places):
                 yield places[future], future.result()
-        except BaseException:  # Ctrl-C too: what has not begun is not begun
+        except BaseException:  # Ctrl-C too: nothing is begun any more, and nobody waits for what was under way
             pool.shutdown(wait=False, cancel_futures=True)
+            for child in multiprocessing.active_children():
+                child.terminate()
             raise
 
 
@@ -34,6 +37,7 @@ _INHERITED: dict[str, Any] = {}
 def _inherit(work: Callable[[Any], Any], items: Sequence[Any]) -> None:
     from threadpoolctl import threadpool_limits
 
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a terminal: the first one decides
     threadpool_limits(1)
     _INHERITED.update(work=work, items=items)
 

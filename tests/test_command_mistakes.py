@@ -174,3 +174,52 @@ def test_a_file_may_import_its_neighbours(capsys, tmp_path):
     text = "from bounds import get\nfrom my_neighbour import NAME\nmine = get(NAME)\n"
     assert fedbounds.main(["show", f"{a_file(tmp_path, text)}:mine", "--latex"]) == 0
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("raised", "said"),
+    [
+        ("raise KeyboardInterrupt", "line 5: KeyboardInterrupt"),
+        ("raise SystemExit", "line 5: SystemExit"),
+        ("raise SystemExit(0)", "line 5: SystemExit: 0"),
+        ("raise Stop('here')", "line 5: Stop: here"),
+        ("raise GeneratorExit", "line 5: GeneratorExit"),
+        ("raise Silent", "line 5: Silent"),
+        ("return f(f)", "line 5: RecursionError"),
+    ],
+)
+def test_whatever_a_file_raises_is_a_line_that_names_it(refused, tmp_path, raised, said):
+    classes = "class Stop(BaseException): pass\nclass Silent(Exception):\n    __str__ = None\n"
+    text = f"{classes}def f(g):\n    {raised}\nf(f)\n"
+    assert f"own.py, {said}" in refused("show", f"{a_file(tmp_path, text)}:mine")
+
+
+def test_ctrl_c_while_a_file_runs_is_no_mistake_of_the_file(capsys, tmp_path):
+    file = a_file(tmp_path, "import signal\nsignal.raise_signal(signal.SIGINT)\n")
+    assert fedbounds.main(["show", f"{file}:mine"]) == 130
+    assert capsys.readouterr().err == "fedbounds: interrupted\n"
+
+
+HOOK = """\
+from dataclasses import dataclass
+from empirics.algorithm import fedavg, renamed
+
+class Stop(BaseException):
+    pass
+
+@dataclass(frozen=True)
+class Step:
+    def __call__(self, work, w, gradient, gradient_at):
+        {}
+
+mine = renamed(fedavg, "mine", direction=Step())
+"""
+
+
+@pytest.mark.parametrize("raised", ["raise KeyboardInterrupt", "raise SystemExit(0)", "raise Stop", "raise OSError(5)"])
+def test_whatever_a_hook_raises_is_a_line_that_names_its_file(capsys, tmp_path, raised):
+    file = a_file(tmp_path, HOOK.format(raised))
+    status = fedbounds.main(["train", "--problem", "softmax(iris)", "--clients", "4", "--algorithm", f"{file}:mine"])
+    err = capsys.readouterr().err
+    assert (status, err.count("\n")) == (2, 1)
+    assert "own.py, line 10: " in err

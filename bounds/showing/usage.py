@@ -38,7 +38,8 @@ VERBS = {
                   "--largest --smallest --zip"),
     "plot": Verb("a picture along one quantity: one bound term by term, or several compared",
                  f"fedbounds plot fedals.one_round x=clients=2:40:39 {GAP} -o gap.svg", "--lines --outside -o"),
-    "validate": Verb("a measurement held against a bound", "fedbounds validate fedals.one_round"),
+    "validate": Verb("a measurement held against a bound; without a name, the bounds that can be",
+                     "fedbounds validate fedals.one_round"),
     "train": Verb("train a federation and measure it",
                   'fedbounds train --problem "softmax(digits)" --clients 10 --partition "dirichlet(1)" --seeds 3'),
     "constants": Verb("L, mu, sigma^2, G^2, B^2, Gamma of a problem, for other verbs as @FILE",
@@ -77,8 +78,13 @@ WORDS = {
     "solve": "for=QUANTITY target=NUMBER quantity=value",
 }
 # fmt: on
+WAYS = """three ways, each with a --help of its own:
+  fedbounds validate NAME                          exact expectations, or the experiment that is there for this bound
+  fedbounds validate NAME --problem MODEL(DATA)    trained and measured
+  fedbounds validate NAME --measured runs.csv quantity=value @file.json    a log of yours"""
 STATUS = """exit status: 0 fine (also outside a theorem's conditions: words on standard error); 1 a finding (a
-violation, no solution, no minimum); 2 a mistake in the command line or in a file it names; 130 interrupted"""
+violation, no solution, no minimum); 2 a mistake in the command line or in a file it names; 70 a bug of fedbounds, or
+no memory left; 130 interrupted"""
 
 
 class Parser(argparse.ArgumentParser):
@@ -98,13 +104,25 @@ def writable_folder(option: str, folder: Path) -> None:
         raise UsageError(f"{option} {folder}: {error.strerror}") from None
 
 
+def version() -> str:
+    """What ``fedbounds --version`` prints."""
+    from importlib.metadata import PackageNotFoundError, version
+    from platform import python_version
+
+    try:
+        own = version("fedbounds")
+    except PackageNotFoundError:  # run from its folder, not installed
+        own = "(not installed)"
+    return f"fedbounds {own}, Python {python_version()}"
+
+
 def overview() -> str:
     """What ``fedbounds`` alone prints: every verb with an example."""
     lines = ["usage: fedbounds VERB ...", "", "Evaluate, measure and check the bounds of federated learning.", ""]
     for name, verb in VERBS.items():
         lines += [f"  {name:<9} {verb.words}", f"{'':12}{verb.example}", ""]
     return "\n".join([*lines, "NAME is a bound of the list, or path/file.py:variable for one of your own.",
-                      "fedbounds VERB --help says more.", "", STATUS])  # fmt: skip
+                      "fedbounds VERB --help says more; fedbounds --version.", "", STATUS])  # fmt: skip
 
 
 def bare_parser(name: str, *more: str, below: Iterable[str] = (), status: str = STATUS) -> Parser:

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from ..core import Bound
 from ..errors import BoundsError, DomainError, unknown
 from ..quantities import CLIENTS, Quantity
 from ..vocabulary import client_weight, clients
+from .files import content
 
 GRAMMAR = """\
 quantity=value:
@@ -191,10 +191,9 @@ def _listed(name: str, items: Any) -> Value:
 def _load(path: str) -> Any:
     if not path:
         raise BoundsError("@ needs the name of a JSON file: @file.json")
+    data = content(path)
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8-sig"), object_pairs_hook=_once, parse_int=float)
-    except OSError as error:
-        raise BoundsError(f"{path}: {error.strerror}") from None
+        return json.loads(data.decode("utf-8-sig"), object_pairs_hook=_once, parse_int=float)
     except BoundsError as error:
         raise BoundsError(f"{path}: {error}") from None
     except (ValueError, RecursionError) as error:  # not JSON, not UTF-8, or lists a thousand deep

@@ -24,6 +24,7 @@ from reprlib import repr as short
 from typing import Any
 
 from bounds.errors import unknown
+from bounds.showing.files import content, MOST_SOURCE
 from bounds.showing.loading import from_file
 
 from ..errors import EmpiricsError
@@ -32,8 +33,6 @@ from ..store import Cell
 TRAIN = "empirics.cells:train"
 MOST_CELLS = 200_000
 """More would take minutes before the first one starts, and fill a folder with more files than most disks like."""
-MOST_BYTES = 1 << 24
-"""Of a grid's file."""
 BLOCK = ("function", "fixed", "vary")
 WORDS = ("name", *BLOCK, "also")
 
@@ -113,18 +112,11 @@ def read_grid(text: str) -> Grid:
     if ".py:" in text or text.endswith(".py"):
         return from_file(text, Grid)
     path = Path(text)
+    data = content(path, MOST_SOURCE)
     try:
-        with path.open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
-        if len(content) > MOST_BYTES:
-            raise EmpiricsError(f"{path}: more than {MOST_BYTES >> 20} MB are no grid: take path/file.py:variable")
-        found = tomllib.loads(content.decode())
-    except OSError as error:
-        raise EmpiricsError(f"{path}: {error.strerror or error}") from None
+        found = tomllib.loads(data.decode())
     except RecursionError:
         raise EmpiricsError(f"{path}: nested too deeply for a grid") from None
-    except EmpiricsError:
-        raise
     except ValueError as error:  # no text, no TOML, numbers of thousands of digits
         raise EmpiricsError(f"{path}: not a TOML file: {error}") from None
     return _grid(path, found)

@@ -7,32 +7,22 @@ import json
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-from bounds.showing.usage import bare_parser, Parser, UsageError
+from bounds.showing.usage import UsageError
 from empirics.progress import progress
 
 from .definitions import loaded
-from .falsify import EVALUATIONS, falsify, replay, Search
-from .families import FAMILIES
+from .falsify import falsify, replay, Search
 from .witness import load_witness, Replay
 
 NONE, VIOLATED = 0, 1
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run one command line; 0: no violation found, 1: violated (2, mistakes, are errors that the caller shows)."""
-    try:
-        options = _parser().parse_args(list(arguments))
-    except SystemExit:  # --help
-        return NONE
+def run(options: argparse.Namespace) -> int:
+    """Search, or replay; 0: no violation found, 1: violated."""
     if options.replay is not None:
         return _replayed(options)
-    if options.name is None:
-        raise UsageError("falsify needs the name of a bound, or --replay FILE")
-    if options.evaluations < 1 or (options.minutes is not None and not options.minutes > 0):
-        raise UsageError("--evaluations must be >= 1 and --minutes > 0")
     bound = loaded(options.name, options.definitions)
     with progress() as bar:
         found = falsify(
@@ -141,23 +131,3 @@ def _pins(words: Sequence[str]) -> dict[str, float]:
         if not equals:
             raise UsageError(f"--fix wants PARAMETER=NUMBER; got {word!r}")
     return pins
-
-
-def _parser() -> Parser:
-    families = "\n".join(f"  {name:<12} {family.words}" for name, family in FAMILIES.items())
-    status = "exit status: 0 no violation found (which proves nothing); 1 violated; 2 a mistake, or no family serves"
-    parser = bare_parser("falsify", f"families of instances:\n{families}", status=status)
-    add = parser.add_argument
-    add("name", nargs="?", metavar="NAME", help="a bound of the list, or path/file.py:variable")
-    add("--evaluations", type=int, default=EVALUATIONS, metavar="N", help=f"the budget ({EVALUATIONS})")
-    add("--minutes", type=float, metavar="M", help="stop after this time, whatever is left of the budget")
-    add("--seed", type=int, default=0, help="the same seed gives the same search (0)")
-    add("--family", metavar="F", help="search one family of instances only")
-    add("--with", dest="definitions", action="append", default=[], metavar="EQUATION",
-        help="put in an equation of the list for its target; may be repeated")  # fmt: skip
-    add("--fix", dest="fixed", action="append", default=[], metavar="PARAMETER=NUMBER",
-        help="hold a parameter of the instances, such as floor=0; may be repeated")  # fmt: skip
-    add("-o", dest="output", type=Path, metavar="FILE", help="write the witness here (JSON)")
-    add("--json", action="store_true", help="print JSON")
-    add("--replay", type=Path, metavar="FILE", help="recompute a witness exactly instead of searching")
-    return parser

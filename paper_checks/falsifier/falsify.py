@@ -13,6 +13,7 @@ from bounds.core import Bound
 from bounds.errors import BoundsError
 from empirics.progress import Progress, Silent
 
+from ..falsify_options import EVALUATIONS
 from .core import Family, Instance, MARGIN, servable
 from .definitions import loaded
 from .exact import Exactly
@@ -21,7 +22,6 @@ from .search import Found, Seeker
 from .shrink import Shrinker
 from .witness import formula, read, Replay, Witness, witness_of, WitnessError
 
-EVALUATIONS = 4000
 TRIES = 4
 
 

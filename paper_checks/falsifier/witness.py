@@ -14,6 +14,7 @@ import sympy as sp
 
 from bounds.core import Bound
 from bounds.errors import BoundsError
+from bounds.showing.files import content
 
 from .core import Instance
 from .exact import DIGITS, Exactly
@@ -96,15 +97,13 @@ def digits(value: sp.Expr) -> str:
 
 def load_witness(path: Path | str) -> Witness:
     """Read a witness file; anything that is none is refused in one line."""
-    path = Path(path)
+    data = content(path)
     try:
-        held = json.loads(path.read_text(encoding="utf-8"))
+        held = json.loads(data.decode())
         held["instance"] = {name: _number(text) for name, text in held["instance"].items()}
         held["conditions"] = tuple(tuple(c) for c in held["conditions"])
         held["definitions"] = tuple(held["definitions"])
         return Witness(**held)
-    except OSError as error:
-        raise WitnessError(f"{path}: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError) as error:
         raise WitnessError(f"{path} is no witness file: {type(error).__name__}: {error}") from None
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import io
 import json
 import shlex
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,7 @@ import numpy as np
 from bounds.core import Bound
 from bounds.errors import BoundsError, unknown
 from bounds.quantities import CLIENTS
+from bounds.showing.files import content
 from bounds.showing.usage import Parser
 from bounds.showing.values import grid, read, Value
 from empirics.constants import intervals
@@ -135,7 +137,7 @@ def _uncertain(typed: Sequence[str], fixed: Mapping[str, Any]) -> dict[str, tupl
     ends: dict[str, tuple[float, float]] = {}
     for word in typed:
         if word.startswith("@"):
-            ends |= intervals(json.loads(Path(word[1:]).read_text(encoding="utf-8-sig")))
+            ends |= intervals(json.loads(content(word[1:]).decode("utf-8-sig")))
     said = {word.partition("=")[0] for word in typed}
     return {name: end for name, end in ends.items() if name in fixed and name not in said}
 
@@ -145,14 +147,12 @@ def _uncertain(typed: Sequence[str], fixed: Mapping[str, Any]) -> dict[str, tupl
 
 def read_log(path: Path, bound: Bound) -> Log:
     """The table; what is wrong with it is said in one line."""
+    data = content(path)
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.DictReader(file, skipinitialspace=True)
-            names = [name.strip() for name in reader.fieldnames or []]
-            reader.fieldnames = names
-            cells = list(reader)
-    except OSError as error:
-        raise BoundsError(f"{path}: {error.strerror}") from None
+        reader = csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline=""), skipinitialspace=True)
+        names = [name.strip() for name in reader.fieldnames or []]
+        reader.fieldnames = names
+        cells = list(reader)
     except (UnicodeDecodeError, csv.Error) as error:
         raise BoundsError(f"{path} is no CSV: {error}") from None
     if not names:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 import shlex
@@ -16,31 +17,28 @@ from bounds.core import Bound
 from bounds.errors import unknown
 from bounds.showing.loading import load
 from bounds.showing.tables import aligned
-from bounds.showing.usage import bare_parser, Parser, UsageError, writable_folder
+from bounds.showing.usage import UsageError, writable_folder
 from bounds.showing.values import read
 from empirics.errors import EmpiricsError
 from empirics.progress import progress
 from empirics.store import Store
 from empirics.sweeping import sweep
-from empirics.sweeping.command import FOLDER as STORE, folder, path_word
+from empirics.sweeping.command import folder
 
+from ..tightness_options import NAMES
 from .places import Place, question, refusal
 from .program import solver, WorstCaseError
 from .refining import DOUBT
-from .tables import Best, best_steps, card, cells, committed, full, NAMES, places, Row, smallest_factors, write
-from .worst import estimated, PATIENCE, taking
+from .tables import Best, best_steps, card, cells, committed, full, places, Row, smallest_factors, write
+from .worst import estimated, taking
 
 FINE, FINDING = 0, 1
 GRID = {"rounds": [2.0, 4.0], "local_steps": [1.0, 2.0, 3.0, 4.0], "heterogeneity": [0.1, 10.0]}
 SHOWN = ("step_size", "bound", "worst_case", "ratio", "dominating_term", "dominating_assumption")
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run one command line; 1 when a worst case exceeds its bound, or a place could not be computed."""
-    try:
-        args = _parser().parse_intermixed_args(list(arguments))
-    except SystemExit:  # --help
-        return FINE
+def run(args: argparse.Namespace) -> int:
+    """What the words ask for; 1 when a worst case exceeds its bound, or a place could not be computed."""
     if not args.name:
         return _list()
     if args.committed:
@@ -60,21 +58,6 @@ def main(arguments: Sequence[str]) -> int:
     if args.output is not None and rows:
         print("wrote " + ", ".join(str(p) for p in write(rows, about, bound.name, args.output)))
     return FINDING if failed else status
-
-
-def _parser() -> Parser:
-    parser = bare_parser("tightness")
-    add = parser.add_argument
-    add("name", nargs="?", metavar="NAME", help="a bound, or path/file.py:variable; without one, those within reach")
-    add("words", nargs="*", metavar="quantity=value", help=f"numbers, ranges a:b:n, lists: {', '.join(NAMES)}")
-    add("-o", "--output", type=path_word, metavar="DIR", help="write NAME.csv and NAME.json, its card")
-    add("--store", type=path_word, metavar="DIR", help=STORE)
-    add("--workers", type=int, metavar="N", help="processes (one per core); 0: in this process")
-    add("--patience", type=float, default=PATIENCE, metavar="SECONDS", help="longest single worst case (600)")
-    add("--committed", action="store_true", help="the table that comes with the project; solves nothing")
-    add("--full", action="store_true", help="the grid of that table, computed anew")
-    add("--json", action="store_true", help="the rows, K* and the smallest factors as one object")
-    return parser
 
 
 def _list() -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
@@ -15,13 +15,13 @@ from bounds.core import Bound
 from empirics.store import Cell
 
 from ..falsifier.runs.folds import along
+from ..tightness_options import NAMES
 from .cells import TERM
 from .places import Place
 from .program import WorstCaseError
 
 FOLDER = Path(__file__).parent / "tables"
 FUNCTION = "paper_checks.worst_cases.cells:tightness"
-NAMES = tuple(field.name for field in fields(Place))
 WHOLE = ("clients", "rounds", "local_steps")
 WORDS = ("dominating_term", "dominating_assumption")
 FLAGS = ("inside", "exact")

@@ -20,6 +20,7 @@ from paper_checks.falsifier.families import FAMILIES
 from paper_checks.falsifier.planted import cut, dropping, false_statements, shortened, TIGHT, true_statements
 from paper_checks.falsifier.search import Seeker
 from paper_checks.falsifier.shrink import rounder_than
+from paper_checks.falsify_options import FAMILIES as IN_WORDS
 
 QUICK_FALSE = ("descent, no noise term", "fedcog.smoothness_step_printed", "fedals.one_round_iid_claimed",
                "contraction, part of the clients", "fedals.one_round, constant cut")  # fmt: skip
@@ -277,3 +278,7 @@ def test_every_bound_of_the_catalogue_is_served_or_refused_with_a_reason():
     served = [n for n, b in BOUNDS.items() if any(not f.refuses(b) for f in FAMILIES.values())]
     assert {name.split(".")[0] for name in served} == {"fedals", "fedinit", "decaying_k", "fedcog"}
     assert len(served) > 35
+
+
+def test_the_families_of_the_help_are_those_there_are():
+    assert list(IN_WORDS) == list(FAMILIES)

@@ -1,7 +1,7 @@
 """Bounds beside exact worst cases: the numbers of tables, what is read off them, the command and its mistakes."""
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 
@@ -10,10 +10,11 @@ from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from paper_checks.checkers import AboveWorstCase
 from paper_checks.claims import Book, Status
+from paper_checks.tightness_options import NAMES
 from paper_checks.worst_cases import answer, WorstCaseError
 from paper_checks.worst_cases.cells import terms, tightness
 from paper_checks.worst_cases.places import Place, question, refusal, values
-from paper_checks.worst_cases.tables import best_steps, committed, FOLDER, full, NAMES, places, smallest_factors, write
+from paper_checks.worst_cases.tables import best_steps, committed, FOLDER, full, places, smallest_factors, write
 
 REACHED = [name for name, bound in BOUNDS.items() if not refusal(bound)]
 
@@ -250,3 +251,7 @@ def test_tables_are_read_as_they_were_written(tmp_path):
     write(rows, {}, "x", tmp_path)
     assert committed("x", tmp_path) == rows
     assert len(places({"rounds": (1.0, 2.0), "heterogeneity": (0.1,)})) == 2
+
+
+def test_what_may_vary_in_a_table_is_a_place():
+    assert tuple(field.name for field in fields(Place)) == NAMES
