@@ -132,6 +132,7 @@ def _data(training: Training, chosen: Plan, raw: Mapping[str, Array], rounds: in
         uncertain={name: end for name, end in ends.items() if end is not None},
         chosen=tuple(q.name for q in bound.quantities if q.name in CHOSEN),
         fold=chosen.fold,
+        drawn=True,
     )
 
 
