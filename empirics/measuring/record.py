@@ -15,6 +15,7 @@ from torch import Tensor
 from ..algorithm import Algorithm, GradientAt, Work
 from ..engines import in_process
 from ..errors import Diverged, EmpiricsError
+from ..numbers import check_options
 from ..problem import FederatedProblem
 from ..setting import Setting
 from ..state import State
@@ -119,8 +120,8 @@ class Run:
                 f"the setting averages by client_weight={self.setting.client_weight!r}, the global loss of "
                 f"{self.problem} by {self.problem.client_weight!r}: make them the same"
             )
-        if self.every is not None and self.every < 1:
-            raise EmpiricsError(f"every must be >= 1; got {self.every}")
+        if self.every is not None:
+            check_options({"every": self.every})
 
     def rows(self) -> list[Row]:
         """All rows of the whole run."""
@@ -128,12 +129,12 @@ class Run:
 
     def __iter__(self) -> Iterator[tuple[State, list[Row]]]:
         """Every state, with the rows measured at it (none between two measurements)."""
-        every = self.every or default_every(self.problem, self.setting, self.measurements)
+        chosen = default_every(self.problem, self.setting, self.measurements) if self.every is None else self.every
         ears, folds = Ears(), {m.name: Folded(m.over) for m in self.measurements if m.over}
         always = any(m.path and m.over for m in self.measurements)
 
         def due(round_: int) -> bool:
-            return round_ % every == 0 or round_ == self.setting.rounds
+            return round_ % chosen == 0 or round_ == self.setting.rounds
 
         try:
             for state, seconds in _timed(self._states(ears)):

@@ -39,7 +39,7 @@ def call(words: str) -> str:
         return words
     try:
         tree = ast.parse(words.strip(), mode="eval").body
-    except SyntaxError:
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # no call; whoever reads it says so
         return words
     return _written(tree) if isinstance(tree, ast.Call) else words
 
@@ -49,6 +49,6 @@ def _written(node: ast.expr) -> str:
         plain = [_written(a) for a in node.args]
         named = sorted(f"{k.arg}={_written(k.value)}" for k in node.keywords)
         return f"{ast.unparse(node.func)}({', '.join(plain + named)})"
-    if isinstance(node, ast.Constant) and isinstance(node.value, float) and node.value == int(node.value):
+    if isinstance(node, ast.Constant) and isinstance(node.value, float) and node.value.is_integer():
         return str(int(node.value))
     return ast.unparse(node)

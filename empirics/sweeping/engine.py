@@ -172,7 +172,7 @@ def _cluster(workers: int | None) -> Any:
     from distributed import Nanny, Scheduler, SpecCluster
 
     gpus = _gpus()
-    count = workers or (gpus or os.cpu_count() or 1)
+    count = (gpus or os.cpu_count() or 1) if workers is None else workers
     spec = {}
     for i in range(count):
         env = {"CUDA_VISIBLE_DEVICES": str(i % gpus)} if gpus else {}

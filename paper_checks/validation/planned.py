@@ -89,7 +89,7 @@ def planned(
     chosen = task(options.problem)
     base = chosen.deal(options.partition, options.clients, options.partition_seed, client_weight=options.client_weight)
     base = replace(base, name=f"{chosen}, {options.partition}, {base.clients} clients")
-    method = algorithm(options.algorithm) if options.algorithm else about(bound)
+    method = about(bound) if options.algorithm is None else algorithm(options.algorithm)
     everyone = "all clients" in str(bound.statistic) and not method.everyone
     method = replace(method, everyone=method.everyone or everyone)
     setting = _setting(bound, options, base)
@@ -129,14 +129,19 @@ def _setting(bound: Bound, options: argparse.Namespace, base: FederatedProblem) 
     by_weight = SAMPLED_WITH_REPLACEMENT in assumed
     half = base.clients if FULL_PARTICIPATION in assumed else max(1, base.clients // 2)
     return Setting(
-        rounds=options.rounds or (1 if one_round(bound) else 10),
-        cohort=options.cohort or half,
+        rounds=_else(options.rounds, 1 if one_round(bound) else 10),
+        cohort=_else(options.cohort, half),
         batch=options.batch,
         local_steps=options.local_steps,
-        step_size=options.step_size or 0.05,
-        sampling=options.sampling or ("with_replacement" if by_weight else "without_replacement"),
+        step_size=_else(options.step_size, 0.05),
+        sampling=_else(options.sampling, "with_replacement" if by_weight else "without_replacement"),
         client_weight=options.client_weight,
     )
+
+
+def _else(given: Any, usual: Any) -> Any:
+    """What the user gives, be it 0 or empty; it is refused where it is nonsense."""
+    return usual if given is None else given
 
 
 def _samples(bound: Bound, options: argparse.Namespace, setting: Setting) -> int | None:
