@@ -240,6 +240,21 @@ def test_trends(formula, measured, said):
     assert said in trend(formula, measured)
 
 
+def test_constants_and_validation_have_one_source(tmp_path, capsys):
+    """The upper ends of the file are the closed forms that decide."""
+    problem = ["--problem", "softmax(iris, regularisation=0.02)", "--clients", "4", "--batch", "10"]
+    assert fedbounds.main(["constants", *problem, "-o", str(tmp_path / "c.json")]) == 0
+    held = json.loads((tmp_path / "c.json").read_text())
+    run = ["decaying_k.theorem_1", *problem, "--rounds", "2", "--seeds", "2", "--out", str(tmp_path)]
+    fedbounds.main(["validate", *run])
+    values = json.loads((tmp_path / "decaying_k.theorem_1.json").read_text())["values"]
+    for name in ("grad_cap_sq", "client_gradient_variance"):
+        assert values[name]["value"] == held["_interval"][name][1]
+        assert held["_how"][name].partition("upper end: ")[2].startswith("closed form")
+    assert held["grad_cap_sq"] == held["_interval"]["grad_cap_sq"][0]
+    capsys.readouterr()
+
+
 # ---- mistakes ----
 
 
