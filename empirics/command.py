@@ -23,6 +23,7 @@ from .numbers import check_words, real_word, whole_word
 from .problem import FederatedProblem
 from .progress import Progress, progress
 from .setting import Setting
+from .sizes import refuse_beyond_memory, ROW
 from .tasks import task
 
 FINE, FINDING = 0, 1
@@ -71,12 +72,14 @@ def train(arguments: Sequence[str]) -> int:
     if args is None:
         return FINE
     _check_output(args.output)
-    what, methods = task(args.problem), [algorithm(text) for text in (args.algorithm, *args.compare)]
+    methods = [algorithm(text) for text in (args.algorithm, *args.compare)]
     watched = None if args.measure is None else [measurement(text) for text in args.measure]
     rows: list[Row] = []
     ends: dict[str, list[dict[str, float] | None]] = {}
     try:
         with progress() as bar:
+            bar.doing(f"reading {args.problem}")
+            what = task(args.problem)
             bar.start(len(methods) * args.seeds * args.rounds)
             for seed in range(args.seeds):
                 problem = _problem(args, what, seed)
@@ -84,6 +87,8 @@ def train(arguments: Sequence[str]) -> int:
                 for method in methods:
                     seen = _usual(problem) if watched is None else watched
                     run = Run(problem, method, setting, seed, seen, args.every, experiment=str(what))
+                    if not ends:
+                        _refuse_long(run, len(methods) * args.seeds)
                     ends.setdefault(str(method), []).append(_finish(run, bar, rows))
     except BaseException:  # interrupted, or a later method went wrong: what was measured stays
         _keep(rows, args.output)
@@ -91,6 +96,12 @@ def train(arguments: Sequence[str]) -> int:
     _summary(ends)
     _keep(rows, args.output)
     return FINE
+
+
+def _refuse_long(run: Run, runs: int) -> None:
+    """Refuse a table that cannot be held, before the first run."""
+    what = f"the table of {runs} runs of {run.setting.rounds} rounds"
+    refuse_beyond_memory(ROW * runs * run.least_rows, what, "take fewer --seeds or --rounds, or a larger --every")
 
 
 def _usual(problem: FederatedProblem) -> list[Measurement]:
@@ -171,9 +182,11 @@ def constants_(arguments: Sequence[str]) -> int:
     if args is None:
         return FINE
     _check_output(args.output)
-    problem = _problem(args, task(args.problem), args.seed)
-    refuse_short(problem.federation.client_sizes, np.arange(problem.clients), args.batch)
     with progress() as bar:
+        bar.doing(f"reading {args.problem}")
+        problem = _problem(args, task(args.problem), args.seed)
+        refuse_short(problem.federation.client_sizes, np.arange(problem.clients), args.batch)
+        bar.doing("constants")
         found = as_json(constants(problem, args.batch, bar=bar, quick=args.quick))
     text = json.dumps(found, indent=2, allow_nan=False)
     if args.output is None:

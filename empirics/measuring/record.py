@@ -18,6 +18,7 @@ from ..errors import Diverged, EmpiricsError
 from ..numbers import check_options
 from ..problem import FederatedProblem
 from ..setting import Setting
+from ..sizes import NUMBER, refuse_beyond_memory
 from ..state import State
 from ..train import rounds
 from .core import Measurement, Reading, Readings, Snapshot
@@ -122,6 +123,27 @@ class Run:
             )
         if self.every is not None:
             check_options({"every": self.every})
+        self._refuse_batches()
+
+    def _refuse_batches(self) -> None:
+        """The sample numbers of a round are drawn at once; single networks take client by client."""
+        setting, steps = self.setting, float(self.setting.local_steps)
+        if setting.local_epochs is not None:
+            steps = setting.local_epochs * math.ceil(int(self.problem.federation.client_sizes.min()) / setting.batch)
+        rows = min(setting.cohort, self.problem.clients) if self.problem.model.stacked else 1
+        what = f"drawing the batches of a round of {steps:g} local steps"
+        refuse_beyond_memory(NUMBER * rows * steps * setting.batch, what, "take more rounds of fewer steps")
+
+    @property
+    def least_rows(self) -> float:
+        """How many rows will come out, at least."""
+        clients = min(self.setting.cohort, self.problem.clients)
+        times = self.setting.rounds / self._every
+        return times * sum(clients if m.quantity.card.axis else 1 for m in self.measurements)
+
+    @property
+    def _every(self) -> int:
+        return default_every(self.problem, self.setting, self.measurements) if self.every is None else self.every
 
     def rows(self) -> list[Row]:
         """All rows of the whole run."""
@@ -129,7 +151,7 @@ class Run:
 
     def __iter__(self) -> Iterator[tuple[State, list[Row]]]:
         """Every state, with the rows measured at it (none between two measurements)."""
-        chosen = default_every(self.problem, self.setting, self.measurements) if self.every is None else self.every
+        chosen = self._every
         ears, folds = Ears(), {m.name: Folded(m.over) for m in self.measurements if m.over}
         always = any(m.path and m.over for m in self.measurements)
 

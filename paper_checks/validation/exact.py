@@ -23,8 +23,10 @@ from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
 from empirics.exact import ExactRun
 from empirics.numbers import check_words, real_word, whole_word
+from empirics.progress import progress
 from empirics.quadratics import Quadratics, random_quadratics
 from empirics.setting import Setting
+from empirics.sizes import NUMBER, refuse_beyond_memory, ROW
 
 from .. import readings
 from ..readings import facts
@@ -129,13 +131,18 @@ class ExactValidation:
         lines: list[list[str]] = []
         found: list[Verdict] = []
         assumed: tuple[str, ...] = ()
-        for seed in range(options.instances):
-            problem = random_quadratics(seed, options.clients, options.dim, noise=options.noise)
-            setting, compared = self.inside(problem, options)
-            method = _method(self.bound, options.relaxation)
-            assumed = standing(self.bound, problem, method, facts(problem, setting))
-            found += compared.verdicts
-            lines += _lines(seed, setting, compared)
+        _refuse_sizes(options)
+        with progress() as bar:
+            bar.start(options.instances)
+            for seed in range(options.instances):
+                bar.doing(f"instance {seed}")
+                problem = random_quadratics(seed, options.clients, options.dim, noise=options.noise)
+                setting, compared = self.inside(problem, options)
+                method = _method(self.bound, options.relaxation)
+                assumed = standing(self.bound, problem, method, facts(problem, setting))
+                found += compared.verdicts
+                lines += _lines(seed, setting, compared)
+                bar.step()
         _show(self.bound, lines, found, assumed)
         options.out.mkdir(parents=True, exist_ok=True)
         path = options.out / f"{self.bound.name}.csv"
@@ -189,6 +196,15 @@ def _lines(seed: int, setting: Setting, compared: Compared) -> list[list[str]]:
             zip(compared.exact, compared.bound, compared.formula, compared.verdicts, strict=True)
         )
     ]
+
+
+def _refuse_sizes(options: argparse.Namespace) -> None:
+    """Refuse what cannot be held: matrices of all clients, the means of every round, a line per instance."""
+    matrices = f"quadratics of {options.clients} clients with {options.dim} parameters"
+    refuse_beyond_memory(3 * NUMBER * options.clients * options.dim**2, matrices, "take smaller --clients or --dim")
+    rounds = f"following {options.rounds} rounds"
+    refuse_beyond_memory(NUMBER * options.rounds * (options.dim + 20), rounds, "take fewer --rounds")
+    refuse_beyond_memory(ROW * options.instances, f"{options.instances} instances", "take fewer --instances")
 
 
 def _show(bound: Bound, lines: list[list[str]], found: list[Verdict], assumed: tuple[str, ...]) -> None:

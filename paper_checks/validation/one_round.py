@@ -25,6 +25,7 @@ from empirics.numbers import check_options, real_word, whole_word
 from empirics.partitions import Iid, LabelSkew
 from empirics.problems import PoolProblem, Ridge, Softmax
 from empirics.progress import Progress
+from empirics.sizes import NUMBER, refuse_beyond_memory
 from empirics.sweeps import over_seeds
 
 from .core import Comparison, judge, Result, standing, Validation, Verdict
@@ -53,6 +54,16 @@ class Plan:
             raise EmpiricsError(f"seeds must be at least 3; got {self.seeds}")
         for count in self.clients:
             check_options({"clients": count})
+        self._refuse_sizes()
+
+    def _refuse_sizes(self) -> None:
+        most, seeds = max(self.clients), max(SEEDS.values()) if self.seeds is None else self.seeds
+        samples = f"drawing {self.samples} samples for each of {most} clients"
+        refuse_beyond_memory(NUMBER * self.samples * most, samples, "take fewer --samples or --clients")
+        weights = f"{most} clients' weights of all points"
+        refuse_beyond_memory(NUMBER * most * len(digits()), weights, "take fewer --clients")
+        draws = f"{seeds} draws for up to {most} clients"
+        refuse_beyond_memory(2 * NUMBER * seeds * most, draws, "take fewer --seeds or --clients")
 
     def seeds_of(self, problem: PoolProblem) -> range:
         return range(SEEDS[problem.family.word] if self.seeds is None else self.seeds)
