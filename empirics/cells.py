@@ -43,7 +43,7 @@ def prepared(
     dealt = loaded(problem).deal(
         partition, clients, seed, client_weight=client_weight, augment=augment, local_test=local_test
     )
-    plan = Setting(rounds, cohort or dealt.clients, client_weight=client_weight, **setting)
+    plan = planned(dealt.clients, rounds, cohort, client_weight=client_weight, **setting)
     engine = in_process(dealt.model)
     return Run(dealt, read_algorithm(algorithm), plan, seed, [measurement(m) for m in measure], every, problem, engine)
 
@@ -55,6 +55,11 @@ def train(**words: Any) -> Outcome:
     rows = run.rows()
     diverged = any(row.quantity == "diverged" for row in rows)
     return Outcome(columns(rows), _facts(run.problem, run), "diverged" if diverged else "done")
+
+
+def planned(clients: int, rounds: int, cohort: int | None, **setting: Any) -> Setting:
+    """The setting of a cell; without a number for the cohort everyone takes part."""
+    return Setting(rounds, clients if cohort is None else cohort, **setting)
 
 
 def columns(rows: Sequence[Row]) -> dict[str, list[Any]]:

@@ -58,6 +58,6 @@ def _written(node: ast.expr) -> str:
         plain = [_written(a) for a in node.args]
         named = sorted(f"{k.arg}={_written(k.value)}" for k in node.keywords)
         return f"{ast.unparse(node.func)}({', '.join(plain + named)})"
-    if isinstance(node, ast.Constant) and isinstance(node.value, float) and node.value == int(node.value):
+    if isinstance(node, ast.Constant) and isinstance(node.value, float) and node.value.is_integer():
         return str(int(node.value))
     return ast.unparse(node)
