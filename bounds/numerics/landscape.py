@@ -16,7 +16,7 @@ import sympy as sp
 from ..errors import BoundsError
 from ..quantities import CLIENTS, Quantity
 from ..vocabulary import clients
-from . import intervals as iv
+from . import alike, intervals as iv
 from .enclosure import Enclosed
 from .intervals import Array, Interval
 from .powers import sharpened
@@ -55,6 +55,9 @@ class Landscape:
     """``bound`` as a function of ``over`` with all else given by ``values``."""
 
     def __init__(self, bound: Bound, over: Quantity, values: Mapping[str, Any]) -> None:
+        if alike.applies(bound, values):
+            values = bound._evaluator.for_special(values, over.name)
+            bound = bound._evaluator.special.bound
         self.bound, self.over = bound, over
         self.evaluator = bound._evaluator
         if not self.evaluator.shared_target:
