@@ -142,6 +142,8 @@ def plot(args: argparse.Namespace) -> int:
     quantity, equals, _ = swept.partition("=")
     if not equals:
         raise UsageError(f"x must be QUANTITY=a:b:n; got x={swept}")
+    if args.output == "":
+        raise UsageError("-o needs the name of a file, such as picture.svg")
     from figures import curves
 
     given = read([swept, *words])

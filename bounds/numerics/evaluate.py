@@ -15,6 +15,7 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 import sympy as sp
 
+from ..domains import exactly
 from ..errors import (
     BoundsError,
     DomainError,
@@ -236,9 +237,8 @@ class Evaluator:
                 continue
             small, large = np.broadcast_arrays(array, arrays[limit.name])
             if (wrong := small > large).any():
-                raise DomainError(
-                    f"{name} must be <= {limit.name}; got {small[wrong].flat[0]:g} > {large[wrong].flat[0]:g}"
-                )
+                least, most = exactly(small[wrong].flat[0]), exactly(large[wrong].flat[0])
+                raise DomainError(f"{name} must be <= {limit.name}; got {least} > {most}")
 
     # ---- looking at the results ----
 

@@ -66,18 +66,18 @@ def test_weights_fixed_beforehand_are_checked_against_the_count():
         ONE(**alike(1e12, clients=3e12))
     with pytest.raises(MissingQuantityError, match="client_weight"):
         ONE(**SHARED, clients=1e12)
-    with pytest.raises(DomainError, match="clients must be a whole number >= 1; got 2.5"):
+    with pytest.raises(DomainError, match=r"clients must be a whole number >= 1; got 2\.5"):
         ONE(**alike(2.5))
 
 
 def test_one_number_for_each_of_too_many_clients_is_refused_with_its_size():
     each = get("decaying_k.client_round")
     numbers = {q.name: 2.0 for q in each.quantities}
-    with pytest.raises(BoundsError, match="an answer of 1e\\+12 numbers takes 7.45e\\+03 GiB; give fewer"):
+    with pytest.raises(BoundsError, match=r"an answer of 1e\+12 numbers takes 7\.45e\+03 GiB; give fewer"):
         each(clients=1e12, **numbers)
     assert each(clients=3, **numbers).shape == (3,)
     rows = np.broadcast_to(1.1, (2**16, 1)), np.broadcast_to(0.4, (1, 2**16))
-    with pytest.raises(BoundsError, match="answer of 4.29e\\+09 numbers takes 32 GiB"):
+    with pytest.raises(BoundsError, match=r"answer of 4\.29e\+09 numbers takes 32 GiB"):
         ONE(**listed(3, smoothness=rows[0], strong_convexity=rows[1]))
 
 
