@@ -6,6 +6,7 @@ import pytest
 
 import fedbounds
 from bounds import get
+from bounds.points import POINTS
 
 VALUES = {
     "smoothness": 1.3,
@@ -65,6 +66,26 @@ def test_a_constant_without_an_end(run):
     assert out.endswith(f"from {at():.6g} to inf as uncertain constants vary: local_gap\n")
     _, out, _ = run("eval", "fedals.one_round", "@c.json", "--json", interval={"smoothness": [1.3, None]})
     assert json.loads(out)["high"] == "inf"
+
+
+def test_an_end_at_infinity_is_the_limit_and_not_a_number_far_out(run):
+    """K* falls with G^2 to 0: the interval must not end at K* of a G^2 that is a million times as large."""
+    others = POINTS["decaying_k.k_star"]
+    held = {"grad_cap_sq": [others["grad_cap_sq"], None]}
+    _, out, _ = run("eval", "decaying_k.k_star", "@c.json", interval=held, **others)
+    highest = get("decaying_k.k_star")(**others)
+    assert out.endswith(f"\nfrom 0 to {highest:.6g} as uncertain constants vary: grad_cap_sq\n")
+
+
+def test_an_interval_without_a_proof_says_at_least(run):
+    crossing = {"smoothness": [1.1, 1.9], "strong_convexity": [0.3, 1.2]}  # L/mu may not fall below 1
+    _, out, err = run("eval", "fedals.one_round", "@c.json", interval=crossing)
+    assert "\nat least from " in out
+    assert "for want of a proof" in err
+    _, out, _ = run("eval", "fedals.one_round", "@c.json", "--json", interval=crossing)
+    assert json.loads(out)["proven"] is False
+    _, out, _ = run("eval", "fedals.one_round", "@c.json", "--json", interval=UNCERTAIN)
+    assert json.loads(out)["proven"] is True
 
 
 def test_values_that_are_typed_are_certain(run):

@@ -20,10 +20,14 @@ MOST = 10
 """Uncertain constants whose corners are all visited."""
 INSIDE = 256
 """Points inside of the box that are looked at too."""
-FAR = (1e3, 1e6)
-"""How many times the known end an unbounded constant is followed."""
-NEAR = 1e-9
-"""How near to an end that is not allowed itself, over the length of the interval."""
+FAR = tuple(10.0**e for e in (3, 6, 12, 25, 50, 100))
+"""How many times the known end a constant without an end is followed, until what the bound does there is plain."""
+NEAR = tuple(10.0**-e for e in (3, 6, 9, 12, 14, 15))
+"""How near to an end that is not allowed itself, over the length of the interval; to an end at 0, 1/FAR."""
+WIDE = 10.0
+"""Ratio of the ends of an interval from which points inside are spread in equal ratios."""
+STEADY = 1e-6
+"""Relative change between the last two such places below which a bound has arrived at its limit."""
 
 Ends = Mapping[str, tuple[Any, Any]]
 """The interval of every uncertain constant; two lists for one that varies over clients."""
@@ -42,32 +46,52 @@ class Range(NamedTuple):
 
 
 class Side(NamedTuple):
-    """One end of an interval: where it is looked at, and where further (None: the end itself belongs to it)."""
+    """One end of an interval: the end itself, or places on the way to one that does not belong to it."""
 
-    at: float
-    beyond: float | None = None
+    places: tuple[float, ...]
+
+    @property
+    def at(self) -> float:
+        """The end, or the first place on the way to it."""
+        return self.places[0]
 
 
 def bound_range(bound: Bound, uncertain: Ends, outside: bool = False, **values: Any) -> Range:
     """The interval of ``bound`` while every uncertain constant runs over its own; ``values`` are the others.
 
-    Corners are exact where the bound is monotone in each constant, which points inside are looked at to check; what
-    they find widens the interval. An end that is infinite, or that the constant's domain leaves out, is approached: if
-    the bound goes on growing, there is no upper end. Nonsense (mu > L) and points where the bound's conditions fail do
-    not count (``outside``: the formula there does). A list goes from its low ends to its high ends as a whole.
+    Corners are exact where the bound is monotone in each constant (``is_monotone`` proves it where it can), which
+    points inside are looked at to check; what they find widens the interval. An end that is infinite, or that the
+    domain leaves out, counts with the limit of the bound there: infinite if it goes on growing, 0 if it goes on
+    shrinking. Nonsense (mu > L) and points where the bound's conditions fail do not count (``outside``: the formula
+    there does). A list goes from its low ends to its high ends as a whole.
     """
     used = _checked(bound, uncertain)
     lists = {name: _Together.of(*ends) for name, ends in used.items() if np.ndim(ends[0])}
     sides = {n: lists[n].sides if n in lists else _sides(bound.quantity(n), *ends) for n, ends in used.items()}
-    corners = np.array(list(product(*([s.at for s in pair] for pair in sides.values()))), dtype=float)
     box = _Box(bound, tuple(sides), lists, values, outside)
-    at = box(corners.reshape(2 ** len(used), len(used)))
-    least, most = _extremes(np.concatenate([at, box(_spread([(a.at, b.at) for a, b in sides.values()]))]), bound)
+    at = np.array([_limit(box(_towards(corner))) for corner in product(*sides.values())])
+    inside = box(_spread([(low.at, high.at) for low, high in sides.values()]))
+    least, most = _extremes(np.concatenate([at, inside]), bound)
     at_corners = bool(np.nanmin(at, initial=math.inf) <= least and np.nanmax(at, initial=-math.inf) >= most)
-    beyond = box(_beyond(sides))
-    if (beyond > most).any():
-        most = math.inf
-    return Range(min(least, float(np.nanmin(beyond, initial=math.inf))), most, at_corners)
+    return Range(least, most, at_corners)
+
+
+def _towards(corner: tuple[Side, ...]) -> np.ndarray:
+    """Points that run towards a corner; one where all its ends belong to their intervals."""
+    steps = max((len(side.places) for side in corner), default=1)
+    rows = [[side.places[min(i, len(side.places) - 1)] for side in corner] for i in range(steps)]
+    return np.array(rows, dtype=float).reshape(steps, len(corner))
+
+
+def _limit(found: np.ndarray) -> float:
+    """Where the values on the way to a corner lead; NaN where there are none."""
+    spoken = found[~np.isnan(found)]
+    if len(spoken) < 2 or len(found) == 1:
+        return float(spoken[-1]) if len(spoken) else math.nan
+    before, last = float(spoken[-2]), float(spoken[-1])
+    if before == last or abs(last - before) <= STEADY * abs(last):
+        return last
+    return math.copysign(math.inf, last) if abs(last) > abs(before) else 0.0
 
 
 def _checked(bound: Bound, uncertain: Ends) -> dict[str, tuple[Any, Any]]:
@@ -98,7 +122,7 @@ class _Together(NamedTuple):
 
     @property
     def sides(self) -> tuple[Side, Side]:
-        return (Side(0.0), Side(1.0)) if self.bounded else (Side(1.0), Side(*FAR))
+        return (Side((0.0,)), Side((1.0,))) if self.bounded else (Side((1.0,)), Side(FAR))
 
     def at(self, t: np.ndarray) -> np.ndarray:
         """The lists ``(n, clients)`` at the places t ``(n,)``."""
@@ -114,30 +138,20 @@ def _sides(quantity: Quantity, low: float, high: float) -> tuple[Side, Side]:
     domain = quantity.card.domain
     low, high = max(low, domain.low), min(high, domain.high)
     unit = (abs(low) if math.isfinite(low) else abs(high) if math.isfinite(high) else 0.0) or 1.0
-    floor = Side(low) if math.isfinite(low) else Side(_least(high, unit, FAR[0]), _least(high, unit, FAR[1]))
-    top = Side(high) if math.isfinite(high) else Side(unit * FAR[0], unit * FAR[1])
+    anchor = min(high, 0.0) if math.isfinite(high) else 0.0
+    floor = Side((low,)) if math.isfinite(low) else Side(tuple(anchor - unit * far for far in FAR))
+    top = Side((high,)) if math.isfinite(high) else Side(tuple(unit * far for far in FAR))
     length = top.at - floor.at
     if domain.open_low and low == domain.low:
-        floor = Side(floor.at + length / FAR[0], floor.at + length * NEAR)
+        floor = Side(tuple(low + length * near for near in _nearness(low)))
     if domain.open_high and high == domain.high:
-        top = Side(top.at - length / FAR[0], top.at - length * NEAR)
+        top = Side(tuple(high - length * near for near in _nearness(high)))
     return floor, top
 
 
-def _least(high: float, unit: float, far: float) -> float:
-    return (min(high, 0.0) if math.isfinite(high) else 0.0) - unit * far
-
-
-def _beyond(sides: Mapping[str, tuple[Side, Side]]) -> np.ndarray:
-    """One point per end that does not belong to its interval, farther out, for each way the others may lie."""
-    pairs = list(sides.values())
-    points = []
-    for i, pair in enumerate(pairs):
-        for side in pair:
-            if side.beyond is not None:
-                others = [[s.at for s in p] if j != i else [side.beyond] for j, p in enumerate(pairs)]
-                points += list(product(*others))
-    return np.array(points, dtype=float).reshape(len(points), len(pairs))
+def _nearness(end: float) -> tuple[float, ...]:
+    """How near to this end floats can come."""
+    return NEAR if end else tuple(1 / far for far in FAR)
 
 
 class _Box(NamedTuple):
@@ -201,4 +215,7 @@ def _spread(ends: list[tuple[float, float]]) -> np.ndarray:
     if not ends:
         return np.zeros((0, 0))
     low, high = np.array(ends).T
-    return np.asarray(low + Halton(len(ends), scramble=False).random(INSIDE) * (high - low))
+    share = Halton(len(ends), scramble=False).random(INSIDE)
+    wide = (low > 0) & (high > WIDE * low)
+    safe = np.where(wide, low, 1.0), np.where(wide, high, 1.0)
+    return np.asarray(np.where(wide, safe[0] * (safe[1] / safe[0]) ** share, low + share * (high - low)))

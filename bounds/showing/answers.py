@@ -18,6 +18,7 @@ from ..errors import (
     TermOverflowWarning,
     UndefinedValueWarning,
 )
+from ..numerics.monotone import is_monotone
 from ..numerics.ranges import bound_range, SilentError
 from .tables import aligned, number, plain
 from .values import Grid
@@ -31,6 +32,8 @@ EVAL_JSON = """\
   terms              the named terms, each in the shape of value
   failed_conditions  the words of the conditions that fail at one or more points
   low, high          with uncertain constants: the interval of the bound, each in the shape of value (null: silent)
+  proven             with them: whether low and high are proven to be its ends, or were the extremes among the points
+                     that were looked at; in the shape of value
 NaN is null, infinity is "inf" or "-inf"."""
 OUTSIDE, SILENT = "OUTSIDE", "silent"
 MOST_RANGES = 1000
@@ -51,6 +54,8 @@ class Evaluation:
     uncertain: tuple[str, ...] = ()
     interval: tuple[np.ndarray, np.ndarray] | None = None
     """The least and the largest value while uncertain constants run over their intervals."""
+    proven: np.ndarray | None = None
+    """Where these are proven to be the ends of the interval; elsewhere it is at least so wide."""
 
     def as_json(self) -> dict[str, Any]:
         """The object ``fedbounds eval --json`` prints."""
@@ -64,8 +69,13 @@ class Evaluation:
             "terms": plain(self.terms),
             "holds": plain(self.holds),
             "failed_conditions": list(self.failed),
-            **({} if self.interval is None else {"low": plain(self.interval[0]), "high": plain(self.interval[1])}),
+            **self._interval_as_json(),
         }
+
+    def _interval_as_json(self) -> dict[str, Any]:
+        if self.interval is None:
+            return {}
+        return {"low": plain(self.interval[0]), "high": plain(self.interval[1]), "proven": plain(self.proven)}
 
     def lines(self) -> Iterator[str]:
         """One number with its terms, or a table with a row per point."""
@@ -75,7 +85,8 @@ class Evaluation:
             yield from (f"  {line}" for line in aligned([[n, number(float(t))] for n, t in self.terms.items()]))
             if self.interval is not None:
                 low, high = (number(float(end)) for end in self.interval)
-                yield f"from {low} to {high} as uncertain constants vary: {', '.join(self.uncertain)}"
+                from_ = "from" if np.all(self.proven) else "at least from"
+                yield f"{from_} {low} to {high} as uncertain constants vary: {', '.join(self.uncertain)}"
             return
         yield f"{target} value   [{self.bound.target.card.unit}]"
         heads = [name for axis in self.axes for name in axis]
@@ -103,6 +114,11 @@ class Evaluation:
         undefined = np.isnan(self.value) & self.holds
         if undefined.any():
             yield f"{self.bound.name} has no real value {_where(undefined)}, though its conditions hold there"
+        if self.proven is not None and not self.proven.all():
+            yield (
+                f"the interval of {self.bound.name} is at least so wide {_where(~self.proven)}: its corners and points "
+                "inside were looked at, for want of a proof that the bound rises or falls throughout in each constant"
+            )
         if self.uncertain and self.interval is None:
             yield f"no interval of the bound at more than {MOST_RANGES} points or over a client axis, only its values"
 
@@ -126,14 +142,15 @@ def evaluate(span: Grid, outside: bool = False) -> Evaluation:
     if value.ndim > len(axes):
         axes = (*axes, {bound.axis: list(range(1, value.shape[-1] + 1))})
     uncertain = tuple(span.uncertain)
-    interval = _interval(span, value, outside) if uncertain and value.shape == span.shape else None
-    return Evaluation(bound, axes, value, terms, holds, failed, outside, uncertain, interval)
+    interval = proven = None
+    if uncertain and value.shape == span.shape and value.size <= MOST_RANGES:
+        interval = _interval(span, value, outside)
+        proven = is_monotone(bound, span.uncertain, outside, **values) | np.isnan(interval[0])
+    return Evaluation(bound, axes, value, terms, holds, failed, outside, uncertain, interval, proven)
 
 
-def _interval(span: Grid, value: np.ndarray, outside: bool) -> tuple[np.ndarray, np.ndarray] | None:
+def _interval(span: Grid, value: np.ndarray, outside: bool) -> tuple[np.ndarray, np.ndarray]:
     """The ends of the bound's interval at every point of the grid, NaN where it is silent on all of it."""
-    if value.size > MOST_RANGES:
-        return None
     low, high = np.full(value.shape, np.nan), np.full(value.shape, np.nan)
     for index, (_, values) in zip(np.ndindex(value.shape), span.points(), strict=True):
         with suppress(SilentError):
