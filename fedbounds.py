@@ -91,7 +91,7 @@ def eval_(args: argparse.Namespace) -> int:
 
 
 def minimize(args: argparse.Namespace) -> int:
-    from bounds.showing.answers import answer, smallest
+    from bounds.showing.answers import answer, over_intervals, smallest
     from bounds.showing.loading import load
 
     bound = load(args.name)
@@ -99,8 +99,9 @@ def minimize(args: argparse.Namespace) -> int:
     if not words and any(q.name != over for q in bound.quantities):
         return _closed_form(bound, over)
     span = _grid(bound, words, paired=args.zip, free=[over])
-    _remark(span.remarks())
-    return _answer(answer(span, smallest(span.bound, over)))
+    ask, remarks = over_intervals(span, smallest(span.bound, over))
+    _remark(remarks)
+    return _answer(answer(span, ask))
 
 
 def _closed_form(bound: Bound, over: str) -> int:
@@ -116,7 +117,7 @@ def _closed_form(bound: Bound, over: str) -> int:
 
 
 def solve(args: argparse.Namespace) -> int:
-    from bounds.showing.answers import answer, solved
+    from bounds.showing.answers import answer, over_intervals, solved
     from bounds.showing.loading import load
     from bounds.showing.values import parse_number
 
@@ -125,8 +126,9 @@ def solve(args: argparse.Namespace) -> int:
     target, words = _take("target", words)
     span = _grid(bound, words, paired=args.zip, free=[wanted])
     side = "smallest" if args.smallest else "largest"
-    _remark(span.remarks())
-    return _answer(answer(span, solved(span.bound, wanted, parse_number("target", target, ""), side)))
+    ask, remarks = over_intervals(span, solved(span.bound, wanted, parse_number("target", target, ""), side))
+    _remark(remarks)
+    return _answer(answer(span, ask))
 
 
 def plot(args: argparse.Namespace) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple, TYPE_CHECKING
 
@@ -65,15 +65,38 @@ def bound_range(bound: Bound, uncertain: Ends, outside: bool = False, **values: 
     shrinking. Nonsense (mu > L) and points where the bound's conditions fail do not count (``outside``: the formula
     there does). A list goes from its low ends to its high ends as a whole.
     """
+    how = bound.formula if outside else bound
+    (found,) = ranges_of(lambda **numbers: [how(**numbers)], bound, uncertain, **values)
+    if found is None:
+        raise SilentError(f"{bound.name} is silent on the whole interval: its conditions fail everywhere")
+    return found
+
+
+def ranges_of(
+    ask: Callable[..., Sequence[Any]], bound: Bound, uncertain: Ends, inside: int = INSIDE, **values: Any
+) -> list[Range | None]:
+    """The same of every number that ``ask`` answers with, given arrays of what the constants may be; None: silent.
+
+    ``inside`` points are looked at besides the corners.
+    """
     used = _checked(bound, uncertain)
     lists = {name: _Together.of(*ends) for name, ends in used.items() if np.ndim(ends[0])}
     sides = {n: lists[n].sides if n in lists else _sides(bound.quantity(n), *ends) for n, ends in used.items()}
-    box = _Box(bound, tuple(sides), lists, values, outside)
-    at = np.array([_limit(box(_towards(corner))) for corner in product(*sides.values())])
-    inside = box(_spread([(low.at, high.at) for low, high in sides.values()]))
-    least, most = _extremes(np.concatenate([at, inside]), bound)
-    at_corners = bool(np.nanmin(at, initial=math.inf) <= least and np.nanmax(at, initial=-math.inf) >= most)
-    return Range(least, most, at_corners)
+    corners = [_towards(corner) for corner in product(*sides.values())]
+    spread = _spread([(low.at, high.at) for low, high in sides.values()], inside)
+    found = _Box(bound, tuple(sides), lists, values)(ask, np.concatenate([*corners, spread]))
+    cuts = np.cumsum([len(rows) for rows in corners])
+    return [_range([_limit(rows) for rows in np.split(row, cuts)[:-1]], row[cuts[-1] :]) for row in found]
+
+
+def _range(corners: list[float], inside: np.ndarray) -> Range | None:
+    at = np.array(corners)
+    spoken = np.concatenate([at, inside])
+    spoken = spoken[~np.isnan(spoken)]
+    if not len(spoken):
+        return None
+    least, most = float(spoken.min()), float(spoken.max())
+    return Range(least, most, bool(np.nanmin(at, initial=np.inf) <= least and np.nanmax(at, initial=-np.inf) >= most))
 
 
 def _towards(corner: tuple[Side, ...]) -> np.ndarray:
@@ -155,25 +178,25 @@ def _nearness(end: float) -> tuple[float, ...]:
 
 
 class _Box(NamedTuple):
-    """The bound as a function of points ``(n, uncertain constants)``."""
+    """What points ``(n, uncertain constants)`` stand for: the numbers of a bound's quantities."""
 
     bound: Bound
     names: tuple[str, ...]
     lists: Mapping[str, _Together]
     values: Mapping[str, Any]
-    outside: bool
 
-    def __call__(self, points: np.ndarray) -> np.ndarray:
-        """The bound at every point, NaN where it is silent or the point is nonsense."""
-        found = np.full(len(points), np.nan)
-        sensible = self._sensible(points) if len(points) else found > 0
-        if sensible.any():
-            shaped = self._columns(points[sensible])
-            with warnings.catch_warnings():
-                for said in (OutsideConditionsWarning, TermOverflowWarning, UndefinedValueWarning):
-                    warnings.simplefilter("ignore", said)
-                how = self.bound.formula if self.outside else self.bound
-                found[sensible] = np.broadcast_to(how(**{**self.values, **shaped}), int(sensible.sum()))
+    def __call__(self, ask: Callable[..., Sequence[Any]], points: np.ndarray) -> np.ndarray:
+        """A row for each number that ``ask`` answers with at every point, NaN where there is none."""
+        sensible = self._sensible(points)
+        if not sensible.any():
+            return np.full((1, len(points)), np.nan)
+        with warnings.catch_warnings():
+            for said in (OutsideConditionsWarning, TermOverflowWarning, UndefinedValueWarning):
+                warnings.simplefilter("ignore", said)
+            answers = ask(**{**self.values, **self._columns(points[sensible])})
+        found = np.full((len(answers), len(points)), np.nan)
+        for row, answer in zip(found, answers, strict=True):
+            row[sensible] = answer
         return found
 
     def _columns(self, points: np.ndarray) -> dict[str, np.ndarray]:
@@ -201,21 +224,14 @@ class _Box(NamedTuple):
         return np.asarray(numbers, dtype=float).reshape(count if name in self.names else 1, -1)
 
 
-def _extremes(found: np.ndarray, bound: Bound) -> tuple[float, float]:
-    spoken = found[~np.isnan(found)]
-    if not len(spoken):
-        raise SilentError(f"{bound.name} is silent on the whole interval: its conditions fail everywhere")
-    return float(spoken.min()), float(spoken.max())
-
-
-def _spread(ends: list[tuple[float, float]]) -> np.ndarray:
+def _spread(ends: list[tuple[float, float]], count: int) -> np.ndarray:
     """Points spread evenly over the box."""
     from scipy.stats.qmc import Halton
 
     if not ends:
         return np.zeros((0, 0))
     low, high = np.array(ends).T
-    share = Halton(len(ends), scramble=False).random(INSIDE)
+    share = Halton(len(ends), scramble=False).random(count)
     wide = (low > 0) & (high > WIDE * low)
     safe = np.where(wide, low, 1.0), np.where(wide, high, 1.0)
     return np.asarray(np.where(wide, safe[0] * (safe[1] / safe[0]) ** share, low + share * (high - low)))

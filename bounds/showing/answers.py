@@ -19,7 +19,7 @@ from ..errors import (
     UndefinedValueWarning,
 )
 from ..numerics.monotone import is_monotone
-from ..numerics.ranges import bound_range, SilentError
+from ..numerics.ranges import bound_range, Range, ranges_of, SilentError
 from .tables import aligned, number, plain
 from .values import Grid
 
@@ -38,6 +38,11 @@ NaN is null, infinity is "inf" or "-inf"."""
 OUTSIDE, SILENT = "OUTSIDE", "silent"
 MOST_RANGES = 1000
 """Points at which the interval of a bound is looked for."""
+MOST_VARIED, FEW_INSIDE = 20, 16
+"""Points at which the intervals of minima and solutions are looked for, and how many places inside each gets."""
+
+Ask = Callable[..., dict[str, Any]]
+"""A question about a bound at certain values: the numbers and words of its answer by name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +185,7 @@ class Answers:
         return aligned(rows, head) if rows else []
 
 
-def answer(span: Grid, ask: Callable[..., dict[str, Any]]) -> Answers:
+def answer(span: Grid, ask: Ask) -> Answers:
     """``ask(**values)`` at every point of the grid; a point without an answer becomes a finding."""
     heads = [name for axis in span.axes for name in axis]
     found: list[tuple[str, ...]] = []
@@ -199,7 +204,7 @@ def answer(span: Grid, ask: Callable[..., dict[str, Any]]) -> Answers:
     return Answers(head, tuple(found), tuple(findings))
 
 
-def smallest(bound: Bound, over: str) -> Callable[..., dict[str, Any]]:
+def smallest(bound: Bound, over: str) -> Ask:
     """Asks for the minimum in ``over``."""
 
     def ask(**values: Any) -> dict[str, Any]:
@@ -216,12 +221,15 @@ def smallest(bound: Bound, over: str) -> Callable[..., dict[str, Any]]:
     return ask
 
 
-def solved(bound: Bound, wanted: str, target: float, side: str) -> Callable[..., dict[str, Any]]:
+def solved(bound: Bound, wanted: str, target: float, side: str) -> Ask:
     """Asks for the ``side`` value of ``wanted`` with the bound still at most ``target``."""
 
     def ask(**values: Any) -> dict[str, Any]:
         found = bound.solve(wanted, target=target, side=side, **values)
-        notes = {"not limited by the target": found.unbounded, "up to a constant, taken as 1": found.up_to_constant}
+        notes = {
+            "not limited by the target": np.all(found.unbounded),
+            "up to a constant, taken as 1": found.up_to_constant,
+        }
         return {
             f"{side} {wanted}": found.at,
             bound.target.name: found.value,
@@ -232,7 +240,45 @@ def solved(bound: Bound, wanted: str, target: float, side: str) -> Callable[...,
     return ask
 
 
-def elastic(bound: Bound) -> Callable[..., dict[str, Any]]:
+def over_intervals(span: Grid, ask: Ask) -> tuple[Ask, list[str]]:
+    """``ask`` with the intervals of its numbers while uncertain constants run over theirs, and what to say of them."""
+    if not span.uncertain:
+        return ask, []
+    if np.prod(span.shape) > MOST_VARIED:
+        return ask, [*span.remarks()]
+
+    def asked(**values: Any) -> dict[str, Any]:
+        found = ask(**values)
+        names = [name for name, item in found.items() if isinstance(item, (int, float))]
+        certain = {name: value for name, value in values.items() if name not in span.uncertain}
+
+        missing = False
+
+        def numbers(**arrays: Any) -> list[Any]:
+            nonlocal missing
+            try:
+                answers = ask(**arrays)
+            except (NoSolutionError, NoMinimumError):
+                answers = dict.fromkeys(names, np.nan)
+            missing = missing or any(np.isnan(answers[name]).any() for name in names)
+            return [answers[name] for name in names]
+
+        ranges = ranges_of(numbers, span.bound, span.uncertain, FEW_INSIDE, **certain)
+        shown = {f"{n}, at least": _around(found[n], each) for n, each in zip(names, ranges, strict=False)}
+        return found | shown | {"and": "none at some of the constants" if missing else ""}
+
+    used = ", ".join(span.uncertain)
+    return asked, [
+        f"intervals over {used} are at least so wide: looked at in the corners and at {FEW_INSIDE} points inside"
+    ]
+
+
+def _around(value: float, found: Range | None) -> str:
+    ends = (value, value) if found is None else (min(value, found.low), max(value, found.high))
+    return " to ".join(number(float(end)) for end in ends)
+
+
+def elastic(bound: Bound) -> Ask:
     """Asks for the percent change of the bound per percent change of each quantity."""
     return lambda **values: bound.sensitivity(**values)
 
