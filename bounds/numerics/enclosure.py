@@ -265,7 +265,18 @@ def _steps(function: Callable[[Array], Array]) -> Step:
     return step
 
 
+class NotNegative(sp.Function):
+    """Its argument, of which something else tells that it is not negative."""
+
+    nargs = 1
+
+
+def not_negative(d: Domains, a: Jet) -> Jet:
+    return Jet(Interval(np.maximum(a.value.lo, 0.0), np.maximum(a.value.hi, 0.0)), a.slope)
+
+
 FUNCTIONS: dict[Any, Step] = {
+    NotNegative: not_negative,
     sp.exp: exponential,
     sp.log: logarithm,
     sp.Abs: absolute,

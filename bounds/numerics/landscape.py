@@ -17,6 +17,7 @@ from ..errors import BoundsError
 from ..quantities import CLIENTS, Quantity
 from ..vocabulary import clients
 from . import alike, intervals as iv
+from .declared import Declared
 from .enclosure import Enclosed
 from .intervals import Array, Interval
 from .powers import sharpened
@@ -162,6 +163,14 @@ class Landscape:
     def _sides(self) -> Enclosed:
         return Enclosed(sides_of(self.bound.relations), self.over, self.spread)
 
+    @cached_property
+    def _declared(self) -> Declared:
+        return Declared(self.bound, self.over, self.spread)
+
+    def endless_terms(self) -> list[str]:
+        """The terms for which intervals know no lower end somewhere."""
+        return self._declared.endless(*self.boxes(whole=False))
+
     @property
     def spread(self) -> dict[str, Array]:
         """The numbers, at least one of them over the whole axis, so that sums know its length."""
@@ -183,6 +192,8 @@ class Landscape:
             usable = ~domains.partial[:n] & np.isfinite(slope.lo[:n]) & np.isfinite(slope.hi[:n])
             box = iv.choose(usable, iv.intersect(value.part(slice(n)), sharper), value.part(slice(n)))
         true, false, unknown = self._truth(owner, lo, hi)
+        if (endless := np.isneginf(box.lo) & ~false & ~domains.empty[:n]).any():
+            box.lo[endless] = self._declared.floor(owner[endless], lo[endless], hi[endless])
         return Box(box, slope.part(slice(n)), true & ~domains.partial[:n] & ~unknown, false | domains.empty[:n])
 
     def _truth(self, owner: Array, lo: Array, hi: Array) -> tuple[Array, Array, Array]:

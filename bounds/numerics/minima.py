@@ -163,9 +163,20 @@ def _shortcomings(land: Landscape, found: Valley, chosen: Array) -> list[str]:
     for i in np.flatnonzero(vague):
         reasons[i] = reasons[i] or (
             f"{land.bound.name}: rounding leaves its minimum over {land.over.name} between "
-            f"{found.floor[i]:g} and {found.top[i]:g}, too wide to certify"
+            f"{found.floor[i]:g} and {found.top[i]:g}, too wide to certify{_remedy(land)}"
         )
     return reasons
+
+
+def _remedy(land: Landscape) -> str:
+    """Which terms keep intervals wide, and what to do about them."""
+    over, names = land.over.name, land.endless_terms()
+    signed = [name for name in names if name in land.bound.signed]
+    if signed:
+        return f": nothing says that {signed[0]!r} is not negative; if it is not, take it out of signed="
+    if names:
+        return f": intervals know no end of {names[0]!r}; write it with {over} in one place, or narrow its domain"
+    return f"; write the terms with {over} in fewer places"
 
 
 def _reached(land: Landscape, found: Valley, end: Array) -> Array:
