@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,9 @@ from ..errors import (
 )
 from ..numerics.monotone import is_monotone
 from ..numerics.ranges import bound_range, Range, ranges_of, SilentError
-from .tables import aligned, number, plain
+from .tables import aligned, number, plain, streamed
 from .values import Grid
+from .waiting import watched
 
 EVAL_JSON = """\
 --json prints one object:
@@ -97,7 +99,7 @@ class Evaluation:
         heads = [name for axis in self.axes for name in axis]
         marks = [] if self.holds.all() else [""]
         ends = [] if self.interval is None else ["low", "high"]
-        yield from aligned(self._rows(bool(marks)), [*heads, "value", *ends, *self.terms, *marks])
+        yield from streamed(self._rows(bool(marks)), [*heads, "value", *ends, *self.terms, *marks])
 
     def _rows(self, marked: bool) -> Iterator[list[str]]:
         for index in np.ndindex(self.value.shape):
@@ -191,7 +193,7 @@ def answer(span: Grid, ask: Ask) -> Answers:
     found: list[tuple[str, ...]] = []
     findings = []
     head: tuple[str, ...] = ()
-    for said, values in span.points():
+    for said, values in watched(span.points(), prod(span.shape)):
         place = [_cell(s) for s in said]
         try:
             columns = ask(**values)

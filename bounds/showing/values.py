@@ -15,6 +15,11 @@ from ..quantities import CLIENTS, Quantity
 from ..vocabulary import client_weight, clients
 from .reading import GRAMMAR, MOST_POINTS, parse, parse_number, read, Value
 
+MOST_SWEEPS = 30
+"""Axes of a grid; arrays cannot have more than twice as many."""
+MOST_MEMBERS = 1_000_000_000
+"""Points times clients (or classes): some ten seconds for each term."""
+
 
 @dataclass(frozen=True, eq=False)
 class Grid:
@@ -91,8 +96,7 @@ def _span(bound: Bound, values: Mapping[str, Value], used: Mapping[str, Quantity
         said = ", ".join(f"{name}: {n}" for name, n in lengths.items())
         raise BoundsError(f"--zip pairs sweeps of one length; got {said}")
     count = min(1, len(sweeps)) if paired else len(sweeps)
-    if prod(lengths.values()) > MOST_POINTS and not paired:
-        raise BoundsError(f"the sweeps span {prod(lengths.values())} points; at most {MOST_POINTS} at once")
+    _check_size(lengths, count, values, used)
     arrays = {name: v.numbers for name, v in values.items()}
     for place, (name, numbers) in enumerate(sweeps.items()):
         lead = [1] * count
@@ -102,6 +106,22 @@ def _span(bound: Bound, values: Mapping[str, Value], used: Mapping[str, Quantity
     columns = [{name: numbers.tolist()} for name, numbers in sweeps.items()]
     merged = [{k: v for column in columns for k, v in column.items()}] if paired and columns else columns
     return Grid(bound, arrays, tuple(merged), {name: v.ends for name, v in values.items() if v.ends is not None})
+
+
+def _check_size(
+    lengths: Mapping[str, int], count: int, values: Mapping[str, Value], used: Mapping[str, Quantity]
+) -> None:
+    """Refuse what would take too long, or too much memory, before any of it is made."""
+    if count > MOST_SWEEPS:
+        raise BoundsError(f"{count} sweeps at once are too many; at most {MOST_SWEEPS}")
+    points = max(lengths.values(), default=1) if count == 1 else prod(lengths.values())
+    if points > MOST_POINTS:
+        raise BoundsError(f"the sweeps span {points} points; at most {MOST_POINTS} at once")
+    members = max(
+        (v.numbers.shape[-1] for n, v in values.items() if used[n].card.axis and v.kind != "number"), default=1
+    )
+    if points * members > MOST_MEMBERS:
+        raise BoundsError(f"{points} points of {members} each are too many; at most {MOST_MEMBERS} in all at once")
 
 
 def _sweeps(quantity: Quantity, value: Value) -> bool:

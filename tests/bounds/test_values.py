@@ -272,3 +272,14 @@ def test_an_interval_may_reach_the_end_that_a_domain_leaves_out_and_miss_the_val
     assert grid(shared, read([f"@{file}"])).uncertain == {"smoothness": (low, float("inf"))}
     file.write_text('{"smoothness": 2.5, "local_steps": 3, "_interval": {"smoothness": [0, 3]}}')
     assert grid(shared, read([f"@{file}"])).uncertain == {"smoothness": (0, 3)}
+
+
+def test_grids_that_nobody_could_wait_for_are_refused_before_they_are_made():
+    with pytest.raises(BoundsError, match="500000 points of 3000 each are too many"):
+        grid(listed, read(["smoothness=1:2:500000", "client_weight=uniform", "local_gap=" + "2," * 2999 + "2"]))
+    many = [quantity(f"q{i}", "q", "one of many") for i in range(70)]
+    wide = Bound(name="test.wide", target=reward, terms={"all": sum(many)}, source=Source("test", "wide"))
+    with pytest.raises(BoundsError, match="70 sweeps at once are too many; at most 30"):
+        grid(wide, read([f"q{i}=[3]" for i in range(70)]))
+    together = grid(wide, read([f"q{i}=2,3" for i in range(70)]), paired=True)
+    np.testing.assert_allclose(wide(**together.values), [140, 210])
