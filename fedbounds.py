@@ -53,7 +53,7 @@ def list_(args: argparse.Namespace) -> int:
     from bounds.papers import paper
     from bounds.showing.tables import aligned
 
-    key = paper(args.paper).key if args.paper else None
+    key = None if args.paper is None else paper(args.paper).key
     entries = [e for e in listed() if key in (None, e["paper"])]
     if args.json:
         return _json(entries)
@@ -100,8 +100,7 @@ def minimize(args: argparse.Namespace) -> int:
         return _closed_form(bound, over)
     span = _grid(bound, words, paired=args.zip, free=[over])
     ask, remarks = over_intervals(span, smallest(span.bound, over))
-    _remark(remarks)
-    return _answer(answer(span, ask))
+    return _answer(answer(span, ask), remarks=remarks)
 
 
 def _closed_form(bound: Bound, over: str) -> int:
@@ -127,8 +126,7 @@ def solve(args: argparse.Namespace) -> int:
     span = _grid(bound, words, paired=args.zip, free=[wanted])
     side = "smallest" if args.smallest else "largest"
     ask, remarks = over_intervals(span, solved(span.bound, wanted, parse_number("target", target, ""), side))
-    _remark(remarks)
-    return _answer(answer(span, ask))
+    return _answer(answer(span, ask), remarks=remarks)
 
 
 def plot(args: argparse.Namespace) -> int:
@@ -200,7 +198,8 @@ def _take(key: str, words: Sequence[str]) -> tuple[str, list[str]]:
     return found[0].partition("=")[2], [word for word in words if word != found[0]]
 
 
-def _answer(answers: Any, title: str = "") -> int:
+def _answer(answers: Any, title: str = "", remarks: Iterable[str] = ()) -> int:
+    _remark(remarks)
     lines = answers.lines()
     _print([title, *lines] if title and lines else lines)
     _remark(answers.findings)

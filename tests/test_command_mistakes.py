@@ -126,6 +126,11 @@ def test_a_plot_that_cannot_be_written_leaves_nothing_behind(refused, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["numbers.csv"]
 
 
+def test_a_mistake_of_any_length_is_one_line_that_can_be_read(refused):
+    for words in (["eval", "x" * 9000], ["eval", ONE, "y" * 9000 + "=1"], ["list", "--paper", ""]):
+        assert len(refused(*words)) < 300
+
+
 def a_file(folder: Path, text: str) -> Path:
     file = folder / "own.py"
     file.write_text(text)

@@ -150,6 +150,13 @@ class Landscape:
         nowhere = [w for w, met in zip(words, self.met(owner, lo), strict=True) if not met.any()]
         return nowhere or words
 
+    def speaks(self) -> Array:
+        """Per owner, whether the bound has a value, perhaps an infinite one, on the grid a search starts from."""
+        owner, lo, _ = self.boxes(whole=False)
+        spoken = np.zeros(self.owners, dtype=bool)
+        np.logical_or.at(spoken, owner, ~np.isnan(self.value(owner, lo)))
+        return spoken
+
     # ---- enclosures ----
 
     @cached_property

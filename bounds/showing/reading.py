@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BoundsError, DomainError
+from ..errors import BoundsError, DomainError, shortened
 
 ROUNDING = 1e-9
 """How far, relatively, a value may lie outside of its interval."""
@@ -132,11 +132,6 @@ def _is_zero(text: str) -> bool:
     return not re.search("[1-9]", re.split("e", text, flags=re.IGNORECASE)[0])
 
 
-def shortened(text: str, most: int = 60) -> str:
-    """A text as an error shows it, however long it is."""
-    return text if len(text) <= most else f"{text[: most - 20]}... ({len(text)} characters)"
-
-
 def _shown(item: Any) -> str:
     """A piece of JSON as an error shows it."""
     try:
@@ -224,24 +219,22 @@ def _constants(path: str) -> dict[str, Value]:
         raise BoundsError(f"{path} must hold a JSON object of values by quantity")
     values = {name: _from_json(name, item) for name, item in held.items() if not name.startswith("_")}
     ends = _intervals(path, held.get("_interval", {}))
-    for name in values.keys() & ends.keys():
-        _check_inside(path, name, values[name], ends[name])
+    ends = {name: _shaped(path, name, values[name], ends[name]) for name in values.keys() & ends.keys()}
     return {name: replace(value, optional=True, ends=ends.get(name)) for name, value in values.items()}
 
 
-def _check_inside(path: str, name: str, value: Value, ends: tuple[Any, Any]) -> None:
-    """An interval holds the value that it is the uncertainty of (up to the rounding of what wrote the file)."""
+def _shaped(path: str, name: str, value: Value, ends: tuple[Any, Any]) -> tuple[Any, Any]:
+    """The interval in the shape of one value, which it must hold (up to the rounding of what wrote the file)."""
     low, high = (np.asarray(end, dtype=float) for end in ends)
-    try:
-        slack = ROUNDING * np.abs(value.numbers)
-        inside = bool(np.all((low - slack <= value.numbers) & (value.numbers <= high + slack)))
-    except ValueError:
+    listed = value.numbers.shape[-1:] if value.kind in ("list", "table") else ()
+    if low.ndim and low.shape != listed:
         raise BoundsError(
-            f"{path}: _interval of {name} holds lists of {low.size}; its value has {value.numbers.size}"
-        ) from None
-    if not inside:
-        said = json.dumps(value.numbers.tolist())
-        raise BoundsError(f"{path}: _interval of {name} does not contain its value, {shortened(said)}")
+            f"{path}: _interval of {name} holds lists of {low.size}; its value has {listed[0] if listed else 1}"
+        )
+    slack = ROUNDING * np.abs(value.numbers)
+    if not np.all((low - slack <= value.numbers) & (value.numbers <= high + slack)):
+        raise BoundsError(f"{path}: _interval of {name} does not contain its value, {_shown(value.numbers.tolist())}")
+    return np.broadcast_to(low, listed).tolist(), np.broadcast_to(high, listed).tolist()
 
 
 def _intervals(path: str, held: Any) -> dict[str, tuple[Any, Any]]:

@@ -75,7 +75,7 @@ def grid(bound: Bound, given: Mapping[str, Value], *, paired: bool = False, free
     """Arrays for one bound; ``free`` quantities are left without a value, ``paired`` sweeps move together."""
     bound, given = _special_case(bound, given, set(free))
     used = {q.name: q for q in bound.quantities}
-    if bound.axis == CLIENTS:
+    if bound._evaluator.counts_clients:
         used.setdefault(clients.name, clients)
     for name, value in given.items():
         if name not in used and not value.optional:
@@ -90,6 +90,7 @@ def grid(bound: Bound, given: Mapping[str, Value], *, paired: bool = False, free
 
 
 def _span(bound: Bound, values: Mapping[str, Value], used: Mapping[str, Quantity], paired: bool) -> Grid:
+    _check_lengths(bound, values, used)
     sweeps = {name: v.numbers for name, v in values.items() if _sweeps(used[name], v)}
     lengths = {name: len(numbers) for name, numbers in sweeps.items()}
     if paired and len(set(lengths.values())) > 1:
@@ -105,7 +106,17 @@ def _span(bound: Bound, values: Mapping[str, Value], used: Mapping[str, Quantity
         arrays[name] = numbers.reshape(*lead, *tail)
     columns = [{name: numbers.tolist()} for name, numbers in sweeps.items()]
     merged = [{k: v for column in columns for k, v in column.items()}] if paired and columns else columns
-    return Grid(bound, arrays, tuple(merged), {name: v.ends for name, v in values.items() if v.ends is not None})
+    counted = {clients.name} if bound.axis == CLIENTS else set()  # by the lists: that is certain
+    uncertain = {name: v.ends for name, v in values.items() if v.ends is not None and name not in counted}
+    return Grid(bound, arrays, tuple(merged), uncertain)
+
+
+def _check_lengths(bound: Bound, values: Mapping[str, Value], used: Mapping[str, Quantity]) -> None:
+    """Lists over an axis have one length; a list of one is no number for all."""
+    over = {n: v.numbers.shape[-1] for n, v in values.items() if used[n].card.axis and v.kind in ("list", "table")}
+    if len(set(over.values())) > 1:
+        said = ", ".join(f"{name}: {length}" for name, length in sorted(over.items()))
+        raise DomainError(f"lists over the {bound.axis} must have one length; got {said}")
 
 
 def _check_size(
@@ -144,6 +155,8 @@ def _fitted(quantity: Quantity, value: Value) -> Value:
 def _check_ends(quantity: Quantity, low: Any, high: Any) -> None:
     """An interval stays within the domain; one that is open there may come as near as it likes."""
     domain = quantity.card.domain
+    if domain.simplex:
+        raise DomainError(f"{quantity.name} cannot be uncertain, as it sums to 1; leave its _interval out")
     known = np.asarray([*np.ravel(low), *np.ravel(high)], dtype=float)
     known = known[np.isfinite(known)]
     if ((known < domain.low) | (known > domain.high)).any():
@@ -170,7 +183,8 @@ def _special_case(bound: Bound, given: Mapping[str, Value], free: set[str]) -> t
     swept = clients.name in free or (clients.name in given and given[clients.name].kind != "number")
     if not lists and (uniform or (swept and not weighted)):
         given.pop(client_weight.name, None)
-        return bound.equal_clients(), given
+        alike: Bound = bound._evaluator.special.bound
+        return alike, given
     if uniform and weight is not None:
         size = max(numbers.shape[-1] for numbers in lists)
         given[client_weight.name] = Value("list", np.full(size, 1 / size), weight.optional)

@@ -174,3 +174,8 @@ def test_a_term_that_is_surely_negative_is_not_believed_to_be_nonnegative():
     bound = toy(a / (1 - share**2), -b / (1 - share) ** 2)
     with pytest.raises(NoMinimumError, match=r"keeps falling|too wide"):
         bound.minimize(share, alpha=2.7, gamma=0.4)
+
+
+def test_a_minimum_beyond_floating_point_is_none():
+    with pytest.raises(NoMinimumError, match="beyond floating-point numbers where it is smallest"):
+        toy(a * x, a / x).minimize(x, alpha=1.7e308)

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from bounds import Bound, ClientMean, Condition, quantity, Source
+from bounds import Bound, ClientMean, Condition, get, quantity, Source
 from bounds.domains import COUNT
 from bounds.errors import BoundsError, DomainError, UnknownNameError
 from bounds.showing.values import grid, parse, read
@@ -254,6 +254,8 @@ def test_two_files_that_differ_are_refused_unless_the_command_line_decides(tmp_p
      (2.5, [None, 2.4], "_interval of smoothness does not contain its value, 2.5"),
      ([2.5, 3.5], [2.4, 3.4], r"does not contain its value, \[2\.5, 3\.5\]"),
      ([2.5, 3.5], [[1, 1, 1], [4, 4, 4]], "_interval of smoothness holds lists of 3; its value has 2"),
+     (2.5, [[1], [4]], "_interval of smoothness holds lists of 1; its value has 1"),
+     (2.5, [[], []], "_interval of smoothness holds lists of 0; its value has 1"),
      (2.5, [-1, 3], r"_interval of smoothness must stay > 0; got \[-1, 3\]: mend it, or write null"),
      (2.5, [True, 3], "_interval of smoothness must hold numbers")],
 )  # fmt: skip
@@ -283,3 +285,33 @@ def test_grids_that_nobody_could_wait_for_are_refused_before_they_are_made():
         grid(wide, read([f"q{i}=[3]" for i in range(70)]))
     together = grid(wide, read([f"q{i}=2,3" for i in range(70)]), paired=True)
     np.testing.assert_allclose(wide(**together.values), [140, 210])
+
+
+def test_a_list_of_one_client_stands_for_no_others():
+    with pytest.raises(DomainError, match="lists over the clients must have one length; got client_weight: 2, local_g"):
+        grid(listed, read(["smoothness=2", "client_weight=[.6,.4]", "local_gap=[3]"]))
+
+
+def test_one_interval_for_a_list_is_one_for_each_of_its_numbers(tmp_path):
+    file = tmp_path / "constants.json"
+    file.write_text('{"local_gap": [3, 5], "_interval": {"local_gap": [2, null]}}')
+    span = grid(listed, read([f"@{file}", "smoothness=2", "client_weight=[.6,.4]"]))
+    assert span.uncertain == {"local_gap": ([2, 2], [float("inf")] * 2)}
+
+
+def test_weights_cannot_be_uncertain(tmp_path):
+    file = tmp_path / "constants.json"
+    file.write_text('{"client_weight": [0.6, 0.4], "_interval": {"client_weight": [[0.5, 0.3], [0.7, 0.5]]}}')
+    with pytest.raises(DomainError, match="client_weight cannot be uncertain, as it sums to 1"):
+        grid(listed, read([f"@{file}", "smoothness=2", "local_gap=3"]))
+
+
+def test_the_number_of_alike_clients_limits_a_cohort_also_where_it_cancels():
+    partial = get("fedals.participation_case2")
+    words = ["client_weight=uniform", "smoothness=2", "strong_convexity=.3", "local_gap=.1", "non_iidness=.2"]
+    span = grid(partial, read([*words, "clients=5", "cohort=20"]))
+    with pytest.raises(DomainError, match="cohort must be <= clients; got 20 > 5"):
+        span.bound(**span.values)
+    fine = grid(partial, read([*words, "clients=1e12", "cohort=20"]))
+    assert fine.bound(**fine.values) == pytest.approx(partial(clients=1e12, client_weight=1e-12, smoothness=2,
+        strong_convexity=0.3, local_gap=0.1, non_iidness=0.2, cohort=20))  # fmt: skip
