@@ -27,7 +27,7 @@ quantity=value:
   client_weight=uniform      every client weighs the same
 @file.json alone brings constants: a JSON object of values by quantity. It may hold more than a bound needs (words that
 begin with _ are notes), and quantity=value goes before it. Its note _interval holds [low, high] of uncertain constants
-(null: no end); eval then also prints the interval of the bound.
+(null: no end); eval then also prints the interval of the bound, minimize and solve those of their answers.
 
 For a quantity that varies over clients (or classes) a list runs over them, a list of lists is a sweep, and a number or
 a range holds for all clients alike. For other quantities a list or a range is a sweep. Several sweeps are combined each
