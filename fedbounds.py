@@ -51,7 +51,7 @@ def list_(args: argparse.Namespace) -> int:
     from bounds.papers import paper
     from bounds.showing.tables import aligned
 
-    key = paper(args.paper).key if args.paper else None
+    key = None if args.paper is None else paper(args.paper).key
     entries = [e for e in listed() if key in (None, e["paper"])]
     if args.json:
         return _json(entries)
@@ -89,7 +89,7 @@ def eval_(args: argparse.Namespace) -> int:
 
 
 def minimize(args: argparse.Namespace) -> int:
-    from bounds.showing.answers import answer, smallest
+    from bounds.showing.answers import answer, over_intervals, smallest
     from bounds.showing.loading import load
 
     bound = load(args.name)
@@ -97,8 +97,8 @@ def minimize(args: argparse.Namespace) -> int:
     if not words and any(q.name != over for q in bound.quantities):
         return _closed_form(bound, over)
     span = _grid(bound, words, paired=args.zip, free=[over])
-    _remark(span.remarks())
-    return _answer(answer(span, smallest(span.bound, over)))
+    ask, remarks = over_intervals(span, smallest(span.bound, over))
+    return _answer(answer(span, ask), remarks=remarks)
 
 
 def _closed_form(bound: Bound, over: str) -> int:
@@ -114,7 +114,7 @@ def _closed_form(bound: Bound, over: str) -> int:
 
 
 def solve(args: argparse.Namespace) -> int:
-    from bounds.showing.answers import answer, solved
+    from bounds.showing.answers import answer, over_intervals, solved
     from bounds.showing.loading import load
     from bounds.showing.values import parse_number
 
@@ -123,8 +123,8 @@ def solve(args: argparse.Namespace) -> int:
     target, words = _take("target", words)
     span = _grid(bound, words, paired=args.zip, free=[wanted])
     side = "smallest" if args.smallest else "largest"
-    _remark(span.remarks())
-    return _answer(answer(span, solved(span.bound, wanted, parse_number("target", target, ""), side)))
+    ask, remarks = over_intervals(span, solved(span.bound, wanted, parse_number("target", target, ""), side))
+    return _answer(answer(span, ask), remarks=remarks)
 
 
 def plot(args: argparse.Namespace) -> int:
@@ -140,6 +140,8 @@ def plot(args: argparse.Namespace) -> int:
     quantity, equals, _ = swept.partition("=")
     if not equals:
         raise UsageError(f"x must be QUANTITY=a:b:n; got x={swept}")
+    if args.output == "":
+        raise UsageError("-o needs the name of a file, such as picture.svg")
     from pathlib import Path
 
     from figures import curves
@@ -201,7 +203,8 @@ def _take(key: str, words: Sequence[str]) -> tuple[str, list[str]]:
     return found[0].partition("=")[2], [word for word in words if word != found[0]]
 
 
-def _answer(answers: Any, title: str = "") -> int:
+def _answer(answers: Any, title: str = "", remarks: Iterable[str] = ()) -> int:
+    _remark(remarks)
     lines = answers.lines()
     _print([title, *lines] if title and lines else lines)
     _remark(answers.findings)

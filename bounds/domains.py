@@ -49,7 +49,7 @@ class Domain:
         inside = self.contains(values)
         if not inside.all():
             first = values[~inside].flat[0]
-            raise DomainError(f"{name} must be {self.words if np.isfinite(first) else 'finite'}; got {first:g}")
+            raise DomainError(f"{name} must be {self.words if np.isfinite(first) else 'finite'}; got {exactly(first)}")
         if self.simplex:
             totals = values.sum(axis=-1) if values.ndim else values
             wrong = np.abs(totals - 1.0) > 1e-9
@@ -57,6 +57,12 @@ class Domain:
                 first = np.asarray(totals)[wrong].flat[0]
                 over = values.shape[-1] if values.ndim else 1
                 raise DomainError(f"{name} must sum to 1 over the clients; got a sum of {first:g} over {over} clients")
+
+
+def exactly(value: float) -> str:
+    """A number with as many digits as tell it from its neighbours: 2.0000000001 is not 2."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(float(value))
 
 
 REAL = Domain("a finite real number")

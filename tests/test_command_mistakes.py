@@ -55,7 +55,7 @@ def evaluated(**changes):
         ({"clients": "-3"}, "clients must be a whole number >= 1; got -3"),
         ({"clients": "4"}, "clients must equal the length of the lists over the clients, 3; got 4"),
         ({"smoothness": "1:2"}, "smoothness: a range is a:b:n or a:b:n:log; got '1:2'"),
-        ({"smoothness": "1:2:inf"}, "smoothness: a range has a whole number of points from 1 to 10000000; got 'inf'"),
+        ({"smoothness": "1:2:inf"}, "smoothness: a range has a whole number of points from 1 to 1000000; got 'inf'"),
         ({"smoothness": "1:2:nan"}, "got 'nan'"),
         ({"smoothness": "[" * 5000}, "smoothness: a list is [1,2,3] or [[1,2],[3,4]]"),
         ({"smoothness": "0:2:3:log"}, "of one sign and not 0"),
@@ -113,6 +113,22 @@ def test_a_plot_that_cannot_be_drawn(refused, tmp_path):
     assert "unknown picture format '.xyz'" in refused(
         "plot", ONE, "x=smoothness=1:2:3", *at, "-o", tmp_path / "picture.xyz"
     )
+
+
+def test_a_plot_that_cannot_be_written_leaves_nothing_behind(refused, tmp_path):
+    at = [f"{name}={text}" for name, text in GOOD.items() if name != "smoothness"]
+    plot = ["plot", ONE, "x=smoothness=1:2:3", *at, "-o"]
+    assert "-o needs the name of a file" in refused(*plot, "")
+    assert "/dev/full is not a file" in refused(*plot, "/dev/full")
+    assert "is a folder" in refused(*plot, tmp_path)
+    (tmp_path / "numbers.csv").mkdir()
+    assert "numbers.csv" in refused(*plot, tmp_path / "numbers.svg")
+    assert [path.name for path in tmp_path.iterdir()] == ["numbers.csv"]
+
+
+def test_a_mistake_of_any_length_is_one_line_that_can_be_read(refused):
+    for words in (["eval", "x" * 9000], ["eval", ONE, "y" * 9000 + "=1"], ["list", "--paper", ""]):
+        assert len(refused(*words)) < 300
 
 
 def a_file(folder: Path, text: str) -> Path:

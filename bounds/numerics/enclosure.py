@@ -48,13 +48,17 @@ Step = Callable[..., Jet]
 class Enclosed:
     """``outputs`` with numbers put in for all quantities but ``free`` (None: for all).
 
-    ``numbers`` holds an array (owners, axis) per quantity, with one column where a quantity is shared.
+    ``numbers`` holds an array (owners, axis) per quantity, with one column where a quantity is shared, or an interval
+    of two such arrays.
     """
 
-    def __init__(self, outputs: Sequence[sp.Expr], free: Quantity | None, numbers: Mapping[str, Array]) -> None:
-        self.free, self.numbers = free, numbers
-        self.width = max((a.shape[-1] for a in numbers.values()), default=1)
-        self.owners = max((a.shape[0] for a in numbers.values()), default=1)
+    def __init__(
+        self, outputs: Sequence[sp.Expr], free: Quantity | None, numbers: Mapping[str, Array | Interval]
+    ) -> None:
+        self.free = free
+        self.numbers = {name: a if isinstance(a, Interval) else iv.point(a) for name, a in numbers.items()}
+        self.width = max((a.lo.shape[-1] for a in self.numbers.values()), default=1)
+        self.owners = max((a.lo.shape[0] for a in self.numbers.values()), default=1)
         self.constants: dict[int, Jet] = {}
         self.tape: list[tuple[int, Step, tuple[int, ...]]] = []
         self.slots: dict[sp.Basic, int] = {}
@@ -98,7 +102,7 @@ class Enclosed:
 
     def _leaf(self, e: sp.Basic) -> int:
         slot = self._new()
-        self.constants[slot] = Jet(iv.point(self.numbers[e.name]) if isinstance(e, Quantity) else number(e))
+        self.constants[slot] = Jet(self.numbers[e.name] if isinstance(e, Quantity) else number(e))
         return slot
 
     def _emit(self, step: Step, *args: int) -> int:
@@ -261,7 +265,18 @@ def _steps(function: Callable[[Array], Array]) -> Step:
     return step
 
 
+class NotNegative(sp.Function):
+    """Its argument, of which something else tells that it is not negative."""
+
+    nargs = 1
+
+
+def not_negative(d: Domains, a: Jet) -> Jet:
+    return Jet(Interval(np.maximum(a.value.lo, 0.0), np.maximum(a.value.hi, 0.0)), a.slope)
+
+
 FUNCTIONS: dict[Any, Step] = {
+    NotNegative: not_negative,
     sp.exp: exponential,
     sp.log: logarithm,
     sp.Abs: absolute,

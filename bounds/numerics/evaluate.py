@@ -9,11 +9,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from functools import cached_property, reduce
+from math import prod
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
 
+from ..domains import exactly
 from ..errors import (
     BoundsError,
     DomainError,
@@ -24,11 +26,16 @@ from ..errors import (
     unknown,
 )
 from ..quantities import CLIENTS, Quantity
-from ..vocabulary import clients
+from ..vocabulary import client_weight, clients
+from . import alike
 from .kernel import Arrays, Kernel
 
 if TYPE_CHECKING:
     from ..core import Bound, Condition
+
+
+MOST_NUMBERS = 2**30
+"""Numbers in one answer: 8 GiB."""
 
 
 class Evaluator:
@@ -37,17 +44,23 @@ class Evaluator:
     def __init__(self, bound: Bound) -> None:
         self.bound = bound
         self.names = tuple(q.name for q in bound._all)
+        self.counts_clients = bound.axis == CLIENTS
+        """Whether the number of clients may be said also where the formula does not use it: it limits a cohort."""
         self.shared_target = not bound.axis or not bound.target.card.axis
 
     # ---- the public answers ----
 
     def value(self, values: Mapping[str, Any], outside: bool = False) -> Any:
+        if alike.applies(self.bound, values):
+            return self.special.value(self.for_special(values), outside)
         arrays, shape = self.prepare(values)
         (out,) = self._whole.values(arrays, shape, masked=not outside)
         self._warn(out, arrays, shape, outside)
         return self._finish(out)
 
     def parts(self, values: Mapping[str, Any], outside: bool = False) -> dict[str, Any]:
+        if alike.applies(self.bound, values):
+            return self.special.parts(self.for_special(values), outside)
         arrays, shape = self.prepare(values)
         outs = self._terms.values(arrays, shape)
         if not outside:
@@ -58,11 +71,16 @@ class Evaluator:
         return {name: self._finish(out) for name, out in zip(self.bound.terms, outs, strict=True)}
 
     def holds(self, values: Mapping[str, Any]) -> Any:
+        if alike.applies(self.bound, values):
+            return self.special.holds(self.for_special(values))
         arrays, shape = self.prepare(values)
         met = self._conditions.met(arrays, shape)
         return self._finish(np.logical_and.reduce(met) if met else np.ones(self._conditions.shape(shape), dtype=bool))
 
     def failed(self, values: Mapping[str, Any]) -> tuple[Condition, ...]:
+        if alike.applies(self.bound, values):
+            words = {c.words for c in self.special.failed(self.for_special(values))}
+            return tuple(c for c in self.bound.numeric_conditions if c.words in words)
         arrays, shape = self.prepare(values)
         met = self._conditions.met(arrays, shape)
         return tuple(c for c, where in zip(self.bound.numeric_conditions, met, strict=True) if not where.all())
@@ -75,6 +93,8 @@ class Evaluator:
         kernel = self._whole
 
         def evaluate(**values: Any) -> Any:
+            if alike.applies(self.bound, values):
+                return self.special.compiled(backend)(**self.for_special(values))
             arrays, shape = self._shape(
                 {k: np.asarray(v, dtype=float) for k, v in {**self.bound.given, **values}.items()}
             )
@@ -102,6 +122,20 @@ class Evaluator:
             return total[..., 0] if self.bound.axis and self.shared_target else total
 
         return evaluate
+
+    # ---- clients that are all alike ----
+
+    @cached_property
+    def special(self) -> Evaluator:
+        """The evaluator for so many equal clients, which no array of them is made for."""
+        evaluator: Evaluator = alike.special_form(self.bound)._evaluator
+        evaluator.counts_clients = True
+        return evaluator
+
+    def for_special(self, values: Mapping[str, Any], free: str = "") -> dict[str, Any]:
+        """``values`` as ``special`` takes them, once it is sure that nothing but ``free`` is missing."""
+        self._check_names({**self.bound.given, **values}, values, free)
+        return alike.special_values(self.bound, values)
 
     # ---- generated code, built on first use ----
 
@@ -135,12 +169,17 @@ class Evaluator:
         merged = {**self.bound.given, **values}
         self._check_names(merged, values, free)
         cards = {q.name: q for q in self.bound._all}
-        if self.bound.axis == CLIENTS:
+        if self.counts_clients:
             cards.setdefault(clients.name, clients)
         arrays = {name: _numbers(name, value) for name, value in merged.items()}
+        listed = any(n == client_weight.name or (cards[n].card.axis and a.ndim) for n, a in arrays.items())
+        counted = listed or clients.name in arrays
+        whole = {n: a for n, a in arrays.items() if not cards[n].card.domain.simplex}
         arrays, shape = self._shape(arrays)
-        for name, array in arrays.items():
-            cards[name].card.domain.check(name, _with_axis(array, shape) if cards[name].card.axis else array)
+        for name, array in {**arrays, **whole}.items():  # as given: not once more for every client
+            cards[name].card.domain.check(name, array)
+        if counted and self.bound.axis == CLIENTS:  # also known to the quantities that it limits, such as a cohort
+            arrays.setdefault(clients.name, np.array([float(shape[-1])]))
         self._check_pairs(arrays, cards)
         return arrays, shape
 
@@ -153,7 +192,7 @@ class Evaluator:
                 card.domain.check(name, array)
 
     def _check_names(self, merged: Mapping[str, Any], values: Mapping[str, Any], free: str = "") -> None:
-        extra = {clients.name} if self.bound.axis == CLIENTS else set()
+        extra = {clients.name} if self.counts_clients else set()
         for name in values:
             if name not in self.names and name not in extra:
                 raise unknown(f"quantity of {self.bound.name}", name, self.names)
@@ -166,7 +205,7 @@ class Evaluator:
     def _shape(self, arrays: Any, broadcast: Callable[..., Any] = np.broadcast_to) -> tuple[Any, tuple[int, ...]]:
         """Give every array the trailing axis (length one for shared quantities) and find the common shape."""
         if not self.bound.axis:
-            return arrays, _broadcast({n: a.shape for n, a in arrays.items()})
+            return arrays, self._of_a_size(_broadcast({n: a.shape for n, a in arrays.items()}))
         over = {q.name for q in self.bound._all if q.card.axis}
         count = arrays.get(clients.name) if self.bound.axis == CLIENTS else None
         lengths = {n: a.shape[-1] for n, a in arrays.items() if n in over and a.ndim}
@@ -179,7 +218,17 @@ class Evaluator:
         if clients.name not in self.names:
             arrays = {n: a for n, a in arrays.items() if n != clients.name}
         full = {n: broadcast(a, (*a.shape[:-1], length)) if n in over else a[..., None] for n, a in arrays.items()}
-        return full, (*_broadcast({n: a.shape[:-1] for n, a in full.items()}), length)
+        return full, self._of_a_size((*_broadcast({n: a.shape[:-1] for n, a in full.items()}), length))
+
+    def _of_a_size(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape, unless no memory would hold the answers: refused before any array is made for them."""
+        numbers = prod(shape if self.bound.target.card.axis or not self.bound.axis else shape[:-1])
+        if numbers > MOST_NUMBERS:
+            raise BoundsError(
+                f"{self.bound.name}: an answer of {numbers:.3g} numbers takes {numbers / 2**27:.3g} GiB; give fewer "
+                f"points or clients, at most {MOST_NUMBERS} numbers at once"
+            )
+        return shape
 
     def _check_pairs(self, arrays: Arrays, cards: Mapping[str, Quantity]) -> None:
         for name, array in arrays.items():
@@ -188,9 +237,8 @@ class Evaluator:
                 continue
             small, large = np.broadcast_arrays(array, arrays[limit.name])
             if (wrong := small > large).any():
-                raise DomainError(
-                    f"{name} must be <= {limit.name}; got {small[wrong].flat[0]:g} > {large[wrong].flat[0]:g}"
-                )
+                least, most = exactly(small[wrong].flat[0]), exactly(large[wrong].flat[0])
+                raise DomainError(f"{name} must be <= {limit.name}; got {least} > {most}")
 
     # ---- looking at the results ----
 
@@ -249,10 +297,6 @@ def _agree(count: Any, length: int, lists: bool, axis: str) -> int:
     if len(counts) > 1 or (lists and length not in (1, said)):
         raise DomainError(f"clients must equal the length of the lists over the {axis}, {length}; got {counts[-1]:g}")
     return said
-
-
-def _with_axis(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    return np.broadcast_to(array, (*array.shape[:-1], shape[-1]))
 
 
 def _broadcast(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:

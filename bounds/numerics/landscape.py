@@ -16,7 +16,8 @@ import sympy as sp
 from ..errors import BoundsError
 from ..quantities import CLIENTS, Quantity
 from ..vocabulary import clients
-from . import intervals as iv
+from . import alike, intervals as iv
+from .declared import Declared
 from .enclosure import Enclosed
 from .intervals import Array, Interval
 from .powers import sharpened
@@ -55,6 +56,9 @@ class Landscape:
     """``bound`` as a function of ``over`` with all else given by ``values``."""
 
     def __init__(self, bound: Bound, over: Quantity, values: Mapping[str, Any]) -> None:
+        if alike.applies(bound, values):
+            values = bound._evaluator.for_special(values, over.name)
+            bound = bound._evaluator.special.bound
         self.bound, self.over = bound, over
         self.evaluator = bound._evaluator
         if not self.evaluator.shared_target:
@@ -146,6 +150,13 @@ class Landscape:
         nowhere = [w for w, met in zip(words, self.met(owner, lo), strict=True) if not met.any()]
         return nowhere or words
 
+    def speaks(self) -> Array:
+        """Per owner, whether the bound has a value, perhaps an infinite one, on the grid a search starts from."""
+        owner, lo, _ = self.boxes(whole=False)
+        spoken = np.zeros(self.owners, dtype=bool)
+        np.logical_or.at(spoken, owner, ~np.isnan(self.value(owner, lo)))
+        return spoken
+
     # ---- enclosures ----
 
     @cached_property
@@ -158,6 +169,14 @@ class Landscape:
     @cached_property
     def _sides(self) -> Enclosed:
         return Enclosed(sides_of(self.bound.relations), self.over, self.spread)
+
+    @cached_property
+    def _declared(self) -> Declared:
+        return Declared(self.bound, self.over, self.spread)
+
+    def endless_terms(self) -> list[str]:
+        """The terms for which intervals know no lower end somewhere."""
+        return self._declared.endless(*self.boxes(whole=False))
 
     @property
     def spread(self) -> dict[str, Array]:
@@ -180,6 +199,8 @@ class Landscape:
             usable = ~domains.partial[:n] & np.isfinite(slope.lo[:n]) & np.isfinite(slope.hi[:n])
             box = iv.choose(usable, iv.intersect(value.part(slice(n)), sharper), value.part(slice(n)))
         true, false, unknown = self._truth(owner, lo, hi)
+        if (endless := np.isneginf(box.lo) & ~false & ~domains.empty[:n]).any():
+            box.lo[endless] = self._declared.floor(owner[endless], lo[endless], hi[endless])
         return Box(box, slope.part(slice(n)), true & ~domains.partial[:n] & ~unknown, false | domains.empty[:n])
 
     def _truth(self, owner: Array, lo: Array, hi: Array) -> tuple[Array, Array, Array]:

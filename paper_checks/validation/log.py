@@ -18,6 +18,7 @@ import numpy as np
 from bounds.core import Bound
 from bounds.errors import BoundsError
 from bounds.quantities import CLIENTS
+from bounds.showing.files import content
 from bounds.showing.usage import Parser
 from bounds.showing.values import grid, read, Value
 from empirics.constants import intervals
