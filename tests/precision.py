@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from functools import cache
 from typing import Any, NamedTuple
@@ -11,7 +12,8 @@ import numpy as np
 import sympy as sp
 
 from bounds import Bound, Quantity
-from bounds.errors import UnderflowWarning, UnsettledWarning
+from bounds.errors import DomainError, UnderflowWarning, UnsettledWarning
+from bounds.numerics.codegen import generate
 from bounds.operators import bind, varies
 
 mp = mpmath.mp
@@ -20,7 +22,7 @@ ENOUGH = 1e-9
 EQUAL = 1e-11
 """Sides of a condition nearer than this, relatively, are equal up to rounding: either answer is right."""
 MOST = mpmath.mpf(float(np.finfo(float).max))
-REGIMES = {"tiny": (-150, -50), "huge": (50, 150), "wide": (-150, 150), "mild": (-6, 6), "near": (-1, 1)}
+REGIMES = {"tiny": (-150, -50), "huge": (50, 150), "wide": (-150, 150), "mild": (-6, 6), "border": (-1, 1)}
 Points = dict[str, np.ndarray]
 
 
@@ -28,8 +30,8 @@ Points = dict[str, np.ndarray]
 
 
 def points(bound: Bound, count: int, regime: str, rng: np.random.Generator) -> Points:
-    """Points of the domain, lists over an axis as rows; in ``border`` a point of ``near`` is moved onto a condition."""
-    low, high = REGIMES["near" if regime == "border" else regime]
+    """Points of the domain, lists over an axis as rows; in ``border`` moved onto the border of a condition."""
+    low, high = REGIMES[regime]
     values: Points = {}
     for q in sorted(bound.quantities, key=lambda q: (q.card.at_most is not None, q.name)):
         tied = q.name == bound.axis and any(other.card.axis for other in bound.quantities)
@@ -69,37 +71,33 @@ def _drawn(q: Quantity, shape: tuple[int, ...], low: float, high: float, rng: np
 
 
 def _onto(bound: Bound, relation: sp.Basic, values: Points, rng: np.random.Generator) -> None:
-    """Scale one quantity of a relation, by steps of its own power, until the sides are equal but for ten roundings."""
+    """Scale one quantity of a relation until its sides are equal, or off by up to a few thousand roundings."""
     movable = [
         q for q in bound.quantities
         if q in relation.free_symbols and not q.card.axis and not q.card.domain.whole and q.name != bound.axis
     ]  # fmt: skip
     if not movable or not relation.is_Relational:
         return
-    q = movable[rng.integers(len(movable))]
-    sides = bound.fix()._evaluator  # the arguments' shapes only
-    del sides
-    code = sp.lambdify([s for s in bound.quantities], [relation.lhs, relation.rhs], "numpy") if not bound.axis else None
-    if code is None:
-        return
-    moved = values[q.name].copy()
+    name = movable[rng.integers(len(movable))].name
+    code = generate(tuple(values), [relation.lhs, relation.rhs])
+
+    def apart(x: np.ndarray) -> np.ndarray:
+        left, right = code(*[(x if n == name else a).T for n, a in values.items()])
+        off = np.log(left) - np.log(right)
+        return np.asarray(np.broadcast_to(off, (MEMBERS if bound.axis else 1, len(x)))[0])
+
+    x = values[name]
     with np.errstate(all="ignore"):
-        for _ in range(40):
-            a, b = (np.broadcast_to(s, moved.shape) for s in code(*[moved if s == q else values[s.name] for s in bound.quantities]))
-            step = np.where((a > 0) & (b > 0), (b / a) ** 0.25, 1.0)
-            tried = moved * step
-            a2, b2 = (np.broadcast_to(s, moved.shape) for s in code(*[tried if s == q else values[s.name] for s in bound.quantities]))
-            nearer = np.abs(np.log(np.abs(a2 / b2))) < np.abs(np.log(np.abs(a / b)))
-            moved = np.where(nearer & np.isfinite(tried), tried, moved)
-    moved = moved * (1 + rng.integers(-4, 5, moved.shape) * 2.0 ** rng.integers(-53, -40, moved.shape))
-    limit = q.card.at_most
-    fits = q.card.domain.contains(moved)
-    if limit is not None and limit.name in values:
-        fits &= moved <= values[limit.name]
-    for other in bound.quantities:
-        if other.card.at_most is not None and other.card.at_most.name == q.name:
-            fits &= moved >= values[other.name]
-    values[q.name] = np.where(fits, moved, values[q.name])
+        for _ in range(60):
+            off = apart(x)
+            tries = [x * np.exp(np.clip(power * off, -3, 3)) for power in (-1, 1, -0.5, 0.5, -0.25, 0.25, -0.05, 0.05)]
+            gaps = np.array([np.abs(apart(t)) for t in (x, *tries)])
+            x = np.choose(np.argmin(np.where(np.isnan(gaps), np.inf, gaps), axis=0), [x, *tries])
+    x = x * (1 + rng.integers(-4, 5, x.shape) * 2.0 ** rng.integers(-53, -40, x.shape))
+    with contextlib.suppress(DomainError), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        bound.holds(**{**values, name: x})
+        values[name] = x
 
 
 # ---- the reference ----
@@ -116,7 +114,7 @@ class Exact(NamedTuple):
 
 
 @cache
-def _code(bound: Bound) -> tuple[list[str], Any, list[int], int]:
+def _code(bound: Bound) -> tuple[Any, list[int], int]:
     """Terms and sides of conditions, opened into plain sums over three members, as a function of mpmath numbers."""
     names: list[str] = []
     put: dict[Quantity, Any] = {}
@@ -140,7 +138,7 @@ def _code(bound: Bound) -> tuple[list[str], Any, list[int], int]:
         counts.append(each)
         for side in (relation.lhs, relation.rhs):
             outputs += opened(side, each)
-    return names, sp.lambdify([sp.Symbol(n) for n in names], outputs, "mpmath", cse=True), counts, members
+    return sp.lambdify([sp.Symbol(n) for n in names], outputs, "mpmath", cse=True), counts, members
 
 
 COMPARE = {"<=": mp.mpf.__le__, "<": mp.mpf.__lt__, ">=": mp.mpf.__ge__, ">": mp.mpf.__gt__, "==": mp.mpf.__eq__}
@@ -148,7 +146,7 @@ COMPARE = {"<=": mp.mpf.__le__, "<": mp.mpf.__lt__, ">=": mp.mpf.__ge__, ">": mp
 
 def exact(bound: Bound, point: dict[str, Any]) -> Exact | None:
     """The reference at a point; None where the formula divides by zero."""
-    names, code, counts, members = _code(bound)
+    code, counts, members = _code(bound)
     numbers = []
     for q in bound._all:
         value = np.atleast_1d(np.asarray(point[q.name], dtype=float))
@@ -174,7 +172,7 @@ def exact(bound: Bound, point: dict[str, Any]) -> Exact | None:
 
 def _real(x: Any) -> Any:
     x = mp.mpmathify(x)
-    return None if isinstance(x, mpmath.mpc) and x.imag != 0 or not mp.isfinite(x) else mp.re(x)
+    return None if isinstance(x, mpmath.mpc) or not mp.isfinite(x) else x
 
 
 def wrong(shown: float, true: Any) -> str:
@@ -202,7 +200,8 @@ def flaws(bound: Bound, there: Points, which: range) -> list[str]:
         true = exact(bound, point)
         if true is None:
             continue
-        said = _said(bound, true, *(_at(a, i) for a in (value, formula, holds)), {n: _at(a, i) for n, a in parts.items()})
+        shown = {n: _at(a, i) for n, a in parts.items()}
+        said = _said(bound, true, *(_at(a, i) for a in (value, formula, holds)), shown)
         if said and not _warned(bound, point):
             found += [f"{bound.name}: {s} at {point}" for s in said]
     return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
@@ -48,7 +48,7 @@ class Evaluator:
         arrays, shape = self.prepare(values)
         settled = self._whole.values(arrays, shape, masked=not outside)
         (out,) = settled.arrays
-        self._warn(out, arrays, shape, outside)
+        self._warn(settled, arrays, shape, outside)
         self._warn_of(settled)
         return self._finish(out)
 
@@ -65,8 +65,7 @@ class Evaluator:
         arrays, shape = self.prepare(values)
         settled = self._conditions.met(arrays, shape)
         self._warn_of(settled)
-        plain = np.ones(self._conditions.plain.shape(shape), dtype=bool)
-        return self._finish(np.logical_and.reduce(settled.arrays) if settled.arrays else plain)
+        return self._finish(settled.speaks)
 
     def failed(self, values: Mapping[str, Any]) -> tuple[Condition, ...]:
         arrays, shape = self.prepare(values)
@@ -206,19 +205,20 @@ class Evaluator:
             out = out[..., 0]
         return out if out.ndim else out.item()
 
-    def _warn(self, out: np.ndarray, arrays: Arrays, shape: tuple[int, ...], outside: bool) -> None:
+    def _warn(self, settled: Settled, arrays: Arrays, shape: tuple[int, ...], outside: bool) -> None:
+        (out,) = settled.arrays
         infinite, silent = np.isinf(out), np.isnan(out) & (not outside)
         if not infinite.any() and not silent.any():
             return
-        met = self._conditions.met(arrays, shape).arrays if silent.any() else []
         if infinite.any():
             guilty = self._terms_that_are(np.isinf, arrays, shape)
             warnings.warn(f"{self.bound.name}: infinite in {guilty}", TermOverflowWarning, stacklevel=4)
-        elif reduce(np.logical_and, met, silent).any():
+        elif (silent & settled.speaks).any():
             guilty = self._terms_that_are(np.isnan, arrays, shape)
             said = f"{self.bound.name} has no real value in {guilty}, though its conditions hold there"
             warnings.warn(said, UndefinedValueWarning, stacklevel=4)
         elif silent.all():
+            met = self._conditions.met(arrays, shape).arrays
             failed = [c.words for c, where in zip(self.bound.numeric_conditions, met, strict=True) if not where.all()]
             warnings.warn(
                 f"{self.bound.name} is silent here: needs {'; '.join(failed)}", OutsideConditionsWarning, stacklevel=4

@@ -1,7 +1,7 @@
 """Values that plain floating point may get wrong, found and evaluated again; all others stay as they are.
 
-Four steps, each for the points that the one before could not clear: ``magnitudes`` for a whole sweep at once, its guards
-point by point, an enclosure in interval arithmetic, and as many digits as it takes.
+Four steps, each for the points that the one before could not clear: ``magnitudes`` for a whole sweep at once, its
+guards point by point, an enclosure in interval arithmetic, and as many digits as it takes.
 """
 
 from __future__ import annotations
@@ -36,10 +36,11 @@ NORMAL = float(np.finfo(float).tiny)
 
 
 class Settled(NamedTuple):
-    """Arrays of values; whether one of them is too small for all the digits of a float, and at how many points values or
-    conditions were left to floating point although it may be wrong."""
+    """Arrays of values, or one for each relation, and where all relations hold; whether a value is too small for all
+    the digits of a float, and at how many points floating point was left to decide although it may be wrong."""
 
     arrays: list[np.ndarray]
+    speaks: np.ndarray
     tiny: bool = False
     unsettled: int = 0
 
@@ -61,10 +62,11 @@ class Settling:
 
     def values(self, arrays: Arrays, shape: tuple[int, ...], masked: bool = True) -> Settled:
         """The values, NaN where a relation fails unless ``masked`` is off."""
-        found = self.plain.values(arrays, shape, masked)
+        speaks = np.ones(self.plain.shape(shape), dtype=bool)
+        found = self.plain.values(arrays, shape, masked, speaks)
         points = self._in_doubt(arrays, shape)
         if not points.size:
-            return Settled(found)
+            return Settled(found, speaks)
         rows, width = self._rows(arrays, shape, points), shape[-1] if self.axis else 1
         again = Again(self, rows, width, len(points))
         met = np.logical_and.reduce(again.met()) if self.relations and masked else np.ones(len(points), dtype=bool)
@@ -72,18 +74,21 @@ class Settling:
         for out, value in zip(found, values, strict=True):
             flat = out.reshape(-1, out.shape[-1] if self.axis else 1)  # contiguous: a view
             flat[points] = np.where(met[:, None], value, np.nan)
-        return Settled(found, again.tiny, again.unsettled)
+        speaks.reshape(-1)[points] = met
+        return Settled(found, speaks, again.tiny, again.unsettled)
 
     def met(self, arrays: Arrays, shape: tuple[int, ...]) -> Settled:
         """Where each relation holds."""
         found = self.plain.met(arrays, shape)
         points = self._in_doubt(arrays, shape) if self.relations else np.zeros(0, dtype=int)
-        if not points.size:
-            return Settled(found)
-        again = Again(self, self._rows(arrays, shape, points), shape[-1] if self.axis else 1, len(points))
-        for out, holds in zip(found, again.met(), strict=True):
-            out.reshape(-1)[points] = holds
-        return Settled(found, False, again.unsettled)
+        unsettled = 0
+        if points.size:
+            again = Again(self, self._rows(arrays, shape, points), shape[-1] if self.axis else 1, len(points))
+            for out, holds in zip(found, again.met(), strict=True):
+                out.reshape(-1)[points] = holds
+            unsettled = again.unsettled
+        everywhere = np.ones(self.plain.shape(shape), dtype=bool)
+        return Settled(found, reduce(np.logical_and, found, everywhere), unsettled=unsettled)
 
     # ---- which points ----
 
@@ -162,7 +167,7 @@ class Again:
         plain = [p.copy() for p in self._plain_values()]
         sure = np.ones((self.count,), dtype=bool)
         sure[points] = self._near(plain, points)
-        for point in np.flatnonzero(~sure):
+        for point in np.flatnonzero(~sure).tolist():
             found = self._exact(self.settling.digits, point)
             if found is None:
                 continue
@@ -214,7 +219,7 @@ class Again:
             known = ~partial & (yes | no)
             holds[part] = np.where(known, yes, plain[part])
             known |= ~partial & reduce(np.logical_and, [_is_tight(side).all(axis=-1) for side in sides])
-            for point in part[~known]:
+            for point in part[~known].tolist():
                 found = self._exact(self.settling.side_digits[number], point)
                 if found is not None:
                     holds[point] = all(found[1][0])
@@ -225,11 +230,11 @@ class Again:
     def _exact(self, digits: Digits, point: int) -> tuple[list[list[object]], list[list[bool]]] | None:
         self.spent += 1
         if self.spent > MOST:
-            self.left.add(int(point))
+            self.left.add(point)
             return None
-        values, met, settled = digits.at({n: a[min(point, len(a) - 1)].tolist() for n, a in self.rows.items()}, self.width)
+        values, met, settled = digits.at({n: a[point].tolist() for n, a in self.rows.items()}, self.width)
         if not settled:
-            self.left.add(int(point))
+            self.left.add(point)
         return values, met
 
 
@@ -238,13 +243,16 @@ def _is_near(value: np.ndarray, box: iv.Interval) -> np.ndarray:
         most = np.maximum(np.abs(box.lo - value), np.abs(box.hi - value))
         near = np.isfinite(value) & (np.abs(value) >= NORMAL) & (most <= CLOSE * np.abs(value))
         zero = (value == 0) & (box.lo == 0) & (box.hi == 0)
-        beyond = (value == np.inf) & (box.lo >= iv.MAX * (1 - CLOSE)) | (value == -np.inf) & (box.hi <= -iv.MAX * (1 - CLOSE))
+        beyond = (value == np.inf) & (box.lo >= iv.MAX * (1 - CLOSE)) | (value == -np.inf) & (
+            box.hi <= -iv.MAX * (1 - CLOSE)
+        )
     return near | zero | beyond
 
 
 def _is_tight(box: iv.Interval) -> np.ndarray:
     with np.errstate(all="ignore"):
-        return box.hi - box.lo <= SAME * np.maximum(np.abs(box.lo), np.abs(box.hi))
+        wide = box.hi - box.lo
+        return np.isfinite(wide) & (wide <= SAME * np.maximum(np.abs(box.lo), np.abs(box.hi)))
 
 
 __all__ = ["Settled", "Settling"]
