@@ -261,8 +261,8 @@ SCHEDULES: dict[str, Schedule] = {
             sp.Max(1, RoundUp(K_0 * sp.cbrt(F_r / F_0))),
             eta_0,
             "eq. (13) and Table 3, K_r-error",
-            "The print has no lower limit of 1 (decaying_k.schedule_k_error_steps_printed), which matters only where the "
-            "loss is 0.",
+            "The print has no lower limit of 1, which matters only where the loss is 0: "
+            "decaying_k.schedule_k_error_steps_printed.",
         ),
         Schedule(
             "k_step",

@@ -33,15 +33,6 @@ def test_no_number_is_wrong_and_no_condition_misjudged_in_any_regime(name):
     assert not found(name, REGIMES, 12, seed=1000 + len(name))
 
 
-def test_plain_floating_point_would_be_found_out(monkeypatch):
-    """The check above can fail: without the second look it finds zeros, infinities and wrong conditions."""
-    monkeypatch.setattr(settling.Settling, "_in_doubt", lambda self, arrays, shape: np.zeros(0, dtype=int))
-    names = ("fedcog.corollary", "fedcog.theorem", "fedcog.mean_gradient_drift", "fedals.gaussian_mean_non_iidness")
-    words = " ".join(flaw for name in names for flaw in found(name, ("wide", "border"), 12, seed=3))
-    for word in (" 0.0 for", "inf for", "nan for", "conditions said"):
-        assert word in words
-
-
 # ---- cancellation ----
 
 
@@ -123,6 +114,26 @@ def test_beyond_what_is_looked_at_again_a_warning_says_so(monkeypatch):
     monkeypatch.setattr(settling, "MOST", 3)
     with pytest.warns(UnsettledWarning, match="own.bound: rounding may have spoilt the result at 2 points"):
         own(a * b - c)(a=0.7, b=1.3, c=np.full(5, 0.7 * 1.3))
+
+
+# ---- the check itself ----
+
+
+@pytest.mark.parametrize(
+    ("bound", "point", "words"),
+    [
+        (own(a * b - c / 3), (0.7, 1.3, 0.7 * 1.3 * 3), "formula"),
+        (own(a**2 * b), (1e-170, 1e300, 0.9), "formula 0.0 for 1.0"),
+        (own(a**2 / b), (1e170, 1e300, 0.9), "formula inf for 1.0"),
+        (own(sp.exp(a) / (1 + sp.exp(a))), (1234.5, 0.3, 0.9), "formula nan for 1.0"),
+        (own(c, a**2 * b**2 * c <= 1), (1e-200, 1e200, 0.9), "conditions said to be False are True"),
+    ],
+)
+def test_plain_floating_point_would_be_found_out(bound, point, words, monkeypatch):
+    there = {q.name: np.array([point["abc".index(q.name)]]) for q in bound.quantities}
+    assert not flaws(bound, there, range(1))
+    monkeypatch.setattr(settling.Settling, "_in_doubt", lambda self, arrays, shape: np.zeros(0, dtype=int))
+    assert words in flaws(bound, there, range(1))[0]
 
 
 # ---- ordinary points ----
