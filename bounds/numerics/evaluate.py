@@ -1,4 +1,5 @@
-"""Evaluation: arguments are checked once, formulas run as generated NumPy (or torch) code in cache-sized blocks.
+"""Evaluation: arguments are checked once, formulas run as generated NumPy (or torch) code in cache-sized blocks, and
+points where floating point may be wrong are looked at again (``settling``).
 
 The axis a quantity varies over is the last array axis. Inside the generated code every array carries it (length one for
 shared quantities), reductions keep it, and it is dropped at the end: sweeps and client lists just broadcast.
