@@ -49,6 +49,14 @@ class UndefinedValueWarning(UserWarning):
     """The conditions hold, but the formula has no real value: a root of a negative number, infinity over infinity."""
 
 
+class UnderflowWarning(UserWarning):
+    """A value is not zero but too small for a float with all its digits."""
+
+
+class UnsettledWarning(UserWarning):
+    """Rounding may have spoilt a value or a condition, at more points than are looked at again or beyond repair."""
+
+
 def shortened(text: str, most: int = 60) -> str:
     """A text as an error shows it, however long it is."""
     return text if len(text) <= most else f"{text[: most - 20]}... ({len(text)} characters)"

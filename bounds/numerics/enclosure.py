@@ -21,6 +21,7 @@ from ..quantities import Quantity
 from . import intervals as iv
 from .intervals import Array, Interval
 from .rounding import round_up, RoundUp
+from .stable import LogRatio, stable
 
 
 class Jet(NamedTuple):
@@ -64,7 +65,7 @@ class Enclosed:
         self.slots: dict[sp.Basic, int] = {}
         self.domains = Domains(np.zeros(self.owners, dtype=bool), np.zeros(self.owners, dtype=bool))
         with np.errstate(all="ignore"):
-            self.outputs = [self._slot(write_out_means(o)) for o in outputs]
+            self.outputs = [self._slot(stable(write_out_means(o))) for o in outputs]
         self.live = {i for _, _, args in self.tape for i in args} | set(self.outputs)
 
     def run(self, box: Interval, seed: Interval | None, owner: Array | None) -> tuple[list[Jet], Domains]:
@@ -136,11 +137,6 @@ class Enclosed:
             return self._emit(lambda d, a: whole_power(d, a, n), self._slot(base))
         if exponent == sp.Rational(1, 2):
             return self._emit(square_root, self._slot(base))
-        shift, factor = base - 1, exponent * (base - 1)
-        if self.free in exponent.free_symbols and self.free not in factor.free_symbols:
-            # (1 + u)^(c/u) = exp(c log(1+u)/u): the quotient is smooth where u passes through 0.
-            ratio = self._emit(log_ratio, self._slot(shift))
-            return self._emit(exponential, self._emit(multiply, self._slot(factor), ratio))
         if not exponent.is_number and base.is_positive:
             return self._emit(exponential, self._emit(multiply, self._slot(exponent), self._log(base)))
         return self._emit(real_power, self._slot(base), self._slot(exponent))
@@ -246,7 +242,7 @@ def logarithm(d: Domains, a: Jet) -> Jet:
 
 
 def log_ratio(d: Domains, a: Jet) -> Jet:
-    d.need((a.value.hi >= -1) & ((a.value.lo != 0) | (a.value.hi != 0)), a.value.lo > -1)
+    d.need(a.value.hi >= -1, a.value.lo > -1)
     value = iv.log_ratio(a.value)
     return Jet(value, None if a.slope is None else iv.multiply(a.slope, iv.log_ratio_slope(a.value)))
 
@@ -282,6 +278,7 @@ FUNCTIONS: dict[Any, Step] = {
     sp.Abs: absolute,
     sp.ceiling: _steps(np.ceil),
     RoundUp: _steps(round_up),
+    LogRatio: log_ratio,
     sp.floor: _steps(np.floor),
 }
 

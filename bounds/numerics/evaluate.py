@@ -1,4 +1,5 @@
-"""Evaluation: arguments are checked once, formulas run as generated NumPy (or torch) code in cache-sized blocks.
+"""Evaluation: arguments are checked once, formulas run as generated NumPy (or torch) code in cache-sized blocks, and
+points where floating point may be wrong are looked at again (``settling``).
 
 The axis a quantity varies over is the last array axis. Inside the generated code every array carries it (length one for
 shared quantities), reductions keep it, and it is dropped at the end: sweeps and client lists just broadcast.
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from functools import cached_property, reduce
+from functools import cached_property
 from math import prod
 from typing import Any, TYPE_CHECKING
 
@@ -23,12 +24,15 @@ from ..errors import (
     OutsideConditionsWarning,
     TermOverflowWarning,
     UndefinedValueWarning,
+    UnderflowWarning,
     unknown,
+    UnsettledWarning,
 )
 from ..quantities import CLIENTS, Quantity
 from ..vocabulary import client_weight, clients
 from . import alike
-from .kernel import Arrays, Kernel
+from .kernel import Arrays
+from .settling import Settled, Settling
 
 if TYPE_CHECKING:
     from ..core import Bound, Condition
@@ -54,35 +58,37 @@ class Evaluator:
         if alike.applies(self.bound, values):
             return self.special.value(self.for_special(values), outside)
         arrays, shape = self.prepare(values)
-        (out,) = self._whole.values(arrays, shape, masked=not outside)
-        self._warn(out, arrays, shape, outside)
+        settled = self._whole.values(arrays, shape, masked=not outside)
+        (out,) = settled.arrays
+        self._warn(settled, arrays, shape, outside)
+        self._warn_of(settled)
         return self._finish(out)
 
     def parts(self, values: Mapping[str, Any], outside: bool = False) -> dict[str, Any]:
         if alike.applies(self.bound, values):
             return self.special.parts(self.for_special(values), outside)
         arrays, shape = self.prepare(values)
-        outs = self._terms.values(arrays, shape)
-        if not outside:
-            met = np.logical_and.reduce(self._conditions.met(arrays, shape))
-            outs = [np.where(met, out, np.nan) for out in outs]
+        settled = self._terms.values(arrays, shape, masked=not outside)
+        outs = settled.arrays
         if guilty := [repr(name) for name, out in zip(self.bound.terms, outs, strict=True) if np.isinf(out).any()]:
             warnings.warn(f"{self.bound.name}: infinite in {', '.join(guilty)}", TermOverflowWarning, stacklevel=3)
+        self._warn_of(settled)
         return {name: self._finish(out) for name, out in zip(self.bound.terms, outs, strict=True)}
 
     def holds(self, values: Mapping[str, Any]) -> Any:
         if alike.applies(self.bound, values):
             return self.special.holds(self.for_special(values))
         arrays, shape = self.prepare(values)
-        met = self._conditions.met(arrays, shape)
-        return self._finish(np.logical_and.reduce(met) if met else np.ones(self._conditions.shape(shape), dtype=bool))
+        settled = self._conditions.met(arrays, shape)
+        self._warn_of(settled)
+        return self._finish(settled.speaks)
 
     def failed(self, values: Mapping[str, Any]) -> tuple[Condition, ...]:
         if alike.applies(self.bound, values):
             words = {c.words for c in self.special.failed(self.for_special(values))}
             return tuple(c for c in self.bound.numeric_conditions if c.words in words)
         arrays, shape = self.prepare(values)
-        met = self._conditions.met(arrays, shape)
+        met = self._conditions.met(arrays, shape).arrays
         return tuple(c for c, where in zip(self.bound.numeric_conditions, met, strict=True) if not where.all())
 
     def compiled(self, backend: str) -> Callable[..., Any]:
@@ -90,7 +96,7 @@ class Evaluator:
             return self._on_torch()
         if backend != "numpy":
             raise unknown("backend", backend, ("numpy", "torch"))
-        kernel = self._whole
+        kernel = self._whole.plain
 
         def evaluate(**values: Any) -> Any:
             if alike.applies(self.bound, values):
@@ -140,24 +146,25 @@ class Evaluator:
     # ---- generated code, built on first use ----
 
     @cached_property
-    def _whole(self) -> Kernel:
-        """One code for call, formula and compiled function: where the bound speaks, the three agree to the last bit."""
-        return self._kernel((self._total,), self.bound.relations)
+    def _whole(self) -> Settling:
+        """One code for call, formula and compiled function: they agree to the last bit wherever plain floating point is
+        known to be right, and where it is not the call and the formula look again."""
+        return self._settling((self._total,), self.bound.relations)
 
     @cached_property
-    def _terms(self) -> Kernel:
-        return self._kernel(tuple(self.bound.spelled_terms.values()))
+    def _terms(self) -> Settling:
+        return self._settling(tuple(self.bound.spelled_terms.values()), self.bound.relations)
 
     @cached_property
-    def _conditions(self) -> Kernel:
-        return self._kernel((), self.bound.relations)
+    def _conditions(self) -> Settling:
+        return self._settling((), self.bound.relations)
 
     @property
     def _total(self) -> sp.Expr:
         return sp.Add(*self.bound.spelled_terms.values())
 
-    def _kernel(self, values: tuple[sp.Basic, ...], relations: tuple[sp.Basic, ...] = ()) -> Kernel:
-        return Kernel(self.names, values, relations, bool(self.bound.axis), bool(self.bound.target.card.axis))
+    def _settling(self, values: tuple[sp.Expr, ...], relations: tuple[sp.Basic, ...]) -> Settling:
+        return Settling(self.names, values, relations, bool(self.bound.axis), bool(self.bound.target.card.axis))
 
     # ---- arguments ----
 
@@ -247,27 +254,37 @@ class Evaluator:
             out = out[..., 0]
         return out if out.ndim else out.item()
 
-    def _warn(self, out: np.ndarray, arrays: Arrays, shape: tuple[int, ...], outside: bool) -> None:
+    def _warn(self, settled: Settled, arrays: Arrays, shape: tuple[int, ...], outside: bool) -> None:
+        (out,) = settled.arrays
         infinite, silent = np.isinf(out), np.isnan(out) & (not outside)
         if not infinite.any() and not silent.any():
             return
-        met = self._conditions.met(arrays, shape) if silent.any() else []
         if infinite.any():
             guilty = self._terms_that_are(np.isinf, arrays, shape)
             warnings.warn(f"{self.bound.name}: infinite in {guilty}", TermOverflowWarning, stacklevel=4)
-        elif reduce(np.logical_and, met, silent).any():
+        elif (silent & settled.speaks).any():
             guilty = self._terms_that_are(np.isnan, arrays, shape)
             said = f"{self.bound.name} has no real value in {guilty}, though its conditions hold there"
             warnings.warn(said, UndefinedValueWarning, stacklevel=4)
         elif silent.all():
+            met = self._conditions.met(arrays, shape).arrays
             failed = [c.words for c, where in zip(self.bound.numeric_conditions, met, strict=True) if not where.all()]
             warnings.warn(
                 f"{self.bound.name} is silent here: needs {'; '.join(failed)}", OutsideConditionsWarning, stacklevel=4
             )
 
+    def _warn_of(self, settled: Settled) -> None:
+        """What the numbers themselves cannot tell."""
+        if settled.tiny:
+            said = f"{self.bound.name}: a value is too small for the digits of a float"
+            warnings.warn(said, UnderflowWarning, stacklevel=4)
+        if settled.unsettled:
+            said = f"{self.bound.name}: rounding may have spoilt the result at {settled.unsettled} points"
+            warnings.warn(said, UnsettledWarning, stacklevel=4)
+
     def _terms_that_are(self, so: Callable[[np.ndarray], np.ndarray], arrays: Arrays, shape: tuple[int, ...]) -> str:
         """The terms that are ``so`` somewhere; all of them when only their sum is."""
-        terms = zip(self.bound.terms, self._terms.values(arrays, shape), strict=True)
+        terms = zip(self.bound.terms, self._terms.values(arrays, shape, masked=False).arrays, strict=True)
         return ", ".join(repr(n) for n in [name for name, term in terms if so(term).any()] or list(self.bound.terms))
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import BoundsError, DomainError, shortened
+from .files import content
 
 ROUNDING = 1e-9
 """How far, relatively, a value may lie outside of its interval."""

@@ -235,10 +235,10 @@ def test_the_weight_of_a_relaxed_start_has_its_minimum_inside() -> None:
         assert bound(alpha=alpha, gamma=gamma, share=grid).min() >= found.value * (1 - 1e-12)
 
 
-def test_rounding_of_the_formula_near_zero_is_no_minimum() -> None:
-    """(1+s)^(1/s) in floats is 1 at s = 1e-20, far below its true value e."""
+def test_a_power_that_rounding_would_drop_near_zero_is_no_minimum() -> None:
+    """(1+s)^(1/s) tends to e as s falls, where a power of the rounded 1+s would be 1."""
     bound = toy((1 + share) ** (1 / share) + 5 * share)
-    assert bound(share=1e-20) == 1.0
+    assert bound(share=1e-20) == pytest.approx(np.e, rel=1e-15)
     with pytest.raises(NoMinimumError, match="keeps falling as share falls"):
         bound.minimize(share, **{})
 
