@@ -69,7 +69,7 @@ def bundle(arguments: Sequence[str]) -> int:
 
 def _figures(artefacts: Sequence[Artefact], scale: str, store: Store, target: Path) -> str:
     """Pictures, tables and all their numbers; returns the text of the bundle's README."""
-    with progress() as bar:
+    with progress("drawing") as bar:
         bar.start(len(artefacts))
         for _ in make(artefacts, scale, store, target / "figures", bar.step):
             pass
@@ -89,7 +89,7 @@ def _texts(target: Path) -> None:
 
 def _audit(target: Path, workers: int) -> None:
     claims = [claim for claim in CLAIMS.values() if not claim.deep]
-    with progress() as bar:
+    with progress("checking the claims") as bar:
         bar.start(len(claims))
         found = records(audit(claims, workers, lambda verdict: bar.step()))
     text(target / "AUDIT.md", audit_report(found))

@@ -39,7 +39,7 @@ def figure(arguments: Sequence[str]) -> int:
     writable_folder("-o", target)
     store = Store(store_folder(args.store))
     failed = _without(wanted, args.scale, store) if args.no_sweep else _sweep(wanted, args, store)
-    with progress() as bar:
+    with progress("drawing") as bar:
         bar.start(len(wanted))
         paths = [path for made in make(wanted, args.scale, store, target, bar.step) for path in made]
     print(f"{len(wanted)} figures and tables, {len(paths)} files in {target}")
@@ -67,7 +67,7 @@ def _sweep(wanted: Sequence[Artefact], args: argparse.Namespace, store: Store) -
     minutes = budget(wanted, args.scale, missing)
     print(f"{len(todo)} runs, {len(missing)} to do: at most {minutes:.2g} minutes of one core", flush=True)
     failed: list[Done] = []
-    with progress() as bar:
+    with progress("running what the figures read") as bar:
         bar.start(len(todo))
 
         def heard(done: Done) -> None:

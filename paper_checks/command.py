@@ -38,7 +38,7 @@ def check(arguments: Sequence[str]) -> int:
         writable_folder("--report", args.report)
     heard: list[Verdict] = []
     try:
-        with progress() as bar:
+        with progress("checking the claims") as bar:
             bar.start(len(claims))
             verdicts = audit(claims, args.workers, lambda verdict: _heard(bar, heard, verdict))
     except KeyboardInterrupt:

@@ -34,7 +34,7 @@ def main(arguments: Sequence[str]) -> int:
     if options.evaluations < 1 or (options.minutes is not None and not options.minutes > 0):
         raise UsageError("--evaluations must be >= 1 and --minutes > 0")
     bound = loaded(options.name, options.definitions)
-    with progress() as bar:
+    with progress(f"searching a violation of {bound.name}") as bar:
         found = falsify(
             bound, options.evaluations, options.seed, options.family,
             minutes=options.minutes, pins=_pins(options.fixed), progress=bar,

@@ -19,11 +19,11 @@ def mutate(args: argparse.Namespace) -> int:
     """Plant errors in the bounds of a paper (or in those named, or in all) and in the checks; 1 when a hole is left."""
     names = [n for n in BOUNDS if (not args.names or n in args.names) and args.paper in ("", BOUNDS[n].source.paper)]
     claims = [c for c in CLAIMS.values() if not c.deep and any(BOUNDS[n].source.paper == c.paper for n in names)]
-    with progress() as bar:
+    with progress("planting errors") as bar:
         bar.start(len(names) + (0 if args.names else len(claims)))
-        bar.doing("planting errors in formulas")
+        bar.doing("in formulas")
         bounds = attack_bounds(names, claims, args.workers, bar.step)
-        bar.doing("planting errors in checks")
+        bar.doing("in checks")
         checks = [] if args.names else attack_checks(claims, args.workers, bar.step)
     if args.json:
         print(json.dumps({"bounds": [_plain(t) for t in bounds], "checks": [_plain(t) for t in checks]}, indent=2))
