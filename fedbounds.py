@@ -291,8 +291,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader has seen enough (| head)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FINE
-    except KeyboardInterrupt:
-        _remark(["interrupted"])
+    except KeyboardInterrupt as stop:  # the words of who was interrupted, if it kept something
+        _remark([str(stop) or "interrupted"])
         return INTERRUPTED
     except OSError as error:
         _remark([f"{error.filename}: {error.strerror}" if error.filename else str(error)])

@@ -69,9 +69,14 @@ def test_progress_ends_where_the_work_fails(soon, monkeypatch):
     heard = Heard("doomed")
     monkeypatch.setattr(sys, "stderr", heard)
     before = threading.active_count()
-    with pytest.raises(KeyboardInterrupt), progress("doomed"):
-        assert heard.came.wait(30)
-        raise KeyboardInterrupt
+
+    def stopped():
+        with progress("doomed"):
+            assert heard.came.wait(30)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped()
     assert threading.active_count() == before
 
 
