@@ -10,8 +10,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bounds.showing.usage import bare_parser, Parser, UsageError
+from bounds.showing.numbers import number, positive, whole
+from bounds.showing.usage import bare_parser, Parser, UsageError, writable_file
 from empirics.progress import progress
+from empirics.sweeping.command import path_word
 
 from .definitions import loaded
 from .falsify import EVALUATIONS, falsify, replay, Search
@@ -19,6 +21,8 @@ from .families import FAMILIES
 from .witness import load_witness, Replay
 
 NONE, VIOLATED = 0, 1
+MOST = 10**9
+"""Evaluations of one search: beyond that it takes weeks."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -28,11 +32,13 @@ def main(arguments: Sequence[str]) -> int:
     except SystemExit:  # --help
         return NONE
     if options.replay is not None:
+        if options.name is not None:
+            raise UsageError("--replay takes all it needs from its file: give no NAME with it")
         return _replayed(options)
     if options.name is None:
         raise UsageError("falsify needs the name of a bound, or --replay FILE")
-    if options.evaluations < 1 or (options.minutes is not None and not options.minutes > 0):
-        raise UsageError("--evaluations must be >= 1 and --minutes > 0")
+    if options.output is not None:
+        writable_file("-o", options.output)
     bound = loaded(options.name, options.definitions)
     with progress(f"searching a violation of {bound.name}") as bar:
         found = falsify(
@@ -40,9 +46,13 @@ def main(arguments: Sequence[str]) -> int:
             minutes=options.minutes, pins=_pins(options.fixed), progress=bar,
             name=options.name, definitions=tuple(options.definitions),
         )  # fmt: skip
+    print(json.dumps(as_json(found), indent=2) if options.json else "\n".join(lines(found, bound.conditions)))
     if found.witness is not None and options.output is not None:
         found.witness.save(options.output, _command(options))
-    print(json.dumps(as_json(found), indent=2) if options.json else "\n".join(lines(found, options, bound.conditions)))
+        if not options.json:
+            print(f"wrote {options.output}; replay: fedbounds falsify --replay {options.output}")
+    if found.interrupted:
+        raise KeyboardInterrupt(f"interrupted after {found.evaluations} of {options.evaluations} evaluations")
     return VIOLATED if found.violated else NONE
 
 
@@ -76,7 +86,7 @@ def _sides(found: Replay) -> list[str]:
     ]
 
 
-def lines(found: Search, options: argparse.Namespace, conditions: Sequence[Any]) -> list[str]:
+def lines(found: Search, conditions: Sequence[Any]) -> list[str]:
     """The result of a search as text."""
     told = [f"{name} does not serve: {reason}" for name, reason in found.refusals.items()]
     if not conditions:
@@ -84,8 +94,6 @@ def lines(found: Search, options: argparse.Namespace, conditions: Sequence[Any])
     spent = f"{found.evaluations} evaluations ({found.admissible} admissible), {found.seconds:.1f} s"
     if found.witness is not None:
         told += _witnessed(found, spent)
-        if options.output is not None:
-            told.append(f"wrote {options.output}; replay: fedbounds falsify --replay {options.output}")
     elif found.admissible:
         told.append(f"no violation found: largest ratio {found.ratio:.6g} after {spent}. This proves nothing.")
     else:
@@ -128,11 +136,14 @@ def _pins(words: Sequence[str]) -> dict[str, float]:
     for word in words:
         name, equals, text = word.partition("=")
         try:
-            pins[name] = float(text)
-        except ValueError:
+            value = number(text)
+        except argparse.ArgumentTypeError:
             raise UsageError(f"--fix wants PARAMETER=NUMBER; got {word!r}") from None
-        if not equals:
+        if not equals or not name:
             raise UsageError(f"--fix wants PARAMETER=NUMBER; got {word!r}")
+        if name in pins:
+            raise UsageError(f"--fix {name} is given twice")
+        pins[name] = value
     return pins
 
 
@@ -142,15 +153,15 @@ def _parser() -> Parser:
     parser = bare_parser("falsify", f"families of instances:\n{families}", status=status)
     add = parser.add_argument
     add("name", nargs="?", metavar="NAME", help="a bound of the list, or path/file.py:variable")
-    add("--evaluations", type=int, default=EVALUATIONS, metavar="N", help=f"the budget ({EVALUATIONS})")
-    add("--minutes", type=float, metavar="M", help="stop after this time, whatever is left of the budget")
-    add("--seed", type=int, default=0, help="the same seed gives the same search (0)")
+    add("--evaluations", type=whole(1, MOST), default=EVALUATIONS, metavar="N", help=f"the budget ({EVALUATIONS})")
+    add("--minutes", type=positive, metavar="M", help="stop after this time, whatever is left of the budget")
+    add("--seed", type=whole(0), default=0, help="the same seed gives the same search (0)")
     add("--family", metavar="F", help="search one family of instances only")
     add("--with", dest="definitions", action="append", default=[], metavar="EQUATION",
         help="put in an equation of the list for its target; may be repeated")  # fmt: skip
     add("--fix", dest="fixed", action="append", default=[], metavar="PARAMETER=NUMBER",
         help="hold a parameter of the instances, such as floor=0; may be repeated")  # fmt: skip
-    add("-o", dest="output", type=Path, metavar="FILE", help="write the witness here (JSON)")
+    add("-o", dest="output", type=path_word, metavar="FILE", help="write the witness here (JSON)")
     add("--json", action="store_true", help="print JSON")
     add("--replay", type=Path, metavar="FILE", help="recompute a witness exactly instead of searching")
     return parser
