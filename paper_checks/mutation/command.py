@@ -7,9 +7,11 @@ import json
 from collections.abc import Sequence
 
 from bounds.catalog import BOUNDS
+from bounds.errors import unknown
 from empirics.progress import progress
 
 from ..audit import CLAIMS
+from ..claims import ClaimError
 from .runs import attack_bounds, attack_checks, Survivor, Tally
 
 FINE, HOLES = 0, 1
@@ -17,7 +19,12 @@ FINE, HOLES = 0, 1
 
 def mutate(args: argparse.Namespace) -> int:
     """Plant errors in the bounds of a paper (or in those named, or in all) and in the checks; 1 when a hole is left."""
-    names = [n for n in BOUNDS if (not args.names or n in args.names) and args.paper in ("", BOUNDS[n].source.paper)]
+    for name in args.names:
+        if name not in BOUNDS:
+            raise unknown("bound", name, list(BOUNDS))
+    names = [n for n in BOUNDS if (not args.names or n in args.names) and args.paper in (None, BOUNDS[n].source.paper)]
+    if not names:
+        raise ClaimError(f"no bound of {args.paper} is named {', '.join(args.names)}")
     claims = [c for c in CLAIMS.values() if not c.deep and any(BOUNDS[n].source.paper == c.paper for n in names)]
     with progress("planting errors") as bar:
         bar.start(len(names) + (0 if args.names else len(claims)))
@@ -30,7 +37,6 @@ def mutate(args: argparse.Namespace) -> int:
     else:
         print("\n".join(lines(bounds, checks)))
     if args.report is not None:
-        args.report.mkdir(parents=True, exist_ok=True)
         (args.report / "MUTATION.md").write_text(markdown(bounds, checks), encoding="utf-8")
     return HOLES if any(not s.reason for t in (*bounds, *checks) for s in t.survivors) else FINE
 
