@@ -10,7 +10,7 @@ from bounds.catalog import BOUNDS
 from bounds.errors import unknown
 from bounds.papers import PAPERS
 from bounds.showing.loading import from_file
-from bounds.showing.numbers import MOST_WORKERS, whole
+from bounds.showing.numbers import MOST_WORKERS, whole_number
 from bounds.showing.usage import bare_parser, Parser, writable_folder
 from empirics.progress import Progress, progress
 from empirics.sweeping.command import path_word
@@ -125,7 +125,7 @@ def _parser() -> Parser:
     add("--json", action="store_true", help="print the records as JSON")
     add(
         "--workers",
-        type=whole(1, MOST_WORKERS),
+        type=whole_number(1, MOST_WORKERS),
         default=2,
         metavar="N",
         help="processes (2); the verdicts do not depend on it",

@@ -12,7 +12,7 @@ WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 PLAIN = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?inf", re.IGNORECASE)
 
 
-def whole(low: int, high: int | None = None) -> Callable[[str], int]:
+def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
     """A reader of whole numbers from ``low`` to ``high``; Python's own would take 1_0 and digits of any script."""
     rule = f"a whole number >= {low}" if high is None else f"a whole number from {low} to {high}"
 

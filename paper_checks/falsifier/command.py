@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bounds.showing.numbers import number, positive, whole
+from bounds.showing.numbers import number, positive, whole_number
 from bounds.showing.usage import bare_parser, Parser, UsageError, writable_file
 from empirics.progress import progress
 from empirics.sweeping.command import path_word
@@ -153,9 +153,9 @@ def _parser() -> Parser:
     parser = bare_parser("falsify", f"families of instances:\n{families}", status=status)
     add = parser.add_argument
     add("name", nargs="?", metavar="NAME", help="a bound of the list, or path/file.py:variable")
-    add("--evaluations", type=whole(1, MOST), default=EVALUATIONS, metavar="N", help=f"the budget ({EVALUATIONS})")
+    add("--evaluations", type=whole_number(1, MOST), default=EVALUATIONS, metavar="N", help=f"the budget ({EVALUATIONS})")
     add("--minutes", type=positive, metavar="M", help="stop after this time, whatever is left of the budget")
-    add("--seed", type=whole(0), default=0, help="the same seed gives the same search (0)")
+    add("--seed", type=whole_number(0), default=0, help="the same seed gives the same search (0)")
     add("--family", metavar="F", help="search one family of instances only")
     add("--with", dest="definitions", action="append", default=[], metavar="EQUATION",
         help="put in an equation of the list for its target; may be repeated")  # fmt: skip

@@ -14,7 +14,7 @@ from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from bounds.errors import unknown
 from bounds.showing.loading import load
-from bounds.showing.numbers import MOST_WORKERS, number, whole
+from bounds.showing.numbers import MOST_WORKERS, number, whole_number
 from bounds.showing.usage import bare_parser, Parser, UsageError, writable_folder
 from bounds.showing.values import read
 from empirics.progress import lasting, Progress, progress
@@ -99,7 +99,7 @@ def _parser() -> Parser:
     add("words", nargs="*", metavar="quantity=value", help=f"numbers, ranges a:b:n, lists: {', '.join(NAMES)}")
     add("-o", "--output", type=path_word, metavar="DIR", help="write NAME.csv and NAME.json, its card")
     add("--store", type=path_word, metavar="DIR", help=STORE)
-    add("--workers", type=whole(0, MOST_WORKERS), metavar="N", help="processes (one per core); 0: in this process")
+    add("--workers", type=whole_number(0, MOST_WORKERS), metavar="N", help="processes (one per core); 0: in this process")
     add("--patience", type=number, default=PATIENCE, metavar="SECONDS", help="longest single worst case (600)")
     group = parser.add_mutually_exclusive_group()
     comes = "the table that comes with the project, shown where no quantity is given; solves nothing"
