@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bounds.showing.numbers import MOST_WORKERS, number, whole_number
 from bounds.showing.usage import bare_parser, Parser
 from empirics.sweeping.command import FOLDER as STORE, path_word
 
@@ -33,9 +34,16 @@ def parser() -> Parser:
     add("words", nargs="*", metavar="quantity=value", help=f"numbers, ranges a:b:n, lists: {', '.join(NAMES)}")
     add("-o", "--output", type=path_word, metavar="DIR", help="write NAME.csv and NAME.json, its card")
     add("--store", type=path_word, metavar="DIR", help=STORE)
-    add("--workers", type=int, metavar="N", help="processes (one per core); 0: in this process")
-    add("--patience", type=float, default=PATIENCE, metavar="SECONDS", help="longest single worst case (600)")
-    add("--committed", action="store_true", help="the table that comes with the project; solves nothing")
-    add("--full", action="store_true", help="the grid of that table, computed anew")
+    add(
+        "--workers",
+        type=whole_number(0, MOST_WORKERS),
+        metavar="N",
+        help="processes (one per core); 0: in this process",
+    )
+    add("--patience", type=number, default=PATIENCE, metavar="SECONDS", help="longest single worst case (600)")
+    group = found.add_mutually_exclusive_group()
+    comes = "the table that comes with the project, shown where no quantity is given; solves nothing"
+    group.add_argument("--committed", action="store_true", help=comes)
+    group.add_argument("--full", action="store_true", help="the grid of that table, computed anew")
     add("--json", action="store_true", help="the rows, K* and the smallest factors as one object")
     return found

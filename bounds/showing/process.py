@@ -37,7 +37,7 @@ def guarded(run: Callable[[], int], *, alone: bool = False) -> int:
         try:
             status = run()
         except KeyboardInterrupt as error:
-            status = _of_file(error) or _interrupted(alone)
+            status = _of_file(error) or _interrupted(alone, str(error))
         except BaseException as error:
             status = FINE if isinstance(error, BrokenPipeError) and _reader_left() else _judged(error)
         return _flushed(status)
@@ -124,10 +124,11 @@ def _place(error: BaseException) -> str:
     return "no line of ours"
 
 
-def _interrupted(alone: bool) -> int:
+def _interrupted(alone: bool, words: str) -> int:
+    """Say it, in the words of who was interrupted, if it kept something."""
     if alone:  # a second Ctrl-C, while threads and workers end, ends the process without a word
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    remark(["interrupted"])
+    remark([words or "interrupted"])
     return INTERRUPTED
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -92,6 +93,19 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}; see {self.prog} --help")
+
+
+def writable_file(option: str, path: Path) -> None:
+    """Refuse a file that could not be written, before time is spent on what would go there; nothing is touched."""
+    folder = path.parent
+    if path.is_dir():
+        wrong = "Is a directory"
+    elif not folder.is_dir():
+        wrong = "Not a directory" if folder.exists() else "No such file or directory"
+    else:
+        wrong = "" if os.access(path if path.exists() else folder, os.W_OK) else "Permission denied"
+    if wrong:
+        raise UsageError(f"{option} {path}: {wrong}")
 
 
 def writable_folder(option: str, folder: Path) -> None:

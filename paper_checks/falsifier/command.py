@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from bounds.showing.usage import UsageError
+from bounds.showing.numbers import number
+from bounds.showing.usage import UsageError, writable_file
 from empirics.progress import progress
 
 from .definitions import loaded
@@ -23,16 +24,23 @@ def run(options: argparse.Namespace) -> int:
     """Search, or replay; 0: no violation found, 1: violated."""
     if options.replay is not None:
         return _replayed(options)
+    if options.output is not None:
+        writable_file("-o", options.output)
     bound = loaded(options.name, options.definitions)
-    with progress() as bar:
+    with progress(f"searching a violation of {bound.name}") as bar:
         found = falsify(
             bound, options.evaluations, options.seed, options.family,
             minutes=options.minutes, pins=_pins(options.fixed), progress=bar,
             name=options.name, definitions=tuple(options.definitions),
         )  # fmt: skip
+    print(json.dumps(as_json(found), indent=2) if options.json else "\n".join(lines(found, bound.conditions)))
     if found.witness is not None and options.output is not None:
         found.witness.save(options.output, _command(options))
-    print(json.dumps(as_json(found), indent=2) if options.json else "\n".join(lines(found, options, bound.conditions)))
+        if not options.json:
+            again = [options.name] * (".py" in options.name) + ["--replay", str(options.output)]
+            print(f"wrote {options.output}; replay: fedbounds falsify {shlex.join(again)}")
+    if found.interrupted:
+        raise KeyboardInterrupt(f"interrupted after {found.evaluations} of {options.evaluations} evaluations")
     return VIOLATED if found.violated else NONE
 
 
@@ -48,6 +56,8 @@ def _command(options: argparse.Namespace) -> str:
 
 def _replayed(options: argparse.Namespace) -> int:
     witness = load_witness(options.replay)
+    if options.name not in (None, witness.bound):
+        raise UsageError(f"{options.replay} is about {witness.bound}, not {options.name}: leave the name out")
     for name in (witness.bound, *witness.definitions):
         if ".py" in name and name not in (options.name, *options.definitions):  # a file of data must not run code
             raise UsageError(
@@ -72,7 +82,7 @@ def _sides(found: Replay) -> list[str]:
     ]
 
 
-def lines(found: Search, options: argparse.Namespace, conditions: Sequence[Any]) -> list[str]:
+def lines(found: Search, conditions: Sequence[Any]) -> list[str]:
     """The result of a search as text."""
     told = [f"{name} does not serve: {reason}" for name, reason in found.refusals.items()]
     if not conditions:
@@ -80,9 +90,6 @@ def lines(found: Search, options: argparse.Namespace, conditions: Sequence[Any])
     spent = f"{found.evaluations} evaluations ({found.admissible} admissible), {found.seconds:.1f} s"
     if found.witness is not None:
         told += _witnessed(found, spent)
-        if options.output is not None:
-            again = [options.name] * (".py" in options.name) + ["--replay", str(options.output)]
-            told.append(f"wrote {options.output}; replay: fedbounds falsify {shlex.join(again)}")
     elif found.admissible:
         told.append(f"no violation found: largest ratio {found.ratio:.6g} after {spent}. This proves nothing.")
     else:
@@ -125,9 +132,12 @@ def _pins(words: Sequence[str]) -> dict[str, float]:
     for word in words:
         name, equals, text = word.partition("=")
         try:
-            pins[name] = float(text)
-        except ValueError:
+            value = number(text)
+        except argparse.ArgumentTypeError:
             raise UsageError(f"--fix wants PARAMETER=NUMBER; got {word!r}") from None
-        if not equals:
+        if not equals or not name:
             raise UsageError(f"--fix wants PARAMETER=NUMBER; got {word!r}")
+        if name in pins:
+            raise UsageError(f"--fix {name} is given twice")
+        pins[name] = value
     return pins

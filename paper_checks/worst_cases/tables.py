@@ -31,7 +31,7 @@ Row = Mapping[str, Any]
 def places(spans: Mapping[str, Sequence[float]]) -> list[Place]:
     """Every combination of the values; what is not given stays at its default."""
     names = list(spans)
-    whole: list[list[Any]] = [[int(v) if n in WHOLE and v == int(v) else v for v in spans[n]] for n in names]
+    whole: list[list[Any]] = [[int(v) if n in WHOLE and float(v).is_integer() else v for v in spans[n]] for n in names]
     return [Place(**dict(zip(names, chosen, strict=True))) for chosen in product(*whole)]
 
 
@@ -133,10 +133,15 @@ def _shown(value: Any) -> Any:
     return f"{value:.9g}" if isinstance(value, float) else value
 
 
+def has_table(name: str, folder: Path = FOLDER) -> bool:
+    """Whether a table of the bound of this name was committed."""
+    return name in {path.stem for path in folder.glob("*.csv")}
+
+
 def committed(name: str, folder: Path = FOLDER) -> list[dict[str, Any]]:
     """The rows of a committed table."""
     path = folder / f"{name}.csv"
-    if not path.exists():
+    if not has_table(name, folder):
         known = ", ".join(sorted(p.stem for p in folder.glob("*.csv"))) or "none"
         raise WorstCaseError(f"there is no table of {name}; those there are: {known}")
     with path.open(newline="", encoding="utf-8") as file:

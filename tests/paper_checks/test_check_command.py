@@ -118,7 +118,7 @@ def test_every_failing_statement_gets_a_file_with_what_shows_it(tmp_path, capsys
     assert told["repair_bound"] == "decaying_k.steps_slope"
 
 
-def test_an_interrupted_audit_shows_what_was_reached(few, capsys, monkeypatch):
+def test_an_interrupted_audit_shows_what_was_reached(few, capsys, monkeypatch, tmp_path):
     reached = []
 
     def stops(self):
@@ -127,8 +127,11 @@ def test_an_interrupted_audit_shows_what_was_reached(few, capsys, monkeypatch):
         reached.append(self)
 
     monkeypatch.setattr("empirics.progress.Silent.step", stops)
-    assert check("--workers", "1") == 130
-    assert "2 claims: " in capsys.readouterr().out
+    assert check("--workers", "1", "--report", tmp_path / "r") == 130
+    out, err = capsys.readouterr()
+    assert "2 claims: " in out
+    assert err == f"fedbounds: interrupted: 2 of {len(few)} claims were checked; no report was written\n"
+    assert not list((tmp_path / "r").iterdir())
 
 
 def test_a_report_made_again_is_the_same(few, tmp_path, capsys):
@@ -146,8 +149,16 @@ def test_a_report_made_again_is_the_same(few, tmp_path, capsys):
     [
         (["fedals.theorem_9_9"], "unknown claim or bound"),
         (["--paper", "fedsgd"], "unknown paper"),
-        (["--workers", "0"], "--workers must be >= 1; got 0"),
-        (["--workers", "two"], "invalid int value"),
+        (["--paper", ""], "unknown paper ''"),
+        (["--workers", "0"], "--workers: must be a whole number from 1 to 1024; got '0'"),
+        (["--workers", "two"], "--workers: must be a whole number from 1 to 1024; got 'two'"),
+        (["--workers", "1e9"], "--workers: must be a whole number from 1 to 1024; got '1e9'"),
+        ([""], "unknown claim or bound ''"),
+        (["fedals.one_round", "--report", ""], "--report: must not be empty"),
+        (["--mutate", "fedals.one_rond"], "unknown bound 'fedals.one_rond'; did you mean 'fedals.one_round'"),
+        (["--mutate", "--paper", "fedsgd"], "unknown paper 'fedsgd'"),
+        (["--mutate", "fedals.one_round", "--paper", "fedcog"], "no bound of fedcog is named fedals.one_round"),
+        (["--mutate", "fedals.one_round", "--report", "/proc/none"], "--report /proc/none: No such file"),
         (["nowhere.py:claim"], "No such file"),
         (["--colour"], "unrecognized arguments"),
     ],

@@ -248,9 +248,30 @@ def test_what_is_found_in_json(capsys):
     [
         (["nope"], "unknown bound"),
         ([], "needs the name"),
-        (["fedinit.lemma_2", "--evaluations", "0"], "must be >= 1"),
+        (["fedinit.lemma_2", "--evaluations", "0"], "--evaluations: must be a whole number from 1 to 1000000000"),
+        (["fedinit.lemma_2", "--evaluations", "-5"], "must be a whole number from 1 to 1000000000; got '-5'"),
+        (["fedinit.lemma_2", "--evaluations", "1_000"], "must be a whole number from 1 to 1000000000; got '1_000'"),
+        (["fedinit.lemma_2", "--evaluations", "9" * 5000], "must be a whole number from 1 to 1000000000; got '999"),
+        (["fedinit.lemma_2", "--seed", "-1"], "--seed: must be a whole number >= 0; got '-1'"),
+        (["fedinit.lemma_2", "--seed", "٣"], "--seed: must be a whole number >= 0; got '٣'"),
+        (["fedinit.lemma_2", "--minutes", "0"], "--minutes: must be a finite number > 0; got '0'"),
+        (["fedinit.lemma_2", "--minutes", "nan"], "--minutes: must be a number; got 'nan'"),
+        (["fedinit.lemma_2", "--minutes", "1e400"], "--minutes: must be a finite number > 0; got '1e400'"),
         (["fedinit.lemma_2", "--family", "cubes"], "unknown family"),
         (["fedinit.lemma_2", "--fix", "floor"], "PARAMETER=NUMBER"),
+        (["fedinit.lemma_2", "--fix", "=3"], "PARAMETER=NUMBER"),
+        (["fedinit.lemma_2", "--fix", "clients=3_0"], "PARAMETER=NUMBER"),
+        (["fedinit.lemma_2", "--fix", "clients=nan"], "PARAMETER=NUMBER"),
+        (["fedinit.lemma_2", "--fix", "clients=2", "--fix", "clients=3"], "--fix clients is given twice"),
+        (["fedinit.lemma_2", "--fix", "clients=12"], "clients must be a whole number from 1 to 4; got 12"),
+        (["fedinit.lemma_2", "--fix", "clients=2.5"], "clients must be a whole number from 1 to 4; got 2.5"),
+        (["fedinit.lemma_2", "--fix", "clients=inf"], "clients must be a whole number from 1 to 4; got inf"),
+        (["fedinit.lemma_2", "--fix", "noise=-2"], "noise must be a number from 0.001 to 1000, or 0; got -2"),
+        (["fedinit.lemma_2", "--fix", "cleints=2"], "did you mean 'clients'"),
+        (["fedinit.lemma_2", "-o", ""], "-o: must not be empty"),
+        (["fedinit.lemma_2", "-o", "no/such.json"], "-o no/such.json: No such file or directory"),
+        (["fedinit.lemma_2", "-o", "."], "-o .: Is a directory"),
+        (["fedinit.lemma_2", "--replay", "w.json"], "give no NAME with it"),
         (["fedals.rounds_v2"], "hides a constant"),
         (["--replay", "missing.json"], "No such file"),
     ],
@@ -260,6 +281,55 @@ def test_mistakes_are_one_line_and_status_2(words, said, capsys, tmp_path, monke
     assert fedbounds.main(["falsify", *words]) == 2
     err = capsys.readouterr().err
     assert said in err
+    assert err.count("\n") == 1
+
+
+def test_a_family_without_a_parameter_that_is_held_is_left_out():
+    found = falsify(get("fedinit.lemma_2"), 30, pins={"noise": 0.7})
+    assert found.families == ("quadratics",)
+    assert "unknown parameter of the instances 'noise'" in found.refusals["curves"]
+    assert found.instance["clients"] >= 1
+    both = falsify(get("fedinit.lemma_2"), 30, pins={"clients": 4})
+    assert both.families == ("quadratics",)
+    assert both.refusals["curves"] == "clients must be a whole number from 1 to 3; got 4"
+
+
+def test_a_search_that_is_stopped_shows_its_best_and_says_so(capsys, monkeypatch):
+    heard = []
+
+    def stops(self):
+        heard.append(self)
+        if len(heard) == 23:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("empirics.progress.Silent.step", stops)
+    assert fedbounds.main(["falsify", "fedcog.smoothness_step", "--evaluations", "70"]) == 130
+    out, err = capsys.readouterr()
+    assert "largest ratio " in out
+    assert "after 23 evaluations" in out
+    assert err == "fedbounds: interrupted after 23 of 70 evaluations\n"
+
+
+def test_a_violation_that_is_stopped_while_it_is_made_simple_is_kept_whole(tmp_path, capsys, monkeypatch):
+    path, kept = tmp_path / "mine.py", tmp_path / "witness.json"
+    path.write_text(MINE)
+
+    def stops(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("paper_checks.falsifier.shrink.Shrinker.run", stops)
+    assert fedbounds.main(["falsify", f"{path}:mine", "--evaluations", "40", "-o", str(kept)]) == 1
+    assert "VIOLATED" in capsys.readouterr().out
+    assert fedbounds.main(["falsify", "--replay", str(kept)]) == 1
+
+
+def test_a_witness_that_cannot_be_written_is_still_shown(tmp_path, capsys, monkeypatch):
+    path = tmp_path / "mine.py"
+    path.write_text(MINE)
+    assert fedbounds.main(["falsify", f"{path}:mine", "--evaluations", "40", "-o", "/dev/full"]) == 2
+    out, err = capsys.readouterr()
+    assert "VIOLATED" in out
+    assert "wrote" not in out
     assert err.count("\n") == 1
 
 
