@@ -17,6 +17,7 @@ from .errors import DeclarationError, unknown
 from .operators import equal_clients
 from .papers import Source
 from .quantities import quantities_of, Quantity
+from .unfinished import unfinished
 from .units import ONE, Unit
 
 if TYPE_CHECKING:
@@ -324,15 +325,24 @@ def _check_parts(bound: Bound, refuse: Callable[[str], None]) -> None:
 
 def _expressions(bound: Bound) -> Iterator[sp.Basic]:
     for label, term in bound.terms.items():
-        if not isinstance(term, sp.Basic):
+        if not isinstance(term, sp.Expr):
             raise DeclarationError(
                 f"bound {bound.name!r}: term {label!r} must be an expression of quantities; got {term!r}"
             )
         if term in UNDEFINED:
             raise DeclarationError(f"bound {bound.name!r}: term {label!r} is {term} whatever the numbers")
-        yield term
-    yield from bound.where.values()
-    yield from (c.relation for c in bound.conditions if c.relation is not None)
+        yield _finished(bound, f"term {label!r}", term)
+    yield from (_finished(bound, f"abbreviation {q.name}", meaning) for q, meaning in bound.where.items())
+    for condition in bound.conditions:
+        if condition.relation is not None:
+            yield _finished(bound, f"condition {condition.words!r}", condition.relation)
+
+
+def _finished(bound: Bound, place: str, expression: sp.Basic) -> sp.Basic:
+    """The expression, unless something in it cannot be computed: better said here than at its first value."""
+    if said := unfinished(expression):
+        raise DeclarationError(f"bound {bound.name!r}: {place} {said}")
+    return expression
 
 
 __all__ = ["MIXED", "ONE", "About", "Bound", "Condition", "Statistic", "spell"]

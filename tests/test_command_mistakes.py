@@ -160,13 +160,13 @@ def test_a_file_that_is_no_text_is_named(refused, tmp_path):
     assert refused("show", f"{file}:my_bound").startswith(f"fedbounds: {file}: ")
 
 
-@pytest.mark.parametrize("body", ["Integral(L, L)", "gamma(L)", "Function('h')(L)"])
+@pytest.mark.parametrize("body", ["erf(L)", "gamma(L)", "LambertW(L)"])
 def test_a_formula_that_numpy_cannot_compute_is_refused(refused, tmp_path, body):
     text = "import sympy as sp\nfrom bounds import Bound, Source\nfrom bounds.vocabulary import smoothness as L\n"
     declared = f"Bound(name='own', target=L, terms={{'a': sp.{body}}}, source=Source('notes', '1'))"
     file = a_file(tmp_path, f"{text}mine = {declared}\n")
-    function = "h" if "h" in body.split("(")[1] else body.partition("(")[0]
-    assert f"NumPy has no function {function}" in refused("eval", f"{file}:mine", "smoothness=1.3,2.7")
+    said = f"NumPy has no function {body.partition('(')[0]}"
+    assert said in refused("eval", f"{file}:mine", "smoothness=1.3,2.7")
 
 
 def test_a_file_named_without_its_variable_lists_its_bounds(refused, tmp_path):
