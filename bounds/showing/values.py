@@ -138,6 +138,8 @@ def parse_number(name: str, text: str, otherwise: str = ", a range a:b:n or a:b:
     """One number: 0.5, 1e-3, 1/3; ``otherwise`` says what else would be understood in its place."""
     above, slash, below = text.partition("/")
     try:
+        if "_" in text or not text.isascii():  # float takes 1_0 for 10, and the digits of any script
+            raise ValueError
         return float(above) / float(below) if slash else float(text)
     except (ValueError, ZeroDivisionError):
         raise DomainError(f"{name} must be a number{otherwise}; got {text!r}") from None

@@ -68,7 +68,8 @@ def _command(options: argparse.Namespace) -> str:
 
 def _replayed(options: argparse.Namespace) -> int:
     witness = load_witness(options.replay)
-    found = replay(witness)
+    with progress(f"replaying a witness against {witness.bound}"):
+        found = replay(witness)
     if options.json:
         print(json.dumps(asdict(found), indent=2))
     else:
@@ -153,7 +154,8 @@ def _parser() -> Parser:
     parser = bare_parser("falsify", f"families of instances:\n{families}", status=status)
     add = parser.add_argument
     add("name", nargs="?", metavar="NAME", help="a bound of the list, or path/file.py:variable")
-    add("--evaluations", type=whole_number(1, MOST), default=EVALUATIONS, metavar="N", help=f"the budget ({EVALUATIONS})")
+    budget = whole_number(1, MOST)
+    add("--evaluations", type=budget, default=EVALUATIONS, metavar="N", help=f"the budget ({EVALUATIONS})")
     add("--minutes", type=positive, metavar="M", help="stop after this time, whatever is left of the budget")
     add("--seed", type=whole_number(0), default=0, help="the same seed gives the same search (0)")
     add("--family", metavar="F", help="search one family of instances only")

@@ -41,7 +41,9 @@ def main(arguments: Sequence[str]) -> int:
         args = _parser().parse_intermixed_args(list(arguments))
     except SystemExit:  # --help
         return FINE
-    if not args.name:
+    if args.name is None:
+        if args.full or args.committed or args.json or args.output is not None:
+            raise UsageError("these options go with the name of a bound; fedbounds tightness alone lists them")
         return _list()
     if args.words and (args.full or args.committed):
         which = "--full" if args.full else "--committed"
@@ -99,7 +101,8 @@ def _parser() -> Parser:
     add("words", nargs="*", metavar="quantity=value", help=f"numbers, ranges a:b:n, lists: {', '.join(NAMES)}")
     add("-o", "--output", type=path_word, metavar="DIR", help="write NAME.csv and NAME.json, its card")
     add("--store", type=path_word, metavar="DIR", help=STORE)
-    add("--workers", type=whole_number(0, MOST_WORKERS), metavar="N", help="processes (one per core); 0: in this process")
+    workers = whole_number(0, MOST_WORKERS)
+    add("--workers", type=workers, metavar="N", help="processes (one per core); 0: in this process")
     add("--patience", type=number, default=PATIENCE, metavar="SECONDS", help="longest single worst case (600)")
     group = parser.add_mutually_exclusive_group()
     comes = "the table that comes with the project, shown where no quantity is given; solves nothing"
