@@ -94,11 +94,19 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}; see {self.prog} --help")
 
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        """The value of an option; Python before 3.13 takes ``--option=--`` for an empty list."""
+        if action.nargs is None and action.option_strings and arg_strings == ["--"]:
+            self.error(f"argument {'/'.join(action.option_strings)}: expected one argument")
+        return super()._get_values(action, arg_strings)
+
 
 def writable_file(option: str, path: Path) -> None:
     """Refuse a file that could not be written, before time is spent on what would go there; nothing is touched."""
     folder = path.parent
-    if path.is_dir():
+    if "\0" in str(path):
+        wrong = "no file can have this name"
+    elif path.is_dir():
         wrong = "Is a directory"
     elif not folder.is_dir():
         wrong = "Not a directory" if folder.exists() else "No such file or directory"
@@ -114,8 +122,8 @@ def writable_folder(option: str, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=folder):
             pass
-    except OSError as error:
-        raise UsageError(f"{option} {folder}: {error.strerror}") from None
+    except (OSError, ValueError) as error:  # a ValueError is a path no system has, with a NUL in it
+        raise UsageError(f"{option} {folder}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def version() -> str:

@@ -64,7 +64,8 @@ def _replayed(options: argparse.Namespace) -> int:
                 f"{options.replay} would run {name}: if you trust that file, name it before --replay, "
                 "or after --with where it is an equation"
             )
-    found = replay(witness)
+    with progress(f"replaying a witness against {witness.bound}"):
+        found = replay(witness)
     if options.json:
         print(json.dumps(asdict(found), indent=2))
     else:

@@ -217,7 +217,11 @@ def replay(witness: Witness, bound: Bound | None = None) -> Replay:
         raise WitnessError(f"the statement of {witness.bound} is not the one this witness violates: search again")
     if witness.family not in FAMILIES:
         raise WitnessError(f"unknown family {witness.family!r}; available: {', '.join(FAMILIES)}")
-    return read(FAMILIES[witness.family].exactly(statement, dict(witness.instance)))
+    try:
+        return read(FAMILIES[witness.family].exactly(statement, dict(witness.instance)))
+    except (KeyError, IndexError, ValueError, ZeroDivisionError) as error:  # of a file that somebody has changed
+        what = f"has no {error}" if isinstance(error, KeyError) else f"is none that can be run: {error}"
+        raise WitnessError(f"the instance of the family {witness.family} {what}") from None
 
 
 def parameters(instance: Mapping[str, Any]) -> str:

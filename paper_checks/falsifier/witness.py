@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
@@ -103,12 +104,17 @@ def load_witness(path: Path | str) -> Witness:
         held["instance"] = {name: _number(text) for name, text in held["instance"].items()}
         held["conditions"] = tuple(tuple(c) for c in held["conditions"])
         held["definitions"] = tuple(held["definitions"])
+        texts = (*(held[name] for name in ("bound", "formula", "family")), *held["definitions"])
+        if not all(isinstance(text, str) for text in texts):
+            raise TypeError("bound, formula, family and definitions must be text")
         return Witness(**held)
-    except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError, RecursionError) as error:
         raise WitnessError(f"{path} is no witness file: {type(error).__name__}: {error}") from None
 
 
 def _number(text: str) -> int | Fraction:
+    if re.search("[eE]", text):  # 1e999999999 would be written out
+        raise ValueError(f"{text!r} is neither a whole number nor a fraction")
     number = Fraction(text)
     return int(number) if number.denominator == 1 else number
 

@@ -37,7 +37,9 @@ LONG = 20.0
 
 def run(args: argparse.Namespace) -> int:
     """What the words ask for; 1 when a worst case exceeds its bound, or a place could not be computed."""
-    if not args.name:
+    if args.name is None:
+        if args.full or args.committed or args.json or args.output is not None:
+            raise UsageError("these options go with the name of a bound; fedbounds tightness alone lists them")
         return _list()
     if args.words and (args.full or args.committed):
         which = "--full" if args.full else "--committed"

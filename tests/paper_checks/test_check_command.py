@@ -98,6 +98,38 @@ def test_a_claim_of_ones_own(own, capsys):
     assert names(capsys.readouterr().out) == ["mine.square"] * 2
 
 
+ODD = """
+from bounds.papers import Source
+from paper_checks.claims import Claim, Finding, Grade, Kind, Status
+
+class Stop(BaseException):
+    pass
+
+def stops(book):
+    raise Stop("enough")
+
+def talks(book):
+    print("thinking")
+    return Finding(Status.HOLDS, Grade.READ, "read")
+
+stopping, talking = (
+    Claim(f"mine.{c.__name__}", "Odd.", Source("mine", "1"), Kind.EQUATION, c, Status.HOLDS) for c in (stops, talks)
+)
+"""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_a_check_of_ones_own_raises_or_prints_stays_its_own(workers, tmp_path, capfd):
+    path = tmp_path / "odd.py"
+    path.write_text(ODD, encoding="utf-8")
+    assert check(f"{path}:stopping", f"{path}:talking", "--json", "--workers", workers) == 1
+    out, err = capfd.readouterr()
+    broke, held = json.loads(out)
+    assert broke["evidence"] == "the check broke: Stop: enough"
+    assert held["verdict"] == "HOLDS"
+    assert err == "thinking\n"
+
+
 def test_reports_of_ones_own_claim_in_a_new_folder(own, tmp_path, capsys):
     folder = tmp_path / "new" / "report"
     assert check(f"{own}:right", "--report", folder) == 0

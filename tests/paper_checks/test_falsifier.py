@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 from math import inf
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from paper_checks.falsifier.search import Seeker
 from paper_checks.falsifier.shrink import rounder_than
 from paper_checks.falsify_options import FAMILIES as IN_WORDS
 
+WITNESSES = Path(fedbounds.__file__).parent / "paper_checks" / "witnesses"
 QUICK_FALSE = ("descent, no noise term", "fedcog.smoothness_step_printed", "fedals.one_round_iid_claimed",
                "contraction, part of the clients", "fedals.one_round, constant cut")  # fmt: skip
 QUICK_TRUE = ("descent", "step_length", "fedals.one_round")
@@ -271,6 +273,7 @@ def test_what_is_found_in_json(capsys):
         (["fedinit.lemma_2", "-o", ""], "-o: must not be empty"),
         (["fedinit.lemma_2", "-o", "no/such.json"], "-o no/such.json: No such file or directory"),
         (["fedinit.lemma_2", "-o", "."], "-o .: Is a directory"),
+        (["fedinit.lemma_2", "-o", "a\0b"], "no file can have this name"),
         (["fedinit.lemma_2", "--replay", "w.json"], "give no NAME with it"),
         (["fedals.rounds_v2"], "hides a constant"),
         (["--replay", "missing.json"], "No such file"),
@@ -321,6 +324,32 @@ def test_a_violation_that_is_stopped_while_it_is_made_simple_is_kept_whole(tmp_p
     assert fedbounds.main(["falsify", f"{path}:mine", "--evaluations", "40", "-o", str(kept)]) == 1
     assert "VIOLATED" in capsys.readouterr().out
     assert fedbounds.main(["falsify", "--replay", str(kept)]) == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"bound": 3}, "bound, formula, family and definitions must be text"),
+        ({"family": ["quadratics"]}, "bound, formula, family and definitions must be text"),
+        ({"definitions": [7]}, "bound, formula, family and definitions must be text"),
+        ({"instance": {}}, "the instance of the family quadratics has no 'clients'"),
+        ({"instance": {"clients": "1e999999999"}}, "'1e999999999' is neither a whole number nor a fraction"),
+        ({"family": "cubes"}, "unknown family 'cubes'"),
+    ],
+)
+def test_a_witness_that_somebody_has_changed_is_refused_in_one_line(changes, said, tmp_path, capsys):
+    stored = json.loads(next(iter(sorted(WITNESSES.glob("decaying_k*.json")))).read_text())
+    (tmp_path / "w.json").write_text(json.dumps({**stored, **changes}))
+    assert fedbounds.main(["falsify", "--replay", str(tmp_path / "w.json")]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert said in err
+
+
+def test_a_witness_nested_too_deeply_is_refused(tmp_path, capsys):
+    (tmp_path / "w.json").write_text("[" * 100_000)
+    assert fedbounds.main(["falsify", "--replay", str(tmp_path / "w.json")]) == 2
+    assert "is no witness file: RecursionError" in capsys.readouterr().err
 
 
 def test_a_witness_that_cannot_be_written_is_still_shown(tmp_path, capsys, monkeypatch):
