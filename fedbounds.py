@@ -5,31 +5,29 @@ Nothing heavy is imported before a verb needs it: ``list`` loads neither torch n
 
 from __future__ import annotations
 
-import argparse
-import gc
-import json
-import os
 import sys
-import warnings
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import contextmanager
 from importlib import import_module
-from pathlib import Path
-from typing import Any, TYPE_CHECKING
 
+TYPE_CHECKING = False  # as in typing, which takes time to load
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import argparse
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+    from typing import Any
 
     from bounds.core import Bound
     from bounds.showing.values import Grid
 
 FINE, FINDING, MISTAKE, INTERRUPTED = 0, 1, 2, 130
+ROOMS = ("bounds", "empirics", "paper_checks", "figures")
 
 
 def __getattr__(name: str) -> Any:
     """``fedbounds.get``, ``fedbounds.Bound``, ...: every public name of ``bounds``, loaded when it is asked for."""
     if name.startswith("_"):  # ``from fedbounds import main`` asks for ``__path__``, which must load nothing
         raise AttributeError(f"module 'fedbounds' has no attribute {name!r}")
+    if hidden := _hidden():
+        raise ImportError(hidden)
     if name == "explore":
         return import_module("figures.explorer.notebook").explore
     import bounds
@@ -53,7 +51,7 @@ def list_(args: argparse.Namespace) -> int:
     from bounds.papers import paper
     from bounds.showing.tables import aligned
 
-    key = paper(args.paper).key if args.paper else None
+    key = None if args.paper is None else paper(args.paper).key
     entries = [e for e in listed() if key in (None, e["paper"])]
     if args.json:
         return _json(entries)
@@ -91,7 +89,7 @@ def eval_(args: argparse.Namespace) -> int:
 
 
 def minimize(args: argparse.Namespace) -> int:
-    from bounds.showing.answers import answer, smallest
+    from bounds.showing.answers import answer, over_intervals, smallest
     from bounds.showing.loading import load
 
     bound = load(args.name)
@@ -99,8 +97,8 @@ def minimize(args: argparse.Namespace) -> int:
     if not words and any(q.name != over for q in bound.quantities):
         return _closed_form(bound, over)
     span = _grid(bound, words, paired=args.zip, free=[over])
-    _remark(span.remarks())
-    return _answer(answer(span, smallest(span.bound, over)))
+    ask, remarks = over_intervals(span, smallest(span.bound, over))
+    return _answer(answer(span, ask), remarks=remarks)
 
 
 def _closed_form(bound: Bound, over: str) -> int:
@@ -116,7 +114,7 @@ def _closed_form(bound: Bound, over: str) -> int:
 
 
 def solve(args: argparse.Namespace) -> int:
-    from bounds.showing.answers import answer, solved
+    from bounds.showing.answers import answer, over_intervals, solved
     from bounds.showing.loading import load
     from bounds.showing.values import parse_number
 
@@ -125,8 +123,8 @@ def solve(args: argparse.Namespace) -> int:
     target, words = _take("target", words)
     span = _grid(bound, words, paired=args.zip, free=[wanted])
     side = "smallest" if args.smallest else "largest"
-    _remark(span.remarks())
-    return _answer(answer(span, solved(span.bound, wanted, parse_number("target", target, ""), side)))
+    ask, remarks = over_intervals(span, solved(span.bound, wanted, parse_number("target", target, ""), side))
+    return _answer(answer(span, ask), remarks=remarks)
 
 
 def plot(args: argparse.Namespace) -> int:
@@ -142,6 +140,10 @@ def plot(args: argparse.Namespace) -> int:
     quantity, equals, _ = swept.partition("=")
     if not equals:
         raise UsageError(f"x must be QUANTITY=a:b:n; got x={swept}")
+    if args.output == "":
+        raise UsageError("-o needs the name of a file, such as picture.svg")
+    from pathlib import Path
+
     from figures import curves
 
     given = read([swept, *words])
@@ -154,14 +156,19 @@ def plot(args: argparse.Namespace) -> int:
 
 def validate(arguments: Sequence[str]) -> int:
     """The rest of the line belongs to the validation, which has options of its own."""
-    from bounds.showing.usage import UsageError
-    from paper_checks import validation
+    from bounds.showing.usage import bare_parser, UsageError, WAYS
 
     name = next((a for a in arguments if not a.startswith("-")), "")
     if not name and {"-h", "--help"} & set(arguments):
-        return _print(validation.usage())
-    if not name:
+        parser = bare_parser("validate", WAYS)
+        parser.usage = "fedbounds validate [NAME ...]"
+        return _print([parser.format_help().rstrip()])
+    if not name and arguments:
         raise UsageError("validate needs the name of a bound; see fedbounds validate --help")
+    from paper_checks import validation
+
+    if not name:
+        return _print(validation.usage())
     rest = list(arguments)
     rest.remove(name)
     return validation.run(name, rest, _drawing(name))
@@ -196,7 +203,8 @@ def _take(key: str, words: Sequence[str]) -> tuple[str, list[str]]:
     return found[0].partition("=")[2], [word for word in words if word != found[0]]
 
 
-def _answer(answers: Any, title: str = "") -> int:
+def _answer(answers: Any, title: str = "", remarks: Iterable[str] = ()) -> int:
+    _remark(remarks)
     lines = answers.lines()
     _print([title, *lines] if title and lines else lines)
     _remark(answers.findings)
@@ -210,27 +218,34 @@ def _print(lines: Iterable[str]) -> int:
 
 
 def _json(item: Any) -> int:
-    return _print([json.dumps(item, indent=2, allow_nan=False, ensure_ascii=False)])
+    import json
+
+    from bounds.showing.process import speaks_unicode
+
+    return _print([json.dumps(item, indent=2, allow_nan=False, ensure_ascii=not speaks_unicode())])
 
 
 def _remark(lines: Iterable[str]) -> None:
-    if sys.stderr is None:  # closed by the caller (2>&-): print would turn to standard output
-        return
-    for line in lines:
-        print(f"fedbounds: {' '.join(str(line).split())}", file=sys.stderr)
+    from bounds.showing.process import remark
+
+    remark(lines)
 
 
 # ---- the command line ----
 
 
 def _run(arguments: list[str]) -> int:
+    import gc
+
     gc.disable()  # the catalogue's objects stay: looking for garbage among them costs a tenth of the time
     from bounds.errors import unknown
-    from bounds.showing.usage import overview, parser_of
+    from bounds.showing.usage import overview, parser_of, version
 
     gc.enable()
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         return _print([overview()])
+    if arguments[0] == "--version":
+        return _print([version()])
     verb, *rest = arguments
     if verb not in (*VERBS, "validate", *ELSEWHERE):
         raise unknown("verb", verb, (*VERBS, "validate", *ELSEWHERE))
@@ -254,8 +269,8 @@ ELSEWHERE = {
     "sweep": "empirics.sweeping.command:sweep_",
     "results": "empirics.sweeping.command:results",
     "check": "paper_checks.command:check",
-    "falsify": "paper_checks.falsifier.command:main",
-    "tightness": "paper_checks.worst_cases.command:main",
+    "falsify": "paper_checks.falsify_options:main",
+    "tightness": "paper_checks.tightness_options:main",
     "figure": "figures.command:figure",
     "bundle": "figures.bundle:bundle",
     "explore": "figures.explorer.command:explore",
@@ -272,55 +287,35 @@ VERBS: dict[str, Callable[[Any], int]] = {
 }
 
 
-@contextmanager
-def _warnings_as_lines() -> Iterator[None]:
-    """Every warning is one line on standard error, said once."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("default")
-        warnings.showwarning = lambda message, *_, **__: _remark([str(message)])
-        yield
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit status."""
     try:
-        with _warnings_as_lines():
-            status = _run(list(sys.argv[1:] if arguments is None else arguments))
-            if sys.stdout is not None:  # closed by the caller (>&-)
-                sys.stdout.flush()
-            return status
-    except BrokenPipeError:  # the reader has seen enough (| head)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FINE
-    except KeyboardInterrupt:
-        _remark(["interrupted"])
+        if hidden := _hidden():
+            print(f"fedbounds: {hidden}", file=sys.stderr)
+            return MISTAKE
+        from bounds.showing.process import guarded
+
+        words = list(sys.argv[1:] if arguments is None else arguments)
+        return guarded(lambda: _run(words), alone=arguments is None)
+    except KeyboardInterrupt:  # before there was anything to guard
+        print("fedbounds: interrupted", file=sys.stderr)
         return INTERRUPTED
-    except OSError as error:
-        _remark([f"{error.filename}: {error.strerror}" if error.filename else str(error)])
-        return MISTAKE
-    except Exception as error:
-        return _judged(error)
 
 
-def _judged(error: Exception) -> int:
-    """The status of an error of the library; anything else is a bug and shows itself."""
-    from bounds.errors import BoundsError, NoMinimumError, NoSolutionError
+def _hidden() -> str:
+    """The file of another project that Python would load in place of one of our packages, in words; usually none.
 
-    if not isinstance(error, (BoundsError, NoSolutionError)):
-        return _blamed(error)
-    _remark([str(error)])
-    return FINDING if isinstance(error, (NoMinimumError, NoSolutionError)) else MISTAKE
+    The folder one is in comes before everything installed in ``python -m fedbounds`` and in notebooks.
+    """
+    from importlib.util import find_spec
+    from pathlib import Path
 
-
-def _blamed(error: Exception) -> int:
-    """The status of an error inside a file of the user, which is named; anywhere else it is a bug."""
-    from bounds.showing.loading import place_in_files
-
-    place = place_in_files(error)
-    if not place:
-        raise error
-    _remark([f"{place}: {type(error).__name__}: {error}"])
-    return MISTAKE
+    for room in ROOMS:
+        found = find_spec(room)
+        origin = Path((found and found.origin) or "nothing")
+        if origin.resolve().parents[1] != Path(__file__).resolve().parent:
+            return f"{origin} hides fedbounds' package {room}: rename that file, or work in another folder"
+    return ""
 
 
 if __name__ == "__main__":

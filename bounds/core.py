@@ -17,6 +17,7 @@ from .errors import DeclarationError, unknown
 from .operators import equal_clients
 from .papers import Source
 from .quantities import quantities_of, Quantity
+from .unfinished import unfinished
 from .units import ONE, Unit
 
 if TYPE_CHECKING:
@@ -162,7 +163,12 @@ class Bound:
     # ---- numbers ----
 
     def __call__(self, **values: Any) -> Any:
-        """The bound by broadcasting, client axis last: NaN where the theorem is silent, an error on nonsense."""
+        """The bound by broadcasting, client axis last: NaN where the theorem is silent, an error on nonsense.
+
+        Where floating point would leave its range on the way, or a sum cancel, the point is evaluated again with more
+        digits: a number is within 1e-9 of the formula, relatively, unless ``UnderflowWarning`` or ``UnsettledWarning``
+        says otherwise, and conditions are decided as exact numbers decide them (up to rounding where both sides agree).
+        """
         return self._evaluator.value(values)
 
     def formula(self, **values: Any) -> Any:
@@ -182,7 +188,11 @@ class Bound:
         return self._evaluator.failed(values)
 
     def compile(self, backend: str = "numpy") -> Callable[..., Any]:
-        """A fast function of the same arguments, on ``numpy`` or ``torch``: same numbers and NaN, no domain checks."""
+        """A fast function of the same arguments, on ``numpy`` or ``torch``, in plain floating point.
+
+        It has no domain checks, no warnings and no second look where numbers under- or overflow on the way or cancel:
+        everywhere else its numbers and NaN are those of a call (on ``numpy`` to the last bit).
+        """
         return self._evaluator.compiled(backend)
 
     @cached_property
@@ -315,15 +325,24 @@ def _check_parts(bound: Bound, refuse: Callable[[str], None]) -> None:
 
 def _expressions(bound: Bound) -> Iterator[sp.Basic]:
     for label, term in bound.terms.items():
-        if not isinstance(term, sp.Basic):
+        if not isinstance(term, sp.Expr):
             raise DeclarationError(
                 f"bound {bound.name!r}: term {label!r} must be an expression of quantities; got {term!r}"
             )
         if term in UNDEFINED:
             raise DeclarationError(f"bound {bound.name!r}: term {label!r} is {term} whatever the numbers")
-        yield term
-    yield from bound.where.values()
-    yield from (c.relation for c in bound.conditions if c.relation is not None)
+        yield _finished(bound, f"term {label!r}", term)
+    yield from (_finished(bound, f"abbreviation {q.name}", meaning) for q, meaning in bound.where.items())
+    for condition in bound.conditions:
+        if condition.relation is not None:
+            yield _finished(bound, f"condition {condition.words!r}", condition.relation)
+
+
+def _finished(bound: Bound, place: str, expression: sp.Basic) -> sp.Basic:
+    """The expression, unless something in it cannot be computed: better said here than at its first value."""
+    if said := unfinished(expression):
+        raise DeclarationError(f"bound {bound.name!r}: {place} {said}")
+    return expression
 
 
 __all__ = ["MIXED", "ONE", "About", "Bound", "Condition", "Statistic", "spell"]

@@ -49,15 +49,38 @@ class UndefinedValueWarning(UserWarning):
     """The conditions hold, but the formula has no real value: a root of a negative number, infinity over infinity."""
 
 
+class UnderflowWarning(UserWarning):
+    """A value is not zero but too small for a float with all its digits."""
+
+
+class UnsettledWarning(UserWarning):
+    """Rounding may have spoilt a value or a condition, at more points than are looked at again or beyond repair."""
+
+
+def shortened(text: str, most: int = 60) -> str:
+    """A text as an error shows it, however long it is."""
+    return text if len(text) <= most else f"{text[: most - 20]}... ({len(text)} characters)"
+
+
 def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
     """The error for a ``name`` that is not among the ``known`` ones, with "did you mean"."""
     names = sorted(known)
-    near = get_close_matches(name, names, n=3, cutoff=0.5)
+    near = get_close_matches(name[:200], names, n=3, cutoff=0.5)  # a longer one is near to none, and slow to compare
     hint = f"did you mean {' or '.join(repr(n) for n in near)}?" if near else _known(names)
-    return UnknownNameError(f"unknown {kind} {name!r}; {hint}")
+    return UnknownNameError(f"unknown {kind} {shortened(name)!r}; {hint}")
 
 
 def _known(names: list[str]) -> str:
     if len(names) <= MOST_NAMED:
         return f"known: {', '.join(names) or 'none'}"
     return f"there are {len(names)}, such as {', '.join(names[:: len(names) // 3][:3])}"
+
+
+def said(error: BaseException) -> str:
+    """``Type: message``; a class whose message cannot be made still has its name."""
+    kind = type(error).__name__
+    try:
+        words = str(error)
+    except Exception:
+        words = ""
+    return f"{kind}: {words}" if words else kind

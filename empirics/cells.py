@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, wraps
 from typing import Any
 
 from .algorithms import algorithm as read_algorithm
@@ -25,8 +25,7 @@ def loaded(problem: str) -> Task:
     return task(problem)
 
 
-@job("train", version=1, setting="empirics.setting:Setting", formerly="empirics.cells:train")
-def train(
+def prepared(
     problem: str,
     algorithm: str,
     rounds: int,
@@ -40,17 +39,34 @@ def train(
     local_test: str = "none",
     every: int | None = None,
     **setting: Any,
-) -> Outcome:
-    """One training run with one seed, in this process on one thread; ``setting`` holds more fields of ``Setting``."""
+) -> Run:
+    """The training run that these words ask for, its data dealt; ``setting`` holds more fields of ``Setting``."""
     dealt = loaded(problem).deal(
         partition, clients, seed, client_weight=client_weight, augment=augment, local_test=local_test
     )
-    plan = Setting(rounds, cohort or dealt.clients, client_weight=client_weight, **setting)
+    plan = planned(dealt.clients, rounds, cohort, client_weight=client_weight, **setting)
     engine = in_process(dealt.model)
-    run = Run(dealt, read_algorithm(algorithm), plan, seed, [measurement(m) for m in measure], every, problem, engine)
+    return Run(dealt, read_algorithm(algorithm), plan, seed, [measurement(m) for m in measure], every, problem, engine)
+
+
+@job(
+    "train",
+    version=1,
+    setting="empirics.cells:prepared empirics.setting:Setting",
+    formerly="empirics.cells:train",
+)
+@wraps(prepared, assigned=("__module__",))
+def train(**words: Any) -> Outcome:
+    """One training run with one seed, in this process on one thread; its words are those of ``prepared``."""
+    run = prepared(**words)
     rows = run.rows()
     diverged = any(row.quantity == "diverged" for row in rows)
-    return Outcome(columns(rows), _facts(dealt, run), "diverged" if diverged else "done")
+    return Outcome(columns(rows), _facts(run.problem, run), "diverged" if diverged else "done")
+
+
+def planned(clients: int, rounds: int, cohort: int | None, **setting: Any) -> Setting:
+    """The setting of a cell; without a number for the cohort everyone takes part."""
+    return Setting(rounds, clients if cohort is None else cohort, **setting)
 
 
 def columns(rows: Sequence[Row]) -> dict[str, list[Any]]:

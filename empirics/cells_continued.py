@@ -19,7 +19,7 @@ from bounds import vocabulary as words
 from . import evaluation
 from .algorithm import Algorithm, Rows
 from .algorithms import algorithm as read_algorithm
-from .cells import columns, loaded
+from .cells import columns, loaded, planned
 from .engines import in_process
 from .measuring import Measurement, measurement, Row, Run
 from .measuring.core import per_client, Readings, sampled, Snapshot
@@ -61,7 +61,7 @@ class Plan(NamedTuple):
 
     def rounds(self, number: int, clients: int) -> Setting:
         """The setting of so many rounds."""
-        return Setting(number, self.cohort or clients, client_weight=self.client_weight, **dict(self.setting))
+        return planned(clients, number, self.cohort, client_weight=self.client_weight, **dict(self.setting))
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,13 @@ from bounds.decaying_k.runtime import runtime
 
 from .algorithm import Algorithm, Work
 from .algorithms import algorithm as read_algorithm
-from .cells import loaded
+from .cells import loaded, planned
 from .engines import in_process
 from .errors import Diverged, EmpiricsError
 from .evaluation import each, Samples
 from .federation import Federation
 from .measuring.core import need_test
+from .numbers import check_options
 from .problem import FederatedProblem
 from .setting import Setting
 from .state import State
@@ -135,9 +136,10 @@ def timed(
 
     The training loss is that of ``probe`` training samples, the same ones for every algorithm (None: of all).
     """
+    check_options({"points": points} | ({} if probe is None else {"probe": probe}))
     dealt = loaded(problem).deal(partition, clients, seed, augment=augment, local_test=local_test)
     clock = Clock(minibatch_time, model_size, download_rate, upload_rate)
-    plan = Setting(clock.rounds(seconds), cohort or dealt.clients, **setting)
+    plan = planned(dealt.clients, clock.rounds(seconds), cohort, **setting)
     table = Readings(dealt, Samples(probed(dealt.federation, probe, seed)))
     return _run(dealt, read_algorithm(algorithm), plan, seed, clock, times(seconds, points), table)
 

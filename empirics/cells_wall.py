@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .algorithms import algorithm as read_algorithm
-from .cells import loaded
+from .cells import loaded, planned
 from .engines import in_process
+from .numbers import check_options
 from .problem import FederatedProblem
 from .setting import Setting
 from .state import State
@@ -33,8 +34,9 @@ def seconds(
     **setting: Any,
 ) -> Outcome:
     """Seconds of single rounds without measuring, by ``algorithm``, ``block`` and ``round``, in the order they ran."""
+    check_options({"laps": laps})
     dealt = loaded(problem).deal(partition, clients, seed, augment=augment)
-    plan = Setting(BLOCKS * laps + 1, cohort or dealt.clients, **setting)
+    plan = planned(dealt.clients, BLOCKS * laps + 1, cohort, **setting)
     runs = {name: _started(dealt, name, plan, seed) for name in algorithms}
     found: dict[str, list[Any]] = {"algorithm": [], "block": [], "round": [], "seconds": []}
     for round_ in range(BLOCKS * laps):

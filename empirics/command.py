@@ -7,24 +7,25 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
 from bounds.showing.usage import bare_parser, Parser
 
-from .algorithms import algorithm
-from .constants import as_json, constants
 from .errors import EmpiricsError
-from .federation import refuse_short
-from .measuring import DEFAULT, Measurement, measurement, Row, Run, write
-from .models.linear import LeastSquares
-from .problem import FederatedProblem
+from .numbers import check_words, real_word, whole_word
 from .progress import Progress, progress
 from .setting import Setting
-from .tasks import task
+from .sizes import refuse_beyond_memory, ROW
+
+if TYPE_CHECKING:  # they load torch, which --help does without
+    from .measuring import Measurement, Row, Run
+    from .problem import FederatedProblem
 
 FINE, FINDING = 0, 1
+DEFAULT = ("train_loss", "train_accuracy", "test_loss", "test_accuracy")
+"""What is measured unless told."""
 
 PROBLEM = """a problem is a model of a data set: softmax(digits, regularisation=0.01), logistic(a9a), ridge(school),
 fedcog_cnn(fashion_mnist, channels=1, side=28); algorithms, partitions and measurements are calls too:
@@ -35,29 +36,29 @@ a problem, an algorithm or a partition of your own is path/file.py:variable"""
 def _shared(parser: Parser) -> None:
     add = parser.add_argument
     add("--problem", required=True, metavar="MODEL(DATA)", help="what to train: a model of a data set")
-    add("--clients", type=int, metavar="N", help="number of clients (none: one per group, with by_group())")
+    add("--clients", type=whole_word, metavar="N", help="number of clients (none: one per group, with by_group())")
     add("--partition", default="iid", metavar="CALL", help="who holds what (iid)")
     add("--client-weight", default="uniform", help="uniform or samples: what the average weighs by (uniform)")
-    add("--batch", type=int, default=32, metavar="N", help="minibatch size (32)")
+    add("--batch", type=whole_word, default=32, metavar="N", help="minibatch size (32)")
 
 
 def _training(parser: Parser) -> None:
     add = parser.add_argument
     add("--algorithm", default="fedavg", metavar="CALL", help="the method (fedavg)")
     add("--compare", nargs="+", default=[], metavar="CALL", help="further methods on the same seeds")
-    add("--cohort", type=int, metavar="N", help="clients per round (all)")
-    add("--rounds", type=int, default=20, metavar="N", help="communication rounds (20)")
-    add("--local-steps", type=int, default=5, metavar="N", help="local steps per round (5)")
-    add("--local-epochs", type=int, metavar="N", help="passes over the own samples instead of steps")
-    add("--step-size", type=float, default=0.05, metavar="X", help="step size of local SGD (0.05)")
-    add("--step-size-decay", type=float, default=1.0, metavar="X", help="factor per round (1)")
-    add("--momentum", type=float, default=0.0, metavar="X", help="momentum of local SGD (0)")
-    add("--weight-decay", type=float, default=0.0, metavar="X", help="weight decay (0)")
-    add("--clip", type=float, metavar="X", help="largest norm of a direction")
+    add("--cohort", type=whole_word, metavar="N", help="clients per round (all)")
+    add("--rounds", type=whole_word, default=20, metavar="N", help="communication rounds (20)")
+    add("--local-steps", type=whole_word, default=5, metavar="N", help="local steps per round (5)")
+    add("--local-epochs", type=whole_word, metavar="N", help="passes over the own samples instead of steps")
+    add("--step-size", type=real_word, default=0.05, metavar="X", help="step size of local SGD (0.05)")
+    add("--step-size-decay", type=real_word, default=1.0, metavar="X", help="factor per round (1)")
+    add("--momentum", type=real_word, default=0.0, metavar="X", help="momentum of local SGD (0)")
+    add("--weight-decay", type=real_word, default=0.0, metavar="X", help="weight decay (0)")
+    add("--clip", type=real_word, metavar="X", help="largest norm of a direction")
     add("--sampling", default="without_replacement", help="without_replacement, with_replacement or bernoulli")
-    add("--seeds", type=int, default=1, metavar="N", help="number of seeds (1)")
+    add("--seeds", type=whole_word, default=1, metavar="N", help="number of seeds (1)")
     add("--measure", nargs="+", metavar="CALL", help=f"measurements ({' '.join(DEFAULT)}, as far as there are tests)")
-    add("--every", type=int, metavar="N", help="rounds between two measurements (what keeps measuring cheap)")
+    add("--every", type=whole_word, metavar="N", help="rounds between two measurements (what keeps measuring cheap)")
     add("-o", dest="output", type=Path, metavar="FILE", help="CSV with one row per number")
 
 
@@ -69,15 +70,19 @@ def train(arguments: Sequence[str]) -> int:
     args = _parsed(parser, arguments)
     if args is None:
         return FINE
-    if args.seeds < 1:
-        raise EmpiricsError(f"seeds must be >= 1; got {args.seeds}")
     _check_output(args.output)
-    what, methods = task(args.problem), [algorithm(text) for text in (args.algorithm, *args.compare)]
+    from .algorithms import algorithm
+    from .measuring import measurement, Run
+    from .tasks import task
+
+    methods = [algorithm(text) for text in (args.algorithm, *args.compare)]
     watched = None if args.measure is None else [measurement(text) for text in args.measure]
     rows: list[Row] = []
     ends: dict[str, list[dict[str, float] | None]] = {}
     try:
         with progress() as bar:
+            bar.doing(f"reading {args.problem}")
+            what = task(args.problem)
             bar.start(len(methods) * args.seeds * args.rounds)
             for seed in range(args.seeds):
                 problem = _problem(args, what, seed)
@@ -85,6 +90,8 @@ def train(arguments: Sequence[str]) -> int:
                 for method in methods:
                     seen = _usual(problem) if watched is None else watched
                     run = Run(problem, method, setting, seed, seen, args.every, experiment=str(what))
+                    if not ends:
+                        _refuse_long(run, len(methods) * args.seeds)
                     ends.setdefault(str(method), []).append(_finish(run, bar, rows))
     except BaseException:  # interrupted, or a later method went wrong: what was measured stays
         _keep(rows, args.output)
@@ -94,8 +101,17 @@ def train(arguments: Sequence[str]) -> int:
     return FINE
 
 
+def _refuse_long(run: Run, runs: int) -> None:
+    """Refuse a table that cannot be held, before the first run."""
+    what = f"the table of {runs} runs of {run.setting.rounds} rounds"
+    refuse_beyond_memory(ROW * runs * run.least_rows, what, "take fewer --seeds or --rounds, or a larger --every")
+
+
 def _usual(problem: FederatedProblem) -> list[Measurement]:
     """Loss and accuracy, on test samples too where the data set has them; least squares has no accuracy."""
+    from .measuring import measurement
+    from .models.linear import LeastSquares
+
     names = [name for name in DEFAULT if problem.test is not None or not name.startswith("test")]
     counted = not isinstance(problem.model, LeastSquares)
     return [measurement(name) for name in names if counted or not name.endswith("accuracy")]
@@ -157,6 +173,8 @@ def _check_output(path: Path | None) -> None:
 
 def _keep(rows: Sequence[Row], path: Path | None) -> None:
     if path is not None and rows:
+        from .measuring import write
+
         print(f"wrote {write(rows, path)}")
 
 
@@ -164,7 +182,7 @@ def constants_(arguments: Sequence[str]) -> int:
     """Write the constants of a problem, how each was obtained and how uncertain it is."""
     parser = bare_parser("constants", below=[PROBLEM])
     _shared(parser)
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the partition (0)")
+    parser.add_argument("--seed", type=whole_word, default=0, metavar="N", help="seed of the partition (0)")
     quick = "networks: curvature from some steps of Lanczos on some samples, not to the end on every client's"
     parser.add_argument("--quick", action="store_true", help=quick)
     parser.add_argument("-o", dest="output", type=Path, metavar="FILE", help="JSON that every verb reads as @FILE")
@@ -172,9 +190,15 @@ def constants_(arguments: Sequence[str]) -> int:
     if args is None:
         return FINE
     _check_output(args.output)
-    problem = _problem(args, task(args.problem), args.seed)
-    refuse_short(problem.federation.client_sizes, np.arange(problem.clients), args.batch)
+    from .constants import as_json, constants
+    from .federation import refuse_short
+    from .tasks import task
+
     with progress() as bar:
+        bar.doing(f"reading {args.problem}")
+        problem = _problem(args, task(args.problem), args.seed)
+        refuse_short(problem.federation.client_sizes, np.arange(problem.clients), args.batch)
+        bar.doing("constants")
         found = as_json(constants(problem, args.batch, bar=bar, quick=args.quick))
     text = json.dumps(found, indent=2, allow_nan=False)
     if args.output is None:
@@ -204,6 +228,8 @@ def _setting(args: argparse.Namespace, problem: FederatedProblem) -> Setting:
 def _parsed(parser: Parser, arguments: Sequence[str]) -> argparse.Namespace | None:
     """The options, or None after --help."""
     try:
-        return parser.parse_args(list(arguments))
+        args = parser.parse_args(list(arguments))
     except SystemExit:
         return None
+    check_words(args)
+    return args

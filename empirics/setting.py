@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
-from typing import Any
 
 import numpy as np
 
 from .errors import EmpiricsError
+from .numbers import check_options
 from .tuning import harmonic
 
 SAMPLINGS = ("without_replacement", "with_replacement", "bernoulli")
@@ -58,15 +57,8 @@ class Setting:
     step_size_rule: str = "constant"
 
     def __post_init__(self) -> None:
-        for name in ("rounds", "cohort", "batch", "local_steps", "local_epochs"):
-            if not (name == "local_epochs" and self.local_epochs is None):
-                self._check(name, "a whole number >= 1", _whole(getattr(self, name)) and getattr(self, name) >= 1)
-        for name in ("step_size", "step_size_decay", "epsilon"):
-            self._check(name, "> 0", _inside(getattr(self, name), 0, inf, open_low=True))
-        for name in ("momentum", "beta1", "beta2"):
-            self._check(name, ">= 0 and < 1", _inside(getattr(self, name), 0, 1))
-        self._check("weight_decay", ">= 0", _inside(self.weight_decay, 0, inf))
-        self._check("clip", "> 0", self.clip is None or _inside(self.clip, 0, inf, open_low=True))
+        left_open = [name for name in ("local_epochs", "clip") if getattr(self, name) is None]
+        check_options({name: value for name, value in vars(self).items() if name not in left_open})
         for name, known in (
             ("sampling", SAMPLINGS),
             ("client_weight", WEIGHTS),
@@ -94,13 +86,3 @@ class Setting:
         if self.step_size_rule == "constant":
             return np.full(steps, step_size)
         return harmonic(step_size, round_ * self.local_steps + np.arange(steps))
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
-def _inside(value: Any, low: float, high: float, open_low: bool = False) -> bool:
-    """Whether a value is a number in [low, high), or in (low, high)."""
-    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-    return number and (low < value if open_low else low <= value) and bool(value < high)

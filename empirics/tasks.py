@@ -15,13 +15,14 @@ import torch
 
 from bounds.domains import POSITIVE
 
-from .algorithms.calls import checked, parse, written
+from .algorithms.calls import parse, written
 from .data.dataset import Dataset
 from .data.federate import federate, tensor
 from .datasets import DATASETS
 from .errors import EmpiricsError
 from .models.linear import LeastSquares, Linear, Logistic, Softmax, SquaredHinge
 from .networks import network, NETWORKS
+from .numbers import checked
 from .problem import FederatedProblem
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from bounds.papers import PAPERS
+from bounds.showing.numbers import MOST_WORKERS, whole_number
 from bounds.showing.usage import bare_parser, Parser, writable_folder
 from empirics.errors import EmpiricsError
 from empirics.progress import progress
@@ -23,9 +24,9 @@ from paper_checks.reporting import markdown as audit_report, Record, records
 
 from .artefact import Artefact
 from .catalogue import chosen
-from .command import known_scale
+from .command import drawn, known_scale
 from .files import text, whole
-from .making import cells, make
+from .making import cells
 
 DIGITS = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
 CONTENTS = """\
@@ -54,8 +55,6 @@ def bundle(arguments: Sequence[str]) -> int:
         return 0
     known_scale(args.scale)
     artefacts, target, store = chosen(["all"]), args.output, Store(store_folder(args.store))
-    if args.workers < 1:
-        raise EmpiricsError(f"--workers must be >= 1; got {args.workers}")
     if not store.folder.is_dir():
         raise EmpiricsError(f"there is no store at {store.folder}; fedbounds figure all --scale {args.scale} fills one")
     writable_folder("-o", target)
@@ -69,10 +68,7 @@ def bundle(arguments: Sequence[str]) -> int:
 
 def _figures(artefacts: Sequence[Artefact], scale: str, store: Store, target: Path) -> str:
     """Pictures, tables and all their numbers; returns the text of the bundle's README."""
-    with progress() as bar:
-        bar.start(len(artefacts))
-        for _ in make(artefacts, scale, store, target / "figures", bar.step):
-            pass
+    drawn(artefacts, scale, store, target / "figures")
     wanted = cells(artefacts, scale)
     there = store.of(wanted)
     _parquet(target / "numbers.parquet", list(_drawn(target / "figures", artefacts)), NUMBERS)
@@ -89,9 +85,13 @@ def _texts(target: Path) -> None:
 
 def _audit(target: Path, workers: int) -> None:
     claims = [claim for claim in CLAIMS.values() if not claim.deep]
-    with progress() as bar:
+    with progress("checking the claims") as bar:
         bar.start(len(claims))
-        found = records(audit(claims, workers, lambda verdict: bar.step()))
+        try:
+            found = records(audit(claims, workers, lambda verdict: bar.step()))
+        except KeyboardInterrupt:
+            words = f"interrupted: figures, tables, numbers and bounds are in {target}; the audit is not"
+            raise KeyboardInterrupt(words) from None
     text(target / "AUDIT.md", audit_report(found))
     with whole(target / "audit.csv") as beside, beside.open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file, lineterminator="\n")
@@ -173,5 +173,5 @@ def _parser() -> Parser:
     add("-o", dest="output", type=path_word, default=Path("fedbounds-bundle"), metavar="DIR",
         help="the folder (./fedbounds-bundle)")  # fmt: skip
     add("--store", type=path_word, metavar="DIR", help="folder of the runs ($FEDBOUNDS_STORE, else ./fedbounds-store)")
-    add("--workers", type=int, default=2, metavar="N", help="processes of the audit (2)")
+    add("--workers", type=whole_number(1, MOST_WORKERS), default=2, metavar="N", help="processes of the audit (2)")
     return parser

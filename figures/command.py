@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bounds.errors import unknown
+from bounds.showing.numbers import MOST_WORKERS, whole_number
 from bounds.showing.tables import aligned
 from bounds.showing.usage import bare_parser, Parser, writable_folder
-from empirics.errors import EmpiricsError
 from empirics.progress import progress
 from empirics.store import Store
 from empirics.sweeping.command import folder as store_folder, path_word
 from empirics.sweeping.engine import Done, sweep
+from empirics.sweeping.stopping import stopped
 
 from .artefact import Artefact, SCALES
 from .catalogue import artefact, chosen, NAMES
@@ -32,18 +33,28 @@ def figure(arguments: Sequence[str]) -> int:
     if not args.names:
         return _list()
     known_scale(args.scale)
-    if args.workers is not None and args.workers < 0:
-        raise EmpiricsError(f"workers must be >= 0; got {args.workers}")
     wanted = chosen(args.names)
     target = args.output or Path(f"figures-{args.scale}")
     writable_folder("-o", target)
     store = Store(store_folder(args.store))
     failed = _without(wanted, args.scale, store) if args.no_sweep else _sweep(wanted, args, store)
-    with progress() as bar:
-        bar.start(len(wanted))
-        paths = [path for made in make(wanted, args.scale, store, target, bar.step) for path in made]
+    paths = drawn(wanted, args.scale, store, target)
     print(f"{len(wanted)} figures and tables, {len(paths)} files in {target}")
     return FINDING if failed else FINE
+
+
+def drawn(wanted: Sequence[Artefact], scale: str, store: Store, folder: Path) -> list[Path]:
+    """The files of these artefacts, written with a report of all that lie in the folder."""
+    made: list[list[Path]] = []
+    with progress("drawing") as bar:
+        bar.start(len(wanted))
+        try:
+            for paths in make(wanted, scale, store, folder, bar.step):
+                made.append(paths)
+        except KeyboardInterrupt:
+            words = f"interrupted: {len(made)} of {len(wanted)} figures and tables are written, in {folder}"
+            raise KeyboardInterrupt(words) from None
+    return [path for paths in made for path in paths]
 
 
 def known_scale(scale: str) -> None:
@@ -65,9 +76,11 @@ def _sweep(wanted: Sequence[Artefact], args: argparse.Namespace, store: Store) -
     todo = cells(wanted, args.scale)
     missing = todo if args.fresh else [cell for cell in todo if not store.has(cell)]
     minutes = budget(wanted, args.scale, missing)
+    if missing:
+        writable_folder("--store", store.folder)
     print(f"{len(todo)} runs, {len(missing)} to do: at most {minutes:.2g} minutes of one core", flush=True)
     failed: list[Done] = []
-    with progress() as bar:
+    with progress("running what the figures read") as bar:
         bar.start(len(todo))
 
         def heard(done: Done) -> None:
@@ -76,7 +89,10 @@ def _sweep(wanted: Sequence[Artefact], args: argparse.Namespace, store: Store) -
                 print(f"failed: {done.cell}: {done.error}", file=sys.stderr, flush=True)
             bar.step()
 
-        sweep(todo, store, args.workers, args.scheduler, args.fresh, heard)
+        try:
+            sweep(todo, store, args.workers, args.scheduler, args.fresh, heard)
+        except KeyboardInterrupt:
+            raise stopped(store, todo, "runs") from None
     return failed
 
 
@@ -97,6 +113,11 @@ def _parser() -> Parser:
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--fresh", action="store_true", help="run everything again")
     group.add_argument("--no-sweep", action="store_true", help="draw what is there, run nothing")
-    add("--workers", type=int, metavar="N", help="processes (one per core, or per GPU); 0: in this process")
+    add(
+        "--workers",
+        type=whole_number(0, MOST_WORKERS),
+        metavar="N",
+        help="processes (one per core, or per GPU); 0: in this process",
+    )
     add("--scheduler", default="", metavar="ADDRESS", help="a running dask cluster instead")
     return parser

@@ -16,6 +16,8 @@ from bounds.showing.values import Grid, grid, Value
 from bounds.vocabulary import clients
 
 MOST_CURVES = 8
+WIDEST = 1e250
+"""Ratio of the ends of an axis, and size of its numbers, up to which matplotlib finds ticks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,14 +62,25 @@ def data(bounds: Sequence[Bound], x: str, given: Mapping[str, Value]) -> Picture
     first = {x: given[x], **{name: replace(v, optional=True) for name, v in given.items() if name != x}}
     grids = [grid(b, {n: v if n != x else replace(v, optional=True) for n, v in first.items()}) for b in bounds]
     sweep = next((g.axes[0][x] for g in grids if g.axes and x in g.axes[0]), None)
-    if sweep is None or len(sweep) < 2:
+    if sweep is None or len(set(sweep)) < 2:
         raise BoundsError(f"x={x} needs a range a:b:n with two or more different points")
     order = np.argsort(sweep)
     curves = [c for g in grids for c in _curves(g, x, order, len(grids) > 1)]
     if len(curves) > MOST_CURVES:
         raise BoundsError(f"{len(curves)} curves are too many for one picture; at most {MOST_CURVES}")
     points = np.asarray(sweep)[order]
+    for numbers in (points, *(c.formula for c in curves)):
+        _check_drawable(numbers)
     return Picture(_quantity(grids, x), bounds[0].target, points, given[x].log and points[0] > 0, tuple(curves))
+
+
+def _check_drawable(numbers: np.ndarray) -> None:
+    """No axis holds numbers whose ratio, or whose ends with some room around them, are beyond floating-point."""
+    sizes = np.abs(numbers[np.isfinite(numbers) & (numbers != 0)])
+    if sizes.size and (sizes.max() > WIDEST * sizes.min() or sizes.max() > WIDEST or sizes.min() < 1 / WIDEST):
+        raise BoundsError(
+            f"numbers from {sizes.min():g} to {sizes.max():g} cannot be drawn on one axis; narrow the range"
+        )
 
 
 def _check(bounds: Sequence[Bound], x: str, given: Mapping[str, Value]) -> None:

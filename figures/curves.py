@@ -15,6 +15,7 @@ from bounds.errors import BoundsError, unknown
 from bounds.units import ONE
 
 from .curve_data import Curve, data, notes, Picture, rows, stretches
+from .files import whole
 from .style import CYCLE, figure, Label, label_ends, save, SILENT, STYLE, THEORY
 
 if TYPE_CHECKING:
@@ -157,22 +158,30 @@ def _shade(ax: Axes, x: np.ndarray, curve: Curve, outside: bool) -> None:
 
 
 def write(picture: Picture, path: Path, *, lines: bool = False, outside: bool = False) -> tuple[Path, Path]:
-    """The picture at ``path`` (its ending says the format) and the numbers it shows beside it as CSV."""
+    """The picture at ``path`` (its ending says the format) and the numbers it shows beside it as CSV: both or none."""
     import matplotlib
 
-    if path.is_dir():
-        raise BoundsError(f"{path} is a folder; name a file, such as {path / 'picture.svg'}")
-    path = path if path.suffix else path.with_suffix(".svg")
+    path = _place(path)
     beside = path.with_suffix(".csv")
     settings: Any = STYLE
     with matplotlib.rc_context(settings):
         made, ax = figure(4.4)
         _check_format(made, path)
         draw(ax, picture, lines=lines, outside=outside)
-        save(made, path)
-    with beside.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows(rows(picture))
+        with whole(path) as image:
+            save(made, image)
+            with whole(beside) as table, table.open("w", newline="", encoding="utf-8") as file:
+                csv.writer(file).writerows(rows(picture))
     return path, beside
+
+
+def _place(path: Path) -> Path:
+    """Where the picture goes: the path, as SVG if it has no ending; what cannot be a file's name is refused."""
+    if path.is_dir():
+        raise BoundsError(f"{path} is a folder; name a file, such as {path / 'picture.svg'}")
+    if path.exists() and not path.is_file():
+        raise BoundsError(f"{path} is not a file; a picture needs one to be written to, such as picture.svg")
+    return path if path.suffix else path.with_suffix(".svg")
 
 
 def _check_format(made: Any, path: Path) -> None:

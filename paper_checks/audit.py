@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterable
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -63,7 +65,9 @@ def judge(claim: Claim, book: Book | None = None) -> Verdict:
     try:
         finding, crashed = _found(claim.check, book), False
         repair = _found(claim.repair.check, book) if claim.repair is not None else None
-    except (Exception, SystemExit) as error:  # the other claims are still to be judged
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # also what a check of a user raises: the other claims are still to be judged
         said = f"the check broke: {type(error).__name__}: {error}"
         finding, repair, crashed = Finding(Status.OPEN, Grade.READ, said, as_audited=False), None, True
     asked = tuple(sorted({*book.asked, *claim.about}))
@@ -72,7 +76,8 @@ def judge(claim: Claim, book: Book | None = None) -> Verdict:
 
 
 def _found(check: Check, book: Book) -> Finding:
-    finding = check(book)
+    with redirect_stdout(sys.stderr):  # which is for verdicts alone
+        finding = check(book)
     if not isinstance(finding, Finding):
         raise ClaimError(f"a check must return a Finding; got {finding!r}")
     return finding

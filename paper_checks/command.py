@@ -12,8 +12,10 @@ from bounds.catalog import BOUNDS
 from bounds.errors import unknown
 from bounds.papers import PAPERS
 from bounds.showing.loading import from_file
+from bounds.showing.numbers import MOST_WORKERS, whole_number
 from bounds.showing.usage import bare_parser, Parser, writable_folder
 from empirics.progress import Progress, progress
+from empirics.sweeping.command import path_word
 
 from .audit import audit, CLAIMS, Verdict, Word
 from .claims import Claim, ClaimError
@@ -33,22 +35,24 @@ def check(arguments: Sequence[str]) -> int:
         args = parser.parse_args(list(arguments))
     except SystemExit:  # --help
         return AS_AUDITED
-    if args.workers < 1:
-        raise ClaimError(f"--workers must be >= 1; got {args.workers}")
+    if args.paper is not None and args.paper not in PAPERS:
+        raise unknown("paper", args.paper, list(PAPERS))
     if args.mutate:
         from .mutation.command import mutate
 
         return mutate(args)
-    claims = chosen(args.names, args.paper, args.deep)
     folder = _folder(args)
     heard: list[Verdict] = []
-    try:
-        with progress() as bar:
-            bar.start(len(claims))
+    with progress("checking the claims") as bar:
+        claims = chosen(args.names, args.paper or "", args.deep, args.workers)
+        bar.start(len(claims))
+        try:
             verdicts = audit(claims, args.workers, lambda verdict: _heard(bar, heard, verdict))
-    except KeyboardInterrupt:
-        _tell(heard, args.json, None, whole=False)
-        raise
+        except KeyboardInterrupt:
+            _tell(heard, args.json, None, whole=False)
+            unwritten = "" if args.report is None and not args.renew else "; no report was written"
+            words = f"interrupted: {len(heard)} of {len(claims)} claims were checked{unwritten}"
+            raise KeyboardInterrupt(words) from None
     if args.renew:
         _renew(verdicts)
     return _tell(verdicts, args.json, folder, whole=bool(args.names) and len(claims) <= 12)
@@ -82,13 +86,11 @@ def _heard(bar: Progress, heard: list[Verdict], verdict: Verdict) -> None:
     bar.step()
 
 
-def chosen(names: Sequence[str], paper: str = "", deep: bool = False) -> list[Claim]:
+def chosen(names: Sequence[str], paper: str = "", deep: bool = False, workers: int = 2) -> list[Claim]:
     """The claims of these names (a claim, a prefix, a bound they ask for, one of a file), or of a paper, or all."""
-    if paper and paper not in PAPERS:
-        raise unknown("paper", paper, list(PAPERS))
     if not names:
         return [c for c in CLAIMS.values() if paper in ("", c.paper) and (deep or not c.deep)]
-    found = {id(c): c for name in names for c in _named(name)}
+    found = {id(c): c for name in names for c in _named(name, workers)}
     claims = [c for c in found.values() if paper in ("", c.paper)]
     if not claims:
         of = f" of {paper}" if paper else ""
@@ -96,7 +98,7 @@ def chosen(names: Sequence[str], paper: str = "", deep: bool = False) -> list[Cl
     return claims
 
 
-def _named(name: str) -> list[Claim]:
+def _named(name: str, workers: int) -> list[Claim]:
     if ".py:" in name:
         return [from_file(name, Claim)]
     if name in CLAIMS:
@@ -104,13 +106,13 @@ def _named(name: str) -> list[Claim]:
     under = [c for c in CLAIMS.values() if c.name.startswith(f"{name}.")]
     if not under and name not in BOUNDS:
         raise unknown("claim or bound", name, [*CLAIMS, *BOUNDS])
-    return under or _about(name)
+    return under or _about(name, workers)
 
 
-def _about(bound: str) -> list[Claim]:
+def _about(bound: str, workers: int) -> list[Claim]:
     """The claims whose checks ask for this bound: all checks of its paper are run to see."""
     paper = BOUNDS[bound].source.paper
-    verdicts = audit([c for c in CLAIMS.values() if c.paper == paper and not c.deep], 2)
+    verdicts = audit([c for c in CLAIMS.values() if c.paper == paper and not c.deep], workers)
     return [v.claim for v in verdicts if bound in v.bounds]
 
 
@@ -145,11 +147,17 @@ def _parser() -> Parser:
     parser = bare_parser("check")
     add = parser.add_argument
     add("names", nargs="*", metavar="NAME", help="a claim, a prefix, a bound (its claims), or file.py:variable (all)")
-    add("--paper", default="", metavar="P", help="only the claims of one paper")
+    add("--paper", metavar="P", help="only the claims of one paper")
     add("--deep", action="store_true", help="deep searches too, which take minutes")
     add("--mutate", action="store_true", help="plant errors in formulas and checks, and see which are noticed")
-    add("--report", type=Path, metavar="DIR", help="write REPORT.md, report.html, report.json, evidence/ there")
+    add("--report", type=path_word, metavar="DIR", help="write REPORT.md, report.html, report.json, evidence/ there")
     add("--renew", action="store_true", help="write the committed report of the whole audit again (in a checkout)")
     add("--json", action="store_true", help="print the records as JSON")
-    add("--workers", type=int, default=2, metavar="N", help="processes (2); the verdicts do not depend on it")
+    add(
+        "--workers",
+        type=whole_number(1, MOST_WORKERS),
+        default=2,
+        metavar="N",
+        help="processes (2); the verdicts do not depend on it",
+    )
     return parser

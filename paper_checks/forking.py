@@ -3,27 +3,47 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.connection import wait
+from threading import Thread
 from typing import Any, TypeVar
+
+from bounds.errors import BoundsError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
+class WorkerError(BoundsError):
+    """A process that died under its work."""
+
+
 def spread(work: Callable[[Item], Result], items: Sequence[Item], workers: int) -> Iterator[tuple[int, Result]]:
-    """(place, result) of every item as it is ready; one thread per worker, in this process if there is one worker."""
-    if workers <= 1 or len(items) < 2 or "fork" not in multiprocessing.get_all_start_methods():
+    """(place, result) of every item as it is ready; one thread per worker, in this process if there is one worker.
+
+    When it is stopped, or this process dies, the workers end with it.
+    """
+    workers = min(workers, len(items))
+    if workers <= 1 or "fork" not in multiprocessing.get_all_start_methods():
         yield from ((i, work(item)) for i, item in enumerate(items))
         return
     context = multiprocessing.get_context("fork")
+    others = set(multiprocessing.active_children())
     with ProcessPoolExecutor(workers, context, initializer=_inherit, initargs=(work, items)) as pool:
-        places = {pool.submit(_work_at, i): i for i in range(len(items))}
         try:
+            places = {pool.submit(_work_at, i): i for i in range(len(items))}
             for future in as_completed(places):
                 yield places[future], future.result()
-        except BaseException:  # Ctrl-C too: what has not begun is not begun
+        except BrokenProcessPool:
+            raise WorkerError("a worker died, perhaps for want of memory: try fewer --workers") from None
+        except BaseException:  # Ctrl-C too: nobody waits for what is under way
             pool.shutdown(wait=False, cancel_futures=True)
+            for child in set(multiprocessing.active_children()) - others:
+                child.kill()
             raise
 
 
@@ -34,8 +54,17 @@ _INHERITED: dict[str, Any] = {}
 def _inherit(work: Callable[[Any], Any], items: Sequence[Any]) -> None:
     from threadpoolctl import threadpool_limits
 
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches everybody; who started us ends us
+    Thread(target=_end_with_parent, daemon=True).start()
     threadpool_limits(1)
     _INHERITED.update(work=work, items=items)
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
 
 
 def _work_at(place: int) -> Any:

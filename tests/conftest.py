@@ -12,6 +12,7 @@ from shutil import which
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 os.environ["MPLBACKEND"] = "Agg"
+os.environ["FEDBOUNDS_PROGRESS"] = "none"  # what is said depends on how fast the machine is
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs, whose children would be deaf
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

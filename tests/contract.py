@@ -9,18 +9,33 @@ import sympy as sp
 
 from bounds import Bound, Quantity
 from bounds.domains import NONNEGATIVE
-from bounds.errors import OutsideConditionsWarning, TermOverflowWarning, UndefinedValueWarning
+from bounds.errors import (
+    OutsideConditionsWarning,
+    TermOverflowWarning,
+    UndefinedValueWarning,
+    UnderflowWarning,
+    UnsettledWarning,
+)
 from bounds.operators import bind
 
 Point = dict[str, Any]
 SCALES = (0.3, 3.0, -0.4, 0.0, *(sign * 10.0**e for e in (1, -1, 2, -2, 4, -4, 7, -7) for sign in (1, -1)))
 
 
+OF_POINTS = (
+    OutsideConditionsWarning,
+    TermOverflowWarning,
+    UndefinedValueWarning,
+    UnderflowWarning,
+    UnsettledWarning,
+)
+
+
 @contextmanager
 def quiet():
-    """Without the warnings that tell of silent or infinite points: the tests look at such points on purpose."""
+    """Without the warnings that tell of single points: the tests look at such points on purpose."""
     with warnings.catch_warnings():
-        for category in (OutsideConditionsWarning, TermOverflowWarning, UndefinedValueWarning):
+        for category in OF_POINTS:
             warnings.simplefilter("ignore", category)
         yield
 

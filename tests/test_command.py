@@ -317,7 +317,11 @@ def test_validate_names_what_there_is(run):
     assert (status, out) == (2, "")
     assert "available: " in err
     assert "fedals.one_round" in err
-    assert run("validate")[0] == 2
+    status, out, err = run("validate")
+    assert (status, err) == (0, "")
+    assert "fedbounds validate fedals.one_round" in out
+    assert "fedbounds validate decaying_k.theorem_1 --problem" in out
+    assert run("validate", "--quick")[0] == 2
 
 
 def test_validate_passes_the_rest_of_the_line_on(run, monkeypatch):
@@ -335,7 +339,8 @@ def test_validate_passes_the_rest_of_the_line_on(run, monkeypatch):
     assert heard == [(["--seeds", "4"], None)]
 
 
-def test_help_of_validate_lists_what_can_be_validated(run):
+def test_help_of_validate_tells_its_three_ways(run):
     status, out, err = run("validate", "--help")
     assert (status, err) == (0, "")
-    assert "fedbounds validate fedals.one_round" in out
+    for way in ("NAME  ", "NAME --problem MODEL(DATA)", "NAME --measured runs.csv"):
+        assert f"fedbounds validate {way}" in out

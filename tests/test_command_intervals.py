@@ -6,6 +6,7 @@ import pytest
 
 import fedbounds
 from bounds import get
+from bounds.points import POINTS
 
 VALUES = {
     "smoothness": 1.3,
@@ -21,7 +22,8 @@ def run(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def command(*words, interval=None, **changes):
-        held = {**VALUES, **changes, "_interval": interval or {}, "_how": {"smoothness": "by eye"}}
+        held = {n: v for n, v in {**VALUES, **changes}.items() if v is not None}
+        held |= {"_interval": interval or {}, "_how": {"smoothness": "by eye"}}
         (tmp_path / "c.json").write_text(json.dumps(held))
         status = fedbounds.main([str(w) for w in words])
         out, err = capsys.readouterr()
@@ -67,6 +69,70 @@ def test_a_constant_without_an_end(run):
     assert json.loads(out)["high"] == "inf"
 
 
+def test_an_end_at_infinity_is_the_limit_and_not_a_number_far_out(run):
+    """K* falls with G^2 to 0: the interval must not end at K* of a G^2 that is a million times as large."""
+    others = POINTS["decaying_k.k_star"]
+    held = {"grad_cap_sq": [others["grad_cap_sq"], None]}
+    _, out, _ = run("eval", "decaying_k.k_star", "@c.json", interval=held, **others)
+    highest = get("decaying_k.k_star")(**others)
+    assert out.endswith(f"\nfrom 0 to {highest:.6g} as uncertain constants vary: grad_cap_sq\n")
+
+
+def test_an_interval_without_a_proof_says_at_least(run):
+    crossing = {"smoothness": [1.1, 1.9], "strong_convexity": [0.3, 1.2]}  # L/mu may not fall below 1
+    _, out, err = run("eval", "fedals.one_round", "@c.json", interval=crossing)
+    assert "\nat least from " in out
+    assert "for want of a proof" in err
+    _, out, _ = run("eval", "fedals.one_round", "@c.json", "--json", interval=crossing)
+    assert json.loads(out)["proven"] is False
+    _, out, _ = run("eval", "fedals.one_round", "@c.json", "--json", interval=UNCERTAIN)
+    assert json.loads(out)["proven"] is True
+
+
+STEPS = {
+    "dissimilarity_factor": 2.3, "dissimilarity_offset": 0.83, "initial_gap": 3.7, "gradient_variance": 1.9,
+    "local_steps": 5, "rounds": 240,
+}  # fmt: skip
+
+
+def test_minimize_carries_the_intervals_through(run):
+    interval = {"smoothness": [1.1, 1.9], "gradient_variance": [1.2, 2.6]}
+    status, out, err = run("minimize", "fedcog.theorem", "over=step_size", "@c.json", interval=interval, **STEPS)
+    assert (status, err.count("\n")) == (0, 1)
+    assert "intervals over smoothness, gradient_variance are at least so wide" in err
+    bound, others = get("fedcog.theorem"), {**STEPS, "client_weight": VALUES["client_weight"]}
+    corners = [{"smoothness": L, "gradient_variance": v} for L in (1.1, 1.9) for v in (1.2, 2.6)]
+    best = [bound.minimize("step_size", **{**others, **corner}) for corner in corners]
+    shown = {line.rsplit("  ", 1)[0].strip(): line.rsplit("  ", 1)[1].strip() for line in out.splitlines()}
+    for name, found in (("step_size", [b.at for b in best]), ("grad_norm_sq", [b.value for b in best])):
+        low, high = map(float, shown[f"{name}, at least"].split(" to "))
+        assert (low, high) == pytest.approx((min(found), max(found)), rel=1e-4)
+        assert low < float(shown[name]) < high
+
+
+def test_an_endless_constant_takes_a_minimum_to_its_limit(run):
+    interval = {"gradient_variance": [1.9, None]}
+    _, out, _ = run("minimize", "fedcog.theorem", "over=step_size", "@c.json", interval=interval, **STEPS)
+    best = get("fedcog.theorem").minimize(
+        "step_size", **{**{n: VALUES[n] for n in ("smoothness", "client_weight")}, **STEPS}
+    )
+    assert f"step_size, at least      0 to {best.at:.6g}\n" in out
+    assert f"grad_norm_sq, at least   {best.value:.6g} to inf\n" in out
+
+
+def test_solve_carries_them_through_and_says_where_there_is_none(run):
+    solve = ["solve", "fedals.one_round", "for=strong_convexity", "--smallest", "@c.json"]
+    values = {"strong_convexity": None}
+    _, out, _ = run(*solve, "target=0.9", interval={"smoothness": [1.1, 1.9]}, **values)
+    bound, others = get("fedals.one_round"), {n: v for n, v in VALUES.items() if n != "strong_convexity"}
+    ends = [bound.solve("strong_convexity", target=0.9, side="smallest", **{**others, "smoothness": L}).at
+            for L in (1.1, 1.9)]  # fmt: skip
+    assert f"smallest strong_convexity, at least   {ends[0]:.6g} to {ends[1]:.6g}\n" in out
+    assert "none at some" not in out
+    _, out, _ = run(*solve, "target=0.9", interval={"local_gap": [[0.1, 0.2], [5.5, 6.5]]}, **values)
+    assert "none at some of the constants" in out
+
+
 def test_values_that_are_typed_are_certain(run):
     _, out, _ = run("eval", "fedals.one_round", "@c.json", "smoothness=1.4", interval={"smoothness": [1.1, 1.9]})
     assert "from" not in out
@@ -87,11 +153,6 @@ def test_verbs_that_take_values_alone_say_so(run):
     said = "fedbounds: uncertain constants were taken at their values, not over their intervals: smoothness\n"
     interval = {"smoothness": [1.1, 1.9], "optimal_loss": [0.1, 0.2]}
     assert run("show", "fedals.one_round", "@c.json", "--sensitivity", interval=interval)[2] == said
-    status, out, err = run(
-        "solve", "fedals.one_round", "for=strong_convexity", "target=0.9", "--smallest", "@c.json", interval=interval
-    )
-    assert (status, err) == (0, said)
-    assert out.startswith("smallest strong_convexity")
     status, _, err = run("plot", "fedals.one_round", "x=strong_convexity=0.2:0.6:3", "@c.json", interval=interval)
     assert (status, err) == (0, said)
 

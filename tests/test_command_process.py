@@ -1,8 +1,12 @@
 """The ``fedbounds`` command as a process: what it loads, closed and broken streams, interrupts, bugs."""
 
+import json
 import os
+import platform
+import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -69,13 +73,176 @@ def test_an_interrupt_is_one_line_and_status_130(run, monkeypatch):
     assert run("list") == (130, "", "fedbounds: interrupted\n")
 
 
-def test_a_bug_shows_itself(run, monkeypatch):
-    def broken(args):
-        raise RuntimeError("a bug")
+# ---- bugs of ours ----
 
-    monkeypatch.setitem(fedbounds.VERBS, "list", broken)
-    with pytest.raises(RuntimeError, match="a bug"):
-        run("list")
+
+class UnspeakableError(Exception):
+    def __str__(self):
+        raise ValueError("no words")
+
+
+def deep(n=0):
+    return deep(n + 1)
+
+
+@pytest.fixture
+def raising(run, monkeypatch):
+    """Run a verb that raises this."""
+
+    def command(error):
+        def broken(args):
+            raise error
+
+        monkeypatch.setitem(fedbounds.VERBS, "list", broken)
+        return run("list")
+
+    return command
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (RuntimeError("a bug\nin two lines"), "RuntimeError: a bug in two lines"),
+        (KeyError("seed"), "KeyError: 'seed'"),
+        (AssertionError(), "AssertionError"),
+        (UnspeakableError(), "UnspeakableError"),
+        (GeneratorExit(), "GeneratorExit"),
+        (SystemExit(1), "SystemExit: 1"),
+        (ExceptionGroup("two", [ValueError("x"), TypeError("y")]), "ExceptionGroup: two (2 sub-exceptions)"),
+        (ModuleNotFoundError("No module named 'bounds.gone'", name="bounds.gone"), "No module named 'bounds.gone'"),
+        (RuntimeError("x" * 9999), "RuntimeError: " + "x" * 300),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
+)
+def test_a_bug_is_one_line_that_says_where_and_status_70(raising, error, said):
+    status, out, err = raising(error)
+    assert (status, out, err.count("\n")) == (70, "", 1)
+    assert err.startswith("fedbounds: this is a bug in fedbounds, please report: ")
+    assert said in err
+    assert re.search(r" \(fedbounds\.py:\d+\); FEDBOUNDS_TRACEBACK=1 shows the traceback\n$", err)
+    assert len(err) < 700
+
+
+def test_endless_recursion_is_a_bug_like_any_other(run, monkeypatch):
+    monkeypatch.setitem(fedbounds.VERBS, "list", lambda args: deep())
+    status, _, err = run("list")
+    assert (status, err.count("\n")) == (70, 1)
+    assert "RecursionError: maximum recursion depth exceeded" in err
+
+
+def test_the_traceback_of_a_bug_is_shown_on_demand(raising, monkeypatch):
+    monkeypatch.setenv("FEDBOUNDS_TRACEBACK", "1")
+    status, _, err = raising(RuntimeError("a bug"))
+    assert status == 70
+    assert err.startswith("Traceback (most recent call last):\n")
+    assert "in broken\n" in err
+    assert err.splitlines()[-1].startswith("fedbounds: this is a bug in fedbounds")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError("Unable to allocate 74.5 GiB for an array"),
+        MemoryError(),
+        RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes"),
+    ],
+    ids=["numpy", "python", "torch"],
+)
+def test_no_memory_left_is_one_line_that_says_what_to_do(raising, error):
+    status, out, err = raising(error)
+    assert (status, out, err.count("\n")) == (70, "", 1)
+    assert err.startswith("fedbounds: out of memory")
+    assert "ask for less: fewer points of a sweep, clients, samples or workers" in err
+    assert "bug" not in err
+
+
+def test_a_package_that_is_not_installed_is_named(raising):
+    said = "fedbounds: this needs the package torch, which is not installed: pip install torch\n"
+    assert raising(ModuleNotFoundError("No module named 'torch.nn'", name="torch.nn")) == (2, "", said)
+
+
+def test_a_broken_pipe_that_is_not_standard_output_is_no_success(raising):
+    status, _, err = raising(BrokenPipeError(32, "Broken pipe"))
+    assert (status, err) == (2, "fedbounds: standard output or a file being written: Broken pipe\n")
+
+
+def test_a_warning_is_one_line(run, monkeypatch):
+    def warned(args):
+        warnings.warn("odd\nnumbers", stacklevel=1)
+        return 0
+
+    monkeypatch.setitem(fedbounds.VERBS, "list", warned)
+    assert run("list") == (0, "", "fedbounds: odd numbers\n")
+
+
+def test_a_warning_that_a_filter_made_an_error_is_no_bug(raising):
+    said = "fedbounds: UserWarning: odd (a warning that a filter made an error)\n"
+    assert raising(UserWarning("odd")) == (2, "", said)
+
+
+# ---- streams ----
+
+SIGNS = "import sys, fedbounds\nfedbounds.VERBS['list'] = lambda args: fedbounds._{}\nsys.exit(fedbounds.main())"
+
+
+def spoken(code, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", SIGNS.format(code), "list"], capture_output=True, check=False, cwd=ROOT,
+        env={**os.environ, **environment},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("stream", ["print", "remark"])
+def test_signs_that_a_terminal_does_not_know_are_spelled_out(stream):
+    done = spoken(f"{stream}(['0.3±0.2 \u03c3'])", PYTHONIOENCODING="ascii")
+    assert b"0.3+/-0.2 \\u03c3" in done.stdout + done.stderr
+    assert b"Error" not in done.stderr
+    done = spoken(f"{stream}(['0.3±0.2 \u03c3'])", PYTHONIOENCODING="utf-8")
+    assert "0.3±0.2 σ".encode() in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_json_is_json_in_every_encoding(encoding):
+    done = spoken("json({'a': '± \u03c3'})", PYTHONIOENCODING=encoding)
+    assert json.loads(done.stdout.decode(encoding)) == {"a": "± σ"}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("words", ["list", "show fedals.one_round"])  # more and less than a buffer holds
+def test_a_full_disk_is_one_line(words):
+    shell = f"'{sys.executable}' -m fedbounds {words} > /dev/full"
+    done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 2
+    assert done.stderr == "fedbounds: standard output or a file being written: No space left on device\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_where_remarks_cannot_be_written_the_status_says_it():
+    shell = f"'{sys.executable}' -m fedbounds show nothing 2> /dev/full"
+    assert subprocess.run(["bash", "-c", shell], check=False, cwd=ROOT).returncode == 2
+
+
+# ---- which fedbounds this is, and whether it is whole ----
+
+
+def test_the_version_is_told_at_once(run):
+    status, out, err = run("--version")
+    assert (status, err) == (0, "")
+    declared = re.search(r'^version = "(.*)"', (ROOT / "pyproject.toml").read_text(), flags=re.MULTILINE)[1]
+    assert out == f"fedbounds {declared}, Python {platform.python_version()}\n"
+
+
+@pytest.mark.parametrize("room", ["bounds", "empirics", "paper_checks", "figures"])
+def test_a_file_that_hides_a_package_is_named(tmp_path, room):
+    (tmp_path / f"{room}.py").write_text("raise SystemExit('this file is not to be run')\n")
+    said = f"{tmp_path / room}.py hides fedbounds' package {room}: rename that file, or work in another folder\n"
+    way = {"cwd": tmp_path, "capture_output": True, "text": True, "check": False}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-m", "fedbounds", "list"], env=environment, **way)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"fedbounds: {said}")
+    asked = "import fedbounds; fedbounds.get('fedals.one_round')"
+    done = subprocess.run([sys.executable, "-c", asked], env=environment, **way)
+    assert done.stderr.endswith(f"ImportError: {said}")
 
 
 def test_the_module_is_a_command_and_a_library():

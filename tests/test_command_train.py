@@ -101,7 +101,7 @@ def test_what_varies_over_clients_layers_and_steps_is_said_in_one_number(tmp_pat
         (["train", *SMALL, "--algorithm", "fedavk"], "did you mean"),
         (["train", *SMALL, "--measure", "train_los"], "did you mean"),
         (["train", *SMALL, "--partition", "dirichlet(-1)"], "got -1"),
-        (["train", *SMALL, "--seeds", "0"], "seeds must be >= 1; got 0"),
+        (["train", *SMALL, "--seeds", "0"], "seeds must be a whole number >= 1; got 0"),
         (["train", "--problem", "softmax(iris)", "--clients", "4", "--batch", "70"], "batch"),
         (["constants", "--problem", "softmax(irys)"], "did you mean"),
         (["constants", "--problem", "softmax(iris)", "--clients", "4", "--batch", "70"], "got 70 > 38 of client 0"),

@@ -11,7 +11,7 @@ array([60, 30, 20, 15])
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -261,7 +261,8 @@ SCHEDULES: dict[str, Schedule] = {
             sp.Max(1, RoundUp(K_0 * sp.cbrt(F_r / F_0))),
             eta_0,
             "eq. (13) and Table 3, K_r-error",
-            "The print has no lower limit of 1, which matters only where the loss is 0.",
+            "The print has no lower limit of 1, which matters only where the loss is 0: "
+            "decaying_k.schedule_k_error_steps_printed.",
         ),
         Schedule(
             "k_step",
@@ -277,6 +278,16 @@ SCHEDULES: dict[str, Schedule] = {
     )
 }
 
-BOUNDS: tuple[Bound, ...] = tuple(b for s in SCHEDULES.values() for b in (s.steps_bound, s.step_size_bound))
+k_error_steps_printed = replace(
+    SCHEDULES["k_error"].steps_bound,
+    name="decaying_k.schedule_k_error_steps_printed",
+    terms={"local steps": RoundUp(K_0 * sp.cbrt(F_r / F_0))},
+    note="Where the loss is 0 it asks for no local step at all; decaying_k.schedule_k_error_steps keeps one.",
+)
 
-__all__ = ["BOUNDS", "SCHEDULES", "Plan", "Schedule", "steps_cubed_ratio"]
+BOUNDS: tuple[Bound, ...] = (
+    *(b for s in SCHEDULES.values() for b in (s.steps_bound, s.step_size_bound)),
+    k_error_steps_printed,
+)
+
+__all__ = ["BOUNDS", "SCHEDULES", "Plan", "Schedule", "k_error_steps_printed", "steps_cubed_ratio"]

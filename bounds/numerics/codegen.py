@@ -14,6 +14,7 @@ from sympy.printing.numpy import NumPyPrinter
 from ..errors import DeclarationError
 from ..operators import AxisReduction, varies, write_out_means
 from ..quantities import quantities_of, Quantity
+from .stable import log_ratio, stable
 
 Code = Callable[..., Sequence[Any]]
 
@@ -26,7 +27,12 @@ def _axis_max(x: Any) -> Any:
     return np.max(x, axis=0, keepdims=True)
 
 
-NUMPY: dict[str, Any] = {"axis_sum": _axis_sum, "axis_max": _axis_max, "ones_like": np.ones_like}
+NUMPY: dict[str, Any] = {
+    "axis_sum": _axis_sum,
+    "axis_max": _axis_max,
+    "ones_like": np.ones_like,
+    "log_ratio": log_ratio,
+}
 
 
 class _Printer(NumPyPrinter):
@@ -59,7 +65,7 @@ def generate(names: Sequence[str], outputs: Sequence[sp.Basic], namespace: Mappi
     modules = [dict(namespace), "numpy"]
     symbols = [sp.Symbol(n) for n in names]
     ones = _ones(outputs)
-    plain = [_inert(write_out_means(o), ones) for o in outputs]
+    plain = [_inert(stable(write_out_means(o)), ones) for o in outputs]
     printer = _Printer(settings)
     try:
         code: Code = sp.lambdify(symbols, plain, modules=modules, cse=True, printer=printer)
@@ -101,4 +107,5 @@ def torch_namespace() -> dict[str, Any]:
         "axis_sum": lifted(lambda x: torch.sum(x, dim=-1, keepdim=True)),
         "axis_max": lifted(lambda x: torch.amax(x, dim=-1, keepdim=True)),
         "ones_like": lifted(torch.ones_like),
+        "log_ratio": lifted(lambda x: torch.where(x == 0, 1.0, torch.log1p(x) / torch.where(x == 0, 1.0, x))),
     }

@@ -21,6 +21,7 @@ from ..quantities import Quantity
 from . import intervals as iv
 from .intervals import Array, Interval
 from .rounding import round_up, RoundUp
+from .stable import LogRatio, stable
 
 
 class Jet(NamedTuple):
@@ -48,19 +49,23 @@ Step = Callable[..., Jet]
 class Enclosed:
     """``outputs`` with numbers put in for all quantities but ``free`` (None: for all).
 
-    ``numbers`` holds an array (owners, axis) per quantity, with one column where a quantity is shared.
+    ``numbers`` holds an array (owners, axis) per quantity, with one column where a quantity is shared, or an interval
+    of two such arrays.
     """
 
-    def __init__(self, outputs: Sequence[sp.Expr], free: Quantity | None, numbers: Mapping[str, Array]) -> None:
-        self.free, self.numbers = free, numbers
-        self.width = max((a.shape[-1] for a in numbers.values()), default=1)
-        self.owners = max((a.shape[0] for a in numbers.values()), default=1)
+    def __init__(
+        self, outputs: Sequence[sp.Expr], free: Quantity | None, numbers: Mapping[str, Array | Interval]
+    ) -> None:
+        self.free = free
+        self.numbers = {name: a if isinstance(a, Interval) else iv.point(a) for name, a in numbers.items()}
+        self.width = max((a.lo.shape[-1] for a in self.numbers.values()), default=1)
+        self.owners = max((a.lo.shape[0] for a in self.numbers.values()), default=1)
         self.constants: dict[int, Jet] = {}
         self.tape: list[tuple[int, Step, tuple[int, ...]]] = []
         self.slots: dict[sp.Basic, int] = {}
         self.domains = Domains(np.zeros(self.owners, dtype=bool), np.zeros(self.owners, dtype=bool))
         with np.errstate(all="ignore"):
-            self.outputs = [self._slot(write_out_means(o)) for o in outputs]
+            self.outputs = [self._slot(stable(write_out_means(o))) for o in outputs]
         self.live = {i for _, _, args in self.tape for i in args} | set(self.outputs)
 
     def run(self, box: Interval, seed: Interval | None, owner: Array | None) -> tuple[list[Jet], Domains]:
@@ -98,7 +103,7 @@ class Enclosed:
 
     def _leaf(self, e: sp.Basic) -> int:
         slot = self._new()
-        self.constants[slot] = Jet(iv.point(self.numbers[e.name]) if isinstance(e, Quantity) else number(e))
+        self.constants[slot] = Jet(self.numbers[e.name] if isinstance(e, Quantity) else number(e))
         return slot
 
     def _emit(self, step: Step, *args: int) -> int:
@@ -132,11 +137,6 @@ class Enclosed:
             return self._emit(lambda d, a: whole_power(d, a, n), self._slot(base))
         if exponent == sp.Rational(1, 2):
             return self._emit(square_root, self._slot(base))
-        shift, factor = base - 1, exponent * (base - 1)
-        if self.free in exponent.free_symbols and self.free not in factor.free_symbols:
-            # (1 + u)^(c/u) = exp(c log(1+u)/u): the quotient is smooth where u passes through 0.
-            ratio = self._emit(log_ratio, self._slot(shift))
-            return self._emit(exponential, self._emit(multiply, self._slot(factor), ratio))
         if not exponent.is_number and base.is_positive:
             return self._emit(exponential, self._emit(multiply, self._slot(exponent), self._log(base)))
         return self._emit(real_power, self._slot(base), self._slot(exponent))
@@ -242,7 +242,7 @@ def logarithm(d: Domains, a: Jet) -> Jet:
 
 
 def log_ratio(d: Domains, a: Jet) -> Jet:
-    d.need((a.value.hi >= -1) & ((a.value.lo != 0) | (a.value.hi != 0)), a.value.lo > -1)
+    d.need(a.value.hi >= -1, a.value.lo > -1)
     value = iv.log_ratio(a.value)
     return Jet(value, None if a.slope is None else iv.multiply(a.slope, iv.log_ratio_slope(a.value)))
 
@@ -261,12 +261,24 @@ def _steps(function: Callable[[Array], Array]) -> Step:
     return step
 
 
+class NotNegative(sp.Function):
+    """Its argument, of which something else tells that it is not negative."""
+
+    nargs = 1
+
+
+def not_negative(d: Domains, a: Jet) -> Jet:
+    return Jet(Interval(np.maximum(a.value.lo, 0.0), np.maximum(a.value.hi, 0.0)), a.slope)
+
+
 FUNCTIONS: dict[Any, Step] = {
+    NotNegative: not_negative,
     sp.exp: exponential,
     sp.log: logarithm,
     sp.Abs: absolute,
     sp.ceiling: _steps(np.ceil),
     RoundUp: _steps(round_up),
+    LogRatio: log_ratio,
     sp.floor: _steps(np.floor),
 }
 

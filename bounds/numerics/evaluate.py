@@ -1,4 +1,5 @@
-"""Evaluation: arguments are checked once, formulas run as generated NumPy (or torch) code in cache-sized blocks.
+"""Evaluation: arguments are checked once, formulas run as generated NumPy (or torch) code in cache-sized blocks, and
+points where floating point may be wrong are looked at again (``settling``).
 
 The axis a quantity varies over is the last array axis. Inside the generated code every array carries it (length one for
 shared quantities), reductions keep it, and it is dropped at the end: sweeps and client lists just broadcast.
@@ -8,12 +9,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from functools import cached_property, reduce
+from functools import cached_property
+from math import prod
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
 
+from ..domains import exactly
 from ..errors import (
     BoundsError,
     DomainError,
@@ -21,14 +24,22 @@ from ..errors import (
     OutsideConditionsWarning,
     TermOverflowWarning,
     UndefinedValueWarning,
+    UnderflowWarning,
     unknown,
+    UnsettledWarning,
 )
 from ..quantities import CLIENTS, Quantity
-from ..vocabulary import clients
-from .kernel import Arrays, Kernel
+from ..vocabulary import client_weight, clients
+from . import alike
+from .kernel import Arrays
+from .settling import Settled, Settling
 
 if TYPE_CHECKING:
     from ..core import Bound, Condition
+
+
+MOST_NUMBERS = 2**30
+"""Numbers in one answer: 8 GiB."""
 
 
 class Evaluator:
@@ -37,34 +48,47 @@ class Evaluator:
     def __init__(self, bound: Bound) -> None:
         self.bound = bound
         self.names = tuple(q.name for q in bound._all)
+        self.counts_clients = bound.axis == CLIENTS
+        """Whether the number of clients may be said also where the formula does not use it: it limits a cohort."""
         self.shared_target = not bound.axis or not bound.target.card.axis
 
     # ---- the public answers ----
 
     def value(self, values: Mapping[str, Any], outside: bool = False) -> Any:
+        if alike.applies(self.bound, values):
+            return self.special.value(self.for_special(values), outside)
         arrays, shape = self.prepare(values)
-        (out,) = self._whole.values(arrays, shape, masked=not outside)
-        self._warn(out, arrays, shape, outside)
+        settled = self._whole.values(arrays, shape, masked=not outside)
+        (out,) = settled.arrays
+        self._warn(settled, arrays, shape, outside)
+        self._warn_of(settled)
         return self._finish(out)
 
     def parts(self, values: Mapping[str, Any], outside: bool = False) -> dict[str, Any]:
+        if alike.applies(self.bound, values):
+            return self.special.parts(self.for_special(values), outside)
         arrays, shape = self.prepare(values)
-        outs = self._terms.values(arrays, shape)
-        if not outside:
-            met = np.logical_and.reduce(self._conditions.met(arrays, shape))
-            outs = [np.where(met, out, np.nan) for out in outs]
+        settled = self._terms.values(arrays, shape, masked=not outside)
+        outs = settled.arrays
         if guilty := [repr(name) for name, out in zip(self.bound.terms, outs, strict=True) if np.isinf(out).any()]:
             warnings.warn(f"{self.bound.name}: infinite in {', '.join(guilty)}", TermOverflowWarning, stacklevel=3)
+        self._warn_of(settled)
         return {name: self._finish(out) for name, out in zip(self.bound.terms, outs, strict=True)}
 
     def holds(self, values: Mapping[str, Any]) -> Any:
+        if alike.applies(self.bound, values):
+            return self.special.holds(self.for_special(values))
         arrays, shape = self.prepare(values)
-        met = self._conditions.met(arrays, shape)
-        return self._finish(np.logical_and.reduce(met) if met else np.ones(self._conditions.shape(shape), dtype=bool))
+        settled = self._conditions.met(arrays, shape)
+        self._warn_of(settled)
+        return self._finish(settled.speaks)
 
     def failed(self, values: Mapping[str, Any]) -> tuple[Condition, ...]:
+        if alike.applies(self.bound, values):
+            words = {c.words for c in self.special.failed(self.for_special(values))}
+            return tuple(c for c in self.bound.numeric_conditions if c.words in words)
         arrays, shape = self.prepare(values)
-        met = self._conditions.met(arrays, shape)
+        met = self._conditions.met(arrays, shape).arrays
         return tuple(c for c, where in zip(self.bound.numeric_conditions, met, strict=True) if not where.all())
 
     def compiled(self, backend: str) -> Callable[..., Any]:
@@ -72,9 +96,11 @@ class Evaluator:
             return self._on_torch()
         if backend != "numpy":
             raise unknown("backend", backend, ("numpy", "torch"))
-        kernel = self._whole
+        kernel = self._whole.plain
 
         def evaluate(**values: Any) -> Any:
+            if alike.applies(self.bound, values):
+                return self.special.compiled(backend)(**self.for_special(values))
             arrays, shape = self._shape(
                 {k: np.asarray(v, dtype=float) for k, v in {**self.bound.given, **values}.items()}
             )
@@ -103,27 +129,42 @@ class Evaluator:
 
         return evaluate
 
+    # ---- clients that are all alike ----
+
+    @cached_property
+    def special(self) -> Evaluator:
+        """The evaluator for so many equal clients, which no array of them is made for."""
+        evaluator: Evaluator = alike.special_form(self.bound)._evaluator
+        evaluator.counts_clients = True
+        return evaluator
+
+    def for_special(self, values: Mapping[str, Any], free: str = "") -> dict[str, Any]:
+        """``values`` as ``special`` takes them, once it is sure that nothing but ``free`` is missing."""
+        self._check_names({**self.bound.given, **values}, values, free)
+        return alike.special_values(self.bound, values)
+
     # ---- generated code, built on first use ----
 
     @cached_property
-    def _whole(self) -> Kernel:
-        """One code for call, formula and compiled function: where the bound speaks, the three agree to the last bit."""
-        return self._kernel((self._total,), self.bound.relations)
+    def _whole(self) -> Settling:
+        """One code for call, formula and compiled function: they agree to the last bit wherever plain floating point is
+        known to be right, and where it is not the call and the formula look again."""
+        return self._settling((self._total,), self.bound.relations)
 
     @cached_property
-    def _terms(self) -> Kernel:
-        return self._kernel(tuple(self.bound.spelled_terms.values()))
+    def _terms(self) -> Settling:
+        return self._settling(tuple(self.bound.spelled_terms.values()), self.bound.relations)
 
     @cached_property
-    def _conditions(self) -> Kernel:
-        return self._kernel((), self.bound.relations)
+    def _conditions(self) -> Settling:
+        return self._settling((), self.bound.relations)
 
     @property
     def _total(self) -> sp.Expr:
         return sp.Add(*self.bound.spelled_terms.values())
 
-    def _kernel(self, values: tuple[sp.Basic, ...], relations: tuple[sp.Basic, ...] = ()) -> Kernel:
-        return Kernel(self.names, values, relations, bool(self.bound.axis), bool(self.bound.target.card.axis))
+    def _settling(self, values: tuple[sp.Expr, ...], relations: tuple[sp.Basic, ...]) -> Settling:
+        return Settling(self.names, values, relations, bool(self.bound.axis), bool(self.bound.target.card.axis))
 
     # ---- arguments ----
 
@@ -135,12 +176,17 @@ class Evaluator:
         merged = {**self.bound.given, **values}
         self._check_names(merged, values, free)
         cards = {q.name: q for q in self.bound._all}
-        if self.bound.axis == CLIENTS:
+        if self.counts_clients:
             cards.setdefault(clients.name, clients)
         arrays = {name: _numbers(name, value) for name, value in merged.items()}
+        listed = any(n == client_weight.name or (cards[n].card.axis and a.ndim) for n, a in arrays.items())
+        counted = listed or clients.name in arrays
+        whole = {n: a for n, a in arrays.items() if not cards[n].card.domain.simplex}
         arrays, shape = self._shape(arrays)
-        for name, array in arrays.items():
-            cards[name].card.domain.check(name, _with_axis(array, shape) if cards[name].card.axis else array)
+        for name, array in {**arrays, **whole}.items():  # as given: not once more for every client
+            cards[name].card.domain.check(name, array)
+        if counted and self.bound.axis == CLIENTS:  # also known to the quantities that it limits, such as a cohort
+            arrays.setdefault(clients.name, np.array([float(shape[-1])]))
         self._check_pairs(arrays, cards)
         return arrays, shape
 
@@ -153,7 +199,7 @@ class Evaluator:
                 card.domain.check(name, array)
 
     def _check_names(self, merged: Mapping[str, Any], values: Mapping[str, Any], free: str = "") -> None:
-        extra = {clients.name} if self.bound.axis == CLIENTS else set()
+        extra = {clients.name} if self.counts_clients else set()
         for name in values:
             if name not in self.names and name not in extra:
                 raise unknown(f"quantity of {self.bound.name}", name, self.names)
@@ -166,7 +212,7 @@ class Evaluator:
     def _shape(self, arrays: Any, broadcast: Callable[..., Any] = np.broadcast_to) -> tuple[Any, tuple[int, ...]]:
         """Give every array the trailing axis (length one for shared quantities) and find the common shape."""
         if not self.bound.axis:
-            return arrays, _broadcast({n: a.shape for n, a in arrays.items()})
+            return arrays, self._of_a_size(_broadcast({n: a.shape for n, a in arrays.items()}))
         over = {q.name for q in self.bound._all if q.card.axis}
         count = arrays.get(clients.name) if self.bound.axis == CLIENTS else None
         lengths = {n: a.shape[-1] for n, a in arrays.items() if n in over and a.ndim}
@@ -179,7 +225,17 @@ class Evaluator:
         if clients.name not in self.names:
             arrays = {n: a for n, a in arrays.items() if n != clients.name}
         full = {n: broadcast(a, (*a.shape[:-1], length)) if n in over else a[..., None] for n, a in arrays.items()}
-        return full, (*_broadcast({n: a.shape[:-1] for n, a in full.items()}), length)
+        return full, self._of_a_size((*_broadcast({n: a.shape[:-1] for n, a in full.items()}), length))
+
+    def _of_a_size(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape, unless no memory would hold the answers: refused before any array is made for them."""
+        numbers = prod(shape if self.bound.target.card.axis or not self.bound.axis else shape[:-1])
+        if numbers > MOST_NUMBERS:
+            raise BoundsError(
+                f"{self.bound.name}: an answer of {numbers:.3g} numbers takes {numbers / 2**27:.3g} GiB; give fewer "
+                f"points or clients, at most {MOST_NUMBERS} numbers at once"
+            )
+        return shape
 
     def _check_pairs(self, arrays: Arrays, cards: Mapping[str, Quantity]) -> None:
         for name, array in arrays.items():
@@ -188,9 +244,8 @@ class Evaluator:
                 continue
             small, large = np.broadcast_arrays(array, arrays[limit.name])
             if (wrong := small > large).any():
-                raise DomainError(
-                    f"{name} must be <= {limit.name}; got {small[wrong].flat[0]:g} > {large[wrong].flat[0]:g}"
-                )
+                least, most = exactly(small[wrong].flat[0]), exactly(large[wrong].flat[0])
+                raise DomainError(f"{name} must be <= {limit.name}; got {least} > {most}")
 
     # ---- looking at the results ----
 
@@ -199,27 +254,37 @@ class Evaluator:
             out = out[..., 0]
         return out if out.ndim else out.item()
 
-    def _warn(self, out: np.ndarray, arrays: Arrays, shape: tuple[int, ...], outside: bool) -> None:
+    def _warn(self, settled: Settled, arrays: Arrays, shape: tuple[int, ...], outside: bool) -> None:
+        (out,) = settled.arrays
         infinite, silent = np.isinf(out), np.isnan(out) & (not outside)
         if not infinite.any() and not silent.any():
             return
-        met = self._conditions.met(arrays, shape) if silent.any() else []
         if infinite.any():
             guilty = self._terms_that_are(np.isinf, arrays, shape)
             warnings.warn(f"{self.bound.name}: infinite in {guilty}", TermOverflowWarning, stacklevel=4)
-        elif reduce(np.logical_and, met, silent).any():
+        elif (silent & settled.speaks).any():
             guilty = self._terms_that_are(np.isnan, arrays, shape)
             said = f"{self.bound.name} has no real value in {guilty}, though its conditions hold there"
             warnings.warn(said, UndefinedValueWarning, stacklevel=4)
         elif silent.all():
+            met = self._conditions.met(arrays, shape).arrays
             failed = [c.words for c, where in zip(self.bound.numeric_conditions, met, strict=True) if not where.all()]
             warnings.warn(
                 f"{self.bound.name} is silent here: needs {'; '.join(failed)}", OutsideConditionsWarning, stacklevel=4
             )
 
+    def _warn_of(self, settled: Settled) -> None:
+        """What the numbers themselves cannot tell."""
+        if settled.tiny:
+            said = f"{self.bound.name}: a value is too small for the digits of a float"
+            warnings.warn(said, UnderflowWarning, stacklevel=4)
+        if settled.unsettled:
+            said = f"{self.bound.name}: rounding may have spoilt the result at {settled.unsettled} points"
+            warnings.warn(said, UnsettledWarning, stacklevel=4)
+
     def _terms_that_are(self, so: Callable[[np.ndarray], np.ndarray], arrays: Arrays, shape: tuple[int, ...]) -> str:
         """The terms that are ``so`` somewhere; all of them when only their sum is."""
-        terms = zip(self.bound.terms, self._terms.values(arrays, shape), strict=True)
+        terms = zip(self.bound.terms, self._terms.values(arrays, shape, masked=False).arrays, strict=True)
         return ", ".join(repr(n) for n in [name for name, term in terms if so(term).any()] or list(self.bound.terms))
 
 
@@ -249,10 +314,6 @@ def _agree(count: Any, length: int, lists: bool, axis: str) -> int:
     if len(counts) > 1 or (lists and length not in (1, said)):
         raise DomainError(f"clients must equal the length of the lists over the {axis}, {length}; got {counts[-1]:g}")
     return said
-
-
-def _with_axis(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    return np.broadcast_to(array, (*array.shape[:-1], shape[-1]))
 
 
 def _broadcast(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:

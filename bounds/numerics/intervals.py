@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .stable import log_ratio as ratio_of_log
+
 Array = np.ndarray
 
 MAX = float(np.finfo(float).max)
@@ -135,10 +137,7 @@ def log_ratio_slope(a: Interval) -> Interval:
 
 
 def _log_ratio(x: Array) -> Array:
-    x = np.maximum(x, -1.0)
-    safe = np.where(np.abs(x) < 1e-300, 1.0, x)
-    value = np.where(np.abs(x) < 1e-300, 1.0, np.log1p(safe) / safe)
-    return np.where(x == np.inf, 0.0, value)
+    return np.where(x == np.inf, 0.0, ratio_of_log(np.maximum(x, -1.0)))
 
 
 def _log_ratio_slope(x: Array) -> Array:

@@ -43,13 +43,19 @@ class Kernel:
     def shape(self, shape: tuple[int, ...], keeps_axis: bool = False) -> tuple[int, ...]:
         return (*shape[:-1], 1) if self.axis and not keeps_axis else shape
 
-    def values(self, arrays: Arrays, shape: tuple[int, ...], masked: bool = True) -> list[np.ndarray]:
-        """The values, NaN where a relation fails unless ``masked`` is off."""
+    def values(
+        self, arrays: Arrays, shape: tuple[int, ...], masked: bool = True, speaks: np.ndarray | None = None
+    ) -> list[np.ndarray]:
+        """The values, NaN where a relation fails unless ``masked`` is off; ``speaks`` is set to False there."""
         outs = [np.empty(self.shape(shape, self.keeps_axis)) for _ in range(self.count)]
         views = [self._axis_first(out, shape) for out in outs]
+        spoken = self._axis_first(speaks, shape) if speaks is not None else None
         for block, results in self._blocks(arrays, shape):
             relations = results[self.count :] if masked else []
             failed = [np.logical_not(self._along(relation)) for relation in relations]
+            if spoken is not None:
+                for where in failed:
+                    np.copyto(spoken[(*block, ...)], False, where=where)
             for view, result in zip(views, results[: self.count], strict=True):
                 place = view[(*block, ...)]  # with "...", a view even of an array without axes
                 place[...] = result

@@ -16,7 +16,8 @@ import sympy as sp
 from ..errors import BoundsError
 from ..quantities import CLIENTS, Quantity
 from ..vocabulary import clients
-from . import intervals as iv
+from . import alike, intervals as iv
+from .declared import Declared
 from .enclosure import Enclosed
 from .intervals import Array, Interval
 from .powers import sharpened
@@ -55,6 +56,9 @@ class Landscape:
     """``bound`` as a function of ``over`` with all else given by ``values``."""
 
     def __init__(self, bound: Bound, over: Quantity, values: Mapping[str, Any]) -> None:
+        if alike.applies(bound, values):
+            values = bound._evaluator.for_special(values, over.name)
+            bound = bound._evaluator.special.bound
         self.bound, self.over = bound, over
         self.evaluator = bound._evaluator
         if not self.evaluator.shared_target:
@@ -117,19 +121,19 @@ class Landscape:
     def value(self, owner: Array, x: Array) -> Array:
         """The bound as its own code evaluates it; NaN where a condition fails."""
         arrays, shape = self._arrays(owner, x)
-        return np.asarray(self.evaluator._whole.values(arrays, shape)[0]).reshape(len(x))
+        return np.asarray(self.evaluator._whole.plain.values(arrays, shape)[0]).reshape(len(x))
 
     def exact(self, x: Array) -> Array:
         """The bound at one point per owner, to the last bit what a call with these values gives; NaN stays NaN."""
         there = np.where(np.isfinite(x), x, self.limits.low).reshape(self.shape)
         arrays = {**self.arrays, self.over.name: there[..., None] if self.bound.axis else there}
-        value = np.asarray(self.evaluator._whole.values(arrays, self.full_shape)[0]).reshape(self.owners)
+        value = np.asarray(self.evaluator._whole.values(arrays, self.full_shape).arrays[0]).reshape(self.owners)
         return np.where(np.isfinite(x), value, np.nan)
 
     def met(self, owner: Array, x: Array) -> list[Array]:
         """For each numeric condition, whether it holds."""
         arrays, shape = self._arrays(owner, x)
-        return [np.asarray(m).reshape(len(x)) for m in self.evaluator._conditions.met(arrays, shape)]
+        return [np.asarray(m).reshape(len(x)) for m in self.evaluator._conditions.plain.met(arrays, shape)]
 
     def _arrays(self, owner: Array, x: Array) -> tuple[dict[str, Array], tuple[int, ...]]:
         arrays = {n: a if a.shape[0] == 1 else a[owner] for n, a in self.numbers.items()}
@@ -146,6 +150,13 @@ class Landscape:
         nowhere = [w for w, met in zip(words, self.met(owner, lo), strict=True) if not met.any()]
         return nowhere or words
 
+    def speaks(self) -> Array:
+        """Per owner, whether the bound has a value, perhaps an infinite one, on the grid a search starts from."""
+        owner, lo, _ = self.boxes(whole=False)
+        spoken = np.zeros(self.owners, dtype=bool)
+        np.logical_or.at(spoken, owner, ~np.isnan(self.value(owner, lo)))
+        return spoken
+
     # ---- enclosures ----
 
     @cached_property
@@ -158,6 +169,14 @@ class Landscape:
     @cached_property
     def _sides(self) -> Enclosed:
         return Enclosed(sides_of(self.bound.relations), self.over, self.spread)
+
+    @cached_property
+    def _declared(self) -> Declared:
+        return Declared(self.bound, self.over, self.spread)
+
+    def endless_terms(self) -> list[str]:
+        """The terms for which intervals know no lower end somewhere."""
+        return self._declared.endless(*self.boxes(whole=False))
 
     @property
     def spread(self) -> dict[str, Array]:
@@ -180,6 +199,8 @@ class Landscape:
             usable = ~domains.partial[:n] & np.isfinite(slope.lo[:n]) & np.isfinite(slope.hi[:n])
             box = iv.choose(usable, iv.intersect(value.part(slice(n)), sharper), value.part(slice(n)))
         true, false, unknown = self._truth(owner, lo, hi)
+        if (endless := np.isneginf(box.lo) & ~false & ~domains.empty[:n]).any():
+            box.lo[endless] = self._declared.floor(owner[endless], lo[endless], hi[endless])
         return Box(box, slope.part(slice(n)), true & ~domains.partial[:n] & ~unknown, false | domains.empty[:n])
 
     def _truth(self, owner: Array, lo: Array, hi: Array) -> tuple[Array, Array, Array]:

@@ -30,6 +30,7 @@ NUDGE = 1e-9
 
 
 NOTHING = "no value in the domain meets the conditions"
+OVERFLOW = "is beyond floating-point numbers where it is smallest; give numbers of a moderate size"
 NO_WHOLE = "no whole number meets the conditions"
 
 
@@ -124,7 +125,7 @@ def _by_formula(land: Landscape, form: Optimum | None) -> tuple[Array, Valley]:
         sure = sure & decide(relation, sides)[0].all(axis=-1)
     with np.errstate(invalid="ignore"):
         sure = sure & (land.limits.low <= at) & (at <= land.limits.high)
-    sure[sure] = ~np.isnan(land.value(np.flatnonzero(sure), at[sure]))
+    sure[sure] = np.isfinite(land.value(np.flatnonzero(sure), at[sure]))
     return sure, Valley(at, value, floor)
 
 
@@ -156,16 +157,30 @@ def _shortcomings(land: Landscape, found: Valley, chosen: Array) -> list[str]:
                 f"{land.bound.name} keeps falling as {land.over.name} {way} (looked up to {end[i]:g}), "
                 "so it comes near its infimum and has no minimum"
             )
+    spoken = land.speaks() if empty.any() else empty
     for i in np.flatnonzero(empty):
-        reasons[i] = NOTHING
+        reasons[i] = f"{land.bound.name} {OVERFLOW}" if spoken[i] else NOTHING
+    for i in np.flatnonzero(chosen & ~empty & np.isinf(land.exact(found.at))):
+        reasons[i] = reasons[i] or f"{land.bound.name} {OVERFLOW}"
     with np.errstate(invalid="ignore"):
         vague = chosen & ~empty & ~(found.top - found.floor <= WIDEST_GAP * np.abs(found.top))
     for i in np.flatnonzero(vague):
         reasons[i] = reasons[i] or (
             f"{land.bound.name}: rounding leaves its minimum over {land.over.name} between "
-            f"{found.floor[i]:g} and {found.top[i]:g}, too wide to certify"
+            f"{found.floor[i]:g} and {found.top[i]:g}, too wide to certify{_remedy(land)}"
         )
     return reasons
+
+
+def _remedy(land: Landscape) -> str:
+    """Which terms keep intervals wide, and what to do about them."""
+    over, names = land.over.name, land.endless_terms()
+    signed = [name for name in names if name in land.bound.signed]
+    if signed:
+        return f": nothing says that {signed[0]!r} is not negative; if it is not, take it out of signed="
+    if names:
+        return f": intervals know no end of {names[0]!r}; write it with {over} in one place, or narrow its domain"
+    return f"; write the terms with {over} in fewer places"
 
 
 def _reached(land: Landscape, found: Valley, end: Array) -> Array:

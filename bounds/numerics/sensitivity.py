@@ -11,7 +11,7 @@ import sympy as sp
 from ..operators import write_out_means
 from ..quantities import Quantity
 from ..vocabulary import client_weight
-from . import intervals as iv
+from . import alike, intervals as iv
 from .enclosure import Enclosed
 from .intervals import Array, Interval
 
@@ -26,10 +26,13 @@ def elasticities(bound: Bound, values: Mapping[str, Any]) -> dict[str, Any]:
     """``d log(bound) / d log(q)`` for every quantity ``q`` with a value, by forward differentiation.
 
     For a quantity with one value per client (or class) it is the elasticity for scaling all of them together.
-    ``client_weight`` is left out: weights sum to 1 and cannot be scaled. Fixed quantities count as well. NaN where the
+    ``client_weight`` is left out: weights sum to 1 and cannot be scaled (with ``clients`` that are all alike, theirs
+    change with their number). Fixed quantities count as well. NaN where the
     theorem is silent, where the bound is 0, and where no derivative is defined: at a kink of a maximum, and in
     quantities inside a rounding to whole numbers. Entries have the shape of the bound's value.
     """
+    if alike.applies(bound, values):
+        return elasticities(bound._evaluator.special.bound, bound._evaluator.for_special(values))
     arrays, shape = bound._evaluator.prepare(values)
     sweep, width = (shape[:-1], shape[-1]) if bound.axis else (shape, 1)
     numbers = {name: _rows(array, sweep, bool(bound.axis)) for name, array in arrays.items()}

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,11 @@ from ..errors import (
     TermOverflowWarning,
     UndefinedValueWarning,
 )
-from ..numerics.ranges import bound_range, SilentError
-from .tables import aligned, number, plain
+from ..numerics.monotone import is_monotone
+from ..numerics.ranges import bound_range, Range, ranges_of, SilentError
+from .tables import aligned, number, plain, streamed
 from .values import Grid
+from .waiting import watched
 
 EVAL_JSON = """\
 --json prints one object:
@@ -31,10 +34,17 @@ EVAL_JSON = """\
   terms              the named terms, each in the shape of value
   failed_conditions  the words of the conditions that fail at one or more points
   low, high          with uncertain constants: the interval of the bound, each in the shape of value (null: silent)
+  proven             with them: whether low and high are proven to be its ends, or were the extremes among the points
+                     that were looked at; in the shape of value
 NaN is null, infinity is "inf" or "-inf"."""
 OUTSIDE, SILENT = "OUTSIDE", "silent"
 MOST_RANGES = 1000
 """Points at which the interval of a bound is looked for."""
+MOST_VARIED, FEW_INSIDE = 20, 16
+"""Points at which the intervals of minima and solutions are looked for, and how many places inside each gets."""
+
+Ask = Callable[..., dict[str, Any]]
+"""A question about a bound at certain values: the numbers and words of its answer by name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +61,8 @@ class Evaluation:
     uncertain: tuple[str, ...] = ()
     interval: tuple[np.ndarray, np.ndarray] | None = None
     """The least and the largest value while uncertain constants run over their intervals."""
+    proven: np.ndarray | None = None
+    """Where these are proven to be the ends of the interval; elsewhere it is at least so wide."""
 
     def as_json(self) -> dict[str, Any]:
         """The object ``fedbounds eval --json`` prints."""
@@ -64,8 +76,13 @@ class Evaluation:
             "terms": plain(self.terms),
             "holds": plain(self.holds),
             "failed_conditions": list(self.failed),
-            **({} if self.interval is None else {"low": plain(self.interval[0]), "high": plain(self.interval[1])}),
+            **self._interval_as_json(),
         }
+
+    def _interval_as_json(self) -> dict[str, Any]:
+        if self.interval is None:
+            return {}
+        return {"low": plain(self.interval[0]), "high": plain(self.interval[1]), "proven": plain(self.proven)}
 
     def lines(self) -> Iterator[str]:
         """One number with its terms, or a table with a row per point."""
@@ -75,13 +92,14 @@ class Evaluation:
             yield from (f"  {line}" for line in aligned([[n, number(float(t))] for n, t in self.terms.items()]))
             if self.interval is not None:
                 low, high = (number(float(end)) for end in self.interval)
-                yield f"from {low} to {high} as uncertain constants vary: {', '.join(self.uncertain)}"
+                from_ = "from" if np.all(self.proven) else "at least from"
+                yield f"{from_} {low} to {high} as uncertain constants vary: {', '.join(self.uncertain)}"
             return
         yield f"{target} value   [{self.bound.target.card.unit}]"
         heads = [name for axis in self.axes for name in axis]
         marks = [] if self.holds.all() else [""]
         ends = [] if self.interval is None else ["low", "high"]
-        yield from aligned(self._rows(bool(marks)), [*heads, "value", *ends, *self.terms, *marks])
+        yield from streamed(self._rows(bool(marks)), [*heads, "value", *ends, *self.terms, *marks])
 
     def _rows(self, marked: bool) -> Iterator[list[str]]:
         for index in np.ndindex(self.value.shape):
@@ -103,6 +121,11 @@ class Evaluation:
         undefined = np.isnan(self.value) & self.holds
         if undefined.any():
             yield f"{self.bound.name} has no real value {_where(undefined)}, though its conditions hold there"
+        if self.proven is not None and not self.proven.all():
+            yield (
+                f"the interval of {self.bound.name} is at least so wide {_where(~self.proven)}: its corners and points "
+                "inside were looked at, for want of a proof that the bound rises or falls throughout in each constant"
+            )
         if self.uncertain and self.interval is None:
             yield f"no interval of the bound at more than {MOST_RANGES} points or over a client axis, only its values"
 
@@ -126,14 +149,15 @@ def evaluate(span: Grid, outside: bool = False) -> Evaluation:
     if value.ndim > len(axes):
         axes = (*axes, {bound.axis: list(range(1, value.shape[-1] + 1))})
     uncertain = tuple(span.uncertain)
-    interval = _interval(span, value, outside) if uncertain and value.shape == span.shape else None
-    return Evaluation(bound, axes, value, terms, holds, failed, outside, uncertain, interval)
+    interval = proven = None
+    if uncertain and value.shape == span.shape and value.size <= MOST_RANGES:
+        interval = _interval(span, value, outside)
+        proven = is_monotone(bound, span.uncertain, outside, **values) | np.isnan(interval[0])
+    return Evaluation(bound, axes, value, terms, holds, failed, outside, uncertain, interval, proven)
 
 
-def _interval(span: Grid, value: np.ndarray, outside: bool) -> tuple[np.ndarray, np.ndarray] | None:
+def _interval(span: Grid, value: np.ndarray, outside: bool) -> tuple[np.ndarray, np.ndarray]:
     """The ends of the bound's interval at every point of the grid, NaN where it is silent on all of it."""
-    if value.size > MOST_RANGES:
-        return None
     low, high = np.full(value.shape, np.nan), np.full(value.shape, np.nan)
     for index, (_, values) in zip(np.ndindex(value.shape), span.points(), strict=True):
         with suppress(SilentError):
@@ -163,13 +187,13 @@ class Answers:
         return aligned(rows, head) if rows else []
 
 
-def answer(span: Grid, ask: Callable[..., dict[str, Any]]) -> Answers:
+def answer(span: Grid, ask: Ask) -> Answers:
     """``ask(**values)`` at every point of the grid; a point without an answer becomes a finding."""
     heads = [name for axis in span.axes for name in axis]
     found: list[tuple[str, ...]] = []
     findings = []
     head: tuple[str, ...] = ()
-    for said, values in span.points():
+    for said, values in watched(span.points(), prod(span.shape)):
         place = [_cell(s) for s in said]
         try:
             columns = ask(**values)
@@ -182,7 +206,7 @@ def answer(span: Grid, ask: Callable[..., dict[str, Any]]) -> Answers:
     return Answers(head, tuple(found), tuple(findings))
 
 
-def smallest(bound: Bound, over: str) -> Callable[..., dict[str, Any]]:
+def smallest(bound: Bound, over: str) -> Ask:
     """Asks for the minimum in ``over``."""
 
     def ask(**values: Any) -> dict[str, Any]:
@@ -199,12 +223,15 @@ def smallest(bound: Bound, over: str) -> Callable[..., dict[str, Any]]:
     return ask
 
 
-def solved(bound: Bound, wanted: str, target: float, side: str) -> Callable[..., dict[str, Any]]:
+def solved(bound: Bound, wanted: str, target: float, side: str) -> Ask:
     """Asks for the ``side`` value of ``wanted`` with the bound still at most ``target``."""
 
     def ask(**values: Any) -> dict[str, Any]:
         found = bound.solve(wanted, target=target, side=side, **values)
-        notes = {"not limited by the target": found.unbounded, "up to a constant, taken as 1": found.up_to_constant}
+        notes = {
+            "not limited by the target": np.all(found.unbounded),
+            "up to a constant, taken as 1": found.up_to_constant,
+        }
         return {
             f"{side} {wanted}": found.at,
             bound.target.name: found.value,
@@ -215,7 +242,45 @@ def solved(bound: Bound, wanted: str, target: float, side: str) -> Callable[...,
     return ask
 
 
-def elastic(bound: Bound) -> Callable[..., dict[str, Any]]:
+def over_intervals(span: Grid, ask: Ask) -> tuple[Ask, list[str]]:
+    """``ask`` with the intervals of its numbers while uncertain constants run over theirs, and what to say of them."""
+    if not span.uncertain:
+        return ask, []
+    if np.prod(span.shape) > MOST_VARIED:
+        return ask, [*span.remarks()]
+
+    def asked(**values: Any) -> dict[str, Any]:
+        found = ask(**values)
+        names = [name for name, item in found.items() if isinstance(item, (int, float))]
+        certain = {name: value for name, value in values.items() if name not in span.uncertain}
+
+        missing = False
+
+        def numbers(**arrays: Any) -> list[Any]:
+            nonlocal missing
+            try:
+                answers = ask(**arrays)
+            except (NoSolutionError, NoMinimumError):
+                answers = dict.fromkeys(names, np.nan)
+            missing = missing or any(np.isnan(answers[name]).any() for name in names)
+            return [answers[name] for name in names]
+
+        ranges = ranges_of(numbers, span.bound, span.uncertain, FEW_INSIDE, **certain)
+        shown = {f"{n}, at least": _around(found[n], each) for n, each in zip(names, ranges, strict=False)}
+        return found | shown | {"and": "none at some of the constants" if missing else ""}
+
+    used = ", ".join(span.uncertain)
+    return asked, [
+        f"intervals over {used} are at least so wide: looked at in the corners and at {FEW_INSIDE} points inside"
+    ]
+
+
+def _around(value: float, found: Range | None) -> str:
+    ends = (value, value) if found is None else (min(value, found.low), max(value, found.high))
+    return " to ".join(number(float(end)) for end in ends)
+
+
+def elastic(bound: Bound) -> Ask:
     """Asks for the percent change of the bound per percent change of each quantity."""
     return lambda **values: bound.sensitivity(**values)
 

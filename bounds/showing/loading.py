@@ -6,6 +6,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
+from dis import opmap
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
@@ -13,7 +14,8 @@ from zlib import crc32
 
 from ..catalog import get
 from ..core import Bound
-from ..errors import BoundsError, unknown, UnknownNameError
+from ..errors import BoundsError, said, unknown, UnknownNameError
+from .files import content, MOST_SOURCE
 
 Kind = TypeVar("Kind")
 
@@ -59,7 +61,7 @@ def run_file(path: Path) -> ModuleType:
 
     Its folder comes last on the path, so its neighbours shadow nothing.
     """
-    source = _source(path)
+    source = content(path, MOST_SOURCE)
     name = f"_fedbounds_user_{path.stem}_{crc32(source + bytes(path.resolve())):08x}"
     if name in sys.modules:
         return sys.modules[name]
@@ -99,17 +101,26 @@ def _failures_as_lines(path: Path) -> Iterator[None]:
     except SyntaxError as error:
         place = f", line {error.lineno}" if error.lineno else ""  # none where the file is no text at all
         raise BoundsError(f"{error.filename or path}{place}: {error.msg}") from None
-    except BoundsError as error:
-        raise BoundsError(f"{path}, line {_line(error, path)}: {error}") from None
-    except (Exception, SystemExit) as error:
-        raise BoundsError(f"{path}, line {_line(error, path)}: {type(error).__name__}: {error}") from None
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt) and not _on_purpose(error):
+            raise
+        words = str(error) if isinstance(error, BoundsError) else said(error)
+        raise BoundsError(f"{path}, line {_line(error, path)}: {words}") from None
 
 
-def _source(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise BoundsError(f"{path}: {error.strerror}") from None
+def raised_in_files(error: BaseException) -> bool:
+    """Whether the error was raised by a ``raise`` in a user's file: a ``KeyboardInterrupt`` may also be Ctrl-C."""
+    files = {str(path) for path in files_run()}
+    frames = list(traceback.walk_tb(error.__traceback__))
+    return bool(frames) and str(Path(frames[-1][0].f_code.co_filename).absolute()) in files and _on_purpose(error)
+
+
+def _on_purpose(error: BaseException) -> bool:
+    """Whether the innermost instruction is a ``raise``; signals are heard at calls and jumps."""
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    return last is not None and last.tb_frame.f_code.co_code[last.tb_lasti] == opmap["RAISE_VARARGS"]
 
 
 def _line(error: BaseException, path: Path) -> int:

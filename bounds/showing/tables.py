@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 from typing import Any
 
 
@@ -14,11 +16,20 @@ def number(value: float, digits: int = 6) -> str:
 
 def aligned(rows: Iterable[Sequence[str]], head: Sequence[str] = (), gap: int = 3) -> list[str]:
     """Lines with columns padded to one width; the last column is not padded."""
-    table = [list(row) for row in ([head] if head else [])] + [list(row) for row in rows]
-    if not table:
-        return []
-    widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
-    return [(" " * gap).join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in table]
+    return list(streamed(rows, head, gap, sys.maxsize))
+
+
+def streamed(
+    rows: Iterable[Sequence[str]], head: Sequence[str] = (), gap: int = 3, together: int = 10_000
+) -> Iterator[str]:
+    """The same with so many rows aligned ``together``: a long table begins before it is done, and may grow wider."""
+    left = chain([head] if head else [], rows)
+    widths: list[int] = []
+    while table := list(islice(left, together)):
+        longest = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
+        widths = list(map(max, longest, widths or longest))
+        for row in table:
+            yield (" " * gap).join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
 
 
 def plain(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -38,7 +39,8 @@ VERBS = {
                   "--largest --smallest --zip"),
     "plot": Verb("a picture along one quantity: one bound term by term, or several compared",
                  f"fedbounds plot fedals.one_round x=clients=2:40:39 {GAP} -o gap.svg", "--lines --outside -o"),
-    "validate": Verb("a measurement held against a bound", "fedbounds validate fedals.one_round"),
+    "validate": Verb("a measurement held against a bound; without a name, the bounds that can be",
+                     "fedbounds validate fedals.one_round"),
     "train": Verb("train a federation and measure it",
                   'fedbounds train --problem "softmax(digits)" --clients 10 --partition "dirichlet(1)" --seeds 3'),
     "constants": Verb("L, mu, sigma^2, G^2, B^2, Gamma of a problem, for other verbs as @FILE",
@@ -77,8 +79,13 @@ WORDS = {
     "solve": "for=QUANTITY target=NUMBER quantity=value",
 }
 # fmt: on
+WAYS = """three ways, each with a --help of its own:
+  fedbounds validate NAME                          exact expectations, or the experiment that is there for this bound
+  fedbounds validate NAME --problem MODEL(DATA)    trained and measured
+  fedbounds validate NAME --measured runs.csv quantity=value @file.json    a log of yours"""
 STATUS = """exit status: 0 fine (also outside a theorem's conditions: words on standard error); 1 a finding (a
-violation, no solution, no minimum); 2 a mistake in the command line or in a file it names; 130 interrupted"""
+violation, no solution, no minimum); 2 a mistake in the command line or in a file it names; 70 a bug of fedbounds, or
+no memory left; 130 interrupted"""
 
 
 class Parser(argparse.ArgumentParser):
@@ -87,6 +94,27 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}; see {self.prog} --help")
 
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        """The value of an option; Python before 3.13 takes ``--option=--`` for an empty list."""
+        if action.nargs is None and action.option_strings and arg_strings == ["--"]:
+            self.error(f"argument {'/'.join(action.option_strings)}: expected one argument")
+        return super()._get_values(action, arg_strings)
+
+
+def writable_file(option: str, path: Path) -> None:
+    """Refuse a file that could not be written, before time is spent on what would go there; nothing is touched."""
+    folder = path.parent
+    if "\0" in str(path):
+        wrong = "no file can have this name"
+    elif path.is_dir():
+        wrong = "Is a directory"
+    elif not folder.is_dir():
+        wrong = "Not a directory" if folder.exists() else "No such file or directory"
+    else:
+        wrong = "" if os.access(path if path.exists() else folder, os.W_OK) else "Permission denied"
+    if wrong:
+        raise UsageError(f"{option} {path}: {wrong}")
+
 
 def writable_folder(option: str, folder: Path) -> None:
     """Make the folder of ``option`` and try it, before time is spent on what would go there."""
@@ -94,8 +122,20 @@ def writable_folder(option: str, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=folder):
             pass
-    except OSError as error:
-        raise UsageError(f"{option} {folder}: {error.strerror}") from None
+    except (OSError, ValueError) as error:  # a ValueError is a path no system has, with a NUL in it
+        raise UsageError(f"{option} {folder}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def version() -> str:
+    """What ``fedbounds --version`` prints."""
+    from importlib.metadata import PackageNotFoundError, version
+    from platform import python_version
+
+    try:
+        own = version("fedbounds")
+    except PackageNotFoundError:  # run from its folder, not installed
+        own = "(not installed)"
+    return f"fedbounds {own}, Python {python_version()}"
 
 
 def overview() -> str:
@@ -104,7 +144,7 @@ def overview() -> str:
     for name, verb in VERBS.items():
         lines += [f"  {name:<9} {verb.words}", f"{'':12}{verb.example}", ""]
     return "\n".join([*lines, "NAME is a bound of the list, or path/file.py:variable for one of your own.",
-                      "fedbounds VERB --help says more.", "", STATUS])  # fmt: skip
+                      "fedbounds VERB --help says more; fedbounds --version.", "", STATUS])  # fmt: skip
 
 
 def bare_parser(name: str, *more: str, below: Iterable[str] = (), status: str = STATUS) -> Parser:

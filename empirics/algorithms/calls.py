@@ -15,14 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from bounds.domains import Domain
 from bounds.errors import unknown
 from bounds.showing.loading import from_file
 
 from ..algorithm import Algorithm
 from ..errors import EmpiricsError
+from ..numbers import shown
 
 CALL = re.compile(r"\w+\s*\(")
+LONGEST = 2**63 - 1
+"""Of whole numbers in a call: arrays hold no larger ones."""
 
 
 def written(name: str, *arguments: Any, **options: Any) -> str:
@@ -42,20 +44,11 @@ def _number(value: Any) -> str:
 # ---- arguments ----
 
 
-def checked(name: str, value: Any, domain: Domain) -> Any:
-    """``value`` as a number of ``domain``; ``name`` says whose and which, such as ``fedprox: mu``."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-        raise EmpiricsError(f"{name} must be a number; got {value!r}")
-    if not domain.contains(np.asarray(float(value))):
-        raise EmpiricsError(f"{name} must be {domain.words}; got {value:g}")
-    return int(value) if domain.whole else float(value)
-
-
 def chosen(kind: str, value: Any, known: Iterable[str]) -> str:
     """``value`` if it is one of the ``known`` words."""
     names = tuple(known)
     if not isinstance(value, str):
-        raise EmpiricsError(f"{kind} must be one of {', '.join(names)}; got {value!r}")
+        raise EmpiricsError(f"{kind} must be one of {', '.join(names)}; got {shown(value)}")
     if value not in names:
         raise unknown(kind, value, names)
     return value
@@ -82,6 +75,9 @@ def parse(text: str, registry: Mapping[str, Callable[..., Any]], kind: str, own:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise _no_call(kind, text) from None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and type(node.value) is int and node.value > LONGEST:
+            raise EmpiricsError(f"{kind}: write large numbers like 1e20; got {shown(node.value)} in {shown(text)}")
     return _build(tree, registry, kind, text)
 
 
@@ -92,7 +88,7 @@ def _in_a_file(text: str) -> bool:
 
 
 def _no_call(kind: str, text: str) -> EmpiricsError:
-    return EmpiricsError(f"{kind} must be a name or a call such as name(option=0.1); got {text!r}")
+    return EmpiricsError(f"{kind} must be a name or a call such as name(option=0.1); got {shown(text)}")
 
 
 def _build(node: ast.expr, registry: Mapping[str, Callable[..., Any]], kind: str, text: str) -> Any:
@@ -108,6 +104,8 @@ def _build(node: ast.expr, registry: Mapping[str, Callable[..., Any]], kind: str
     for keyword in node.keywords:
         if keyword.arg is None:
             raise _no_call(kind, text)
+        if keyword.arg in options:
+            raise EmpiricsError(f"{kind} {name}: {keyword.arg} is given twice in {shown(text)}")
         options[keyword.arg] = _value(keyword.value, registry, kind, text)
     return _call(registry[name], name, arguments, options, kind)
 
@@ -131,4 +129,4 @@ def _value(node: ast.expr, registry: Mapping[str, Callable[..., Any]], kind: str
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError):
-        raise EmpiricsError(f"{kind}: arguments must be numbers, strings or calls; got {text!r}") from None
+        raise EmpiricsError(f"{kind}: arguments must be numbers, strings or calls; got {shown(text)}") from None

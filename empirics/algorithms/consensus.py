@@ -22,8 +22,9 @@ from bounds.fedcog import labels as whole
 
 from ..algorithm import Algorithm, fedavg, renamed, Rows, TaskLoss, Work
 from ..errors import EmpiricsError
+from ..numbers import checked
 from ..shuffles import orders
-from .calls import checked, chosen, plugged, written
+from .calls import chosen, plugged, written
 from .halves import adam, Batch, floating, log_sum, over, Probable, probable
 from .pictures import Learnt, Pixels
 

@@ -17,8 +17,9 @@ from bounds.domains import COUNT, NONNEGATIVE, POSITIVE
 from ..algorithm import Algorithm, fedavg, renamed, Work
 from ..errors import EmpiricsError
 from ..models.network import Network
+from ..numbers import checked
 from ..streams import stream
-from .calls import checked, written
+from .calls import written
 from .halves import adam, Batch, over, probable
 
 SERVER, MOMENTS = "generator", "generator's moments"

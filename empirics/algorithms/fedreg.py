@@ -11,7 +11,8 @@ from torch import Tensor
 from bounds.domains import POSITIVE, SHARE, WHOLE
 
 from ..algorithm import Algorithm, fedavg, GradientAt, renamed, Work
-from .calls import checked, chosen, written
+from ..numbers import checked
+from .calls import chosen, written
 from .halves import Batch, floating, over, probable
 
 READINGS = ("intended", "code")

@@ -17,7 +17,8 @@ from bounds.domains import COUNT
 
 from ..algorithm import Algorithm, Average, fedavg, Memory, PlannedSteps, renamed, ServerStart, State, Work
 from ..errors import EmpiricsError
-from .calls import checked, chosen, plugged, written
+from ..numbers import checked
+from .calls import chosen, plugged, written
 from .layers import head_columns, LocalModels, named_head, OwnStart
 from .local import Controls
 

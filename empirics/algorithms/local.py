@@ -12,7 +12,8 @@ from torch import Tensor
 from bounds.domains import NONNEGATIVE, POSITIVE, SHARE
 
 from ..algorithm import Algorithm, fedavg, GradientAt, renamed, State, Work
-from .calls import checked, written
+from ..numbers import checked
+from .calls import written
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from bounds.domains import COUNT, NONNEGATIVE
 
 from ..algorithm import Algorithm, fedavg, PlannedSteps, renamed, Rows, State, Work
 from ..errors import EmpiricsError
-from .calls import checked, plugged, written
+from ..numbers import checked
+from .calls import plugged, written
 from .layers import head_columns, LocalModels, named_head, OwnStart
 from .local import Proximal
 

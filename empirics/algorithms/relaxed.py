@@ -10,7 +10,8 @@ from bounds.domains import RELAXATION
 
 from ..algorithm import Algorithm, Average, fedavg, renamed, Rows, ServerStart, State
 from ..errors import EmpiricsError
-from .calls import checked, chosen, plugged, written
+from ..numbers import checked
+from .calls import chosen, plugged, written
 from .server import AddUpdate
 
 READINGS = ("intended", "printed", "code", "proof")

@@ -15,7 +15,8 @@ from bounds.domains import COUNT
 
 from ..algorithm import Algorithm, PlannedSteps, renamed, State
 from ..errors import EmpiricsError
-from .calls import checked, chosen, plugged, written
+from ..numbers import checked
+from .calls import chosen, plugged, written
 
 Formula = Callable[[dict[str, float]], Any]
 

@@ -14,8 +14,9 @@ from torch import Tensor
 from bounds.domains import COUNT, NONNEGATIVE, WHOLE
 
 from ..algorithm import Algorithm, fedavg, renamed, Work
+from ..numbers import checked
 from ..streams import stream
-from .calls import checked, written
+from .calls import written
 from .halves import Batch, floating, halves, over
 
 COARSE = 8

@@ -2,6 +2,7 @@
 
 from bounds.numerics.ranges import bound_range, Range
 
+from .closed import closed_forms
 from .core import as_json, between, Constant, intervals, known
 from .curvature import Eigenvalues, eigenvalues, functional_product, hessian_product, roughly
 from .estimate import constants, visited
@@ -16,6 +17,7 @@ __all__ = [
     "as_json",
     "between",
     "bound_range",
+    "closed_forms",
     "constants",
     "eigenvalues",
     "functional_product",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import torch
@@ -18,6 +18,7 @@ from ..progress import Progress, Silent
 from ..setting import Setting
 from ..streams import stream
 from ..train import rounds
+from .closed import closed_forms
 from .core import between, Constant, known
 from .curvature import eigenvalues, FEW_STEPS, hessian_product, roughly
 from .noise import gradients_along, of_batches, offset_along, sample_noise
@@ -43,13 +44,15 @@ def constants(
     *,
     quick: bool = False,
     bar: Progress | None = None,
+    closed: Mapping[str, Constant] | None = None,
 ) -> dict[str, Constant]:
     """What is known of ``problem``, by word; ``batch`` is the minibatch's size.
 
     ``path (T, dim)`` are models of a run (default: the start alone): maxima along it are lower estimates, said so.
-    ``factor`` chooses the B^2 for which G^2 is given (default: what the closed form says, else 1). ``quick`` takes
-    the curvature of a network from some of the samples of all clients together, which every L of the samples' losses
-    covers like those of the clients' losses. ``bar`` hears how far it is.
+    ``factor`` chooses the B^2 for which G^2 is given (default: what the closed form of quadratics says, else 1).
+    ``quick`` takes the curvature of a network from some of the samples of all clients together, which every L of the
+    samples' losses covers like those of the clients' losses. ``bar`` hears how far it is. ``closed`` are the closed
+    forms that end the intervals of estimates (default: those of plain averaged SGD).
     """
     if batch < 1:
         raise EmpiricsError(f"batch must be >= 1; got {batch}")
@@ -58,11 +61,12 @@ def constants(
     start = problem.model.start(0)
     walked = start.unsqueeze(0) if path is None else path
     where = "at the start" if path is None else f"maximum over {len(walked)} models of a run"
+    caps = closed_forms(problem, batch) if closed is None else closed
     parts = (
         _federation(problem),
         _convex(problem, start) if problem.convex else _network(problem, walked, where, quick, bar or Silent()),
-        _noise(problem, walked, where, batch),
-        _dissimilarity(problem, walked, where, factor),
+        _noise(problem, walked, where, batch, caps),
+        _dissimilarity(problem, walked, where, factor, caps),
     )
     return {c.quantity.name: c for part in parts for c in part}
 
@@ -138,26 +142,42 @@ def _some(problem: FederatedProblem) -> tuple[Tensor, Tensor]:
     return problem.samples.pool(problem.federation.members[places.to(problem.federation.members.device)])
 
 
-def _noise(problem: FederatedProblem, path: Tensor, where: str, batch: int) -> Iterator[Constant]:
+def _noise(
+    problem: FederatedProblem, path: Tensor, where: str, batch: int, caps: Mapping[str, Constant]
+) -> Iterator[Constant]:
+    def ended(estimate: Constant) -> Constant:
+        return _below(estimate, [c for name, c in caps.items() if name == estimate.quantity.name])
+
     sizes = problem.federation.client_sizes
     found = [sample_noise(problem, w) for w in path]
     means = np.array([of_batches(f.variance, sizes, batch) for f in found])
     errors = np.array([of_batches(f.error, sizes, batch) for f in found])
     top = np.unravel_index(means.argmax(), means.shape)
     value = float(means[top])
-    cap = math.inf
-    if problem.gradient_variance is not None and math.isfinite(problem.gradient_variance):
-        cap = float(of_batches(np.full(len(sizes), problem.gradient_variance), sizes, batch).max())
-    kind = f"{where}: a lower estimate{'; at most slope^2 mean ||x||^2 anywhere' if cap < math.inf else ''}"
-    yield between("gradient_variance", value, max(0.0, value - 2 * float(errors[top])), max(cap, value), kind)
+    low = max(0.0, value - 2 * float(errors[top]))
+    yield ended(between("gradient_variance", value, low, math.inf, f"{where}: a lower estimate"))
     each = means.max(0).tolist()
-    quantity = client_gradient_variance
-    yield Constant(quantity, each, each, [math.inf] * len(each), f"{where}, client by client: lower estimates")
-    steep = gradients_along(problem, path).largest + means.max(1)
-    yield between("grad_cap_sq", steep.max(), steep.max(), math.inf, f"{where}: a lower estimate")
+    how = f"{where}, client by client: lower estimates"
+    yield ended(Constant(client_gradient_variance, each, each, [math.inf] * len(each), how))
+    steep = float((gradients_along(problem, path).largest + means.max(1)).max())
+    yield ended(between("grad_cap_sq", steep, steep, math.inf, f"{where}: a lower estimate"))
 
 
-def _dissimilarity(problem: FederatedProblem, path: Tensor, where: str, factor: float | None) -> Iterator[Constant]:
+def _below(estimate: Constant, caps: Sequence[Constant]) -> Constant:
+    """The estimate with the least of the closed forms at the upper end of its interval."""
+    if not caps:
+        return estimate
+    cap = min(caps, key=lambda c: np.max(c.value))
+    high = np.maximum(estimate.value, cap.value)
+    return estimate._replace(
+        high=high.tolist() if high.ndim else float(high), how=f"{estimate.how}; upper end: {cap.how}"
+    )
+
+
+def _dissimilarity(
+    problem: FederatedProblem, path: Tensor, where: str, factor: float | None, caps: Mapping[str, Constant]
+) -> Iterator[Constant]:
+    """G^2 for a B^2: exact of quadratics, else an estimate."""
     quadratics = problem.quadratics
     if quadratics is not None:
         chosen = quadratics.dissimilarity_factor if factor is None else factor
@@ -173,5 +193,13 @@ def _dissimilarity(problem: FederatedProblem, path: Tensor, where: str, factor: 
         return
     chosen = 1.0 if factor is None else factor
     least = offset_along(gradients_along(problem, path), chosen)
+    how = f"{where}, for B^2 = {chosen:g}: a lower estimate"
+    yield _below(between("dissimilarity_offset", least, least, math.inf, how), _offsets(caps, chosen))
     yield known("dissimilarity_factor", chosen, "chosen")
-    yield between("dissimilarity_offset", least, least, math.inf, f"{where}: a lower estimate")
+
+
+def _offsets(caps: Mapping[str, Constant], factor: float) -> list[Constant]:
+    """What serves as G^2 with this B^2: that of a pair with a smaller B^2, or what bounds every gradient."""
+    pair = [caps[name] for name in ("dissimilarity_offset", "dissimilarity_factor") if name in caps]
+    paired = pair[:1] if pair and pair[1].value <= factor else []
+    return [*paired, *(caps[name] for name in ("grad_cap_sq",) if name in caps)]

@@ -93,7 +93,8 @@ class Graphs:
         recurrent = any(isinstance(part, torch.nn.RNNBase) for part in model.work.module.modules())
         if not plain or recurrent:
             return 1
-        return self.together or (TOGETHER if model.dim <= SMALL else 1)
+        fitting = TOGETHER if model.dim <= SMALL else 1
+        return fitting if self.together is None else self.together
 
     # ---- recordings ----
 

@@ -57,7 +57,7 @@ class Workers:
     def __init__(self, count: int | None = None) -> None:
         if count is not None and count < 1:
             raise EmpiricsError(f"workers must be >= 1; got {count}")
-        self.count = count or cores()
+        self.count = cores() if count is None else count
         self._processes: list[subprocess.Popen[bytes]] = []
         self._connections: list[Connection] = []
         self._end: Any = None
@@ -233,7 +233,7 @@ class LoopThenWorkers:
     WORTH: ClassVar[float] = 0.005  # seconds a round must take: its messages take about a millisecond
 
     def __init__(self, count: int | None = None, pays: float = 10.0) -> None:
-        self.count, self.pays = count or cores(), pays
+        self.count, self.pays = cores() if count is None else count, pays
         self._loop, self._seconds = ClientLoop(), 0.0
 
     def local(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations, combinations_with_replacement
-from math import comb, factorial, prod
+from math import comb, factorial, inf, lgamma, prod
 from typing import NamedTuple
 
 import numpy as np
@@ -35,13 +35,14 @@ def cohorts(setting: Setting, shares: np.ndarray, limit: int = LIMIT) -> tuple[C
     if cohort > clients:
         raise EmpiricsError(f"cohort must be <= clients; got {cohort} > {clients}")
     number = {
-        "without_replacement": comb(clients, cohort),
-        "with_replacement": comb(clients + cohort - 1, cohort),
-        "bernoulli": 2**clients - 1,
+        "without_replacement": _choices(clients, cohort),
+        "with_replacement": _choices(clients + cohort - 1, cohort),
+        "bernoulli": 2.0 ** min(clients, 1000) - 1,
     }[setting.sampling]
     if number > limit:
+        many = f"{number:,.0f} of them here, " if number < 1e15 else ""
         raise EmpiricsError(
-            f"exact moments need all cohorts: {number:,} of them here, more than the limit of {limit:,}; "
+            f"exact moments need all cohorts: {many}more than the limit of {limit:,}; "
             "take fewer clients, a cohort closer to 1 or to all, or a higher limit"
         )
     listed = {
@@ -50,6 +51,12 @@ def cohorts(setting: Setting, shares: np.ndarray, limit: int = LIMIT) -> tuple[C
         "bernoulli": _subsets,
     }[setting.sampling]
     return tuple(c for c in listed(shares, cohort) if c.probability > 0)
+
+
+def _choices(clients: int, cohort: int) -> float:
+    """How many subsets there are, exactly where they could be listed; infinite where even their logarithm is large."""
+    log = lgamma(clients + 1) - lgamma(cohort + 1) - lgamma(clients - cohort + 1)
+    return comb(clients, cohort) if log < 500 else inf
 
 
 def _subsets_of_one_size(shares: np.ndarray, cohort: int) -> Iterator[Cohort]:

@@ -17,6 +17,7 @@ from ..algorithm import Algorithm
 from ..errors import EmpiricsError
 from ..quadratics import QuadraticFederation, Quadratics
 from ..setting import Setting
+from ..sizes import NUMBER, refuse_beyond_memory
 from ..train import shares
 from .cohorts import Cohort, cohorts, LIMIT
 from .limits import limit_of, period_of
@@ -106,6 +107,8 @@ class ExactRun:
     def moments(self) -> Iterator[Moments]:
         """Mean and covariance of the joint state before the first round and after every round."""
         mean = self.player.begin()
+        what = f"the covariance of {len(mean)} numbers that clients and server remember"
+        refuse_beyond_memory(NUMBER * len(mean) ** 2, what, "take fewer clients or parameters")
         now = Moments(mean, np.zeros((len(mean), len(mean))))
         yield now
         for round_ in range(self.setting.rounds):

@@ -31,8 +31,6 @@ MEASUREMENTS: dict[str, Callable[..., Measurement]] = {
 }
 """Every measurement by name; those with options are calls, such as ``runtime(upload_rate=2, spread=0.5)``."""
 
-DEFAULT = ("train_loss", "train_accuracy", "test_loss", "test_accuracy")
-
 
 def measurement(text: str) -> Measurement:
     """The measurement written as ``text``."""
@@ -41,7 +39,6 @@ def measurement(text: str) -> Measurement:
 
 
 __all__ = [
-    "DEFAULT",
     "MEASUREMENTS",
     "Honesty",
     "Measurement",

@@ -15,8 +15,10 @@ from torch import Tensor
 from ..algorithm import Algorithm, GradientAt, Work
 from ..engines import in_process
 from ..errors import Diverged, EmpiricsError
+from ..numbers import check_options
 from ..problem import FederatedProblem
 from ..setting import Setting
+from ..sizes import NUMBER, refuse_beyond_memory
 from ..state import State
 from ..train import rounds
 from .core import Measurement, Reading, Readings, Snapshot
@@ -119,8 +121,29 @@ class Run:
                 f"the setting averages by client_weight={self.setting.client_weight!r}, the global loss of "
                 f"{self.problem} by {self.problem.client_weight!r}: make them the same"
             )
-        if self.every is not None and self.every < 1:
-            raise EmpiricsError(f"every must be >= 1; got {self.every}")
+        if self.every is not None:
+            check_options({"every": self.every})
+        self._refuse_batches()
+
+    def _refuse_batches(self) -> None:
+        """The sample numbers of a round are drawn at once; single networks take client by client."""
+        setting, steps = self.setting, float(self.setting.local_steps)
+        if setting.local_epochs is not None:
+            steps = setting.local_epochs * math.ceil(int(self.problem.federation.client_sizes.min()) / setting.batch)
+        rows = min(setting.cohort, self.problem.clients) if self.problem.model.stacked else 1
+        what = f"drawing the batches of a round of {steps:g} local steps"
+        refuse_beyond_memory(NUMBER * rows * steps * setting.batch, what, "take more rounds of fewer steps")
+
+    @property
+    def least_rows(self) -> float:
+        """How many rows will come out, at least."""
+        clients = min(self.setting.cohort, self.problem.clients)
+        times = self.setting.rounds / self._every
+        return times * sum(clients if m.quantity.card.axis else 1 for m in self.measurements)
+
+    @property
+    def _every(self) -> int:
+        return default_every(self.problem, self.setting, self.measurements) if self.every is None else self.every
 
     def rows(self) -> list[Row]:
         """All rows of the whole run."""
@@ -128,12 +151,12 @@ class Run:
 
     def __iter__(self) -> Iterator[tuple[State, list[Row]]]:
         """Every state, with the rows measured at it (none between two measurements)."""
-        every = self.every or default_every(self.problem, self.setting, self.measurements)
+        chosen = self._every
         ears, folds = Ears(), {m.name: Folded(m.over) for m in self.measurements if m.over}
         always = any(m.path and m.over for m in self.measurements)
 
         def due(round_: int) -> bool:
-            return round_ % every == 0 or round_ == self.setting.rounds
+            return round_ % chosen == 0 or round_ == self.setting.rounds
 
         try:
             for state, seconds in _timed(self._states(ears)):

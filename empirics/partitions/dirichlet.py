@@ -10,7 +10,7 @@ import numpy as np
 from ..data.dataset import Dataset
 from ..errors import EmpiricsError
 from ..streams import stream
-from .split import members, must, Split
+from .split import concentration, members, must, Split
 
 TRIES = 1000
 
@@ -29,12 +29,13 @@ class Dirichlet(Split):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        must(0 < self.alpha < float("inf"), "alpha of a Dirichlet split", "positive", self.alpha)
+        concentration("alpha of a Dirichlet split", self.alpha)
         must(self.least >= 1, "least", "at least 1", self.least)
 
     def deal(self, data: Dataset, clients: int, seed: int) -> list[np.ndarray]:
         labels = data.labels
-        must(clients * self.least <= len(data), "clients times least", f"at most {len(data)} in {data}", clients)
+        count = clients * self.least
+        must(count <= len(data), "clients times least", f"at most {len(data)} in {data}", count)
         rng = stream(seed, "dirichlet split")
         for _ in range(TRIES):
             parts = self._try(labels, data.classes, clients, rng)
@@ -77,7 +78,7 @@ class DirichletReplaced(Split):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        must(0 < self.alpha < float("inf"), "alpha of a Dirichlet split", "positive", self.alpha)
+        concentration("alpha of a Dirichlet split", self.alpha)
 
     def deal(self, data: Dataset, clients: int, seed: int) -> list[np.ndarray]:
         pools = members(data.labels, data.classes, stream(seed, "class pools"))

@@ -9,7 +9,7 @@ import numpy as np
 from ..data.dataset import Dataset
 from ..errors import EmpiricsError
 from ..streams import stream
-from .split import members, must, Split
+from .split import concentration, members, Split
 
 TINY = 1e-300
 """Keeps a class that a client would never draw as its last resort when all others are used up."""
@@ -33,7 +33,7 @@ class Pachinko(Split):
         super().__post_init__()
         for name in ("alpha", "beta"):
             value = getattr(self, name)
-            must(0 < value < float("inf"), f"{name} of a Pachinko split", "positive", value)
+            concentration(f"{name} of a Pachinko split", value)
 
     def deal(self, data: Dataset, clients: int, seed: int) -> list[np.ndarray]:
         pools = [list(pool) for pool in members(data.labels, data.classes, stream(seed, "pachinko pools"))]

@@ -10,9 +10,13 @@ import numpy as np
 
 from ..data.dataset import Dataset
 from ..errors import EmpiricsError
+from ..numbers import check_options, shown
 
 NUMBERS: dict[str, tuple[type, str]] = {"int": (Integral, "a whole number"), "float": (Real, "a number")}
 """What the options of a split must be, by how they are declared."""
+
+MOST = 1e100
+"""Of a Dirichlet law's parameter."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +69,7 @@ class Split:
 
     def check(self, data: Dataset, clients: int) -> None:
         """Raise where so many clients cannot each hold a sample."""
-        if clients < 1:
-            raise EmpiricsError(f"clients must be at least 1; got {clients}")
+        check_options({"clients": clients})
         if clients > len(data):
             raise EmpiricsError(f"clients must be at most the number of samples, {len(data)} in {data}; got {clients}")
 
@@ -80,7 +83,13 @@ class Split:
 def must(rule: bool, what: str, words: str, value: object) -> None:
     """Raise an EmpiricsError "what must be words; got value" unless the rule holds."""
     if not rule:
-        raise EmpiricsError(f"{what} must be {words}; got {value!r}")
+        raise EmpiricsError(f"{what} must be {words}; got {shown(value)}")
+
+
+def concentration(what: str, value: float) -> None:
+    """Raise unless a Dirichlet law can be drawn from: shares are long equal where sums of its parameter overflow."""
+    must(0 < value < float("inf"), what, "positive", value)
+    must(value <= MOST, what, f"at most {MOST:g}", value)
 
 
 def members(labels: np.ndarray, classes: int, rng: np.random.Generator) -> list[np.ndarray]:

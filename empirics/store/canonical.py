@@ -6,6 +6,7 @@ import ast
 import json
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from ..errors import EmpiricsError
@@ -13,10 +14,17 @@ from ..errors import EmpiricsError
 
 def canonical(item: Any) -> Any:
     """JSON data in one form: sorted keys, whole floats as whole numbers, calls rewritten by ``call``."""
+    try:
+        return _canonical(item)
+    except RecursionError:
+        raise EmpiricsError("an argument of a cell is nested too deeply") from None
+
+
+def _canonical(item: Any) -> Any:
     if isinstance(item, Mapping):
-        return {str(key): canonical(item[key]) for key in sorted(item, key=str)}
+        return {str(key): _canonical(item[key]) for key in sorted(item, key=str)}
     if isinstance(item, (list, tuple)):
-        return [canonical(part) for part in item]
+        return [_canonical(part) for part in item]
     if isinstance(item, float):
         if not math.isfinite(item):
             raise EmpiricsError(f"an argument of a cell must be finite; got {item}")
@@ -33,15 +41,16 @@ def text(item: Any) -> str:
     return json.dumps(canonical(item), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
 
 
+@lru_cache(maxsize=1024)
 def call(words: str) -> str:
     """``relaxed( scaffold(),beta = .05)`` as ``relaxed(scaffold(), beta=0.05)``; other text stays as it is."""
     if "(" not in words or ".py:" in words:
         return words
     try:
         tree = ast.parse(words.strip(), mode="eval").body
-    except SyntaxError:
+        return _written(tree) if isinstance(tree, ast.Call) else words
+    except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError):  # no call that anybody can read
         return words
-    return _written(tree) if isinstance(tree, ast.Call) else words
 
 
 def _written(node: ast.expr) -> str:
@@ -49,6 +58,6 @@ def _written(node: ast.expr) -> str:
         plain = [_written(a) for a in node.args]
         named = sorted(f"{k.arg}={_written(k.value)}" for k in node.keywords)
         return f"{ast.unparse(node.func)}({', '.join(plain + named)})"
-    if isinstance(node, ast.Constant) and isinstance(node.value, float) and node.value == int(node.value):
+    if isinstance(node, ast.Constant) and isinstance(node.value, float) and node.value.is_integer():
         return str(int(node.value))
     return ast.unparse(node)

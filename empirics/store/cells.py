@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import EmpiricsError
 from .canonical import canonical, text
-from .jobs import call, Job, known_job
+from .jobs import Job, known_job, resolved
 
 LENGTH = "rounds"
 """The argument that says how long a run is."""
@@ -85,7 +85,7 @@ class Cell:
 
 def run(home: str, arguments: Mapping[str, Any]) -> Outcome:
     """Call a job by the home that a cell names."""
-    outcome = call(home, arguments)
+    outcome = resolved(home)(**arguments)
     if not isinstance(outcome, Outcome):
         raise EmpiricsError(f"{home} must return an Outcome; got {type(outcome).__name__}")
     return outcome

@@ -54,8 +54,8 @@ class Job:
 def job(name: str, version: int, setting: str = "", formerly: str = "") -> Callable[[F], F]:
     """Declare the function below as a job; its arguments are JSON data, it returns an ``Outcome``.
 
-    What it takes as ``**setting`` are fields of the class ``setting``, written ``module:Class``; ``formerly`` is what
-    stores of the first format call it. All of them are written out in the text: ``of_module`` reads them there.
+    What it takes as ``**setting`` are arguments of the functions and fields of the classes that ``setting`` names, each
+    ``module:name``; ``formerly`` is what stores of the first format call it. All are written out, for ``of_module``.
     """
     return lambda function: function
 
@@ -88,11 +88,12 @@ def known_job(text: str) -> Job:
     raise EmpiricsError(f"{unknown('job', text, registered)}; a function of your own is path/file.py:name")
 
 
-def call(home: str, arguments: Mapping[str, Any]) -> Any:
-    """What a job says to these arguments; a file's function must be defined there, ``-> Outcome``."""
+def resolved(home: str) -> Callable[..., Any]:
+    """The function of a job. That of a file must be defined there and say that it returns an ``Outcome``."""
     place, _, name = home.rpartition(":")
     if not place.endswith(".py"):
-        return getattr(import_module(place), name)(**arguments)
+        found: Callable[..., Any] = getattr(import_module(place), name)
+        return found
     from bounds.showing.loading import run_file
 
     module = run_file(Path(place))
@@ -101,7 +102,7 @@ def call(home: str, arguments: Mapping[str, Any]) -> Any:
         raise unknown(f"function in {place}", name, own)
     if str(own[name].__annotations__.get("return", "")).rpartition(".")[2].rstrip("'>") != "Outcome":
         raise EmpiricsError(f"{name} in {place} is no cell's function: it must be written def {name}(...) -> Outcome")
-    return own[name](**arguments)
+    return own[name]
 
 
 # ---- reading declarations ----
@@ -153,13 +154,21 @@ def _defaults(function: ast.FunctionDef, setting: str = "") -> dict[str, Any]:
     places = given.posonlyargs + given.args
     pairs = [*zip(places[len(places) - len(given.defaults) :], given.defaults, strict=True)]
     pairs += [(a, d) for a, d in zip(given.kwonlyargs, given.kw_defaults, strict=True) if d is not None]
-    found = {argument.arg: default for argument, default in pairs}
-    module, _, name = setting.partition(":")
-    for node in ast.parse(_text(module)).body if setting else ():
-        if isinstance(node, ast.ClassDef) and node.name == name:
-            fields = [f for f in node.body if isinstance(f, ast.AnnAssign) and f.value is not None]
-            found = {**{f.target.id: f.value for f in fields if isinstance(f.target, ast.Name) and f.value}, **found}
-    return {name: ast.literal_eval(value) for name, value in found.items() if _literal(value)}
+    found = {a.arg: ast.literal_eval(default) for a, default in pairs if _literal(default)}
+    for place in setting.split():
+        module, _, name = place.partition(":")
+        for node in ast.parse(_text(module)).body:
+            if isinstance(node, ast.FunctionDef) and node.name == name:
+                found = {**_defaults(node), **found}
+            elif isinstance(node, ast.ClassDef) and node.name == name:
+                found = {**_fields(node), **found}
+    return found
+
+
+def _fields(node: ast.ClassDef) -> dict[str, Any]:
+    """The defaults of a dataclass's fields, as far as literal."""
+    fields = [f for f in node.body if isinstance(f, ast.AnnAssign) and f.value is not None and _literal(f.value)]
+    return {f.target.id: ast.literal_eval(f.value) for f in fields if isinstance(f.target, ast.Name) and f.value}
 
 
 def _literal(node: ast.expr) -> bool:

@@ -10,6 +10,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from bounds.showing.usage import bare_parser
 
 from ..errors import EmpiricsError
 from ..progress import Progress, progress
-from ..store import Cell, Store, StoreError
+from ..store import Cell, Kept, Store, StoreError
 from ..store.keeping import RESULTS
 from ..store.rekeying import rekeyed
 from .engine import Done, sweep
@@ -50,14 +51,21 @@ def sweep_(arguments: Sequence[str]) -> int:
     if args.workers is not None and args.workers < 0:
         raise EmpiricsError(f"workers must be >= 0; got {args.workers}")
     grid, store = read_grid(args.grid), Store(folder(args.store))
-    cells = grid.cells()
-    if args.status or args.verify:
-        return (_status if args.status else _verify)(grid, cells, store)
+    with progress() as bar:
+        bar.start(grid.size)
+        bar.doing("reading the grid")
+        cells = grid.cells(bar.step)
+        if args.status or args.verify:
+            bar.start(len(cells))
+            bar.doing("reading the store")
+            return _looked(grid, cells, store, bar, args.verify)
     found: list[Done] = []
     try:
         with progress() as bar:
             bar.start(len(cells))
-            sweep(cells, store, args.workers, args.scheduler, args.fresh, lambda done: _heard(bar, grid, found, done))
+            bar.doing("looking for mistakes")
+            heard = partial(_heard, bar, grid, found)
+            sweep(cells, store, args.workers, args.scheduler, args.fresh, heard, tried=True)
     except KeyboardInterrupt:
         _say(grid, cells, found, "interrupted; ")
         raise
@@ -87,35 +95,32 @@ def _say(grid: Grid, cells: Sequence[Cell], found: Sequence[Done], how: str) -> 
     print(f"{how}{grid.name}: {len(cells)} cells: {told}{again}")
 
 
-def _status(grid: Grid, cells: Sequence[Cell], store: Store) -> int:
+def _looked(grid: Grid, cells: Sequence[Cell], store: Store, bar: Progress, closely: bool) -> int:
+    """Say what is there; 1 when a look at every table (``closely``) finds damage."""
     count: Counter[str] = Counter()
+    damages = []
     for cell in cells:
         kept, damage = store.look(cell)
-        count["damaged" if damage else kept.status if kept else "missing"] += 1
-    _count(grid, cells, store, count)
-    return FINE
+        how = "missing" if kept is None else kept.status
+        if kept and closely and not (damage := _unreadable(kept)):
+            how = "whole"
+        if damage and closely:
+            damages.append(f"damaged: {_which(grid, cell)}: {damage}")
+        count["damaged" if damage else how] += 1
+        bar.step()
+    told = ", ".join(f"{n} {how}" for how, n in count.items())
+    print("\n".join([*damages, f"{grid.name} in {store.folder}: {len(cells)} cells: {told}"]))
+    return FINDING if damages else FINE
 
 
-def _verify(grid: Grid, cells: Sequence[Cell], store: Store) -> int:
-    """Read every table too; 1 when something is damaged."""
-    count: Counter[str] = Counter()
-    for cell in cells:
-        kept, damage = store.look(cell)
-        try:
-            if kept and kept.status in RESULTS:
-                kept.columns()
-        except StoreError as error:
-            damage = str(error)
-        if damage:
-            print(f"damaged: {_which(grid, cell)}: {damage}")
-        count["damaged" if damage else "missing" if kept is None else "whole"] += 1
-    _count(grid, cells, store, count)
-    return FINDING if count["damaged"] else FINE
-
-
-def _count(grid: Grid, cells: Sequence[Cell], store: Store, count: Counter[str]) -> None:
-    told = ", ".join(f"{n} {how}" for how, n in count.items() if n)
-    print(f"{grid.name} in {store.folder}: {len(cells)} cells: {told}")
+def _unreadable(kept: Kept) -> str:
+    """Why the table of a result cannot be read; a failure has none."""
+    try:
+        if kept.status in RESULTS:
+            kept.columns()
+    except StoreError as error:
+        return str(error)
+    return ""
 
 
 def results(arguments: Sequence[str]) -> int:

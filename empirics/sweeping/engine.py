@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from ..errors import Diverged, EmpiricsError
 from ..store import Cell, Outcome, Store
 from ..store.cells import run
 from ..store.keeping import OutcomeError, RESULTS
+from .checking import check, typical
 from .processes import own_cluster, running_cluster
 
 AHEAD = 3
@@ -38,15 +40,16 @@ def sweep(
     scheduler: str = "",
     fresh: bool = False,
     heard: Callable[[Done], object] = lambda done: None,
+    tried: bool = False,
 ) -> list[Done]:
     """Run every cell whose result is not in the store, and keep it as it comes; results do not depend on the workers.
 
     ``workers`` None means one per core (per GPU where there are), 0 means in this process; ``scheduler`` is the address
     of a running cluster. Cells that failed before are tried again, diverged ones are results. ``fresh`` sets aside what
-    is there and computes all of it.
+    is there and computes all of it. ``tried``: where some cannot run, whoever computes says so before the first starts.
     """
     store.tidy()
-    wanted, found = [], []
+    wanted, found, old = [], [], []
     for cell in cells:
         kept, damage = store.look(cell)
         if kept and kept.status in RESULTS and not fresh:
@@ -54,15 +57,37 @@ def sweep(
             heard(found[-1])
             continue
         if damage or kept:
-            store.set_aside(cell)
+            old.append(cell)
         wanted.append(cell)
     if not wanted:
         return found
-    through = _here if workers == 0 and not scheduler else _spread
-    for cell, told in through(wanted, workers, scheduler):
-        found.append(_keep(store, cell, *told))
-        heard(found[-1])
+    with _computers(workers, scheduler) as client:
+        if tried:
+            _try(typical(wanted), client)
+        for cell in old:
+            store.set_aside(cell)
+        for cell, told in _here(wanted) if client is None else _spread(wanted, client):
+            found.append(_keep(store, cell, *told))
+            heard(found[-1])
     return found
+
+
+def _computers(workers: int | None, scheduler: str) -> AbstractContextManager[Any]:
+    """Who computes, as a client of theirs; None is this process itself."""
+    if scheduler:
+        return running_cluster(scheduler)
+    return nullcontext() if workers == 0 else own_cluster(workers)
+
+
+def _try(cells: Sequence[Cell], client: Any) -> None:
+    """Refuse cells that cannot run, in the process that would run them: it has the data, and torch in memory."""
+    if client is None:
+        check(cells)
+        return
+    error = client.submit(check, cells, pure=False).exception()
+    if error is not None:
+        kind = "" if isinstance(error, EmpiricsError) else f"no cell was started: {type(error).__name__}: "
+        raise EmpiricsError(f"{kind}{' '.join(str(error).split())}")
 
 
 def _keep(store: Store, cell: Cell, outcome: Outcome | None, error: str, minutes: float) -> Done:
@@ -96,35 +121,34 @@ def attempt(home: str, arguments: Mapping[str, Any]) -> Told:
     return outcome, error, (time.perf_counter() - began) / 60
 
 
-def _here(cells: Sequence[Cell], workers: int | None, scheduler: str) -> Iterator[tuple[Cell, Told]]:
+def _here(cells: Sequence[Cell]) -> Iterator[tuple[Cell, Told]]:
     for cell in cells:
         yield cell, attempt(cell.home, cell.arguments)
 
 
-def _spread(cells: Sequence[Cell], workers: int | None, scheduler: str) -> Iterator[tuple[Cell, Told]]:
+def _spread(cells: Sequence[Cell], client: Any) -> Iterator[tuple[Cell, Told]]:
     """Through dask: a few cells per worker ahead, so that stopping loses little and nobody waits."""
     from distributed import as_completed
 
-    with running_cluster(scheduler) if scheduler else own_cluster(workers) as client:
-        waiting = iter(cells)
-        running: dict[Any, Cell] = {}
+    waiting = iter(cells)
+    running: dict[Any, Cell] = {}
 
-        def give() -> Any:
-            cell = next(waiting, None)
-            if cell is None:
-                return None
-            future = client.submit(attempt, cell.home, dict(cell.arguments), key=f"cell-{cell.key}", pure=False)
-            running[future] = cell
-            return future
+    def give() -> Any:
+        cell = next(waiting, None)
+        if cell is None:
+            return None
+        future = client.submit(attempt, cell.home, dict(cell.arguments), key=f"cell-{cell.key}", pure=False)
+        running[future] = cell
+        return future
 
-        ahead = AHEAD * max(1, len(client.scheduler_info()["workers"]))
-        pool = as_completed([f for f in (give() for _ in range(min(ahead, len(cells)))) if f is not None])
-        for future in pool:
-            cell = running.pop(future)
-            yield cell, _told(future)
-            following = give()
-            if following is not None:
-                pool.add(following)
+    ahead = AHEAD * max(1, len(client.scheduler_info()["workers"]))
+    pool = as_completed([f for f in (give() for _ in range(min(ahead, len(cells)))) if f is not None])
+    for future in pool:
+        cell = running.pop(future)
+        yield cell, _told(future)
+        following = give()
+        if following is not None:
+            pool.add(following)
 
 
 def _told(future: Any) -> Told:

@@ -108,7 +108,7 @@ def _cluster(workers: int | None) -> Any:
     from distributed.security import Security
 
     gpus = _gpus()
-    count = workers or (gpus or os.cpu_count() or 1)
+    count = (gpus or os.cpu_count() or 1) if workers is None else workers
     here = {"host": HERE, "dashboard": False, "dashboard_address": f"{HERE}:0"}  # free ports: sweeps run side by side
     own = {"security": Security.temporary(), "protocol": "tls", **here}
     spec = {}

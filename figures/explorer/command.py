@@ -9,7 +9,9 @@ from pathlib import Path
 from bounds.catalog import BOUNDS
 from bounds.errors import BoundsError
 from bounds.showing.loading import load
-from bounds.showing.usage import bare_parser, Parser
+from bounds.showing.usage import bare_parser, Parser, writable_file
+from empirics.progress import progress
+from empirics.sweeping.command import path_word
 
 from .page import page
 from .records import Entry
@@ -26,9 +28,13 @@ def explore(arguments: Sequence[str]) -> int:
         return FINE
     named = entries(args.names)
     store = results(args.store)
-    _writable(args.output)
-    html = page(named, store)
-    args.output.write_text(html, encoding="utf-8")
+    writable_file("-o", args.output)
+    with progress("making the page"):
+        html = page(named, store)
+    try:
+        args.output.write_text(html, encoding="utf-8")
+    except OSError as error:  # which names no file where the disk is full
+        raise BoundsError(f"-o {args.output}: {error.strerror}") from None
     print(f"wrote {args.output}: {len(named)} bounds, {len(html.encode()) / 1000:.0f} kB")
     if args.open:
         webbrowser.open(args.output.resolve().as_uri())
@@ -68,20 +74,11 @@ def results(folder: Path | None) -> Path | None:
     return folder
 
 
-def _writable(path: Path) -> None:
-    """Find out before the page is made; what stands in the file stays as it is."""
-    try:
-        with path.open("ab"):
-            pass
-    except OSError as error:
-        raise BoundsError(f"-o {path}: {error.strerror}") from None
-
-
 def _parser() -> Parser:
     parser = bare_parser("explore", below=["The page needs neither a server nor the network; it opens from disk."])
     add = parser.add_argument
     add("names", nargs="*", metavar="NAME", help="bounds of the list, or path/file.py:variable; none: all of the list")
-    add("-o", dest="output", type=Path, default=DEFAULT, metavar="FILE", help=f"the page ({DEFAULT})")
+    add("-o", dest="output", type=path_word, default=DEFAULT, metavar="FILE", help=f"the page ({DEFAULT})")
     add("--open", action="store_true", help="open it in the browser")
-    add("--store", type=Path, metavar="DIR", help="put measured and exact points of this store of runs into it")
+    add("--store", type=path_word, metavar="DIR", help="put measured and exact points of this store of runs into it")
     return parser

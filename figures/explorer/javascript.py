@@ -12,6 +12,7 @@ import sympy as sp
 
 from bounds.errors import DeclarationError
 from bounds.numerics.rounding import RoundUp, SLACK
+from bounds.numerics.stable import LogRatio, stable
 from bounds.operators import AxisReduction, ClassMax, ClientMax, varies, write_out_means
 from bounds.quantities import Quantity
 
@@ -27,6 +28,7 @@ FUNCTIONS: dict[type[sp.Basic], str] = {
     sp.Abs: "Math.abs",
     sp.floor: "Math.floor",
     sp.ceiling: "Math.ceil",
+    LogRatio: "logRatio",
 }
 RELATIONS: dict[type[sp.Basic], str] = {
     sp.LessThan: "<=",
@@ -41,7 +43,7 @@ LOGIC: dict[type[sp.Basic], str] = {sp.And: " && ", sp.Or: " || "}
 
 def javascript(expression: sp.Basic) -> str:
     """Code of ``expression`` in ``v`` (values by name) and ``i`` (the entry of lists outside of sums)."""
-    return _code(write_out_means(expression), {})
+    return _code(stable(write_out_means(expression)), {})
 
 
 def _code(e: sp.Basic, inside: dict[str, str]) -> str:

@@ -181,7 +181,7 @@ def run(
         "seed": seed,
         "measure": ["test_accuracy"],
         "every": plan.every,
-        "cohort": setup.cohort or setup.clients,
+        "cohort": setup.clients if setup.cohort is None else setup.cohort,
         **close,
         **(_plain_steps(plan) if METHODS["SCAFFOLD"] in text else {}),
     }

@@ -73,8 +73,9 @@ class DominatesSampled:
         return bound
 
     def _checked(self, number: float) -> None:
-        if not 0 <= number <= (math.inf if self.cap is None else self.cap) or math.isinf(number):
-            raise ClaimError(f"draws must lie between 0 and {self.cap or 'infinity'}; got {number:g}")
+        cap = math.inf if self.cap is None else self.cap
+        if not 0 <= number <= cap or math.isinf(number):
+            raise ClaimError(f"draws must lie between 0 and {cap:g}; got {number:g}")
 
     def _below(self, bound: float) -> Callable[[float], float] | None:
         """The wealth, after each number, of a bet that the expectation is below the bound."""

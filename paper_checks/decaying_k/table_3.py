@@ -26,11 +26,18 @@ from .optima import ETAR_CAP, KR_CAP
 from .practice import CUBE_ROOT, LOSSES, SQUARE_ROOT
 
 
-def _schedule(key: str, steps: Formula, size: Formula, words: str, note: str = "") -> Claim:
-    """A row of Table 3: local steps and step size of round r, and the conditions on the losses it divides."""
-    names = {what: f"decaying_k.schedule_{key}_{what}" for what in ("steps", "step_size")}
+def _schedule(
+    key: str, steps: Formula, size: Formula, words: str, note: str = "", printed: str = "", ours: Formula | None = None
+) -> Claim:
+    """A row of Table 3: local steps and step size of round r, and the conditions on the losses it divides.
+
+    ``printed`` ends the name of the bound with the printed steps where that of the schedule, ``ours``, is another.
+    """
+    names = {"steps": f"decaying_k.schedule_{key}_steps{printed}", "step_size": f"decaying_k.schedule_{key}_step_size"}
     asked = {name: LOSSES if F_r in _symbols(key, what) else () for what, name in names.items()}
+    kept = f"decaying_k.schedule_{key}_steps"
     checks: dict[str, Check] = {
+        **({} if ours is None else {"local steps of the schedule": Same(kept, ours, where=asked[names["steps"]])}),
         "local steps": Same(names["steps"], steps, where=asked[names["steps"]]),
         "step size": Same(names["step_size"], size, where=asked[names["step_size"]]),
         **{f"conditions of {what}": States(n, asked[n], relation="=") for what, n in names.items()},
@@ -68,10 +75,12 @@ TABLE_3: tuple[Claim, ...] = (
     ),
     _schedule(
         "k_error",
-        sp.Max(1, RoundUp(K_0 * CUBE_ROOT)),
+        RoundUp(K_0 * CUBE_ROOT),
         eta_0,
         "K_r-error is (13), rounded up.",
-        note="The print has no lower limit of 1, which matters for a loss of 0 alone.",
+        note="The print has no lower limit of 1, which matters for a loss of 0 alone; the schedule has it.",
+        printed="_printed",
+        ours=sp.Max(1, RoundUp(K_0 * CUBE_ROOT)),
     ),
     _schedule(
         "k_step",

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bounds.errors import unknown
+from bounds.errors import DomainError, unknown
 
 from .core import Point
 
@@ -29,6 +29,19 @@ class Parameter:
     log: bool = False
     whole: bool = False
     special: tuple[float, ...] = ()
+
+    def takes(self, value: float) -> bool:
+        """Whether an instance may have this value."""
+        return value in self.special or (
+            self.low <= value <= self.high and (not self.whole or float(value).is_integer())
+        )
+
+    @property
+    def range(self) -> str:
+        """The values that an instance may have, in words."""
+        beyond = [f"{value:g}" for value in self.special if not self.low <= value <= self.high]
+        words = f"{'a whole number' if self.whole else 'a number'} from {self.low:g} to {self.high:g}"
+        return f"{words}, or {' or '.join(beyond)}" if beyond else words
 
     def at(self, share: float) -> float:
         """The value at a share of the range, in logarithms where the parameter is logarithmic."""
@@ -50,10 +63,13 @@ class Box:
         return len(self.parameters)
 
     def pinned(self, pins: Mapping[str, float]) -> Box:
-        """The same box with some parameters held at one value; a name it does not have is refused."""
-        for name in pins:
-            if name not in (names := [p.name for p in self.parameters]):
-                raise unknown("parameter of the instances", name, names)
+        """The same box with some parameters held at one value; a name or a value it does not have is refused."""
+        for name, value in pins.items():
+            mine = {p.name: p for p in self.parameters}
+            if name not in mine:
+                raise unknown("parameter of the instances", name, mine)
+            if not mine[name].takes(value):
+                raise DomainError(f"{name} must be {mine[name].range}; got {value:.6g}")
         return Box(
             tuple(Parameter(p.name, v, v) if (v := pins.get(p.name)) is not None else p for p in self.parameters)
         )

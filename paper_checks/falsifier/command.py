@@ -7,42 +7,40 @@ import json
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-from bounds.showing.usage import bare_parser, Parser, UsageError
+from bounds.showing.numbers import number
+from bounds.showing.usage import UsageError, writable_file
 from empirics.progress import progress
 
 from .definitions import loaded
-from .falsify import EVALUATIONS, falsify, replay, Search
-from .families import FAMILIES
+from .falsify import falsify, replay, Search
 from .witness import load_witness, Replay
 
 NONE, VIOLATED = 0, 1
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run one command line; 0: no violation found, 1: violated (2, mistakes, are errors that the caller shows)."""
-    try:
-        options = _parser().parse_args(list(arguments))
-    except SystemExit:  # --help
-        return NONE
+def run(options: argparse.Namespace) -> int:
+    """Search, or replay; 0: no violation found, 1: violated."""
     if options.replay is not None:
         return _replayed(options)
-    if options.name is None:
-        raise UsageError("falsify needs the name of a bound, or --replay FILE")
-    if options.evaluations < 1 or (options.minutes is not None and not options.minutes > 0):
-        raise UsageError("--evaluations must be >= 1 and --minutes > 0")
+    if options.output is not None:
+        writable_file("-o", options.output)
     bound = loaded(options.name, options.definitions)
-    with progress() as bar:
+    with progress(f"searching a violation of {bound.name}") as bar:
         found = falsify(
             bound, options.evaluations, options.seed, options.family,
             minutes=options.minutes, pins=_pins(options.fixed), progress=bar,
             name=options.name, definitions=tuple(options.definitions),
         )  # fmt: skip
+    print(json.dumps(as_json(found), indent=2) if options.json else "\n".join(lines(found, bound.conditions)))
     if found.witness is not None and options.output is not None:
         found.witness.save(options.output, _command(options))
-    print(json.dumps(as_json(found), indent=2) if options.json else "\n".join(lines(found, options, bound.conditions)))
+        if not options.json:
+            again = [options.name] * (".py" in options.name) + ["--replay", str(options.output)]
+            print(f"wrote {options.output}; replay: fedbounds falsify {shlex.join(again)}")
+    if found.interrupted:
+        raise KeyboardInterrupt(f"interrupted after {found.evaluations} of {options.evaluations} evaluations")
     return VIOLATED if found.violated else NONE
 
 
@@ -58,13 +56,16 @@ def _command(options: argparse.Namespace) -> str:
 
 def _replayed(options: argparse.Namespace) -> int:
     witness = load_witness(options.replay)
+    if options.name not in (None, witness.bound):
+        raise UsageError(f"{options.replay} is about {witness.bound}, not {options.name}: leave the name out")
     for name in (witness.bound, *witness.definitions):
         if ".py" in name and name not in (options.name, *options.definitions):  # a file of data must not run code
             raise UsageError(
                 f"{options.replay} would run {name}: if you trust that file, name it before --replay, "
                 "or after --with where it is an equation"
             )
-    found = replay(witness)
+    with progress(f"replaying a witness against {witness.bound}"):
+        found = replay(witness)
     if options.json:
         print(json.dumps(asdict(found), indent=2))
     else:
@@ -82,7 +83,7 @@ def _sides(found: Replay) -> list[str]:
     ]
 
 
-def lines(found: Search, options: argparse.Namespace, conditions: Sequence[Any]) -> list[str]:
+def lines(found: Search, conditions: Sequence[Any]) -> list[str]:
     """The result of a search as text."""
     told = [f"{name} does not serve: {reason}" for name, reason in found.refusals.items()]
     if not conditions:
@@ -90,9 +91,6 @@ def lines(found: Search, options: argparse.Namespace, conditions: Sequence[Any])
     spent = f"{found.evaluations} evaluations ({found.admissible} admissible), {found.seconds:.1f} s"
     if found.witness is not None:
         told += _witnessed(found, spent)
-        if options.output is not None:
-            again = [options.name] * (".py" in options.name) + ["--replay", str(options.output)]
-            told.append(f"wrote {options.output}; replay: fedbounds falsify {shlex.join(again)}")
     elif found.admissible:
         told.append(f"no violation found: largest ratio {found.ratio:.6g} after {spent}. This proves nothing.")
     else:
@@ -135,29 +133,12 @@ def _pins(words: Sequence[str]) -> dict[str, float]:
     for word in words:
         name, equals, text = word.partition("=")
         try:
-            pins[name] = float(text)
-        except ValueError:
+            value = number(text)
+        except argparse.ArgumentTypeError:
             raise UsageError(f"--fix wants PARAMETER=NUMBER; got {word!r}") from None
-        if not equals:
+        if not equals or not name:
             raise UsageError(f"--fix wants PARAMETER=NUMBER; got {word!r}")
+        if name in pins:
+            raise UsageError(f"--fix {name} is given twice")
+        pins[name] = value
     return pins
-
-
-def _parser() -> Parser:
-    families = "\n".join(f"  {name:<12} {family.words}" for name, family in FAMILIES.items())
-    status = "exit status: 0 no violation found (which proves nothing); 1 violated; 2 a mistake, or no family serves"
-    parser = bare_parser("falsify", f"families of instances:\n{families}", status=status)
-    add = parser.add_argument
-    add("name", nargs="?", metavar="NAME", help="a bound of the list, or path/file.py:variable")
-    add("--evaluations", type=int, default=EVALUATIONS, metavar="N", help=f"the budget ({EVALUATIONS})")
-    add("--minutes", type=float, metavar="M", help="stop after this time, whatever is left of the budget")
-    add("--seed", type=int, default=0, help="the same seed gives the same search (0)")
-    add("--family", metavar="F", help="search one family of instances only")
-    add("--with", dest="definitions", action="append", default=[], metavar="EQUATION",
-        help="put in an equation of the list for its target; may be repeated")  # fmt: skip
-    add("--fix", dest="fixed", action="append", default=[], metavar="PARAMETER=NUMBER",
-        help="hold a parameter of the instances, such as floor=0; may be repeated")  # fmt: skip
-    add("-o", dest="output", type=Path, metavar="FILE", help="write the witness here (JSON)")
-    add("--json", action="store_true", help="print JSON")
-    add("--replay", type=Path, metavar="FILE", help="recompute a witness exactly instead of searching")
-    return parser

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from bounds.core import Bound
-from bounds.errors import BoundsError
+from bounds.errors import BoundsError, UnknownNameError
 from empirics.progress import Progress, Silent
 
+from ..falsify_options import EVALUATIONS
 from .core import Family, Instance, MARGIN, servable
 from .definitions import loaded
 from .exact import Exactly
@@ -21,7 +22,6 @@ from .search import Found, Seeker
 from .shrink import Shrinker
 from .witness import formula, read, Replay, Witness, witness_of, WitnessError
 
-EVALUATIONS = 4000
 TRIES = 4
 
 
@@ -100,6 +100,7 @@ def falsify(
     load, ``definitions`` what was put into the bound; ``pins`` hold parameters of the instances at one value.
     """
     able, refusals = serving(bound, family)
+    able, refusals = _with_pins(bound, able, refusals, pins or {})
     bar = progress or Silent()
     began = time.monotonic()
     deadline = began + 60 * minutes if minutes else float("inf")
@@ -123,12 +124,31 @@ def falsify(
     return _summary(bound, searches, witness, unconfirmed, refusals, time.monotonic() - began)
 
 
+def _with_pins(
+    bound: Bound, able: list[Family], refusals: dict[str, str], pins: Mapping[str, float]
+) -> tuple[list[Family], dict[str, str]]:
+    """The families whose instances have all these parameters, at these values; refuses pins that none has."""
+    wrong: dict[str, BoundsError] = {}
+    for family in able:
+        try:
+            family.box(bound).pinned(pins)
+        except BoundsError as error:
+            wrong[family.name] = error
+    left = [family for family in able if family.name not in wrong]
+    if not left:  # of several reasons the one that knows the name says more
+        raise min(wrong.values(), key=lambda error: isinstance(error, UnknownNameError))
+    return left, refusals | {name: str(error) for name, error in wrong.items()}
+
+
 def _confirmed(shrinker: Shrinker, name: str, definitions: tuple[str, ...]) -> Witness | None:
     """The violation as a witness, made simple; as it was found if only that survives exact arithmetic."""
     bound, family, whole = shrinker.bound, shrinker.family, dict(shrinker.instance)
     if not (found := family.exactly(bound, whole)).violated:
         return None
-    simple = shrinker.run()
+    try:
+        simple = shrinker.run()
+    except KeyboardInterrupt:  # it is a violation all the same
+        simple = whole
     short: Exactly = family.exactly(bound, simple)
     instance, found = (simple, short) if short.violated else (whole, found)
     return witness_of(bound, name, family.name, instance, found, definitions)
@@ -197,7 +217,11 @@ def replay(witness: Witness, bound: Bound | None = None) -> Replay:
         raise WitnessError(f"the statement of {witness.bound} is not the one this witness violates: search again")
     if witness.family not in FAMILIES:
         raise WitnessError(f"unknown family {witness.family!r}; available: {', '.join(FAMILIES)}")
-    return read(FAMILIES[witness.family].exactly(statement, dict(witness.instance)))
+    try:
+        return read(FAMILIES[witness.family].exactly(statement, dict(witness.instance)))
+    except (KeyError, IndexError, ValueError, ZeroDivisionError) as error:  # of a file that somebody has changed
+        what = f"has no {error}" if isinstance(error, KeyError) else f"is none that can be run: {error}"
+        raise WitnessError(f"the instance of the family {witness.family} {what}") from None
 
 
 def parameters(instance: Mapping[str, Any]) -> str:

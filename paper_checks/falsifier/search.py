@@ -95,19 +95,24 @@ class Seeker:
         return evaluation.score
 
     def _everywhere(self, count: int) -> list[tuple[float, Unit]]:
+        """The best of ``count`` places over the whole box, best first."""
         from scipy.stats import qmc
 
         sobol = qmc.Sobol(len(self.box), rng=self.draws)
         scored: list[tuple[float, Unit]] = []
+        left = count
         for _ in range(0, count, BLOCK):  # drawn as they are needed: a budget may be huge, and time may stop it
-            for row in sobol.random(BLOCK)[: count - len(scored)]:
+            for row in sobol.random(BLOCK)[:left]:
                 place = self.box.draw(row, self.draws)
-                scored.append((self.score(place), place))
-        return sorted(((s, p) for s, p in scored if np.isfinite(s)), key=lambda pair: -pair[0])
+                if np.isfinite(score := self.score(place)):
+                    scored.append((score, place))
+                left -= 1
+            scored = sorted(scored, key=lambda pair: -pair[0])[:WALKS]
+        return scored
 
     def _walk_from(self, scored: Sequence[tuple[float, Unit]]) -> None:
         """Walks from the best places; the better a walk does, the more steps it gets."""
-        walks = [Walk(score, place) for score, place in scored[:WALKS]]
+        walks = [Walk(score, place) for score, place in scored]
         while walks:
             for walk in sorted(walks, key=lambda w: -w.score)[: max(1, len(walks) - 2)]:
                 for _ in range(12):

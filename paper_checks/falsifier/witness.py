@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
@@ -14,6 +15,7 @@ import sympy as sp
 
 from bounds.core import Bound
 from bounds.errors import BoundsError
+from bounds.showing.files import content
 
 from .core import Instance
 from .exact import DIGITS, Exactly
@@ -96,20 +98,23 @@ def digits(value: sp.Expr) -> str:
 
 def load_witness(path: Path | str) -> Witness:
     """Read a witness file; anything that is none is refused in one line."""
-    path = Path(path)
+    data = content(path)
     try:
-        held = json.loads(path.read_text(encoding="utf-8"))
+        held = json.loads(data.decode())
         held["instance"] = {name: _number(text) for name, text in held["instance"].items()}
         held["conditions"] = tuple(tuple(c) for c in held["conditions"])
         held["definitions"] = tuple(held["definitions"])
+        texts = (*(held[name] for name in ("bound", "formula", "family")), *held["definitions"])
+        if not all(isinstance(text, str) for text in texts):
+            raise TypeError("bound, formula, family and definitions must be text")
         return Witness(**held)
-    except OSError as error:
-        raise WitnessError(f"{path}: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError, RecursionError) as error:
         raise WitnessError(f"{path} is no witness file: {type(error).__name__}: {error}") from None
 
 
 def _number(text: str) -> int | Fraction:
+    if re.search("[eE]", text):  # 1e999999999 would be written out
+        raise ValueError(f"{text!r} is neither a whole number nor a fraction")
     number = Fraction(text)
     return int(number) if number.denominator == 1 else number
 

@@ -7,9 +7,11 @@ import json
 from collections.abc import Sequence
 
 from bounds.catalog import BOUNDS
+from bounds.errors import unknown
 from empirics.progress import progress
 
 from ..audit import CLAIMS
+from ..claims import ClaimError
 from .runs import attack_bounds, attack_checks, Survivor, Tally
 
 FINE, HOLES = 0, 1
@@ -17,20 +19,24 @@ FINE, HOLES = 0, 1
 
 def mutate(args: argparse.Namespace) -> int:
     """Plant errors in the bounds of a paper (or in those named, or in all) and in the checks; 1 when a hole is left."""
-    names = [n for n in BOUNDS if (not args.names or n in args.names) and args.paper in ("", BOUNDS[n].source.paper)]
+    for name in args.names:
+        if name not in BOUNDS:
+            raise unknown("bound", name, list(BOUNDS))
+    names = [n for n in BOUNDS if (not args.names or n in args.names) and args.paper in (None, BOUNDS[n].source.paper)]
+    if not names:
+        raise ClaimError(f"no bound of {args.paper} is named {', '.join(args.names)}")
     claims = [c for c in CLAIMS.values() if not c.deep and any(BOUNDS[n].source.paper == c.paper for n in names)]
-    with progress() as bar:
+    with progress("planting errors") as bar:
         bar.start(len(names) + (0 if args.names else len(claims)))
-        bar.doing("planting errors in formulas")
+        bar.doing("in formulas")
         bounds = attack_bounds(names, claims, args.workers, bar.step)
-        bar.doing("planting errors in checks")
+        bar.doing("in checks")
         checks = [] if args.names else attack_checks(claims, args.workers, bar.step)
     if args.json:
         print(json.dumps({"bounds": [_plain(t) for t in bounds], "checks": [_plain(t) for t in checks]}, indent=2))
     else:
         print("\n".join(lines(bounds, checks)))
     if args.report is not None:
-        args.report.mkdir(parents=True, exist_ok=True)
         (args.report / "MUTATION.md").write_text(markdown(bounds, checks), encoding="utf-8")
     return HOLES if any(not s.reason for t in (*bounds, *checks) for s in t.survivors) else FINE
 

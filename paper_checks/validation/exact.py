@@ -22,8 +22,11 @@ from bounds.showing.usage import Parser
 from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
 from empirics.exact import ExactRun
+from empirics.numbers import check_words, real_word, whole_word
+from empirics.progress import progress
 from empirics.quadratics import Quadratics, random_quadratics
 from empirics.setting import Setting
+from empirics.sizes import NUMBER, refuse_beyond_memory, ROW
 
 from .. import readings
 from ..readings import facts
@@ -128,13 +131,18 @@ class ExactValidation:
         lines: list[list[str]] = []
         found: list[Verdict] = []
         assumed: tuple[str, ...] = ()
-        for seed in range(options.instances):
-            problem = random_quadratics(seed, options.clients, options.dim, noise=options.noise)
-            setting, compared = self.inside(problem, options)
-            method = _method(self.bound, options.relaxation)
-            assumed = standing(self.bound, problem, method, facts(problem, setting))
-            found += compared.verdicts
-            lines += _lines(seed, setting, compared)
+        _refuse_sizes(options)
+        with progress() as bar:
+            bar.start(options.instances)
+            for seed in range(options.instances):
+                bar.doing(f"instance {seed}")
+                problem = random_quadratics(seed, options.clients, options.dim, noise=options.noise)
+                setting, compared = self.inside(problem, options)
+                method = _method(self.bound, options.relaxation)
+                assumed = standing(self.bound, problem, method, facts(problem, setting))
+                found += compared.verdicts
+                lines += _lines(seed, setting, compared)
+                bar.step()
         _show(self.bound, lines, found, assumed)
         options.out.mkdir(parents=True, exist_ok=True)
         path = options.out / f"{self.bound.name}.csv"
@@ -145,8 +153,9 @@ class ExactValidation:
 
     def inside(self, problem: Quadratics, options: argparse.Namespace) -> tuple[Setting, Compared]:
         """The comparison at the largest step size of a geometric sequence at which no condition fails."""
-        step_size = options.step_size or 1 / problem.smoothness
-        cohort = options.cohort or self._cohort(problem, options)
+        given = options.step_size is not None
+        step_size = options.step_size if given else 1 / problem.smoothness
+        cohort = self._cohort(problem, options) if options.cohort is None else options.cohort
         while True:
             setting = Setting(options.rounds, cohort, local_steps=options.local_steps, step_size=step_size)
             try:
@@ -155,9 +164,9 @@ class ExactValidation:
                     compared = compare(self.bound, problem, setting, options.relaxation)
             except (NoSolutionError, NoMinimumError):
                 compared = None
-            if compared is not None and (options.step_size or not np.isnan(compared.bound).any()):
+            if compared is not None and (given or not np.isnan(compared.bound).any()):
                 return setting, compared
-            if options.step_size or step_size < 1e-9 / problem.smoothness:
+            if given or step_size < 1e-9 / problem.smoothness:
                 raise EmpiricsError(f"{self.bound.name} is silent at step size {step_size:g}: its conditions fail")
             step_size /= 2
 
@@ -189,6 +198,15 @@ def _lines(seed: int, setting: Setting, compared: Compared) -> list[list[str]]:
     ]
 
 
+def _refuse_sizes(options: argparse.Namespace) -> None:
+    """Refuse what cannot be held: matrices of all clients, the means of every round, a line per instance."""
+    matrices = f"quadratics of {options.clients} clients with {options.dim} parameters"
+    refuse_beyond_memory(3 * NUMBER * options.clients * options.dim**2, matrices, "take smaller --clients or --dim")
+    rounds = f"following {options.rounds} rounds"
+    refuse_beyond_memory(NUMBER * options.rounds * (options.dim + 20), rounds, "take fewer --rounds")
+    refuse_beyond_memory(ROW * options.instances, f"{options.instances} instances", "take fewer --instances")
+
+
 def _show(bound: Bound, lines: list[list[str]], found: list[Verdict], assumed: tuple[str, ...]) -> None:
     from bounds.showing.tables import aligned
 
@@ -205,21 +223,19 @@ def _show(bound: Bound, lines: list[list[str]], found: list[Verdict], assumed: t
 def _options(bound: Bound, arguments: list[str]) -> argparse.Namespace | None:
     parser = Parser(prog=f"fedbounds validate {bound.name}", description=ExactValidation(bound).words)
     add = parser.add_argument
-    add("--instances", type=int, default=3, help="random problems (3)")
-    add("--clients", type=int, default=4, help="quadratic clients (4)")
-    add("--cohort", type=int, help="clients per round (half, or all where the theorem asks for it)")
-    add("--dim", type=int, default=2, help="parameters (2)")
-    add("--noise", type=float, default=0.3, help="size of the gradient noise (0.3)")
-    add("--rounds", type=int, default=5, help="rounds (5)")
-    add("--local-steps", type=int, default=3, help="local steps (3)")
-    add("--relaxation", type=float, default=0.06, help="FedInit's beta (0.06)")
-    add("--step-size", type=float, help="step size (the largest that meets the conditions, halved from 1/L)")
+    add("--instances", type=whole_word, default=3, help="random problems (3)")
+    add("--clients", type=whole_word, default=4, help="quadratic clients (4)")
+    add("--cohort", type=whole_word, help="clients per round (half, or all where the theorem asks for it)")
+    add("--dim", type=whole_word, default=2, help="parameters (2)")
+    add("--noise", type=real_word, default=0.3, help="size of the gradient noise (0.3)")
+    add("--rounds", type=whole_word, default=5, help="rounds (5)")
+    add("--local-steps", type=whole_word, default=3, help="local steps (3)")
+    add("--relaxation", type=real_word, default=0.06, help="FedInit's beta (0.06)")
+    add("--step-size", type=real_word, help="step size (the largest that meets the conditions, halved from 1/L)")
     add("--out", type=Path, default=Path("out"), metavar="DIR", help="folder of the CSV (./out)")
     try:
         options = parser.parse_args(arguments)
     except SystemExit:
         return None
-    for name in ("instances", "clients", "dim", "rounds", "local_steps"):
-        if getattr(options, name) < 1:
-            raise EmpiricsError(f"{name} must be >= 1; got {getattr(options, name)}")
+    check_words(options)
     return options

@@ -22,6 +22,7 @@ Values = Mapping[str, Any]
 
 ROUNDING = 1e-6
 """Relative difference that single-precision arithmetic may make between two numbers that are equal."""
+NO_SPREAD = "no spread between seeds, no error can be estimated"
 FREE_CHOICES = np.geomspace(1e-6, 0.999, 200)
 """What is tried for a constant that a proof leaves to the reader."""
 
@@ -33,6 +34,10 @@ class Data:
     ``uncertain`` are the ends of fixed values that are only known to lie in between; ``chosen`` names the constants
     that the bound may be read with the best of. ``fold`` says how the values of the target make lines: ``every`` value
     one, or all together one, their ``min`` (the mean is a value already).
+
+    Values that are equal in all seeds have no error that could be estimated. They are exact where every seed has drawn
+    anew (``drawn``: our own runs) and nonetheless gave the same: nothing in them is random. A log does not say why they
+    are equal: few digits, one run copied, or nothing random; there they decide nothing.
     """
 
     bound: Bound
@@ -42,6 +47,7 @@ class Data:
     uncertain: Mapping[str, tuple[float, float]]
     chosen: tuple[str, ...] = ()
     fold: str = "every"
+    drawn: bool = False
 
     @property
     def seeds(self) -> int:
@@ -160,6 +166,8 @@ def lines(data: Data, places: Sequence[str], doubt: str = "", broken: bool = Fal
         ends = _interval(data, moving, i) if uncertain else (float(formula[i]),) * 2
         why = "outside the conditions" if silent else doubt
         verdict = Verdict.UNDECIDED if why or both is None else _verdict(data, both, i, len(places))
+        if verdict is Verdict.UNDECIDED and both is not None and both.alike_seeds[i]:
+            why = why or NO_SPREAD
         measured = Estimate(target[i], error[i])
         found.append(Line(place, measured, float(formula[i]), *ends, silent, verdict, why))
     return found
@@ -183,7 +191,17 @@ def _differences(data: Data) -> Estimates:
     values = np.stack([difference(left) for left in range(data.seeds)])
     spread = ((values - values.mean(0)) ** 2).sum(0)
     errors = np.sqrt(spread * (data.seeds - 1) / data.seeds)
-    return Estimates(difference(None), errors, np.abs(data.target.mean(0)), data.seeds)
+    return Estimates(difference(None), errors, np.abs(data.target.mean(0)), data.seeds, _alike_seeds(data))
+
+
+def _alike_seeds(data: Data) -> Array:
+    """At which values the target is the same in all seeds, up to rounding, and that need not be exact."""
+    same = np.asarray(np.ptp(data.target, 0) <= ROUNDING * np.abs(data.target).max(0))
+    if data.drawn:
+        return np.zeros_like(same)
+    if data.fold == "min" and not same.all():
+        same[0] = False  # the runs differ, and begin at one model
+    return same
 
 
 def _verdict(data: Data, both: Estimates, line: int, rows: int) -> Verdict:
@@ -203,14 +221,20 @@ def _verdict(data: Data, both: Estimates, line: int, rows: int) -> Verdict:
 
 @dataclass(frozen=True)
 class Estimates:
-    """Measured minus bound with its error, value by value; ``size`` is what rounding is relative to."""
+    """Measured minus bound with its error, value by value; ``size`` is what rounding is relative to.
+
+    Where ``alike_seeds``, the error says nothing.
+    """
 
     excess: Array
     errors: Array
     size: Array
     seeds: int
+    alike_seeds: Array
 
     def judged(self, i: int, rows: int) -> Verdict:
+        if self.alike_seeds[i]:
+            return Verdict.UNDECIDED
         if self.alike(i):
             return Verdict.HOLDS_HERE
         return judge(Estimate(self.excess[i], self.errors[i]), self.seeds, rows)
@@ -224,6 +248,8 @@ def _equal(both: Estimates, line: int, rows: int) -> Verdict:
     """An equality holds where both sides are the same number, and is violated where they differ significantly."""
     if both.alike(line):
         return Verdict.HOLDS_HERE
+    if both.alike_seeds[line]:
+        return Verdict.UNDECIDED
     there = Estimate(np.abs(both.excess[line]), both.errors[line])
     above = judge(there, both.seeds, 2 * rows)
     return Verdict.VIOLATED if above is Verdict.VIOLATED else Verdict.UNDECIDED

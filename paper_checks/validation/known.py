@@ -7,17 +7,15 @@ the user's word: with these the bound is shown, and nothing is decided.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bounds.errors import MissingQuantityError
-from empirics.algorithm import Algorithm, fedavg
-from empirics.constants import Constant, constants, of_batches, visited
+from empirics.algorithm import Algorithm
+from empirics.constants import closed_forms, Constant, constants, visited
 from empirics.measuring.costs import Devices
-from empirics.models.linear import Linear
 from empirics.problem import FederatedProblem
 from empirics.progress import Progress
 from empirics.setting import Setting
@@ -122,9 +120,10 @@ def _of_problem(
     """
     most = 20 if problem.convex else 2
     path = visited(problem, method, setting, 0, most) if walk else None
-    estimates = constants(problem, setting.batch, path, quick=True, bar=bar)
+    closed = closed_forms(problem, setting.batch, method, setting.step_size)
+    estimates = constants(problem, setting.batch, path, quick=True, bar=bar, closed=closed)
     found = {name: _estimate(c) for name, c in estimates.items()}
-    found |= {**_noise(problem, setting), **_dissimilarity(problem), **_largest_gradient(problem, method, setting)}
+    found |= {name: Known.sure(c.value, c.how) for name, c in closed.items()}
     if "initial_loss" in found:
         found["current_loss"] = found["initial_loss"]._replace(how="at the start")
     parameters = problem.model.dim
@@ -135,44 +134,3 @@ def _of_problem(
 def _estimate(constant: Constant) -> Known:
     doubt = "" if constant.certain else LOWER if "lower estimate" in constant.how else "is an interval"
     return Known(constant.value, constant.how, constant.low, constant.high, doubt)
-
-
-def _noise(problem: FederatedProblem, setting: Setting) -> Knowns:
-    cap = problem.gradient_variance
-    if cap is None or not math.isfinite(cap):
-        return {}
-    each = of_batches(np.full(problem.clients, cap), problem.federation.client_sizes, setting.batch)
-    how = "closed form, at every model: slope^2 mean ||x||^2, for the smallest batch"
-    return {
-        "gradient_variance": Known.sure(float(each.max()), how),
-        "client_gradient_variance": Known.sure(each.tolist(), how),
-    }
-
-
-def _dissimilarity(problem: FederatedProblem) -> Knowns:
-    if problem.dissimilarity_offset is None or problem.dissimilarity_factor is None:
-        return {}
-    how = "closed form, at every model"
-    return {
-        "dissimilarity_offset": Known.sure(problem.dissimilarity_offset, how),
-        "dissimilarity_factor": Known.sure(problem.dissimilarity_factor, how),
-    }
-
-
-def _largest_gradient(problem: FederatedProblem, method: Algorithm, setting: Setting) -> Knowns:
-    """G^2 along every run of plain averaged SGD on a linear model of bounded slope s, with penalty r and inputs <= X.
-
-    A step leaves the norm below ``max(||w||, s X / r)`` if ``r eta <= 1``, and so do averages; a gradient's norm is at
-    most ``s X + r ||w||``.
-    """
-    model = problem.model
-    plain = (method.start, method.direction, method.objective) == (fedavg.start, fedavg.direction, fedavg.objective)
-    if not (isinstance(model, Linear) and plain and math.isfinite(model.slope) and method.combine == fedavg.combine):
-        return {}
-    if model.regularisation * setting.step_size > 1:
-        return {}
-    pull = model.slope * max(float(x.double().norm(dim=-1).max()) for _, x, _ in problem.samples.chunks(1 << 16))
-    first = float(model.start(0).double().norm())
-    reach = model.regularisation * first
-    cap = pull + max(reach, pull) if model.regularisation else pull
-    return {"grad_cap_sq": Known.sure(cap**2, "closed form, along every run: slope and largest input, plus penalty")}

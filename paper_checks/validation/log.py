@@ -7,38 +7,27 @@ Columns are words: the target's is a must, further quantities of the bound may v
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bounds.core import Bound
-from bounds.errors import BoundsError, unknown
+from bounds.errors import BoundsError
 from bounds.quantities import CLIENTS
+from bounds.showing.files import content
 from bounds.showing.usage import Parser
 from bounds.showing.values import grid, read, Value
 from empirics.constants import intervals
 
 from .core import standing
 from .judging import Data, Line, lines, settled, trend
+from .logged import Log, read_log
 from .reading import Array, CHOSEN, MADE_OF
 from .showing import Found, show, write
-
-SEED, ROUND = "seed", "round"
-
-
-@dataclass(frozen=True)
-class Log:
-    """A user's table: every column of numbers as ``(seeds, rounds)``, and the names of both."""
-
-    columns: Mapping[str, Array]
-    seeds: tuple[str, ...]
-    rounds: tuple[str, ...]
 
 
 def main(bound: Bound, arguments: Sequence[str], name: str = "") -> int:
@@ -135,76 +124,9 @@ def _uncertain(typed: Sequence[str], fixed: Mapping[str, Any]) -> dict[str, tupl
     ends: dict[str, tuple[float, float]] = {}
     for word in typed:
         if word.startswith("@"):
-            ends |= intervals(json.loads(Path(word[1:]).read_text(encoding="utf-8-sig")))
+            ends |= intervals(json.loads(content(word[1:]).decode("utf-8-sig")))
     said = {word.partition("=")[0] for word in typed}
     return {name: end for name, end in ends.items() if name in fixed and name not in said}
-
-
-# ---- the file ----
-
-
-def read_log(path: Path, bound: Bound) -> Log:
-    """The table; what is wrong with it is said in one line."""
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.DictReader(file, skipinitialspace=True)
-            names = [name.strip() for name in reader.fieldnames or []]
-            reader.fieldnames = names
-            cells = list(reader)
-    except OSError as error:
-        raise BoundsError(f"{path}: {error.strerror}") from None
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise BoundsError(f"{path} is no CSV: {error}") from None
-    if not names:
-        raise BoundsError(f"{path} is empty: the first line must name the columns, {bound.target.name} among them")
-    if len(set(names)) < len(names):
-        raise BoundsError(f"{path}: column {next(n for n in names if names.count(n) > 1)} comes twice")
-    if bound.target.name not in names:
-        raise BoundsError(f"{path}: no column {bound.target.name}, which the bound is on; {_nearest(bound, names)}")
-    if not cells:
-        raise BoundsError(f"{path} has column names and no rows")
-    return _arranged(path, bound, names, cells)
-
-
-def _nearest(bound: Bound, names: Sequence[str]) -> str:
-    said = str(unknown("column", bound.target.name, names)).partition("; ")[2]
-    return said.replace("known: ", "columns: ")
-
-
-def _arranged(path: Path, bound: Bound, names: Sequence[str], cells: Sequence[Mapping[str, Any]]) -> Log:
-    """Rows by seed and round; without a column for them there is one seed, and rounds are counted."""
-    wanted = [bound.target.name, *(q.name for q in bound.quantities if q.name in names)]
-    numbers = [{name: _number(path, i, name, row.get(name)) for name in wanted} for i, row in enumerate(cells, 1)]
-    seeds = [str(row[SEED]).strip() if SEED in names else "0" for row in cells]
-    counted = iter(_counted(seeds))
-    rounds = [str(row[ROUND]).strip() if ROUND in names else next(counted) for row in cells]
-    table: dict[tuple[str, str], Mapping[str, float]] = {}
-    for i, (place, found) in enumerate(zip(zip(seeds, rounds, strict=True), numbers, strict=True), 1):
-        if place in table:
-            raise BoundsError(f"{path}, row {i}: seed {place[0]}, round {place[1]} comes twice")
-        table[place] = found
-    one, other = tuple(dict.fromkeys(seeds)), tuple(dict.fromkeys(rounds))
-    for seed in one:
-        for round_ in other:
-            if (seed, round_) not in table:
-                raise BoundsError(f"{path}: seed {seed} has no round {round_}; every run needs the same rounds")
-    columns = {name: np.array([[table[s, r][name] for r in other] for s in one]) for name in wanted}
-    return Log(columns, one, other)
-
-
-def _counted(seeds: Sequence[str]) -> list[str]:
-    """Rounds counted from 1 within every seed."""
-    return [str(seeds[: i + 1].count(seed)) for i, seed in enumerate(seeds)]
-
-
-def _number(path: Path, row: int, name: str, text: Any) -> float:
-    try:
-        value = float(text)
-    except (TypeError, ValueError):
-        value = np.nan
-    if not np.isfinite(value):
-        raise BoundsError(f"{path}, row {row}: {name} must be a finite number; got {text!r}")
-    return value
 
 
 # ---- the command line ----

@@ -21,9 +21,11 @@ from empirics.datasets import digits
 from empirics.errors import EmpiricsError
 from empirics.estimates import Estimate, jackknife
 from empirics.measuring.one_round import AverageOfMinimisers, Draw, OneRound
+from empirics.numbers import check_options, real_word, whole_word
 from empirics.partitions import Iid, LabelSkew
 from empirics.problems import PoolProblem, Ridge, Softmax
 from empirics.progress import Progress
+from empirics.sizes import NUMBER, refuse_beyond_memory
 from empirics.sweeps import over_seeds
 
 from .core import Comparison, judge, Result, standing, Validation, Verdict
@@ -47,14 +49,24 @@ class Plan:
     workers: int
 
     def __post_init__(self) -> None:
-        for word, number, least in (("seeds", self.seeds, 3), ("workers", self.workers, 1)):
-            if number is not None and number < least:
-                raise EmpiricsError(f"{word} must be at least {least}; got {number}")
-        if min(self.clients) < 1:
-            raise EmpiricsError(f"numbers of clients must be at least 1; got {min(self.clients)}")
+        check_options({name: value for name, value in vars(self).items() if name != "clients" and value is not None})
+        if self.seeds is not None and self.seeds < 3:
+            raise EmpiricsError(f"seeds must be at least 3; got {self.seeds}")
+        for count in self.clients:
+            check_options({"clients": count})
+        self._refuse_sizes()
+
+    def _refuse_sizes(self) -> None:
+        most, seeds = max(self.clients), max(SEEDS.values()) if self.seeds is None else self.seeds
+        samples = f"drawing {self.samples} samples for each of {most} clients"
+        refuse_beyond_memory(NUMBER * self.samples * most, samples, "take fewer --samples or --clients")
+        weights = f"{most} clients' weights of all points"
+        refuse_beyond_memory(NUMBER * most * len(digits()), weights, "take fewer --clients")
+        draws = f"{seeds} draws for up to {most} clients"
+        refuse_beyond_memory(2 * NUMBER * seeds * most, draws, "take fewer --seeds or --clients")
 
     def seeds_of(self, problem: PoolProblem) -> range:
-        return range(self.seeds or SEEDS[problem.family.word])
+        return range(SEEDS[problem.family.word] if self.seeds is None else self.seeds)
 
     def problems(self) -> tuple[PoolProblem, ...]:
         """Ridge and softmax regression, each iid and label-skewed; as many clients as the largest number needs."""
@@ -219,20 +231,22 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="K,K,...",
         help="numbers of clients to compare",
     )
-    parser.add_argument("--seeds", type=int, help="independent draws (default: 120 for ridge, 60 for softmax)")
-    parser.add_argument("--samples", type=int, default=20, help="samples of each client (default 20)")
-    parser.add_argument("--regularization", type=float, default=0.5, help="L2 penalty, which is mu (default 0.5)")
+    parser.add_argument("--seeds", type=whole_word, help="independent draws (default: 120 for ridge, 60 for softmax)")
+    parser.add_argument("--samples", type=whole_word, default=20, help="samples of each client (default 20)")
+    parser.add_argument("--regularization", type=real_word, default=0.5, help="L2 penalty, which is mu (default 0.5)")
     parser.add_argument(
-        "--concentration", type=float, default=0.3, help="of the Dirichlet class priors of the label-skewed clients"
+        "--concentration", type=real_word, default=0.3, help="of the Dirichlet class priors of the label-skewed clients"
     )
-    parser.add_argument("--workers", type=int, default=2, help="threads; the numbers do not depend on it (default 2)")
+    parser.add_argument(
+        "--workers", type=whole_word, default=2, help="threads; the numbers do not depend on it (default 2)"
+    )
 
 
 def _counts(text: str) -> tuple[int, ...]:
     """Numbers of clients from a list such as ``1,2,5``, in increasing order."""
     try:
-        return tuple(sorted({int(part) for part in text.split(",")}))
-    except ValueError:
+        return tuple(sorted({whole_word(part.strip()) for part in text.split(",")}))
+    except argparse.ArgumentTypeError:
         raise argparse.ArgumentTypeError(f"must be whole numbers separated by commas; got {text!r}") from None
 
 

@@ -25,11 +25,12 @@ from empirics.fresh import Fresh
 from empirics.problem import FederatedProblem, Population
 from empirics.progress import Progress
 from empirics.setting import Setting
+from empirics.sizes import NUMBER, refuse_beyond_memory, ROW
 from empirics.streams import stream
 from empirics.tasks import task
 
 from .known import known, Knowns
-from .reading import CHOSEN, fresh, needs_population, OF_PROBLEM, OF_SETTING, one_round
+from .reading import CHOSEN, fresh, needs_population, OF_PROBLEM, OF_SETTING, one_round, plan
 
 SMALLEST = 1e-9
 """Times 1/L: no step size below this is tried."""
@@ -89,12 +90,16 @@ def planned(
     chosen = task(options.problem)
     base = chosen.deal(options.partition, options.clients, options.partition_seed, client_weight=options.client_weight)
     base = replace(base, name=f"{chosen}, {options.partition}, {base.clients} clients")
-    method = algorithm(options.algorithm) if options.algorithm else about(bound)
+    method = about(bound) if options.algorithm is None else algorithm(options.algorithm)
     everyone = "all clients" in str(bound.statistic) and not method.everyone
     method = replace(method, everyone=method.everyone or everyone)
     setting = _setting(bound, options, base)
+    _refuse_long(bound, options.seeds, setting.rounds)
     samples = _samples(bound, options, setting)
-    sizes = {} if samples is None else {"samples": samples}
+    sizes = {}
+    if samples is not None:
+        sizes["samples"] = samples
+        _refuse_samples(samples, base.clients)
     if fresh(bound):
         sizes["samples_per_round"] = setting.local_steps * setting.batch
     names = [q.name for q in bound.quantities if q.name in (*OF_PROBLEM, *OF_SETTING)]
@@ -129,14 +134,30 @@ def _setting(bound: Bound, options: argparse.Namespace, base: FederatedProblem) 
     by_weight = SAMPLED_WITH_REPLACEMENT in assumed
     half = base.clients if FULL_PARTICIPATION in assumed else max(1, base.clients // 2)
     return Setting(
-        rounds=options.rounds or (1 if one_round(bound) else 10),
-        cohort=options.cohort or half,
+        rounds=_else(options.rounds, 1 if one_round(bound) else 10),
+        cohort=_else(options.cohort, half),
         batch=options.batch,
         local_steps=options.local_steps,
-        step_size=options.step_size or 0.05,
-        sampling=options.sampling or ("with_replacement" if by_weight else "without_replacement"),
+        step_size=_else(options.step_size, 0.05),
+        sampling=_else(options.sampling, "with_replacement" if by_weight else "without_replacement"),
         client_weight=options.client_weight,
     )
+
+
+def _else(given: Any, usual: Any) -> Any:
+    """What the user gives, be it 0 or empty; it is refused where it is nonsense."""
+    return usual if given is None else given
+
+
+def _refuse_long(bound: Bound, seeds: int, rounds: int) -> None:
+    """Refuse more rounds than can be kept: each is measured."""
+    rows = seeds * rounds * len(plan(bound).measurements)
+    refuse_beyond_memory(ROW * rows, f"measuring {seeds} runs of {rounds} rounds", "take fewer --seeds or --rounds")
+
+
+def _refuse_samples(samples: int, clients: int) -> None:
+    what = f"drawing {samples} samples for each of {clients} clients"
+    refuse_beyond_memory(NUMBER * samples * clients, what, "take fewer --samples, --rounds or --local-steps")
 
 
 def _samples(bound: Bound, options: argparse.Namespace, setting: Setting) -> int | None:

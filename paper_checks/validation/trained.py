@@ -21,6 +21,7 @@ from bounds.showing.usage import Parser
 from bounds.showing.values import parse_number
 from empirics.errors import Diverged, EmpiricsError
 from empirics.measuring import Row, Run
+from empirics.numbers import check_words, real_word, whole_word
 from empirics.progress import Progress, progress
 
 from .core import standing
@@ -132,6 +133,7 @@ def _data(training: Training, chosen: Plan, raw: Mapping[str, Array], rounds: in
         uncertain={name: end for name, end in ends.items() if end is not None},
         chosen=tuple(q.name for q in bound.quantities if q.name in CHOSEN),
         fold=chosen.fold,
+        drawn=True,
     )
 
 
@@ -227,18 +229,24 @@ def parsed(bound: Bound, arguments: Sequence[str]) -> argparse.Namespace | None:
     add = parser.add_argument
     add("words", nargs="*", metavar="quantity=value", help="constants that the problem does not know")
     add("--problem", required=True, metavar="MODEL(DATA)", help="what to train, such as softmax(digits)")
-    add("--clients", type=int, metavar="N", help="number of clients (10; with by_group(): all groups)")
-    add("--cohort", type=int, metavar="M", help="clients per round (half, or all where the theorem asks for it)")
+    add("--clients", type=whole_word, metavar="N", help="number of clients (10; with by_group(): all groups)")
+    add("--cohort", type=whole_word, metavar="M", help="clients per round (half, or all where the theorem asks for it)")
     add("--partition", default="iid", metavar="CALL", help="who holds what (iid)")
-    add("--partition-seed", type=int, default=0, metavar="N", help="seed of the partition (0)")
+    add("--partition-seed", type=whole_word, default=0, metavar="N", help="seed of the partition (0)")
     add("--client-weight", default="uniform", help="uniform or samples (uniform)")
-    add("--samples", type=int, default=50, metavar="N", help="where population risks count: draws per client (50)")
-    add("--rounds", type=int, metavar="R", help="rounds (10, or 1 where the theorem is about one)")
-    add("--local-steps", type=int, default=5, metavar="K", help="local steps (5)")
-    add("--step-size", type=float, metavar="X", help="step size (1/L, halved until the conditions hold)")
-    add("--batch", type=int, default=32, metavar="N", help="minibatch size (32)")
+    add(
+        "--samples",
+        type=whole_word,
+        default=50,
+        metavar="N",
+        help="draws per client, for population risks (50)",
+    )
+    add("--rounds", type=whole_word, metavar="R", help="rounds (10, or 1 where the theorem is about one)")
+    add("--local-steps", type=whole_word, default=5, metavar="K", help="local steps (5)")
+    add("--step-size", type=real_word, metavar="X", help="step size (1/L, halved until the conditions hold)")
+    add("--batch", type=whole_word, default=32, metavar="N", help="minibatch size (32)")
     add("--sampling", metavar="WORD", help="without_replacement, with_replacement, bernoulli (what is assumed)")
-    add("--seeds", type=int, default=5, metavar="S", help="runs (5)")
+    add("--seeds", type=whole_word, default=5, metavar="S", help="runs (5)")
     add("--algorithm", metavar="CALL", help="train this instead of what the bound is about")
     add("--out", type=Path, default=Path("out"), metavar="DIR", help="folder of the CSV and the JSON card (./out)")
     try:
@@ -247,9 +255,7 @@ def parsed(bound: Bound, arguments: Sequence[str]) -> argparse.Namespace | None:
         return None
     if options.clients is None and not options.partition.startswith("by_group"):
         options.clients = 10
-    for name in ("seeds", "samples", "local_steps"):
-        if getattr(options, name) < 1:
-            raise EmpiricsError(f"{name} must be >= 1; got {getattr(options, name)}")
+    check_words(options)
     return options
 
 

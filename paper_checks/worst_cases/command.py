@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import math
+import argparse
+import os
 import shlex
 import sys
 from collections import Counter
@@ -15,66 +15,79 @@ from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from bounds.errors import unknown
 from bounds.showing.loading import load
-from bounds.showing.tables import aligned
-from bounds.showing.usage import bare_parser, Parser, UsageError, writable_folder
+from bounds.showing.usage import UsageError, writable_folder
 from bounds.showing.values import read
-from empirics.errors import EmpiricsError
-from empirics.progress import progress
+from empirics.progress import lasting, Progress, progress
 from empirics.store import Store
 from empirics.sweeping import sweep
-from empirics.sweeping.command import FOLDER as STORE, folder, path_word
+from empirics.sweeping.command import folder
+from empirics.sweeping.stopping import stopped
 
-from .places import Place, question, refusal
-from .program import solver, WorstCaseError
-from .refining import DOUBT
-from .tables import Best, best_steps, card, cells, committed, full, NAMES, places, Row, smallest_factors, write
-from .worst import estimated, PATIENCE, taking
+from ..tightness_options import NAMES
+from .places import moot, Place, question, refusal
+from .program import WorstCaseError
+from .showing import FINDING, FINE, tell
+from .sizes import expected, refuse_many
+from .tables import card, cells, committed, full, has_table, places, Row, write
 
-FINE, FINDING = 0, 1
 GRID = {"rounds": [2.0, 4.0], "local_steps": [1.0, 2.0, 3.0, 4.0], "heterogeneity": [0.1, 10.0]}
-SHOWN = ("step_size", "bound", "worst_case", "ratio", "dominating_term", "dominating_assumption")
+LONG = 20.0
+"""Seconds of a table above which they are said before it is begun."""
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run one command line; 1 when a worst case exceeds its bound, or a place could not be computed."""
-    try:
-        args = _parser().parse_intermixed_args(list(arguments))
-    except SystemExit:  # --help
-        return FINE
-    if not args.name:
+def run(args: argparse.Namespace) -> int:
+    """What the words ask for; 1 when a worst case exceeds its bound, or a place could not be computed."""
+    if args.name is None:
+        if args.full or args.committed or args.json or args.output is not None:
+            raise UsageError("these options go with the name of a bound; fedbounds tightness alone lists them")
         return _list()
-    if args.committed:
-        return _tell(load(args.name), committed(args.name), args, card(args.name))
-    if args.full and args.words:
-        raise UsageError("--full has a grid of its own: give no quantity=value with it")
-    bound = load(args.name)
-    at = full(bound) if args.full else places({**GRID, **_spans(args.words)})
-    _refuse(bound, at, args.patience)
-    if args.output is not None:
-        writable_folder("-o", args.output)
-    rows, failed = _computed(args, at)
+    if args.words and (args.full or args.committed):
+        which = "--full" if args.full else "--committed"
+        raise UsageError(f"{which} has a grid of its own: give no quantity=value with it")
+    if args.committed or (not (args.full or args.words) and has_table(args.name)):
+        return _committed(args)
+    bound, spans = load(args.name), {**GRID, **_spans(args.words)}
+    refuse_many(spans)
+    at = full(bound) if args.full else places(spans)
+    with progress(f"worst cases of {args.name}") as bar:
+        seconds = expected(bound, at, args.patience)
+        _refuse_moot(bound, max(at, key=lambda place: place.work), args.words)
+        if args.output is not None:
+            writable_folder("-o", args.output)
+        rows, failed = _computed(args, at, seconds / len(at), bar)
     about = _card(args, bound, at[0], rows) | {"refused": len(failed)}
-    status = _tell(bound, rows, args, about)
+    status = tell(rows, about, args.json)
     for error, count in Counter(failed).items():
         print(f"fedbounds: {count} places without a number: {error}", file=sys.stderr)
-    if args.output is not None and rows:
-        print("wrote " + ", ".join(str(p) for p in write(rows, about, bound.name, args.output)))
+    if rows:
+        _write(args, rows, about, bound.name)
     return FINDING if failed else status
 
 
-def _parser() -> Parser:
-    parser = bare_parser("tightness")
-    add = parser.add_argument
-    add("name", nargs="?", metavar="NAME", help="a bound, or path/file.py:variable; without one, those within reach")
-    add("words", nargs="*", metavar="quantity=value", help=f"numbers, ranges a:b:n, lists: {', '.join(NAMES)}")
-    add("-o", "--output", type=path_word, metavar="DIR", help="write NAME.csv and NAME.json, its card")
-    add("--store", type=path_word, metavar="DIR", help=STORE)
-    add("--workers", type=int, metavar="N", help="processes (one per core); 0: in this process")
-    add("--patience", type=float, default=PATIENCE, metavar="SECONDS", help="longest single worst case (600)")
-    add("--committed", action="store_true", help="the table that comes with the project; solves nothing")
-    add("--full", action="store_true", help="the grid of that table, computed anew")
-    add("--json", action="store_true", help="the rows, K* and the smallest factors as one object")
-    return parser
+def _committed(args: Any) -> int:
+    """The table that comes with the project, and how to compute another where nobody asked for this one."""
+    bound, rows, about = load(args.name), committed(args.name), card(args.name)
+    if args.output is not None:
+        writable_folder("-o", args.output)
+    status = tell(rows, about, args.json)
+    _write(args, rows, about, bound.name)
+    if not args.committed:
+        _remark(
+            "this table comes with the project; --full computes it anew, which took "
+            f"{lasting(about['seconds'])} of one core; quantity=value computes places of your own"
+        )
+    return status
+
+
+def _write(args: Any, rows: Sequence[Row], about: Mapping[str, Any], name: str) -> None:
+    if args.output is not None:
+        written = "wrote " + ", ".join(str(p) for p in write(rows, about, name, args.output))
+        print(written, file=sys.stderr if args.json else sys.stdout)
+
+
+def _remark(words: str) -> None:
+    if sys.stderr is not None:  # closed by the caller (2>&-)
+        print(f"fedbounds: {words}", file=sys.stderr, flush=True)
 
 
 def _list() -> int:
@@ -92,42 +105,43 @@ def _spans(words: Sequence[str]) -> dict[str, list[float]]:
             raise unknown("quantity of a tightness table", name, NAMES)
         if value.kind not in ("number", "range", "list"):
             raise WorstCaseError(f"{name} must be a number, a range or a list")
-        found[name] = [float(x) for x in value.numbers.ravel()]
+        found[name] = list(dict.fromkeys(value.numbers.ravel().tolist()))
     return found
 
 
-def _refuse(bound: Bound, at: Sequence[Place], patience: float) -> None:
-    """What cannot be computed, before anything is."""
-    if not patience > 0:
-        raise WorstCaseError(f"patience must be > 0 seconds; got {patience:g}")
-    solver()
-    largest = max(at, key=lambda place: place.work / place.clients)
-    gradients = largest.rounds * largest.local_steps
-    expected = taking(gradients + 1, gradients)  # at least, and without stating it
-    if expected <= patience:
-        expected = estimated(question(bound, largest).program())
-    if expected > patience:
+def _refuse_moot(bound: Bound, place: Place, words: Sequence[str]) -> None:
+    """A quantity that changes nothing was meant for another bound."""
+    given = [name for name in NAMES if any(word.startswith(f"{name}=") for word in words)]
+    if idle := moot(bound, place, given):
+        use = [name for name in NAMES if name not in moot(bound, place, NAMES)]
         raise WorstCaseError(
-            f"too large: rounds={largest.rounds} local_steps={largest.local_steps} would take about {expected:.0f} s, "
-            f"more than {patience:g} s; take fewer, or raise --patience"
+            f"{', '.join(idle)} would change nothing: neither {bound.name} nor its worst case asks for it here; "
+            f"what they ask for: {', '.join(use)}"
         )
 
 
-def _computed(args: Any, at: Sequence[Place]) -> tuple[list[Row], list[str]]:
-    """Rows of the places, in order, and the errors of those that have none."""
-    if args.workers is not None and args.workers < 0:
-        raise EmpiricsError(f"workers must be >= 0; got {args.workers}")
+def _computed(args: Any, at: Sequence[Place], seconds: float, bar: Progress) -> tuple[list[Row], list[str]]:
+    """Rows of the places, in order, and the errors of those that have none; a place takes about ``seconds``."""
     store, wanted = Store(folder(args.store)), cells(args.name, at)
+    missing = sum(not store.has(cell) for cell in wanted)
+    if missing:
+        writable_folder("--store", store.folder)
+    cores = min(os.cpu_count() or 1 if args.workers is None else max(1, args.workers), max(1, missing))
+    if (takes := missing * seconds / cores) > LONG:
+        on = "one core" if cores == 1 else f"{cores} cores"
+        _remark(f"{missing} places to compute, about {lasting(takes)} on {on}; what is done is kept")
     failed: list[str] = []
-    with progress() as bar:
-        bar.start(len(wanted))
+    bar.start(len(wanted))
 
-        def heard(done: Any) -> None:
-            if done.how == "failed":
-                failed.append(done.error)
-            bar.step()
+    def heard(done: Any) -> None:
+        if done.how == "failed":
+            failed.append(done.error)
+        bar.step()
 
+    try:
         sweep(wanted, store, args.workers, heard=heard)
+    except KeyboardInterrupt:
+        raise stopped(store, wanted, "worst cases") from None
     rows: list[Row] = []
     for cell in wanted:
         kept = store.get(cell)
@@ -150,66 +164,3 @@ def _card(args: Any, bound: Bound, place: Place, rows: Sequence[Row]) -> dict[st
         "versions": {name: version(name) for name in ("clarabel", "numpy", "scipy", "sympy")},
         "seconds": round(sum(row["seconds"] for row in rows), 1),
     }
-
-
-# ---- what is said ----
-
-
-def _tell(bound: Bound, rows: Sequence[Row], args: Any, card: Mapping[str, Any]) -> int:
-    best, factors = best_steps(rows), smallest_factors(rows)
-    broken = [row for row in rows if row["inside"] and row["exact"] and row["ratio"] < 1 - DOUBT]
-    if args.json:
-        print(json.dumps({**card, "rows": [_plain(row) for row in rows], "best_steps": [vars(b) for b in best],
-                          "smallest_factors": factors}, indent=2, allow_nan=False))  # fmt: skip
-        return FINDING if broken else FINE
-    for line in (*_table(rows), *_steps(best), *_factors(factors), *_remarks(rows, card)):
-        print(line)
-    return FINDING if broken else FINE
-
-
-def _plain(row: Row) -> dict[str, Any]:
-    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()}
-
-
-def _table(rows: Sequence[Row]) -> list[str]:
-    varied = [name for name in NAMES if len({row[name] for row in rows}) > 1]
-    head = [*varied, *SHOWN]
-    body = [[_short(row[c]) + ("" if row["inside"] or c != "bound" else "*") for c in head] for row in rows]
-    return aligned([head, *body]) if rows else []
-
-
-def _short(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _steps(best: Sequence[Best]) -> list[str]:
-    if not best:
-        return []
-    varied = [name for name in best[0].where if len({b.where[name] for b in best}) > 1]
-    head = [*varied, "K* by bound", "K* exact", "regret"]
-    body = [
-        [*(_short(b.where[n]) for n in varied), str(b.by_bound), str(b.by_worst_case), f"{b.regret:.1%}"] for b in best
-    ]
-    return ["", "best local steps among those above, and what following the bound costs:", *aligned([head, *body])]
-
-
-def _factors(factors: Mapping[str, float]) -> list[str]:
-    if not factors:
-        return []
-    said = [f"  {name}: {factor:.3g}" for name, factor in factors.items() if name != "bound"]
-    return [
-        "",
-        f"the bound could be multiplied by {factors['bound']:.3g} and still hold at every place above",
-        "one term at a time, it could be multiplied by:",
-        *said,
-    ]
-
-
-def _remarks(rows: Sequence[Row], card: Mapping[str, Any]) -> list[str]:
-    told = []
-    if any(not row["inside"] for row in rows):
-        told.append("* outside the bound's conditions: the formula, not the theorem")
-    if rows and not all(row["exact"] for row in rows):
-        told += ["upper estimates of the worst case, so that ratios are at least as large as shown:"]
-        told += [f"  {words}" for words in card.get("relaxations", ())]
-    return ["", *told] if told else []

@@ -6,14 +6,13 @@ Everything is measured in units in which L = 1; the start is a unit away (initia
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any
-
-import numpy as np
 
 from bounds.assumptions import CONVEX, DISSIMILARITY, POLYAK_LOJASIEWICZ, STRONGLY_CONVEX
 from bounds.core import Bound, Statistic
+from bounds.errors import BoundsError
 from empirics.algorithm import Algorithm
 from empirics.algorithms import algorithm
 from empirics.setting import Setting
@@ -33,6 +32,8 @@ FREE = 10.0
 TINY = 1e-6
 LARGEST = 1e9
 """Sizes beyond this, where L and the start are 1, are nothing that floating-point numbers resolve."""
+CLIENTS = 100
+"""Two stand for any number of clients that are alike; more are for those who want to see it."""
 
 
 @dataclass(frozen=True)
@@ -56,15 +57,17 @@ class Place:
     grad_norm_sq: float = 1.0
 
     def __post_init__(self) -> None:
-        for name in ("clients", "rounds", "local_steps"):
-            _rule(name, getattr(self, name), "a whole number >= 1", lambda x: x >= 1 and x == int(x))
-        _rule("step_share", self.step_share, "> 0", lambda x: x > 0)
-        _rule("condition_number", self.condition_number, "> 1", lambda x: x > 1)
-        _rule("dissimilarity_factor", self.dissimilarity_factor, ">= 1", lambda x: x >= 1)
+        for name, most in (("clients", CLIENTS), ("rounds", LARGEST), ("local_steps", LARGEST)):
+            rule = f"a whole number >= 1 and <= {most:g}"
+            _rule(name, getattr(self, name), rule, lambda x, most=most: 1 <= x <= most and x == int(x))
+        below = f"and <= {LARGEST:g}"
+        _rule("step_share", self.step_share, f"> 0 {below}", lambda x: 0 < x <= LARGEST)
+        _rule("condition_number", self.condition_number, f"> 1 {below}", lambda x: 1 < x <= LARGEST)
+        _rule("dissimilarity_factor", self.dissimilarity_factor, f">= 1 {below}", lambda x: 1 <= x <= LARGEST)
         for name in (
             "fixed_step_size", "heterogeneity", "grad_cap_sq", "relaxation", "divergence", "grad_norm_sq",
         ):  # fmt: skip
-            _rule(name, getattr(self, name), f">= 0 and <= {LARGEST:g}", lambda x: 0 <= x <= LARGEST)
+            _rule(name, getattr(self, name), f">= 0 {below}", lambda x: 0 <= x <= LARGEST)
 
     @property
     def work(self) -> int:
@@ -76,7 +79,7 @@ class Place:
 
 
 def _rule(name: str, value: float, rule: str, good: Any) -> None:
-    if not (np.isfinite(value) and good(value)):
+    if not good(value):  # NaN is in no range
         raise WorstCaseError(f"{name} must be {rule}; got {value:g}")
 
 
@@ -166,6 +169,22 @@ def question(bound: Bound, place: Place) -> Question:
     setting = Setting(place.rounds, place.clients, local_steps=place.local_steps, step_size=known["step_size"])
     at = bound.statistic or Statistic("last", "rounds")
     return Question(method(bound, place), setting, given, bound.target.name, at)
+
+
+def moot(bound: Bound, place: Place, names: Iterable[str]) -> list[str]:
+    """Which of these quantities of a place change nothing there: neither the bound nor the worst case asks for them."""
+    here = question(bound, place), values(bound, place)
+
+    def idle(name: str) -> bool:
+        value = getattr(place, name)
+        other: Any = value + 1 if isinstance(value, int) else 1.01 * value or TINY
+        moved = replace(place, **{name: other})
+        try:
+            return (question(bound, moved), values(bound, moved)) == here
+        except BoundsError:
+            return False
+
+    return [name for name in names if idle(name)]
 
 
 def method(bound: Bound, place: Place) -> Algorithm:

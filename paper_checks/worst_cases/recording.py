@@ -23,6 +23,8 @@ from empirics.setting import Setting
 from empirics.train import play
 
 Array = np.ndarray[Any, Any]
+COLUMNS = 4000
+"""Gradients of all clients together: the models of a run are rows over as many, once for every one of them."""
 LINEAR = 1e-9
 SAME = 1e-12
 
@@ -105,6 +107,7 @@ class _Oracle:
         """The column of a client's gradient at a model: the one given before where it asks the same again."""
         asked = self.asked[client]
         if not self.gradients:  # only counting: every question is a new one
+            _check_room(self.clients, len(asked) + 1)
             asked.append(model.clone())
             return 0
         for j, before in enumerate(asked):
@@ -147,6 +150,7 @@ def record(algorithm: Algorithm, setting: Setting) -> Recorded:
     """Play ``setting.rounds`` rounds with all ``setting.cohort`` clients; refuses a method that is not linear."""
     refuse(algorithm, setting)
     clients = setting.cohort
+    _check_room(clients, setting.rounds)
     gradients = 0
     oracle = _Oracle(clients, torch.zeros(1, 1, dtype=torch.float64), gradients)
     played = _played(oracle, algorithm, setting)
@@ -158,6 +162,14 @@ def record(algorithm: Algorithm, setting: Setting) -> Recorded:
     _check_linear(found, algorithm, setting)
     _check_moved(found, algorithm)
     return found
+
+
+def _check_room(clients: int, gradients: int) -> None:
+    if clients * gradients > COLUMNS:
+        raise EmpiricsError(
+            f"too large: {clients} clients with {gradients} gradients or more each; an exact worst case has room for "
+            f"{COLUMNS} gradients of all clients together: take fewer (two clients stand for any number that are alike)"
+        )
 
 
 def _counted(oracle: _Oracle, algorithm: Algorithm) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
@@ -15,13 +15,13 @@ from bounds.core import Bound
 from empirics.store import Cell
 
 from ..falsifier.runs.folds import along
+from ..tightness_options import NAMES
 from .cells import TERM
 from .places import Place
 from .program import WorstCaseError
 
 FOLDER = Path(__file__).parent / "tables"
 JOB = "tightness"
-NAMES = tuple(field.name for field in fields(Place))
 WHOLE = ("clients", "rounds", "local_steps")
 WORDS = ("dominating_term", "dominating_assumption")
 FLAGS = ("inside", "exact")
@@ -31,7 +31,7 @@ Row = Mapping[str, Any]
 def places(spans: Mapping[str, Sequence[float]]) -> list[Place]:
     """Every combination of the values; what is not given stays at its default."""
     names = list(spans)
-    whole: list[list[Any]] = [[int(v) if n in WHOLE and v == int(v) else v for v in spans[n]] for n in names]
+    whole: list[list[Any]] = [[int(v) if n in WHOLE and float(v).is_integer() else v for v in spans[n]] for n in names]
     return [Place(**dict(zip(names, chosen, strict=True))) for chosen in product(*whole)]
 
 
@@ -133,10 +133,15 @@ def _shown(value: Any) -> Any:
     return f"{value:.9g}" if isinstance(value, float) else value
 
 
+def has_table(name: str, folder: Path = FOLDER) -> bool:
+    """Whether a table of the bound of this name was committed."""
+    return name in {path.stem for path in folder.glob("*.csv")}
+
+
 def committed(name: str, folder: Path = FOLDER) -> list[dict[str, Any]]:
     """The rows of a committed table."""
     path = folder / f"{name}.csv"
-    if not path.exists():
+    if not has_table(name, folder):
         known = ", ".join(sorted(p.stem for p in folder.glob("*.csv"))) or "none"
         raise WorstCaseError(f"there is no table of {name}; those there are: {known}")
     with path.open(newline="", encoding="utf-8") as file:

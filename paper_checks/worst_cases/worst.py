@@ -17,6 +17,7 @@ from empirics.algorithm import Algorithm
 from empirics.algorithms import algorithm as named
 from empirics.setting import Setting
 
+from ..tightness_options import PATIENCE
 from . import assumptions as said, metrics
 from .formulation import Formulation
 from .program import Constraint, lagrangian, Program, Solved, WorstCaseError
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from .replaying import Replay
 
 LAST = Statistic("last", "rounds")
-PATIENCE = 600.0
 STEP = 1e-5
 """Relative step of the derivatives of the Lagrangian, which is smooth: central differences are good to 1e-9."""
 

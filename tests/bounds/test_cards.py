@@ -10,6 +10,7 @@ from bounds import About, Bound, ClientMean, ClientSum, Condition, get, quantity
 from bounds.assumptions import EXACT_LOCAL_SOLVER
 from bounds.showing.cards import as_json, html, latex, summary, text
 from bounds.showing.printing import latex as in_letters, split_sign, words
+from bounds.showing.tables import aligned, streamed
 from bounds.vocabulary import (
     client_weight,
     clients,
@@ -190,3 +191,15 @@ def test_a_mean_over_the_clients_is_explained_where_there_is_one():
     assert "E_k[client_weight^2*local_gap]" in str(one_round)
     assert explained in str(one_round)
     assert explained not in str(one_round.equal_clients())
+
+
+def test_a_long_table_begins_before_its_rows_are_all_there():
+    def rows():
+        for i in range(10):
+            yield [str(10**i), "x"]
+            assert i < 7, "asked for more than was printed"
+
+    lines = streamed(rows(), ["number", "word"], together=4)
+    assert [next(lines) for _ in range(4)] == ["number   word", "1        x", "10       x", "100      x"]
+    assert next(lines) == "1000      x"  # wider rows are to come
+    assert aligned([["1", "x"], ["100", "y"]]) == ["1     x", "100   y"]

@@ -84,6 +84,43 @@ def test_an_inconsistent_declaration_is_refused(changes, reason):
         make(**changes)
 
 
+index = sp.Symbol("i", integer=True)
+
+
+@pytest.mark.parametrize(
+    ("term", "said"),
+    [
+        (sp.Sum(L / index, (index, 1, K)), r"Sum\(.*ClientSum\(\.\.\.\) or ClientMean"),
+        (L + mu * sp.Product(1 + L / index, (index, 1, K)), r"Product\(.*exp of a sum of logarithms"),
+        (sp.Integral(sp.exp(-(index**2)), (index, 0, L)), r"Integral\(.*work it out, such as with \.doit\(\)"),
+        (sp.Derivative(sp.exp(L), L), r"Derivative\(.*\.doit\(\)"),
+        (sp.Limit(sp.exp(-L * index), index, sp.oo), r"Limit\(.*\.doit\(\)"),
+        (2 * sp.Function("h")(L), r"h\(smoothness\), which is not computed: write out what it is"),
+        (sp.Piecewise((L, L < 2), (sp.Sum(L / index, (index, 1, K)), True)), r"Sum\("),
+        (L * sp.CRootOf(index**5 - index + 3, 0), r"CRootOf\(.*radicals or as a number"),
+        (L + 3 * sp.I, "holds I, which is not computed: bounds are real"),
+        (sp.Le(L, 2 * mu), "must be an expression of quantities; got "),
+    ],
+)
+def test_a_term_that_no_array_function_computes_is_refused_when_it_is_declared(term, said):
+    with pytest.raises(DeclarationError, match=rf"^bound 'own\.bound': term 'odd' .*{said}"):
+        make(terms={"steps": K * ClientMean(Delta), "odd": term})
+
+
+def test_nor_may_it_hide_in_a_condition_or_an_abbreviation():
+    harmonic = sp.Sum(1 / index, (index, 1, K))
+    with pytest.raises(DeclarationError, match=r"condition 'few steps' holds Sum\("):
+        make(conditions=(Condition("few steps", L * eta * harmonic <= 1),))
+    with pytest.raises(DeclarationError, match=r"abbreviation ratio holds Sum\("):
+        make(where={ratio: L * harmonic})
+
+
+def test_pieces_are_computed():
+    one = make(terms={"pieces": sp.Piecewise((L, L < 2), (L**2, True))}, where={})
+    np.testing.assert_allclose(one.formula(smoothness=[1.3, 2.7], step_size=0.01, local_gap=0.3),
+                               [1.3, 2.7**2])  # fmt: skip
+
+
 def test_a_condition_says_one_thing_that_numbers_can_change():
     with pytest.raises(DeclarationError, match="not both"):
         Condition("words", sp.Le(mu, L), SMOOTH)

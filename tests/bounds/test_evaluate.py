@@ -128,14 +128,24 @@ def test_overflow_is_infinite_with_a_warning_that_names_the_term(a, b):
             assert GROWTH.parts(x=a, y=b)["tame"] == b
 
 
-def test_a_number_that_overflows_on_the_way_is_not_taken_for_silence():
-    ratio = Bound(
-        name="own.ratio", target=generalization_gap, terms={"tame": y, "lost": sp.exp(x) / (1 + sp.exp(x))},
-        source=BOUND.source, conditions=(Condition("y is at most 7", sp.Le(y, 7)),)
+RATIO = Bound(
+    name="own.ratio", target=generalization_gap, terms={"tame": y, "lost": sp.exp(x) / (1 + sp.exp(x))},
+    source=BOUND.source, conditions=(Condition("y is at most 7", sp.Le(y, 7)),)
+)  # fmt: skip
+
+
+def test_a_number_that_overflows_on_the_way_is_evaluated_again():
+    np.testing.assert_allclose(RATIO(x=[2.3, 800, 2.1], y=[0.7, 0.9, 9.1]), [0.7 + 1 / (1 + np.exp(-2.3)), 1.9, np.nan])
+    assert np.isnan(RATIO.compile()(x=800, y=0.9))  # plain floating point: infinity over infinity
+
+
+def test_what_is_no_real_number_is_not_taken_for_silence():
+    root = Bound(
+        name="own.root", target=generalization_gap, terms={"tame": y, "lost": sp.sqrt(x)},
+        source=BOUND.source, conditions=RATIO.conditions,
     )  # fmt: skip
-    assert ratio(x=2.3, y=0.7) == pytest.approx(0.7 + 1 / (1 + np.exp(-2.3)))
-    with pytest.warns(UndefinedValueWarning, match="own.ratio has no real value in 'lost', though its conditions hold"):
-        assert np.isnan(ratio(x=[2.3, 800], y=[9.1, 0.7])).all()
+    with pytest.warns(UndefinedValueWarning, match="own.root has no real value in 'lost', though its conditions hold"):
+        assert np.isnan(root(x=[2.3, -0.3], y=[9.1, 0.7])).all()
 
 
 def test_compiled_code_does_not_check_but_keeps_silent_points():

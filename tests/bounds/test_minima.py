@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy as sp
-from toys import a, b, c, k, part, toy, valley, x, y, z
+from toys import a, b, c, k, part, share, toy, valley, x, y, z
 
 from bounds import Bound, ClientMean
 from bounds.errors import NoMinimumError, NoSolutionError
@@ -126,3 +126,56 @@ def test_clients_values_enter_the_search() -> None:
     heights = sum(w * u / (grid + u) for w, u in zip(weights, parts, strict=True)) + grid / 7
     assert found.at == pytest.approx(grid[np.argmin(heights)], rel=1e-3)
     assert found.value <= heights.min() + 1e-15
+
+
+# ---- poles at an end of the domain ----
+
+
+def by_scan(formula, low, high):
+    """The place and the value of the smallest of very many numbers."""
+    at = np.linspace(low, high, 2_000_001)[1:-1]
+    values = formula(at)
+    return at[np.argmin(values)], values.min()
+
+
+@pytest.mark.parametrize(
+    ("terms", "formula"),
+    [
+        ([a / (1 - share**2), 1 / share], lambda y: 2.7 / (1 - y**2) + 1 / y),
+        ([a / (1 - share - share**2 + share**3), (1 - share) / share],
+         lambda y: 2.7 / (1 - y - y**2 + y**3) + (1 - y) / y),
+        ([a * share / (1 - share**2), -sp.log(1 - share), 1 / share],
+         lambda y: 2.7 * y / (1 - y**2) - np.log(1 - y) + 1 / y),
+    ],
+)  # fmt: skip
+def test_a_pole_at_the_end_of_the_domain_does_not_keep_a_minimum_from_being_certified(terms, formula):
+    found = toy(*terms).minimize(share, alpha=2.7)
+    at, value = by_scan(formula, 0.0, 1.0)
+    assert found.at == pytest.approx(at, rel=1e-5)
+    assert found.value == pytest.approx(value, rel=1e-10)
+    assert found.lower == pytest.approx(value, rel=1e-6)
+
+
+def test_a_pole_where_a_condition_ends_does_not_either():
+    bound = toy(a / (1 - b * x), 1 / x, where=(b * x < 1,))
+    found = bound.minimize(x, alpha=2.7, gamma=3.1)
+    at, value = by_scan(lambda x: 2.7 / (1 - 3.1 * x) + 1 / x, 0.0, 1 / 3.1)
+    assert (found.at, found.value) == (pytest.approx(at, rel=1e-5), pytest.approx(value, rel=1e-10))
+
+
+def test_what_cannot_be_certified_names_the_term_and_what_to_do():
+    signed = toy(a / (1 - share**2) - b / (1 - share**2), 1 / share, signed=True)
+    with pytest.raises(NoMinimumError, match=r"too wide to certify: nothing says that .* take it out of signed="):
+        signed.minimize(share, alpha=2.7, gamma=0.4)
+
+
+def test_a_term_that_is_surely_negative_is_not_believed_to_be_nonnegative():
+    """Declared to be nonnegative and negative all the same: intervals go before the declaration."""
+    bound = toy(a / (1 - share**2), -b / (1 - share) ** 2)
+    with pytest.raises(NoMinimumError, match=r"keeps falling|too wide"):
+        bound.minimize(share, alpha=2.7, gamma=0.4)
+
+
+def test_a_minimum_beyond_floating_point_is_none():
+    with pytest.raises(NoMinimumError, match="beyond floating-point numbers where it is smallest"):
+        toy(a * x, a / x).minimize(x, alpha=1.7e308)

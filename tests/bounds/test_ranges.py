@@ -8,7 +8,9 @@ import sympy as sp
 from bounds.catalog import get
 from bounds.core import Bound, Condition
 from bounds.errors import BoundsError
+from bounds.numerics.monotone import is_monotone
 from bounds.papers import Source
+from bounds.points import POINTS
 from bounds.vocabulary import grad_norm_sq, gradient_variance, initial_gap, smoothness, step_size
 from empirics.constants import bound_range
 
@@ -95,7 +97,7 @@ def test_an_end_that_the_domain_leaves_out_is_approached():
     rising = made(initial_gap + step_size)
     found = bound_range(rising, {"step_size": (0.0, 0.5)}, initial_gap=1.7)
     assert found.high == 1.7 + 0.5
-    assert 1.7 < found.low < 1.7 + 1e-8
+    assert found.low == 1.7
 
 
 def test_no_lower_end_goes_to_the_end_of_the_domain():
@@ -125,3 +127,61 @@ def test_outside_the_conditions_the_formula_speaks():
     bound = made(initial_gap / step_size, Condition("small steps", step_size <= sp.Rational(1, 2)))
     found = bound_range(bound, {"initial_gap": (1.7, 2.9)}, outside=True, step_size=0.8)
     assert found[:2] == (1.7 / 0.8, 2.9 / 0.8)
+
+
+def test_an_end_without_limit_counts_with_the_limit_of_the_bound_there():
+    gap, eta, noise = initial_gap, step_size, gradient_variance
+    endless = {"gradient_variance": (0.8, math.inf)}
+    numbers = {"initial_gap": 1.7, "step_size": 0.3}
+    falling = bound_range(made(gap / noise ** sp.Rational(2, 3)), endless, initial_gap=1.7)
+    assert falling == (0.0, pytest.approx(1.7 / 0.8 ** (2 / 3)), True)
+    level = bound_range(made(gap + eta * noise / (noise + 3)), endless, **numbers)
+    assert level.high == pytest.approx(1.7 + 0.3, rel=1e-12)
+    slowly = bound_range(made(gap + eta * sp.log(1 + noise)), endless, **numbers)
+    assert slowly.high == math.inf
+    both = bound_range(made(gap / noise), {"gradient_variance": (0.8, math.inf), "initial_gap": (0.4, math.inf)})
+    assert both[:2] == (0.0, math.inf)
+
+
+def test_a_valley_near_the_known_end_of_an_endless_interval_is_seen():
+    bound = made(initial_gap / step_size + 3 * step_size)
+    found = bound_range(bound, {"step_size": (0.2, math.inf)}, initial_gap=1.7)
+    assert found.low == pytest.approx(2 * math.sqrt(3 * 1.7), rel=1e-2)
+    assert found.high == math.inf
+
+
+UNCERTAIN = {"smoothness": (1.1, 1.9), "strong_convexity": (0.3, 0.5)}
+
+
+def test_a_bound_is_proven_monotone_where_every_slope_keeps_its_sign():
+    one_round = get("fedals.one_round")
+    assert is_monotone(one_round, UNCERTAIN, **ONE_ROUND)
+    endless = {"smoothness": (1.1, math.inf), "strong_convexity": (0.0, 0.5)}
+    assert is_monotone(one_round, endless, **ONE_ROUND)
+    lists = {"local_gap": ([0.31, 0.4], [0.35, math.inf])}
+    others = {"strong_convexity": 0.4, "client_weight": [0.3, 0.7], "non_iidness": [0.12, 0.23]}
+    assert is_monotone(one_round, lists, smoothness=[1.3, 1.9, 2.3], **others).tolist() == [True] * 3
+    assert is_monotone(one_round, {"local_gap": (0.3, 0.6)}, clients=7, **{**others, "smoothness": 1.3,
+                       "client_weight": 1 / 7, "non_iidness": 0.2})  # fmt: skip
+
+
+def test_there_is_no_proof_across_a_valley_a_condition_or_a_limit_between_constants():
+    valley = made(initial_gap / step_size + 3 * step_size)
+    assert not is_monotone(valley, {"step_size": (0.2, 2.5)}, initial_gap=1.7)
+    assert is_monotone(valley, {"step_size": (0.2, 0.4)}, initial_gap=1.7)
+    limited = made(initial_gap / step_size, Condition("small steps", step_size <= sp.Rational(1, 2)))
+    reach = {"step_size": (0.25, 4.0)}
+    assert not is_monotone(limited, reach, initial_gap=1.7)
+    assert is_monotone(limited, reach, outside=True, initial_gap=1.7)
+    crossing = {"smoothness": (1.1, 1.9), "strong_convexity": (0.3, 1.5)}
+    assert not is_monotone(get("fedals.one_round"), crossing, **ONE_ROUND)
+
+
+def test_what_is_proven_monotone_has_its_extremes_at_corners():
+    for name in ("fedals.one_round", "fedcog.theorem", "decaying_k.k_star", "fedinit.theorem_1"):
+        bound, point = get(name), POINTS[name]
+        chosen = [n for n, v in point.items() if not isinstance(v, (list, int)) and n != "client_weight"][:3]
+        ends = {n: (point[n] * 0.999, point[n] * 1.001) for n in chosen}
+        others = {n: v for n, v in point.items() if n not in ends}
+        assert is_monotone(bound, ends, **others)
+        assert bound_range(bound, ends, **others).at_corners

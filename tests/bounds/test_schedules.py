@@ -133,6 +133,13 @@ def test_there_is_always_one_local_step():
     assert SCHEDULES["k_rounds"].plan(rounds=5000, **few).local_steps.min() == 1
 
 
+def test_as_printed_a_loss_of_zero_asks_for_no_local_step():
+    printed, ours = (BOUNDS[f"decaying_k.schedule_k_error_steps{end}"] for end in ("_printed", ""))
+    losses = {"current_loss": [0.0, 1e-9, 0.31, 2.7], "initial_loss": 2.3, "initial_local_steps": 47}
+    assert printed(**losses).tolist() == [0, *ours(**losses)[1:]]
+    assert ours(**losses)[0] == 1
+
+
 def test_solving_a_schedule_is_exact_at_perfect_cubes():
     steps = BOUNDS["decaying_k.schedule_k_rounds_steps"]
     assert steps.solve("round_index", target=20, side="smallest", initial_local_steps=60).at == 27

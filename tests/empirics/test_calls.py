@@ -19,7 +19,12 @@ from empirics.algorithms.local import fedprox, scaffold
 from empirics.algorithms.relaxed import relaxed
 from empirics.algorithms.scheduled import scheduled
 from empirics.algorithms.server import fedadam
+from empirics.datasets import dataset
 from empirics.errors import EmpiricsError
+from empirics.measuring import measurement
+from empirics.networks import network
+from empirics.partitions import partition
+from empirics.tasks import task
 
 
 def needs_an_algorithm(name: str) -> bool:
@@ -93,6 +98,14 @@ MISTAKES = {
     "fedprox(nu=0.1)": "unknown option of fedprox 'nu'; did you mean 'mu'?",
     "fedprox(0.1, 0.2)": "algorithm fedprox: too many positional arguments",
     "fedprox(0.1, mu=0.2)": "algorithm fedprox: multiple values for argument 'mu'",
+    "fedprox(mu=0.1, mu=0.2)": "algorithm fedprox: mu is given twice in 'fedprox(mu=0.1, mu=0.2)'",
+    "relaxed(fedprox(mu=1, mu=1))": "algorithm fedprox: mu is given twice in 'relaxed(fedprox(mu=1, mu=1))'",
+    f"fedprox(mu=1{'0' * 400})": "algorithm: write large numbers like 1e20; got a number of about 400 digits in 'fed",
+    f"fedprox(mu=-1{'0' * 30})": "algorithm: write large numbers like 1e20; got a number of about 30 digits in 'fed",
+    f"fedprox(mu=1{'0' * 6000})": "algorithm must be a name or a call such as name(option=0.1); got 'fedprox(mu=100",
+    f"{'relaxed(' * 500}fedavg{')' * 500}": "algorithm must be a name or a call such as name(option=0.1); got 'relaxe",
+    "fedals(alpha=1e17)": "layerwise: alpha must be a whole number >= 1; got 1e+17",
+    "fedals(alpha=99999999999999999)": "layerwise: alpha must be a whole number >= 1 and at most 90071992",
     "relaxed(beta=0.1)": "algorithm relaxed: missing a required argument: 'algorithm'",
     "fedprox(mu=": "algorithm must be a name or a call such as name(option=0.1); got 'fedprox(mu='",
     "fedprox(**options)": "algorithm must be a name or a call such as name(option=0.1); got 'fedprox(**options)'",
@@ -136,6 +149,22 @@ def test_a_mistake_is_one_clear_line(text):
         algorithm(text)
     assert str(raised.value).startswith(MISTAKES[text])
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("read", "text"),
+    [
+        (partition, "dirichlet(alpha=0.3, alpha=0.4)"),
+        (network, "resnet20(classes=3, classes=4)"),
+        (dataset, "fewer(digits, train=30, train=40)"),
+        (task, "softmax(iris, regularisation=0.1, regularisation=0.2)"),
+        (task, "fedcog_cnn(digits, channels=1, channels=1)"),
+        (measurement, "runtime(upload_rate=2, upload_rate=3)"),
+    ],
+)
+def test_what_is_given_twice_is_refused_by_every_reader(read, text):
+    with pytest.raises(EmpiricsError, match="is given twice"):
+        read(text)
 
 
 def test_a_plug_in_wants_the_algorithm_not_its_maker():

@@ -14,9 +14,11 @@ from torch import nn
 from bounds.catalog import get
 from bounds.showing.values import grid, read
 from empirics.algorithm import fedavg
+from empirics.algorithms import algorithm
 from empirics.constants import (
     as_json,
     between,
+    closed_forms,
     constants,
     eigenvalues,
     functional_product,
@@ -217,6 +219,42 @@ def test_constants_of_logistic_regression_have_caps():
     along = gradients_along(logistic(), PATH)
     assert found["dissimilarity_offset"].value == pytest.approx((along.clients - along.together).max())
     assert constants(logistic(), 2, PATH, factor=2.5)["dissimilarity_offset"].value == offset_along(along, 2.5)
+
+
+@pytest.mark.parametrize("step_size", [0.3, 2.0])
+def test_closed_forms_hold_along_whole_runs_and_end_the_intervals(step_size):
+    """Every sample's gradient, at every model that any client stands at; the estimates look at the start alone."""
+    problem = logistic()
+    found = constants(problem, batch=1)
+    setting = replace(SETTING, rounds=30, batch=1, step_size=step_size)
+    seen = visited(problem, fedavg, setting, 4, most=31)
+    largest = max(slope(problem, w.numpy(), [j]) @ slope(problem, w.numpy(), [j]) for w in seen for j in range(5))
+    spread = max(sample_noise(problem, w).variance.max() for w in seen)
+    along = gradients_along(problem, seen)
+    offset = (along.clients - along.together).max()
+    cap, noise, differ = (found[n] for n in ("grad_cap_sq", "gradient_variance", "dissimilarity_offset"))
+    assert cap.low == cap.value < largest <= cap.high
+    assert noise.low == noise.value < spread * (1 + 1e-9) <= noise.high
+    assert max(found["client_gradient_variance"].high) == noise.high
+    assert offset <= differ.high < math.inf
+    assert all("a lower estimate; upper end: closed form" in c.how for c in (cap, noise, differ))
+
+
+def test_the_largest_gradient_is_known_of_plain_descent_with_small_steps_alone():
+    problem = logistic()
+    penalty = problem.model.regularisation
+    assert {"grad_cap_sq", "gradient_variance"} <= set(closed_forms(problem, 1, fedavg, 0.9 / penalty))
+    assert "grad_cap_sq" not in closed_forms(problem, 1, fedavg, 1.1 / penalty)
+    assert "grad_cap_sq" not in closed_forms(problem, 1, algorithm("fedprox(mu=0.3)"), 0.9 / penalty)
+    assert not set(closed_forms(ridge(), 1)) & {"grad_cap_sq", "gradient_variance"}  # slopes have no bound
+
+
+def test_the_offset_of_a_pair_serves_with_a_larger_factor():
+    problem = logistic()
+    pair = closed_forms(problem, 2)
+    offset, least = (pair[name].value for name in ("dissimilarity_offset", "dissimilarity_factor"))
+    assert constants(problem, 2, factor=1.5 * least)["dissimilarity_offset"].high <= offset
+    assert constants(problem, 2, factor=0.5 * least)["dissimilarity_offset"].high == pair["grad_cap_sq"].value
 
 
 def test_constants_of_a_network_are_lower_estimates():

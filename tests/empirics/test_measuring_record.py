@@ -90,7 +90,7 @@ def test_weights_of_the_average_and_of_the_loss_must_agree():
         Run(ridge(client_weight="samples"), fedavg, SETTING, 1, [])
     with pytest.raises(EmpiricsError, match="client_weight must be one of uniform, samples; got 'equal'"):
         ridge(client_weight="equal")
-    with pytest.raises(EmpiricsError, match="every must be >= 1; got 0"):
+    with pytest.raises(EmpiricsError, match="every must be a whole number >= 1; got 0"):
         Run(ridge(), fedavg, SETTING, 1, [], every=0)
 
 

@@ -94,7 +94,7 @@ def test_more_clients_than_samples_and_none_are_refused(split):
     with pytest.raises(EmpiricsError, match=r"^clients must be at most the number of samples, 12 in pool; got 13$"):
         split(few, 13, seed=0)
     for none in (0, -3):
-        with pytest.raises(EmpiricsError, match=f"clients must be at least 1; got {none}"):
+        with pytest.raises(EmpiricsError, match=f"clients must be a whole number >= 1; got {none}"):
             split(few, none, seed=0)
 
 
@@ -104,6 +104,8 @@ def test_more_clients_than_samples_and_none_are_refused(split):
         ("dirichlet(0)", "alpha of a Dirichlet split must be positive; got 0"),
         ("dirichlet(-0.1)", "must be positive; got -0.1"),
         ("dirichlet(1e999)", "must be positive; got inf"),
+        ("dirichlet(1e308)", "alpha of a Dirichlet split must be at most 1e.100; got 1e.308"),
+        ("pachinko(0.1, beta=1e308)", "beta of a Pachinko split must be at most 1e.100; got 1e.308"),
         ("dirichlet(0.1, least=0)", "least must be at least 1; got 0"),
         ("dirichlet_replaced(-1)", "must be positive; got -1"),
         ("classes_per_client(0)", "classes must be at least 1; got 0"),

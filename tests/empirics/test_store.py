@@ -47,6 +47,11 @@ def test_other_text_stays_as_it_is():
     ]
 
 
+def test_text_that_is_no_call_stays_as_it_is():
+    for words in (f"f({'(' * 5000}", "f(\0)", "f(1e309)", "f(x='a(b'"):
+        assert call(words) == words
+
+
 def test_canonical_data():
     assert text({"b": 2.0, "a": [1.5, None, True]}) == '{"a":[1.5,null,true],"b":2}'
     assert canonical({"x": (1, 2)}) == {"x": [1, 2]}

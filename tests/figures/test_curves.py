@@ -95,8 +95,9 @@ def test_the_number_of_clients_can_be_the_axis():
     ("words", "said"),
     [
         (("local_steps=3", "initial_gap=2"), "two or more different points"),
-        (("local_steps=3:3:5", "initial_gap=2"), "two or more different points"),
+        (("local_steps=2.7:3.4:5", "initial_gap=2"), "two or more different points"),
         (("local_steps=1:9:3", "initial_gap=1:9:9"), "9 curves are too many"),
+        (("local_steps=1:1e140:3:log", "initial_gap=2"), "e\\+277 cannot be drawn on one axis"),
         (("local_steps=1:9:3",), "needs initial_gap"),
         (("local_steps=[[1,2],[3,4]]", "initial_gap=2.7"), "cannot be a list of lists"),
     ],

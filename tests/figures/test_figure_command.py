@@ -64,7 +64,15 @@ def test_drawing_alone_runs_nothing_and_says_what_is_missing(tmp_path, capsys):
     [
         (["fedinit.table_33"], "unknown figure or table 'fedinit.table_33'; did you mean"),
         ([NAME, "--scale", "huge"], "unknown scale 'huge'"),
-        ([NAME, "--workers", "-1"], "workers must be >= 0; got -1"),
+        ([NAME, "--workers", "-3"], "--workers: must be a whole number from 0 to 1024; got '-3'"),
+        ([NAME, "--workers", "nan"], "--workers: must be a whole number from 0 to 1024; got 'nan'"),
+        ([NAME, "--workers", "100000"], "--workers: must be a whole number from 0 to 1024; got '100000'"),
+        ([""], "unknown figure or table ''"),
+        (["../fedinit.table_3"], "unknown figure or table '../fedinit.table_3'"),
+        ([NAME, "--scale", ""], "unknown scale ''"),
+        ([NAME, "-o", ""], "-o: must not be empty"),
+        ([NAME, "--store", ""], "--store: must not be empty"),
+        ([NAME, "--scale", "smoke", "--store", "/proc/none"], "--store /proc/none: No such file"),
         ([NAME, "--fresh", "--no-sweep"], "not allowed with argument"),
         ([NAME, "--scheduler", "tcp://127.0.0.1:9", "--scale", "smoke"], "no cluster answers at tcp://127.0.0.1:9"),
     ],
@@ -75,6 +83,56 @@ def test_mistakes_are_one_line(arguments, words, tmp_path, capsys, monkeypatch):
     assert status == 2
     assert words in err
     assert len([line for line in err.splitlines() if line.startswith("fedbounds:")]) == 1
+
+
+def test_a_figure_that_is_stopped_says_what_is_kept(tmp_path, capsys, monkeypatch):
+    cells = artefact(NAME).cells("smoke")
+
+    def stops(todo, store, *_):
+        keep(store, cells[1], {"test_accuracy": [0.3, 0.4]})
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("figures.command.sweep", stops)
+    words = ("figure", NAME, "--scale", "smoke", "--store", tmp_path / "s", "-o", tmp_path / "o")
+    status, _, err = said(capsys, *words)
+    kept = f"interrupted: 1 of {len(cells)} runs are kept in {tmp_path / 's'}: the same command goes on from there"
+    assert (status, err) == (130, f"fedbounds: {kept}\n")
+
+
+def test_drawing_that_is_stopped_says_what_is_written(full, tmp_path, capsys, monkeypatch):
+    def stops(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("empirics.progress.Silent.step", stops)
+    status, _, err = said(
+        capsys, "figure", NAME, "--scale", "smoke", "--store", full.folder, "-o", tmp_path / "o", "--no-sweep"
+    )
+    assert (status, err) == (
+        130,
+        f"fedbounds: interrupted: 1 of 1 figures and tables are written, in {tmp_path / 'o'}\n",
+    )
+    assert (tmp_path / "o" / f"{NAME}.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["bundle", "--workers", "0"], "--workers: must be a whole number from 1 to 1024; got '0'"),
+        (["bundle", "-o", ""], "-o: must not be empty"),
+        (["explore", "-o", ""], "-o: must not be empty"),
+        (["explore", "-o", "no/page.html"], "-o no/page.html: No such file or directory"),
+        (["explore", "-o", "."], "-o .: Is a directory"),
+        (["explore", "--store", ""], "--store: must not be empty"),
+        (["explore", "--store", "."], "holds no results"),
+        (["explore", "fedals.one_rond"], "did you mean 'fedals.one_round'"),
+        (["explore", "fedals.one_round", "-o", "/dev/full"], "/dev/full: No space left on device"),
+    ],
+)
+def test_mistakes_of_the_other_verbs_are_one_line(words, line, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    status, out, err = said(capsys, *words)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert line in err
 
 
 @pytest.mark.parametrize("verb", ["figure", "bundle"])

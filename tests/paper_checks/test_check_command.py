@@ -99,6 +99,38 @@ def test_a_claim_of_ones_own(own, capsys):
     assert names(capsys.readouterr().out) == ["mine.square"] * 2
 
 
+ODD = """
+from bounds.papers import Source
+from paper_checks.claims import Claim, Finding, Grade, Kind, Status
+
+class Stop(BaseException):
+    pass
+
+def stops(book):
+    raise Stop("enough")
+
+def talks(book):
+    print("thinking")
+    return Finding(Status.HOLDS, Grade.READ, "read")
+
+stopping, talking = (
+    Claim(f"mine.{c.__name__}", "Odd.", Source("mine", "1"), Kind.EQUATION, c, Status.HOLDS) for c in (stops, talks)
+)
+"""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_a_check_of_ones_own_raises_or_prints_stays_its_own(workers, tmp_path, capfd):
+    path = tmp_path / "odd.py"
+    path.write_text(ODD, encoding="utf-8")
+    assert check(f"{path}:stopping", f"{path}:talking", "--json", "--workers", workers) == 1
+    out, err = capfd.readouterr()
+    broke, held = json.loads(out)
+    assert broke["evidence"] == "the check broke: Stop: enough"
+    assert held["verdict"] == "HOLDS"
+    assert err == "thinking\n"
+
+
 def test_reports_of_ones_own_claim_in_a_new_folder(own, tmp_path, capsys):
     folder = tmp_path / "new" / "report"
     assert check(f"{own}:right", "--report", folder) == 0
@@ -149,7 +181,7 @@ def test_a_report_is_not_written_over_the_committed_one(tmp_path, capsys, monkey
     assert kept.read_text() == "whole\n"
 
 
-def test_an_interrupted_audit_shows_what_was_reached(few, capsys, monkeypatch):
+def test_an_interrupted_audit_shows_what_was_reached(few, capsys, monkeypatch, tmp_path):
     reached = []
 
     def stops(self):
@@ -158,8 +190,11 @@ def test_an_interrupted_audit_shows_what_was_reached(few, capsys, monkeypatch):
         reached.append(self)
 
     monkeypatch.setattr("empirics.progress.Silent.step", stops)
-    assert check("--workers", "1") == 130
-    assert "2 claims: " in capsys.readouterr().out
+    assert check("--workers", "1", "--report", tmp_path / "r") == 130
+    out, err = capsys.readouterr()
+    assert "2 claims: " in out
+    assert err == f"fedbounds: interrupted: 2 of {len(few)} claims were checked; no report was written\n"
+    assert not list((tmp_path / "r").iterdir())
 
 
 def test_a_report_made_again_is_the_same(few, tmp_path, capsys):
@@ -177,8 +212,16 @@ def test_a_report_made_again_is_the_same(few, tmp_path, capsys):
     [
         (["fedals.theorem_9_9"], "unknown claim or bound"),
         (["--paper", "fedsgd"], "unknown paper"),
-        (["--workers", "0"], "--workers must be >= 1; got 0"),
-        (["--workers", "two"], "invalid int value"),
+        (["--paper", ""], "unknown paper ''"),
+        (["--workers", "0"], "--workers: must be a whole number from 1 to 1024; got '0'"),
+        (["--workers", "two"], "--workers: must be a whole number from 1 to 1024; got 'two'"),
+        (["--workers", "1e9"], "--workers: must be a whole number from 1 to 1024; got '1e9'"),
+        ([""], "unknown claim or bound ''"),
+        (["fedals.one_round", "--report", ""], "--report: must not be empty"),
+        (["--mutate", "fedals.one_rond"], "unknown bound 'fedals.one_rond'; did you mean 'fedals.one_round'"),
+        (["--mutate", "--paper", "fedsgd"], "unknown paper 'fedsgd'"),
+        (["--mutate", "fedals.one_round", "--paper", "fedcog"], "no bound of fedcog is named fedals.one_round"),
+        (["--mutate", "fedals.one_round", "--report", "/proc/none"], "--report /proc/none: No such file"),
         (["nowhere.py:claim"], "No such file"),
         (["--colour"], "unrecognized arguments"),
     ],

@@ -69,9 +69,9 @@ def test_what_it_measures_is_the_statistic_of_the_bound():
     assert last.exact.shape == (1,)
 
 
-@pytest.mark.parametrize("bad", [["--rounds", "0"], ["--clients", "-2"]])
+@pytest.mark.parametrize("bad", [["--rounds", "0"], ["--clients", "-2"], ["--cohort", "0"]])
 def test_bad_numbers_are_one_line(bad):
-    with pytest.raises(EmpiricsError, match="must be >= 1"):
+    with pytest.raises(EmpiricsError, match="must be a whole number >= 1"):
         VALIDATIONS["fedinit.lemma_2"].main(bad)
 
 

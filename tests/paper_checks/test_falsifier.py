@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 from math import inf
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +13,6 @@ import fedbounds
 from bounds.catalog import BOUNDS, get
 from bounds.core import Condition
 from bounds.vocabulary import smoothness as L
-from paper_checks.checkers.instances import WITNESSES
 from paper_checks.falsifier import CannotServeError, defined, falsify, load_witness, replay, scan, WitnessError
 from paper_checks.falsifier.box import Box, Parameter
 from paper_checks.falsifier.core import Evaluation, score
@@ -20,7 +20,9 @@ from paper_checks.falsifier.families import FAMILIES
 from paper_checks.falsifier.planted import cut, dropping, false_statements, shortened, TIGHT, true_statements
 from paper_checks.falsifier.search import Seeker
 from paper_checks.falsifier.shrink import rounder_than
+from paper_checks.falsify_options import FAMILIES as IN_WORDS
 
+WITNESSES = Path(fedbounds.__file__).parent / "paper_checks" / "counterexamples"
 QUICK_FALSE = ("descent, no noise term", "fedcog.smoothness_step_printed", "fedals.one_round_iid_claimed",
                "contraction, part of the clients", "fedals.one_round, constant cut")  # fmt: skip
 QUICK_TRUE = ("descent", "step_length", "fedals.one_round")
@@ -247,9 +249,31 @@ def test_what_is_found_in_json(capsys):
     [
         (["nope"], "unknown bound"),
         ([], "needs the name"),
-        (["fedinit.lemma_2", "--evaluations", "0"], "must be >= 1"),
+        (["fedinit.lemma_2", "--evaluations", "0"], "--evaluations: must be a whole number from 1 to 1000000000"),
+        (["fedinit.lemma_2", "--evaluations", "-5"], "must be a whole number from 1 to 1000000000; got '-5'"),
+        (["fedinit.lemma_2", "--evaluations", "1_000"], "must be a whole number from 1 to 1000000000; got '1_000'"),
+        (["fedinit.lemma_2", "--evaluations", "9" * 5000], "must be a whole number from 1 to 1000000000; got '999"),
+        (["fedinit.lemma_2", "--seed", "-1"], "--seed: must be a whole number >= 0; got '-1'"),
+        (["fedinit.lemma_2", "--seed", "٣"], "--seed: must be a whole number >= 0; got '٣'"),
+        (["fedinit.lemma_2", "--minutes", "0"], "--minutes: must be a finite number > 0; got '0'"),
+        (["fedinit.lemma_2", "--minutes", "nan"], "--minutes: must be a number; got 'nan'"),
+        (["fedinit.lemma_2", "--minutes", "1e400"], "--minutes: must be a finite number > 0; got '1e400'"),
         (["fedinit.lemma_2", "--family", "cubes"], "unknown family"),
         (["fedinit.lemma_2", "--fix", "floor"], "PARAMETER=NUMBER"),
+        (["fedinit.lemma_2", "--fix", "=3"], "PARAMETER=NUMBER"),
+        (["fedinit.lemma_2", "--fix", "clients=3_0"], "PARAMETER=NUMBER"),
+        (["fedinit.lemma_2", "--fix", "clients=nan"], "PARAMETER=NUMBER"),
+        (["fedinit.lemma_2", "--fix", "clients=2", "--fix", "clients=3"], "--fix clients is given twice"),
+        (["fedinit.lemma_2", "--fix", "clients=12"], "clients must be a whole number from 1 to 4; got 12"),
+        (["fedinit.lemma_2", "--fix", "clients=2.5"], "clients must be a whole number from 1 to 4; got 2.5"),
+        (["fedinit.lemma_2", "--fix", "clients=inf"], "clients must be a whole number from 1 to 4; got inf"),
+        (["fedinit.lemma_2", "--fix", "noise=-2"], "noise must be a number from 0.001 to 1000, or 0; got -2"),
+        (["fedinit.lemma_2", "--fix", "cleints=2"], "did you mean 'clients'"),
+        (["fedinit.lemma_2", "-o", ""], "-o: must not be empty"),
+        (["fedinit.lemma_2", "-o", "no/such.json"], "-o no/such.json: No such file or directory"),
+        (["fedinit.lemma_2", "-o", "."], "-o .: Is a directory"),
+        (["fedinit.lemma_2", "-o", "a\0b"], "no file can have this name"),
+        (["fedinit.lemma_2", "--replay", "w.json"], "give no NAME with it"),
         (["fedals.rounds_v2"], "hides a constant"),
         (["--replay", "missing.json"], "No such file"),
     ],
@@ -259,6 +283,81 @@ def test_mistakes_are_one_line_and_status_2(words, said, capsys, tmp_path, monke
     assert fedbounds.main(["falsify", *words]) == 2
     err = capsys.readouterr().err
     assert said in err
+    assert err.count("\n") == 1
+
+
+def test_a_family_without_a_parameter_that_is_held_is_left_out():
+    found = falsify(get("fedinit.lemma_2"), 30, pins={"noise": 0.7})
+    assert found.families == ("quadratics",)
+    assert "unknown parameter of the instances 'noise'" in found.refusals["curves"]
+    assert found.instance["clients"] >= 1
+    both = falsify(get("fedinit.lemma_2"), 30, pins={"clients": 4})
+    assert both.families == ("quadratics",)
+    assert both.refusals["curves"] == "clients must be a whole number from 1 to 3; got 4"
+
+
+def test_a_search_that_is_stopped_shows_its_best_and_says_so(capsys, monkeypatch):
+    heard = []
+
+    def stops(self):
+        heard.append(self)
+        if len(heard) == 23:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("empirics.progress.Silent.step", stops)
+    assert fedbounds.main(["falsify", "fedcog.smoothness_step", "--evaluations", "70"]) == 130
+    out, err = capsys.readouterr()
+    assert "largest ratio " in out
+    assert "after 23 evaluations" in out
+    assert err == "fedbounds: interrupted after 23 of 70 evaluations\n"
+
+
+def test_a_violation_that_is_stopped_while_it_is_made_simple_is_kept_whole(tmp_path, capsys, monkeypatch):
+    path, kept = tmp_path / "mine.py", tmp_path / "witness.json"
+    path.write_text(MINE)
+
+    def stops(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("paper_checks.falsifier.shrink.Shrinker.run", stops)
+    assert fedbounds.main(["falsify", f"{path}:mine", "--evaluations", "40", "-o", str(kept)]) == 1
+    assert "VIOLATED" in capsys.readouterr().out
+    assert fedbounds.main(["falsify", "--replay", str(kept)]) == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"bound": 3}, "bound, formula, family and definitions must be text"),
+        ({"family": ["quadratics"]}, "bound, formula, family and definitions must be text"),
+        ({"definitions": [7]}, "bound, formula, family and definitions must be text"),
+        ({"instance": {}}, "the instance of the family quadratics has no 'clients'"),
+        ({"instance": {"clients": "1e999999999"}}, "'1e999999999' is neither a whole number nor a fraction"),
+        ({"family": "cubes"}, "unknown family 'cubes'"),
+    ],
+)
+def test_a_witness_that_somebody_has_changed_is_refused_in_one_line(changes, said, tmp_path, capsys):
+    stored = json.loads(next(iter(sorted(WITNESSES.glob("decaying_k*.json")))).read_text())
+    (tmp_path / "w.json").write_text(json.dumps({**stored, **changes}))
+    assert fedbounds.main(["falsify", "--replay", str(tmp_path / "w.json")]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert said in err
+
+
+def test_a_witness_nested_too_deeply_is_refused(tmp_path, capsys):
+    (tmp_path / "w.json").write_text("[" * 100_000)
+    assert fedbounds.main(["falsify", "--replay", str(tmp_path / "w.json")]) == 2
+    assert "is no witness file: RecursionError" in capsys.readouterr().err
+
+
+def test_a_witness_that_cannot_be_written_is_still_shown(tmp_path, capsys, monkeypatch):
+    path = tmp_path / "mine.py"
+    path.write_text(MINE)
+    assert fedbounds.main(["falsify", f"{path}:mine", "--evaluations", "40", "-o", "/dev/full"]) == 2
+    out, err = capsys.readouterr()
+    assert "VIOLATED" in out
+    assert "wrote" not in out
     assert err.count("\n") == 1
 
 
@@ -277,3 +376,7 @@ def test_every_bound_of_the_catalogue_is_served_or_refused_with_a_reason():
     served = [n for n, b in BOUNDS.items() if any(not f.refuses(b) for f in FAMILIES.values())]
     assert {name.split(".")[0] for name in served} == {"fedals", "fedinit", "decaying_k", "fedcog"}
     assert len(served) > 35
+
+
+def test_the_families_of_the_help_are_those_there_are():
+    assert list(IN_WORDS) == list(FAMILIES)

@@ -1,19 +1,21 @@
 """Bounds beside exact worst cases: the numbers of tables, what is read off them, the command and its mistakes."""
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 
 import fedbounds
 from bounds.catalog import BOUNDS
 from bounds.core import Bound
+from empirics.store import Outcome
 from paper_checks.checkers import AboveWorstCase
 from paper_checks.claims import Book, Status
+from paper_checks.tightness_options import NAMES
 from paper_checks.worst_cases import answer, WorstCaseError
 from paper_checks.worst_cases.cells import terms, tightness
-from paper_checks.worst_cases.places import Place, question, refusal, values
-from paper_checks.worst_cases.tables import best_steps, committed, FOLDER, full, NAMES, places, smallest_factors, write
+from paper_checks.worst_cases.places import moot, Place, question, refusal, values
+from paper_checks.worst_cases.tables import best_steps, committed, FOLDER, full, places, smallest_factors, write
 
 REACHED = [name for name, bound in BOUNDS.items() if not refusal(bound)]
 
@@ -181,6 +183,51 @@ def test_without_a_name_the_command_lists_what_is_within_reach(capsys):
     assert [line.split()[0] for line in out.splitlines()] == REACHED
 
 
+def test_a_bound_with_a_table_answers_with_it_and_says_how_to_compute_another(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr("paper_checks.worst_cases.command.sweep", lambda *_, **__: pytest.fail("computed"))
+    _, asked_for, silent = run(capsys, "decaying_k.theorem_1", "--committed")
+    status, out, err = run(capsys, "decaying_k.theorem_1", "-o", str(tmp_path))
+    assert (status, silent) == (0, "")
+    *table, wrote = out.splitlines()
+    assert table == asked_for.splitlines()
+    assert wrote.startswith("wrote ")
+    assert committed("decaying_k.theorem_1", tmp_path) == committed("decaying_k.theorem_1")
+    assert err.count("\n") == 1
+    assert "--full computes it anew, which took 1.2 min of one core" in err
+
+
+def test_long_work_says_beforehand_how_long_it_takes(capsys, monkeypatch, tmp_path):
+    def stops(wanted, store, *_, **__):
+        store.keep(wanted[3], Outcome({"value": [0.7]}), 0.1)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("paper_checks.worst_cases.command.sweep", stops)
+    words = ("decaying_k.theorem_1", "rounds=2,4", "--workers", "1", "--store", str(tmp_path / "s"))
+    status, out, err = run(capsys, *words)
+    assert (status, out) == (130, "")
+    told, stopped = err.splitlines()
+    assert "16 places to compute, about " in told
+    assert "on one core; what is done is kept" in told
+    assert stopped == (
+        f"fedbounds: interrupted: 1 of 16 worst cases are kept in {tmp_path / 's'}: the same command goes on from there"
+    )
+
+
+def test_a_store_that_cannot_be_written_is_found_before_anything_is_computed(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr("paper_checks.worst_cases.command.sweep", lambda *_, **__: pytest.fail("computed"))
+    status, out, err = run(capsys, "fedcog.theorem", *SMALL, "--store", "/proc/none")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("fedbounds: --store /proc/none: ")
+
+
+def test_a_quantity_is_moot_where_neither_side_asks_for_it():
+    place = Place(rounds=3, local_steps=2, heterogeneity=0.7)
+    assert moot(BOUNDS["decaying_k.lemma_1"], place, NAMES) == [
+        "dissimilarity_factor", "relaxation", "divergence", "grad_norm_sq",
+    ]  # fmt: skip
+    assert moot(BOUNDS["fedinit.lemma_2"], replace(place, rounds=1), ["divergence", "relaxation"]) == ["divergence"]
+
+
 def test_the_committed_table_is_shown_without_a_solver(capsys, monkeypatch):
     monkeypatch.setattr("paper_checks.worst_cases.program.solver", lambda: pytest.fail("solved"))
     status, out, _ = run(capsys, "fedcog.theorem", "--committed")
@@ -195,18 +242,43 @@ def test_the_committed_table_is_shown_without_a_solver(capsys, monkeypatch):
         (["fedcog.theorm"], "did you mean 'fedcog.theorem'"),
         (["fedals.one_round"], "fedals.one_round has no exact worst case: "),
         (["fedcog.theorem", "round=2"], "did you mean 'rounds'"),
-        (["fedcog.theorem", "rounds=0"], "rounds must be a whole number >= 1; got 0"),
-        (["fedcog.theorem", "rounds=1.5"], "rounds must be a whole number >= 1; got 1.5"),
-        (["fedcog.theorem", "condition_number=1"], "condition_number must be > 1; got 1"),
+        (["fedcog.theorem", "rounds=0"], "rounds must be a whole number >= 1 and <= 1e+09; got 0"),
+        (["fedcog.theorem", "rounds=1.5"], "rounds must be a whole number >= 1 and <= 1e+09; got 1.5"),
+        (["fedcog.theorem", "rounds=1_0"], "rounds must be a number, a range a:b:n or a:b:n:log, or a list; got '1_0'"),
+        (["fedcog.theorem", "rounds=\uff11\uff12"], "rounds must be a number, a range"),
+        (["fedcog.theorem", "--patience=--"], "--patience: expected one argument"),
+        ([""], "unknown bound ''"),
+        (["--full"], "these options go with the name of a bound"),
+        (["--json"], "these options go with the name of a bound"),
+        (["fedcog.theorem", "-o", "a\0b"], "embedded null byte"),
+        (["fedcog.theorem", "rounds=nan"], "rounds must be a whole number >= 1 and <= 1e+09; got nan"),
+        (["fedcog.theorem", "local_steps=2,inf"], "local_steps must be a whole number >= 1 and <= 1e+09; got inf"),
+        (["fedcog.theorem", "clients=nan"], "clients must be a whole number >= 1 and <= 100; got nan"),
+        (["fedcog.theorem", "clients=1e15"], "clients must be a whole number >= 1 and <= 100; got 1e+15"),
+        (["fedcog.theorem", "clients=1e6"], "clients must be a whole number >= 1 and <= 100; got 1e+06"),
+        (["fedcog.theorem", "rounds=1e300"], "rounds must be a whole number >= 1 and <= 1e+09; got 1e+300"),
+        (["fedcog.theorem", "step_share=1e300"], "step_share must be > 0 and <= 1e+09; got 1e+300"),
+        (["fedcog.theorem", "condition_number=1"], "condition_number must be > 1 and <= 1e+09; got 1"),
+        (["fedcog.theorem", "heterogeneity=0:1:9000000"], "the grid has 72000000 places, which would take at least "),
+        (["fedcog.theorem", "relaxation=0.3"], "relaxation would change nothing: neither fedcog.theorem nor its"),
+        (["fedcog.theorem", "fixed_step_size=0.2", "step_share=0.7"], "step_share would change nothing"),
+        (["fedcog.theorem", "rounds=700", "local_steps=3", "--patience", "inf"], "room for 4000 gradients"),
         (["fedcog.theorem", "heterogeneity=-1"], "heterogeneity must be >= 0 and <= 1e+09; got -1"),
         (["fedcog.theorem", "heterogeneity=1e300"], "heterogeneity must be >= 0 and <= 1e+09; got 1e+300"),
         (["fedcog.theorem", "local_steps=1e9"], "local_steps=1000000000 would take about "),
         (["fedinit.theorem_1", "relaxation=0.5"], "leave no contraction (lambda) at step size"),
         (["fedcog.theorem", "step_share=nan"], "nan"),
         (["fedcog.theorem", "rounds=50", "local_steps=50"], "rounds=50 local_steps=50 would take about "),
-        (["fedcog.theorem", "--patience", "0"], "patience must be > 0 seconds; got 0"),
+        (["fedcog.theorem", "--full", "--patience", "0"], "patience must be > 0 seconds; got 0"),
+        (["fedcog.theorem", "--patience", "nan"], "--patience: must be a number; got 'nan'"),
         (["fedcog.theorem", "--full", "rounds=2"], "--full has a grid of its own"),
-        (["fedcog.theorem", "--workers", "-1"], "workers must be >= 0; got -1"),
+        (["fedcog.theorem", "--committed", "rounds=2"], "--committed has a grid of its own"),
+        (["fedcog.theorem", "--committed", "--full"], "--full: not allowed with argument --committed"),
+        (["fedcog.theorem", "--workers", "-1"], "--workers: must be a whole number from 0 to 1024; got '-1'"),
+        (["fedcog.theorem", "--workers", "30000"], "--workers: must be a whole number from 0 to 1024; got '30000'"),
+        (["fedcog.theorem", "--workers", "1_0"], "--workers: must be a whole number from 0 to 1024; got '1_0'"),
+        (["fedals.one_round", "--committed", "-o", "/proc/nothing"], "there is no table of fedals.one_round"),
+        (["../../worst_cases/tables/fedcog.theorem", "--committed"], "unknown bound '../../worst_cases/tables/"),
         (["fedals.one_round", "--committed"], "there is no table of fedals.one_round"),
         (["fedcog.theorem", *SMALL, "-o", "/proc/nothing"], "-o /proc/nothing"),
     ],
@@ -250,3 +322,7 @@ def test_tables_are_read_as_they_were_written(tmp_path):
     write(rows, {}, "x", tmp_path)
     assert committed("x", tmp_path) == rows
     assert len(places({"rounds": (1.0, 2.0), "heterogeneity": (0.1,)})) == 2
+
+
+def test_what_may_vary_in_a_table_is_a_place():
+    assert tuple(field.name for field in fields(Place)) == NAMES

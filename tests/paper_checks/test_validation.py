@@ -173,10 +173,10 @@ def test_a_violation_is_exit_status_one(tmp_path, capsys):
     ("arguments", "words"),
     [
         (["--seeds", "2"], "seeds must be at least 3; got 2"),
-        (["--clients", "0,3"], "numbers of clients must be at least 1; got 0"),
-        (["--samples", "0"], "samples must be at least 1; got 0"),
-        (["--regularization", "-1"], "regularization must be positive; got -1"),
-        (["--workers", "0"], "workers must be at least 1; got 0"),
+        (["--clients", "0,3"], "clients must be a whole number >= 1; got 0"),
+        (["--samples", "0"], "samples must be a whole number >= 1; got 0"),
+        (["--regularization", "-1"], "regularization must be > 0; got -1"),
+        (["--workers", "0"], "workers must be a whole number >= 1; got 0"),
     ],
 )
 def test_nonsense_is_refused_in_one_line(tmp_path, capsys, arguments, words):

@@ -140,11 +140,65 @@ def test_a_statistic_over_rounds_folds_the_log(judge, tmp_path):
     assert float(table[1].split(",")[3]) == pytest.approx(by_hand, rel=1e-12)
 
 
-def test_rounds_are_counted_where_the_log_does_not_name_them(judge, tmp_path):
-    text = "seed,local_drift,divergence,grad_norm_sq\n5,0.01,0.2,1.1\n6,0.02,0.3,1.2\n5,0.03,0.4,1.3\n6,0.04,0.5,1.4\n"
-    judge(text, *WORDS)
+def test_rounds_are_put_in_their_order(judge, tmp_path):
+    """The last value is that of the largest number, wherever its row stands."""
+    lines = log(0.4).splitlines()
+    judge("\n".join([lines[0], *reversed(lines[1:])]), *WORDS)
     places = [line.split(",")[0] for line in (tmp_path / f"{NAME}.csv").read_text().splitlines()[1:]]
-    assert places == ["1", "2"]
+    assert places == ["0", "1"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace("\n", "\n\n"),
+        lambda text: text.replace("\n", " \n   \n"),
+        lambda text: "\ufeff" + text.replace("\n", "\r\n"),
+        lambda text: text.replace(",", ", "),
+        lambda text: text.replace("fine", '"fine, that is"'),
+        lambda text: "\n".join(f"{i}," * (i > 0) + "," * (i == 0) + line for i, line in enumerate(text.splitlines())),
+        lambda text: text.replace("\n4,1,", "\n04,1.0,").replace("\n9,0", "\n9.0,00"),
+    ],
+    ids=["blank lines", "lines of spaces", "mark and returns", "spaces", "quotes", "unnamed column", "floats"],
+)
+def test_other_spellings_of_the_same_table_are_read_alike(judge, tmp_path, change):
+    path = tmp_path / f"{NAME}.csv"
+    judge(log(0.4), *WORDS)
+    plain = path.read_text()
+    path.unlink()
+    assert judge(change(log(0.4)), *WORDS)[0] == 0
+    assert path.read_text() == plain
+
+
+# ---- equal values ----
+
+SAME = {4: 1.0, 7: 1.0, 9: 1.0}
+
+
+@pytest.mark.parametrize("share", [0.4, 1.9])
+@pytest.mark.parametrize("jitter", [0.0, 1e-16, 1e-9])
+def test_runs_that_agree_decide_nothing(judge, share, jitter):
+    """Few digits, a copied run, or nothing random: a log does not say, and rounding is no standard error."""
+    rows = [f"{s},{r},{share * bound_at(0.3, 2.1) * (1 + jitter * s)!r},0.3,2.1\n" for s in SAME for r in (0, 1)]
+    status, out, _ = judge("seed,round,local_drift,divergence,grad_norm_sq\n" + "".join(rows), *WORDS)
+    assert (status, out.count("undecided (no spread between seeds, no error can be estimated)")) == (0, 2)
+
+
+def test_one_value_that_is_equal_leaves_the_others_decided(judge):
+    rows = [f"{s},0,{1.9 * w * bound_at(0.3, 2.1)!r},0.3,2.1\n{s},1,1.25,0.3,2.1\n" for s, w in WIGGLE.items()]
+    status, out, _ = judge("seed,round,local_drift,divergence,grad_norm_sq\n" + "".join(rows), *WORDS)
+    assert (status, "1 x undecided, 1 x violated" in out, out.count("(no spread between seeds")) == (1, True, 1)
+
+
+@pytest.mark.parametrize(("first", "later", "verdict"), [(900.0, 850.0, "violated"), (900.0, 0.2, "holds here")])
+def test_the_common_start_of_different_runs_is_exact(judge, first, later, verdict):
+    """A least value over the rounds: at the start all runs agree, which keeps nothing open."""
+    rows = [f"{s},0,{first}\n{s},1,{later * w}\n" for s, w in WIGGLE.items()]
+    _, out, _ = judge("seed,round,grad_norm_sq\n" + "".join(rows), *MIN, name="fedcog.theorem")
+    assert f"1 x {verdict}" in out
+    rows = [f"{s},0,{first}\n{s},1,{later}\n" for s in WIGGLE]
+    _, out, _ = judge("seed,round,grad_norm_sq\n" + "".join(rows), *MIN, name="fedcog.theorem")
+    assert "1 x undecided" in out
 
 
 HEAD = "seed,round,local_drift,divergence,grad_norm_sq\n"
@@ -159,7 +213,40 @@ HEAD = "seed,round,local_drift,divergence,grad_norm_sq\n"
         ("a,b\n1,2\n", "no column local_drift, which the bound is on; columns: a, b"),
         (HEAD + "1,2,0.3,0.4,0.5\n1,3,0.3,oops,0.5\n", "row 2: divergence must be a finite number; got 'oops'"),
         (HEAD + "1,2,0.3,0.4,\n", "row 1: grad_norm_sq must be a finite number; got ''"),
-        (HEAD + "1,2,0.3,0.4\n", "row 1: grad_norm_sq must be a finite number; got None"),
+        (HEAD + "1,2,0.3,0.4\n", "row 1 has 4 fields where the header has 5; write 0.5, not 0,5"),
+        (
+            HEAD + "1,2,0.3,0.4,0.5\n\n1,3,0,3,0.4,0.5\n",
+            "row 2 has 6 fields where the header has 5; write 0.5, not 0,5",
+        ),
+        (HEAD + "1,2,0.3,0.4,0.5,\n", "row 1 has 6 fields where the header has 5"),
+        (HEAD.replace(",", ";") + "1;2;0.3;0.4;0.5\n", "grad_norm_sq; separate the columns by commas"),
+        (HEAD.replace(",", "\t") + "1\t2\t0.3\t0.4\t0.5\n", "separate the columns by commas"),
+        (HEAD + "1,2,0.3,0.4,0.5\n" + HEAD, "row 2 is the header again"),
+        (HEAD + '1,2,0.3,"0,4",0.5\n', "row 1: divergence must be a finite number; got '0,4'; write 0.5, not 0,5"),
+        (HEAD + "1,2,1_000,0.4,0.5\n", "row 1: local_drift must be a finite number; got '1_000'; write 0.5"),
+        (HEAD + "1,2,0x1p3,0.4,0.5\n", "row 1: local_drift must be a finite number; got '0x1p3'"),
+        (HEAD + "1,2,\u0663,0.4,0.5\n", "row 1: local_drift must be a finite number; got '\u0663'"),
+        (HEAD + "1,2,1e999,0.4,0.5\n", "row 1: local_drift must be a finite number; got '1e999'"),
+        (HEAD + "1,2,-0.3,0.4,0.5\n", "row 1: local_drift must be >= 0; got -0.3"),
+        (HEAD + "1,2,0.3,0.4,0.5\n01,2.0,0.3,0.4,0.5\n", "row 2: seed 1, round 2 comes twice"),
+        (HEAD + "1,2.5,0.3,0.4,0.5\n", "row 1: round must be a whole number >= 0; got '2.5'"),
+        (HEAD + "1,last,0.3,0.4,0.5\n", "row 1: round must be a whole number >= 0; got 'last'"),
+        (HEAD + "1,-1,0.3,0.4,0.5\n", "row 1: round must be a whole number >= 0; got '-1'"),
+        (HEAD + "nan,1,0.3,0.4,0.5\n", "row 1: seed must be a whole number >= 0 or a name; got 'nan'"),
+        (HEAD + ",1,0.3,0.4,0.5\n", "row 1: seed must be a whole number >= 0 or a name; got ''"),
+        (HEAD.replace("seed", "Seed") + "1,1,0.3,0.4,0.5\n", "column 'Seed' would not be read; write seed"),
+        (
+            "seed,local_drift,divergence,grad_norm_sq\n5,0.1,0.2,1.1\n6,0.2,0.3,1.2\n5,0.3,0.4,1.3\n",
+            "row 3: seed 5 comes again; add a column round (which moment of it), or aggregate the rows of a run",
+        ),
+        (
+            "round,local_drift,divergence,grad_norm_sq\n5,0.1,0.2,1.1\n5,0.3,0.4,1.3\n",
+            "row 2: there is another row of round 5; add a column seed (which run)",
+        ),
+        (
+            HEAD[11:] + "0.1,0.2,1.1\n0.3,0.4,1.3\n",
+            "row 2: there is another row; add a column seed (which run) or round",
+        ),
         (HEAD + "1,2,nan,0.4,0.5\n", "row 1: local_drift must be a finite number; got 'nan'"),
         (HEAD + "1,2,0.3,0.4,0.5\n1,2,0.3,0.4,0.5\n", "row 2: seed 1, round 2 comes twice"),
         (HEAD + "1,2,0.3,0.4,0.5\n3,4,0.3,0.4,0.5\n", "seed 1 has no round 4; every run needs the same rounds"),

@@ -240,6 +240,21 @@ def test_trends(formula, measured, said):
     assert said in trend(formula, measured)
 
 
+def test_constants_and_validation_have_one_source(tmp_path, capsys):
+    """The upper ends of the file are the closed forms that decide."""
+    problem = ["--problem", "softmax(iris, regularisation=0.02)", "--clients", "4", "--batch", "10"]
+    assert fedbounds.main(["constants", *problem, "-o", str(tmp_path / "c.json")]) == 0
+    held = json.loads((tmp_path / "c.json").read_text())
+    run = ["decaying_k.theorem_1", *problem, "--rounds", "2", "--seeds", "2", "--out", str(tmp_path)]
+    fedbounds.main(["validate", *run])
+    values = json.loads((tmp_path / "decaying_k.theorem_1.json").read_text())["values"]
+    for name in ("grad_cap_sq", "client_gradient_variance"):
+        assert values[name]["value"] == held["_interval"][name][1]
+        assert held["_how"][name].partition("upper end: ")[2].startswith("closed form")
+    assert held["grad_cap_sq"] == held["_interval"]["grad_cap_sq"][0]
+    capsys.readouterr()
+
+
 # ---- mistakes ----
 
 
@@ -249,8 +264,16 @@ def test_trends(formula, measured, said):
         (["fedinit.theorem_3", *SMALL], "cannot be measured: nothing reads stability off a run; can be: "),
         (["fedals.rounds_v1"], "is measured on a problem: give --problem"),
         (["fedals.one_round_inexact", *SMALL], "is about one averaging round; got --rounds 4"),
-        (["fedinit.lemma_2", *SMALL, "--seeds", "0"], "seeds must be >= 1; got 0"),
+        (["fedinit.lemma_2", *SMALL, "--seeds", "0"], "seeds must be a whole number >= 1; got 0"),
         (["fedinit.lemma_2", *SMALL, "smothness=2"], "did you mean 'smoothness'"),
+        (["fedinit.lemma_2", *SMALL, "--rounds", "0"], "rounds must be a whole number >= 1; got 0"),
+        (["fedinit.lemma_2", *SMALL, "--cohort", "0"], "cohort must be a whole number >= 1; got 0"),
+        (["fedinit.lemma_2", *SMALL, "--step-size", "0"], "step_size must be > 0; got 0"),
+        (["fedinit.lemma_2", *SMALL, "--batch", "-2"], "batch must be a whole number >= 1; got -2"),
+        (["fedinit.lemma_2", *SMALL, "--partition-seed", "-2"], "partition_seed must be a whole number >= 0; got -2"),
+        (["fedinit.lemma_2", *SMALL, "--samples", "2.5"], "--samples: must be a whole number; got '2.5'"),
+        (["fedinit.lemma_2", *SMALL, "--sampling", ""], "sampling must be one of without_replacement"),
+        (["fedinit.lemma_2", *SMALL, "--algorithm", ""], "algorithm must be a name or a call"),
         (["fedinit.lemma_2", *SMALL, "--cohort", "9"], "cohort must be <= clients"),
         (["fedals.consensus_distance", *SMALL], "head must begin a layer's name"),
         (["fedinit.lemma_2", *SMALL, "relaxation=-3"], "relaxation must be > -1 and < 1; got -3"),

@@ -208,16 +208,16 @@ def time_ratio(v: Values) -> float:
     return v["initial_runtime"] / v["runtime"]
 
 
-def fewest_steps(v: Values, cube: Fraction) -> float:
-    """The ceiling of ``K_0 cbrt(cube)`` in whole numbers: the first ``m >= 1`` with ``m^3 >= K_0^3 cube``."""
-    steps = 1
+def fewest_steps(v: Values, cube: Fraction, least: int = 1) -> float:
+    """The ceiling of ``K_0 cbrt(cube)`` in whole numbers: the first ``m >= least`` with ``m^3 >= K_0^3 cube``."""
+    steps = least
     while steps**3 < v["initial_local_steps"] ** 3 * cube:
         steps += 1
     return float(steps)
 
 
-def steps_by_error(v: Values) -> float:
-    return fewest_steps(v, Fraction(v["current_loss"]) / Fraction(v["initial_loss"]))
+def steps_by_error(v: Values, least: int = 1) -> float:
+    return fewest_steps(v, Fraction(v["current_loss"]) / Fraction(v["initial_loss"]), least)
 
 
 def steps_once_converged(v: Values) -> float:
@@ -287,6 +287,7 @@ _READ: dict[str, Callable[[Values], Any]] = {
     "schedule_k_rounds_steps": lambda v: fewest_steps(v, Fraction(1, v["round_index"])),
     "schedule_k_rounds_step_size": kept_step_size,
     "schedule_k_error_steps": steps_by_error,
+    "schedule_k_error_steps_printed": lambda v: steps_by_error(v, 0),
     "schedule_k_error_step_size": kept_step_size,
     "schedule_k_step_steps": steps_once_converged,
     "schedule_k_step_step_size": kept_step_size,

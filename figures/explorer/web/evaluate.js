@@ -11,6 +11,9 @@ function top(length, f) {
   return most;
 }
 
+/* log(1+x)/x, continued by 1 at 0. */
+const logRatio = (x) => (x === 0 ? 1 : Math.log1p(x) / x);
+
 /* Terms, their sum and the places of failing conditions, at values by name and lengths of the axes. */
 function evaluated(bound, v, n, entry = 0) {
   const code = CODE[bound.name];

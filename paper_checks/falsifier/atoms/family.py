@@ -11,6 +11,7 @@ import numpy as np
 
 from bounds.core import Bound
 
+from ...falsify_options import FAMILIES
 from .. import deciding
 from ..box import Box, Parameter
 from ..core import Evaluation, Instance, Point
@@ -34,7 +35,7 @@ class Atoms:
     """One round of learning on every data set there is."""
 
     name = "atoms"
-    words = "quadratic losses of few samples from two-point distributions, expectations over all data sets exact"
+    words = FAMILIES[name]
 
     def refuses(self, bound: Bound) -> str:
         if bound.about is None or bound.about.algorithm != "fedavg":

@@ -12,6 +12,7 @@ import numpy as np
 from bounds.core import Bound
 
 from ... import readings
+from ...falsify_options import FAMILIES
 from .. import deciding
 from ..box import Box, Parameter
 from ..core import Evaluation, Instance, Point
@@ -63,7 +64,7 @@ class Curves:
     """Runs without gradient noise on tilted copies of one smooth function."""
 
     name = "curves"
-    words = "gradient steps on smooth functions of one variable, convex or not, all cohorts followed"
+    words = FAMILIES[name]
 
     def refuses(self, bound: Bound) -> str:
         lacking = [q.name for q in bound.quantities if q.name in UNKNOWN]

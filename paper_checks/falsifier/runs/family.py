@@ -14,6 +14,7 @@ from empirics.errors import EmpiricsError
 from empirics.quadratics import Quadratics
 
 from ... import readings
+from ...falsify_options import FAMILIES
 from .. import deciding
 from ..box import Box, Parameter
 from ..core import Evaluation, Instance, Point
@@ -48,7 +49,7 @@ class QuadraticRuns:
     """Runs of local SGD on quadratic clients, with exact expectations over noise and cohorts."""
 
     name = "quadratics"
-    words = "local SGD on quadratic clients in 1 or 2 dimensions, expectations over noise and cohorts exact"
+    words = FAMILIES[name]
 
     def refuses(self, bound: Bound) -> str:
         about, at = bound.about, bound.statistic

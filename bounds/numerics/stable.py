@@ -1,0 +1,48 @@
+"""Powers ``(1+x)^y`` in the form that floating point can evaluate, whose digits otherwise end where those of 1 do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+
+class LogRatio(sp.Function):
+    """``log(1+x)/x``, continued by 1 at ``x = 0``."""
+
+    nargs = 1
+
+    @classmethod
+    def eval(cls, x: sp.Expr) -> sp.Expr | None:
+        return sp.S.One if x.is_zero else None
+
+    def _eval_is_positive(self) -> bool | None:
+        return True if (1 + self.args[0]).is_positive else None
+
+    def _numpycode(self, printer: Any) -> str:
+        return f"log_ratio({printer._print(self.args[0])})"
+
+
+def log_ratio(x: Any) -> Any:
+    """``LogRatio`` of an array."""
+    x = np.asarray(x, dtype=float)
+    zero = x == 0
+    return np.where(zero, 1.0, np.log1p(x) / np.where(zero, 1.0, x))
+
+
+def stable(expression: sp.Basic) -> sp.Basic:
+    """Every ``(1+x)^y`` with a quantity in its exponent as ``exp(x y LogRatio(x))``.
+
+    Where ``y`` divides by ``x``, as in ``(1+x)^(1/(x c))``, nothing is left that is lost as ``x`` falls to 0.
+    """
+    while grows := {e for e in expression.atoms(sp.Pow) if _grows(e)}:
+        expression = expression.xreplace({e: sp.exp((e.base - 1) * e.exp * LogRatio(e.base - 1)) for e in grows})
+    return expression
+
+
+def _grows(e: sp.Basic) -> bool:
+    return bool(e.base.is_Add and e.base.as_coeff_Add()[0] == 1 and e.exp.free_symbols)
+
+
+__all__ = ["LogRatio", "log_ratio", "stable"]

@@ -1,0 +1,200 @@
+"""The command as a process: its streams, warnings and interrupts; a line and a status for whatever goes wrong."""
+
+from __future__ import annotations
+
+import _thread
+import codecs
+import os
+import select
+import signal
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Timer
+from typing import Any
+
+from ..errors import BoundsError, NoMinimumError, NoSolutionError, said
+
+FINE, FINDING, MISTAKE, BUG, INTERRUPTED = 0, 1, 2, 70, 130
+"""Exit statuses; 70 is what the C library's ``sysexits.h`` calls an internal error of a program."""
+TRACEBACK = "FEDBOUNDS_TRACEBACK"
+ROOT = Path(__file__).resolve().parents[2]
+ROOMS = ("bounds", "empirics", "paper_checks", "figures", "fedbounds")
+PLAIN = {"±": "+/-", "²": "^2", "≤": "<=", "≥": ">=", "×": "x", "–": "-", "—": "-", "…": "..."}
+"""Signs for terminals that know no others."""
+LONGEST = 400
+"""Characters of a bug's message that are shown."""
+
+
+def guarded(run: Callable[[], int], *, alone: bool = False) -> int:
+    """The exit status of ``run``, whatever it raises; where it runs ``alone``, the process is set up for it."""
+    if alone:
+        _set_up()
+    with _warnings_as_lines():
+        try:
+            status = run()
+        except KeyboardInterrupt as error:
+            status = _of_file(error) or _interrupted(alone, str(error))
+        except BaseException as error:
+            status = FINE if isinstance(error, BrokenPipeError) and _reader_left() else _judged(error)
+        return _flushed(status)
+
+
+def remark(lines: Iterable[str]) -> None:
+    """Each as one line on standard error, if anybody listens there."""
+    for line in lines:
+        try:
+            if sys.stderr is not None:  # closed by the caller (2>&-): print would turn to standard output
+                print(f"fedbounds: {' '.join(str(line).split())}", file=sys.stderr, flush=True)
+        except (OSError, ValueError):
+            _to_nowhere(sys.stderr)
+
+
+# ---- what went wrong ----
+
+
+def _judged(error: BaseException) -> int:
+    """Say one line, return the status: the caller's mistake, a finding of the library, or a bug of ours."""
+    if os.environ.get(TRACEBACK):
+        traceback.print_exception(error)
+    if isinstance(error, (BoundsError, NoSolutionError)):
+        remark([str(error)])
+        return FINDING if isinstance(error, (NoMinimumError, NoSolutionError)) else MISTAKE
+    return _of_file(error) or _of_machine(error) or _bug(error)
+
+
+def _of_file(error: BaseException) -> int:
+    """An error inside a file of the user, which is named; 0 where there is none, or where it was Ctrl-C in there."""
+    if f"{__package__}.loading" not in sys.modules:  # no file has been run, and loading takes time
+        return 0
+    from .loading import place_in_files, raised_in_files
+
+    place = place_in_files(error)
+    if not place or (isinstance(error, KeyboardInterrupt) and not raised_in_files(error)):
+        return 0
+    remark([f"{place}: {said(error)}"])
+    return MISTAKE
+
+
+def _of_machine(error: BaseException) -> int:
+    """What the surroundings lack or forbid: a file, space, memory, a package, warnings; 0 for anything else."""
+    if isinstance(error, OSError):
+        where = error.filename or "standard output or a file being written"
+        remark([f"{where}: {error.strerror}" if error.strerror else said(error)])
+        return MISTAKE
+    if isinstance(error, Warning):
+        remark([f"{said(error)} (a warning that a filter made an error)"])
+        return MISTAKE
+    missing = (getattr(error, "name", None) or "").partition(".")[0]
+    if isinstance(error, ModuleNotFoundError) and missing and missing not in ROOMS:
+        remark([f"this needs the package {missing}, which is not installed: pip install {missing}"])
+        return MISTAKE
+    if _no_memory(error):
+        words = f"out of memory ({said(error)})" if str(error) else "out of memory"
+        remark([f"{words}; ask for less: fewer points of a sweep, clients, samples or workers (--workers 1)"])
+        return BUG
+    return 0
+
+
+def _no_memory(error: BaseException) -> bool:
+    """PyTorch has a class of its own for a GPU's memory and none for the processor's."""
+    own = type(error).__name__ == "OutOfMemoryError" or "can't allocate memory" in said(error)
+    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and own)
+
+
+def _bug(error: BaseException) -> int:
+    if isinstance(error, SystemExit) and not error.code:
+        return FINE
+    words = " ".join(said(error).split())
+    words = words if len(words) <= LONGEST else f"{words[:LONGEST]} ..."
+    more = "" if os.environ.get(TRACEBACK) else f"; {TRACEBACK}=1 shows the traceback"
+    remark([f"this is a bug in fedbounds, please report: {words} ({_place(error)}){more}"])
+    return BUG
+
+
+def _place(error: BaseException) -> str:
+    """The last of our own lines on the way to the error, as ``bounds/core.py:41``."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        path = Path(frame.filename).resolve()
+        if path.is_relative_to(ROOT) and path.relative_to(ROOT).parts[0].removesuffix(".py") in ROOMS:
+            return f"{path.relative_to(ROOT).as_posix()}:{frame.lineno}"
+    return "no line of ours"
+
+
+def _interrupted(alone: bool, words: str) -> int:
+    """Say it, in the words of who was interrupted, if it kept something."""
+    if alone:  # a second Ctrl-C, while threads and workers end, ends the process without a word
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    remark([words or "interrupted"])
+    return INTERRUPTED
+
+
+# ---- streams and warnings ----
+
+
+def _set_up() -> None:
+    """Signs that a stream cannot say are spelled out; Ctrl-C is heard wherever it comes."""
+    codecs.register_error("fedbounds.plain", _spelled_out)
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.reconfigure(errors="fedbounds.plain")  # type: ignore[union-attr]
+    before = sys.unraisablehook
+
+    def unraisable(lost: Any) -> None:
+        if lost.exc_type is KeyboardInterrupt:  # it came while an object was disposed of: again, a moment later
+            Timer(0.05, _thread.interrupt_main).start()
+        else:
+            before(lost)
+
+    sys.unraisablehook = unraisable
+
+
+def _spelled_out(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    signs = error.object[error.start : error.end]
+    spelled = (PLAIN.get(sign) or sign.encode("ascii", "backslashreplace").decode() for sign in signs)
+    return "".join(spelled), error.end
+
+
+def speaks_unicode() -> bool:
+    """Whether standard output can say every letter."""
+    return (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "").startswith("utf")
+
+
+def _reader_left() -> bool:
+    """Whether nobody reads standard output any more (``| head``), which is no mistake; pipes to workers break too."""
+    try:
+        asked = select.poll()
+        asked.register(sys.stdout.fileno(), 0)
+    except (AttributeError, OSError, ValueError):  # no poll on this system, or no file behind the stream
+        return False
+    return bool(asked.poll(0))
+
+
+def _flushed(status: int) -> int:
+    """The status, once standard output has said everything; what it cannot say any more is dropped."""
+    try:
+        if sys.stdout is not None:  # closed by the caller (>&-)
+            sys.stdout.flush()
+    except OSError as error:
+        _to_nowhere(sys.stdout)
+        return status if isinstance(error, BrokenPipeError) else _judged(error)
+    return status
+
+
+def _to_nowhere(stream: Any) -> None:
+    """What the stream still holds would fail again when the interpreter ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+@contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    """Every warning is one line on standard error, said once."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        warnings.simplefilter("ignore", ResourceWarning)  # such as files that an interrupted import leaves open
+        warnings.showwarning = lambda message, *_, **__: remark([str(message)])
+        yield

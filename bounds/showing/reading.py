@@ -1,0 +1,283 @@
+"""The values of a command line (``GRAMMAR``) as they are typed: numbers, ranges, lists, and files of constants."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..errors import BoundsError, DomainError, shortened
+from .files import content
+
+ROUNDING = 1e-9
+"""How far, relatively, a value may lie outside of its interval."""
+
+GRAMMAR = """\
+quantity=value:
+  0.5   1e-3   1/3           a number
+  1:100:5   1e-4:1:9:log     a range: 5 numbers from 1 to 100; 9 numbers of equal ratio
+  1,2,3   [1,2,3]            a list
+  [[1,2],[3,4]]              a list of lists
+  @file.json                 a value kept in a file
+  client_weight=uniform      every client weighs the same
+@file.json alone brings constants: a JSON object of values by quantity. It may hold more than a bound needs (words that
+begin with _ are notes), and quantity=value goes before it. Its note _interval holds [low, high] of uncertain constants
+(null: no end); eval then also prints the interval of the bound, minimize and solve those of their answers.
+
+For a quantity that varies over clients (or classes) a list runs over them, a list of lists is a sweep, and a number or
+a range holds for all clients alike. For other quantities a list or a range is a sweep. Several sweeps are combined each
+with each. Ranges of whole-number quantities are rounded, repeated numbers dropped. With client_weight=uniform a list
+over the clients tells how many there are; without one, give clients (it may be swept)."""
+MOST_POINTS = 1_000_000
+"""Points of a grid: a table of so many rows takes half a minute, more are rather a program's business."""
+
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
+"""What reads as a number: Python would also take 1_000 and the digits of other scripts, which are more often slips."""
+
+NOT_FINITE = re.compile(r"[+-]?(inf|infinity|nan)", re.IGNORECASE)
+"""Numbers too, which the domain of every quantity refuses by their name."""
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """One value as typed: ``kind`` is number, range, list, table (a list of lists) or uniform.
+
+    ``log`` marks a range of equal ratios; an ``optional`` value is ignored by a bound that does not use it. ``ends``
+    are those of the interval that an uncertain constant lies in.
+    """
+
+    kind: str
+    numbers: np.ndarray
+    optional: bool = False
+    log: bool = False
+    ends: tuple[Any, Any] | None = None
+
+    def says(self, other: Value) -> bool:
+        """Whether the two mean the same."""
+        same = self.kind == other.kind and np.array_equal(self.numbers, other.numbers)
+        return same and (self.ends, self.log) == (other.ends, other.log)
+
+
+# ---- reading text ----
+
+
+def read(words: Sequence[str]) -> dict[str, Value]:
+    """The values of ``quantity=value`` words and constants files, in the order they were given."""
+    found: dict[str, Value] = {}
+    files: dict[str, tuple[str, Value]] = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not equals and word.startswith("@"):
+            brought = _constants(word[1:])
+            _check_clashes(word[1:], brought, files, words)
+            files |= {k: (word[1:], v) for k, v in brought.items()}
+            found |= {k: v for k, v in brought.items() if k not in found or found[k].optional}
+        elif not equals or not name:
+            raise BoundsError(f"expected quantity=value or @file.json; got {word!r}")
+        elif name in found and not found[name].optional:
+            raise BoundsError(f"{name} is given twice")
+        else:
+            found[name] = parse(name, text)
+    return found
+
+
+def _check_clashes(
+    path: str, brought: Mapping[str, Value], files: Mapping[str, tuple[str, Value]], words: Sequence[str]
+) -> None:
+    """Refuse two files that say different things of a quantity whose value is not typed."""
+    for name in brought.keys() & files.keys():
+        first, other = files[name]
+        if not brought[name].says(other) and not any(word.startswith(f"{name}=") for word in words):
+            raise BoundsError(f"{first} and {path} hold different values of {name}; say which: {name}=...")
+
+
+def parse(name: str, text: str) -> Value:
+    """The value of one quantity from its text."""
+    text = text.strip()
+    if text.startswith("@"):
+        return _from_json(name, _load(text[1:]))
+    if text == "uniform":
+        return Value("uniform", np.empty(0))
+    if text.startswith("["):
+        return _listed(name, _brackets(name, text))
+    if ":" in text:
+        return Value("range", _range(name, text), log=text.endswith(":log"))
+    if "," in text:
+        return _listed(name, [parse_number(name, part) for part in text.split(",")])
+    return Value("number", np.asarray(parse_number(name, text)))
+
+
+def parse_number(name: str, text: str, otherwise: str = ", a range a:b:n or a:b:n:log, or a list") -> float:
+    """One number: 0.5, 1e-3, 1/3; ``otherwise`` says what else would be understood in its place."""
+    parts = [part.strip() for part in text.split("/")]
+    plain = len(parts) <= 2 and all(NUMBER.fullmatch(part) for part in parts)
+    if len(parts) == 1 and NOT_FINITE.fullmatch(parts[0]):
+        return float(parts[0])
+    numbers = [float(part) for part in parts] if plain else []
+    if not numbers or (len(numbers) == 2 and _is_zero(parts[1])):
+        raise DomainError(f"{name} must be a number{otherwise}; got {shortened(text)!r}")
+    value = numbers[0] if len(numbers) == 1 else numbers[0] / numbers[1] if numbers[1] else math.inf
+    if not all(map(math.isfinite, (*numbers, value))) or (value == 0 and not _is_zero(parts[0])):
+        raise DomainError(f"{name} must be of a size that a floating-point number can have; got {shortened(text)!r}")
+    return value
+
+
+def _is_zero(text: str) -> bool:
+    """Whether a number is written as zero, not only rounded to it."""
+    return not re.search("[1-9]", re.split("e", text, flags=re.IGNORECASE)[0])
+
+
+def _shown(item: Any) -> str:
+    """A piece of JSON as an error shows it."""
+    try:
+        return shortened(json.dumps(item))
+    except RecursionError:
+        return "lists within lists"
+
+
+def _range(name: str, text: str) -> np.ndarray:
+    first, *rest = text.split(":")
+    if len(rest) not in (2, 3) or (len(rest) == 3 and rest[2] != "log"):
+        raise DomainError(f"{name}: a range is a:b:n or a:b:n:log; got {shortened(text)!r}")
+    low, high, count = parse_number(name, first), parse_number(name, rest[0]), parse_number(name, rest[1])
+    if not np.isfinite([low, high]).all():
+        raise DomainError(f"{name}: the ends of a range must be finite numbers; got {text!r}")
+    if not (1 <= count <= MOST_POINTS and count == int(count)):
+        raise DomainError(f"{name}: a range has a whole number of points from 1 to {MOST_POINTS}; got {rest[1]!r}")
+    if (low == high) != (count == 1):
+        raise DomainError(f"{name}: a range runs over several points from one number to another; got {text!r}")
+    if not np.isfinite(high - low):
+        raise DomainError(f"{name}: the ends of a range are too far apart; got {text!r}")
+    if len(rest) == 2:
+        return np.linspace(low, high, int(count))
+    if not (low > 0 < high or low < 0 > high):
+        raise DomainError(f"{name}: the ends of a range with :log must be of one sign and not 0; got {text!r}")
+    return np.geomspace(low, high, int(count))
+
+
+def _brackets(name: str, text: str) -> Any:
+    """Nested lists of numbers; every number may be written in any way a single one may."""
+    quoted = re.sub(r"[^\[\],\s]+", lambda m: json.dumps(m.group()), text)
+    try:
+        items = json.loads(quoted)
+    except (json.JSONDecodeError, RecursionError):
+        raise DomainError(f"{name}: a list is [1,2,3] or [[1,2],[3,4]]; got {shortened(text)!r}") from None
+    return _each(name, items, lambda item: parse_number(name, item))
+
+
+def _each(name: str, items: Any, change: Callable[[Any], Any], depth: int = 0) -> Any:
+    if not isinstance(items, list):
+        return change(items)
+    if depth > 1:
+        raise DomainError(f"{name} must be a list or a list of lists; got lists more than 2 deep")
+    return [_each(name, item, change, depth + 1) for item in items]
+
+
+def _listed(name: str, items: Any) -> Value:
+    try:
+        array = np.asarray(items, dtype=float)
+    except ValueError:
+        raise DomainError(f"{name} must be a rectangular list of numbers; got {shortened(str(items))}") from None
+    if array.size == 0:
+        raise DomainError(f"{name} must hold at least one number; got an empty list")
+    return Value("list" if array.ndim == 1 else "table", array)
+
+
+# ---- files ----
+
+
+def _load(path: str) -> Any:
+    if not path:
+        raise BoundsError("@ needs the name of a JSON file: @file.json")
+    data = content(path)
+    try:
+        return json.loads(data.decode("utf-8-sig"), object_pairs_hook=_once, parse_int=float)
+    except BoundsError as error:
+        raise BoundsError(f"{path}: {error}") from None
+    except (ValueError, RecursionError) as error:  # not JSON, not UTF-8, or lists a thousand deep
+        raise BoundsError(f"{path} is not JSON: {error}") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these pairs; a name that comes twice is refused rather than the first forgotten."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise BoundsError(f"{next(n for n in names if names.count(n) > 1)} is given twice")
+    return found
+
+
+def _constants(path: str) -> dict[str, Value]:
+    held = _load(path)
+    if not isinstance(held, dict):
+        raise BoundsError(f"{path} must hold a JSON object of values by quantity")
+    values = {name: _from_json(name, item) for name, item in held.items() if not name.startswith("_")}
+    ends = _intervals(path, held.get("_interval", {}))
+    ends = {name: _shaped(path, name, values[name], ends[name]) for name in values.keys() & ends.keys()}
+    return {name: replace(value, optional=True, ends=ends.get(name)) for name, value in values.items()}
+
+
+def _shaped(path: str, name: str, value: Value, ends: tuple[Any, Any]) -> tuple[Any, Any]:
+    """The interval in the shape of one value, which it must hold (up to the rounding of what wrote the file)."""
+    low, high = (np.asarray(end, dtype=float) for end in ends)
+    listed = value.numbers.shape[-1:] if value.kind in ("list", "table") else ()
+    if low.ndim and low.shape != listed:
+        raise BoundsError(
+            f"{path}: _interval of {name} holds lists of {low.size}; its value has {listed[0] if listed else 1}"
+        )
+    slack = ROUNDING * np.abs(value.numbers)
+    if not np.all((low - slack <= value.numbers) & (value.numbers <= high + slack)):
+        raise BoundsError(f"{path}: _interval of {name} does not contain its value, {_shown(value.numbers.tolist())}")
+    return np.broadcast_to(low, listed).tolist(), np.broadcast_to(high, listed).tolist()
+
+
+def _intervals(path: str, held: Any) -> dict[str, tuple[Any, Any]]:
+    """The note ``_interval`` of a constants file: [low, high] of uncertain constants, null where there is no end."""
+    if not isinstance(held, dict):
+        raise BoundsError(f"{path}: _interval must hold [low, high] by quantity, null where there is no end")
+    return {name: _ends(f"{path}: _interval of {name}", pair) for name, pair in held.items()}
+
+
+def _ends(where: str, pair: Any) -> tuple[Any, Any]:
+    """Two numbers, or two lists of one length."""
+    if not (isinstance(pair, list) and len(pair) == 2):
+        raise BoundsError(f"{where} must be [low, high], null where there is no end; got {_shown(pair)}")
+    try:
+        low, high = (_finite(end, limit) for end, limit in zip(pair, (-math.inf, math.inf), strict=True))
+        ordered = bool(np.all(np.asarray(low) <= np.asarray(high)))
+    except (TypeError, ValueError):
+        raise BoundsError(f"{where} must hold numbers, or lists of one length; got {_shown(pair)}") from None
+    if not ordered or np.shape(low) != np.shape(high):
+        raise BoundsError(f"{where} must have its low end below its high end; got {_shown(pair)}")
+    return low, high
+
+
+def _finite(end: Any, limit: float) -> Any:
+    """The end of an interval, infinite where it is null."""
+    if isinstance(end, list):
+        return [_finite(part, limit) for part in end]
+    if isinstance(end, (bool, str)):
+        raise TypeError(end)
+    return limit if end is None else float(end)
+
+
+def _from_json(name: str, item: Any) -> Value:
+    def as_number(part: Any) -> float:
+        if isinstance(part, bool) or not isinstance(part, (int, float)):
+            raise DomainError(f"{name} must be a number or a list of numbers; got {_shown(part)}")
+        return float(part)
+
+    if isinstance(item, str):
+        if item.lstrip().startswith("@"):
+            raise BoundsError(f"{name}: a file cannot name another file; got {shortened(item)!r}")
+        return parse(name, item)
+    return (
+        _listed(name, _each(name, item, as_number))
+        if isinstance(item, list)
+        else Value("number", np.asarray(as_number(item)))
+    )

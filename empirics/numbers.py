@@ -1,0 +1,102 @@
+"""Numbers from outside, of a command line, a call or a sweep's file: what each must be, said in one line if it is not.
+
+A truth value is no number, and nothing is rounded: ``true`` rounds or 2.5 clients are mistakes.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from bounds.domains import COUNT, Domain, NONNEGATIVE, POSITIVE, RELAXATION, WHOLE
+
+from .errors import EmpiricsError
+
+LARGEST = 2**53
+"""Of whole numbers: beyond, floating-point numbers skip some, and nothing can be counted so far."""
+MOMENTUM = Domain(">= 0 and < 1", low=0, high=1, open_high=True)
+DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+"""How a number is written: Python also takes ``1_000`` and digits of other scripts."""
+
+OPTIONS: Mapping[str, Domain] = {
+    **dict.fromkeys(("clients", "cohort", "rounds", "local_steps", "local_epochs", "batch", "seeds", "every"), COUNT),
+    **dict.fromkeys(("samples", "instances", "dim", "workers", "probe", "points", "laps"), COUNT),
+    **dict.fromkeys(("seed", "partition_seed"), WHOLE),
+    **dict.fromkeys(("step_size", "step_size_decay", "epsilon", "clip"), POSITIVE),
+    **dict.fromkeys(("momentum", "beta1", "beta2"), MOMENTUM),
+    **dict.fromkeys(("weight_decay", "noise"), NONNEGATIVE),
+    **dict.fromkeys(("regularization", "concentration"), POSITIVE),
+    "relaxation": RELAXATION,
+}
+"""What the options of a run must be, by their names on the command line and in a sweep's file."""
+
+
+def check_options(given: Mapping[str, Any]) -> None:
+    """Refuse the first of the ``OPTIONS`` among ``given`` that is not what it must be."""
+    for name in (name for name in given if name in OPTIONS):
+        value, domain = given[name], OPTIONS[name]
+        kind = Integral if domain.whole else Real
+        if isinstance(value, bool) or not isinstance(value, kind) or not _inside(value, domain):
+            raise EmpiricsError(f"{name} must be {_words(value, domain)}; got {shown(value)}")
+
+
+def check_words(given: Namespace) -> None:
+    """The same of a command line, where None is left open."""
+    check_options({name: value for name, value in vars(given).items() if value is not None})
+
+
+def checked(name: str, value: Any, domain: Domain) -> Any:
+    """``value`` as a number of ``domain``; ``name`` says whose and which, such as ``fedprox: mu``."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+        raise EmpiricsError(f"{name} must be a number; got {shown(value)}")
+    if not _inside(value, domain):
+        raise EmpiricsError(f"{name} must be {_words(value, domain)}; got {shown(value)}")
+    return int(value) if domain.whole else float(value)
+
+
+def _inside(value: Any, domain: Domain) -> bool:
+    try:
+        number = float(value)
+    except OverflowError:
+        return False
+    return bool(domain.contains(np.asarray(number))) and not (domain.whole and abs(number) > LARGEST)
+
+
+def _words(value: Any, domain: Domain) -> str:
+    """The rule that the value broke: a huge one is most often a slip."""
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value > LARGEST:
+        return f"{domain.words} and at most {LARGEST}" if domain.whole else "a finite number"
+    return domain.words
+
+
+def shown(value: Any) -> str:
+    """A value as a message quotes it, in a few words."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 10 * LARGEST:
+        return f"a number of about {round(value.bit_length() * math.log10(2))} digits"
+    if isinstance(value, (float, np.floating)):
+        return f"{value:g}"
+    words = str(value) if isinstance(value, np.integer) else repr(value)
+    return words if len(words) <= 80 else f"{words[:70]} ..."
+
+
+# ---- the command line ----
+
+
+def whole_word(text: str) -> int:
+    """A whole number as an option's value."""
+    if not re.fullmatch(r"[+-]?\d{1,400}", text, re.ASCII):
+        raise ArgumentTypeError(f"must be a whole number; got {shown(text)}")
+    return int(text)
+
+
+def real_word(text: str) -> float:
+    """A number as an option's value."""
+    if not DECIMAL.fullmatch(text) and text.lower().lstrip("+-") not in ("inf", "nan"):  # refused with the rule later
+        raise ArgumentTypeError(f"must be a number; got {shown(text)}")
+    return float(text)

@@ -1,0 +1,61 @@
+"""The words of ``fedbounds falsify``, without what searches: ``--help`` is there at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from bounds.showing.numbers import positive, whole_number
+from bounds.showing.usage import bare_parser, Parser, UsageError
+from empirics.sweeping.command import path_word
+
+NONE = 0
+EVALUATIONS = 4000
+"""The usual budget of a search."""
+MOST = 10**9
+"""Evaluations of one search: beyond that it takes weeks."""
+FAMILIES = {
+    "quadratics": "local SGD on quadratic clients in 1 or 2 dimensions, expectations over noise and cohorts exact",
+    "curves": "gradient steps on smooth functions of one variable, convex or not, all cohorts followed",
+    "atoms": "quadratic losses of few samples from two-point distributions, expectations over all data sets exact",
+}
+"""The families of instances, in words."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command line; 0: no violation found, 1: violated (2, mistakes, are errors that the caller shows)."""
+    try:
+        options = parser().parse_args(list(arguments))
+    except SystemExit:  # --help
+        return NONE
+    if options.replay is None and options.name is None:
+        raise UsageError("falsify needs the name of a bound, or --replay FILE")
+    from .falsifier.command import run
+
+    return run(options)
+
+
+def parser() -> Parser:
+    families = "\n".join(f"  {name:<12} {words}" for name, words in FAMILIES.items())
+    status = "exit status: 0 no violation found (which proves nothing); 1 violated; 2 a mistake, or no family serves"
+    found = bare_parser("falsify", f"families of instances:\n{families}", status=status)
+    add = found.add_argument
+    add("name", nargs="?", metavar="NAME", help="a bound of the list, or path/file.py:variable")
+    add(
+        "--evaluations",
+        type=whole_number(1, MOST),
+        default=EVALUATIONS,
+        metavar="N",
+        help=f"the budget ({EVALUATIONS})",
+    )
+    add("--minutes", type=positive, metavar="M", help="stop after this time, whatever is left of the budget")
+    add("--seed", type=whole_number(0), default=0, help="the same seed gives the same search (0)")
+    add("--family", metavar="F", help="search one family of instances only")
+    add("--with", dest="definitions", action="append", default=[], metavar="EQUATION",
+        help="put in an equation of the list for its target; may be repeated")  # fmt: skip
+    add("--fix", dest="fixed", action="append", default=[], metavar="PARAMETER=NUMBER",
+        help="hold a parameter of the instances, such as floor=0; may be repeated")  # fmt: skip
+    add("-o", dest="output", type=path_word, metavar="FILE", help="write the witness here (JSON)")
+    add("--json", action="store_true", help="print JSON")
+    add("--replay", type=Path, metavar="FILE", help="recompute a witness exactly instead of searching")
+    return found

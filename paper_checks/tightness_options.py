@@ -1,0 +1,49 @@
+"""The words of ``fedbounds tightness``, without the solvers: ``--help`` is there at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bounds.showing.numbers import MOST_WORKERS, number, whole_number
+from bounds.showing.usage import bare_parser, Parser
+from empirics.sweeping.command import FOLDER as STORE, path_word
+
+FINE = 0
+PATIENCE = 600.0
+"""Seconds that one worst case may take."""
+NAMES = ("clients", "rounds", "local_steps", "step_share", "fixed_step_size", "condition_number", "heterogeneity",
+         "grad_cap_sq", "dissimilarity_factor", "relaxation", "divergence", "grad_norm_sq")  # fmt: skip
+"""What may vary in a table: the fields of a ``Place``."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command line; 1 when a worst case exceeds its bound, or a place could not be computed."""
+    try:
+        args = parser().parse_intermixed_args(list(arguments))
+    except SystemExit:  # --help
+        return FINE
+    from .worst_cases.command import run
+
+    return run(args)
+
+
+def parser() -> Parser:
+    found = bare_parser("tightness")
+    add = found.add_argument
+    add("name", nargs="?", metavar="NAME", help="a bound, or path/file.py:variable; without one, those within reach")
+    add("words", nargs="*", metavar="quantity=value", help=f"numbers, ranges a:b:n, lists: {', '.join(NAMES)}")
+    add("-o", "--output", type=path_word, metavar="DIR", help="write NAME.csv and NAME.json, its card")
+    add("--store", type=path_word, metavar="DIR", help=STORE)
+    add(
+        "--workers",
+        type=whole_number(0, MOST_WORKERS),
+        metavar="N",
+        help="processes (one per core); 0: in this process",
+    )
+    add("--patience", type=number, default=PATIENCE, metavar="SECONDS", help="longest single worst case (600)")
+    group = found.add_mutually_exclusive_group()
+    comes = "the table that comes with the project, shown where no quantity is given; solves nothing"
+    group.add_argument("--committed", action="store_true", help=comes)
+    group.add_argument("--full", action="store_true", help="the grid of that table, computed anew")
+    add("--json", action="store_true", help="the rows, K* and the smallest factors as one object")
+    return found

@@ -1,0 +1,155 @@
+"""A user's own table of runs: commas between fields, decimal points, one row per run and round.
+
+A shifted field, a run that is named twice or a number in another notation would be judged like a measurement. So
+nothing is guessed: what could be read in two ways is refused in one line that names the row (counted below the header).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bounds.core import Bound
+from bounds.domains import Domain
+from bounds.errors import BoundsError, unknown
+from bounds.showing.files import content
+
+Array = np.ndarray[Any, Any]
+
+SEED, ROUND = "seed", "round"
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+COUNT = re.compile(r"\d{1,18}(\.0*)?|\d(\.\d+)?[eE]\+?\d{1,2}", re.ASCII)
+"""What numbers a run or a round: ``3``, also as ``03``, ``3.0`` and ``3e0``, which tables are saved with."""
+NOTATION = "write 0.5, not 0,5, no thousands separators, and commas between fields"
+
+
+@dataclass(frozen=True)
+class Log:
+    """A user's table: every column of numbers as ``(seeds, rounds)``, and the names of both, rounds in their order."""
+
+    columns: Mapping[str, Array]
+    seeds: tuple[str, ...]
+    rounds: tuple[str, ...]
+
+
+def read_log(path: Path, bound: Bound) -> Log:
+    """The table; what is wrong with it is said in one line."""
+    domains = {q.name: q.card.domain for q in (*bound.quantities, bound.target)}
+    names, rows = _fields(path, bound)
+    _check_names(path, bound, names, {SEED, ROUND, *domains})
+    if not rows:
+        raise BoundsError(f"{path} has column names and no rows")
+    for i, row in enumerate(rows, 1):
+        _check_row(f"{path}, row {i}", names, row)
+    columns = dict(zip(names, zip(*rows, strict=True), strict=True))
+    numbers = {name: _numbers(path, name, columns[name], domains[name]) for name in names if name in domains}
+    return _arranged(path, columns, numbers)
+
+
+# ---- the file ----
+
+
+def _fields(path: Path, bound: Bound) -> tuple[list[str], list[list[str]]]:
+    """The names of the columns and the fields of every row; blank lines are none."""
+    data = content(path)
+    try:
+        file = io.StringIO(data.decode("utf-8-sig"), newline="")
+        lines = ([field.strip() for field in row] for row in csv.reader(file, skipinitialspace=True, strict=True))
+        names, *rows = [row for row in lines if len(row) > 1 or any(row)] or [[]]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise BoundsError(f"{path} is no CSV: {error}") from None
+    if not names:
+        raise BoundsError(f"{path} is empty: the first line must name the columns, {bound.target.name} among them")
+    return names, rows
+
+
+def _check_names(path: Path, bound: Bound, names: Sequence[str], read: Iterable[str]) -> None:
+    for name in names:
+        if name and names.count(name) > 1:
+            raise BoundsError(f"{path}: column {name} comes twice")
+        meant = name.lower().replace(" ", "_").replace("-", "_")
+        if meant != name and meant in read:
+            raise BoundsError(f"{path}: column {name!r} would not be read; write {meant}")
+    if bound.target.name not in names:
+        other = "; separate the columns by commas" if len(names) == 1 and re.search(r"[;\t|]", names[0]) else ""
+        nearest = str(unknown("column", bound.target.name, names)).partition("; ")[2].replace("known: ", "columns: ")
+        raise BoundsError(f"{path}: no column {bound.target.name}, which the bound is on; {nearest}{other}")
+
+
+def _check_row(where: str, names: Sequence[str], row: Sequence[str]) -> None:
+    if list(row) == list(names):
+        raise BoundsError(f"{where} is the header again; keep one header, with runs told apart in a column {SEED}")
+    if len(row) != len(names):
+        raise BoundsError(f"{where} has {len(row)} fields where the header has {len(names)}; {NOTATION}")
+
+
+# ---- numbers ----
+
+
+def _numbers(path: Path, name: str, texts: Sequence[str], domain: Domain) -> Array:
+    found = np.array([float(text) if NUMBER.fullmatch(text) else np.nan for text in texts])
+    for row, value in enumerate(found):
+        if not np.isfinite(value):
+            hint = f"; {NOTATION}" if re.search(r"\d[,;_ ]\d", texts[row]) else ""
+            raise BoundsError(f"{path}, row {row + 1}: {name} must be a finite number; got {texts[row]!r}{hint}")
+        if not domain.contains(value):
+            raise BoundsError(f"{path}, row {row + 1}: {name} must be {domain.words}; got {value:g}")
+    return found
+
+
+def _counted(path: Path, name: str, texts: Sequence[str], named: bool = False) -> list[str]:
+    """Whole numbers in one spelling, so that ``1``, ``01`` and ``1.0`` are the same; ``named``: or other words."""
+    found = []
+    for row, text in enumerate(texts, 1):
+        whole = COUNT.fullmatch(text) and Decimal(text) == int(Decimal(text))
+        number = NUMBER.fullmatch(text) or text.lower().lstrip("+-") in ("", "nan", "inf", "infinity", "none", "null")
+        if not whole and (number or not named):
+            words = "a whole number >= 0" + (" or a name" if named else "")
+            raise BoundsError(f"{path}, row {row}: {name} must be {words}; got {text!r}")
+        found.append(str(int(Decimal(text))) if whole else text)
+    return found
+
+
+# ---- runs and rounds ----
+
+
+def _arranged(path: Path, columns: Mapping[str, Sequence[str]], numbers: Mapping[str, Array]) -> Log:
+    """Rows by seed and round; a log of one run needs no column of seeds, one of one moment none of rounds."""
+    count = len(next(iter(numbers.values())))
+    seeds = _counted(path, SEED, columns[SEED], named=True) if SEED in columns else ["0"] * count
+    rounds = _counted(path, ROUND, columns[ROUND]) if ROUND in columns else ["1"] * count
+    places: dict[tuple[str, str], int] = {}
+    for row, place in enumerate(zip(seeds, rounds, strict=True)):
+        if place in places:
+            raise BoundsError(_twice(path, row + 1, place, columns))
+        places[place] = row
+    one, other = tuple(dict.fromkeys(seeds)), tuple(sorted(set(rounds), key=int))
+    for seed in one:
+        for round_ in other:
+            if (seed, round_) not in places:
+                raise BoundsError(f"{path}: seed {seed} has no round {round_}; every run needs the same rounds")
+    order = np.array([[places[seed, round_] for round_ in other] for seed in one])
+    return Log({name: values[order] for name, values in numbers.items()}, one, other)
+
+
+def _twice(path: Path, row: int, place: tuple[str, str], columns: Mapping[str, Sequence[str]]) -> str:
+    """Two rows of one place: it comes twice, or the column that would tell them apart is missing."""
+    lacking = [name for name in (SEED, ROUND) if name not in columns]
+    if not lacking:
+        return f"{path}, row {row}: seed {place[0]}, round {place[1]} comes twice"
+    again = "there is another row" if SEED in lacking else f"seed {place[0]} comes again"
+    again += f" of round {place[1]}" if ROUND not in lacking else ""
+    what = {SEED: f"{SEED} (which run)", ROUND: f"{ROUND} (which moment of it)"}
+    wanted = " or ".join(what[name] for name in lacking)
+    return f"{path}, row {row}: {again}; add a column {wanted}, or aggregate the rows of a run into one"
+
+
+__all__ = ["Log", "read_log"]

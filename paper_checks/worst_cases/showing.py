@@ -1,0 +1,78 @@
+"""What ``fedbounds tightness`` says: the table, the best local steps, the smallest factors, and remarks."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bounds.showing.tables import aligned
+
+from ..tightness_options import NAMES
+from .refining import DOUBT
+from .tables import Best, best_steps, Row, smallest_factors
+
+FINE, FINDING = 0, 1
+SHOWN = ("step_size", "bound", "worst_case", "ratio", "dominating_term", "dominating_assumption")
+
+
+def tell(rows: Sequence[Row], card: Mapping[str, Any], as_json: bool = False) -> int:
+    """Print what was found; 1 when a worst case exceeds its bound."""
+    best, factors = best_steps(rows), smallest_factors(rows)
+    broken = [row for row in rows if row["inside"] and row["exact"] and row["ratio"] < 1 - DOUBT]
+    if as_json:
+        print(json.dumps({**card, "rows": [_plain(row) for row in rows], "best_steps": [vars(b) for b in best],
+                          "smallest_factors": factors}, indent=2, allow_nan=False))  # fmt: skip
+        return FINDING if broken else FINE
+    for line in (*_table(rows), *_steps(best), *_factors(factors), *_remarks(rows, card)):
+        print(line)
+    return FINDING if broken else FINE
+
+
+def _plain(row: Row) -> dict[str, Any]:
+    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()}
+
+
+def _table(rows: Sequence[Row]) -> list[str]:
+    varied = [name for name in NAMES if len({row[name] for row in rows}) > 1]
+    head = [*varied, *SHOWN]
+    body = [[_short(row[c]) + ("" if row["inside"] or c != "bound" else "*") for c in head] for row in rows]
+    return aligned([head, *body]) if rows else []
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _steps(best: Sequence[Best]) -> list[str]:
+    if not best:
+        return []
+    varied = [name for name in best[0].where if len({b.where[name] for b in best}) > 1]
+    head = [*varied, "K* by bound", "K* exact", "regret"]
+    body = [
+        [*(_short(b.where[n]) for n in varied), str(b.by_bound), str(b.by_worst_case), f"{b.regret:.1%}"] for b in best
+    ]
+    return ["", "best local steps among those above, and what following the bound costs:", *aligned([head, *body])]
+
+
+def _factors(factors: Mapping[str, float]) -> list[str]:
+    if not factors:
+        return []
+    said = [f"  {name}: {factor:.3g}" for name, factor in factors.items() if name != "bound"]
+    return [
+        "",
+        f"the bound could be multiplied by {factors['bound']:.3g} and still hold at every place above",
+        "one term at a time, it could be multiplied by:",
+        *said,
+    ]
+
+
+def _remarks(rows: Sequence[Row], card: Mapping[str, Any]) -> list[str]:
+    told = []
+    if any(not row["inside"] for row in rows):
+        told.append("* outside the bound's conditions: the formula, not the theorem")
+    if rows and not all(row["exact"] for row in rows):
+        told += ["upper estimates of the worst case, so that ratios are at least as large as shown:"]
+        told += [f"  {words}" for words in card.get("relaxations", ())]
+    return ["", *told] if told else []

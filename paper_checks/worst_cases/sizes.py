@@ -1,0 +1,50 @@
+"""How long a table takes, and which one is too large: said before anything is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+
+from bounds.core import Bound
+from empirics.progress import lasting
+
+from .places import Place, question
+from .program import solver, WorstCaseError
+from .worst import estimated, taking
+
+MOST = 10_000
+"""Places of one table."""
+
+
+def refuse_many(spans: Mapping[str, Sequence[float]]) -> None:
+    """Refuse a grid of more places than anybody waits for, before its places are made."""
+    if (count := prod(len(values) for values in spans.values())) > MOST:
+        least = count * taking(2, 1)
+        raise WorstCaseError(
+            f"the grid has {count} places, which would take at least {lasting(least)} of one core; "
+            f"at most {MOST} at once: give fewer values"
+        )
+
+
+def expected(bound: Bound, at: Sequence[Place], patience: float) -> float:
+    """About how many seconds of one core all places take; refuses one that alone takes more than ``patience``.
+
+    The largest place is stated, and the others are taken to be to it as their numbers of gradients say.
+    """
+    if not patience > 0:
+        raise WorstCaseError(f"patience must be > 0 seconds; got {patience:g}")
+    solver()
+    largest = max(at, key=_least)
+    least = _least(largest)  # without stating it
+    seconds = least if least > patience else estimated(question(bound, largest).program())
+    if seconds > patience:
+        raise WorstCaseError(
+            f"too large: rounds={largest.rounds} local_steps={largest.local_steps} would take about "
+            f"{lasting(seconds)}, more than {lasting(patience)}; take fewer, or raise --patience"
+        )
+    return sum(seconds * _least(place) / least for place in at)
+
+
+def _least(place: Place) -> float:
+    gradients = place.rounds * place.local_steps
+    return taking(gradients + 1, gradients)

@@ -1,0 +1,152 @@
+"""What a call says is what its formula says: against a thousand digits, anywhere in the range of floats."""
+
+import numpy as np
+import pytest
+import sympy as sp
+from contract import quiet
+from precision import flaws, points, REGIMES
+
+from bounds import Bound, BOUNDS, Condition, quantity, Source
+from bounds.domains import POSITIVE
+from bounds.errors import TermOverflowWarning, UnderflowWarning, UnsettledWarning
+from bounds.numerics import settling
+from bounds.points import POINTS
+from bounds.vocabulary import generalization_gap
+
+every_bound = pytest.mark.parametrize("name", list(BOUNDS))
+
+
+def found(name, regimes, count, seed):
+    """The flaws at ``count`` points of each regime."""
+    drawn = [points(BOUNDS[name], count, regime, np.random.default_rng([seed, i])) for i, regime in enumerate(regimes)]
+    return [flaw for there in drawn for flaw in flaws(BOUNDS[name], there, range(count))]
+
+
+@every_bound
+def test_no_number_is_wrong_and_no_condition_misjudged_without_a_warning(name):
+    assert not found(name, ("wide", "border"), 2, seed=len(name))
+
+
+@pytest.mark.slow
+@every_bound
+def test_no_number_is_wrong_and_no_condition_misjudged_in_any_regime(name):
+    assert not found(name, REGIMES, 12, seed=1000 + len(name))
+
+
+# ---- cancellation ----
+
+
+def test_the_non_iidness_of_clients_whose_sampling_terms_cancel_keeps_its_digits():
+    """(1 - 2 w_k) Delta_k + E_j[w_j Delta_j] with a first client of weight above one half, and its gap at the zero."""
+    weights, others = [0.75, 0.125, 0.125], [1.37, 0.83]
+    mean = sum(sp.Rational(w) ** 2 * sp.Rational(g) for w, g in zip(weights[1:], others, strict=True))
+    gap = float(mean / (sp.Rational(1, 2) - sp.Rational(9, 16)) * -1)
+    exact = (-sp.Rational(gap) / 2 + sp.Rational(9, 16) * sp.Rational(gap) + mean) / 2
+    assert exact > 0
+    found = BOUNDS["fedals.gaussian_mean_non_iidness"].parts(
+        client_weight=weights,
+        local_gap=[gap, *others],
+        client_distance_sq=[0.3, 0.2, 0.9],
+        smoothness=1.7,
+        outside=True,
+    )
+    assert found["sampling"][0] == pytest.approx(float(exact), rel=1e-13)
+
+
+a, b, c = (quantity(n, n, f"the number {n}", domain=POSITIVE) for n in "abc")
+
+
+def own(term, *conditions):
+    return Bound(
+        name="own.bound", target=generalization_gap, terms={"all": term}, source=Source("own notes", "line 2"),
+        conditions=tuple(Condition("words", r) for r in conditions),
+    )  # fmt: skip
+
+
+def test_a_sum_that_cancels_is_evaluated_again():
+    bound = own(a * b - c / 3)
+    third = 0.7 * 1.3 * 3
+    exact = sp.Rational(0.7) * sp.Rational(1.3) - sp.Rational(third) / 3
+    assert bound(a=0.7, b=1.3, c=third) == pytest.approx(float(exact), rel=1e-15)
+    assert abs(bound.compile()(a=0.7, b=1.3, c=third) / float(exact) - 1) > 1e-3  # plain floating point
+    assert bound(a=0.5, b=3.0, c=4.5) == 0
+
+
+# ---- the ends of the range ----
+
+
+def test_what_leaves_the_range_on_the_way_comes_back():
+    assert own(a**2 * b)(a=1e-170, b=1e300) == pytest.approx(1e-40, rel=1e-12)
+    assert own(a**2 / b)(a=1e170, b=1e300) == pytest.approx(1e40, rel=1e-12)
+    assert own(sp.exp(a) / (1 + sp.exp(a)))(a=1234.5) == 1
+    swept = own(a**2 * b)(a=[[1e-170], [0.7]], b=[1e300, 3e280])
+    np.testing.assert_allclose(swept, [[1e-40, 3e-60], [0.49e300, 1.47e280]], rtol=1e-12)
+
+
+def test_a_number_too_small_is_announced_and_never_zero():
+    with pytest.warns(UnderflowWarning, match="own.bound: a value is too small for the digits of a float"):
+        assert own(a**2)(a=1e-170) > 0
+    with pytest.warns(UnderflowWarning):
+        assert own(a**2).parts(a=1e-161)["all"] == pytest.approx(1e-322, rel=0.05)
+    assert own(a**2 + b)(a=1e-170, b=0.3) == 0.3
+    with pytest.warns(TermOverflowWarning):
+        assert own(a**2)(a=1e170) == np.inf
+
+
+def test_conditions_are_not_decided_by_underflow_or_overflow():
+    bound = own(c, a**2 * b**2 * c <= 1)
+    large = {"a": 1e-200, "b": 1e200, "c": 2.0}
+    assert not bound.holds(**large)
+    assert bound.holds(**{**large, "c": 0.9})
+    assert own(c, a**3 > b**3).holds(a=1e-120, b=1e-121, c=0.3)
+    assert own(c, a**3 > b**3).failed(a=1e120, b=1e121, c=0.3)
+
+
+def test_a_cap_that_is_met_up_to_rounding_is_met_whatever_its_size():
+    bound = own(c, a <= 1 / (4 * b))
+    for exponent in range(-306, 307, 4):
+        value = 7.3 * 10.0**exponent
+        assert bound.holds(a=1 / (4 * value), b=value, c=0.7)
+        assert not bound.holds(a=1.0001 / (4 * value), b=value, c=0.7)
+
+
+def test_beyond_what_is_looked_at_again_a_warning_says_so(monkeypatch):
+    monkeypatch.setattr(settling, "MOST", 3)
+    with pytest.warns(UnsettledWarning, match="own.bound: rounding may have spoilt the result at 2 points"):
+        own(a * b - c)(a=0.7, b=1.3, c=np.full(5, 0.7 * 1.3))
+
+
+# ---- the check itself ----
+
+
+@pytest.mark.parametrize(
+    ("bound", "point", "words"),
+    [
+        (own(a * b - c / 3), (0.7, 1.3, 0.7 * 1.3 * 3), "formula"),
+        (own(a**2 * b), (1e-170, 1e300, 0.9), "formula 0.0 for 1.0"),
+        (own(a**2 / b), (1e170, 1e300, 0.9), "formula inf for 1.0"),
+        (own(sp.exp(a) / (1 + sp.exp(a))), (1234.5, 0.3, 0.9), "formula nan for 1.0"),
+        (own(c, a**2 * b**2 * c <= 1), (1e-200, 1e200, 0.9), "conditions said to be False are True"),
+    ],
+)
+def test_plain_floating_point_would_be_found_out(bound, point, words, monkeypatch):
+    there = {q.name: np.array([point["abc".index(q.name)]]) for q in bound.quantities}
+    assert not flaws(bound, there, range(1))
+    monkeypatch.setattr(settling.Settling, "_in_doubt", lambda self, arrays, shape: np.zeros(0, dtype=int))
+    assert words in flaws(bound, there, range(1))[0]
+
+
+# ---- ordinary points ----
+
+
+@pytest.mark.parametrize("name", ["fedals.one_round", "fedinit.theorem_5", "decaying_k.per_second", "fedcog.theorem"])
+def test_ordinary_sweeps_are_cleared_without_looking_at_a_point(name, monkeypatch):
+    bound, point = BOUNDS[name], POINTS[name]
+    monkeypatch.setattr(settling, "Again", None)
+    swept = {**point, "smoothness": np.asarray(point["smoothness"]) * np.linspace(0.97, 1.03, 2_000)}
+    with quiet():
+        np.testing.assert_array_equal(bound(**swept), bound.compile()(**swept))
+
+
+def test_a_function_without_rules_is_evaluated_plainly():
+    assert own(sp.sin(a) + b)(a=0.7, b=0.3) == np.sin(0.7) + 0.3

@@ -1,0 +1,87 @@
+"""Powers (1+x)^y with a small x: as many digits as anywhere else, in every form the formula is evaluated in."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import mpmath
+import numpy as np
+import pytest
+import sympy as sp
+
+from bounds import Bound, BOUNDS, quantity, Source
+from bounds.domains import RELAXATION
+from bounds.numerics.stable import LogRatio, stable
+from bounds.points import POINTS
+from figures import explorer
+from figures.explorer.javascript import javascript
+
+WEIGHT = BOUNDS["fedinit.divergence_weight"]
+SMALL = (1e-300, 3e-17, 1.7e-9, 1e-6, 2.3e-3, 0.0931)
+POWERS = [
+    f"fedinit.{name}"
+    for name in ("stability_separation", "stability_before_t_0", "theorem_3", "theorem_3_printed", "divergence_weight")
+]
+
+
+def factor(relaxation: float, product: float) -> mpmath.mpf:
+    """(1+beta)^(1/(beta c L)) to sixty digits: far more than what 1 + beta needs to tell beta from 0."""
+    with mpmath.workdps(400):
+        beta = mpmath.mpf(relaxation)
+        return (1 + beta) ** (1 / (beta * mpmath.mpf(product)))
+
+
+@pytest.mark.parametrize("relaxation", SMALL)
+def test_the_weight_of_the_relaxation_keeps_its_digits(relaxation: float) -> None:
+    values = {"relaxation": relaxation, "step_size_scale": 0.37, "smoothness": 0.51}
+    exact = float(factor(relaxation, 0.37 * 0.51) / mpmath.sqrt(1 - 96 * mpmath.mpf(relaxation) ** 2))
+    assert WEIGHT(**values) == pytest.approx(exact, rel=1e-13)
+    assert WEIGHT.compile()(**values) == WEIGHT.formula(**values) == WEIGHT(**values)
+    assert float(WEIGHT.compile("torch")(**values)) == pytest.approx(exact, rel=1e-13)
+
+
+@pytest.mark.parametrize("name", POWERS)
+def test_every_bound_with_that_power_keeps_its_digits(name: str) -> None:
+    bound, point = BOUNDS[name], POINTS[name]
+    label = next(label for label, term in bound.spelled_terms.items() if term.has(sp.Symbol) and stable(term) != term)
+    product = point["step_size_scale"] * point["smoothness"]
+    seen = [bound.parts(**{**point, "relaxation": b}, outside=True)[label] for b in (1.3e-12, 0.0713)]
+    ratio = factor(1.3e-12, product) / factor(0.0713, product)
+    if name.endswith("weight"):
+        ratio *= mpmath.sqrt(1 - 96 * mpmath.mpf(0.0713) ** 2)
+    assert seen[0] / seen[1] == pytest.approx(float(ratio), rel=1e-12)
+
+
+def test_the_formula_without_relaxation_is_the_limit() -> None:
+    value = WEIGHT.formula(relaxation=[0.0, 1e-9], step_size_scale=0.37, smoothness=0.51)
+    np.testing.assert_allclose(value, np.exp(1 / (0.37 * 0.51)), rtol=1e-8)
+
+
+def test_the_printed_formula_is_as_it_was() -> None:
+    assert r"\left(\beta + 1\right)^{\frac{1}{\beta L c}}" in WEIGHT.latex()
+
+
+s = quantity("s", "s", "a share", domain=RELAXATION)
+y = quantity("y", "y", "an exponent")
+
+
+def test_any_growing_power_is_written_with_the_logarithm_of_one_plus() -> None:
+    assert stable((1 + s) ** y) == sp.exp(s * y * LogRatio(s))
+    assert stable((1 + s * y) ** (2 * y)) == sp.exp(2 * s * y**2 * LogRatio(s * y))
+    assert stable((1 + s) ** 3 * sp.sqrt(1 + s) * (2 + s) ** y) == (1 + s) ** 3 * sp.sqrt(1 + s) * (2 + s) ** y
+    own = Bound(name="own.growth", target=WEIGHT.target, terms={"all": (1 + s) ** y}, source=Source("own", "line 1"))
+    with mpmath.workdps(60):
+        exact = (1 + mpmath.mpf(1.3e-13)) ** mpmath.mpf(2.7e12)
+    assert own(s=1.3e-13, y=2.7e12) == pytest.approx(float(exact), rel=1e-14)
+    assert own(s=-0.37, y=2.9) == pytest.approx(0.63**2.9, rel=1e-14)
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node to run the page's code")
+def test_the_explorers_code_keeps_the_digits_too() -> None:
+    code = (Path(explorer.__file__).parent / "web/evaluate.js").read_text(encoding="utf-8")
+    points = [{"relaxation": b, "step_size_scale": 0.37, "smoothness": 0.51} for b in (0.0, *SMALL)]
+    formula = javascript(sp.Add(*WEIGHT.spelled_terms.values()))
+    run = f"{code}\nconsole.log(JSON.stringify({json.dumps(points)}.map((v) => {formula})))"
+    shown = json.loads(subprocess.run(["node", "-e", run], capture_output=True, text=True, check=True).stdout)
+    np.testing.assert_allclose(shown, [WEIGHT.formula(**v) for v in points], rtol=1e-14)

@@ -1,0 +1,127 @@
+"""How far long work is: a bar on a terminal, plain lines on a pipe, nothing where nobody listens."""
+
+import os
+import pty
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from empirics import progress as said
+from empirics.progress import lasting, progress
+
+
+@pytest.fixture
+def soon(monkeypatch):
+    """Lines at once; a test waits for them, not for a clock."""
+    monkeypatch.delenv(said.SILENCE, raising=False)
+    monkeypatch.setattr(said, "FIRST", 0.0)
+    monkeypatch.setattr(said, "EVERY", 0.01)
+
+
+class Heard:
+    """A standard error that tells when a line with certain words has come."""
+
+    def __init__(self, wanted):
+        self.wanted, self.lines, self.came = wanted, [], threading.Event()
+
+    def isatty(self):
+        return False
+
+    def write(self, text):
+        self.lines.append(text)
+        if self.wanted in text:
+            self.came.set()
+
+    def flush(self):
+        pass
+
+
+def test_on_a_pipe_long_work_says_what_it_is_without_being_asked(soon, monkeypatch):
+    heard = Heard("7 of 16")
+    monkeypatch.setattr(sys, "stderr", heard)
+    with progress("worst cases of fedcog.theorem") as bar:
+        bar.start(16)
+        bar.doing("rounds=3")
+        for _ in range(7):
+            bar.step()
+        assert heard.came.wait(30)  # no step is made meanwhile: the line comes all the same
+    line = next(text for text in heard.lines if "7 of 16" in text)
+    assert line.startswith("fedbounds: worst cases of fedcog.theorem: 7 of 16 done, about ")
+    assert line.endswith(" left, rounds=3")
+
+
+def test_work_that_is_over_soon_says_nothing(monkeypatch, capsys):
+    monkeypatch.delenv(said.SILENCE, raising=False)
+    monkeypatch.setattr(said, "FIRST", 1000.0)
+    with progress("short work") as bar:
+        bar.start(3)
+        bar.step()
+    assert capsys.readouterr() == ("", "")
+
+
+def test_the_first_line_comes_within_two_seconds():
+    assert said.FIRST < 2
+
+
+def test_progress_ends_where_the_work_fails(soon, monkeypatch):
+    heard = Heard("doomed")
+    monkeypatch.setattr(sys, "stderr", heard)
+    before = threading.active_count()
+
+    def stopped():
+        with progress("doomed"):
+            assert heard.came.wait(30)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped()
+    assert threading.active_count() == before
+
+
+def test_a_listener_who_has_gone_is_no_error(soon, monkeypatch):
+    class Gone(Heard):
+        def write(self, text):
+            self.came.set()
+            raise BrokenPipeError
+
+    gone = Gone("")
+    monkeypatch.setattr(sys, "stderr", gone)
+    with progress("unheard"):
+        assert gone.came.wait(30)
+
+
+def test_a_closed_standard_error_hears_nothing(soon, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    with progress() as bar:
+        bar.start(2)
+        bar.step()
+
+
+def test_it_can_be_silenced(soon, monkeypatch, capsys):
+    monkeypatch.setenv(said.SILENCE, "none")
+    with progress("unwanted") as bar:
+        assert isinstance(bar, said.Silent)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("kind", "drawn"), [("xterm", True), ("dumb", False)])
+def test_a_terminal_gets_a_bar_and_one_that_cannot_move_its_cursor_lines(kind, drawn):
+    code = (
+        "import time\nfrom empirics import progress as p\np.FIRST = 0.0\n"
+        "with p.progress('drawn') as bar:\n    bar.start(5)\n    print(type(bar).__name__)\n"
+    )
+    above, below = pty.openpty()
+    env = {k: v for k, v in os.environ.items() if k != said.SILENCE} | {"TERM": kind}
+    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=below, text=True, env=env)
+    os.close(below)
+    os.close(above)
+    assert done.stdout == ("_Bar\n" if drawn else "_Lines\n")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0.04, "0.04 s"), (37.4, "37 s"), (150.0, "2.5 min"), (7300.0, "2 h"), (3e9, "3.5e+04 d")]
+)
+def test_times_in_words(seconds, words):
+    assert lasting(seconds) == words

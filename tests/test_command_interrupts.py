@@ -1,0 +1,115 @@
+"""Ctrl-C at any time: one line, status 130, and nobody is waited for."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SAID = "fedbounds: interrupted\n"
+
+
+def ended(code, *words):
+    """A fresh process group that runs this code; what it said and how it ended."""
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code), *words],
+        capture_output=True, text=True, check=False, cwd=ROOT, timeout=100, start_new_session=True,
+    )  # fmt: skip
+    return done.returncode, done.stdout, done.stderr
+
+
+AT_IMPORT = """
+    import signal, sys
+
+    class Finder:
+        def find_spec(self, name, path, target=None):
+            if name == "{}":
+                sys.meta_path.remove(self)
+                signal.raise_signal(signal.SIGINT)
+
+    sys.meta_path.insert(0, Finder())
+    import fedbounds
+    sys.exit(fedbounds.main())
+"""
+
+
+@pytest.mark.parametrize("module", ["bounds", "bounds.errors", "numpy", "sympy", "mpmath.libmp"])
+def test_while_the_libraries_load(module):
+    assert ended(AT_IMPORT.format(module), "show", "fedals.one_round") == (130, "", SAID)
+
+
+def test_while_torch_loads():
+    words = ["train", "--problem", "softmax(iris)", "--clients", "4"]
+    assert ended(AT_IMPORT.format("torch.nn"), *words) == (130, "", SAID)
+
+
+def test_while_an_object_is_disposed_of():
+    code = """
+        import signal, sys, time, fedbounds
+
+        class Last:
+            def __del__(self):
+                signal.raise_signal(signal.SIGINT)
+
+        def verb(args):
+            Last()
+            time.sleep(60)
+
+        fedbounds.VERBS["list"] = verb
+        sys.exit(fedbounds.main())
+    """
+    assert ended(code, "list") == (130, "", SAID)
+
+
+def test_a_second_one_while_threads_end_is_silent():
+    code = """
+        import os, signal, sys, threading, time, fedbounds
+
+        def slow():
+            time.sleep(2)
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(60)
+
+        def verb(args):
+            threading.Thread(target=slow).start()
+            raise KeyboardInterrupt
+
+        fedbounds.VERBS["list"] = verb
+        sys.exit(fedbounds.main())
+    """
+    assert ended(code, "list") == (-signal.SIGINT, "", SAID)
+
+
+def test_nobody_waits_for_what_forked_workers_were_at():
+    code = """
+        import sys, time
+        from bounds.showing.process import guarded
+        from paper_checks.forking import spread
+
+        def run():
+            for _ in spread(lambda item: time.sleep(item), [0.1, 600, 600, 600], workers=2):
+                raise KeyboardInterrupt
+
+        sys.exit(guarded(run, alone=True))
+    """
+    assert ended(code) == (130, "", SAID)
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="no process groups here")
+def test_forked_workers_leave_the_words_to_the_first_process():
+    code = """
+        import os, signal, sys, threading, time
+        from bounds.showing.process import guarded
+        from paper_checks.forking import spread
+
+        def run():
+            threading.Timer(3, os.killpg, (0, signal.SIGINT)).start()
+            return sum(result for _, result in spread(time.sleep, [600, 600, 600], workers=2))
+
+        sys.exit(guarded(run, alone=True))
+    """
+    assert ended(code) == (130, "", SAID)
