@@ -37,11 +37,11 @@ def check(arguments: Sequence[str]) -> int:
         return AS_AUDITED
     if args.paper is not None and args.paper not in PAPERS:
         raise unknown("paper", args.paper, list(PAPERS))
+    folder = _folder(args)
     if args.mutate:
         from .mutation.command import mutate
 
         return mutate(args)
-    folder = _folder(args)
     heard: list[Verdict] = []
     with progress("checking the claims") as bar:
         claims = chosen(args.names, args.paper or "", args.deep, args.workers)

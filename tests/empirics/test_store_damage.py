@@ -80,7 +80,7 @@ def test_every_flipped_bit_of_a_card_is_found(store):
         card.write_bytes(content)
         flipped(card, place)
         harmless += store.has(CELL)
-    assert len(content) // 7 > 100
+    assert len(content) // 7 >= 100
     assert harmless < 20, "only white space between the words may change"
 
 
