@@ -13,7 +13,6 @@ import fedbounds
 from bounds.catalog import BOUNDS, get
 from bounds.core import Condition
 from bounds.vocabulary import smoothness as L
-from paper_checks.checkers.instances import WITNESSES
 from paper_checks.falsifier import CannotServeError, defined, falsify, load_witness, replay, scan, WitnessError
 from paper_checks.falsifier.box import Box, Parameter
 from paper_checks.falsifier.core import Evaluation, score
