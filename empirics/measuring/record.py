@@ -19,7 +19,7 @@ from ..problem import FederatedProblem
 from ..setting import Setting
 from ..state import State
 from ..train import rounds
-from .core import Measurement, Reading, Readings, Snapshot
+from .core import Measurement, Reading, Readings, refuse_untested, Snapshot
 from .table import Row
 
 SHARE = 0.05
@@ -121,6 +121,7 @@ class Run:
             )
         if self.every is not None and self.every < 1:
             raise EmpiricsError(f"every must be >= 1; got {self.every}")
+        refuse_untested(self.problem, self.measurements)
 
     def rows(self) -> list[Row]:
         """All rows of the whole run."""
