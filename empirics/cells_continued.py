@@ -102,7 +102,7 @@ def own_models_accuracy(s: Snapshot) -> Readings:
     return per_client(evaluation.own(s.problem.model, rows, s.active, s.problem.own_tests).right, s.active)
 
 
-OWN = Measurement("local_accuracy_own", words.local_accuracy_own, own_models_accuracy, sampled, local=True)
+OWN = Measurement("local_accuracy_own", words.local_accuracy_own, own_models_accuracy, sampled, local=True, tests="own")
 
 
 def _measurement(name: str) -> Measurement:

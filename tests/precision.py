@@ -19,7 +19,7 @@ from bounds.operators import bind, varies
 mp = mpmath.mp
 DIGITS, MEMBERS = 1000, 3
 ENOUGH = 1e-9
-EQUAL = 1e-11
+EQUAL = 2e-11
 """Sides of a condition nearer than this, relatively, are equal up to rounding: either answer is right."""
 MOST = mpmath.mpf(float(np.finfo(float).max))
 REGIMES = {"tiny": (-150, -50), "huge": (50, 150), "wide": (-150, 150), "mild": (-6, 6), "border": (-1, 1)}

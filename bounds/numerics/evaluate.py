@@ -68,8 +68,9 @@ class Evaluator:
         if alike.applies(self.bound, values):
             return self.special.parts(self.for_special(values), outside)
         arrays, shape = self.prepare(values)
-        settled = self._terms.values(arrays, shape, masked=not outside)
-        outs = settled.arrays
+        speaks = None if outside else self._whole.met(arrays, shape).speaks
+        settled = self._terms.values(arrays, shape, wanted=speaks)
+        outs = settled.arrays if speaks is None else [np.where(speaks, out, np.nan) for out in settled.arrays]
         if guilty := [repr(name) for name, out in zip(self.bound.terms, outs, strict=True) if np.isinf(out).any()]:
             warnings.warn(f"{self.bound.name}: infinite in {', '.join(guilty)}", TermOverflowWarning, stacklevel=3)
         self._warn_of(settled)
@@ -79,7 +80,7 @@ class Evaluator:
         if alike.applies(self.bound, values):
             return self.special.holds(self.for_special(values))
         arrays, shape = self.prepare(values)
-        settled = self._conditions.met(arrays, shape)
+        settled = self._whole.met(arrays, shape)
         self._warn_of(settled)
         return self._finish(settled.speaks)
 
@@ -88,7 +89,7 @@ class Evaluator:
             words = {c.words for c in self.special.failed(self.for_special(values))}
             return tuple(c for c in self.bound.numeric_conditions if c.words in words)
         arrays, shape = self.prepare(values)
-        met = self._conditions.met(arrays, shape).arrays
+        met = self._whole.met(arrays, shape).arrays
         return tuple(c for c, where in zip(self.bound.numeric_conditions, met, strict=True) if not where.all())
 
     def compiled(self, backend: str) -> Callable[..., Any]:
@@ -147,17 +148,13 @@ class Evaluator:
 
     @cached_property
     def _whole(self) -> Settling:
-        """One code for call, formula and compiled function: they agree to the last bit wherever plain floating point is
-        known to be right, and where it is not the call and the formula look again."""
+        """One code for call, formula, conditions and compiled function: they agree to the last bit wherever plain
+        floating point is known to be right, and where it is not all but the compiled function look again."""
         return self._settling((self._total,), self.bound.relations)
 
     @cached_property
     def _terms(self) -> Settling:
-        return self._settling(tuple(self.bound.spelled_terms.values()), self.bound.relations)
-
-    @cached_property
-    def _conditions(self) -> Settling:
-        return self._settling((), self.bound.relations)
+        return self._settling(tuple(self.bound.spelled_terms.values()), ())
 
     @property
     def _total(self) -> sp.Expr:
@@ -267,7 +264,7 @@ class Evaluator:
             said = f"{self.bound.name} has no real value in {guilty}, though its conditions hold there"
             warnings.warn(said, UndefinedValueWarning, stacklevel=4)
         elif silent.all():
-            met = self._conditions.met(arrays, shape).arrays
+            met = self._whole.met(arrays, shape).arrays
             failed = [c.words for c, where in zip(self.bound.numeric_conditions, met, strict=True) if not where.all()]
             warnings.warn(
                 f"{self.bound.name} is silent here: needs {'; '.join(failed)}", OutsideConditionsWarning, stacklevel=4
@@ -284,7 +281,7 @@ class Evaluator:
 
     def _terms_that_are(self, so: Callable[[np.ndarray], np.ndarray], arrays: Arrays, shape: tuple[int, ...]) -> str:
         """The terms that are ``so`` somewhere; all of them when only their sum is."""
-        terms = zip(self.bound.terms, self._terms.values(arrays, shape, masked=False).arrays, strict=True)
+        terms = zip(self.bound.terms, self._terms.values(arrays, shape).arrays, strict=True)
         return ", ".join(repr(n) for n in [name for name, term in terms if so(term).any()] or list(self.bound.terms))
 
 

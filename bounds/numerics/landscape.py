@@ -133,7 +133,7 @@ class Landscape:
     def met(self, owner: Array, x: Array) -> list[Array]:
         """For each numeric condition, whether it holds."""
         arrays, shape = self._arrays(owner, x)
-        return [np.asarray(m).reshape(len(x)) for m in self.evaluator._conditions.plain.met(arrays, shape)]
+        return [np.asarray(m).reshape(len(x)) for m in self.evaluator._whole.plain.met(arrays, shape)]
 
     def _arrays(self, owner: Array, x: Array) -> tuple[dict[str, Array], tuple[int, ...]]:
         arrays = {n: a if a.shape[0] == 1 else a[owner] for n, a in self.numbers.items()}

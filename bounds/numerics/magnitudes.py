@@ -28,6 +28,9 @@ LOSS = 2.0**22
 SIDE_LOSS = 2.0**15
 """The same for a side of a condition: two sides that are nearer than 4e-12 to one another are left to rounding."""
 
+KEPT = 1_000
+"""Certificates that are kept, for points that are asked for one by one."""
+
 Step = Callable[..., Size]
 
 
@@ -50,16 +53,27 @@ class Magnitudes:
         self.slots: dict[sp.Basic, int] = {}
         self.guards: list[sp.Basic] = []
         self.needed: set[int] = set()
+        self.cleared: set[tuple[int, tuple[Size, ...]]] = set()
         self.width = 1
         self.values = [self._slot(stable(write_out_means(e))) for e in values]
         self.sides = [self._slot(stable(write_out_means(e))) for e in sides_of(tuple(relations))]
 
     def doubts(self, arrays: Mapping[str, np.ndarray], width: int) -> tuple[int, ...] | None:
         """The numbers of the guards that every point has to pass; None where nothing can be said."""
-        self.needed, self.width = set(), width
+        self.width = width
+        found = [sizes.of(arrays[name], whole) for name, (_, whole) in self.leaves.items()]
+        wider = tuple(map(sizes.to_powers_of_two, found))
+        if (width, wider) in self.cleared:
+            return ()
+        doubts = self._run(found)
+        if doubts == () == self._run(wider):
+            self.cleared = {(width, wider)} if len(self.cleared) >= KEPT else self.cleared | {(width, wider)}
+        return doubts
+
+    def _run(self, leaves: Sequence[Size]) -> tuple[int, ...] | None:
+        self.needed = set()
         found = dict(self.constants)
-        for name, (slot, whole) in self.leaves.items():
-            found[slot] = sizes.of(arrays[name], whole)
+        found.update((slot, size) for (slot, _), size in zip(self.leaves.values(), leaves, strict=True))
         try:
             for slot, step, args in self.tape:
                 found[slot] = step(*[found[i] for i in args])

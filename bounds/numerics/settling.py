@@ -23,8 +23,8 @@ from .magnitudes import Magnitudes, Unknown
 CLOSE = 1e-10
 """A value is as good as its formula when an enclosure shows it to be this near, relatively."""
 
-SAME = 2e-12
-"""Sides of a condition that are known this well and overlap are equal up to rounding: floats decide."""
+SAME = 1e-11
+"""Sides of a condition that are as near as this, relatively, are equal up to rounding: floats decide."""
 
 ROWS = 4096
 """Points enclosed at once."""
@@ -60,11 +60,14 @@ class Settling:
         self.names, self.axis, self.keeps_axis = names, axis, keeps_axis
         self.expressions, self.relations = values, relations
 
-    def values(self, arrays: Arrays, shape: tuple[int, ...], masked: bool = True) -> Settled:
-        """The values, NaN where a relation fails unless ``masked`` is off."""
+    def values(
+        self, arrays: Arrays, shape: tuple[int, ...], masked: bool = True, wanted: np.ndarray | None = None
+    ) -> Settled:
+        """The values, NaN where a relation fails unless ``masked`` is off. No second look where not ``wanted``."""
         speaks = np.ones(self.plain.shape(shape), dtype=bool)
         found = self.plain.values(arrays, shape, masked, speaks)
         points = self._in_doubt(arrays, shape)
+        points = points if wanted is None else points[wanted.reshape(-1)[points]]
         if not points.size:
             return Settled(found, speaks)
         rows, width = self._rows(arrays, shape, points), shape[-1] if self.axis else 1
@@ -216,9 +219,14 @@ class Again:
             sides, partial = self._enclosed(sides_of((relation,)), part)
             yes, no = (np.broadcast_to(s.all(axis=-1) if i == 0 else s.any(axis=-1), part.shape)
                        for i, s in enumerate(decide(relation, iter(sides))))  # fmt: skip
-            known = ~partial & (yes | no)
+            # Sides that are equal up to rounding stay with floating point, so that every question gets one answer.
+            level = reduce(
+                np.logical_or, [_is_level(*pair).any(axis=-1) for pair in zip(sides[::2], sides[1::2], strict=True)]
+            )
+            tight = reduce(np.logical_and, [_is_tight(side).all(axis=-1) for side in sides])
+            known = ~partial & (yes | no) & ~level
             holds[part] = np.where(known, yes, plain[part])
-            known |= ~partial & reduce(np.logical_and, [_is_tight(side).all(axis=-1) for side in sides])
+            known |= ~partial & tight & level
             for point in part[~known].tolist():
                 found = self._exact(self.settling.side_digits[number], point)
                 if found is not None:
@@ -253,6 +261,12 @@ def _is_tight(box: iv.Interval) -> np.ndarray:
     with np.errstate(all="ignore"):
         wide = box.hi - box.lo
         return np.isfinite(wide) & (wide <= SAME * np.maximum(np.abs(box.lo), np.abs(box.hi)))
+
+
+def _is_level(a: iv.Interval, b: iv.Interval) -> np.ndarray:
+    with np.errstate(all="ignore"):
+        apart = np.maximum(np.maximum(a.lo - b.hi, b.lo - a.hi), 0.0)
+        return apart <= SAME * np.maximum(np.abs(a.hi), np.abs(b.hi))
 
 
 __all__ = ["Settled", "Settling"]

@@ -7,7 +7,7 @@ was given, or raises ``Doubt`` where floats may be left on the way or too many d
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import exp2, inf, log, log1p, log2, prod
+from math import ceil, exp2, floor, inf, log, log1p, log2, prod
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +45,8 @@ class Doubt(Exception):
 
 def of(array: np.ndarray, whole: bool) -> Size:
     """The size of all numbers of an array."""
+    if array.size == 1 and (number := abs(array.item())):
+        return Size(log2(number), log2(number), 1 if array.item() > 0 else -1, False, 0.0, whole)
     least, most = float(array.min()), float(array.max())
     if least <= 0 <= most:
         magnitudes = np.abs(array[array != 0])
@@ -54,6 +56,11 @@ def of(array: np.ndarray, whole: bool) -> Size:
         return Size(log2(low), log2(high), _sign(least, most), bool(magnitudes.size < array.size), 0.0, whole)
     low, high = sorted((abs(least), abs(most)))
     return Size(log2(low), log2(high), _sign(least, most), False, 0.0, whole)
+
+
+def to_powers_of_two(size: Size) -> Size:
+    """A size that holds whatever the numbers between the powers of two around it are."""
+    return size if size.high == -inf else size._replace(low=float(floor(size.low)), high=float(ceil(size.high)))
 
 
 def _sign(least: float, most: float) -> int:

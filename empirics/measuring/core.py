@@ -161,6 +161,15 @@ def need_test(problem: FederatedProblem) -> evaluation.Samples:
     return problem.tests
 
 
+def refuse_untested(problem: FederatedProblem, measurements: Iterable[Measurement]) -> None:
+    """Refuse measurements for which this problem holds no test samples, before anything is trained."""
+    for m in measurements:
+        if m.tests == "own" and problem.own_tests is None:
+            raise EmpiricsError(f"{m.name} needs test samples of every client; {problem} has none")
+        if m.tests == "any" or (m.tests == "risk" and problem.population is None):
+            need_test(problem)
+
+
 # ---- how honest a number is ----
 
 Grade = Callable[[FederatedProblem, Algorithm, Setting], Honesty]
@@ -199,7 +208,8 @@ class Measurement:
     ``cost`` counts forward passes over the training samples. ``local``: it speaks of the round that has ended.
     ``path`` and ``last``: it needs the local steps, every client's last model. ``over`` folds readings into one: their
     ``"sum"`` or ``"mean"`` over the rounds so far, or the mean over all ``"earlier"`` states, the start among them and
-    the present one not. Such a measurement is read after every round.
+    the present one not. Such a measurement is read after every round. ``tests``: it needs test samples, ``"any"``,
+    every client's ``"own"``, or some where there is no population (``"risk"``).
     """
 
     name: str
@@ -211,6 +221,7 @@ class Measurement:
     path: bool = False
     last: bool = False
     over: str = ""
+    tests: str = ""
 
     def __str__(self) -> str:
         return self.name

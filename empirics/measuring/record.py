@@ -21,7 +21,7 @@ from ..setting import Setting
 from ..sizes import NUMBER, refuse_beyond_memory
 from ..state import State
 from ..train import rounds
-from .core import Measurement, Reading, Readings, Snapshot
+from .core import Measurement, Reading, Readings, refuse_untested, Snapshot
 from .table import Row
 
 SHARE = 0.05
@@ -123,6 +123,7 @@ class Run:
             )
         if self.every is not None:
             check_options({"every": self.every})
+        refuse_untested(self.problem, self.measurements)
         self._refuse_batches()
 
     def _refuse_batches(self) -> None:

@@ -70,7 +70,9 @@ class Kept:
         if hashlib.sha256(content).hexdigest() != self.card["sha256"]:
             raise self._damaged("its checksum differs")
         try:
-            found: dict[str, list[Any]] = pq.read_table(pa.BufferReader(content)).to_pydict()
+            # Threads would cost more than such a table, and a process that is cut short (| head) may trip over them.
+            table = pq.read_table(pa.BufferReader(content), use_threads=False, pre_buffer=False)
+            found: dict[str, list[Any]] = table.to_pydict()
         except (pa.ArrowException, OSError, ValueError) as error:
             raise self._damaged(f"no table: {' '.join(str(error).split())}") from None
         rows = _length(found)

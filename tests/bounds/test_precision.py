@@ -102,6 +102,21 @@ def test_conditions_are_not_decided_by_underflow_or_overflow():
     assert own(c, a**3 > b**3).failed(a=1e120, b=1e121, c=0.3)
 
 
+def test_every_question_gets_one_answer_where_a_condition_is_met_up_to_rounding():
+    bound = BOUNDS["fedcog.mean_gradient_drift"]
+    v = {"dissimilarity_factor": 1.1, "dissimilarity_offset": 3.0, "grad_norm_sq": 7.9, "gradient_variance": 1.8}
+    steps, scale = 822.0, 0.0029211674384721237
+    cap = 1 / np.sqrt(2 * steps * (steps - 1)) / scale
+    sizes = cap * (1 + np.arange(-40, 41) * 2.0**-52)
+    with quiet():
+        there = {**v, "local_steps": steps, "smoothness": scale, "step_size": sizes}
+        holds = bound.holds(**there)
+        np.testing.assert_array_equal(np.isnan(bound(**there)), ~holds)
+        np.testing.assert_array_equal([bound.holds(**{**there, "step_size": s}) for s in sizes], holds)
+        assert holds[0]
+        assert not holds[-1]
+
+
 def test_a_cap_that_is_met_up_to_rounding_is_met_whatever_its_size():
     bound = own(c, a <= 1 / (4 * b))
     for exponent in range(-306, 307, 4):

@@ -11,7 +11,7 @@ from empirics.algorithm import fedavg
 from empirics.datasets import digits
 from empirics.errors import EmpiricsError
 from empirics.fresh import Fresh
-from empirics.measuring import Honesty, measurement
+from empirics.measuring import Honesty, measurement, MEASUREMENTS, Run
 from empirics.partitions import Iid
 from empirics.problem import FederatedProblem
 from empirics.problems import PoolProblem, Ridge
@@ -159,3 +159,23 @@ def test_what_cannot_be_measured_says_why():
         rows_of(ridge(), ["test_loss"])
     with pytest.raises(EmpiricsError, match="needs test samples of every client"):
         rows_of(ridge(population=True), ["local_accuracy_own"])
+
+
+@pytest.mark.parametrize("name", MEASUREMENTS)
+def test_without_test_samples_it_is_refused_before_training_or_measured_to_the_end(name):
+    def run(problem):
+        return Run(problem, fedavg, SETTING, 3, [measurement(name)], every=1)
+
+    try:
+        made = run(ridge())
+        said = "no need of test samples"
+    except EmpiricsError as error:
+        made, said = run(ridge(tests=True)), str(error)
+    assert "test samples" in said
+    assert len(made.rows()) > 2
+
+
+@pytest.mark.parametrize("name", ["test_loss", "participation_gap", "local_gap", "local_accuracy_own"])
+def test_what_needs_test_samples_needs_them_before_the_first_round(name):
+    with pytest.raises(EmpiricsError, match="test samples"):
+        Run(ridge(), fedavg, SETTING, 3, [measurement("train_loss"), measurement(name)])

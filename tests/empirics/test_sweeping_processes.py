@@ -1,5 +1,6 @@
 """The processes of a sweep: who can reach them, what they import, what they say when they die or are stopped."""
 
+import contextlib
 import http.client
 import json
 import os
@@ -124,6 +125,14 @@ def wait_for(seen, process):
     assert process.poll() is None, process.communicate()
 
 
+def worker_processes(driver):
+    found = 0
+    for process in psutil.Process(driver).children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):  # gone since it was listed
+            found += "--multiprocessing-fork" in process.cmdline()
+    return found
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("moment", ["starting", "computing"])
 def test_ctrl_c_is_one_line_whatever_the_processes_are_doing(tmp_path, moment):
@@ -132,8 +141,7 @@ def test_ctrl_c_is_one_line_whatever_the_processes_are_doing(tmp_path, moment):
     process = sweeping(squares(tmp_path, 60.0, trace), tmp_path / "store", "--workers", "2")
 
     def begun():
-        workers = [p for p in psutil.Process(process.pid).children(True) if "--multiprocessing-fork" in p.cmdline()]
-        return len(workers) == 2 if moment == "starting" else any(trace.iterdir())
+        return worker_processes(process.pid) == 2 if moment == "starting" else any(trace.iterdir())
 
     wait_for(begun, process)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the driver and every worker
