@@ -49,8 +49,8 @@ def inside(bound: Bound, point: Point) -> bool:
 
 def _count(bound: Bound, point: Point) -> Point:
     """How many clients the lists over them tell of."""
-    lengths = {np.shape(point[q.name])[-1] for q in bound.quantities if q.card.per_client and np.ndim(point[q.name])}
-    return {"clients": length for length in lengths}
+    lengths = [np.shape(point[q.name])[-1] for q in bound.quantities if q.card.per_client and np.ndim(point[q.name])]
+    return {"clients": lengths[0]} if lengths else {}
 
 
 def around(bound: Bound, point: Point, count: int, spread: float, rng: np.random.Generator) -> list[Point]:

@@ -239,7 +239,8 @@ def test_a_value_outside_the_domain_is_refused_by_name(bound, point):
 def test_a_quantity_cannot_exceed_the_one_it_is_at_most(bound, point):
     for q in bound.quantities:
         limit = q.card.at_most
-        known = {"clients": len(v) for v in point.values() if isinstance(v, list) and bound.axis == "clients"} | point
+        lists = [len(v) for v in point.values() if isinstance(v, list) and bound.axis == "clients"]
+        known = {**({"clients": lists[0]} if lists else {}), **point}
         if limit is None or limit.name not in known or is_tied(bound, q):
             continue
         too_large = np.max(known[limit.name]) * 3
