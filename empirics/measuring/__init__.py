@@ -36,7 +36,7 @@ DEFAULT = ("train_loss", "train_accuracy", "test_loss", "test_accuracy")
 
 def measurement(text: str) -> Measurement:
     """The measurement written as ``text``."""
-    built: Measurement = parse(text, MEASUREMENTS, "measurement")
+    built: Measurement = parse(text, MEASUREMENTS, "measurement", declared=True)
     return built
 
 
