@@ -14,7 +14,7 @@ test: $(READY)  ## every test but the slow ones, one worker per core
 docs: $(READY)  ## the documentation site, docs/_build/html; any warning is an error
 	$(VENV)/bin/sphinx-build -W --keep-going -q -b html -d docs/_build/read docs docs/_build/html
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml constraints.txt requirements.lock .ci/install
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	.ci/install $(VENV)/bin/python -e .
 	touch $@

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:  # they load torch, which --help does without
 FINE, FINDING = 0, 1
 DEFAULT = ("train_loss", "train_accuracy", "test_loss", "test_accuracy")
 """What is measured unless told."""
+LOCAL_STEPS = 5
 
 PROBLEM = """a problem is a model of a data set: softmax(digits, regularisation=0.01), logistic(a9a), ridge(school),
 fedcog_cnn(fashion_mnist, channels=1, side=28); algorithms, partitions and measurements are calls too:
@@ -48,7 +50,7 @@ def _training(parser: Parser) -> None:
     add("--compare", nargs="+", default=[], metavar="CALL", help="further methods on the same seeds")
     add("--cohort", type=whole_word, metavar="N", help="clients per round (all)")
     add("--rounds", type=whole_word, default=20, metavar="N", help="communication rounds (20)")
-    add("--local-steps", type=whole_word, default=5, metavar="N", help="local steps per round (5)")
+    add("--local-steps", type=whole_word, metavar="N", help=f"local steps per round ({LOCAL_STEPS})")
     add("--local-epochs", type=whole_word, metavar="N", help="passes over the own samples instead of steps")
     add("--step-size", type=real_word, default=0.05, metavar="X", help="step size of local SGD (0.05)")
     add("--step-size-decay", type=real_word, default=1.0, metavar="X", help="factor per round (1)")
@@ -71,12 +73,16 @@ def train(arguments: Sequence[str]) -> int:
     if args is None:
         return FINE
     _check_output(args.output)
+    if args.local_steps is not None and args.local_epochs is not None:
+        raise EmpiricsError("a round has --local-steps or --local-epochs; got both")
     from .algorithms import algorithm
     from .measuring import measurement, Run
     from .tasks import task
 
     methods = [algorithm(text) for text in (args.algorithm, *args.compare)]
     watched = None if args.measure is None else [measurement(text) for text in args.measure]
+    _refuse_twice(method.name for method in methods)
+    _refuse_twice(seen.name for seen in watched or ())
     rows: list[Row] = []
     ends: dict[str, list[dict[str, float] | None]] = {}
     try:
@@ -99,6 +105,13 @@ def train(arguments: Sequence[str]) -> int:
     _summary(ends)
     _keep(rows, args.output)
     return FINE
+
+
+def _refuse_twice(names: Iterable[str]) -> None:
+    """The same method twice would count as further seeds, the same measurement as further clients."""
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise EmpiricsError(f"{name} is given twice")
 
 
 def _refuse_long(run: Run, runs: int) -> None:
@@ -218,7 +231,7 @@ def _setting(args: argparse.Namespace, problem: FederatedProblem) -> Setting:
     same = ("rounds", "batch", "step_size", "step_size_decay", "momentum", "weight_decay", "clip", "sampling")
     return Setting(
         cohort=problem.clients if args.cohort is None else args.cohort,
-        local_steps=args.local_steps,
+        local_steps=LOCAL_STEPS if args.local_steps is None else args.local_steps,
         local_epochs=args.local_epochs,
         client_weight=args.client_weight,
         **{name: getattr(args, name) for name in same},

@@ -103,7 +103,7 @@ def dataset(text: str) -> Dataset:
     """The set written as ``text``: a name, or a call with the options of its loader."""
     from .algorithms.calls import parse  # brings torch, which the arrays do without
 
-    loaded: Dataset = parse(text, DATASETS, "data set")
+    loaded: Dataset = parse(text, DATASETS, "data set", declared=True)
     return loaded
 
 

@@ -24,6 +24,13 @@ MOMENTUM = Domain(">= 0 and < 1", low=0, high=1, open_high=True)
 DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 """How a number is written: Python also takes ``1_000`` and digits of other scripts."""
 
+KINDS: Mapping[str, tuple[type, str]] = {
+    "int": (Integral, "a whole number"),
+    "float": (Real, "a number"),
+    "bool": (bool, "True or False"),
+}
+"""What a value must be where an option is declared so."""
+
 OPTIONS: Mapping[str, Domain] = {
     **dict.fromkeys(("clients", "cohort", "rounds", "local_steps", "local_epochs", "batch", "seeds", "every"), COUNT),
     **dict.fromkeys(("samples", "instances", "dim", "workers", "probe", "points", "laps"), COUNT),
@@ -83,6 +90,13 @@ def shown(value: Any) -> str:
         return f"{value:g}"
     words = str(value) if isinstance(value, np.integer) else repr(value)
     return words if len(words) <= 80 else f"{words[:70]} ..."
+
+
+def check_kind(name: str, declared: str, value: Any) -> None:
+    """Refuse a value that is not of the kind its option declares, if that is a kind of number."""
+    kind, words = KINDS.get(declared, (object, ""))
+    if not isinstance(value, kind) or (isinstance(value, bool) and declared in ("int", "float")):
+        raise EmpiricsError(f"{name} must be {words}; got {shown(value)}")
 
 
 # ---- the command line ----

@@ -299,7 +299,9 @@ class FederatedProblem:
             return None
         exact = replace(self, model=self._exact)
         at_optimum = float(self.weights @ (exact.client_gradients(self.minimiser) ** 2).sum(-1))
-        return 2 * at_optimum, 2 * float(self.weights @ self.client_smoothness**2) / self.strong_convexity**2
+        square = self.strong_convexity * self.strong_convexity
+        factor = 2 * float(self.weights @ self.client_smoothness**2) / square if square else math.inf
+        return (2 * at_optimum, factor) if math.isfinite(factor) else None
 
     @property
     def dissimilarity_offset(self) -> float | None:

@@ -22,7 +22,7 @@ from .datasets import DATASETS
 from .errors import EmpiricsError
 from .models.linear import LeastSquares, Linear, Logistic, Softmax, SquaredHinge
 from .networks import network, NETWORKS
-from .numbers import checked
+from .numbers import checked, shown
 from .problem import FederatedProblem
 
 
@@ -139,7 +139,7 @@ class NetworkTask:
 
 def _dataset(word: str, data: Any) -> Dataset:
     if not isinstance(data, Dataset):
-        raise EmpiricsError(f"{word} must be given a data set first, such as {word}(digits); got {data!r}")
+        raise EmpiricsError(f"{word} must be given a data set first, such as {word}(digits); got {shown(data)}")
     return data
 
 
@@ -162,7 +162,7 @@ TASKS: dict[str, Callable[..., Task]] = {
 
 def task(text: str) -> Task:
     """The task written as ``text``: a model called with a data set; ``path/file.py:variable`` is your own."""
-    found = parse(text, {**DATASETS, **TASKS}, "problem", Task)
+    found = parse(text, {**DATASETS, **TASKS}, "problem", Task, declared=True)
     if not isinstance(found, Task):
         raise EmpiricsError(f"problem must be a model of a data set, such as softmax(digits); got {text!r}")
     return found

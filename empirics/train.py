@@ -14,6 +14,7 @@ from .algorithm import Algorithm, Work
 from .errors import Diverged, EmpiricsError
 from .federation import Federation
 from .setting import Setting
+from .sizes import NUMBER, refuse_beyond_memory
 from .state import own_rows, State
 from .streams import stream
 from .tuning import geometric
@@ -21,6 +22,7 @@ from .tuning import geometric
 Array = np.ndarray[Any, Any]
 Watch = Callable[[Work, Tensor, State], None]
 BLOCK = 16  # rounds whose cohorts are drawn together
+LARGE = 10**7  # sample numbers of a round, of which many more may not fit into memory
 
 
 def draw_cohort(setting: Setting, federation: Federation, seed: int, round_: int) -> tuple[Array, Array]:
@@ -180,6 +182,7 @@ def plan(
     rows = torch.from_numpy(clients).to(device)
     planned = float(geometric(setting.step_size, setting.step_size_decay, state.round))
     steps, step_size = _client_steps(setting, federation, algorithm, state, clients, planned)
+    _refuse_batches(int(steps.max()), len(clients) if getattr(model, "stacked", False) else 1, setting.batch)
     return Work(
         state=state,
         clients=clients,
@@ -213,3 +216,10 @@ def _client_steps(
     numbers, place = np.unique(passes, return_inverse=True)
     made = [algorithm.steps(state, number.item(), planned) for number in numbers]
     return np.array([steps for steps, _ in made])[place], made[0][1]
+
+
+def _refuse_batches(steps: int, rows: int, batch: int) -> None:
+    """The sample numbers of a round's batches are drawn at once; those of single networks client by client."""
+    if steps * rows * batch > LARGE:
+        what = f"drawing the batches of a round of {steps} local steps"
+        refuse_beyond_memory(NUMBER * steps * rows * batch, what, "take more rounds of fewer steps")

@@ -55,6 +55,8 @@ def draw(ax: Axes, panel: Panel) -> None:
     ax.plot(x, y["bound"], color=THEORY, label="bound (6)")
     ax.plot(x, y["first"], color=THEORY, linestyle="--", linewidth=0.9, label=f"its term '{FIRST}'")
     ax.plot(x, y["second"], color=THEORY, linestyle=":", linewidth=1.1, label=f"its term '{SECOND}'")
+    if len(x) == 1:  # else its neighbourhood is so narrow that the words beside it would be metres away
+        ax.set_xlim(x[0] / 2, x[0] * 2)
     guide = np.geomspace(x[0], x[-1], 50)
     for power in (1, 2):
         line = y["gap"][0] * (guide / x[0]) ** -power

@@ -51,14 +51,21 @@ def is_tied(bound: Bound, q: Quantity) -> bool:
 def inside(bound: Bound, point: Point) -> bool:
     """True when every value is in its domain and no quantity exceeds the one it is at most."""
     cards = {q.name: q.card for q in bound.quantities}
+    limits = {**_count(bound, point), **point}
     for name, value in point.items():
         card, values = cards[name], np.asarray(value, dtype=float)
         if not card.domain.contains(values).all() or (card.domain.simplex and abs(values.sum(-1) - 1).max() > 1e-12):
             return False
         limit = card.at_most
-        if limit is not None and limit.name in point and np.any(values > np.asarray(point[limit.name], dtype=float)):
+        if limit is not None and limit.name in limits and np.any(values > np.asarray(limits[limit.name], dtype=float)):
             return False
     return True
+
+
+def _count(bound: Bound, point: Point) -> Point:
+    """How many clients the lists over them tell of."""
+    lengths = [np.shape(point[q.name])[-1] for q in bound.quantities if q.card.per_client and np.ndim(point[q.name])]
+    return {"clients": lengths[0]} if lengths else {}
 
 
 def around(bound: Bound, point: Point, count: int, spread: float, rng: np.random.Generator) -> list[Point]:

@@ -11,7 +11,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Mapping
 from inspect import Parameter, signature
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from bounds.showing.loading import from_file
 
 from ..algorithm import Algorithm
 from ..errors import EmpiricsError
-from ..numbers import shown
+from ..numbers import check_kind, shown
 
 CALL = re.compile(r"\w+\s*\(")
 LONGEST = 2**63 - 1
@@ -64,21 +64,29 @@ def plugged(name: str, algorithm: Any) -> Algorithm:
 # ---- reading ----
 
 
-def parse(text: str, registry: Mapping[str, Callable[..., Any]], kind: str, own: type[Any] | None = None) -> Any:
+def parse(
+    text: str,
+    registry: Mapping[str, Callable[..., Any]],
+    kind: str,
+    own: type[Any] | None = None,
+    declared: bool = False,
+) -> Any:
     """The object a call names: ``parse("fedprox(mu=0.01)", ALGORITHMS, "algorithm")``; a bare name is called empty.
 
     ``path/file.py:variable`` is a user's own object, which must be of the type ``own`` (None: not to be had).
+    ``declared``: numbers are held to the kinds that the makers declare, which then look at their sizes alone.
     """
     if own is not None and _in_a_file(text):
         return from_file(text.strip(), own)
+    reading = _Reading(registry, kind, text, declared)
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise _no_call(kind, text) from None
+        raise reading.no_call() from None
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and type(node.value) is int and node.value > LONGEST:
             raise EmpiricsError(f"{kind}: write large numbers like 1e20; got {shown(node.value)} in {shown(text)}")
-    return _build(tree, registry, kind, text)
+    return reading.build(tree)
 
 
 def _in_a_file(text: str) -> bool:
@@ -87,46 +95,56 @@ def _in_a_file(text: str) -> bool:
     return (words.endswith(".py") or words.rpartition(":")[0].endswith(".py")) and not CALL.match(words)
 
 
-def _no_call(kind: str, text: str) -> EmpiricsError:
-    return EmpiricsError(f"{kind} must be a name or a call such as name(option=0.1); got {shown(text)}")
+class _Reading(NamedTuple):
+    """A text that is read as a call of something in a registry."""
 
+    registry: Mapping[str, Callable[..., Any]]
+    kind: str
+    text: str
+    declared: bool
 
-def _build(node: ast.expr, registry: Mapping[str, Callable[..., Any]], kind: str, text: str) -> Any:
-    if isinstance(node, ast.Name):
-        node = ast.Call(func=node, args=[], keywords=[])
-    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
-        raise _no_call(kind, text)
-    name = node.func.id
-    if name not in registry:
-        raise unknown(kind, name, registry)
-    arguments = [_value(a, registry, kind, text) for a in node.args]
-    options = {}
-    for keyword in node.keywords:
-        if keyword.arg is None:
-            raise _no_call(kind, text)
-        if keyword.arg in options:
-            raise EmpiricsError(f"{kind} {name}: {keyword.arg} is given twice in {shown(text)}")
-        options[keyword.arg] = _value(keyword.value, registry, kind, text)
-    return _call(registry[name], name, arguments, options, kind)
+    def no_call(self) -> EmpiricsError:
+        return EmpiricsError(f"{self.kind} must be a name or a call such as name(option=0.1); got {shown(self.text)}")
 
+    def build(self, node: ast.expr) -> Any:
+        if isinstance(node, ast.Name):
+            node = ast.Call(func=node, args=[], keywords=[])
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
+            raise self.no_call()
+        name = node.func.id
+        if name not in self.registry:
+            raise unknown(self.kind, name, self.registry)
+        arguments = [self.value(a) for a in node.args]
+        options: dict[str, Any] = {}
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                raise self.no_call()
+            if keyword.arg in options:
+                raise EmpiricsError(f"{self.kind} {name}: {keyword.arg} is given twice in {shown(self.text)}")
+            options[keyword.arg] = self.value(keyword.value)
+        return self.call(name, arguments, options)
 
-def _call(make: Callable[..., Any], name: str, arguments: list[Any], options: dict[str, Any], kind: str) -> Any:
-    form = signature(make)
-    open_ended = any(p.kind is Parameter.VAR_KEYWORD for p in form.parameters.values())
-    for option in () if open_ended else options:
-        if option not in form.parameters:
-            raise unknown(f"option of {name}", option, form.parameters)
-    try:
-        form.bind(*arguments, **options)
-    except TypeError as error:
-        raise EmpiricsError(f"{kind} {name}: {error}") from None
-    return make(*arguments, **options)
+    def call(self, name: str, arguments: list[Any], options: dict[str, Any]) -> Any:
+        make = self.registry[name]
+        form = signature(make)
+        open_ended = any(p.kind is Parameter.VAR_KEYWORD for p in form.parameters.values())
+        for option in () if open_ended else options:
+            if option not in form.parameters:
+                raise unknown(f"option of {name}", option, form.parameters)
+        try:
+            given = form.bind(*arguments, **options).arguments
+        except TypeError as error:
+            raise EmpiricsError(f"{self.kind} {name}: {error}") from None
+        for option, value in given.items() if self.declared else ():
+            check_kind(f"{name}: {option}", str(form.parameters[option].annotation), value)
+        return make(*arguments, **options)
 
-
-def _value(node: ast.expr, registry: Mapping[str, Callable[..., Any]], kind: str, text: str) -> Any:
-    if isinstance(node, (ast.Call, ast.Name)):
-        return _build(node, registry, kind, text)
-    try:
-        return ast.literal_eval(node)
-    except (ValueError, TypeError):
-        raise EmpiricsError(f"{kind}: arguments must be numbers, strings or calls; got {shown(text)}") from None
+    def value(self, node: ast.expr) -> Any:
+        if isinstance(node, (ast.Call, ast.Name)):
+            return self.build(node)
+        try:
+            return ast.literal_eval(node)
+        except (ValueError, TypeError):
+            raise EmpiricsError(
+                f"{self.kind}: arguments must be numbers, strings or calls; got {shown(self.text)}"
+            ) from None

@@ -16,8 +16,8 @@ BATCHES = tuple(f"data_batch_{i}.bin" for i in range(1, 6))
 LICENCE = "none stated (cite Krizhevsky 2009)"
 
 
-def _download(name: str, md5: str) -> tuple[Download, ...]:
-    return (Download((f"https://www.cs.toronto.edu/~kriz/{name}-binary.tar.gz",), f"md5:{md5}"),)
+def _download(name: str, sha256: str) -> tuple[Download, ...]:
+    return (Download((f"https://www.cs.toronto.edu/~kriz/{name}-binary.tar.gz",), sha256),)
 
 
 CIFAR10 = Files(
@@ -25,14 +25,14 @@ CIFAR10 = Files(
     "cifar-10",
     (*BATCHES, "test_batch.bin"),
     PAGE,
-    _download("cifar-10", "c32a1d4ab5d03f1284b67883e8d87530"),
+    _download("cifar-10", "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd"),
 )
 CIFAR100 = Files(
     "cifar100",
     "cifar-100",
     ("train.bin", "test.bin"),
     PAGE,
-    _download("cifar-100", "03b5dce01913d631647c71ecec9e9cb8"),
+    _download("cifar-100", "58a81ae192c23a4be8b1804d68e518ed807d710a4eb253b1f2a199162a40d8ec"),
 )
 
 

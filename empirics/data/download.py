@@ -31,10 +31,11 @@ def _retrieve(download: Download, folder: Path) -> Path:
     reasons = []
     for url in download.urls:
         try:
-            return Path(pooch.retrieve(url, download.known_hash, fname=download.name, path=folder))
+            return Path(pooch.retrieve(url, f"sha256:{download.sha256}", fname=download.name, path=folder))
         except (OSError, ValueError) as error:  # requests' errors are OSErrors; a wrong hash is a ValueError
             reasons.append(f"{url}: {str(error).splitlines()[0]}")
-    raise EmpiricsError(f"could not download {download.name} ({'; '.join(reasons)})")
+    told = "; ".join(reasons)
+    raise EmpiricsError(f"could not download {download.name} ({told}); fetch it by hand and put it into {folder}")
 
 
 def _unpack(archive: Path, files: Files) -> None:

@@ -20,8 +20,8 @@ NAMES = (
 TYPES = {8: ">u1", 9: ">i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
 
 
-def _downloads(places: tuple[str, ...], hashes: tuple[str, ...]) -> tuple[Download, ...]:
-    return tuple(Download(tuple(f"{p}{n}.gz" for p in places), h) for n, h in zip(NAMES, hashes, strict=True))
+def _downloads(place: str, hashes: tuple[str, ...]) -> tuple[Download, ...]:
+    return tuple(Download((f"{place}{name}.gz",), known) for name, known in zip(NAMES, hashes, strict=True))
 
 
 MNIST = Files(
@@ -30,7 +30,7 @@ MNIST = Files(
     NAMES,
     "yann.lecun.com/exdb/mnist",
     _downloads(
-        ("https://ossci-datasets.s3.amazonaws.com/mnist/", "http://yann.lecun.com/exdb/mnist/"),
+        "https://ossci-datasets.s3.amazonaws.com/mnist/",
         (
             "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
             "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
@@ -45,7 +45,7 @@ FASHION_MNIST = Files(
     NAMES,
     "github.com/zalandoresearch/fashion-mnist",
     _downloads(
-        ("http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/",),
+        "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/",
         (
             "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84",
             "a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845",

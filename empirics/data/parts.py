@@ -6,7 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from bounds.domains import COUNT
+
 from ..errors import EmpiricsError
+from ..numbers import checked
 from ..streams import stream
 from .dataset import Dataset
 
@@ -38,10 +41,8 @@ def fewer(data: Dataset, train: int | None = None, test: int | None = None) -> D
 
 
 def _some(data: Dataset, most: int | None, word: str) -> Dataset:
-    if most is None or most >= len(data):
+    if most is None or checked(f"fewer: {word}", most, COUNT) >= len(data):
         return data
-    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-        raise EmpiricsError(f"fewer: {word} must be a whole number >= 1; got {most!r}")
     return data.part(np.sort(stream(0, f"fewer {word}").permutation(len(data))[:most]))
 
 

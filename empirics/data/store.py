@@ -11,6 +11,7 @@ import gzip
 import io
 import lzma
 import os
+import re
 import sys
 import tarfile
 import zipfile
@@ -38,10 +39,14 @@ class DataFormatError(EmpiricsError):
 
 @dataclass(frozen=True)
 class Download:
-    """One file of a set in public: addresses to try in order and its hash, as in ``md5:...`` or plain sha256."""
+    """One file of a set in public: addresses to try in order, and its sha256 (of md5, forgeries can be made)."""
 
     urls: tuple[str, ...]
-    known_hash: str
+    sha256: str
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch("[0-9a-f]{64}", self.sha256):
+            raise EmpiricsError(f"{self.urls[0]}: a download needs the sha256 of its file; got {self.sha256!r}")
 
     @property
     def name(self) -> str:

@@ -34,7 +34,7 @@ MEASUREMENTS: dict[str, Callable[..., Measurement]] = {
 
 def measurement(text: str) -> Measurement:
     """The measurement written as ``text``."""
-    built: Measurement = parse(text, MEASUREMENTS, "measurement")
+    built: Measurement = parse(text, MEASUREMENTS, "measurement", declared=True)
     return built
 
 

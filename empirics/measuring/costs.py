@@ -8,9 +8,10 @@ import numpy as np
 
 from bounds import vocabulary as words
 from bounds.decaying_k.runtime import client_round, runtime as alike
+from bounds.domains import NONNEGATIVE, POSITIVE, WHOLE
 
 from ..algorithms.calls import written
-from ..errors import EmpiricsError
+from ..numbers import checked
 from ..streams import stream
 from .core import exact, Measurement, one, Readings, sampled, Snapshot
 
@@ -61,10 +62,9 @@ class Devices:
 
     def __post_init__(self) -> None:
         for word in ("download_rate", "upload_rate", "minibatch_time"):
-            if not getattr(self, word) > 0:
-                raise EmpiricsError(f"{word} must be > 0; got {getattr(self, word):g}")
-        if not self.spread >= 0:
-            raise EmpiricsError(f"spread must be >= 0; got {self.spread:g}")
+            checked(word, getattr(self, word), POSITIVE)
+        checked("spread", self.spread, NONNEGATIVE)
+        checked("device_seed", self.device_seed, WHOLE)
 
     def of(self, clients: np.ndarray) -> np.ndarray:
         """Download rate, upload rate and minibatch time ``(3, clients)``."""

@@ -18,7 +18,6 @@ from ..errors import Diverged, EmpiricsError
 from ..numbers import check_options
 from ..problem import FederatedProblem
 from ..setting import Setting
-from ..sizes import NUMBER, refuse_beyond_memory
 from ..state import State
 from ..train import rounds
 from .core import Measurement, Reading, Readings, refuse_untested, Snapshot
@@ -124,16 +123,6 @@ class Run:
         if self.every is not None:
             check_options({"every": self.every})
         refuse_untested(self.problem, self.measurements)
-        self._refuse_batches()
-
-    def _refuse_batches(self) -> None:
-        """The sample numbers of a round are drawn at once; single networks take client by client."""
-        setting, steps = self.setting, float(self.setting.local_steps)
-        if setting.local_epochs is not None:
-            steps = setting.local_epochs * math.ceil(int(self.problem.federation.client_sizes.min()) / setting.batch)
-        rows = min(setting.cohort, self.problem.clients) if self.problem.model.stacked else 1
-        what = f"drawing the batches of a round of {steps:g} local steps"
-        refuse_beyond_memory(NUMBER * rows * steps * setting.batch, what, "take more rounds of fewer steps")
 
     @property
     def least_rows(self) -> float:

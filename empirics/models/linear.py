@@ -19,6 +19,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from ..errors import EmpiricsError
 from ..solvers import newton
 
 Batch = tuple[Tensor, Tensor, Tensor | None]
@@ -304,12 +305,16 @@ class LeastSquares(Linear):
         zero = inputs.new_zeros(len(weight), self.outputs, inputs.shape[1])
         aims = -self._residual(zero, _for_all(weight, targets)) * root.unsqueeze(1)
         samples, features = inputs.shape[1:]
-        if samples < features:
-            gram = _plus_diagonal(scaled @ scaled.mT, self.regularisation)
-            solved = torch.linalg.solve(gram, aims.mT).mT @ scaled
-        else:
-            gram = _plus_diagonal(scaled.mT @ scaled, self.regularisation)
-            solved = torch.linalg.solve(gram, (aims @ scaled).mT).mT
+        try:
+            if samples < features:
+                gram = _plus_diagonal(scaled @ scaled.mT, self.regularisation)
+                solved = torch.linalg.solve(gram, aims.mT).mT @ scaled
+            else:
+                gram = _plus_diagonal(scaled.mT @ scaled, self.regularisation)
+                solved = torch.linalg.solve(gram, (aims @ scaled).mT).mT
+        except torch.linalg.LinAlgError:
+            rule = "the penalty of least squares must be large enough for a single minimiser"
+            raise EmpiricsError(f"{rule}; got {self.regularisation:g}") from None
         return solved.reshape(len(weight), self.dim)
 
 

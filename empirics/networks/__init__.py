@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any
 
-from ..errors import EmpiricsError
+from bounds.errors import unknown
+
 from ..models.losses import LOSSES
 from ..models.network import Network
 from .decoder import Opt
@@ -41,10 +42,11 @@ def network(text: str, **options: Any) -> Network:
 
     architecture = parse(text, NETWORKS, "network")
     name = next(name for name, builder in NETWORKS.items() if builder is type(architecture))
-    try:
-        architecture = replace(architecture, **options)
-    except TypeError as error:
-        raise EmpiricsError(f"network {name}: {error}") from None
+    known = [option.name for option in fields(architecture)]
+    for option in options:
+        if option not in known:
+            raise unknown(f"option of {name}", option, known)
+    architecture = replace(architecture, **options)
     return Network(
         written(name, **{option.name: getattr(architecture, option.name) for option in fields(architecture)}),
         architecture,

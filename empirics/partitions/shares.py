@@ -11,8 +11,8 @@ from typing import Protocol
 
 import numpy as np
 
-from ..errors import EmpiricsError
 from ..streams import stream
+from .split import concentration
 
 
 class Partition(Protocol):
@@ -50,8 +50,7 @@ class LabelSkew:
     identical = False
 
     def __post_init__(self) -> None:
-        if not 0 < self.concentration < float("inf"):
-            raise EmpiricsError(f"the concentration of a label skew must be positive; got {self.concentration:g}")
+        concentration("the concentration of a label skew", self.concentration)
 
     def __call__(self, labels: np.ndarray, clients: int, seed: int) -> np.ndarray:
         counts = np.bincount(labels)

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from numbers import Integral, Real
 from typing import ClassVar
 
 import numpy as np
 
 from ..data.dataset import Dataset
 from ..errors import EmpiricsError
-from ..numbers import check_options, shown
-
-NUMBERS: dict[str, tuple[type, str]] = {"int": (Integral, "a whole number"), "float": (Real, "a number")}
-"""What the options of a split must be, by how they are declared."""
+from ..numbers import check_kind, check_options, shown
 
 MOST = 1e100
 """Of a Dirichlet law's parameter."""
@@ -33,10 +29,8 @@ class Split:
 
     def __post_init__(self) -> None:
         for option in fields(self):
-            kind, words = NUMBERS.get(str(option.type), (object, ""))
-            value = getattr(self, option.name)
-            right = isinstance(value, kind) and (kind is object or not isinstance(value, bool))
-            must(right, f"{option.name} of {self.word or type(self).__name__}", words, value)
+            where = f"{option.name} of {self.word or type(self).__name__}"
+            check_kind(where, str(option.type), getattr(self, option.name))
 
     def __call__(self, data: Dataset, clients: int, seed: int) -> list[np.ndarray]:
         self.check(data, clients)

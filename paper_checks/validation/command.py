@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bounds.errors import BoundsError
-from bounds.showing.usage import Parser
+from bounds.showing.usage import Parser, writable_folder
 from empirics.progress import progress
 
 from .core import Result, Validation
@@ -28,7 +28,7 @@ def main(validation: Validation, arguments: list[str], draw: Draw | None = None)
     began = time.perf_counter()
     try:
         options = _parse(validation, arguments)
-        options.out.mkdir(parents=True, exist_ok=True)
+        writable_folder("--out", options.out)
         with progress() as bar:
             result = validation.run(options, bar)
         seconds = time.perf_counter() - began

@@ -18,7 +18,7 @@ import numpy as np
 
 from bounds.core import Bound
 from bounds.errors import NoMinimumError, NoSolutionError, OutsideConditionsWarning
-from bounds.showing.usage import Parser
+from bounds.showing.usage import Parser, writable_folder
 from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
 from empirics.exact import ExactRun
@@ -132,6 +132,7 @@ class ExactValidation:
         found: list[Verdict] = []
         assumed: tuple[str, ...] = ()
         _refuse_sizes(options)
+        writable_folder("--out", options.out)
         with progress() as bar:
             bar.start(options.instances)
             for seed in range(options.instances):
@@ -144,7 +145,6 @@ class ExactValidation:
                 lines += _lines(seed, setting, compared)
                 bar.step()
         _show(self.bound, lines, found, assumed)
-        options.out.mkdir(parents=True, exist_ok=True)
         path = options.out / f"{self.bound.name}.csv"
         with path.open("w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows([COLUMNS, *lines])

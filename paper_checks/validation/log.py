@@ -19,7 +19,7 @@ from bounds.core import Bound
 from bounds.errors import BoundsError
 from bounds.quantities import CLIENTS
 from bounds.showing.files import content
-from bounds.showing.usage import Parser
+from bounds.showing.usage import Parser, writable_folder
 from bounds.showing.values import grid, read, Value
 from empirics.constants import intervals
 
@@ -35,6 +35,7 @@ def main(bound: Bound, arguments: Sequence[str], name: str = "") -> int:
     options = parsed(bound, arguments)
     if options is None:
         return 0
+    writable_folder("--out", options.out)
     found = judged(bound, read_log(options.measured, bound), options.words, options.measured)
     show(found)
     command = shlex.join(["fedbounds", "validate", name or bound.name, *arguments])

@@ -17,7 +17,7 @@ import numpy as np
 
 from bounds.core import Bound
 from bounds.errors import BoundsError
-from bounds.showing.usage import Parser
+from bounds.showing.usage import Parser, writable_folder
 from bounds.showing.values import parse_number
 from empirics.errors import Diverged, EmpiricsError
 from empirics.measuring import Row, Run
@@ -41,6 +41,7 @@ def main(bound: Bound, arguments: Sequence[str], name: str = "") -> int:
     if options is None:
         return 0
     given = _given(bound, options.words)
+    writable_folder("--out", options.out)
     try:
         with progress() as bar:
             found = validate(planned(bound, options, given, bar), bar)
@@ -266,6 +267,8 @@ def _given(bound: Bound, typed: Sequence[str]) -> dict[str, float]:
         name, equals, text = word.partition("=")
         if not equals:
             raise BoundsError(f"expected quantity=value; got {word!r}")
+        if name in found:
+            raise BoundsError(f"{name} is given twice")
         value = parse_number(name, text, "")
         bound.quantity(name).card.domain.check(name, np.asarray(value))
         found[name] = value

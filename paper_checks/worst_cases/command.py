@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     about = _card(args, bound, at[0], rows) | {"refused": len(failed)}
     status = tell(rows, about, args.json)
     for error, count in Counter(failed).items():
-        print(f"fedbounds: {count} places without a number: {error}", file=sys.stderr)
+        _remark(f"{count} place{'s' * (count > 1)} without a number: {error}")
     if rows:
         _write(args, rows, about, bound.name)
     return FINDING if failed else status
@@ -81,8 +81,11 @@ def _committed(args: Any) -> int:
 
 def _write(args: Any, rows: Sequence[Row], about: Mapping[str, Any], name: str) -> None:
     if args.output is not None:
-        written = "wrote " + ", ".join(str(p) for p in write(rows, about, name, args.output))
-        print(written, file=sys.stderr if args.json else sys.stdout)
+        written = ", ".join(str(p) for p in write(rows, about, name, args.output))
+        if args.json:
+            _remark(f"wrote {written}")
+        else:
+            print(f"wrote {written}")
 
 
 def _remark(words: str) -> None:

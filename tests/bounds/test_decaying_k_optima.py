@@ -107,7 +107,7 @@ def test_the_best_k_knows_neither_the_computation_time_nor_the_noise(star):
 def test_the_best_k_halves_in_eight_times_the_runtime_and_rises_with_the_cohort():
     point = POINTS["decaying_k.k_star"]
     assert k_star(**{**point, "runtime": 8 * 311.0}) == pytest.approx(k_star(**point) / 2, rel=1e-13)
-    assert np.all(np.diff(k_star(**{**point, "cohort": [1, 2, 5, 30]})) > 0)
+    assert np.all(np.diff(k_star(**{**point, "cohort": [1, 2, 3]})) > 0)
 
 
 def test_for_a_given_number_of_rounds_the_best_k_needs_no_slow_network():
@@ -168,8 +168,8 @@ def test_the_printed_equations_27_and_28_are_the_derivatives_of_8():
 def test_the_best_step_size_rises_with_the_cohort_and_falls_with_k():
     """The text says that a larger cohort allows a smaller step size; by its own formula it asks for a larger one."""
     point, printed = POINTS["decaying_k.eta_star"], POINTS["decaying_k.eta_star_printed"]
-    assert np.all(np.diff(eta_star(**{**point, "cohort": [1, 2, 5, 30]})) > 0)
-    assert np.all(np.diff(eta_star_printed(**{**printed, "cohort": [1, 2, 5, 30]})) > 0)
+    assert np.all(np.diff(eta_star(**{**point, "cohort": [1, 2, 3]})) > 0)
+    assert np.all(np.diff(eta_star_printed(**{**printed, "cohort": [1, 2, 3]})) > 0)
     assert np.all(np.diff(eta_star(**{**point, "local_steps": [2, 3, 7, 40]})) < 0)
 
 

@@ -35,7 +35,7 @@ from empirics.constants import (
 )
 from empirics.errors import EmpiricsError
 from empirics.federation import Federation
-from empirics.models.linear import LeastSquares, Softmax, SquaredHinge
+from empirics.models.linear import LeastSquares, Logistic, Softmax, SquaredHinge
 from empirics.models.network import Network
 from empirics.problem import FederatedProblem
 from empirics.train import rounds
@@ -247,6 +247,12 @@ def test_the_largest_gradient_is_known_of_plain_descent_with_small_steps_alone()
     assert "grad_cap_sq" not in closed_forms(problem, 1, fedavg, 1.1 / penalty)
     assert "grad_cap_sq" not in closed_forms(problem, 1, algorithm("fedprox(mu=0.3)"), 0.9 / penalty)
     assert not set(closed_forms(ridge(), 1)) & {"grad_cap_sq", "gradient_variance"}  # slopes have no bound
+
+
+def test_a_pair_whose_factor_is_no_number_is_none():
+    huge = replace(logistic(), model=Logistic(2, 1, 1e200))
+    assert huge.dissimilarity_factor is None
+    assert "dissimilarity_factor" not in closed_forms(huge, 1)
 
 
 def test_the_offset_of_a_pair_serves_with_a_larger_factor():

@@ -199,8 +199,8 @@ def test_archives_are_unpacked_flat(root, server):
             entry.size = len(name)
             archive.addfile(entry, io.BytesIO(name.encode()))
     (public / "box.tar.gz").write_bytes(content.getvalue())
-    md5 = hashlib.md5(content.getvalue()).hexdigest()
-    files = Files("toys", "toy-box", ("bear.txt",), "example.org", (Download((address + "box.tar.gz",), f"md5:{md5}"),))
+    digest = hashlib.sha256(content.getvalue()).hexdigest()
+    files = Files("toys", "toy-box", ("bear.txt",), "example.org", (Download((address + "box.tar.gz",), digest),))
     download.fetch(files)
     assert files.read("bear.txt") == b"box/inner/bear.txt"
     assert sorted(p.name for p in root.rglob("*.txt")) == ["bear.txt"]
@@ -210,3 +210,27 @@ def test_without_pooch_the_extra_is_named(root, monkeypatch):
     monkeypatch.setitem(sys.modules, "pooch", None)
     with pytest.raises(EmpiricsError, match=r"pip install 'fedbounds\[data\]'"):
         datasets.download("mnist")
+
+
+@pytest.mark.parametrize("known", ["md5:e26dedcc434d2e4c54c9b2d4a06d8373", "0" * 63, "", "sha1:" + "0" * 40])
+def test_a_download_needs_a_sha256(known):
+    with pytest.raises(EmpiricsError, match="needs the sha256 of its file"):
+        Download(("https://example.org/bear.txt",), known)
+
+
+def test_public_files_come_over_encrypted_connections_alone():
+    urls = [url for files in datasets.FILES.values() for one in files.downloads for url in one.urls]
+    assert len(urls) > 10
+    assert [url for url in urls if not url.startswith("https://")] == []
+
+
+@pytest.mark.data("mnist", "fashion_mnist", "tiny_shakespeare", "school")
+def test_the_hashes_of_the_downloads_are_those_of_the_files_here():
+    compared = 0
+    for name in ("mnist", "fashion_mnist", "tiny_shakespeare", "school"):
+        files = datasets.FILES[name]
+        for one in files.downloads:
+            path = store.root() / files.folder / one.name
+            assert hashlib.sha256(path.read_bytes()).hexdigest() == one.sha256
+            compared += 1
+    assert compared == 10

@@ -70,5 +70,5 @@ def test_sizes_that_cannot_be_built_are_refused_when_building():
         _ = network("resnet20(groups=3)").dim
     with pytest.raises(EmpiricsError, match="from 1 to the 20 layers"):
         _ = network("resnet20(extractor=21)").layers
-    with pytest.raises(EmpiricsError, match="network resnet20"):
+    with pytest.raises(BoundsError, match="unknown option of resnet20 'width'"):
         network("resnet20", width=3)

@@ -33,8 +33,15 @@ def refused(capsys, *words):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--local-steps", "30000000"], "drawing the batches of a round of 3e+07 local steps needs 23 GB or more"),
-        (["--local-epochs", "20000000"], "drawing the batches of a round of 4e+07 local steps needs 30.7 GB or more"),
+        (["--local-steps", "30000000"], "a round of 30000000 local steps needs 23 GB or more"),
+        (
+            ["--local-epochs", "20000000"],
+            "a round of 40000000 local steps needs 30.7 GB or more",
+        ),
+        (
+            ["--algorithm", "ditto(local_steps=30000000)"],
+            "a round of 30000000 local steps needs",
+        ),
         (["--seeds", "70000000"], "the table of 70000000 runs of 20 rounds needs"),
         (["--rounds", "1000000000", "--every", "3"], "the table of 1 runs of 1000000000 rounds needs 100 GB or more"),
     ],

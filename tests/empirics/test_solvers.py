@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from empirics.errors import NotConvergedError
-from empirics.models.linear import Softmax
+from empirics.errors import EmpiricsError, NotConvergedError
+from empirics.models.linear import LeastSquares, Softmax
 from empirics.solvers import dot, newton
 
 
@@ -60,6 +60,13 @@ class Uphill(Hyperbola):
 def test_a_wrong_gradient_is_reported():
     with pytest.raises(NotConvergedError):
         newton(Uphill([3.0]), zeros(1), 1e-10)
+
+
+def test_least_squares_without_a_single_minimiser_say_so():
+    inputs = torch.tensor([[[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]]], dtype=torch.float64)
+    targets = torch.tensor([[0.4, 0.7, 0.1]], dtype=torch.float64)
+    with pytest.raises(EmpiricsError, match=r"^the penalty of least squares must be large enough"):
+        LeastSquares(2, 1, 1e-320).minimise((inputs, targets, None), 1e-10)
 
 
 def test_inner_products_are_per_client():

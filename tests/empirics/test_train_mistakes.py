@@ -82,6 +82,17 @@ MISTAKES = {
     "--step-size 0,1": "argument --step-size: must be a number; got '0,1'",
     "--step-size inf": "step_size must be > 0; got inf",
     "--partition dirichlet(1.0, least=900)": "clients times least must be at most 1797 in digits; got 4500",
+    "--local-epochs 2 --local-steps 3": "a round has --local-steps or --local-epochs; got both",
+    "--compare scaffold fedavg": "fedavg() is given twice",
+    "--measure train_loss train_loss": "train_loss is given twice",
+    "--measure runtime(upload_rate='x')": "runtime: upload_rate must be a number; got 'x'",
+    "--measure runtime(alike=3)": "runtime: alike must be True or False; got 3",
+    "--measure runtime(spread=1e999)": "spread must be >= 0; got inf",
+    "--problem softmax(held_out(iris, share='a'))": "held_out: share must be a number; got 'a'",
+    "--problem softmax(fewer(iris, train=2.5))": "fewer: train must be a whole number >= 1; got 2.5",
+    "--problem softmax(tiny_shakespeare(stride=True))": "tiny_shakespeare: stride must be a whole number; got True",
+    "--problem softmax(softmax(iris))": "softmax must be given a data set first, such as softmax(digits); got Task(",
+    "--problem femnist_dnn(digits, hidden=9)": "unknown option of femnist_dnn 'hidden'; known: ",
     "--measure train_los": "unknown measurement 'train_los'; did you mean 'train_loss'",
     "--measure": "argument --measure: expected at least one argument",
     "--partition dirichlet('a')": "alpha of dirichlet must be a number; got 'a'",
@@ -99,7 +110,8 @@ MISTAKES = {
 
 @pytest.mark.parametrize("words", MISTAKES)
 def test_a_mistake_is_one_clear_line(words, capsys):
-    option, *value = words.split(" ", 1)
+    quoted = words.startswith("--problem")
+    option, *value = words.split(" ", 1) if quoted or "(" in words else words.split()
     assert line_of(capsys, ["train", *DIGITS, option, *value]).startswith(MISTAKES[words])
 
 

@@ -1,5 +1,7 @@
 """The one-round figure shows the numbers of the table, and draws."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -46,6 +48,13 @@ def test_it_draws_the_same_file_twice(result, tmp_path):
     once = svg.read_text()
     assert save(result, tmp_path)[0].read_text() == once
     assert "softmax, label skew" in once or once.count("<path") > 20
+    assert png.stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("count", [1, 11])
+def test_a_single_number_of_clients_is_drawn_too(result, tmp_path, count):
+    alone = replace(result, numbers=tuple(row for row in result.numbers if row.clients == count))
+    _, png = save(alone, tmp_path)
     assert png.stat().st_size > 10_000
 
 

@@ -266,6 +266,7 @@ def test_constants_and_validation_have_one_source(tmp_path, capsys):
         (["fedals.one_round_inexact", *SMALL], "is about one averaging round; got --rounds 4"),
         (["fedinit.lemma_2", *SMALL, "--seeds", "0"], "seeds must be a whole number >= 1; got 0"),
         (["fedinit.lemma_2", *SMALL, "smothness=2"], "did you mean 'smoothness'"),
+        (["fedinit.lemma_2", *SMALL, "smoothness=2", "smoothness=3"], "smoothness is given twice"),
         (["fedinit.lemma_2", *SMALL, "--rounds", "0"], "rounds must be a whole number >= 1; got 0"),
         (["fedinit.lemma_2", *SMALL, "--cohort", "0"], "cohort must be a whole number >= 1; got 0"),
         (["fedinit.lemma_2", *SMALL, "--step-size", "0"], "step_size must be > 0; got 0"),
@@ -284,6 +285,15 @@ def test_mistakes_are_one_line(command, words, said):
     assert (status, out) == (2, "")
     assert said in err
     assert err.count("\n") == 1
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_training(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("paper_checks.validation.trained.planned", lambda *_: pytest.fail("it trains first"))
+    taken = tmp_path / "taken"
+    taken.write_text("a file")
+    for words in (["fedinit.lemma_2", *SMALL], ["fedinit.theorem_1", "--instances", "1"], ["fedals.one_round"]):
+        assert fedbounds.main(["validate", *words, "--out", str(taken)]) == 2
+        assert capsys.readouterr().err == f"fedbounds: --out {taken}: File exists\n"
 
 
 def test_help_names_what_training_can_say(command):
