@@ -40,6 +40,8 @@ def points(bound: Bound, count: int, regime: str, rng: np.random.Generator) -> P
         limit = q.card.at_most
         if limit is not None and limit.name in values:
             values[q.name] = np.minimum(values[q.name], values[limit.name])
+        elif limit is not None and limit.name == bound.axis:
+            values[q.name] = np.minimum(values[q.name], MEMBERS)
     if regime == "border":
         for relation in bound.relations:
             _onto(bound, relation, values, rng)

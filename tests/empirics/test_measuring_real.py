@@ -8,11 +8,12 @@ import torch
 
 from empirics.algorithm import fedavg
 from empirics.algorithms import algorithm
+from empirics.command import DEFAULT
 from empirics.constants import constants, visited
 from empirics.data.federate import federate
 from empirics.datasets import digits
 from empirics.federation import Federation
-from empirics.measuring import DEFAULT, measurement, Run
+from empirics.measuring import measurement, Run
 from empirics.models.linear import Logistic, Softmax, with_intercept
 from empirics.networks import network
 from empirics.problem import FederatedProblem
