@@ -20,7 +20,7 @@ mp = mpmath.mp
 DIGITS, MEMBERS = 1000, 3
 ENOUGH = 1e-9
 EQUAL = 2e-11
-"""Sides of a condition nearer than this, relatively, are equal up to rounding: either answer is right."""
+"""Sides of a condition nearer than this, relatively, are equal up to rounding: floating point decides."""
 MOST = mpmath.mpf(float(np.finfo(float).max))
 REGIMES = {"tiny": (-150, -50), "huge": (50, 150), "wide": (-150, 150), "mild": (-6, 6), "border": (-1, 1)}
 Points = dict[str, np.ndarray]
@@ -167,7 +167,7 @@ def exact(bound: Bound, point: dict[str, Any]) -> Exact | None:
             split += 2 * count
             for a, b in zip(map(_real, left), map(_real, right), strict=True):
                 holds &= a is not None and b is not None and COMPARE[relation.rel_op](a, b)
-                if a is not None and b is not None and a != b:
+                if a is not None and b is not None:
                     level |= abs(a - b) <= EQUAL * max(abs(a), abs(b))
     return Exact(totals, terms, bool(holds), bool(level))
 
