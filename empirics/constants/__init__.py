@@ -3,7 +3,7 @@
 from bounds.numerics.ranges import bound_range, Range
 
 from .closed import closed_forms
-from .core import as_json, between, Constant, intervals, known
+from .core import as_json, between, Constant, known
 from .curvature import Eigenvalues, eigenvalues, functional_product, hessian_product, roughly
 from .estimate import constants, visited
 from .noise import Gradients, gradients_along, Noise, of_batches, offset_along, sample_noise
@@ -23,7 +23,6 @@ __all__ = [
     "functional_product",
     "gradients_along",
     "hessian_product",
-    "intervals",
     "known",
     "of_batches",
     "offset_along",

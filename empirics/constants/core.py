@@ -60,16 +60,6 @@ def as_json(constants: Mapping[str, Constant], about: str = "") -> dict[str, Any
     }
 
 
-def intervals(held: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
-    """The uncertain single constants of such an object."""
-    ends = {
-        name: (-math.inf if low is None else low, math.inf if high is None else high)
-        for name, (low, high) in held.get("_interval", {}).items()
-        if not isinstance(low, list)
-    }
-    return {name: (float(low), float(high)) for name, (low, high) in ends.items()}
-
-
 def _end(value: Any) -> Any:
     if np.ndim(value):
         return [_end(part) for part in value]

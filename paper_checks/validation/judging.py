@@ -44,7 +44,7 @@ class Data:
     target: Array
     moving: Mapping[str, Array]
     fixed: Values
-    uncertain: Mapping[str, tuple[float, float]]
+    uncertain: Mapping[str, tuple[Any, Any]]
     chosen: tuple[str, ...] = ()
     fold: str = "every"
     drawn: bool = False

@@ -7,7 +7,6 @@ Columns are words: the target's is a must, further quantities of the bound may v
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,10 +17,8 @@ import numpy as np
 from bounds.core import Bound
 from bounds.errors import BoundsError
 from bounds.quantities import CLIENTS
-from bounds.showing.files import content
 from bounds.showing.usage import Parser, writable_folder
 from bounds.showing.values import grid, read, Value
-from empirics.constants import intervals
 
 from .core import standing
 from .judging import Data, Line, lines, settled, trend
@@ -45,8 +42,7 @@ def main(bound: Bound, arguments: Sequence[str], name: str = "") -> int:
 
 def judged(bound: Bound, log: Log, typed: Sequence[str], path: Path) -> Found:
     """The comparison of every round of the log, or of the rounds folded as the statistic says."""
-    filled, moving, fixed = _values(bound, log, typed)
-    uncertain = _uncertain(typed, fixed)
+    filled, moving, fixed, uncertain = _values(bound, log, typed)
     fold = _fold(bound)
     if fold != "every":
         _constant(bound, moving)
@@ -85,15 +81,18 @@ def _constant(bound: Bound, moving: Mapping[str, Array]) -> None:
 # ---- values ----
 
 
-def _values(bound: Bound, log: Log, typed: Sequence[str]) -> tuple[Bound, dict[str, Array], dict[str, Any]]:
-    """The bound (its form for equal clients, if so asked), values by row, and values that hold for all rows."""
+Ends = Mapping[str, tuple[Any, Any]]
+
+
+def _values(bound: Bound, log: Log, typed: Sequence[str]) -> tuple[Bound, dict[str, Array], dict[str, Any], Ends]:
+    """The bound (its form for equal clients, if so asked), values by row, those of all rows, ends of uncertain ones."""
     given = read(list(typed))
     rows = {q.name for q in bound.quantities if q.name in log.columns}
     for name in rows & {k for k, v in given.items() if not v.optional}:
         raise BoundsError(f"{name} is given twice: as a column and as {name}=...")
     kept = {k: v for k, v in given.items() if k not in rows}
     for name, value in kept.items():
-        if not value.optional and name in {q.name for q in bound.quantities}:
+        if name in {q.name for q in bound.quantities}:
             _single(bound, name, value)
     missing = {q.name for q in bound.quantities} - rows - set(kept) - set(CHOSEN)
     missing -= {"client_weight", "clients"} if bound.axis == CLIENTS else set()
@@ -107,7 +106,8 @@ def _values(bound: Bound, log: Log, typed: Sequence[str]) -> tuple[Bound, dict[s
     fixed = {name: array.tolist() for name, array in span.values.items() if name not in rows}
     axes = {q.name for q in span.bound.quantities if q.card.axis}
     moving = {name: log.columns[name][..., None] if name in axes else log.columns[name] for name in rows}
-    return span.bound, {k: v for k, v in moving.items() if k in span.values}, fixed
+    uncertain = {name: ends for name, ends in span.uncertain.items() if name in fixed}
+    return span.bound, {k: v for k, v in moving.items() if k in span.values}, fixed, uncertain
 
 
 def _single(bound: Bound, name: str, value: Value) -> None:
@@ -118,16 +118,6 @@ def _single(bound: Bound, name: str, value: Value) -> None:
 
 def _chosen(bound: Bound, moving: Mapping[str, Any], fixed: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(q.name for q in bound.quantities if q.name in CHOSEN and q.name not in {**moving, **fixed})
-
-
-def _uncertain(typed: Sequence[str], fixed: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
-    """The constants of the files that are only known within an interval, unless a word gives them."""
-    ends: dict[str, tuple[float, float]] = {}
-    for word in typed:
-        if word.startswith("@"):
-            ends |= intervals(json.loads(content(word[1:]).decode("utf-8-sig")))
-    said = {word.partition("=")[0] for word in typed}
-    return {name: end for name, end in ends.items() if name in fixed and name not in said}
 
 
 # ---- the command line ----

@@ -116,6 +116,27 @@ def test_uncertain_constants_of_a_file_show_an_interval_and_decide_nothing(judge
     assert (status, "2 x violated" in out) == (1, True)
 
 
+def test_constants_that_are_uncertain_client_by_client_decide_nothing_either(judge, tmp_path):
+    bound = BOUNDS["decaying_k.theorem_1"]
+    numbers = {q.name: 0.01 if q.name == "step_size" else 2.5 for q in bound.quantities}
+    numbers |= {"cohort": 2, "iterations": 40, "client_weight": [0.5, 0.5], "client_gradient_variance": [0.3, 0.4]}
+    numbers |= {"strong_convexity": 0.5}
+    path = tmp_path / "c.json"
+    rows = "".join(f"{seed},{value}\n" for seed, value in ((1, 1.1), (2, 1.3), (3, 1.2)))
+    for note, verdict in (({}, "holds here"), ({"client_gradient_variance": [[0.3, 0.4], [0.9, None]]}, "undecided")):
+        path.write_text(json.dumps({**numbers, "_interval": note}))
+        status, out, _ = judge("seed,grad_norm_sq\n" + rows, f"@{path}", name=bound.name)
+        assert (status, f"1 x {verdict}" in out) == (0, True)
+        assert ("client_gradient_variance is uncertain" in out) == bool(note)
+
+
+def test_a_file_that_brings_a_sweep_for_all_rows_is_refused(judge, tmp_path):
+    path = tmp_path / "c.json"
+    path.write_text(json.dumps({**CONSTANTS, "smoothness": [2.5, 3.5]}))
+    status, _, err = judge(log(0.4), f"@{path}")
+    assert (status, "smoothness must be one value for all rows of the log" in err) == (2, True)
+
+
 def test_outside_the_conditions_the_formula_is_marked(judge):
     words = [w for w in WORDS if not w.startswith("step_size")]
     status, out, _ = judge(log(1.9), *words, "step_size=0.9")
