@@ -68,8 +68,9 @@ def _apart(one: Any, other: Any) -> float:
 
 
 def _compared(what: str, apart: float, limit: float) -> Finding:
-    said = f"{what}: the models differ by at most {apart:.1e}"
-    return Finding(Status.HOLDS if apart <= limit else Status.FAILS, Grade.EXACT, said)
+    same = apart <= limit
+    said = f"{what}: the models differ by at most {limit if same else apart:.1e}"  # the last bits are the processor's
+    return Finding(Status.HOLDS if same else Status.FAILS, Grade.EXACT, said)
 
 
 # ---- the listing ----

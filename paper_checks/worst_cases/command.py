@@ -19,7 +19,7 @@ from bounds.showing.usage import UsageError, writable_folder
 from bounds.showing.values import read
 from empirics.progress import lasting, Progress, progress
 from empirics.store import Store
-from empirics.sweeping import sweep
+from empirics.sweeping.engine import sweep
 from empirics.sweeping.command import folder
 from empirics.sweeping.stopping import stopped
 

@@ -8,7 +8,7 @@ from sweep_cells import HERE
 
 from empirics.errors import EmpiricsError
 from empirics.store import Store
-from empirics.sweeping import Grid
+from empirics.sweeping.grids import Grid
 from fedbounds import main
 
 

@@ -16,7 +16,7 @@ from sweep_cells import HERE
 
 from empirics.store import Cell, Outcome, Store, StoreError
 from empirics.store.whole import write_whole
-from empirics.sweeping import sweep
+from empirics.sweeping.engine import sweep
 from fedbounds import main
 from figures.runs import Runs
 
