@@ -266,9 +266,9 @@ def _run(arguments: list[str]) -> int:
 ELSEWHERE = {
     "train": "empirics.command:train",
     "constants": "empirics.command:constants_",
-    "sweep": "empirics.sweeping.command:sweep_",
-    "results": "empirics.sweeping.command:results",
-    "check": "paper_checks.command:check",
+    "sweep": "empirics.experiments.command:sweep_",
+    "results": "empirics.experiments.command:results",
+    "check": "paper_checks.audit.command:check",
     "falsify": "paper_checks.falsify_options:main",
     "tightness": "paper_checks.tightness_options:main",
     "figure": "figures.command:figure",

@@ -17,12 +17,12 @@ from bounds.showing.usage import bare_parser, Parser
 from .errors import EmpiricsError
 from .numbers import check_words, real_word, whole_word
 from .progress import Progress, progress
-from .setting import Setting
 from .sizes import refuse_beyond_memory, ROW
+from .training.setting import Setting
 
 if TYPE_CHECKING:  # they load torch, which --help does without
     from .measuring import Measurement, Row, Run
-    from .problem import FederatedProblem
+    from .problems.problem import FederatedProblem
 
 FINE, FINDING = 0, 1
 DEFAULT = ("train_loss", "train_accuracy", "test_loss", "test_accuracy")
@@ -77,7 +77,7 @@ def train(arguments: Sequence[str]) -> int:
         raise EmpiricsError("a round has --local-steps or --local-epochs; got both")
     from .algorithms import algorithm
     from .measuring import measurement, Run
-    from .tasks import task
+    from .problems.tasks import task
 
     methods = [algorithm(text) for text in (args.algorithm, *args.compare)]
     watched = None if args.measure is None else [measurement(text) for text in args.measure]
@@ -203,9 +203,9 @@ def constants_(arguments: Sequence[str]) -> int:
     if args is None:
         return FINE
     _check_output(args.output)
-    from .constants import as_json, constants
-    from .federation import refuse_short
-    from .tasks import task
+    from .federation.federation import refuse_short
+    from .measuring.constants import as_json, constants
+    from .problems.tasks import task
 
     with progress() as bar:
         bar.doing(f"reading {args.problem}")

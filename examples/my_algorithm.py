@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.datasets import load_wine
 
-from empirics.algorithm import fedavg, renamed
+from empirics.algorithms.algorithm import fedavg, renamed
 from empirics.data.dataset import Dataset
-from empirics.partitions import Split
-from empirics.tasks import TASKS
+from empirics.federation.partitions import Split
+from empirics.problems.tasks import TASKS
 
 
 @dataclass(frozen=True)

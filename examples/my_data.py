@@ -11,7 +11,7 @@ import numpy as np
 
 from empirics.data.dataset import Dataset, numbered
 from empirics.data.parts import held_out
-from empirics.tasks import TASKS
+from empirics.problems.tasks import TASKS
 
 with Path(__file__).with_name("patients.csv").open(encoding="utf-8") as file:
     rows = list(csv.DictReader(file))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from empirics.store import Cell
+from empirics.experiments import Cell
 
 from .comparing import Agreement, Judged
 from .runs import Runs

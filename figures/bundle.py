@@ -15,12 +15,12 @@ from bounds.papers import PAPERS
 from bounds.showing.numbers import MOST_WORKERS, whole_number
 from bounds.showing.usage import bare_parser, Parser, writable_folder
 from empirics.errors import EmpiricsError
+from empirics.experiments import Kept, Store
+from empirics.experiments.command import folder as store_folder, path_word
+from empirics.experiments.machine import machine
 from empirics.progress import progress
-from empirics.store import Kept, Store
-from empirics.store.machine import machine
-from empirics.sweeping.command import folder as store_folder, path_word
-from paper_checks.audit import audit, CLAIMS
-from paper_checks.reporting import markdown as audit_report, Record, records
+from paper_checks.audit.reporting import markdown as audit_report, Record, records
+from paper_checks.audit.running import audit, CLAIMS
 
 from .artefact import Artefact
 from .catalogue import chosen

@@ -11,11 +11,11 @@ from bounds.errors import unknown
 from bounds.showing.numbers import MOST_WORKERS, whole_number
 from bounds.showing.tables import aligned
 from bounds.showing.usage import bare_parser, Parser, writable_folder
+from empirics.experiments import Store
+from empirics.experiments.command import folder as store_folder, path_word
+from empirics.experiments.running import Done, sweep
+from empirics.experiments.stopping import stopped
 from empirics.progress import progress
-from empirics.store import Store
-from empirics.sweeping.command import folder as store_folder, path_word
-from empirics.sweeping.engine import Done, sweep
-from empirics.sweeping.stopping import stopped
 
 from .artefact import Artefact, SCALES
 from .catalogue import artefact, chosen, NAMES

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 
-from empirics.store import Cell, Store
+from empirics.experiments import Cell, Store
 
 from . import files, report, writing
 from .artefact import Artefact

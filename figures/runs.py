@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from empirics.store import Cell, Kept, Store
+from empirics.experiments import Cell, Kept, Store
 
 Curve = tuple[np.ndarray, np.ndarray]
 """Rounds and values."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from empirics.datasets import present
+from empirics.data.catalogue import present
 
 STAND_INS: dict[str, tuple[str, ...]] = {
     "cifar10": ("fashion_mnist", "mnist"),

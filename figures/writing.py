@@ -11,7 +11,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any, cast
 
-from empirics.store import Kept
+from empirics.experiments import Kept
 
 from .artefact import Artefact, Shown
 from .drawing import nothing

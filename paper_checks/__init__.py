@@ -1,5 +1,5 @@
 """Is it so? Measurements held against bounds, and the claims of the papers checked."""
 
-from empirics.store.jobs import register
+from empirics.experiments.registry import register
 
-register("paper_checks.validation.cells", "paper_checks.worst_cases.cells")
+register("paper_checks.validation.jobs", "paper_checks.worst_cases.jobs")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bounds.showing.numbers import positive, whole_number
 from bounds.showing.usage import bare_parser, Parser, UsageError
-from empirics.sweeping.command import path_word
+from empirics.experiments.command import path_word
 
 NONE = 0
 EVALUATIONS = 4000

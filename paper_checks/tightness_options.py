@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bounds.showing.numbers import MOST_WORKERS, number, whole_number
 from bounds.showing.usage import bare_parser, Parser
-from empirics.sweeping.command import FOLDER as STORE, path_word
+from empirics.experiments.command import FOLDER as STORE, path_word
 
 FINE = 0
 PATIENCE = 600.0

@@ -7,7 +7,7 @@ from bounds.core import Bound, Condition
 from bounds.domains import COUNT, FRACTION, NONNEGATIVE, REAL, SHARE
 from bounds.papers import Source
 from bounds.quantities import quantity
-from paper_checks.claims import Book
+from paper_checks.claims.claim import Book
 
 speed = quantity("speed", "v", "a positive number")
 width = quantity("width", "w", "another positive number")

@@ -33,7 +33,7 @@ def pytest_collection_modifyitems(config, items):
     needed = {item: [n for mark in item.iter_markers("data") for n in mark.args] for item in items}
     if not any(needed.values()):
         return
-    from empirics.datasets import present
+    from empirics.data.catalogue import present
 
     there = {name: present(name) for names in needed.values() for name in names}
     gone = [item for item in items if not all(there[name] for name in needed[item])]

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import nn, Tensor
 
-from empirics.algorithm import fedavg, renamed, Work
-from empirics.federation import Federation
+from empirics.algorithms.algorithm import fedavg, renamed, Work
+from empirics.federation.federation import Federation
 from empirics.models.network import Network
 
 

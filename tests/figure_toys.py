@@ -1,6 +1,6 @@
 """Hand-made runs in a store: what a training cell would have written."""
 
-from empirics.store import Outcome
+from empirics.experiments import Outcome
 
 
 def outcome(curves, status="done", facts=None):

@@ -4,11 +4,11 @@ import numpy as np
 import torch
 
 from empirics.algorithms import algorithm
-from empirics.federation import Federation
+from empirics.federation.federation import Federation
 from empirics.measuring import measurement, Run
 from empirics.models.linear import LeastSquares, Logistic
-from empirics.problem import FederatedProblem, Population
-from empirics.setting import Setting
+from empirics.problems.problem import FederatedProblem, Population
+from empirics.training.setting import Setting
 
 INPUTS = torch.tensor([[0.4, -1.1], [1.7, 0.3], [-0.6, 0.9], [0.2, 1.3], [-1.2, -0.7], [0.9, 0.8]], dtype=torch.float64)
 NUMBERS = torch.tensor([0.3, -1.2, 0.7, 1.9, -0.4, 0.6], dtype=torch.float64)

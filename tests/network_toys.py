@@ -11,12 +11,12 @@ import torch
 from torch import nn, Tensor
 
 from empirics.algorithms import algorithm
-from empirics.federation import Federation
+from empirics.federation.federation import Federation
+from empirics.federation.shuffles import orders
 from empirics.models.network import Network
-from empirics.networks.parts import Split
-from empirics.setting import Setting
-from empirics.shuffles import orders
-from empirics.train import draw_cohort, plan, rounds, shares
+from empirics.models.networks.parts import Split
+from empirics.training.rounds import draw_cohort, plan, rounds, shares
+from empirics.training.setting import Setting
 
 FEATURES, HIDDEN, CLASSES = 3, 4, 3
 

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from empirics.errors import Diverged
-from empirics.store import Outcome
+from empirics.experiments import Outcome
 
 HERE = str(Path(__file__).resolve())
 """A job here is ``f"{HERE}:square"``."""

@@ -56,7 +56,7 @@ def test_imports_flow_one_way(room):
 
 def test_an_import_against_the_flow_would_be_seen(tmp_path):
     stray = tmp_path / "stray.py"
-    stray.write_text("def late():\n    from figures.style import STYLE\n    import empirics.train as t\n")
+    stray.write_text("def late():\n    from figures.style import STYLE\n    import empirics.training.rounds as t\n")
     assert imported_rooms(stray) == {"figures", "empirics"}
 
 

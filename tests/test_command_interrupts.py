@@ -88,7 +88,7 @@ def test_nobody_waits_for_what_forked_workers_were_at():
     code = """
         import sys, time
         from bounds.showing.process import guarded
-        from paper_checks.forking import spread
+        from paper_checks.audit.forking import spread
 
         def run():
             for _ in spread(lambda item: time.sleep(item), [0.1, 600, 600, 600], workers=2):
@@ -104,7 +104,7 @@ def test_forked_workers_leave_the_words_to_the_first_process():
     code = """
         import os, signal, sys, threading, time
         from bounds.showing.process import guarded
-        from paper_checks.forking import spread
+        from paper_checks.audit.forking import spread
 
         def run():
             threading.Timer(3, os.killpg, (0, signal.SIGINT)).start()

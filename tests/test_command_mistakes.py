@@ -218,7 +218,7 @@ def test_ctrl_c_while_a_file_runs_is_no_mistake_of_the_file(capsys, tmp_path):
 
 HOOK = """\
 from dataclasses import dataclass
-from empirics.algorithm import fedavg, renamed
+from empirics.algorithms.algorithm import fedavg, renamed
 
 class Stop(BaseException):
     pass

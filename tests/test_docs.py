@@ -18,9 +18,9 @@ from bounds.showing.usage import VERBS
 from docs.making import claim_pages, figure_pages, offline, reference, text
 from empirics.algorithms import ALGORITHMS
 from figures.catalogue import FILES, NAMES
-from paper_checks.audit import CLAIMS, Verdict
-from paper_checks.claims import Finding, Grade
-from paper_checks.reporting import records
+from paper_checks.audit.reporting import records
+from paper_checks.audit.running import CLAIMS, Verdict
+from paper_checks.claims.claim import Finding, Grade
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from empirics.federation import Federation
+from empirics.federation.federation import Federation
 from empirics.models.linear import LeastSquares, Logistic, Softmax
 
 

@@ -12,6 +12,45 @@ from ..assumptions import DISSIMILARITY, FIXED_LOCAL_STEPS, FIXED_STEP_SIZE, LOW
 from ..core import About, Bound, Condition, ONE, Statistic
 from ..operators import ClassMax, ClassSum, ClientSum
 from ..units import LOSS, PARAMETER
+
+# fmt: off
+from ..vocabulary import (
+    balanced_samples,
+    class_count as d,
+    classes as C,
+    client_weight as p,
+    complementary_count,
+    CURVATURE,
+    disagreement_loss as L_dis,
+    disagreement_weight as lambda_dis,
+    dissimilarity_offset as kappa_sq,
+    distillation_loss as L_kd,
+    distillation_weight as lambda_kd,
+    generated_batch as b_hat,
+    generated_class_count,
+    generated_samples as N,
+    generation_loss,
+    generation_steps as S,
+    grad_norm_sq as g,
+    GRADIENT,
+    gradient_variance as sigma_sq,
+    initial_gap as gap,
+    jensen_shannon as js,
+    lacking_samples as N_gen,
+    local_objective,
+    local_steps as tau,
+    local_task_loss as F_k,
+    own_samples as N_real,
+    real_batch as b,
+    rounds as T,
+    sample_passes,
+    samples_per_class as n,
+    smoothness as L,
+    step_scale as c,
+    step_size as eta,
+    task_loss as L_c,
+    task_weight,
+)
 from .proof import (
     DESCENDS,
     DRIFT_LOAD,
@@ -26,16 +65,6 @@ from .proof import (
     THEORY,
 )
 
-# fmt: off
-from ..vocabulary import (  # isort: skip
-    balanced_samples, class_count as d, classes as C, client_weight as p, complementary_count, CURVATURE,
-    disagreement_loss as L_dis, disagreement_weight as lambda_dis, dissimilarity_offset as kappa_sq,
-    distillation_loss as L_kd, distillation_weight as lambda_kd, generated_batch as b_hat, generated_class_count,
-    generated_samples as N, generation_loss, generation_steps as S, GRADIENT, grad_norm_sq as g,
-    gradient_variance as sigma_sq, initial_gap as gap, jensen_shannon as js, lacking_samples as N_gen, local_objective,
-    local_steps as tau, local_task_loss as F_k, own_samples as N_real, real_batch as b, rounds as T, sample_passes,
-    samples_per_class as n, smoothness as L, step_scale as c, step_size as eta, task_loss as L_c, task_weight,
-)
 # fmt: on
 
 METHOD = About("fedcog")

@@ -21,13 +21,33 @@ from ..operators import ClientMean, ClientSum
 from ..papers import Source
 
 # fmt: off
-from ..vocabulary import (  # isort: skip
-    client_grad_norm_sq as g_k, client_weight as p, clients as K, dissimilarity_factor as beta_sq,
-    dissimilarity_offset as kappa_sq, drift_factor as A, global_step as step_sq, grad_norm_sq as g, gradient_drift,
-    gradient_variance as sigma_sq, initial_gap as gap, local_steps as tau, loss_change, mean_client_grad_sq,
-    mean_gradient_drift, mean_path_gradient_sq as h_sq, mean_update_sq, next_distillation as Q_next, next_objective,
-    next_task_loss as F_next, rounds as T, smoothness as L, step_alignment, step_size as eta,
+from ..vocabulary import (
+    client_grad_norm_sq as g_k,
+    client_weight as p,
+    clients as K,
+    dissimilarity_factor as beta_sq,
+    dissimilarity_offset as kappa_sq,
+    drift_factor as A,
+    global_step as step_sq,
+    grad_norm_sq as g,
+    gradient_drift,
+    gradient_variance as sigma_sq,
+    initial_gap as gap,
+    local_steps as tau,
+    loss_change,
+    mean_client_grad_sq,
+    mean_gradient_drift,
+    mean_path_gradient_sq as h_sq,
+    mean_update_sq,
+    next_distillation as Q_next,
+    next_objective,
+    next_task_loss as F_next,
+    rounds as T,
+    smoothness as L,
+    step_alignment,
+    step_size as eta,
 )
+
 # fmt: on
 
 LETTERS = {

@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from empirics.algorithm import Algorithm
 from empirics.algorithms import ALGORITHMS
+from empirics.algorithms.algorithm import Algorithm
 
 from .text import docstring, page, plain, table
 

@@ -10,7 +10,7 @@ from bounds.core import Condition
 from bounds.papers import Paper
 from bounds.showing.cards import as_json, KINDS
 from bounds.showing.printing import words
-from paper_checks.reporting import Record
+from paper_checks.audit.reporting import Record
 
 from .text import cell_math, page, plain, slug, table
 

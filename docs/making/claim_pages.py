@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bounds.papers import Paper
-from paper_checks.audit import audit, CLAIMS
-from paper_checks.reporting import Record, records
-from paper_checks.reporting.text import chapter, tally
+from paper_checks.audit.reporting import Record, records
+from paper_checks.audit.reporting.text import chapter, tally
+from paper_checks.audit.running import audit, CLAIMS
 
 from .text import slug
 

@@ -11,7 +11,7 @@ from sphinx.util.display import progress_message
 
 from bounds.papers import PAPERS
 from figures.catalogue import FILES
-from paper_checks.reporting import Record
+from paper_checks.audit.reporting import Record
 
 from . import algorithm_pages, bound_pages, claim_pages, command_page, figure_pages
 from .text import page

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..algorithm import Algorithm, fedavg as plain
-from .calls import parse, written
+from ..calls import parse, written
+from .algorithm import Algorithm, fedavg as plain
 from .consensus import fedcog, with_consensus_data
 from .contrast import feddecorr, moon
 from .fedgen import fedgen

@@ -20,11 +20,11 @@ from torch import Tensor
 from bounds.domains import COUNT, NONNEGATIVE, WHOLE
 from bounds.fedcog import labels as whole
 
-from ..algorithm import Algorithm, fedavg, renamed, Rows, TaskLoss, Work
+from ..calls import chosen, plugged, written
 from ..errors import EmpiricsError
+from ..federation.shuffles import orders
 from ..numbers import checked
-from ..shuffles import orders
-from .calls import chosen, plugged, written
+from .algorithm import Algorithm, fedavg, renamed, Rows, TaskLoss, Work
 from .halves import adam, Batch, floating, log_sum, over, Probable, probable
 from .pictures import Learnt, Pixels
 

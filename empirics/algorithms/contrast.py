@@ -11,9 +11,9 @@ from torch import Tensor
 
 from bounds.domains import NONNEGATIVE, POSITIVE
 
-from ..algorithm import Algorithm, fedavg, renamed, Rows, Work
+from ..calls import chosen, written
 from ..numbers import checked
-from .calls import chosen, written
+from .algorithm import Algorithm, fedavg, renamed, Rows, Work
 from .halves import Batch, halves, over, represented
 
 DECORRELATIONS = ("intended", "code")

@@ -14,12 +14,12 @@ from torch import nn, Tensor
 
 from bounds.domains import COUNT, NONNEGATIVE, POSITIVE
 
-from ..algorithm import Algorithm, fedavg, renamed, Work
+from ..calls import written
 from ..errors import EmpiricsError
 from ..models.network import Network
 from ..numbers import checked
 from ..streams import stream
-from .calls import written
+from .algorithm import Algorithm, fedavg, renamed, Work
 from .halves import adam, Batch, over, probable
 
 SERVER, MOMENTS = "generator", "generator's moments"

@@ -10,9 +10,9 @@ from torch import Tensor
 
 from bounds.domains import POSITIVE, SHARE, WHOLE
 
-from ..algorithm import Algorithm, fedavg, GradientAt, renamed, Work
+from ..calls import chosen, written
 from ..numbers import checked
-from .calls import chosen, written
+from .algorithm import Algorithm, fedavg, GradientAt, renamed, Work
 from .halves import Batch, floating, over, probable
 
 READINGS = ("intended", "code")

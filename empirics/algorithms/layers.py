@@ -9,9 +9,9 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from ..algorithm import State, Work
 from ..errors import EmpiricsError
-from ..state import own_rows
+from .algorithm import State, Work
+from .state import own_rows
 
 
 def head_columns(work: Work, head: str) -> Tensor:

@@ -15,10 +15,10 @@ from torch import Tensor
 
 from bounds.domains import COUNT
 
-from ..algorithm import Algorithm, Average, fedavg, Memory, PlannedSteps, renamed, ServerStart, State, Work
+from ..calls import chosen, plugged, written
 from ..errors import EmpiricsError
 from ..numbers import checked
-from .calls import chosen, plugged, written
+from .algorithm import Algorithm, Average, fedavg, Memory, PlannedSteps, renamed, ServerStart, State, Work
 from .layers import head_columns, LocalModels, named_head, OwnStart
 from .local import Controls
 

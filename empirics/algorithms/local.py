@@ -11,9 +11,9 @@ from torch import Tensor
 
 from bounds.domains import NONNEGATIVE, POSITIVE, SHARE
 
-from ..algorithm import Algorithm, fedavg, GradientAt, renamed, State, Work
+from ..calls import written
 from ..numbers import checked
-from .calls import written
+from .algorithm import Algorithm, fedavg, GradientAt, renamed, State, Work
 
 
 @dataclass(frozen=True)

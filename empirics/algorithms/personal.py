@@ -12,10 +12,10 @@ from torch import Tensor
 
 from bounds.domains import COUNT, NONNEGATIVE
 
-from ..algorithm import Algorithm, fedavg, PlannedSteps, renamed, Rows, State, Work
+from ..calls import plugged, written
 from ..errors import EmpiricsError
 from ..numbers import checked
-from .calls import plugged, written
+from .algorithm import Algorithm, fedavg, PlannedSteps, renamed, Rows, State, Work
 from .layers import head_columns, LocalModels, named_head, OwnStart
 from .local import Proximal
 
@@ -25,7 +25,8 @@ OWN = "personal"
 def finetuned(algorithm: Algorithm = fedavg) -> Algorithm:
     """``algorithm`` and FT: a client's own model is the one its last local work ended at, before averaging.
 
-    The server's model is untouched. ``empirics.train.local_models`` gives the other form, in which every client does
+    The server's model is untouched. ``empirics.training.rounds.local_models`` gives the other form, in which every client
+    does
     one more round of local work from the final server model.
     """
     _impersonal("finetuned", algorithm)

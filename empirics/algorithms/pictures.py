@@ -10,11 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..algorithm import Work
 from ..errors import EmpiricsError
 from ..models.network import Network
-from ..networks.generator import Generator
+from ..models.networks.generator import Generator
 from ..streams import stream
+from .algorithm import Work
 
 Picture = Callable[..., Tensor]
 

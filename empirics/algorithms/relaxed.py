@@ -8,10 +8,10 @@ from torch import Tensor
 
 from bounds.domains import RELAXATION
 
-from ..algorithm import Algorithm, Average, fedavg, renamed, Rows, ServerStart, State
+from ..calls import chosen, plugged, written
 from ..errors import EmpiricsError
 from ..numbers import checked
-from .calls import chosen, plugged, written
+from .algorithm import Algorithm, Average, fedavg, renamed, Rows, ServerStart, State
 from .server import AddUpdate
 
 READINGS = ("intended", "printed", "code", "proof")

@@ -13,10 +13,10 @@ from bounds import Bound
 from bounds.decaying_k.schedules import Schedule, SCHEDULES
 from bounds.domains import COUNT
 
-from ..algorithm import Algorithm, PlannedSteps, renamed, State
+from ..calls import chosen, plugged, written
 from ..errors import EmpiricsError
 from ..numbers import checked
-from .calls import chosen, plugged, written
+from .algorithm import Algorithm, PlannedSteps, renamed, State
 
 Formula = Callable[[dict[str, float]], Any]
 

@@ -13,9 +13,9 @@ from torch import Tensor
 
 from bounds.domains import Domain, POSITIVE
 
-from ..algorithm import Algorithm, fedavg, renamed, Work
+from ..calls import chosen, written
 from ..numbers import checked
-from .calls import chosen, written
+from .algorithm import Algorithm, fedavg, renamed, Work
 
 READINGS = ("intended", "code")
 MEMORY = Domain(">= 0 and < 1", low=0, high=1, open_high=True)

@@ -13,10 +13,10 @@ from torch import Tensor
 
 from bounds.domains import COUNT, NONNEGATIVE, WHOLE
 
-from ..algorithm import Algorithm, fedavg, renamed, Work
+from ..calls import written
 from ..numbers import checked
 from ..streams import stream
-from .calls import written
+from .algorithm import Algorithm, fedavg, renamed, Work
 from .halves import Batch, floating, halves, over
 
 COARSE = 8

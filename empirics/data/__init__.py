@@ -1,4 +1,4 @@
 """Readers of public data sets, one file per family, and what turns them into federations.
 
-``empirics.datasets`` holds the catalogue. Nothing here needs a network except ``download``.
+``empirics.data.catalogue`` holds the catalogue. Nothing here needs a network except ``download``.
 """

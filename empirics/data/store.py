@@ -97,7 +97,7 @@ class Files:
     def missing(self, name: str) -> str:
         """The message for a file that is not there, with the three ways to go on."""
         fetch = (
-            f"or pip install 'fedbounds[data]' and call empirics.datasets.download({self.set!r})"
+            f"or pip install 'fedbounds[data]' and call empirics.data.catalogue.download({self.set!r})"
             if self.downloads
             else "or fetch it from there by hand (no download with a checked hash is known)"
         )

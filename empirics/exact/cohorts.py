@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import EmpiricsError
-from ..setting import Setting
+from ..training.setting import Setting
 
 LIMIT = 2000
 """Cohorts enumerated unless told otherwise."""

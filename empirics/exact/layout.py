@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..state import SETTLED, settled, State
+from ..algorithms.state import SETTLED, settled, State
 
 LAST = "last local models"
 

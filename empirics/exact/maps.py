@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from torch import Tensor
 
-from ..algorithm import Algorithm, Work
-from ..engines.stacked import descend
+from ..algorithms.algorithm import Algorithm, Work
+from ..algorithms.state import State
 from ..errors import EmpiricsError
-from ..quadratics import QuadraticFederation, QuadraticModel, Quadratics
-from ..setting import Setting
-from ..state import State
-from ..train import plan, play
+from ..problems.quadratics import QuadraticFederation, QuadraticModel, Quadratics
+from ..training.engines.stacked import descend
+from ..training.rounds import plan, play
+from ..training.setting import Setting
 from .layout import Layout
 
 Array = np.ndarray[Any, Any]

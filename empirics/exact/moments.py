@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..algorithm import Algorithm
+from ..algorithms.algorithm import Algorithm
 from ..errors import EmpiricsError
-from ..quadratics import QuadraticFederation, Quadratics
-from ..setting import Setting
+from ..problems.quadratics import QuadraticFederation, Quadratics
 from ..sizes import NUMBER, refuse_beyond_memory
-from ..train import shares
+from ..training.rounds import shares
+from ..training.setting import Setting
 from .cohorts import Cohort, cohorts, LIMIT
 from .limits import limit_of, period_of
 from .maps import Key, Player, RoundMap

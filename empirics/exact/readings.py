@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..quadratics import Quadratics
+from ..problems.quadratics import Quadratics
 from .spread import Spread
 
 Array = np.ndarray[Any, Any]

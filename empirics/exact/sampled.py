@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..algorithm import Algorithm
-from ..quadratics import QuadraticFederation, QuadraticModel, Quadratics
-from ..setting import Setting
-from ..train import draw_cohort, rounds
+from ..algorithms.algorithm import Algorithm
+from ..problems.quadratics import QuadraticFederation, QuadraticModel, Quadratics
+from ..training.rounds import draw_cohort, rounds
+from ..training.setting import Setting
 from .maps import Tracing
 
 Array = np.ndarray[Any, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..algorithms.calls import parse
+from ..calls import parse
 from .core import Honesty, Measurement, Reading, Snapshot
 from .costs import COSTS, runtime
 from .models import MODELS

@@ -14,13 +14,13 @@ from torch import Tensor
 
 from bounds.quantities import Quantity
 
-from .. import evaluation
-from ..algorithm import Algorithm, Work
+from ..algorithms.algorithm import Algorithm, Work
+from ..algorithms.state import State
 from ..errors import EmpiricsError
-from ..evaluation import Means
-from ..problem import FederatedProblem
-from ..setting import Setting
-from ..state import State
+from ..problems import evaluation
+from ..problems.evaluation import Means
+from ..problems.problem import FederatedProblem
+from ..training.setting import Setting
 
 
 class Honesty(Enum):

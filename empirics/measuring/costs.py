@@ -10,7 +10,7 @@ from bounds import vocabulary as words
 from bounds.decaying_k.runtime import client_round, runtime as alike
 from bounds.domains import NONNEGATIVE, POSITIVE, WHOLE
 
-from ..algorithms.calls import written
+from ..calls import written
 from ..numbers import checked
 from ..streams import stream
 from .core import exact, Measurement, one, Readings, sampled, Snapshot

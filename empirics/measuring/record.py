@@ -12,14 +12,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..algorithm import Algorithm, GradientAt, Work
-from ..engines import in_process
+from ..algorithms.algorithm import Algorithm, GradientAt, Work
+from ..algorithms.state import State
 from ..errors import Diverged, EmpiricsError
 from ..numbers import check_options
-from ..problem import FederatedProblem
-from ..setting import Setting
-from ..state import State
-from ..train import rounds
+from ..problems.problem import FederatedProblem
+from ..training.engines import in_process
+from ..training.rounds import rounds
+from ..training.setting import Setting
 from .core import Measurement, Reading, Readings, refuse_untested, Snapshot
 from .table import Row
 

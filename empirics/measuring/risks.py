@@ -8,23 +8,12 @@ from torch import Tensor
 
 from bounds import vocabulary as words
 
-from .. import evaluation
-from ..algorithm import Algorithm
+from ..algorithms.algorithm import Algorithm
 from ..errors import EmpiricsError
-from ..problem import FederatedProblem
-from ..setting import Setting
-from .core import (
-    exact,
-    Honesty,
-    Measurement,
-    of_minimum,
-    of_population,
-    one,
-    per_client,
-    Readings,
-    sampled,
-    Snapshot,
-)
+from ..problems import evaluation
+from ..problems.problem import FederatedProblem
+from ..training.setting import Setting
+from .core import exact, Honesty, Measurement, of_minimum, of_population, one, per_client, Readings, sampled, Snapshot
 
 
 def _mean(s: Snapshot, values: Tensor) -> float:

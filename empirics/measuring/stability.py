@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from torch import Tensor
 
-from .. import evaluation
-from ..algorithm import Algorithm
+from ..algorithms.algorithm import Algorithm
 from ..errors import EmpiricsError
-from ..problem import FederatedProblem
-from ..setting import Setting
+from ..problems import evaluation
+from ..problems.problem import FederatedProblem
 from ..streams import stream
-from ..train import rounds
+from ..training.rounds import rounds
+from ..training.setting import Setting
 from .record import Ears
 
 

@@ -20,7 +20,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..errors import EmpiricsError
-from ..solvers import newton
+from .solvers import newton
 
 Batch = tuple[Tensor, Tensor, Tensor | None]
 Product = Callable[[Tensor], Tensor]

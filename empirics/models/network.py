@@ -13,10 +13,10 @@ from torch import nn, Tensor
 from torch._utils import _flatten_dense_tensors as flatten
 
 from ..errors import EmpiricsError
-from ..memory import keep_freed_memory
 from ..streams import stream
 from .flat import FlatModule
 from .losses import CrossEntropy, Loss
+from .memory import keep_freed_memory
 
 Batch = tuple[Tensor, Tensor, Tensor | None]
 Half = Callable[[Tensor], Tensor]

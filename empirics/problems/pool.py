@@ -13,10 +13,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..datasets import Dataset
+from ..data.catalogue import Dataset
 from ..errors import EmpiricsError, NotConvergedError
+from ..federation.partitions import Partition
 from ..models.linear import Linear, with_intercept
-from ..partitions import Partition
 from ..streams import stream
 from .families import Family
 

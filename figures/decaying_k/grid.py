@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bounds.decaying_k.runtime import runtime
-from empirics.store import Cell
+from empirics.experiments import Cell
 
 from ..stand_ins import found, remark
 from .settings import DOWNLOAD, NETWORKS, PRINTED, ROUNDS, TASKS, TITLES, TRIALS, UPLOAD, WINDOW

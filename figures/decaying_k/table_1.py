@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from empirics.store import Cell
+from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
 from ..runs import Runs

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from empirics.store import Cell
+from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown

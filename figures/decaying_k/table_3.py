@@ -18,7 +18,7 @@ from bounds.vocabulary import (
     plateau,
     round_index,
 )
-from empirics.store import Cell
+from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
@@ -45,7 +45,7 @@ def trained(key: str, round_: int, steps: int = STEPS, size: float = SIZE, loss:
     import torch
 
     from empirics.algorithms.scheduled import ScheduledSteps
-    from empirics.state import State
+    from empirics.algorithms.state import State
 
     rule = ScheduledSteps(key, window=1, plateau_round=ROUNDS[-1])
     losses = (1.0, loss) if round_ > 1 else ()

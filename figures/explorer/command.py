@@ -10,8 +10,8 @@ from bounds.catalog import BOUNDS
 from bounds.errors import BoundsError
 from bounds.showing.loading import load
 from bounds.showing.usage import bare_parser, Parser, writable_file
+from empirics.experiments.command import path_word
 from empirics.progress import progress
-from empirics.sweeping.command import path_word
 
 from .page import page
 from .records import Entry

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from bounds.core import Bound
-from empirics.store import Cell, Store
+from empirics.experiments import Cell, Store
 
 from ..artefact import SCALES
 from ..ours.grid import exact, PLANS, trained
 from ..runs import Runs
 
 LOCAL_STEPS, RELAXATION = 3, 0.06
-"""What ``paper_checks.validation.cells.exact`` runs with where its cell does not say."""
+"""What ``paper_checks.validation.jobs.exact`` runs with where its cell does not say."""
 DIGITS = 6
 
 
@@ -71,7 +71,7 @@ def _constants(bound: Bound, runs: Runs, cell: Cell) -> dict[str, Any]:
     if cell.job != "validate_exact":
         told.pop("client_weight", None)
         return {k: _short(v) for k, v in told.items()}
-    from empirics.quadratics import random_quadratics
+    from empirics.problems.quadratics import random_quadratics
 
     asked = cell.arguments
     problem = random_quadratics(asked["instance"], asked["clients"], asked["dim"], noise=asked["noise"])

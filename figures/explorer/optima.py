@@ -10,8 +10,8 @@ from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from bounds.errors import NoMinimumError
 from bounds.numerics.optima import closed_form, Optimum
-from paper_checks.audit import CLAIMS
-from paper_checks.checkers import ArgminIs
+from paper_checks.audit.running import CLAIMS
+from paper_checks.claims.checkers import ArgminIs
 
 from .verdicts import names, walk
 

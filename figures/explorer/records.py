@@ -18,7 +18,7 @@ from bounds.quantities import AXES, Quantity
 from bounds.showing import cards, printing
 from bounds.showing.tables import plain
 from bounds.vocabulary import classes, clients
-from paper_checks.claims import Claim
+from paper_checks.claims.claim import Claim
 
 from . import optima, ranges, verdicts
 from .javascript import javascript

@@ -14,8 +14,8 @@ from typing import Any
 
 from bounds.catalog import BOUNDS
 from bounds.core import Bound
-from paper_checks.audit import CLAIMS
-from paper_checks.claims import Claim, Status
+from paper_checks.audit.running import CLAIMS
+from paper_checks.claims.claim import Claim, Status
 
 
 def verdict(claim: Claim) -> str:

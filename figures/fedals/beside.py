@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from empirics.store import Cell
+from empirics.experiments import Cell
 from paper_checks.reported import Reported
 
 from ..comparing import Entry

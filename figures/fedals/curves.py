@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from empirics.store import Cell
+from empirics.experiments import Cell
 
 from ..comparing import judge, Judged, Pair
 from ..drawing import Axis, canvas, finish, legend, one

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from empirics.store import Cell
+from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
 from ..comparing import judge, Judged, Pair
@@ -59,7 +59,7 @@ def _differs(scale: str) -> str:
 
 def _sizes(problem: str) -> dict[str, int]:
     """Parameters of every layer of the network that was trained, in its order."""
-    from empirics.networks import network
+    from empirics.models.networks import network
 
     name, _, inside = problem.partition("(")
     shape = next((shape for word, shape in SHAPES.items() if f"({word}" in f"({inside}"), {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from empirics.store import Cell
+from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
 from ..runs import Runs

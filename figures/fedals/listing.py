@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from empirics.store import Cell
+from empirics.experiments import Cell
 
 from ..artefact import Shown
 from .grid import PLANS, run
@@ -53,8 +53,8 @@ def _arguments(split: str, text: bool) -> Mapping[str, Any]:
 
 def _language() -> dict[str, Any]:
     """What the language model and the rule of its step size fix by themselves."""
-    from empirics.networks import Opt
-    from empirics.tuning import harmonic
+    from empirics.models.networks import Opt
+    from empirics.training.step_sizes import harmonic
 
     first, later = (1 / float(harmonic(1.0, t)) for t in (0, 1))
     return {

@@ -9,7 +9,7 @@ from typing import Any
 
 from bounds.catalog import get
 from bounds.vocabulary import adaptation, extractor_size, head_size, iterations, local_steps
-from empirics.store import Cell
+from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
@@ -35,7 +35,7 @@ def cells(scale: str) -> list[Cell]:
 @cache
 def exchanged(alpha: int) -> float:
     """Parameters that a client sends and receives in the paper's run, by its network's layers and the schedule."""
-    from empirics.networks import network
+    from empirics.models.networks import network
 
     net = network("resnet20")
     head = sum(c.stop - c.start for name, c in net.layers.items() if name.startswith("head"))

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from empirics.algorithms.calls import written
-from empirics.store import Cell
+from empirics.calls import written
+from empirics.experiments import Cell
 
 from ..stand_ins import found
 from . import settings as paper

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from empirics.store import Cell
+from empirics.experiments import Cell
 
 from ..comparing import Pair
 from ..runs import Runs

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from empirics.store import Cell
+from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..comparing import Entry, Pair

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from empirics.store import Cell
+from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
 from ..runs import Runs

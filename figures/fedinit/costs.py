@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from torch import Tensor
 
-from empirics.algorithm import Algorithm
 from empirics.algorithms import algorithm as read_algorithm
-from empirics.setting import Setting
-from empirics.tasks import task
-from empirics.train import plan
+from empirics.algorithms.algorithm import Algorithm
+from empirics.problems.tasks import task
+from empirics.training.rounds import plan
+from empirics.training.setting import Setting
 
 TOY, CLIENTS, COHORT = "softmax(iris)", 4, 2
 """Small enough to ask a method in; the multiples do not depend on it."""

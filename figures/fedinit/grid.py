@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from empirics.store import Cell
+from empirics.experiments import Cell
 
 from ..stand_ins import found
 from .settings import (

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from empirics.store import Cell
+from empirics.experiments import Cell
 
 from ..runs import Curve, mean_curve, Runs
 from ..stand_ins import remark

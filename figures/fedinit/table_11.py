@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from empirics.store import Cell
+from empirics.experiments import Cell
 from paper_checks.reported import Reported, table
 
 from ..artefact import Artefact, Shown

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from empirics.estimates import power_law
-from empirics.store import Cell
+from empirics.experiments import Cell
+from empirics.measuring.estimates import power_law
 from paper_checks.validation import Verdict as Standing
 
 from ..artefact import Artefact, Shown

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bounds.catalog import get
-from empirics.store import Cell
+from empirics.experiments import Cell
 
 from ..stand_ins import found
 from .settings import BETAS, RELAXED, ROUNDS

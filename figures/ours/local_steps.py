@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bounds.catalog import get
-from empirics.store import Cell
+from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
 from ..comparing import judge, Judged, Pair

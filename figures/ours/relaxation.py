@@ -11,7 +11,7 @@ import sympy as sp
 
 from bounds.catalog import get
 from bounds.vocabulary import relaxation
-from empirics.store import Cell
+from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
 from ..comparing import judge, Pair

@@ -7,7 +7,7 @@ from typing import Any
 import sympy as sp
 
 from bounds.vocabulary import clients as K, gradient_variance as s_sq, samples as n
-from empirics.store import Cell
+from empirics.experiments import Cell
 from paper_checks.validation.gaussian_mean import exact_mean
 
 from ..artefact import Artefact, Shown

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from empirics.store import Cell
+from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
 from ..comparing import Judged, Verdict

@@ -11,8 +11,8 @@ import sympy as sp
 
 from bounds.catalog import get
 from bounds.vocabulary import clients as K, gradient_variance as s_sq, samples as n
-from empirics.quadratics import Quadratics, random_quadratics
-from empirics.store import Cell
+from empirics.experiments import Cell
+from empirics.problems.quadratics import Quadratics, random_quadratics
 from paper_checks.validation.gaussian_mean import exact_mean
 
 from ..artefact import Artefact, Shown

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from empirics.store import Cell
-from paper_checks.checkers.worst import NOTHING
+from empirics.experiments import Cell
+from paper_checks.claims.checkers.worst import NOTHING
 from paper_checks.worst_cases.refining import DOUBT
 from paper_checks.worst_cases.tables import best_steps, committed, FOLDER, smallest_factors
 

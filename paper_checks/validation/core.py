@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from bounds.core import Bound
-from empirics.estimates import Estimate
+from empirics.measuring.estimates import Estimate
 from empirics.progress import Progress
 
 ERROR_RATE = 0.05

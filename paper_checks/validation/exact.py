@@ -23,13 +23,13 @@ from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
 from empirics.exact import ExactRun
 from empirics.numbers import check_words, real_word, whole_word
+from empirics.problems.quadratics import Quadratics, random_quadratics
 from empirics.progress import progress
-from empirics.quadratics import Quadratics, random_quadratics
-from empirics.setting import Setting
 from empirics.sizes import NUMBER, refuse_beyond_memory, ROW
+from empirics.training.setting import Setting
 
-from .. import readings
-from ..readings import facts
+from ..runs import readings
+from ..runs.readings import facts
 from .core import standing, Verdict
 
 ROUNDING = 1e-9

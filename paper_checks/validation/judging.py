@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from bounds.core import Bound
-from empirics.constants import bound_range
 from empirics.errors import EmpiricsError
-from empirics.estimates import Estimate
+from empirics.measuring.constants import bound_range
+from empirics.measuring.estimates import Estimate
 
 from .core import ERROR_RATE, judge, Verdict
 

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bounds.errors import MissingQuantityError
-from empirics.algorithm import Algorithm
-from empirics.constants import closed_forms, Constant, constants, visited
+from empirics.algorithms.algorithm import Algorithm
+from empirics.measuring.constants import closed_forms, Constant, constants, visited
 from empirics.measuring.costs import Devices
-from empirics.problem import FederatedProblem
+from empirics.problems.problem import FederatedProblem
 from empirics.progress import Progress
-from empirics.setting import Setting
+from empirics.training.setting import Setting
 
 LOWER = "is a lower estimate"
 

@@ -17,16 +17,16 @@ import numpy as np
 
 from bounds.catalog import get
 from bounds.core import Bound
-from empirics.datasets import digits
+from empirics.data.catalogue import digits
 from empirics.errors import EmpiricsError
-from empirics.estimates import Estimate, jackknife
+from empirics.federation.partitions import Iid, LabelSkew
+from empirics.measuring.estimates import Estimate, jackknife
 from empirics.measuring.one_round import AverageOfMinimisers, Draw, OneRound
 from empirics.numbers import check_options, real_word, whole_word
-from empirics.partitions import Iid, LabelSkew
 from empirics.problems import PoolProblem, Ridge, Softmax
 from empirics.progress import Progress
 from empirics.sizes import NUMBER, refuse_beyond_memory
-from empirics.sweeps import over_seeds
+from empirics.training.seeds import over_seeds
 
 from .core import Comparison, judge, Result, standing, Validation, Verdict
 from .slopes import answer, BoundOfMeans, claim_sentences, claimed_rows, slope_rows, Slopes, slopes

@@ -17,17 +17,17 @@ import torch
 from bounds.assumptions import FULL_PARTICIPATION, SAMPLED_WITH_REPLACEMENT, SHARED_GENERATED_DATA
 from bounds.core import Bound
 from bounds.errors import BoundsError
-from empirics.algorithm import Algorithm, fedavg
 from empirics.algorithms import algorithm, ALGORITHMS, written
+from empirics.algorithms.algorithm import Algorithm, fedavg
 from empirics.errors import EmpiricsError
-from empirics.federation import Federation
-from empirics.fresh import Fresh
-from empirics.problem import FederatedProblem, Population
+from empirics.federation.federation import Federation
+from empirics.federation.fresh import Fresh
+from empirics.problems.problem import FederatedProblem, Population
+from empirics.problems.tasks import task
 from empirics.progress import Progress
-from empirics.setting import Setting
 from empirics.sizes import NUMBER, refuse_beyond_memory, ROW
 from empirics.streams import stream
-from empirics.tasks import task
+from empirics.training.setting import Setting
 
 from .known import known, Knowns
 from .reading import CHOSEN, fresh, needs_population, OF_PROBLEM, OF_SETTING, one_round, plan

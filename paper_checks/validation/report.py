@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from empirics.estimates import Estimate
+from empirics.measuring.estimates import Estimate
 
 from .core import Comparison, ERROR_RATE, Result, Validation
 

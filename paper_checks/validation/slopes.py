@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from empirics.estimates import Estimate, jackknife, power_law, two_powers
+from empirics.measuring.estimates import Estimate, jackknife, power_law, two_powers
 from empirics.problems import PoolProblem
 
 from .core import Comparison, Row, Verdict

@@ -17,11 +17,11 @@ from bounds.errors import unknown
 from bounds.showing.loading import load
 from bounds.showing.usage import UsageError, writable_folder
 from bounds.showing.values import read
+from empirics.experiments import Store
+from empirics.experiments.command import folder
+from empirics.experiments.running import sweep
+from empirics.experiments.stopping import stopped
 from empirics.progress import lasting, Progress, progress
-from empirics.store import Store
-from empirics.sweeping.engine import sweep
-from empirics.sweeping.command import folder
-from empirics.sweeping.stopping import stopped
 
 from ..tightness_options import NAMES
 from .places import moot, Place, question, refusal

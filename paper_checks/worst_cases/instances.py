@@ -16,7 +16,7 @@ from bounds.core import Statistic
 from bounds.errors import BoundsError
 from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
-from empirics.setting import Setting
+from empirics.training.setting import Setting
 
 from .formulation import Formulation
 from .interpolants import Interpolant

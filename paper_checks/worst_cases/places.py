@@ -13,9 +13,9 @@ from typing import Any
 from bounds.assumptions import CONVEX, DISSIMILARITY, POLYAK_LOJASIEWICZ, STRONGLY_CONVEX
 from bounds.core import Bound, Statistic
 from bounds.errors import BoundsError
-from empirics.algorithm import Algorithm
 from empirics.algorithms import algorithm
-from empirics.setting import Setting
+from empirics.algorithms.algorithm import Algorithm
+from empirics.training.setting import Setting
 
 from ..falsifier.deciding import largest
 from .assumptions import WORDS

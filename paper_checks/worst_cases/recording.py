@@ -16,11 +16,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from empirics.algorithm import Algorithm, renamed, State
+from empirics.algorithms.algorithm import Algorithm, renamed, State
 from empirics.errors import EmpiricsError
 from empirics.exact.maps import Tracing
-from empirics.setting import Setting
-from empirics.train import play
+from empirics.training.rounds import play
+from empirics.training.setting import Setting
 
 Array = np.ndarray[Any, Any]
 COLUMNS = 4000

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from empirics.algorithms import algorithm as named
-from empirics.setting import Setting
+from empirics.training.setting import Setting
 
 from .program import INSTALL, WorstCaseError
 from .worst import Question

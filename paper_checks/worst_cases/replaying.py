@@ -19,7 +19,7 @@ from torch import Tensor
 from bounds.core import Statistic
 from empirics.errors import EmpiricsError
 from empirics.exact.maps import Tracing
-from empirics.train import rounds
+from empirics.training.rounds import rounds
 
 from .instances import attaining, Instance
 from .interpolants import Interpolant

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from bounds.core import Bound
-from empirics.store import Cell
+from empirics.experiments import Cell
 
 from ..falsifier.runs.folds import along
 from ..tightness_options import NAMES
-from .cells import TERM
+from .jobs import TERM
 from .places import Place
 from .program import WorstCaseError
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from bounds.core import Statistic
 from bounds.errors import unknown
-from empirics.algorithm import Algorithm
 from empirics.algorithms import algorithm as named
-from empirics.setting import Setting
+from empirics.algorithms.algorithm import Algorithm
+from empirics.training.setting import Setting
 
 from ..tightness_options import PATIENCE
 from . import assumptions as said, metrics

@@ -26,9 +26,9 @@ import numpy as np  # noqa: E402
 from benchmarks.results import machine, put, table  # noqa: E402
 from scipy import stats  # noqa: E402
 
-from empirics.estimates import Estimate  # noqa: E402
-from paper_checks.checkers import DominatesSampled  # noqa: E402
-from paper_checks.claims import Book, Status  # noqa: E402
+from empirics.measuring.estimates import Estimate  # noqa: E402
+from paper_checks.claims.checkers import DominatesSampled  # noqa: E402
+from paper_checks.claims.claim import Book, Status  # noqa: E402
 from paper_checks.validation.core import ERROR_RATE, judge, Verdict  # noqa: E402
 
 Array = np.ndarray[Any, Any]

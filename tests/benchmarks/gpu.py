@@ -30,13 +30,13 @@ import torch  # noqa: E402
 from benchmarks.results import machine, put, RESULTS, table  # noqa: E402
 from torch.utils.flop_counter import FlopCounterMode  # noqa: E402
 
-from empirics.algorithm import fedavg  # noqa: E402
-from empirics.engines import ClientLoop  # noqa: E402
-from empirics.engines.graphs import computing, Graphs  # noqa: E402
-from empirics.federation import Federation  # noqa: E402
-from empirics.networks import network  # noqa: E402
-from empirics.setting import Setting  # noqa: E402
-from empirics.train import play, rounds  # noqa: E402
+from empirics.algorithms.algorithm import fedavg  # noqa: E402
+from empirics.federation.federation import Federation  # noqa: E402
+from empirics.models.networks import network  # noqa: E402
+from empirics.training.engines import ClientLoop  # noqa: E402
+from empirics.training.engines.graphs import computing, Graphs  # noqa: E402
+from empirics.training.rounds import play, rounds  # noqa: E402
+from empirics.training.setting import Setting  # noqa: E402
 
 HEAD = "# GPU: networks"
 NOT_MEASURED = f"{HEAD}\n\nNot measured: no GPU has been there. `python tests/benchmarks/gpu.py --write` fills this in."

@@ -21,14 +21,14 @@ import numpy as np  # noqa: E402
 import torch  # noqa: E402
 from benchmarks.results import machine, put, table  # noqa: E402
 
-from empirics.algorithm import fedavg  # noqa: E402
-from empirics.datasets import digits  # noqa: E402
-from empirics.federation import Federation  # noqa: E402
+from empirics.algorithms.algorithm import fedavg  # noqa: E402
+from empirics.data.catalogue import digits  # noqa: E402
+from empirics.federation.federation import Federation  # noqa: E402
 from empirics.measuring import DEFAULT, default_every, measurement, Run  # noqa: E402
 from empirics.models.linear import Softmax, with_intercept  # noqa: E402
-from empirics.problem import FederatedProblem  # noqa: E402
-from empirics.setting import Setting  # noqa: E402
-from empirics.train import rounds  # noqa: E402
+from empirics.problems.problem import FederatedProblem  # noqa: E402
+from empirics.training.rounds import rounds  # noqa: E402
+from empirics.training.setting import Setting  # noqa: E402
 
 SETTING = Setting(rounds=60, cohort=20, batch=32, local_steps=5, step_size=0.1)
 

@@ -21,9 +21,9 @@ sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent)]
 
 from benchmarks.results import machine, put, table  # noqa: E402
 
-from empirics.store import Outcome, Store  # noqa: E402
-from empirics.sweeping.engine import sweep  # noqa: E402
-from empirics.sweeping.grids import Grid  # noqa: E402
+from empirics.experiments import Outcome, Store  # noqa: E402
+from empirics.experiments.grids import Grid  # noqa: E402
+from empirics.experiments.running import sweep  # noqa: E402
 
 CELLS, RUNS, CORES = 1000, 24, os.cpu_count() or 1
 WORK = {

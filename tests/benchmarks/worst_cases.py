@@ -22,7 +22,7 @@ from benchmarks.results import machine, put, table  # noqa: E402
 
 from bounds.core import Statistic  # noqa: E402
 from empirics.algorithms import algorithm  # noqa: E402
-from empirics.setting import Setting  # noqa: E402
+from empirics.training.setting import Setting  # noqa: E402
 from paper_checks.worst_cases import answer, Question  # noqa: E402
 from paper_checks.worst_cases.referee import by_pepit  # noqa: E402
 

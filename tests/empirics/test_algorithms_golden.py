@@ -15,10 +15,10 @@ import torch
 from training_toys import SplitLeastSquares
 
 from empirics.algorithms import algorithm
-from empirics.federation import Federation
-from empirics.setting import Setting
-from empirics.state import own_rows
-from empirics.train import local_models, rounds
+from empirics.algorithms.state import own_rows
+from empirics.federation.federation import Federation
+from empirics.training.rounds import local_models, rounds
+from empirics.training.setting import Setting
 
 LINE = SplitLeastSquares(features=1, begin=(2.0,), body=0)
 SETTING = Setting(rounds=2, cohort=2, batch=2, step_size=0.25, local_steps=2)

@@ -8,10 +8,10 @@ import torch
 from training_toys import SplitLogistic, two_classes
 
 from empirics.algorithms import algorithm, ALGORITHMS
+from empirics.algorithms.state import own_rows
 from empirics.errors import EmpiricsError
-from empirics.setting import Setting
-from empirics.state import own_rows
-from empirics.train import draw_cohort, rounds
+from empirics.training.rounds import draw_cohort, rounds
+from empirics.training.setting import Setting
 
 MODEL = SplitLogistic(features=4, regularisation=0.07, begin=(0.91, -1.47, 0.83, -1.19), body=3)
 FEDERATION = two_classes((7, 9, 12, 5, 10))

@@ -9,8 +9,8 @@ from training_toys import SplitLogistic, two_classes
 from twins import training as slow, training_layers as layers
 
 from empirics.algorithms import algorithm
-from empirics.setting import Setting
-from empirics.train import draw_cohort, rounds, shares
+from empirics.training.rounds import draw_cohort, rounds, shares
+from empirics.training.setting import Setting
 
 SIZES, BODY, STEPS, ETA = (7, 9, 12, 5, 10), 3, 5, 0.23
 START = (0.91, -1.47, 0.83, -1.19)

@@ -11,20 +11,20 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bounds.errors import BoundsError, UnknownNameError
-from empirics.algorithm import fedavg
 from empirics.algorithms import algorithm, ALGORITHMS
-from empirics.algorithms.calls import parse, written
+from empirics.algorithms.algorithm import fedavg
 from empirics.algorithms.layerwise import layerwise
 from empirics.algorithms.local import fedprox, scaffold
 from empirics.algorithms.relaxed import relaxed
 from empirics.algorithms.scheduled import scheduled
 from empirics.algorithms.server import fedadam
-from empirics.datasets import dataset
+from empirics.calls import parse, written
+from empirics.data.catalogue import dataset
 from empirics.errors import EmpiricsError
+from empirics.federation.partitions import partition
 from empirics.measuring import measurement
-from empirics.networks import network
-from empirics.partitions import partition
-from empirics.tasks import task
+from empirics.models.networks import network
+from empirics.problems.tasks import task
 
 
 def needs_an_algorithm(name: str) -> bool:

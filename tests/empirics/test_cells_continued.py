@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from empirics.cells import train
-from empirics.cells_continued import continued
-from empirics.cells_generation import generation_seconds, images, round_seconds
+from empirics.experiments.jobs.continued import continued
+from empirics.experiments.jobs.generation import generation_seconds, images, round_seconds
+from empirics.experiments.jobs.train import train
 
 TOY = {
     "problem": "softmax(held_out(iris))", "partition": "iid", "clients": 3, "seed": 4, "local_steps": 2, "batch": 5,

@@ -2,11 +2,11 @@
 
 import pytest
 
-from empirics.cells import train
-from empirics.cells_continued import continued
-from empirics.cells_timed import timed
-from empirics.cells_wall import seconds
 from empirics.errors import EmpiricsError
+from empirics.experiments.jobs.continued import continued
+from empirics.experiments.jobs.timed import timed
+from empirics.experiments.jobs.train import train
+from empirics.experiments.jobs.wall import seconds
 
 WHAT = {"problem": "softmax(iris, regularisation=0.02)", "clients": 4, "seed": 3, "batch": 10, "local_steps": 2}
 CELLS = {

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from empirics.cells_step_times import step_times
-from empirics.cells_timed import timed, times
 from empirics.errors import EmpiricsError
+from empirics.experiments.jobs.step_times import step_times
+from empirics.experiments.jobs.timed import timed, times
 
 SENDING = 3.0 / 20 + 3.0 / 5
 """Seconds to move 3 megabit down and up."""
@@ -73,8 +73,8 @@ def test_the_start_is_the_same_and_the_loss_falls():
 def test_the_probe_of_all_samples_is_the_training_loss():
     from empirics.algorithms import algorithm
     from empirics.measuring import measurement, Run
-    from empirics.setting import Setting
-    from empirics.tasks import task
+    from empirics.problems.tasks import task
+    from empirics.training.setting import Setting
 
     dealt = task(PLAN["problem"]).deal("iid", 6, 1, client_weight="samples")
     plan = Setting(7, 2, batch=4, step_size=0.1, local_steps=8, client_weight="samples")

@@ -22,10 +22,10 @@ from training_toys import many_classes
 from bounds.fedcog.labels import largest_remainder
 from empirics.algorithms import algorithm
 from empirics.algorithms.consensus import Distil, Generate, GENERATED, TEACHER
-from empirics.engines import Stacked
 from empirics.errors import EmpiricsError
 from empirics.streams import stream
-from empirics.train import rounds
+from empirics.training.engines import Stacked
+from empirics.training.rounds import rounds
 
 SHARP = torch.tensor([[[math.log(3), 0.0]]])
 OTHER = torch.tensor([[[0.0, math.log(3)]]])

@@ -11,18 +11,18 @@ from network_toys import models
 from torch import nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from empirics.algorithm import fedavg
 from empirics.algorithms import algorithm
+from empirics.algorithms.algorithm import fedavg
 from empirics.algorithms.consensus import Generate, with_consensus_data
 from empirics.algorithms.pictures import Learnt, network, Pixels
 from empirics.errors import EmpiricsError
-from empirics.federation import Federation
+from empirics.federation.federation import Federation
 from empirics.models.network import Network
-from empirics.networks.generator import Generator
-from empirics.networks.parts import Split
-from empirics.setting import Setting
+from empirics.models.networks.generator import Generator
+from empirics.models.networks.parts import Split
 from empirics.streams import stream
-from empirics.train import plan, rounds
+from empirics.training.rounds import plan, rounds
+from empirics.training.setting import Setting
 
 SEED, CLASSES, SAMPLES, NOISE, MAPS = 5, 3, 6, 5, 2
 SMALL = Learnt(noise=NOISE, maps=MAPS, groups=1)

@@ -13,9 +13,11 @@ from torch import nn
 
 from bounds.catalog import get
 from bounds.showing.values import grid, read
-from empirics.algorithm import fedavg
 from empirics.algorithms import algorithm
-from empirics.constants import (
+from empirics.algorithms.algorithm import fedavg
+from empirics.errors import EmpiricsError
+from empirics.federation.federation import Federation
+from empirics.measuring.constants import (
     as_json,
     between,
     closed_forms,
@@ -32,12 +34,10 @@ from empirics.constants import (
     sample_noise,
     visited,
 )
-from empirics.errors import EmpiricsError
-from empirics.federation import Federation
 from empirics.models.linear import LeastSquares, Logistic, Softmax, SquaredHinge
 from empirics.models.network import Network
-from empirics.problem import FederatedProblem
-from empirics.train import rounds
+from empirics.problems.problem import FederatedProblem
+from empirics.training.rounds import rounds
 
 PATH = torch.tensor([[0.3, -0.8], [-1.1, 0.4], [0.6, 0.7]], dtype=torch.float64)
 
@@ -109,7 +109,7 @@ def test_chunks_of_samples_are_weighed_by_their_size(monkeypatch):
     problem, v = network(), torch.linspace(-1, 1, 27, dtype=torch.float64)
     w, (x, y) = problem.model.start(2), problem.samples.of(1)
     whole = functional_product(problem.model, w, x, y)(v)
-    monkeypatch.setattr("empirics.constants.curvature.CHUNK", 2)
+    monkeypatch.setattr("empirics.measuring.constants.curvature.CHUNK", 2)
     np.testing.assert_allclose(functional_product(problem.model, w, x, y)(v), whole, rtol=1e-10, atol=1e-14)
 
 
@@ -150,7 +150,7 @@ def test_noise_from_some_samples_says_how_sure_it_is(monkeypatch):
     problem = replace(network(), federation=Federation.of(x, y, [np.arange(400)]))
     w = problem.model.start(5)
     estimate = sample_noise(problem, w)
-    monkeypatch.setattr("empirics.constants.noise.MOST_SAMPLES", 400)
+    monkeypatch.setattr("empirics.measuring.constants.noise.MOST_SAMPLES", 400)
     exact = sample_noise(problem, w)
     assert exact.error[0] == pytest.approx(0, abs=1e-12)
     assert 0 < abs(estimate.variance[0] - exact.variance[0]) < 4 * estimate.error[0]

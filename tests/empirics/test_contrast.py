@@ -11,8 +11,8 @@ from training_toys import many_classes
 from empirics.algorithms import algorithm
 from empirics.algorithms.contrast import Contrast, Decorrelated
 from empirics.errors import EmpiricsError
-from empirics.setting import Setting
-from empirics.train import rounds
+from empirics.training.rounds import rounds
+from empirics.training.setting import Setting
 
 # ---- MOON ----
 

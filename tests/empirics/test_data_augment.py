@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from empirics.data.augment import CROP_FLIP, CropFlip, DECAYING_K, FEDINIT, noise, WORDS
-from empirics.data.prepared import Recipe
 from empirics.data.resident import CIFAR10_PIXELS, Codes, Frequencies, Pixels
 from empirics.errors import EmpiricsError
+from empirics.federation.augment import CROP_FLIP, CropFlip, DECAYING_K, FEDINIT, noise, WORDS
+from empirics.federation.prepared import Recipe
 
 ROWS, BATCH, SIDE = 3, 5, 9
 
@@ -88,7 +88,7 @@ def test_words_are_keyed_by_seed_round_and_client():
 
 
 def test_words_are_not_those_of_the_batches():
-    from empirics.shuffles import words
+    from empirics.federation.shuffles import words
 
     batches = (words(1, 2, np.array([3]), 1, 48) >> np.uint64(33)).astype(np.int64).ravel()
     assert not set(batches.tolist()) & set(noise(1, 2, np.array([3]), 6, 2).ravel().tolist())

@@ -6,20 +6,20 @@ import torch
 from torch import nn
 
 from bounds.errors import BoundsError
-from empirics.algorithm import fedavg
-from empirics.data.augment import CropFlip, noise
+from empirics.algorithms.algorithm import fedavg
+from empirics.data.catalogue import digits
 from empirics.data.dataset import Dataset
-from empirics.data.federate import federate, held_out, matched
-from empirics.data.prepared import PreparedFederation
 from empirics.data.resident import Codes, Pixels
-from empirics.datasets import digits
-from empirics.engines.loop import ClientLoop
 from empirics.errors import EmpiricsError
+from empirics.federation.augment import CropFlip, noise
+from empirics.federation.federate import federate, held_out, matched
+from empirics.federation.partitions import ByGroup, Dirichlet, IidSplit, Sorted
+from empirics.federation.prepared import PreparedFederation
 from empirics.models.linear import Logistic, Softmax
 from empirics.models.network import Network
-from empirics.partitions import ByGroup, Dirichlet, IidSplit, Sorted
-from empirics.setting import Setting
-from empirics.train import rounds
+from empirics.training.engines.loop import ClientLoop
+from empirics.training.rounds import rounds
+from empirics.training.setting import Setting
 
 PIXELS = Pixels((0.3,), (0.4,))
 
@@ -142,7 +142,7 @@ def small_network():
 
 @pytest.mark.parametrize("augment", [None, CropFlip(2)], ids=["plain", "augmented"])
 def test_engines_that_keep_batches_in_buffers_prepare_them_too(augment):
-    from empirics.engines.graphs import Graphs
+    from empirics.training.engines.graphs import Graphs
 
     train = federate(images(120), "log_normal_sizes(0.5, least=9)", 6, augment=augment).train
     setting = Setting(rounds=4, cohort=4, batch=8, local_steps=3)

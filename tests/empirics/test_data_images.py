@@ -12,8 +12,8 @@ import pytest
 from PIL import Image
 from scipy.io import savemat
 
+from empirics.data.catalogue import dataset, DATASETS
 from empirics.data.store import DataFormatError
-from empirics.datasets import dataset, DATASETS
 
 rng = np.random.default_rng(3)
 

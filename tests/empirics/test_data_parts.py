@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from empirics.data.catalogue import dataset
 from empirics.data.dataset import Dataset
 from empirics.data.parts import fewer, held_out
-from empirics.datasets import dataset
 from empirics.errors import EmpiricsError
-from empirics.tasks import task
+from empirics.problems.tasks import task
 
 
 @pytest.fixture

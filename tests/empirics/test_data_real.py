@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from empirics.data.federate import federate
-from empirics.data.prepared import PreparedFederation
-from empirics.datasets import dataset
+from empirics.data.catalogue import dataset
+from empirics.federation.federate import federate
+from empirics.federation.prepared import PreparedFederation
 
 data = pytest.mark.data
 

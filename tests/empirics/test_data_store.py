@@ -15,8 +15,7 @@ import zipfile
 import pytest
 
 from bounds.errors import UnknownNameError
-from empirics import datasets
-from empirics.data import download, store
+from empirics.data import catalogue as datasets, download, store
 from empirics.data.store import DataFormatError, Download, Files, members, MissingDataError, read
 from empirics.errors import EmpiricsError
 
@@ -91,7 +90,7 @@ def test_a_missing_set_names_the_three_ways(root):
     assert "\n" not in said
     assert f"fashion-mnist/train-images-idx3-ubyte (or .gz, .bz2, .xz) under {root}" in said
     assert "FEDBOUNDS_DATA" in said
-    assert "pip install 'fedbounds[data]' and call empirics.datasets.download('fashion_mnist')" in said
+    assert "pip install 'fedbounds[data]' and call empirics.data.catalogue.download('fashion_mnist')" in said
     assert "use an embedded set: breast_cancer, diabetes, digits, iris, wine" in said
 
 

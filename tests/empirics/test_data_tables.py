@@ -9,9 +9,9 @@ import pytest
 import sklearn.datasets
 from scipy.io import savemat
 
+from empirics.data.catalogue import dataset, DATASETS
 from empirics.data.dataset import Dataset, numbered, signs
 from empirics.data.store import DataFormatError
-from empirics.datasets import dataset, DATASETS
 from empirics.errors import EmpiricsError
 
 rng = np.random.default_rng(5)

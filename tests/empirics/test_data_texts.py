@@ -8,10 +8,10 @@ import json
 import numpy as np
 import pytest
 
+from empirics.data.catalogue import dataset, DATASETS
 from empirics.data.shakespeare import codes, LETTERS
 from empirics.data.store import DataFormatError
 from empirics.data.tweets import bags, vocabulary
-from empirics.datasets import dataset, DATASETS
 from empirics.errors import EmpiricsError
 
 

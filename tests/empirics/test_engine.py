@@ -8,11 +8,11 @@ import torch
 from training_toys import many_classes, SplitLogistic, two_classes
 
 from empirics.algorithms import algorithm
-from empirics.engines import ClientLoop, Stacked
 from empirics.errors import EmpiricsError
 from empirics.models.linear import LeastSquares, Logistic, SquaredHinge
-from empirics.setting import Setting
-from empirics.train import plan, play, rounds
+from empirics.training.engines import ClientLoop, Stacked
+from empirics.training.rounds import plan, play, rounds
+from empirics.training.setting import Setting
 
 RAGGED = (7, 9, 12, 5, 10, 8, 23)
 EVEN = (12,) * 7

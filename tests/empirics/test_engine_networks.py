@@ -8,12 +8,12 @@ import torch
 from torch import nn
 
 from empirics.algorithms import algorithm
-from empirics.engines import ClientLoop
-from empirics.federation import Federation
+from empirics.algorithms.state import own_rows
+from empirics.federation.federation import Federation
 from empirics.models.network import Network
-from empirics.setting import Setting
-from empirics.state import own_rows
-from empirics.train import rounds
+from empirics.training.engines import ClientLoop
+from empirics.training.rounds import rounds
+from empirics.training.setting import Setting
 
 SIZES = (9, 14, 12, 7)
 SETTING = Setting(rounds=4, cohort=3, batch=4, step_size=0.2, local_steps=3, momentum=0.5, weight_decay=0.01)

@@ -9,10 +9,10 @@ import torch
 from training_toys import many_classes, SplitLogistic, two_classes
 
 from empirics.algorithms import algorithm
-from empirics.engines import Stacked
 from empirics.errors import Diverged, EmpiricsError
-from empirics.setting import Setting
-from empirics.train import draw_cohort, local_models, plan, play, rounds
+from empirics.training.engines import Stacked
+from empirics.training.rounds import draw_cohort, local_models, plan, play, rounds
+from empirics.training.setting import Setting
 
 SIZES = (7, 9, 12, 5, 10)
 SETTING = Setting(rounds=4, cohort=3, batch=4, step_size=0.3, local_steps=3)

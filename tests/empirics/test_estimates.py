@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from empirics.errors import EmpiricsError
-from empirics.estimates import jackknife, power_law, two_powers
-from empirics.sweeps import over_seeds
+from empirics.measuring.estimates import jackknife, power_law, two_powers
+from empirics.training.seeds import over_seeds
 
 
 def test_jackknife_of_a_mean_is_the_textbook_standard_error():

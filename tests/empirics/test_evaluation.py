@@ -8,12 +8,12 @@ import torch
 from measuring_toys import INPUTS, PARTS
 from torch import nn
 
-from empirics import evaluation
-from empirics.data.prepared import PreparedFederation, Recipe
-from empirics.evaluation import Samples
-from empirics.federation import Federation
+from empirics.federation.federation import Federation
+from empirics.federation.prepared import PreparedFederation, Recipe
 from empirics.models.linear import Softmax
 from empirics.models.network import Network
+from empirics.problems import evaluation
+from empirics.problems.evaluation import Samples
 
 LABELS = torch.tensor([0, 1, 2, 1, 0, 2])
 ROWS = torch.randn(2, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(5))

@@ -10,8 +10,8 @@ import pytest
 from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
 from empirics.exact import cohorts, ExactRun, NotAffineError
-from empirics.quadratics import Quadratics, random_quadratics
-from empirics.setting import Setting
+from empirics.problems.quadratics import Quadratics, random_quadratics
+from empirics.training.setting import Setting
 
 
 def exact(problem, written, **setting):

@@ -13,9 +13,9 @@ from scipy import stats
 from empirics.algorithms import algorithm
 from empirics.exact import ExactRun
 from empirics.exact.maps import Tracing
-from empirics.quadratics import QuadraticFederation, QuadraticModel, random_quadratics
-from empirics.setting import Setting
-from empirics.train import draw_cohort, rounds
+from empirics.problems.quadratics import QuadraticFederation, QuadraticModel, random_quadratics
+from empirics.training.rounds import draw_cohort, rounds
+from empirics.training.setting import Setting
 
 SEEDS, ERROR_RATE = 400, 1e-3
 LAYERS = {"extractor": slice(0, 1), "head": slice(1, 2)}

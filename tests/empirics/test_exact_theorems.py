@@ -10,8 +10,8 @@ import pytest
 from bounds.catalog import get
 from empirics.algorithms import algorithm
 from empirics.exact import ExactRun
-from empirics.quadratics import Quadratics, random_quadratics
-from empirics.setting import Setting
+from empirics.problems.quadratics import Quadratics, random_quadratics
+from empirics.training.setting import Setting
 
 FEDINIT = {
     "fedinit.lemma_2": "local_drift",

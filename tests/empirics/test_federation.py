@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from empirics.errors import EmpiricsError
-from empirics.federation import Federation
+from empirics.federation.federation import Federation
 
 
 def ragged(sizes=(7, 9, 12, 5, 10)) -> Federation:

@@ -34,7 +34,7 @@ from empirics.algorithms.fedgen import diversity, layers, Learnt
 from empirics.errors import EmpiricsError
 from empirics.models.network import Network
 from empirics.streams import stream
-from empirics.train import local_models, rounds
+from empirics.training.rounds import local_models, rounds
 
 NOISE, WIDE, STEPS, BATCH = 2, 5, 4, 3
 TEXT = f"fedgen(weight=2, batch={BATCH}, noise={NOISE}, hidden={WIDE}, generator_steps={STEPS})"

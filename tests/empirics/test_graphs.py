@@ -5,15 +5,15 @@ import pytest
 import torch
 from empirics_toys import ByRound, directed, even, Halving, ragged, small, TowardsAll
 
-from empirics.algorithm import fedavg, Rows
+from empirics.algorithms.algorithm import fedavg, Rows
 from empirics.algorithms.local import fedsam, scaffold
-from empirics.engines import ClientLoop
-from empirics.engines.graphs import captured, computing, Graphs, KEPT
-from empirics.engines.stacking import StackedNetwork
-from empirics.engines.tracing import ActiveRows, Rehearsal, Unseen, Untraceable
 from empirics.errors import EmpiricsError
-from empirics.setting import Setting
-from empirics.train import rounds
+from empirics.training.engines import ClientLoop
+from empirics.training.engines.graphs import captured, computing, Graphs, KEPT
+from empirics.training.engines.stacking import StackedNetwork
+from empirics.training.engines.tracing import ActiveRows, Rehearsal, Unseen, Untraceable
+from empirics.training.rounds import rounds
+from empirics.training.setting import Setting
 
 EXACT = torch.float64
 LOCAL = {

@@ -7,8 +7,8 @@ import pytest
 from sweep_cells import HERE
 
 from empirics.errors import EmpiricsError
-from empirics.store import Store
-from empirics.sweeping.grids import Grid
+from empirics.experiments import Store
+from empirics.experiments.grids import Grid
 from fedbounds import main
 
 
@@ -47,7 +47,7 @@ def test_the_size_of_a_grid_is_known_without_its_cells():
 @pytest.mark.parametrize("seeds", [300_000, 1000])
 @pytest.mark.parametrize("more", [[], ["--status"], ["--verify"], ["--fresh"]])
 def test_a_grid_that_is_too_large_is_refused_with_its_size_and_without_building_it(refused, monkeypatch, seeds, more):
-    monkeypatch.setattr("empirics.sweeping.grids.Cell", lambda *_: pytest.fail("a cell was built"))
+    monkeypatch.setattr("empirics.experiments.grids.Cell", lambda *_: pytest.fail("a cell was built"))
     values = list(range(seeds))
     words = "".join(f"{name} = {values[:1000]}\n" for name in ("a", "b"))
     told = refused(f'[fixed]\nproblem = "softmax(digits)"\n[vary]\nseed = {values}\n{words}', *more)
@@ -157,7 +157,9 @@ def written(fixed, vary=None):
 def test_cells_that_cannot_run_are_found_before_the_first_starts(refused, wrong, said):
     fixed = {k: v for k, v in {**FINE, **wrong}.items() if v is not None and k != "seed"}
     told = refused(written(fixed, {"seed": [wrong["seed"]]} if "seed" in wrong else None))
-    assert told.startswith("fedbounds: no cell was started, for this one cannot run: empirics.cells:train(")
+    assert told.startswith(
+        "fedbounds: no cell was started, for this one cannot run: empirics.experiments.jobs.train:train("
+    )
     assert said in told.partition("): ")[2] or said in told
 
 
@@ -169,7 +171,7 @@ def test_one_wrong_value_among_many_is_found(refused):
 
 
 def test_a_network_without_test_samples_is_found_without_training_it(refused, monkeypatch):
-    monkeypatch.setattr("empirics.train.play", lambda *_, **__: pytest.fail("no round is trained"))
+    monkeypatch.setattr("empirics.training.rounds.play", lambda *_, **__: pytest.fail("no round is trained"))
     told = refused(written({**FINE, "problem": "femnist_dnn(digits)"}))
     assert "no test samples" in told
 
@@ -186,7 +188,7 @@ def test_what_is_there_already_is_not_tried_again(tmp_path, monkeypatch):
     grid.write_text(written(FINE))
     words = ["sweep", str(grid), "--store", str(tmp_path / "store"), "--workers", "0"]
     assert main(words) == 0
-    monkeypatch.setattr("empirics.cells.prepared", lambda **_: pytest.fail("tried"))
+    monkeypatch.setattr("empirics.experiments.jobs.train.prepared", lambda **_: pytest.fail("tried"))
     assert main(words) == 0
     assert len(list(Store(tmp_path / "store"))) == 1
 

@@ -13,9 +13,9 @@ from sweep_cells import HERE
 
 from bounds.errors import BoundsError
 from empirics.errors import EmpiricsError
-from empirics.setting import Setting
-from empirics.store import Cell, jobs, Outcome, Store
-from empirics.store.keeping import _digest
+from empirics.experiments import Cell, Outcome, registry as jobs, Store
+from empirics.experiments.store import _digest
+from empirics.training.setting import Setting
 from fedbounds import main
 from paper_checks.worst_cases.places import Place
 
@@ -80,7 +80,8 @@ def test_two_jobs_of_one_name_are_refused(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "function",
     ["shutil:rmtree", "subprocess:getoutput", "os:system", "trap_module:go", "trap_package.part:go",
-     "empirics.cells:loaded", "square", "a b:c", ":f", "train:", "train.py", "own.py:f g", "own.py:a.b",
+     "empirics.experiments.jobs.train:loaded",
+     "square", "a b:c", ":f", "train:", "train.py", "own.py:f g", "own.py:a.b",
      "x.py:__import__('os')"],
 )  # fmt: skip
 @pytest.mark.parametrize("more", [["--status"], ["--verify"], ["--workers", "0"]])
@@ -105,7 +106,7 @@ def test_other_functions_are_refused_before_anything_is_imported(tmp_path, capsy
 def test_a_function_of_a_file_must_be_made_there_and_return_outcomes(tmp_path):
     path = tmp_path / "own.py"
     path.write_text(
-        "from shutil import rmtree\nfrom empirics.store import Outcome\n"
+        "from shutil import rmtree\nfrom empirics.experiments import Outcome\n"
         "def fine(number) -> Outcome:\n    return Outcome({'n': [number]})\n"
         "def silent(number):\n    return Outcome({'n': [number]})\n"
     )

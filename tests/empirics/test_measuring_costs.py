@@ -9,12 +9,12 @@ from torch import nn
 from bounds.catalog import get
 from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
-from empirics.federation import Federation
+from empirics.federation.federation import Federation
 from empirics.measuring import measurement, Run, runtime
 from empirics.measuring.costs import Devices
 from empirics.models.network import Network
-from empirics.problem import FederatedProblem
-from empirics.setting import Setting
+from empirics.problems.problem import FederatedProblem
+from empirics.training.setting import Setting
 
 SETTING = Setting(rounds=4, cohort=2, batch=1, local_steps=2, step_size=0.05)
 

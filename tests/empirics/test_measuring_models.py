@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from measuring_toys import by_hand, logistic, PARTS, ridge, rows_of, series, SETTING, slope
 
-from empirics.algorithm import fedavg
 from empirics.algorithms import algorithm
+from empirics.algorithms.algorithm import fedavg
 from empirics.measuring import Honesty, measurement, Run
-from empirics.setting import Setting
+from empirics.training.setting import Setting
 
 PROBLEMS = pytest.mark.parametrize("make", [ridge, logistic])
 

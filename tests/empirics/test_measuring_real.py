@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 import torch
 
-from empirics.algorithm import fedavg
 from empirics.algorithms import algorithm
+from empirics.algorithms.algorithm import fedavg
 from empirics.command import DEFAULT
-from empirics.constants import constants, visited
-from empirics.data.federate import federate
-from empirics.datasets import digits
-from empirics.federation import Federation
+from empirics.data.catalogue import digits
+from empirics.federation.federate import federate
+from empirics.federation.federation import Federation
 from empirics.measuring import measurement, Run
+from empirics.measuring.constants import constants, visited
 from empirics.models.linear import Logistic, Softmax, with_intercept
-from empirics.networks import network
-from empirics.problem import FederatedProblem
-from empirics.setting import Setting
+from empirics.models.networks import network
+from empirics.problems.problem import FederatedProblem
+from empirics.training.setting import Setting
 
 data = pytest.mark.data
 

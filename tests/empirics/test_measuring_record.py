@@ -10,13 +10,13 @@ from measuring_toys import logistic, PARTS, ridge, rows_of, series, SETTING
 from bounds import vocabulary
 from bounds.errors import UnknownNameError
 from bounds.quantities import Quantity
-from empirics.algorithm import fedavg
+from empirics.algorithms.algorithm import fedavg
 from empirics.errors import EmpiricsError
-from empirics.federation import Federation
+from empirics.federation.federation import Federation
 from empirics.measuring import default_every, measurement, MEASUREMENTS, read, Row, Run, write
 from empirics.measuring.record import MOST_PATH, OVERHEAD, SHARE
-from empirics.problem import FederatedProblem
-from empirics.setting import Setting
+from empirics.problems.problem import FederatedProblem
+from empirics.training.setting import Setting
 
 
 def test_measurements_are_words_of_the_vocabulary():
@@ -56,7 +56,7 @@ def test_start_and_last_round_are_always_measured():
 
 
 def test_states_go_by_as_they_would_without_listening():
-    from empirics.train import rounds
+    from empirics.training.rounds import rounds
 
     problem = ridge()
     plain = [s.model for s in rounds(problem.model, problem.federation, fedavg, SETTING, 3)]

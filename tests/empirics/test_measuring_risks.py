@@ -7,16 +7,16 @@ import pytest
 import torch
 from measuring_toys import by_hand, logistic, mean_loss, PARTS, ridge, rows_of, series, SETTING, SHARES, TESTS
 
-from empirics.algorithm import fedavg
-from empirics.datasets import digits
+from empirics.algorithms.algorithm import fedavg
+from empirics.data.catalogue import digits
 from empirics.errors import EmpiricsError
-from empirics.fresh import Fresh
+from empirics.federation.fresh import Fresh
+from empirics.federation.partitions import Iid
 from empirics.measuring import Honesty, measurement, MEASUREMENTS, Run
-from empirics.partitions import Iid
-from empirics.problem import FederatedProblem
 from empirics.problems import PoolProblem, Ridge
-from empirics.setting import Setting
-from empirics.train import rounds
+from empirics.problems.problem import FederatedProblem
+from empirics.training.rounds import rounds
+from empirics.training.setting import Setting
 
 PROBLEMS = pytest.mark.parametrize("make", [ridge, logistic])
 

@@ -7,9 +7,9 @@ import pytest
 import torch
 from measuring_toys import by_hand, INPUTS, logistic, loss, ridge, SETTING, SHARES
 
-from empirics.algorithm import fedavg
+from empirics.algorithms.algorithm import fedavg
 from empirics.errors import EmpiricsError
-from empirics.federation import Federation
+from empirics.federation.federation import Federation
 from empirics.measuring import paired, Swap, swaps
 
 NEW = torch.tensor([-0.7, 0.45], dtype=torch.float64)

@@ -9,9 +9,9 @@ import torch
 from network_toys import FEDERATION, models, NET, SETTING
 
 from empirics.algorithms import algorithm, ALGORITHMS
-from empirics.engines import ClientLoop, Workers
-from empirics.engines.graphs import Graphs
-from empirics.train import rounds
+from empirics.training.engines import ClientLoop, Workers
+from empirics.training.engines.graphs import Graphs
+from empirics.training.rounds import rounds
 
 COG = "samples=6, steps=3"
 METHODS = [

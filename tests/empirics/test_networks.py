@@ -12,7 +12,7 @@ from network_samples import samples
 from torch import Tensor
 
 from empirics.errors import EmpiricsError
-from empirics.networks import Generator, network, NETWORKS
+from empirics.models.networks import Generator, network, NETWORKS
 
 COUNTS = {
     "fedcog_cnn": 62_006,

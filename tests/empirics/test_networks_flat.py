@@ -8,17 +8,17 @@ import torch
 import torch.nn.functional as F
 from torch import nn, Tensor
 
-from empirics.algorithm import fedavg
-from empirics.engines import ClientLoop
+from empirics.algorithms.algorithm import fedavg
 from empirics.errors import EmpiricsError
-from empirics.federation import Federation
+from empirics.federation.federation import Federation
 from empirics.models.flat import KEPT
 from empirics.models.losses import CrossEntropy
 from empirics.models.network import Network
-from empirics.networks import network
-from empirics.networks.parts import Split
-from empirics.setting import Setting
-from empirics.train import rounds
+from empirics.models.networks import network
+from empirics.models.networks.parts import Split
+from empirics.training.engines import ClientLoop
+from empirics.training.rounds import rounds
+from empirics.training.setting import Setting
 
 
 class Tied(nn.Module):

@@ -5,11 +5,11 @@ import sys
 
 import pytest
 
-from empirics.networks import network
+from empirics.models.networks import network
 
 FAULTS = """
 import ctypes, resource
-from empirics.memory import keep_freed_memory
+from empirics.models.memory import keep_freed_memory
 
 c = ctypes.CDLL(None)
 c.malloc.restype, c.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
@@ -43,7 +43,7 @@ def test_page_faults_end_where_the_c_library_can_be_asked():
 
 
 def test_networks_ask_for_it():
-    from empirics import memory
+    from empirics.models import memory
 
     memory.keep_freed_memory.cache_clear()
     _ = network("femnist_dnn").dim

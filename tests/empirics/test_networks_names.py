@@ -11,7 +11,7 @@ from network_samples import samples
 
 from bounds.errors import BoundsError
 from empirics.errors import EmpiricsError
-from empirics.networks import network, NETWORKS
+from empirics.models.networks import network, NETWORKS
 
 
 def test_the_name_is_a_call_with_every_option_and_reads_back():

@@ -7,9 +7,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from empirics.networks import pooling
-from empirics.networks.parts import ConvPool
-from empirics.networks.pooling import relu_pool
+from empirics.models.networks import pooling
+from empirics.models.networks.parts import ConvPool
+from empirics.models.networks.pooling import relu_pool
 
 SHAPES = [(32, 6, 24, 24), (3, 2, 8, 6), (5, 4, 2, 2), (1, 1, 4, 50)]
 

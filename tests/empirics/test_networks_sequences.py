@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 
 from empirics.errors import EmpiricsError
-from empirics.federation import Federation
+from empirics.federation.federation import Federation
 from empirics.models.losses import CrossEntropy, IGNORED, MultiLabel, next_tokens, NextToken
-from empirics.networks import network
-from empirics.networks.decoder import BYTE_TOKENS, byte_tokens, END, released_names
+from empirics.models.networks import network
+from empirics.models.networks.decoder import BYTE_TOKENS, byte_tokens, END, released_names
 
 TINY = "opt(classes=31, width=12, depth=3, heads=4, hidden=20, positions=16, length=9, precision='float64')"
 GRU = "shakespeare_gru(classes=11, embedding=3, width=5, length=7, loss='next_token', precision='float64')"

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from bounds.catalog import get
-from empirics.datasets import Dataset, digits
+from empirics.data.catalogue import Dataset, digits
+from empirics.federation.partitions import Iid, LabelSkew
 from empirics.measuring.one_round import OneRound
-from empirics.partitions import Iid, LabelSkew
 from empirics.problems import LogisticRegression, PoolProblem, Ridge, Softmax, SupportVectorMachine
 
 POOL = Dataset("three points", np.array([[0.4, -1.1], [1.7, 0.3], [-0.6, 0.9]]), np.array([0, 1, 1]), 2)

@@ -9,12 +9,12 @@ from empirics_toys import ragged, small
 from bounds.errors import BoundsError
 from empirics.algorithms import algorithm
 from empirics.algorithms.local import fedprox
-from empirics.datasets import digits
-from empirics.engines import ClientLoop, Workers
-from empirics.partitions import partition
-from empirics.setting import Setting
-from empirics.tasks import task
-from empirics.train import rounds
+from empirics.data.catalogue import digits
+from empirics.federation.partitions import partition
+from empirics.problems.tasks import task
+from empirics.training.engines import ClientLoop, Workers
+from empirics.training.rounds import rounds
+from empirics.training.setting import Setting
 from fedbounds import main
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "my_algorithm.py"

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from empirics.datasets import digits
+from empirics.data.catalogue import digits
 from empirics.errors import EmpiricsError
-from empirics.partitions import Iid, LabelSkew
+from empirics.federation.partitions import Iid, LabelSkew
 from empirics.problems import PoolProblem, Ridge
 from empirics.streams import stream
 

@@ -7,7 +7,7 @@ from partition_toys import CLASSES, NESTED, POOL, SAMPLES
 from bounds.errors import BoundsError
 from empirics.data.dataset import Dataset
 from empirics.errors import EmpiricsError
-from empirics.partitions import (
+from empirics.federation.partitions import (
     ByGroup,
     ClassesPerClient,
     Dirichlet,
@@ -22,7 +22,7 @@ from empirics.partitions import (
     Sorted,
     Split,
 )
-from empirics.partitions.split import apportioned
+from empirics.federation.split import apportioned
 
 SPLITS = (
     ByGroup(),

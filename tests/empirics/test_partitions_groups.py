@@ -6,7 +6,7 @@ from partition_toys import POOL
 
 from empirics.data.dataset import Dataset
 from empirics.errors import EmpiricsError
-from empirics.partitions import ByGroup
+from empirics.federation.partitions import ByGroup
 
 
 def test_a_client_is_a_group():

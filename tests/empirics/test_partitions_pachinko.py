@@ -6,8 +6,8 @@ from partition_toys import NESTED, POOL
 
 from empirics.data.dataset import Dataset
 from empirics.errors import EmpiricsError
-from empirics.partitions import Pachinko
-from empirics.partitions.pachinko import coarse
+from empirics.federation.pachinko import coarse
+from empirics.federation.partitions import Pachinko
 
 
 def cifar(per_class=80, classes=24, wide=4):

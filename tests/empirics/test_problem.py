@@ -9,14 +9,14 @@ import torch
 from measuring_toys import INPUTS, logistic, loss, mean_loss, PARTS, ridge, slope
 
 from bounds.assumptions import ASSUMPTIONS
-from empirics.datasets import digits
+from empirics.data.catalogue import digits
 from empirics.errors import EmpiricsError
-from empirics.federation import Federation
+from empirics.federation.federation import Federation
+from empirics.federation.partitions import LabelSkew
 from empirics.models.linear import LeastSquares, Softmax
 from empirics.models.network import Network
-from empirics.partitions import LabelSkew
-from empirics.problem import FederatedProblem
 from empirics.problems import PoolProblem, Ridge, Softmax as SoftmaxFamily
+from empirics.problems.problem import FederatedProblem
 
 BOTH = pytest.mark.parametrize("make", [ridge, logistic])
 

@@ -7,10 +7,10 @@ import pytest
 import torch
 from scipy.optimize import minimize
 
-from empirics.datasets import Dataset, digits
+from empirics.data.catalogue import Dataset, digits
 from empirics.errors import EmpiricsError, NotConvergedError
+from empirics.federation.partitions import Iid, LabelSkew
 from empirics.models.linear import LeastSquares, Linear
-from empirics.partitions import Iid, LabelSkew
 from empirics.problems import FAMILIES, Family, LogisticRegression, PoolProblem, Ridge, Softmax, SupportVectorMachine
 
 MANY = (Ridge(0.37), Softmax(0.23))

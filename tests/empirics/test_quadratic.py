@@ -8,9 +8,9 @@ from scipy import optimize
 from bounds.assumptions import CONVEX, DISSIMILARITY, LIPSCHITZ, NONNEGATIVE_LOSS, SMOOTH, STRONGLY_CONVEX
 from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
-from empirics.quadratics import QuadraticFederation, QuadraticModel, Quadratics, random_quadratics
-from empirics.setting import Setting
-from empirics.train import play, rounds
+from empirics.problems.quadratics import QuadraticFederation, QuadraticModel, Quadratics, random_quadratics
+from empirics.training.rounds import play, rounds
+from empirics.training.setting import Setting
 
 WEIGHTS = np.array([0.17, 0.31, 0.23, 0.29])
 FLOORS = np.array([0.4, 1.3, 0.7, 2.1])
@@ -186,7 +186,7 @@ def test_a_round_of_fedavg_is_the_loop_by_hand(problem):
 
 def test_local_epochs_are_refused(problem):
     setting = Setting(rounds=1, cohort=2, local_epochs=2)
-    from empirics.engines import Stacked
+    from empirics.training.engines import Stacked
 
     state = algorithm("fedavg").begin(QuadraticModel(problem).start(0), 4)
     with pytest.raises(EmpiricsError, match="give local_steps"):

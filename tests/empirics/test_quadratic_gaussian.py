@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from empirics.errors import EmpiricsError
-from empirics.quadratics import GaussianMean
+from empirics.problems.quadratics import GaussianMean
 
 MEANS = np.array([[0.4, -1.3], [2.2, 0.9], [-0.8, 1.7]])
 GAUSS = GaussianMean(MEANS, variance=0.7, samples=5)

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from empirics.store import Cell, Outcome, Store
-from empirics.store.canonical import canonical, text
-from empirics.store.rekeying import rekeyed
+from empirics.experiments import Cell, Outcome, Store
+from empirics.experiments.canonical import canonical, text
+from empirics.experiments.rekeying import rekeyed
 from fedbounds import main
 
 ARGUMENTS = {"problem": "softmax(digits)", "algorithm": "fedavg()", "rounds": 7, "seed": 3, "batch": 32}

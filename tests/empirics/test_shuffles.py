@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy.stats import chi2
 
-from empirics.shuffles import orders, words
+from empirics.federation.shuffles import orders, words
 
 
 @given(

@@ -10,9 +10,9 @@ from empirics import command, sizes
 from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
 from empirics.exact import ExactRun
-from empirics.quadratics import random_quadratics
-from empirics.setting import Setting
+from empirics.problems.quadratics import random_quadratics
 from empirics.sizes import in_words, memory, refuse_beyond_memory
+from empirics.training.setting import Setting
 
 IRIS = ["--problem", "softmax(iris, regularisation=0.02)", "--clients", "3"]
 

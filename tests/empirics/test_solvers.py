@@ -6,7 +6,7 @@ import torch
 
 from empirics.errors import EmpiricsError, NotConvergedError
 from empirics.models.linear import LeastSquares, Softmax
-from empirics.solvers import dot, newton
+from empirics.models.solvers import dot, newton
 
 
 class Hyperbola:

@@ -5,11 +5,11 @@ import torch
 from network_toys import FEDERATION, models, NET, SEED
 
 from empirics.algorithms import algorithm
-from empirics.engines import ClientLoop
+from empirics.algorithms.state import own_rows, settled, State
 from empirics.errors import Diverged
-from empirics.setting import Setting
-from empirics.state import own_rows, settled, State
-from empirics.train import draw_cohort, play, rounds
+from empirics.training.engines import ClientLoop
+from empirics.training.rounds import draw_cohort, play, rounds
+from empirics.training.setting import Setting
 
 METHODS = [
     "fedals(alpha=2)",

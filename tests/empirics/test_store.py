@@ -11,9 +11,9 @@ import pytest
 from sweep_cells import HERE, odd
 
 from empirics.errors import EmpiricsError
-from empirics.store import Cell, jobs, Outcome, Store, StoreError
-from empirics.store.canonical import call, canonical, text
-from empirics.store.keeping import OutcomeError
+from empirics.experiments import Cell, Outcome, registry as jobs, Store, StoreError
+from empirics.experiments.canonical import call, canonical, text
+from empirics.experiments.store import OutcomeError
 
 CELL = Cell(f"{HERE}:square", {"number": 3})
 STRANGE = {"format": 2, "key": "k", "status": "done", "job": "f", "arguments": {}, "version": "1"}
@@ -207,7 +207,7 @@ FULL = """
 import resource, sys
 from pathlib import Path
 from sweep_cells import HERE
-from empirics.store import Cell, Outcome, Store, StoreError
+from empirics.experiments import Cell, Outcome, Store, StoreError
 store, cell = Store(Path(sys.argv[1])), Cell(f"{HERE}:square", {"number": 3})
 store.keep(cell, Outcome({"a": [1]}), 0.1)
 import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

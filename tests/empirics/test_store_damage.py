@@ -14,9 +14,9 @@ import pyarrow as pa
 import pytest
 from sweep_cells import HERE
 
-from empirics.store import Cell, Outcome, Store, StoreError
-from empirics.store.whole import write_whole
-from empirics.sweeping.engine import sweep
+from empirics.experiments import Cell, Outcome, Store, StoreError
+from empirics.experiments.running import sweep
+from empirics.experiments.whole import write_whole
 from fedbounds import main
 from figures.runs import Runs
 

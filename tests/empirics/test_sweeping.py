@@ -13,9 +13,9 @@ from sweep_cells import HERE
 
 from bounds.errors import BoundsError
 from empirics.errors import EmpiricsError
-from empirics.store import Cell, Store
-from empirics.sweeping.engine import sweep
-from empirics.sweeping.grids import Grid, read_grid
+from empirics.experiments import Cell, Store
+from empirics.experiments.grids import Grid, read_grid
+from empirics.experiments.running import sweep
 from fedbounds import main
 
 SQUARES = Grid("squares", vary={"number": [1, 2, 3]}, job=f"{HERE}:square")
@@ -57,7 +57,9 @@ def test_a_toml_file_and_a_python_file_make_grids(tmp_path):
     (tmp_path / "g.toml").write_text('name = "mine"\n[vary]\nnumber = [1, 2]\n[[also]]\nfixed.number = 5\n')
     grid = read_grid(str(tmp_path / "g.toml"))
     assert [c.arguments["number"] for c in grid.cells()] == [1, 2, 5]
-    (tmp_path / "g.py").write_text("from empirics.sweeping.grids import Grid\nown = Grid('own', vary={'number': [4]})\n")
+    (tmp_path / "g.py").write_text(
+        "from empirics.experiments.grids import Grid\nown = Grid('own', vary={'number': [4]})\n"
+    )
     assert read_grid(f"{tmp_path / 'g.py'}:own").vary == {"number": [4]}
 
 

@@ -20,8 +20,8 @@ from distributed.security import Security
 from sweep_cells import HERE
 
 from empirics.errors import EmpiricsError
-from empirics.sweeping.engine import _told
-from empirics.sweeping.processes import own_cluster
+from empirics.experiments.processes import own_cluster
+from empirics.experiments.running import _told
 
 LOOPBACK = {"127.0.0.1", "::1"}
 

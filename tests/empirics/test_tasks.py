@@ -5,12 +5,12 @@ import pytest
 import torch
 
 from bounds.errors import BoundsError
-from empirics.algorithm import fedavg
-from empirics.data.federate import federate
-from empirics.networks import network
-from empirics.setting import Setting
-from empirics.tasks import task
-from empirics.train import rounds
+from empirics.algorithms.algorithm import fedavg
+from empirics.federation.federate import federate
+from empirics.models.networks import network
+from empirics.problems.tasks import task
+from empirics.training.rounds import rounds
+from empirics.training.setting import Setting
 
 
 def test_a_linear_task_has_an_intercept_and_its_penalty_as_strong_convexity():

@@ -7,7 +7,7 @@ import pytest
 
 from empirics.data.dataset import Dataset
 from empirics.errors import EmpiricsError
-from empirics.partitions import partition
+from empirics.federation.partitions import partition
 from empirics.streams import stream
 from fedbounds import main
 
@@ -16,8 +16,8 @@ FILE = """
 import signal
 from dataclasses import dataclass
 import numpy as np
-from empirics.algorithm import fedavg, renamed
-from empirics.partitions import Split
+from empirics.algorithms.algorithm import fedavg, renamed
+from empirics.federation.partitions import Split
 
 @dataclass(frozen=True)
 class Wrong:
@@ -142,7 +142,7 @@ def test_an_error_of_the_library_itself_is_called_a_bug(monkeypatch, capsys):
     def broken(*_):
         raise ZeroDivisionError("a number")
 
-    monkeypatch.setattr("empirics.tasks.task", broken)
+    monkeypatch.setattr("empirics.problems.tasks.task", broken)
     assert main(["train", *DIGITS]) == 70
     assert "this is a bug in fedbounds, please report: ZeroDivisionError: a number" in capsys.readouterr().err
 

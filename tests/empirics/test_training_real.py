@@ -34,8 +34,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from empirics.datasets import dataset
-from empirics.tasks import TASKS
+from empirics.data.catalogue import dataset
+from empirics.problems.tasks import TASKS
 
 data = dataset("cifar10")
 some = replace(data.part(np.arange(2000)), test=data.test.part(np.arange(200)))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from empirics.errors import Diverged, EmpiricsError
-from empirics.tuning import best_of, bracketed, geometric, harmonic
+from empirics.training.step_sizes import best_of, bracketed, geometric, harmonic
 
 
 def hill(top: float, tried: list | None = None):

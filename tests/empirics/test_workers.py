@@ -13,14 +13,23 @@ import pytest
 import torch
 from empirics_toys import Dies, directed, Fails, ragged, small
 
-from empirics.algorithm import fedavg
+from empirics.algorithms.algorithm import fedavg
 from empirics.algorithms.local import scaffold
-from empirics.engines import choose, ClientLoop, cores, device_named, LoopThenWorkers, Stacked, Workers, workers
-from empirics.engines.sharing import Borrower, Lender
 from empirics.errors import EmpiricsError
 from empirics.models.linear import Softmax
-from empirics.setting import Setting
-from empirics.train import plan, rounds
+from empirics.training.engines import (
+    choose,
+    ClientLoop,
+    cores,
+    device_named,
+    LoopThenWorkers,
+    Stacked,
+    Workers,
+    workers,
+)
+from empirics.training.engines.sharing import Borrower, Lender
+from empirics.training.rounds import plan, rounds
+from empirics.training.setting import Setting
 
 ROOT = Path(__file__).parents[2]
 SETTING = Setting(rounds=3, cohort=4, batch=8, step_size=0.11, local_epochs=2, momentum=0.4)
@@ -189,11 +198,11 @@ sys.path[:0] = [{root!r}, {toys!r}]
 import torch
 from torch import nn
 from empirics_toys import ragged
-from empirics.algorithm import fedavg
-from empirics.engines import ClientLoop, Workers
+from empirics.algorithms.algorithm import fedavg
+from empirics.training.engines import ClientLoop, Workers
 from empirics.models.network import Network
-from empirics.setting import Setting
-from empirics.train import plan, rounds
+from empirics.training.setting import Setting
+from empirics.training.rounds import plan, rounds
 
 class Mine(nn.Linear):
     def forward(self, x):
@@ -255,14 +264,14 @@ def test_workers_end_with_a_process_that_is_stopped(how):
 
 
 def test_what_is_chosen(monkeypatch):
-    monkeypatch.setattr("empirics.engines.cores", lambda: 6)
+    monkeypatch.setattr("empirics.training.engines.cores", lambda: 6)
     assert isinstance(choose(Softmax(3, 2)), Stacked)
     assert isinstance(choose(small()), LoopThenWorkers)
     assert isinstance(choose(small(), workers=1), ClientLoop)
     assert isinstance(choose(small(), workers=2), Workers)
     assert choose(small(), workers=2) is choose(small(), workers=2)
     assert type(choose(small(), "cuda")).__name__ == "Graphs"
-    monkeypatch.setattr("empirics.engines.cores", lambda: 1)
+    monkeypatch.setattr("empirics.training.engines.cores", lambda: 1)
     assert isinstance(choose(small()), ClientLoop)
     with pytest.raises(EmpiricsError, match=r"workers must be >= 1; got 0"):
         choose(small(), workers=0)

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from empirics.store import Outcome, Store
+from empirics.experiments import Outcome, Store
 from figures.catalogue import chosen
 from figures.comparing import Verdict
 from figures.decaying_k import figure_1, figure_2, grid, table_1, table_2, table_3, table_4

@@ -6,7 +6,7 @@ from importlib import import_module
 import pytest
 
 from bounds.papers import PAPERS
-from empirics.store import Cell, Store
+from empirics.experiments import Cell, Store
 from fedbounds import main
 from figures.artefact import Artefact, SCALES
 from figures.catalogue import artefact, chosen, FILES, NAMES

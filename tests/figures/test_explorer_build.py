@@ -14,14 +14,14 @@ import fedbounds
 from bounds import BOUNDS
 from bounds.errors import BoundsError, DeclarationError
 from bounds.vocabulary import smoothness
-from empirics.store import Store
+from empirics.experiments import Store
 from fedbounds import main
 from figures.explorer import optima, ranges, records, verdicts
 from figures.explorer.command import entries
 from figures.explorer.mathml import mathml
 from figures.explorer.page import page
 from figures.ours.grid import exact, trained
-from paper_checks.audit import audit, CLAIMS
+from paper_checks.audit.running import audit, CLAIMS
 
 OWN = """
 import sympy as sp
@@ -262,7 +262,7 @@ def test_points_of_a_store_stand_beside_their_bound(tmp_path):
 
 
 def keep_table(store, cell, table, facts):
-    from empirics.store import Outcome
+    from empirics.experiments import Outcome
 
     store.keep(cell, Outcome(table, facts), 0.1)
 

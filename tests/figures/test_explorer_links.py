@@ -3,7 +3,7 @@
 import pytest
 
 from bounds import BOUNDS
-from empirics.store import Outcome, Store
+from empirics.experiments import Outcome, Store
 from figures.explorer.command import entries
 from figures.explorer.page import page as made
 from figures.ours.grid import exact

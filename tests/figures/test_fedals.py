@@ -5,8 +5,8 @@ import math
 import pytest
 from figure_toys import keep
 
-from empirics.cells import train
-from empirics.store import Store
+from empirics.experiments import Store
+from empirics.experiments.jobs.train import train
 from figures.artefact import SCALES
 from figures.catalogue import chosen
 from figures.fedals import figure_1, figure_2, figure_3, grid, listing, settings, table_1, table_2, table_3

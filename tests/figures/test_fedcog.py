@@ -5,7 +5,7 @@ import math
 import pytest
 from figure_toys import outcome
 
-from empirics.store import Outcome, Store
+from empirics.experiments import Outcome, Store
 from figures import stand_ins
 from figures.catalogue import chosen as artefacts
 from figures.comparing import Verdict

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from figure_toys import keep, outcome
 
-from empirics.cells_wall import BLOCKS
-from empirics.store import Outcome, Store
+from empirics.experiments import Outcome, Store
+from empirics.experiments.jobs.wall import BLOCKS
 from figures.comparing import Verdict
 from figures.fedinit import (
     figure_2,

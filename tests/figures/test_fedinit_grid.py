@@ -2,7 +2,7 @@
 
 import pytest
 
-from empirics.cells_wall import BLOCKS, seconds
+from empirics.experiments.jobs.wall import BLOCKS, seconds
 from figures.artefact import SCALES
 from figures.catalogue import chosen
 from figures.fedinit import costs, grid, settings, table_1, table_6, table_7, table_8

@@ -8,7 +8,7 @@ import pytest
 from figure_toys import keep
 
 from bounds.catalog import BOUNDS
-from empirics.store import Cell, Outcome, Store
+from empirics.experiments import Cell, Outcome, Store
 from fedbounds import main
 from figures import bundle
 from figures.catalogue import artefact, NAMES

@@ -10,7 +10,7 @@ import pytest
 from figure_toys import keep
 
 from empirics.errors import EmpiricsError
-from empirics.store import Cell, Store
+from empirics.experiments import Cell, Store
 from figures import files, making, report, writing
 from figures.artefact import Artefact, Shown
 from figures.catalogue import NAMES

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from empirics.store import Outcome, Store
+from empirics.experiments import Outcome, Store
 from figures.catalogue import artefact, FILES
 from figures.comparing import Verdict
 from figures.making import budget, cells

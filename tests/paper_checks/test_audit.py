@@ -11,10 +11,10 @@ from checker_toys import speed
 from bounds.catalog import BOUNDS
 from bounds.errors import UnknownNameError
 from bounds.papers import Source
-from paper_checks.audit import audit, claim, CLAIMS, judge, Word
-from paper_checks.checkers import All, Computed, Open, Readings, Same
-from paper_checks.claims import Book, Claim, ClaimError, Grade, Kind, registry, Repair, Status
-from paper_checks.summaries import SUMMARIES
+from paper_checks.audit.running import audit, claim, CLAIMS, judge, Word
+from paper_checks.audit.summaries import SUMMARIES
+from paper_checks.claims.checkers import All, Computed, Open, Readings, Same
+from paper_checks.claims.claim import Book, Claim, ClaimError, Grade, Kind, registry, Repair, Status
 
 ASKED_BY_NONE: dict[str, str] = {}
 """Bounds of the catalogue that no claim asks for, with the reason."""
@@ -78,7 +78,7 @@ def _names_the_way(check):
 
 
 def _is_general(check):
-    return type(check).__module__.startswith("paper_checks.checkers.") and not isinstance(
+    return type(check).__module__.startswith("paper_checks.claims.checkers.") and not isinstance(
         check, (All, Computed, Readings)
     )
 
@@ -209,6 +209,6 @@ def test_the_papers_verdicts_do_not_depend_on_the_workers(verdicts):
 
 
 def test_the_grades_are_those_that_reports_explain():
-    from paper_checks.reporting.text import HOW
+    from paper_checks.audit.reporting.text import HOW
 
     assert all(f"*{grade}*" in HOW for grade in Grade)

@@ -6,16 +6,16 @@ import pytest
 
 import fedbounds
 from bounds.errors import BoundsError
-from paper_checks import audit as audit_module, command
-from paper_checks.audit import CLAIMS
-from paper_checks.claims import ClaimError
+from paper_checks.audit import command, running as audit_module
+from paper_checks.audit.running import CLAIMS
+from paper_checks.claims.claim import ClaimError
 
 OWN = """
 import sympy as sp
 from bounds.papers import Source
 from bounds.vocabulary import local_steps
-from paper_checks.checkers import Same
-from paper_checks.claims import Claim, Kind, Status
+from paper_checks.claims.checkers import Same
+from paper_checks.claims.claim import Claim, Kind, Status
 
 def made(known):
     return Claim("mine.square", "A square is a product.", Source("mine", "line 1"), Kind.EQUATION,
@@ -70,7 +70,7 @@ def test_a_prefix_means_all_under_it(capsys):
 
 
 def test_a_bound_means_the_claims_that_ask_for_it(few):
-    from paper_checks.audit import judge
+    from paper_checks.audit.running import judge
 
     asked = {name: set(judge(c).bounds) for name, c in few.items()}
     bound = next(b for bounds in asked.values() for b in sorted(bounds) if b not in CLAIMS)
@@ -101,7 +101,7 @@ def test_a_claim_of_ones_own(own, capsys):
 
 ODD = """
 from bounds.papers import Source
-from paper_checks.claims import Claim, Finding, Grade, Kind, Status
+from paper_checks.claims.claim import Claim, Finding, Grade, Kind, Status
 
 class Stop(BaseException):
     pass

@@ -6,9 +6,9 @@ from checker_toys import cost, depth, inner, offset, place, portion, repeats, ru
 
 from bounds.operators import ClientMax, ClientMean, ClientSum
 from bounds.vocabulary import client_weight, clients, local_gap
-from paper_checks.checkers import ArgminIs, At, derivative_is, Same, term, Total
-from paper_checks.checkers.numbers import side_by_side
-from paper_checks.claims import Book, ClaimError, Grade, Status
+from paper_checks.claims.checkers import ArgminIs, At, derivative_is, Same, term, Total
+from paper_checks.claims.checkers.numbers import side_by_side
+from paper_checks.claims.claim import Book, ClaimError, Grade, Status
 
 HOLDS, FAILS, OPEN = Status.HOLDS, Status.FAILS, Status.OPEN
 FORMULA = 3 * speed**2 / width + sp.sqrt(depth) * (1 + repeats) + sp.log(1 + offset)

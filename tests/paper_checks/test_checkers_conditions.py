@@ -7,8 +7,8 @@ from checker_toys import bound, depth, limited, offset, place, repeats, run, spe
 from bounds.errors import UnknownNameError
 from bounds.operators import ClientMax, ClientMean
 from bounds.vocabulary import client_weight, clients, local_gap, step_size
-from paper_checks.checkers import ImpliedBy, Informative, Satisfies
-from paper_checks.claims import ClaimError, Grade, Status
+from paper_checks.claims.checkers import ImpliedBy, Informative, Satisfies
+from paper_checks.claims.claim import ClaimError, Grade, Status
 
 HOLDS, FAILS, OPEN = Status.HOLDS, Status.FAILS, Status.OPEN
 CAP = speed <= 1 / (10 * width)

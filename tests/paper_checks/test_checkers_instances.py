@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from bounds.catalog import get
-from paper_checks.checkers import Broken, Dominates, instances
-from paper_checks.claims import Book, Status
+from paper_checks.claims.checkers import Broken, Dominates, instances
+from paper_checks.claims.claim import Book, Status
 
 NAME = "fedals.one_round"
 

@@ -6,8 +6,8 @@ from checker_toys import depth, offset, place, portion, repeats, run, speed, wid
 
 from bounds.operators import ClientMax, ClientMean
 from bounds.vocabulary import client_weight, local_gap
-from paper_checks.checkers import MonotoneIn, OrderIs, TendsTo
-from paper_checks.claims import ClaimError, Grade, Status
+from paper_checks.claims.checkers import MonotoneIn, OrderIs, TendsTo
+from paper_checks.claims.claim import ClaimError, Grade, Status
 
 HOLDS, FAILS = Status.HOLDS, Status.FAILS
 FORMULA = (3 * width * repeats**2 + depth) / (2 * repeats**2 + sp.sqrt(repeats))

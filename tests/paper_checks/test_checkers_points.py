@@ -6,9 +6,9 @@ from checker_toys import depth, inner, limited, offset, place, portion, repeats,
 
 from bounds.operators import ClientMean
 from bounds.vocabulary import client_weight, clients, local_gap, smoothness, strong_convexity
-from paper_checks.checkers.clouds import Cloud, logs
-from paper_checks.checkers.points import excess, near, points, shown, true_at, value
-from paper_checks.claims import ClaimError
+from paper_checks.claims.checkers.clouds import Cloud, logs
+from paper_checks.claims.checkers.points import excess, near, points, shown, true_at, value
+from paper_checks.claims.claim import ClaimError
 
 EVERY = (speed, offset, place, repeats, portion, inner, limited)
 

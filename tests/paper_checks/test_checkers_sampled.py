@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from checker_toys import bound, run, speed
 
-from paper_checks.checkers import At, DominatesSampled
-from paper_checks.claims import ClaimError, Grade, Status
+from paper_checks.claims.checkers import At, DominatesSampled
+from paper_checks.claims.claim import ClaimError, Grade, Status
 
 HOLDS, FAILS, OPEN = Status.HOLDS, Status.FAILS, Status.OPEN
 

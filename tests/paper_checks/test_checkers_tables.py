@@ -9,7 +9,7 @@ import sympy as sp
 from checker_toys import cost, delay, run, speed, width
 
 from bounds.units import LOSS, SECOND
-from paper_checks.checkers import (
+from paper_checks.claims.checkers import (
     All,
     averages_to,
     Computed,
@@ -26,7 +26,7 @@ from paper_checks.checkers import (
     sums_to,
     TrendReproduces,
 )  # fmt: skip
-from paper_checks.claims import ClaimError, Finding, Grade, Status
+from paper_checks.claims.claim import ClaimError, Finding, Grade, Status
 
 HOLDS, FAILS, OPEN = Status.HOLDS, Status.FAILS, Status.OPEN
 

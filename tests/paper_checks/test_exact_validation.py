@@ -7,8 +7,8 @@ import pytest
 
 from bounds import BOUNDS
 from empirics.errors import EmpiricsError
-from empirics.quadratics import random_quadratics
-from empirics.setting import Setting
+from empirics.problems.quadratics import random_quadratics
+from empirics.training.setting import Setting
 from paper_checks.validation import VALIDATIONS, Verdict
 from paper_checks.validation.exact import compare, ExactValidation, measurable
 

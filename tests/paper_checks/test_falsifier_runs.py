@@ -10,7 +10,7 @@ import sympy as sp
 from bounds.catalog import get
 from empirics.algorithms import algorithm
 from empirics.exact import ExactRun
-from empirics.quadratics import Quadratics
+from empirics.problems.quadratics import Quadratics
 from paper_checks.falsifier.deciding import largest
 from paper_checks.falsifier.families import FAMILIES
 from paper_checks.falsifier.planted import LOOSE, TIGHT

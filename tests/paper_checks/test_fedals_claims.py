@@ -7,10 +7,10 @@ from statistics import fmean
 import pytest
 
 from bounds.catalog import get
-from paper_checks.claims import Book, Status
-from paper_checks.fedals import CLAIMS
-from paper_checks.fedals.cells import CRITICAL, Distinct
-from paper_checks.fedals.common import NONNEGATIVE, Requires
+from paper_checks.claims.claim import Book, Status
+from paper_checks.claims.fedals import CLAIMS
+from paper_checks.claims.fedals.cells import CRITICAL, Distinct
+from paper_checks.claims.fedals.common import NONNEGATIVE, Requires
 from paper_checks.reported import Reported
 
 

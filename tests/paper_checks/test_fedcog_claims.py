@@ -11,10 +11,10 @@ import pytest
 import sympy as sp
 
 from bounds.catalog import BOUNDS
-from paper_checks.audit import judge
-from paper_checks.claims import Book, Status
-from paper_checks.fedcog import CLAIMS
-from paper_checks.fedcog.common import Agree, EdgeIs
+from paper_checks.audit.running import judge
+from paper_checks.claims.claim import Book, Status
+from paper_checks.claims.fedcog import CLAIMS
+from paper_checks.claims.fedcog.common import Agree, EdgeIs
 from paper_checks.reported import reported
 
 BY_NAME = {claim.name: claim for claim in CLAIMS}
@@ -165,7 +165,7 @@ def test_numbers_must_agree_to_their_digits():
 
 def test_the_listing_notices_another_algorithm():
     """With several local steps the generated data do change the models, whose comparison claims rest on."""
-    from paper_checks.fedcog.listing import SAMPLES, trained
+    from paper_checks.claims.fedcog.by_hand.listing import SAMPLES, trained
 
     plugged = trained(f"fedcog(steps=2, samples={SAMPLES}, distillation=0.7, after=0)")
     assert float((plugged - trained("fedavg()")).abs().max()) > 1e-4

@@ -10,12 +10,12 @@ from bounds.catalog import get
 from bounds.core import Condition
 from bounds.papers import Source
 from bounds.vocabulary import client_weight, cohort, local_steps, runtime, smoothness, step_size
-from paper_checks.checkers import MonotoneIn, Prints, Same
-from paper_checks.claims import Claim, Kind, Status
-from paper_checks.mutation import attack_bounds, attack_checks, mutants
-from paper_checks.mutation.command import lines, markdown
-from paper_checks.mutation.expressions import errors
-from paper_checks.mutation.runs import reason, Survivor, Tally
+from paper_checks.audit.mutation import attack_bounds, attack_checks, mutants
+from paper_checks.audit.mutation.command import lines, markdown
+from paper_checks.audit.mutation.expressions import errors
+from paper_checks.audit.mutation.runs import reason, Survivor, Tally
+from paper_checks.claims.checkers import MonotoneIn, Prints, Same
+from paper_checks.claims.claim import Claim, Kind, Status
 
 NAME = "decaying_k.runtime_fixed"
 

@@ -9,11 +9,11 @@ import sympy as sp
 from checker_toys import speed
 
 from bounds.papers import Source
-from paper_checks import summaries
-from paper_checks.audit import audit
-from paper_checks.checkers import Computed, Open, Same
-from paper_checks.claims import Claim, Finding, Grade, Kind, Repair, Status
-from paper_checks.reporting import markdown, page, records, show
+from paper_checks.audit import summaries
+from paper_checks.audit.reporting import markdown, page, records, show
+from paper_checks.audit.running import audit
+from paper_checks.claims.checkers import Computed, Open, Same
+from paper_checks.claims.claim import Claim, Finding, Grade, Kind, Repair, Status
 
 NASTY = 'a < b & "c" <script>alert(1)</script> | x_1 * y_2\nsecond line \\ end'
 VOID = {"meta", "input", "br", "hr", "img", "link"}

@@ -8,12 +8,12 @@ import pytest
 import fedbounds
 from bounds.catalog import BOUNDS
 from bounds.core import Bound
-from empirics.store import Outcome
-from paper_checks.checkers import AboveWorstCase
-from paper_checks.claims import Book, Status
+from empirics.experiments import Outcome
+from paper_checks.claims.checkers import AboveWorstCase
+from paper_checks.claims.claim import Book, Status
 from paper_checks.tightness_options import NAMES
 from paper_checks.worst_cases import answer, WorstCaseError
-from paper_checks.worst_cases.cells import terms, tightness
+from paper_checks.worst_cases.jobs import terms, tightness
 from paper_checks.worst_cases.places import moot, Place, question, refusal, values
 from paper_checks.worst_cases.tables import best_steps, committed, FOLDER, full, places, smallest_factors, write
 

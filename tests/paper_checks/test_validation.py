@@ -14,7 +14,7 @@ import pytest
 
 from bounds.assumptions import EXACT_LOCAL_SOLVER, FULL_PARTICIPATION, SMOOTH, STRONGLY_CONVEX
 from bounds.catalog import get
-from empirics.estimates import Estimate, jackknife
+from empirics.measuring.estimates import Estimate, jackknife
 from empirics.progress import Silent
 from paper_checks.validation import VALIDATIONS, Verdict
 from paper_checks.validation.core import judge, standing

@@ -3,7 +3,7 @@
 import pytest
 
 from bounds.catalog import BOUNDS
-from empirics.setting import Setting
+from empirics.training.setting import Setting
 from paper_checks.falsifier import falsify
 from paper_checks.falsifier.families import FAMILIES
 from paper_checks.falsifier.runs import instance as tables

@@ -7,9 +7,9 @@ import pytest
 
 from bounds.core import Statistic
 from bounds.errors import BoundsError
-from empirics.algorithm import renamed
 from empirics.algorithms import algorithm
-from empirics.setting import Setting
+from empirics.algorithms.algorithm import renamed
+from empirics.training.setting import Setting
 from paper_checks.worst_cases import WorstCaseError
 from paper_checks.worst_cases.referee import by_pepit
 from paper_checks.worst_cases.worst import answer, Question

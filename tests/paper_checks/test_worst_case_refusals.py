@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 import pytest
 
 from bounds.errors import BoundsError
-from empirics.algorithm import renamed
 from empirics.algorithms import algorithm
-from empirics.setting import Setting
+from empirics.algorithms.algorithm import renamed
+from empirics.training.setting import Setting
 from paper_checks.worst_cases import program as programs, worst_case, WorstCaseError
 from paper_checks.worst_cases.refining import refined
 from paper_checks.worst_cases.worst import Question

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from bounds.core import Statistic
-from empirics.algorithm import renamed
 from empirics.algorithms import algorithm
+from empirics.algorithms.algorithm import renamed
 from empirics.errors import EmpiricsError
-from empirics.setting import Setting
+from empirics.training.setting import Setting
 from paper_checks.worst_cases import worst_case, WorstCaseError
 from paper_checks.worst_cases.instances import Instance, simplex
 from paper_checks.worst_cases.interpolants import Interpolant

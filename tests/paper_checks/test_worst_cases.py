@@ -7,10 +7,10 @@ import pytest
 
 from bounds.core import Statistic
 from bounds.errors import BoundsError
-from empirics.algorithm import renamed
 from empirics.algorithms import algorithm
-from empirics.quadratics import random_quadratics
-from empirics.setting import Setting
+from empirics.algorithms.algorithm import renamed
+from empirics.problems.quadratics import random_quadratics
+from empirics.training.setting import Setting
 from paper_checks.worst_cases import refining, worst_case, WorstCaseError
 from paper_checks.worst_cases.formulation import Formulation
 from paper_checks.worst_cases.worst import answer, moved, Question

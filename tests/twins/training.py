@@ -12,7 +12,7 @@ from math import exp
 
 import numpy as np
 
-from empirics.shuffles import orders
+from empirics.federation.shuffles import orders
 
 Vector = list[float]
 Batch = list[tuple[Vector, float]]

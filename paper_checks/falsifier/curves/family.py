@@ -11,8 +11,8 @@ import numpy as np
 
 from bounds.core import Bound
 
-from ... import readings
 from ...falsify_options import FAMILIES
+from ...runs import readings
 from .. import deciding
 from ..box import Box, Parameter
 from ..core import Evaluation, Instance, Point

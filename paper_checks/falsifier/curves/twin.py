@@ -10,7 +10,7 @@ import numpy as np
 
 from bounds.core import Bound
 
-from ... import readings
+from ...runs import readings
 from .. import deciding
 from ..entries import worst_entry
 from ..exact import decimal, Exactly, weigh, WORKING

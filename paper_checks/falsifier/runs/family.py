@@ -11,10 +11,10 @@ import numpy as np
 
 from bounds.core import Bound
 from empirics.errors import EmpiricsError
-from empirics.quadratics import Quadratics
+from empirics.problems.quadratics import Quadratics
 
-from ... import readings
 from ...falsify_options import FAMILIES
+from ...runs import readings
 from .. import deciding
 from ..box import Box, Parameter
 from ..core import Evaluation, Instance, Point

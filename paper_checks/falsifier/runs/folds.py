@@ -8,7 +8,7 @@ import numpy as np
 
 from bounds.core import Bound
 
-from ... import readings
+from ...runs import readings
 
 
 def along(bound: Bound) -> bool:

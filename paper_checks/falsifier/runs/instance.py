@@ -17,8 +17,8 @@ from bounds.core import Bound
 from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
 from empirics.exact import Cohort, cohorts
-from empirics.quadratics import Quadratics
-from empirics.setting import Setting
+from empirics.problems.quadratics import Quadratics
+from empirics.training.setting import Setting
 
 from ..core import Instance
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from empirics.quadratics import Quadratics
+from empirics.problems.quadratics import Quadratics
 
 Array = np.ndarray[Any, Any]
 

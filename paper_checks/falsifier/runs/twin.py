@@ -11,7 +11,7 @@ import numpy as np
 
 from bounds.core import Bound
 
-from ... import readings
+from ...runs import readings
 from .. import deciding
 from ..collected import Collected
 from ..entries import worst_entry

@@ -11,13 +11,13 @@ chosen = options()
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
 
-from empirics.algorithm import fedavg  # noqa: E402
-from empirics.engines import choose  # noqa: E402
-from empirics.federation import Federation  # noqa: E402
+from empirics.algorithms.algorithm import fedavg  # noqa: E402
+from empirics.federation.federation import Federation  # noqa: E402
 from empirics.models.linear import Softmax, with_intercept  # noqa: E402
-from empirics.networks import network  # noqa: E402
-from empirics.setting import Setting  # noqa: E402
-from empirics.train import play  # noqa: E402
+from empirics.models.networks import network  # noqa: E402
+from empirics.training.engines import choose  # noqa: E402
+from empirics.training.rounds import play  # noqa: E402
+from empirics.training.setting import Setting  # noqa: E402
 
 torch.set_num_threads(chosen.cores)
 total, size = CLIENTS[chosen.setting]

@@ -1,0 +1,150 @@
+"""How algorithms are written: a call with its arguments, such as ``relaxed(scaffold(), beta=0.05)``.
+
+``written`` is the canonical form (defaults spelled out), ``parse`` reads one with a literal parser: names of a
+registry, numbers, strings and nested calls, nothing else is evaluated. The same string is used on the command line, in
+tables and in the hash of a result.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Mapping
+from inspect import Parameter, signature
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bounds.errors import unknown
+from bounds.showing.loading import from_file
+
+from .algorithms.algorithm import Algorithm
+from .errors import EmpiricsError
+from .numbers import check_kind, shown
+
+CALL = re.compile(r"\w+\s*\(")
+LONGEST = 2**63 - 1
+"""Of whole numbers in a call: arrays hold no larger ones."""
+
+
+def written(name: str, *arguments: Any, **options: Any) -> str:
+    """The canonical text of a call: ``written("fedprox", mu=0.01)`` is ``fedprox(mu=0.01)``."""
+    shown = [str(a) for a in arguments]
+    shown += [f"{k}={v!r}" if isinstance(v, str) else f"{k}={_number(v)}" for k, v in options.items()]
+    return f"{name}({', '.join(shown)})"
+
+
+def _number(value: Any) -> str:
+    """The shortest text that reads back to the same number; whole floats as whole numbers, minus zero as zero."""
+    if isinstance(value, (float, np.floating)):
+        return repr(float(value) + 0.0).removesuffix(".0")
+    return str(value)
+
+
+# ---- arguments ----
+
+
+def chosen(kind: str, value: Any, known: Iterable[str]) -> str:
+    """``value`` if it is one of the ``known`` words."""
+    names = tuple(known)
+    if not isinstance(value, str):
+        raise EmpiricsError(f"{kind} must be one of {', '.join(names)}; got {shown(value)}")
+    if value not in names:
+        raise unknown(kind, value, names)
+    return value
+
+
+def plugged(name: str, algorithm: Any) -> Algorithm:
+    """``algorithm`` if it is one: the first argument of the plug-in ``name``."""
+    if not isinstance(algorithm, Algorithm):
+        raise EmpiricsError(f"{name} must be given an algorithm first, such as {name}(fedavg()); got {algorithm!r}")
+    return algorithm
+
+
+# ---- reading ----
+
+
+def parse(
+    text: str,
+    registry: Mapping[str, Callable[..., Any]],
+    kind: str,
+    own: type[Any] | None = None,
+    declared: bool = False,
+) -> Any:
+    """The object a call names: ``parse("fedprox(mu=0.01)", ALGORITHMS, "algorithm")``; a bare name is called empty.
+
+    ``path/file.py:variable`` is a user's own object, which must be of the type ``own`` (None: not to be had).
+    ``declared``: numbers are held to the kinds that the makers declare, which then look at their sizes alone.
+    """
+    if own is not None and _in_a_file(text):
+        return from_file(text.strip(), own)
+    reading = _Reading(registry, kind, text, declared)
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise reading.no_call() from None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and type(node.value) is int and node.value > LONGEST:
+            raise EmpiricsError(f"{kind}: write large numbers like 1e20; got {shown(node.value)} in {shown(text)}")
+    return reading.build(tree)
+
+
+def _in_a_file(text: str) -> bool:
+    """Whether a text is written like ``path/file.py:variable``, or like a part of that."""
+    words = text.strip()
+    return (words.endswith(".py") or words.rpartition(":")[0].endswith(".py")) and not CALL.match(words)
+
+
+class _Reading(NamedTuple):
+    """A text that is read as a call of something in a registry."""
+
+    registry: Mapping[str, Callable[..., Any]]
+    kind: str
+    text: str
+    declared: bool
+
+    def no_call(self) -> EmpiricsError:
+        return EmpiricsError(f"{self.kind} must be a name or a call such as name(option=0.1); got {shown(self.text)}")
+
+    def build(self, node: ast.expr) -> Any:
+        if isinstance(node, ast.Name):
+            node = ast.Call(func=node, args=[], keywords=[])
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
+            raise self.no_call()
+        name = node.func.id
+        if name not in self.registry:
+            raise unknown(self.kind, name, self.registry)
+        arguments = [self.value(a) for a in node.args]
+        options: dict[str, Any] = {}
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                raise self.no_call()
+            if keyword.arg in options:
+                raise EmpiricsError(f"{self.kind} {name}: {keyword.arg} is given twice in {shown(self.text)}")
+            options[keyword.arg] = self.value(keyword.value)
+        return self.call(name, arguments, options)
+
+    def call(self, name: str, arguments: list[Any], options: dict[str, Any]) -> Any:
+        make = self.registry[name]
+        form = signature(make)
+        open_ended = any(p.kind is Parameter.VAR_KEYWORD for p in form.parameters.values())
+        for option in () if open_ended else options:
+            if option not in form.parameters:
+                raise unknown(f"option of {name}", option, form.parameters)
+        try:
+            given = form.bind(*arguments, **options).arguments
+        except TypeError as error:
+            raise EmpiricsError(f"{self.kind} {name}: {error}") from None
+        for option, value in given.items() if self.declared else ():
+            check_kind(f"{name}: {option}", str(form.parameters[option].annotation), value)
+        return make(*arguments, **options)
+
+    def value(self, node: ast.expr) -> Any:
+        if isinstance(node, (ast.Call, ast.Name)):
+            return self.build(node)
+        try:
+            return ast.literal_eval(node)
+        except (ValueError, TypeError):
+            raise EmpiricsError(
+                f"{self.kind}: arguments must be numbers, strings or calls; got {shown(self.text)}"
+            ) from None

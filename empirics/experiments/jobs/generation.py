@@ -1,0 +1,162 @@
+"""Cells that look at FedCOG's generation itself: the images that a client makes, and the time that all of it takes.
+
+Seconds are the processor's, of this one thread; what is compared takes turns within one cell, so that whatever else
+the machine does hits all alike.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from ...algorithms.algorithm import Work
+from ...algorithms.consensus import Generate
+from ...algorithms.state import State
+from ...errors import EmpiricsError
+from ...problems.problem import FederatedProblem
+from ...training.engines import in_process
+from ...training.rounds import plan as planned, play
+from .. import Outcome
+from ..registry import job
+from .continued import begun, continuing, Plan
+
+KEEPING = "with_consensus_data(fedavg())"
+CLIENT = 0
+
+
+@job(
+    "generated_images",
+    version=1,
+    setting="empirics.training.setting:Setting",
+    formerly="empirics.cells_generation:images",
+)
+def images(
+    problem: str, first: str, after: int, steps: Sequence[int], seed: int, partition: str, clients: int, **setting: Any
+) -> Outcome:
+    """What one client generates for every class after ``after`` rounds, by the number of steps, from one noise.
+
+    A row for every image, its numbers being the model's input; ``steps`` is -1 for a test sample of the class.
+    """
+    plan = _plan(problem, seed, partition, clients, setting)
+    dealt, state = plan.deal(), _state(plan, first, after)
+    work, shape = _work(plan, dealt, state)
+    assert work.labels is not None
+    classes = work.labels.shape[-1]
+    found: list[tuple[int, int, list[float]]] = [(-1, label, x) for label, x in enumerate(_real(dealt, classes))]
+    for number in steps:
+        made, labels, _ = Generate(samples=classes, steps=number, targets="uniform")(dealt.model, work, shape)
+        found += [(number, int(k), x.flatten().tolist()) for k, x in zip(labels[0], made[0], strict=True)]
+    columns: dict[str, list[Any]] = {
+        "steps": [f[0] for f in found],
+        "label": [f[1] for f in found],
+        "pixels": [f[2] for f in found],
+    }
+    return Outcome(columns, {"shape": list(shape), "client": CLIENT})
+
+
+@job(
+    "generation_round_seconds",
+    version=1,
+    setting="empirics.training.setting:Setting",
+    formerly="empirics.cells_generation:round_seconds",
+)
+def round_seconds(
+    problem: str,
+    first: str,
+    after: int,
+    algorithms: Mapping[str, str],
+    repeats: int,
+    seed: int,
+    partition: str,
+    clients: int,
+    **setting: Any,
+) -> Outcome:
+    """Seconds of one round of each method from one state, again and again in turn; the first turn warms up."""
+    plan = _plan(problem, seed, partition, clients, setting)
+    dealt, state = plan.deal(), _state(plan, first, after)
+    engine = in_process(dealt.model)
+    rounds = plan.rounds(1, dealt.clients)
+
+    def one(text: str) -> Callable[[], object]:
+        method = continuing(plan, text, state)
+        here = method.begin(state.model, dealt.clients)
+        return lambda: play(dealt.model, dealt.federation, method, rounds, seed, engine, here)
+
+    return _in_turn({name: one(text) for name, text in algorithms.items()}, repeats)
+
+
+@job(
+    "generation_seconds",
+    version=1,
+    setting="empirics.training.setting:Setting",
+    formerly="empirics.cells_generation:generation_seconds",
+)
+def generation_seconds(
+    problem: str,
+    first: str,
+    after: int,
+    samples: Sequence[int],
+    steps: int,
+    repeats: int,
+    seed: int,
+    partition: str,
+    clients: int,
+    **setting: Any,
+) -> Outcome:
+    """Seconds that one client takes to generate so many samples, again and again in turn; the first turn warms up."""
+    plan = _plan(problem, seed, partition, clients, setting)
+    dealt, state = plan.deal(), _state(plan, first, after)
+    work, shape = _work(plan, dealt, state)
+
+    def one(number: int) -> Callable[[], object]:
+        return lambda: Generate(samples=number, steps=steps)(dealt.model, work, shape)
+
+    return _in_turn({str(number): one(number) for number in samples}, repeats)
+
+
+def _in_turn(works: Mapping[str, Callable[[], object]], repeats: int) -> Outcome:
+    columns: dict[str, list[Any]] = {"job": [], "repeat": [], "seconds": []}
+    for repeat in range(repeats + 1):
+        for name, work in works.items():
+            began = time.process_time()
+            work()
+            seconds = time.process_time() - began
+            if repeat:
+                for key, value in zip(columns, (name, repeat, seconds), strict=True):
+                    columns[key].append(value)
+    return Outcome(columns, {"clock": "processor"})
+
+
+def _plan(problem: str, seed: int, partition: str, clients: int, setting: Mapping[str, Any]) -> Plan:
+    weight = setting.get("client_weight", "uniform")
+    rest = tuple(sorted((k, v) for k, v in setting.items() if k != "client_weight"))
+    return Plan(problem, partition, clients, None, weight, "none", None, seed, rest)
+
+
+def _state(plan: Plan, first: str, after: int) -> State:
+    state = begun(plan, first, after, after, ()).state
+    if state is None:
+        raise EmpiricsError(f"{first} diverged in the first {after} rounds")
+    return state
+
+
+def _work(plan: Plan, dealt: FederatedProblem, state: State) -> tuple[Work, tuple[int, ...]]:
+    """The work of one client in the next round, and the shape of a model input."""
+    method = continuing(plan, KEEPING, state)
+    drawn = np.array([CLIENT]), np.ones(1)
+    rounds = plan.rounds(1, dealt.clients)
+    here = method.begin(state.model, dealt.clients)
+    work = planned(dealt.model, dealt.federation, method, rounds, plan.seed, here, drawn)
+    batch = dealt.federation.draw(plan.seed, state.round, drawn[0], np.array([1]), 1).at(1, 0)
+    return work, tuple(batch[0].shape[2:])
+
+
+def _real(dealt: FederatedProblem, classes: int) -> list[list[float]]:
+    """The first test sample of every class, as the model takes it."""
+    assert dealt.tests is not None
+    x, y = dealt.tests.of(0)
+    return [x[int(torch.nonzero(y == label)[0, 0])].flatten().tolist() for label in range(classes)]

@@ -1,0 +1,191 @@
+"""Cells of runs that last a given simulated time: every schedule of local steps gets the same seconds by eq. (5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from bounds.decaying_k.runtime import runtime
+
+from ...algorithms import algorithm as read_algorithm
+from ...algorithms.algorithm import Algorithm, Work
+from ...algorithms.state import State
+from ...errors import Diverged, EmpiricsError
+from ...federation.federation import Federation
+from ...measuring.core import need_test
+from ...numbers import check_options
+from ...problems.evaluation import each, Samples
+from ...problems.problem import FederatedProblem
+from ...streams import stream
+from ...training.engines import in_process
+from ...training.rounds import rounds
+from ...training.setting import Setting
+from .. import Outcome
+from ..registry import job
+from .train import loaded, planned
+
+SLACK = 1 + 1e-9
+"""What rounding may add to a time that a round must keep to."""
+QUANTITIES = ("runtime", "train_loss", "test_accuracy", "local_steps")
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Simulated seconds after some rounds and local steps, all clients alike; sizes in megabit, rates in Mbit/s."""
+
+    minibatch_time: float
+    model_size: float
+    download_rate: float
+    upload_rate: float
+
+    def __call__(self, rounds: int, steps: int) -> float:
+        return float(
+            runtime(
+                rounds=rounds,
+                iterations=steps,
+                model_size=self.model_size,
+                download_rate=self.download_rate,
+                upload_rate=self.upload_rate,
+                minibatch_time=self.minibatch_time,
+            )
+        )
+
+    def rounds(self, seconds: float) -> int:
+        """Rounds of one local step each that fit: no schedule has more."""
+        most = int(seconds * SLACK / self(1, 1))
+        if most < 1:
+            raise EmpiricsError(f"seconds must leave time for a round, {self(1, 1):.3g} s; got {seconds:g}")
+        return most
+
+
+def times(seconds: float, points: int) -> list[float]:
+    """When a run is looked at: more often at first, where it moves fastest."""
+    return [seconds * (j / points) ** 2 for j in range(points + 1)]
+
+
+@dataclass
+class Counted:
+    """Local steps of a participant so far."""
+
+    steps: int = 0
+
+    def __call__(self, work: Work, ends: torch.Tensor, after: State) -> None:
+        self.steps += int(work.steps.max())
+
+
+@dataclass
+class Readings:
+    """The table under construction: at every due time, what the server's model held then is worth."""
+
+    problem: FederatedProblem
+    probe: Samples
+    round: list[int] = field(default_factory=list)
+    quantity: list[str] = field(default_factory=list)
+    value: list[float] = field(default_factory=list)
+    _last: tuple[int, float, float] | None = None
+
+    def add(self, at: float, state: State, steps: int) -> None:
+        """The values at time ``at``; a model that is still in force is not evaluated again."""
+        if self._last is None or self._last[0] != state.round:
+            loss, right = self._worth(state)
+            self._last = (state.round, loss, right)
+        for name, value in zip(QUANTITIES, (at, *self._last[1:], float(steps)), strict=True):
+            self.tell(name, state.round, value)
+
+    def tell(self, quantity: str, round_: int, value: float) -> None:
+        self.round.append(round_)
+        self.quantity.append(quantity)
+        self.value.append(value)
+
+    def _worth(self, state: State) -> tuple[float, float]:
+        model, row = self.problem.model, state.model.unsqueeze(0)
+        return float(each(model, row, self.probe).loss), float(each(model, row, need_test(self.problem)).right)
+
+    def columns(self) -> dict[str, list[Any]]:
+        many = len(self.round)
+        return {
+            "round": self.round, "quantity": self.quantity, "value": self.value,
+            "layer": [""] * many, "client": [None] * many, "step": [None] * many,
+        }  # fmt: skip
+
+
+@job("timed", version=1, setting="empirics.training.setting:Setting", formerly="empirics.cells_timed:timed")
+def timed(
+    problem: str,
+    algorithm: str,
+    seconds: float,
+    points: int,
+    minibatch_time: float,
+    model_size: float,
+    seed: int,
+    download_rate: float = 20.0,
+    upload_rate: float = 5.0,
+    partition: str = "iid",
+    clients: int | None = None,
+    cohort: int | None = None,
+    augment: str | None = None,
+    local_test: str = "none",
+    probe: int | None = None,
+    **setting: Any,
+) -> Outcome:
+    """One training run with one seed for as many rounds as end within ``seconds``, looked at ``points`` + 1 times.
+
+    The training loss is that of ``probe`` training samples, the same ones for every algorithm (None: of all).
+    """
+    check_options({"points": points} | ({} if probe is None else {"probe": probe}))
+    dealt = loaded(problem).deal(partition, clients, seed, augment=augment, local_test=local_test)
+    clock = Clock(minibatch_time, model_size, download_rate, upload_rate)
+    plan = planned(dealt.clients, clock.rounds(seconds), cohort, **setting)
+    table = Readings(dealt, Samples(probed(dealt.federation, probe, seed)))
+    return _run(dealt, read_algorithm(algorithm), plan, seed, clock, times(seconds, points), table)
+
+
+def _run(
+    dealt: FederatedProblem,
+    algorithm: Algorithm,
+    plan: Setting,
+    seed: int,
+    clock: Clock,
+    due: list[float],
+    table: Readings,
+) -> Outcome:
+    counted, engine = Counted(), in_process(dealt.model)
+    facts = {"clients": dealt.clients, "parameters": dealt.model.dim}
+    try:
+        states = rounds(dealt.model, dealt.federation, algorithm, plan, seed, engine, counted)
+        last, steps = _watched(states, counted, clock, due, table)
+    except Diverged as stop:
+        table.tell("diverged", stop.round, stop.largest)
+        return Outcome(table.columns(), facts, "diverged")
+    return Outcome(table.columns(), {**facts, "rounds": last, "local_steps": steps})
+
+
+def _watched(
+    states: Iterator[State], counted: Counted, clock: Clock, due: list[float], table: Readings
+) -> tuple[int, int]:
+    """Fill the table; the last round that ends in time and the local steps by then."""
+    held, taken = next(states), 0
+    for state in states:
+        now = clock(state.round, counted.steps)
+        while due and now > due[0] * SLACK:
+            table.add(due.pop(0), held, taken)
+        if not due:
+            break
+        held, taken = state, counted.steps
+    for at in due:
+        table.add(at, held, taken)
+    return held.round, taken
+
+
+def probed(federation: Federation, many: int | None, seed: int) -> Federation:
+    """The pool with ``many`` of the samples that the clients hold, drawn by the seed, in one client."""
+    if many is None or many >= len(federation.members):
+        chosen = np.arange(len(federation.members))
+    else:
+        chosen = np.sort(stream(seed, "probe").permutation(len(federation.members))[:many])
+    members = federation.members[torch.from_numpy(chosen)]
+    return replace(federation, members=members, offsets=np.array([0, len(members)]))

@@ -1,0 +1,193 @@
+"""Jobs: what a cell may ask for, by a short name and a version, and functions in files of the user's own.
+
+A job is declared where it is written, ``@job("train", version=1)`` above its function. Declarations are read from the
+text of the registered modules: keys are made and unknown names refused without importing anything, and no file of
+data decides what is imported. Stored keys know a job by its name and version, never by the place of its code.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from inspect import isfunction
+from pathlib import Path
+from typing import Any, TypeVar
+
+from bounds.errors import unknown
+
+from ..errors import EmpiricsError
+
+F = TypeVar("F", bound=Callable[..., Any])
+MODULES = [
+    "empirics.experiments.jobs.train",
+    "empirics.experiments.jobs.continued",
+    "empirics.experiments.jobs.generation",
+    "empirics.experiments.jobs.step_times",
+    "empirics.experiments.jobs.timed",
+    "empirics.experiments.jobs.wall",
+]
+"""Where jobs are declared; later rooms add their own with ``register``."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """Something that a cell may ask for.
+
+    ``version`` is raised when the numbers change for the same arguments; of a function in a user's file it is a digest
+    of the file. ``home`` is ``module:function`` or ``path/file.py:function``. ``defaults`` are those of its arguments.
+    ``formerly`` is what stores of the first format call it.
+    """
+
+    name: str
+    version: str
+    home: str
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    formerly: str = ""
+
+
+def job(name: str, version: int, setting: str = "", formerly: str = "") -> Callable[[F], F]:
+    """Declare the function below as a job; its arguments are JSON data, it returns an ``Outcome``.
+
+    What it takes as ``**setting`` are arguments of the functions and fields of the classes that ``setting`` names, each
+    ``module:name``; ``formerly`` is what stores of the first format call it. All are written out, for ``of_module``.
+    """
+    return lambda function: function
+
+
+def register(*modules: str) -> None:
+    """Add modules that declare jobs."""
+    MODULES.extend(module for module in modules if module not in MODULES)
+
+
+def jobs() -> dict[str, Job]:
+    """Every registered job by name."""
+    found: dict[str, Job] = {}
+    for module in MODULES:
+        for declared in of_module(module):
+            if declared.name in found:
+                homes = f"{found[declared.name].home} and {declared.home}"
+                raise EmpiricsError(f"two jobs are named {declared.name!r}: {homes}")
+            found[declared.name] = declared
+    return found
+
+
+def known_job(text: str) -> Job:
+    """The job that ``text`` names, or the function ``path/file.py:name``. Nothing is imported; the rest is refused."""
+    registered = jobs()
+    if text in registered:
+        return registered[text]
+    path, _, name = text.rpartition(":")
+    if path.endswith(".py") and re.fullmatch(r"[A-Za-z_]\w*", name):
+        return _of_file(Path(path), name)
+    raise EmpiricsError(f"{unknown('job', text, registered)}; a function of your own is path/file.py:name")
+
+
+def resolved(home: str) -> Callable[..., Any]:
+    """The function of a job. That of a file must be defined there and say that it returns an ``Outcome``."""
+    place, _, name = home.rpartition(":")
+    if not place.endswith(".py"):
+        found: Callable[..., Any] = getattr(import_module(place), name)
+        return found
+    from bounds.showing.loading import run_file
+
+    module = run_file(Path(place))
+    own = {n: f for n, f in vars(module).items() if isfunction(f) and f.__module__ == module.__name__}
+    if name not in own:
+        raise unknown(f"function in {place}", name, own)
+    if str(own[name].__annotations__.get("return", "")).rpartition(".")[2].rstrip("'>") != "Outcome":
+        raise EmpiricsError(f"{name} in {place} is no cell's function: it must be written def {name}(...) -> Outcome")
+    return own[name]
+
+
+# ---- reading declarations ----
+
+
+@cache
+def of_module(module: str) -> tuple[Job, ...]:
+    """The jobs that the text of a module declares."""
+    return tuple(
+        Job(
+            words["name"],
+            str(words["version"]),
+            f"{module}:{function.name}",
+            _defaults(function, words["setting"]),
+            words["formerly"],
+        )
+        for function in _functions(_text(module))
+        if (words := _declaration(function)) is not None
+    )
+
+
+def _text(module: str) -> str:
+    """The text of a module, found without importing the packages it lies in."""
+    room, *inner = module.split(".")
+    spec = find_spec(room)
+    for folder in spec.submodule_search_locations or () if spec else ():
+        path = Path(folder, *inner).with_suffix(".py")
+        if path.is_file():
+            return path.read_text(encoding="utf-8")
+    raise EmpiricsError(f"there is no module {module!r} that could declare jobs")
+
+
+def _functions(text: str) -> Iterator[ast.FunctionDef]:
+    return (node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef))
+
+
+def _declaration(function: ast.FunctionDef) -> dict[str, Any] | None:
+    for mark in function.decorator_list:
+        if isinstance(mark, ast.Call) and isinstance(mark.func, ast.Name) and mark.func.id == job.__name__:
+            placed = dict(zip(("name", "version", "setting"), map(ast.literal_eval, mark.args), strict=False))
+            named = {k.arg: ast.literal_eval(k.value) for k in mark.keywords if k.arg}
+            return {"setting": "", "formerly": "", **placed, **named}
+    return None
+
+
+def _defaults(function: ast.FunctionDef, setting: str = "") -> dict[str, Any]:
+    """The defaults of the function's arguments, and of the fields that its ``**setting`` takes, as far as literal."""
+    given = function.args
+    places = given.posonlyargs + given.args
+    pairs = [*zip(places[len(places) - len(given.defaults) :], given.defaults, strict=True)]
+    pairs += [(a, d) for a, d in zip(given.kwonlyargs, given.kw_defaults, strict=True) if d is not None]
+    found = {a.arg: ast.literal_eval(default) for a, default in pairs if _literal(default)}
+    for place in setting.split():
+        module, _, name = place.partition(":")
+        for node in ast.parse(_text(module)).body:
+            if isinstance(node, ast.FunctionDef) and node.name == name:
+                found = {**_defaults(node), **found}
+            elif isinstance(node, ast.ClassDef) and node.name == name:
+                found = {**_fields(node), **found}
+    return found
+
+
+def _fields(node: ast.ClassDef) -> dict[str, Any]:
+    """The defaults of a dataclass's fields, as far as literal."""
+    fields = [f for f in node.body if isinstance(f, ast.AnnAssign) and f.value is not None and _literal(f.value)]
+    return {f.target.id: ast.literal_eval(f.value) for f in fields if isinstance(f.target, ast.Name) and f.value}
+
+
+def _literal(node: ast.expr) -> bool:
+    try:
+        ast.literal_eval(node)
+    except ValueError:
+        return False
+    return True
+
+
+def _of_file(path: Path, name: str) -> Job:
+    """A function in a user's file, which is read, not run."""
+    try:
+        content = path.read_bytes()
+        functions = {function.name: function for function in _functions(content.decode())}
+    except OSError as error:
+        raise EmpiricsError(f"{path}, which a cell's function is in: {error.strerror}") from None
+    except (SyntaxError, ValueError):  # said when it is run, with the line
+        functions = {}
+    defaults = _defaults(functions[name]) if name in functions else {}
+    home = f"{path}:{name}"
+    return Job(home, hashlib.sha256(content).hexdigest()[:12], home, defaults)

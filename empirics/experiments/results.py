@@ -1,0 +1,82 @@
+"""What a store holds as tidy tables: one row per run and quantity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from bounds.errors import unknown
+
+from . import Kept, Store, StoreError
+from .canonical import canonical, text
+
+Row = dict[str, Any]
+TIDY = {"quantity", "layer", "client", "step", "round", "value"}
+"""The columns of a training run's table that are read here."""
+
+
+def last_values(store: Store, damages: list[str]) -> Iterator[Row]:
+    """Per run and federation-wide quantity the value at the last measured round, with the run's arguments.
+
+    A result that is no table of a training run gives one row per fact; a failure gives one row with the error. Why
+    results were left out is added to ``damages``.
+    """
+    there = []
+    for kept, damage in store.everything():
+        if kept is None:
+            damages.append(damage)
+        else:
+            there.append(kept)
+    for kept in sorted(there, key=lambda kept: text(kept.card["arguments"])):
+        about = {**_arguments(kept), "key": kept.card["key"], "status": kept.status}
+        if kept.status == "failed":
+            yield {**about, "quantity": "error", "value": kept.card["error"]}
+            continue
+        try:
+            found = list(_ends(kept))
+        except StoreError as error:
+            damages.append(str(error))
+            continue
+        for end in found or _facts(kept):
+            yield {**about, **end}
+
+
+def _arguments(kept: Kept) -> Row:
+    return {k: v if isinstance(v, (str, int, float)) else text(v) for k, v in kept.card["arguments"].items()}
+
+
+def _ends(kept: Kept) -> Iterator[Row]:
+    columns = kept.columns()
+    if TIDY - set(columns):
+        return
+    last: dict[tuple[str, str], Row] = {}
+    for values in zip(*columns.values(), strict=True):
+        row = dict(zip(columns, values, strict=True))
+        if row["client"] is None and row["step"] is None:
+            last[row["quantity"], row["layer"]] = row
+    for (quantity, layer), row in last.items():
+        yield {"round": row["round"], "quantity": f"{quantity}[{layer}]" if layer else quantity, "value": row["value"]}
+
+
+def _facts(kept: Kept) -> Iterator[Row]:
+    for name, value in kept.card.get("facts", {}).items():
+        yield {"quantity": name, "value": value}
+
+
+def select(rows: Iterable[Row], wanted: Mapping[str, str]) -> list[Row]:
+    """The rows in which every wanted column has this value; a column that no row has is refused."""
+    table = list(rows)
+    known = list(dict.fromkeys(name for row in table for name in row))
+    for name in wanted:
+        if table and name not in known:
+            raise unknown("column", name, known)
+    return [row for row in table if all(_same(row.get(name), value) for name, value in wanted.items())]
+
+
+def _same(found: Any, wanted: str) -> bool:
+    if isinstance(found, (int, float)) and not isinstance(found, bool):
+        try:
+            return float(found) == float(wanted)
+        except ValueError:
+            return False
+    return str(found) == str(canonical(wanted))

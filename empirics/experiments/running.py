@@ -1,0 +1,164 @@
+"""Running the cells that are missing: in this process, on this machine's cores, or on a cluster.
+
+The driver alone writes to the store, as each cell comes back, so a killed driver loses only what was under way, and a
+killed worker's cell is given to another one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import Diverged, EmpiricsError
+from . import Cell, Outcome, Store
+from .cells import run
+from .checking import check, typical
+from .processes import own_cluster, running_cluster
+from .store import OutcomeError, RESULTS
+
+AHEAD = 3
+"""Cells per worker that are handed out ahead."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """One cell after its turn: ``result``, ``failed`` with the error, or ``there`` when it was done before."""
+
+    cell: Cell
+    how: str
+    error: str = ""
+    minutes: float = 0.0
+
+
+def sweep(
+    cells: Sequence[Cell],
+    store: Store,
+    workers: int | None = None,
+    scheduler: str = "",
+    fresh: bool = False,
+    heard: Callable[[Done], object] = lambda done: None,
+    tried: bool = False,
+) -> list[Done]:
+    """Run every cell whose result is not in the store, and keep it as it comes; results do not depend on the workers.
+
+    ``workers`` None means one per core (per GPU where there are), 0 means in this process; ``scheduler`` is the address
+    of a running cluster. Cells that failed before are tried again, diverged ones are results. ``fresh`` sets aside what
+    is there and computes all of it. ``tried``: where some cannot run, whoever computes says so before the first starts.
+    """
+    store.tidy()
+    wanted, found, old = [], [], []
+    for cell in cells:
+        kept, damage = store.look(cell)
+        if kept and kept.status in RESULTS and not fresh:
+            found.append(Done(cell, "there"))
+            heard(found[-1])
+            continue
+        if damage or kept:
+            old.append(cell)
+        wanted.append(cell)
+    if not wanted:
+        return found
+    with _computers(workers, scheduler) as client:
+        if tried:
+            _try(typical(wanted), client)
+        for cell in old:
+            store.set_aside(cell)
+        for cell, told in _here(wanted) if client is None else _spread(wanted, client):
+            found.append(_keep(store, cell, *told))
+            heard(found[-1])
+    return found
+
+
+def _computers(workers: int | None, scheduler: str) -> AbstractContextManager[Any]:
+    """Who computes, as a client of theirs; None is this process itself."""
+    if scheduler:
+        return running_cluster(scheduler)
+    return nullcontext() if workers == 0 else own_cluster(workers)
+
+
+def _try(cells: Sequence[Cell], client: Any) -> None:
+    """Refuse cells that cannot run, in the process that would run them: it has the data, and torch in memory."""
+    if client is None:
+        check(cells)
+        return
+    error = client.submit(check, cells, pure=False).exception()
+    if error is not None:
+        kind = "" if isinstance(error, EmpiricsError) else f"no cell was started: {type(error).__name__}: "
+        raise EmpiricsError(f"{kind}{' '.join(str(error).split())}")
+
+
+def _keep(store: Store, cell: Cell, outcome: Outcome | None, error: str, minutes: float) -> Done:
+    if outcome is None:
+        store.fail(cell, error, minutes)
+        return Done(cell, "failed", error, minutes)
+    try:
+        store.keep(cell, outcome, minutes)
+    except OutcomeError as refused:
+        return _keep(store, cell, None, str(refused), minutes)
+    return Done(cell, outcome.status, "", minutes)
+
+
+Told = tuple[Outcome | None, str, float]
+"""An outcome or else the error, and the minutes it took."""
+
+
+def attempt(home: str, arguments: Mapping[str, Any]) -> Told:
+    """Run one cell on one thread; what it raises is told, not raised."""
+    from ..training.seeds import single_thread
+
+    began = time.perf_counter()
+    try:
+        with single_thread():
+            outcome: Outcome | None = run(home, arguments)
+        error = ""
+    except Diverged as stop:
+        outcome, error = Outcome({}, {"round": stop.round, "largest": stop.largest}, "diverged"), ""
+    except (Exception, SystemExit) as raised:
+        outcome, error = None, f"{type(raised).__name__}: {' '.join(str(raised).split())}"
+    return outcome, error, (time.perf_counter() - began) / 60
+
+
+def _here(cells: Sequence[Cell]) -> Iterator[tuple[Cell, Told]]:
+    for cell in cells:
+        yield cell, attempt(cell.home, cell.arguments)
+
+
+def _spread(cells: Sequence[Cell], client: Any) -> Iterator[tuple[Cell, Told]]:
+    """Through dask: a few cells per worker ahead, so that stopping loses little and nobody waits."""
+    from distributed import as_completed
+
+    waiting = iter(cells)
+    running: dict[Any, Cell] = {}
+
+    def give() -> Any:
+        cell = next(waiting, None)
+        if cell is None:
+            return None
+        future = client.submit(attempt, cell.home, dict(cell.arguments), key=f"cell-{cell.key}", pure=False)
+        running[future] = cell
+        return future
+
+    ahead = AHEAD * max(1, len(client.scheduler_info()["workers"]))
+    pool = as_completed([f for f in (give() for _ in range(min(ahead, len(cells)))) if f is not None])
+    for future in pool:
+        cell = running.pop(future)
+        yield cell, _told(future)
+        following = give()
+        if following is not None:
+            pool.add(following)
+
+
+def _told(future: Any) -> Told:
+    """What a worker told; or that workers died under the cell."""
+    from distributed.scheduler import NoWorkerError
+
+    error = future.exception()
+    if isinstance(error, NoWorkerError):
+        raise EmpiricsError("no worker process is left, and none could be started again: run it again to go on")
+    if error is not None:
+        return None, f"{type(error).__name__}: {' '.join(str(error).split())}", 0.0
+    told: Told = future.result()
+    return told

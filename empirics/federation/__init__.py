@@ -1,0 +1,1 @@
+"""Who holds what: partitions, federations and their fresh draws, augmentation."""

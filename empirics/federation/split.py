@@ -1,0 +1,105 @@
+"""What every split of a data set over clients shares: how it is called, written and checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+import numpy as np
+
+from ..data.dataset import Dataset
+from ..errors import EmpiricsError
+from ..numbers import check_kind, check_options, shown
+
+MOST = 1e100
+"""Of a Dirichlet law's parameter."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """A rule that deals the samples of a data set to clients.
+
+    Called with the data, the number of clients and a seed, it returns one array of sample numbers per client. All
+    randomness is keyed by the seed, so the same call gives the same split. ``disjoint``: no sample is dealt twice.
+    ``str`` is the call that makes it.
+    """
+
+    word: ClassVar[str] = ""
+    disjoint: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        for option in fields(self):
+            where = f"{option.name} of {self.word or type(self).__name__}"
+            check_kind(where, str(option.type), getattr(self, option.name))
+
+    def __call__(self, data: Dataset, clients: int, seed: int) -> list[np.ndarray]:
+        self.check(data, clients)
+        parts = self.deal(data, clients, seed)
+        if not isinstance(parts, list) or len(parts) != clients:
+            got = f"{len(parts)} of them" if isinstance(parts, list) else type(parts).__name__
+            raise EmpiricsError(
+                f"{self} must deal a list of {clients} arrays of sample numbers, one per client; got {got}"
+            )
+        return [self._dealt(k, np.asarray(part), len(data)) for k, part in enumerate(parts)]
+
+    def _dealt(self, client: int, part: np.ndarray, samples: int) -> np.ndarray:
+        """What a client was dealt, if that is what a client can hold."""
+        must(
+            part.ndim == 1 and len(part) > 0,
+            f"{self}: every client",
+            "dealt a sample or more",
+            f"client {client}: none",
+        )
+        whole = np.issubdtype(part.dtype, np.integer)
+        must(whole, f"{self}: sample numbers of client {client}", "whole numbers", str(part.dtype))
+        outside = part[(part < 0) | (part >= samples)]
+        if len(outside):
+            raise EmpiricsError(f"{self}: sample numbers must be from 0 to {samples - 1}; got {outside[0]}")
+        return part
+
+    def deal(self, data: Dataset, clients: int, seed: int) -> list[np.ndarray]:
+        """The sample numbers of every client; the numbers of clients and samples are known to fit."""
+        raise NotImplementedError
+
+    def check(self, data: Dataset, clients: int) -> None:
+        """Raise where so many clients cannot each hold a sample."""
+        check_options({"clients": clients})
+        if clients > len(data):
+            raise EmpiricsError(f"clients must be at most the number of samples, {len(data)} in {data}; got {clients}")
+
+    def __str__(self) -> str:
+        from ..calls import written  # brings torch, which partitions do without
+
+        options = {f.name: getattr(self, f.name) for f in fields(self)}
+        return written(self.word or type(self).__name__.lower(), **options)
+
+
+def must(rule: bool, what: str, words: str, value: object) -> None:
+    """Raise an EmpiricsError "what must be words; got value" unless the rule holds."""
+    if not rule:
+        raise EmpiricsError(f"{what} must be {words}; got {shown(value)}")
+
+
+def concentration(what: str, value: float) -> None:
+    """Raise unless a Dirichlet law can be drawn from: shares are long equal where sums of its parameter overflow."""
+    must(0 < value < float("inf"), what, "positive", value)
+    must(value <= MOST, what, f"at most {MOST:g}", value)
+
+
+def members(labels: np.ndarray, classes: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """The samples of every class 0 .. classes - 1, shuffled."""
+    return [rng.permutation(np.flatnonzero(labels == c)) for c in range(classes)]
+
+
+def cut(samples: np.ndarray, sizes: np.ndarray) -> list[np.ndarray]:
+    """Consecutive pieces of the given sizes."""
+    return np.split(samples, np.cumsum(sizes)[:-1])
+
+
+def apportioned(total: int, weights: np.ndarray, least: int = 0) -> np.ndarray:
+    """Whole numbers that sum to ``total``, near ``total * weights``, none below ``least`` (largest remainders)."""
+    exact = least + (total - least * len(weights)) * weights / weights.sum()
+    sizes = np.floor(exact).astype(np.int64)
+    short = total - int(sizes.sum())
+    sizes[np.argsort(sizes - exact, kind="stable")[:short]] += 1
+    return sizes

@@ -1,0 +1,69 @@
+"""Constants in closed form that are no estimates: valid at every model, or along every run of plain averaged SGD.
+
+A theorem holds with every constant that meets its assumption, so these are upper ends of what estimates look for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...algorithms.algorithm import Algorithm, fedavg
+from ...models.linear import Linear
+from ...problems.problem import FederatedProblem
+from .core import Constant, known
+from .noise import of_batches
+
+EVERYWHERE = "closed form, at every model"
+
+
+def closed_forms(
+    problem: FederatedProblem, batch: int, method: Algorithm = fedavg, step_size: float | None = None
+) -> dict[str, Constant]:
+    """What has a closed form, by word, for minibatches of ``batch`` samples.
+
+    G^2 is that of runs of ``method`` with this step size (None: any up to 1 over the penalty). G^2 and B^2 of the
+    dissimilarity serve together.
+    """
+    found = (*_noise(problem, batch), *_dissimilarity(problem), *_largest_gradient(problem, method, step_size))
+    return {c.quantity.name: c for c in found}
+
+
+def _noise(problem: FederatedProblem, batch: int) -> Iterator[Constant]:
+    cap = problem.gradient_variance
+    if cap is None or not math.isfinite(cap):
+        return
+    each = of_batches(np.full(problem.clients, cap), problem.federation.client_sizes, batch)
+    how = f"{EVERYWHERE}: slope^2 mean ||x||^2, for the smallest batch"
+    yield known("gradient_variance", each.max(), how)
+    yield known("client_gradient_variance", each, how)
+
+
+def _dissimilarity(problem: FederatedProblem) -> Iterator[Constant]:
+    if problem.dissimilarity_offset is None or problem.dissimilarity_factor is None:
+        return
+    yield known("dissimilarity_offset", problem.dissimilarity_offset, EVERYWHERE)
+    yield known("dissimilarity_factor", problem.dissimilarity_factor, EVERYWHERE)
+
+
+def _largest_gradient(problem: FederatedProblem, method: Algorithm, step_size: float | None) -> Iterator[Constant]:
+    """G^2 along every run of plain averaged SGD on a linear model of bounded slope s, with penalty r and inputs <= X.
+
+    A step leaves the norm below ``max(||w||, s X / r)`` if ``r eta <= 1``, and so do averages; a gradient's norm is at
+    most ``s X + r ||w||``.
+    """
+    model = problem.model
+    plain = (method.start, method.direction, method.objective) == (fedavg.start, fedavg.direction, fedavg.objective)
+    if not (isinstance(model, Linear) and plain and math.isfinite(model.slope) and method.combine == fedavg.combine):
+        return
+    if step_size is not None and model.regularisation * step_size > 1:
+        return
+    pull = model.slope * max(float(x.double().norm(dim=-1).max()) for _, x, _ in problem.samples.chunks(1 << 16))
+    first = float(model.start(0).double().norm())
+    reach = model.regularisation * first
+    cap = pull + max(reach, pull) if model.regularisation else pull
+    steps = "" if step_size is not None else " of plain SGD with steps of at most 1 over the penalty"
+    how = f"closed form, along every run{steps}: slope and largest input, plus penalty"
+    yield known("grad_cap_sq", cap**2, how)

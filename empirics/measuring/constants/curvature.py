@@ -1,0 +1,108 @@
+"""Extreme eigenvalues of Hessians: dense where the model is small, else Lanczos on Hessian-vector products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ...models.linear import Linear
+from ...problems.evaluation import CHUNK
+
+DENSE = 60
+"""Coordinates up to which the whole Hessian is formed."""
+TOLERANCE = 1e-8
+"""Relative accuracy asked of Lanczos."""
+FEW_STEPS = 12
+"""Steps of Lanczos where it need not go to the end: the top of a network's spectrum is found to a percent or so."""
+
+
+class Eigenvalues(NamedTuple):
+    """The smallest and the largest eigenvalue, each with the norm of ``H v - value v``.
+
+    An eigenvalue of H lies within the residual of each value; Lanczos values lie inside of the spectrum.
+    """
+
+    smallest: float
+    largest: float
+    residual_smallest: float
+    residual_largest: float
+
+
+def hessian_product(model: Any, w: Tensor, inputs: Tensor, targets: Tensor) -> Callable[[Tensor], Tensor]:
+    """``v -> H v`` of the mean loss over some samples at ``w (dim,)``: closed form for linear models, else autograd."""
+    if isinstance(model, Linear):
+        product = model.hessian(w.unsqueeze(0), (inputs.unsqueeze(0), targets.unsqueeze(0), None))
+        return lambda v: product(v.unsqueeze(0))[0]
+    return functional_product(model, w, inputs, targets)
+
+
+def functional_product(model: Any, w: Tensor, inputs: Tensor, targets: Tensor) -> Callable[[Tensor], Tensor]:
+    """The same for any model with a differentiable ``task_loss``, by reverse mode over reverse mode, chunk by chunk."""
+
+    def part(x: Tensor, y: Tensor) -> Callable[[Tensor], Tensor]:
+        return lambda at: model.task_loss(at.unsqueeze(0), (x.unsqueeze(0), y.unsqueeze(0), None))[0]
+
+    pieces = [
+        (part(x, y), len(x) / len(inputs)) for x, y in zip(inputs.split(CHUNK), targets.split(CHUNK), strict=True)
+    ]
+
+    def product(v: Tensor) -> Tensor:
+        total = torch.zeros_like(v)
+        for loss, share in pieces:
+            pullback = torch.func.vjp(torch.func.grad(loss), w)[1]
+            total += share * pullback(v)[0]
+        return total
+
+    return product
+
+
+def eigenvalues(product: Callable[[Tensor], Tensor], like: Tensor) -> Eigenvalues:
+    """The extreme eigenvalues of the symmetric map ``product`` on vectors like ``like``."""
+    if len(like) <= DENSE:
+        dense = torch.stack([product(unit) for unit in torch.eye(len(like), dtype=like.dtype)]).double()
+        values = torch.linalg.eigvalsh((dense + dense.T) / 2)
+        return Eigenvalues(float(values[0]), float(values[-1]), 0.0, 0.0)
+    (low, off_low), (high, off_high) = (_lanczos(product, like, which) for which in ("SA", "LA"))
+    return Eigenvalues(low, high, off_low, off_high)
+
+
+def _lanczos(product: Callable[[Tensor], Tensor], like: Tensor, which: str) -> tuple[float, float]:
+    from scipy.sparse.linalg import eigsh, LinearOperator
+
+    def times(v: np.ndarray) -> np.ndarray:
+        return product(torch.from_numpy(np.ascontiguousarray(v.ravel())).to(like.dtype)).double().numpy()
+
+    size = len(like)
+    operator = LinearOperator((size, size), matvec=times, dtype=np.float64)
+    tolerance = TOLERANCE if like.dtype == torch.float64 else 1e-4
+    first = np.cos(np.arange(1.0, size + 1))  # any fixed start: the same numbers in every run
+    (value,), vectors = eigsh(operator, k=1, which=which, tol=tolerance, v0=first)
+    vector = vectors[:, 0]
+    return float(value), float(np.linalg.norm(times(vector) - value * vector))
+
+
+def roughly(product: Callable[[Tensor], Tensor], like: Tensor, steps: int = FEW_STEPS) -> Eigenvalues:
+    """The extreme eigenvalues after so many products, from inside of the spectrum: never too large in absolute value.
+
+    Lanczos with full reorthogonalisation; the residuals say how far it has come.
+    """
+    basis = torch.cos(torch.arange(1.0, len(like) + 1, dtype=torch.float64)).unsqueeze(0)
+    basis = basis / basis.norm()
+    images = basis[:0]
+    while True:
+        image = product(basis[-1].to(like.dtype)).double()
+        images = torch.cat([images, image.unsqueeze(0)])
+        rest = image
+        for _ in range(2):  # once leaves rounding errors
+            rest = rest - (basis @ rest) @ basis
+        if len(basis) == min(steps, len(like)) or rest.norm() <= 1e-10 * image.norm():
+            break
+        basis = torch.cat([basis, (rest / rest.norm()).unsqueeze(0)])
+    small = basis @ images.T
+    values, vectors = torch.linalg.eigh((small + small.T) / 2)
+    off = [float((vectors[:, i] @ images - values[i] * (vectors[:, i] @ basis)).norm()) for i in (0, -1)]
+    return Eigenvalues(float(values[0]), float(values[-1]), off[0], off[1])

@@ -1,0 +1,88 @@
+"""Exact minimisers of many small convex problems at once; models are flat rows ``(rows, dim)`` in float64."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from ..errors import NotConvergedError
+
+SUFFICIENT = 1e-4  # share of the predicted decrease that the line search demands (Armijo)
+ROUNDING = 1e-13  # relative error of an objective value; smaller decreases cannot be seen
+MOST_STEPS = 100
+MOST_HALVINGS = 40
+
+
+class Objectives(Protocol):
+    """A stack of strongly convex functions, one per row."""
+
+    def value(self, w: Tensor) -> Tensor: ...
+
+    def gradient(self, w: Tensor) -> Tensor: ...
+
+    def hessian_at(self, w: Tensor) -> Callable[[Tensor], Tensor]: ...
+
+
+def dot(a: Tensor, b: Tensor) -> Tensor:
+    """Inner product of every row, summed in an order that does not depend on the other rows."""
+    return (a * b).sum(-1)
+
+
+@torch.no_grad()
+def newton(objectives: Objectives, start: Tensor, tolerance: float) -> Tensor:
+    """Minimise every function of the stack until each gradient norm is at most ``tolerance``.
+
+    Newton's method with conjugate gradients inside and a backtracking line search. Each row's iterates depend on its
+    own data alone (finished ones are frozen), so the composition of the stack does not change a number. Dense
+    factorisation in the coordinates of the samples took ten times as long on 50 clients with 20 to 40 samples.
+    """
+    w = start.clone()
+    for _ in range(MOST_STEPS):
+        gradient = objectives.gradient(w)
+        norms = dot(gradient, gradient).sqrt()
+        active = norms > tolerance
+        if not active.any():
+            return w
+        rough = torch.clamp(torch.minimum(norms.new_tensor(0.1), norms.sqrt()) * norms, min=tolerance / 10)
+        goal = torch.where(active, rough, torch.inf)
+        step = _conjugate_gradients(objectives.hessian_at(w), -gradient, goal)
+        w = _line_search(objectives, w, step, dot(gradient, step), active)
+    raise NotConvergedError(f"gradient norm {float(norms.max()):.2g} > {tolerance:g} after {MOST_STEPS} Newton steps")
+
+
+def _conjugate_gradients(hessian: Callable[[Tensor], Tensor], right: Tensor, goal: Tensor) -> Tensor:
+    """Solve hessian x = right in every row until the residual norm is at most ``goal`` (infinite: x stays zero)."""
+    solution = torch.zeros_like(right)
+    residual = right.clone()
+    direction = residual.clone()
+    size = dot(residual, residual)
+    for _ in range(2 * right.shape[-1]):
+        active = size > goal**2
+        if not active.any():
+            break
+        image = hessian(direction)
+        curve = torch.where(active, dot(direction, image), 1.0)
+        length = torch.where(active, size / curve, 0.0).unsqueeze(-1)
+        solution += length * direction
+        residual -= length * image
+        new = torch.where(active, dot(residual, residual), size)
+        growth = torch.where(active, new / torch.where(active, size, 1.0), 0.0).unsqueeze(-1)
+        direction = torch.where(active.unsqueeze(-1), residual + growth * direction, direction)
+        size = new
+    return solution
+
+
+def _line_search(objectives: Objectives, w: Tensor, step: Tensor, slope: Tensor, active: Tensor) -> Tensor:
+    """Halve each row's step until its function falls by a fair share of what the slope predicts."""
+    before = objectives.value(w)
+    length = active.to(w.dtype)
+    for _ in range(MOST_HALVINGS):
+        trial = w + length.unsqueeze(-1) * step
+        short = objectives.value(trial) > before + SUFFICIENT * length * slope + ROUNDING * before.abs()
+        if not short.any():
+            return trial
+        length = torch.where(short, length / 2, length)
+    raise NotConvergedError("the line search found no descent")

@@ -1,0 +1,315 @@
+"""A federated problem: the model and the federation that training runs, and the constants that theorems ask for.
+
+The attributes are those the assumptions of ``bounds.assumptions`` read; None means that nobody knows. Constants of
+linear models are exact and hold at every model, those of networks have to be estimated
+(``empirics.measuring.constants``).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..errors import EmpiricsError
+from ..federation.federation import Federation
+from ..models.linear import LeastSquares, Linear
+from ..training.setting import WEIGHTS
+from . import evaluation
+from .evaluation import Means, Samples
+from .pool import minimisers, PoolProblem
+from .quadratics import Quadratics
+
+MOST_COORDINATES = 1500
+"""Largest model for which dense Hessians of all clients are formed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """A finite pool ``inputs (points, ...)``, ``targets`` as the population: client k draws by ``shares[k]``."""
+
+    inputs: Tensor
+    targets: Tensor
+    shares: Tensor
+
+    def risks(self, model: Any, rows: Tensor) -> Tensor:
+        """The risk of every row under every client's distribution ``(rows, clients)``, exact."""
+        x, y = self.inputs.unsqueeze(0), self.targets.unsqueeze(0)
+        parts = rows.split(8 if model.stacked else 1)
+        return torch.cat([model.evaluate(part, x, y)[0].double() @ self.shares.T for part in parts])
+
+
+@dataclass(frozen=True, eq=False)
+class FederatedProblem:
+    """``model`` trained on ``federation``; the global loss weighs clients alike or by their samples.
+
+    ``test`` is the common test set (its clients do not matter), ``local_test`` deals test samples to the same clients
+    as ``federation``; ``population`` makes population risks exact. ``independent_samples`` says whether every client's
+    samples are independent draws from a distribution of its own, if anybody knows.
+    """
+
+    model: Any
+    federation: Federation
+    test: Federation | None = None
+    local_test: Federation | None = None
+    population: Population | None = None
+    client_weight: str = "uniform"
+    name: str = "problem"
+    independent_samples: bool | None = None
+
+    nonnegative_loss = True
+    lower_bound = 0.0
+
+    def __post_init__(self) -> None:
+        if self.client_weight not in WEIGHTS:
+            raise EmpiricsError(f"client_weight must be one of {', '.join(WEIGHTS)}; got {self.client_weight!r}")
+        if self.local_test is not None and self.local_test.clients != self.clients:
+            raise EmpiricsError(
+                f"local_test must have the {self.clients} clients of the federation; got {self.local_test.clients}"
+            )
+
+    @classmethod
+    def of(cls, model: Any, data: Any, **options: Any) -> FederatedProblem:
+        """The problem of training ``model`` on what ``federate`` returned."""
+        return cls(model, data.train, data.test, data.local_test, name=str(data), **options)
+
+    @classmethod
+    def drawn(cls, pool: PoolProblem, seed: int, **options: Any) -> FederatedProblem:
+        """The problem of clients that drew their samples from a pool, which stays the population."""
+        rows = list(pool.draw(seed))
+        federation = Federation.of(pool.inputs[0], pool.targets[0], rows)
+        population = Population(pool.inputs[0], pool.targets[0], pool.shares)
+        facts = {"population": population, "name": str(pool), "independent_samples": True, **options}
+        return cls(pool.model, federation, **facts)
+
+    def __str__(self) -> str:
+        return self.name
+
+    # ---- the federation ----
+
+    @property
+    def clients(self) -> int:
+        return self.federation.clients
+
+    @property
+    def client_sizes(self) -> tuple[int, ...]:
+        return tuple(int(n) for n in self.federation.client_sizes)
+
+    @cached_property
+    def weights(self) -> Tensor:
+        """The clients' shares of the global loss, summing to 1."""
+        device = self.federation.members.device
+        if self.client_weight == "uniform":
+            return torch.full((self.clients,), 1 / self.clients, dtype=torch.float64, device=device)
+        sizes = torch.from_numpy(np.ascontiguousarray(self.federation.client_sizes)).double().to(device)
+        return sizes / sizes.sum()
+
+    @cached_property
+    def samples(self) -> Samples:
+        return Samples(self.federation)
+
+    @cached_property
+    def tests(self) -> Samples | None:
+        """The common test set; where there is none, all clients' own test samples together."""
+        chosen = self.test if self.test is not None else self.local_test
+        return None if chosen is None else Samples(chosen)
+
+    @cached_property
+    def own_tests(self) -> Samples | None:
+        return None if self.local_test is None else Samples(self.local_test)
+
+    def replacing(self, client: int, place: int, inputs: Tensor, target: Tensor) -> FederatedProblem:
+        """The same problem with one training sample replaced: all batches keep their order."""
+        federation = self.federation
+        members = federation.members.clone()
+        members[int(federation.offsets[client]) + place] = len(federation.inputs)
+        pool = torch.cat([federation.inputs, inputs.unsqueeze(0).to(federation.inputs.dtype)])
+        aims = torch.cat([federation.targets, target.reshape(1, *federation.targets.shape[1:])])
+        return replace(self, federation=replace(federation, inputs=pool, targets=aims, members=members))
+
+    # ---- losses and gradients ----
+
+    def client_losses(self, w: Tensor) -> Tensor:
+        """Every client's training loss at one model ``(clients,)``."""
+        return evaluation.shared(self.model, w, self.samples).loss
+
+    def loss(self, w: Tensor) -> float:
+        """The global training loss."""
+        return float(self.weights @ self.client_losses(w))
+
+    def own_losses(self, rows: Tensor, clients: np.ndarray) -> Means:
+        """Row k's model on the training samples of ``clients[k]``."""
+        return evaluation.own(self.model, rows, clients, self.samples)
+
+    def client_gradients(self, w: Tensor) -> Tensor:
+        """The gradient of every client's training loss ``(clients, dim)``."""
+        return evaluation.client_gradients(self.model, w, self.samples)
+
+    def gradients(self, rows: Tensor) -> Tensor:
+        """The gradient of the global loss at every row ``(rows, dim)``."""
+        return evaluation.gradient(self.model, rows, self.samples, self.weights)
+
+    # ---- minimisers ----
+
+    @property
+    def convex(self) -> bool:
+        return isinstance(self.model, Linear)
+
+    @cached_property
+    def _exact(self) -> Linear:
+        if not self.convex:
+            raise EmpiricsError(f"{self.name}: only convex models know their minimisers")
+        exact: Linear = replace(self.model, dtype=torch.float64)
+        return exact
+
+    @cached_property
+    def minimiser(self) -> Tensor:
+        """The minimiser of the global loss, to gradient norm 1e-10, in float64 ``(dim,)``."""
+        _, x, y = next(self.samples.chunks(evaluation.WHOLE))
+        weight = (self.samples.share * self.weights[self.samples.owner]).unsqueeze(0)
+        return minimisers(self._exact, x.double(), y, weight)[0]
+
+    @cached_property
+    def local_minimisers(self) -> Tensor:
+        """The minimiser of every client's loss, to gradient norm 1e-10, in float64 ``(clients, dim)``."""
+        found, first = [], 0
+        for group in evaluation.groups(self.model, self.samples, np.arange(self.clients)):
+            x, y, weight = self.samples.whole(group)
+            found.append(minimisers(self._exact, x.double(), y, weight.double(), first))
+            first += len(group)
+        return torch.cat(found)
+
+    @cached_property
+    def optimal_loss(self) -> float:
+        """The smallest global loss."""
+        return float(self.weights @ self._at_minimum(self.minimiser.expand(self.clients, -1)))
+
+    @cached_property
+    def local_optimal_losses(self) -> Tensor:
+        """Every client's smallest loss ``(clients,)``."""
+        return self._at_minimum(self.local_minimisers)
+
+    def _at_minimum(self, rows: Tensor) -> Tensor:
+        found, begin = [], 0
+        for group in evaluation.groups(self.model, self.samples, np.arange(self.clients)):
+            x, y, weight = self.samples.whole(group)
+            batch = (x.double(), y, weight.double())
+            found.append(self._exact.task_loss(rows[begin : begin + len(group)].contiguous(), batch))
+            begin += len(group)
+        return torch.cat(found)
+
+    # ---- constants that hold at every model; None where nobody knows ----
+
+    @cached_property
+    def smoothness(self) -> float | None:
+        """Smallest L for which the loss of every training (and population) sample is L-smooth."""
+        if not self.convex:
+            return None
+        found = [self._exact.smoothness(x[0].double()) for _, x, _ in self.samples.chunks(1 << 16)]
+        if self.population is not None:
+            found.append(self._exact.smoothness(self.population.inputs.double()))
+        return max(found)
+
+    @cached_property
+    def client_smoothness(self) -> Tensor | None:
+        """An L for the loss of each client: exact for least squares, else the curvature's supremum throughout."""
+        if not self.convex:
+            return None
+        tops = []
+        for k in range(self.clients):
+            x = self.samples.of(k)[0].double()
+            gram = x @ x.T if len(x) < x.shape[1] else x.T @ x
+            tops.append(torch.linalg.eigvalsh(gram)[-1] / len(x))
+        return self._exact.curvature * torch.stack(tops) + self._exact.regularisation
+
+    @property
+    def strong_convexity(self) -> float | None:
+        """The mu of every sample's loss."""
+        return self._exact.strong_convexity if self.convex else None
+
+    @property
+    def pl_constant(self) -> float | None:
+        return self.strong_convexity
+
+    @cached_property
+    def heterogeneity(self) -> float | None:
+        """Gamma: the smallest global loss minus the weighted mean of the smallest client losses."""
+        return self.optimal_loss - float(self.weights @ self.local_optimal_losses) if self.convex else None
+
+    @property
+    def lipschitz(self) -> float | None:
+        """Lipschitz constant of a sample's loss over all models: infinite with a penalty or an unbounded slope."""
+        return self._slope_times_inputs if self.convex else None
+
+    @cached_property
+    def _slope_times_inputs(self) -> float:
+        if self._exact.regularisation or not math.isfinite(self._exact.slope):
+            return math.inf
+        return self._exact.slope * max(float(x.double().norm(dim=-1).max()) for _, x, _ in self.samples.chunks(1 << 16))
+
+    @property
+    def loss_cap(self) -> float | None:
+        """Largest loss of a sample over all models: linear models have none."""
+        return math.inf if self.convex else None
+
+    @cached_property
+    def gradient_variance(self) -> float | None:
+        """A bound, at every model, on the variance of a single sample's gradient on any client.
+
+        A variance is at most the mean square, here ``slope^2 mean ||x||^2`` (the penalty does not vary); losses of
+        unbounded slope have no bound.
+        """
+        if not self.convex:
+            return None
+        squares = torch.cat([(x[0].double() ** 2).sum(-1) for _, x, _ in self.samples.chunks(1 << 16)])
+        return self._exact.slope**2 * float(self.samples.client_means(squares).max())
+
+    @cached_property
+    def quadratics(self) -> Quadratics | None:
+        """The clients' losses as quadratics, where they are (least squares) and dense Hessians are affordable."""
+        if not isinstance(self.model, LeastSquares) or self.model.dim > MOST_COORDINATES:
+            return None
+        eye = torch.eye(self.model.outputs, dtype=torch.float64)
+        curvatures = []
+        for k in range(self.clients):
+            x = self.samples.of(k)[0].double()
+            single = x.T @ x / len(x) + self._exact.regularisation * torch.eye(x.shape[1], dtype=torch.float64)
+            curvatures.append(torch.kron(eye, single))
+        return Quadratics(
+            curvatures=torch.stack(curvatures).numpy(),
+            minima=self.local_minimisers.numpy(),
+            weights=self.weights.numpy(),
+            floors=self.local_optimal_losses.numpy(),
+        )
+
+    @cached_property
+    def _dissimilarity(self) -> tuple[float, float] | None:
+        """(G^2, B^2) that serve at every model.
+
+        Least squares: exact. Else, with F strongly convex, ``||grad F_k(w)||^2 <= 2 ||grad F_k(w*)||^2 + 2 L_k^2
+        ||w - w*||^2`` and ``||w - w*|| <= ||grad F(w)||/mu``.
+        """
+        if self.quadratics is not None:
+            return self.quadratics.dissimilarity_offset, self.quadratics.dissimilarity_factor
+        if self.client_smoothness is None or not self.strong_convexity:
+            return None
+        exact = replace(self, model=self._exact)
+        at_optimum = float(self.weights @ (exact.client_gradients(self.minimiser) ** 2).sum(-1))
+        square = self.strong_convexity * self.strong_convexity
+        factor = 2 * float(self.weights @ self.client_smoothness**2) / square if square else math.inf
+        return (2 * at_optimum, factor) if math.isfinite(factor) else None
+
+    @property
+    def dissimilarity_offset(self) -> float | None:
+        """G^2 of ``sum_k p_k ||grad F_k||^2 <= G^2 + B^2 ||grad F||^2`` at every model."""
+        return None if self._dissimilarity is None else self._dissimilarity[0]
+
+    @property
+    def dissimilarity_factor(self) -> float | None:
+        """The B^2 that goes with ``dissimilarity_offset``."""
+        return None if self._dissimilarity is None else self._dissimilarity[1]

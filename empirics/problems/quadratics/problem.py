@@ -1,0 +1,261 @@
+"""Federations of quadratic losses ``F_i(w) = 1/2 (w - b_i)^T A_i (w - b_i) + c_i``, which know all their constants.
+
+The global loss is ``F = sum_i p_i F_i``; a stochastic gradient of client i is ``A_i (w - b_i)`` plus Gaussian noise of
+covariance ``Sigma_i``, fresh in every local step. Everything here is linear algebra in float64, exact to rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from ...errors import EmpiricsError
+from ...streams import stream
+
+SINGULAR = 1e-12
+"""Eigenvalues below this share of the largest count as zero."""
+
+
+@dataclass(frozen=True, eq=False)
+class Quadratics:
+    """Clients' ``curvatures`` A (C, d, d), ``minima`` b (C, d), ``noise`` covariances (C, d, d), ``floors`` c (C,).
+
+    ``weights`` are the clients' shares of the global loss (default equal), ``start`` the model training begins with
+    (default zero), ``layers`` names ranges of coordinates (default one layer). Curvatures must be symmetric and
+    positive semidefinite, their weighted mean positive definite, so that F has one minimiser.
+    """
+
+    curvatures: np.ndarray
+    minima: np.ndarray
+    noise: np.ndarray = None  # type: ignore[assignment]
+    weights: np.ndarray = None  # type: ignore[assignment]
+    floors: np.ndarray = None  # type: ignore[assignment]
+    start: np.ndarray = None  # type: ignore[assignment]
+    layers: Mapping[str, slice] = field(default_factory=dict)
+
+    convex = True
+    independent_samples = True
+    lipschitz = float("inf")
+    loss_cap = float("inf")
+
+    def __post_init__(self) -> None:
+        clients, dim = np.shape(self.minima)
+        defaults = {
+            "curvatures": None,
+            "minima": None,
+            "noise": np.zeros((clients, dim, dim)),
+            "weights": np.full(clients, 1 / clients),
+            "floors": np.zeros(clients),
+            "start": np.zeros(dim),
+        }
+        for name, default in defaults.items():
+            given = getattr(self, name)
+            object.__setattr__(self, name, np.array(default if given is None else given, dtype=float))
+        if not self.layers:
+            object.__setattr__(self, "layers", {"model": slice(0, dim)})
+        self._check(clients, dim)
+
+    def _check(self, clients: int, dim: int) -> None:
+        shapes = {
+            "curvatures": (clients, dim, dim),
+            "noise": (clients, dim, dim),
+            "weights": (clients,),
+            "floors": (clients,),
+            "start": (dim,),
+        }
+        for name, shape in shapes.items():
+            value = getattr(self, name)
+            if value.shape != shape:
+                raise EmpiricsError(f"{name} must have shape {shape}; got {value.shape}")
+            if not np.isfinite(value).all():
+                raise EmpiricsError(f"{name} must be finite")
+        for name in ("curvatures", "noise"):
+            _check_semidefinite(name, getattr(self, name))
+        if (self.weights < 0).any() or abs(self.weights.sum() - 1) > 1e-9:
+            raise EmpiricsError(f"weights must be >= 0 and sum to 1; got {self.weights}")
+        lowest = np.linalg.eigvalsh(self.curvature)
+        if lowest[0] <= SINGULAR * lowest[-1]:
+            raise EmpiricsError("the mean curvature must be positive definite: F needs one minimiser")
+
+    def __str__(self) -> str:
+        return f"quadratics of {self.clients} clients in {self.dim} dimensions"
+
+    # ---- the global loss ----
+
+    @property
+    def clients(self) -> int:
+        return len(self.minima)
+
+    @property
+    def dim(self) -> int:
+        return self.minima.shape[1]
+
+    @cached_property
+    def curvature(self) -> np.ndarray:
+        """Hessian of F, ``sum_i p_i A_i``."""
+        return np.einsum("i,ide->de", self.weights, self.curvatures)
+
+    @cached_property
+    def minimiser(self) -> np.ndarray:
+        """The minimiser ``w*`` of F."""
+        pull = np.einsum("i,ide,ie->d", self.weights, self.curvatures, self.minima)
+        return np.linalg.solve(self.curvature, pull)
+
+    @property
+    def local_minimisers(self) -> np.ndarray:
+        """A minimiser of every client's loss ``(C, d)``: the only one where its curvature is definite."""
+        return self.minima
+
+    @cached_property
+    def optimal_loss(self) -> float:
+        """``F* = F(w*)``."""
+        return float(self.loss(self.minimiser))
+
+    @property
+    def local_optimal_losses(self) -> np.ndarray:
+        return self.floors
+
+    def client_losses(self, w: np.ndarray) -> np.ndarray:
+        """``F_i(w)`` of models ``w (..., d)``: ``(..., C)``."""
+        away = np.asarray(w)[..., None, :] - self.minima
+        return 0.5 * np.einsum("...id,ide,...ie->...i", away, self.curvatures, away) + self.floors
+
+    def loss(self, w: np.ndarray) -> np.ndarray:
+        """``F(w)``. The noise has mean zero and is fresh in every step, so this is also the population risk."""
+        return self.client_losses(w) @ self.weights
+
+    def client_gradients(self, w: np.ndarray) -> np.ndarray:
+        """``grad F_i(w)`` of models ``w (..., d)``: ``(..., C, d)``."""
+        return np.einsum("ide,...ie->...id", self.curvatures, np.asarray(w)[..., None, :] - self.minima)
+
+    def gradient(self, w: np.ndarray) -> np.ndarray:
+        """``grad F(w)``."""
+        return (np.asarray(w) - self.minimiser) @ self.curvature
+
+    # ---- constants the theorems ask for ----
+
+    @cached_property
+    def smoothness(self) -> float:
+        """The smallest L for which every client's loss is L-smooth."""
+        return float(np.linalg.eigvalsh(self.curvatures)[:, -1].max())
+
+    @cached_property
+    def strong_convexity(self) -> float:
+        """The largest mu for which every client's loss is mu-strongly convex; 0 when one is flat in a direction."""
+        lowest = min(float(np.linalg.eigvalsh(self.curvatures)[:, 0].min()), self.pl_constant)
+        return lowest if lowest > SINGULAR * self.smoothness else 0.0
+
+    @cached_property
+    def pl_constant(self) -> float:
+        """The largest mu with ``2 mu (F - F*) <= ||grad F||^2``: the smallest eigenvalue of F's Hessian."""
+        return min(float(np.linalg.eigvalsh(self.curvature)[0]), self.smoothness)
+
+    @cached_property
+    def heterogeneity(self) -> float:
+        """``Gamma = F* - sum_i p_i min F_i``, summed without the floors, which cancel."""
+        return float((self.client_losses(self.minimiser) - self.floors) @ self.weights)
+
+    @cached_property
+    def client_gradient_variance(self) -> np.ndarray:
+        """``E ||g_i - grad F_i||^2`` of every client, the trace of its noise covariance."""
+        return np.trace(self.noise, axis1=1, axis2=2)
+
+    @property
+    def gradient_variance(self) -> float:
+        """The smallest bound on the variance of every client's stochastic gradient."""
+        return float(self.client_gradient_variance.max())
+
+    @property
+    def lower_bound(self) -> float:
+        return self.optimal_loss
+
+    @property
+    def nonnegative_loss(self) -> bool:
+        return bool((self.floors >= 0).all())
+
+    # ---- gradient dissimilarity: sum_i p_i ||grad F_i||^2 <= G^2 + B^2 ||grad F||^2 ----
+
+    def dissimilarity_offset_at(self, w: np.ndarray, factor: float) -> np.ndarray:
+        """The smallest ``G^2`` that serves at the models ``w (..., d)`` for ``B^2 = factor``; 0 if none is needed."""
+        clients = (self.client_gradients(w) ** 2).sum(-1) @ self.weights
+        return np.maximum(clients - factor * (self.gradient(w) ** 2).sum(-1), 0.0)
+
+    def dissimilarity_offset_for(self, factor: float) -> float:
+        """The smallest ``G^2`` that serves at every model for ``B^2 = factor``; infinite if there is none.
+
+        With ``u = w - w*`` the excess ``sum_i p_i ||A_i u + g_i||^2 - B^2 ||H u||^2`` is a quadratic in u. It is
+        bounded above when ``B^2 H^2 - sum_i p_i A_i^2`` is positive semidefinite, the generalised eigenvalue condition,
+        and its linear part vanishes where that matrix does; then its maximum is ``c + v^T (B^2 H^2 - M)^+ v``.
+        """
+        values, vectors = np.linalg.eigh(factor * self.curvature @ self.curvature - self._mean_square)
+        scale = factor * np.abs(np.linalg.eigvalsh(self.curvature)[-1]) ** 2
+        at_optimum = self.client_gradients(self.minimiser)
+        pulls = np.einsum("i,ide,id->e", self.weights, self.curvatures, at_optimum) @ vectors
+        constant = float((at_optimum**2).sum(-1) @ self.weights)
+        flat = values <= 1e-11 * scale
+        if (values < -1e-11 * scale).any() or (np.abs(pulls[flat]) > 1e-9 * np.sqrt(scale * constant)).any():
+            return float("inf")
+        return constant + float((pulls[~flat] ** 2 / values[~flat]).sum())
+
+    @cached_property
+    def smallest_dissimilarity_factor(self) -> float:
+        """The infimum of the ``B^2`` with a finite ``G^2``: largest generalised eigenvalue of (mean A_i^2, H^2)."""
+        inverse = np.linalg.inv(self.curvature)
+        return float(np.linalg.eigvalsh(inverse @ self._mean_square @ inverse)[-1])
+
+    @cached_property
+    def dissimilarity_factor(self) -> float:
+        """A ``B^2`` with a finite ``G^2``: the smallest (never below 1) if it has one, else twice it."""
+        smallest = max(self.smallest_dissimilarity_factor, 1.0)
+        return smallest if np.isfinite(self.dissimilarity_offset_for(smallest)) else 2 * smallest
+
+    @cached_property
+    def dissimilarity_offset(self) -> float:
+        """The smallest ``G^2`` that goes with ``dissimilarity_factor``."""
+        return self.dissimilarity_offset_for(self.dissimilarity_factor)
+
+    @cached_property
+    def _mean_square(self) -> np.ndarray:
+        return np.einsum("i,ide,ief->df", self.weights, self.curvatures, self.curvatures)
+
+    @cached_property
+    def noise_roots(self) -> np.ndarray:
+        """Matrices ``R_i`` with ``R_i R_i^T = Sigma_i`` ``(C, d, d)``."""
+        values, vectors = np.linalg.eigh(self.noise)
+        return vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+
+
+def _check_semidefinite(name: str, stack: np.ndarray) -> None:
+    for k, matrix in enumerate(stack):
+        values = np.linalg.eigvalsh(matrix)
+        size = np.abs(values).max()
+        if np.abs(matrix - matrix.T).max() > 1e-9 * size or values[0] < -1e-9 * size:
+            raise EmpiricsError(f"{name} must be symmetric and positive semidefinite; client {k}'s is not")
+
+
+def random_quadratics(
+    seed: int,
+    clients: int,
+    dim: int,
+    curvature: tuple[float, float] = (0.5, 2.0),
+    spread: float = 1.0,
+    noise: float = 0.3,
+    same_curvature: bool = False,
+    **options: object,
+) -> Quadratics:
+    """A federation drawn at random: eigenvalues within ``curvature`` in random directions, minima of size ``spread``.
+
+    Noise covariances are random with a mean eigenvalue of ``noise**2``; ``options`` are fields of ``Quadratics``.
+    """
+    draws = stream(seed, "quadratics")
+    kinds = 1 if same_curvature else clients
+    turns = np.linalg.qr(draws.standard_normal((kinds, dim, dim)))[0]
+    curved = turns * draws.uniform(*curvature, (kinds, 1, dim)) @ turns.swapaxes(1, 2)
+    curvatures = np.broadcast_to((curved + curved.swapaxes(1, 2)) / 2, (clients, dim, dim))
+    minima = spread * draws.standard_normal((clients, dim))
+    roots = noise / np.sqrt(dim) * draws.standard_normal((clients, dim, dim))
+    values = {"start": 2 * spread * draws.standard_normal(dim), **options}
+    return Quadratics(curvatures, minima, roots @ roots.swapaxes(1, 2), **values)  # type: ignore[arg-type]

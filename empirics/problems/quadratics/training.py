@@ -1,0 +1,133 @@
+"""Quadratic federations for the engine: a stacked model in closed form, batches of curvature, minimum and noise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ...errors import EmpiricsError
+from ...streams import stream
+from .problem import Quadratics
+
+Batch = tuple[Tensor, Tensor, Tensor]
+
+
+@dataclass(frozen=True)
+class QuadraticModel:
+    """The model trained on a quadratic federation; a batch is ``(A (rows, d, d), b (rows, d), noise (rows, d))``."""
+
+    problem: Quadratics
+    dtype: torch.dtype = torch.float64
+
+    stacked: ClassVar[bool] = True
+
+    @property
+    def dim(self) -> int:
+        return self.problem.dim
+
+    @property
+    def layers(self) -> Mapping[str, slice]:
+        return self.problem.layers
+
+    def start(self, seed: int) -> Tensor:
+        """The problem's start, whatever the seed."""
+        return torch.as_tensor(self.problem.start, dtype=self.dtype)
+
+    def task_loss(self, w: Tensor, batch: Batch) -> Tensor:
+        """``1/2 (w-b)^T A (w-b) + <noise, w-b>`` ``(rows,)``, whose mean is the client's loss above its floor."""
+        curvature, minimum, noise = batch
+        away = w - minimum
+        return (away * (0.5 * _times(curvature, away) + noise)).sum(-1)
+
+    def gradient(self, w: Tensor, batch: Batch) -> Tensor:
+        """``A (w-b) + noise`` ``(rows, d)``."""
+        curvature, minimum, noise = batch
+        return _times(curvature, w - minimum) + noise
+
+    def output(self, w: Tensor, inputs: Tensor) -> Tensor:
+        raise TypeError("a quadratic has no outputs: its loss is a function of the model alone")
+
+    def losses(self, output: Tensor, targets: Tensor) -> Tensor:
+        raise TypeError("a quadratic has no samples: measure its loss through the problem")
+
+    def correct(self, output: Tensor, targets: Tensor) -> Any:
+        raise TypeError("a quadratic has no classes, so no accuracy")
+
+
+def _times(matrices: Tensor, vectors: Tensor) -> Tensor:
+    """Row by row products; a sum per row, not a batched product, so that no row depends on its neighbours."""
+    return (matrices * vectors.unsqueeze(-2)).sum(-1)
+
+
+@dataclass(frozen=True, eq=False)
+class QuadraticBatches:
+    """Curvatures, minima and noise ``(rows, steps, d)`` of some clients in one round."""
+
+    curvatures: Tensor
+    minima: Tensor
+    noise: Tensor
+
+    def part(self, chosen: slice) -> QuadraticBatches:
+        return QuadraticBatches(self.curvatures[chosen], self.minima[chosen], self.noise[chosen])
+
+    def at(self, active: int, step: int) -> Batch:
+        """The batch of one step for the first ``active`` rows."""
+        return self.curvatures[:active], self.minima[:active], self.noise[:active, step]
+
+
+@dataclass(frozen=True, eq=False)
+class QuadraticFederation:
+    """Where the engine gets a quadratic's batches from.
+
+    The noise is that of one local step, whatever the setting's batch size. A client's noise depends on (seed, round,
+    client) alone. ``client_sizes`` are the client weights: a setting with ``client_weight="samples"`` averages by them.
+    """
+
+    problem: Quadratics
+    dtype: torch.dtype = torch.float64
+    device: torch.device | str = "cpu"
+
+    @property
+    def clients(self) -> int:
+        return self.problem.clients
+
+    @property
+    def client_sizes(self) -> np.ndarray:
+        return self.problem.weights
+
+    @cached_property
+    def inputs(self) -> Tensor:
+        """The curvatures ``(C, d, d)``."""
+        return torch.as_tensor(self.problem.curvatures, dtype=self.dtype, device=self.device)
+
+    @cached_property
+    def targets(self) -> Tensor:
+        """The minima ``(C, d)``."""
+        return torch.as_tensor(self.problem.minima, dtype=self.dtype, device=self.device)
+
+    def to(self, device: torch.device | str) -> QuadraticFederation:
+        return QuadraticFederation(self.problem, self.dtype, device)
+
+    def draw(self, seed: int, round_: int, clients: np.ndarray, steps: np.ndarray, batch: int) -> QuadraticBatches:
+        """Batches with fresh Gaussian noise for the ``steps`` of ``clients``."""
+        if not np.issubdtype(steps.dtype, np.integer):
+            raise EmpiricsError("quadratics have no samples to pass over: give local_steps instead of local_epochs")
+        noise = np.zeros((len(clients), int(steps.max()), self.problem.dim))
+        for row, client in enumerate(clients):
+            if self.problem.client_gradient_variance[client] > 0:
+                draws = stream(seed, "gradient noise", round=round_, client=int(client))
+                normal = draws.standard_normal((int(steps[row]), self.problem.dim))
+                noise[row, : len(normal)] = normal @ self.problem.noise_roots[client].T
+        return self.batches(clients, noise)
+
+    def batches(self, clients: np.ndarray, noise: np.ndarray) -> QuadraticBatches:
+        """The batches of ``clients`` with given noise ``(rows, steps, d)``."""
+        rows = torch.from_numpy(np.asarray(clients)).to(self.device)
+        given = torch.as_tensor(noise, dtype=self.dtype, device=self.device)
+        return QuadraticBatches(self.inputs[rows], self.targets[rows], given)

@@ -1,0 +1,168 @@
+"""What to train on, as text: a model of a data set, such as ``softmax(digits, regularisation=0.01)``.
+
+A task knows nothing of clients yet: ``deal`` gives its samples to them by a partition.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import torch
+
+from bounds.domains import POSITIVE
+
+from ..calls import parse, written
+from ..data.catalogue import DATASETS
+from ..data.dataset import Dataset
+from ..errors import EmpiricsError
+from ..federation.federate import federate, tensor
+from ..models.linear import LeastSquares, Linear, Logistic, Softmax, SquaredHinge
+from ..models.networks import network, NETWORKS
+from ..numbers import checked, shown
+from .problem import FederatedProblem
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A model of a data set: ``name`` is its canonical text, ``make`` builds the model for the dealt samples.
+
+    Real inputs come in ``dtype`` (None: as the data set holds them, which is what linear models then compute in).
+    """
+
+    name: str
+    data: Dataset
+    make: Callable[[Any], Any]
+    linear: bool
+    standardise: bool = False
+    dtype: torch.dtype | None = None
+
+    def __str__(self) -> str:
+        return self.name
+
+    def deal(
+        self,
+        partition: str,
+        clients: int | None,
+        seed: int,
+        *,
+        client_weight: str = "uniform",
+        local_test: str = "none",
+        augment: str | None = None,
+    ) -> FederatedProblem:
+        """The problem in which ``clients`` hold the samples that ``partition`` gives them under ``seed``."""
+        dealt = federate(
+            self.data,
+            partition,
+            clients,
+            seed,
+            local_test=local_test,
+            standardise=self.standardise,
+            intercept=self.linear,
+            flat=self.linear,
+            augment=augment,
+            dtype=self.dtype,
+        )
+        return FederatedProblem.of(self.make(dealt.train), dealt, client_weight=client_weight)
+
+
+@dataclass(frozen=True)
+class LinearTask:
+    """Builds tasks of one linear model, with an intercept that is penalised like the rest.
+
+    Features that leave [-1, 1] are standardised: the smoothness constant grows with the largest squared input.
+    """
+
+    word: str
+    model: type[Linear]
+    signs: bool = False
+
+    def __call__(self, data: Any, regularisation: float = 1e-3) -> Task:
+        data = _dataset(self.word, data)
+        regularisation = checked(f"{self.word}: regularisation", regularisation, POSITIVE)
+        data = self._targets(data)
+        outputs = data.classes if self.model is Softmax else self._outputs(data)
+
+        def make(federation: Any) -> Linear:
+            batch = federation.draw(0, 0, np.array([0]), np.array([1]), 1).at(1, 0)
+            return self.model(batch[0].shape[-1], outputs, regularisation, dtype=batch[0].dtype)
+
+        name = written(self.word, data.name, regularisation=regularisation)
+        return Task(name, data, make, linear=True, standardise=data.tabular and bool(np.abs(data.inputs).max() > 1))
+
+    def _targets(self, data: Dataset) -> Dataset:
+        if self.model is not LeastSquares:
+            _classified(self.word, data)
+        if self.signs:
+            return data.as_signs() if data.kind == "classification" else data
+        return data.as_classes() if data.kind == "binary" else data
+
+    def _outputs(self, data: Dataset) -> int:
+        return data.classes if self.model is LeastSquares and data.kind == "classification" else 1
+
+
+@dataclass(frozen=True)
+class NetworkTask:
+    """Builds tasks of one network; options are the network's own.
+
+    What is left open of the shape of inputs and of the number of classes is that of the data set.
+    """
+
+    word: str
+
+    def __call__(self, data: Any, **options: Any) -> Task:
+        data = _dataset(self.word, data)
+        data = data.as_classes() if data.kind == "binary" else data
+        if data.kind == "regression":
+            raise EmpiricsError(f"{self.word} needs classes; {data} has targets for regression: try ridge")
+        built = network(self.word, **{**self._fitting(data), **options})
+        name = f"{self.word}({data.name}, {built.name.partition('(')[2]}"
+        return Task(name, data, lambda federation: built, linear=False, dtype=built.dtype)
+
+    def _fitting(self, data: Dataset) -> dict[str, int]:
+        """The network's options that speak of samples, as this data set has them."""
+        one = tensor(data.inputs[:1])
+        shape = tuple((one if data.prepare is None else data.prepare(one)).shape[1:])
+        fits = {"classes": data.classes, "pixels": math.prod(shape)}
+        if len(shape) == 1:
+            fits |= {"words": shape[0], "length": shape[0]}
+        elif len(shape) == 3 and shape[1] == shape[2]:
+            fits |= {"channels": shape[0], "side": shape[1]}
+        network_type: Any = NETWORKS[self.word]
+        if "cross_entropy" not in network_type.losses:  # it predicts its own inputs, whatever the targets
+            fits = {}
+        return {option.name: fits[option.name] for option in fields(network_type) if option.name in fits}
+
+
+def _dataset(word: str, data: Any) -> Dataset:
+    if not isinstance(data, Dataset):
+        raise EmpiricsError(f"{word} must be given a data set first, such as {word}(digits); got {shown(data)}")
+    return data
+
+
+def _classified(word: str, data: Dataset) -> None:
+    if data.kind not in ("classification", "binary"):
+        raise EmpiricsError(f"{word} needs one class per sample; {data} has targets for {data.kind}: try ridge")
+
+
+LINEAR = (
+    LinearTask("softmax", Softmax),
+    LinearTask("ridge", LeastSquares),
+    LinearTask("logistic", Logistic, signs=True),
+    LinearTask("svm", SquaredHinge, signs=True),
+)
+TASKS: dict[str, Callable[..., Task]] = {
+    **{task.word: task for task in LINEAR},
+    **{word: NetworkTask(word) for word in NETWORKS},
+}
+
+
+def task(text: str) -> Task:
+    """The task written as ``text``: a model called with a data set; ``path/file.py:variable`` is your own."""
+    found = parse(text, {**DATASETS, **TASKS}, "problem", Task, declared=True)
+    if not isinstance(found, Task):
+        raise EmpiricsError(f"problem must be a model of a data set, such as softmax(digits); got {text!r}")
+    return found

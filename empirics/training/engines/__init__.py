@@ -1,0 +1,64 @@
+"""Engines run the local steps of a cohort: chosen by model and device, all on the same batches."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import torch
+
+from ...errors import EmpiricsError
+from .loop import ClientLoop
+from .stacked import Stacked
+from .workers import cores, LoopThenWorkers, shared_workers, Workers
+
+
+def choose(model: Any, device: torch.device | str = "cpu", workers: int | None = None) -> Any:
+    """The engine for a model on the device its data lie on: the same numbers on a CPU, whichever it is.
+
+    Models with closed-form gradients are stacked. Networks on a CPU go one client after another: in this process if
+    ``workers`` is 1, in so many worker processes if it is more, and by default in this process until the work ahead
+    is worth one process per core. Networks on a GPU run as graphs.
+    """
+    if workers is not None and workers < 1:
+        raise EmpiricsError(f"workers must be >= 1; got {workers}")
+    if model.stacked:
+        return Stacked()
+    if torch.device(device).type == "cuda":
+        from .graphs import Graphs
+
+        return Graphs()
+    if workers == 1 or cores() == 1 or sys.platform == "win32":
+        return ClientLoop()
+    return LoopThenWorkers() if workers is None else shared_workers(workers)
+
+
+def in_process(model: Any) -> Any:
+    """The engine of a run that is one of many: on the CPU, in this process, on one thread."""
+    return Stacked() if model.stacked else ClientLoop()
+
+
+def device_named(name: str) -> torch.device:
+    """The device called ``name``; ``auto`` is the GPU where there is one, else the CPU."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        raise EmpiricsError(f"device must be auto, cpu, cuda or cuda:NUMBER; got {name!r}") from None
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise EmpiricsError(f"device {name} is not there: torch sees no GPU; use auto or cpu")
+    return device
+
+
+__all__ = [
+    "ClientLoop",
+    "LoopThenWorkers",
+    "Stacked",
+    "Workers",
+    "choose",
+    "cores",
+    "device_named",
+    "in_process",
+    "shared_workers",
+]

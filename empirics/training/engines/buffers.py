@@ -1,0 +1,77 @@
+"""Places in memory that stay while their contents change: what a recording of local steps reads and writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ...algorithms.algorithm import Work
+from ...federation.federation import Batches
+from .tracing import ActiveRows, StillState, Unseen
+
+
+class Buffers:
+    """Where recordings read and write: models, memories and batch indices of some rows, filled before every replay."""
+
+    def __init__(self, rows: int, steps: int, work: Work, batches: Batches) -> None:
+        def room(like: Tensor, *shape: int) -> Tensor:
+            return torch.zeros(shape, dtype=like.dtype, device=like.device)
+
+        dim = work.starts.shape[1]
+        self.w, self.starts = room(work.starts, rows, dim), room(work.starts, rows, dim)
+        self.first, self.counts, self.weights = (room(work.starts, rows) for _ in range(3))
+        self.rows = torch.arange(rows, device=work.rows.device)
+        self.model = room(work.state.model, dim)
+        self.server = {name: torch.zeros_like(vector) for name, vector in work.state.server.items()}
+        self.memory = {name: room(kept, rows, *kept.shape[1:]) for name, kept in work.state.memory.items()}
+        self.along = {name: room(field, rows, steps, *field.shape[2:]) for name, field in batches.along.items()}
+
+    def fit(self, rows: int, steps: int, work: Work, batches: Batches) -> bool:
+        """Whether this work has room here and nothing that these buffers lack."""
+        along = self.along["index"]
+        room = rows <= along.shape[0] and steps <= along.shape[1]
+        same = _sizes(batches.along) == _sizes(self.along)
+        names = work.state.server.keys() == self.server.keys() and work.state.memory.keys() == self.memory.keys()
+        return room and same and names
+
+    def fill(self, work: Work) -> None:
+        """Copy in what the local steps of some clients read beside their batches."""
+        rows = len(work.rows)
+        self.starts[:rows].copy_(work.starts)
+        self.counts[:rows].copy_(work.counts)
+        self.weights[:rows].copy_(work.weights)
+        self.model.copy_(work.state.model)
+        for name, vector in work.state.server.items():
+            self.server[name].copy_(vector)
+        for name, memory in work.state.memory.items():
+            torch.index_select(memory, 0, work.rows, out=self.memory[name][:rows])
+
+    def turn_to(self, batches: Batches, steps: slice, active: int) -> None:
+        """Copy in the batches of some steps, from the first place on."""
+        count = steps.stop - steps.start
+        for name, field in batches.along.items():
+            self.along[name][:active, :count].copy_(field[:active, steps])
+
+    def batches(self, batches: Batches, rows: int, steps: int) -> Batches:
+        """The batches that lie here."""
+        return replace(batches, **{name: field[:rows, :steps] for name, field in self.along.items()})
+
+    def work(self, work: Work, rows: int) -> Work:
+        """The work as it lies here; what changes from round to round cannot be read."""
+        memory = {name: ActiveRows(name, kept, self.rows) for name, kept in self.memory.items()}
+        state: Any = StillState(self.model, memory, self.server)
+        unseen: Any = {name: Unseen(f"the clients' {name}") for name in ("clients", "seed", "steps", "labels", "step")}
+        chosen = slice(0, rows)
+        return work._replace(
+            state=state, rows=self.rows[chosen], counts=self.counts[chosen], weights=self.weights[chosen],
+            starts=self.starts[chosen], recalled={}, **unseen,
+        )  # fmt: skip
+
+
+def _sizes(along: Mapping[str, Tensor]) -> dict[str, torch.Size]:
+    """Sizes beyond rows and steps, by name."""
+    return {name: field.shape[2:] for name, field in along.items()}

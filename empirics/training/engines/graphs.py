@@ -1,0 +1,265 @@
+"""Networks on a GPU: local steps recorded as CUDA graphs, small networks stacked, large ones client after client.
+
+A small operation takes longer to launch than to compute, and a step of a network has hundreds. Recorded once, they are
+launched together: for a stack of small networks all local steps of a round at once, otherwise step by step. Everything
+a recording reads lies in buffers that stay in place and are filled before it is replayed. Work that cannot be replayed
+(see ``tracing``), and work that comes only once, runs as it is. On a CPU the same buffers are used without recording.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ...algorithms.algorithm import Algorithm, TaskLoss, Work
+from ...errors import EmpiricsError
+from ...federation.federation import Batches, Federation
+from ..setting import Setting
+from .buffers import Buffers
+from .stacked import descend, LocalGradient
+from .stacking import StackedNetwork
+from .steppers import stepper
+from .tracing import Rehearsal, Untraceable
+
+SMALL = 500_000  # parameters up to which clients are stacked: beyond, one client's step keeps the device busy
+TOGETHER = 32  # clients in a stack
+PRECISIONS = ("float32", "tf32", "bf16")
+KEPT = 64  # recordings kept
+
+Run = Callable[[], None]
+
+
+class Graphs:
+    """Local steps of networks on a GPU.
+
+    ``together`` clients are stepped at once (None: 32 for networks of up to 500,000 parameters trained on their task
+    loss, else 1). ``precision`` is float32 to the last bit, or by choice ``tf32`` or ``bf16`` products.
+    ``record=False`` runs everything as it is. Numbers are the same from run to run; their last bits depend on
+    ``together``. ``made`` and ``replayed`` count recordings, ``refused`` says why there is none.
+    """
+
+    def __init__(self, together: int | None = None, precision: str = "float32", record: bool = True) -> None:
+        if together is not None and together < 1:
+            raise EmpiricsError(f"together must be >= 1; got {together}")
+        if precision not in PRECISIONS:
+            raise EmpiricsError(f"precision must be one of {', '.join(PRECISIONS)}; got {precision!r}")
+        self.together, self.precision, self.record = together, precision, record
+        self.made = self.replayed = 0
+        self.refused: dict[tuple[Any, ...], str] = {}
+        self._runs: OrderedDict[tuple[Any, ...], Run | None] = OrderedDict()
+        self._buffers: Buffers | None = None
+        self._of: tuple[Any, ...] = ()
+
+    def local(
+        self, model: Any, federation: Federation, algorithm: Algorithm, setting: Setting, work: Work
+    ) -> tuple[Tensor, Tensor | None]:
+        """The clients' models after their local steps ``(rows, dim)`` and, if asked for, their first losses."""
+        self._begin(model, federation)
+        together = self._together(model, algorithm)
+        stepping = self._stack if together > 1 else model
+        ends, firsts = torch.empty(work.starts.shape, dtype=work.starts.dtype, device=work.starts.device), []
+        order = np.argsort(-work.steps, kind="stable")
+        with computing(self.precision, work.starts.device):
+            for begin in range(0, len(order), together):
+                chosen = order[begin : begin + together]
+                chunk = _Chunk(self, together, stepping, federation, algorithm, setting, work.pick(chosen))
+                ends[torch.from_numpy(chosen).to(ends.device)] = chunk.run()
+                firsts.append(chunk.first)
+        if firsts[0] is None:
+            return ends, None
+        back = torch.from_numpy(np.argsort(order, kind="stable")).to(ends.device)
+        return ends, torch.cat([f for f in firsts if f is not None])[back]
+
+    def _begin(self, model: Any, federation: Federation) -> None:
+        """Forget recordings of other networks or data; bring what the module holds beside parameters to the device."""
+        if self._of and self._of[0] is model and self._of[1] is federation:
+            return
+        self._of, self._buffers, self._stack = (model, federation), None, StackedNetwork(model)
+        self._runs.clear()
+        self.refused.clear()
+        for part in model.work.module.modules():
+            for name, buffer in part._buffers.items():
+                part._buffers[name] = None if buffer is None else buffer.to(federation.inputs.device)
+
+    def _together(self, model: Any, algorithm: Algorithm) -> int:
+        """How many clients to step at once; objectives of their own speak of one network at a time."""
+        plain = isinstance(algorithm.objective, TaskLoss)
+        recurrent = any(isinstance(part, torch.nn.RNNBase) for part in model.work.module.modules())
+        if not plain or recurrent:
+            return 1
+        fitting = TOGETHER if model.dim <= SMALL else 1
+        return fitting if self.together is None else self.together
+
+    # ---- recordings ----
+
+    def buffers(self, rows: int, steps: int, work: Work, batches: Batches) -> Buffers:
+        """Buffers that fit this work: the ones that are there, or new ones, which old recordings do not know."""
+        if self._buffers is None or not self._buffers.fit(rows, steps, work, batches):
+            self._buffers = Buffers(rows, steps, work, batches)
+            self._runs.clear()
+        return self._buffers
+
+    def recorded(self, key: tuple[Any, ...], run: Run, *, twice: bool) -> Run | None:
+        """A recording of ``run``, made when it is asked for (``twice``: for a second time); None where there is none.
+
+        The buffers' models are as they were before. Gives up when hardly any recording is used again.
+        """
+        if key not in self._runs:
+            self._runs[key] = None
+            if len(self._runs) > KEPT:
+                self._runs.popitem(last=False)
+            if twice:
+                return None
+        self._runs.move_to_end(key)
+        if self._runs[key] is None and not (self.made > KEPT and self.replayed < 3 * self.made):
+            self.made += 1
+            try:
+                self._runs[key] = self._capture(run)
+            except Untraceable as reason:
+                self.refused[key[0]] = str(reason)
+        return self._runs[key]
+
+    def _capture(self, run: Run) -> Run:
+        assert self._buffers is not None
+        before = self._buffers.w.clone()
+        try:
+            return captured(run)
+        finally:
+            self._buffers.w.copy_(before)
+
+
+class _Chunk:
+    """Some clients' local work, sorted by falling number of steps."""
+
+    def __init__(
+        self,
+        engine: Graphs,
+        room: int,
+        model: Any,
+        federation: Federation,
+        algorithm: Algorithm,
+        setting: Setting,
+        work: Work,
+    ) -> None:
+        self.engine, self.model, self.algorithm, self.setting, self.work = engine, model, algorithm, setting, work
+        self.batches = federation.draw(work.seed, work.state.round, work.clients, work.steps, setting.batch)
+        self.first: Tensor | None = None
+        self.room = min(room, work.total)
+
+    def run(self) -> Tensor:
+        """The models after the local steps, from buffers where that is allowed."""
+        who = (self.algorithm, self.setting, self.work.total)
+        if self.engine.record and who not in self.engine.refused:
+            done = self._by_steps(who) if self._step_by_step() else self._at_once(who)
+            if done is not None:
+                return done.clone()
+        ends = self.work.starts.clone()
+        self.first = descend(self.model, self.algorithm, self.setting, self.work, ends, self.batches)
+        return ends
+
+    def _step_by_step(self) -> bool:
+        """Whether steps are recorded one by one: nothing to remember between them, and one client or ragged steps."""
+        remembers = self.setting.optimizer != "sgd" or self.setting.momentum or self.algorithm.moves is not None
+        return not remembers and (len(self.work.steps) == 1 or bool((self.work.steps != self.work.steps[0]).any()))
+
+    def _at_once(self, who: tuple[Any, ...]) -> Tensor | None:
+        """All local steps as one recording; None if they have to be done another way."""
+        work, (rows, steps) = self.work, self.batches.index.shape[:2]
+        buffers = self.engine.buffers(self.room, steps, work, self.batches)
+        buffers.fill(work)
+        buffers.turn_to(self.batches, slice(0, steps), rows)
+        still, w = buffers.work(work, rows)._replace(steps=work.steps), buffers.w[:rows]
+        batches = buffers.batches(self.batches, rows, steps)
+
+        def run() -> None:
+            w.copy_(still.starts)
+            first = descend(self.model, self.algorithm, self.setting, still, w, batches)
+            if first is not None:
+                buffers.first[:rows].copy_(first)
+
+        key = (who, "all", rows, work.steps.tobytes(), work.sizes.tobytes(), work.step_size)
+        recording = self.engine.recorded(key, run, twice=True)
+        if recording is None:
+            return None
+        recording()
+        self.engine.replayed += 1
+        self.first = buffers.first[:rows].clone() if self.algorithm.steps.needs_loss else None
+        return w
+
+    def _by_steps(self, who: tuple[Any, ...]) -> Tensor | None:
+        """Step by step, each a recording for so many active rows; None if they have to be done another way."""
+        work, rows = self.work, len(self.work.steps)
+        self.buffers = buffers = self.engine.buffers(self.room, 1, work, self.batches)
+        buffers.fill(work)
+        w = buffers.w[:rows].copy_(work.starts)
+        if self.algorithm.steps.needs_loss:
+            self.first = self.model.task_loss(w, self.batches.at(rows, 0)).detach()
+        for step in range(int(work.steps.max())):
+            active, size = int((work.steps > step).sum()), float(work.sizes[step])
+            buffers.turn_to(self.batches, slice(step, step + 1), active)
+            key = (who, "step", active, size, work.step_size)
+            recording = self.engine.recorded(key, self._step(active, size), twice=False)
+            if recording is None:
+                return None
+            recording()
+            self.engine.replayed += 1
+        return w
+
+    def _step(self, active: int, size: float) -> Run:
+        """One local step of the first ``active`` rows, all of it on the buffers."""
+        buffers = self.buffers
+        still, w = buffers.work(self.work, active), buffers.w[:active]
+        batches = buffers.batches(self.batches, active, 1)
+
+        def run() -> None:
+            gradient_at = LocalGradient(self.model, self.algorithm.objective, still, batches.at(active, 0))
+            direction = self.algorithm.direction(still, w, gradient_at(w), gradient_at)
+            stepper(self.setting)(w, direction, size, None)
+
+        return run
+
+
+def captured(run: Run) -> Run:
+    """``run`` as a CUDA graph where there is a GPU, after a rehearsal; raises ``Untraceable`` where it cannot be one.
+
+    The rehearsal also lets libraries set themselves up, which must not happen while a graph is recorded. It does what
+    ``run`` does.
+    """
+    try:
+        with Rehearsal():
+            run()
+    except Untraceable:
+        raise
+    except (TypeError, AttributeError, RuntimeError, ValueError) as error:  # a hook met something unreadable
+        raise Untraceable(f"{type(error).__name__}: {error}") from error
+    if not torch.cuda.is_available():
+        return run
+    graph = torch.cuda.CUDAGraph()
+    torch.cuda.synchronize()
+    try:
+        with torch.cuda.graph(graph):
+            run()
+    except RuntimeError as error:
+        torch.cuda.synchronize()
+        raise Untraceable(f"the device refused: {error}") from error
+    return graph.replay
+
+
+@contextmanager
+def computing(precision: str, device: torch.device) -> Iterator[None]:
+    """Products in float32 to the last bit, or in TF32 or bfloat16 by choice; algorithms that repeat their numbers."""
+    cudnn, matmul = torch.backends.cudnn, torch.backends.cuda.matmul
+    before = cudnn.allow_tf32, matmul.allow_tf32, cudnn.deterministic, cudnn.benchmark
+    cudnn.allow_tf32 = matmul.allow_tf32 = precision == "tf32"
+    cudnn.deterministic, cudnn.benchmark = True, False
+    try:
+        with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bf16", cache_enabled=False):
+            yield
+    finally:
+        cudnn.allow_tf32, matmul.allow_tf32, cudnn.deterministic, cudnn.benchmark = before

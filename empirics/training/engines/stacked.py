@@ -1,0 +1,129 @@
+"""All clients of a chunk at once: closed-form gradients by batched matrix products over stacked models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ...algorithms.algorithm import Algorithm, TaskLoss, Work
+from ...errors import EmpiricsError
+from ...federation.federation import Batches, Federation
+from ..setting import Setting
+from .steppers import stepper
+from .threads import one_thread
+
+FEWEST = 2  # rows: a product with a single row takes another path, whose last bits differ
+
+
+@dataclass(frozen=True)
+class Stacked:
+    """Steps ``chunk`` clients together; a client's numbers do not depend on the chunk or on who shares it.
+
+    That holds because no step is ever computed on a single row (``FEWEST``), and with one thread: several would cut
+    the rows of a softmax at places that depend on their number.
+    """
+
+    chunk: int = 256
+
+    def __post_init__(self) -> None:
+        if self.chunk < 1:
+            raise EmpiricsError(f"chunk must be >= 1; got {self.chunk}")
+
+    def local(
+        self, model: Any, federation: Federation, algorithm: Algorithm, setting: Setting, work: Work
+    ) -> tuple[Tensor, Tensor | None]:
+        """The clients' models after their local steps ``(rows, dim)`` and, if asked for, their first losses."""
+        ends, firsts = torch.empty(work.starts.shape, dtype=work.starts.dtype, device=work.starts.device), []
+        with one_thread(work.starts.device):
+            for begin in range(0, len(ends), self.chunk):
+                chosen = slice(begin, begin + self.chunk)
+                ends[chosen], first = self._chunk(model, federation, algorithm, setting, work.part(chosen))
+                firsts.append(first)
+        return ends, None if firsts[0] is None else torch.cat([f for f in firsts if f is not None])
+
+    def _chunk(
+        self, model: Any, federation: Federation, algorithm: Algorithm, setting: Setting, work: Work
+    ) -> tuple[Tensor, Tensor | None]:
+        rows = len(work.clients)
+        order = _falling(work.steps)
+        if order is not None:
+            work = work.pick(order)
+        batches = federation.draw(work.seed, work.state.round, work.clients, work.steps, setting.batch)
+        ends = work.starts.clone()
+        first = descend(model, algorithm, setting, work, ends, batches)
+        if order is None:
+            return ends, first
+        back = torch.from_numpy(np.argsort(order[:rows], kind="stable"))
+        return ends[back], None if first is None else first[back]
+
+
+def _falling(steps: np.ndarray) -> np.ndarray | None:
+    """The order in which the numbers of steps fall, a lone row twice; None where the rows may stay as they are."""
+    if len(steps) < FEWEST:
+        return np.zeros(FEWEST, dtype=int)
+    return None if (steps == steps[0]).all() else np.argsort(-steps, kind="stable")
+
+
+def descend(
+    model: Any, algorithm: Algorithm, setting: Setting, work: Work, w: Tensor, batches: Batches
+) -> Tensor | None:
+    """Local steps in place on ``w (rows, dim)``; returns the losses at the start where the algorithm asks for them.
+
+    Rows are sorted by falling number of steps: every step moves the prefix that still has steps to take.
+    """
+    take, rows, first, moving = stepper(setting), w.shape[0], None, None
+    for step in range(len(work.sizes)):
+        active = int((work.steps > step).sum())
+        if not active:
+            break
+        shown = max(active, min(FEWEST, rows))
+        now = (work if shown == rows else work.part(slice(0, shown)))._replace(step=step)
+        batch = batches.at(shown, step)
+        here = w[:shown]
+
+        gradient_at = LocalGradient(model, algorithm.objective, now, batch)
+        if algorithm.steps.needs_loss and step == 0:
+            first = model.task_loss(here, batch).detach()
+        direction = algorithm.direction(now, here, gradient_at(here), gradient_at)
+        if direction.shape != here.shape:
+            shapes = f"{tuple(here.shape)} like the models; got {tuple(direction.shape)}"
+            raise EmpiricsError(f"{algorithm.name}: the direction of a step must have shape {shapes}")
+        if algorithm.moves is not None:
+            moving = _moving(algorithm.moves(now, step), moving, take)
+        take(w[:active], direction[:active], float(work.sizes[step]), moving)
+    return first
+
+
+@dataclass(frozen=True, eq=False)
+class LocalGradient:
+    """Gradients on the batch of one step: in closed form for the task loss, by autograd for any other objective."""
+
+    model: Any
+    objective: Callable[..., Tensor]
+    work: Work
+    batch: Any
+
+    def __call__(self, point: Tensor, objective: Callable[..., Tensor] | None = None) -> Tensor:
+        """Gradient at ``point (rows, dim)`` of the local objective, or of the one that is given."""
+        objective = objective or self.objective
+        if isinstance(objective, TaskLoss):
+            gradient: Tensor = self.model.gradient(point, self.batch)
+            return gradient
+        with torch.enable_grad():
+            point = point.detach().requires_grad_()
+            loss = objective(self.model, point, self.batch, self.work).sum()
+            (gradient,) = torch.autograd.grad(loss, point)
+        return gradient
+
+
+def _moving(columns: Tensor | None, before: Tensor | None, take: Any) -> Tensor | None:
+    """The columns that move now; the optimiser starts afresh when they change."""
+    if columns is before or (columns is not None and before is not None and torch.equal(columns, before)):
+        return before
+    take.restart()
+    return columns

@@ -1,0 +1,225 @@
+"""The one training loop: a generator of states, one per round, for as long as someone listens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..algorithms.algorithm import Algorithm, Work
+from ..algorithms.state import own_rows, State
+from ..errors import Diverged, EmpiricsError
+from ..federation.federation import Federation
+from ..sizes import NUMBER, refuse_beyond_memory
+from ..streams import stream
+from .setting import Setting
+from .step_sizes import geometric
+
+Array = np.ndarray[Any, Any]
+Watch = Callable[[Work, Tensor, State], None]
+BLOCK = 16  # rounds whose cohorts are drawn together
+LARGE = 10**7  # sample numbers of a round, of which many more may not fit into memory
+
+
+def draw_cohort(setting: Setting, federation: Federation, seed: int, round_: int) -> tuple[Array, Array]:
+    """The clients of a round in ascending order and how often each counts."""
+    total, cohort = federation.clients, setting.cohort
+    if setting.sampling != "with_replacement" and cohort > total:
+        raise EmpiricsError(f"cohort must be <= clients; got {cohort} > {total}")
+    if setting.sampling == "without_replacement":
+        if cohort == total:
+            return np.arange(total), np.ones(total)
+        block, place = divmod(round_, BLOCK)
+        return _cohorts(seed, block, total, cohort)[place].copy(), np.ones(cohort)
+    draws = stream(seed, "cohort", round=round_)
+    if setting.sampling == "with_replacement":
+        counts: Array = draws.multinomial(cohort, shares(setting, federation))
+    else:
+        counts = np.zeros(total)
+        while not counts.any():
+            counts = (draws.random(total) < cohort / total).astype(float)
+    chosen = np.flatnonzero(counts)
+    return chosen, counts[chosen].astype(float)
+
+
+@lru_cache(maxsize=4)
+def _cohorts(seed: int, block: int, total: int, cohort: int) -> Array:
+    """The cohorts of ``BLOCK`` rounds: a generator for each round would cost a tenth of a convex model's round."""
+    draws = stream(seed, "cohort", round=block)
+    return np.stack([np.sort(draws.choice(total, cohort, replace=False)) for _ in range(BLOCK)])
+
+
+def shares(setting: Setting, federation: Federation) -> Array:
+    """The clients' weights in the global objective, summing to 1."""
+    if setting.client_weight == "uniform":
+        return np.full(federation.clients, 1 / federation.clients)
+    sizes = federation.client_sizes
+    return sizes / sizes.sum()
+
+
+def _row_weights(setting: Setting, federation: Federation, clients: Array, counts: Array) -> Array:
+    """What each active row weighs in the average: drawn by weight, draws count equally; otherwise by weight.
+
+    Both sum to 1 unless the setting asks for the unbiased weights, whose sum has mean 1.
+    """
+    if setting.sampling == "with_replacement":
+        return counts / counts.sum()
+    if setting.client_weight == "uniform":  # without an array over all clients: it would cost more than the draw
+        weights: Array = counts * (1 / federation.clients)
+    else:
+        weights = shares(setting, federation)[clients] * counts
+    if setting.average == "unbiased":
+        return weights * federation.clients / setting.cohort
+    return weights / weights.sum()
+
+
+def rounds(
+    model: Any,
+    federation: Federation,
+    algorithm: Algorithm,
+    setting: Setting,
+    seed: int,
+    engine: Any = None,
+    watch: Watch | None = None,
+) -> Iterator[State]:
+    """Train and yield the state before the first round and after every round.
+
+    ``model`` is a stacked or a network model; ``engine`` runs the local steps (default: the one that suits the model).
+    The same seed gives the same numbers; cohort, batches and start depend on nothing else, so that algorithms compared
+    under one seed face the same draws. Raises ``Diverged`` when a model is no longer finite. ``watch`` is shown every
+    round's work, the clients' models after it and the new state.
+    """
+    from .engines import choose
+
+    engine = engine or choose(model, federation.inputs.device)
+    state = algorithm.begin(model.start(seed).to(federation.inputs.device), federation.clients)
+    largest = float(state.model.norm())
+    yield state
+    active = state.model.new_zeros(0, dtype=torch.int64)
+
+    def seen(work: Work, ends: Tensor, after: State) -> None:
+        nonlocal active
+        active = work.rows
+        if watch is not None:
+            watch(work, ends, after)
+
+    for round_ in range(setting.rounds):
+        state = play(model, federation, algorithm, setting, seed, engine, state, watch=seen)
+        norm = float(state.model.norm())
+        if not np.isfinite(norm) or (algorithm.personal and not _finite(state, algorithm.personal, active)):
+            raise Diverged(round_ + 1, algorithm.name, largest)
+        largest = max(largest, norm)
+        yield state
+
+
+def _finite(state: State, key: str, rows: Tensor) -> bool:
+    """Whether the own models of these clients are finite: nobody else's can have changed."""
+    return bool(own_rows(state, key, rows).isfinite().all())
+
+
+def play(
+    model: Any,
+    federation: Federation,
+    algorithm: Algorithm,
+    setting: Setting,
+    seed: int,
+    engine: Any,
+    state: State,
+    cohort: tuple[Array, Array] | None = None,
+    watch: Watch | None = None,
+) -> State:
+    """One round: draw the cohort (unless its clients and counts are given), let every client of it work, combine."""
+    drawn = cohort or draw_cohort(setting, federation, seed, state.round)
+    work = plan(model, federation, algorithm, setting, seed, state, drawn)
+    ends, first = engine.local(model, federation, algorithm, setting, work)
+    losses = state.losses
+    if first is not None:
+        losses = (*losses, float(work.weights @ first) / float(work.weights.sum()))
+    after = algorithm.finish(work, ends, losses)
+    if watch is not None:
+        watch(work, ends, after)
+    if algorithm.also is None:
+        return after
+    own = plan(model, federation, algorithm.also, setting, seed, state, drawn)
+    own_ends, _ = engine.local(model, federation, algorithm.also, setting, own)
+    return after._replace(server={**after.server, **algorithm.also.renew(own, own_ends, after.model)})
+
+
+def local_models(
+    model: Any, federation: Federation, algorithm: Algorithm, setting: Setting, seed: int, state: State
+) -> Tensor:
+    """What every client would return from the next round ``(clients, dim)``; ``state`` stays as it is.
+
+    After the last round these are the personal models of FT: the server's model after each client's own local work.
+    """
+    from .engines import choose
+
+    everyone = np.arange(federation.clients), np.ones(federation.clients)
+    work = plan(model, federation, algorithm, setting, seed, state, everyone)
+    ends: Tensor = choose(model, federation.inputs.device).local(model, federation, algorithm, setting, work)[0]
+    return ends
+
+
+def plan(
+    model: Any,
+    federation: Federation,
+    algorithm: Algorithm,
+    setting: Setting,
+    seed: int,
+    state: State,
+    drawn: tuple[Array, Array],
+) -> Work:
+    """What the drawn clients, with how often each counts, are to do from ``state``."""
+    clients, counts = drawn
+    if algorithm.everyone:
+        clients, counts = np.arange(federation.clients), np.zeros(federation.clients)
+        counts[drawn[0]] = drawn[1]
+    device, dtype = state.model.device, state.model.dtype
+    rows = torch.from_numpy(clients).to(device)
+    planned = float(geometric(setting.step_size, setting.step_size_decay, state.round))
+    steps, step_size = _client_steps(setting, federation, algorithm, state, clients, planned)
+    _refuse_batches(int(steps.max()), len(clients) if getattr(model, "stacked", False) else 1, setting.batch)
+    return Work(
+        state=state,
+        clients=clients,
+        rows=rows,
+        counts=torch.as_tensor(counts, dtype=dtype, device=device),
+        weights=torch.as_tensor(_row_weights(setting, federation, clients, counts), dtype=dtype, device=device),
+        steps=steps,
+        step_size=step_size,
+        total=federation.clients,
+        seed=seed,
+        starts=algorithm.start(state, rows),
+        layers=model.layers,
+        sizes=setting.sizes(state.round, step_size, int(steps.max())),
+        recalled={},
+        labels=federation.label_counts[rows] if algorithm.needs_labels else None,
+        net=model,
+    )
+
+
+def _client_steps(
+    setting: Setting, federation: Federation, algorithm: Algorithm, state: State, clients: Array, planned: float
+) -> tuple[Array, float]:
+    """Local steps of every active client and the step size.
+
+    What the algorithm makes of the planned number: the same for all, or each client's passes over its own samples.
+    """
+    if setting.local_epochs is None:
+        steps, step_size = algorithm.steps(state, setting.local_steps, planned)
+        return np.full(len(clients), steps), step_size
+    passes = -(-federation.client_sizes[clients] // setting.batch) * setting.local_epochs
+    numbers, place = np.unique(passes, return_inverse=True)
+    made = [algorithm.steps(state, number.item(), planned) for number in numbers]
+    return np.array([steps for steps, _ in made])[place], made[0][1]
+
+
+def _refuse_batches(steps: int, rows: int, batch: int) -> None:
+    """The sample numbers of a round's batches are drawn at once; those of single networks client by client."""
+    if steps * rows * batch > LARGE:
+        what = f"drawing the batches of a round of {steps} local steps"
+        refuse_beyond_memory(NUMBER * steps * rows * batch, what, "take more rounds of fewer steps")

@@ -1,0 +1,88 @@
+"""How long, how many, how often: the numbers of a run that belong to no algorithm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import EmpiricsError
+from ..numbers import check_options
+from .step_sizes import harmonic
+
+SAMPLINGS = ("without_replacement", "with_replacement", "bernoulli")
+WEIGHTS = ("uniform", "samples")
+AVERAGES = ("renormalised", "unbiased")
+OPTIMIZERS = ("sgd", "adamw")
+RULES = ("constant", "harmonic")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A run's plan: ``rounds`` of ``local_steps`` SGD steps (or ``local_epochs`` passes) on ``cohort`` of the clients.
+
+    ``sampling`` draws the cohort: uniformly without replacement (Case II of FedALS), with replacement by the client
+    weights (Case I: a client drawn m times trains once and counts m times), or each client alone with probability
+    cohort/clients. ``client_weight`` says what the average weighs by.
+
+    ``average`` says how the weights of those who were not drawn by weight make an average: ``renormalised`` divides by
+    their sum over the cohort (what implementations do); ``unbiased`` takes weight * clients / cohort as Case II is
+    printed (for Bernoulli draws: the inverse probability), whose sum is 1 in expectation only. With uniform weights and
+    a cohort of fixed size the two are the same.
+
+    ``optimizer`` takes the local steps. Momentum and Adam's moments restart every round. ``weight_decay`` is added to
+    the direction of an SGD step, and decoupled in ``adamw``; ``clip`` limits the norm of the direction before it.
+    ``step_size_decay`` multiplies the step size once a round. ``step_size_rule="harmonic"`` divides it by
+    ``t/100 + 10`` with t counting local steps since the start, ``local_steps`` a round (FedALS's language model).
+    """
+
+    rounds: int
+    cohort: int
+    batch: int = 32
+    step_size: float = 0.05
+    local_steps: int = 5
+    local_epochs: int | None = None
+    step_size_decay: float = 1.0
+    momentum: float = 0.0
+    nesterov: bool = False
+    weight_decay: float = 0.0
+    clip: float | None = None
+    sampling: str = "without_replacement"
+    client_weight: str = "uniform"
+    average: str = "renormalised"
+    optimizer: str = "sgd"
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-8
+    step_size_rule: str = "constant"
+
+    def __post_init__(self) -> None:
+        left_open = [name for name in ("local_epochs", "clip") if getattr(self, name) is None]
+        check_options({name: value for name, value in vars(self).items() if name not in left_open})
+        for name, known in (
+            ("sampling", SAMPLINGS),
+            ("client_weight", WEIGHTS),
+            ("average", AVERAGES),
+            ("optimizer", OPTIMIZERS),
+            ("step_size_rule", RULES),
+        ):
+            self._check(name, f"one of {', '.join(known)}", getattr(self, name) in known)
+        self._check_together()
+
+    def _check(self, name: str, rule: str, good: bool) -> None:
+        if not good:
+            raise EmpiricsError(f"{name} must be {rule}; got {getattr(self, name)!r}")
+
+    def _check_together(self) -> None:
+        if self.nesterov and not self.momentum:
+            raise EmpiricsError("nesterov needs momentum > 0; got momentum 0")
+        if self.optimizer == "adamw" and self.momentum:
+            raise EmpiricsError(f"momentum belongs to sgd; adamw has beta1; got momentum {self.momentum:g}")
+        if self.step_size_rule == "harmonic" and self.local_epochs is not None:
+            raise EmpiricsError("step_size_rule harmonic counts local steps: give local_steps instead of local_epochs")
+
+    def sizes(self, round_: int, step_size: float, steps: int) -> np.ndarray:
+        """The step size of each of the ``steps`` local steps of a round whose step size is ``step_size``."""
+        if self.step_size_rule == "constant":
+            return np.full(steps, step_size)
+        return harmonic(step_size, round_ * self.local_steps + np.arange(steps))

@@ -1,0 +1,1 @@
+"""Running the claims, in parallel, and telling what came out: reports, planted errors."""

@@ -1,0 +1,163 @@
+"""The verb ``check``: run the audit or a part of it, and write its report."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+
+from bounds.catalog import BOUNDS
+from bounds.errors import unknown
+from bounds.papers import PAPERS
+from bounds.showing.loading import from_file
+from bounds.showing.numbers import MOST_WORKERS, whole_number
+from bounds.showing.usage import bare_parser, Parser, writable_folder
+from empirics.experiments.command import path_word
+from empirics.progress import Progress, progress
+
+from ..claims.claim import Claim, ClaimError
+from .reporting.records import Record
+from .running import audit, CLAIMS, Verdict, Word
+
+AS_AUDITED, DIFFERS = 0, 1
+COMMITTED = Path(__file__).resolve().parents[1] / "REPORT.md"
+"""The report of the whole audit that is kept with the code."""
+EVIDENCE = "evidence"
+"""Folder of a report with a file per statement that fails. Counterexamples that are searched for are kept elsewhere."""
+
+
+def check(arguments: Sequence[str]) -> int:
+    """Run claims, print their verdicts, write reports; 1 when a verdict differs from the audited one."""
+    parser = _parser()
+    try:
+        args = parser.parse_args(list(arguments))
+    except SystemExit:  # --help
+        return AS_AUDITED
+    if args.paper is not None and args.paper not in PAPERS:
+        raise unknown("paper", args.paper, list(PAPERS))
+    folder = _folder(args)
+    if args.mutate:
+        from .mutation.command import mutate
+
+        return mutate(args)
+    heard: list[Verdict] = []
+    with progress("checking the claims") as bar:
+        claims = chosen(args.names, args.paper or "", args.deep, args.workers)
+        bar.start(len(claims))
+        try:
+            verdicts = audit(claims, args.workers, lambda verdict: _heard(bar, heard, verdict))
+        except KeyboardInterrupt:
+            _tell(heard, args.json, None, whole=False)
+            unwritten = "" if args.report is None and not args.renew else "; no report was written"
+            words = f"interrupted: {len(heard)} of {len(claims)} claims were checked{unwritten}"
+            raise KeyboardInterrupt(words) from None
+    if args.renew:
+        _renew(verdicts)
+    return _tell(verdicts, args.json, folder, whole=bool(args.names) and len(claims) <= 12)
+
+
+def _folder(args: Namespace) -> Path | None:
+    """The folder to write the report to; one that would cut the committed report is refused before anything runs."""
+    if args.renew and (args.names or args.paper or args.deep):
+        raise ClaimError("--renew writes the report of the whole audit: leave out names, --paper and --deep")
+    if args.renew and not (COMMITTED.parents[1] / "pyproject.toml").is_file():
+        raise ClaimError("--renew writes into a checkout, and this is an installed package: use --report DIR")
+    folder: Path | None = args.report
+    if folder is None:
+        return None
+    if folder.resolve() == COMMITTED.parent:
+        raise ClaimError(f"--report {folder} is where the committed report lies: use --renew, or another folder")
+    writable_folder("--report", folder)
+    return folder
+
+
+def _renew(verdicts: Sequence[Verdict]) -> None:
+    from .reporting import markdown, records
+
+    COMMITTED.write_text(markdown(records(verdicts)), encoding="utf-8")
+    print(f"wrote {COMMITTED.parent.name}/{COMMITTED.name}", file=sys.stderr)
+
+
+def _heard(bar: Progress, heard: list[Verdict], verdict: Verdict) -> None:
+    heard.append(verdict)
+    bar.doing(verdict.claim.name)
+    bar.step()
+
+
+def chosen(names: Sequence[str], paper: str = "", deep: bool = False, workers: int = 2) -> list[Claim]:
+    """The claims of these names (a claim, a prefix, a bound they ask for, one of a file), or of a paper, or all."""
+    if not names:
+        return [c for c in CLAIMS.values() if paper in ("", c.paper) and (deep or not c.deep)]
+    found = {id(c): c for name in names for c in _named(name, workers)}
+    claims = [c for c in found.values() if paper in ("", c.paper)]
+    if not claims:
+        of = f" of {paper}" if paper else ""
+        raise ClaimError(f"no claim{of} is about {', '.join(names)}")
+    return claims
+
+
+def _named(name: str, workers: int) -> list[Claim]:
+    if ".py:" in name:
+        return [from_file(name, Claim)]
+    if name in CLAIMS:
+        return [CLAIMS[name]]
+    under = [c for c in CLAIMS.values() if c.name.startswith(f"{name}.")]
+    if not under and name not in BOUNDS:
+        raise unknown("claim or bound", name, [*CLAIMS, *BOUNDS])
+    return under or _about(name, workers)
+
+
+def _about(bound: str, workers: int) -> list[Claim]:
+    """The claims whose checks ask for this bound: all checks of its paper are run to see."""
+    paper = BOUNDS[bound].source.paper
+    verdicts = audit([c for c in CLAIMS.values() if c.paper == paper and not c.deep], workers)
+    return [v.claim for v in verdicts if bound in v.bounds]
+
+
+def _tell(verdicts: list[Verdict], as_json: bool, folder: Path | None, whole: bool) -> int:
+    from .reporting import markdown, page, records, show
+
+    found = records(verdicts)
+    told = json.dumps([r.as_json() for r in found], indent=2, ensure_ascii=False)
+    if as_json:
+        print(told)
+    else:
+        show(verdicts, whole)
+    if folder is not None:
+        for name, text in (("REPORT.md", markdown(found)), ("report.html", page(found)), ("report.json", told + "\n")):
+            (folder / name).write_text(text, encoding="utf-8")
+            if not as_json:
+                print(f"wrote {folder / name}")
+        _evidence(folder / EVIDENCE, found)
+    return AS_AUDITED if all(v.expected for v in verdicts) else DIFFERS
+
+
+def _evidence(folder: Path, found: list[Record]) -> None:
+    """One file per statement that fails: what was claimed, what shows that it is not so, and how to check it again."""
+    folder.mkdir(exist_ok=True)
+    for record in found:
+        if record.verdict in (Word.FAILS, Word.REPAIRED):
+            told = json.dumps(record.as_json(), indent=1, ensure_ascii=False)
+            (folder / f"{record.name}.json").write_text(told + "\n", encoding="utf-8")
+
+
+def _parser() -> Parser:
+    parser = bare_parser("check")
+    add = parser.add_argument
+    add("names", nargs="*", metavar="NAME", help="a claim, a prefix, a bound (its claims), or file.py:variable (all)")
+    add("--paper", metavar="P", help="only the claims of one paper")
+    add("--deep", action="store_true", help="deep searches too, which take minutes")
+    add("--mutate", action="store_true", help="plant errors in formulas and checks, and see which are noticed")
+    add("--report", type=path_word, metavar="DIR", help="write REPORT.md, report.html, report.json, evidence/ there")
+    add("--renew", action="store_true", help="write the committed report of the whole audit again (in a checkout)")
+    add("--json", action="store_true", help="print the records as JSON")
+    add(
+        "--workers",
+        type=whole_number(1, MOST_WORKERS),
+        default=2,
+        metavar="N",
+        help="processes (2); the verdicts do not depend on it",
+    )
+    return parser

@@ -1,0 +1,101 @@
+"""``fedbounds check --mutate``: the score, and every survivor with its reason."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+
+from bounds.catalog import BOUNDS
+from bounds.errors import unknown
+from empirics.progress import progress
+
+from ...claims.claim import ClaimError
+from ..running import CLAIMS
+from .runs import attack_bounds, attack_checks, Survivor, Tally
+
+FINE, HOLES = 0, 1
+
+
+def mutate(args: argparse.Namespace) -> int:
+    """Plant errors in the bounds of a paper (or in those named, or in all) and in the checks; 1 when a hole is left."""
+    for name in args.names:
+        if name not in BOUNDS:
+            raise unknown("bound", name, list(BOUNDS))
+    names = [n for n in BOUNDS if (not args.names or n in args.names) and args.paper in (None, BOUNDS[n].source.paper)]
+    if not names:
+        raise ClaimError(f"no bound of {args.paper} is named {', '.join(args.names)}")
+    claims = [c for c in CLAIMS.values() if not c.deep and any(BOUNDS[n].source.paper == c.paper for n in names)]
+    with progress("planting errors") as bar:
+        bar.start(len(names) + (0 if args.names else len(claims)))
+        bar.doing("in formulas")
+        bounds = attack_bounds(names, claims, args.workers, bar.step)
+        bar.doing("in checks")
+        checks = [] if args.names else attack_checks(claims, args.workers, bar.step)
+    if args.json:
+        print(json.dumps({"bounds": [_plain(t) for t in bounds], "checks": [_plain(t) for t in checks]}, indent=2))
+    else:
+        print("\n".join(lines(bounds, checks)))
+    if args.report is not None:
+        (args.report / "MUTATION.md").write_text(markdown(bounds, checks), encoding="utf-8")
+    return HOLES if any(not s.reason for t in (*bounds, *checks) for s in t.survivors) else FINE
+
+
+def _plain(tally: Tally) -> dict[str, object]:
+    survivors = [{"error": s.name, "reason": s.reason} for s in tally.survivors]
+    return {"name": tally.name, "planted": tally.planted, "caught": tally.caught, "survivors": survivors}
+
+
+def sorts(bounds: Sequence[Tally], checks: Sequence[Tally]) -> dict[str, list[Tally]]:
+    """The tallies by what was attacked: formulas that a paper prints, ours, and checks."""
+    printed = [t for t in bounds if not _ours(BOUNDS[t.name].source.place)]
+    found = {
+        "printed formulas": printed,
+        "derived and repaired formulas": [t for t in bounds if t not in printed],
+        "checks": list(checks),
+    }
+    return {words: tallies for words, tallies in found.items() if tallies}
+
+
+def _ours(place: str) -> bool:
+    return any(word in place for word in ("derived", "repaired"))
+
+
+def lines(bounds: Sequence[Tally], checks: Sequence[Tally]) -> list[str]:
+    """The scores, then every survivor."""
+    told = [f"{words}: {score(tallies)}" for words, tallies in sorts(bounds, checks).items()]
+    left = [s for t in (*bounds, *checks) for s in t.survivors]
+    return told + [f"  survives: {s.name}: {s.reason or 'A HOLE'}" for s in left]
+
+
+def markdown(bounds: Sequence[Tally], checks: Sequence[Tally]) -> str:
+    """The same as a page: scores by paper and sort, and the survivors under their reasons."""
+    head = [
+        "# Planted errors",
+        "",
+        "`fedbounds check --mutate` plants one error at a time and runs the claims that ask for the formula; it is",
+        "caught when one of them gets another verdict than the audited one.",
+        "",
+    ]
+    rows = ["| paper | attacked | things | planted | caught | share |", "| --- | --- | --- | --- | --- | --- |"]
+    for words, tallies in sorts(bounds, checks).items():
+        papers = dict.fromkeys(t.name.partition(".")[0] for t in tallies)
+        for paper in (*papers, "all"):
+            part = [t for t in tallies if paper in ("all", t.name.partition(".")[0])]
+            planted, caught = sum(t.planted for t in part), sum(t.caught for t in part)
+            share = f"{caught / planted:.1%}" if planted else "-"
+            rows.append(f"| {paper} | {words} | {len(part)} | {planted} | {caught} | {share} |")
+    reasons: dict[str, list[str]] = {}
+    for survivor in (s for t in (*bounds, *checks) for s in t.survivors):
+        reasons.setdefault(survivor.reason or "not explained", []).append(survivor.name.replace("|", "\\|"))
+    told = [line for why, names in reasons.items() for line in ("", f"## {why}", "", *(f"* {n}" for n in names))]
+    return "\n".join([*head, *rows, "", "# Survivors", *told]) + "\n"
+
+
+def score(tallies: Sequence[Tally]) -> str:
+    """Caught of planted, in words."""
+    planted, caught = sum(t.planted for t in tallies), sum(t.caught for t in tallies)
+    left: list[Survivor] = [s for t in tallies for s in t.survivors]
+    explained = sum(bool(s.reason) for s in left)
+    share = f"{caught / planted:.1%}" if planted else "none"
+    return f"{caught} of {planted} planted errors caught ({share}); {len(left)} survive, {explained} of them explained"

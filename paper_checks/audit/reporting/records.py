@@ -1,0 +1,108 @@
+"""What a report says of each claim, as plain data: the one source of every format."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from bounds.papers import PAPERS
+
+from ..running import Verdict, Word
+from ..summaries import SUMMARIES
+
+WORDS = tuple(str(w) for w in Word)
+REPLAY = "fedbounds check {name}"
+
+
+@dataclass(frozen=True)
+class Record:
+    """One claim and its verdict in words; no timings, so that a committed report can be compared."""
+
+    name: str
+    paper: str
+    kind: str
+    verdict: str
+    expected: bool
+    grade: str
+    words: str
+    source: str
+    evidence: str
+    witness: Mapping[str, str]
+    note: str
+    repair: str
+    repair_bound: str
+    repair_evidence: str
+    damaged: str
+    bounds: tuple[str, ...]
+    command: str
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def records(verdicts: Iterable[Verdict]) -> list[Record]:
+    """Records in the order of the claims, damaged text first within a paper."""
+    found = [_record(v) for v in verdicts]
+    order = {paper: i for i, paper in enumerate(dict.fromkeys(r.paper for r in found))}
+    return sorted(found, key=lambda r: (order[r.paper], not r.damaged))
+
+
+def _record(verdict: Verdict) -> Record:
+    claim, finding, repair = verdict.claim, verdict.finding, verdict.claim.repair
+    return Record(
+        name=claim.name,
+        paper=claim.paper,
+        kind=str(claim.kind),
+        verdict=str(verdict.word),
+        expected=verdict.expected,
+        grade=str(finding.grade),
+        words=claim.words,
+        source=str(claim.source),
+        evidence=finding.evidence,
+        witness=dict(finding.witness),
+        note=claim.note,
+        repair=repair.words if repair else "",
+        repair_bound=repair.bound if repair else "",
+        repair_evidence=verdict.repair.evidence if verdict.repair else "",
+        damaged=claim.damaged,
+        bounds=verdict.bounds,
+        command=REPLAY.format(name=claim.name),
+    )
+
+
+def short(paper: str) -> str:
+    """A paper's short name; a claim of one's own may be about any."""
+    return PAPERS[paper].short if paper in PAPERS else paper
+
+
+def papers(found: Sequence[Record]) -> dict[str, list[Record]]:
+    """The records by paper."""
+    groups: dict[str, list[Record]] = {}
+    for record in found:
+        groups.setdefault(record.paper, []).append(record)
+    return groups
+
+
+def counts(found: Iterable[Record]) -> dict[str, int]:
+    """How many claims have each verdict, in the order of the words."""
+    count = Counter(r.verdict for r in found)
+    return {word: count[word] for word in WORDS}
+
+
+def grades(found: Iterable[Record]) -> dict[str, int]:
+    """How the claims that hold were decided."""
+    return dict(Counter(r.grade for r in found if r.verdict == Word.HOLDS))
+
+
+def summary(paper: str, found: Sequence[Record]) -> list[str]:
+    """The referee's paragraphs; every claim they name is followed by the verdict that was reached in this run."""
+    verdicts = {r.name: r.verdict for r in found}
+
+    def said(match: re.Match[str]) -> str:
+        name = match.group(1)
+        return f"`{name}` ({verdicts.get(name, 'not run')})"
+
+    return [re.sub(r"\[([a-z_0-9.]+)\]", said, paragraph) for paragraph in SUMMARIES.get(paper, ())]

@@ -1,0 +1,1 @@
+"""What the papers claim, a folder per paper, and the checkers that decide it."""

@@ -1,0 +1,197 @@
+"""Checkers of implications: a step follows from conditions, a published setting meets them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy as sp
+
+from bounds import vocabulary
+from bounds.core import Bound
+from bounds.errors import unknown
+from bounds.quantities import quantities_of, Quantity
+
+from ..claim import Book, ClaimError, Finding, Grade, Status
+from .clouds import Cloud, logs
+from .formulas import Formula, relations, resolve
+from .numbers import excess, Point, side_by_side, true_at, turned, value, words
+from .points import points
+
+SEARCHED, AT_EDGES, TRIED = 100, 50, 60
+"""Generic points, points with quantities at the ends of their domains, and points tried for what is not published."""
+EDGES = 0.3
+SETTING_DECADES = 6.0
+"""What is not published is taken to lie within a factor of 10^6 of 1."""
+
+
+@dataclass(frozen=True)
+class ImpliedBy:
+    """``smaller <= larger`` wherever the relations ``where`` and the numeric conditions of the bounds ``under`` hold.
+
+    With ``squares`` (formulas that are nonnegative under the conditions and sum to larger - smaller) it is proved;
+    without, a counterexample is searched: at generic points, at ends of domains, and from there by moves over eighteen
+    orders of magnitude (in ``within`` for the quantities it names) that exact arithmetic then judges.
+    """
+
+    smaller: Formula
+    larger: Formula
+    where: tuple[sp.Basic, ...] = ()
+    under: tuple[str, ...] = ()
+    squares: tuple[Formula, ...] = ()
+    within: Mapping[Quantity, tuple[float, float]] = field(default_factory=dict)
+
+    def __call__(self, book: Book) -> Finding:
+        small, large = resolve(self.smaller, book), resolve(self.larger, book)
+        conditions = (*self.where, *(r for name in self.under for r in relations(book[name])))
+        point = self._counterexample(small, large, conditions)
+        if point is not None:
+            said = f"at the witness {side_by_side(value(small, point), value(large, point), '>')}"
+            return Finding(Status.FAILS, Grade.EXACT, said, words(point))
+        if self.squares or self._termwise(large - small):
+            return self._proved(book, small, large, conditions)
+        return Finding(Status.HOLDS, Grade.EXACT, _none_found(conditions))
+
+    def _counterexample(self, small: sp.Expr, large: sp.Expr, conditions: tuple[sp.Basic, ...]) -> Point | None:
+        seen: list[Point] = []
+        for count, edges in ((SEARCHED, 0.0), (AT_EDGES, EDGES)):
+            for drawn in points((small, large), count, conditions, self.within, edges=edges):
+                for point in _members(small, large, drawn):
+                    if excess(small, large, point) > 0:
+                        return point
+                seen.append(drawn)
+        if self._termwise(large - small):
+            return None
+        cloud = Cloud((small, large), lambda both: logs(*both), conditions, self.within)
+        found = (p for best in cloud.best(seen) for p in _members(small, large, best))
+        return next((p for p in found if excess(small, large, p) > 0), None)
+
+    def _termwise(self, difference: sp.Expr) -> bool:
+        return all(t.is_nonnegative for t in sp.Add.make_args(sp.expand(difference)))
+
+    def _proved(self, book: Book, small: sp.Expr, large: sp.Expr, conditions: tuple[sp.Basic, ...]) -> Finding:
+        parts = [resolve(f, book) for f in self.squares]
+        if parts and sp.simplify(large - small - sp.Add(*parts)) != 0:
+            for point in points((small, large), 6):
+                if excess(large - small, sp.Add(*parts), point) != 0:
+                    said = f"the parts given do not sum to larger - smaller: {sp.simplify(large - small)}"
+                    return Finding(Status.OPEN, Grade.EXACT, said, words(point), as_audited=False)
+        if any(p.is_nonnegative is not True and not _granted(p, conditions) for p in parts):
+            return Finding(Status.HOLDS, Grade.EXACT, _none_found(conditions))
+        said = "the difference is a sum of terms that are nonnegative on the domain and under the conditions"
+        return Finding(Status.HOLDS, Grade.PROVED, said)
+
+
+def _none_found(conditions: Sequence[sp.Basic]) -> str:
+    """What was done in vain. The search moves freely, so it cannot keep to an equation."""
+    searched = "" if any(isinstance(c, sp.Eq) for c in conditions) else ", nor by a search from them"
+    return f"no counterexample at {SEARCHED + AT_EDGES} generic points{searched}"
+
+
+def _members(small: sp.Expr, large: sp.Expr, point: Point) -> list[Point]:
+    """The point once, or with each member first where a formula speaks of members outside of sums."""
+    found = turned(small, point)
+    return found if len(found) > 1 else turned(large, point)
+
+
+def _granted(part: sp.Expr, conditions: Sequence[sp.Basic]) -> bool:
+    """Whether every factor is nonnegative on the domain, or is what a condition says is nonnegative."""
+    given = [c.gts - c.lts for c in conditions if isinstance(c, (sp.Ge, sp.Gt, sp.Le, sp.Lt))]
+    return all(
+        f.is_nonnegative or any((f / g).cancel().is_positive for g in given if g != 0) for f in sp.Mul.make_args(part)
+    )
+
+
+@dataclass(frozen=True)
+class Satisfies:
+    """Published settings lie inside the numeric conditions of a bound; ``breaks`` are the words of those that fail.
+
+    ``settings`` gives for each setting the values that the paper states, by quantity name; quantities it does not state
+    are left open, and a condition that needs them is not decided (and said to be so) unless it fails or holds for
+    every value of them that is tried. A setting that breaks a condition makes the claim fail, with the condition's
+    words.
+    """
+
+    bound: str
+    settings: Mapping[str, Mapping[str, Any]]
+    breaks: tuple[str, ...] = ()
+
+    def __call__(self, book: Book) -> Finding:
+        bound = book[self.bound]
+        if not bound.numeric_conditions or not self.settings:
+            raise ClaimError(f"{self.bound} has no numeric conditions, or no settings are given: nothing is compared")
+        broken: dict[str, list[str]] = {}
+        undecided: dict[str, None] = {}
+        for name, given in self.settings.items():
+            known = _known(bound, given)
+            for condition, relation in zip(bound.numeric_conditions, relations(bound), strict=True):
+                verdict = self._decide(relation, known)
+                if verdict is False:
+                    broken.setdefault(condition.words, []).append(name)
+                elif verdict is None:
+                    undecided[condition.words] = None
+        left = f"; not decided by what is published: {'; '.join(undecided)}" if undecided else ""
+        if not broken:
+            status = Status.OPEN if undecided else Status.HOLDS
+            return Finding(status, Grade.EXACT, f"no condition fails in {len(self.settings)} settings{left}")
+        said = "; ".join(f"'{words_}' fails in {', '.join(names)}" for words_, names in broken.items())
+        witness = {words_: ", ".join(names) for words_, names in broken.items()}
+        as_audited = not self.breaks or set(broken) == set(self.breaks)
+        return Finding(Status.FAILS, Grade.EXACT, said + left, witness, as_audited)
+
+    def _decide(self, relation: sp.Basic, known: Point) -> bool | None:
+        """Whether it holds for all (True), no (False) or some values of what is not given."""
+        needed = quantities_of([relation])
+        here = {q: known[q] for q in needed if q in known}
+        if len(here) == len(needed):
+            return true_at(relation, here)
+        caps = {c: known[c] for q in needed if (c := q.card.at_most) is not None and c in known}
+        tried = [{**p, **here} for e in (0.0, EDGES) for p in points(needed, TRIED, given={**caps, **here}, edges=e)]
+        seen = {true_at(relation, p) for p in tried}
+        if len(seen) == 1:
+            seen |= {_flipped(relation, here, caps, seen.copy().pop())}
+        return seen.pop() if len(seen) == 1 else None
+
+
+def _known(bound: Bound, given: Mapping[str, Any]) -> dict[Quantity, Any]:
+    """The published values by quantity, as exact numbers; unknown names and nonsense values are refused."""
+    own = {q.name: q for q in quantities_of((*bound.spelled_terms.values(), *relations(bound)))}
+    caps = {q.card.at_most.name: q.card.at_most for q in own.values() if q.card.at_most is not None}
+    words_ = {q.name: q for q in vars(vocabulary).values() if isinstance(q, Quantity)} | caps | own
+    found: dict[Quantity, Any] = {}
+    for name, stated in given.items():
+        if name not in words_:
+            raise unknown("quantity", name, list(words_))
+        many = isinstance(stated, (list, tuple))
+        numbers = tuple(sp.Rational(str(v)) for v in (stated if many else (stated,)))
+        q = words_[name]
+        inside = q.card.domain.contains(_floats(numbers))
+        if not inside.all():
+            raise ClaimError(f"the setting's {name} must be {q.card.domain.words}; got {stated}")
+        found[q] = numbers if many else numbers[0]
+    return found
+
+
+def _floats(numbers: Sequence[sp.Rational]) -> Any:
+    import numpy as np
+
+    return np.array([float(n) for n in numbers])
+
+
+def _flipped(relation: sp.Basic, here: Point, caps: Point, usual: bool) -> bool:
+    """What a search for values of the open quantities at which the relation is otherwise ends with."""
+    if not isinstance(relation, (sp.Le, sp.Lt, sp.Ge, sp.Gt)):
+        return usual
+    low, high = (relation.lts, relation.gts) if usual else (relation.gts, relation.lts)
+    put = {**here, **caps}
+    if any(isinstance(v, tuple) for v in put.values()):
+        return usual
+    open_ = [q for q in quantities_of([relation]) if q not in here]
+    capped = tuple(q <= caps[c] for q in open_ if (c := q.card.at_most) is not None and c in caps)
+    terms = (low.xreplace(put), high.xreplace(put))
+    cloud = Cloud(terms, lambda both: logs(*both), capped, far=SETTING_DECADES)
+    for point in cloud.best():
+        if true_at(relation, {**point, **put}) is not usual:
+            return not usual
+    return usual

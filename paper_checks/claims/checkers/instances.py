@@ -1,0 +1,109 @@
+"""Checkers on instances: exact worst ratios over a family, and stored witnesses that are replayed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isclose
+from pathlib import Path
+from typing import Any
+
+import sympy as sp
+
+from bounds.core import Bound
+
+from ..claim import Book, Finding, Grade, Status
+
+COUNTEREXAMPLES = Path(__file__).resolve().parents[2] / "counterexamples"
+"""Instances that break a printed statement, as the falsifier wrote them."""
+
+
+@dataclass(frozen=True)
+class Dominates:
+    """``bound`` is at least the exact value of its target on every admissible instance that a search visits.
+
+    The search maximises exact / bound over the families that serve the bound; nothing is sampled. A violation is final;
+    a HOLDS says how near the search came and how many instances it tried. ``least`` is the audited smallest
+    bound / exact ratio of this very search: a bound that has become looser or tighter than it shows a changed formula.
+    ``definitions`` are equations of the catalogue that are put into the bound, ``family`` narrows the search to one.
+    """
+
+    bound: str
+    evaluations: int = 200
+    seed: int = 0
+    least: float | None = None
+    definitions: tuple[str, ...] = ()
+    family: str | None = None
+
+    def __call__(self, book: Book) -> Finding:
+        from ...falsifier import falsify
+        from ...falsifier.falsify import parameters
+
+        bound = _stated(book, self.bound, self.definitions)
+        search = falsify(
+            bound, evaluations=self.evaluations, seed=self.seed, family=self.family, definitions=self.definitions
+        )
+        if search.witness is not None:
+            found = search.witness
+            said = f"violated: {_beside(found.measured, found.value)} on {found.family}"
+            held = {name: str(number) for name, number in found.instance.items()}
+            return Finding(Status.FAILS, Grade.EXACT, f"{said}: {parameters(found.instance)}", held)
+        return self._survived(search)
+
+    def _survived(self, search: Any) -> Finding:
+        ratio = 1 / search.ratio if search.ratio > 0 else float("inf")
+        near = self.least is None or abs(ratio / self.least - 1) < 0.01
+        said = f"bound / exact value >= {ratio:.4g} on {search.admissible} instances of {', '.join(search.families)}"
+        if search.undecided:
+            said += f"; no machine decides: {'; '.join(search.undecided)}"
+        if search.unconfirmed:
+            said += f"; {search.unconfirmed} violations in floating point were not confirmed by exact arithmetic"
+            return Finding(Status.OPEN, Grade.EXACT, said, as_audited=False)
+        if not search.admissible:
+            return Finding(Status.OPEN, Grade.EXACT, "no instance meets the conditions", as_audited=False)
+        return Finding(Status.HOLDS, Grade.EXACT, said, as_audited=near)
+
+
+def _stated(book: Book, name: str, definitions: tuple[str, ...]) -> Bound:
+    """The bound of the book with equations of the catalogue put in."""
+    from ...falsifier import defined
+
+    bound = book[name]
+    for equation in definitions:
+        bound = defined(bound, book[equation])
+    return bound
+
+
+def _beside(measured: object, bound: object) -> str:
+    """Both sides for evidence, in as many digits as it takes to tell them apart."""
+    one, other = (sp.sympify(str(number), rational=True) for number in (measured, bound))
+    digits = next((d for d in (6, 9, 15) if f"{float(one):.{d}g}" != f"{float(other):.{d}g}"), 6)
+    said = f"exact value {float(one):.{digits}g} against bound {float(other):.{digits}g}"
+    apart = float(one - other)
+    return f"{said} ({apart:+.3g})" if apart and float(one) == float(other) else said
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A stored instance meets every assumption of ``bound`` and violates it: replayed in exact or 50-digit arithmetic.
+
+    HOLDS would mean that the witness does not violate the bound: the claim is then not refuted by it. ``ratio`` is the
+    audited exact value over the bound.
+    """
+
+    bound: str
+    witness: str
+    ratio: float | None = None
+
+    def __call__(self, book: Book) -> Finding:
+        from ...falsifier import load_witness, replay
+
+        witness = load_witness(COUNTEREXAMPLES / self.witness)
+        seen = replay(witness, _stated(book, self.bound, witness.definitions))
+        said = _beside(seen.measured, seen.bound)
+        if seen.failed:
+            return Finding(Status.OPEN, Grade.EXACT, f"the witness breaks {'; '.join(seen.failed)}", as_audited=False)
+        if not seen.violated:
+            return Finding(Status.HOLDS, Grade.EXACT, f"the stored witness does not violate it: {said}")
+        near = self.ratio is None or isclose(seen.ratio, self.ratio, rel_tol=1e-6)
+        held = {name: str(number) for name, number in witness.instance.items()}
+        return Finding(Status.FAILS, Grade.EXACT, f"{said} ({seen.arithmetic}); witness {self.witness}", held, near)

@@ -1,0 +1,112 @@
+"""Checks that are no formula: a computation of its own, several readings of one text, and what no machine decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from ..claim import Book, Check, ClaimError, Finding, Grade, Status
+
+
+@dataclass(frozen=True)
+class Computed:
+    """A computation written for one claim: ``run(book)`` returns the finding, ``takes`` says what it does."""
+
+    takes: str
+    run: Callable[[Book], Finding]
+
+    def __call__(self, book: Book) -> Finding:
+        return self.run(book)
+
+
+WEAKEST = (Grade.READ, Grade.SAMPLED, Grade.EXACT, Grade.PROVED)
+
+
+def _run(checks: Mapping[str, Check], book: Book, named: tuple[str, ...]) -> dict[str, Finding]:
+    if not checks:
+        raise ClaimError("no checks are given: nothing is decided")
+    if odd := set(named) - set(checks):
+        raise ClaimError(f"there is no check {', '.join(sorted(odd))}; checks: {', '.join(checks)}")
+    return {name: check(book) for name, check in checks.items()}
+
+
+def _weakest(found: Mapping[str, Finding]) -> Grade:
+    return min((f.grade for f in found.values()), key=WEAKEST.index)
+
+
+def _with(found: Mapping[str, Finding], status: Status) -> set[str]:
+    return {name for name, f in found.items() if f.status is status}
+
+
+@dataclass(frozen=True)
+class All:
+    """Every one of the named checks must hold; the first that does not speaks for all.
+
+    ``wrong`` are the checks audited as failing: with it, another set of failing checks is another way of failing.
+    """
+
+    checks: Mapping[str, Check]
+    wrong: tuple[str, ...] = ()
+
+    def __call__(self, book: Book) -> Finding:
+        found = _run(self.checks, book, self.wrong)
+        audited = all(f.as_audited for f in found.values())
+        failing = _with(found, Status.FAILS)
+        for status in (Status.FAILS, Status.OPEN):
+            for name, finding in found.items():
+                if finding.status is status:
+                    others = f"; {', '.join(sorted(failing - {name}))} too" if failing - {name} else ""
+                    audited &= not self.wrong or failing == set(self.wrong)
+                    return Finding(
+                        status, finding.grade, f"{name}: {finding.evidence}{others}", finding.witness, audited
+                    )
+        evidence = "; ".join(f"{name}: {f.evidence}" for name, f in found.items())
+        return Finding(Status.HOLDS, _weakest(found), evidence, as_audited=audited)
+
+
+@dataclass(frozen=True)
+class Readings:
+    """A text that can be read in several ways: it fails only if every reading fails, and holds if all of them do.
+
+    Where readings disagree it is open; ``holding`` are then the readings audited as holding.
+    """
+
+    readings: Mapping[str, Check]
+    holding: tuple[str, ...] = ()
+
+    def __call__(self, book: Book) -> Finding:
+        found = _run(self.readings, book, self.holding)
+        evidence = "; ".join(f"read as '{name}': {f.status}, {f.evidence}" for name, f in found.items())
+        statuses = {f.status for f in found.values()}
+        status = statuses.pop() if len(statuses) == 1 else Status.OPEN
+        first = next((f for f in found.values() if f.witness), next(iter(found.values())))
+        audited = all(f.as_audited for f in found.values())
+        audited &= not self.holding or _with(found, Status.HOLDS) == set(self.holding)
+        return Finding(status, _weakest(found), evidence, first.witness, audited)
+
+
+@dataclass(frozen=True)
+class Refuted:
+    """The opposite of what ``check`` states: HOLDS where it fails in the audited way, and fails where it holds.
+
+    For what is ours to state: that a sentence which a paper does not say is false.
+    """
+
+    check: Check
+
+    def __call__(self, book: Book) -> Finding:
+        found = self.check(book)
+        turned = {Status.FAILS: Status.HOLDS, Status.HOLDS: Status.FAILS, Status.OPEN: Status.OPEN}
+        said = "the contrary fails" if found.status is Status.FAILS else "the contrary"
+        evidence = f"{said}: {found.evidence}"
+        return Finding(turned[found.status], found.grade, evidence, found.witness, found.as_audited)
+
+
+@dataclass(frozen=True)
+class Open:
+    """No machine decides this, for the reason given."""
+
+    reason: str
+
+    def __call__(self, book: Book) -> Finding:
+        return Finding(Status.OPEN, Grade.READ, self.reason)

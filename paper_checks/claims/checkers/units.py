@@ -1,0 +1,48 @@
+"""Checker of units: rescale every quantity by its unit and see by which power a formula follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bounds.dimensions import unit_of
+from bounds.quantities import quantities_of, Quantity
+from bounds.units import Unit
+
+from ..claim import Book, ClaimError, Finding, Grade, Status
+from .formulas import Formula, resolve
+from .numbers import value, words
+from .points import points
+
+TRIED = 12
+
+
+@dataclass(frozen=True)
+class MeasuredIn:
+    """``of`` carries the unit of ``target`` (a quantity or a unit); ``off_by`` is the audited excess where it does not.
+
+    Blind to pure numbers: a lost factor 2 or client weight goes unseen. A formula that adds different units fails;
+    ``mixed`` says that this is the audited way.
+    """
+
+    of: Formula
+    target: Quantity | Unit
+    off_by: Unit | None = None
+    mixed: bool = False
+
+    def __call__(self, book: Book) -> Finding:
+        of = resolve(self.of, book)
+        point = next((p for p in points([of], TRIED) if value(of, p) != 0), None)  # zero has every unit
+        if point is None:
+            raise ClaimError(f"the formula is 0 at {TRIED} generic points: it has no unit of its own")
+        plain = {q: list(map(float, v)) if isinstance(v, tuple) else float(v) for q, v in point.items()}
+        found = unit_of(of, {q: plain[q] for q in quantities_of([of])})
+        wanted = self.target if isinstance(self.target, Unit) else self.target.card.unit
+        if found == wanted:
+            return Finding(Status.HOLDS, Grade.EXACT, f"rescaling every quantity shows the unit {found}")
+        if found is None:
+            said = "adds different units: no power of the scale follows when every quantity is rescaled"
+            return Finding(Status.FAILS, Grade.EXACT, said, words(point), as_audited=self.mixed or self.off_by is None)
+        excess = found / wanted
+        said = f"its unit is {found}, not {wanted}: off by {excess}"
+        as_audited = not self.mixed and self.off_by in (None, excess)
+        return Finding(Status.FAILS, Grade.EXACT, said, words(point), as_audited)

@@ -1,0 +1,57 @@
+"""A checker against exact worst cases: the tables that come with the project, the bound evaluated anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..claim import Book, Finding, Grade, Status
+
+NOTHING = 1e-12
+"""Worst cases below this, in units in which L and the start are 1, are zero up to rounding."""
+
+
+@dataclass(frozen=True)
+class AboveWorstCase:
+    """``bound`` is at least the worst case over every federation of its class at every place of its table, sigma = 0.
+
+    Unlike a search over instances this leaves none out: a HOLDS says that no noiseless federation with full
+    participation violates the bound at these numbers of clients, rounds and steps, and how much smaller the bound could
+    be there. A violation is final where the worst case is exact; where it is an upper estimate it decides nothing.
+    ``least`` is the audited smallest ratio of bound to worst case.
+    """
+
+    bound: str
+    least: float
+
+    def __call__(self, book: Book) -> Finding:
+        from ...worst_cases.refining import DOUBT
+        from ...worst_cases.tables import committed
+
+        chosen = book[self.bound]
+        rows = [found for found in (_beside(chosen, row) for row in committed(self.bound)) if found is not None]
+        if not rows:
+            return Finding(Status.OPEN, Grade.EXACT, "its conditions hold at no place of the table", as_audited=False)
+        ratio, row = min(rows, key=lambda found: found[0])
+        upper = not all(r["exact"] for _, r in rows)
+        most = max(r["clients"] * r["rounds"] * r["local_steps"] for _, r in rows)
+        kind = "upper estimate of the worst case" if upper else "exact worst case"
+        said = f"bound / {kind} >= {ratio:.4g} at {len(rows)} places, up to {most} gradients; known to {DOUBT:g}"
+        where = {name: f"{row[name]:g}" for name in ("rounds", "local_steps", "step_size", "condition_number")}
+        near = abs(ratio / self.least - 1) < 0.01
+        if ratio < 1 - DOUBT:
+            return Finding(Status.OPEN if upper else Status.FAILS, Grade.EXACT, said, where, near)
+        return Finding(Status.HOLDS, Grade.EXACT, said, as_audited=near)
+
+
+def _beside(bound: Any, row: dict[str, Any]) -> tuple[float, dict[str, Any]] | None:
+    """The bound over the worst case at a row's place; None outside the conditions, or where the worst case is 0."""
+    from ...tightness_options import NAMES
+    from ...worst_cases.jobs import terms
+    from ...worst_cases.places import at_step, Place
+
+    place = Place(**{name: row[name] for name in NAMES})
+    parts, inside = terms(bound, at_step(bound, place, row["step_size"]))
+    if not inside or not row["worst_case"] > NOTHING:
+        return None
+    return sum(parts.values()) / row["worst_case"], row

@@ -1,0 +1,267 @@
+"""Assumptions 1 to 3, the constants G and Gamma, and what is said of them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+from bounds.vocabulary import (
+    distance_sq,
+    initial_distance_sq,
+    pl_constant as h,
+    step_size as eta,
+)
+
+from ..checkers import All, Computed, ImpliedBy, Same
+from ..claim import Book, Claim, Finding, Kind, Repair, Status
+from .by_hand.scalar import Scalars
+from .common import at, CAP, holds, judged, L, mu, number, short, States
+
+GRADIENT_CAP = "decaying_k.gradient_cap"
+OPPOSED = Scalars.of((1, -1))
+
+
+def _passes_on(book: Book) -> Finding:
+    """The inequalities of A1 and A2 for F, with the clients' constants, at all pairs of seven points."""
+    problem = Scalars(
+        tuple(map(Fraction, (3, -1, 2))),
+        tuple(map(Fraction, (1, 4, 2))),
+        weights=(Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)),
+    )
+    for x, y in product(map(Fraction, range(-3, 4)), repeat=2):
+        excess = problem.loss(x) - problem.loss(y) - (x - y) * problem.global_gradient(y)
+        if not problem.strong_convexity * (x - y) ** 2 / 2 <= excess <= problem.smoothness * (x - y) ** 2 / 2:
+            return judged(False, f"fails between {x} and {y}", {"x": str(x), "y": str(y)})
+    return judged(problem.strong_convexity < problem.curvature < problem.smoothness, "clients of curvature 1, 4 and 2")
+
+
+CONVEX_COMBINATION = Claim(
+    "decaying_k.assumptions_1_2",
+    "F, a convex combination of the f_c, is L-smooth and mu-strongly convex as they are.",
+    at("Assumptions 1 and 2"),
+    Kind.ASSUMPTION,
+    Computed("both inequalities for three unlike quadratics, in exact numbers", _passes_on),
+    known=Status.HOLDS,
+)
+
+MU_AT_MOST_L = Claim(
+    "decaying_k.condition_number",
+    "A1 and A2 together imply mu <= L, so that kappa >= 1.",
+    at("Assumptions 1 and 2; A.1, before eq. (22)"),
+    Kind.ASSUMPTION,
+    ImpliedBy(mu / 2 * distance_sq, L / 2 * distance_sq, where=(mu <= h, h <= L)),
+    known=Status.HOLDS,
+    note="Any curvature lies between them.",
+)
+
+
+def _variance_at(x: Fraction, mean: bool) -> Fraction:
+    """E (f'(x, sample) - f_c'(x))^2 over two samples 0 and 2 of (x - sample)^2 / 2, f_c their sum or mean."""
+    gradients = [x - Fraction(z) for z in (0, 2)]
+    whole = sum(gradients, Fraction(0)) / (2 if mean else 1)
+    return sum(((g - whole) ** 2 for g in gradients), Fraction(0)) / 2
+
+
+def _bounded(mean: bool) -> Computed:
+    def run(book: Book) -> Finding:
+        found = {x: _variance_at(Fraction(x), mean) for x in (1, 11, 101)}
+        said = ", ".join(f"{v} at x = {x}" for x, v in found.items())
+        grows = [v - 1 for v in found.values()] == [0, 100, 10000]
+        return judged(len(set(found.values())) == 1, f"variance {said}", {"samples": "0, 2"}, grows)
+
+    return Computed("the variance of a sample's gradient at three points", run)
+
+
+BOUNDED_VARIANCE = Claim(
+    "decaying_k.assumption_3",
+    "A3 can hold together with A2 for the f_c of (1).",
+    at("Assumption 3 with eq. (1)"),
+    Kind.ASSUMPTION,
+    _bounded(mean=False),
+    known=Status.FAILS,
+    note="Ours, and it goes away with the slip in (1). In (1) f_c sums over its samples, while the gradient of A3 is "
+    "that of one drawn uniformly: it is biased by (n_c - 1)/n_c of the client's gradient, which strong convexity makes "
+    "unbounded.",
+    repair=Repair("with the mean over the samples it holds, for samples of equal curvature", _bounded(mean=True)),
+)
+
+# ---- G ----
+
+GRADIENT_DESCENT = Claim(
+    "decaying_k.gradient_cap",
+    "Under gradient descent from x_1, ||grad F||^2 stays below L^2 ||x_1 - x^*||^2.",
+    at("Section 3.3, definition of G"),
+    Kind.DEFINITION,
+    All(
+        {
+            "formula": Same(GRADIENT_CAP, L**2 * initial_distance_sq),
+            "smooth": ImpliedBy(h**2 * initial_distance_sq, GRADIENT_CAP, where=(h <= L,)),
+            "never further": ImpliedBy((1 - eta * h) ** 2 * distance_sq, distance_sq, where=(h <= L, CAP)),
+            "conditions": States(GRADIENT_CAP, assumptions=("smooth",), relation="="),
+        }
+    ),
+    known=Status.HOLDS,
+    note="For convex F and full gradients with steps up to 2/L, that is: smoothness alone does not keep the distance "
+    "from growing. Checked for quadratics.",
+)
+
+
+def _federated(book: Book) -> Finding:
+    """Opposed clients, one drawn, four steps of 1/20 from 1/100."""
+    start = Fraction(1, 100)
+    held = number(book, GRADIENT_CAP, smoothness=1, initial_distance_sq=start**2)
+    cap = Fraction(held.p, held.q)
+    server = sum(p * OPPOSED.global_gradient(x) ** 2 for p, x in OPPOSED.round_ends(start, 1, 4, Fraction(1, 20)))
+    client = max(OPPOSED.gradient(c, start) ** 2 for c in range(2))
+    said = f"G^2 = {cap}; E||grad F||^2 after one round {short(server)}; a client's first gradient {short(client)}"
+    witness = {"clients": "(x - 1)^2/2, (x + 1)^2/2", "x_1": "1/100", "N": "1", "K": "4", "eta": "1/20"}
+    return judged(max(server, client) <= cap, said, witness, server > 300 * cap and client > 10**4 * cap)
+
+
+FEDERATED = Claim(
+    "decaying_k.gradient_cap_of_training",
+    "G so defined is the largest gradient norm during federated training.",
+    at("Section 3.3, definition of G"),
+    Kind.DEFINITION,
+    Computed("a round of two opposed clients from near x^*", _federated),
+    known=Status.FAILS,
+    note="It bounds the gradients of F along gradient descent. Clients descend their own losses, and a round ends at "
+    "the mean of a few of them; started at x^* the defined G is even 0. The lemma that is taken over needs G to bound "
+    "the clients' stochastic gradients.",
+    repair=Repair(
+        "L times the largest distance to the clients' minima, while models stay between them",
+        Computed("the same round", lambda book: _hull(book)),
+    ),
+)
+
+
+def _hull(book: Book) -> Finding:
+    start, cap = Fraction(1, 100), Fraction(2) ** 2
+    models = [x for c in range(2) for x in OPPOSED.local(c, start, 4, Fraction(1, 20))]
+    largest = max(OPPOSED.gradient(c, x) ** 2 for c in range(2) for x in models)
+    return judged(largest <= cap, f"largest squared client gradient {short(largest)} against {cap}")
+
+
+AS_STRONG = Claim(
+    "decaying_k.assumptions_as_strong",
+    "The assumptions are at least as strong as those of the work whose lemma is taken over.",
+    at("Appendix A.1"),
+    Kind.ASSUMPTION,
+    Computed("a client's gradient on an instance that meets A1 to A3", _federated),
+    known=Status.FAILS,
+    note="Li et al. also assume that the clients' stochastic gradients are bounded by G, everywhere. A1 to A3 with the "
+    "defined G do not give that, and no client of a strongly convex loss has it on the whole space.",
+    about=(GRADIENT_CAP,),
+)
+
+# ---- Gamma ----
+
+
+def _heterogeneous(book: Book) -> Finding:
+    """Gamma over pairs of minima and curvatures: zero only where both minima agree."""
+    seen = []
+    for minima in product((-1, 0, 1), repeat=2):
+        for bends in ((1, 1), (1, 3)):
+            problem = Scalars.of(minima, bends)
+            centre = sum(p * b for p, b in zip(problem.shares, problem.minima, strict=True))
+            if problem.minimiser != centre and problem.heterogeneity == 0:
+                return judged(False, f"Gamma = 0 for minima {minima}")
+            seen.append((problem.minimiser == centre, problem.heterogeneity > 0))
+    converse = sum(1 for centred, positive in seen if centred and positive)
+    return holds(f"no exception in {len(seen)}; {converse} of them have Gamma > 0 though x^* is the mean of the minima")
+
+
+GAMMA_NONZERO = Claim(
+    "decaying_k.gamma_nonzero",
+    "Gamma is not 0 where the minimiser of F is not the mean of the clients' minimisers.",
+    at("Section 3.3, definition of Gamma"),
+    Kind.DEFINITION,
+    Computed("Gamma of 18 pairs of quadratics", _heterogeneous),
+    known=Status.HOLDS,
+    note="Only in this direction: for equal curvatures the two always agree, and Gamma > 0 unless all minima do.",
+)
+
+
+def _iid(samples: int) -> Fraction:
+    """E Gamma for two clients with so many fair signs each and the loss (x - sign)^2 / 2."""
+    draws = list(product((-1, 1), repeat=samples))
+    means = [Fraction(sum(d), samples) for d in draws]
+    pairs = [((a - b) / 2) ** 2 / 2 for a, b in product(means, repeat=2)]
+    return sum(pairs, Fraction(0)) / len(pairs)
+
+
+def _iid_gamma(book: Book) -> Finding:
+    found = {n: _iid(n) for n in (1, 2, 4)}
+    said = "; ".join(f"{n} samples: {v}" for n, v in found.items())
+    audited = all(v == Fraction(1, 4 * n) for n, v in found.items())
+    return judged(all(v == 0 for v in found.values()), f"E Gamma of two iid clients, {said}", {}, audited)
+
+
+GAMMA_IID = Claim(
+    "decaying_k.gamma_iid",
+    "Gamma is 0 where the data are iid over the clients.",
+    at("Section 3.3, definition of Gamma"),
+    Kind.DEFINITION,
+    Computed("E Gamma over all samples of two iid clients", _iid_gamma),
+    known=Status.FAILS,
+    note="True of expected losses. Those of (1) are empirical, and clients with different samples of one distribution "
+    "have different minima: E Gamma is 1/(4 n) for n fair signs each. It vanishes as n grows.",
+    repair=Repair(
+        "it falls like 1/n",
+        Computed(
+            "E Gamma for 1, 2, 4 and 6 samples",
+            lambda book: judged(all(4 * n * _iid(n) == 1 for n in (1, 2, 4, 6)), "4 n E Gamma = 1 for n = 1, 2, 4, 6"),
+        ),
+    ),
+)
+
+# ---- the loss along the run ----
+
+
+def _from_optimum(book: Book) -> Finding:
+    """E F after one step of one of two opposed clients from x^* = 0, for ever smaller steps."""
+    rises = {}
+    for step_size in (Fraction(1, 4), Fraction(1, 40), Fraction(1, 4000)):
+        ends = OPPOSED.round_ends(Fraction(0), 1, 1, step_size)
+        rises[step_size] = sum(p * OPPOSED.loss(x) for p, x in ends) - OPPOSED.optimal_loss
+    said = "; ".join(f"step size {s}: by {r}" for s, r in rises.items())
+    audited = all(r == s**2 / 2 for s, r in rises.items())
+    witness = {"clients": "(x - 1)^2/2, (x + 1)^2/2", "x_0": "x^* = 0", "N": "1", "K": "1"}
+    return judged(all(r <= 0 for r in rises.values()), f"the expected loss rises, {said}", witness, audited)
+
+
+def _descends(book: Book) -> Finding:
+    """F after one step of all of three unlike clients, from nine starts, at the largest step size of Theorem 1."""
+    problem = Scalars.of((3, -1, 2), (1, 4, 2))
+    starts = [Fraction(k, 2) for k in range(-4, 5)]
+    ends = [problem.average(x, 1, 1 / (4 * problem.smoothness)) for x in starts]
+    falls = [problem.loss(x) - problem.loss(y) for x, y in zip(starts, ends, strict=True)]
+    return judged(min(falls) >= 0, f"it falls from nine starts, by {short(min(falls))} at least")
+
+
+LOSS_NEVER_RISES = Claim(
+    "decaying_k.loss_never_rises",
+    "With smoothness and a suitable step size F(x_t) <= F(x_0).",
+    at("Remark 2.3, inequality in eq. (10); Remark 2.1.3"),
+    Kind.REMARK,
+    Computed("one step from the optimum with one of two clients", _from_optimum),
+    known=Status.FAILS,
+    note="From the optimum every step size raises the expected loss where not all clients take part, and so does "
+    "gradient noise. Far from it a step size can be found, but that depends on the noise and the clients, not on A1.",
+    repair=Repair(
+        "for full gradients of all clients and one local step, up to 1/(4L) and beyond",
+        Computed("one step of all clients", _descends),
+    ),
+)
+
+CLAIMS: tuple[Claim, ...] = (
+    CONVEX_COMBINATION,
+    MU_AT_MOST_L,
+    BOUNDED_VARIANCE,
+    GRADIENT_DESCENT,
+    FEDERATED,
+    AS_STRONG,
+    GAMMA_NONZERO,
+    GAMMA_IID,
+    LOSS_NEVER_RISES,
+)

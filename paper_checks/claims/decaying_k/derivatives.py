@@ -1,0 +1,192 @@
+"""Appendices A.3 and A.4: the derivatives of (8), their signs and their roots."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from bounds.vocabulary import grad_cap_sq as G2
+
+from ..checkers import All, At, derivative_is, ImpliedBy, MeasuredIn, Same, Term, term
+from ..claim import Claim, Kind, Repair, Status
+from .common import at, beta, CAP, eta, F_star, F_t0, K, KAPPA, L, REAL_ROOT, States, TAU, W
+from .optima import ETA_PRINT, ETA_TRUE, FIXED, K_PRINT, K_TRUE, ROUND_FITS, SECONDS, START_IS_BEST, Z
+
+SLOPE, SLOPE_TRUE = "decaying_k.steps_slope_printed", "decaying_k.steps_slope"
+CURVE, CURVE_TRUE = "decaying_k.steps_curvature_printed", "decaying_k.steps_curvature"
+ETA_SLOPE, ETA_SLOPE_TRUE = "decaying_k.step_size_slope_printed", "decaying_k.step_size_slope"
+ETA_CURVE, ETA_CURVE_TRUE = "decaying_k.step_size_curvature_printed", "decaying_k.step_size_curvature"
+
+LEVEL = 2 * KAPPA * (KAPPA * F_t0 - F_star) / (eta * W)
+"""What stands in front of (tau + beta K) / K in (8)."""
+
+
+def minus(part: Term) -> object:
+    return lambda book: -part(book)
+
+
+EQ_23 = Claim(
+    "decaying_k.eq_23",
+    "(23) and (26), where the proofs of Theorem 2 and Corollary 2.1 begin, are (8).",
+    at("Appendix A.3, eq. (23); A.4, eq. (26)"),
+    Kind.PROOF,
+    Same(SECONDS, LEVEL / K * (TAU + beta * K) + eta * KAPPA * L * Z),
+    known=Status.HOLDS,
+    note="The left side is printed with the fixed model at t_0 under the minimum over t, a slip.",
+)
+
+EQ_24 = Claim(
+    "decaying_k.eq_24",
+    "(24) is the derivative of (23) in the number of local steps.",
+    at("Appendix A.3, eq. (24)"),
+    Kind.PROOF,
+    All(
+        {
+            "slope": derivative_is(SECONDS, K, SLOPE, difference=-LEVEL * beta / K),
+            "unit": MeasuredIn(SLOPE, G2),
+        },
+        wrong=("slope",),
+    ),
+    known=Status.FAILS,
+    note="The bracket tau + beta K is left as it is although it depends on K; tau alone should stand there.",
+    repair=Repair("with tau for the bracket", derivative_is(SECONDS, K, SLOPE_TRUE), SLOPE_TRUE),
+)
+
+EQ_25 = Claim(
+    "decaying_k.eq_25",
+    "(25) is the second derivative of (23) in the number of local steps.",
+    at("Appendix A.3, eq. (25)"),
+    Kind.PROOF,
+    derivative_is(SECONDS, K, CURVE, order=2, difference=2 * LEVEL * beta / K**2),
+    known=Status.FAILS,
+    note="The bracket is left as it is once more.",
+    repair=Repair("with tau for the bracket", derivative_is(SECONDS, K, CURVE_TRUE, order=2), CURVE_TRUE),
+)
+
+EQ_25_OF_24 = Claim(
+    "decaying_k.eq_25_of_24",
+    "(25) is the derivative of (24).",
+    at("Appendix A.3, eqs. (24), (25)"),
+    Kind.PROOF,
+    derivative_is(SLOPE, K, CURVE, difference=LEVEL * beta / K**2),
+    known=Status.FAILS,
+    note="Not even of the printed (24).",
+    repair=Repair("of the derived pair it is", derivative_is(SLOPE_TRUE, K, CURVE_TRUE), CURVE_TRUE),
+)
+
+CONVEX = Claim(
+    "decaying_k.a_3_convex",
+    "As F(x_t0) > F^* and the constants are positive, (25) is positive and (23) convex in K.",
+    at("Appendix A.3, conclusion"),
+    Kind.PROOF,
+    ImpliedBy(0, CURVE, where=(F_t0 > F_star, ROUND_FITS)),
+    known=Status.FAILS,
+    note="What must be positive is kappa F - F^*, which a loss above its smallest value does not ensure where it is "
+    "negative.",
+    repair=Repair(
+        "where F^* >= 0 the second derivative is positive",
+        ImpliedBy(0, CURVE_TRUE, where=(F_t0 > F_star, F_star >= 0)),
+        CURVE_TRUE,
+    ),
+)
+
+
+def _root(slope: str, by: sp.Expr, root: str, gain: str, **way: object) -> Same:
+    """At the root the falling term of the slope balances the growing one."""
+    falling = At(minus(term(slope, "optimisation")), {by: root})
+    return Same(falling, At(term(slope, gain), {by: root}), where=(REAL_ROOT,), **way)
+
+
+ROOT_OF_24 = Claim(
+    "decaying_k.a_3_root",
+    "Setting (24) to zero gives (9).",
+    at("Appendix A.3, conclusion"),
+    Kind.PROOF,
+    _root(
+        SLOPE,
+        K,
+        K_PRINT,
+        "drift",
+        ratio=lambda book: (1 + beta * book[K_PRINT].expr / TAU) / G2,
+    ),
+    known=Status.FAILS,
+    note="The root of the printed (24) depends on beta, (9) does not: (9) is the root of the right derivative, but for "
+    "the lost G^2.",
+    repair=Repair("the right derivative vanishes at the derived K*", _root(SLOPE_TRUE, K, K_TRUE, "drift"), K_TRUE),
+)
+
+EQ_27 = Claim(
+    "decaying_k.eq_27",
+    "(27) is the derivative of (26) in the step size.",
+    at("Appendix A.4, eq. (27)"),
+    Kind.PROOF,
+    All(
+        {
+            "slope": derivative_is(SECONDS, eta, ETA_SLOPE),
+            "SymPy's": derivative_is(SECONDS, eta, ETA_SLOPE_TRUE),
+            "Z of (11)": Same(term(ETA_SLOPE, "noise"), KAPPA * L * Z),
+        }
+    ),
+    known=Status.HOLDS,
+)
+
+EQ_28 = Claim(
+    "decaying_k.eq_28",
+    "(28) is the second derivative of (26) in the step size.",
+    at("Appendix A.4, eq. (28)"),
+    Kind.PROOF,
+    All(
+        {
+            "of (8)": derivative_is(SECONDS, eta, ETA_CURVE, order=2),
+            "of (27)": derivative_is(ETA_SLOPE, eta, ETA_CURVE),
+            "SymPy's": derivative_is(SECONDS, eta, ETA_CURVE_TRUE, order=2),
+        }
+    ),
+    known=Status.HOLDS,
+)
+
+ETA_CONVEX = Claim(
+    "decaying_k.a_4_convex",
+    "As F(x_t0) > F^* and the constants are positive, (28) is positive and the bound convex in the step size.",
+    at("Appendix A.4, conclusion"),
+    Kind.PROOF,
+    ImpliedBy(0, ETA_CURVE, where=(F_t0 > F_star, ROUND_FITS)),
+    known=Status.FAILS,
+    note="As in A.3, kappa F - F^* must be positive. The print calls (27) convex and means (26).",
+    repair=Repair("where F^* >= 0 it is", ImpliedBy(0, ETA_CURVE_TRUE, where=(F_t0 > F_star, F_star >= 0)), ETA_CURVE),
+)
+
+ROOT_OF_27 = Claim(
+    "decaying_k.a_4_root",
+    "Setting (27) to zero gives (11).",
+    at("Appendix A.4, conclusion"),
+    Kind.PROOF,
+    _root(ETA_SLOPE, eta, ETA_PRINT, "noise", ratio=1 / K),
+    known=Status.FAILS,
+    note="(27) is right, its root is (11) divided by sqrt(K).",
+    repair=Repair("(27) vanishes at the derived step size", _root(ETA_SLOPE, eta, ETA_TRUE, "noise"), ETA_TRUE),
+)
+
+_DERIVATIVES = (SLOPE, SLOPE_TRUE, CURVE, CURVE_TRUE, ETA_SLOPE, ETA_SLOPE_TRUE, ETA_CURVE, ETA_CURVE_TRUE)
+
+DERIVATIVES_CONDITIONS = Claim(
+    "decaying_k.derivatives_conditions",
+    "The derivatives are taken where (8) is stated.",
+    at("Appendix A.3 and A.4"),
+    Kind.ASSUMPTION,
+    All({name: States(name, (CAP, START_IS_BEST, ROUND_FITS), FIXED, relation="=") for name in _DERIVATIVES}),
+    known=Status.HOLDS,
+)
+
+CLAIMS: tuple[Claim, ...] = (
+    EQ_23,
+    EQ_24,
+    EQ_25,
+    EQ_25_OF_24,
+    CONVEX,
+    ROOT_OF_24,
+    EQ_27,
+    EQ_28,
+    ETA_CONVEX,
+    ROOT_OF_27,
+    DERIVATIVES_CONDITIONS,
+)

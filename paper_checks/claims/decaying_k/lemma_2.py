@@ -1,0 +1,109 @@
+"""Appendix A.1 and A.2: Lemma 2, what it follows from, and what it breaks on."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import sympy as sp
+
+from bounds.operators import ClientSum
+from bounds.vocabulary import (
+    client_gradient_variance as sigma_c,
+    clients as C,
+    cohort as N,
+    current_loss as F_T,
+    grad_cap_sq as G2,
+    heterogeneity as Gamma,
+    initial_loss as F_0,
+    squared_step_sizes as S,
+)
+
+from ..checkers import All, Broken, Computed, Dominates, ImpliedBy, Same
+from ..claim import Book, Claim, Finding, Kind, Repair, Status
+from .common import A1_TO_A3, at, CAP, eta, F_star, judged, K, KAPPA, L, mu, number, States
+from .lemma_1 import LEMMA, NOISE, SAMPLING
+
+SUM, SUM_TRUE = "decaying_k.lemma_2", "decaying_k.lemma_2_repaired"
+
+
+def _from_22(last: sp.Expr) -> object:
+    """(22) times L^2/mu, the noise from (16) with its participation factor replaced by 1."""
+
+    def made(book: Book) -> sp.Expr:
+        parts = book[LEMMA].spelled_terms
+        noise = sp.Add(*(parts[n] for n in NOISE[:3])) + parts[NOISE[3]] / SAMPLING
+        return L**2 / mu * (2 / mu * F_0 - 2 / L * last) + L**2 / mu * noise / eta**2 * S
+
+    return made
+
+
+LEMMA_2_FORM = Claim(
+    "decaying_k.lemma_2_form",
+    "(22) times L^2/mu, with F(x_T) >= F^* and the participation factor replaced by 1, is (17).",
+    at("Lemma 2, eq. (17)"),
+    Kind.PROOF,
+    All(
+        {
+            "equal": Same(SUM, _from_22(F_star)),
+            "F^* for F(x_T)": ImpliedBy(_from_22(F_T), SUM, where=(F_star <= F_T,)),
+            "conditions": States(SUM, (F_star <= F_0,), (*A1_TO_A3, "bounded_gradient")),
+        }
+    ),
+    known=Status.HOLDS,
+    note="As algebra; that the factor may be replaced by 1 is decaying_k.lemma_2_cohort_factor. K_t is printed outside "
+    "the sum over t and is read as the largest.",
+)
+
+
+def _sum_at_optimum(book: Book) -> Finding:
+    bound = number(
+        book, SUM, initial_loss=-1, optimal_loss=-1, smoothness=2, strong_convexity=1, heterogeneity=0, grad_cap_sq=0,
+        client_weight=(Fraction(1, 2),) * 2, client_gradient_variance=(0, 0), cohort=2, local_steps=1,
+        squared_step_sizes=Fraction(4, 64),
+    )  # fmt: skip
+    witness = {"F": "x^2 + y^2/2 - 1 for both clients", "start": "0, 0", "L": "2", "mu": "1"}
+    return judged(bound >= 0, f"a sum of zeros against {bound}", witness, bound == -4)
+
+
+LEMMA_2 = Claim(
+    "decaying_k.lemma_2",
+    "(17) bounds the weighted sum of the expected squared gradient norms.",
+    at("Lemma 2, eq. (17)"),
+    Kind.THEOREM,
+    All(
+        {
+            "stored witness": Broken(SUM, "decaying_k_claim.lemma_2.json", ratio=0.0),
+            "by hand": Computed("no gradient at all against a bound in exact numbers", _sum_at_optimum),
+        },
+        wrong=("stored witness", "by hand"),
+    ),
+    known=Status.FAILS,
+    note="Negative where F^* < 0, as Theorem 1.",
+    repair=Repair(
+        "with 2 kappa^2 (F_0 - F^*), G bounding the clients' gradients, uniform sampling and step sizes up to 1/(4L)",
+        All(
+            {
+                "formula": Same(
+                    SUM_TRUE,
+                    2 * KAPPA**2 * (F_0 - F_star)
+                    + KAPPA * L * S * (ClientSum(sigma_c) / C**2 + 6 * L * Gamma)
+                    + KAPPA * L * S * (8 * (K - 1) ** 2 + 4 * K**2 / N) * G2,
+                ),
+                "conditions": States(
+                    SUM_TRUE,
+                    (F_star <= F_0, CAP),
+                    (*A1_TO_A3, "bounded_gradient", "sampled_without_replacement"),
+                    words=2,
+                ),
+                "search": Dominates(SUM_TRUE, evaluations=40),
+            }
+        ),
+        SUM_TRUE,
+    ),
+)
+
+
+CLAIMS: tuple[Claim, ...] = (
+    LEMMA_2_FORM,
+    LEMMA_2,
+)

@@ -1,0 +1,188 @@
+"""Section 3.5: the schedules that follow the loss, its estimate (15), and Table 3."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import sympy as sp
+
+from bounds.units import LOSS
+from bounds.vocabulary import (
+    cohort as N,
+    current_loss as F_r,
+    initial_local_steps as K_0,
+    initial_loss as F_0,
+    initial_runtime as W_0,
+    initial_step_size as eta_0,
+    rolling_window as s,
+    summed_client_loss as reports,
+)
+
+from ..checkers import All, At, Computed, MeasuredIn, OrderIs, Same
+from ..claim import Book, Claim, Finding, Kind, Repair, Status
+from .by_hand.scalar import Scalars
+from .common import at, F_star, judged, States, W
+from .measured import TASKS
+from .optima import ETA_PRINT, K_PRINT
+
+K_TIMED, ETA_TIMED = "decaying_k.k_error_with_time", "decaying_k.eta_error_with_time"
+ROLLING, ROLLING_TRUE = "decaying_k.rolling_loss_printed", "decaying_k.rolling_loss"
+LOSSES = (sp.Gt(F_0, 0), sp.Ge(F_r, 0))
+CUBE_ROOT, SQUARE_ROOT = sp.cbrt(F_r / F_0), sp.sqrt(F_r / F_0)
+
+
+def _relative(optimum: str, start: sp.Expr) -> Callable[[Book], sp.Expr]:
+    """The optimum with F^* = 0 for (F_r, W), over the one for (F_0, W_0), times what was chosen there."""
+
+    def made(book: Book) -> sp.Expr:
+        now = book[optimum].expr.subs(F_star, 0)
+        return start * now / now.subs({F_r: F_0, W: W_0}, simultaneous=True)
+
+    return made
+
+
+EQ_13 = Claim(
+    "decaying_k.eq_13",
+    "Dividing (9) at round r by (9) at round 0, with F^* = 0 and one runtime for both, gives (13).",
+    at("Section 3.5, eq. (13)"),
+    Kind.EQUATION,
+    All(
+        {
+            "one runtime": Same(K_0 * CUBE_ROOT, At(_relative(K_PRINT, K_0), {W: W_0})),
+            "two runtimes": Same(K_TIMED, _relative(K_PRINT, K_0)),
+            "conditions": States(K_TIMED, LOSSES, words=1, relation="="),
+        }
+    ),
+    known=Status.HOLDS,
+    note="For runs of two lengths the quotient also has the cube root of W_0 / W. The text puts round 0 at W = 0, "
+    "where (9) has no value (decaying_k.k_0_at_zero), and lets W grow in (10). The ceiling is left aside.",
+    damaged="the brackets of (13), read as a ceiling as in Table 3",
+)
+
+EQ_14 = Claim(
+    "decaying_k.eq_14",
+    "Dividing (11) at round r by (11) at round 0, with F^* = 0 and one runtime for both, gives (14).",
+    at("Section 3.5, eq. (14)"),
+    Kind.EQUATION,
+    All(
+        {
+            "one runtime": Same(eta_0 * SQUARE_ROOT, At(_relative(ETA_PRINT, eta_0), {W: W_0})),
+            "two runtimes": Same(ETA_TIMED, _relative(ETA_PRINT, eta_0)),
+            "conditions": States(ETA_TIMED, LOSSES, words=1, relation="="),
+        }
+    ),
+    known=Status.HOLDS,
+    note="As for (13), with a square root; tau + beta K and Z cancel for a fixed K.",
+)
+
+AT_ZERO = Claim(
+    "decaying_k.k_0_at_zero",
+    "K_0 is a good value of (9) at W = 0.",
+    at("Section 3.5, before eq. (13)"),
+    Kind.DEFINITION,
+    OrderIs(At(K_PRINT, {F_star: 0}), W, 1, to=0, where=(sp.Gt(F_r, 0),)),
+    known=Status.FAILS,
+    note="(9) grows without limit as W falls to 0: a run without time has no best K, and (13) divides by it. The best "
+    "K from the start is that of the whole runtime.",
+)
+
+# ---- the estimate of the loss ----
+
+ROLLING_MEAN = Claim(
+    "decaying_k.eq_15",
+    "(15) is the mean of the losses reported over a window.",
+    at("Section 3.5, eq. (15)"),
+    Kind.EQUATION,
+    Same(At(ROLLING, {reports: (s + 1) * N * F_r}), F_r, ratio=(s + 1) / s),
+    known=Status.FAILS,
+    note="A slip of an index: the sum runs over the s + 1 rounds r - s to r and is divided by s: a loss that never "
+    "changes comes out (s + 1)/s times too large, 1 % with s = 100. In (13) that cancels only if F(x_0) is estimated "
+    "the same way.",
+    repair=Repair(
+        "divided by s + 1",
+        All(
+            {
+                "constant loss": Same(At(ROLLING_TRUE, {reports: (s + 1) * N * F_r}), F_r),
+                "unit": MeasuredIn(ROLLING_TRUE, LOSS),
+                "conditions": States(ROLLING_TRUE, words=1, relation="="),
+            }
+        ),
+        ROLLING_TRUE,
+    ),
+)
+
+
+def _window(book: Book) -> Finding:
+    """Rounds of a window that all exist, for r about s = 100."""
+    window = 100
+    complete = [r_ for r_ in range(1, 205) if r_ - window >= 1]
+    said = f"the {len(range(window + 1))} rounds r - {window} to r all exist from r = {complete[0]} on"
+    return judged(complete[0] == window + 1, said)
+
+
+WINDOW_START = Claim(
+    "decaying_k.eq_15_start",
+    "(15) cannot be computed in the first s rounds, and can from then on.",
+    at("Section 3.5, after eq. (15)"),
+    Kind.REMARK,
+    All(
+        {
+            "rounds": Computed("counting the rounds of a window", _window),
+            "sum over s N": Same(ROLLING, reports / (s * N)),
+            "conditions": States(ROLLING, words=1, relation="="),
+        }
+    ),
+    known=Status.HOLDS,
+    note="With s rounds in the window it could in round s already.",
+)
+
+
+def _reports(weights: tuple[Fraction, ...]) -> Finding:
+    """The mean over uniformly drawn clients of f_c(1) against F(1)."""
+    problem = Scalars((Fraction(0), Fraction(4)), (Fraction(1),) * 2, weights=weights)
+    x = Fraction(1)
+    reported = sum(((x - b) ** 2 / 2 for b in problem.minima), Fraction(0)) / 2
+    said = f"clients drawn uniformly report {reported} on average, F is {problem.loss(x)}"
+    return judged(reported == problem.loss(x), said, {"p": ", ".join(map(str, weights)), "minima": "0, 4", "x": "1"})
+
+
+UNBIASED = Claim(
+    "decaying_k.loss_reports",
+    "What a client reports is F(x_r) in expectation.",
+    at("Section 3.5, before eq. (15)"),
+    Kind.REMARK,
+    Computed("two clients with shares 1/4 and 3/4", lambda book: _reports((Fraction(1, 4), Fraction(3, 4)))),
+    known=Status.FAILS,
+    note="A client's report has the mean f_c(x_r), and over uniformly drawn clients the plain mean of these, which is "
+    "F only for equal shares.",
+    repair=Repair(
+        "over the draw of the clients, if their shares are equal",
+        Computed("shares 1/2", lambda book: _reports((Fraction(1, 2),) * 2)),
+    ),
+)
+
+ONE_FLOAT = Claim(
+    "decaying_k.one_float",
+    "Reporting the loss adds next to nothing to the communication.",
+    at("Section 3.5, before eq. (15)"),
+    Kind.REMARK,
+    Computed("32 bits against the model sizes of Table 1", lambda book: _one_float()),
+    known=Status.HOLDS,
+)
+
+
+def _one_float() -> Finding:
+    most = max(Fraction(32, 10**6) / task.size for task in TASKS.values())
+    return judged(most <= Fraction(1, 10**3), f"at most {float(100 * most):.2g} % of an upload")
+
+
+CLAIMS: tuple[Claim, ...] = (
+    EQ_13,
+    EQ_14,
+    AT_ZERO,
+    ROLLING_MEAN,
+    WINDOW_START,
+    UNBIASED,
+    ONE_FLOAT,
+)

@@ -1,0 +1,263 @@
+"""Appendix A.1 and A.2: Lemma 1 as taken over, the steps from it to Lemma 2, and from there to Theorem 1."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import accumulate
+
+import sympy as sp
+
+from bounds.units import PARAMETER
+from bounds.vocabulary import (
+    clients as C,
+    cohort as N,
+    current_loss as F_T,
+    distance_sq,
+    grad_cap_sq as G2,
+    grad_norm_sq,
+    heterogeneity as Gamma,
+    initial_distance_sq,
+    initial_loss as F_0,
+    squared_step_sizes as S,
+    steps_cubed_ratio as ratio,
+)
+
+from ..checkers import All, At, Computed, ImpliedBy, MeasuredIn, Same, term, Total
+from ..claim import Book, Claim, Finding, Kind, Repair, Status
+from .common import at, eta, F_star, judged, K, L, mu, T
+from .lemma_1 import LARGE_COHORT, LEMMA, NOISE, SAMPLING, sampling_factor, SAMPLING_TRUE, VARIANCE
+from .lemma_2 import SUM
+from .measured import TASKS
+
+SIX = "decaying_k.theorem_1"
+D_PRINTED = VARIANCE + 6 * L * Gamma + 8 * (K - 2) ** 2 * G2 + SAMPLING * 4 / N * K**2 * G2
+RIGHT_21 = 2 / mu * (F_0 - F_star) - 2 / L * (F_T - F_star)
+RIGHT_22 = 2 / mu * F_0 - 2 / L * F_T
+
+
+STEP_18 = Claim(
+    "decaying_k.eq_18",
+    "With D as printed, (18) is Lemma 1 rearranged.",
+    at("Appendix A.1, D and eq. (18)"),
+    Kind.PROOF,
+    Same(
+        eta**2 * D_PRINTED,
+        term(LEMMA, *NOISE),
+        difference=8 * eta**2 * G2 * ((K - 2) ** 2 - (K - 1) ** 2),
+    ),
+    known=Status.FAILS,
+    note="A slip: D is printed with (K_t - 2)^2 for (K_t - 1)^2, too little for K_t > 1; (17) has K_t - 1 again.",
+    repair=Repair(
+        "with K_t - 1",
+        Same(
+            eta * mu * distance_sq,
+            Total(((1, distance_sq), (-1, LEMMA), (1, term(LEMMA, *NOISE)))),
+        ),
+        LEMMA,
+    ),
+)
+
+STEP_19 = Claim(
+    "decaying_k.eq_19",
+    "By smoothness eta mu / L^2 ||grad F||^2 is at most eta mu ||x - x^*||^2, so that (19) follows from (18).",
+    at("Appendix A.1, eq. (19)"),
+    Kind.PROOF,
+    ImpliedBy(eta * mu / L**2 * grad_norm_sq, eta * mu * distance_sq, where=(grad_norm_sq <= L**2 * distance_sq,)),
+    known=Status.HOLDS,
+    note="The left side is replaced by something smaller: the right direction.",
+)
+
+
+def _telescoped(squared: bool) -> Finding:
+    """One client x^2/20 with L = mu = 1/10 and one step of 2, allowed by 1/(4L) = 5/2, from 1 to 4/5."""
+    curvature, step_size = Fraction(1, 10), Fraction(2)
+    after = (1 - step_size * curvature) ** 2
+    left = (curvature / curvature**2) * (step_size**2 if squared else step_size) * curvature**2
+    witness = {"f": "x^2/20", "eta": "2", "T": "1", "x": "1 to 4/5"}
+    return judged(left <= 1 - after, f"left side {left}, right side {1 - after}", witness, left == Fraction(2, 5))
+
+
+STEP_20 = Claim(
+    "decaying_k.eq_20",
+    "Summing (19) over the iterations gives (20), with eta_t^2 on the left.",
+    at("Appendix A.1, eqs. (20) to (22)"),
+    Kind.PROOF,
+    Computed("one step of gradient descent in exact numbers", lambda book: _telescoped(squared=True)),
+    known=Status.FAILS,
+    note="A slip: (19) has eta_t; with the square the two sides do not even have the same unit. (17) has eta_t again.",
+    repair=Repair(
+        "with eta_t on the left",
+        All(
+            {
+                "instance": Computed("the same step", lambda book: _telescoped(squared=False)),
+                "unit": MeasuredIn(mu / L**2 * eta * grad_norm_sq, PARAMETER**2),
+            }
+        ),
+    ),
+)
+
+STEP_20_UNIT = Claim(
+    "decaying_k.eq_20_unit",
+    "Both sides of (20) have the same unit.",
+    at("Appendix A.1, eq. (20)"),
+    Kind.PROOF,
+    MeasuredIn(mu / L**2 * eta**2 * grad_norm_sq, PARAMETER**2, off_by=eta.card.unit),
+    known=Status.FAILS,
+    note="The same slip, seen by its unit: the right side is a squared distance.",
+    repair=Repair("with eta_t on the left", MeasuredIn(mu / L**2 * eta * grad_norm_sq, PARAMETER**2)),
+)
+
+
+def _ends(last: int) -> Finding:
+    distances = [Fraction(1, k) for k in range(1, 8)]  # d_0 .. d_6
+    summed = sum(distances[t] - distances[t + 1] for t in range(1, 6))
+    ends = distances[last - 5] - distances[last]
+    return judged(summed == ends, f"t = 1..5 sums to {summed}, d_{last - 5} - d_{last} is {ends}", {"d_t": "1/(t + 1)"})
+
+
+STEP_20_ENDS = Claim(
+    "decaying_k.eq_20_ends",
+    "Summed over t = 1..T the distances telescope to those at 0 and at T.",
+    at("Appendix A.1, eq. (20)"),
+    Kind.PROOF,
+    Computed("five terms of a falling sequence", lambda book: _ends(5)),
+    known=Status.FAILS,
+    note="To those at 1 and T + 1: Algorithm 1 starts at x_0, the global iterations at x_1. Harmless once the start is "
+    "called x_1 throughout, as the later one is dropped.",
+    repair=Repair("to those at 1 and T + 1", Computed("the same terms", lambda book: _ends(6))),
+)
+
+
+def _between(left: bool) -> ImpliedBy:
+    """Squared distance against the loss above its smallest value, for curvatures h between mu and L."""
+    from bounds.vocabulary import pl_constant as h
+
+    gap = h / 2 * initial_distance_sq
+    between = (mu <= h, h <= L)
+    return (
+        ImpliedBy(initial_distance_sq, 2 / mu * gap, between)
+        if left
+        else ImpliedBy(2 / L * gap, initial_distance_sq, between)
+    )
+
+
+STEP_21 = Claim(
+    "decaying_k.eq_21",
+    "Strong convexity bounds the first distance by 2/mu, smoothness the last by 2/L times the loss above F^*.",
+    at("Appendix A.1, eq. (21)"),
+    Kind.PROOF,
+    All({"first distance": _between(True), "last distance": _between(False)}),
+    known=Status.HOLDS,
+    note="Checked for quadratics of every curvature between mu and L.",
+)
+
+STEP_22 = Claim(
+    "decaying_k.eq_22",
+    "As mu <= L, F^* can be dropped from (21).",
+    at("Appendix A.1, eq. (22)"),
+    Kind.PROOF,
+    ImpliedBy(RIGHT_21, RIGHT_22, where=(F_star <= F_0, F_star <= F_T)),
+    known=Status.FAILS,
+    note="What is dropped is -2 (1/mu - 1/L) F^*, which is positive where F^* < 0.",
+    repair=Repair("where F^* >= 0", ImpliedBy(RIGHT_21, RIGHT_22, where=(F_star <= F_0, F_star <= F_T, F_star >= 0))),
+)
+
+COHORT_FACTOR = Claim(
+    "decaying_k.lemma_2_cohort_factor",
+    "(C - N)/(N - 1) is at most 1.",
+    at("Appendix A.1, end of the proof of Lemma 2"),
+    Kind.PROOF,
+    ImpliedBy(SAMPLING, 1, where=(LARGE_COHORT,)),
+    known=Status.FAILS,
+    note="Only where 2 N > C. With the factor that the cited work has the step is right, and (17) and (6) stand in "
+    "this.",
+    repair=Repair("(C - N)/(C - 1) is", ImpliedBy(SAMPLING_TRUE, 1, where=(sp.Gt(C, 1), N >= 1))),
+)
+
+
+def _published_factors(book: Book) -> Finding:
+    factors = {name: sampling_factor(book, t.cohort, t.clients) for name, t in TASKS.items()}
+    above = {n: f"{float(f):.3g}" for n, f in factors.items() if f > 1}
+    said = "; ".join(f"{n}: {v}" for n, v in above.items()) or "none exceeds 1"
+    return judged(not above, said, above, len(above) == len(TASKS) and factors["CIFAR100"] == Fraction(475, 24))
+
+
+COHORT_FACTOR_PUBLISHED = Claim(
+    "decaying_k.lemma_2_cohort_factor_published",
+    "(C - N)/(N - 1) is at most 1 for the paper's own clients and cohorts.",
+    at("Appendix A.1 with Table 1"),
+    Kind.SETTING,
+    Computed("(C - N)/(N - 1) from Table 1", _published_factors),
+    known=Status.FAILS,
+    note="It is 20 to 445, so that with (16) as printed the participation term of (6) is too small by that factor.",
+    repair=Repair(
+        "(C - N)/(C - 1) is, for all four",
+        Computed(
+            "(C - N)/(C - 1) from Table 1",
+            lambda book: judged(
+                all(Fraction(t.clients - t.cohort, t.clients - 1) <= 1 for t in TASKS.values()),
+                "at most 1 for all four",
+            ),
+        ),
+    ),
+)
+
+
+def _reindexed(first: int) -> Finding:
+    """t = I + k for rounds of 3, 2 and 2 steps, I the steps of the rounds up to r (first = 0) or before it (1)."""
+    steps = (3, 2, 2)
+    ends = list(accumulate(steps, initial=0))
+    met = [ends[r - first] + k for r in range(1, 4) for k in range(1, steps[r - 1] + 1)]
+    said = f"iterations {met[0]} to {met[-1]} for T = {sum(steps)}"
+    return judged(met == list(range(1, 8)), said, {"K_r": "3, 2, 2"}, met[0] == 4)
+
+
+REINDEXED = Claim(
+    "decaying_k.a_2_reindexing",
+    "With t = I + k, I = K_1 + .. + K_r, rounds and local steps go through the iterations 1 to T.",
+    at("Appendix A.2, reindexing"),
+    Kind.PROOF,
+    Computed("three rounds counted", lambda book: _reindexed(0)),
+    known=Status.FAILS,
+    note="A slip of an index: the sum for I must end with the round before.",
+    repair=Repair("I = K_1 + .. + K_(r-1)", Computed("the same rounds", lambda book: _reindexed(1))),
+)
+
+FROM_LEMMA_2 = Claim(
+    "decaying_k.theorem_1_from_lemma_2",
+    "(17) divided by eta T, with K_r - 1 replaced by K_r, is (6).",
+    at("Appendix A.2 and eq. (6)"),
+    Kind.PROOF,
+    All(
+        {
+            "constants": Same(At(SIX, {ratio: K**2}), lambda book: _over_run(book, K + 1)),
+            "replacement": ImpliedBy(lambda book: _over_run(book, K), At(SIX, {ratio: K**2}), where=(K >= 1,)),
+            "linear in the ratio": Same(At(SIX, {ratio: 3 * ratio}), Total(((3, SIX), (-2, At(SIX, {ratio: 0}))))),
+        }
+    ),
+    known=Status.HOLDS,
+    note="Shown for a fixed K; rounds of unequal length add K_r^3 to the sum. The first display of A.2 leaves K_r "
+    "outside the sum over r.",
+)
+
+
+def _over_run(book: Book, drift_steps: sp.Expr) -> sp.Expr:
+    """(17) over T steps of eta, per eta T, with ``drift_steps`` for K in the drift alone."""
+    parts = dict(book[SUM].spelled_terms)
+    parts["drift"] = parts["drift"].subs(K, drift_steps)
+    return sp.Add(*parts.values()).subs(S, eta**2 * T) / (eta * T)
+
+
+CLAIMS: tuple[Claim, ...] = (
+    STEP_18,
+    STEP_19,
+    STEP_20,
+    STEP_20_UNIT,
+    STEP_20_ENDS,
+    STEP_21,
+    STEP_22,
+    COHORT_FACTOR,
+    COHORT_FACTOR_PUBLISHED,
+    REINDEXED,
+    FROM_LEMMA_2,
+)

@@ -1,0 +1,235 @@
+"""The problem (1), Algorithm 1 and its form by iterations (2), read as printed and run in rational numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import accumulate, pairwise
+
+from ..checkers import Computed
+from ..claim import Book, Claim, Finding, Kind, Repair, Status
+from .by_hand.scalar import Scalars
+from .common import at, judged, short
+
+SAMPLES = ((Fraction(0),), (Fraction(4),) * 3)
+"""Two clients with one and three samples of the loss (x - sample)^2 / 2."""
+UNLIKE = Scalars.of((0, 1, -2), (1, 3, 2))
+STEP = Fraction(1, 8)
+
+
+def _minimiser(per_sample: bool) -> Fraction:
+    """The minimiser of (1) as printed (a sum over the samples of a client), or with the mean over them."""
+    total = sum(len(s) for s in SAMPLES)
+    shares = [Fraction(len(s), total) / (len(s) if per_sample else 1) for s in SAMPLES]
+    pulls = sum((p * sum(s, Fraction(0)) for p, s in zip(shares, SAMPLES, strict=True)), Fraction(0))
+    return pulls / sum((p * len(s) for p, s in zip(shares, SAMPLES, strict=True)), Fraction(0))
+
+
+def _objective(per_sample: bool) -> Computed:
+    def run(book: Book) -> Finding:
+        everything = [z for s in SAMPLES for z in s]
+        wanted, found = sum(everything, Fraction(0)) / len(everything), _minimiser(per_sample)
+        said = f"minimised at {found}, the loss over all samples at {wanted}"
+        return judged(found == wanted, said, {"samples": "0 | 4, 4, 4"}, found == Fraction(18, 5))
+
+    return Computed("the minimisers for two clients with one and three samples", run)
+
+
+OBJECTIVE = Claim(
+    "decaying_k.eq_1",
+    "With p_c the share of all samples, (1) is, but for a factor, the loss over all samples of all clients.",
+    at("Section 3.1, eq. (1)"),
+    Kind.EQUATION,
+    _objective(per_sample=False),
+    known=Status.FAILS,
+    note="A slip of notation (1/n_c is missing) unless f is meant to hold it. As printed the bracket sums over a "
+    "client's samples, so that large clients count twice: by p_c and by their number.",
+    repair=Repair("with the mean over a client's samples in the bracket", _objective(per_sample=True)),
+)
+
+
+def _listed(problem: Scalars, client: int, start: Fraction, steps: int) -> Fraction:
+    """Line 7 as printed: every step begins at the round's model x_r, with the gradient at the last local one."""
+    x = start
+    for _ in range(steps):
+        x = start - STEP * problem.gradient(client, x)
+    return x
+
+
+def _line_7(steps: int) -> Finding:
+    listed = [_listed(UNLIKE, c, Fraction(1), steps) for c in range(3)]
+    meant = [UNLIKE.local(c, Fraction(1), steps, STEP)[-1] for c in range(3)]
+    said = f"after {steps} steps of 1/8 from 1: printed {', '.join(map(str, listed))}; SGD {', '.join(map(str, meant))}"
+    return judged(listed == meant, said, {"f_1": "x^2/2", "f_2": "3 (x - 1)^2/2", "f_3": "(x + 2)^2"})
+
+
+def _as_trained(book: Book) -> Finding:
+    """Two rounds of the library's FedAvg, all three clients taking part, against plain loops."""
+    import numpy as np
+
+    from empirics.algorithms import algorithm
+    from empirics.exact import ExactRun
+    from empirics.problems.quadratics import Quadratics
+    from empirics.training.setting import Setting
+
+    bends = np.array([[[float(h)]] for h in UNLIKE.curvatures])
+    problem = Quadratics(bends, np.array([[float(b)] for b in UNLIKE.minima]), start=np.array([1.0]))
+    setting = Setting(rounds=2, cohort=3, local_steps=3, step_size=float(STEP))
+    gradient_sq = ExactRun(problem, algorithm("fedavg"), setting).run().server["grad_norm_sq"][-1]
+    server = Fraction(1)
+    for _ in range(2):
+        server = UNLIKE.average(server, 3, STEP)
+    wanted = float(UNLIKE.global_gradient(server) ** 2)
+    return judged(abs(gradient_sq / wanted - 1) < 1e-12, f"squared gradient after two rounds {wanted:.9g}, both ways")
+
+
+LOCAL_STEP = Claim(
+    "decaying_k.algorithm_1_line_7",
+    "Line 7, repeated K_r times, performs K_r steps of SGD.",
+    at("Algorithm 1, line 7"),
+    Kind.ALGORITHM,
+    Computed("three steps on three clients, as printed and as SGD", lambda book: _line_7(3)),
+    known=Status.FAILS,
+    note="A slip: the text and (2) have SGD. As printed the step is taken from x_r, the round's first model, each "
+    "time, so that all but the last are undone.",
+    repair=Repair(
+        "from x_(r,k-1), as the library trains", Computed("the library's FedAvg against plain loops", _as_trained)
+    ),
+)
+
+DSGD = Claim(
+    "decaying_k.dsgd",
+    "FedAvg with K_r = 1 is distributed SGD: one step along the mean gradient of the cohort.",
+    at("Sections 1 and 4.3"),
+    Kind.ALGORITHM,
+    Computed("one step of every cohort of two", lambda book: _dsgd()),
+    known=Status.HOLDS,
+)
+
+
+def _dsgd() -> Finding:
+    ends = [x for _, x in UNLIKE.round_ends(Fraction(1), 2, 1, STEP)]
+    steps = [1 - STEP * sum(UNLIKE.gradient(c, Fraction(1)) for c in pair) / 2 for _, pair in UNLIKE.cohorts(2)]
+    same_line = _line_7(1).status is Status.HOLDS
+    return judged(
+        ends == steps and same_line, f"models {', '.join(map(str, ends))}; line 7 as printed agrees for K = 1"
+    )
+
+
+def _rests_at(weights: tuple[Fraction, ...]) -> Finding:
+    """Where line 11 rests with K = 1 and everybody present, against the minimiser of F."""
+    problem = Scalars((Fraction(0), Fraction(4)), (Fraction(1),) * 2, weights=weights)
+    rest = sum(problem.minima, Fraction(0)) / 2  # equal curvatures: the plain mean of the clients' steps vanishes there
+    still = problem.round_ends(rest, 2, 1, STEP)[0][1] == rest
+    said = f"Algorithm 1 rests at {rest}, F is smallest at {problem.minimiser}"
+    witness = {"p": ", ".join(map(str, weights)), "minima": "0, 4"}
+    return judged(still and rest == problem.minimiser, said, witness, still)
+
+
+PLAIN_MEAN = Claim(
+    "decaying_k.algorithm_1_line_11",
+    "Algorithm 1, which averages its participants alike, minimises F.",
+    at("Algorithm 1, line 11, with eq. (1)"),
+    Kind.ALGORITHM,
+    Computed("two clients with shares 1/4 and 3/4", lambda book: _rests_at((Fraction(1, 4), Fraction(3, 4)))),
+    known=Status.FAILS,
+    note="Uniformly drawn clients averaged alike minimise the plain mean of the f_c, whatever the shares p_c are. The "
+    "listing leaves the draw open; uniform is how the text says it is usually described.",
+    repair=Repair(
+        "for clients of equal weight", Computed("shares 1/2", lambda book: _rests_at((Fraction(1, 2), Fraction(1, 2))))
+    ),
+)
+
+
+def _by_iterations(cohorts: Sequence[tuple[int, ...]], steps: Sequence[int], divide: bool) -> list[Fraction]:
+    """(2): every client steps; at the iterations of I all get sum_c p_c y_c over the cohort (or its plain mean)."""
+    models, met, found = [Fraction(1)] * 3, list(accumulate(steps)), []
+    for t in range(1, sum(steps) + 1):
+        models = [x - STEP * UNLIKE.gradient(c, x) for c, x in enumerate(models)]
+        if t in met:
+            chosen = cohorts[met.index(t)]
+            shares = [Fraction(1, len(chosen)) if divide else UNLIKE.shares[c] for c in chosen]
+            models = [sum((s * models[c] for s, c in zip(shares, chosen, strict=True)), Fraction(0))] * 3
+            found.append(models[0])
+    return found
+
+
+def _equivalent(divide: bool) -> Computed:
+    def run(book: Book) -> Finding:
+        cohorts, steps, server, listed = ((0, 1), (1, 2), (0, 2)), (3, 2, 1), Fraction(1), []
+        for chosen, count in zip(cohorts, steps, strict=True):
+            ends = [UNLIKE.local(c, server, count, STEP)[-1] for c in chosen]
+            server = sum(ends, Fraction(0)) / len(chosen)
+            listed.append(server)
+        found = _by_iterations(cohorts, steps, divide)
+        said = "; ".join(f"{short(a)} against {short(b)}" for a, b in zip(found, listed, strict=True))
+        return judged(found == listed, f"server models by (2) and by Algorithm 1: {said}", {"K_r": "3, 2, 1", "N": "2"})
+
+    return Computed("three rounds of two out of three clients, by iterations and by rounds", run)
+
+
+BY_ITERATIONS = Claim(
+    "decaying_k.eq_2",
+    "The form by iterations (2) is Algorithm 1: those who do not take part may be imagined to compute too.",
+    at("Section 3.1, eq. (2)"),
+    Kind.EQUATION,
+    _equivalent(divide=False),
+    known=Status.FAILS,
+    note="The shares p_c of a cohort do not sum to 1, so that (2) shrinks the model towards 0 whenever a client is "
+    "absent: by half with one of two equal clients.",
+    repair=Repair("with 1/N for p_c, as in line 11", _equivalent(divide=True)),
+)
+
+
+def _fixed_point(step_size: Fraction) -> Fraction:
+    """Where rounds of two steps of all clients rest."""
+    pulls = [1 - (1 - step_size * h) ** 2 for h in UNLIKE.curvatures]
+    return sum((a * b for a, b in zip(pulls, UNLIKE.minima, strict=True)), Fraction(0)) / sum(pulls, Fraction(0))
+
+
+def _needs_decay(book: Book) -> Finding:
+    away = [abs(_fixed_point(eta) - UNLIKE.minimiser) for eta in (STEP, STEP / 10, STEP / 100)]
+    rests = UNLIKE.average(_fixed_point(STEP), 2, STEP) == _fixed_point(STEP)
+    ratios = [float(a / b) for a, b in pairwise(away)]
+    said = f"two local steps rest {', '.join(short(a) for a in away)} from x^* for step sizes 1/8, 1/80, 1/800"
+    return judged(rests and away[0] > away[1] > away[2] > 0 and all(9 < r < 13 for r in ratios), said)
+
+
+NEEDS_DECAY = Claim(
+    "decaying_k.remark_1_1_decay",
+    "The step size must fall for FedAvg to come arbitrarily close to the minimum.",
+    at("Remark 1.1"),
+    Kind.REMARK,
+    Computed("the fixed points of rounds of two steps on unlike clients", _needs_decay),
+    known=Status.HOLDS,
+    note="With K_r > 1 for ever. With K_r falling to 1 the fixed point is x^* itself where all clients take part and "
+    "gradients are exact, which is what decaying K achieves and (6) does not show.",
+)
+
+
+def _hinge_slopes(squared: bool) -> Finding:
+    """Change of the derivative across the kink at 1 over the distance, for max(0, 1 - x) + x^2/20 or its square."""
+    found = []
+    for gap in (Fraction(1, 10), Fraction(1, 1000), Fraction(1, 10**6)):
+        left, right = 1 - gap / 2, 1 + gap / 2
+        hinge = [-2 * (1 - left) if squared else Fraction(-1), Fraction(0)]
+        found.append(abs(hinge[1] + right / 10 - hinge[0] - left / 10) / gap)
+    said = ", ".join(short(f) for f in found)
+    return judged(
+        max(found) <= 3, f"slopes of the derivative over ever smaller distances: {said}", {}, found[2] > 10**5
+    )
+
+
+SUPPORT_VECTORS = Claim(
+    "decaying_k.support_vector_machines",
+    "Support vector machines, named as strongly convex models in wide use, meet Assumption 1 as well.",
+    at("Section 3.3, after Assumption 3"),
+    Kind.ASSUMPTION,
+    Computed("the derivative of a regularised hinge loss about its kink", lambda book: _hinge_slopes(squared=False)),
+    known=Status.FAILS,
+    note="Ours: the text says strongly convex only, and with a regulariser they are. But the hinge loss has a kink, so "
+    "that no L meets Assumption 1.",
+    repair=Repair("with the squared hinge loss", Computed("the same slopes", lambda book: _hinge_slopes(squared=True))),
+)
+
+CLAIMS: tuple[Claim, ...] = (OBJECTIVE, LOCAL_STEP, DSGD, PLAIN_MEAN, BY_ITERATIONS, NEEDS_DECAY, SUPPORT_VECTORS)

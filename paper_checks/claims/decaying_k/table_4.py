@@ -1,0 +1,184 @@
+"""Table 4: the share of SGD steps of each schedule, recomputed, and what the text takes from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from itertools import count, islice, pairwise
+
+from ..checkers import exact, Ordered, Prints, Readings
+from ..claim import Claim, Kind, Repair, Status
+from .common import at
+from .measured import NAMES, ROUNDS, Task, TASKS
+from .tables import FOUR, RESULTS
+
+K_SCHEDULES = ("K_r-rounds", "K_r-step", "K_r-error")
+
+
+def _steps(first: int) -> Iterator[int]:
+    """ceil(r^(-1/3) K_0) for r = 1, 2, .. in whole numbers: the least k with k^3 r >= K_0^3."""
+    k = first
+    for r in count(1):
+        while k > 1 and (k - 1) ** 3 * r >= first**3:
+            k -= 1
+        yield k
+
+
+def steps_of_k_rounds(first: int) -> list[int]:
+    """The local steps of K_r-rounds over the paper's number of rounds."""
+    return list(islice(_steps(first), ROUNDS))
+
+
+def over_rounds(task: Task) -> Fraction:
+    """Steps of K_r-rounds over those of K-eta-fixed, both for the same number of rounds."""
+    return Fraction(sum(steps_of_k_rounds(task.first_steps)), ROUNDS * task.first_steps)
+
+
+def over_time(task: Task) -> Fraction:
+    """The same, both for as long as K-eta-fixed takes for its rounds, by (5)."""
+    unit = task.communication.denominator * task.step_time.denominator
+    sending, step = int(task.communication * unit), int(task.step_time * unit)
+    left, total = ROUNDS * (sending + step * task.first_steps), 0
+    for k in _steps(task.first_steps):
+        left -= sending + step * k
+        if left < 0 or k == 1:
+            break
+        total += k
+    if left >= 0:  # one step per round from here on, this round included
+        total += 1 + left // (sending + step)
+    return Fraction(total, ROUNDS * task.first_steps)
+
+
+def _relative(share: Callable[[Task], Fraction], names: tuple[str, ...], wrong: tuple[str, ...] = ()) -> Prints:
+    printed = {name: FOUR[name, "K_r-rounds"].value for name in names}
+    return Prints(printed, lambda: {name: share(TASKS[name]) for name in names}, wrong=wrong)
+
+
+K_ROUNDS = Claim(
+    "decaying_k.table_4_k_rounds",
+    "Beside K-eta-fixed over 10,000 rounds, K_r-rounds takes 0.21, 0.11, 0.090 and 0.74 of the steps.",
+    at("Table 4, K_r-rounds; Section 4.4"),
+    Kind.TABLE,
+    Readings(
+        {
+            "10,000 rounds of each": _relative(over_rounds, NAMES, wrong=NAMES),
+            "in the time that these rounds take": _relative(over_time, NAMES, wrong=("CIFAR100",)),
+        }
+    ),
+    known=Status.FAILS,
+    note="In 10,000 rounds ceil(r^(-1/3) K_0) makes 0.076 to 0.079 in every task; the printed shares would need some "
+    "400, 3000, 6400 and 5 rounds. In the same runtime, where shorter rounds leave time for more of them, Sent140, "
+    "FEMNIST and Shakespeare come out to the last digit, so that this is what the table counts; CIFAR100 does not, "
+    "and 'less than 10 % of the steps' and 'more than 10 times less computation' rest on it.",
+    repair=Repair(
+        "in the same runtime, with 0.144 for CIFAR100",
+        Prints(
+            {**{name: FOUR[name, "K_r-rounds"].value for name in NAMES}, "CIFAR100": "0.144"},
+            lambda: {name: over_time(TASKS[name]) for name in NAMES},
+        ),
+    ),
+)
+
+
+def step_share(task: Task, switch: int, by_time: bool) -> Fraction:
+    """Steps of K_r-step with so many rounds of K_0 steps, then K_0 / 10, over those of K-eta-fixed."""
+    late = Fraction(task.first_steps, 10)
+    long_, short_ = (task.communication + task.step_time * k for k in (Fraction(task.first_steps), late))
+    rounds = (ROUNDS * long_ - switch * long_) // short_ if by_time else ROUNDS - switch
+    return (switch * task.first_steps + rounds * late) / (ROUNDS * task.first_steps)
+
+
+def _switched(by_time: bool) -> Prints:
+    task, minutes = TASKS["CIFAR100"], exact(RESULTS["CIFAR100", "K_r-step switch visible at"].value)
+    switch = int(60 * minutes / (task.communication + task.computation(task.first_steps)))
+    # 1000 minutes are read off a figure: 5 % either way.
+    slack = abs(step_share(task, switch + switch // 20, by_time) - step_share(task, switch, by_time))
+    return Prints(
+        {"CIFAR100": FOUR["CIFAR100", "K_r-step"].value}, {"CIFAR100": step_share(task, switch, by_time)}, slack
+    )
+
+
+CIFAR_STEP = Claim(
+    "decaying_k.table_4_cifar_step",
+    "Decayed at 1000 minutes on CIFAR100, K_r-step takes 0.40 of the steps.",
+    at("Table 4, CIFAR100, K_r-step; Section 4.4"),
+    Kind.TABLE,
+    _switched(by_time=True),
+    known=Status.HOLDS,
+    note="By Tables 1 and 2 round 2352 ends at 1000 minutes: 0.40 in the runtime of 10,000 rounds of K-eta-fixed, and "
+    "0.31 in 10,000 rounds. Again the table counts by time.",
+)
+
+FEWER_STEPS = Claim(
+    "decaying_k.table_4_fewer",
+    "All K-decay schedules take fewer steps than K-eta-fixed.",
+    at("Section 4.4 with Table 4"),
+    Kind.TABLE,
+    Ordered(
+        {**{f"{t} {s}": FOUR[t, s].value for t in NAMES for s in K_SCHEDULES}, "K-eta-fixed": "1"},
+        tuple((f"{t} {s}", "K-eta-fixed") for t in NAMES for s in K_SCHEDULES),
+    ),
+    known=Status.HOLDS,
+)
+
+AGGRESSIVE = Claim(
+    "decaying_k.table_4_aggressive",
+    "K_r-rounds decays aggressively: it takes the fewest steps, then K_r-step, then K_r-error.",
+    at("Remark 2.3; Section 4.4 with Table 4"),
+    Kind.TABLE,
+    Ordered(
+        {f"{t} {s}": FOUR[t, s].value for t in NAMES for s in K_SCHEDULES},
+        tuple((f"{t} {a}", f"{t} {b}") for t in NAMES for a, b in pairwise(K_SCHEDULES)),
+    ),
+    known=Status.HOLDS,
+)
+
+TENTH = Claim(
+    "decaying_k.results_tenth",
+    "On CIFAR100 K_r-rounds takes less than 10 % of the steps.",
+    at("Section 4.4"),
+    Kind.TABLE,
+    Ordered(
+        {
+            "printed": FOUR["CIFAR100", "K_r-rounds"].value,
+            "stated": str(float(exact(RESULTS["CIFAR100", "K_r-rounds share of SGD steps"].value) / 100)),
+        },
+        (("printed", "stated"),),
+    ),
+    known=Status.HOLDS,
+    note="By Table 4. By the schedule and the runtime model it is 14 % in the same time (decaying_k.table_4_k_rounds).",
+)
+
+TENFOLD = Claim(
+    "decaying_k.conclusion_tenfold",
+    "In some cases there is more than 10 times less computation.",
+    at("Section 5"),
+    Kind.TABLE,
+    Ordered(
+        {"least": min((FOUR[t, s].value for t in NAMES for s in K_SCHEDULES), key=exact), "a tenth": "0.1"},
+        (("least", "a tenth"),),
+    ),
+    known=Status.HOLDS,
+    note="By Table 4, in one case, CIFAR100 with K_r-rounds. Recomputed within the same runtime the least share is "
+    "0.11.",
+)
+
+SHARE_68 = Claim(
+    "decaying_k.results_68",
+    "K_r-step takes 68 % of the steps.",
+    at("Section 4.4"),
+    Kind.TABLE,
+    Prints({"Sent140": "68"}, {"Sent140": 100 * exact(FOUR["Sent140", "K_r-step"].value)}),
+    known=Status.HOLDS,
+    note="The task is not named: it is Sent140. The sentence before speaks of CIFAR100, for which Table 4 has 40 %.",
+)
+
+CLAIMS: tuple[Claim, ...] = (
+    K_ROUNDS,
+    CIFAR_STEP,
+    FEWER_STEPS,
+    AGGRESSIVE,
+    TENTH,
+    TENFOLD,
+    SHARE_68,
+)

@@ -1,0 +1,286 @@
+"""Algorithms 1 and 2 of both versions: what their lines do, against what the text says they do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from ..checkers import All, Computed, Refuted
+from ..claim import Book, Claim, Finding, Kind, Repair, Status
+from .by_hand import listings as lines
+from .by_hand.listings import FedAls, HEAD, PHI, Place, Vector
+from .common import fails, holds, of
+
+ROUNDS, TAU, ALPHA = 6, 3, 2
+ALGORITHM_1_V1, ALGORITHM_1_V2 = of("Algorithm 1", "v1"), of("Algorithm 1", "v2")
+
+
+def shown(model: Vector) -> str:
+    return f"({float(model[0]):.5g}, {float(model[1]):.5g})"
+
+
+def same(takes: str, left: Callable[[], Vector], right: Callable[[], Vector]) -> Computed:
+    """Two runs end with the same model, in fractions."""
+
+    def run(book: Book) -> Finding:
+        a, b = left(), right()
+        return holds(f"both end at {shown(a)}") if a == b else fails(f"{shown(a)} against {shown(b)}")
+
+    return Computed(takes, run)
+
+
+def version_1(tau: int = TAU, alpha: int = ALPHA) -> FedAls:
+    return FedAls(tau, alpha, 1, lines.current, else_if=True)
+
+
+def exchanged_first(tau: int = TAU, alpha: int = ALPHA) -> FedAls:
+    """Algorithm 1 of v2 with the exchange in front of the step: its left-hand sides are then right to the letter."""
+    return FedAls(tau, alpha, 0, lines.to_the_letter, else_if=False, before=True)
+
+
+def version_2(assign: Place = lines.current, tau: int = TAU, alpha: int = ALPHA) -> FedAls:
+    return FedAls(tau, alpha, 0, assign, else_if=False)
+
+
+FEDAVG = Claim(
+    "fedals.algorithm_2",
+    "Algorithm 2 is FedAvg as (4) and (5) define it, for uniform weights: all listings average uniformly.",
+    of("Algorithm 2; eqs. (4), (5)"),
+    Kind.ALGORITHM,
+    same(
+        "the listing against powers of affine maps",
+        lambda: lines.fedavg(ROUNDS, TAU),
+        lambda: lines.closed_fedavg(ROUNDS, TAU),
+    ),
+    Status.HOLDS,
+)
+
+
+def sends(book: Book) -> Finding:
+    """v1's else-if for many periods: the extractor's test is only reached where the head's has failed."""
+    for tau in range(1, 6):
+        for alpha in range(1, 6):
+            run = version_1(tau, alpha)
+            run.run(4)
+            if run.sent[PHI]:
+                return holds(f"tau = {tau}, alpha = {alpha}: sent after steps {run.sent[PHI]}")
+            if not run.sent[HEAD]:
+                return fails(f"tau = {tau}: not even the head is sent", as_audited=False)
+    return fails("never sent for any tau, alpha from 1 to 5: a multiple of alpha tau is one of tau")
+
+
+def _period(book: Book) -> Finding:
+    for tau in range(1, 6):
+        for alpha in range(1, 6):
+            run = version_2(tau=tau, alpha=alpha)
+            run.run(4 * alpha)
+            if run.sent[PHI] != [1 + i * alpha * tau for i in range(4)]:
+                return fails(f"tau = {tau}, alpha = {alpha}: after steps {run.sent[PHI]}")
+            if run.sent[HEAD] != [1 + i * tau for i in range(4 * alpha)]:
+                return fails(f"tau = {tau}: head after steps {run.sent[HEAD]}")
+    return holds("head after steps 1, tau + 1, 2 tau + 1, ..., extractor after 1, alpha tau + 1, ...")
+
+
+ELSE_IF = Claim(
+    "fedals.algorithm_1.else_if",
+    "Algorithm 1 of v1 averages the extractor every alpha tau steps.",
+    ALGORITHM_1_V1,
+    Kind.ALGORITHM,
+    sends,
+    Status.FAILS,
+    note="A slip, mended in v2: the extractor's test stands in the else branch of the head's, which is true whenever "
+    "it would be.",
+    repair=Repair("two separate tests, as in v2", _period),
+)
+
+PERIODS = Claim(
+    "fedals.algorithm_1.periods",
+    "In Algorithm 1 of v2 the head is averaged every tau steps and the extractor every alpha tau steps.",
+    ALGORITHM_1_V2,
+    Kind.ALGORITHM,
+    _period,
+    Status.HOLDS,
+    note="The first average comes after the first step, not after the first period.",
+)
+
+FIFTY = Claim(
+    "fedals.section_6.fifty",
+    "With tau = 5 and alpha = 10 the extractor is averaged every 50 iterations.",
+    of("Section 6.1"),
+    Kind.SETTING,
+    lambda book: _fifty(),
+    Status.HOLDS,
+)
+
+
+def _fifty() -> Finding:
+    run = version_2(tau=5, alpha=10)
+    run.run(30)
+    gaps = {b - a for a, b in zip(run.sent[PHI], run.sent[PHI][1:], strict=False)}
+    return holds(f"between averages: {gaps} steps") if gaps == {50} else fails(f"between averages: {gaps} steps")
+
+
+LETTER = Claim(
+    "fedals.algorithm_1.assignment",
+    "In Algorithm 1 clients go on from the averages that they receive.",
+    ALGORITHM_1_V2,
+    Kind.ALGORITHM,
+    same(
+        "the averages of lines 8 and 12 left out",
+        lambda: version_2(lines.to_the_letter).run(ROUNDS),
+        lambda: version_2(lines.current).run(ROUNDS),
+    ),
+    Status.FAILS,
+    note="A slip in the order of lines (or of an index): lines 8 and 12 overwrite the iterate that line 5 has just "
+    "used, so that to the letter no average is ever used: fedals.algorithm_1.letter. The released code writes to the "
+    "new iterate.",
+    repair=Repair(
+        "lines 6 to 13 before line 5: the algorithm that the text describes",
+        same(
+            "the exchange in front of the step against averages after every tau and alpha tau steps",
+            lambda: exchanged_first().run(ROUNDS),
+            lambda: lines.intended(ROUNDS, TAU, ALPHA),
+        ),
+    ),
+)
+
+NO_EXCHANGE = Claim(
+    "fedals.algorithm_1.letter",
+    "Taken to the letter Algorithm 1 is local training without any exchange, averaged once at the end.",
+    ALGORITHM_1_V2,
+    Kind.ALGORITHM,
+    same(
+        "the listing against clients on their own",
+        lambda: version_2(lines.to_the_letter).run(ROUNDS),
+        lambda: lines.alone(ROUNDS, TAU),
+    ),
+    Status.HOLDS,
+    note="Ours.",
+)
+
+ALPHA_ONE = Claim(
+    "fedals.algorithm_1.fedavg",
+    "For alpha = 1 Algorithm 1 is FedAvg, as the first row of Table 2 says.",
+    of("Algorithm 1 and Table 2", "v2"),
+    Kind.ALGORITHM,
+    same(
+        "Algorithm 1 with alpha = 1 against Algorithm 2",
+        lambda: version_2(alpha=1).run(ROUNDS),
+        lambda: lines.fedavg(ROUNDS, TAU),
+    ),
+    Status.FAILS,
+    note="The same slip as fedals.algorithm_1.assignment. Written to the new iterate, as in the released code, "
+    "averages come one step into each period, and the models that are returned have gone apart again.",
+    repair=Repair(
+        "the exchange before the step, or the counter tested after it",
+        All(
+            {
+                "before": same(
+                    "lines 6 to 13 before line 5, against Algorithm 2",
+                    lambda: exchanged_first(alpha=1).run(ROUNDS),
+                    lambda: lines.fedavg(ROUNDS, TAU),
+                ),
+                "after": same(
+                    "averages after every tau steps against Algorithm 2",
+                    lambda: lines.intended(ROUNDS, TAU, 1),
+                    lambda: lines.fedavg(ROUNDS, TAU),
+                ),
+            }
+        ),
+    ),
+)
+
+
+def _same_work(book: Book) -> Finding:
+    """Steps counted, and the iterates that the last lines name against those of the last step."""
+    steps, last = [], []
+    for run, (r, t) in ((version_1(), (ROUNDS, TAU)), (version_2(), (ROUNDS, 0))):
+        returned = run.run(ROUNDS)
+        steps.append(sum(t > 0 for k, _, t in run.iterates if k == 0))
+        ends = [run.iterates[k, run.first + ROUNDS - 1, TAU] for k in lines.CLIENTS]
+        last.append(returned == lines.mean([run.iterates[k, r, t] for k in lines.CLIENTS]) == lines.mean(ends))
+    said = f"{steps[0]} and {steps[1]} local steps for {ROUNDS} rounds of {TAU}; the iterates of the last: {last}"
+    return holds(said) if steps == [ROUNDS * TAU] * 2 and all(last) else fails(said)
+
+
+COUNTING = Claim(
+    "fedals.algorithm_1.rounds",
+    "Rounds 1 to R (v1) and 0 to R - 1 (v2) are the same number of local steps, all in the returned average.",
+    of("Algorithm 1, v1 against v2"),
+    Kind.ALGORITHM,
+    Computed("iterates counted, and those that are returned", _same_work),
+    Status.HOLDS,
+)
+
+
+def _common_start(book: Book) -> Finding:
+    """Models of both clients where a round's exchange is done, for alpha = 2 and for alpha = 1."""
+    apart = {}
+    for alpha in (1, ALPHA):
+        run = version_2(alpha=alpha)
+        run.run(ROUNDS)
+        here = [[run.iterates[k, r, 1] for k in lines.CLIENTS] for r in range(ROUNDS)]
+        apart[alpha] = [r for r, (a, b) in enumerate(here) if a != b]
+    said = f"clients differ after the exchange of rounds {apart[ALPHA]} for alpha = {ALPHA}, {apart[1]} for alpha = 1"
+    return fails(said, not apart[1]) if apart[ALPHA] else holds(said)
+
+
+APPLIES = Claim(
+    "fedals.section_5.applies",
+    "Theorem 4.3 is about FedAvg and does not cover FedALS: with alpha > 1 clients start most rounds from extractors "
+    "of their own.",
+    of("Section 5; Theorem 4.3"),
+    Kind.REMARK,
+    Refuted(Computed("models of two clients right after each exchange", _common_start)),
+    Status.HOLDS,
+    note="Ours: FedALS is motivated by (9), with other steps for each part, and has no bound of its own.",
+)
+
+
+def _engine(book: Book) -> Finding:
+    """The engine's rounds end with an average; the steps after which it averages the extractor, by reading."""
+    from empirics.algorithms.layers import LocalModels
+    from empirics.algorithms.layerwise import EarlySteps, fedals
+
+    for reading in ("intended", "printed", "printed_v1"):
+        made: Any = fedals(alpha=ALPHA, reading=reading)
+        periods: Any = next(keeper.sharing for keeper in made.remember if isinstance(keeper, LocalModels))
+        first = 1 if isinstance(made.steps, EarlySteps) else TAU
+        due = [r for r in range(ROUNDS) if periods.extractor_due(SimpleNamespace(state=SimpleNamespace(round=r)))]
+        after = [first + r * TAU for r in due]
+        if after != _expected(reading):
+            return fails(f"{reading}: engine after steps {after}, listing after {_expected(reading)}")
+    return holds(f"tau = {TAU}, alpha = {ALPHA}: the same steps in {ROUNDS} rounds, three readings")
+
+
+def _expected(reading: str) -> list[int]:
+    if reading == "intended":
+        return [s for s in range(1, ROUNDS * TAU + 1) if s % (ALPHA * TAU) == 0]
+    run = version_1() if reading == "printed_v1" else version_2()
+    run.run(ROUNDS)
+    return run.sent[PHI]
+
+
+ENGINE = Claim(
+    "fedals.algorithm_1.engine",
+    "The readings of FedALS that are trained here average the extractor when the listings do.",
+    of("Algorithm 1, both versions"),
+    Kind.ALGORITHM,
+    Computed("steps after which the extractor is averaged, engine against listing", _engine),
+    Status.HOLDS,
+    note="Ours: it ties measurements to the listings.",
+)
+
+CLAIMS: tuple[Claim, ...] = (
+    FEDAVG,
+    ELSE_IF,
+    PERIODS,
+    FIFTY,
+    LETTER,
+    NO_EXCHANGE,
+    ALPHA_ONE,
+    COUNTING,
+    APPLIES,
+    ENGINE,
+)

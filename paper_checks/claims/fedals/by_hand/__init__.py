@@ -1,0 +1,1 @@
+"""Arithmetic made by hand, a second opinion on what the claims of this paper compute."""

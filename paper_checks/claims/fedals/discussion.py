@@ -1,0 +1,211 @@
+"""What the discussion of Theorem 4.1 reads off it: 1/K^2 for iid clients, and non-iidness as what hurts."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from bounds.assumptions import SMOOTH, STRONGLY_CONVEX
+from bounds.operators import ClientMean as E_k
+from bounds.vocabulary import (
+    client_gradient_variance as sigma_sq,
+    client_weight as w,
+    clients as K,
+    local_gap as Delta,
+    samples as n,
+    smoothness as L,
+    strong_convexity as mu,
+)
+
+from ..checkers import All, At, ImpliedBy, MonotoneIn, Open, OrderIs, Refuted, Same, TendsTo
+from ..checkers.formulas import resolve
+from ..claim import Book, Claim, Finding, Kind, Repair, Status
+from .common import alike, fails, found_too, holds, NONNEGATIVE, of, Requires, shared
+from .one_round import CLOSED, D, d, DISCUSSION, DRIFT, GAP, IID, LOCAL, LOCAL_GAP, NON_IIDNESS, r
+
+
+def slope_of_gap(book: Book) -> sp.Expr:
+    """How the exact gap of equal clients changes with their distance."""
+    return resolve(alike(GAP), book).diff(r)
+
+
+HURTS = Claim(
+    "fedals.discussion.non_iid_hurts",
+    "For squared distances the gap itself, unlike the bound on it, does not grow with the distance of the clients.",
+    DISCUSSION,
+    Kind.REMARK,
+    All({"flat": Same(slope_of_gap, 0), "not growing": Refuted(MonotoneIn(alike(GAP), r, up=True))}),
+    Status.HOLDS,
+    note="Ours: the discussion names non-iidness as what deteriorates generalization, which is true of the bound. What "
+    "it raises here is the risk itself.",
+)
+
+SOLE_TERM = Claim(
+    "fedals.discussion.iid_non_iidness",
+    "In the iid setting the first term is the only one: the non-iidness of identically distributed clients vanishes.",
+    DISCUSSION,
+    Kind.REMARK,
+    Same(At(alike(NON_IIDNESS), {r: 0}), 0, difference=(1 - 1 / K) * D / 2, where=(sp.Gt(D, 0), sp.Gt(K, 1))),
+    Status.FAILS,
+    note="It is a difference of training risks on finite samples. For squared distances and iid clients it is half the "
+    "local gap times 1 - 1/K, so the second term of (6) is no smaller than the first from two clients on: "
+    "fedals.discussion.iid_second_term.",
+)
+
+SECOND_TERM = Claim(
+    "fedals.discussion.iid_second_term",
+    "For squared distances and iid clients the second term of (6) is at least twice the first, from two clients on.",
+    DISCUSSION,
+    Kind.REMARK,
+    ImpliedBy(
+        lambda book: 2 * resolve(At(alike(LOCAL), {mu: L}), book),
+        At(alike(DRIFT), {mu: L, d: At(alike(NON_IIDNESS), {r: 0})}),
+        where=(sp.Gt(D, 0), sp.Ge(K, 2)),
+    ),
+    Status.HOLDS,
+    note="Ours. Their ratio is sqrt(2 K (K - 1)): 2 for two clients, and ever larger.",
+)
+
+IID_BOUND = Claim(
+    "fedals.discussion.one_over_k_squared",
+    "With uniform weights and iid clients the averaged model's gap is at most L/mu of a local gap over K^2.",
+    DISCUSSION,
+    Kind.REMARK,
+    found_too(Same(alike(GAP), At(alike(IID), {mu: L}), ratio=K, where=(sp.Gt(K, 1),)), IID),
+    Status.FAILS,
+    note="A bound of this size would be false: for l = L/2 |theta - z|^2, where L = mu, the gap of iid clients is "
+    "exactly a local gap over K, which is K times the claimed bound.",
+    repair=Repair(
+        "(6) itself, whose second term keeps the order 1/K: never below the exact gap, and above it by a factor that "
+        "tends to sqrt(2)",
+        All(
+            {
+                "above the gap": ImpliedBy(alike(GAP), At(alike(CLOSED), {r: 0}), where=(sp.Ge(D, 0), sp.Ge(K, 1))),
+                "factor": TendsTo(
+                    lambda book: resolve(At(alike(CLOSED), {r: 0}), book) / resolve(alike(GAP), book),
+                    K,
+                    sp.oo,
+                    sp.sqrt(2),
+                    where=(sp.Gt(D, 0),),
+                ),
+            }
+        ),
+        "fedals.gaussian_mean_bound",
+    ),
+    about=("fedals.one_round",),
+)
+
+IID_WEIGHTS = Claim(
+    "fedals.discussion.weight_squared",
+    "For iid clients of any weights the gap is at most L/mu of a mean of squared weights times local gaps.",
+    of("Section 4.1, Discussion, and summary of the contributions", "v1"),
+    Kind.REMARK,
+    Same(GAP, At(IID, {mu: L}), difference=E_k(w * (1 - w) * Delta)),
+    Status.FAILS,
+    note="The exact gap, where L = mu, has the weight itself: it is larger by the difference. v1 sums this up as a "
+    "factor of the squared weight, v2 as 1/K^2; the error is that of fedals.discussion.one_over_k_squared.",
+)
+
+IID_PRINTED = Claim(
+    "fedals.discussion.first_term",
+    "The iid reading is the first term of the one-round bound and nothing else.",
+    DISCUSSION,
+    Kind.REMARK,
+    All({"formula": Same(IID, LOCAL), "conditions": Requires(IID, NONNEGATIVE[:1], (SMOOTH, STRONGLY_CONVEX))}),
+    Status.HOLDS,
+)
+
+POOLED_GAP = 2 * sp.Rational(1, 2) * sigma_sq / (L * n * K)
+"""One model fitted to the K n samples of all: twice the excess of a mean of K n samples over the population's."""
+
+ADDITIONAL = Claim(
+    "fedals.discussion.additional_factor",
+    "Averaging local models improves on the 1/K that the larger pooled data set brings by a further 1/K.",
+    of("Section 4.1, Discussion", "v2"),
+    Kind.REMARK,
+    Same(alike(At(GAP, {Delta: LOCAL_GAP})), shared(POOLED_GAP) / K, ratio=K, where=(sp.Gt(K, 1),)),
+    Status.FAILS,
+    note="For squared distances the average of the local models is the model fitted to all data: their gaps are the "
+    "same number. Only v2 makes this remark, which follows from fedals.discussion.one_over_k_squared.",
+)
+
+TIGHTER = Claim(
+    "fedals.discussion.enhancement",
+    "The factor 1/K^2 is an enhancement over earlier bounds for iid clients, which fall like 1/K.",
+    of("Sections 2 and 4.1"),
+    Kind.REMARK,
+    OrderIs(alike(GAP), K, K**-2, where=(sp.Gt(D, 0),), at_most=True),
+    Status.FAILS,
+    note="The exact gap falls like 1/K on this instance, so no bound that holds for all of them can fall faster. "
+    "Another consequence of fedals.discussion.one_over_k_squared.",
+    repair=Repair("the gap and (6) fall like 1/K", OrderIs(alike(GAP), K, 1 / K, where=(sp.Gt(D, 0),))),
+)
+
+NEED_NOT_FALL = Claim(
+    "fedals.discussion.need_not_fall",
+    "For non-iid clients the bound need not decrease with averaging.",
+    DISCUSSION,
+    Kind.REMARK,
+    lambda book: _two_far_clients(book),
+    Status.HOLDS,
+)
+
+
+def _two_far_clients(book: Book) -> Finding:
+    bound = resolve(alike(CLOSED), book)
+    here = {L: sp.Integer(1), D: sp.Rational(3, 10), r: sp.Integer(50)}
+    alone = bound.subs({**here, K: 1, r: 0})
+    two = bound.subs({**here, K: 2})
+    said = f"squared distances, local gap 3/10: {float(alone):.4g} alone, {float(two):.4g} for two clients at 50"
+    return holds(said) if two > alone else fails(said)
+
+
+CONTRAST = Claim(
+    "fedals.discussion.contrast",
+    "In the number of clients the bound falls in another order for iid clients than for non-iid ones, which shows why "
+    "FedAvg works for the former and need not for the latter.",
+    DISCUSSION,
+    Kind.REMARK,
+    lambda book: _orders(book),
+    Status.FAILS,
+    note="At any fixed distance of the clients the bound falls like 1/K, and so it does at distance zero. Only the "
+    "constant in front differs. (Adding a client that is far off may raise it: fedals.discussion.need_not_fall.)",
+)
+
+
+def _orders(book: Book) -> Finding:
+    apart, iid = alike(CLOSED), At(alike(CLOSED), {r: 0})
+    orders = {
+        "non-iid": OrderIs(apart, K, 1 / K, where=(sp.Gt(D, 0), sp.Gt(r, 0)))(book),
+        "iid": OrderIs(iid, K, 1 / K, where=(sp.Gt(D, 0),))(book),
+    }
+    if all(f.status is Status.HOLDS for f in orders.values()):
+        return fails(f"both are of the order 1/K: {orders['iid'].evidence}")
+    return holds("; ".join(f"{name}: {f.evidence}" for name, f in orders.items()))
+
+
+PRIOR = Claim(
+    "fedals.related.tighter",
+    "The one-round bound is tighter than those of Barnes et al., Yagli et al. and Sun et al.",
+    of("Section 1, Contribution I; Section 2"),
+    Kind.REMARK,
+    Open(
+        "the paper restates none of the bounds it compares with, and they need other assumptions (mutual information, "
+        "Bregman divergences, Lipschitz losses): there are no two formulas to compare. The 1/K^2 that the comparison "
+        "rests on is refuted by fedals.discussion.one_over_k_squared"
+    ),
+    Status.OPEN,
+)
+
+CLAIMS: tuple[Claim, ...] = (
+    HURTS,
+    SOLE_TERM,
+    SECOND_TERM,
+    IID_BOUND,
+    IID_WEIGHTS,
+    IID_PRINTED,
+    ADDITIONAL,
+    TIGHTER,
+    NEED_NOT_FALL,
+    CONTRAST,
+    PRIOR,
+)

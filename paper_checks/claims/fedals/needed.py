@@ -1,0 +1,119 @@
+"""Conditions of Theorem 4.1 that cannot be dropped: instances that break its bound; where it says something."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction as F
+from itertools import product
+
+import sympy as sp
+
+from bounds.vocabulary import client_distance_sq as distance_sq, clients as K, local_gap as Delta, smoothness as L
+
+from ..checkers import All, At, Computed, Informative, MonotoneIn, Same
+from ..claim import Book, Claim, Finding, Kind, Status
+from .common import alike, fails, holds, of, shared
+
+COIN = (F(-1), F(1))
+"""Every sample is one of these with equal odds; a client has one sample, the loss is half the squared distance."""
+CLIENTS = 2
+Solver = Callable[[F], F]
+Data = list[tuple[F, ...]]
+
+
+def risk(theta: F, points: tuple[F, ...]) -> F:
+    return sum(((theta - z) ** 2 / 2 for z in points), F(0)) / len(points)
+
+
+def measured(data: Data, solve: Solver) -> tuple[F, F, F]:
+    """Expected gap, local gap and non-iidness (of the first client) over equally likely data sets of two clients."""
+    gap = local = drift = F(0)
+    for z in data:
+        models = [solve(x) for x in z]
+        theta = sum(models, F(0)) / CLIENTS
+        gap += risk(theta, COIN) - sum((risk(theta, (x,)) for x in z), F(0)) / CLIENTS
+        local += risk(models[0], COIN) - risk(models[0], (z[0],))
+        drift += risk(theta, (z[0],)) - risk(models[0], (z[0],))
+    return gap / len(data), local / len(data), drift / len(data)
+
+
+def breaks(data: Data, solve: Solver) -> Computed:
+    """HOLDS where the instance has a larger gap than the bound: the condition it lacks is needed."""
+
+    def run(book: Book) -> Finding:
+        gap, local, drift = measured(data, solve)
+        stated = book["fedals.one_round"](
+            client_weight=[1 / CLIENTS] * CLIENTS,
+            local_gap=float(local),
+            non_iidness=float(drift),
+            smoothness=1.0,
+            strong_convexity=1.0,
+        )
+        said = f"gap {gap}, local gap {local}, non-iidness {drift}, bound {float(stated):.4g}"
+        return holds(said) if float(gap) > float(stated) else fails(said)
+
+    return Computed("gap and bound over all data sets of two clients with one fair coin each", run)
+
+
+INDEPENDENT: Data = list(product(COIN, repeat=CLIENTS))
+COPIES: Data = [(z, z) for z in COIN]
+
+EXACT = Claim(
+    "fedals.theorem_4_1.exact_needed",
+    "Theorem 4.1 needs exact local minimisers: one local step that is twice too long breaks its bound.",
+    of("Theorem 4.1, eq. (6)"),
+    Kind.ASSUMPTION,
+    breaks(INDEPENDENT, lambda z: 2 * z),
+    Status.HOLDS,
+    note="Ours. From zero, a step of 2/L ends as far beyond the minimum as it began: the training risk of the averaged "
+    "model is then that of the local ones, and the non-iidness zero.",
+)
+
+APART = Claim(
+    "fedals.theorem_4_1.independence_needed",
+    "Theorem 4.1 needs clients whose samples are independent of one another's: copies of one data set break its bound.",
+    of("Theorem 4.1, eq. (6)"),
+    Kind.ASSUMPTION,
+    breaks(COPIES, lambda z: z),
+    Status.HOLDS,
+    note="Ours: the paper draws all S_k independently without naming it a condition.",
+)
+
+MET = Claim(
+    "fedals.theorem_4_1.met",
+    "With independent samples and exact minimisers the same instance does not break the bound.",
+    of("Theorem 4.1, eq. (6)"),
+    Kind.ASSUMPTION,
+    Computed("the same instance, nothing left out", lambda book: _met(book)),
+    Status.HOLDS,
+)
+
+
+def _met(book: Book) -> Finding:
+    found = breaks(INDEPENDENT, lambda z: z)(book)
+    return fails(found.evidence) if found.status is Status.HOLDS else holds(found.evidence)
+
+
+D, r = shared(Delta), shared(distance_sq)
+CLOSED = alike("fedals.gaussian_mean_bound")
+FAR = D * ((K - 1 / K) ** 2 / 2 - (1 - 1 / K)) / L
+"""Squared distance of equal clients up to which (6) is below a local gap, for squared distances: solved for."""
+
+SAYS = Claim(
+    "fedals.eq_6.informative",
+    "The one-round bound can be below the clients' mean local gap, so that it shows averaging to help.",
+    of("Theorem 4.1, eq. (6)"),
+    Kind.REMARK,
+    All(
+        {
+            "somewhere": Informative(CLOSED, D, where=(sp.Gt(D, 0), sp.Ge(K, 2))),
+            "up to this distance": Same(At(CLOSED, {r: FAR}), D, where=(sp.Gt(D, 0), sp.Gt(K, 1))),
+            "not beyond": MonotoneIn(CLOSED, r, up=True, where=(sp.Gt(D, 0), sp.Gt(r, 0))),
+        }
+    ),
+    Status.HOLDS,
+    note="Ours, for squared distances: as long as L times the squared distance is at most "
+    "((K - 1/K)^2 / 2 - (1 - 1/K)) local gaps; beyond that each client's own model has the smaller guarantee.",
+)
+
+CLAIMS: tuple[Claim, ...] = (EXACT, APART, MET, SAYS)

@@ -1,0 +1,284 @@
+"""Partial participation: Remark 4.2, Lemmas D.1 and D.2, (59) to (74), against all draws of a few clients."""
+
+from __future__ import annotations
+
+from fractions import Fraction as F
+
+from bounds.operators import ClientMean as E_k
+from bounds.vocabulary import (
+    client_value as x,
+    client_weight as w,
+    cohort as K_hat,
+)
+
+from ..checkers import All, Computed, Refuted, resolve, Same
+from ..claim import Book, Claim, Finding, Kind, Repair, Status
+from .by_hand import sampling
+from .common import fails, found_too, holds, of
+
+D1, D2 = of("Lemma D.1, eq. (63) (v1: C.1)"), of("Lemma D.2, eq. (67) (v1: C.2)")
+ONE, CASE_1, CASE_2, COUNTED = (
+    "fedals.one_round",
+    "fedals.participation_case1",
+    "fedals.participation_case2",
+    "fedals.participation_case1_counted",
+)
+SIZES = (1, 2, 3)
+
+
+def lemma(case: str, power: int, name: str, sizes: tuple[int, ...] = SIZES) -> Computed:
+    """A lemma's identity against all draws."""
+
+    def run(book: Book) -> Finding:
+        for size in sizes:
+            found, stated = sampling.moment(case, size, power), sampling.stated(book[name], size)
+            if found != stated:
+                draws = sampling.moment_of_draws(size, power) == stated
+                said = f"cohort {size}: {found} over all draws, {stated} stated"
+                return fails(f"{said}; true if the draws of one client are kept apart" if draws else said, draws)
+        return holds(f"equal in fractions over all draws of {', '.join(map(str, sizes))} of three clients")
+
+    return Computed(f"case {case}, share to the power {power}", run)
+
+
+FIRST = Claim(
+    "fedals.lemma_d1.mean",
+    "Case I: the mean over participants has the expectation of the mean over clients.",
+    D1,
+    Kind.THEOREM,
+    lemma("I", 1, "fedals.lemma_d1_mean"),
+    Status.HOLDS,
+)
+
+
+def _power(place: str, name: str, power: int, words: str) -> Claim:
+    return Claim(
+        f"fedals.{place}",
+        words,
+        of(f"Lemma D.1, eq. (63), proof ({63 + power})"),
+        Kind.THEOREM,
+        lemma("I", power, f"fedals.{name}_printed"),
+        Status.FAILS,
+        note="Counted by draws, as the proof does, it is true. But (59) makes the weights a distribution over clients, "
+        "and (72) speaks of a client's weight in the averaged model: 2/cohort for one that is drawn twice.",
+        repair=Repair("the moments of a binomial", lemma("I", power, f"fedals.{name}"), f"fedals.{name}"),
+    )
+
+
+SECOND = _power(
+    "lemma_d1.weight",
+    "lemma_d1_weight",
+    2,
+    "Case I: the participants' mean of weight times value is in expectation the mean over cohort.",
+)
+THIRD = _power(
+    "lemma_d1.weight_sq",
+    "lemma_d1_weight_sq",
+    3,
+    "Case I: the participants' mean of squared weight times value is in expectation the mean over squared cohort.",
+)
+
+DRAWS = Claim(
+    "fedals.lemma_d1.repaired",
+    "Counted by clients, the moments of Case I add to the printed ones what repeated draws contribute.",
+    of("Lemma D.1, repaired"),
+    Kind.THEOREM,
+    All(
+        {
+            "second": Same(
+                "fedals.lemma_d1_weight",
+                lambda book: resolve("fedals.lemma_d1_weight_printed", book) + (K_hat - 1) / K_hat * E_k(w * x),
+            ),
+            "third": Same(
+                "fedals.lemma_d1_weight_sq",
+                lambda book: (
+                    resolve("fedals.lemma_d1_weight_sq_printed", book)
+                    + 3 * (K_hat - 1) / K_hat**2 * E_k(w * x)
+                    + (K_hat - 1) * (K_hat - 2) / K_hat**2 * E_k(w**2 * x)
+                ),
+            ),
+        }
+    ),
+    Status.HOLDS,
+    note="Ours.",
+)
+
+LEMMA_D2 = Claim(
+    "fedals.lemma_d2",
+    "Case II: the three expectations are those of a mean in which every client has its weight times K over cohort.",
+    D2,
+    Kind.THEOREM,
+    All(
+        {
+            f"power {power}": lemma("II", power, f"fedals.{name}")
+            for power, name in ((1, "lemma_d2_mean"), (2, "lemma_d2_weight"), (3, "lemma_d2_weight_sq"))
+        }
+    ),
+    Status.HOLDS,
+    damaged="(69) is cut off in v2 and read from v1; the upper limits k of the last sums in (68) to (70) are read as K",
+)
+
+LIMITS = Claim(
+    "fedals.lemma_d2.limits",
+    "In the last sums of (68) to (70) the index runs up to k.",
+    of("proof of Lemma D.2, eqs. (68) to (70)"),
+    Kind.EQUATION,
+    lambda book: _partial_sums(),
+    Status.FAILS,
+    note="A slip of an index: K is meant; any shorter sum leaves clients out.",
+)
+
+
+def _partial_sums() -> Finding:
+    terms = [w_ * x_ for w_, x_ in zip(sampling.WEIGHTS, sampling.VALUES, strict=True)]
+    short = [sum(terms[:k], F(0)) for k in range(1, sampling.CLIENTS)]
+    said = f"sums up to k = 1, 2: {', '.join(map(str, short))}; the mean is {sum(terms, F(0))}"
+    return holds(said) if sum(terms, F(0)) in short else fails(said)
+
+
+def _totals(case: str) -> Computed:
+    def run(book: Book) -> Finding:
+        totals = {sum(shares, F(0)) for _, shares in sampling.CASES[case](2)}
+        said = f"two of three clients: shares sum to {', '.join(map(str, sorted(totals)))}"
+        return holds(said) if totals == {F(1)} else fails(said)
+
+    return Computed("the shares of every draw added up", run)
+
+
+DISTRIBUTION = Claim(
+    "fedals.eq_59",
+    "The participants' weights are a distribution over the participants.",
+    of("Appendix D, eqs. (59), (60)"),
+    Kind.DEFINITION,
+    All({"Case I": _totals("I"), "Case II": _totals("II")}),
+    Status.FAILS,
+    note="In Case II they sum to one only on average, unless all clients have the same weight: the averaged model is "
+    "then stretched or shrunk, and moving all data by the same vector does not move it by that vector.",
+    repair=Repair(
+        "they sum to one in expectation",
+        Computed(
+            "mean of the sums",
+            lambda book: (
+                holds("mean 1")
+                if sum((p * sum(q, F(0)) for p, q in sampling.case_2(2)), F(0)) == 1
+                else fails("mean is not 1")
+            ),
+        ),
+    ),
+)
+
+SUPPORT = Claim(
+    "fedals.eq_59.support",
+    "As many different clients take part as are drawn.",
+    of("Appendix D, before eq. (59)"),
+    Kind.DEFINITION,
+    lambda book: _repeats(),
+    Status.FAILS,
+    note="A slip: not in Case I, where a client may be drawn twice. (The text also excludes that all take part and "
+    "allows a cohort of K.)",
+)
+
+
+def _repeats() -> Finding:
+    fewer = sum((p for p, q in sampling.case_1(2) if sum(s > 0 for s in q) < 2), F(0))
+    said = f"Case I, two draws of three clients: only one takes part with probability {fewer}"
+    return fails(said) if fewer > 0 else holds(said)
+
+
+NO_GAP = Claim(
+    "fedals.eq_71",
+    "The expected participation gap of the averaged model is zero in both cases.",
+    of("Appendix D, eq. (71)"),
+    Kind.EQUATION,
+    found_too(lambda book: _gap_is_zero(book), "fedals.participation_gap"),
+    Status.FAILS,
+    note="The lemmas speak of fixed numbers; the averaged model depends on who took part and lies nearer to them.",
+    repair=Repair(
+        "squared distances, Case I: L over cohort times the clients' weighted squared distance",
+        lambda book: _gap_is_spread(book),
+        "fedals.participation_gap_quadratic",
+    ),
+)
+
+
+def _gap_is_zero(book: Book) -> Finding:
+    stated = F(str(book["fedals.participation_gap"].expr))
+    found = {case: sampling.participation_gap(case, 2) for case in sampling.CASES}
+    said = "; ".join(f"Case {case}: {gap}" for case, gap in found.items())
+    said = f"noise-free clients at -1, 2, 3/2, two take part, half squared distances: {said}"
+    if all(gap == stated for gap in found.values()):
+        return holds(said)
+    return fails(said, stated == 0 and all(gap != 0 for gap in found.values()))
+
+
+LOSS_FACTOR = F(27, 10)
+"""L, for the loss L/2 times the squared distance."""
+
+
+def _gap_is_spread(book: Book) -> Finding:
+    bound = book["fedals.participation_gap_quadratic"]
+    mean = sum((p * c for p, c in zip(sampling.WEIGHTS, sampling.CENTRES, strict=True)), F(0))
+    for size in SIZES:
+        found = LOSS_FACTOR * sampling.participation_gap("I", size)
+        stated = bound(
+            client_weight=[float(p) for p in sampling.WEIGHTS],
+            client_distance_sq=[float((c - mean) ** 2) for c in sampling.CENTRES],
+            smoothness=float(LOSS_FACTOR),
+            cohort=size,
+        )
+        if abs(float(found) - float(stated)) > 1e-12:
+            return fails(f"cohort {size}: {float(found):.8g} over all draws, {float(stated):.8g} stated")
+    return holds("equal over all draws of 1, 2 and 3 of three clients")
+
+
+FIXED_MODEL = Claim(
+    "fedals.eq_71.fixed",
+    "For a model that does not depend on who takes part the expected participation gap is zero.",
+    of("Appendix D, eq. (71)"),
+    Kind.REMARK,
+    lambda book: _fixed_model(),
+    Status.HOLDS,
+    note="Ours: what the lemmas do prove.",
+)
+
+
+def _fixed_model() -> Finding:
+    risks = [(F(4, 7) - c) ** 2 / 2 for c in sampling.CENTRES]
+    everyone = sum((p * r for p, r in zip(sampling.WEIGHTS, risks, strict=True)), F(0))
+    for case, draws in sampling.CASES.items():
+        mean = sum((p * sum(s * r for s, r in zip(q, risks, strict=True)) for p, q in draws(2)), F(0))
+        if mean != everyone:
+            return fails(f"Case {case}: {mean} against {everyone}")
+    return holds(f"the model 4/7: {everyone} in both cases and for everyone")
+
+
+DEPENDS = Claim(
+    "fedals.eq_72.fixed",
+    "What (72) averages over the participants depends on who takes part: the lemmas, on fixed numbers, do not apply.",
+    of("Appendix D, eqs. (72) to (74)"),
+    Kind.PROOF,
+    Refuted(lambda book: _depends()),
+    Status.HOLDS,
+    note="Ours: the non-iidness of a client is that of the averaged model, which the other participants make.",
+)
+
+
+def _depends() -> Finding:
+    found = sampling.drifts("I", 2, 0)
+    said = f"Case I, two draws: the first client's non-iidness is {', '.join(map(str, sorted(found)))} by who joins it"
+    return holds(said) if len(found) == 1 else fails(said)
+
+
+CLAIMS: tuple[Claim, ...] = (
+    FIRST,
+    SECOND,
+    THIRD,
+    DRAWS,
+    LEMMA_D2,
+    LIMITS,
+    DISTRIBUTION,
+    SUPPORT,
+    NO_GAP,
+    FIXED_MODEL,
+    DEPENDS,
+)

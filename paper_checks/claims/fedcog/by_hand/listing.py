@@ -1,0 +1,217 @@
+"""Algorithm 1 in plain loops beside the training engine, on a network of 27 numbers and clients of a few samples.
+
+Batches hold all of a client's samples, so that a local step is deterministic and the loops need no stream of batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...claim import Book, Finding, Grade, Status
+
+FEATURES, HIDDEN, CLASSES = 3, 3, 3
+LABELS = ((0, 0, 1, 0, 0), (2, 1, 1, 1, 2), (2, 2, 2, 0, 1))
+SEED, SAMPLES, ROUNDS, STEPS, STEP_SIZE = 3, 6, 2, 3, 0.4
+
+
+@dataclass(frozen=True)
+class Small:
+    """Dense, tanh, dense."""
+
+    def __call__(self) -> Any:
+        from torch import nn
+
+        from empirics.models.networks.parts import Split
+
+        return Split(nn.Sequential(nn.Linear(FEATURES, HIDDEN), nn.Tanh()), nn.Linear(HIDDEN, CLASSES))
+
+
+def toy() -> tuple[Any, Any]:
+    """The network model and its federation, in double precision."""
+    import torch
+
+    from empirics.federation.federation import Federation
+    from empirics.models.network import Network
+
+    labels = np.concatenate(LABELS)
+    inputs = np.random.default_rng(8).normal(size=(len(labels), FEATURES)) + np.eye(CLASSES)[labels]
+    parts = np.split(np.arange(len(labels)), np.cumsum([len(part) for part in LABELS])[:-1])
+    return Network("small", Small(), dtype=torch.float64), Federation.of(
+        torch.tensor(inputs), torch.tensor(labels), parts
+    )
+
+
+def setting(steps: int = STEPS) -> Any:
+    from empirics.training.setting import Setting
+
+    clients, size = len(LABELS), len(LABELS[0])
+    return Setting(ROUNDS, clients, size, STEP_SIZE, steps, client_weight="samples")
+
+
+def trained(algorithm: str, steps: int = STEPS) -> Any:
+    """The server's models after every round, by the engine."""
+    import torch
+
+    from empirics.algorithms import algorithm as built
+    from empirics.training.rounds import rounds
+
+    net, data = toy()
+    return torch.stack([state.model for state in rounds(net, data, built(algorithm), setting(steps), SEED)])
+
+
+def _apart(one: Any, other: Any) -> float:
+    return float((one - other).abs().max())
+
+
+def _compared(what: str, apart: float, limit: float) -> Finding:
+    same = apart <= limit
+    said = f"{what}: the models differ by at most {limit if same else apart:.1e}"  # the last bits are the processor's
+    return Finding(Status.HOLDS if same else Status.FAILS, Grade.EXACT, said)
+
+
+# ---- the listing ----
+
+
+def _outputs(w: Any, x: Any) -> Any:
+    """Logits from the flat model, unpacked by hand."""
+    import torch
+
+    first, w = w[: HIDDEN * FEATURES].view(HIDDEN, FEATURES), w[HIDDEN * FEATURES :]
+    shift, w = w[:HIDDEN], w[HIDDEN:]
+    second, last = w[: CLASSES * HIDDEN].view(CLASSES, HIDDEN), w[CLASSES * HIDDEN :]
+    return torch.tanh(x @ first.T + shift) @ second.T + last
+
+
+def _loss(w: Any, theirs: Any, batch: tuple[Any, Any], made: Any, weight: float) -> Any:
+    """What line 8 differentiates."""
+    import torch
+
+    x, y = batch
+    task = -torch.log_softmax(_outputs(w, x), -1)[torch.arange(len(y)), y].mean()
+    teacher = torch.log_softmax(_outputs(theirs, made), -1)
+    return task + weight * (teacher.exp() * (teacher - torch.log_softmax(_outputs(w, made), -1))).sum(-1).mean()
+
+
+def listing(weight: float, made: Callable[[int, int], Any]) -> Any:
+    """Lines 2 to 11: the server's models; ``made(round, client)`` are the generated inputs of line 5."""
+    import torch
+
+    net, data = toy()
+    clients = list(np.split(np.arange(sum(map(len, LABELS))), np.cumsum([len(part) for part in LABELS])[:-1]))
+    shares = [len(part) / sum(map(len, LABELS)) for part in LABELS]
+    theta = net.start(SEED)
+    models = [theta]
+    for t in range(ROUNDS):
+        ends = []
+        for k, members in enumerate(clients):
+            batch = data.inputs[members], data.targets[members]
+            w = theta.clone()
+            for _ in range(STEPS):
+                point = w.clone().requires_grad_()
+                (gradient,) = torch.autograd.grad(_loss(point, theta, batch, made(t, k), weight), point)
+                w = w - STEP_SIZE * gradient
+            ends.append(w)
+        theta = sum(p * w for p, w in zip(shares, ends, strict=True))
+        models.append(theta)
+    return torch.stack(models)
+
+
+def noise(round_: int, client: int) -> Any:
+    """The inputs that generation starts from."""
+    import torch
+
+    from empirics.streams import stream
+
+    drawn = stream(SEED, "generated inputs", round=round_, client=client)
+    return torch.from_numpy(drawn.standard_normal((SAMPLES, FEATURES), dtype="float32")).double()
+
+
+# ---- findings ----
+
+
+def lines_6_to_10(book: Book) -> Finding:
+    """Without generation steps the generated inputs are the noise, which the loops can draw too."""
+    engine = trained(f"fedcog(steps=0, samples={SAMPLES}, distillation=0.7, after=0)")
+    return _compared("engine against the listing", _apart(engine, listing(0.7, noise)), 1e-12)
+
+
+def off_switch(book: Book) -> Finding:
+    engine = trained(f"fedcog(steps=2, samples={SAMPLES}, distillation=0, after=0)")
+    return _compared("weight 0 against FedAvg", _apart(engine, trained("fedavg()")), 0.0)
+
+
+def one_step(book: Book) -> Finding:
+    """The first local step starts at the teacher, where the distillation loss has no slope."""
+    engine = trained(f"fedcog(steps=2, samples={SAMPLES}, distillation=0.7, after=0)", steps=1)
+    return _compared("one local step against FedAvg", _apart(engine, trained("fedavg()", steps=1)), 1e-12)
+
+
+def plugged_in(book: Book) -> Finding:
+    """As a plug-in with weight 0 every method of Table 3 is itself; with another its messages stay the same."""
+    from empirics.algorithms import algorithm
+
+    apart, acting = {}, {}
+    for method in ("fedavg()", "fedavgm(momentum=0.1)", "fedprox(mu=0.01)", "scaffold()"):
+        plugged = f"with_consensus_data({method}, steps=1, samples={SAMPLES}, distillation={{}})"
+        alone = trained(method)
+        apart[method], acting[method] = (_apart(trained(plugged.format(weight)), alone) for weight in (0, 0.7))
+        ours, theirs = algorithm(plugged.format(0.7)), algorithm(method)
+        if (ours.uploads, ours.downloads, ours.combine) != (theirs.uploads, theirs.downloads, theirs.combine):
+            return Finding(Status.FAILS, Grade.EXACT, f"{method}: other messages or another server step")
+    if not all(1e-6 < distance < 10 for distance in acting.values()):
+        return Finding(Status.FAILS, Grade.EXACT, f"with weight 0.7 the models differ by {acting}")
+    return _compared(f"{', '.join(apart)} with and without a weight of 0", max(apart.values()), 0.0)
+
+
+def messages(book: Book) -> Finding:
+    """What clients and server send, and what the server makes of it, beside FedAvg's and SCAFFOLD's."""
+    from empirics.algorithms import algorithm
+
+    ours, plain, doubled = (algorithm(text) for text in ("fedcog()", "fedavg()", "scaffold()"))
+    alike = (ours.uploads, ours.downloads, ours.combine) == (plain.uploads, plain.downloads, plain.combine)
+    doubles = doubled.uploads == 2 * plain.uploads and doubled.downloads == 2 * plain.downloads
+    said = f"models sent up and down: {ours.uploads:g} and {ours.downloads:g}; the server averages: {ours.combine}"
+    return Finding(Status.HOLDS if alike and doubles else Status.FAILS, Grade.EXACT, said)
+
+
+def generated(targets: str, disagreement: float, shared: bool) -> Finding:
+    """Whether all clients make the same inputs from the first model."""
+    from empirics.algorithms import algorithm
+    from empirics.training.rounds import plan
+
+    net, data = toy()
+    options = f"samples={SAMPLES}, steps=4, after=0"
+    built = algorithm(f"fedcog(targets={targets!r}, disagreement={disagreement}, shared={shared}, {options})")
+    everyone = np.arange(len(LABELS)), np.ones(len(LABELS))
+    work = plan(net, data, built, setting(), SEED, built.begin(net.start(SEED), len(LABELS)), everyone)
+    make = built.objective.generate  # type: ignore[attr-defined]
+    made = [make(net, work.part(slice(k, k + 1)), (FEATURES,))[0] for k in range(len(LABELS))]
+    apart = max(_apart(made[0], other) for other in made)
+    said = f"{targets} labels, {'one seed' if shared else 'seeds of their own'}: inputs differ by at most {apart:.3g}"
+    witness = {"clients' labels": str(LABELS), "seed": str(SEED), "algorithm": built.name}
+    return Finding(Status.HOLDS if apart < 1e-9 else Status.FAILS, Grade.EXACT, said, witness)
+
+
+def first_round(book: Book) -> Finding:
+    """The listing's reads of local models, against those that were written before."""
+    written: set[tuple[int, int]] = set()
+    unwritten = []
+    for t in range(ROUNDS):
+        for k in range(len(LABELS)):
+            if (t - 1, k) not in written:
+                unwritten.append(f"line 5 reads the local model of client {k} after round {t - 1}")
+        written |= {(t, k) for k in range(len(LABELS))}
+    said = "; ".join(unwritten) or "every model that is read was written"
+    return Finding(Status.FAILS if unwritten else Status.HOLDS, Grade.PROVED, said, {"round": "0", "line": "5"})
+
+
+def indices(first: int, last: int) -> Finding:
+    """Line 10's sum over clients ``first`` to ``last`` against line 4's loop over 0 to K - 1."""
+    trained_, summed = set(range(len(LABELS))), set(range(first, last + 1))
+    sets = {"trained": str(sorted(trained_)), "averaged": str(sorted(summed))}
+    said = ", ".join(f"{name}: {clients}" for name, clients in sets.items())
+    return Finding(Status.HOLDS if trained_ == summed else Status.FAILS, Grade.PROVED, said, sets)

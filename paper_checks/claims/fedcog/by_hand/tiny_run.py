@@ -1,0 +1,162 @@
+"""One round of three clients whose noise is tossed with coins: expectations by going through all tosses.
+
+Client k minimises a quartic with gradient a_k x + b_k x^3 / 100 + c_k; a stochastic gradient adds or takes s, so that
+the variance is s^2 whatever the model. Later gradients depend on earlier tosses, as in training. All in rationals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from itertools import product
+
+import sympy as sp
+
+from bounds.vocabulary import client_weight, gradient_variance, local_steps, mean_path_gradient_sq
+
+from ...checkers.points import value
+from ...claim import Book, Finding, Grade, Status
+
+START, STEP, SIZE, STEPS = Fraction(7, 5), Fraction(1, 6), Fraction(3, 4), 3
+WEIGHTS = (Fraction(2, 11), Fraction(5, 11), Fraction(4, 11))
+CURVES = (
+    (Fraction(3, 2), Fraction(2), Fraction(-1)),
+    (Fraction(1, 3), Fraction(5), Fraction(4, 5)),
+    (Fraction(1), Fraction(-1), Fraction(1, 6)),
+)
+CLIENTS = range(len(WEIGHTS))
+
+
+def gradient(k: int, x: Fraction) -> Fraction:
+    a, b, c = CURVES[k]
+    return a * x + b * x**3 / 100 + c
+
+
+@dataclass(frozen=True)
+class Path:
+    """One client's round: where it ended, its stochastic and its true gradients, step by step."""
+
+    end: Fraction
+    drawn: tuple[Fraction, ...]
+    true: tuple[Fraction, ...]
+
+    @property
+    def d(self) -> Fraction:
+        return sum(self.drawn, Fraction(0)) / len(self.drawn)
+
+    @property
+    def h(self) -> Fraction:
+        return sum(self.true, Fraction(0)) / len(self.true)
+
+
+@cache
+def path(k: int, tosses: tuple[int, ...]) -> Path:
+    """Lines 6 to 8 of Algorithm 1 with these coins."""
+    x, drawn, true = START, [], []
+    for toss in tosses:
+        true.append(gradient(k, x))
+        drawn.append(true[-1] + toss * SIZE)
+        x -= STEP * drawn[-1]
+    return Path(x, tuple(drawn), tuple(true))
+
+
+def runs(shared: bool = False) -> Iterator[tuple[Path, ...]]:
+    """All equally likely outcomes of the clients' coins, one coin for all of them where it is ``shared``."""
+    tosses = list(product((-1, 1), repeat=STEPS))
+    for chosen in ((t,) * len(WEIGHTS) for t in tosses) if shared else product(tosses, repeat=len(WEIGHTS)):
+        yield tuple(path(k, t) for k, t in zip(CLIENTS, chosen, strict=True))
+
+
+def expected(of: Callable[[tuple[Path, ...]], Fraction], shared: bool = False) -> Fraction:
+    found = [of(run) for run in runs(shared)]
+    return sum(found, Fraction(0)) / len(found)
+
+
+def averaged(of: Callable[[Path], Fraction], run: tuple[Path, ...]) -> Fraction:
+    """The mean over the clients with their weights."""
+    return sum((w * of(one) for w, one in zip(WEIGHTS, run, strict=True)), Fraction(0))
+
+
+def _same(pairs: dict[str, tuple[Fraction, Fraction]]) -> Finding:
+    off = {name: f"{float(a):.6g} against {float(b):.6g}" for name, (a, b) in pairs.items() if a != b}
+    if off:
+        return Finding(Status.FAILS, Grade.EXACT, "; ".join(f"{k}: {v}" for k, v in off.items()), off)
+    return Finding(Status.HOLDS, Grade.EXACT, f"equal in rational arithmetic: {', '.join(pairs)}")
+
+
+def server_move(book: Book) -> Finding:
+    """(18) in every outcome: the averaged ends against the averaged gradients."""
+    off = [
+        run
+        for run in runs()
+        if averaged(lambda one: one.end, run) - START != -STEPS * STEP * averaged(lambda one: one.d, run)
+    ]
+    said = f"{len(off)} of {2 ** (STEPS * len(WEIGHTS))} outcomes disagree"
+    return Finding(Status.FAILS if off else Status.HOLDS, Grade.EXACT, said)
+
+
+def noise_part_vanishes(book: Book) -> Finding:
+    slope = averaged(lambda one: one.true[0], next(runs()))
+    mean = expected(lambda run: slope * averaged(lambda one: one.d - one.h, run))
+    return _same({"mean of <gradient, noise>": (mean, Fraction(0))})
+
+
+def indices_mixed(book: Book) -> Finding:
+    return _same({f"E[d_{k} - h_{i}]": (_noise(k, i), Fraction(0)) for k in CLIENTS for i in CLIENTS})
+
+
+def indices_alike(book: Book) -> Finding:
+    return _same({f"E[d_{k} - h_{k}]": (_noise(k, k), Fraction(0)) for k in CLIENTS})
+
+
+def _noise(k: int, i: int, power: int = 1, shared: bool = False) -> Fraction:
+    """The mean of a power of d_k - h_i."""
+    return expected(lambda run: (run[k].d - run[i].h) ** power, shared)
+
+
+def _noise_squares(shared: bool) -> tuple[Fraction, Fraction]:
+    """The square of the weighted noise against the squares with squared weights."""
+    whole = expected(lambda run: averaged(lambda one: one.d - one.h, run) ** 2, shared)
+    return whole, sum((WEIGHTS[k] ** 2 * _noise(k, k, 2, shared) for k in CLIENTS), Fraction(0))
+
+
+def clients_uncorrelated(book: Book) -> Finding:
+    return _same({"squared noise of the average": _noise_squares(shared=False)})
+
+
+def shared_coin(book: Book) -> Finding:
+    return _same({"squared noise of the average, one coin for all clients": _noise_squares(shared=True)})
+
+
+def steps_uncorrelated(book: Book) -> Finding:
+    return _same({f"client {k}": (_noise(k, k, 2), SIZE**2 / STEPS) for k in CLIENTS})
+
+
+def update_bounded(book: Book) -> Finding:
+    """T_2 of the run against (29) with the run's own variance, weights and path gradients."""
+    found = expected(lambda run: averaged(lambda one: one.d, run) ** 2)
+    at = {
+        local_steps: sp.Integer(STEPS),
+        gradient_variance: sp.Rational(SIZE.numerator, SIZE.denominator) ** 2,
+        client_weight: tuple(sp.Rational(w.numerator, w.denominator) for w in WEIGHTS),
+        mean_path_gradient_sq: sp.Rational(str(expected(lambda run: averaged(lambda one: one.h, run) ** 2))),
+    }
+    bound = value(book["fedcog.mean_update"].expr, at)
+    said = f"T_2 = {float(found):.6g}, bound {float(bound):.6g}"
+    return Finding(Status.HOLDS if sp.Rational(str(found)) <= bound else Status.FAILS, Grade.EXACT, said)
+
+
+def distance_bounded(book: Book) -> Finding:
+    """(43) for every client and every number of steps taken."""
+    pairs = {}
+    for k in CLIENTS:
+        gradients = sum((expected(lambda run, k=k, s=s: run[k].true[s] ** 2) for s in range(STEPS)), Fraction(0))  # type: ignore[misc]
+        for r in range(1, STEPS):
+            moved = expected(lambda run, k=k, r=r: STEP**2 * sum(run[k].drawn[:r], Fraction(0)) ** 2)  # type: ignore[misc]
+            pairs[f"client {k} after {r}"] = (moved, 2 * r * STEP**2 * (SIZE**2 + gradients))
+    off = {name: f"{float(a):.6g} > {float(b):.6g}" for name, (a, b) in pairs.items() if a > b}
+    least = min(float(b / a) for a, b in pairs.values())
+    said = "; ".join(f"{k}: {v}" for k, v in off.items()) or f"bound / exact value >= {least:.4g} in {len(pairs)} cases"
+    return Finding(Status.FAILS if off else Status.HOLDS, Grade.EXACT, said, off)

@@ -1,0 +1,228 @@
+"""FedCOG, Corollary 5.7: the theorem at step size 1/sqrt(tau T), its rate, its unit, and the conditions it dropped."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from bounds.operators import ClientSum
+from bounds.units import LOSS, PARAMETER
+from bounds.vocabulary import (
+    client_weight as p,
+    clients,
+    dissimilarity_factor as beta_sq,
+    dissimilarity_offset as kappa_sq,
+    grad_norm_sq as g,
+    gradient_variance as sigma_sq,
+    initial_gap as gap,
+    local_steps as tau,
+    rounds as T,
+    smoothness as L,
+    step_scale as c,
+    step_size as eta,
+)
+
+from ..checkers import All, At, Computed, MeasuredIn, OrderIs, Same, TendsTo, term
+from ..checkers.points import value
+from ..claim import Book, Claim, Finding, Grade, Kind, Repair, Status
+from .common import at, EdgeIs
+
+PRINTED = "fedcog.corollary_printed"
+STEP = 1 / sp.sqrt(tau * T)
+HIDDEN = PARAMETER**2 / LOSS
+OFF_BY = {
+    "optimisation": HIDDEN,
+    "gradient noise": HIDDEN**-1,
+    "drift by noise": HIDDEN**-2,
+    "drift by heterogeneity": HIDDEN**-2,
+}
+ORDERS = {
+    "1/sqrt(tau T)": ("optimisation", "gradient noise"),
+    "1/T": ("drift by noise",),
+    "tau/T": ("drift by heterogeneity",),
+}
+"""The terms of (6) that stand behind each order of (7)."""
+ENOUGH = sp.Max(4 * tau * L**2, 2 * (tau - 1) * (2 * beta_sq + 1) * L**2)
+# Both of the theorem's conditions read load <= 1; the first is squared so that both fall like 1/T.
+LOADS = sp.Max((2 * tau * STEP * L) ** 2, 2 * tau * (tau - 1) * (2 * beta_sq + 1) * STEP**2 * L**2)
+
+
+def too_few_rounds(book: Book) -> Finding:
+    """Gradient descent on L/2 x^2, L = 9, four rounds of one step 1/sqrt(4): x -> -7/2 x, the first model is best."""
+    curvature, start, rounds = sp.Integer(9), sp.Rational(2, 3), 4
+    x, seen = start, []
+    for _ in range(rounds):
+        seen.append((curvature * x) ** 2)
+        x -= curvature * x / sp.sqrt(rounds)
+    at_run = {
+        gap: curvature * start**2 / 2, L: curvature, sigma_sq: sp.S.Zero, kappa_sq: sp.S.Zero,
+        tau: sp.S.One, T: sp.Integer(rounds), p: (sp.Rational(1, 2), sp.Rational(1, 3), sp.Rational(1, 6)),
+    }  # fmt: skip
+    bound = value(book[PRINTED].expr, at_run)
+    said = f"smallest squared gradient {min(seen)} against the bound {float(bound):.6g}"
+    witness = {q.name: str(v) for q, v in at_run.items()}
+    return Finding(Status.FAILS if min(seen) > bound else Status.HOLDS, Grade.EXACT, said, witness)
+
+
+def order_of(label: str) -> All:
+    """The terms behind one order of (7) are of that order in T and in tau."""
+    order = term("fedcog.corollary_order", label)
+    of = term(PRINTED, *ORDERS[label])
+    return All({f"in {q.name}": OrderIs(of, q, order, where=(sp.Gt(tau, 1),)) for q in (T, tau)})
+
+
+def _among_equals(book: Book) -> sp.Expr:
+    """(6) for clients of equal weight 1/K."""
+    return book[PRINTED].equal_clients().expr
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "fedcog.eq_6",
+        "The theorem at step size 1/sqrt(tau T) is (6).",
+        at("Corollary 5.7, eq. (6) = (14)"),
+        Kind.THEOREM,
+        Same(PRINTED, At("fedcog.theorem", {eta: STEP})),
+        known=Status.HOLDS,
+    ),
+    Claim(
+        "fedcog.eq_65",
+        "The line (65) of its proof is the same as (6).",
+        at("proof of Corollary A.7, eq. (65)"),
+        Kind.PROOF,
+        Same(
+            "fedcog.corollary_appendix",
+            PRINTED,
+            difference=4 * (L**2 - L) * sigma_sq * ClientSum(p**2) / sp.sqrt(tau * T),
+        ),
+        known=Status.FAILS,
+        note="A slip: L^2 for L in the noise term; from (61) it is L, as (6) has it.",
+        repair=Repair(
+            "with L, which the theorem gives",
+            Same("fedcog.corollary", At("fedcog.theorem", {eta: STEP})),
+            "fedcog.corollary",
+        ),
+    ),
+    Claim(
+        "fedcog.corollary.rounds",
+        "(6) holds for every number of rounds, as the corollary, which repeats no condition, has it.",
+        at("Corollary 5.7"),
+        Kind.THEOREM,
+        Computed("runs gradient descent in rational arithmetic", too_few_rounds),
+        known=Status.FAILS,
+        note="Step 1/sqrt(tau T) meets the theorem's condition only for enough rounds, which it does not say. Its "
+        "limit for ever more rounds is not touched.",
+        repair=Repair(
+            "for T >= max{4 tau L^2, 2 (tau - 1)(2 beta^2 + 1) L^2}",
+            All(
+                {
+                    "where it holds": EdgeIs("fedcog.corollary", T, ENOUGH, below=False),
+                    "what it says": Same("fedcog.corollary", PRINTED),
+                }
+            ),
+            "fedcog.corollary",
+        ),
+    ),
+    Claim(
+        "fedcog.corollary.rounds_suffice",
+        "At that many rounds the step size 1/sqrt(tau T) reaches the stricter of the theorem's two conditions.",
+        at("Corollary 5.7 with Theorem 5.6, derived"),
+        Kind.THEOREM,
+        Same(At(lambda book: LOADS, {T: ENOUGH}), 1),
+        known=Status.HOLDS,
+    ),
+    Claim(
+        "fedcog.corollary.one_step",
+        "With one local step (6) needs T >= 4 L^2, (c L)^2 times 4 with the unit of the step size kept.",
+        at("Corollary 5.7 with Theorem 5.6, tau = 1, derived"),
+        Kind.THEOREM,
+        All(
+            {
+                "as printed": EdgeIs("fedcog.corollary", T, 4 * L**2, below=False, where=(sp.Lt(tau, 2),)),
+                "scaled": EdgeIs("fedcog.corollary_scaled", T, 4 * (c * L) ** 2, below=False, where=(sp.Lt(tau, 2),)),
+            }
+        ),
+        known=Status.HOLDS,
+    ),
+    Claim(
+        "fedcog.corollary.unit",
+        "(6) is measured as a squared gradient.",
+        at("Corollary 5.7, eq. (6)"),
+        Kind.THEOREM,
+        All({name: MeasuredIn(term(PRINTED, name), g, off_by=unit) for name, unit in OFF_BY.items()}),
+        known=Status.FAILS,
+        note="Ours, and common in such statements: a step size set to a pure number hides a unit; rescaling the loss "
+        "changes which tau and T look good.",
+        repair=Repair(
+            "with step size c/sqrt(tau T), c carrying the unit",
+            All(
+                {
+                    "unit": MeasuredIn("fedcog.corollary_scaled", g),
+                    "value": Same("fedcog.corollary_scaled", At("fedcog.theorem", {eta: c * STEP})),
+                    "rounds": EdgeIs("fedcog.corollary_scaled", T, c**2 * ENOUGH, below=False),
+                }
+            ),
+            "fedcog.corollary_scaled",
+        ),
+    ),
+    *(
+        Claim(
+            f"fedcog.eq_7.{place}",
+            f"Terms of (6) are of the order {label} in the number of rounds and of local steps.",
+            at("Corollary 5.7, eq. (7) = (15) = (66)"),
+            Kind.THEOREM,
+            order_of(label),
+            known=Status.HOLDS,
+        )
+        for place, label in enumerate(ORDERS, start=1)
+    ),
+    Claim(
+        "fedcog.eq_7",
+        "The three orders of (7) are all there is.",
+        at("Corollary 5.7, eq. (7) = (15) = (66)"),
+        Kind.THEOREM,
+        Same("fedcog.corollary_order", (T ** sp.Rational(-1, 2)) * tau ** sp.Rational(-1, 2) + (1 + tau) / T),
+        known=Status.HOLDS,
+    ),
+    Claim(
+        "fedcog.corollary.limit",
+        "With ever more rounds (6) tends to zero.",
+        at("text after Corollary 5.7"),
+        Kind.REMARK,
+        TendsTo(PRINTED, T, sp.oo, 0),
+        known=Status.HOLDS,
+        note="Of the smallest expected squared gradient; a stationary point need not exist, and no single run is meant "
+        "since the step size changes with T.",
+    ),
+    Claim(
+        "fedcog.corollary.rate",
+        "In the number of rounds the bound falls like 1/sqrt(T).",
+        at("text after Corollary 5.7"),
+        Kind.REMARK,
+        OrderIs(PRINTED, T, 1 / sp.sqrt(tau * T)),
+        known=Status.HOLDS,
+        note="The rate in tau T of FedAvg's non-convex analyses; one of the works cited has 1/T for strongly "
+        "convex losses. Their gain from more clients is missing: the first term of (6) does not fall with K.",
+    ),
+    Claim(
+        "fedcog.corollary.more_clients",
+        "With equal weights 1/K the noise term alone vanishes as clients are added.",
+        at("Corollary 5.7, eq. (6)"),
+        Kind.REMARK,
+        TendsTo(
+            _among_equals, clients, sp.oo, term(PRINTED, "optimisation", "drift by noise", "drift by heterogeneity")
+        ),
+        known=Status.HOLDS,
+        note="So (6) has no speed-up by clients as it stands; a step size of sqrt(K/(tau T)) would give it.",
+    ),
+    Claim(
+        "fedcog.corollary.best_steps",
+        "For finitely many rounds and clients that differ some number of local steps makes (6) smallest.",
+        at("text after Corollary A.7"),
+        Kind.REMARK,
+        TendsTo(PRINTED, tau, sp.oo, sp.oo),
+        known=Status.HOLDS,
+        note="Said in the appendix alone. Where kappa^2 > 0 it grows without limit in tau, so that some number is "
+        "best. For kappa^2 = 0, which Assumption 5.4 admits, (6) may fall for ever; what limits the steps is then the "
+        "theorem's condition alone.",
+    ),
+)

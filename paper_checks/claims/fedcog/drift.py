@@ -1,0 +1,248 @@
+"""FedCOG, A.6.2, (33) to (57): how far local gradients drift, and what of the descent is left."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from bounds.domains import NONNEGATIVE, POSITIVE, REAL
+from bounds.operators import ClientMean, ClientSum
+from bounds.quantities import quantity
+from bounds.vocabulary import (
+    client_grad_norm_sq as g_k,
+    client_weight as p,
+    dissimilarity_factor as beta_sq,
+    dissimilarity_offset as kappa_sq,
+    grad_norm_sq as g,
+    GRADIENT,
+    gradient_variance as sigma_sq,
+    local_steps as tau,
+    mean_gradient_drift,
+    smoothness as L,
+    step_size as eta,
+)
+
+from ..checkers import At, Computed, ImpliedBy, Same, term
+from ..claim import Book, Claim, Kind, Status
+from .by_hand import tiny_run
+from .common import at, EdgeIs
+
+r = sp.Symbol("r", integer=True, nonnegative=True)
+PATH = quantity("path_gradients", r"\sum_s T_5", "squared gradients summed over a local path", GRADIENT**2, NONNEGATIVE)
+S = quantity("path_distance", "S", "L^2 times the mean squared distance along a local path", GRADIENT**2, NONNEGATIVE)
+one = quantity("first_vector", "a", "a component of one vector", GRADIENT, REAL)
+other = quantity("second_vector", "b", "the same component of another vector", GRADIENT, REAL)
+u = quantity("first_share", "u", "weight of the one vector", domain=POSITIVE)
+v = quantity("second_share", "v", "weight of the other vector", domain=POSITIVE)
+
+A = 2 * tau * (tau - 1) * eta**2 * L**2
+T_4 = 2 * r * eta**2 * sigma_sq + 2 * r * eta**2 * PATH
+LINE_45 = (tau - 1) * L**2 * eta**2 * sigma_sq + (tau - 1) * L**2 * eta**2 * PATH
+# (47) summed over the path: sum_s |theta - theta_s|^2 is tau S / L^2.
+LINE_47 = 2 * L**2 * (tau * S / L**2) + 2 * tau * g_k
+LINE_48 = (tau - 1) * L**2 * eta**2 * sigma_sq + A * S + A * g_k
+FULL_LIMIT = sp.Min(1 / (2 * tau * L), 1 / (L * sp.sqrt(2 * tau * (tau - 1) * (2 * beta_sq + 1))))
+SEVERAL = (sp.Gt(tau, 1),)
+
+
+def rearranged(book: Book) -> sp.Expr:
+    """(48) read as S <= what it is made of, solved for S."""
+    (solved,) = sp.solve(sp.Eq(S, LINE_48), S)
+    return solved
+
+
+def averaged(book: Book) -> sp.Expr:
+    """(51) averaged over the clients, Assumption 5.4 put in."""
+    mean = ClientMean(sp.expand(book["fedcog.gradient_drift"].expr))
+    return mean.subs(ClientMean(g_k), book["fedcog.dissimilarity"].expr)
+
+
+def line_53(book: Book) -> sp.Expr:
+    return tau * eta / 2 * book["fedcog.mean_gradient_drift"].expr
+
+
+PRINTED_53 = (
+    tau * (tau - 1) * sigma_sq * L**2 * eta**3 / (2 * (1 - A))
+    + A * tau * eta * beta_sq * g / (2 * (1 - A))
+    + A * tau * eta * kappa_sq / (2 * (1 - A))
+)
+
+
+def line_54(book: Book) -> sp.Expr:
+    """(33) with (53) for its last term: (30) without the term that (31) drops."""
+    kept = book["fedcog.descent"].spelled_terms
+    whole = sp.Add(*(kept[name] for name in kept if name != "local paths"))
+    return whole.subs(mean_gradient_drift, book["fedcog.mean_gradient_drift"].expr)
+
+
+def line_57(book: Book) -> sp.Expr:
+    """(55) with 1/2 for A beta^2/(1-A) and 3/2 for 1/(1-A)."""
+    parts = book["fedcog.descent_with_drift"].spelled_terms
+    drift = parts["drift by noise"] + parts["drift by heterogeneity"]
+    halved = -tau * eta / 2 * g * (1 - sp.Rational(1, 2))
+    return halved + parts["gradient noise"] + sp.Rational(3, 2) * (1 - A) * drift
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "fedcog.eq_33",
+        "The square of a weighted mean is at most the weighted mean of the squares.",
+        at("eq. (33), again (36) and (42)"),
+        Kind.PROOF,
+        ImpliedBy(
+            ((u * one + v * other) / (u + v)) ** 2,
+            (u * one**2 + v * other**2) / (u + v),
+            squares=(u * v * (one - other) ** 2 / (u + v) ** 2,),
+        ),
+        known=Status.HOLDS,
+    ),
+    Claim(
+        "fedcog.eq_43",
+        "After r local steps a client is, in expected square, within 2 r eta^2 (sigma^2 + the squared gradients summed "
+        "over the path) of its start.",
+        at("eq. (38) to (43)"),
+        Kind.PROOF,
+        Computed("both sides by going through all coin tosses of a run", tiny_run.distance_bounded),
+        known=Status.HOLDS,
+    ),
+    Claim(
+        "fedcog.eq_45",
+        "Summing (43) over the steps, with 0 + 1 + ... + (tau - 1) = tau (tau - 1) / 2, gives (45).",
+        at("eq. (44) to (45)"),
+        Kind.PROOF,
+        Same(L**2 / tau * sp.summation(T_4, (r, 0, tau - 1)), LINE_45),
+        known=Status.HOLDS,
+    ),
+    Claim(
+        "fedcog.eq_48",
+        "(47) in (45) gives (48).",
+        at("eq. (46) to (48)"),
+        Kind.PROOF,
+        Same(At(lambda book: LINE_45, {PATH: LINE_47}), LINE_48),
+        known=Status.HOLDS,
+        damaged="the distance in (48) is printed with the client's index on the wrong model; read as in (47)",
+    ),
+    Claim(
+        "fedcog.eq_51",
+        "Rearranging (48) bounds the drift of client k's gradient by noise over 1 - A and A/(1-A) of its gradient.",
+        at("eq. (49) to (51)"),
+        Kind.PROOF,
+        Same("fedcog.gradient_drift", rearranged),
+        known=Status.HOLDS,
+    ),
+    Claim(
+        "fedcog.eq_51.below_one",
+        "The rearrangement needs A < 1, that is eta L < 1/sqrt(2 tau (tau - 1)).",
+        at("text after eq. (51)"),
+        Kind.PROOF,
+        EdgeIs("fedcog.gradient_drift", eta, 1 / (L * sp.sqrt(2 * tau * (tau - 1))), closed=False, where=SEVERAL),
+        known=Status.HOLDS,
+        note="Beyond it the right side of (51) is negative, while the left is a square.",
+    ),
+    Claim(
+        "fedcog.eq_51.sign",
+        "Where A < 1 the bound on the drift is not negative.",
+        at("eq. (51)"),
+        Kind.PROOF,
+        ImpliedBy(0, "fedcog.gradient_drift", under=("fedcog.gradient_drift",)),
+        known=Status.HOLDS,
+    ),
+    Claim(
+        "fedcog.eq_53",
+        "Averaged over the clients, bounded dissimilarity put in for their mean squared gradient, (51) gives (53).",
+        at("eq. (52) to (53)"),
+        Kind.PROOF,
+        Same("fedcog.mean_gradient_drift", averaged),
+        known=Status.HOLDS,
+    ),
+    Claim(
+        "fedcog.eq_53.factor",
+        "With the factor tau eta / 2 of (33) it is (53) as printed.",
+        at("eq. (53)"),
+        Kind.EQUATION,
+        Same(line_53, PRINTED_53),
+        known=Status.HOLDS,
+    ),
+    Claim(
+        "fedcog.eq_53.below_one",
+        "(53) is inherited from (51) with its condition A < 1.",
+        at("eq. (52) to (53)"),
+        Kind.PROOF,
+        EdgeIs("fedcog.mean_gradient_drift", eta, 1 / (L * sp.sqrt(2 * tau * (tau - 1))), closed=False, where=SEVERAL),
+        known=Status.HOLDS,
+    ),
+    Claim(
+        "fedcog.eq_55",
+        "(53) in (33) gives (55).",
+        at("eq. (54) to (55)"),
+        Kind.PROOF,
+        Same("fedcog.descent_with_drift", line_54),
+        known=Status.HOLDS,
+    ),
+    Claim(
+        "fedcog.eq_55.limit",
+        "(55) needs 1 - 2 tau eta L >= 0 of (31) and no more: A < 1 follows.",
+        at("eq. (55) with (31)"),
+        Kind.PROOF,
+        EdgeIs("fedcog.descent_with_drift", eta, 1 / (2 * tau * L), where=SEVERAL),
+        known=Status.HOLDS,
+    ),
+    Claim(
+        "fedcog.eq_56",
+        "A beta^2 / (1 - A) <= 1/2 says the same as 1/(1-A) <= 1 + 1/(2 beta^2).",
+        at("text before eq. (56)"),
+        Kind.PROOF,
+        Same(A * beta_sq / (1 - A) - sp.Rational(1, 2), beta_sq * (1 / (1 - A) - 1 - 1 / (2 * beta_sq))),
+        known=Status.HOLDS,
+        note="Printed as an implication; the two are equivalent, since 1/(1-A) - 1 = A/(1-A).",
+    ),
+    Claim(
+        "fedcog.eq_57",
+        "Under (62) and (63), (55) is at most (57).",
+        at("eq. (56) to (57)"),
+        Kind.PROOF,
+        ImpliedBy("fedcog.descent_with_drift", "fedcog.descent_one_round", under=("fedcog.descent_one_round",)),
+        known=Status.HOLDS,
+    ),
+    Claim(
+        "fedcog.eq_57.constants",
+        "1/4 and 3/4 in (57) are what 1/2 for A beta^2/(1-A), and 3/2 for 1/(1-A) at beta^2 = 1, leave.",
+        at("eq. (57)"),
+        Kind.PROOF,
+        Same("fedcog.descent_one_round", line_57),
+        known=Status.HOLDS,
+    ),
+    Claim(
+        "fedcog.eq_57.limit",
+        "(57) holds up to the smaller of the two step sizes of (64).",
+        at("eq. (57) with (62) to (64)"),
+        Kind.PROOF,
+        EdgeIs("fedcog.descent_one_round", eta, FULL_LIMIT, where=SEVERAL),
+        known=Status.HOLDS,
+    ),
+    Claim(
+        "fedcog.eq_57.one_step_limit",
+        "With one local step (57) holds up to eta L = 1/2.",
+        at("eq. (57) with (62), tau = 1"),
+        Kind.PROOF,
+        EdgeIs("fedcog.descent_one_round", eta, 1 / (2 * L), where=(sp.Lt(tau, 2),)),
+        known=Status.HOLDS,
+    ),
+    Claim(
+        "fedcog.eq_57.one_step",
+        "With one local step the drift terms of (57) vanish.",
+        at("eq. (57)"),
+        Kind.REMARK,
+        Same(At("fedcog.descent_one_round", {tau: 1}), -eta / 4 * g + L * eta**2 * sigma_sq * ClientSum(p**2)),
+        known=Status.HOLDS,
+        about=("fedcog.theorem",),
+    ),
+    Claim(
+        "fedcog.assumption_5_4",
+        "Bounded dissimilarity: the weighted mean of squared client gradients is at most beta^2 times the squared "
+        "global gradient plus kappa^2.",
+        at("Assumption 5.4 = A.4"),
+        Kind.ASSUMPTION,
+        Same(term("fedcog.dissimilarity", "global gradient", "heterogeneity"), beta_sq * g + kappa_sq),
+        known=Status.HOLDS,
+    ),
+)

@@ -1,0 +1,255 @@
+"""FedCOG, Section 4.1, A.1.1 and A.2.2: for which labels clients generate, and the weights of their two losses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import sympy as sp
+
+from bounds.fedcog.labels import floors, largest_remainder, uniform
+from bounds.operators import ClassMax, ClassSum
+from bounds.vocabulary import (
+    class_count as d,
+    classes as C,
+    generated_samples as N,
+    samples_per_class as n,
+)
+
+from ..checkers import All, Computed, Prints, Refuted, Same, Total
+from ..checkers.formulas import relations
+from ..checkers.points import true_at, value
+from ..claim import Book, Claim, Finding, Grade, Kind, Repair, Status
+from .common import Agree, at
+
+EXAMPLE = (500, 0, 400, 200, 400)
+BUDGET = 256
+LACK = ClassSum(ClassMax(d) - d)
+SOME_LACK, SOME_DATA = sp.Gt(LACK, 0), sp.Gt(ClassSum(d), 0)
+
+
+def each(name: str, counts: tuple[int, ...], book: Book, samples: int = BUDGET) -> list[sp.Expr]:
+    """A bound over classes, class by class (the first class stands for the others in turn)."""
+    found = []
+    for c in range(len(counts)):
+        turned = (counts[c], *counts[:c], *counts[c + 1 :])
+        found.append(value(book[name].expr, {d: turned, N: sp.Integer(samples)}))
+    return found
+
+
+def example(book: Book) -> Finding:
+    lack = each("fedcog.complementary_count", EXAMPLE, book)
+    pairs = {f"class {c}": (lack[c], wanted) for c, wanted in enumerate((0, 500, 100, 300, 100))}
+    share = each("fedcog.complementary_allocation", EXAMPLE, book)[1]
+    return Agree()({**pairs, "all": (sum(lack), 1000), "share of class 1": (share, BUDGET * 500 / 1000)})
+
+
+def adds_up(book: Book) -> sp.Expr:
+    return ClassSum(book["fedcog.complementary_allocation"].expr)
+
+
+def whole_numbers(book: Book) -> Finding:
+    shares = each("fedcog.complementary_allocation", EXAMPLE, book)
+    broken = {f"class {c}": f"{float(s):g}" for c, s in enumerate(shares) if abs(s - round(s)) > 1e-9}
+    said = f"of {BUDGET} samples the example's classes get {', '.join(f'{float(s):g}' for s in shares)}"
+    return Finding(Status.FAILS if broken else Status.HOLDS, Grade.EXACT, said, broken)
+
+
+def rounded(book: Book) -> Finding:
+    """Largest remainders spend the whole budget and stay within one sample of every share; floors lose some."""
+    lack = [max(EXAMPLE) - x for x in EXAMPLE]
+    shares = each("fedcog.complementary_allocation", EXAMPLE, book)
+    kept = largest_remainder(lack, BUDGET)
+    near = all(abs(k - s) < 1 for k, s in zip(kept, shares, strict=True))
+    said = f"{kept}, {sum(kept)} in all; rounding down would give {sum(floors(lack, BUDGET))}"
+    return Finding(Status.HOLDS if near and sum(kept) == BUDGET else Status.FAILS, Grade.EXACT, said)
+
+
+def spread_after(counts: tuple[int, ...], book: Book) -> tuple[int, float]:
+    """Largest minus smallest class, of the client's own samples and with the generated ones added."""
+    added = [
+        own + share for own, share in zip(counts, each("fedcog.complementary_allocation", counts, book), strict=True)
+    ]
+    return max(counts) - min(counts), float(max(added) - min(added))
+
+
+def evens_out(*clients: tuple[int, ...]) -> Computed:
+    def run(book: Book) -> Finding:
+        spreads = {str(counts): spread_after(counts, book) for counts in clients}
+        off = {
+            name: f"spread {before} becomes {after:g}" for name, (before, after) in spreads.items() if after > before
+        }
+        said = "; ".join(f"{name}: {text}" for name, text in off.items()) or f"{len(spreads)} clients evened out"
+        return Finding(Status.FAILS if off else Status.HOLDS, Grade.EXACT, said, off)
+
+    return Computed(f"adds {BUDGET} generated samples to clients' own", run)
+
+
+def admits(book: Book, name: str, cases: Mapping[tuple[int, ...], bool]) -> Finding:
+    """Whether the numeric conditions admit these class counts, as they should."""
+    wrong = {}
+    for counts, wanted in cases.items():
+        met = bool(relations(book[name])) and all(true_at(r, {d: counts}) for r in relations(book[name]))
+        if met is not wanted:
+            wrong[str(counts)] = "admitted" if met else "refused"
+    return Finding(Status.FAILS if wrong else Status.HOLDS, Grade.EXACT, f"{len(cases)} clients tried; {wrong}", wrong)
+
+
+def admitted(name: str, cases: Mapping[tuple[int, ...], bool]) -> Computed:
+    return Computed("tries the conditions on clients", lambda book: admits(book, name, cases))
+
+
+def undefined_for_equal_classes(book: Book) -> Finding:
+    share = value(book["fedcog.complementary_allocation"].expr, {d: (3, 3, 3), N: sp.Integer(BUDGET)})
+    said = f"a client with 3 samples of each of three classes gets {share} samples of a class"
+    return Finding(Status.HOLDS if share.is_finite else Status.FAILS, Grade.EXACT, said, {"class_count": "3, 3, 3"})
+
+
+def uniform_total(book: Book) -> Finding:
+    counts = uniform(10, 7)
+    found = value(book["fedcog.uniform_labels"].expr, {C: sp.Integer(10), n: sp.Integer(7)})
+    return Agree()({"samples": (found, sum(counts))})
+
+
+def class_intensity(book: Book) -> sp.Expr:
+    """What the samples of one class weigh together, own and generated, both losses being means; times all samples."""
+    own = book["fedcog.task_weight"].expr * d / ClassSum(d)
+    made = book["fedcog.distillation_weight"].expr * book["fedcog.complementary_allocation"].expr / N
+    return (own + made) * book["fedcog.balanced_samples"].expr
+
+
+SOME: Mapping[tuple[int, ...], bool] = {(0, 0, 1): True, (4, 4, 4): True, (0, 0, 0): False}
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "fedcog.labels.uniform",
+        "Uniform labels: n of every class make n times the number of classes, 10 n for CIFAR-10.",
+        at("Section 4.1 and A.1.1"),
+        Kind.DEFINITION,
+        All(
+            {
+                "formula": Same("fedcog.uniform_labels", n * C),
+                "ten classes": Computed("counts the labels of ten classes", uniform_total),
+            }
+        ),
+        known=Status.HOLDS,
+    ),
+    Claim(
+        "fedcog.labels.budget",
+        "The default of 256 generated samples cannot be the same number of every class of CIFAR-10, nor of CIFAR-100.",
+        at("Section 4.1 and Section 6.1"),
+        Kind.SETTING,
+        All(
+            {
+                f"{number} classes": Refuted(
+                    Prints(
+                        {"samples of every class": str(BUDGET // number)}, {"samples of every class": BUDGET / number}
+                    )
+                )
+                for number in (10, 100)
+            }
+        ),
+        known=Status.HOLDS,
+        note="Ours: the uniform rule as stated makes no 256 samples. The text does not say which rule the experiments "
+        "use.",
+    ),
+    Claim(
+        "fedcog.labels.example",
+        "The worked example: [500, 0, 400, 200, 400] lacks [0, 500, 100, 300, 100], half of the samples go to class 1.",
+        at("A.1.1"),
+        Kind.EQUATION,
+        Computed("evaluates the two formulas on it", example),
+        known=Status.HOLDS,
+    ),
+    Claim(
+        "fedcog.labels.count",
+        "The complementary count of a class is what it lacks to the largest class.",
+        at("A.1.1"),
+        Kind.DEFINITION,
+        Same("fedcog.complementary_count", ClassMax(d) - d),
+        known=Status.HOLDS,
+    ),
+    Claim(
+        "fedcog.labels.adds_up",
+        "The allocated shares sum to the budget.",
+        at("A.1.1"),
+        Kind.EQUATION,
+        Same(adds_up, N, where=(SOME_LACK,)),
+        known=Status.HOLDS,
+    ),
+    Claim(
+        "fedcog.labels.whole",
+        "The allocation is a whole number of samples for every class.",
+        at("A.1.1"),
+        Kind.EQUATION,
+        Computed("the paper's example with its default budget", whole_numbers),
+        known=Status.FAILS,
+        note="Ours: rounding is left open; the released code rounds down and generates fewer samples than the budget.",
+        repair=Repair("rounded by largest remainders", Computed("the example, rounded", rounded)),
+    ),
+    Claim(
+        "fedcog.labels.defined",
+        "The allocation is defined for every client.",
+        at("A.1.1"),
+        Kind.DEFINITION,
+        Computed("a client whose classes are equally frequent", undefined_for_equal_classes),
+        known=Status.FAILS,
+        note="Ours: 0/0 for a client that lacks nothing; what it generates is not stated.",
+        repair=Repair(
+            "for clients whose classes are not all equally frequent",
+            admitted("fedcog.complementary_allocation", {(3, 2, 3): True, (3, 3, 3): False, (0, 0, 1): True}),
+            "fedcog.complementary_allocation",
+        ),
+    ),
+    Claim(
+        "fedcog.labels.more_uniform",
+        "The generated samples make the client's classes more evenly filled.",
+        at("A.1.1"),
+        Kind.REMARK,
+        evens_out((10, 9, 10), EXAMPLE),
+        known=Status.FAILS,
+        note="True of the paper's example. A client that lacks few samples gets the whole budget in those classes: "
+        "beyond twice what it lacks, the imbalance turns round and grows.",
+        repair=Repair("for a budget below twice what is lacking", evens_out(EXAMPLE, (90, 20, 0, 60), (0, 129))),
+    ),
+    Claim(
+        "fedcog.weights.total",
+        "Own and lacking samples make the number of classes times the largest class.",
+        at("A.2.2, derived"),
+        Kind.EQUATION,
+        Same("fedcog.balanced_samples", ClassMax(d) * ClassSum(1)),
+        known=Status.HOLDS,
+    ),
+    Claim(
+        "fedcog.weights.sum",
+        "The two weights sum to one.",
+        at("A.2.2"),
+        Kind.EQUATION,
+        Same(Total(((1, "fedcog.task_weight"), (1, "fedcog.distillation_weight"))), 1, where=(SOME_DATA,)),
+        known=Status.HOLDS,
+    ),
+    Claim(
+        "fedcog.weights.intensity",
+        "With these weights all classes are supervised with the same intensity.",
+        at("A.2.2"),
+        Kind.REMARK,
+        Same(class_intensity, ClassMax(d), where=(SOME_LACK, SOME_DATA)),
+        known=Status.HOLDS,
+        note="Exactly, if both losses are means over their samples and a generated sample supervises as strongly as "
+        "one of the client's own; the rounding of the allocation aside.",
+    ),
+    *(
+        Claim(
+            f"fedcog.weights.some_data.{name}",
+            f"The {words} is defined for a client with at least one sample, also for one that lacks nothing.",
+            at("A.2.2"),
+            Kind.DEFINITION,
+            admitted(f"fedcog.{name}", SOME),
+            known=Status.HOLDS,
+        )
+        for name, words in (
+            ("task_weight", "weight of the task loss"),
+            ("distillation_weight", "weight of the distillation loss"),
+            ("balanced_samples", "number of samples of the balanced client"),
+        )
+    ),
+)

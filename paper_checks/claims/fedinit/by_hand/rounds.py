@@ -1,0 +1,111 @@
+"""Rounds of FedInit played in exact arithmetic on small federations, by loops written from Algorithm 1's lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import combinations
+
+import sympy as sp
+
+from ...checkers.formulas import resolve
+from ...claim import Book, Finding
+from ..common import B2, beta, C, Delta, eta, fails, G2, g2, holds, K, L, N, path2, sigma2
+
+Run = Callable[[Book], Finding]
+
+
+def sampled_square(book: Book) -> Finding:
+    """The sampling identity of Lemma 3 by enumeration of every cohort, for every N up to C = 5."""
+    x = [Fraction(7, 3), Fraction(-2), Fraction(5, 4), Fraction(-1, 6), Fraction(3)]
+    clients, total, squares = len(x), sum(x), sum(v * v for v in x)
+    for drawn in range(1, clients + 1):
+        cohorts = list(combinations(x, drawn))
+        exact = sum((sum(some) ** 2 for some in cohorts), Fraction(0)) / len(cohorts)
+        mixed = Fraction(drawn * (drawn - 1), clients * (clients - 1)) * total**2
+        alone = Fraction(drawn * (clients - drawn), clients * (clients - 1)) * squares
+        if exact != mixed + alone:
+            return fails(f"{exact} against {mixed + alone}", {"x": x, "N": drawn})
+    return holds(f"equal for every N <= C = {clients}, all cohorts enumerated")
+
+
+def relaxed_starts_in_the_sum(clients: int, drawn: int) -> Run:
+    """Whether the last local models of all clients average to the server model after a round."""
+
+    def run(book: Book) -> Finding:
+        local = [Fraction(2 * i * i + 1, 3) for i in range(clients)]
+        for cohort in combinations(local, drawn):
+            server = sum(cohort) / Fraction(drawn)
+            left = sum(server - w for w in local)
+            if left != 0:
+                at = {"local models": local, "averaged": cohort, "sum": left}
+                return fails(f"the sum is {left} when {drawn} of {clients} local models are averaged", at)
+        return holds(f"0 for every cohort of {drawn} of {clients} clients")
+
+    return run
+
+
+def noise_and_path(curvature: sp.Expr) -> Run:
+    """Two steps on f = a w^2 / 2 with unit noise: E(g_0 + g_1)^2 against 2 sigma^2 + E(grad_0 + grad_1)^2."""
+
+    def run(book: Book) -> Finding:
+        w, n0, n1, step = sp.symbols("w n0 n1 step", real=True)
+        first = curvature * w
+        second = curvature * (w - step * (first + n0))
+        whole, path = (first + n0 + second + n1) ** 2, (first + second) ** 2
+        excess = sp.expand(_mean(whole, n0, n1) - _mean(path, n0, n1) - 2)
+        at = {"curvature": curvature, "steps": 2, "variance": 1, "excess": excess}
+        if excess.coeff(step, 1) > 0:
+            return fails(f"the split is short by {excess} (step size in units of 1/L)", at, excess == 2 * step)
+        return holds(f"the split exceeds the exact square by {-excess}")
+
+    return run
+
+
+def _mean(polynomial: sp.Expr, *noises: sp.Symbol) -> sp.Expr:
+    """Expectation over independent noises of mean 0 and variance 1, for polynomials of degree 2 in each."""
+    for n in noises:
+        poly = sp.Poly(sp.expand(polynomial), n)
+        polynomial = poly.coeff_monomial(1) + poly.coeff_monomial(n**2)
+    return polynomial
+
+
+def stale_divergence(all_train: bool, first: int = 20) -> Run:
+    """Divergence against Lemma 4's recursion: ten identical parabolas, one averaged a round, no noise, beta = 0.
+
+    All models that were trained in one round are equal, so every server model is known; without ``all_train`` a client
+    that was not drawn keeps its model. The step size meets the caps of all theorems. ``first`` is the audited round.
+    """
+
+    def run(book: Book) -> Finding:
+        clients, steps, step, rounds = 10, 4, Fraction(1, 80), 30
+        shrink = (1 - step) ** steps
+        models = [shrink**r for r in range(rounds + 1)]
+        apart = [Fraction(0) if all_train else _apart(models[: r + 1], clients) for r in range(rounds + 1)]
+        for r in range(rounds):
+            bound = _recursion(book, clients, steps, step, apart[r], models[r])
+            if apart[r + 1] > bound:
+                said = f"in round {r + 1} the divergence is {float(apart[r + 1]):.4g}, the bound {float(bound):.4g}"
+                return fails(said, {"C": clients, "N": 1, "K": steps, "eta L": step, "beta": 0}, r + 1 == first)
+        return holds(f"no violation in {rounds} rounds")
+
+    return run
+
+
+def _apart(models: list[Fraction], clients: int) -> Fraction:
+    """Expected squared distance of a client's last model to the server's: it was last drawn r rounds ago, or never."""
+    miss, now = 1 - Fraction(1, clients), models[-1]
+    rounds = len(models) - 1
+    drawn = sum((miss**r / clients * (models[-1 - r] - now) ** 2 for r in range(rounds)), Fraction(0))
+    return drawn + miss**rounds * (models[0] - now) ** 2
+
+
+def _recursion(book: Book, clients: int, steps: int, step: Fraction, apart: Fraction, model: Fraction) -> Fraction:
+    """Lemma 4's recursion on parabolas w^2/2: no noise, no dissimilarity, the gradients summed along the path."""
+    walked = clients * model * (1 - (1 - step) ** steps) / step
+    at = {
+        C: clients, N: 1, K: steps, eta: sp.Rational(step), L: 1, beta: 0, sigma2: 0, G2: 0, B2: 1,
+        Delta: sp.Rational(apart), g2: sp.Rational(model**2), path2: sp.Rational(walked**2),
+    }  # fmt: skip
+    value = sp.Rational(resolve("fedinit.lemma_4_recursion", book).subs(at))
+    return Fraction(int(value.p), int(value.q))

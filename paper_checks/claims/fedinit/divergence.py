@@ -1,0 +1,175 @@
+"""Section 4.3.3, Appendices A.2.5 and A.2.6: the recursion, Theorems 4 and 5 and what their proofs leave out."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from bounds.vocabulary import (
+    final_divergence,
+    initial_divergence,
+    mean_grad_norm_sq as mean_g2,
+)
+
+from ..checkers import All, At, ImpliedBy, Same, Total
+from ..checkers.formulas import resolve
+from ..claim import Book, Claim, Kind, Repair, Status
+from .common import B2, beta, C, Delta, eta, g2, K, L, lam, mu, N, path2, place, requires, T  # fmt: skip
+from .optimization import LEFT, OF_1
+
+THETA = 96 * beta**2
+DECAY = sp.exp(-lam * mu * eta * K)
+AT_CAP = {L: sp.sqrt(N / C) / (eta * K)}
+STEP_2 = {eta: sp.log(lam * mu * N * K * T) / (lam * mu * K * T)}
+MEETS_LOG = (lam * mu * N * K * T > 3,)
+
+
+def _recursion(book: Book) -> sp.Expr:
+    """Lemma 4's recursion with the summed gradients split into drift (Lemma 2) and the global gradient."""
+    whole = 2 * C**2 * K * L**2 * resolve("fedinit.lemma_2", book) + 2 * C**2 * K**2 * g2
+    return resolve("fedinit.lemma_4_recursion", book).subs(path2, whole)
+
+
+SHARE = (C - N) / (N * (C - 1))
+"""Weight of the sampling variance in Lemma 3; C^2 times that of the mean is 1 - SHARE."""
+
+RECURSION = Claim(
+    "fedinit.theorem_4.recursion",
+    "The recursion of Theorem 4 follows from Lemma 4 by splitting the summed gradients: 96, 267, 69, 267.",
+    place("Appendix A.2.5, recursion"),
+    Kind.PROOF,
+    Same("fedinit.theorem_4_recursion", At(_recursion, AT_CAP), difference=-6 * C * eta**2 * K**2 * g2 / N),
+    known=Status.FAILS,
+    note="The split leaves 6 C eta^2 K^2/N times the squared global gradient, which 267 B^2 does not show.",
+    damaged="267 is read from 26T; the sum 195 + 72 allows no other number",
+    repair=Repair(
+        "with Lemma 3's sampling weights kept, the coefficient of the gradient is at most 267 B^2 after all",
+        ImpliedBy(
+            (3 * (39 * SHARE + 26) + 72 * (1 - SHARE)) * B2 + 6 * (1 - SHARE), 267 * B2, where=(C > 1, N <= C, B2 >= 1)
+        ),
+        bound="fedinit.theorem_4_recursion",
+    ),
+)
+
+
+def _mean(book: Book) -> sp.Expr:
+    """The recursion solved for the divergence and averaged over T rounds."""
+    rest = resolve("fedinit.theorem_4_recursion", book) - THETA * Delta
+    return ((initial_divergence - final_divergence) / T + rest.subs(g2, mean_g2)) / (1 - THETA)
+
+
+BEFORE = Claim(
+    "fedinit.theorem_4.averaged",
+    "The mean divergence before Theorem 1 is used is the recursion solved for Delta^t and averaged.",
+    place("Appendix A.2.5, accumulation"),
+    Kind.PROOF,
+    Same("fedinit.theorem_4_before", _mean),
+    known=Status.HOLDS,
+)
+
+INSERTED = Claim(
+    "fedinit.theorem_4",
+    "Theorem 4's explicit form is that mean with Theorem 1 put in for the gradients: 534, 267 kappa_2, 801 kappa_1.",
+    place("Appendix A.2.5, last displays; Theorem 4"),
+    Kind.THEOREM,
+    Same("fedinit.theorem_4", At("fedinit.theorem_4_before", {mean_g2: "fedinit.theorem_1"})),
+    known=Status.HOLDS,
+    note="Delta^0 is kept although Theorem 1 has dropped it as 0.",
+)
+
+NEVER_BINDS = Claim(
+    "fedinit.theorem_4.third_cap",
+    "The cap sqrt(N)/(sqrt(C) K L) that Theorem 4 adds is met whenever N/(2CKL) is: it restricts nothing.",
+    place("Theorem 4, step size"),
+    Kind.ASSUMPTION,
+    All(
+        {
+            "it is larger": ImpliedBy(N / (2 * C * K * L), sp.sqrt(N / C) / (K * L), where=(N <= C,)),
+            "same caps": Same("fedinit.step_size_cap_theorem_4", "fedinit.step_size_cap_theorem_1", where=(N <= C,)),
+        }
+    ),
+    known=Status.HOLDS,
+    damaged="sqrt(N)/(sqrt(C) K L), the only reading for which the proof's 24 C eta^2 K^2 L^2/N is at most 24",
+)
+
+
+CONDITIONS = Claim(
+    "fedinit.theorems_4_5.conditions",
+    "Theorems 4 and 5 ask for K >= 2, their step-size caps and 0 <= beta < sqrt(6)/24, which is inside Theorem 1's "
+    "range.",
+    place("Theorems 4 and 5"),
+    Kind.ASSUMPTION,
+    All(
+        {
+            "conditions": requires(
+                {
+                    "fedinit.theorem_4": (
+                        *OF_1[:4],
+                        beta < sp.sqrt(6) / 24,
+                        lam < LEFT,
+                        eta <= sp.sqrt(N) / (sp.sqrt(C) * K * L),
+                    ),
+                    "fedinit.theorem_5": (
+                        *OF_1[:4],
+                        beta < sp.sqrt(6) / 24,
+                        lam < LEFT,
+                        eta <= 1 / (lam * mu * K),
+                        THETA <= DECAY,
+                    ),
+                    "fedinit.theorem_4_recursion": (
+                        K >= 2,
+                        eta <= 1 / (K * L),
+                        eta <= sp.sqrt(N) / (sp.sqrt(C) * K * L),
+                        beta >= 0,
+                        beta < sp.sqrt(6) / 24,
+                    ),
+                    "fedinit.theorem_4_before": (
+                        K >= 2,
+                        eta <= 1 / (K * L),
+                        eta <= sp.sqrt(N) / (sp.sqrt(C) * K * L),
+                        beta >= 0,
+                        beta < sp.sqrt(6) / 24,
+                    ),
+                }
+            ),
+            "96 beta^2 = 1 at its end": Same(
+                Total(((K, lambda book: 96 * book["fedinit.relaxation_cap_theorem_4"].expr ** 2),)), K
+            ),
+            "72 beta^2 = 1 at Theorem 1's": Same(
+                Total(((K, lambda book: 72 * book["fedinit.relaxation_cap_theorem_1"].expr ** 2),)), K
+            ),
+        }
+    ),
+    known=Status.HOLDS,
+    damaged="< or <= at the ends of beta's ranges; 24 and 12 follow from 96 and 72",
+)
+
+CAPS = Claim(
+    "fedinit.step_size_caps",
+    "The step-size caps of Theorems 1, 2, 4, 5 and Lemmas 2 to 4 are N/(2CKL), 1/(NKL), 1/(lambda mu K), "
+    "sqrt(N)/(sqrt(C) K L), 1/(2 sqrt(2) K L) and 1/(KL) in their combinations.",
+    place("Theorems 1, 2, 4, 5; Lemmas 2 to 4"),
+    Kind.ASSUMPTION,
+    All(
+        {
+            "Theorem 1": Same("fedinit.step_size_cap_theorem_1", sp.Min(N / (2 * C), 1 / N) / (K * L)),
+            "Theorem 2": Same(
+                "fedinit.step_size_cap_theorem_2",
+                sp.Min(N / (2 * C * L), 1 / (N * L), 1 / (lam * mu), evaluate=False) / K,
+            ),
+            "Theorem 5": Same("fedinit.step_size_cap_theorem_5", "fedinit.step_size_cap_theorem_2"),
+            "Lemma 2": Same("fedinit.step_size_cap_lemma_2", sp.sqrt(2) / (4 * K * L)),
+            "Lemma 3": Same("fedinit.step_size_cap_lemma_3", 1 / (K * L)),
+            "K at least 2": requires(
+                {
+                    f"fedinit.step_size_cap_{x}": (K >= 2,)
+                    for x in ("theorem_1", "theorem_2", "theorem_4", "theorem_5", "lemma_2", "lemma_3")
+                }
+            ),
+        }
+    ),
+    known=Status.HOLDS,
+)
+
+CLAIMS: tuple[Claim, ...] = (
+    RECURSION, BEFORE, INSERTED, NEVER_BINDS, CONDITIONS, CAPS,
+)  # fmt: skip

@@ -1,0 +1,234 @@
+"""Lemmas 2 to 4: each from the one before by the algebra of its proof, and the two steps that do not go through."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import sympy as sp
+
+from ..checkers import All, At, Computed, ImpliedBy, Same
+from ..checkers.formulas import resolve
+from ..claim import Book, Claim, Finding, Kind, Repair, Status
+from .by_hand.rounds import noise_and_path, relaxed_starts_in_the_sum, sampled_square, stale_divergence
+from .common import B2, beta, C, Delta, Delta_next, eta, fails, G2, g2, holds, K, L, N, path2, place, requires, sigma2
+
+AT_ROUND_CAP = {L: 1 / (eta * K)}
+"""The largest smoothness under the cap 1/(KL), with which the proofs round their coefficients up."""
+
+CAP_2 = sp.Integer(1) / (2 * sp.sqrt(2) * K * L)
+ROUND = (K >= 2, eta <= 1 / (K * L))
+
+YOUNG = Claim(
+    "fedinit.lemma_2.growth",
+    "Under Lemma 2's step-size cap a local step stretches the drift by at most 1 + 1/(K-1).",
+    place("Lemma 2, proof, one local step"),
+    Kind.PROOF,
+    ImpliedBy(1 / (2 * K - 1) + 4 * K * eta**2 * L**2, 1 / (K - 1), under=("fedinit.lemma_2",)),
+    known=Status.HOLDS,
+    damaged="the number under the root of the cap 1/(2 sqrt(2) K L) is lost; 2 is what makes this step true for all K",
+)
+
+GEOMETRIC = Claim(
+    "fedinit.lemma_2.geometric",
+    "K steps of growth 1 + 1/(K-1) stretch by at most 4, and their geometric sum is at most 3(K-1).",
+    place("Lemma 2, proof, unrolling"),
+    Kind.PROOF,
+    All(
+        {
+            "power": ImpliedBy((1 + 1 / (K - 1)) ** K, 4, where=(K >= 2,)),
+            "sum": ImpliedBy((K - 1) * ((1 + 1 / (K - 1)) ** K - 1), 3 * (K - 1), where=(K >= 2,)),
+        }
+    ),
+    known=Status.HOLDS,
+)
+
+LEMMA_2 = Claim(
+    "fedinit.lemma_2",
+    "(24) is K times the bound of one step, 4 beta^2 Delta^t + 3K eta^2 (sigma_l^2 + 4K(G^2 + B^2 |grad f|^2)).",
+    place("Lemma 2, eq. (24)"),
+    Kind.THEOREM,
+    Same("fedinit.lemma_2", K * (4 * beta**2 * Delta + 3 * K * eta**2 * (sigma2 + 4 * K * (G2 + B2 * g2)))),
+    known=Status.HOLDS,
+)
+
+
+def _drift_without_cap(book: Book) -> Finding:
+    """One client, f = 1/2 w^2, no noise, no relaxation: the drift in closed form against (24)."""
+    steps, step, w = 5, Fraction(10), Fraction(1)
+    drift = sum(((1 - step) ** k * w - w) ** 2 for k in range(steps))
+    at = {K: steps, eta: sp.Rational(step), Delta: 0, sigma2: 0, G2: 0, B2: 1, g2: 1, beta: 0}
+    bound = resolve("fedinit.lemma_2", book).subs(at)
+    witness = {"f": "w^2/2", "C": 1, "K": steps, "eta": step, "w": w}
+    if sp.Rational(drift) <= bound:
+        return holds("the bound covers the drift of plain gradient descent with eta = 10/L")
+    return fails(f"local drift {drift} against bound {bound}", witness, as_audited=bound == 150000)
+
+
+NEEDS_CAP = Claim(
+    "fedinit.lemma_2.no_cap",
+    "Lemma 2 holds under the assumptions alone, as its statement says: its step-size cap appears in the proof only.",
+    place("Lemma 2, statement"),
+    Kind.THEOREM,
+    Computed("compares (24) with the exact drift of gradient descent on a parabola", _drift_without_cap),
+    known=Status.FAILS,
+    note="The cap of the proof belongs into the statement; Theorem 1's proof goes back to it.",
+    repair=Repair(
+        "with the cap of the proof the growth step goes through",
+        ImpliedBy(1 / (2 * K - 1) + 4 * K * eta**2 * L**2, 1 / (K - 1), where=(K >= 2, eta <= CAP_2)),
+        bound="fedinit.lemma_2",
+    ),
+)
+
+
+def _lemma_3(book: Book) -> sp.Expr:
+    """Variance of the noise, three times what a client walks (Lemma 2 put in), and the gradients of all clients."""
+    walked = eta**2 * K * L**2 * resolve("fedinit.lemma_2", book) + beta**2 * Delta + eta**2 * K**2 * (G2 + B2 * g2)
+    return eta**2 * K * sigma2 / N + 3 * walked / N + eta**2 * path2 / (C * N)
+
+
+LEMMA_3 = Claim(
+    "fedinit.lemma_3",
+    "(25) follows from Lemma 2 with eta K L at its largest value 1: the coefficients 15, 10, 39, 39.",
+    place("Lemma 3, eq. (25)"),
+    Kind.THEOREM,
+    Same("fedinit.lemma_3", At(_lemma_3, AT_ROUND_CAP)),
+    known=Status.HOLDS,
+    note="The algebra after the two questionable steps of its proof, which have claims of their own.",
+)
+
+WEIGHTS = Claim(
+    "fedinit.lemma_3.sampling_weights",
+    "The sampling weights (C-N)/(N(C-1)) and (N-1)/(CN(C-1)) may be replaced by 1/N and 1/(CN).",
+    place("Lemma 3, proof, summary of the bounds"),
+    Kind.PROOF,
+    All(
+        {
+            "variance": ImpliedBy((C - N) / (N * (C - 1)), 1 / N, where=(C > 1, N <= C)),
+            "mean": ImpliedBy((N - 1) / (C * N * (C - 1)), 1 / (C * N), where=(C > 1, N <= C)),
+        }
+    ),
+    known=Status.HOLDS,
+)
+
+SAMPLING = Claim(
+    "fedinit.lemma_3.sampling",
+    "The expected square of a sum over N of C clients drawn without replacement splits into sum and squares.",
+    place("Lemma 3, proof, sampling identity"),
+    Kind.EQUATION,
+    Computed("enumerates all cohorts for rational vectors", sampled_square),
+    known=Status.HOLDS,
+)
+
+CANCEL = Claim(
+    "fedinit.lemma_3.starts_cancel",
+    "The relaxed starts cancel in the sum over all clients: sum_i (w^t - w_{i,K}^{t-1}) = 0.",
+    place("Lemma 3, proof, first term; Appendix A.2.2, first display"),
+    Kind.PROOF,
+    Computed("plays a round of which N of C clients are averaged", relaxed_starts_in_the_sum(2, 1)),
+    known=Status.FAILS,
+    note="The server model is the mean of the participants, so the sum vanishes under full participation only. Both "
+    "Lemma 3 and the descent inequality drop a term of order beta times the sampling variance of w^t.",
+    repair=Repair(
+        "with all clients in every round", Computed("the same round, all averaged", relaxed_starts_in_the_sum(2, 2))
+    ),
+)
+
+SPLIT = Claim(
+    "fedinit.lemma_3.noise_split",
+    "The expected square of a client's summed stochastic gradients is K sigma_l^2 plus that of the true gradients.",
+    place("Lemmas 3 and 4, proofs, first step"),
+    Kind.PROOF,
+    Computed("two local steps on a parabola with noise, as polynomials", noise_and_path(sp.Integer(-1))),
+    known=Status.FAILS,
+    note="Noise of one step is inside the true gradients of the next ones; where the loss curves down their product "
+    "is positive. On convex quadratics it is negative and the step is safe.",
+    repair=Repair(
+        "on convex quadratics the split is an upper bound",
+        Computed("the same two steps on a parabola that curves up", noise_and_path(sp.Integer(1))),
+    ),
+)
+
+WIDER_CAP = Claim(
+    "fedinit.lemma_3.cap",
+    "The cap 1/(KL) of Lemmas 3 and 4 is enough to use Lemma 2 inside them.",
+    place("Lemmas 3 and 4, statements"),
+    Kind.PROOF,
+    ImpliedBy(eta, "fedinit.step_size_cap_lemma_2", under=("fedinit.lemma_3",)),
+    known=Status.FAILS,
+    note="Lemma 2's cap is smaller by 2 sqrt(2).",
+    repair=Repair(
+        "with Lemma 2's cap too", ImpliedBy(eta, "fedinit.step_size_cap_lemma_2", under=("fedinit.lemma_2",))
+    ),
+)
+
+
+def _lemma_4(book: Book) -> sp.Expr:
+    """Identity (15) squared with the factor 3; Lemma 3 with 1/N at most 1 except beside the summed gradients."""
+    step = resolve("fedinit.lemma_3", book)
+    own = step.subs(path2, 0).subs(N, 1) + step - step.subs(path2, 0)
+    drift = resolve("fedinit.lemma_2", book)
+    walk = eta**2 * K * sigma2 + 2 * eta**2 * K * L**2 * drift + 2 * eta**2 * K**2 * (G2 + B2 * g2)
+    return 3 * (beta**2 * Delta + own + walk)
+
+
+RECURSION = Claim(
+    "fedinit.lemma_4.recursion",
+    "The recursion behind Lemma 4 follows from (15), Lemmas 2 and 3: the coefficients 72, 51, 195 and 3.",
+    place("Lemma 4, proof"),
+    Kind.PROOF,
+    Same("fedinit.lemma_4_recursion", At(_lemma_4, AT_ROUND_CAP)),
+    known=Status.HOLDS,
+)
+
+
+def _solved(book: Book) -> sp.Expr:
+    rest = resolve("fedinit.lemma_4_recursion", book) - 72 * beta**2 * Delta
+    return ((Delta - Delta_next) + rest) / (1 - 72 * beta**2)
+
+
+LEMMA_4 = Claim(
+    "fedinit.lemma_4",
+    "(26) is the recursion of its proof solved for the divergence of the current round.",
+    place("Lemma 4, eq. (26)"),
+    Kind.THEOREM,
+    Same("fedinit.lemma_4", _solved),
+    known=Status.HOLDS,
+)
+
+STALE = Claim(
+    "fedinit.lemma_4.stale",
+    "Lemma 4 bounds the divergence over all C clients that Algorithm 1 produces when N of them train in a round.",
+    place("Lemma 4; Table 4; Algorithm 1"),
+    Kind.THEOREM,
+    Computed("follows stale local models exactly: one of ten parabolas a round", stale_divergence(False)),
+    known=Status.FAILS,
+    note="The local models of clients that do not take part stay behind while the bound shrinks with the gradient. The "
+    "lemma is about rounds in which every client trains.",
+    repair=Repair(
+        "when all clients train and only the participants are averaged",
+        Computed("the same federation, all clients train", stale_divergence(True)),
+        bound="fedinit.lemma_4_recursion",
+    ),
+)
+
+CONDITIONS = Claim(
+    "fedinit.lemmas.conditions",
+    "Lemmas 2 to 4 ask for K >= 2, their caps on the step size and 0 <= beta < sqrt(2)/12 in Lemma 4.",
+    place("Lemmas 2, 3, 4, statements and proofs"),
+    Kind.ASSUMPTION,
+    requires(
+        {
+            "fedinit.lemma_2": (K >= 2, eta <= CAP_2),
+            "fedinit.lemma_3": ROUND,
+            "fedinit.lemma_4_recursion": (*ROUND, beta >= 0, beta < sp.sqrt(2) / 12),
+            "fedinit.lemma_4": (*ROUND, beta >= 0, beta < sp.sqrt(2) / 12),
+        }
+    ),
+    known=Status.HOLDS,
+    damaged="the root of Lemma 2's cap; whether beta < or <= sqrt(2)/12 is printed",
+)
+
+CLAIMS: tuple[Claim, ...] = (
+    YOUNG, GEOMETRIC, LEMMA_2, NEEDS_CAP, LEMMA_3, WEIGHTS, SAMPLING, CANCEL, SPLIT, WIDER_CAP, RECURSION, LEMMA_4,
+    STALE, CONDITIONS,
+)  # fmt: skip

@@ -1,0 +1,180 @@
+"""What the discussion of Theorem 3 says of samples, local steps and the step size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import sympy as sp
+
+from bounds.vocabulary import local_iteration as tau, step_size_budget as mu_0
+
+from ..checkers import All, At, Computed, ImpliedBy, MonotoneIn, Readings, Same, SlopeIs, Total
+from ..checkers.formulas import Formula, resolve
+from ..checkers.points import value
+from ..checkers.trends import Curve
+from ..claim import Book, Claim, Finding, Kind, Repair, Status
+from .common import beta, c, fails, holds, K, L, L_G, place, root_sum, S, sigma2, sigma_l, T, U  # fmt: skip
+from .generalization import BY_BUDGET, CENTRAL, DRIFT, FIRST
+
+SAMPLES = tuple(10.0**power for power in range(4, 19, 2))
+AT_HALF = {c: sp.Rational(1, 2), L: 1, L_G: 1, sigma_l: 1, U: 1, T: 20, K: 5, beta: sp.Rational(1, 10), root_sum: 1}
+"""A point with cL = 1/2, for slopes in the number of samples."""
+
+
+def _against_samples(of: Formula, **changed: int) -> Callable[[Book], Curve]:
+    """A part of Theorem 3 against the number of samples, all else held."""
+
+    def curve(book: Book) -> Curve:
+        at = {q: changed.get(q.name, v) for q, v in AT_HALF.items() if q != sigma_l}
+        plain = resolve(of, book).subs({**at, sigma2: changed.get("gradient_variance", 1)})
+        return SAMPLES, [float(plain.subs(S, int(n))) for n in SAMPLES]
+
+    return curve
+
+
+ORDER_S = Claim(
+    "fedinit.theorem_3.order_in_samples",
+    "The first term of (14) falls like 1/S with the number of samples, as for centralised training.",
+    place("Discussion of Theorem 3; Theorem 6, stability term"),
+    Kind.REMARK,
+    SlopeIs(_against_samples(FIRST), -1),
+    known=Status.FAILS,
+    note="S sigma_l stands inside the power 1/(1+cL): the term falls like S^{-cL/(1+cL)}, hardly at all for the small "
+    "c = mu_0/K of the theorem. The S is from Lemma 6's noise, which both runs share.",
+    repair=Repair(
+        "like S^{-cL/(1+cL)}, here S^{-1/3}, and like 1/S where sigma_l = 0",
+        All(
+            {
+                "with noise": SlopeIs(_against_samples(FIRST), -1 / 3, 0.01),
+                "without": SlopeIs(_against_samples(FIRST, gradient_variance=0), -1, 0.01),
+            }
+        ),
+    ),
+)
+
+ORDER_TK = Claim(
+    "fedinit.theorem_3.order",
+    "The first term of (14) grows like (TK)^{cL/(1+cL)} with the total number of local steps.",
+    place("Discussion of Theorem 3"),
+    Kind.REMARK,
+    All(
+        {
+            "order": Same("fedinit.theorem_3_order", (T * K) ** (c * L / (1 + c * L)) / S),
+            "power of T": Same(At(FIRST, {T: 3 * T}), Total(((3 ** (c * L / (1 + c * L)), FIRST),))),
+            "power of K": Same(At(FIRST, {K: 5 * K}), Total(((5 ** (c * L / (1 + c * L)), FIRST),))),
+        }
+    ),
+    known=Status.HOLDS,
+)
+
+EXPONENT_K = Claim(
+    "fedinit.theorem_3.exponent",
+    "With c = mu_0/K the exponent cL/(1+cL) is mu_0 L/(K + mu_0 L), and it falls as K grows.",
+    place("Discussion of Theorem 3"),
+    Kind.REMARK,
+    All(
+        {
+            "exponent": Same(At(c * L / (1 + c * L), BY_BUDGET), mu_0 * L / (K + mu_0 * L)),
+            "falls": MonotoneIn(At(c * L / (1 + c * L), BY_BUDGET), K, up=False),
+        }
+    ),
+    known=Status.HOLDS,
+)
+
+TENTH = sp.Rational(1, 10)
+
+
+def _first_in_the_limit(book: Book) -> Finding:
+    """The first term with c = mu_0/K at K = 10^40, to 30 digits, against its limit."""
+    at = {mu_0: sp.Rational(3, 7), L: 2, S: 50, L_G: 3, sigma2: 4, U: 5, T: 11}
+    far = value(At(FIRST, BY_BUDGET)(book).subs(at), {K: sp.Integer(10) ** 40})
+    limit = value((CENTRAL / (S - 1)).subs(at), {})
+    if abs(far / limit - 1) > 1e-30:
+        return fails(f"{float(far):.6g} at K = 1e40 against {float(limit):.6g}", {q.name: v for q, v in at.items()})
+    return holds(f"{float(far):.6g} at K = 1e40: the limit to 30 digits")
+
+
+MANY_STEPS = Claim(
+    "fedinit.theorem_3.many_local_steps",
+    "With c = mu_0/K a larger K is always preferred for generalisation: twice as many local steps lower (14).",
+    place("Discussion of Theorem 3"),
+    Kind.REMARK,
+    ImpliedBy(
+        At("fedinit.theorem_3_printed", {c: mu_0 / (2 * K), K: 2 * K, beta: TENTH}),
+        At("fedinit.theorem_3_printed", {**BY_BUDGET, beta: TENTH}),
+        where=(S >= 2, mu_0 * L < 1),
+    ),
+    known=Status.FAILS,
+    note="The text argues from the first term alone, for which it is right in long runs. The factor of the second term "
+    "is (1+beta)^{K/(beta mu_0 L)}: 2e41 at beta = 0.1, mu_0 L = 0.5, K = 50. For K without limit the first term tends "
+    "to 2(L_G^2 + S L_G sigma_l)/((S-1)L), neither to 0 nor to order 1/S.",
+    damaged="the exponent of T that the text gives for K without limit",
+    repair=Repair(
+        "the second term's factor grows exponentially in K; the first term has a positive limit",
+        All(
+            {
+                "factor": Same(
+                    At(DRIFT, {**BY_BUDGET, root_sum: 1, U: 2 * (L_G**2 + S * L_G * sigma_l) / (L * T * K)}),
+                    (1 + beta) ** (K / (beta * mu_0 * L)),
+                ),
+                "first term": Computed("evaluates it at K = 1e40", _first_in_the_limit),
+            }
+        ),
+    ),
+)
+
+
+def _free_of_samples(name: str) -> Computed:
+    def run(book: Book) -> Finding:
+        if S in resolve(name, book).free_symbols:
+            return fails(f"{name} contains the number of samples", {"bound": name})
+        return holds(f"{name} does not contain the number of samples")
+
+    return Computed("the quantities that the bound contains", run)
+
+
+INDEPENDENT = Claim(
+    "fedinit.theorem_3.drift_and_samples",
+    "The divergence term is not affected by the number of samples.",
+    place("Discussion of Theorem 3"),
+    Kind.REMARK,
+    All(
+        {
+            "Theorem 4": _free_of_samples("fedinit.theorem_4"),
+            "Theorem 5": _free_of_samples("fedinit.theorem_5"),
+            "second term of (14)": SlopeIs(_against_samples(DRIFT), -1 / 3, 0.01),
+        }
+    ),
+    known=Status.HOLDS,
+    note="The divergences themselves. The second term of (14), in which they stand, has S in its base through t_0 and "
+    "falls like S^{-cL/(1+cL)}, here S^{-1/3}, as the first term does.",
+)
+
+FIRST_STEP = Claim(
+    "fedinit.theorem_3.first_step_size",
+    "The step size c/(tK+k) is defined for all rounds and steps, which are counted from 0.",
+    place("Theorem 3, step size; Algorithm 1"),
+    Kind.SETTING,
+    Readings(
+        {
+            counter: ImpliedBy(1, value, where=(T >= 1,), within={T: (1, 3)})
+            for counter, value in (("tK+k", (T - 1) * K), ("tK", (T - 1) * K), ("t", T - 1))
+        }
+    ),
+    known=Status.FAILS,
+    note="A slip of an index: the counter is 0 in the first step, whichever it is; it has to begin at 1.",
+    damaged="the counter: t, tK or tK+k",
+)
+
+STEP_SIZE = Claim(
+    "fedinit.theorem_3.step_size",
+    "With c = mu_0/K the step size of local iteration tau is mu_0/(K tau).",
+    place("Theorem 3, step size"),
+    Kind.DEFINITION,
+    Same("fedinit.step_size_theorem_3", At(c / tau, BY_BUDGET)),
+    known=Status.HOLDS,
+)
+
+CLAIMS: tuple[Claim, ...] = (
+    ORDER_S, ORDER_TK, EXPONENT_K, MANY_STEPS, INDEPENDENT, FIRST_STEP, STEP_SIZE,
+)  # fmt: skip

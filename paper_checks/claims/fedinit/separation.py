@@ -1,0 +1,101 @@
+"""Appendix A.3.2, last display: the separation of two runs, summed over steps and rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import sympy as sp
+
+from bounds.vocabulary import (
+    separation as s,
+)
+
+from ..checkers import All, At, Computed, ImpliedBy, Same, term, Total
+from ..claim import Book, Claim, Finding, Kind, Repair, Status
+from .common import beta, c, eta, fails, holds, K, L, L_G, place, root_sum, S, sigma2, sigma_l, T, t_0  # fmt: skip
+
+SAME, OTHER = 1 - 1 / S, 1 / S
+CENTRAL = 2 * (L_G**2 + S * L_G * sigma_l) / L
+GROWTH = (T * K / t_0) ** (c * L)
+
+
+GROWTH = (T * K / t_0) ** (c * L)
+
+
+LEFT_OVER: sp.Expr = (1 - 1 / S) * c * L
+"""Exponent of the growth with the chance of the same sample."""
+
+
+def _summed(start: int) -> Callable[[Book], Finding]:
+    """The exact recursion d <- (1 + a/tau) d + b/tau from step t_0 + start on, against the closed form."""
+
+    def run(book: Book) -> Finding:
+        at = {c: 1, L: sp.Rational(1, 2), S: 10**6, L_G: 1, sigma2: 1, K: 1, t_0: 1}
+        held = {**{q.name: v for q, v in at.items()}, "first step": 1 + start}
+        step_adds: sp.Expr = At("fedinit.stability_step", {s: 0, eta: c})(book)
+        growth, added = float(LEFT_OVER.subs(at)), float(step_adds.subs(at))
+        closed = sp.lambdify(T, term("fedinit.stability_separation", "stochastic gradients")(book).subs(at))
+        distance = 0.0
+        for step in range(1 + start, 400):
+            distance = (1 + growth / step) * distance + added / step
+            if distance > closed(step):
+                said = f"after step {step} the recursion is at {distance:.6g}, the closed form at {closed(step):.6g}"
+                return fails(said, held, step > 50)
+        return holds("below the closed form for 400 steps")
+
+    return run
+
+
+SUMMED = Claim(
+    "fedinit.stability.sum",
+    "The steps from t_0 on add up to at most 2(L_G + S sigma_l)/((S-1)L) (TK/t_0)^{cL}.",
+    place("Appendix A.3.2, last display, first term"),
+    Kind.PROOF,
+    Computed("plays the recursion of a local step with eta = c/tau from tau = t_0", _summed(0)),
+    known=Status.FAILS,
+    note="A slip of an index: the sums begin at t_0, the integrals that bound them would have to begin at t_0 - 1. "
+    "When the runs first differ in step t_0 + 1 the display holds.",
+    repair=Repair("from tau = t_0 + 1 on", Computed("the same recursion", _summed(1))),
+)
+
+SUM_CONSTANTS = Claim(
+    "fedinit.stability.separation",
+    "The first term is what a step adds, 2c(L_G/S + sigma_l), over its growth (1 - 1/S)cL, times (TK/t_0)^{cL}; the "
+    "second is the drift's factor times the same growth and the sum of sqrt(Delta^t).",
+    place("Appendix A.3.2, last display"),
+    Kind.PROOF,
+    All(
+        {
+            "steps": Same(
+                term("fedinit.stability_separation", "stochastic gradients"),
+                Total(((GROWTH / LEFT_OVER, At("fedinit.stability_step", {s: 0, eta: c})),)),
+            ),
+            "drift": Same(
+                term("fedinit.stability_separation", "client drift"),
+                (1 + beta) ** (1 / (beta * c * L)) * GROWTH * root_sum,
+            ),
+        }
+    ),
+    known=Status.HOLDS,
+    damaged="the exponent 1/(beta c L); the base TK/t_0 of the second growth",
+)
+
+EXPONENT = Claim(
+    "fedinit.stability.exponent",
+    "The factor (1 + beta)^{1/(beta c L)} covers the 1 + beta of a round.",
+    place("Appendix A.3.2, last display"),
+    Kind.PROOF,
+    ImpliedBy(1 + beta, (1 + beta) ** (1 / (beta * c * L)), where=(beta > 0,)),
+    known=Status.FAILS,
+    note="Only while beta c L <= 1, which the small mu_0 L of the text gives. Where it does, it overshoots without "
+    "bound: with c = mu_0/K it is (1 + beta)^{K/(beta mu_0 L)}.",
+    repair=Repair(
+        "while beta c L <= 1",
+        ImpliedBy(1 + beta, (1 + beta) ** (1 / (beta * c * L)), where=(beta > 0, beta * c * L <= 1)),
+        bound="fedinit.theorem_3",
+    ),
+)
+
+CLAIMS: tuple[Claim, ...] = (
+    SUMMED, SUM_CONSTANTS, EXPONENT,
+)  # fmt: skip

@@ -1,0 +1,194 @@
+"""Theorem 5 and Appendix A.2.6: the unrolled recursion, its hidden condition, its order (17)."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from bounds.vocabulary import (
+    loss_decrease,
+)
+
+from ..checkers import All, At, ImpliedBy, OrderIs, Same, term, Total
+from ..checkers.formulas import resolve
+from ..claim import Book, Claim, Kind, Repair, Status
+from .common import B2, beta, D, Delta, Delta_next, eta, G2, g2, K, L, lam, mu, N, place, requires, sigma2, T
+from .divergence import DECAY, THETA
+from .optimization import LEFT, OF_1
+
+STEP_2 = {eta: sp.log(lam * mu * N * K * T) / (lam * mu * K * T)}
+MEETS_LOG = (lam * mu * N * K * T > 3,)
+
+
+def _gain(book: Book) -> sp.Expr:
+    """What a squared gradient adds to the next divergence."""
+    return sp.expand(resolve("fedinit.theorem_4_recursion", book)).coeff(g2, 1)
+
+
+def _assembled(book: Book) -> sp.Expr:
+    """The unrolled recursion: gradients by the descent inequality, loss gaps by Theorem 2, T equal powers for D."""
+    noise = resolve("fedinit.theorem_4_recursion", book).subs({Delta: 0, g2: 0})
+    still = At("fedinit.descent", {loss_decrease: 0, Delta: 0, Delta_next: 0})(book)
+    gain, loss = _gain(book), 2 / (lam * eta * K)
+    lasting = resolve("fedinit.theorem_2", book).subs(D, 0)
+    start = gain * loss * D * T * DECAY ** (T - 1)
+    return (noise + gain * (still + loss * lasting)) / (1 - THETA) + start
+
+
+THEOREM_5 = Claim(
+    "fedinit.theorem_5",
+    "Theorem 5's explicit form: the recursion unrolled, gradients bounded by the descent inequality and Theorem 2.",
+    place("Appendix A.2.6"),
+    Kind.THEOREM,
+    Same("fedinit.theorem_5", _assembled),
+    known=Status.HOLDS,
+    damaged="the summand of the last sum; T exp(-lambda mu eta K (T-1)) is what 96 beta^2 <= exp(-lambda mu eta K) "
+    "gives",
+    note="The decreases of the divergence, which the descent inequality adds, are left out in the proof's later "
+    "displays: fedinit.theorem_2.weighted_decreases shows that they may be positive.",
+)
+
+HIDDEN = Claim(
+    "fedinit.theorem_5.hidden_condition",
+    "The theorem's range of beta and eta implies the proof's 96 beta^2 <= exp(-lambda mu eta K).",
+    place("Appendix A.2.6, 'let'"),
+    Kind.PROOF,
+    ImpliedBy(
+        THETA,
+        DECAY,
+        where=(beta >= 0, beta < sp.sqrt(6) / 24, eta <= 1 / (lam * mu * K)),
+        within={beta: (0.0, 0.102)},
+    ),
+    known=Status.FAILS,
+    note="At eta = 1/(lambda mu K) it asks for beta <= 0.062; at beta = 0.1 for lambda mu eta K <= 0.041.",
+    repair=Repair(
+        "the largest relaxation for which it holds",
+        All(
+            {
+                "reached": Same(At(THETA, {beta: "fedinit.relaxation_cap_theorem_5"}), DECAY),
+                "positive": ImpliedBy(0, "fedinit.relaxation_cap_theorem_5"),
+            }
+        ),
+        bound="fedinit.relaxation_cap_theorem_5",
+    ),
+)
+
+LOG_SQ = sp.log(lam * mu * N * K * T) ** 2
+INITIAL = At(term("fedinit.theorem_5", "loss: initial loss"), STEP_2)
+
+OF_GEOMETRIC = (*OF_1[:4], beta < sp.sqrt(6) / 24, lam < LEFT, eta <= 1 / (lam * mu * K), THETA / DECAY < 1)
+
+INITIAL_ORDER = Claim(
+    "fedinit.theorem_5.initial_loss",
+    "The last sum of the proof, bounded by T equal powers, gives the D/T^2 of (17), up to logarithms.",
+    place("Appendix A.2.6, last step"),
+    Kind.PROOF,
+    OrderIs(INITIAL, T, LOG_SQ / T**2, at_most=True, where=MEETS_LOG),
+    known=Status.FAILS,
+    note="T equal powers take a factor T: the term falls like log T/(NKT). (17) itself stands in this for a beta that "
+    "stays below sqrt(6)/24: as the step size falls, 96 beta^2 is below exp(-lambda mu eta K) by a constant factor, "
+    "the powers sum to a constant and the printed order follows.",
+    damaged="the last sum of the proof (see fedinit.theorem_5)",
+    repair=Repair(
+        "by the geometric sum, where 96 beta^2 exp(lambda mu eta K) < 1",
+        All(
+            {
+                "order": OrderIs(
+                    At(term("fedinit.theorem_5_geometric", "loss: initial loss"), STEP_2),
+                    T,
+                    LOG_SQ / T**2,
+                    at_most=True,
+                    where=(*MEETS_LOG, beta >= 0, sp.Rational(9, 10) > THETA),
+                ),
+                "endless sum": Same(
+                    term("fedinit.theorem_5_geometric", "loss: initial loss"),
+                    Total(((1 / (T * (1 - THETA / DECAY)), term("fedinit.theorem_5", "loss: initial loss")),)),
+                ),
+                "the rest": Same(At("fedinit.theorem_5_geometric", {D: 0}), At("fedinit.theorem_5", {D: 0})),
+                "its range": requires({"fedinit.theorem_5_geometric": OF_GEOMETRIC}),
+            }
+        ),
+        bound="fedinit.theorem_5_geometric",
+    ),
+)
+
+GEOMETRIC = Claim(
+    "fedinit.theorem_5.equal_powers",
+    "The last sum of the proof, of (96 beta^2)^(T-1-t) exp(-lambda mu eta K t) over t, is at most T "
+    "exp(-lambda mu eta K (T-1)) when 96 beta^2 <= exp(-lambda mu eta K).",
+    place("Appendix A.2.6, last sum"),
+    Kind.PROOF,
+    ImpliedBy(
+        DECAY ** (T - 1) * (1 - (THETA / DECAY) ** T) / (1 - THETA / DECAY),
+        T * DECAY ** (T - 1),
+        where=(beta > 0, THETA < DECAY),
+        within={beta: (0.01, 0.102), T: (1, 60)},
+    ),
+    known=Status.HOLDS,
+)
+
+
+def _third_order(book: Book) -> sp.Expr:
+    """801 kappa_1 B^2 L G^2 log^3/((1 - 96 beta^2) lambda^4 mu^3 N T^3)."""
+    constant = 801 * resolve("fedinit.kappa_1", book) * B2 * L / ((1 - THETA) * lam**4 * mu**3)
+    return constant * G2 * sp.log(lam * mu * N * K * T) ** 3 / (N * T**3)
+
+
+REST = Claim(
+    "fedinit.theorem_5.rest",
+    "What (17) puts into 1/(NKT^3) is smaller than the rest, up to logarithms.",
+    place("Theorem 5, eq. (17), last term"),
+    Kind.THEOREM,
+    Same(At(term("fedinit.theorem_5", "global gradient: dissimilarity"), STEP_2), _third_order, where=MEETS_LOG),
+    known=Status.HOLDS,
+    note="The G^2 part of eta^3 K^3/N has no K left: it is G^2/(NT^3), not of order 1/(NKT^3), but smaller than "
+    "(17)'s KG^2/(NKT^2).",
+)
+
+LOGARITHM = Claim(
+    "fedinit.theorem_5.logarithm",
+    "The divergence is of order 1/T^2, as (17) says, up to the square of a logarithm.",
+    place("Theorem 5, eq. (17); discussion"),
+    Kind.THEOREM,
+    Same(
+        At(term("fedinit.theorem_5", "dissimilarity"), STEP_2),
+        267 * G2 * LOG_SQ / ((1 - THETA) * (lam * mu * T) ** 2),
+        where=MEETS_LOG,
+    ),
+    known=Status.HOLDS,
+    note="The step size carries log(lambda mu NKT), its square enters. (12) says that logarithms are left out, the "
+    "discussion of (17) says 'at least 1/T^2'.",
+    damaged="whether (17) has O with or without a tilde; without one it would fail",
+)
+
+ORDER_5 = Claim(
+    "fedinit.theorem_5.order",
+    "(17): D/T^2 + G^2/T^2 + (N sigma_l^2 + K G^2)/(NKT^2) + 1/(NKT^3); apart from D the first terms are those of the "
+    "explicit form.",
+    place("Theorem 5, eq. (17); appendix eq. (32)"),
+    Kind.EQUATION,
+    All(
+        {
+            "as printed": Same(
+                "fedinit.theorem_5_order",
+                (D + G2) / T**2 + (N * sigma2 + K * G2) / (N * K * T**2) + 1 / (N * K * T**3),
+            ),
+            "noise": Same(
+                At(term("fedinit.theorem_5", "gradient noise"), STEP_2),
+                Total(
+                    ((69 * LOG_SQ / (lam * mu) ** 2 / (1 - THETA), term("fedinit.theorem_5_order", "gradient noise")),)
+                ),
+            ),
+            "dissimilarity": Same(
+                At(term("fedinit.theorem_5", "dissimilarity"), STEP_2),
+                Total(
+                    ((267 * LOG_SQ / (lam * mu) ** 2 / (1 - THETA), term("fedinit.theorem_5_order", "dissimilarity")),)
+                ),
+            ),
+        }
+    ),
+    known=Status.HOLDS,
+)
+
+CLAIMS: tuple[Claim, ...] = (
+    THEOREM_5, HIDDEN, INITIAL_ORDER, GEOMETRIC, REST, LOGARITHM, ORDER_5,
+)  # fmt: skip

@@ -1,0 +1,33 @@
+"""Claims of ours: every bound within reach is above the worst case of its class, and by how much at least."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bounds.catalog import BOUNDS
+
+from .checkers import AboveWorstCase
+from .claim import Claim, Kind, Status
+
+NOTE = (
+    "Ours. Over every federation of the class, not those a search visits: semidefinite programming, no noise, all "
+    "clients taking part, L = 1, the start a unit away, F* = 0. The ratio is how much smaller the bound could be there."
+)
+
+
+def above(least: Mapping[str, float]) -> tuple[Claim, ...]:
+    """One claim per bound, with the audited smallest ratio of bound to worst case."""
+    return tuple(_above(name, ratio) for name, ratio in least.items())
+
+
+def _above(name: str, ratio: float) -> Claim:
+    bound = BOUNDS[name]
+    return Claim(
+        f"{name}.worst_case",
+        f"{bound.source.place} is above the worst case over its class at every place of its table.",
+        bound.source,
+        Kind.THEOREM,
+        AboveWorstCase(name, ratio),
+        known=Status.HOLDS,
+        note=NOTE,
+    )

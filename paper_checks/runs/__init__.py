@@ -1,0 +1,1 @@
+"""What a run gives for each word of the vocabulary."""

@@ -1,0 +1,282 @@
+"""Comparisons of bounds with runs, as cells of a store: real data, exact moments beside sampled runs, one round.
+
+Every table has one row per number; ``outside`` marks rows about which the theorem says nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bounds.catalog import get
+from bounds.core import Bound
+from bounds.errors import NoMinimumError, NoSolutionError, OutsideConditionsWarning
+from empirics.algorithms import algorithm
+from empirics.algorithms.algorithm import Algorithm
+from empirics.data.catalogue import dataset
+from empirics.exact import ExactRun
+from empirics.exact.sampled import sampled, SampledRun
+from empirics.experiments import Outcome
+from empirics.experiments.registry import job
+from empirics.federation.partitions import Iid, LabelSkew, Partition
+from empirics.measuring.estimates import jackknife
+from empirics.measuring.one_round import OneRound
+from empirics.problems import FAMILIES, PoolProblem
+from empirics.problems.quadratics import Quadratics, random_quadratics
+from empirics.problems.quadratics.gaussian import GaussianMean
+from empirics.progress import Silent
+from empirics.training.seeds import over_seeds
+from empirics.training.setting import Setting
+
+from ..runs import readings
+from .exact import compare, Compared, ExactValidation
+from .one_round import CLAIMED, compare as compare_round, controlled_gap, NAME
+from .planned import planned
+from .trained import by_rounds, parsed
+
+Columns = dict[str, list[Any]]
+
+
+@job("validate_trained", version=1, formerly="paper_checks.validation.cells:trained")
+def trained(bound: str, problem: str, seeds: int, ends: Sequence[int], **options: Any) -> Outcome:
+    """A bound beside training on real data after every one of ``ends`` rounds; ``options`` are those of ``validate``.
+
+    The facts hold the constants that were put in, why no verdict is given, and the standing of every condition.
+    """
+    told = {"problem": problem, "seeds": seeds, "rounds": max(ends), **options}
+    chosen = get(bound)
+    given = parsed(chosen, [f"--{name.replace('_', '-')}={value}" for name, value in told.items()])
+    assert given is not None
+    training = planned(chosen, given, {})
+    found = by_rounds(training, ends, Silent())
+    table: Columns = {
+        "rounds": [line.place for line in found.lines],
+        "measured": [float(line.measured.value) for line in found.lines],
+        "error": [float(line.measured.error) for line in found.lines],
+        "bound": [line.bound for line in found.lines],
+        "outside": [line.outside for line in found.lines],
+        "verdict": [str(line.verdict) for line in found.lines],
+    }
+    constants = {name: _mean(held.value) for name, held in training.values.items()}
+    about = {"method": str(training.method), "samples": training.samples, "step_size": training.setting.step_size}
+    return Outcome(table, {"constants": constants, "standing": list(found.standing), **about})
+
+
+def _mean(value: Any) -> float:
+    return float(np.mean(value))
+
+
+# ---- quadratics: exact moments and sampled runs ----
+
+
+@job("validate_exact", version=1, formerly="paper_checks.validation.cells:exact")
+def exact(
+    bound: str,
+    instance: int,
+    ends: Sequence[int],
+    clients: int = 4,
+    dim: int = 2,
+    noise: float = 0.3,
+    local_steps: int = 3,
+    relaxation: float = 0.06,
+    step_size: float | None = None,
+    runs: int = 0,
+) -> Outcome:
+    """A bound beside its target's exact value on random quadratics and the mean of ``runs`` sampled runs.
+
+    The step size is the largest that meets the conditions at the most rounds, unless it is given. A target of every
+    round gives one row per round of the longest run.
+    """
+    chosen, problem = get(bound), random_quadratics(instance, clients, dim, noise=noise)
+    options = argparse.Namespace(
+        rounds=max(ends),
+        local_steps=local_steps,
+        step_size=step_size,
+        cohort=None,
+        clients=clients,
+        relaxation=relaxation,
+    )
+    setting, longest = ExactValidation(chosen).inside(problem, options)
+    drawn = [sampled(problem, _method(chosen, relaxation), setting, seed) for seed in range(runs)]
+    rows: list[list[Any]] = []
+    for end in [max(ends)] if len(longest.exact) > 1 else ends:
+        found = longest if end == max(ends) else _quiet(chosen, problem, replace(setting, rounds=end), relaxation)
+        rows += _rows(end, found, *_target(chosen, [run.first(end) for run in drawn], len(found.exact)))
+    names = ("rounds", "exact", "bound", "outside", "measured", "error")
+    table = {name: [_plain(row[i]) for row in rows] for i, name in enumerate(names)}
+    return Outcome(table, {"step_size": setting.step_size, "cohort": setting.cohort})
+
+
+def _rows(end: int, found: Compared, mean: np.ndarray, error: np.ndarray) -> list[list[Any]]:
+    """A row per round where every one has its line, else one for all ``end`` of them."""
+    places = range(1, end + 1) if len(found.exact) > 1 else [end]
+    silent = found.outside | np.isnan(found.bound)
+    return [list(row) for row in zip(places, found.exact, found.formula, silent, mean, error, strict=True)]
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _quiet(bound: Bound, problem: Quadratics, setting: Setting, relaxation: float) -> Compared:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutsideConditionsWarning)
+        return compare(bound, problem, setting, relaxation)
+
+
+def _method(bound: Bound, relaxation: float) -> Algorithm:
+    """What the bound is about; where absent clients leave nothing behind they train as well, and are not averaged."""
+    about = bound.about
+    if about is not None and about.algorithm == "fedinit":
+        return algorithm(f"fedinit(beta={relaxation!r}, reading={about.reading!r})")
+    return replace(algorithm("fedavg()"), everyone=True)
+
+
+def _target(bound: Bound, runs: Sequence[SampledRun], lines: int) -> tuple[np.ndarray, np.ndarray]:
+    """The target's mean and standard error over sampled runs; a least value is that of the means."""
+    if not runs:
+        return np.full(lines, np.nan), np.full(lines, np.nan)
+    at = bound.statistic
+    assert at is not None
+    if at.kind == "min":
+        over = [run.iterations("grad_norm_sq") if at.over == "iterations" else _served(bound, run) for run in runs]
+        values = np.stack(over)
+        values = values[:, [int(values.mean(0).argmin())]]
+    else:
+        values = np.stack([np.atleast_1d(readings.target(bound, run)) for run in runs])
+    return values.mean(0), values.std(0, ddof=1) / len(runs) ** 0.5
+
+
+def _served(bound: Bound, run: SampledRun) -> np.ndarray:
+    return np.asarray(run.server[readings.SERVER.get(bound.target.name) or bound.target.name][:-1])
+
+
+# ---- what the relaxation does, and how many local steps are best ----
+
+
+@job("validate_relaxed", version=1, formerly="paper_checks.validation.cells:relaxed")
+def relaxed(
+    instance: int, betas: Sequence[float], bounds: Sequence[str], clients: int, dim: int, rounds: int, step: float
+) -> Outcome:
+    """Exact mean and last divergence for every relaxation, and what ``bounds`` say of their own target there.
+
+    ``step`` is the step size times L K. The facts hold the numbers of the run with the last relaxation.
+    """
+    problem = random_quadratics(instance, clients, dim)
+    steps = 3
+    setting = Setting(rounds, max(1, clients // 2), local_steps=steps, step_size=step / (problem.smoothness * steps))
+    table: Columns = {"beta": [], "quantity": [], "value": [], "outside": []}
+    for beta in betas:
+        run = ExactRun(problem, algorithm(f"fedinit(beta={beta!r}, reading='proof')"), setting).run()
+        values = readings.values(problem, setting, beta, run)
+        found = {"mean_divergence": values["mean_divergence"], "final_divergence": values["final_divergence"]}
+        rows = [(name, float(value), False) for name, value in found.items()]
+        rows += [_row(get(name), problem, setting, beta) for name in bounds]
+        for name, value, outside in rows:
+            for column, cell in zip(table, (beta, name, value, outside), strict=True):
+                table[column].append(cell)
+    constants = {name: float(x) for name, x in values.items() if np.ndim(x) == 0}
+    return Outcome(table, {"constants": constants})
+
+
+def _row(bound: Bound, problem: Quadratics, setting: Setting, beta: float) -> tuple[str, float, bool]:
+    try:
+        found = _quiet(bound, problem, setting, beta)
+    except (NoSolutionError, NoMinimumError):  # no constant of the proof exists: the theorem is silent
+        return bound.name, float("nan"), True
+    return bound.name, float(found.formula[-1]), bool(np.isnan(found.bound[-1]) or found.outside)
+
+
+@job("validate_best_steps", version=1, formerly="paper_checks.validation.cells:best_steps")
+def best_steps(
+    instance: int, steps: Sequence[int], ends: Sequence[int], clients: int, dim: int, noise: float, scale: float = 1.0
+) -> Outcome:
+    """The exact target of Decaying-K's Theorem 1 for every number of local steps and of rounds, at step size 1/(4L).
+
+    ``scale`` multiplies every loss, and divides the step size: the models stay the same. G^2 of the facts serves all.
+    """
+    problem = scaled(random_quadratics(instance, clients, dim, noise=noise), scale)
+    step_size = 1 / (4 * problem.smoothness)
+    table: Columns = {"local_steps": [], "rounds": [], "value": []}
+    cap = 0.0
+    for count in steps:
+        setting = Setting(max(ends), max(1, clients // 2), local_steps=count, step_size=step_size)
+        run = ExactRun(problem, algorithm("fedavg()"), setting).run()
+        cap = max(cap, float(run.rounds["grad_cap_sq"].max()))
+        series = run.iterations("grad_norm_sq")
+        for end in ends:
+            for column, cell in zip(table, (count, end, float(series[: end * count + 1].min())), strict=True):
+                table[column].append(cell)
+    names = ("smoothness", "strong_convexity", "optimal_loss", "heterogeneity")
+    facts = {name: getattr(problem, name) for name in names}
+    facts |= {"current_loss": float(problem.loss(problem.start)), "grad_cap_sq": cap, "step_size": step_size}
+    facts |= {"cohort": setting.cohort, "client_gradient_variance": problem.client_gradient_variance.tolist()}
+    return Outcome(table, facts)
+
+
+def scaled(problem: Quadratics, scale: float) -> Quadratics:
+    """The same problem with every loss multiplied by ``scale``, noise of its gradients included."""
+    return replace(
+        problem,
+        curvatures=scale * problem.curvatures,
+        noise=scale**2 * problem.noise,
+        floors=scale * problem.floors,
+    )
+
+
+# ---- one averaging round ----
+
+
+@job("validate_one_round", version=1, formerly="paper_checks.validation.cells:one_round")
+def one_round(
+    family: str,
+    data: str,
+    counts: Sequence[int],
+    seeds: int,
+    samples: int,
+    regularization: float,
+    concentration: float | None = None,
+) -> Outcome:
+    """Theorem 4.1 of FedALS at every number of clients: draws of the gap, and the comparison of their means.
+
+    ``concentration`` skews the clients' classes; without it they are alike.
+    """
+    partition: Partition = Iid() if concentration is None else LabelSkew(concentration)
+    problem = PoolProblem(FAMILIES[family](regularization), dataset(data), partition, max(counts), samples)
+    measurement = OneRound(problem, tuple(counts)).prepare()
+    draws = over_seeds(measurement, range(seeds), 1)
+    stacked = {key: np.stack([draw[key] for draw in draws]) for key in draws[0]}
+    gaps = controlled_gap(stacked)
+    rows: list[tuple[Any, ...]] = []
+    for i, count in enumerate(counts):
+        rows += [("generalization_gap", count, seed, float(gaps[seed, i]), None, "") for seed in range(seeds)]
+    for name, words in ((NAME, "bound"), (CLAIMED, "first term")):
+        for c in compare_round(problem, tuple(counts), stacked, get(name), len(counts)):
+            for quantity, found in ((words, c.bound), (f"measured for the {words}", c.measured)):
+                rows.append((quantity, c.clients, None, float(found.value), float(found.error), str(c.verdict)))
+    names = ("quantity", "clients", "seed", "value", "error", "verdict")
+    table = {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    return Outcome(table, {"smoothness": problem.smoothness, "strong_convexity": problem.strong_convexity})
+
+
+@job("validate_gaussian_mean", version=1, formerly="paper_checks.validation.cells:gaussian_mean")
+def gaussian_mean(counts: Sequence[int], seeds: int, samples: int, dim: int, variance: float) -> Outcome:
+    """One averaging round of sample means for squared distances: the measured gap, whose exact value is known.
+
+    The gap of the true mean, which is zero in expectation, is subtracted.
+    """
+    table: Columns = {"clients": [], "value": [], "error": []}
+    for count in counts:
+        task = GaussianMean(np.zeros((count, dim)), variance, samples)
+        drawn = (task.draw(seed) for seed in range(seeds))
+        true = np.zeros(dim)
+        gaps = np.array([task.generalization_gap(z.mean((0, 1)), z) - task.generalization_gap(true, z) for z in drawn])
+        found = jackknife(lambda x: x, gaps)
+        for column, cell in zip(table, (count, float(found.value), float(found.error)), strict=True):
+            table[column].append(cell)
+    return Outcome(table)
