@@ -18,7 +18,6 @@ import numpy as np
 from bounds.errors import unknown
 from bounds.showing.loading import from_file
 
-from .algorithms.algorithm import Algorithm
 from .errors import EmpiricsError
 from .numbers import check_kind, shown
 
@@ -52,13 +51,6 @@ def chosen(kind: str, value: Any, known: Iterable[str]) -> str:
     if value not in names:
         raise unknown(kind, value, names)
     return value
-
-
-def plugged(name: str, algorithm: Any) -> Algorithm:
-    """``algorithm`` if it is one: the first argument of the plug-in ``name``."""
-    if not isinstance(algorithm, Algorithm):
-        raise EmpiricsError(f"{name} must be given an algorithm first, such as {name}(fedavg()); got {algorithm!r}")
-    return algorithm
 
 
 # ---- reading ----

@@ -60,6 +60,67 @@ def test_an_import_against_the_flow_would_be_seen(tmp_path):
     assert imported_rooms(stray) == {"figures", "empirics"}
 
 
+FLOORS = {
+    "empirics": (
+        "errors", "numbers", "sizes", "streams", "progress", "calls",
+        "data", "models", "federation", "algorithms", "training", "problems", "exact", "measuring", "experiments",
+        "command",
+    ),
+    "paper_checks": (
+        "reported", "falsify_options", "tightness_options", "runs", "falsifier", "worst_cases", "validation", "claims",
+        "audit",
+    ),
+}  # fmt: skip
+"""The rooms of a part from the ground up: each imports from those before it only, but for types and for what a verb
+loads once its words are read."""
+LATER = {("falsify_options", "falsifier"), ("tightness_options", "worst_cases")}
+"""Words of verbs, and the work that is loaded after they are read."""
+
+
+def inner_imports(part):
+    """Pairs of rooms of which the first imports from the second when it runs, with the files."""
+    found = {}
+    for path in sources(part):
+        place = path.relative_to(ROOT).with_suffix("").parts
+        package = place[:-1]
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        blocks = [n for n in ast.walk(tree) if isinstance(n, ast.If) and "TYPE_CHECKING" in ast.unparse(n.test)]
+        typed = {id(n) for block in blocks for n in ast.walk(block)}
+        for node in ast.walk(tree):
+            if (
+                isinstance(node, ast.ImportFrom)
+                and id(node) not in typed
+                and len(place) > 2 - (place[-1] != "__init__")
+            ):
+                base = (*package[: len(package) - node.level + 1],) if node.level else ()
+                target = (*base, *(node.module or "").split(".")) if node.module else base
+                for alias in node.names if len(target) == 1 else [None]:
+                    room = alias.name if alias else target[1]
+                    if target[0] == part and room != place[1]:
+                        found.setdefault((place[1], room), []).append("/".join(place))
+    return found
+
+
+@pytest.mark.parametrize("part", FLOORS)
+def test_rooms_stand_on_those_below(part):
+    floors = FLOORS[part]
+    inside = {p.stem for p in (ROOT / part).iterdir() if p.suffix == ".py" or (p.is_dir() and list(p.glob("*.py")))}
+    assert inside - {"__init__"} <= {*floors}, "a room without a floor"
+    upwards = {
+        pair: files
+        for pair, files in inner_imports(part).items()
+        if pair not in LATER and {*pair} <= {*floors} and floors.index(pair[0]) < floors.index(pair[1])
+    }
+    assert not upwards
+
+
+def test_an_import_upwards_would_be_seen():
+    pairs = inner_imports("empirics")
+    assert ("experiments", "measuring") in pairs
+    assert ("training", "federation") in pairs
+    assert ("measuring", "experiments") not in pairs
+
+
 @pytest.mark.parametrize(
     "code",
     ["import bounds", "import fedbounds", "import fedbounds; fedbounds.main(['list'])"],

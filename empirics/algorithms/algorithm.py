@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..errors import EmpiricsError
 from .state import own_rows, State
 
 
@@ -236,3 +237,10 @@ class Rows:
     def __call__(self, work: Work, ends: Tensor, model: Tensor) -> Mapping[str, Tensor]:
         work.state.memory[self.key][work.rows] = ends
         return {}
+
+
+def plugged(name: str, algorithm: Any) -> Algorithm:
+    """``algorithm`` if it is one: the first argument of the plug-in ``name``."""
+    if not isinstance(algorithm, Algorithm):
+        raise EmpiricsError(f"{name} must be given an algorithm first, such as {name}(fedavg()); got {algorithm!r}")
+    return algorithm

@@ -20,11 +20,11 @@ from torch import Tensor
 from bounds.domains import COUNT, NONNEGATIVE, WHOLE
 from bounds.fedcog import labels as whole
 
-from ..calls import chosen, plugged, written
+from ..calls import chosen, written
 from ..errors import EmpiricsError
 from ..federation.shuffles import orders
 from ..numbers import checked
-from .algorithm import Algorithm, fedavg, renamed, Rows, TaskLoss, Work
+from .algorithm import Algorithm, fedavg, plugged, renamed, Rows, TaskLoss, Work
 from .halves import adam, Batch, floating, log_sum, over, Probable, probable
 from .pictures import Learnt, Pixels
 

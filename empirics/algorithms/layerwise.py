@@ -15,10 +15,10 @@ from torch import Tensor
 
 from bounds.domains import COUNT
 
-from ..calls import chosen, plugged, written
+from ..calls import chosen, written
 from ..errors import EmpiricsError
 from ..numbers import checked
-from .algorithm import Algorithm, Average, fedavg, Memory, PlannedSteps, renamed, ServerStart, State, Work
+from .algorithm import Algorithm, Average, fedavg, Memory, PlannedSteps, plugged, renamed, ServerStart, State, Work
 from .layers import head_columns, LocalModels, named_head, OwnStart
 from .local import Controls
 

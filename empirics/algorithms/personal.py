@@ -12,10 +12,10 @@ from torch import Tensor
 
 from bounds.domains import COUNT, NONNEGATIVE
 
-from ..calls import plugged, written
+from ..calls import written
 from ..errors import EmpiricsError
 from ..numbers import checked
-from .algorithm import Algorithm, fedavg, PlannedSteps, renamed, Rows, State, Work
+from .algorithm import Algorithm, fedavg, PlannedSteps, plugged, renamed, Rows, State, Work
 from .layers import head_columns, LocalModels, named_head, OwnStart
 from .local import Proximal
 

@@ -8,10 +8,10 @@ from torch import Tensor
 
 from bounds.domains import RELAXATION
 
-from ..calls import chosen, plugged, written
+from ..calls import chosen, written
 from ..errors import EmpiricsError
 from ..numbers import checked
-from .algorithm import Algorithm, Average, fedavg, renamed, Rows, ServerStart, State
+from .algorithm import Algorithm, Average, fedavg, plugged, renamed, Rows, ServerStart, State
 from .server import AddUpdate
 
 READINGS = ("intended", "printed", "code", "proof")

@@ -13,10 +13,10 @@ from bounds import Bound
 from bounds.decaying_k.schedules import Schedule, SCHEDULES
 from bounds.domains import COUNT
 
-from ..calls import chosen, plugged, written
+from ..calls import chosen, written
 from ..errors import EmpiricsError
 from ..numbers import checked
-from .algorithm import Algorithm, PlannedSteps, renamed, State
+from .algorithm import Algorithm, PlannedSteps, plugged, renamed, State
 
 Formula = Callable[[dict[str, float]], Any]
 
