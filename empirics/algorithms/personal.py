@@ -25,8 +25,8 @@ OWN = "personal"
 def finetuned(algorithm: Algorithm = fedavg) -> Algorithm:
     """``algorithm`` and FT: a client's own model is the one its last local work ended at, before averaging.
 
-    The server's model is untouched. ``empirics.training.rounds.local_models`` gives the other form, in which every client
-    does one more round of local work from the final server model.
+    The server's model is untouched. ``empirics.training.rounds.local_models`` gives the other form, in which every
+    client does one more round of local work from the final server model.
     """
     _impersonal("finetuned", algorithm)
     return renamed(algorithm, written("finetuned", algorithm), remember=(*algorithm.remember, Rows(OWN)), personal=OWN)

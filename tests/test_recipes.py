@@ -1,0 +1,217 @@
+"""CONTRIBUTING's recipes, followed to the letter in a scratch copy: each leaves the tests that it names green."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+pytestmark = pytest.mark.slow
+
+BOUND = '''"""A bound for the recipe's test."""
+
+from ..core import Bound
+from ..papers import Source
+from ..vocabulary import cohort as N, grad_norm_sq, gradient_variance as sigma2, smoothness as L, step_size as eta
+
+BOUNDS = (
+    Bound(
+        name="fedcog.recipe",
+        target=grad_norm_sq,
+        terms={"noise": L * eta * sigma2 / N},
+        source=Source("fedcog", "Section 5, for the recipe"),
+    ),
+)
+'''
+
+TWIN = '''
+
+def recipe(cohort: float, gradient_variance: float, smoothness: float, step_size: float) -> float:
+    """Section 5, for the recipe."""
+    return smoothness * step_size * gradient_variance / cohort
+
+
+TWINS["fedcog.recipe"] = recipe
+'''
+
+POINT = """
+POINTS["fedcog.recipe"] = {"cohort": 7, "gradient_variance": 1.9, "smoothness": 1.7, "step_size": 0.031}
+"""
+
+ALGORITHM = '''"""Steps of a part of the usual length, for the recipe's test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .algorithm import Algorithm, fedavg, renamed
+
+
+@dataclass(frozen=True)
+class Shortened:
+    """The minibatch gradient times ``share``."""
+
+    share: float
+
+    def __call__(self, work, w, gradient, gradient_at):
+        return self.share * gradient
+
+
+def shortened(share: float = 1.0) -> Algorithm:
+    """FedAvg whose steps are ``share`` as long."""
+    return renamed(fedavg, f"shortened(share={share!r})", direction=Shortened(share))
+'''
+
+SWITCHED_OFF = '''"""The recipe's algorithm, switched off, is FedAvg exactly; otherwise it is not."""
+
+import torch
+from training_toys import two_classes
+
+from empirics.algorithms import algorithm
+from empirics.models.linear import Logistic
+from empirics.training.rounds import rounds
+from empirics.training.setting import Setting
+
+SETTING = Setting(rounds=3, cohort=2, batch=4, step_size=0.3, local_steps=4)
+
+
+def models(text):
+    federation = two_classes((7, 9, 12))
+    net = Logistic(4, 1, 0.02, federation.inputs.dtype)
+    return torch.stack([state.model for state in rounds(net, federation, algorithm(text), SETTING, 3)])
+
+
+def test_switched_off_it_is_fedavg():
+    assert torch.equal(models("shortened(share=1.0)"), models("fedavg()"))
+    assert not torch.equal(models("shortened(share=0.5)"), models("fedavg()"))
+'''
+
+CLAIM = """
+
+from bounds.vocabulary import local_steps
+
+from ..checkers import Same
+
+CLAIMS = (
+    *CLAIMS,
+    Claim(
+        "fedcog.settings.recipe",
+        "A square is a product.",
+        at("Section 6.1"),
+        Kind.SETTING,
+        Same(local_steps**2, local_steps * local_steps),
+        known=Status.HOLDS,
+        note="Ours, for the recipe.",
+    ),
+)
+"""
+
+FIGURE = '''"""A table for the recipe's test: no runs, two numbers."""
+
+from __future__ import annotations
+
+from empirics.experiments import Cell
+
+from ..artefact import Artefact, Shown
+from ..runs import Runs
+
+
+def cells(scale: str) -> list[Cell]:
+    return []
+
+
+def data(runs: Runs, scale: str) -> Shown:
+    rows = [{"row": "a", "column": "b", "ours": 2.5}, {"row": "c", "column": "b", "ours": 3.5}]
+    return Shown("Two numbers.", rows, [["", "b"], ["a", "2.5"], ["c", "3.5"]], [])
+
+
+ARTEFACT = Artefact("ours.table_recipe", "two numbers", "", cells, data)
+'''
+
+
+class Scratch:
+    """A copy of the tracked files, to be changed at will."""
+
+    def __init__(self, folder):
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
+        if listed.returncode:
+            pytest.skip("not a git checkout")
+        for name in filter(None, listed.stdout.split("\0")):
+            if (ROOT / name).is_file():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_bytes((ROOT / name).read_bytes())
+        self.folder = folder
+
+    def write(self, name, text):
+        assert not (self.folder / name).exists()
+        (self.folder / name).write_text(text, encoding="utf-8")
+
+    def append(self, name, text):
+        path = self.folder / name
+        path.write_text(path.read_text(encoding="utf-8") + text, encoding="utf-8")
+
+    def replace(self, name, old, new):
+        path = self.folder / name
+        text = path.read_text(encoding="utf-8")
+        assert text.count(old) == 1, f"{name}: {old}"
+        path.write_text(text.replace(old, new), encoding="utf-8")
+
+    def run(self, *command):
+        environment = {**os.environ, "PYTHONPATH": str(self.folder)}
+        done = subprocess.run(
+            [sys.executable, *command], cwd=self.folder, env=environment, capture_output=True, text=True, check=False
+        )
+        assert not done.returncode, done.stdout[-3000:] + done.stderr[-3000:]
+        return done.stdout
+
+    def test(self, *chosen):
+        out = self.run("-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen)
+        assert " passed" in out
+
+
+@pytest.fixture
+def scratch(tmp_path):
+    return Scratch(tmp_path)
+
+
+def test_a_bound_is_added_as_the_recipe_says(scratch):
+    scratch.write("bounds/fedcog/recipe.py", BOUND)
+    scratch.append("bounds/fedcog/__init__.py", "\nfrom . import recipe\n\nBOUNDS = (*BOUNDS, *recipe.BOUNDS)\n")
+    scratch.append("bounds/points/fedcog.py", POINT)
+    scratch.append("tests/twins/fedcog.py", TWIN)
+    assert "fedcog.recipe" in scratch.run("-m", "fedbounds", "list", "--paper", "fedcog")  # the index builds itself
+    scratch.test("tests/test_every_bound.py", "-k", "recipe or point_and_a_twin")
+    scratch.test("tests/test_architecture.py", "tests/bounds/test_precision.py", "-k", "index or rooms or recipe")
+
+
+def test_an_algorithm_is_added_as_the_recipe_says(scratch):
+    scratch.write("empirics/algorithms/shortened.py", ALGORITHM)
+    home = "empirics/algorithms/__init__.py"
+    scratch.replace(home, "from .scheduled import", "from .shortened import shortened\nfrom .scheduled import")
+    scratch.replace(home, '    "vhl": vhl,\n', '    "shortened": shortened,\n    "vhl": vhl,\n')
+    scratch.write("tests/empirics/test_shortened.py", SWITCHED_OFF)
+    in_off = '    "scheduled": ("scheduled(fedavg()'
+    off = "tests/empirics/test_algorithms_readings.py"
+    scratch.replace(off, in_off, '    "shortened": ("shortened(share=1.0)", 0.0),\n' + in_off)
+    scratch.test(off, "tests/empirics/test_shortened.py", "tests/empirics/test_calls.py")
+
+
+def test_a_claim_is_added_as_the_recipe_says(scratch):
+    scratch.append("paper_checks/claims/fedcog/settings.py", CLAIM)
+    assert "fedcog.settings.recipe" in scratch.run("-m", "fedbounds", "check", "fedcog.settings.recipe")
+    scratch.run("-m", "fedbounds", "check", "--renew")
+    assert "#### fedcog.settings.recipe" in (scratch.folder / "paper_checks/REPORT.md").read_text(encoding="utf-8")
+    scratch.test("tests/paper_checks/test_audit.py", "-k", "recipe")
+
+
+def test_a_figure_is_added_as_the_recipe_says(scratch):
+    scratch.write("figures/ours/table_recipe.py", FIGURE)
+    last = '        "worst_cases",\n'
+    scratch.replace("figures/catalogue.py", last, last + '        "table_recipe",\n')
+    scratch.run("-m", "fedbounds", "figure", "ours.table_recipe", "--scale", "laptop", "-o", "figures/laptop")
+    (scratch.folder / "figures/laptop/REPORT.md").replace(scratch.folder / "figures/REPORT.md")
+    tests = ("tests/figures/test_every_artefact.py", "tests/figures/test_committed.py")
+    scratch.test(*tests, "-k", "recipe or nothing_else or report_is_made")
