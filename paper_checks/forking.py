@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed, ProcessPoolExecutor
 from typing import Any, TypeVar
@@ -19,7 +20,9 @@ def spread(work: Callable[[Item], Result], items: Sequence[Item], workers: int) 
         return
     context = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(workers, context, initializer=_inherit, initargs=(work, items)) as pool:
-        places = {pool.submit(_work_at, i): i for i in range(len(items))}
+        with warnings.catch_warnings():  # the thread of a progress bar, of which the workers have nothing
+            warnings.filterwarnings("ignore", ".*multi-threaded, use of fork", DeprecationWarning)
+            places = {pool.submit(_work_at, i): i for i in range(len(items))}
         try:
             for future in as_completed(places):
                 yield places[future], future.result()
