@@ -102,14 +102,29 @@ def test_nobody_waits_for_what_forked_workers_were_at():
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="no process groups here")
 def test_forked_workers_leave_the_words_to_the_first_process():
     code = """
-        import os, signal, sys, threading, time
+        import subprocess, sys, time
         from bounds.showing.process import guarded
         from paper_checks.audit.forking import spread
 
         def run():
-            threading.Timer(3, os.killpg, (0, signal.SIGINT)).start()
+            subprocess.Popen(["sh", "-c", "sleep 3; kill -INT 0"])
             return sum(result for _, result in spread(time.sleep, [600, 600, 600], workers=2))
 
         sys.exit(guarded(run, alone=True))
     """
     assert ended(code) == (130, "", SAID)
+
+
+def test_forked_workers_beside_a_progress_bar_say_nothing():
+    code = """
+        import sys, threading, time
+        from bounds.showing.process import guarded
+        from paper_checks.forking import spread
+
+        def run():
+            threading.Thread(target=time.sleep, args=(5,)).start()
+            return sum(abs(result or 0) for _, result in spread(time.sleep, [0.1, 0.2, 0.3], workers=2))
+
+        sys.exit(guarded(run, alone=True))
+    """
+    assert ended(code) == (0, "", "")

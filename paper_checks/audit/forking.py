@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -35,7 +36,9 @@ def spread(work: Callable[[Item], Result], items: Sequence[Item], workers: int) 
     others = set(multiprocessing.active_children())
     with ProcessPoolExecutor(workers, context, initializer=_inherit, initargs=(work, items)) as pool:
         try:
-            places = {pool.submit(_work_at, i): i for i in range(len(items))}
+            with warnings.catch_warnings():  # the thread of a progress bar, of which the workers have nothing
+                warnings.filterwarnings("ignore", ".*multi-threaded, use of fork", DeprecationWarning)
+                places = {pool.submit(_work_at, i): i for i in range(len(items))}
             for future in as_completed(places):
                 yield places[future], future.result()
         except BrokenProcessPool:
