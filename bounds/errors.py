@@ -81,6 +81,6 @@ def said(error: BaseException) -> str:
     kind = type(error).__name__
     try:
         words = str(error)
-    except Exception:
+    except BaseException:  # whatever a user's class raises
         words = ""
     return f"{kind}: {words}" if words else kind

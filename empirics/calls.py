@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from inspect import Parameter, signature
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ import numpy as np
 
 from bounds.errors import unknown
 from bounds.showing.loading import from_file
+from bounds.showing.numbers import decimal
 
 from .errors import EmpiricsError
 from .numbers import check_kind, shown
@@ -71,14 +73,30 @@ def parse(
     if own is not None and _in_a_file(text):
         return from_file(text.strip(), own)
     reading = _Reading(registry, kind, text, declared)
+    source = text.strip()
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", SyntaxWarning)  # 1else 2
+            tree = ast.parse(source, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise reading.no_call() from None
+    if ast.get_source_segment(source, tree) != source.strip("() \t\n") and "#" in source:  # a comment would be dropped
+        raise reading.no_call()
     for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+            _check_spelling(kind, ast.get_source_segment(source, node) or "", text)
         if isinstance(node, ast.Constant) and type(node.value) is int and node.value > LONGEST:
             raise EmpiricsError(f"{kind}: write large numbers like 1e20; got {shown(node.value)} in {shown(text)}")
     return reading.build(tree)
+
+
+def _check_spelling(kind: str, spelled: str, text: str) -> None:
+    """Refuse a number that Python reads and people do not write: 1_0, 0x1, or one that no float holds."""
+    try:
+        if decimal(spelled) is None:
+            raise ValueError("must be plain decimal numbers")
+    except ValueError as error:
+        raise EmpiricsError(f"{kind}: numbers {error}; got {shown(spelled)} in {shown(text)}") from None
 
 
 def _in_a_file(text: str) -> bool:

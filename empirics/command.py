@@ -12,6 +12,7 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
+from bounds.showing.files import write_whole
 from bounds.showing.usage import bare_parser, Parser
 
 from .errors import EmpiricsError
@@ -217,7 +218,7 @@ def constants_(arguments: Sequence[str]) -> int:
     if args.output is None:
         print(text)
     else:
-        args.output.write_text(text + "\n", encoding="utf-8")
+        write_whole(args.output, text + "\n")
         print(f"wrote {args.output}")
     return FINE
 

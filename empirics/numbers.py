@@ -15,15 +15,13 @@ from typing import Any
 import numpy as np
 
 from bounds.domains import COUNT, Domain, NONNEGATIVE, POSITIVE, RELAXATION, WHOLE
+from bounds.showing.numbers import number
 
 from .errors import EmpiricsError
 
 LARGEST = 2**53
 """Of whole numbers: beyond, floating-point numbers skip some, and nothing can be counted so far."""
 MOMENTUM = Domain(">= 0 and < 1", low=0, high=1, open_high=True)
-DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-"""How a number is written: Python also takes ``1_000`` and digits of other scripts."""
-
 KINDS: Mapping[str, tuple[type, str]] = {
     "int": (Integral, "a whole number"),
     "float": (Real, "a number"),
@@ -111,6 +109,6 @@ def whole_word(text: str) -> int:
 
 def real_word(text: str) -> float:
     """A number as an option's value."""
-    if not DECIMAL.fullmatch(text) and text.lower().lstrip("+-") not in ("inf", "nan"):  # refused with the rule later
-        raise ArgumentTypeError(f"must be a number; got {shown(text)}")
-    return float(text)
+    if text.lower().lstrip("+-") in ("inf", "nan"):  # refused with the rule later
+        return float(text)
+    return number(text)

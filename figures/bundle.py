@@ -12,6 +12,7 @@ from typing import Any
 from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from bounds.papers import PAPERS
+from bounds.showing.files import whole, write_whole
 from bounds.showing.numbers import MOST_WORKERS, whole_number
 from bounds.showing.usage import bare_parser, Parser, writable_folder
 from empirics.errors import EmpiricsError
@@ -25,7 +26,6 @@ from paper_checks.audit.running import audit, CLAIMS
 from .artefact import Artefact
 from .catalogue import chosen
 from .command import drawn, known_scale
-from .files import text, whole
 from .making import cells
 
 DIGITS = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
@@ -61,7 +61,7 @@ def bundle(arguments: Sequence[str]) -> int:
     told = _figures(artefacts, args.scale, store, target)
     _texts(target)
     _audit(target, args.workers)
-    text(target / "README.md", told)
+    write_whole(target / "README.md", told)
     print(f"wrote {target}: {len(list(target.rglob('*.*')))} files")
     return 0
 
@@ -78,9 +78,9 @@ def _figures(artefacts: Sequence[Artefact], scale: str, store: Store, target: Pa
 
 
 def _texts(target: Path) -> None:
-    text(target / "bounds.tex", macros(BOUNDS))
-    text(target / "references.bib", "\n\n".join(p.bibtex for p in PAPERS.values()) + "\n")
-    text(target / "machine.json", json.dumps(machine(), indent=1, ensure_ascii=False) + "\n")
+    write_whole(target / "bounds.tex", macros(BOUNDS))
+    write_whole(target / "references.bib", "\n\n".join(p.bibtex for p in PAPERS.values()) + "\n")
+    write_whole(target / "machine.json", json.dumps(machine(), indent=1, ensure_ascii=False) + "\n")
 
 
 def _audit(target: Path, workers: int) -> None:
@@ -92,7 +92,7 @@ def _audit(target: Path, workers: int) -> None:
         except KeyboardInterrupt:
             words = f"interrupted: figures, tables, numbers and bounds are in {target}; the audit is not"
             raise KeyboardInterrupt(words) from None
-    text(target / "AUDIT.md", audit_report(found))
+    write_whole(target / "AUDIT.md", audit_report(found))
     with whole(target / "audit.csv") as beside, beside.open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file, lineterminator="\n")
         out.writerow(["claim", "paper", "verdict", "grade", "source", "words", "evidence"])

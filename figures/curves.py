@@ -12,10 +12,10 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 
 from bounds.errors import BoundsError, unknown
+from bounds.showing.files import whole
 from bounds.units import ONE
 
 from .curve_data import Curve, data, notes, Picture, rows, stretches
-from .files import whole
 from .style import CYCLE, figure, Label, label_ends, save, SILENT, STYLE, THEORY
 
 if TYPE_CHECKING:

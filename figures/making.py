@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 
+from bounds.showing.files import write_whole
 from empirics.experiments import Cell, Store
 
-from . import files, report, writing
+from . import report, writing
 from .artefact import Artefact
 from .runs import Runs
 
@@ -40,4 +41,4 @@ def make(
         used = [kept for cell in wanted if (kept := runs.kept(cell)) is not None]
         yield writing.write(artefact, shown, writing.card(artefact, shown, scale, used, len(wanted)), folder)
         heard()
-    yield [files.text(folder / "REPORT.md", report.text(report.read(folder)))]
+    yield [write_whole(folder / "REPORT.md", report.text(report.read(folder)))]

@@ -11,11 +11,11 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any, cast
 
+from bounds.showing.files import whole, write_whole
 from empirics.experiments import Kept
 
 from .artefact import Artefact, Shown
 from .drawing import nothing
-from .files import text, whole
 from .style import save, settled, SILENT, STYLE
 
 PICTURES = (".pdf", ".svg", ".png")
@@ -27,11 +27,13 @@ def write(artefact: Artefact, shown: Shown, card: Mapping[str, Any], folder: Pat
     """Everything one artefact is made of; the same numbers give the same bytes. Returns the paths."""
     stem = folder / artefact.name
     paths = [_csv(shown.rows, stem.with_name(f"{artefact.name}.csv"))]
-    paths.append(text(stem.with_name(f"{artefact.name}.json"), json.dumps(card, indent=1, ensure_ascii=False) + "\n"))
+    paths.append(
+        write_whole(stem.with_name(f"{artefact.name}.json"), json.dumps(card, indent=1, ensure_ascii=False) + "\n")
+    )
     if artefact.draw is not None:
         return paths + picture(artefact, shown, folder)
-    paths.append(text(stem.with_name(f"{artefact.name}.md"), markdown(artefact, shown)))
-    paths.append(text(stem.with_name(f"{artefact.name}.tex"), latex(artefact, shown)))
+    paths.append(write_whole(stem.with_name(f"{artefact.name}.md"), markdown(artefact, shown)))
+    paths.append(write_whole(stem.with_name(f"{artefact.name}.tex"), latex(artefact, shown)))
     return paths
 
 

@@ -1,11 +1,14 @@
-"""Files that the user names: read whole, up to a stated size; whatever is wrong with one is one line."""
+"""Files that the user names: read whole, up to a stated size, written whole or not at all; one line if not."""
 
 from __future__ import annotations
 
 import os
 import re
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from uuid import uuid4
 
 from ..errors import BoundsError
 
@@ -25,6 +28,8 @@ def content(path: Path | str, most: int = MOST_BYTES) -> bytes:
     try:
         with os.fdopen(_opened(path, most), "rb") as file:
             data = file.read(most + 1)
+    except BoundsError:
+        raise
     except (OSError, ValueError) as error:  # a ValueError is a path no system has, with a NUL in it
         raise BoundsError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
     if len(data) > most:
@@ -48,3 +53,32 @@ def _opened(path: Path | str, most: int) -> int:
 
 def _too_large(path: Path | str, most: int) -> BoundsError:
     return BoundsError(f"{path} is too large: a file of this kind has at most {most // 2**20} MiB")
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """A path to write to, of the same suffix; what is written takes the place of ``path`` when all of it is there.
+
+    What is there and is no file (a device, a pipe, a folder) is refused: it would be replaced, or never be read.
+    """
+    beside = path.with_name(f".{uuid4().hex}{path.suffix}")
+    try:
+        if path.exists() and not path.is_file():
+            raise BoundsError(f"{path} is no file that could be written")
+        yield beside
+        beside.replace(path)
+    except BoundsError:
+        raise
+    except (OSError, ValueError) as error:  # a ValueError is a path no system has, with a NUL in it
+        words = getattr(error, "strerror", None) or str(error)
+        raise BoundsError(f"{path}: {words}; what was there is there still: mend it and run again") from None
+    finally:
+        with suppress(OSError, ValueError):
+            beside.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, words: str) -> Path:
+    """Words in one file."""
+    with whole(path) as beside:
+        beside.write_text(words, encoding="utf-8")
+    return path

@@ -1,15 +1,32 @@
-"""Numbers as values of options, for argparse: what is no plain number, or outside its range, is refused in one line."""
+"""How a number is written wherever people write one: options, values, calls, logs. Python reads more than is meant."""
 
 from __future__ import annotations
 
 import argparse
+import math
 import re
 from collections.abc import Callable
 
 MOST_WORKERS = 1024
 """Processes that a machine is asked for at most."""
 WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
-PLAIN = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?inf", re.IGNORECASE)
+DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
+"""A plain number: Python would also take 1_000 and the digits of other scripts, which are more often slips."""
+
+
+def decimal(text: str) -> float | None:
+    """The plain number that is written, None where none is; ValueError where it leaves the range of floats."""
+    if not DECIMAL.fullmatch(text):
+        return None
+    found = float(text)
+    if not math.isfinite(found) or (found == 0 and not is_zero(text)):
+        raise ValueError("must be of a size that a floating-point number can have")
+    return found
+
+
+def is_zero(text: str) -> bool:
+    """Whether a plain number is written as zero, and not only too small for a float."""
+    return not re.search("[1-9]", text.lower().partition("e")[0])
 
 
 def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
@@ -27,9 +44,13 @@ def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
 
 def number(text: str) -> float:
     """A number, infinity among them; NaN is none."""
-    if not PLAIN.fullmatch(text):
+    try:
+        found = float(text) if text.lower().lstrip("+-") == "inf" else decimal(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{error}; got {_short(text)}") from None
+    if found is None:
         raise argparse.ArgumentTypeError(f"must be a number; got {_short(text)}")
-    return float(text)
+    return found
 
 
 def positive(text: str) -> float:

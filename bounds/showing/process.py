@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
-from ..errors import BoundsError, NoMinimumError, NoSolutionError, said
+from ..errors import BoundsError, NoMinimumError, NoSolutionError, said, shortened
 
 FINE, FINDING, MISTAKE, BUG, INTERRUPTED = 0, 1, 2, 70, 130
 """Exit statuses; 70 is what the C library's ``sysexits.h`` calls an internal error of a program."""
@@ -27,6 +27,8 @@ PLAIN = {"±": "+/-", "²": "^2", "≤": "<=", "≥": ">=", "×": "x", "–": "-
 """Signs for terminals that know no others."""
 LONGEST = 400
 """Characters of a bug's message that are shown."""
+MOST_SHOWN = 2000
+"""Characters of a line: a file's name may be longer."""
 
 
 def guarded(run: Callable[[], int], *, alone: bool = False) -> int:
@@ -46,9 +48,10 @@ def guarded(run: Callable[[], int], *, alone: bool = False) -> int:
 def remark(lines: Iterable[str]) -> None:
     """Each as one line on standard error, if anybody listens there."""
     for line in lines:
+        words = shortened(" ".join(str(line).split()), MOST_SHOWN)
         try:
             if sys.stderr is not None:  # closed by the caller (2>&-): print would turn to standard output
-                print(f"fedbounds: {' '.join(str(line).split())}", file=sys.stderr, flush=True)
+                print(f"fedbounds: {words}", file=sys.stderr, flush=True)
         except (OSError, ValueError):
             _to_nowhere(sys.stderr)
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..errors import BoundsError, DomainError, shortened
 from .files import content
+from .numbers import DECIMAL, is_zero
 
 ROUNDING = 1e-9
 """How far, relatively, a value may lie outside of its interval."""
@@ -35,9 +36,6 @@ with each. Ranges of whole-number quantities are rounded, repeated numbers dropp
 over the clients tells how many there are; without one, give clients (it may be swept)."""
 MOST_POINTS = 1_000_000
 """Points of a grid: a table of so many rows takes half a minute, more are rather a program's business."""
-
-NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
-"""What reads as a number: Python would also take 1_000 and the digits of other scripts, which are more often slips."""
 
 NOT_FINITE = re.compile(r"[+-]?(inf|infinity|nan)", re.IGNORECASE)
 """Numbers too, which the domain of every quantity refuses by their name."""
@@ -115,21 +113,16 @@ def parse(name: str, text: str) -> Value:
 def parse_number(name: str, text: str, otherwise: str = ", a range a:b:n or a:b:n:log, or a list") -> float:
     """One number: 0.5, 1e-3, 1/3; ``otherwise`` says what else would be understood in its place."""
     parts = [part.strip() for part in text.split("/")]
-    plain = len(parts) <= 2 and all(NUMBER.fullmatch(part) for part in parts)
+    plain = len(parts) <= 2 and all(DECIMAL.fullmatch(part) for part in parts)
     if len(parts) == 1 and NOT_FINITE.fullmatch(parts[0]):
         return float(parts[0])
     numbers = [float(part) for part in parts] if plain else []
-    if not numbers or (len(numbers) == 2 and _is_zero(parts[1])):
+    if not numbers or (len(numbers) == 2 and is_zero(parts[1])):
         raise DomainError(f"{name} must be a number{otherwise}; got {shortened(text)!r}")
     value = numbers[0] if len(numbers) == 1 else numbers[0] / numbers[1] if numbers[1] else math.inf
-    if not all(map(math.isfinite, (*numbers, value))) or (value == 0 and not _is_zero(parts[0])):
+    if not all(map(math.isfinite, (*numbers, value))) or (value == 0 and not is_zero(parts[0])):
         raise DomainError(f"{name} must be of a size that a floating-point number can have; got {shortened(text)!r}")
     return value
-
-
-def _is_zero(text: str) -> bool:
-    """Whether a number is written as zero, not only rounded to it."""
-    return not re.search("[1-9]", re.split("e", text, flags=re.IGNORECASE)[0])
 
 
 def _shown(item: Any) -> str:
@@ -263,7 +256,9 @@ def _finite(end: Any, limit: float) -> Any:
         return [_finite(part, limit) for part in end]
     if isinstance(end, (bool, str)):
         raise TypeError(end)
-    return limit if end is None else float(end)
+    if end is not None and not math.isfinite(number := float(end)):
+        raise ValueError("beyond the range of numbers")
+    return limit if end is None else number
 
 
 def _from_json(name: str, item: Any) -> Value:

@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import os
+import stat
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bounds.errors import unknown
+from bounds.showing.numbers import MOST_WORKERS, whole_number
 from bounds.showing.tables import aligned, plain
 from bounds.showing.usage import bare_parser
 
@@ -33,7 +35,7 @@ FOLDER = "folder of the results ($FEDBOUNDS_STORE, else ./fedbounds-store)"
 
 def sweep_(arguments: Sequence[str]) -> int:
     """Run what is missing of a grid; 1 when a cell failed."""
-    parser = bare_parser("sweep")
+    parser, processes = bare_parser("sweep"), whole_number(0, MOST_WORKERS)
     add = parser.add_argument
     add("grid", metavar="FILE", help="a TOML file, or path/file.py:variable")
     add("--store", type=path_word, metavar="DIR", help=FOLDER)
@@ -42,14 +44,12 @@ def sweep_(arguments: Sequence[str]) -> int:
     group.add_argument("--fresh", action="store_true", help="set aside what is there and run everything")
     group.add_argument("--status", action="store_true", help="say what is there and what is missing; run nothing")
     group.add_argument("--verify", action="store_true", help="read all that is there, say what is damaged; run nothing")
-    add("--workers", type=int, metavar="N", help="processes (one per core, or per GPU); 0: in this process")
+    add("--workers", type=processes, metavar="N", help="processes (one per core, or per GPU); 0: in this process")
     add("--scheduler", default="", metavar="ADDRESS", help="a running dask cluster instead")
     try:
         args = parser.parse_args(list(arguments))
     except SystemExit:  # --help
         return FINE
-    if args.workers is not None and args.workers < 0:
-        raise EmpiricsError(f"workers must be >= 0; got {args.workers}")
     grid, store = read_grid(args.grid), Store(folder(args.store))
     with progress() as bar:
         bar.start(grid.size)
@@ -209,7 +209,14 @@ def _text(item: Any) -> str:
 def folder(given: Path | None) -> Path:
     """The store's folder: as given, or from the environment, or the usual one here."""
     path = given or Path(os.environ.get("FEDBOUNDS_STORE") or "fedbounds-store")
-    if path.exists() and not path.is_dir():
+    try:
+        found = path.stat()
+    except FileNotFoundError:  # it is made when it is first written to
+        return path
+    except (OSError, ValueError) as error:  # a loop of links, a path below a file, a NUL
+        words = getattr(error, "strerror", None) or error
+        raise EmpiricsError(f"the store {path} cannot be read: {words}: give another with --store") from None
+    if not stat.S_ISDIR(found.st_mode):
         raise EmpiricsError(f"the store must be a folder; {path} is a file: give another with --store")
     return path
 

@@ -7,7 +7,9 @@ dask puts on the import path, in a folder of this user.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
@@ -18,8 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import EmpiricsError
+from .whole import runs
 
 HERE = "127.0.0.1"
+SCRATCH = "fedbounds-"
+"""What names of scratch folders begin with; the driver's process follows."""
 DEATHS = 8
 """Workers that may die under one cell before it is recorded as failed."""
 LEFT_ALONE = "60s"
@@ -58,13 +63,23 @@ def own_cluster(workers: int | None) -> Iterator[Any]:
     import dask
     from distributed import Client
 
+    _remove_left_over()
     with (
-        tempfile.TemporaryDirectory(prefix="fedbounds-", ignore_cleanup_errors=True) as scratch,
+        tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{os.getpid()}-", ignore_cleanup_errors=True) as scratch,
         dask.config.set({**SETTINGS, "temporary-directory": scratch}),
         _started(workers) as cluster,
         Client(cluster) as client,
     ):
         yield client
+
+
+def _remove_left_over() -> None:
+    """Delete the scratch folders of drivers that were killed: this user's, of processes that are gone."""
+    for path in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*"):
+        process = path.name.removeprefix(SCRATCH).partition("-")[0]
+        with contextlib.suppress(OSError):
+            if process.isdecimal() and path.stat().st_uid == os.getuid() and not runs(int(process)):
+                shutil.rmtree(path)
 
 
 @contextmanager

@@ -60,10 +60,11 @@ def remove_orphans(folder: Path) -> int:
 def _dead(host: str | None, process: str | None, age: float) -> bool:
     if age > DAY:
         return True
-    return host == gethostname() and age > MINUTE and not _runs(int(process or 0))
+    return host == gethostname() and age > MINUTE and not runs(int(process or 0))
 
 
-def _runs(process: int) -> bool:
+def runs(process: int) -> bool:
+    """Whether there is a process of this number on this machine."""
     try:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):

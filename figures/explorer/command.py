@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bounds.catalog import BOUNDS
 from bounds.errors import BoundsError
+from bounds.showing.files import write_whole
 from bounds.showing.loading import load
 from bounds.showing.usage import bare_parser, Parser, writable_file
 from empirics.experiments.command import path_word
@@ -32,7 +33,7 @@ def explore(arguments: Sequence[str]) -> int:
     with progress("making the page"):
         html = page(named, store)
     try:
-        args.output.write_text(html, encoding="utf-8")
+        write_whole(args.output, html)
     except OSError as error:  # which names no file where the disk is full
         raise BoundsError(f"-o {args.output}: {error.strerror}") from None
     print(f"wrote {args.output}: {len(named)} bounds, {len(html.encode()) / 1000:.0f} kB")

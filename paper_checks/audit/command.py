@@ -11,6 +11,7 @@ from pathlib import Path
 from bounds.catalog import BOUNDS
 from bounds.errors import unknown
 from bounds.papers import PAPERS
+from bounds.showing.files import write_whole
 from bounds.showing.loading import from_file
 from bounds.showing.numbers import MOST_WORKERS, whole_number
 from bounds.showing.usage import bare_parser, Parser, writable_folder
@@ -67,16 +68,16 @@ def _folder(args: Namespace) -> Path | None:
     folder: Path | None = args.report
     if folder is None:
         return None
+    writable_folder("--report", folder)
     if folder.resolve() == COMMITTED.parent:
         raise ClaimError(f"--report {folder} is where the committed report lies: use --renew, or another folder")
-    writable_folder("--report", folder)
     return folder
 
 
 def _renew(verdicts: Sequence[Verdict]) -> None:
     from .reporting import markdown, records
 
-    COMMITTED.write_text(markdown(records(verdicts)), encoding="utf-8")
+    write_whole(COMMITTED, markdown(records(verdicts)))
     print(f"wrote {COMMITTED.parent.name}/{COMMITTED.name}", file=sys.stderr)
 
 

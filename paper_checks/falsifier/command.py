@@ -15,7 +15,7 @@ from empirics.progress import progress
 
 from .definitions import loaded
 from .falsify import falsify, replay, Search
-from .witness import load_witness, Replay
+from .witness import load_witness, Replay, stated
 
 NONE, VIOLATED = 0, 1
 
@@ -69,7 +69,7 @@ def _replayed(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(asdict(found), indent=2))
     else:
-        print("\n".join([f"{witness.bound}: {witness.statement}", *_sides(found)]))
+        print("\n".join([f"{witness.bound}: {stated(loaded(witness.bound, witness.definitions))}", *_sides(found)]))
     return VIOLATED if found.violated else NONE
 
 

@@ -84,12 +84,16 @@ def formula(bound: Bound) -> str:
 def witness_of(
     bound: Bound, name: str, family: str, instance: Instance, found: Exactly, definitions: tuple[str, ...] = ()
 ) -> Witness:
-    statement = f"{bound.target.name} {bound.relation} {' + '.join(map(str, bound.spelled_terms.values()))}"
     return Witness(
         name, formula(bound), bound.relation, family, instance, digits(found.measured), digits(found.bound),
         round(found.ratio, 6) if abs(found.ratio) < 1e300 else float("inf"), found.arithmetic, found.conditions,
-        definitions, statement,
+        definitions, stated(bound),
     )  # fmt: skip
+
+
+def stated(bound: Bound) -> str:
+    """What is falsified, in one line."""
+    return f"{bound.target.name} {bound.relation} {' + '.join(map(str, bound.spelled_terms.values()))}"
 
 
 def digits(value: sp.Expr) -> str:
@@ -98,7 +102,10 @@ def digits(value: sp.Expr) -> str:
 
 def load_witness(path: Path | str) -> Witness:
     """Read a witness file; anything that is none is refused in one line."""
-    data = content(path)
+    try:
+        data = content(path)
+    except BoundsError as error:
+        raise WitnessError(str(error)) from None
     try:
         held = json.loads(data.decode())
         held["instance"] = {name: _number(text) for name, text in held["instance"].items()}

@@ -19,13 +19,13 @@ import numpy as np
 
 from bounds.core import Bound
 from bounds.domains import Domain
-from bounds.errors import BoundsError, unknown
+from bounds.errors import BoundsError, shortened, unknown
 from bounds.showing.files import content
+from bounds.showing.numbers import DECIMAL, decimal
 
 Array = np.ndarray[Any, Any]
 
 SEED, ROUND = "seed", "round"
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 COUNT = re.compile(r"\d{1,18}(\.0*)?|\d(\.\d+)?[eE]\+?\d{1,2}", re.ASCII)
 """What numbers a run or a round: ``3``, also as ``03``, ``3.0`` and ``3e0``, which tables are saved with."""
 NOTATION = "write 0.5, not 0,5, no thousands separators, and commas between fields"
@@ -95,12 +95,17 @@ def _check_row(where: str, names: Sequence[str], row: Sequence[str]) -> None:
 
 
 def _numbers(path: Path, name: str, texts: Sequence[str], domain: Domain) -> Array:
-    found = np.array([float(text) if NUMBER.fullmatch(text) else np.nan for text in texts])
-    for row, value in enumerate(found):
-        if not np.isfinite(value):
-            hint = f"; {NOTATION}" if re.search(r"\d[,;_ ]\d", texts[row]) else ""
-            raise BoundsError(f"{path}, row {row + 1}: {name} must be a finite number; got {texts[row]!r}{hint}")
-        if not domain.contains(value):
+    found = np.empty(len(texts))
+    for row, text in enumerate(texts):
+        try:
+            value = decimal(text)
+        except ValueError as error:
+            raise BoundsError(f"{path}, row {row + 1}: {name} {error}; got {shortened(text)!r}") from None
+        if value is None:
+            hint = f"; {NOTATION}" if re.search(r"\d[,;_ ]\d", text) else ""
+            raise BoundsError(f"{path}, row {row + 1}: {name} must be a finite number; got {shortened(text)!r}{hint}")
+        found[row] = value
+        if not domain.contains(found[row : row + 1]).all():
             raise BoundsError(f"{path}, row {row + 1}: {name} must be {domain.words}; got {value:g}")
     return found
 
@@ -110,7 +115,7 @@ def _counted(path: Path, name: str, texts: Sequence[str], named: bool = False) -
     found = []
     for row, text in enumerate(texts, 1):
         whole = COUNT.fullmatch(text) and Decimal(text) == int(Decimal(text))
-        number = NUMBER.fullmatch(text) or text.lower().lstrip("+-") in ("", "nan", "inf", "infinity", "none", "null")
+        number = DECIMAL.fullmatch(text) or text.lower().lstrip("+-") in ("", "nan", "inf", "infinity", "none", "null")
         if not whole and (number or not named):
             words = "a whole number >= 0" + (" or a name" if named else "")
             raise BoundsError(f"{path}, row {row}: {name} must be {words}; got {text!r}")

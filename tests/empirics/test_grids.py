@@ -69,7 +69,7 @@ def test_a_grid_that_is_too_large_is_refused_with_its_size_and_without_building_
         ("name = 3\n[fixed]\na = 2\n", "name must be a line of text; got 3"),
         ('name = "a\\nb"\n[fixed]\na = 2\n', "name must be a line of text"),
         ("name = {a = 3}\n[fixed]\na = 2\n", "name must be a line of text"),
-        ("function = [3]\n[fixed]\na = 2\n", "function must be text"),
+        ("job = [3]\n[fixed]\na = 2\n", "job must be a name"),
         (f"fixed = {list(range(9000))}\n", "fixed must be a table"),
         (f"[vary]\na = '{9000 * 'x'}'\n", "a must be a list of values"),
         (f"also = {list(range(9000))}\n[fixed]\na = 2\n", "also must be a list of tables"),
@@ -83,11 +83,11 @@ def test_a_file_that_holds_no_grid_is_one_line(refused, text, said):
 def test_a_file_without_an_end_is_refused(refused):
     if not Path("/dev/zero").exists():
         pytest.skip("no /dev/zero here")
-    assert "more than 16 MB are no grid" in refused(None, path=Path("/dev/zero"))
+    assert "must be a file; it is a device" in refused(None, path=Path("/dev/zero"))
 
 
 def test_a_folder_is_no_grid(refused, tmp_path):
-    assert "Is a directory" in refused(None, path=tmp_path)
+    assert "must be a file; it is a folder" in refused(None, path=tmp_path)
 
 
 def test_an_argument_that_is_nested_too_deeply_is_one_line():
@@ -177,10 +177,10 @@ def test_a_network_without_test_samples_is_found_without_training_it(refused, mo
 
 
 def test_a_function_of_ones_own_is_held_against_its_arguments(refused, tmp_path):
-    assert "missing a required argument: 'number'" in refused(f'function = "{HERE}:square"\n[vary]\nnumbr = [3]\n')
+    assert "missing a required argument: 'number'" in refused(f'job = "{HERE}:square"\n[vary]\nnumbr = [3]\n')
     own = tmp_path / "own.py"
     own.write_text("import nothing_of_this_name\n")
-    assert "nothing_of_this_name" in refused(f'function = "{own}:f"\n[vary]\nnumber = [3]\n')
+    assert "nothing_of_this_name" in refused(f'job = "{own}:f"\n[vary]\nnumber = [3]\n')
 
 
 def test_what_is_there_already_is_not_tried_again(tmp_path, monkeypatch):

@@ -10,6 +10,7 @@ from empirics import command, sizes
 from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
 from empirics.exact import ExactRun
+from empirics.problems import tasks
 from empirics.problems.quadratics import random_quadratics
 from empirics.sizes import in_words, memory, refuse_beyond_memory
 from empirics.training.setting import Setting
@@ -125,8 +126,8 @@ def test_progress_is_told_before_the_data_are_read(verb, monkeypatch, capsys):
             heard.append("over")
 
     monkeypatch.setattr(command, "progress", Told)
-    read = command.task
-    monkeypatch.setattr(command, "task", lambda text: heard.append("read") or read(text))
+    read = tasks.task
+    monkeypatch.setattr(tasks, "task", lambda text: heard.append("read") or read(text))
     run = ["--rounds", "2", "--seeds", "2", "--measure", "train_loss"] if verb == "train" else []
     assert fedbounds.main([verb, *IRIS, "--batch", "10", *run]) == 0
     capsys.readouterr()

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from figure_toys import keep
 
+from bounds.showing.files import whole
 from empirics.errors import EmpiricsError
 from empirics.experiments import Cell, Store
-from figures import files, making, report, writing
+from figures import making, report, writing
 from figures.artefact import Artefact, Shown
 from figures.catalogue import NAMES
 from figures.comparing import agreements, judge, leads
@@ -202,7 +203,7 @@ def test_half_a_file_never_takes_the_place_of_a_whole_one(tmp_path):
     path.write_text("whole")
 
     def stopped(error):
-        with files.whole(path) as beside:
+        with whole(path) as beside:
             beside.write_text("ha")
             raise error
 

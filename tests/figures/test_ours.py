@@ -12,7 +12,7 @@ from figures.making import budget, cells
 from figures.ours import beside, gap_slopes, grid, local_steps, relaxation, tightness, vacuity
 from figures.ours.settings import COMPARED
 from figures.runs import Runs
-from paper_checks.validation import cells as comparisons
+from paper_checks.validation import jobs as comparisons
 
 ARTEFACTS = [artefact(f"ours.{name}") for name in FILES["ours"]]
 CORE_MINUTES = 12

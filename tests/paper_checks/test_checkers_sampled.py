@@ -86,8 +86,8 @@ def test_the_bound_comes_from_the_book():
     [
         (DominatesSampled(-1.0, exponential(1.0)), "must be positive"),
         (DominatesSampled(1.0, exponential(1.0), error_rate=0.0), "must be positive"),
-        (DominatesSampled(1.0, lambda seed: -0.1), "between 0 and infinity"),
-        (DominatesSampled(1.0, lambda seed: float("nan")), "between 0 and infinity"),
+        (DominatesSampled(1.0, lambda seed: -0.1), "between 0 and inf"),
+        (DominatesSampled(1.0, lambda seed: float("nan")), "between 0 and inf"),
         (DominatesSampled(0.5, lambda seed: 1.5, cap=1.0), "between 0 and 1"),
         (DominatesSampled(2.0, beta(0.5), cap=1.0), "nothing to sample"),
         (DominatesSampled(2.0, beta(0.5), mean_square=3.0), "nothing to sample"),

@@ -273,7 +273,7 @@ def test_what_is_found_in_json(capsys):
         (["fedinit.lemma_2", "-o", "no/such.json"], "-o no/such.json: No such file or directory"),
         (["fedinit.lemma_2", "-o", "."], "-o .: Is a directory"),
         (["fedinit.lemma_2", "-o", "a\0b"], "no file can have this name"),
-        (["fedinit.lemma_2", "--replay", "w.json"], "give no NAME with it"),
+        (["fedinit.lemma_2", "--replay", "w.json"], "w.json: No such file"),
         (["fedals.rounds_v2"], "hides a constant"),
         (["--replay", "missing.json"], "No such file"),
     ],
@@ -322,7 +322,7 @@ def test_a_violation_that_is_stopped_while_it_is_made_simple_is_kept_whole(tmp_p
     monkeypatch.setattr("paper_checks.falsifier.shrink.Shrinker.run", stops)
     assert fedbounds.main(["falsify", f"{path}:mine", "--evaluations", "40", "-o", str(kept)]) == 1
     assert "VIOLATED" in capsys.readouterr().out
-    assert fedbounds.main(["falsify", "--replay", str(kept)]) == 1
+    assert fedbounds.main(["falsify", f"{path}:mine", "--replay", str(kept)]) == 1
 
 
 @pytest.mark.parametrize(

@@ -259,7 +259,7 @@ def test_the_committed_table_is_shown_without_a_solver(capsys, monkeypatch):
         (["fedcog.theorem", "rounds=1e300"], "rounds must be a whole number >= 1 and <= 1e+09; got 1e+300"),
         (["fedcog.theorem", "step_share=1e300"], "step_share must be > 0 and <= 1e+09; got 1e+300"),
         (["fedcog.theorem", "condition_number=1"], "condition_number must be > 1 and <= 1e+09; got 1"),
-        (["fedcog.theorem", "heterogeneity=0:1:9000000"], "the grid has 72000000 places, which would take at least "),
+        (["fedcog.theorem", "heterogeneity=0:1:900000"], "the grid has 7200000 places, which would take at least "),
         (["fedcog.theorem", "relaxation=0.3"], "relaxation would change nothing: neither fedcog.theorem nor its"),
         (["fedcog.theorem", "fixed_step_size=0.2", "step_share=0.7"], "step_share would change nothing"),
         (["fedcog.theorem", "rounds=700", "local_steps=3", "--patience", "inf"], "room for 4000 gradients"),

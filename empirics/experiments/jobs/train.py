@@ -7,7 +7,9 @@ from functools import lru_cache, wraps
 from typing import Any
 
 from ...algorithms import algorithm as read_algorithm
+from ...errors import EmpiricsError
 from ...measuring import measurement, Row, Run
+from ...numbers import shown
 from ...problems.problem import FederatedProblem
 from ...problems.tasks import Task, task
 from ...training.engines import in_process
@@ -41,6 +43,8 @@ def prepared(
     **setting: Any,
 ) -> Run:
     """The training run that these words ask for, its data dealt; ``setting`` holds more fields of ``Setting``."""
+    if not (isinstance(measure, (list, tuple)) and measure):
+        raise EmpiricsError(f"measure must be a list of measurements, one at least; got {shown(measure)}")
     dealt = loaded(problem).deal(
         partition, clients, seed, client_weight=client_weight, augment=augment, local_test=local_test
     )

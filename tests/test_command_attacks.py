@@ -1,0 +1,139 @@
+"""What an adversary found once and must not find again: misreadings, lost files and long lines, over all verbs."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bounds.errors import BoundsError
+from bounds.showing.files import write_whole
+from bounds.showing.numbers import decimal
+from empirics.algorithms import algorithm
+from empirics.errors import EmpiricsError
+from empirics.experiments.processes import _remove_left_over, SCRATCH
+from empirics.problems.tasks import task
+from fedbounds import main
+
+GRID = '[fixed]\nproblem = "softmax(iris)"\nalgorithm = "fedavg()"\nrounds = 2\nseed = 3\n'
+
+
+def refused(capsys, *words):
+    """The one line of a command that is refused."""
+    assert main([str(w) for w in words]) == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    return err
+
+
+@pytest.mark.parametrize("text", ["1_0", "0x1", "١٢", "1e5_0", "", "1 2", "nan", "--1"])
+def test_what_python_alone_reads_is_no_number(text):
+    assert decimal(text) is None
+
+
+@pytest.mark.parametrize("text", ["1e400", "-1e400", "1e-400", "0.0003e-330"])
+def test_a_number_that_no_float_holds_is_refused_and_never_zero_or_infinite(text):
+    with pytest.raises(ValueError, match="of a size that"):
+        decimal(text)
+
+
+def test_plain_numbers_are_read():
+    assert [decimal(t) for t in ("2.5", "-.5", "3e-2", "0e9", "+7.")] == [2.5, -0.5, 0.03, 0.0, 7.0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["softmax(iris, regularisation=1_0)", "softmax(iris, regularisation=0x1)", "softmax(iris, regularisation=1e-400)",
+     "softmax(iris)#x", "softmax(iris, regularisation=0.1if 1else 2)"],
+)  # fmt: skip
+def test_calls_take_plain_numbers_and_drop_nothing(text):
+    with pytest.raises(EmpiricsError):
+        task(text)
+    with pytest.raises(EmpiricsError):
+        algorithm("fedinit(beta=1e-400)")
+
+
+def test_an_exception_whose_message_raises_is_one_line(capsys, tmp_path):
+    path = tmp_path / "own.py"
+    path.write_text("class E(BaseException):\n    def __str__(self):\n        raise self\nraise E()\n")
+    assert str(path) in refused(capsys, "show", f"{path}:mine")
+
+
+@pytest.mark.parametrize("workers", ["1_0", "٣", "100000000000000000000", "-1"])
+def test_a_sweep_takes_plain_numbers_of_workers(capsys, tmp_path, workers):
+    grid = tmp_path / "g.toml"
+    grid.write_text(GRID + 'measure = ["train_loss"]\n')
+    assert "whole number from 0 to 1024" in refused(capsys, "sweep", grid, "--workers", workers, "--status")
+
+
+@pytest.mark.parametrize("measure", ["{train_loss = 2}", "[]", "7"])
+def test_what_a_grid_measures_is_a_list(capsys, tmp_path, measure):
+    grid = tmp_path / "g.toml"
+    grid.write_text(GRID + f"measure = {measure}\n")
+    assert "list of measurements" in refused(capsys, "sweep", grid, "--workers", "0", "--store", tmp_path / "s")
+
+
+def test_a_store_that_cannot_be_read_is_said(capsys, tmp_path):
+    loop, grid = tmp_path / "loop", tmp_path / "g.toml"
+    loop.symlink_to(loop)
+    grid.write_text(GRID + 'measure = ["train_loss"]\n')
+    for store in (loop, grid / "below"):
+        assert "cannot be read" in refused(capsys, "sweep", grid, "--status", "--store", store)
+
+
+def test_an_option_given_twice_is_refused(capsys):
+    words = ("train", "--problem", "softmax(iris)", "--clients", "2", "--clients", "3")
+    assert "--clients: given twice" in refused(capsys, *words)
+
+
+def test_a_report_below_a_loop_of_links_is_one_line(capsys, tmp_path):
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    assert "loop" in refused(capsys, "check", "--report", tmp_path / "loop", "decaying_k.eq_24")
+
+
+def test_an_end_of_an_interval_that_no_float_holds_is_refused(capsys, tmp_path):
+    path = tmp_path / "c.json"
+    path.write_text('{"smoothness": 2, "_interval": {"smoothness": [1, ' + 400 * "9" + "]}}")
+    assert "_interval of smoothness" in refused(capsys, "eval", "decaying_k.theorem_1", f"@{path}")
+
+
+def test_a_long_name_is_shortened(capsys):
+    assert len(refused(capsys, "show", "x" * 9000)) < 2200
+
+
+# ---- files ----
+
+
+def test_what_is_written_takes_the_place_of_a_file_alone(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for place in (tmp_path / "pipe", Path("/dev/null"), tmp_path):
+        with pytest.raises(BoundsError, match="is no file that could be written"):
+            write_whole(place, "words")
+    assert write_whole(tmp_path / "new.txt", "words").read_text() == "words"
+
+
+def test_a_disk_that_is_full_leaves_what_was_there(tmp_path):
+    path = tmp_path / "c.json"
+    path.write_text('{"old": 2.5}')
+    words = ["constants", "--quick", "--problem", "softmax(iris)", "--clients", "3", "-o", str(path)]
+    code = f"import sys; from fedbounds import main; sys.exit(main({words!r}))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).resolve().parents[1],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)),
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert str(path) in done.stderr
+    assert json.loads(path.read_text()) == {"old": 2.5}
+
+
+def test_folders_of_dead_drivers_are_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    child.wait()
+    for process in (child.pid, os.getpid()):
+        (tmp_path / f"{SCRATCH}{process}-abc").mkdir()
+    _remove_left_over()
+    assert [p.name for p in tmp_path.iterdir()] == [f"{SCRATCH}{os.getpid()}-abc"]
