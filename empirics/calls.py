@@ -83,10 +83,10 @@ def parse(
     if ast.get_source_segment(source, tree) != source.strip("() \t\n") and "#" in source:  # a comment would be dropped
         raise reading.no_call()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-            _check_spelling(kind, ast.get_source_segment(source, node) or "", text)
         if isinstance(node, ast.Constant) and type(node.value) is int and node.value > LONGEST:
             raise EmpiricsError(f"{kind}: write large numbers like 1e20; got {shown(node.value)} in {shown(text)}")
+        if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+            _check_spelling(kind, ast.get_source_segment(source, node) or "", text)
     return reading.build(tree)
 
 

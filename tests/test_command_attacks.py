@@ -110,7 +110,7 @@ def test_a_long_name_is_shortened(capsys):
 def test_what_is_written_takes_the_place_of_a_file_alone(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for place in (tmp_path / "pipe", Path("/dev/null"), tmp_path):
-        with pytest.raises(BoundsError, match="is no file that could be written"):
+        with pytest.raises(BoundsError, match="it is no file that could be written"):
             write_whole(place, "words")
     assert write_whole(tmp_path / "new.txt", "words").read_text() == "words"
 

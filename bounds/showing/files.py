@@ -64,7 +64,7 @@ def whole(path: Path) -> Iterator[Path]:
     beside = path.with_name(f".{uuid4().hex}{path.suffix}")
     try:
         if path.exists() and not path.is_file():
-            raise BoundsError(f"{path} is no file that could be written")
+            raise BoundsError(f"{path}: it is no file that could be written")
         yield beside
         beside.replace(path)
     except BoundsError:

@@ -113,7 +113,8 @@ MISTAKES = {
     "": "algorithm must be a name or a call such as name(option=0.1); got ''",
     "fedprox(mu=1/3)": "algorithm: arguments must be numbers, strings or calls; got 'fedprox(mu=1/3)'",
     "fedprox(mu=-0.1)": "fedprox: mu must be >= 0; got -0.1",
-    "fedprox(mu=1e999)": "fedprox: mu must be >= 0; got inf",
+    "fedprox(mu=1e999)": "algorithm: numbers must be of a size that a floating-point number can have; got '1e999' in "
+    "'fedprox(mu=1e999)'",
     "fedprox(mu='high')": "fedprox: mu must be a number; got 'high'",
     "fedprox(mu=True)": "fedprox: mu must be a number; got True",
     "fedprox(mu=[0.1])": "fedprox: mu must be a number; got [0.1]",

@@ -125,7 +125,7 @@ def test_drawing_that_is_stopped_says_what_is_written(full, tmp_path, capsys, mo
         (["explore", "--store", ""], "--store: must not be empty"),
         (["explore", "--store", "."], "holds no results"),
         (["explore", "fedals.one_rond"], "did you mean 'fedals.one_round'"),
-        (["explore", "fedals.one_round", "-o", "/dev/full"], "/dev/full: No space left on device"),
+        (["explore", "fedals.one_round", "-o", "/dev/full"], "/dev/full: it is no file that could be written"),
     ],
 )
 def test_mistakes_of_the_other_verbs_are_one_line(words, line, tmp_path, capsys, monkeypatch):

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from figure_toys import keep
 
+from bounds.errors import BoundsError
 from bounds.showing.files import whole
-from empirics.errors import EmpiricsError
 from empirics.experiments import Cell, Store
 from figures import making, report, writing
 from figures.artefact import Artefact, Shown
@@ -207,7 +207,7 @@ def test_half_a_file_never_takes_the_place_of_a_whole_one(tmp_path):
             beside.write_text("ha")
             raise error
 
-    with pytest.raises(EmpiricsError, match=r"a\.csv: No space left on device; what was there is there still"):
+    with pytest.raises(BoundsError, match=r"a\.csv: No space left on device; what was there is there still"):
         stopped(OSError(errno.ENOSPC, "No space left on device"))
     with pytest.raises(KeyboardInterrupt):
         stopped(KeyboardInterrupt())
@@ -217,7 +217,7 @@ def test_half_a_file_never_takes_the_place_of_a_whole_one(tmp_path):
 @pytest.mark.parametrize("name", [f"{TABLE.name}.csv", f"{TABLE.name}.md", f"{CURVES.name}.svg", "REPORT.md"])
 def test_a_file_that_cannot_be_written_is_named(store, tmp_path, name):
     (tmp_path / name / "taken").mkdir(parents=True)
-    with pytest.raises(EmpiricsError, match=rf"{name}: "):
+    with pytest.raises(BoundsError, match=rf"{name}: "):
         list(making.make([TABLE, CURVES], "laptop", store, tmp_path))
     assert not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
 
