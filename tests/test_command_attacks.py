@@ -84,11 +84,6 @@ def test_a_store_that_cannot_be_read_is_said(capsys, tmp_path):
         assert "cannot be read" in refused(capsys, "sweep", grid, "--status", "--store", store)
 
 
-def test_an_option_given_twice_is_refused(capsys):
-    words = ("train", "--problem", "softmax(iris)", "--clients", "2", "--clients", "3")
-    assert "--clients: given twice" in refused(capsys, *words)
-
-
 def test_a_report_below_a_loop_of_links_is_one_line(capsys, tmp_path):
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     assert "loop" in refused(capsys, "check", "--report", tmp_path / "loop", "decaying_k.eq_24")

@@ -88,31 +88,11 @@ violation, no solution, no minimum); 2 a mistake in the command line or in a fil
 no memory left; 130 interrupted"""
 
 
-class _Once(argparse._StoreAction):
-    """An option with a value; given twice it is refused, where argparse would forget the first."""
-
-    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
-        if option_string is not None:
-            if self.dest in parser.given:
-                parser.error(f"argument {'/'.join(self.option_strings)}: given twice")
-            parser.given.add(self.dest)
-        super().__call__(parser, namespace, values, option_string)
-
-
 class Parser(argparse.ArgumentParser):
     """argparse whose complaints are one line."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.register("action", None, _Once)
-        self.register("action", "store", _Once)
-
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}; see {self.prog} --help")
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        self.given: set[str] = set()
-        return super().parse_known_args(args, namespace)
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
         """The value of an option; Python before 3.13 takes ``--option=--`` for an empty list."""

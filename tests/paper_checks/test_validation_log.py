@@ -247,7 +247,10 @@ HEAD = "seed,round,local_drift,divergence,grad_norm_sq\n"
         (HEAD + "1,2,1_000,0.4,0.5\n", "row 1: local_drift must be a finite number; got '1_000'; write 0.5"),
         (HEAD + "1,2,0x1p3,0.4,0.5\n", "row 1: local_drift must be a finite number; got '0x1p3'"),
         (HEAD + "1,2,\u0663,0.4,0.5\n", "row 1: local_drift must be a finite number; got '\u0663'"),
-        (HEAD + "1,2,1e999,0.4,0.5\n", "row 1: local_drift must be a finite number; got '1e999'"),
+        (
+            HEAD + "1,2,1e999,0.4,0.5\n",
+            "row 1: local_drift must be of a size that a floating-point number can have; got '1e999'",
+        ),
         (HEAD + "1,2,-0.3,0.4,0.5\n", "row 1: local_drift must be >= 0; got -0.3"),
         (HEAD + "1,2,0.3,0.4,0.5\n01,2.0,0.3,0.4,0.5\n", "row 2: seed 1, round 2 comes twice"),
         (HEAD + "1,2.5,0.3,0.4,0.5\n", "row 1: round must be a whole number >= 0; got '2.5'"),
