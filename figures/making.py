@@ -13,6 +13,9 @@ from . import report, writing
 from .artefact import Artefact
 from .runs import Runs
 
+COMMITTED = Path(__file__).resolve().parent / "laptop"
+"""The results that are kept with the code; their report lies beside the folder."""
+
 
 def cells(artefacts: Sequence[Artefact], scale: str) -> list[Cell]:
     """The runs that these artefacts read, each once, in their order."""
@@ -41,4 +44,7 @@ def make(
         used = [kept for cell in wanted if (kept := runs.kept(cell)) is not None]
         yield writing.write(artefact, shown, writing.card(artefact, shown, scale, used, len(wanted)), folder)
         heard()
-    yield [write_whole(folder / "REPORT.md", report.text(report.read(folder)))]
+    if folder.resolve() == COMMITTED:
+        yield [write_whole(folder.parent / "REPORT.md", report.text(report.read(folder), folder.name))]
+    else:
+        yield [write_whole(folder / "REPORT.md", report.text(report.read(folder)))]

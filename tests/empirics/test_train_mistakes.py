@@ -87,7 +87,7 @@ MISTAKES = {
     "--measure train_loss train_loss": "train_loss is given twice",
     "--measure runtime(upload_rate='x')": "runtime: upload_rate must be a number; got 'x'",
     "--measure runtime(alike=3)": "runtime: alike must be True or False; got 3",
-    "--measure runtime(spread=1e999)": "of a size that a floating-point number can have",
+    "--measure runtime(spread=1e999)": "measurement: numbers must be of a size that a floating-point number can have",
     "--problem softmax(held_out(iris, share='a'))": "held_out: share must be a number; got 'a'",
     "--problem softmax(fewer(iris, train=2.5))": "fewer: train must be a whole number >= 1; got 2.5",
     "--problem softmax(tiny_shakespeare(stride=True))": "tiny_shakespeare: stride must be a whole number; got True",
