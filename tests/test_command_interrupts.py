@@ -119,7 +119,7 @@ def test_forked_workers_beside_a_progress_bar_say_nothing():
     code = """
         import sys, threading, time
         from bounds.showing.process import guarded
-        from paper_checks.forking import spread
+        from paper_checks.audit.forking import spread
 
         def run():
             threading.Thread(target=time.sleep, args=(5,)).start()
