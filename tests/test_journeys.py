@@ -1,0 +1,55 @@
+"""The journeys that the documentation tells: the command calls the functions that are named, one after the other."""
+
+import json
+import re
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = (ROOT / "docs" / "explanation" / "journeys.md").read_text(encoding="utf-8")
+JOURNEYS = PAGE.split("\n## ")[1:]
+MOST = (8, 12, 8)
+
+WATCHED = """
+import itertools, json, sys
+from pathlib import Path
+
+import {modules}
+import fedbounds
+
+root, met, clock = sys.argv[1], {{}}, itertools.count()
+
+def seen(frame, event, _):
+    now = next(clock)
+    met[frame.f_code] = (met.get(frame.f_code, (now,))[0], now)
+
+sys.setprofile(seen)
+status = fedbounds.main(sys.argv[2:])
+sys.setprofile(None)
+met = {{
+    f"{{Path(code.co_filename).relative_to(root).as_posix()}}:{{code.co_qualname}}": when
+    for code, when in met.items() if code.co_filename.startswith(root)
+}}
+print(json.dumps([status, met]))
+"""
+
+
+@pytest.mark.parametrize(("journey", "most"), list(zip(JOURNEYS, MOST, strict=True)))
+def test_a_journey_passes_the_files_it_names(journey, most):
+    typed = re.search(r"^`fedbounds (.*)`$", journey, flags=re.MULTILINE)[1]
+    rows = re.findall(r"^\| `(\S+\.py)` \| `(\S+)` \|", journey, flags=re.MULTILINE)
+    assert 6 <= len(rows) <= most
+    modules = ", ".join(path.removesuffix(".py").replace("/", ".") for path, _ in rows)
+    words = [part.strip('"') for part in re.findall(r'"[^"]*"|\S+', typed)]
+    code = [sys.executable, "-c", WATCHED.format(modules=modules), str(ROOT), *words]
+    done = subprocess.run(code, capture_output=True, text=True, cwd=ROOT, check=True)
+    status, called = json.loads(done.stdout.splitlines()[-1])
+    assert status == 0
+    named = [f"{path}:{function}" for path, function in rows]
+    assert not set(named) - set(called)
+    for first, then in pairwise(named):  # a state is measured before the first round, too
+        assert called[first][0] < called[then][1], (first, then)
