@@ -351,7 +351,7 @@ def test_a_witness_that_somebody_has_changed_is_refused_in_one_line(changes, sai
 def test_a_witness_nested_too_deeply_is_refused(tmp_path, capsys):
     (tmp_path / "w.json").write_text("[" * 100_000)
     assert fedbounds.main(["falsify", "--replay", str(tmp_path / "w.json")]) == 2
-    assert "is no witness file: RecursionError" in capsys.readouterr().err
+    assert "is not JSON: RecursionError" in capsys.readouterr().err
 
 
 def test_a_witness_that_cannot_be_written_is_still_shown(tmp_path, capsys, monkeypatch):
@@ -370,7 +370,7 @@ def test_a_file_that_does_not_import_or_is_no_witness(tmp_path, capsys):
     assert fedbounds.main(["falsify", f"{broken}:b"]) == 2
     assert "line 1" in capsys.readouterr().err
     assert fedbounds.main(["falsify", "--replay", str(broken)]) == 2
-    assert "is no witness file" in capsys.readouterr().err
+    assert "is not JSON" in capsys.readouterr().err
     with pytest.raises(WitnessError):
         load_witness(broken)
 
