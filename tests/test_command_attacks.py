@@ -14,10 +14,12 @@ from bounds.showing.files import write_whole
 from bounds.showing.numbers import decimal
 from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
+from empirics.experiments import Cell, Outcome, Store
 from empirics.experiments.processes import _remove_left_over, SCRATCH
 from empirics.problems.tasks import task
 from fedbounds import main
 
+ROOT = Path(__file__).resolve().parents[1]
 GRID = '[fixed]\nproblem = "softmax(iris)"\nalgorithm = "fedavg()"\nrounds = 2\nseed = 3\n'
 
 
@@ -116,7 +118,7 @@ def test_a_disk_that_is_full_leaves_what_was_there(tmp_path):
     words = ["constants", "--quick", "--problem", "softmax(iris)", "--clients", "3", "-o", str(path)]
     code = f"import sys; from fedbounds import main; sys.exit(main({words!r}))"
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).resolve().parents[1],
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)),
     )  # fmt: skip
     assert done.returncode == 2
@@ -132,3 +134,17 @@ def test_folders_of_dead_drivers_are_removed(tmp_path, monkeypatch):
         (tmp_path / f"{SCRATCH}{process}-abc").mkdir()
     _remove_left_over()
     assert [p.name for p in tmp_path.iterdir()] == [f"{SCRATCH}{os.getpid()}-abc"]
+
+
+def test_reading_a_result_starts_no_thread_that_could_outlive_the_command(tmp_path):
+    store, cell = Store(tmp_path), Cell("train", {"problem": "softmax(iris)", "seed": 3})
+    store.keep(cell, Outcome({"round": [2, 5], "value": [0.25, 0.75]}), 0.1)
+    code = (
+        "import os, sys; from pathlib import Path; import pyarrow.parquet, numpy\n"
+        "from empirics.experiments import Store\n"
+        "kept, = Store(Path(sys.argv[1]))\n"
+        "before = os.listdir('/proc/self/task'); kept.columns()\n"
+        "print(len(os.listdir('/proc/self/task')) - len(before))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout == "0\n", done.stderr

@@ -71,7 +71,8 @@ def _replayed(options: argparse.Namespace) -> int:
         print(json.dumps({name: _finite(value) for name, value in asdict(found).items()}, indent=2, allow_nan=False))
     else:
         print("\n".join([f"{witness.bound}: {stated(loaded(witness.bound, witness.definitions))}", *_sides(found)]))
-    remark(f"{options.replay} was changed, or found by another version: {words}" for words in found.differs)
+    if found.differs:
+        remark([f"{options.replay} says otherwise than its replay: {'; '.join(found.differs)}"])
     return VIOLATED if found.violated or found.differs else NONE
 
 

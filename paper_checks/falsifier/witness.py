@@ -173,5 +173,5 @@ def read(witness: Witness, bound: Bound, found: Exactly) -> Replay:
         found.failed,
         tuple(words for words, _, met in found.conditions if met is None),
         found.conditions,
-        tuple(f"{name} is {new}; the file says {old}" for name, (old, new) in pairs.items() if old != new),
+        tuple(f"{name} is {new}, not {old}" for name, (old, new) in pairs.items() if old != new),
     )

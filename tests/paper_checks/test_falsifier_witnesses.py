@@ -94,7 +94,7 @@ def test_numbers_that_are_no_instance_are_refused_by_name(capsys, tmp_path, numb
      ("one_round_iid_claimed", "sampling", "1"),
      ("one_round_iid_claimed", "local_steps", "3"), ("participation_case1", "sampling", "3"),
      ("participation_case1", "share_1", "1"), ("participation_case1", "share_1", None),
-     ("participation_case1", "curvature_1_1", "2")],
+     ("participation_gap", "curvature_1_1", "2")],
 )  # fmt: skip
 def test_what_the_bound_does_not_speak_of_is_refused_though_no_condition_says_it(capsys, tmp_path, name, number, value):
     out, err = replayed(capsys, changed(tmp_path, {number: value}, f"fedals.{name}"), 2)
@@ -122,7 +122,7 @@ def test_every_field_is_of_its_kind(capsys, tmp_path, field, value):
     assert field in err
 
 
-@pytest.mark.parametrize("text", ["[]", "7", "{}", '{"bound": "a", "bound": "b"}', "[" * 9000, ""])
+@pytest.mark.parametrize("text", ["[]", "7", "{}", '{"bound": "a", "bound": "b"}', "[" * 100_000, ""])
 def test_a_file_that_holds_something_else_is_one_line(capsys, tmp_path, text):
     path = tmp_path / "other.json"
     path.write_text(text)
@@ -141,10 +141,14 @@ def test_a_file_that_says_what_its_replay_does_not_is_a_finding(capsys, tmp_path
     assert f"{field} is" in err
 
 
+def test_a_family_that_there_is_not_is_refused(capsys, tmp_path):
+    assert "unknown family 'cubes'" in replayed(capsys, altered(tmp_path, "family", "cubes"), 2).err
+
+
 def test_a_witness_that_does_not_violate_and_says_so_wrongly_is_a_finding(capsys, tmp_path):
-    out, err = replayed(capsys, changed(tmp_path, {"noise_0": "2/7"}), 1)
+    out, err = replayed(capsys, changed(tmp_path, {"floor": "3"}, "decaying_k.theorem_1"), 1)
     assert "not violated" in out
-    assert "measured is" in err
+    assert "value is 6000000.0000000000000, not -400000000" in err
 
 
 def test_the_audit_takes_no_witness_that_says_what_its_replay_does_not(tmp_path, monkeypatch):
