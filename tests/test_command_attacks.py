@@ -5,6 +5,7 @@ import os
 import resource
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from bounds.errors import BoundsError
 from bounds.showing.files import write_whole
 from bounds.showing.numbers import decimal
+from bounds.showing.process import guarded
 from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
 from empirics.experiments import Cell, Outcome, Store
@@ -148,3 +150,32 @@ def test_reading_a_result_starts_no_thread_that_could_outlive_the_command(tmp_pa
     )
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, cwd=ROOT)
     assert done.stdout == "0\n", done.stderr
+
+
+def test_a_warning_is_said_once_wherever_it_comes_from(capsys):
+    def run():
+        warnings.warn("the sky falls", stacklevel=1)
+        warnings.warn("the sky falls", stacklevel=2)
+        return 0
+
+    assert guarded(run) == 0
+    assert capsys.readouterr().err == "fedbounds: the sky falls\n"
+
+
+def test_two_tables_of_the_same_worst_cases_are_the_same_bytes(capsys, tmp_path):
+    place = ["fedcog.theorem", "rounds=1", "local_steps=2", "heterogeneity=0.3"]
+    for name in ("one", "two"):
+        where = ["--store", str(tmp_path / f"store-{name}"), "--workers", "0", "-o", str(tmp_path / name)]
+        assert main(["tightness", *place, *where]) == 0
+    one, two = ((tmp_path / name / "fedcog.theorem.csv").read_bytes() for name in ("one", "two"))
+    assert one == two
+    assert json.loads((tmp_path / "one" / "fedcog.theorem.json").read_text())["seconds"] >= 0
+
+
+def test_a_seed_beyond_all_counting_is_refused_with_its_range(capsys, tmp_path):
+    grid, seed = tmp_path / "g.toml", 30 * "7"
+    more = 'measure = ["train_loss"]\nclients = 3\npartition = "iid()"\n'
+    grid.write_text(GRID.replace("seed = 3", f"seed = {seed}") + more)
+    said = refused(capsys, "sweep", grid, "--workers", "0", "--store", tmp_path / "s").partition("\n")[0]
+    assert f"at most {2**53}" in said
+    assert "at most 18 digits" in refused(capsys, "falsify", "fedcog.theorem", "--seed", seed)

@@ -199,5 +199,12 @@ def _warnings_as_lines() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         warnings.simplefilter("ignore", ResourceWarning)  # such as files that an interrupted import leaves open
-        warnings.showwarning = lambda message, *_, **__: remark([str(message)])
+        told: set[str] = set()  # Python counts a warning anew for every place in the code that gives it
+
+        def tell(message: Any, *_: Any, **__: Any) -> None:
+            if str(message) not in told:
+                told.add(str(message))
+                remark([str(message)])
+
+        warnings.showwarning = tell
         yield
