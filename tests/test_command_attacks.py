@@ -179,3 +179,17 @@ def test_a_seed_beyond_all_counting_is_refused_with_its_range(capsys, tmp_path):
     said = refused(capsys, "sweep", grid, "--workers", "0", "--store", tmp_path / "s").partition("\n")[0]
     assert f"at most {2**53}" in said
     assert "at most 18 digits" in refused(capsys, "falsify", "fedcog.theorem", "--seed", seed)
+
+
+def test_a_thread_that_a_file_leaves_running_is_named(tmp_path):
+    path = tmp_path / "own.py"
+    path.write_text(
+        "import threading, time\nfrom bounds import get\nmine = get('fedals.one_round')\n"
+        "threading.Thread(target=lambda: time.sleep(0.7)).start()\n"
+        "threading.Thread(target=lambda: time.sleep(600), daemon=True).start()\n"
+    )
+    words = [sys.executable, "-m", "fedbounds", "show", f"{path}:mine"]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, timeout=300)
+    assert done.returncode == 0
+    assert done.stderr.count("\n") == 1
+    assert f"{path}, line 4: a thread still runs" in done.stderr
