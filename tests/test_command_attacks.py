@@ -193,3 +193,17 @@ def test_a_thread_that_a_file_leaves_running_is_named(tmp_path):
     assert done.returncode == 0
     assert done.stderr.count("\n") == 1
     assert f"{path}, line 4: a thread still runs" in done.stderr
+
+
+def test_workers_do_not_run_the_script_that_started_the_sweep(tmp_path):
+    grid, script = tmp_path / "g.toml", tmp_path / "script.py"
+    grid.write_text(GRID + 'measure = ["train_loss"]\nclients = 3\npartition = "iid()"\n')
+    words = ["sweep", str(grid), "--workers", "1", "--store", str(tmp_path / "s")]
+    script.write_text(
+        f"if __name__ != '__main__':\n    raise ImportError('no worker can import this')\n"
+        f"import sys\nfrom fedbounds import main\nsys.exit(main({words!r}))\n"
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, cwd=tmp_path, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "1 done" in done.stdout
