@@ -20,6 +20,7 @@ from empirics.experiments import Cell, Outcome, Store
 from empirics.experiments.processes import _remove_left_over, SCRATCH
 from empirics.problems.tasks import task
 from fedbounds import main
+from paper_checks.falsifier import load_witness
 
 ROOT = Path(__file__).resolve().parents[1]
 GRID = '[fixed]\nproblem = "softmax(iris)"\nalgorithm = "fedavg()"\nrounds = 2\nseed = 3\n'
@@ -207,3 +208,21 @@ def test_workers_do_not_run_the_script_that_started_the_sweep(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     assert "1 done" in done.stdout
+
+
+@pytest.mark.parametrize("idle", [["--family", "nonsense"], ["--seed", "3"], ["--fix", "x"], ["-o", "x.json"]])
+def test_a_replay_takes_no_options_of_a_search(capsys, idle):
+    witness = ROOT / "paper_checks" / "counterexamples" / "fedcog_eq_19.json"
+    assert f"leave out {idle[0]}" in refused(capsys, "falsify", "--replay", witness, *idle)
+
+
+@pytest.mark.parametrize("idle", [["--workers", "3"], ["--status"], ["--verify"]])
+def test_a_running_cluster_has_workers_of_its_own(capsys, tmp_path, idle):
+    assert "leave out --workers" in refused(capsys, "sweep", tmp_path / "g.toml", "--scheduler", "nonsense", *idle)
+
+
+def test_a_witness_under_a_name_that_no_file_can_have_is_refused(tmp_path):
+    witness = load_witness(ROOT / "paper_checks" / "counterexamples" / "fedcog_eq_19.json")
+    with pytest.raises(BoundsError, match="null byte"):
+        witness.save(tmp_path / "a\0b")
+    assert list(tmp_path.iterdir()) == []

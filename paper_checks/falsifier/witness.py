@@ -15,7 +15,7 @@ import sympy as sp
 
 from bounds.core import Bound
 from bounds.errors import BoundsError, shortened
-from bounds.showing.files import from_json
+from bounds.showing.files import from_json, write_whole
 
 from .core import Instance
 from .exact import DIGITS, Exactly
@@ -56,7 +56,7 @@ class Witness:
         """Write the file; ``command`` is the search that found it."""
         held = {**asdict(self), "command": command or self.command}
         held["instance"] = {name: str(value) for name, value in self.instance.items()}
-        path.write_text(json.dumps(held, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_whole(path, json.dumps(held, indent=1, ensure_ascii=False) + "\n")
 
 
 @dataclass(frozen=True)

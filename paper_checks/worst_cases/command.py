@@ -147,7 +147,7 @@ def _computed(args: Any, at: Sequence[Place], seconds: float, bar: Progress) -> 
         sweep(wanted, store, args.workers, heard=heard)
     except KeyboardInterrupt:
         raise stopped(store, wanted, "worst cases") from None
-    rows: list[Row] = []
+    rows: list[dict[str, Any]] = []
     for cell in wanted:
         kept = store.get(cell)
         if kept is not None and kept.status == "done":
