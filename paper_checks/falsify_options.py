@@ -30,6 +30,11 @@ def main(arguments: Sequence[str]) -> int:
         return NONE
     if options.replay is None and options.name is None:
         raise UsageError("falsify needs the name of a bound, or --replay FILE")
+    usual, spelled = vars(parser().parse_args([])), {"fixed": "--fix", "output": "-o"}
+    idle = [n for n in ("evaluations", "minutes", "seed", "family", *spelled) if getattr(options, n) != usual[n]]
+    if options.replay is not None and idle:
+        words = ", ".join(spelled.get(name, f"--{name}") for name in idle)
+        raise UsageError(f"--replay recomputes a witness and searches nothing: leave out {words}")
     from .falsifier.command import run
 
     return run(options)

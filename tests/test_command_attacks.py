@@ -5,6 +5,7 @@ import os
 import resource
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,16 @@ import pytest
 from bounds.errors import BoundsError
 from bounds.showing.files import write_whole
 from bounds.showing.numbers import decimal
+from bounds.showing.process import guarded
 from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
+from empirics.experiments import Cell, Outcome, Store
 from empirics.experiments.processes import _remove_left_over, SCRATCH
 from empirics.problems.tasks import task
 from fedbounds import main
+from paper_checks.falsifier import load_witness
 
+ROOT = Path(__file__).resolve().parents[1]
 GRID = '[fixed]\nproblem = "softmax(iris)"\nalgorithm = "fedavg()"\nrounds = 2\nseed = 3\n'
 
 
@@ -116,7 +121,7 @@ def test_a_disk_that_is_full_leaves_what_was_there(tmp_path):
     words = ["constants", "--quick", "--problem", "softmax(iris)", "--clients", "3", "-o", str(path)]
     code = f"import sys; from fedbounds import main; sys.exit(main({words!r}))"
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).resolve().parents[1],
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)),
     )  # fmt: skip
     assert done.returncode == 2
@@ -132,3 +137,92 @@ def test_folders_of_dead_drivers_are_removed(tmp_path, monkeypatch):
         (tmp_path / f"{SCRATCH}{process}-abc").mkdir()
     _remove_left_over()
     assert [p.name for p in tmp_path.iterdir()] == [f"{SCRATCH}{os.getpid()}-abc"]
+
+
+def test_reading_a_result_starts_no_thread_that_could_outlive_the_command(tmp_path):
+    store, cell = Store(tmp_path), Cell("train", {"problem": "softmax(iris)", "seed": 3})
+    store.keep(cell, Outcome({"round": [2, 5], "value": [0.25, 0.75]}), 0.1)
+    code = (
+        "import os, sys; from pathlib import Path; import pyarrow.parquet, numpy\n"
+        "from empirics.experiments import Store\n"
+        "kept, = Store(Path(sys.argv[1]))\n"
+        "before = os.listdir('/proc/self/task'); kept.columns()\n"
+        "print(len(os.listdir('/proc/self/task')) - len(before))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout == "0\n", done.stderr
+
+
+def test_a_warning_is_said_once_wherever_it_comes_from(capsys):
+    def run():
+        warnings.warn("the sky falls", stacklevel=1)
+        warnings.warn("the sky falls", stacklevel=2)
+        return 0
+
+    assert guarded(run) == 0
+    assert capsys.readouterr().err == "fedbounds: the sky falls\n"
+
+
+def test_two_tables_of_the_same_worst_cases_are_the_same_bytes(capsys, tmp_path):
+    place = ["fedcog.theorem", "rounds=1", "local_steps=2", "heterogeneity=0.3"]
+    for name in ("one", "two"):
+        where = ["--store", str(tmp_path / f"store-{name}"), "--workers", "0", "-o", str(tmp_path / name)]
+        assert main(["tightness", *place, *where]) == 0
+    one, two = ((tmp_path / name / "fedcog.theorem.csv").read_bytes() for name in ("one", "two"))
+    assert one == two
+    assert json.loads((tmp_path / "one" / "fedcog.theorem.json").read_text())["seconds"] >= 0
+
+
+def test_a_seed_beyond_all_counting_is_refused_with_its_range(capsys, tmp_path):
+    grid, seed = tmp_path / "g.toml", 30 * "7"
+    more = 'measure = ["train_loss"]\nclients = 3\npartition = "iid()"\n'
+    grid.write_text(GRID.replace("seed = 3", f"seed = {seed}") + more)
+    said = refused(capsys, "sweep", grid, "--workers", "0", "--store", tmp_path / "s").partition("\n")[0]
+    assert f"at most {2**53}" in said
+    assert "at most 18 digits" in refused(capsys, "falsify", "fedcog.theorem", "--seed", seed)
+
+
+def test_a_thread_that_a_file_leaves_running_is_named(tmp_path):
+    path = tmp_path / "own.py"
+    path.write_text(
+        "import threading, time\nfrom bounds import get\nmine = get('fedals.one_round')\n"
+        "threading.Thread(target=lambda: time.sleep(0.7)).start()\n"
+        "threading.Thread(target=lambda: time.sleep(600), daemon=True).start()\n"
+    )
+    words = [sys.executable, "-m", "fedbounds", "show", f"{path}:mine"]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, timeout=300)
+    assert done.returncode == 0
+    assert done.stderr.count("\n") == 1
+    assert f"{path}, line 4: a thread still runs" in done.stderr
+
+
+def test_workers_do_not_run_the_script_that_started_the_sweep(tmp_path):
+    grid, script = tmp_path / "g.toml", tmp_path / "script.py"
+    grid.write_text(GRID + 'measure = ["train_loss"]\nclients = 3\npartition = "iid()"\n')
+    words = ["sweep", str(grid), "--workers", "1", "--store", str(tmp_path / "s")]
+    script.write_text(
+        f"if __name__ != '__main__':\n    raise ImportError('no worker can import this')\n"
+        f"import sys\nfrom fedbounds import main\nsys.exit(main({words!r}))\n"
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, cwd=tmp_path, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "1 done" in done.stdout
+
+
+@pytest.mark.parametrize("idle", [["--family", "nonsense"], ["--seed", "3"], ["--fix", "x"], ["-o", "x.json"]])
+def test_a_replay_takes_no_options_of_a_search(capsys, idle):
+    witness = ROOT / "paper_checks" / "counterexamples" / "fedcog_eq_19.json"
+    assert f"leave out {idle[0]}" in refused(capsys, "falsify", "--replay", witness, *idle)
+
+
+@pytest.mark.parametrize("idle", [["--workers", "3"], ["--status"], ["--verify"]])
+def test_a_running_cluster_has_workers_of_its_own(capsys, tmp_path, idle):
+    assert "leave out --workers" in refused(capsys, "sweep", tmp_path / "g.toml", "--scheduler", "nonsense", *idle)
+
+
+def test_a_witness_under_a_name_that_no_file_can_have_is_refused(tmp_path):
+    witness = load_witness(ROOT / "paper_checks" / "counterexamples" / "fedcog_eq_19.json")
+    with pytest.raises(BoundsError, match="null byte"):
+        witness.save(tmp_path / "a\0b")
+    assert list(tmp_path.iterdir()) == []

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from ..errors import BoundsError
@@ -53,6 +55,26 @@ def _opened(path: Path | str, most: int) -> int:
 
 def _too_large(path: Path | str, most: int) -> BoundsError:
     return BoundsError(f"{path} is too large: a file of this kind has at most {most // 2**20} MiB")
+
+
+def from_json(path: Path | str, **how: Any) -> Any:
+    """What a JSON file holds, with the options ``how`` of ``json.loads``; a name that comes twice is refused."""
+    data = content(path)
+    try:
+        return json.loads(data.decode("utf-8-sig"), object_pairs_hook=_once, **how)
+    except BoundsError as error:
+        raise BoundsError(f"{path}: {error}") from None
+    except (ValueError, RecursionError) as error:  # not JSON, not UTF-8, or lists a thousand deep
+        raise BoundsError(f"{path} is not JSON: {error}") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these pairs; a name that comes twice is refused rather than the first forgotten."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise BoundsError(f"{next(n for n in names if names.count(n) > 1)} is given twice")
+    return found
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -91,6 +92,17 @@ def place_in_files(error: BaseException) -> str:
     files = {str(path): path for path in files_run()}
     frames = [f for f in traceback.extract_tb(error.__traceback__) if str(Path(f.filename).absolute()) in files]
     return f"{frames[-1].filename}, line {frames[-1].lineno}" if frames else ""
+
+
+def left_running() -> str:
+    """Where in a user's file a thread still runs that Python waits for, as ``path, line n``; empty if none does."""
+    files = {str(path) for path in files_run()}
+    waited_for = {t.ident for t in threading.enumerate() if not t.daemon and t is not threading.main_thread()}
+    for ident, top in sys._current_frames().items():
+        for frame, line in traceback.walk_stack(top) if ident in waited_for else ():
+            if str(Path(frame.f_code.co_filename).absolute()) in files:
+                return f"{frame.f_code.co_filename}, line {line}"
+    return ""
 
 
 @contextmanager

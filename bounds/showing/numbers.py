@@ -31,7 +31,7 @@ def is_zero(text: str) -> bool:
 
 def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
     """A reader of whole numbers from ``low`` to ``high``; Python's own would take 1_0 and digits of any script."""
-    rule = f"a whole number >= {low}" if high is None else f"a whole number from {low} to {high}"
+    rule = f"a whole number >= {low} of at most 18 digits" if high is None else f"a whole number from {low} to {high}"
 
     def read(text: str) -> int:
         found = int(text) if WHOLE.fullmatch(text) else None

@@ -42,7 +42,10 @@ def guarded(run: Callable[[], int], *, alone: bool = False) -> int:
             status = _of_file(error) or _interrupted(alone, str(error))
         except BaseException as error:
             status = FINE if isinstance(error, BrokenPipeError) and _reader_left() else _judged(error)
-        return _flushed(status)
+        status = _flushed(status)
+        if alone:
+            _say_who_is_waited_for()
+        return status
 
 
 def remark(lines: Iterable[str]) -> None:
@@ -135,6 +138,17 @@ def _interrupted(alone: bool, words: str) -> int:
     return INTERRUPTED
 
 
+def _say_who_is_waited_for() -> None:
+    """The thread of a user's file that still runs: Python waits for it, and Ctrl-C then ends it without a word."""
+    if f"{__package__}.loading" not in sys.modules:
+        return
+    from .loading import left_running
+
+    if place := left_running():
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        remark([f"{place}: a thread still runs there, and the command ends with it; Ctrl-C ends both"])
+
+
 # ---- streams and warnings ----
 
 
@@ -199,5 +213,12 @@ def _warnings_as_lines() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         warnings.simplefilter("ignore", ResourceWarning)  # such as files that an interrupted import leaves open
-        warnings.showwarning = lambda message, *_, **__: remark([str(message)])
+        told: set[str] = set()  # Python counts a warning anew for every place in the code that gives it
+
+        def tell(message: Any, *_: Any, **__: Any) -> None:
+            if str(message) not in told:
+                told.add(str(message))
+                remark([str(message)])
+
+        warnings.showwarning = tell
         yield

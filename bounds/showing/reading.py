@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import BoundsError, DomainError, shortened
-from .files import content
+from .files import from_json
 from .numbers import DECIMAL, is_zero
 
 ROUNDING = 1e-9
@@ -187,22 +187,7 @@ def _listed(name: str, items: Any) -> Value:
 def _load(path: str) -> Any:
     if not path:
         raise BoundsError("@ needs the name of a JSON file: @file.json")
-    data = content(path)
-    try:
-        return json.loads(data.decode("utf-8-sig"), object_pairs_hook=_once, parse_int=float)
-    except BoundsError as error:
-        raise BoundsError(f"{path}: {error}") from None
-    except (ValueError, RecursionError) as error:  # not JSON, not UTF-8, or lists a thousand deep
-        raise BoundsError(f"{path} is not JSON: {error}") from None
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object of these pairs; a name that comes twice is refused rather than the first forgotten."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise BoundsError(f"{next(n for n in names if names.count(n) > 1)} is given twice")
-    return found
+    return from_json(path, parse_int=float)
 
 
 def _constants(path: str) -> dict[str, Value]:

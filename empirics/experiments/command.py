@@ -50,6 +50,10 @@ def sweep_(arguments: Sequence[str]) -> int:
         args = parser.parse_args(list(arguments))
     except SystemExit:  # --help
         return FINE
+    if args.scheduler and (args.workers is not None or args.status or args.verify):
+        raise EmpiricsError(
+            "--scheduler is a running cluster, whose workers run cells: leave out --workers, --status, --verify"
+        )
     grid, store = read_grid(args.grid), Store(folder(args.store))
     with progress() as bar:
         bar.start(grid.size)

@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import resource_tracker
+from multiprocessing import resource_tracker, spawn
 from pathlib import Path
 from typing import Any
 
@@ -65,12 +65,28 @@ def own_cluster(workers: int | None) -> Iterator[Any]:
 
     _remove_left_over()
     with (
+        _script_left_out(),
         tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{os.getpid()}-", ignore_cleanup_errors=True) as scratch,
         dask.config.set({**SETTINGS, "temporary-directory": scratch}),
         _started(workers) as cluster,
         Client(cluster) as client,
     ):
         yield client
+
+
+@contextmanager
+def _script_left_out() -> Iterator[None]:
+    """New processes do not run the script again that this one was started with: they need nothing of it."""
+    usual = spawn.get_preparation_data
+
+    def without_script(name: str) -> dict[str, object]:
+        return {word: item for word, item in usual(name).items() if not word.startswith("init_main_")}
+
+    spawn.get_preparation_data = without_script
+    try:
+        yield
+    finally:
+        spawn.get_preparation_data = usual
 
 
 def _remove_left_over() -> None:

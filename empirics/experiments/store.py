@@ -12,6 +12,7 @@ import hashlib
 import json
 import re
 import uuid
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +44,10 @@ class OutcomeError(EmpiricsError):
     """An outcome that no file can hold: the fault of the cell's function, not of the store."""
 
 
+class DamagedResultWarning(UserWarning):
+    """A result that is there and cannot be used."""
+
+
 @dataclass(frozen=True)
 class Kept:
     """A result as it lies in the store."""
@@ -70,9 +75,9 @@ class Kept:
         if hashlib.sha256(content).hexdigest() != self.card["sha256"]:
             raise self._damaged("its checksum differs")
         try:
-            # Threads would cost more than such a table, and a process that is cut short (| head) may trip over them.
-            table = pq.read_table(pa.BufferReader(content), use_threads=False, pre_buffer=False)
-            found: dict[str, list[Any]] = table.to_pydict()
+            # Not read_table, which starts threads whatever it is told: a process that ends may trip over them.
+            with pq.ParquetFile(pa.BufferReader(content), pre_buffer=False) as file:
+                found: dict[str, list[Any]] = file.read(use_threads=False).to_pydict()
         except (pa.ArrowException, OSError, ValueError) as error:
             raise self._damaged(f"no table: {' '.join(str(error).split())}") from None
         rows = _length(found)
@@ -96,15 +101,15 @@ class Store:
         return kept is not None and kept.status in RESULTS
 
     def get(self, cell: Cell) -> Kept | None:
-        """The cell's result or the record of its failure; None where there is none, or a damaged one."""
-        return self.look(cell)[0]
-
-    def damaged(self, cell: Cell) -> str:
-        """Why the cell's files cannot be used; empty where they can, or are missing."""
-        return self.look(cell)[1]
+        """The cell's result or its failure; None where there is none, or, with a warning, where it is damaged."""
+        kept, damage = self.look(cell)
+        if damage:
+            again = "it counts as missing; what computes it does so again, and sets aside what is there"
+            warnings.warn(f"{self.folder}/{damage}: {again}", DamagedResultWarning, stacklevel=2)
+        return kept
 
     def look(self, cell: Cell) -> tuple[Kept | None, str]:
-        """Both at once, for one look at the disk."""
+        """The same without a warning, and why the cell's files cannot be used: empty where they can, or are missing."""
         return self._read(cell.key)
 
     def _read(self, key: str) -> tuple[Kept | None, str]:

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from bounds.showing.numbers import number
+from bounds.showing.process import remark
 from bounds.showing.usage import UsageError, writable_file
 from empirics.progress import progress
 
@@ -21,7 +22,7 @@ NONE, VIOLATED = 0, 1
 
 
 def run(options: argparse.Namespace) -> int:
-    """Search, or replay; 0: no violation found, 1: violated."""
+    """Search, or replay; 0: no violation found, 1: violated, or a witness that says what its replay does not."""
     if options.replay is not None:
         return _replayed(options)
     if options.output is not None:
@@ -67,10 +68,12 @@ def _replayed(options: argparse.Namespace) -> int:
     with progress(f"replaying a witness against {witness.bound}"):
         found = replay(witness)
     if options.json:
-        print(json.dumps(asdict(found), indent=2))
+        print(json.dumps({name: _finite(value) for name, value in asdict(found).items()}, indent=2, allow_nan=False))
     else:
         print("\n".join([f"{witness.bound}: {stated(loaded(witness.bound, witness.definitions))}", *_sides(found)]))
-    return VIOLATED if found.violated else NONE
+    if found.differs:
+        remark([f"{options.replay} says otherwise than its replay: {'; '.join(found.differs)}"])
+    return VIOLATED if found.violated or found.differs else NONE
 
 
 def _sides(found: Replay) -> list[str]:

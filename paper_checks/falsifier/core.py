@@ -78,6 +78,9 @@ class Family(Protocol):
     def refuses(self, bound: Bound) -> str:
         """Why this family cannot put both sides of the bound side by side; empty if it can."""
 
+    def misfit(self, bound: Bound, instance: Mapping[str, Any]) -> str:
+        """Why numbers by name are no instance of this family that the bound speaks of; empty if they are."""
+
     def box(self, bound: Bound) -> Box:
         """The parameters of an instance and their ranges."""
 

@@ -211,17 +211,23 @@ def scan(bound: Bound, evaluations: int = 200, seed: int = 0, family: str | None
 
 
 def replay(witness: Witness, bound: Bound | None = None) -> Replay:
-    """Recompute a witness by plain loops in exact arithmetic; refuses one whose formula is no longer the bound's."""
+    """Recompute a witness by plain loops in exact arithmetic; ``differs`` says where the file said otherwise.
+
+    Refuses one whose formula is no longer the bound's, and numbers that are no instance the bound speaks of.
+    """
     statement = bound or loaded(witness.bound, witness.definitions)
     if formula(statement) != witness.formula:
         raise WitnessError(f"the statement of {witness.bound} is not the one this witness violates: search again")
     if witness.family not in FAMILIES:
         raise WitnessError(f"unknown family {witness.family!r}; available: {', '.join(FAMILIES)}")
+    family, instance, where = FAMILIES[witness.family], dict(witness.instance), f"the witness of {witness.bound}"
     try:
-        return read(FAMILIES[witness.family].exactly(statement, dict(witness.instance)))
-    except (KeyError, IndexError, ValueError, ZeroDivisionError) as error:  # of a file that somebody has changed
-        what = f"has no {error}" if isinstance(error, KeyError) else f"is none that can be run: {error}"
-        raise WitnessError(f"the instance of the family {witness.family} {what}") from None
+        if wrong := family.refuses(statement) or family.misfit(statement, instance):
+            raise WitnessError(f"{where} is no instance of the family {family.name}: {wrong}")
+        return read(witness, statement, family.exactly(statement, instance))
+    except (LookupError, ArithmeticError) as error:  # of a file that somebody has changed
+        what = f"has no {error}" if isinstance(error, KeyError) else f"cannot be run: {error}"
+        raise WitnessError(f"{where} {what}") from None
 
 
 def parameters(instance: Mapping[str, Any]) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,14 @@ from typing import Any
 import sympy as sp
 
 from bounds.core import Bound
-from bounds.errors import BoundsError
-from bounds.showing.files import content
+from bounds.errors import BoundsError, shortened
+from bounds.showing.files import from_json, write_whole
 
 from .core import Instance
 from .exact import DIGITS, Exactly
 
+EXACT = re.compile(r"-?[0-9]{1,4000}(/0*[1-9][0-9]{0,4000})?")
+"""A number of an instance."""
 SHOWN = 20
 """Digits of both sides that a file shows."""
 
@@ -54,7 +56,7 @@ class Witness:
         """Write the file; ``command`` is the search that found it."""
         held = {**asdict(self), "command": command or self.command}
         held["instance"] = {name: str(value) for name, value in self.instance.items()}
-        path.write_text(json.dumps(held, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_whole(path, json.dumps(held, indent=1, ensure_ascii=False) + "\n")
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,9 @@ class Replay:
     arithmetic: str
     failed: tuple[str, ...] = ()
     undecided: tuple[str, ...] = ()
-    conditions: tuple[tuple[str, str, bool | None], ...] = field(default=())
+    conditions: tuple[tuple[str, str, bool | None], ...] = ()
+    differs: tuple[str, ...] = ()
+    """What the witness said otherwise."""
 
 
 def formula(bound: Bound) -> str:
@@ -103,30 +107,62 @@ def digits(value: sp.Expr) -> str:
 def load_witness(path: Path | str) -> Witness:
     """Read a witness file; anything that is none is refused in one line."""
     try:
-        data = content(path)
+        return Witness(**_typed(from_json(path)))
+    except WitnessError as error:
+        raise WitnessError(f"{path} is no witness file: {error}") from None
     except BoundsError as error:
         raise WitnessError(str(error)) from None
-    try:
-        held = json.loads(data.decode())
-        held["instance"] = {name: _number(text) for name, text in held["instance"].items()}
-        held["conditions"] = tuple(tuple(c) for c in held["conditions"])
-        held["definitions"] = tuple(held["definitions"])
-        texts = (*(held[name] for name in ("bound", "formula", "family")), *held["definitions"])
-        if not all(isinstance(text, str) for text in texts):
-            raise TypeError("bound, formula, family and definitions must be text")
-        return Witness(**held)
-    except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError, RecursionError) as error:
-        raise WitnessError(f"{path} is no witness file: {type(error).__name__}: {error}") from None
 
 
-def _number(text: str) -> int | Fraction:
-    if re.search("[eE]", text):  # 1e999999999 would be written out
-        raise ValueError(f"{text!r} is neither a whole number nor a fraction")
+def _typed(held: Any) -> dict[str, Any]:
+    """The fields of a witness, each of its kind."""
+    names = [each.name for each in fields(Witness)]
+    if not isinstance(held, dict) or set(held) != {*names}:
+        odd = sorted({*names} ^ {*held}) if isinstance(held, dict) else names
+        raise WitnessError(f"it must be an object with the fields {', '.join(names)}; lacking or too many: {odd[0]!r}")
+    for name in names:
+        kind, good = KINDS.get(name, ("a text", _is_text))
+        if not good(held[name]):
+            raise WitnessError(f"{name} must be {kind}; got {shortened(repr(held[name]))}")
+    numbers = {name: _number(name, text) for name, text in held["instance"].items()}
+    conditions = tuple(tuple(condition) for condition in held["conditions"])
+    return {**held, "instance": numbers, "conditions": conditions, "definitions": tuple(held["definitions"])}
+
+
+def _is_text(item: Any) -> bool:
+    return isinstance(item, str)
+
+
+def _is_condition(item: Any) -> bool:
+    return isinstance(item, list) and list(map(type, item)) in ([str, str, bool], [str, str, type(None)])
+
+
+KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "relation": ("one of <=, >=, =", lambda item: item in ("<=", ">=", "=")),
+    "instance": ("an object of numbers by name", lambda item: isinstance(item, dict)),
+    "ratio": ("a number", lambda item: type(item) in (int, float)),
+    "conditions": (
+        "a list of [words, how it is decided, true, false or null]",
+        lambda item: isinstance(item, list) and all(map(_is_condition, item)),
+    ),
+    "definitions": ("a list of texts", lambda item: isinstance(item, list) and all(map(_is_text, item))),
+}
+"""What a file must hold that is no text, in words and as a test."""
+
+
+def _number(name: str, text: Any) -> int | Fraction:
+    if not isinstance(text, str) or not EXACT.fullmatch(text):
+        raise WitnessError(
+            f'{name} must be a whole number or a fraction as text, such as "1/3"; got {shortened(repr(text))}'
+        )
     number = Fraction(text)
     return int(number) if number.denominator == 1 else number
 
 
-def read(found: Exactly) -> Replay:
+def read(witness: Witness, bound: Bound, found: Exactly) -> Replay:
+    again = witness_of(bound, witness.bound, witness.family, dict(witness.instance), found, witness.definitions)
+    pairs = {each.name: (getattr(witness, each.name), getattr(again, each.name)) for each in fields(Witness)}
+    pairs.pop("command")  # how it was found, which no replay knows
     return Replay(
         str(sp.N(found.measured, DIGITS)),
         str(sp.N(found.bound, DIGITS)),
@@ -137,4 +173,5 @@ def read(found: Exactly) -> Replay:
         found.failed,
         tuple(words for words, _, met in found.conditions if met is None),
         found.conditions,
+        tuple(f"{name} is {new}, not {old}" for name, (old, new) in pairs.items() if old != new),
     )

@@ -56,6 +56,8 @@ def run(args: argparse.Namespace) -> int:
             writable_folder("-o", args.output)
         rows, failed = _computed(args, at, seconds / len(at), bar)
     about = _card(args, bound, at[0], rows) | {"refused": len(failed)}
+    for row in rows:
+        row.pop("seconds")  # the card has their sum: tables of two runs are the same byte by byte
     status = tell(rows, about, args.json)
     for error, count in Counter(failed).items():
         _remark(f"{count} place{'s' * (count > 1)} without a number: {error}")
@@ -123,7 +125,7 @@ def _refuse_moot(bound: Bound, place: Place, words: Sequence[str]) -> None:
         )
 
 
-def _computed(args: Any, at: Sequence[Place], seconds: float, bar: Progress) -> tuple[list[Row], list[str]]:
+def _computed(args: Any, at: Sequence[Place], seconds: float, bar: Progress) -> tuple[list[dict[str, Any]], list[str]]:
     """Rows of the places, in order, and the errors of those that have none; a place takes about ``seconds``."""
     store, wanted = Store(folder(args.store)), cells(args.name, at)
     missing = sum(not store.has(cell) for cell in wanted)
@@ -145,7 +147,7 @@ def _computed(args: Any, at: Sequence[Place], seconds: float, bar: Progress) -> 
         sweep(wanted, store, args.workers, heard=heard)
     except KeyboardInterrupt:
         raise stopped(store, wanted, "worst cases") from None
-    rows: list[Row] = []
+    rows: list[dict[str, Any]] = []
     for cell in wanted:
         kept = store.get(cell)
         if kept is not None and kept.status == "done":

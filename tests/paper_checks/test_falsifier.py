@@ -328,32 +328,6 @@ def test_a_violation_that_is_stopped_while_it_is_made_simple_is_kept_whole(tmp_p
     assert fedbounds.main(["falsify", f"{path}:mine", "--replay", str(kept)]) == 1
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"bound": 3}, "bound, formula, family and definitions must be text"),
-        ({"family": ["quadratics"]}, "bound, formula, family and definitions must be text"),
-        ({"definitions": [7]}, "bound, formula, family and definitions must be text"),
-        ({"instance": {}}, "the instance of the family quadratics has no 'clients'"),
-        ({"instance": {"clients": "1e999999999"}}, "'1e999999999' is neither a whole number nor a fraction"),
-        ({"family": "cubes"}, "unknown family 'cubes'"),
-    ],
-)
-def test_a_witness_that_somebody_has_changed_is_refused_in_one_line(changes, said, tmp_path, capsys):
-    stored = json.loads(next(iter(sorted(WITNESSES.glob("decaying_k*.json")))).read_text())
-    (tmp_path / "w.json").write_text(json.dumps({**stored, **changes}))
-    assert fedbounds.main(["falsify", "--replay", str(tmp_path / "w.json")]) == 2
-    out, err = capsys.readouterr()
-    assert (out, err.count("\n")) == ("", 1)
-    assert said in err
-
-
-def test_a_witness_nested_too_deeply_is_refused(tmp_path, capsys):
-    (tmp_path / "w.json").write_text("[" * 100_000)
-    assert fedbounds.main(["falsify", "--replay", str(tmp_path / "w.json")]) == 2
-    assert "is no witness file: RecursionError" in capsys.readouterr().err
-
-
 def test_a_witness_that_cannot_be_written_is_still_shown(tmp_path, capsys, monkeypatch):
     path = tmp_path / "mine.py"
     path.write_text(MINE)
@@ -370,7 +344,7 @@ def test_a_file_that_does_not_import_or_is_no_witness(tmp_path, capsys):
     assert fedbounds.main(["falsify", f"{broken}:b"]) == 2
     assert "line 1" in capsys.readouterr().err
     assert fedbounds.main(["falsify", "--replay", str(broken)]) == 2
-    assert "is no witness file" in capsys.readouterr().err
+    assert "is not JSON" in capsys.readouterr().err
     with pytest.raises(WitnessError):
         load_witness(broken)
 

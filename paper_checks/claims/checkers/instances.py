@@ -100,6 +100,8 @@ class Broken:
         witness = load_witness(COUNTEREXAMPLES / self.witness)
         seen = replay(witness, _stated(book, self.bound, witness.definitions))
         said = _beside(seen.measured, seen.bound)
+        if seen.differs:
+            return Finding(Status.OPEN, Grade.EXACT, f"witness {self.witness}: {seen.differs[0]}", as_audited=False)
         if seen.failed:
             return Finding(Status.OPEN, Grade.EXACT, f"the witness breaks {'; '.join(seen.failed)}", as_audited=False)
         if not seen.violated:

@@ -15,6 +15,7 @@ from ...falsify_options import FAMILIES
 from .. import deciding
 from ..box import Box, Parameter
 from ..core import Evaluation, Instance, Point
+from ..numbers import COUNT, misfit, Number, POSITIVE, SWITCH
 from .sums import curvatures, words
 
 if TYPE_CHECKING:
@@ -29,6 +30,14 @@ KNOWN = (
 TELL_APART = ("non_iidness", "client_distance_sq")
 """Quantities by which a bound can tell clients apart; without one, it is tried on identical clients alone."""
 SAMPLINGS = ("all", "with_replacement", "without_replacement")
+NUMBERS = (
+    Number("clients", **COUNT), Number("samples", **COUNT), Number("cohort", **COUNT),
+    Number("sampling", 0, 2, whole=True), Number("alike", **SWITCH), Number("local_steps", 0, whole=True),
+    Number("start"), Number("step_size", 0), Number("weight_{k}", **POSITIVE),
+    Number("share_{k}", 0, 1, inside=True, needed=False), Number("place_{k}_{i}", needed=False),
+    Number("curvature_{k}_{i}", **POSITIVE, needed=False),
+)  # fmt: skip
+"""The last three are there for every client, or for the first alone where all are alike."""
 
 
 class Atoms:
@@ -52,16 +61,15 @@ class Atoms:
             return "its clients minimise their risk exactly or take full-batch steps"
         return ""
 
+    def misfit(self, bound: Bound, instance: Mapping[str, Any]) -> str:
+        return misfit(instance, NUMBERS, 2) or _meant_otherwise(bound, instance)
+
     def box(self, bound: Bound) -> Box:
-        asked = {q.name for q in bound.quantities}
         found = [
             Parameter("clients", 1, CLIENTS, whole=True, special=(2,)),
             Parameter("samples", 1, SAMPLES, whole=True, special=(1,)),
         ]
-        if not asked & {*TELL_APART} and bound.target.name in ("generalization_gap", "out_of_sample_gap"):
-            found.append(Parameter("alike", 1, 1))
-        else:
-            found.append(Parameter("alike", 0, 1, whole=True))
+        found.append(Parameter("alike", 1, 1) if _never_apart(bound) else Parameter("alike", 0, 1, whole=True))
         if not _exact(bound):
             found += [
                 Parameter("local_steps", 1, 8, log=True, whole=True, special=(1,)),
@@ -146,6 +154,34 @@ class Atoms:
             yield {**instance, f"place_{k}_0": 1, f"place_{k}_1": -1}
             yield {**instance, f"place_{k}_1": instance[f"place_{k}_0"]}
             yield {**instance, f"share_{k}": Fraction(1, 2)}
+
+
+def _meant_otherwise(bound: Bound, instance: Mapping[str, Any]) -> str:
+    """Why the bound does not speak of such clients, whatever its conditions say; empty if it does."""
+    asked, sampling, cohort = {q.name for q in bound.quantities}, instance["sampling"], instance["cohort"]
+    known = (_sampling(bound),) if _sampling(bound) else (1, 2)
+    if sampling not in (known if _sampled(bound) else (0,)):
+        return f"sampling must be {' or '.join(map(str, known if _sampled(bound) else (0,)))}; got {sampling}"
+    if sampling == 0 and cohort < instance["clients"]:
+        return f"cohort must be all {instance['clients']} clients where none are drawn; got {cohort}"
+    if _exact(bound) == (instance["local_steps"] > 0):
+        rule = "0: its clients minimise their risk" if _exact(bound) else "> 0: its clients take steps"
+        return f"local_steps must be {rule}; got {instance['local_steps']}"
+    if sampling and "non_iidness" in asked and cohort > 1 and not (sampling == 2 and instance["alike"]):
+        return "a client's non-iidness must not depend on who else takes part"
+    if sampling == 2 and cohort > 1 and len({v for n, v in instance.items() if n.startswith("weight_")}) > 1:
+        return "where clients are drawn evenly, all weigh the same"
+    if _never_apart(bound) and not instance["alike"]:
+        return "the bound cannot tell clients apart: alike must be 1"
+    if "strong_convexity" not in asked and len(set(curvatures(instance))) > 1:
+        return "the bound knows one curvature: all must be the same"
+    return ""
+
+
+def _never_apart(bound: Bound) -> bool:
+    """Whether the bound is tried on identical clients alone."""
+    asked = {q.name for q in bound.quantities}
+    return not asked & {*TELL_APART} and bound.target.name in ("generalization_gap", "out_of_sample_gap")
 
 
 def _without(instance: Instance, client: int) -> Instance:

@@ -16,9 +16,10 @@ from ...runs import readings
 from .. import deciding
 from ..box import Box, Parameter
 from ..core import Evaluation, Instance, Point
+from ..numbers import misfit, Number, POSITIVE
 from ..runs.family import QuadraticRuns, remembers
 from ..runs.folds import iterated, target
-from ..runs.instance import method, misweighted
+from ..runs.instance import method, misweighted, PLAN
 from .run import CurveRun, tilts, weights
 from .shapes import SHAPES
 
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 CLIENTS = 3
 STATES = 600
 """Server models that are followed at most."""
+NUMBERS = (
+    *PLAN, Number("shape", 0, len(SHAPES) - 1, whole=True), Number("height", **POSITIVE), Number("bowl", 0),
+    Number("start"), Number("tilt_{k}"),
+)  # fmt: skip
 UNKNOWN = ("heterogeneity",)
 """What the quadratics know and these functions do not have in closed form."""
 
@@ -71,6 +76,9 @@ class Curves:
         if lacking:
             return f"it has no closed form of {', '.join(lacking)}"
         return QuadraticRuns().refuses(bound)
+
+    def misfit(self, bound: Bound, instance: Mapping[str, Any]) -> str:
+        return misfit(instance, NUMBERS, 1) or misweighted(bound, dict(instance))
 
     def box(self, bound: Bound) -> Box:
         whole = QuadraticRuns().box(bound)

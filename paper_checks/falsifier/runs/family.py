@@ -18,6 +18,7 @@ from ...runs import readings
 from .. import deciding
 from ..box import Box, Parameter
 from ..core import Evaluation, Instance, Point
+from ..numbers import misfit
 from . import instance as tables
 from .folds import along, iterated, target
 from .moments import Moments
@@ -67,6 +68,10 @@ class QuadraticRuns:
         if not {"step_size", "squared_step_sizes"} & {q.name for q in bound.quantities} and _is_rate(bound):
             return "the bound has put in a step size of its own, which words alone tell"
         return ""
+
+    def misfit(self, bound: Bound, instance: Mapping[str, Any]) -> str:
+        axes = 1 if instance.get("dim") == 1 else 2
+        return misfit(instance, tables.NUMBERS, axes) or tables.misweighted(bound, dict(instance))
 
     def box(self, bound: Bound) -> Box:
         words = {q.name for q in bound.quantities} | {bound.target.name}

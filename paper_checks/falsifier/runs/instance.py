@@ -21,10 +21,22 @@ from empirics.problems.quadratics import Quadratics
 from empirics.training.setting import Setting
 
 from ..core import Instance
+from ..numbers import COUNT, Number, POSITIVE, SWITCH
 
 Array = np.ndarray[Any, Any]
 PER_CLIENT = ("curvature", "minimum", "noise", "weight", "turn")
 SAMPLINGS = ("without_replacement", "with_replacement")
+PLAN = (
+    Number("clients", **COUNT), Number("cohort", **COUNT), Number("with_replacement", **SWITCH),
+    Number("local_steps", **COUNT), Number("rounds", **COUNT), Number("step_size", **POSITIVE), Number("floor"),
+    Number("relaxation", 0), Number("weight_{k}", **POSITIVE), Number("contraction", **POSITIVE, needed=False),
+    Number("dissimilarity_factor", **POSITIVE, needed=False),
+)  # fmt: skip
+"""What the table of any run of local SGD holds."""
+NUMBERS = (
+    *PLAN, Number("dim", 1, 2, whole=True), Number("start_{i}"), Number("curvature_{k}_{i}", 0),
+    Number("minimum_{k}_{i}"), Number("noise_{k}", 0), Number("turn_{k}", needed=False),
+)  # fmt: skip
 
 
 def turn(tangent: Any) -> list[list[Any]]:
