@@ -95,17 +95,12 @@ from bounds.vocabulary import local_steps
 
 from ..checkers import Same
 
-CLAIMS = (
-    *CLAIMS,
-    Claim(
-        "fedcog.settings.recipe",
-        "A square is a product.",
-        at("Section 6.1"),
-        Kind.SETTING,
-        Same(local_steps**2, local_steps * local_steps),
-        known=Status.HOLDS,
-        note="Ours, for the recipe.",
-    ),
+RECIPE = Claim(
+    "fedcog.settings.recipe",
+    "A square is a product.",
+    Kind.SETTING.at("Section 6.1"),
+    Same(local_steps**2, local_steps * local_steps),
+    note="Ours, for the recipe.",
 )
 """
 

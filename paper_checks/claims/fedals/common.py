@@ -1,4 +1,4 @@
-"""What the claims of this paper share: sources, equal clients, and the conditions a statement is to have."""
+"""What the claims of this paper share: its signs, equal clients, and failing in two ways."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import sympy as sp
 
 from bounds.assumptions import Assumption
 from bounds.operators import equal_clients
-from bounds.papers import Source
 from bounds.vocabulary import (
     local_gap as Delta,
     local_suboptimality as epsilon,
@@ -26,11 +25,6 @@ NONNEGATIVE = (sp.Ge(Delta, 0), sp.Ge(delta, 0))
 MU_AT_MOST_L = sp.Le(mu, L)
 SOLVER = (sp.Ge(Delta + epsilon, 0), sp.Ge(delta + epsilon, 0))
 """What holds by itself for any solver: both are mean training risks above the smallest one."""
-
-
-def of(place: str, version: str = "") -> Source:
-    """A place in the paper; ``version`` only where the two read differently."""
-    return Source("fedals", place, version=version)
 
 
 def alike(formula: Formula) -> Callable[[Book], sp.Expr]:
@@ -66,11 +60,3 @@ def found_too(check: Check, bound: str) -> All:
     """A statement fails by ``check`` and, with another instance, by the one that the falsifier has found."""
     checks: dict[str, Check] = {"by arithmetic": check, "found by search": Broken(bound, f"{bound}.json")}
     return All(checks, wrong=tuple(checks))
-
-
-def holds(evidence: str, grade: Grade = Grade.EXACT) -> Finding:
-    return Finding(Status.HOLDS, grade, evidence)
-
-
-def fails(evidence: str, as_audited: bool = True, **witness: str) -> Finding:
-    return Finding(Status.FAILS, Grade.EXACT, evidence, witness, as_audited)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..claim import Claim
+from ..claim import claims_of
 from . import (
     ablations,
     algorithm,
@@ -36,4 +36,4 @@ SECTIONS = {
 }
 """Where in the paper what a file holds is claimed; arithmetic made by hand lies in ``by_hand``."""
 
-CLAIMS: tuple[Claim, ...] = tuple(claim for section in SECTIONS.values() for claim in section.CLAIMS)
+CLAIMS = claims_of(*SECTIONS.values())

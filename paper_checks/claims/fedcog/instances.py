@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ..checkers import Dominates
-from ..claim import Claim, Kind, Status
-from .common import at
+from ..claim import Claim, Kind
 
 
 def searched(bound: str, evaluations: int) -> Dominates:
@@ -16,10 +15,8 @@ CLAIMS: tuple[Claim, ...] = (
         Claim(
             f"fedcog.{name}.instances",
             f"{words} holds on every quadratic federation that a search visits.",
-            at(place),
-            Kind.THEOREM if bound == "theorem" else Kind.PROOF,
+            (Kind.THEOREM if bound == "theorem" else Kind.PROOF).at(place),
             searched(bound, evaluations),
-            known=Status.HOLDS,
             note=note,
         )
         for name, words, place, bound, evaluations, note in (

@@ -7,9 +7,8 @@ from fractions import Fraction
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
-from ..checkers import All, Computed, Open, Prints
-from ..claim import Book, Claim, Finding, Kind, Repair, Status
-from .common import fails, holds, place
+from ..checkers import Computed, Open, Prints
+from ..claim import Book, Claim, fails, Finding, holds, Kind, Repair, Status
 
 if TYPE_CHECKING:
     from empirics.exact import ExactRun
@@ -87,10 +86,8 @@ def _listing(book: Book) -> Finding:
 LISTING = Claim(
     "fedinit.algorithm_1",
     "Algorithm 1: start at w^t + beta(w^t - last local model), K local steps, the mean of the participants' models.",
-    place("Algorithm 1"),
-    Kind.ALGORITHM,
+    Kind.ALGORITHM.at("Algorithm 1"),
     Computed("plays the listing in plain loops against the project's implementation", _listing),
-    known=Status.HOLDS,
     note="With the latest local model of a client that was not drawn before taken to be the one it had.",
 )
 
@@ -127,8 +124,7 @@ def _identity_of_participants(book: Book) -> Finding:
 IDENTITY = Claim(
     "fedinit.identity",
     "(15) holds for every client i in C, as the divergence Delta^t over all clients needs.",
-    place("Section 4.3.3, eq. (15)"),
-    Kind.EQUATION,
+    Kind.EQUATION.at("Section 4.3.3, eq. (15)"),
     Computed("plays three rounds of Algorithm 1 in exact arithmetic", _identity),
     known=Status.FAILS,
     note="A client that does not take part makes no move: its w_{i,K}^t is its w_{i,K}^{t-1}. Lemma 4 averages (15) "
@@ -150,10 +146,8 @@ def _first_round(book: Book) -> Finding:
 INITIAL = Claim(
     "fedinit.algorithm_1.initial",
     "With w^{-1} = w_{i,K}^{-1} = w^0 the divergence starts at 0 and the first round is FedAvg's.",
-    place("Algorithm 1, initial states"),
-    Kind.ALGORITHM,
+    Kind.ALGORITHM.at("Algorithm 1, initial states"),
     Computed("plays the first round for three relaxations", _first_round),
-    known=Status.HOLDS,
 )
 
 
@@ -168,10 +162,8 @@ def _no_relaxation(book: Book) -> Finding:
 FEDAVG = Claim(
     "fedinit.algorithm_1.beta_0",
     "FedInit with beta = 0 is FedAvg.",
-    place("Section 5.2, Consistency"),
-    Kind.ALGORITHM,
+    Kind.ALGORITHM.at("Section 5.2, Consistency"),
     Computed("runs both implementations", _no_relaxation),
-    known=Status.HOLDS,
 )
 
 
@@ -191,8 +183,7 @@ def _code(drawn: tuple[int, ...]) -> Computed:
 CODE = Claim(
     "fedinit.algorithm_1.code",
     "The released code, which averages the moves from the relaxed starts, performs Algorithm 1, which averages models.",
-    place("Algorithm 1, line 12; released code"),
-    Kind.ALGORITHM,
+    Kind.ALGORITHM.at("Algorithm 1, line 12; released code"),
     _code((1, 2)),
     known=Status.FAILS,
     note="Ours: the paper does not compare them. The mean of the participants' offsets beta (w^t - last model) is in "
@@ -239,15 +230,11 @@ def _closed_form(book: Book) -> Finding:
 GATHERS = Claim(
     "fedinit.start.gathers",
     "Starting beyond the server model draws the local models together after training; starting nearer lets them part.",
-    place("Section 3.2; Section 5.2"),
-    Kind.REMARK,
-    All(
-        {
-            "three parabolas, ten rounds": Computed("exact divergences for three relaxations", _gathers),
-            "equal curvatures": Computed("60 rounds, four relaxations", _closed_form),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.REMARK.at("Section 3.2; Section 5.2"),
+    {
+        "three parabolas, ten rounds": Computed("exact divergences for three relaxations", _gathers),
+        "equal curvatures": Computed("60 rounds, four relaxations", _closed_form),
+    },
     note="For equal curvatures a: without noise the divergence is multiplied by 1/(1 + beta q)^2, q = (1 - eta a)^K. "
     "Table 3 measures the opposite sign at -0.1 and at 0.01.",
 )
@@ -255,8 +242,7 @@ GATHERS = Claim(
 THRESHOLD = Claim(
     "fedinit.start.threshold",
     "Beyond a small threshold of beta, between 0.1 and 0.15 in Table 3, training diverges quickly.",
-    place("Section 5.2, Hyperparameters; Table 3"),
-    Kind.REMARK,
+    Kind.REMARK.at("Section 5.2, Hyperparameters; Table 3"),
     Open(
         "the runs are not published. On parabolas of equal curvature every |beta| < 1 is stable under full "
         "participation "
@@ -281,12 +267,6 @@ def _messages() -> dict[str, float]:
 NO_EXTRA = Claim(
     "fedinit.start.communication",
     "The relaxed start needs no extra communication; per round it costs what FedAvg costs, SCAFFOLD twice that.",
-    place("Section 3.2; Table 8"),
-    Kind.ALGORITHM,
+    Kind.ALGORITHM.at("Section 3.2; Table 8"),
     Prints({"FedInit": "1", "FedSAM": "1", "SCAFFOLD": "2", "FedDyn": "1"}, _messages),
-    known=Status.HOLDS,
 )
-
-CLAIMS: tuple[Claim, ...] = (
-    LISTING, IDENTITY, INITIAL, FEDAVG, CODE, GATHERS, THRESHOLD, NO_EXTRA,
-)  # fmt: skip
