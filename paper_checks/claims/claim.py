@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from types import ModuleType
 
 from bounds.catalog import BOUNDS
 from bounds.core import Bound
@@ -196,13 +195,6 @@ class Claim:
     @property
     def check(self) -> Check:
         return joined(self.checks)
-
-
-def claims_of(*modules: ModuleType) -> tuple[Claim, ...]:
-    """The claims that the modules declare, in that order: every one with a name of its own, or in a tuple of claims."""
-    declared = (value for module in modules for value in vars(module).values())
-    flat = (one for value in declared for one in (value if isinstance(value, tuple) else (value,)))
-    return tuple(one for one in flat if isinstance(one, Claim))
 
 
 def registry(*groups: tuple[Claim, ...]) -> dict[str, Claim]:

@@ -12,12 +12,13 @@ import sympy as sp
 from checker_toys import speed
 
 from bounds.catalog import BOUNDS
+from bounds.core import declared
 from bounds.errors import UnknownNameError
 from paper_checks import claims
 from paper_checks.audit.running import audit, claim, CLAIMS, judge, Word
 from paper_checks.audit.summaries import SUMMARIES
 from paper_checks.claims.checkers import All, Computed, Open, Readings, Same
-from paper_checks.claims.claim import Book, Claim, ClaimError, claims_of, Grade, Kind, registry, Repair, Status
+from paper_checks.claims.claim import Book, Claim, ClaimError, Grade, Kind, registry, Repair, Status
 
 ASKED_BY_NONE: dict[str, str] = {}
 """Bounds of the catalogue that no claim asks for, with the reason."""
@@ -137,16 +138,20 @@ def test_a_claim_is_found_by_name_and_an_unknown_one_refused_with_the_nearest():
 def test_the_claims_of_a_file_are_all_that_it_declares_in_order():
     section, more = ModuleType("section"), ModuleType("more")
     section.FIRST, section.NUMBERS, section.FAMILY = made("z", TRUE), (3, 5), (made("b", TRUE), made("a", TRUE))
-    section.LAST, more.ONE = made("c", TRUE), made("d", TRUE)
-    assert [c.name for c in claims_of(section, more)] == [f"toys.{name}" for name in "zbacd"]
+    section._HIDDEN, section.LAST, more.ONE, more.AGAIN = (
+        made("x", TRUE),
+        made("c", TRUE),
+        made("d", TRUE),
+        section.FIRST,
+    )
+    assert [c.name for c in declared(Claim, section, more)] == [f"toys.{name}" for name in "zbacd"]
 
 
 def test_no_claim_is_lost_to_a_name_that_is_given_again():
     for path in Path(claims.__file__).parent.glob("*/*.py"):
-        named = [
-            n for n in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(n, (ast.Assign, ast.AnnAssign))
-        ]
-        stored = [n.id for s in named for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+        declared = ast.parse(path.read_text(encoding="utf-8")).body
+        inside = [n for s in declared if isinstance(s, ast.Assign | ast.AnnAssign) for n in ast.walk(s)]
+        stored = [n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
         given = [name for name in stored if name.isupper()]
         assert len(given) == len(set(given)), path
 

@@ -17,9 +17,6 @@ CENTRAL = 2 * (L_G**2 + S * L_G * sigma_l) / L
 GROWTH = (T * K / t_0) ** (c * L)
 
 
-GROWTH = (T * K / t_0) ** (c * L)
-
-
 LEFT_OVER: sp.Expr = (1 - 1 / S) * c * L
 """Exponent of the growth with the chance of the same sample."""
 
