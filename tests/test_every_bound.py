@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from contract import around, exact_values, exactly_holds, inside, is_tied, quiet, scaled, stack
 from matplotlib.mathtext import MathTextParser
-from twins import TWINS
+from twins import twin_at, TWINS
 
 from bounds import BOUNDS, PAPERS
 from bounds.core import MIXED
@@ -80,7 +80,7 @@ def test_its_point_is_generic(bound, point):
 @every_bound
 def test_it_equals_its_slow_twin(bound, point):
     assert bound.holds(**point)
-    close(bound(**point), TWINS[bound.name](**point))
+    close(bound(**point), twin_at(bound.name, point))
 
 
 @every_bound

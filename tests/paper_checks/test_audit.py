@@ -138,12 +138,8 @@ def test_a_claim_is_found_by_name_and_an_unknown_one_refused_with_the_nearest():
 def test_the_claims_of_a_file_are_all_that_it_declares_in_order():
     section, more = ModuleType("section"), ModuleType("more")
     section.FIRST, section.NUMBERS, section.FAMILY = made("z", TRUE), (3, 5), (made("b", TRUE), made("a", TRUE))
-    section._HIDDEN, section.LAST, more.ONE, more.AGAIN = (
-        made("x", TRUE),
-        made("c", TRUE),
-        made("d", TRUE),
-        section.FIRST,
-    )
+    section._HIDDEN, section.LAST = made("x", TRUE), made("c", TRUE)
+    more.ONE, more.AGAIN = made("d", TRUE), section.FIRST
     assert [c.name for c in declared(Claim, section, more)] == [f"toys.{name}" for name in "zbacd"]
 
 
