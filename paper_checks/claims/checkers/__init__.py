@@ -5,7 +5,7 @@ from .conditions import ImpliedBy, Satisfies
 from .formulas import At, Derivative, Formula, resolve, Term, term, Total
 from .instances import Broken, Dominates
 from .limits import MonotoneIn, OrderIs, TendsTo
-from .plain import agreed, All, Computed, Open, Readings, Refuted
+from .plain import agreed, All, Computed, Open, Readings, Refuted, undecided
 from .sampled import DominatesSampled
 from .stated import EdgeIs, Requires, requires, States
 from .tables import averages_to, counts_to, exact, Ordered, Prints, sums_to
@@ -19,5 +19,5 @@ __all__ = [
     "EdgeIs", "Formula", "ImpliedBy", "Informative", "MeasuredIn", "MonotoneIn", "Open", "OrderIs", "Ordered",
     "Prints", "Readings", "Refuted", "Requires", "Same", "Satisfies", "SlopeIs", "States", "TendsTo", "Term", "Total",
     "TrendReproduces", "agreed", "averages_to", "counts_to", "derivative_is", "exact", "requires", "resolve",
-    "sums_to", "term",
+    "sums_to", "term", "undecided",
 ]  # fmt: skip

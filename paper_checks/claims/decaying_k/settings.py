@@ -9,7 +9,7 @@ import sympy as sp
 
 from bounds.vocabulary import cohort as N, grad_cap_sq as G2, steps_cubed_ratio as ratio
 
-from ..checkers import All, Computed, Open, Satisfies, term, TrendReproduces
+from ..checkers import All, Computed, Satisfies, term, TrendReproduces, undecided
 from ..claim import Book, Claim, Finding, Grade, holds, judged, Kind, Status
 from .by_hand.scalar import Scalars
 from .common import eta, L, mu
@@ -200,7 +200,7 @@ TREND = Claim(
 
 
 def _open(name: str, words: str, place: str, reason: str, kind: Kind = Kind.SETTING) -> Claim:
-    return Claim(f"decaying_k.{name}", words, kind.at(place), Open(reason), known=Status.OPEN)
+    return undecided(f"decaying_k.{name}", words, kind.at(place), reason)
 
 
 UNDECIDED: tuple[Claim, ...] = (

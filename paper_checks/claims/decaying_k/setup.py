@@ -8,6 +8,7 @@ from itertools import accumulate, pairwise
 
 from ..checkers import Computed
 from ..claim import Book, Claim, Finding, judged, Kind, Repair, Status
+from ..parabolas import followed
 from .by_hand.scalar import Scalars
 from .common import short
 
@@ -64,17 +65,10 @@ def _line_7(steps: int) -> Finding:
 
 def _as_trained(book: Book) -> Finding:
     """Two rounds of the library's FedAvg, all three clients taking part, against plain loops."""
-    import numpy as np
-
-    from empirics.algorithms import algorithm
-    from empirics.exact import ExactRun
-    from empirics.problems.quadratics import Quadratics
-    from empirics.training.setting import Setting
-
-    bends = np.array([[[float(h)]] for h in UNLIKE.curvatures])
-    problem = Quadratics(bends, np.array([[float(b)] for b in UNLIKE.minima]), start=np.array([1.0]))
-    setting = Setting(rounds=2, cohort=3, local_steps=3, step_size=float(STEP))
-    gradient_sq = ExactRun(problem, algorithm("fedavg"), setting).run().server["grad_norm_sq"][-1]
+    run = followed(
+        "fedavg", UNLIKE.curvatures, UNLIKE.minima, 1, rounds=2, cohort=3, local_steps=3, step_size=float(STEP)
+    )
+    gradient_sq = run.run().server["grad_norm_sq"][-1]
     server = Fraction(1)
     for _ in range(2):
         server = UNLIKE.average(server, 3, STEP)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import sympy as sp
 
-from bounds.assumptions import Assumption
 from bounds.operators import equal_clients
 from bounds.vocabulary import (
     local_gap as Delta,
@@ -18,8 +16,7 @@ from bounds.vocabulary import (
 )
 
 from ..checkers import All, Broken, Formula, resolve
-from ..checkers.formulas import relations
-from ..claim import Book, Check, Finding, Grade, Status
+from ..claim import Book, Check
 
 NONNEGATIVE = (sp.Ge(Delta, 0), sp.Ge(delta, 0))
 MU_AT_MOST_L = sp.Le(mu, L)
@@ -35,25 +32,6 @@ def alike(formula: Formula) -> Callable[[Book], sp.Expr]:
 def shared(quantity: sp.Expr) -> sp.Expr:
     """A client quantity, or a formula of some, as it stands in a formula for equal clients."""
     return equal_clients(quantity)
-
-
-@dataclass(frozen=True)
-class Requires:
-    """A catalogue bound has exactly the numeric conditions, and at least the assumptions, of a printed statement."""
-
-    bound: str
-    numbers: tuple[sp.Basic, ...] = ()
-    assumptions: tuple[Assumption, ...] = ()
-
-    def __call__(self, book: Book) -> Finding:
-        bound = book[self.bound]
-        found, named = set(relations(bound)), {c.assumption for c in bound.conditions if c.assumption is not None}
-        off = [f"{r} is stated by one side only" for r in found ^ set(self.numbers)]
-        off += [f"not asked for: {a}" for a in self.assumptions if a not in named]
-        if off:
-            return Finding(Status.FAILS, Grade.EXACT, "; ".join(off), as_audited=False)
-        said = f"{len(self.assumptions)} assumptions and {len(self.numbers)} numeric conditions are as stated"
-        return Finding(Status.HOLDS, Grade.PROVED, said)
 
 
 def found_too(check: Check, bound: str) -> All:

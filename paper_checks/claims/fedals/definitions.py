@@ -20,7 +20,7 @@ from bounds.vocabulary import (
     rounds as R,
 )
 
-from ..checkers import At, Computed, ImpliedBy, MeasuredIn, MonotoneIn, Open, OrderIs, Refuted, Same, term
+from ..checkers import At, Computed, ImpliedBy, MeasuredIn, MonotoneIn, OrderIs, Refuted, Same, term, undecided
 from ..claim import Book, Claim, fails, Finding, Grade, holds, judged, Kind, Repair, Status
 from .by_hand import enumerated as tiny
 from .common import alike, MU_AT_MOST_L, shared
@@ -89,12 +89,11 @@ INDEPENDENT = Claim(
     note="Within one round. Over several rounds the same data come back: see fedals.settings.fresh.",
 )
 
-FIRST = Claim(
+FIRST = undecided(
     "fedals.related.first",
     "These are the first bounds for FedAvg in a general non-iid setting, and the first different averaging periods.",
     Kind.REMARK.at("Sections 1 and 4"),
-    Open("a statement about all earlier papers, which no computation decides"),
-    Status.OPEN,
+    "a statement about all earlier papers, which no computation decides",
 )
 
 COMPOSED_V1 = Claim(

@@ -16,7 +16,7 @@ from bounds.vocabulary import (
     strong_convexity as mu,
 )
 
-from ..checkers import At, ImpliedBy, MonotoneIn, Open, OrderIs, Refuted, Requires, Same, TendsTo
+from ..checkers import At, ImpliedBy, MonotoneIn, OrderIs, Refuted, Requires, Same, TendsTo, undecided
 from ..checkers.formulas import resolve
 from ..claim import Book, Claim, fails, Finding, holds, judged, Kind, Repair, Status
 from .common import alike, found_too, NONNEGATIVE, shared
@@ -167,14 +167,11 @@ def _orders(book: Book) -> Finding:
     return holds("; ".join(f"{name}: {f.evidence}" for name, f in orders.items()))
 
 
-PRIOR = Claim(
+PRIOR = undecided(
     "fedals.related.tighter",
     "The one-round bound is tighter than those of Barnes et al., Yagli et al. and Sun et al.",
     Kind.REMARK.at("Section 1, Contribution I; Section 2"),
-    Open(
-        "the paper restates none of the bounds it compares with, and they need other assumptions (mutual information, "
-        "Bregman divergences, Lipschitz losses): there are no two formulas to compare. The 1/K^2 that the comparison "
-        "rests on is refuted by fedals.discussion.one_over_k_squared"
-    ),
-    Status.OPEN,
+    "the paper restates none of the bounds it compares with, and they need other assumptions (mutual information, "
+    "Bregman divergences, Lipschitz losses): there are no two formulas to compare. The 1/K^2 that the comparison "
+    "rests on is refuted by fedals.discussion.one_over_k_squared",
 )

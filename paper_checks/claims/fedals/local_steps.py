@@ -9,7 +9,7 @@ import sympy as sp
 
 from bounds.vocabulary import samples as n
 
-from ..checkers import Computed, Open, OrderIs
+from ..checkers import Computed, OrderIs, undecided
 from ..claim import Book, Claim, fails, Finding, holds, judged, Kind, Repair, Status
 
 
@@ -126,13 +126,10 @@ RISES = Claim(
     repair=Repair("their mean over the clients rises", Computed("the same clients", _mean_rises)),
 )
 
-UNDECIDED = Claim(
+UNDECIDED = undecided(
     "fedals.theorem_4_3.constants",
     "Theorem 4.3 holds.",
     Kind.THEOREM.at("Theorem 4.3, eq. (9)"),
-    Open(
-        "its constants are hidden and the complexity of a model class is not defined, so that no instance can refute "
-        "it; its proof does not stand: see fedals.eq_56, fedals.eq_58.local_steps and fedals.eq_58.constant_step"
-    ),
-    Status.OPEN,
+    "its constants are hidden and the complexity of a model class is not defined, so that no instance can refute "
+    "it; its proof does not stand: see fedals.eq_56, fedals.eq_58.local_steps and fedals.eq_58.constant_step",
 )

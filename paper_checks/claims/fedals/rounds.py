@@ -23,7 +23,7 @@ from bounds.vocabulary import (
     strong_convexity as mu,
 )
 
-from ..checkers import At, ImpliedBy, MeasuredIn, MonotoneIn, Open, Readings, Requires, resolve, Same, term, Total
+from ..checkers import At, ImpliedBy, MeasuredIn, MonotoneIn, Readings, Requires, resolve, Same, term, Total, undecided
 from ..claim import Book, Claim, Kind, Status
 from .common import alike, shared, SOLVER
 from .inexact import BOUND as INEXACT
@@ -183,12 +183,11 @@ SQUARED_DISTANCES = Claim(
     "at least the number of steps. It even holds at complexity zero: that term is not needed here.",
 )
 
-LIKENESS = Claim(
+LIKENESS = undecided(
     "fedals.section_5.extractor",
     "More local steps for the extractor alone do not raise the non-iidness significantly.",
     Kind.REMARK.at("Section 5", "v2"),
-    Open("a statement about trained networks: no measurement of the non-iidness of extractor and head is published"),
-    Status.OPEN,
+    "a statement about trained networks: no measurement of the non-iidness of extractor and head is published",
     note="Table 3 does not support it: with the first layers, which agree best, averaged less often, accuracy falls: "
     "fedals.table_3.initial_layers.",
 )

@@ -18,7 +18,7 @@ from bounds.vocabulary import (
 )
 
 from ...reported import table
-from ..checkers import Informative, Open, Ordered, Prints, Readings, resolve, term
+from ..checkers import Informative, Ordered, Prints, Readings, resolve, term, undecided
 from ..checkers.formulas import At
 from ..claim import Book, Claim, fails, Finding, Grade, holds, judged, Kind, Repair, Status
 from .cells import LLM, METHODS, TABLE_1
@@ -201,15 +201,12 @@ LOSSES = Claim(
     note="A slip in Table 5, which names top-1 accuracy; Table 1 prints test losses, all above 1, and says so.",
 )
 
-DEVIATION = Claim(
+DEVIATION = undecided(
     "fedals.settings.deviation",
     "The deviations that are reported are those of 20 repetitions.",
     Kind.SETTING.at("Section 6 against Tables 4 and 5"),
-    Open(
-        "Section 6 speaks of error bars of 20 repeated runs, Tables 4 and 5 of the deviation over the last 5 rounds; "
-        "single runs are not published, and the released configuration repeats 10 times"
-    ),
-    Status.OPEN,
+    "Section 6 speaks of error bars of 20 repeated runs, Tables 4 and 5 of the deviation over the last 5 rounds; "
+    "single runs are not published, and the released configuration repeats 10 times",
 )
 
 
@@ -228,24 +225,20 @@ PARTITION = Claim(
     _classes,
 )
 
-CONSENSUS = Claim(
+CONSENSUS = undecided(
     "fedals.figure_1",
     "The initial layers of ResNet-20 have a smaller consensus distance than the final ones.",
     Kind.REMARK.at("Example 1, Figure 1"),
-    Open(
-        "the figure's numbers are not published, and the measure is not settled: the text defines a squared norm, "
-        "which grows with a layer's size (2,304 parameters in an early convolution, 36,864 in a late one), the "
-        "released code divides by the number of parameters and leaves out the first client"
-    ),
-    Status.OPEN,
+    "the figure's numbers are not published, and the measure is not settled: the text defines a squared norm, "
+    "which grows with a layer's size (2,304 parameters in an early convolution, 36,864 in a late one), the "
+    "released code divides by the number of parameters and leaves out the first client",
 )
 
-FIGURES = Claim(
+FIGURES = undecided(
     "fedals.figures_2_3",
     "Figures 2a and 3a show FedALS well above FedAvg and SCAFFOLD throughout training.",
     Kind.REMARK.at("Section 6.1, Figures 2 and 3"),
-    Open("the curves are published as pictures only; their last points should be the rows of Table 1"),
-    Status.OPEN,
+    "the curves are published as pictures only; their last points should be the rows of Table 1",
 )
 
 

@@ -10,7 +10,7 @@ from bounds.vocabulary import (
     real_batch as b,
 )
 
-from ..checkers import Computed, Open, Refuted, Same
+from ..checkers import Computed, Refuted, Same, undecided
 from ..claim import Claim, Kind, Repair, Status
 from .by_hand import listing
 from .by_hand.listing import LABELS
@@ -106,25 +106,19 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.EQUATION.at("Sections 4.1 and 4.2 and Algorithm 1, derived"),
         Same("fedcog.sample_passes", 2 * 2 * N * generation_steps + 2 * tau * (b + b_hat)),
     ),
-    Claim(
+    undecided(
         "fedcog.privacy",
         "Private data cannot be recovered from the generated inputs or from what is sent.",
         Kind.REMARK.at("Section 4.3 and A.4.2, Figure 5"),
-        Open(
-            "no notion of privacy and no attack is defined; that pictures look abstract excludes neither membership "
-            "inference nor gradient inversion, and the messages are exactly those of FedAvg"
-        ),
-        known=Status.OPEN,
+        "no notion of privacy and no attack is defined; that pictures look abstract excludes neither membership "
+        "inference nor gradient inversion, and the messages are exactly those of FedAvg",
         note="Compared with FedAvg nothing new is sent, which the claim on messages checks.",
     ),
-    Claim(
+    undecided(
         "fedcog.weights.variant",
         "The tables were made with weight 0.01 of the distillation, the stated default.",
         Kind.SETTING.at("Section 6.1 and A.2.2"),
-        Open(
-            "the paper also proposes weights free of hyper-parameters (0.2 and 0.8 for two of ten classes) "
-            "and does not say which table used which; the released code has the latter alone"
-        ),
-        known=Status.OPEN,
+        "the paper also proposes weights free of hyper-parameters (0.2 and 0.8 for two of ten classes) "
+        "and does not say which table used which; the released code has the latter alone",
     ),
 )

@@ -8,9 +8,7 @@ from fractions import Fraction
 from ...reported import table
 from ..checkers import exact, Ordered, Prints
 from ..claim import Claim, Kind, Repair, Status
-
-METHODS = ("FedAvg", "FedAdam", "FedSAM", "SCAFFOLD", "FedDyn", "FedCM", "FedInit")
-
+from .costs import METHODS
 
 # ---- seconds ----
 
