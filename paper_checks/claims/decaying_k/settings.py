@@ -94,14 +94,8 @@ NOT_DECIDED = Claim(
 def _drift_share(book: Book, name: str, cubed_ratio: Fraction) -> Fraction:
     """The drift of (6) in units of G^2, for L = mu = 1/2, which makes it smallest."""
     task = TASKS[name]
-    values: dict[sp.Symbol, Fraction] = {
-        eta: task.first_step_size,
-        L: LEAST_SMOOTHNESS,
-        mu: LEAST_SMOOTHNESS,
-        N: Fraction(task.cohort),
-        G2: Fraction(1),
-        ratio: cubed_ratio,
-    }
+    values = {L: LEAST_SMOOTHNESS, mu: LEAST_SMOOTHNESS, G2: Fraction(1)}
+    values |= {eta: task.first_step_size, N: Fraction(task.cohort), ratio: cubed_ratio}
     found = term(SIX, "drift")(book).subs({q: sp.Rational(v.numerator, v.denominator) for q, v in values.items()})
     return Fraction(int(found.p), int(found.q))
 

@@ -1,7 +1,5 @@
 """FedALS (Gholami, Seferoglu), versions 1 and 2: its claims, by section."""
 
-from __future__ import annotations
-
 from bounds.core import declared
 
 from ..claim import Claim

@@ -42,13 +42,8 @@ def breaks(data: Data, solve: Solver) -> Computed:
 
     def run(book: Book) -> Finding:
         gap, local, drift = measured(data, solve)
-        stated = book["fedals.one_round"](
-            client_weight=[1 / CLIENTS] * CLIENTS,
-            local_gap=float(local),
-            non_iidness=float(drift),
-            smoothness=1.0,
-            strong_convexity=1.0,
-        )
+        given = {"local_gap": float(local), "non_iidness": float(drift), "smoothness": 1.0, "strong_convexity": 1.0}
+        stated = book["fedals.one_round"](client_weight=[1 / CLIENTS] * CLIENTS, **given)
         said = f"gap {gap}, local gap {local}, non-iidness {drift}, bound {float(stated):.4g}"
         return judged(float(gap) > float(stated), said)
 

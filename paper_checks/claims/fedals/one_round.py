@@ -1,7 +1,5 @@
 """Theorem 4.1: what it states, and its quantities for squared distances."""
 
-from __future__ import annotations
-
 import sympy as sp
 
 from bounds.assumptions import EXACT_LOCAL_SOLVER, FULL_PARTICIPATION, INDEPENDENT_SAMPLES, SMOOTH, STRONGLY_CONVEX

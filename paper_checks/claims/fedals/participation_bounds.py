@@ -94,27 +94,20 @@ def _averaged(case: str, second: str, third: str) -> All:
     )
 
 
-EQ_73 = Claim(
-    "fedals.eq_73",
-    "Case I is (72) averaged by Lemma D.1.",
-    Kind.EQUATION.at("Appendix D, eq. (73)"),
-    _averaged(CASE_1, "fedals.lemma_d1_weight_printed", "fedals.lemma_d1_weight_sq_printed"),
-    note="Of the lemma as it is printed.",
-)
-EQ_74 = Claim(
-    "fedals.eq_74",
-    "Case II is (72) averaged by Lemma D.2.",
-    Kind.EQUATION.at("Appendix D, eq. (74)"),
-    _averaged(CASE_2, "fedals.lemma_d2_weight", "fedals.lemma_d2_weight_sq"),
-)
-
-EQ_73_COUNTED = Claim(
-    "fedals.eq_73.repaired",
-    "With clients counted once each, (72) averages to (73) plus what repeated draws contribute.",
-    Kind.EQUATION.at("Appendix D, eq. (73), repaired"),
-    _averaged(COUNTED, "fedals.lemma_d1_weight", "fedals.lemma_d1_weight_sq"),
-    note="Ours; for non-iidness that does not depend on who takes part.",
-)
+D1, D2 = "fedals.lemma_d1_weight", "fedals.lemma_d2_weight"
+COUNTING = "With clients counted once each, (72) averages to (73) plus what repeated draws contribute."
+FIXED = "Ours; for non-iidness that does not depend on who takes part."
+AVERAGED = tuple(
+    Claim(f"fedals.{name}", words, Kind.EQUATION.at(f"Appendix D, {place}"), _averaged(*terms), note=note)
+    for name, words, place, terms, note in (
+        (
+            "eq_73", "Case I is (72) averaged by Lemma D.1.", "eq. (73)", (CASE_1, f"{D1}_printed", f"{D1}_sq_printed"),
+            "Of the lemma as it is printed.",
+        ),
+        ("eq_74", "Case II is (72) averaged by Lemma D.2.", "eq. (74)", (CASE_2, D2, f"{D2}_sq"), ""),
+        ("eq_73.repaired", COUNTING, "eq. (73), repaired", (COUNTED, D1, f"{D1}_sq"), FIXED),
+    )
+)  # fmt: skip
 
 SUBSTITUTED = Claim(
     "fedals.remark_4_2",

@@ -1,7 +1,5 @@
 """FedCOG (Ye, Du, Ni, Chen, Wang): its claims, by section."""
 
-from __future__ import annotations
-
 from bounds.core import declared
 
 from ..claim import Claim

@@ -1,7 +1,5 @@
 """FedInit (Sun, Shen, Tao): its claims, by section."""
 
-from __future__ import annotations
-
 from bounds.core import declared
 
 from ..claim import Claim

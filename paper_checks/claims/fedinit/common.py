@@ -1,7 +1,5 @@
 """The paper's letters."""
 
-from __future__ import annotations
-
 import sympy as sp
 
 from bounds.vocabulary import (

@@ -1,7 +1,5 @@
 """Section 4.3.2: the choice of t_0, Theorem 3 and what its discussion says of samples, local steps and drift."""
 
-from __future__ import annotations
-
 import sympy as sp
 
 from bounds.units import LOSS, PARAMETER
