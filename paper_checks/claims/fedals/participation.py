@@ -143,10 +143,8 @@ DISTRIBUTION = Claim(
         "they sum to one in expectation",
         Computed(
             "mean of the sums",
-            lambda book: (
-                holds("mean 1")
-                if sum((p * sum(q, F(0)) for p, q in sampling.case_2(2)), F(0)) == 1
-                else fails("mean is not 1")
+            lambda book: judged(
+                (mean := sum((p * sum(q, F(0)) for p, q in sampling.case_2(2)), F(0))) == 1, f"mean {mean}"
             ),
         ),
     ),

@@ -212,10 +212,8 @@ THRESHOLD = undecided(
     "fedinit.start.threshold",
     "Beyond a small threshold of beta, between 0.1 and 0.15 in Table 3, training diverges quickly.",
     Kind.REMARK.at("Section 5.2, Hyperparameters; Table 3"),
-    "the runs are not published. On parabolas of equal curvature every |beta| < 1 is stable under full "
-    "participation "
-    "(fedinit.start.gathers), so the relaxed start alone does not explain the collapse; nor does a divergence "
-    "printed "
+    "the runs are not published. On parabolas of equal curvature every |beta| < 1 is stable under full participation "
+    "(fedinit.start.gathers), so the relaxed start alone does not explain the collapse; nor does a divergence printed "
     "as infinite go with 44.47% accuracy in the same run",
 )
 

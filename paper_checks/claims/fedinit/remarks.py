@@ -100,8 +100,7 @@ CONSTANTS = Claim(
 WITHOUT_NOISE = Claim(
     "fedinit.theorem_1.informative",
     "With the experiments' numbers (C = 100, N = 10, T = 500, beta = 0.1, K = 5) Theorem 1 can say more than the "
-    "trivial "
-    "2L(f(w) - f*) at the start, for some loss and step size that it covers.",
+    "trivial 2L(f(w) - f*) at the start, for some loss and step size that it covers.",
     Kind.REMARK.at("Theorem 1; Section 5"),
     Informative(
         At("fedinit.theorem_1", {C: 100, N: 10, T: 500, beta: sp.Rational(1, 10), K: 5}),

@@ -88,9 +88,8 @@ GLOBAL_LIPSCHITZ = Claim(
     Kind.ASSUMPTION.at("Assumption 4, eq. (7); Lemmas 5 and 7, proofs"),
     Computed("builds clients whose losses cancel in the mean", _lipschitz_clients),
     known=Status.FAILS,
-    note="Both proofs use the constant for the loss of a single sample: that every sample's loss is L_G-Lipschitz "
-    "has to "
-    "be assumed.",
+    note="Both proofs use the constant for the loss of a single sample: that every sample's loss is L_G-Lipschitz has "
+    "to be assumed.",
     repair=Repair(
         "with every sample's loss Lipschitz, gradients of two samples differ by at most 2 L_G",
         Same(At("fedinit.lemma_7", {sigma2: 0}), s + eta * (L_G + L_G)),
