@@ -1,20 +1,12 @@
 """Decaying-K: the best K and eta and the derivatives of (8), and what their printed forms have lost."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 import sympy as sp
 from decaying_k_by_hand import bound_8, exactly, plain, POINT, point_of, POINTS_ALL
 
-from bounds.decaying_k.convergence import (
-    per_rounds,
-    per_second,
-)
-from bounds.decaying_k.derivatives import (
-    step_size_curvature_derived,
-    steps_curvature_derived,
-)
+from bounds.decaying_k.convergence import per_rounds, per_second
+from bounds.decaying_k.derivatives import step_size_curvature_derived, steps_curvature_derived
 from bounds.decaying_k.optima import (
     eta_star,
     eta_star_capped,
@@ -24,13 +16,11 @@ from bounds.decaying_k.optima import (
     k_star_printed,
     k_star_rounds,
 )
-from bounds.dimensions import unit_of
 from bounds.points.decaying_k import POINTS
 from bounds.vocabulary import (
     client_gradient_variance as sigma_c,
     client_weight as p_c,
     communication_time as tau,
-    GRADIENT,
     heterogeneity as Gamma,
     local_steps as K,
     minibatch_time as beta,
@@ -65,12 +55,6 @@ def test_the_derived_optimum_is_what_minimize_gives_and_its_value_is_the_bound_t
     assert float(there) == pytest.approx(float(exactly(optimum.value, POINTS_ALL)), rel=1e-13)
     assert best.target == over
     assert best.relation == "="
-
-
-def test_the_printed_k_star_carries_a_unit_and_the_derived_one_none():
-    everything = {q: POINT[q.name] for q in per_second.quantities}
-    assert unit_of(k_star_printed.expr, everything) == GRADIENT ** Fraction(2, 3)
-    assert unit_of(k_star.expr, everything) == K.card.unit
 
 
 @pytest.mark.parametrize("star", [k_star, k_star_printed])

@@ -1,4 +1,4 @@
-"""FedALS against enumeration in fractions: sampling of participants, and every training set of a mean estimate."""
+"""FedALS against enumeration in fractions: every training set of a mean estimate."""
 
 from collections.abc import Iterator
 from fractions import Fraction as F

@@ -10,7 +10,7 @@ from bounds.errors import DomainError, OutsideConditionsWarning
 from bounds.fedcog import labels
 from bounds.points.fedcog import POINTS
 
-GENERATION, LOCAL = bounds.get("fedcog.generation_loss"), bounds.get("fedcog.local_objective")
+GENERATION = bounds.get("fedcog.generation_loss")
 DISAGREEMENT = bounds.get("fedcog.disagreement_loss")
 UPPER, LOWER = bounds.get("fedcog.disagreement_upper"), bounds.get("fedcog.disagreement_lower")
 LACK, ALLOCATION = bounds.get("fedcog.complementary_count"), bounds.get("fedcog.complementary_allocation")

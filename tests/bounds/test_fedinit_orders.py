@@ -1,4 +1,4 @@
-"""FedInit's orders and costs: one test per statement or remark."""
+"""FedInit's orders: one test per statement or remark."""
 
 from math import log2
 from typing import Any
@@ -73,11 +73,6 @@ def test_the_best_number_of_local_steps_is_noise_over_dissimilarity_without_the_
     assert sp.nsolve(sp.diff(order, K), K, 0.5) == pytest.approx(best, rel=1e-9)
     more = BY_NAME["local_steps_order"](gradient_variance=v["gradient_variance"], dissimilarity_offset=0.9)
     assert more < best
-
-
-def test_four_times_the_participants_halve_the_order_of_theorem_1() -> None:
-    v = point("theorem_1_order")
-    assert BY_NAME["theorem_1_order"](**v | {"cohort": 12}) == pytest.approx(BY_NAME["theorem_1_order"](**v) / 2)
 
 
 def test_the_mean_divergence_is_in_the_end_linear_in_participants_and_local_steps() -> None:

@@ -5,7 +5,7 @@ piece that several share. Nothing comes from ``bounds``.
 """
 
 from inspect import isfunction
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 
 from . import (
     decaying_k,
@@ -36,8 +36,3 @@ TWINS = {
     **decaying_k.TWINS,
     **_read("fedcog", fedcog, fedcog_proof),
 }
-
-
-def twin_at(name: str, point):
-    """The value of a bound's twin."""
-    return TWINS[name](SimpleNamespace(**point))

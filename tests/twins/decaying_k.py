@@ -32,10 +32,7 @@ def excess(v: Values, loss: str) -> float:
 
 
 def sampled_variance(v: Values) -> float:
-    total = 0.0
-    for p, variance in zip(v.client_weight, v.client_gradient_variance, strict=True):
-        total += p * p * variance
-    return total
+    return sum(p * p * variance for p, variance in zip(v.client_weight, v.client_gradient_variance, strict=True))
 
 
 def base_noise(v: Values) -> float:
@@ -68,10 +65,7 @@ def client_times(v: Values) -> list[float]:
 
 
 def slowest_client(v: Values) -> float:
-    slowest = -math.inf
-    for time in client_times(v):
-        slowest = time if time > slowest else slowest
-    return slowest
+    return max(client_times(v))
 
 
 def runtime(v: Values) -> float:

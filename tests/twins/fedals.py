@@ -42,10 +42,7 @@ def optimization_rate(v):
 
 def consensus_distance(v):
     """Section 1: uniform mean of the squared distances."""
-    total = 0.0
-    for distance in v.client_distance_sq:
-        total += distance / v.clients
-    return total
+    return sum(distance / v.clients for distance in v.client_distance_sq)
 
 
 def communicated_parameters(v):
@@ -92,10 +89,7 @@ def gaussian_mean_non_iidness(v):
 
 def gaussian_mean_gap(v):
     """Left side of Theorem 4.1: L sum_k p_k Cov(average model, zbar_k), where client k's mean enters with p_k."""
-    total = 0.0
-    for p, gap in zip(v.client_weight, v.local_gap, strict=True):
-        total += p * (p * gap)
-    return total
+    return sum(p * (p * gap) for p, gap in zip(v.client_weight, v.local_gap, strict=True))
 
 
 def gaussian_mean_bound(v):

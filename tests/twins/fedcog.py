@@ -41,16 +41,12 @@ def disagreement_lower(v):
 
 def uniform_labels(v):
     """Section 4.1: n copies of every class label, counted one by one."""
-    labels = [label for label in range(v.classes) for _ in range(v.samples_per_class)]
-    return len(labels)
+    return len([label for label in range(v.classes) for _ in range(v.samples_per_class)])
 
 
 def complementary_count(v):
     """Section 4.1: what every class lacks to the largest."""
-    most = v.class_count[0]
-    for count in v.class_count:
-        most = count if count > most else most
-    return [most - count for count in v.class_count]
+    return [max(v.class_count) - count for count in v.class_count]
 
 
 def complementary_allocation(v):
@@ -103,9 +99,7 @@ def theorem(v):
     tau, eta, big_l = v.local_steps, v.step_size, v.smoothness
     assert eta * big_l <= 1 / (2 * tau)
     assert (eta * big_l) ** 2 * 2 * tau * (tau - 1) * (2 * v.dissimilarity_factor + 1) <= 1
-    squares = 0.0
-    for p in v.client_weight:
-        squares += p**2
+    squares = sum(p**2 for p in v.client_weight)
     total = 4 * v.initial_gap / (tau * eta * v.rounds)
     total += 4 * eta * big_l * v.gradient_variance * squares
     total += 3 * (tau - 1) * eta**2 * v.gradient_variance * big_l**2

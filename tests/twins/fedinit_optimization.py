@@ -40,9 +40,7 @@ def step_size_cap_theorem_2(v):
     return min(first, 1 / (v.contraction * v.pl_constant * v.local_steps))
 
 
-def step_size_cap_theorem_5(v):
-    """Theorem 5: the caps of Theorem 2."""
-    return step_size_cap_theorem_2(v)
+step_size_cap_theorem_5 = step_size_cap_theorem_2
 
 
 def step_size_cap_theorem_4(v):
