@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -17,6 +18,7 @@ from bounds.errors import UnknownNameError
 from paper_checks import claims
 from paper_checks.audit.running import audit, claim, CLAIMS, judge, Word
 from paper_checks.audit.summaries import SUMMARIES
+from paper_checks.claims import decaying_k, fedals, fedcog, fedinit
 from paper_checks.claims.checkers import All, Computed, Open, Readings, Same
 from paper_checks.claims.claim import Book, Claim, ClaimError, Grade, Kind, registry, Repair, Status
 
@@ -141,6 +143,13 @@ def test_the_claims_of_a_file_are_all_that_it_declares_in_order():
     section._HIDDEN, section.LAST = made("x", TRUE), made("c", TRUE)
     more.ONE, more.AGAIN = made("d", TRUE), section.FIRST
     assert [c.name for c in declared(Claim, section, more)] == [f"toys.{name}" for name in "zbacd"]
+
+
+@pytest.mark.parametrize("paper", [decaying_k, fedals, fedcog, fedinit], ids=lambda paper: paper.__name__[20:])
+def test_every_file_that_declares_claims_is_on_its_papers_map(paper):
+    files = {path.stem for path in Path(paper.__file__).parent.glob("*.py")} - {"__init__"}
+    declaring = {name for name in files if declared(Claim, import_module(f"{paper.__name__}.{name}"))}
+    assert declaring == {module.__name__.rpartition(".")[2] for module in paper.SECTIONS.values()}
 
 
 def test_no_claim_is_lost_to_a_name_that_is_given_again():
