@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TYPE_CHECKING
+from types import ModuleType
+from typing import Any, TYPE_CHECKING, TypeVar
 
 import numpy as np
 import sympy as sp
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from .numerics.minima import Minimum
     from .numerics.optima import Optimum
 
+T = TypeVar("T")
 RELATIONS = ("<=", "=", ">=", "<~")
 MIXED = None
 UNDEFINED = (sp.nan, sp.zoo, sp.oo, -sp.oo)
@@ -273,6 +275,13 @@ class Bound:
 
     def __getstate__(self) -> dict[str, Any]:
         return {f: self.__dict__[f] for f in self.__dataclass_fields__}
+
+
+def declared(kind: type[T], *modules: ModuleType) -> tuple[T, ...]:
+    """What the modules declare of a kind, in that order: all with a public name of their own, alone or in a tuple."""
+    named = (value for module in modules for name, value in vars(module).items() if not name.startswith("_"))
+    flat = (one for value in named for one in (value if isinstance(value, tuple) else (value,)))
+    return tuple({id(one): one for one in flat if isinstance(one, kind)}.values())
 
 
 def spell(expression: Any, where: Mapping[Quantity, sp.Expr]) -> Any:

@@ -1,6 +1,7 @@
 """The contract: what every bound of the catalogue must do, whatever its paper says."""
 
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -80,7 +81,7 @@ def test_its_point_is_generic(bound, point):
 @every_bound
 def test_it_equals_its_slow_twin(bound, point):
     assert bound.holds(**point)
-    close(bound(**point), TWINS[bound.name](**point))
+    close(bound(**point), TWINS[bound.name](SimpleNamespace(**point)))
 
 
 @every_bound

@@ -17,24 +17,19 @@ from ..core import Bound
 from ..papers import Source
 from ..vocabulary import cohort as N, grad_norm_sq, gradient_variance as sigma2, smoothness as L, step_size as eta
 
-BOUNDS = (
-    Bound(
-        name="fedcog.recipe",
-        target=grad_norm_sq,
-        terms={"noise": L * eta * sigma2 / N},
-        source=Source("fedcog", "Section 5, for the recipe"),
-    ),
+recipe = Bound(
+    name="fedcog.recipe",
+    target=grad_norm_sq,
+    terms={"noise": L * eta * sigma2 / N},
+    source=Source("fedcog", "Section 5, for the recipe"),
 )
 '''
 
 TWIN = '''
 
-def recipe(cohort: float, gradient_variance: float, smoothness: float, step_size: float) -> float:
+def recipe(v):
     """Section 5, for the recipe."""
-    return smoothness * step_size * gradient_variance / cohort
-
-
-TWINS["fedcog.recipe"] = recipe
+    return v.smoothness * v.step_size * v.gradient_variance / v.cohort
 '''
 
 POINT = """
@@ -95,17 +90,12 @@ from bounds.vocabulary import local_steps
 
 from ..checkers import Same
 
-CLAIMS = (
-    *CLAIMS,
-    Claim(
-        "fedcog.settings.recipe",
-        "A square is a product.",
-        at("Section 6.1"),
-        Kind.SETTING,
-        Same(local_steps**2, local_steps * local_steps),
-        known=Status.HOLDS,
-        note="Ours, for the recipe.",
-    ),
+RECIPE = Claim(
+    "fedcog.settings.recipe",
+    "A square is a product.",
+    Kind.SETTING.at("Section 6.1"),
+    Same(local_steps**2, local_steps * local_steps),
+    note="Ours, for the recipe.",
 )
 """
 
@@ -179,7 +169,8 @@ def scratch(tmp_path):
 
 def test_a_bound_is_added_as_the_recipe_says(scratch):
     scratch.write("bounds/fedcog/recipe.py", BOUND)
-    scratch.append("bounds/fedcog/__init__.py", "\nfrom . import recipe\n\nBOUNDS = (*BOUNDS, *recipe.BOUNDS)\n")
+    scratch.replace("bounds/fedcog/__init__.py", "import method, proof", "import method, proof, recipe")
+    scratch.replace("bounds/fedcog/__init__.py", "proof, method)", "proof, method, recipe)")
     scratch.append("bounds/points/fedcog.py", POINT)
     scratch.append("tests/twins/fedcog.py", TWIN)
     assert "fedcog.recipe" in scratch.run("-m", "fedbounds", "list", "--paper", "fedcog")  # the index builds itself

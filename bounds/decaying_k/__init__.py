@@ -7,15 +7,7 @@ The runtime model is in ``runtime``, Theorem 1 and the bound per second (8) in `
 
 from __future__ import annotations
 
-from ..core import Bound
+from ..core import Bound, declared
 from . import convergence, derivatives, optima, practice, repairs, runtime, schedules
 
-BOUNDS: tuple[Bound, ...] = (
-    *runtime.BOUNDS,
-    *convergence.BOUNDS,
-    *repairs.BOUNDS,
-    *optima.BOUNDS,
-    *derivatives.BOUNDS,
-    *practice.BOUNDS,
-    *schedules.BOUNDS,
-)
+BOUNDS = declared(Bound, runtime, convergence, repairs, optima, derivatives, practice, schedules)

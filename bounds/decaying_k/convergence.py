@@ -60,12 +60,7 @@ VIRTUAL = "virtual average of all clients"
 A1_TO_A3 = tuple(Condition.assume(a) for a in (SMOOTH, STRONGLY_CONVEX, BOUNDED_VARIANCE))
 CAPPED_STEP_SIZE = Condition("the step size is at most 1/(4L)", eta <= 1 / (4 * L))
 _GRADIENTS = Condition.assume(BOUNDED_GRADIENT)
-_SETTING = (
-    *A1_TO_A3,
-    _GRADIENTS,
-    Condition.assume(FIXED_STEP_SIZE),
-    CAPPED_STEP_SIZE,
-)
+_SETTING = (*A1_TO_A3, _GRADIENTS, Condition.assume(FIXED_STEP_SIZE), CAPPED_STEP_SIZE)
 
 gradient_cap = Bound(
     name="decaying_k.gradient_cap",
@@ -203,11 +198,7 @@ def _fixed_steps(run: dict[Quantity, sp.Expr]) -> dict[str, sp.Expr]:
     }
 
 
-FIXED_STEPS = (
-    *_SETTING,
-    Condition.assume(FIXED_LOCAL_STEPS),
-    Condition("F^* is the smallest loss", F_star <= F_t0),
-)
+FIXED_STEPS = (*_SETTING, Condition.assume(FIXED_LOCAL_STEPS), Condition("F^* is the smallest loss", F_star <= F_t0))
 _SECONDS_PER_ITERATION = sp.Add(*runtime_fixed.terms.values()).diff(T)
 
 per_second = replace(
@@ -229,26 +220,3 @@ per_rounds = replace(
     note="Derived: (6) with K_r = K and the iterations of R rounds; what Remarks 2.3 and 2.1.3 speak of, with no "
     "assumption on how long computation takes.",
 )
-
-BOUNDS: tuple[Bound, ...] = (
-    gradient_cap,
-    lemma_1_printed,
-    lemma_1,
-    lemma_2,
-    theorem_1,
-    theorem_1_appendix,
-    per_second,
-    per_rounds,
-)
-
-__all__ = [
-    "BOUNDS",
-    "gradient_cap",
-    "lemma_1",
-    "lemma_1_printed",
-    "lemma_2",
-    "per_rounds",
-    "per_second",
-    "theorem_1",
-    "theorem_1_appendix",
-]

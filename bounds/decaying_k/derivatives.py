@@ -92,26 +92,3 @@ step_size_slope_derived = _derivative("step_size_slope", "derivative of (8) in e
 step_size_curvature_derived = _derivative(
     "step_size_curvature", "second derivative of (8) in eta", step_size_curvature, eta, 2
 )
-
-BOUNDS: tuple[Bound, ...] = (
-    steps_slope_printed,
-    steps_slope_derived,
-    steps_curvature_printed,
-    steps_curvature_derived,
-    step_size_slope_printed,
-    step_size_slope_derived,
-    step_size_curvature_printed,
-    step_size_curvature_derived,
-)
-
-__all__ = [
-    "BOUNDS",
-    "step_size_curvature_derived",
-    "step_size_curvature_printed",
-    "step_size_slope_derived",
-    "step_size_slope_printed",
-    "steps_curvature_derived",
-    "steps_curvature_printed",
-    "steps_slope_derived",
-    "steps_slope_printed",
-]

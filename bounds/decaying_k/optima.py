@@ -215,32 +215,3 @@ eta_star_capped = replace(
     conditions=tuple(c for c in eta_star.conditions if not c.words.startswith(AT_OPTIMUM)),
     note="The smaller of the minimiser and 1/(4L): up to its minimiser (8) falls in eta.",
 )
-
-BOUNDS: tuple[Bound, ...] = (
-    k_star_printed,
-    k_star_rounds_printed,
-    k_star_rounds_cap_printed,
-    eta_star_printed,
-    eta_star_rounds_printed,
-    eta_star_rounds_cap_printed,
-    k_star,
-    k_star_rounds,
-    eta_star,
-    eta_star_rounds,
-    eta_star_capped,
-)
-
-__all__ = [
-    "BOUNDS",
-    "eta_star",
-    "eta_star_capped",
-    "eta_star_printed",
-    "eta_star_rounds",
-    "eta_star_rounds_cap_printed",
-    "eta_star_rounds_printed",
-    "k_star",
-    "k_star_printed",
-    "k_star_rounds",
-    "k_star_rounds_cap_printed",
-    "k_star_rounds_printed",
-]

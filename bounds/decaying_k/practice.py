@@ -80,18 +80,3 @@ rolling_loss = replace(
     source=Source("decaying_k", "Section 4, eq. (15), repaired"),
     note="Divided by the number of rounds in the sum.",
 )
-
-BOUNDS: tuple[Bound, ...] = (
-    k_error_with_time,
-    eta_error_with_time,
-    rolling_loss_printed,
-    rolling_loss,
-)
-
-__all__ = [
-    "BOUNDS",
-    "eta_error_with_time",
-    "k_error_with_time",
-    "rolling_loss",
-    "rolling_loss_printed",
-]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..assumptions import SAMPLED_WITHOUT_REPLACEMENT, STEPS_NEVER_INCREASE
-from ..core import Bound, Condition
+from ..core import Condition
 from ..operators import ClientSum
 from ..papers import Source
 from ..vocabulary import (
@@ -66,7 +66,3 @@ theorem_1_repaired = replace(
     signed=(),
     note=_NOTE,
 )
-
-BOUNDS: tuple[Bound, ...] = (lemma_2_repaired, theorem_1_repaired)
-
-__all__ = ["BOUNDS", "lemma_2_repaired", "theorem_1_repaired"]

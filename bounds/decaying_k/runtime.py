@@ -99,7 +99,3 @@ runtime_fixed = Bound(
     letters=LETTERS,
     note="(5) with T / K rounds of K local steps each.",
 )
-
-BOUNDS: tuple[Bound, ...] = (client_round, round_time, runtime, runtime_fixed)
-
-__all__ = ["BOUNDS", "client_round", "round_time", "runtime", "runtime_fixed"]

@@ -278,16 +278,11 @@ SCHEDULES: dict[str, Schedule] = {
     )
 }
 
+SCHEDULED = tuple(b for s in SCHEDULES.values() for b in (s.steps_bound, s.step_size_bound))
+
 k_error_steps_printed = replace(
     SCHEDULES["k_error"].steps_bound,
     name="decaying_k.schedule_k_error_steps_printed",
     terms={"local steps": RoundUp(K_0 * sp.cbrt(F_r / F_0))},
     note="Where the loss is 0 it asks for no local step at all; decaying_k.schedule_k_error_steps keeps one.",
 )
-
-BOUNDS: tuple[Bound, ...] = (
-    *(b for s in SCHEDULES.values() for b in (s.steps_bound, s.step_size_bound)),
-    k_error_steps_printed,
-)
-
-__all__ = ["BOUNDS", "SCHEDULES", "Plan", "Schedule", "k_error_steps_printed", "steps_cubed_ratio"]

@@ -17,13 +17,7 @@ Lipschitz losses and stability but print no formula; FedALS itself restates none
 
 from __future__ import annotations
 
-from ..core import Bound
+from ..core import Bound, declared
 from . import inexact, one_round, participation, quadratic, rounds
 
-BOUNDS: tuple[Bound, ...] = (
-    *one_round.BOUNDS,
-    *inexact.BOUNDS,
-    *participation.BOUNDS,
-    *rounds.BOUNDS,
-    *quadratic.BOUNDS,
-)
+BOUNDS = declared(Bound, one_round, inexact, participation, rounds, quadratic)

@@ -42,10 +42,7 @@ JOINED = sp.sqrt(Delta + epsilon) + sp.sqrt(epsilon)
 
 def terms(spread: sp.Expr, root: sp.Expr) -> dict[str, sp.Expr]:
     """The two terms for ``spread = mu V / 2`` and ``root``, the square root of ``(delta + epsilon) spread``."""
-    return {
-        "local generalization": E_k(L * w**2 / mu * spread),
-        "non-iidness": E_k(2 * sp.sqrt(L / mu) * w * root),
-    }
+    return {"local generalization": E_k(L * w**2 / mu * spread), "non-iidness": E_k(2 * sp.sqrt(L / mu) * w * root)}
 
 
 def _bound(
@@ -80,5 +77,3 @@ rounds_inexact = _bound(
     EACH_ROUND,
     "One suboptimality instead of two in both terms: below (57), and so a proof of what (57) prints.",
 )
-
-BOUNDS: tuple[Bound, ...] = (one_round_inexact_joined, rounds_inexact)

@@ -137,5 +137,3 @@ lemma_b1 = Bound(
     signed=("swapped training set",),
     note="Lemma A.1 in v1: any learning map, any loss.",
 )
-
-BOUNDS: tuple[Bound, ...] = (one_round, one_round_iid_claimed, one_round_inexact, lemma_b1)

@@ -172,19 +172,3 @@ participation_gap_quadratic = Bound(
     letters={**LETTERS, client_distance_sq: r"\|m_k-\bar m\|^2"},
     note="Derived. The averaged model lies closer to the clients that made it than to the rest.",
 )
-
-BOUNDS: tuple[Bound, ...] = (
-    lemma_d1_mean,
-    lemma_d1_weight_printed,
-    lemma_d1_weight_sq_printed,
-    lemma_d1_weight,
-    lemma_d1_weight_sq,
-    lemma_d2_mean,
-    lemma_d2_weight,
-    lemma_d2_weight_sq,
-    participation_case1,
-    participation_case2,
-    participation_case1_counted,
-    participation_gap_claimed,
-    participation_gap_quadratic,
-)

@@ -93,10 +93,3 @@ gaussian_mean_bound = Bound(
     letters={**LETTERS, client_distance_sq: r"\|m_k-\bar m\|^2"},
     note="Derived: (6) with L = mu and the exact non-iidness. For many iid clients it tends to sqrt(2) times the gap.",
 )
-
-BOUNDS: tuple[Bound, ...] = (
-    gaussian_mean_local_gap,
-    gaussian_mean_non_iidness,
-    gaussian_mean_gap,
-    gaussian_mean_bound,
-)

@@ -1,5 +1,8 @@
-"""FedCOG: the method with its theorem (``method``), the steps of the proof (``proof``), labels in whole numbers."""
+"""FedCOG: the steps of the proof (``proof``), the method with its theorem (``method``), labels in whole numbers."""
 
-from .method import BOUNDS
+from __future__ import annotations
 
-__all__ = ["BOUNDS"]
+from ..core import Bound, declared
+from . import method, proof
+
+BOUNDS = declared(Bound, proof, method)

@@ -61,7 +61,6 @@ from .proof import (
     SMALL_DRIFT,
     source,
     STEP_LOAD,
-    STEPS,
     THEORY,
 )
 
@@ -353,5 +352,3 @@ corollary_order = Bound(
     letters=LETTERS,
     source=source("Corollary 5.7, eq. (7) = (15)"),
 )
-
-BOUNDS: tuple[Bound, ...] = (*(value for value in list(globals().values()) if isinstance(value, Bound)), *STEPS)

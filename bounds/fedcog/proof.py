@@ -8,14 +8,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from ..assumptions import (
-    BOUNDED_VARIANCE,
-    DISSIMILARITY,
-    FULL_PARTICIPATION,
-    LOCAL_SGD,
-    SHARED_GENERATED_DATA,
-    SMOOTH,
-)
+from ..assumptions import BOUNDED_VARIANCE, DISSIMILARITY, FULL_PARTICIPATION, LOCAL_SGD, SHARED_GENERATED_DATA, SMOOTH
 from ..core import About, Bound, Condition
 from ..operators import ClientMean, ClientSum
 from ..papers import Source
@@ -70,11 +63,7 @@ def source(place: str) -> Source:
 # ---- what is assumed ----
 
 LEMMA_WORDS = "the teacher of a round's distillation loss is the server model that opens the round (Lemma 5.5 needs it)"
-SETTING = (
-    Condition.assume(LOCAL_SGD),
-    Condition.assume(SHARED_GENERATED_DATA),
-    Condition.assume(FULL_PARTICIPATION),
-)
+SETTING = (Condition.assume(LOCAL_SGD), Condition.assume(SHARED_GENERATED_DATA), Condition.assume(FULL_PARTICIPATION))
 NOISE = (Condition.assume(BOUNDED_VARIANCE), Condition("the clients draw their mini-batches independently"))
 DRIFT = {A: 2 * tau * (tau - 1) * eta**2 * L**2}
 BOUNDED_DRIFT = Condition("drift does not feed itself: A < 1", A < 1)
@@ -161,10 +150,7 @@ descent = Bound(
 drift = Bound(
     name="fedcog.gradient_drift",
     target=gradient_drift,
-    terms={
-        "gradient noise": (tau - 1) * eta**2 * sigma_sq * L**2 / (1 - A),
-        "client gradient": A / (1 - A) * g_k,
-    },
+    terms={"gradient noise": (tau - 1) * eta**2 * sigma_sq * L**2 / (1 - A), "client gradient": A / (1 - A) * g_k},
     where=DRIFT,
     conditions=(BOUNDED_DRIFT, Condition.assume(SMOOTH), *SETTING, *NOISE),
     about=THEORY,
@@ -227,5 +213,3 @@ one_round = Bound(
     source=source("eq. (56) to (57), conditions (62) and (63)"),
     note="Without A < 1, (63) would also hold for every A > 1, where (51) says nothing.",
 )
-
-STEPS: tuple[Bound, ...] = tuple(value for value in list(globals().values()) if isinstance(value, Bound))

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from ..core import Bound
+from ..core import Bound, declared
 from . import constants, costs, divergence, optimization, orders, repaired, stability
 
-BOUNDS: tuple[Bound, ...] = (
-    *constants.BOUNDS,
-    *optimization.BOUNDS,
-    *divergence.BOUNDS,
-    *stability.BOUNDS,
-    *orders.BOUNDS,
-    *costs.BOUNDS,
-    *repaired.BOUNDS,
-)
+BOUNDS = declared(Bound, constants, optimization, divergence, stability, orders, costs, repaired)

@@ -76,10 +76,7 @@ def source(place: str) -> Source:
 WEIGHT_72 = 1 - 72 * beta**2
 WEIGHT_96 = 1 - 96 * beta**2
 
-CONSTANTS: dict[Quantity, Expr] = {
-    kappa_1: 1300 * beta**2 / WEIGHT_72 + 17,
-    kappa_2: 1020 * beta**2 / WEIGHT_72 + 13,
-}
+CONSTANTS: dict[Quantity, Expr] = {kappa_1: 1300 * beta**2 / WEIGHT_72 + 17, kappa_2: 1020 * beta**2 / WEIGHT_72 + 13}
 """kappa_1 and kappa_2 as Theorem 1 defines them: abbreviations in the theorems, bounds of their own besides."""
 
 CONTRACTION_CAP: dict[str, Expr] = {
@@ -144,10 +141,5 @@ OF_LEMMA_4 = (*SETTING, ALL_TRAIN, TWO_STEPS, STEP_ROUND, BETA_NOT_NEGATIVE, BET
 OF_DESCENT = (*SETTING, TWO_STEPS, STEP_DESCENT, STEP_SAMPLING, BETA_NOT_NEGATIVE, BETA_BELOW_72, CONTRACTION)
 OF_THEOREM_1 = (*OF_DESCENT, Condition.assume(LOWER_BOUNDED), TOGETHER)
 OF_THEOREM_2 = (*OF_THEOREM_1, PL, STEP_PL)
-OF_THEOREM_4 = (
-    *(c for c in OF_THEOREM_1 if c is not BETA_BELOW_72),
-    ALL_TRAIN,
-    STEP_GRADIENT_SUM,
-    BETA_BELOW_96,
-)
+OF_THEOREM_4 = (*(c for c in OF_THEOREM_1 if c is not BETA_BELOW_72), ALL_TRAIN, STEP_GRADIENT_SUM, BETA_BELOW_96)
 OF_THEOREM_5 = (*(c for c in OF_THEOREM_2 if c is not BETA_BELOW_72), ALL_TRAIN, BETA_BELOW_96, BETA_DECAY)

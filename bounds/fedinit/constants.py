@@ -130,11 +130,3 @@ relaxation_caps = tuple(
         ),
     )
 )
-
-BOUNDS: tuple[Bound, ...] = (
-    *constants,
-    contraction_cap,
-    *step_size_caps,
-    step_size_cap_descent,
-    *relaxation_caps,
-)

@@ -38,7 +38,7 @@ MULTIPLES = {
 
 NOTES = {("storage", "fedcm"): "The expression is printed 2Cd; the ratio beside it is printed 3x."}
 
-BOUNDS: tuple[Bound, ...] = tuple(
+COSTS = tuple(
     Bound(
         name=f"fedinit.cost_{cost}_{method}",
         target=target,

@@ -64,15 +64,7 @@ theorem_4_recursion = Bound(
     name="fedinit.theorem_4_recursion",
     target=next_divergence,
     terms=RECURSION,
-    conditions=(
-        *SETTING,
-        ALL_TRAIN,
-        TWO_STEPS,
-        STEP_ROUND,
-        STEP_GRADIENT_SUM,
-        BETA_NOT_NEGATIVE,
-        BETA_BELOW_96,
-    ),
+    conditions=(*SETTING, ALL_TRAIN, TWO_STEPS, STEP_ROUND, STEP_GRADIENT_SUM, BETA_NOT_NEGATIVE, BETA_BELOW_96),
     source=source("Theorem 4, proof"),
     about=PROOF,
     statistic=EVERY_LOCAL,
@@ -156,5 +148,3 @@ weight = Bound(
     note="The exponent 1/(beta c L) is damaged, yet visible in three places (high confidence). As beta falls to 0 the "
     "weight tends to exp(1/(cL)), not to 1.",
 )
-
-BOUNDS: tuple[Bound, ...] = (theorem_4_recursion, theorem_4_before, theorem_4, theorem_5, weight)

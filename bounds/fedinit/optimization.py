@@ -88,10 +88,7 @@ def with_drift(factor: Expr, own: dict[str, Expr], largest_L: Expr) -> dict[str,
 AT_ROUND_CAP = 1 / (eta * K)  # the L for which eta = 1/(KL)
 
 # Variance, then mean, of the gradients summed over a round: what a client walks besides its drift.
-MEAN_WALK = {
-    "dissimilarity": eta**2 * K**2 * G2,
-    "global gradient": eta**2 * K**2 * B2 * grad_norm_sq,
-}
+MEAN_WALK = {"dissimilarity": eta**2 * K**2 * G2, "global gradient": eta**2 * K**2 * B2 * grad_norm_sq}
 GLOBAL_STEP: dict[str, Expr] = {
     **with_drift(
         3 * eta**2 * K * L**2 / N,
@@ -217,5 +214,3 @@ theorem_2 = Bound(
     note="The cap 1/(lambda mu K) is rebuilt from the proof (high confidence). The proof replaces a weighted sum of "
     "decreases of the divergence by Delta^0 - Delta^T; what this drops is positive when it rises and falls again.",
 )
-
-BOUNDS: tuple[Bound, ...] = (lemma_2, lemma_3, lemma_4_recursion, lemma_4, descent, theorem_1, theorem_2)

@@ -156,13 +156,7 @@ theorem_3_order = Bound(
     relation="<~",
     terms={"stochastic gradients": (T * K) ** (c * L / (1 + c * L)) / S},
     off_by={"stochastic gradients": ONE / LOSS},
-    conditions=(
-        *NOISY_SMOOTH,
-        LIPSCHITZ_LOSS,
-        ONE_SAMPLE,
-        DECAYING_STEP,
-        Condition("the divergence term is left out"),
-    ),
+    conditions=(*NOISY_SMOOTH, LIPSCHITZ_LOSS, ONE_SAMPLE, DECAYING_STEP, Condition("the divergence term is left out")),
     source=source("Discussion of Theorem 3, first part"),
     about=ALGORITHM_1,
     statistic=LAST_SERVER,
@@ -233,11 +227,7 @@ theorem_6 = Bound(
         "stability": (sigma_l * (T * K) ** (c * L)) ** (1 / (1 + c * L)) / S,
         "divergence": sqrt(D + G2) * K ** (c * L / (1 + c * L)) / T ** (1 / (1 + c * L)),
     },
-    off_by={
-        **{f"optimisation: {name}": unit for name, unit in OFF_2.items()},
-        "stability": MIXED,
-        "divergence": MIXED,
-    },
+    off_by={**{f"optimisation: {name}": unit for name, unit in OFF_2.items()}, "stability": MIXED, "divergence": MIXED},
     conditions=(
         *WHERE_CONVERGED,
         PL,
@@ -253,16 +243,4 @@ theorem_6 = Bound(
     note="Logarithms are hidden besides the constants. The denominator under c is uncertain (t, T or TK; medium "
     "confidence); the divergence term is rebuilt as sqrt(Delta^T) (TK)^(cL/(1+cL)) (high confidence). The unit of the "
     "stability term depends on cL; the divergence term adds a loss and a squared gradient under the root.",
-)
-
-BOUNDS: tuple[Bound, ...] = (
-    step_size_theorem_1,
-    step_size_theorem_2,
-    local_steps_order,
-    *theorem_1_orders,
-    theorem_2_order,
-    theorem_3_order,
-    theorem_4_order,
-    theorem_5_order,
-    theorem_6,
 )

@@ -131,11 +131,3 @@ stability_start = Bound(
     note="Derived: server models are means of the local ones, so relaxed starts of two runs are on average at most "
     "1 + 2 beta times as far apart as their last local models. No divergence enters.",
 )
-
-BOUNDS: tuple[Bound, ...] = (
-    step_size_cap_contraction,
-    theorem_2_potential,
-    theorem_5_geometric,
-    stability_step_clients,
-    stability_start,
-)

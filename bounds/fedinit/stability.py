@@ -279,19 +279,3 @@ excess_risk_split = Bound(
     statistic=LAST_SERVER,
     letters=LETTERS,
 )
-
-BOUNDS: tuple[Bound, ...] = (
-    lemma_1,
-    lemma_5,
-    lemma_6,
-    lemma_7,
-    stability_step,
-    stability_round,
-    stability_separation,
-    stability_before_t_0,
-    t_0_choice,
-    theorem_3,
-    theorem_3_printed,
-    step_size_theorem_3,
-    excess_risk_split,
-)

@@ -57,12 +57,7 @@ POINTS: dict[str, dict[str, Any]] = {
         "smoothness": 2.7,
         "samples": 12,
     },
-    "fedals.gaussian_mean_non_iidness": {
-        **FEDERATION,
-        **DISTANCES,
-        "smoothness": 2.7,
-        "local_gap": GAPS["local_gap"],
-    },
+    "fedals.gaussian_mean_non_iidness": {**FEDERATION, **DISTANCES, "smoothness": 2.7, "local_gap": GAPS["local_gap"]},
     "fedals.gaussian_mean_gap": {**FEDERATION, "local_gap": GAPS["local_gap"]},
     "fedals.gaussian_mean_bound": {**FEDERATION, **DISTANCES, "smoothness": 2.7, "local_gap": GAPS["local_gap"]},
 }

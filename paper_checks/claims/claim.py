@@ -51,6 +51,19 @@ class Kind(StrEnum):
     TABLE = "table"
     SETTING = "setting"
 
+    def at(self, place: str, version: str = "") -> Passage:
+        """A sentence of this sort at a place of the paper, of its ``version`` where versions differ."""
+        return Passage(self, place, version)
+
+
+@dataclass(frozen=True)
+class Passage:
+    """What sort of sentence stands at a place of a paper, and in which version."""
+
+    kind: Kind
+    place: str
+    version: str = ""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -65,6 +78,26 @@ class Finding:
     evidence: str
     witness: Mapping[str, str] = field(default_factory=dict)
     as_audited: bool = True
+
+
+def holds(evidence: str, grade: Grade = Grade.EXACT, witness: Mapping[str, object] | None = None) -> Finding:
+    return judged(True, evidence, witness, grade=grade)
+
+
+def fails(evidence: str, witness: Mapping[str, object] | None = None, as_audited: bool = True) -> Finding:
+    return judged(False, evidence, witness, as_audited)
+
+
+def judged(
+    true: bool,
+    evidence: str,
+    witness: Mapping[str, object] | None = None,
+    as_audited: bool = True,
+    grade: Grade = Grade.EXACT,
+) -> Finding:
+    """HOLDS or FAILS by an exact computation, with the instance that shows it."""
+    shown = {name: str(number) for name, number in (witness or {}).items()}
+    return Finding(Status.HOLDS if true else Status.FAILS, grade, evidence, shown, as_audited)
 
 
 class Book(Mapping[str, Bound]):
@@ -89,6 +122,15 @@ class Book(Mapping[str, Bound]):
 
 
 Check = Callable[[Book], Finding]
+Checks = Check | Mapping[str, Check]
+"""One check, or several by name, of which every one must hold (the checker ``All``)."""
+
+
+def joined(checks: Checks) -> Check:
+    """The checks as one."""
+    from .checkers.plain import All
+
+    return All(checks) if isinstance(checks, Mapping) else checks
 
 
 @dataclass(frozen=True)
@@ -99,25 +141,32 @@ class Repair:
     """
 
     words: str
-    check: Check
+    checks: Checks
     bound: str = ""
+
+    @property
+    def check(self) -> Check:
+        return joined(self.checks)
 
 
 @dataclass(frozen=True)
 class Claim:
     """One sentence of a paper.
 
-    ``words`` say it in our own words, ``known`` is the audited status of the statement as printed. ``note`` says what a
-    reader should make of the verdict. ``damaged`` names the readings of damaged text that were considered; such claims
-    are to be checked against the PDF. ``about`` names further bounds the claim speaks of than those its check asks for.
+    ``name`` begins with the paper, ``words`` say the sentence in our own words, ``passage`` where it stands, and
+    ``known`` is the audited status of the statement as printed. ``note`` says what a reader should make of the verdict.
+    ``damaged`` names the readings of damaged text that were considered; such claims are to be checked against the PDF.
+    ``about`` names further bounds the claim speaks of than those its check asks for.
+
+    >>> Claim("mine.square", "A square is a product.", Kind.EQUATION.at("line 1"), lambda book: ...).source
+    Source(paper='mine', place='line 1', version='')
     """
 
     name: str
     words: str
-    source: Source
-    kind: Kind
-    check: Check
-    known: Status
+    passage: Passage
+    checks: Checks
+    known: Status = Status.HOLDS
     note: str = ""
     repair: Repair | None = None
     damaged: str = ""
@@ -127,15 +176,25 @@ class Claim:
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+", self.name):
-            raise ClaimError(f"claim {self.name!r}: a name is lower-case words joined by '_' and '.'")
-        if not self.name.startswith(f"{self.source.paper}."):
-            raise ClaimError(f"claim {self.name!r} must be named after its paper: {self.source.paper}.…")
+            raise ClaimError(f"claim {self.name!r}: a name is the paper and words in lower case, joined by '_' and '.'")
         if self.known is Status.OPEN and self.repair is not None:
             raise ClaimError(f"claim {self.name!r} is open: there is nothing to repair")
 
     @property
     def paper(self) -> str:
-        return self.source.paper
+        return self.name.partition(".")[0]
+
+    @property
+    def kind(self) -> Kind:
+        return self.passage.kind
+
+    @property
+    def source(self) -> Source:
+        return Source(self.paper, self.passage.place, self.passage.version)
+
+    @property
+    def check(self) -> Check:
+        return joined(self.checks)
 
 
 def registry(*groups: tuple[Claim, ...]) -> dict[str, Claim]:

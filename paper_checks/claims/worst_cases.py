@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from bounds.catalog import BOUNDS
 
 from .checkers import AboveWorstCase
-from .claim import Claim, Kind, Status
+from .claim import Claim, Kind
 
 NOTE = (
     "Ours. Over every federation of the class, not those a search visits: semidefinite programming, no noise, all "
@@ -25,9 +25,7 @@ def _above(name: str, ratio: float) -> Claim:
     return Claim(
         f"{name}.worst_case",
         f"{bound.source.place} is above the worst case over its class at every place of its table.",
-        bound.source,
-        Kind.THEOREM,
+        Kind.THEOREM.at(bound.source.place, bound.source.version),
         AboveWorstCase(name, ratio),
-        known=Status.HOLDS,
         note=NOTE,
     )

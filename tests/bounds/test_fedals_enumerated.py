@@ -1,9 +1,8 @@
-"""FedALS against enumeration in fractions: sampling of participants, and every training set of a mean estimate."""
+"""FedALS against enumeration in fractions: every training set of a mean estimate."""
 
 from collections.abc import Iterator
 from fractions import Fraction as F
-from itertools import combinations, product
-from math import prod
+from itertools import product
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ from bounds.operators import bind
 
 BY_NAME = {b.name.removeprefix("fedals."): b for b in BOUNDS}
 WEIGHTS = (F(47, 100), F(31, 100), F(22, 100))
-VALUES = (F(9, 10), F(-17, 10), F(23, 10))
 
 
 def exact(bound: Bound, **values: Any) -> F:
@@ -32,64 +30,6 @@ def exact(bound: Bound, **values: Any) -> F:
 
 
 # ---- Lemmas D.1 and D.2 ----
-
-
-def draws(size: int) -> Iterator[tuple[F, tuple[int, ...]]]:
-    """Case I: every sequence of ``size`` draws with its probability."""
-    for drawn in product(range(3), repeat=size):
-        yield prod((WEIGHTS[k] for k in drawn), start=F(1)), drawn
-
-
-def case_one(size: int, power: int) -> F:
-    """Expectation of the sum over clients of (share of the draws)^power x_k, by enumeration."""
-    return sum(
-        (p * sum(F(d.count(k), size) ** power * VALUES[k] for k in range(3)) for p, d in draws(size)), start=F(0)
-    )
-
-
-def case_two(size: int, power: int) -> F:
-    """The same for subsets drawn uniformly, a participant's weight times clients over ``size``."""
-    subsets = list(combinations(range(3), size))
-    return sum((sum((WEIGHTS[k] * 3 / size) ** power * VALUES[k] for k in s) for s in subsets), start=F(0)) / len(
-        subsets
-    )
-
-
-def lemma(name: str, size: int) -> F:
-    return exact(BY_NAME[name], client_weight=WEIGHTS, client_value=VALUES, cohort=size, clients=3)
-
-
-@pytest.mark.parametrize("size", [1, 2, 3])
-def test_lemma_d1_first_identity_holds(size: int) -> None:
-    assert lemma("lemma_d1_mean", size) == case_one(size, 1)
-
-
-@pytest.mark.parametrize("size", [2, 3])
-@pytest.mark.parametrize(("name", "power"), [("lemma_d1_weight", 2), ("lemma_d1_weight_sq", 3)])
-def test_lemma_d1_second_and_third_identity_fail_because_a_client_may_be_drawn_twice(
-    name: str, power: int, size: int
-) -> None:
-    assert lemma(f"{name}_printed", size) != case_one(size, power)
-    assert lemma(name, size) == case_one(size, power)
-
-
-@pytest.mark.parametrize("size", [2, 3])
-@pytest.mark.parametrize(("name", "power"), [("lemma_d1_weight_printed", 2), ("lemma_d1_weight_sq_printed", 3)])
-def test_lemma_d1_holds_if_draws_of_one_client_are_kept_apart(name: str, power: int, size: int) -> None:
-    apart = sum((p * sum(F(1, size) ** power * VALUES[k] for k in d) for p, d in draws(size)), start=F(0))
-    assert lemma(name, size) == apart
-
-
-@pytest.mark.parametrize("size", [1, 2, 3])
-@pytest.mark.parametrize(("name", "power"), [("mean", 1), ("weight", 2), ("weight_sq", 3)])
-def test_lemma_d2_holds(name: str, power: int, size: int) -> None:
-    assert lemma(f"lemma_d2_{name}", size) == case_two(size, power)
-
-
-def test_the_weights_of_case_two_sum_to_one_only_on_average() -> None:
-    sums = [sum(WEIGHTS[k] * 3 / 2 for k in s) for s in combinations(range(3), 2)]
-    assert sum(sums) / len(sums) == 1
-    assert all(total != 1 for total in sums)
 
 
 # ---- the mean: every quantity of Theorem 4.1 by enumeration of all training sets ----
@@ -218,55 +158,3 @@ def test_lemma_b1_holds_for_averaged_means() -> None:
     swap_gap = [mean(column) for column in zip(*swaps, strict=True)]
     measured = measure(pools, weights)["generalization_gap"]
     assert exact(BY_NAME["lemma_b1"], client_weight=weights, swap_gap=swap_gap) == measured
-
-
-def test_the_participation_gap_of_the_averaged_model_is_not_zero() -> None:
-    centres = tuple(mean(p) for p in POOLS)
-    gap = F(0)
-    for sets in every_training_set(POOLS):
-        locals_ = [mean(s) for s in sets]
-        for p, drawn in draws(2):
-            theta = mean(locals_[k] for k in drawn)
-            everyone = sum(w * (theta - m) ** 2 / 2 for w, m in zip(WEIGHTS, centres, strict=True))
-            gap += p * (everyone - mean((theta - centres[k]) ** 2 / 2 for k in drawn))
-    gap /= 3 ** (3 * SAMPLES)
-    value = exact(
-        BY_NAME["participation_gap_quadratic"],
-        client_weight=WEIGHTS,
-        client_distance_sq=squared_distances(POOLS, WEIGHTS),
-        smoothness=1,
-        cohort=2,
-    )
-    assert value == gap
-    assert BY_NAME["participation_gap"]() == 0 != gap
-
-
-def test_a_fixed_model_has_no_participation_gap() -> None:
-    risks = [risk(F(4, 7), p) for p in POOLS]
-    everyone = sum(w * r for w, r in zip(WEIGHTS, risks, strict=True))
-    assert sum(p * mean(risks[k] for k in d) for p, d in draws(2)) == everyone
-    subsets = list(combinations(range(3), 2))
-    assert mean(sum(WEIGHTS[k] * risks[k] * 3 / 2 for k in s) for s in subsets) == everyone
-
-
-def test_noiseless_clients_break_case_one_through_the_participation_gap() -> None:
-    """Without noise every local gap is zero and so is (73), yet the clients that took part are favoured."""
-    centres = (F(-1), F(2), F(3, 2))
-    pools = tuple((m,) for m in centres)
-    bound = BY_NAME["participation_case1"](
-        client_weight=[float(w) for w in WEIGHTS],
-        local_gap=0.0,
-        non_iidness=0.5,
-        smoothness=1.0,
-        strong_convexity=1.0,
-        cohort=2,
-    )
-    gap = exact(
-        BY_NAME["participation_gap_quadratic"],
-        client_weight=WEIGHTS,
-        client_distance_sq=squared_distances(pools, WEIGHTS),
-        smoothness=1,
-        cohort=2,
-    )
-    assert bound == 0
-    assert gap > 0

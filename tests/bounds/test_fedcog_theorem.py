@@ -9,40 +9,12 @@ import sympy as sp
 import bounds
 from bounds.errors import OutsideConditionsWarning
 from bounds.points.fedcog import COROLLARY, PRINTED, THEOREM
-from bounds.vocabulary import clients, grad_norm_sq, initial_gap, local_steps, rounds, smoothness, step_size
+from bounds.vocabulary import clients
 
 THEOREM_5_6, COROLLARY_5_7 = bounds.get("fedcog.theorem"), bounds.get("fedcog.corollary")
-AS_PRINTED, APPENDIX = bounds.get("fedcog.corollary_printed"), bounds.get("fedcog.corollary_appendix")
-SCALED, ORDER = bounds.get("fedcog.corollary_scaled"), bounds.get("fedcog.corollary_order")
+AS_PRINTED, ORDER = bounds.get("fedcog.corollary_printed"), bounds.get("fedcog.corollary_order")
 
 # ---- the theorem ----
-
-
-def by_hand(tau, eta, L, sigma_sq, p, beta_sq, kappa_sq, T, gap):
-    noise = 0.0
-    for weight in p:
-        noise += weight**2
-    return (
-        4 * gap / (tau * eta * T)
-        + 4 * eta * L * sigma_sq * noise
-        + 3 * (tau - 1) * eta**2 * sigma_sq * L**2
-        + 6 * tau * (tau - 1) * eta**2 * L**2 * kappa_sq
-    )
-
-
-def test_the_theorem_is_its_four_terms_summed_by_hand():
-    assert THEOREM_5_6(**THEOREM) == pytest.approx(
-        by_hand(5, 0.031, 1.7, 1.9, [0.2, 0.35, 0.45], 2.3, 0.83, 240, 3.7), rel=1e-14
-    )
-
-
-def test_the_theorem_is_the_one_round_descent_summed_over_the_rounds():
-    step = bounds.get("fedcog.descent_one_round").spelled_terms
-    kept = local_steps * step_size / 4  # what multiplies the squared gradient norm in (57)
-    for label in ("gradient noise", "drift by noise", "drift by heterogeneity"):
-        assert sp.simplify(step[label] / kept - THEOREM_5_6.terms[label]) == 0
-    assert sp.simplify(initial_gap / rounds / kept - THEOREM_5_6.terms["optimisation"]) == 0
-    assert sp.simplify(step["global gradient"] + kept * grad_norm_sq) == 0
 
 
 @pytest.mark.parametrize(("tau", "beta_sq", "first"), [(2, 1.1, True), (9, 1.1, False), (9, 5.2, False)])
@@ -62,13 +34,6 @@ def test_one_local_step_has_no_drift_and_only_the_first_condition():
     parts = THEOREM_5_6.parts(**point)
     assert parts["drift by noise"] == parts["drift by heterogeneity"] == 0
     assert THEOREM_5_6.holds(**point)
-
-
-def test_with_a_fixed_step_size_an_error_remains_however_many_rounds():
-    parts = THEOREM_5_6.parts(**THEOREM)
-    floor = sum(value for label, value in parts.items() if label != "optimisation")
-    assert THEOREM_5_6(**THEOREM | {"rounds": 10**13}) == pytest.approx(floor, rel=1e-9)
-    assert floor > 0.1
 
 
 def test_equal_clients_divide_the_gradient_noise_by_their_number():
@@ -101,36 +66,12 @@ def test_the_corollary_holds_exactly_from_the_number_of_rounds_it_needs():
         assert not COROLLARY_5_7.holds(**at(tau, fewest - 1))
 
 
-def test_the_printed_corollary_is_the_substitution():
-    for label, term in AS_PRINTED.terms.items():
-        assert sp.simplify(term - COROLLARY_5_7.terms[label]) == 0
-
-
 def test_the_printed_corollary_speaks_where_its_theorem_is_silent():
     few = {"rounds": 100}
     assert THEOREM_5_6.failed(**THEOREM | few | {"step_size": 1 / math.sqrt(500)})
     assert np.isfinite(AS_PRINTED(**PRINTED | few))
     with pytest.warns(OutsideConditionsWarning, match="T >= 2"):
         assert math.isnan(COROLLARY_5_7(**COROLLARY | few))
-
-
-def test_the_appendix_prints_one_power_of_the_smoothness_too_many():
-    for label, term in APPENDIX.terms.items():
-        assert sp.simplify(term / AS_PRINTED.terms[label]) == (smoothness if label == "gradient noise" else 1)
-
-
-def test_a_scale_in_the_step_size_keeps_the_units():
-    assert not SCALED.off_by
-    assert SCALED(**COROLLARY, step_scale=0.87) == pytest.approx(
-        THEOREM_5_6(**THEOREM | {"step_size": 0.87 / math.sqrt(5 * 240)}), rel=1e-13
-    )
-    assert SCALED(**COROLLARY, step_scale=1) == pytest.approx(COROLLARY_5_7(**COROLLARY), rel=1e-15)
-
-
-def test_the_corollary_tends_to_0_like_one_over_the_root_of_the_rounds():
-    T = np.array([1e8, 1e10, 1e12])
-    slopes = np.diff(np.log(COROLLARY_5_7(**at(5, T)))) / np.diff(np.log(T))
-    assert slopes == pytest.approx([-0.5, -0.5], abs=1e-3)
 
 
 def test_each_order_covers_its_part_of_the_corollary():

@@ -35,32 +35,6 @@ def test_the_recursion_of_theorem_4_is_silent_above_the_root_of_the_participatio
     assert BY_NAME["theorem_4_recursion"].failed(**v | {"step_size": 1.001 * cap}) == (STEP_GRADIENT_SUM,)
 
 
-def test_theorem_4_has_the_printed_coefficients() -> None:
-    v = point("theorem_4")
-    b, e, k, n, t = (v[w] for w in ("relaxation", "step_size", "local_steps", "cohort", "rounds"))
-    B2, variance, offset = (v[w] for w in ("dissimilarity_factor", "gradient_variance", "dissimilarity_offset"))
-    left, share = 1 - 96 * b**2, v["contraction"] * (1 - 96 * b**2)
-    kappa_1, kappa_2 = 1300 * b**2 / (1 - 72 * b**2) + 17, 1020 * b**2 / (1 - 72 * b**2) + 13
-    assert BY_NAME["theorem_4"].parts(**v) == pytest.approx(
-        {
-            "divergence decrease": (v["initial_divergence"] - v["final_divergence"]) / (left * t),
-            "gradient noise": 69 * e**2 * k * variance / left,
-            "dissimilarity": 267 * e**2 * k**2 * offset / left,
-            "global gradient: initial loss": 534 * e * k * B2 * v["initial_gap"] / (share * t),
-            "global gradient: gradient noise": 267
-            * e**3
-            * k**2
-            * B2
-            * kappa_2
-            * v["smoothness"]
-            * variance
-            / (share * n),
-            "global gradient: dissimilarity": 801 * e**3 * k**3 * B2 * kappa_1 * v["smoothness"] * offset / (share * n),
-        },
-        rel=1e-12,
-    )
-
-
 def test_theorem_4_before_is_exact_for_its_recursion() -> None:
     v = point("theorem_4_recursion")
     gradients = [0.9, 0.4, 0.7, 0.2, 0.35]

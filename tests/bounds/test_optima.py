@@ -10,13 +10,7 @@ import sympy as sp
 from toys import a, b, below, c, capped, k, part, share, SOURCE, toy, x, y
 
 from bounds import Bound, ClientSum, Condition
-from bounds.errors import (
-    BoundsError,
-    DomainError,
-    MissingQuantityError,
-    NoMinimumError,
-    UnknownNameError,
-)
+from bounds.errors import BoundsError, DomainError, MissingQuantityError, NoMinimumError, UnknownNameError
 from bounds.numerics.minima import Minimum
 from bounds.numerics.optima import closed_form, Optimum
 from bounds.vocabulary import (

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 
 import pytest
 import sympy as sp
 from checker_toys import speed
 
 from bounds.catalog import BOUNDS
+from bounds.core import declared
 from bounds.errors import UnknownNameError
-from bounds.papers import Source
+from paper_checks import claims
 from paper_checks.audit.running import audit, claim, CLAIMS, judge, Word
 from paper_checks.audit.summaries import SUMMARIES
+from paper_checks.claims import decaying_k, fedals, fedcog, fedinit
 from paper_checks.claims.checkers import All, Computed, Open, Readings, Same
 from paper_checks.claims.claim import Book, Claim, ClaimError, Grade, Kind, registry, Repair, Status
 
@@ -26,7 +32,7 @@ SHOWN_IN_WORDS = {
 
 
 def made(name, check, known=Status.HOLDS, **more):
-    return Claim(f"toys.{name}", "A sentence.", Source("toys", "a note"), Kind.EQUATION, check, known, **more)
+    return Claim(f"toys.{name}", "A sentence.", Kind.EQUATION.at("a note"), check, known, **more)
 
 
 TRUE, FALSE = Same(speed, speed), Same(speed, 2 * speed, ratio=sp.Rational(1, 2))
@@ -128,6 +134,40 @@ def test_a_claim_is_found_by_name_and_an_unknown_one_refused_with_the_nearest():
         claim(name + "x")
 
 
+# ---- declaring claims ----
+
+
+def test_the_claims_of_a_file_are_all_that_it_declares_in_order():
+    section, more = ModuleType("section"), ModuleType("more")
+    section.FIRST, section.NUMBERS, section.FAMILY = made("z", TRUE), (3, 5), (made("b", TRUE), made("a", TRUE))
+    section._HIDDEN, section.LAST = made("x", TRUE), made("c", TRUE)
+    more.ONE, more.AGAIN = made("d", TRUE), section.FIRST
+    assert [c.name for c in declared(Claim, section, more)] == [f"toys.{name}" for name in "zbacd"]
+
+
+@pytest.mark.parametrize("paper", [decaying_k, fedals, fedcog, fedinit], ids=lambda paper: paper.__name__[20:])
+def test_every_file_that_declares_claims_is_on_its_papers_map(paper):
+    files = {path.stem for path in Path(paper.__file__).parent.glob("*.py")} - {"__init__"}
+    declaring = {name for name in files if declared(Claim, import_module(f"{paper.__name__}.{name}"))}
+    assert declaring == {module.__name__.rpartition(".")[2] for module in paper.SECTIONS.values()}
+
+
+def test_no_claim_is_lost_to_a_name_that_is_given_again():
+    for path in Path(claims.__file__).parent.glob("*/*.py"):
+        declared = ast.parse(path.read_text(encoding="utf-8")).body
+        inside = [n for s in declared if isinstance(s, ast.Assign | ast.AnnAssign) for n in ast.walk(s)]
+        stored = [n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+        given = [name for name in stored if name.isupper()]
+        assert len(given) == len(set(given)), path
+
+
+def test_several_checks_by_name_must_all_hold():
+    both = made("a", {"so": TRUE, "not so": FALSE}, Status.FAILS, repair=Repair("twice", {"so": TRUE}))
+    verdict = judge(both)
+    assert verdict.finding == All({"so": TRUE, "not so": FALSE})(Book())
+    assert (verdict.word, verdict.expected) == (Word.REPAIRED, True)
+
+
 # ---- running checks ----
 
 
@@ -136,10 +176,10 @@ def test_a_name_is_used_once():
         registry((made("a", TRUE),), (made("a", FALSE),))
 
 
-@pytest.mark.parametrize("name", ["elsewhere.a", "toys.A", "toys.a b", "toys", 'toys."'])
-def test_a_name_is_plain_and_begins_with_the_paper(name):
+@pytest.mark.parametrize("name", ["toys.A", "toys.a b", "toys", 'toys."'])
+def test_a_name_is_plain(name):
     with pytest.raises(ClaimError, match="claim"):
-        Claim(name, "A sentence.", Source("toys", "a note"), Kind.EQUATION, TRUE, Status.HOLDS)
+        Claim(name, "A sentence.", Kind.EQUATION.at("a note"), TRUE, Status.HOLDS)
 
 
 def test_an_open_claim_has_nothing_to_repair():

@@ -12,13 +12,12 @@ from paper_checks.claims.claim import ClaimError
 
 OWN = """
 import sympy as sp
-from bounds.papers import Source
 from bounds.vocabulary import local_steps
 from paper_checks.claims.checkers import Same
 from paper_checks.claims.claim import Claim, Kind, Status
 
 def made(known):
-    return Claim("mine.square", "A square is a product.", Source("mine", "line 1"), Kind.EQUATION,
+    return Claim("mine.square", "A square is a product.", Kind.EQUATION.at("line 1"),
                  Same(local_steps**2, local_steps * local_steps), known)
 
 right, wrong = made(Status.HOLDS), made(Status.FAILS)
@@ -114,7 +113,7 @@ def talks(book):
     return Finding(Status.HOLDS, Grade.READ, "read")
 
 stopping, talking = (
-    Claim(f"mine.{c.__name__}", "Odd.", Source("mine", "1"), Kind.EQUATION, c, Status.HOLDS) for c in (stops, talks)
+    Claim(f"mine.{c.__name__}", "Odd.", Kind.EQUATION.at("1"), c, Status.HOLDS) for c in (stops, talks)
 )
 """
 

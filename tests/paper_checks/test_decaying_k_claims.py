@@ -11,10 +11,11 @@ import sympy as sp
 from bounds.catalog import BOUNDS
 from bounds.numerics.rounding import RoundUp
 from bounds.vocabulary import local_steps as K, runtime as W, smoothness as L, step_size as eta
+from paper_checks.claims.checkers import States
 from paper_checks.claims.claim import Book, Status
 from paper_checks.claims.decaying_k import CLAIMS
 from paper_checks.claims.decaying_k.by_hand.scalar import Scalars
-from paper_checks.claims.decaying_k.common import CAP, States, TAU
+from paper_checks.claims.decaying_k.common import CAP, TAU
 
 BY_NAME = {c.name: c for c in CLAIMS}
 TASKS = {  # size (Mb), K_0, seconds per step, printed share of K_r-rounds

@@ -7,10 +7,11 @@ from statistics import fmean
 import pytest
 
 from bounds.catalog import get
+from paper_checks.claims.checkers import Requires
 from paper_checks.claims.claim import Book, Status
 from paper_checks.claims.fedals import CLAIMS
 from paper_checks.claims.fedals.cells import CRITICAL, Distinct
-from paper_checks.claims.fedals.common import NONNEGATIVE, Requires
+from paper_checks.claims.fedals.common import NONNEGATIVE
 from paper_checks.reported import Reported
 
 

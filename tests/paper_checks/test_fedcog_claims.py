@@ -12,9 +12,9 @@ import sympy as sp
 
 from bounds.catalog import BOUNDS
 from paper_checks.audit.running import judge
+from paper_checks.claims.checkers import agreed, EdgeIs
 from paper_checks.claims.claim import Book, Status
 from paper_checks.claims.fedcog import CLAIMS
-from paper_checks.claims.fedcog.common import Agree, EdgeIs
 from paper_checks.reported import reported
 
 BY_NAME = {claim.name: claim for claim in CLAIMS}
@@ -158,9 +158,9 @@ def test_an_edge_is_found_on_its_side_alone():
 
 
 def test_numbers_must_agree_to_their_digits():
-    assert Agree(6)({"x": (1.0000001, 1)}).status is Status.HOLDS
-    assert Agree(8)({"x": (1.0000001, 1), "y": (2, 2)}).witness == {"x": "1.0000001 against 1"}
-    assert Agree()({"x": (float("nan"), 1)}).status is Status.FAILS
+    assert agreed({"x": (1.0000001, 1)}, 6).status is Status.HOLDS
+    assert agreed({"x": (1.0000001, 1), "y": (2, 2)}, 8).witness == {"x": "1.0000001 against 1"}
+    assert agreed({"x": (float("nan"), 1)}).status is Status.FAILS
 
 
 def test_the_listing_notices_another_algorithm():

@@ -8,7 +8,6 @@ import sympy as sp
 
 from bounds.catalog import get
 from bounds.core import Condition
-from bounds.papers import Source
 from bounds.vocabulary import client_weight, cohort, local_steps, runtime, smoothness, step_size
 from paper_checks.audit.mutation import attack_bounds, attack_checks, mutants
 from paper_checks.audit.mutation.command import lines, markdown
@@ -21,7 +20,7 @@ NAME = "decaying_k.runtime_fixed"
 
 
 def claim(check, known=Status.HOLDS, name="decaying_k.toy"):
-    return Claim(name, "A toy.", Source("decaying_k", "nowhere"), Kind.EQUATION, check, known)
+    return Claim(name, "A toy.", Kind.EQUATION.at("nowhere"), check, known)
 
 
 def test_an_expression_gets_every_sort_of_error():

@@ -8,7 +8,6 @@ import pytest
 import sympy as sp
 from checker_toys import speed
 
-from bounds.papers import Source
 from paper_checks.audit import summaries
 from paper_checks.audit.reporting import markdown, page, records, show
 from paper_checks.audit.running import audit
@@ -24,7 +23,7 @@ def saying(status, evidence, **witness):
 
 
 def made(name, check, known, paper="fedals", **more):
-    return Claim(f"{paper}.{name}", f"Says that {NASTY}", Source(paper, "eq. (1)"), Kind.EQUATION, check, known, **more)
+    return Claim(f"{paper}.{name}", f"Says that {NASTY}", Kind.EQUATION.at("eq. (1)"), check, known, **more)
 
 
 @pytest.fixture(scope="module")

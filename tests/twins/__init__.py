@@ -1,8 +1,38 @@
-"""The slow twin of every bound: the formula re-read from its paper, in plain loops over Python floats."""
+"""The slow twin of every bound: the formula re-read from its paper, in plain loops over Python floats.
 
-from .decaying_k import TWINS as DECAYING_K
-from .fedals import TWINS as FEDALS
-from .fedcog import TWINS as FEDCOG
-from .fedinit import TWINS as FEDINIT
+A twin has the name of its bound and takes a point's values by the names of quantities; what begins with ``_`` is a
+piece that several share. Nothing comes from ``bounds``.
+"""
 
-TWINS = {**FEDALS, **FEDINIT, **DECAYING_K, **FEDCOG}
+from inspect import isfunction
+from types import ModuleType
+
+from . import (
+    decaying_k,
+    fedals,
+    fedals_one_round,
+    fedals_participation,
+    fedcog,
+    fedcog_proof,
+    fedinit,
+    fedinit_divergence,
+    fedinit_optimization,
+    fedinit_orders,
+    fedinit_repaired,
+    fedinit_stability,
+)
+
+
+def _read(paper: str, *modules: ModuleType):
+    read = {name: f for m in modules for name, f in vars(m).items() if isfunction(f) and f.__module__ == m.__name__}
+    return {f"{paper}.{name}": twin for name, twin in read.items() if not name.startswith("_")}
+
+
+TWINS = {
+    **_read("fedals", fedals, fedals_one_round, fedals_participation),
+    **_read("fedinit", fedinit, fedinit_optimization, fedinit_divergence, fedinit_stability),
+    **_read("fedinit", fedinit_orders, fedinit_repaired),
+    **fedinit.COSTS,
+    **decaying_k.TWINS,
+    **_read("fedcog", fedcog, fedcog_proof),
+}

@@ -1,118 +1,74 @@
 """FedALS in one round once more, read off the paper in plain loops: nothing comes from ``bounds``."""
 
 import math
-from collections.abc import Callable, Sequence
-
-PerClient = Sequence[float]
+from collections.abc import Callable
 
 
-def one_round(
-    client_weight: PerClient, local_gap: PerClient, non_iidness: PerClient, smoothness: float, strong_convexity: float
-) -> float:
+def _mean(v, part: Callable[..., float], *names: str) -> float:
+    """The mean over clients of ``part``, which takes a client's weight and its entries of the named values."""
+    total = 0.0
+    for p, *own in zip(v.client_weight, *(getattr(v, name) for name in names), strict=True):
+        total += p * part(p, *own)
+    return total
+
+
+def one_round(v):
     """Theorem 4.1, eq. (6)."""
-    total = 0.0
-    for p, gap, delta in zip(client_weight, local_gap, non_iidness, strict=True):
-        first = smoothness * p**2 / strong_convexity * gap
-        second = 2 * math.sqrt(smoothness / strong_convexity) * p * math.sqrt(delta * gap)
-        total += p * (first + second)
-    return total
+
+    def part(p: float, gap: float, delta: float) -> float:
+        first = v.smoothness * p**2 / v.strong_convexity * gap
+        return first + 2 * math.sqrt(v.smoothness / v.strong_convexity) * p * math.sqrt(delta * gap)
+
+    return _mean(v, part, "local_gap", "non_iidness")
 
 
-def one_round_iid_claimed(
-    client_weight: PerClient, local_gap: PerClient, smoothness: float, strong_convexity: float
-) -> float:
+def one_round_iid_claimed(v):
     """Discussion of Theorem 4.1: the first term of eq. (6) alone."""
-    total = 0.0
-    for p, gap in zip(client_weight, local_gap, strict=True):
-        total += p * (smoothness * p**2 / strong_convexity * gap)
-    return total
+    return _mean(v, lambda p, gap: v.smoothness * p**2 / v.strong_convexity * gap, "local_gap")
 
 
-def one_round_inexact(
-    client_weight: PerClient,
-    local_gap: PerClient,
-    local_suboptimality: PerClient,
-    non_iidness: PerClient,
-    smoothness: float,
-    strong_convexity: float,
-) -> float:
+def _inexact(v, second_gap: int) -> float:
+    """Two suboptimalities beside the local gap in the first term, ``second_gap`` of them in the second."""
+
+    def part(p: float, gap: float, eps: float, delta: float) -> float:
+        first = 2 * v.smoothness * p**2 / v.strong_convexity * (gap + 2 * eps)
+        root = math.sqrt((delta + eps) * (gap + second_gap * eps))
+        return first + math.sqrt(8 * v.smoothness / v.strong_convexity) * p * root
+
+    return _mean(v, part, "local_gap", "local_suboptimality", "non_iidness")
+
+
+def one_round_inexact(v):
     """Theorem C.1, eq. (38): two suboptimalities beside the local gap, in both terms."""
-    total = 0.0
-    for p, gap, eps, delta in zip(client_weight, local_gap, local_suboptimality, non_iidness, strict=True):
-        first = 2 * smoothness * p**2 / strong_convexity * (gap + 2 * eps)
-        second = math.sqrt(8 * smoothness / strong_convexity) * p * math.sqrt((delta + eps) * (gap + 2 * eps))
-        total += p * (first + second)
-    return total
+    return _inexact(v, 2)
 
 
-def rounds_inexact_printed(
-    client_weight: PerClient,
-    local_gap: PerClient,
-    local_suboptimality: PerClient,
-    non_iidness: PerClient,
-    smoothness: float,
-    strong_convexity: float,
-) -> float:
+def rounds_inexact_printed(v):
     """Eq. (57) for one round, as printed: the last factor has one suboptimality, the first term two."""
-    total = 0.0
-    for p, gap, eps, delta in zip(client_weight, local_gap, local_suboptimality, non_iidness, strict=True):
-        first = 2 * smoothness * p**2 / strong_convexity * (gap + 2 * eps)
-        second = math.sqrt(8 * smoothness / strong_convexity) * p * math.sqrt((delta + eps) * (gap + eps))
-        total += p * (first + second)
-    return total
+    return _inexact(v, 1)
 
 
-def one_round_inexact_joined(
-    client_weight: PerClient,
-    local_gap: PerClient,
-    local_suboptimality: PerClient,
-    non_iidness: PerClient,
-    smoothness: float,
-    strong_convexity: float,
-) -> float:
+def _moved(v, way: Callable[[float, float], float]) -> float:
+    """The two terms from the squared distance ``way(gap, eps)`` / mu to the minimiser, and the slope there."""
+
+    def part(p: float, gap: float, eps: float, delta: float) -> float:
+        moved = way(gap, eps) / v.strong_convexity
+        slope = 2 * v.smoothness * (delta + eps)
+        return v.smoothness / 2 * p**2 * moved + p * math.sqrt(slope * moved)
+
+    return _mean(v, part, "local_gap", "local_suboptimality", "non_iidness")
+
+
+def one_round_inexact_joined(v):
     """Eq. (38) with the two distances added as roots: V is at most 2/mu (sqrt(gap + eps) + sqrt(eps))^2."""
-    total = 0.0
-    for p, gap, eps, delta in zip(client_weight, local_gap, local_suboptimality, non_iidness, strict=True):
-        moved = 2 / strong_convexity * (math.sqrt(gap + eps) + math.sqrt(eps)) ** 2
-        slope = 2 * smoothness * (delta + eps)
-        total += p * (smoothness / 2 * p**2 * moved + p * math.sqrt(slope * moved))
-    return total
+    return _moved(v, lambda gap, eps: 2 * (math.sqrt(gap + eps) + math.sqrt(eps)) ** 2)
 
 
-def rounds_inexact(
-    client_weight: PerClient,
-    local_gap: PerClient,
-    local_suboptimality: PerClient,
-    non_iidness: PerClient,
-    smoothness: float,
-    strong_convexity: float,
-) -> float:
+def rounds_inexact(v):
     """Eq. (57) with one suboptimality everywhere: V is at most 4/mu (gap + eps)."""
-    total = 0.0
-    for p, gap, eps, delta in zip(client_weight, local_gap, local_suboptimality, non_iidness, strict=True):
-        moved = 4 / strong_convexity * (gap + eps)
-        slope = 2 * smoothness * (delta + eps)
-        total += p * (smoothness / 2 * p**2 * moved + p * math.sqrt(slope * moved))
-    return total
+    return _moved(v, lambda gap, eps: 4 * (gap + eps))
 
 
-def lemma_b1(client_weight: PerClient, swap_gap: PerClient) -> float:
+def lemma_b1(v):
     """Lemma B.1, eq. (10): the swap gap is the bracket, the mean over samples already taken."""
-    total = 0.0
-    for p, swap in zip(client_weight, swap_gap, strict=True):
-        total += p * swap
-    return total
-
-
-TWINS: dict[str, Callable[..., float]] = {
-    f"fedals.{twin.__name__}": twin
-    for twin in (
-        one_round,
-        one_round_iid_claimed,
-        one_round_inexact,
-        rounds_inexact_printed,
-        one_round_inexact_joined,
-        rounds_inexact,
-        lemma_b1,
-    )
-}
+    return _mean(v, lambda p, swap: swap, "swap_gap")

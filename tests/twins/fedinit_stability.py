@@ -1,151 +1,88 @@
 """FedInit once more: Lemmas 1 and 5 to 7, the separation of two runs, Theorem 3."""
 
 import math
-from collections.abc import Callable
+
+from .values import but
 
 
-def lemma_1(stability: float) -> float:
+def lemma_1(v):
     """Eq. (13): the generalisation error is at most the stability."""
-    return stability
+    return v.stability
 
 
-def lemma_5(loss_cap: float, untouched_steps: float, samples: int, lipschitz: float, separation: float) -> float:
+def lemma_5(v):
     """Eq. (33)."""
-    return loss_cap * untouched_steps / samples + lipschitz * separation
+    return v.loss_cap * v.untouched_steps / v.samples + v.lipschitz * v.separation
 
 
-def lemma_6(separation: float, step_size: float, smoothness: float, gradient_variance: float) -> float:
+def lemma_6(v):
     """Eq. (34)."""
-    return (1 + step_size * smoothness) * separation + 2 * step_size * math.sqrt(gradient_variance)
+    return (1 + v.step_size * v.smoothness) * v.separation + 2 * v.step_size * math.sqrt(v.gradient_variance)
 
 
-def lemma_7(separation: float, step_size: float, lipschitz: float, gradient_variance: float) -> float:
+def lemma_7(v):
     """Eq. (35)."""
-    return separation + 2 * step_size * (math.sqrt(gradient_variance) + lipschitz)
+    return v.separation + 2 * v.step_size * (math.sqrt(v.gradient_variance) + v.lipschitz)
 
 
-def stability_step(
-    separation: float, step_size: float, smoothness: float, lipschitz: float, gradient_variance: float, samples: int
-) -> float:
+def stability_step(v):
     """A.3.2, one local step: the mean of Lemma 6 over S - 1 samples and Lemma 7 over the one that differs."""
-    total = lemma_7(separation, step_size, lipschitz, gradient_variance)
-    for _ in range(samples - 1):
-        total += lemma_6(separation, step_size, smoothness, gradient_variance)
-    return total / samples
+    total = lemma_7(v)
+    for _ in range(v.samples - 1):
+        total += lemma_6(v)
+    return total / v.samples
 
 
-def stability_round(relaxation: float, divergence: float) -> float:
+def stability_round(v):
     """A.3.2, between two rounds."""
-    return (1 + relaxation) * math.sqrt(divergence)
+    return (1 + v.relaxation) * math.sqrt(v.divergence)
 
 
-def _constant(lipschitz: float, samples: int, gradient_variance: float) -> float:
+def _constant(v):
     """2 (L_G^2 + S L_G sigma), the constant inside the brackets of eq. (14)."""
-    return 2 * (lipschitz**2 + samples * lipschitz * math.sqrt(gradient_variance))
+    return 2 * (v.lipschitz**2 + v.samples * v.lipschitz * math.sqrt(v.gradient_variance))
 
 
-def stability_separation(
-    samples: int,
-    lipschitz: float,
-    smoothness: float,
-    gradient_variance: float,
-    step_size_scale: float,
-    local_steps: int,
-    rounds: int,
-    relaxation: float,
-    summed_divergence_root: float,
-    untouched_steps: float,
-) -> float:
+def stability_separation(v):
     """A.3.2, last display."""
-    c_l = step_size_scale * smoothness
-    growth = (rounds * local_steps / untouched_steps) ** c_l
-    own = 2 * (lipschitz + samples * math.sqrt(gradient_variance)) / ((samples - 1) * smoothness)
-    drift = (1 + relaxation) ** (1 / (relaxation * c_l)) * summed_divergence_root
+    c_l = v.step_size_scale * v.smoothness
+    growth = (v.rounds * v.local_steps / v.untouched_steps) ** c_l
+    own = 2 * (v.lipschitz + v.samples * math.sqrt(v.gradient_variance)) / ((v.samples - 1) * v.smoothness)
+    drift = (1 + v.relaxation) ** (1 / (v.relaxation * c_l)) * v.summed_divergence_root
     return own * growth + drift * growth
 
 
-def stability_before_t_0(
-    untouched_steps: float, loss_cap: float, samples: int, lipschitz: float, **run: float
-) -> float:
+def stability_before_t_0(v):
     """Proof of Theorem 3: the separation put into Lemma 5."""
-    apart = stability_separation(samples=samples, lipschitz=lipschitz, untouched_steps=untouched_steps, **run)
-    return lemma_5(loss_cap, untouched_steps, samples, lipschitz, apart)
+    return lemma_5(but(v, separation=stability_separation(v)))
 
 
-def t_0(
-    samples: int,
-    lipschitz: float,
-    smoothness: float,
-    gradient_variance: float,
-    loss_cap: float,
-    step_size_scale: float,
-    local_steps: int,
-    rounds: int,
-) -> float:
+def t_0(v):
     """Proof of Theorem 3: [2 (L_G^2 + S L_G sigma)/(U L) (TK)^{cL}]^{1/(1+cL)}, by logarithms."""
-    c_l = step_size_scale * smoothness
-    logarithm = math.log(_constant(lipschitz, samples, gradient_variance) / (loss_cap * smoothness))
-    return math.exp((logarithm + c_l * math.log(rounds * local_steps)) / (1 + c_l))
+    c_l = v.step_size_scale * v.smoothness
+    logarithm = math.log(_constant(v) / (v.loss_cap * v.smoothness))
+    return math.exp((logarithm + c_l * math.log(v.rounds * v.local_steps)) / (1 + c_l))
 
 
-def theorem_3(
-    samples: int,
-    lipschitz: float,
-    smoothness: float,
-    gradient_variance: float,
-    step_size_scale: float,
-    local_steps: int,
-    rounds: int,
-    relaxation: float,
-    summed_divergence_root: float,
-    loss_cap: float,
-) -> float:
+def theorem_3(v):
     """By hand: at t_0 the local terms are U t_0/S and U t_0/(S - 1), and (TK/t_0)^{cL} multiplies the drift."""
-    c_l = step_size_scale * smoothness
-    shared = (samples, lipschitz, smoothness, gradient_variance, loss_cap, step_size_scale, local_steps, rounds)
-    chosen = t_0(*shared)
-    value = loss_cap * chosen / samples + loss_cap * chosen / (samples - 1)
-    drift = (1 + relaxation) ** (1 / (relaxation * c_l)) * summed_divergence_root
-    return value + lipschitz * drift * (rounds * local_steps / chosen) ** c_l
+    c_l = v.step_size_scale * v.smoothness
+    chosen = t_0(v)
+    value = v.loss_cap * chosen / v.samples + v.loss_cap * chosen / (v.samples - 1)
+    drift = (1 + v.relaxation) ** (1 / (v.relaxation * c_l)) * v.summed_divergence_root
+    return value + v.lipschitz * drift * (v.rounds * v.local_steps / chosen) ** c_l
 
 
-def theorem_3_printed(
-    samples: int,
-    lipschitz: float,
-    smoothness: float,
-    gradient_variance: float,
-    step_size_scale: float,
-    local_steps: int,
-    rounds: int,
-    relaxation: float,
-    summed_divergence_root: float,
-    loss_cap: float,
-) -> float:
+def theorem_3_printed(v):
     """Eq. (14), bracket by bracket."""
-    c_l = step_size_scale * smoothness
-    iterations = rounds * local_steps
-    constant = _constant(lipschitz, samples, gradient_variance)
-    first = (constant * (loss_cap * iterations) ** c_l / smoothness) ** (1 / (1 + c_l)) / (samples - 1)
-    bracket = (loss_cap * smoothness * iterations / constant) ** (c_l / (1 + c_l))
-    return first + (1 + relaxation) ** (1 / (relaxation * c_l)) * bracket * summed_divergence_root
+    c_l = v.step_size_scale * v.smoothness
+    iterations = v.rounds * v.local_steps
+    constant = _constant(v)
+    first = (constant * (v.loss_cap * iterations) ** c_l / v.smoothness) ** (1 / (1 + c_l)) / (v.samples - 1)
+    bracket = (v.loss_cap * v.smoothness * iterations / constant) ** (c_l / (1 + c_l))
+    return first + (1 + v.relaxation) ** (1 / (v.relaxation * c_l)) * bracket * v.summed_divergence_root
 
 
-def step_size_theorem_3(step_size_budget: float, local_steps: int, local_iteration: int) -> float:
+def step_size_theorem_3(v):
     """Theorem 3: c/(tK + k) with c = mu_0/K."""
-    return step_size_budget / local_steps / local_iteration
-
-
-TWINS: dict[str, Callable[..., float]] = {
-    "fedinit.lemma_1": lemma_1,
-    "fedinit.lemma_5": lemma_5,
-    "fedinit.lemma_6": lemma_6,
-    "fedinit.lemma_7": lemma_7,
-    "fedinit.stability_step": stability_step,
-    "fedinit.stability_round": stability_round,
-    "fedinit.stability_separation": stability_separation,
-    "fedinit.stability_before_t_0": stability_before_t_0,
-    "fedinit.t_0": t_0,
-    "fedinit.theorem_3": theorem_3,
-    "fedinit.theorem_3_printed": theorem_3_printed,
-    "fedinit.step_size_theorem_3": step_size_theorem_3,
-}
+    return v.step_size_budget / v.local_steps / v.local_iteration

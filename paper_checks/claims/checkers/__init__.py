@@ -5,8 +5,9 @@ from .conditions import ImpliedBy, Satisfies
 from .formulas import At, Derivative, Formula, resolve, Term, term, Total
 from .instances import Broken, Dominates
 from .limits import MonotoneIn, OrderIs, TendsTo
-from .plain import All, Computed, Open, Readings, Refuted
+from .plain import agreed, All, Computed, Open, Readings, Refuted, undecided
 from .sampled import DominatesSampled
+from .stated import EdgeIs, Requires, requires, States
 from .tables import averages_to, counts_to, exact, Ordered, Prints, sums_to
 from .trends import SlopeIs, TrendReproduces
 from .units import MeasuredIn
@@ -15,7 +16,8 @@ from .worst import AboveWorstCase
 
 __all__ = [
     "AboveWorstCase", "All", "ArgminIs", "At", "Broken", "Computed", "Derivative", "Dominates", "DominatesSampled",
-    "Formula", "ImpliedBy", "Informative", "MeasuredIn", "MonotoneIn", "Open", "OrderIs", "Ordered", "Prints",
-    "Readings", "Refuted", "Same", "Satisfies", "SlopeIs", "TendsTo", "Term", "Total", "TrendReproduces",
-    "averages_to", "counts_to", "derivative_is", "exact", "resolve", "sums_to", "term",
+    "EdgeIs", "Formula", "ImpliedBy", "Informative", "MeasuredIn", "MonotoneIn", "Open", "OrderIs", "Ordered",
+    "Prints", "Readings", "Refuted", "Requires", "Same", "Satisfies", "SlopeIs", "States", "TendsTo", "Term", "Total",
+    "TrendReproduces", "agreed", "averages_to", "counts_to", "derivative_is", "exact", "requires", "resolve",
+    "sums_to", "term", "undecided",
 ]  # fmt: skip

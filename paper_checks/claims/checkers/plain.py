@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from ..claim import Book, Check, ClaimError, Finding, Grade, Status
+from ..claim import Book, Check, Claim, ClaimError, Finding, Grade, judged, Passage, Status
 
 
 @dataclass(frozen=True)
@@ -110,3 +111,19 @@ class Open:
 
     def __call__(self, book: Book) -> Finding:
         return Finding(Status.OPEN, Grade.READ, self.reason)
+
+
+def undecided(name: str, words: str, passage: Passage, reason: str, **more: str) -> Claim:
+    """A claim that is open for the reason given; ``more`` are its note and readings."""
+    return Claim(name, words, passage, Open(reason), Status.OPEN, **more)  # type: ignore[arg-type]
+
+
+def agreed(pairs: Mapping[str, tuple[Any, Any]], digits: int = 12) -> Finding:
+    """Whether pairs of computed numbers, (found, wanted) by what they say, agree to so many digits."""
+    off = {
+        name: f"{float(found):.9g} against {float(wanted):.9g}"
+        for name, (found, wanted) in pairs.items()
+        if not abs(float(found) - float(wanted)) <= 10.0**-digits * max(1.0, abs(float(wanted)))
+    }
+    said = "; ".join(f"{k}: {v}" for k, v in off.items()) or f"{len(pairs)} numbers agree to {digits} digits"
+    return judged(not off, said, off)

@@ -5,17 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import product
 
-from bounds.vocabulary import (
-    distance_sq,
-    initial_distance_sq,
-    pl_constant as h,
-    step_size as eta,
-)
+from bounds.vocabulary import distance_sq, initial_distance_sq, pl_constant as h, step_size as eta
 
-from ..checkers import All, Computed, ImpliedBy, Same
-from ..claim import Book, Claim, Finding, Kind, Repair, Status
+from ..checkers import Computed, ImpliedBy, Same, States
+from ..claim import Book, Claim, Finding, holds, judged, Kind, Repair, Status
 from .by_hand.scalar import Scalars
-from .common import at, CAP, holds, judged, L, mu, number, short, States
+from .common import CAP, L, mu, number, short
 
 GRADIENT_CAP = "decaying_k.gradient_cap"
 OPPOSED = Scalars.of((1, -1))
@@ -38,19 +33,15 @@ def _passes_on(book: Book) -> Finding:
 CONVEX_COMBINATION = Claim(
     "decaying_k.assumptions_1_2",
     "F, a convex combination of the f_c, is L-smooth and mu-strongly convex as they are.",
-    at("Assumptions 1 and 2"),
-    Kind.ASSUMPTION,
+    Kind.ASSUMPTION.at("Assumptions 1 and 2"),
     Computed("both inequalities for three unlike quadratics, in exact numbers", _passes_on),
-    known=Status.HOLDS,
 )
 
 MU_AT_MOST_L = Claim(
     "decaying_k.condition_number",
     "A1 and A2 together imply mu <= L, so that kappa >= 1.",
-    at("Assumptions 1 and 2; A.1, before eq. (22)"),
-    Kind.ASSUMPTION,
+    Kind.ASSUMPTION.at("Assumptions 1 and 2; A.1, before eq. (22)"),
     ImpliedBy(mu / 2 * distance_sq, L / 2 * distance_sq, where=(mu <= h, h <= L)),
-    known=Status.HOLDS,
     note="Any curvature lies between them.",
 )
 
@@ -75,8 +66,7 @@ def _bounded(mean: bool) -> Computed:
 BOUNDED_VARIANCE = Claim(
     "decaying_k.assumption_3",
     "A3 can hold together with A2 for the f_c of (1).",
-    at("Assumption 3 with eq. (1)"),
-    Kind.ASSUMPTION,
+    Kind.ASSUMPTION.at("Assumption 3 with eq. (1)"),
     _bounded(mean=False),
     known=Status.FAILS,
     note="Ours, and it goes away with the slip in (1). In (1) f_c sums over its samples, while the gradient of A3 is "
@@ -90,17 +80,13 @@ BOUNDED_VARIANCE = Claim(
 GRADIENT_DESCENT = Claim(
     "decaying_k.gradient_cap",
     "Under gradient descent from x_1, ||grad F||^2 stays below L^2 ||x_1 - x^*||^2.",
-    at("Section 3.3, definition of G"),
-    Kind.DEFINITION,
-    All(
-        {
-            "formula": Same(GRADIENT_CAP, L**2 * initial_distance_sq),
-            "smooth": ImpliedBy(h**2 * initial_distance_sq, GRADIENT_CAP, where=(h <= L,)),
-            "never further": ImpliedBy((1 - eta * h) ** 2 * distance_sq, distance_sq, where=(h <= L, CAP)),
-            "conditions": States(GRADIENT_CAP, assumptions=("smooth",), relation="="),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.DEFINITION.at("Section 3.3, definition of G"),
+    {
+        "formula": Same(GRADIENT_CAP, L**2 * initial_distance_sq),
+        "smooth": ImpliedBy(h**2 * initial_distance_sq, GRADIENT_CAP, where=(h <= L,)),
+        "never further": ImpliedBy((1 - eta * h) ** 2 * distance_sq, distance_sq, where=(h <= L, CAP)),
+        "conditions": States(GRADIENT_CAP, assumptions=("smooth",), relation="="),
+    },
     note="For convex F and full gradients with steps up to 2/L, that is: smoothness alone does not keep the distance "
     "from growing. Checked for quadratics.",
 )
@@ -121,8 +107,7 @@ def _federated(book: Book) -> Finding:
 FEDERATED = Claim(
     "decaying_k.gradient_cap_of_training",
     "G so defined is the largest gradient norm during federated training.",
-    at("Section 3.3, definition of G"),
-    Kind.DEFINITION,
+    Kind.DEFINITION.at("Section 3.3, definition of G"),
     Computed("a round of two opposed clients from near x^*", _federated),
     known=Status.FAILS,
     note="It bounds the gradients of F along gradient descent. Clients descend their own losses, and a round ends at "
@@ -145,8 +130,7 @@ def _hull(book: Book) -> Finding:
 AS_STRONG = Claim(
     "decaying_k.assumptions_as_strong",
     "The assumptions are at least as strong as those of the work whose lemma is taken over.",
-    at("Appendix A.1"),
-    Kind.ASSUMPTION,
+    Kind.ASSUMPTION.at("Appendix A.1"),
     Computed("a client's gradient on an instance that meets A1 to A3", _federated),
     known=Status.FAILS,
     note="Li et al. also assume that the clients' stochastic gradients are bounded by G, everywhere. A1 to A3 with the "
@@ -174,10 +158,8 @@ def _heterogeneous(book: Book) -> Finding:
 GAMMA_NONZERO = Claim(
     "decaying_k.gamma_nonzero",
     "Gamma is not 0 where the minimiser of F is not the mean of the clients' minimisers.",
-    at("Section 3.3, definition of Gamma"),
-    Kind.DEFINITION,
+    Kind.DEFINITION.at("Section 3.3, definition of Gamma"),
     Computed("Gamma of 18 pairs of quadratics", _heterogeneous),
-    known=Status.HOLDS,
     note="Only in this direction: for equal curvatures the two always agree, and Gamma > 0 unless all minima do.",
 )
 
@@ -200,8 +182,7 @@ def _iid_gamma(book: Book) -> Finding:
 GAMMA_IID = Claim(
     "decaying_k.gamma_iid",
     "Gamma is 0 where the data are iid over the clients.",
-    at("Section 3.3, definition of Gamma"),
-    Kind.DEFINITION,
+    Kind.DEFINITION.at("Section 3.3, definition of Gamma"),
     Computed("E Gamma over all samples of two iid clients", _iid_gamma),
     known=Status.FAILS,
     note="True of expected losses. Those of (1) are empirical, and clients with different samples of one distribution "
@@ -242,8 +223,7 @@ def _descends(book: Book) -> Finding:
 LOSS_NEVER_RISES = Claim(
     "decaying_k.loss_never_rises",
     "With smoothness and a suitable step size F(x_t) <= F(x_0).",
-    at("Remark 2.3, inequality in eq. (10); Remark 2.1.3"),
-    Kind.REMARK,
+    Kind.REMARK.at("Remark 2.3, inequality in eq. (10); Remark 2.1.3"),
     Computed("one step from the optimum with one of two clients", _from_optimum),
     known=Status.FAILS,
     note="From the optimum every step size raises the expected loss where not all clients take part, and so does "
@@ -252,16 +232,4 @@ LOSS_NEVER_RISES = Claim(
         "for full gradients of all clients and one local step, up to 1/(4L) and beyond",
         Computed("one step of all clients", _descends),
     ),
-)
-
-CLAIMS: tuple[Claim, ...] = (
-    CONVEX_COMBINATION,
-    MU_AT_MOST_L,
-    BOUNDED_VARIANCE,
-    GRADIENT_DESCENT,
-    FEDERATED,
-    AS_STRONG,
-    GAMMA_NONZERO,
-    GAMMA_IID,
-    LOSS_NEVER_RISES,
 )

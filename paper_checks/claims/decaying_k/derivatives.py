@@ -6,9 +6,9 @@ import sympy as sp
 
 from bounds.vocabulary import grad_cap_sq as G2
 
-from ..checkers import All, At, derivative_is, ImpliedBy, MeasuredIn, Same, Term, term
+from ..checkers import All, At, derivative_is, ImpliedBy, MeasuredIn, Same, States, Term, term
 from ..claim import Claim, Kind, Repair, Status
-from .common import at, beta, CAP, eta, F_star, F_t0, K, KAPPA, L, REAL_ROOT, States, TAU, W
+from .common import beta, CAP, eta, F_star, F_t0, K, KAPPA, L, REAL_ROOT, TAU, W
 from .optima import ETA_PRINT, ETA_TRUE, FIXED, K_PRINT, K_TRUE, ROUND_FITS, SECONDS, START_IS_BEST, Z
 
 SLOPE, SLOPE_TRUE = "decaying_k.steps_slope_printed", "decaying_k.steps_slope"
@@ -27,23 +27,17 @@ def minus(part: Term) -> object:
 EQ_23 = Claim(
     "decaying_k.eq_23",
     "(23) and (26), where the proofs of Theorem 2 and Corollary 2.1 begin, are (8).",
-    at("Appendix A.3, eq. (23); A.4, eq. (26)"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.3, eq. (23); A.4, eq. (26)"),
     Same(SECONDS, LEVEL / K * (TAU + beta * K) + eta * KAPPA * L * Z),
-    known=Status.HOLDS,
     note="The left side is printed with the fixed model at t_0 under the minimum over t, a slip.",
 )
 
 EQ_24 = Claim(
     "decaying_k.eq_24",
     "(24) is the derivative of (23) in the number of local steps.",
-    at("Appendix A.3, eq. (24)"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.3, eq. (24)"),
     All(
-        {
-            "slope": derivative_is(SECONDS, K, SLOPE, difference=-LEVEL * beta / K),
-            "unit": MeasuredIn(SLOPE, G2),
-        },
+        {"slope": derivative_is(SECONDS, K, SLOPE, difference=-LEVEL * beta / K), "unit": MeasuredIn(SLOPE, G2)},
         wrong=("slope",),
     ),
     known=Status.FAILS,
@@ -54,8 +48,7 @@ EQ_24 = Claim(
 EQ_25 = Claim(
     "decaying_k.eq_25",
     "(25) is the second derivative of (23) in the number of local steps.",
-    at("Appendix A.3, eq. (25)"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.3, eq. (25)"),
     derivative_is(SECONDS, K, CURVE, order=2, difference=2 * LEVEL * beta / K**2),
     known=Status.FAILS,
     note="The bracket is left as it is once more.",
@@ -65,8 +58,7 @@ EQ_25 = Claim(
 EQ_25_OF_24 = Claim(
     "decaying_k.eq_25_of_24",
     "(25) is the derivative of (24).",
-    at("Appendix A.3, eqs. (24), (25)"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.3, eqs. (24), (25)"),
     derivative_is(SLOPE, K, CURVE, difference=LEVEL * beta / K**2),
     known=Status.FAILS,
     note="Not even of the printed (24).",
@@ -76,8 +68,7 @@ EQ_25_OF_24 = Claim(
 CONVEX = Claim(
     "decaying_k.a_3_convex",
     "As F(x_t0) > F^* and the constants are positive, (25) is positive and (23) convex in K.",
-    at("Appendix A.3, conclusion"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.3, conclusion"),
     ImpliedBy(0, CURVE, where=(F_t0 > F_star, ROUND_FITS)),
     known=Status.FAILS,
     note="What must be positive is kappa F - F^*, which a loss above its smallest value does not ensure where it is "
@@ -99,15 +90,8 @@ def _root(slope: str, by: sp.Expr, root: str, gain: str, **way: object) -> Same:
 ROOT_OF_24 = Claim(
     "decaying_k.a_3_root",
     "Setting (24) to zero gives (9).",
-    at("Appendix A.3, conclusion"),
-    Kind.PROOF,
-    _root(
-        SLOPE,
-        K,
-        K_PRINT,
-        "drift",
-        ratio=lambda book: (1 + beta * book[K_PRINT].expr / TAU) / G2,
-    ),
+    Kind.PROOF.at("Appendix A.3, conclusion"),
+    _root(SLOPE, K, K_PRINT, "drift", ratio=lambda book: (1 + beta * book[K_PRINT].expr / TAU) / G2),
     known=Status.FAILS,
     note="The root of the printed (24) depends on beta, (9) does not: (9) is the root of the right derivative, but for "
     "the lost G^2.",
@@ -117,38 +101,29 @@ ROOT_OF_24 = Claim(
 EQ_27 = Claim(
     "decaying_k.eq_27",
     "(27) is the derivative of (26) in the step size.",
-    at("Appendix A.4, eq. (27)"),
-    Kind.PROOF,
-    All(
-        {
-            "slope": derivative_is(SECONDS, eta, ETA_SLOPE),
-            "SymPy's": derivative_is(SECONDS, eta, ETA_SLOPE_TRUE),
-            "Z of (11)": Same(term(ETA_SLOPE, "noise"), KAPPA * L * Z),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.PROOF.at("Appendix A.4, eq. (27)"),
+    {
+        "slope": derivative_is(SECONDS, eta, ETA_SLOPE),
+        "SymPy's": derivative_is(SECONDS, eta, ETA_SLOPE_TRUE),
+        "Z of (11)": Same(term(ETA_SLOPE, "noise"), KAPPA * L * Z),
+    },
 )
 
 EQ_28 = Claim(
     "decaying_k.eq_28",
     "(28) is the second derivative of (26) in the step size.",
-    at("Appendix A.4, eq. (28)"),
-    Kind.PROOF,
-    All(
-        {
-            "of (8)": derivative_is(SECONDS, eta, ETA_CURVE, order=2),
-            "of (27)": derivative_is(ETA_SLOPE, eta, ETA_CURVE),
-            "SymPy's": derivative_is(SECONDS, eta, ETA_CURVE_TRUE, order=2),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.PROOF.at("Appendix A.4, eq. (28)"),
+    {
+        "of (8)": derivative_is(SECONDS, eta, ETA_CURVE, order=2),
+        "of (27)": derivative_is(ETA_SLOPE, eta, ETA_CURVE),
+        "SymPy's": derivative_is(SECONDS, eta, ETA_CURVE_TRUE, order=2),
+    },
 )
 
 ETA_CONVEX = Claim(
     "decaying_k.a_4_convex",
     "As F(x_t0) > F^* and the constants are positive, (28) is positive and the bound convex in the step size.",
-    at("Appendix A.4, conclusion"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.4, conclusion"),
     ImpliedBy(0, ETA_CURVE, where=(F_t0 > F_star, ROUND_FITS)),
     known=Status.FAILS,
     note="As in A.3, kappa F - F^* must be positive. The print calls (27) convex and means (26).",
@@ -158,8 +133,7 @@ ETA_CONVEX = Claim(
 ROOT_OF_27 = Claim(
     "decaying_k.a_4_root",
     "Setting (27) to zero gives (11).",
-    at("Appendix A.4, conclusion"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.4, conclusion"),
     _root(ETA_SLOPE, eta, ETA_PRINT, "noise", ratio=1 / K),
     known=Status.FAILS,
     note="(27) is right, its root is (11) divided by sqrt(K).",
@@ -171,22 +145,6 @@ _DERIVATIVES = (SLOPE, SLOPE_TRUE, CURVE, CURVE_TRUE, ETA_SLOPE, ETA_SLOPE_TRUE,
 DERIVATIVES_CONDITIONS = Claim(
     "decaying_k.derivatives_conditions",
     "The derivatives are taken where (8) is stated.",
-    at("Appendix A.3 and A.4"),
-    Kind.ASSUMPTION,
-    All({name: States(name, (CAP, START_IS_BEST, ROUND_FITS), FIXED, relation="=") for name in _DERIVATIVES}),
-    known=Status.HOLDS,
-)
-
-CLAIMS: tuple[Claim, ...] = (
-    EQ_23,
-    EQ_24,
-    EQ_25,
-    EQ_25_OF_24,
-    CONVEX,
-    ROOT_OF_24,
-    EQ_27,
-    EQ_28,
-    ETA_CONVEX,
-    ROOT_OF_27,
-    DERIVATIVES_CONDITIONS,
+    Kind.ASSUMPTION.at("Appendix A.3 and A.4"),
+    {name: States(name, (CAP, START_IS_BEST, ROUND_FITS), FIXED, relation="=") for name in _DERIVATIVES},
 )

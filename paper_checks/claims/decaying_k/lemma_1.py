@@ -18,10 +18,10 @@ from bounds.vocabulary import (
     heterogeneity as Gamma,
 )
 
-from ..checkers import All, Broken, Computed, Dominates, MeasuredIn, Same, term
-from ..claim import Book, Claim, Finding, Kind, Repair, Status
+from ..checkers import All, Broken, Computed, Dominates, MeasuredIn, Same, States, term
+from ..claim import Book, Claim, Finding, judged, Kind, Repair, Status
 from .by_hand.scalar import Scalars
-from .common import A1_TO_A3, at, CAP, eta, judged, K, L, mu, number, short, States
+from .common import A1_TO_A3, CAP, eta, K, L, mu, number, short
 
 LEMMA, LEMMA_TRUE = "decaying_k.lemma_1_printed", "decaying_k.lemma_1"
 NOISE = ("gradient variance", "heterogeneity", "drift", "partial participation")
@@ -49,44 +49,31 @@ def _jump(book: Book) -> Finding:
 LEMMA_1 = Claim(
     "decaying_k.lemma_1",
     "(16) bounds the distance to x^* one iteration later, with G^2 = L^2 ||x_1 - x^*||^2.",
-    at("Lemma 1, eq. (16)"),
-    Kind.THEOREM,
+    Kind.THEOREM.at("Lemma 1, eq. (16)"),
     All(
         {
             "stored witness": Broken(LEMMA, "decaying_k_claim.lemma_1_gradient_cap.json", ratio=7.156090841412641),
             "by plain loops": Computed("the jump at the end of a round, over all cohorts", _jump),
         },
-        wrong=(
-            "stored witness",
-            "by plain loops",
-        ),
+        wrong=("stored witness", "by plain loops"),
     ),
     known=Status.FAILS,
     note="Started at x^* the defined G is 0 while the clients walk away from it. In the cited work G bounds the "
     "clients' stochastic gradients. On the right the print has x^2 for x^*.",
     repair=Repair(
         "as in the cited work: G bounds the clients' gradients, (C - N)/(C - 1), equal weights, steps up to 1/(4L)",
-        All(
-            {
-                "formula": Same(
-                    LEMMA_TRUE,
-                    (1 - eta * mu) * distance_sq
-                    + eta**2
-                    * (
-                        ClientSum(sigma_c) / C**2
-                        + 6 * L * Gamma
-                        + (8 * (K - 1) ** 2 + SAMPLING_TRUE * 4 / N * K**2) * G2
-                    ),
-                ),
-                "conditions": States(
-                    LEMMA_TRUE,
-                    (CAP, sp.Gt(C, 1)),
-                    (*A1_TO_A3, "bounded_gradient", "sampled_without_replacement"),
-                    words=1,
-                ),
-                "search": Dominates(LEMMA_TRUE, evaluations=50),
-            }
-        ),
+        {
+            "formula": Same(
+                LEMMA_TRUE,
+                (1 - eta * mu) * distance_sq
+                + eta**2
+                * (ClientSum(sigma_c) / C**2 + 6 * L * Gamma + (8 * (K - 1) ** 2 + SAMPLING_TRUE * 4 / N * K**2) * G2),
+            ),
+            "conditions": States(
+                LEMMA_TRUE, (CAP, sp.Gt(C, 1)), (*A1_TO_A3, "bounded_gradient", "sampled_without_replacement"), words=1
+            ),
+            "search": Dominates(LEMMA_TRUE, evaluations=50),
+        },
         LEMMA_TRUE,
     ),
     damaged="x^2 for x^* in the distance on the right",
@@ -96,20 +83,16 @@ LEMMA_1 = Claim(
 LEMMA_1_FORM = Claim(
     "decaying_k.lemma_1_form",
     "(16) is (1 - eta mu) times the distance plus eta^2 times variance, heterogeneity, drift and participation.",
-    at("Lemma 1, eq. (16)"),
-    Kind.EQUATION,
-    All(
-        {
-            "formula": Same(
-                LEMMA,
-                (1 - eta * mu) * distance_sq
-                + eta**2 * (VARIANCE + 6 * L * Gamma + 8 * (K - 1) ** 2 * G2 + SAMPLING * 4 / N * K**2 * G2),
-            ),
-            "unit": MeasuredIn(LEMMA, PARAMETER**2),
-            "conditions": States(LEMMA, (LARGE_COHORT,), (*A1_TO_A3, "bounded_gradient")),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.EQUATION.at("Lemma 1, eq. (16)"),
+    {
+        "formula": Same(
+            LEMMA,
+            (1 - eta * mu) * distance_sq
+            + eta**2 * (VARIANCE + 6 * L * Gamma + 8 * (K - 1) ** 2 * G2 + SAMPLING * 4 / N * K**2 * G2),
+        ),
+        "unit": MeasuredIn(LEMMA, PARAMETER**2),
+        "conditions": States(LEMMA, (LARGE_COHORT,), (*A1_TO_A3, "bounded_gradient")),
+    },
 )
 
 
@@ -127,17 +110,13 @@ def _long_step(book: Book) -> Finding:
 LEMMA_1_STEP = Claim(
     "decaying_k.lemma_1_step_size",
     "(16) needs no limit on the step size.",
-    at("Lemma 1"),
-    Kind.ASSUMPTION,
+    Kind.ASSUMPTION.at("Lemma 1"),
     All(
         {
             "stored witness": Broken(LEMMA, "decaying_k_claim.lemma_1_step_size.json", ratio=-0.5),
             "by hand": Computed("one long step, in exact numbers", _long_step),
         },
-        wrong=(
-            "stored witness",
-            "by hand",
-        ),
+        wrong=("stored witness", "by hand"),
     ),
     known=Status.FAILS,
     note="None is stated in Lemmas 1 and 2; the cited work asks for at most 1/(4L), as Theorem 1 does, so that only "
@@ -172,8 +151,7 @@ def sampling_factor(book: Book, cohort: int, clients: int) -> Fraction:
 SAMPLING_FACTOR = Claim(
     "decaying_k.lemma_1_sampling_factor",
     "(C - N)/(N - 1) is the factor of a uniform draw of N out of C clients.",
-    at("Lemma 1, eq. (16)"),
-    Kind.PROOF,
+    Kind.PROOF.at("Lemma 1, eq. (16)"),
     Computed("the variance of a cohort's mean over all cohorts of five clients", _finite_population),
     known=Status.FAILS,
     note="A slip in copying: it is (C - N)/(C - 1) in the cited work, the print has the cohort where the clients "
@@ -186,12 +164,4 @@ SAMPLING_FACTOR = Claim(
         ),
         LEMMA_TRUE,
     ),
-)
-
-
-CLAIMS: tuple[Claim, ...] = (
-    LEMMA_1,
-    LEMMA_1_FORM,
-    LEMMA_1_STEP,
-    SAMPLING_FACTOR,
 )

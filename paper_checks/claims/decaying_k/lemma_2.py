@@ -18,9 +18,9 @@ from bounds.vocabulary import (
     squared_step_sizes as S,
 )
 
-from ..checkers import All, Broken, Computed, Dominates, ImpliedBy, Same
-from ..claim import Book, Claim, Finding, Kind, Repair, Status
-from .common import A1_TO_A3, at, CAP, eta, F_star, judged, K, KAPPA, L, mu, number, States
+from ..checkers import All, Broken, Computed, Dominates, ImpliedBy, Same, States
+from ..claim import Book, Claim, Finding, judged, Kind, Repair, Status
+from .common import A1_TO_A3, CAP, eta, F_star, K, KAPPA, L, mu, number
 from .lemma_1 import LEMMA, NOISE, SAMPLING
 
 SUM, SUM_TRUE = "decaying_k.lemma_2", "decaying_k.lemma_2_repaired"
@@ -40,16 +40,12 @@ def _from_22(last: sp.Expr) -> object:
 LEMMA_2_FORM = Claim(
     "decaying_k.lemma_2_form",
     "(22) times L^2/mu, with F(x_T) >= F^* and the participation factor replaced by 1, is (17).",
-    at("Lemma 2, eq. (17)"),
-    Kind.PROOF,
-    All(
-        {
-            "equal": Same(SUM, _from_22(F_star)),
-            "F^* for F(x_T)": ImpliedBy(_from_22(F_T), SUM, where=(F_star <= F_T,)),
-            "conditions": States(SUM, (F_star <= F_0,), (*A1_TO_A3, "bounded_gradient")),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.PROOF.at("Lemma 2, eq. (17)"),
+    {
+        "equal": Same(SUM, _from_22(F_star)),
+        "F^* for F(x_T)": ImpliedBy(_from_22(F_T), SUM, where=(F_star <= F_T,)),
+        "conditions": States(SUM, (F_star <= F_0,), (*A1_TO_A3, "bounded_gradient")),
+    },
     note="As algebra; that the factor may be replaced by 1 is decaying_k.lemma_2_cohort_factor. K_t is printed outside "
     "the sum over t and is read as the largest.",
 )
@@ -68,8 +64,7 @@ def _sum_at_optimum(book: Book) -> Finding:
 LEMMA_2 = Claim(
     "decaying_k.lemma_2",
     "(17) bounds the weighted sum of the expected squared gradient norms.",
-    at("Lemma 2, eq. (17)"),
-    Kind.THEOREM,
+    Kind.THEOREM.at("Lemma 2, eq. (17)"),
     All(
         {
             "stored witness": Broken(SUM, "decaying_k_claim.lemma_2.json", ratio=0.0),
@@ -81,29 +76,18 @@ LEMMA_2 = Claim(
     note="Negative where F^* < 0, as Theorem 1.",
     repair=Repair(
         "with 2 kappa^2 (F_0 - F^*), G bounding the clients' gradients, uniform sampling and step sizes up to 1/(4L)",
-        All(
-            {
-                "formula": Same(
-                    SUM_TRUE,
-                    2 * KAPPA**2 * (F_0 - F_star)
-                    + KAPPA * L * S * (ClientSum(sigma_c) / C**2 + 6 * L * Gamma)
-                    + KAPPA * L * S * (8 * (K - 1) ** 2 + 4 * K**2 / N) * G2,
-                ),
-                "conditions": States(
-                    SUM_TRUE,
-                    (F_star <= F_0, CAP),
-                    (*A1_TO_A3, "bounded_gradient", "sampled_without_replacement"),
-                    words=2,
-                ),
-                "search": Dominates(SUM_TRUE, evaluations=40),
-            }
-        ),
+        {
+            "formula": Same(
+                SUM_TRUE,
+                2 * KAPPA**2 * (F_0 - F_star)
+                + KAPPA * L * S * (ClientSum(sigma_c) / C**2 + 6 * L * Gamma)
+                + KAPPA * L * S * (8 * (K - 1) ** 2 + 4 * K**2 / N) * G2,
+            ),
+            "conditions": States(
+                SUM_TRUE, (F_star <= F_0, CAP), (*A1_TO_A3, "bounded_gradient", "sampled_without_replacement"), words=2
+            ),
+            "search": Dominates(SUM_TRUE, evaluations=40),
+        },
         SUM_TRUE,
     ),
-)
-
-
-CLAIMS: tuple[Claim, ...] = (
-    LEMMA_2_FORM,
-    LEMMA_2,
 )

@@ -19,9 +19,9 @@ from bounds.vocabulary import (
     steps_cubed_ratio,
 )
 
-from ..checkers import All, ArgminIs, At, ImpliedBy, MeasuredIn, Readings, Same
+from ..checkers import All, ArgminIs, At, ImpliedBy, MeasuredIn, Readings, Same, States
 from ..claim import Book, Claim, Kind, Repair, Status
-from .common import at, beta, CAP, D, eta, F_star, F_t0, K, KAPPA, L, REAL_ROOT, SETTING, States, T, TAU, W, x
+from .common import beta, CAP, D, eta, F_star, F_t0, K, KAPPA, L, REAL_ROOT, SETTING, T, TAU, W, x
 
 SECONDS = "decaying_k.per_second"
 ROUNDS = "decaying_k.per_rounds"
@@ -53,19 +53,14 @@ def _iterations(book: Book) -> sp.Expr:
 EQ_8 = Claim(
     "decaying_k.eq_8",
     "Theorem 1 from round t_0 on, with K_r = K and T put in from (7), is (8).",
-    at("Section 3.4, eq. (8)"),
-    Kind.EQUATION,
-    All(
-        {
-            "from (6) and (7)": Same(
-                SECONDS,
-                At("decaying_k.theorem_1", {steps_cubed_ratio: K**2, F_0: F_t0, T: _iterations}),
-            ),
-            "as printed": Same(SECONDS, 2 * KAPPA * GAP / (eta * W * K) * (TAU + beta * K) + eta * KAPPA * L * Z),
-            "conditions": States(SECONDS, (CAP, START_IS_BEST, ROUND_FITS), FIXED),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.EQUATION.at("Section 3.4, eq. (8)"),
+    {
+        "from (6) and (7)": Same(
+            SECONDS, At("decaying_k.theorem_1", {steps_cubed_ratio: K**2, F_0: F_t0, T: _iterations})
+        ),
+        "as printed": Same(SECONDS, 2 * KAPPA * GAP / (eta * W * K) * (TAU + beta * K) + eta * KAPPA * L * Z),
+        "conditions": States(SECONDS, (CAP, START_IS_BEST, ROUND_FITS), FIXED),
+    },
     note="As algebra. It takes over what is wrong with (6), and W is the length of the run that begins at t_0.",
     about=("decaying_k.theorem_1",),
 )
@@ -73,15 +68,11 @@ EQ_8 = Claim(
 EQ_6_IN_ROUNDS = Claim(
     "decaying_k.per_rounds",
     "Remarks 2.3 and 2.1.3 speak of (6) with K_r = K and T = K R.",
-    at("Remark 2.3"),
-    Kind.EQUATION,
-    All(
-        {
-            "from (6)": Same(ROUNDS, At("decaying_k.theorem_1", {steps_cubed_ratio: K**2, F_0: F_t0, T: K * R})),
-            "conditions": States(ROUNDS, (CAP, START_IS_BEST), FIXED),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.EQUATION.at("Remark 2.3"),
+    {
+        "from (6)": Same(ROUNDS, At("decaying_k.theorem_1", {steps_cubed_ratio: K**2, F_0: F_t0, T: K * R})),
+        "conditions": States(ROUNDS, (CAP, START_IS_BEST), FIXED),
+    },
 )
 
 
@@ -98,8 +89,7 @@ def _root_closed_early(book: Book) -> sp.Expr:
 THEOREM_2 = Claim(
     "decaying_k.theorem_2",
     "(9) is the number of local steps that minimises (8).",
-    at("Theorem 2, eq. (9)"),
-    Kind.THEOREM,
+    Kind.THEOREM.at("Theorem 2, eq. (9)"),
     Readings(
         {
             "the upload rate in the second fraction": ArgminIs(SECONDS, K, K_PRINT, ratio=LOST_IN_K),
@@ -117,8 +107,7 @@ THEOREM_2 = Claim(
 THEOREM_2_UNIT = Claim(
     "decaying_k.theorem_2_unit",
     "(9) is a pure number.",
-    at("Theorem 2, eq. (9)"),
-    Kind.THEOREM,
+    Kind.THEOREM.at("Theorem 2, eq. (9)"),
     MeasuredIn(K_PRINT, K, off_by=GRADIENT ** Fraction(2, 3)),
     known=Status.FAILS,
     note="The same slip, seen by its unit: halving the unit of the loss multiplies the printed number of steps by "
@@ -129,30 +118,25 @@ THEOREM_2_UNIT = Claim(
 THEOREM_2_CONDITIONS = Claim(
     "decaying_k.theorem_2_conditions",
     "What (9), (10) and the derived minimisers ask for can be met together.",
-    at("Theorem 2"),
-    Kind.ASSUMPTION,
-    All(
-        {
-            "(9)": States(K_PRINT, (CAP, START_IS_BEST, REAL_ROOT), FIXED, relation="="),
-            "(10)": States(KR_PRINT, (CAP, START_IS_BEST, REAL_ROOT), FIXED, words=1, relation="="),
-            "(10), right": States(KR_CAP, (CAP, F_star <= F_0, F_star < KAPPA * F_0), FIXED, words=2),
-            "derived from (8)": States(
-                K_TRUE,
-                (CAP, START_IS_BEST, REAL_ROOT, G2_POSITIVE, lambda book: ROUND_FITS.subs(K, book[K_TRUE].expr)),
-                FIXED,
-                relation="=",
-            ),
-            "derived from (6)": States(KR_TRUE, (CAP, START_IS_BEST, REAL_ROOT, G2_POSITIVE), FIXED, relation="="),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.ASSUMPTION.at("Theorem 2"),
+    {
+        "(9)": States(K_PRINT, (CAP, START_IS_BEST, REAL_ROOT), FIXED, relation="="),
+        "(10)": States(KR_PRINT, (CAP, START_IS_BEST, REAL_ROOT), FIXED, words=1, relation="="),
+        "(10), right": States(KR_CAP, (CAP, F_star <= F_0, F_star < KAPPA * F_0), FIXED, words=2),
+        "derived from (8)": States(
+            K_TRUE,
+            (CAP, START_IS_BEST, REAL_ROOT, G2_POSITIVE, lambda book: ROUND_FITS.subs(K, book[K_TRUE].expr)),
+            FIXED,
+            relation="=",
+        ),
+        "derived from (6)": States(KR_TRUE, (CAP, START_IS_BEST, REAL_ROOT, G2_POSITIVE), FIXED, relation="="),
+    },
 )
 
 IN_ROUNDS = Claim(
     "decaying_k.eq_10",
     "With W = R (|x|/D + |x|/U), (9) becomes (10), the best K for R rounds.",
-    at("Remark 2.3, eq. (10)"),
-    Kind.EQUATION,
+    Kind.EQUATION.at("Remark 2.3, eq. (10)"),
     All(
         {
             "from (9)": Same(KR_PRINT, At(K_PRINT, {W: R * TAU})),
@@ -169,46 +153,26 @@ IN_ROUNDS = Claim(
 IN_ROUNDS_CAP = Claim(
     "decaying_k.eq_10_cap",
     "The best K from t_0 on is at most the one from the start, if the loss has not risen.",
-    at("Remark 2.3, eq. (10), right side"),
-    Kind.EQUATION,
-    All(
-        {
-            "formula": Same(KR_CAP, At(KR_PRINT, {F_t0: F_0})),
-            "larger": ImpliedBy(KR_PRINT, KR_CAP, where=(F_t0 <= F_0, REAL_ROOT)),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.EQUATION.at("Remark 2.3, eq. (10), right side"),
+    {
+        "formula": Same(KR_CAP, At(KR_PRINT, {F_t0: F_0})),
+        "larger": ImpliedBy(KR_PRINT, KR_CAP, where=(F_t0 <= F_0, REAL_ROOT)),
+    },
     note="That the loss has not risen is decaying_k.loss_never_rises.",
 )
 
 AT_LEAST_ONE_STEP = Claim(
     "decaying_k.theorem_2_whole",
     "Where the minimiser of (8) is below 1, one local step is best, which is what the ceilings of Table 3 take.",
-    at("Theorem 2; Table 3"),
-    Kind.THEOREM,
+    Kind.THEOREM.at("Theorem 2; Table 3"),
     ImpliedBy(At(SECONDS, {K: sp.S.One}), SECONDS, where=(REAL_ROOT, sp.Ge(K, 1), BELOW_ONE), within={K: (1, 60)}),
-    known=Status.HOLDS,
     note="It is any positive number, below 1 for long runs, large steps or large G.",
 )
 
 NO_COMPUTATION_TIME = Claim(
     "decaying_k.remark_2_3",
     "The best K for a number of rounds does not depend on the time of a local step.",
-    at("Remark 2.3"),
-    Kind.REMARK,
-    All({name: Same(name, At(name, {beta: 7 * beta + 1})) for name in (KR_PRINT, KR_TRUE, K_PRINT, K_TRUE)}),
-    known=Status.HOLDS,
+    Kind.REMARK.at("Remark 2.3"),
+    {name: Same(name, At(name, {beta: 7 * beta + 1})) for name in (KR_PRINT, KR_TRUE, K_PRINT, K_TRUE)},
     note="Nor does the best K for a given time: beta drops out when (8) is differentiated.",
-)
-
-CLAIMS: tuple[Claim, ...] = (
-    EQ_8,
-    EQ_6_IN_ROUNDS,
-    THEOREM_2,
-    THEOREM_2_UNIT,
-    THEOREM_2_CONDITIONS,
-    IN_ROUNDS,
-    IN_ROUNDS_CAP,
-    AT_LEAST_ONE_STEP,
-    NO_COMPUTATION_TIME,
 )

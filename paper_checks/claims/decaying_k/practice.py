@@ -19,10 +19,10 @@ from bounds.vocabulary import (
     summed_client_loss as reports,
 )
 
-from ..checkers import All, At, Computed, MeasuredIn, OrderIs, Same
-from ..claim import Book, Claim, Finding, Kind, Repair, Status
+from ..checkers import At, Computed, MeasuredIn, OrderIs, Same, States
+from ..claim import Book, Claim, Finding, judged, Kind, Repair, Status
 from .by_hand.scalar import Scalars
-from .common import at, F_star, judged, States, W
+from .common import F_star, W
 from .measured import TASKS
 from .optima import ETA_PRINT, K_PRINT
 
@@ -45,16 +45,12 @@ def _relative(optimum: str, start: sp.Expr) -> Callable[[Book], sp.Expr]:
 EQ_13 = Claim(
     "decaying_k.eq_13",
     "Dividing (9) at round r by (9) at round 0, with F^* = 0 and one runtime for both, gives (13).",
-    at("Section 3.5, eq. (13)"),
-    Kind.EQUATION,
-    All(
-        {
-            "one runtime": Same(K_0 * CUBE_ROOT, At(_relative(K_PRINT, K_0), {W: W_0})),
-            "two runtimes": Same(K_TIMED, _relative(K_PRINT, K_0)),
-            "conditions": States(K_TIMED, LOSSES, words=1, relation="="),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.EQUATION.at("Section 3.5, eq. (13)"),
+    {
+        "one runtime": Same(K_0 * CUBE_ROOT, At(_relative(K_PRINT, K_0), {W: W_0})),
+        "two runtimes": Same(K_TIMED, _relative(K_PRINT, K_0)),
+        "conditions": States(K_TIMED, LOSSES, words=1, relation="="),
+    },
     note="For runs of two lengths the quotient also has the cube root of W_0 / W. The text puts round 0 at W = 0, "
     "where (9) has no value (decaying_k.k_0_at_zero), and lets W grow in (10). The ceiling is left aside.",
     damaged="the brackets of (13), read as a ceiling as in Table 3",
@@ -63,24 +59,19 @@ EQ_13 = Claim(
 EQ_14 = Claim(
     "decaying_k.eq_14",
     "Dividing (11) at round r by (11) at round 0, with F^* = 0 and one runtime for both, gives (14).",
-    at("Section 3.5, eq. (14)"),
-    Kind.EQUATION,
-    All(
-        {
-            "one runtime": Same(eta_0 * SQUARE_ROOT, At(_relative(ETA_PRINT, eta_0), {W: W_0})),
-            "two runtimes": Same(ETA_TIMED, _relative(ETA_PRINT, eta_0)),
-            "conditions": States(ETA_TIMED, LOSSES, words=1, relation="="),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.EQUATION.at("Section 3.5, eq. (14)"),
+    {
+        "one runtime": Same(eta_0 * SQUARE_ROOT, At(_relative(ETA_PRINT, eta_0), {W: W_0})),
+        "two runtimes": Same(ETA_TIMED, _relative(ETA_PRINT, eta_0)),
+        "conditions": States(ETA_TIMED, LOSSES, words=1, relation="="),
+    },
     note="As for (13), with a square root; tau + beta K and Z cancel for a fixed K.",
 )
 
 AT_ZERO = Claim(
     "decaying_k.k_0_at_zero",
     "K_0 is a good value of (9) at W = 0.",
-    at("Section 3.5, before eq. (13)"),
-    Kind.DEFINITION,
+    Kind.DEFINITION.at("Section 3.5, before eq. (13)"),
     OrderIs(At(K_PRINT, {F_star: 0}), W, 1, to=0, where=(sp.Gt(F_r, 0),)),
     known=Status.FAILS,
     note="(9) grows without limit as W falls to 0: a run without time has no best K, and (13) divides by it. The best "
@@ -92,8 +83,7 @@ AT_ZERO = Claim(
 ROLLING_MEAN = Claim(
     "decaying_k.eq_15",
     "(15) is the mean of the losses reported over a window.",
-    at("Section 3.5, eq. (15)"),
-    Kind.EQUATION,
+    Kind.EQUATION.at("Section 3.5, eq. (15)"),
     Same(At(ROLLING, {reports: (s + 1) * N * F_r}), F_r, ratio=(s + 1) / s),
     known=Status.FAILS,
     note="A slip of an index: the sum runs over the s + 1 rounds r - s to r and is divided by s: a loss that never "
@@ -101,13 +91,11 @@ ROLLING_MEAN = Claim(
     "the same way.",
     repair=Repair(
         "divided by s + 1",
-        All(
-            {
-                "constant loss": Same(At(ROLLING_TRUE, {reports: (s + 1) * N * F_r}), F_r),
-                "unit": MeasuredIn(ROLLING_TRUE, LOSS),
-                "conditions": States(ROLLING_TRUE, words=1, relation="="),
-            }
-        ),
+        {
+            "constant loss": Same(At(ROLLING_TRUE, {reports: (s + 1) * N * F_r}), F_r),
+            "unit": MeasuredIn(ROLLING_TRUE, LOSS),
+            "conditions": States(ROLLING_TRUE, words=1, relation="="),
+        },
         ROLLING_TRUE,
     ),
 )
@@ -124,16 +112,12 @@ def _window(book: Book) -> Finding:
 WINDOW_START = Claim(
     "decaying_k.eq_15_start",
     "(15) cannot be computed in the first s rounds, and can from then on.",
-    at("Section 3.5, after eq. (15)"),
-    Kind.REMARK,
-    All(
-        {
-            "rounds": Computed("counting the rounds of a window", _window),
-            "sum over s N": Same(ROLLING, reports / (s * N)),
-            "conditions": States(ROLLING, words=1, relation="="),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.REMARK.at("Section 3.5, after eq. (15)"),
+    {
+        "rounds": Computed("counting the rounds of a window", _window),
+        "sum over s N": Same(ROLLING, reports / (s * N)),
+        "conditions": States(ROLLING, words=1, relation="="),
+    },
     note="With s rounds in the window it could in round s already.",
 )
 
@@ -150,8 +134,7 @@ def _reports(weights: tuple[Fraction, ...]) -> Finding:
 UNBIASED = Claim(
     "decaying_k.loss_reports",
     "What a client reports is F(x_r) in expectation.",
-    at("Section 3.5, before eq. (15)"),
-    Kind.REMARK,
+    Kind.REMARK.at("Section 3.5, before eq. (15)"),
     Computed("two clients with shares 1/4 and 3/4", lambda book: _reports((Fraction(1, 4), Fraction(3, 4)))),
     known=Status.FAILS,
     note="A client's report has the mean f_c(x_r), and over uniformly drawn clients the plain mean of these, which is "
@@ -165,24 +148,11 @@ UNBIASED = Claim(
 ONE_FLOAT = Claim(
     "decaying_k.one_float",
     "Reporting the loss adds next to nothing to the communication.",
-    at("Section 3.5, before eq. (15)"),
-    Kind.REMARK,
+    Kind.REMARK.at("Section 3.5, before eq. (15)"),
     Computed("32 bits against the model sizes of Table 1", lambda book: _one_float()),
-    known=Status.HOLDS,
 )
 
 
 def _one_float() -> Finding:
     most = max(Fraction(32, 10**6) / task.size for task in TASKS.values())
     return judged(most <= Fraction(1, 10**3), f"at most {float(100 * most):.2g} % of an upload")
-
-
-CLAIMS: tuple[Claim, ...] = (
-    EQ_13,
-    EQ_14,
-    AT_ZERO,
-    ROLLING_MEAN,
-    WINDOW_START,
-    UNBIASED,
-    ONE_FLOAT,
-)

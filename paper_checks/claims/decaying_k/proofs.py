@@ -22,9 +22,9 @@ from bounds.vocabulary import (
     steps_cubed_ratio as ratio,
 )
 
-from ..checkers import All, At, Computed, ImpliedBy, MeasuredIn, Same, term, Total
-from ..claim import Book, Claim, Finding, Kind, Repair, Status
-from .common import at, eta, F_star, judged, K, L, mu, T
+from ..checkers import At, Computed, ImpliedBy, MeasuredIn, Same, term, Total
+from ..claim import Book, Claim, Finding, judged, Kind, Repair, Status
+from .common import eta, F_star, K, L, mu, T
 from .lemma_1 import LARGE_COHORT, LEMMA, NOISE, SAMPLING, sampling_factor, SAMPLING_TRUE, VARIANCE
 from .lemma_2 import SUM
 from .measured import TASKS
@@ -38,21 +38,13 @@ RIGHT_22 = 2 / mu * F_0 - 2 / L * F_T
 STEP_18 = Claim(
     "decaying_k.eq_18",
     "With D as printed, (18) is Lemma 1 rearranged.",
-    at("Appendix A.1, D and eq. (18)"),
-    Kind.PROOF,
-    Same(
-        eta**2 * D_PRINTED,
-        term(LEMMA, *NOISE),
-        difference=8 * eta**2 * G2 * ((K - 2) ** 2 - (K - 1) ** 2),
-    ),
+    Kind.PROOF.at("Appendix A.1, D and eq. (18)"),
+    Same(eta**2 * D_PRINTED, term(LEMMA, *NOISE), difference=8 * eta**2 * G2 * ((K - 2) ** 2 - (K - 1) ** 2)),
     known=Status.FAILS,
     note="A slip: D is printed with (K_t - 2)^2 for (K_t - 1)^2, too little for K_t > 1; (17) has K_t - 1 again.",
     repair=Repair(
         "with K_t - 1",
-        Same(
-            eta * mu * distance_sq,
-            Total(((1, distance_sq), (-1, LEMMA), (1, term(LEMMA, *NOISE)))),
-        ),
+        Same(eta * mu * distance_sq, Total(((1, distance_sq), (-1, LEMMA), (1, term(LEMMA, *NOISE))))),
         LEMMA,
     ),
 )
@@ -60,10 +52,8 @@ STEP_18 = Claim(
 STEP_19 = Claim(
     "decaying_k.eq_19",
     "By smoothness eta mu / L^2 ||grad F||^2 is at most eta mu ||x - x^*||^2, so that (19) follows from (18).",
-    at("Appendix A.1, eq. (19)"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.1, eq. (19)"),
     ImpliedBy(eta * mu / L**2 * grad_norm_sq, eta * mu * distance_sq, where=(grad_norm_sq <= L**2 * distance_sq,)),
-    known=Status.HOLDS,
     note="The left side is replaced by something smaller: the right direction.",
 )
 
@@ -80,27 +70,23 @@ def _telescoped(squared: bool) -> Finding:
 STEP_20 = Claim(
     "decaying_k.eq_20",
     "Summing (19) over the iterations gives (20), with eta_t^2 on the left.",
-    at("Appendix A.1, eqs. (20) to (22)"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.1, eqs. (20) to (22)"),
     Computed("one step of gradient descent in exact numbers", lambda book: _telescoped(squared=True)),
     known=Status.FAILS,
     note="A slip: (19) has eta_t; with the square the two sides do not even have the same unit. (17) has eta_t again.",
     repair=Repair(
         "with eta_t on the left",
-        All(
-            {
-                "instance": Computed("the same step", lambda book: _telescoped(squared=False)),
-                "unit": MeasuredIn(mu / L**2 * eta * grad_norm_sq, PARAMETER**2),
-            }
-        ),
+        {
+            "instance": Computed("the same step", lambda book: _telescoped(squared=False)),
+            "unit": MeasuredIn(mu / L**2 * eta * grad_norm_sq, PARAMETER**2),
+        },
     ),
 )
 
 STEP_20_UNIT = Claim(
     "decaying_k.eq_20_unit",
     "Both sides of (20) have the same unit.",
-    at("Appendix A.1, eq. (20)"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.1, eq. (20)"),
     MeasuredIn(mu / L**2 * eta**2 * grad_norm_sq, PARAMETER**2, off_by=eta.card.unit),
     known=Status.FAILS,
     note="The same slip, seen by its unit: the right side is a squared distance.",
@@ -118,8 +104,7 @@ def _ends(last: int) -> Finding:
 STEP_20_ENDS = Claim(
     "decaying_k.eq_20_ends",
     "Summed over t = 1..T the distances telescope to those at 0 and at T.",
-    at("Appendix A.1, eq. (20)"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.1, eq. (20)"),
     Computed("five terms of a falling sequence", lambda book: _ends(5)),
     known=Status.FAILS,
     note="To those at 1 and T + 1: Algorithm 1 starts at x_0, the global iterations at x_1. Harmless once the start is "
@@ -144,18 +129,15 @@ def _between(left: bool) -> ImpliedBy:
 STEP_21 = Claim(
     "decaying_k.eq_21",
     "Strong convexity bounds the first distance by 2/mu, smoothness the last by 2/L times the loss above F^*.",
-    at("Appendix A.1, eq. (21)"),
-    Kind.PROOF,
-    All({"first distance": _between(True), "last distance": _between(False)}),
-    known=Status.HOLDS,
+    Kind.PROOF.at("Appendix A.1, eq. (21)"),
+    {"first distance": _between(True), "last distance": _between(False)},
     note="Checked for quadratics of every curvature between mu and L.",
 )
 
 STEP_22 = Claim(
     "decaying_k.eq_22",
     "As mu <= L, F^* can be dropped from (21).",
-    at("Appendix A.1, eq. (22)"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.1, eq. (22)"),
     ImpliedBy(RIGHT_21, RIGHT_22, where=(F_star <= F_0, F_star <= F_T)),
     known=Status.FAILS,
     note="What is dropped is -2 (1/mu - 1/L) F^*, which is positive where F^* < 0.",
@@ -165,8 +147,7 @@ STEP_22 = Claim(
 COHORT_FACTOR = Claim(
     "decaying_k.lemma_2_cohort_factor",
     "(C - N)/(N - 1) is at most 1.",
-    at("Appendix A.1, end of the proof of Lemma 2"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.1, end of the proof of Lemma 2"),
     ImpliedBy(SAMPLING, 1, where=(LARGE_COHORT,)),
     known=Status.FAILS,
     note="Only where 2 N > C. With the factor that the cited work has the step is right, and (17) and (6) stand in "
@@ -185,8 +166,7 @@ def _published_factors(book: Book) -> Finding:
 COHORT_FACTOR_PUBLISHED = Claim(
     "decaying_k.lemma_2_cohort_factor_published",
     "(C - N)/(N - 1) is at most 1 for the paper's own clients and cohorts.",
-    at("Appendix A.1 with Table 1"),
-    Kind.SETTING,
+    Kind.SETTING.at("Appendix A.1 with Table 1"),
     Computed("(C - N)/(N - 1) from Table 1", _published_factors),
     known=Status.FAILS,
     note="It is 20 to 445, so that with (16) as printed the participation term of (6) is too small by that factor.",
@@ -215,8 +195,7 @@ def _reindexed(first: int) -> Finding:
 REINDEXED = Claim(
     "decaying_k.a_2_reindexing",
     "With t = I + k, I = K_1 + .. + K_r, rounds and local steps go through the iterations 1 to T.",
-    at("Appendix A.2, reindexing"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.2, reindexing"),
     Computed("three rounds counted", lambda book: _reindexed(0)),
     known=Status.FAILS,
     note="A slip of an index: the sum for I must end with the round before.",
@@ -226,16 +205,12 @@ REINDEXED = Claim(
 FROM_LEMMA_2 = Claim(
     "decaying_k.theorem_1_from_lemma_2",
     "(17) divided by eta T, with K_r - 1 replaced by K_r, is (6).",
-    at("Appendix A.2 and eq. (6)"),
-    Kind.PROOF,
-    All(
-        {
-            "constants": Same(At(SIX, {ratio: K**2}), lambda book: _over_run(book, K + 1)),
-            "replacement": ImpliedBy(lambda book: _over_run(book, K), At(SIX, {ratio: K**2}), where=(K >= 1,)),
-            "linear in the ratio": Same(At(SIX, {ratio: 3 * ratio}), Total(((3, SIX), (-2, At(SIX, {ratio: 0}))))),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.PROOF.at("Appendix A.2 and eq. (6)"),
+    {
+        "constants": Same(At(SIX, {ratio: K**2}), lambda book: _over_run(book, K + 1)),
+        "replacement": ImpliedBy(lambda book: _over_run(book, K), At(SIX, {ratio: K**2}), where=(K >= 1,)),
+        "linear in the ratio": Same(At(SIX, {ratio: 3 * ratio}), Total(((3, SIX), (-2, At(SIX, {ratio: 0}))))),
+    },
     note="Shown for a fixed K; rounds of unequal length add K_r^3 to the sum. The first display of A.2 leaves K_r "
     "outside the sum over r.",
 )
@@ -246,18 +221,3 @@ def _over_run(book: Book, drift_steps: sp.Expr) -> sp.Expr:
     parts = dict(book[SUM].spelled_terms)
     parts["drift"] = parts["drift"].subs(K, drift_steps)
     return sp.Add(*parts.values()).subs(S, eta**2 * T) / (eta * T)
-
-
-CLAIMS: tuple[Claim, ...] = (
-    STEP_18,
-    STEP_19,
-    STEP_20,
-    STEP_20_UNIT,
-    STEP_20_ENDS,
-    STEP_21,
-    STEP_22,
-    COHORT_FACTOR,
-    COHORT_FACTOR_PUBLISHED,
-    REINDEXED,
-    FROM_LEMMA_2,
-)

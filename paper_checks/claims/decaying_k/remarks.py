@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import sympy as sp
 
-from bounds.vocabulary import (
-    cohort as N,
-    grad_cap_sq as G2,
-    heterogeneity as Gamma,
-    steps_cubed_ratio as ratio,
-)
+from bounds.vocabulary import cohort as N, grad_cap_sq as G2, heterogeneity as Gamma, steps_cubed_ratio as ratio
 
-from ..checkers import All, At, Informative, MonotoneIn, OrderIs, TendsTo, term, Total
+from ..checkers import At, Informative, MonotoneIn, OrderIs, TendsTo, term, Total
 from ..claim import Book, Claim, Kind, Repair, Status
-from .common import at, CAP, eta, F_0, F_star, K, KAPPA, L, REAL_ROOT, T
+from .common import CAP, eta, F_0, F_star, K, KAPPA, L, REAL_ROOT, T
 from .optima import ETAR_TRUE, ROUNDS, VARIANCE
 
 SIX = "decaying_k.theorem_1"
@@ -22,26 +17,50 @@ REAL_START = sp.Gt(KAPPA * F_0, F_star)
 FIXED_K = At(SIX, {ratio: K**2})
 
 
+LARGEST_STEP = Claim(
+    "decaying_k.theorem_1_informative_at_cap",
+    "With the largest step size that it allows, (6) says more than that gradients stay below G.",
+    Kind.REMARK.at("Theorem 1"),
+    Informative(At(term(SIX, "drift"), {eta: 1 / (4 * L)}), G2, where=(sp.Gt(G2, 0),)),
+    known=Status.FAILS,
+    note="Ours. The drift alone is then kappa (2 + 1/N) G^2 sum K^3 / sum K, more than twice G^2 whatever else is "
+    "chosen; no other term is negative where F^* >= 0.",
+    repair=Repair(
+        "it says something for step sizes well below 1 / (kappa L (8 + 4/N) K^2)",
+        Informative(SIX, G2, where=(F_star >= 0, F_star <= F_0, CAP, sp.Gt(G2, 0))),
+        SIX,
+    ),
+)
+
 RATE = Claim(
     "decaying_k.remark_1_1",
     "With a fixed step size (6) is O(1/T) + O(eta).",
-    at("Remark 1.1"),
-    Kind.REMARK,
-    All(
-        {
-            "first term": OrderIs(term(SIX, "optimisation"), T, 1 / T, where=(REAL_START,)),
-            "floor": OrderIs(term(SIX, *FLOOR), eta, eta, to=0),
-            "floor without T": TendsTo(SIX, T, sp.oo, term(SIX, *FLOOR)),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.REMARK.at("Remark 1.1"),
+    {
+        "first term": OrderIs(term(SIX, "optimisation"), T, 1 / T, where=(REAL_START,)),
+        "floor": OrderIs(term(SIX, *FLOOR), eta, eta, to=0),
+        "floor without T": TendsTo(SIX, T, sp.oo, term(SIX, *FLOOR)),
+    },
+)
+
+
+DECAYED_FLOOR = Claim(
+    "decaying_k.intro_goal",
+    "Decaying K serves a goal similar to that of decaying the step size: the floor that (6) leaves comes down.",
+    Kind.REMARK.at("Section 1"),
+    {
+        "K": MonotoneIn(term(SIX, *FLOOR), ratio, up=True, where=(sp.Gt(G2, 0),)),
+        "step size": TendsTo(term(SIX, *FLOOR), eta, 0, sp.S.Zero),
+        "floor of K = 1": TendsTo(At(SIX, {ratio: 1}), T, sp.oo, At(term(SIX, *FLOOR), {ratio: 1})),
+    },
+    note="Similar, not the same: K can fall to 1 and no further, and the floor of (6) is then that of distributed SGD "
+    "with a fixed step size. That the step size must fall for the error to vanish the paper says itself.",
 )
 
 AS_CENTRALISED = Claim(
     "decaying_k.remark_1_1_centralised",
     "(6) is the classical result for centralised SGD with other constants, due to non-iid clients and K_r > 1.",
-    at("Remark 1.1"),
-    Kind.REMARK,
+    Kind.REMARK.at("Remark 1.1"),
     OrderIs(At(SIX, {VARIANCE: 0, Gamma: 0, ratio: 1}), T, 1 / T, at_most=True, where=(REAL_START,)),
     known=Status.FAILS,
     note="Where clients are identical, K_r = 1 and gradients exact, this is gradient descent, whose gradients vanish. "
@@ -67,8 +86,7 @@ AS_CENTRALISED = Claim(
 VARIANCE_PER_ROUND = Claim(
     "decaying_k.remark_1_2",
     "Written for a number of rounds, (6) shows that more local steps reduce the influence of the gradient variance.",
-    at("Remark 1.2"),
-    Kind.REMARK,
+    Kind.REMARK.at("Remark 1.2"),
     MonotoneIn(term(ROUNDS, "gradient variance"), K, up=False),
     known=Status.FAILS,
     note="Dividing (6) by K_r divides its left side too. With T = K R the variance term does not contain K at all.",
@@ -84,18 +102,14 @@ VARIANCE_PER_ROUND = Claim(
 COHORT_AND_DRIFT = Claim(
     "decaying_k.remark_1_2_cohort",
     "More participants reduce what K_r > 1 adds, by more the larger K_r is.",
-    at("Remark 1.2"),
-    Kind.REMARK,
-    All(
-        {
-            "falls in N": MonotoneIn(term(SIX, "drift"), N, up=False),
-            "by more for larger K": MonotoneIn(lambda book: -_drift(book).diff(N), K, up=True),
-            "at most by a third": TendsTo(
-                term(SIX, "drift"), N, sp.oo, lambda book: sp.Rational(2, 3) * _drift(book).subs(N, 1).subs(K**2, ratio)
-            ),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.REMARK.at("Remark 1.2"),
+    {
+        "falls in N": MonotoneIn(term(SIX, "drift"), N, up=False),
+        "by more for larger K": MonotoneIn(lambda book: -_drift(book).diff(N), K, up=True),
+        "at most by a third": TendsTo(
+            term(SIX, "drift"), N, sp.oo, lambda book: sp.Rational(2, 3) * _drift(book).subs(N, 1).subs(K**2, ratio)
+        ),
+    },
     note="In proportion the gain does not depend on K_r, and it is at most a third. The sum of the gradient "
     "variances does not fall with N: it runs over all C clients whoever takes part.",
 )
@@ -108,68 +122,17 @@ def _drift(book: Book) -> sp.Expr:
 MORE_STEPS_HARM = Claim(
     "decaying_k.remark_1_3",
     "For a given number of iterations T, more local steps make (6) larger.",
-    at("Remark 1.3"),
-    Kind.REMARK,
+    Kind.REMARK.at("Remark 1.3"),
     MonotoneIn(FIXED_K, K, up=True, where=(sp.Gt(G2, 0),)),
-    known=Status.HOLDS,
 )
 
 FIXED_K_RATE = Claim(
     "decaying_k.summary_of_6",
     "With a fixed K (6) is O(1/T) + O(eta K^2).",
-    at("Section 3.5, on plateaus"),
-    Kind.REMARK,
-    All(
-        {
-            "first term": OrderIs(term(SIX, "optimisation"), T, 1 / T, where=(REAL_START,)),
-            "floor in K": OrderIs(At(term(SIX, *FLOOR), {ratio: K**2}), K, eta * K**2),
-            "floor in eta": OrderIs(At(term(SIX, *FLOOR), {ratio: K**2}), eta, eta * K**2, to=0),
-        }
-    ),
-    known=Status.HOLDS,
-)
-
-
-DECAYED_FLOOR = Claim(
-    "decaying_k.intro_goal",
-    "Decaying K serves a goal similar to that of decaying the step size: the floor that (6) leaves comes down.",
-    at("Section 1"),
-    Kind.REMARK,
-    All(
-        {
-            "K": MonotoneIn(term(SIX, *FLOOR), ratio, up=True, where=(sp.Gt(G2, 0),)),
-            "step size": TendsTo(term(SIX, *FLOOR), eta, 0, sp.S.Zero),
-            "floor of K = 1": TendsTo(At(SIX, {ratio: 1}), T, sp.oo, At(term(SIX, *FLOOR), {ratio: 1})),
-        }
-    ),
-    known=Status.HOLDS,
-    note="Similar, not the same: K can fall to 1 and no further, and the floor of (6) is then that of distributed SGD "
-    "with a fixed step size. That the step size must fall for the error to vanish the paper says itself.",
-)
-
-LARGEST_STEP = Claim(
-    "decaying_k.theorem_1_informative_at_cap",
-    "With the largest step size that it allows, (6) says more than that gradients stay below G.",
-    at("Theorem 1"),
-    Kind.REMARK,
-    Informative(At(term(SIX, "drift"), {eta: 1 / (4 * L)}), G2, where=(sp.Gt(G2, 0),)),
-    known=Status.FAILS,
-    note="Ours. The drift alone is then kappa (2 + 1/N) G^2 sum K^3 / sum K, more than twice G^2 whatever else is "
-    "chosen; no other term is negative where F^* >= 0.",
-    repair=Repair(
-        "it says something for step sizes well below 1 / (kappa L (8 + 4/N) K^2)",
-        Informative(SIX, G2, where=(F_star >= 0, F_star <= F_0, CAP, sp.Gt(G2, 0))),
-        SIX,
-    ),
-)
-
-CLAIMS: tuple[Claim, ...] = (
-    LARGEST_STEP,
-    RATE,
-    DECAYED_FLOOR,
-    AS_CENTRALISED,
-    VARIANCE_PER_ROUND,
-    COHORT_AND_DRIFT,
-    MORE_STEPS_HARM,
-    FIXED_K_RATE,
+    Kind.REMARK.at("Section 3.5, on plateaus"),
+    {
+        "first term": OrderIs(term(SIX, "optimisation"), T, 1 / T, where=(REAL_START,)),
+        "floor in K": OrderIs(At(term(SIX, *FLOOR), {ratio: K**2}), K, eta * K**2),
+        "floor in eta": OrderIs(At(term(SIX, *FLOOR), {ratio: K**2}), eta, eta * K**2, to=0),
+    },
 )

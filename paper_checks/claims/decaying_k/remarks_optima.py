@@ -4,39 +4,30 @@ from __future__ import annotations
 
 import sympy as sp
 
-from bounds.vocabulary import (
-    cohort as N,
-    grad_cap_sq as G2,
-    initial_runtime as W_0,
-)
+from bounds.vocabulary import cohort as N, grad_cap_sq as G2, initial_runtime as W_0
 
-from ..checkers import All, ArgminIs, At, MonotoneIn, OrderIs, Same
+from ..checkers import ArgminIs, At, MonotoneIn, OrderIs, Same
 from ..claim import Book, Claim, Kind, Repair, Status
-from .common import at, beta, D, F_t0, K, REAL_ROOT, U, W, x
+from .common import beta, D, F_t0, K, REAL_ROOT, U, W, x
 from .optima import ETA_PRINT, ETA_TRUE, K_PRINT, K_TRUE, SECONDS
 
 FALLS_WITH_TIME = Claim(
     "decaying_k.theorem_2_order",
     "K* falls at least as fast as W^(-1/3).",
-    at("Theorem 2, after eq. (9)"),
-    Kind.REMARK,
-    All(
-        {
-            "order": OrderIs(K_PRINT, W, W ** sp.Rational(-1, 3), where=(REAL_ROOT,)),
-            "derived": OrderIs(K_TRUE, W, W ** sp.Rational(-1, 3), where=(REAL_ROOT,)),
-            "falls": MonotoneIn(K_PRINT, W, up=False, where=(REAL_ROOT,)),
-            "rises with the loss": MonotoneIn(K_PRINT, F_t0, up=True, where=(REAL_ROOT,)),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.REMARK.at("Theorem 2, after eq. (9)"),
+    {
+        "order": OrderIs(K_PRINT, W, W ** sp.Rational(-1, 3), where=(REAL_ROOT,)),
+        "derived": OrderIs(K_TRUE, W, W ** sp.Rational(-1, 3), where=(REAL_ROOT,)),
+        "falls": MonotoneIn(K_PRINT, W, up=False, where=(REAL_ROOT,)),
+        "rises with the loss": MonotoneIn(K_PRINT, F_t0, up=True, where=(REAL_ROOT,)),
+    },
     note="As a function of the runtime W of the run that (8) speaks of, and if the loss at its start does not rise.",
 )
 
 DECAY = Claim(
     "decaying_k.theorem_2_decay",
     "Hence K should decay during a run: the best K from the time w on falls as w passes.",
-    at("Theorem 2 and Section 3.4, on K_w"),
-    Kind.REMARK,
+    Kind.REMARK.at("Theorem 2 and Section 3.4, on K_w"),
     MonotoneIn(At(K_TRUE, {W: W_0 - W}), W, up=False, where=(REAL_ROOT, W < W_0)),
     known=Status.FAILS,
     note="Ours in reading W as it is defined, under (7). (8) is stated for a new run that begins at t_0, and W is how "
@@ -44,9 +35,7 @@ DECAY = Claim(
     "equal loss the best K rises. W^(-1/3) says that a longer run wants a smaller K, not that one K should follow "
     "another; what can make K fall is the loss alone, and only if kappa F - F^* falls faster than the time left.",
     repair=Repair(
-        "at a fixed horizon K* falls with the loss",
-        MonotoneIn(K_TRUE, F_t0, up=True, where=(REAL_ROOT,)),
-        K_TRUE,
+        "at a fixed horizon K* falls with the loss", MonotoneIn(K_TRUE, F_t0, up=True, where=(REAL_ROOT,)), K_TRUE
     ),
     about=(SECONDS,),
 )
@@ -66,15 +55,11 @@ def _best_for_it(book: Book) -> sp.Expr:
 AGAINST_PASGD = Claim(
     "decaying_k.remark_2_1",
     "With divergence growing like K instead of K^2 the best K would fall like W^(-1/2).",
-    at("Remark 2.1"),
-    Kind.REMARK,
-    All(
-        {
-            "best K": ArgminIs(_divergence_in_k, K, _best_for_it),
-            "its order": OrderIs(_best_for_it, W, W ** sp.Rational(-1, 2), where=(REAL_ROOT,)),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.REMARK.at("Remark 2.1"),
+    {
+        "best K": ArgminIs(_divergence_in_k, K, _best_for_it),
+        "its order": OrderIs(_best_for_it, W, W ** sp.Rational(-1, 2), where=(REAL_ROOT,)),
+    },
     note="(8) with K for K^2 has that minimiser: the reason given for the slower decay is the right one. The order "
     "itself is quoted from Wang and Joshi.",
 )
@@ -82,20 +67,16 @@ AGAINST_PASGD = Claim(
 STEPS_AND_COHORT = Claim(
     "decaying_k.remark_2_2",
     "K* increases with the number of participants.",
-    at("Remark 2.2"),
-    Kind.REMARK,
-    All(
-        {
-            "printed": MonotoneIn(K_PRINT, N, up=True, where=(REAL_ROOT,)),
-            "derived": MonotoneIn(K_TRUE, N, up=True, where=(REAL_ROOT,)),
-            "at most by": Same(
-                lambda book: (book[K_PRINT].expr / book[K_PRINT].expr.subs(N, 1)) ** 3,
-                sp.Rational(3, 2) / (1 + 1 / (2 * N)),
-                where=(REAL_ROOT,),
-            ),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.REMARK.at("Remark 2.2"),
+    {
+        "printed": MonotoneIn(K_PRINT, N, up=True, where=(REAL_ROOT,)),
+        "derived": MonotoneIn(K_TRUE, N, up=True, where=(REAL_ROOT,)),
+        "at most by": Same(
+            lambda book: (book[K_PRINT].expr / book[K_PRINT].expr.subs(N, 1)) ** 3,
+            sp.Rational(3, 2) / (1 + 1 / (2 * N)),
+            where=(REAL_ROOT,),
+        ),
+    },
     note="By little: from one participant to infinitely many by the cube root of 3/2, 14 %; from the paper's smallest "
     "cohort, 10, by 1.6 %.",
 )
@@ -105,52 +86,41 @@ STEPS_AND_COHORT = Claim(
 STEP_SIZE_ORDER = Claim(
     "decaying_k.corollary_2_1_order",
     "The best step size falls like W^(-1/2).",
-    at("Corollary 2.1, after eq. (11)"),
-    Kind.REMARK,
-    All(
-        {
-            "printed": OrderIs(ETA_PRINT, W, 1 / sp.sqrt(W), where=(REAL_ROOT,)),
-            "derived": OrderIs(ETA_TRUE, W, 1 / sp.sqrt(W), where=(REAL_ROOT,)),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.REMARK.at("Corollary 2.1, after eq. (11)"),
+    {
+        "printed": OrderIs(ETA_PRINT, W, 1 / sp.sqrt(W), where=(REAL_ROOT,)),
+        "derived": OrderIs(ETA_TRUE, W, 1 / sp.sqrt(W), where=(REAL_ROOT,)),
+    },
 )
 
 LONGER_ROUNDS = Claim(
     "decaying_k.remark_2_1_1",
     "The best step size grows with the upload, download and computation time.",
-    at("Remark 2.1.1"),
-    Kind.REMARK,
-    All(
-        {
-            "size": MonotoneIn(ETA_PRINT, x, up=True, where=(REAL_ROOT,)),
-            "download rate": MonotoneIn(ETA_PRINT, D, up=False, where=(REAL_ROOT,)),
-            "upload rate": MonotoneIn(ETA_PRINT, U, up=False, where=(REAL_ROOT,)),
-            "computation": MonotoneIn(ETA_PRINT, beta, up=True, where=(REAL_ROOT,)),
-            "derived": MonotoneIn(ETA_TRUE, beta, up=True, where=(REAL_ROOT,)),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.REMARK.at("Remark 2.1.1"),
+    {
+        "size": MonotoneIn(ETA_PRINT, x, up=True, where=(REAL_ROOT,)),
+        "download rate": MonotoneIn(ETA_PRINT, D, up=False, where=(REAL_ROOT,)),
+        "upload rate": MonotoneIn(ETA_PRINT, U, up=False, where=(REAL_ROOT,)),
+        "computation": MonotoneIn(ETA_PRINT, beta, up=True, where=(REAL_ROOT,)),
+        "derived": MonotoneIn(ETA_TRUE, beta, up=True, where=(REAL_ROOT,)),
+    },
     damaged="'eta^* + W', read as eta^*_w",
 )
 
 STEP_SIZE_AND_COHORT = Claim(
     "decaying_k.remark_2_1_2",
     "More participants allow a smaller best step size, as K* shows too.",
-    at("Remark 2.1.2"),
-    Kind.REMARK,
+    Kind.REMARK.at("Remark 2.1.2"),
     MonotoneIn(ETA_PRINT, N, up=False, where=(REAL_ROOT,)),
     known=Status.FAILS,
     note="Z falls as N grows, so that (11) and the derived step size rise, like K* in Remark 2.2, to which this one "
     "refers. Less noise allows larger steps.",
     repair=Repair(
         "they allow a larger one",
-        All(
-            {
-                "printed": MonotoneIn(ETA_PRINT, N, up=True, where=(REAL_ROOT, sp.Gt(G2, 0))),
-                "derived": MonotoneIn(ETA_TRUE, N, up=True, where=(REAL_ROOT, sp.Gt(G2, 0))),
-            }
-        ),
+        {
+            "printed": MonotoneIn(ETA_PRINT, N, up=True, where=(REAL_ROOT, sp.Gt(G2, 0))),
+            "derived": MonotoneIn(ETA_TRUE, N, up=True, where=(REAL_ROOT, sp.Gt(G2, 0))),
+        },
         ETA_TRUE,
     ),
 )
@@ -158,8 +128,7 @@ STEP_SIZE_AND_COHORT = Claim(
 STEP_SIZE_AND_STEPS = Claim(
     "decaying_k.remark_2_1_2_steps",
     "A larger K in (11) goes with a smaller step size.",
-    at("Remark 2.1.2"),
-    Kind.REMARK,
+    Kind.REMARK.at("Remark 2.1.2"),
     MonotoneIn(ETA_PRINT, K, up=False, where=(REAL_ROOT,)),
     known=Status.FAILS,
     note="In (11) K also stands in the time of a round, above the fraction: with little drift and slow computation the "
@@ -169,15 +138,4 @@ STEP_SIZE_AND_STEPS = Claim(
         MonotoneIn(ETA_TRUE, K, up=False, where=(REAL_ROOT,)),
         ETA_TRUE,
     ),
-)
-
-CLAIMS: tuple[Claim, ...] = (
-    FALLS_WITH_TIME,
-    DECAY,
-    AGAINST_PASGD,
-    STEPS_AND_COHORT,
-    STEP_SIZE_ORDER,
-    LONGER_ROUNDS,
-    STEP_SIZE_AND_COHORT,
-    STEP_SIZE_AND_STEPS,
 )

@@ -16,10 +16,10 @@ from bounds.vocabulary import (
     runtime as W,
 )
 
-from ..checkers import All, ArgminIs, At, Computed, MeasuredIn, MonotoneIn, Same
+from ..checkers import ArgminIs, At, Computed, MeasuredIn, MonotoneIn, Same, States
 from ..checkers.points import near, points, value
-from ..claim import Book, Claim, Finding, Kind, Repair, Status
-from .common import at, beta, D, eta, judged, States, TAU, U, x
+from ..claim import Book, Claim, Finding, judged, Kind, Repair, Status
+from .common import beta, D, eta, TAU, U, x
 from .measured import TASKS
 
 ROUND = "decaying_k.client_round"
@@ -30,31 +30,23 @@ FIXED = "decaying_k.runtime_fixed"
 CLIENT_ROUND = Claim(
     "decaying_k.eq_3",
     "A client's round takes its download, K_r SGD steps and its upload.",
-    at("Section 3.2, eq. (3)"),
-    Kind.EQUATION,
-    All(
-        {
-            "formula": Same(ROUND, x / D_c + x / U_c + beta_c * K),
-            "seconds": MeasuredIn(ROUND, SECOND),
-            "conditions": States(ROUND, words=1, relation="="),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.EQUATION.at("Section 3.2, eq. (3)"),
+    {
+        "formula": Same(ROUND, x / D_c + x / U_c + beta_c * K),
+        "seconds": MeasuredIn(ROUND, SECOND),
+        "conditions": States(ROUND, words=1, relation="="),
+    },
 )
 
 SLOWEST_CLIENT = Claim(
     "decaying_k.eq_4",
     "A round lasts as long as its slowest participant.",
-    at("Section 3.2, eq. (4)"),
-    Kind.EQUATION,
-    All(
-        {
-            "formula": Same(SLOWEST, lambda book: ClientMax(book[ROUND].expr)),
-            "seconds": MeasuredIn(SLOWEST, SECOND),
-            "conditions": States(SLOWEST, words=2, relation="="),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.EQUATION.at("Section 3.2, eq. (4)"),
+    {
+        "formula": Same(SLOWEST, lambda book: ClientMax(book[ROUND].expr)),
+        "seconds": MeasuredIn(SLOWEST, SECOND),
+        "conditions": States(SLOWEST, words=2, relation="="),
+    },
 )
 
 
@@ -74,17 +66,13 @@ def _alike_rounds(book: Book) -> Finding:
 TOTAL = Claim(
     "decaying_k.eq_5",
     "For equal clients the rounds of (4) add up to R times the communication time plus beta times all local steps.",
-    at("Section 3.2, eq. (5)"),
-    Kind.EQUATION,
-    All(
-        {
-            "sum of (4)": Computed("sum (4) over four rounds and compare with (5)", _alike_rounds),
-            "formula": Same(RUN, R * TAU + beta * T),
-            "seconds": MeasuredIn(RUN, SECOND),
-            "conditions": States(RUN, (R <= T,), words=1, relation="="),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.EQUATION.at("Section 3.2, eq. (5)"),
+    {
+        "sum of (4)": Computed("sum (4) over four rounds and compare with (5)", _alike_rounds),
+        "formula": Same(RUN, R * TAU + beta * T),
+        "seconds": MeasuredIn(RUN, SECOND),
+        "conditions": States(RUN, (R <= T,), words=1, relation="="),
+    },
     note="The print sets the download rate equal to the letter C, a slip for D.",
     damaged="D^c = C, read as D^c = D",
 )
@@ -92,34 +80,26 @@ TOTAL = Claim(
 FIXED_STEPS = Claim(
     "decaying_k.eq_7",
     "With K_r = K, so that R = T / K, (5) becomes (7).",
-    at("Section 3.4, eq. (7)"),
-    Kind.EQUATION,
-    All(
-        {
-            "from (5)": Same(FIXED, At(RUN, {R: T / K})),
-            "formula": Same(FIXED, T / K * (TAU + beta * K)),
-            "conditions": States(FIXED, (K <= T,), words=1, relation="="),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.EQUATION.at("Section 3.4, eq. (7)"),
+    {
+        "from (5)": Same(FIXED, At(RUN, {R: T / K})),
+        "formula": Same(FIXED, T / K * (TAU + beta * K)),
+        "conditions": States(FIXED, (K <= T,), words=1, relation="="),
+    },
 )
 
 FEWER_ROUNDS = Claim(
     "decaying_k.fewer_rounds",
     "The larger K, the fewer rounds fit into a given time.",
-    at("Section 3.2, after eq. (5)"),
-    Kind.REMARK,
+    Kind.REMARK.at("Section 3.2, after eq. (5)"),
     MonotoneIn(lambda book: W / book[RUN].expr.subs({R: 1, T: K}), K, up=False),
-    known=Status.HOLDS,
 )
 
 SLOW_CLIENTS = Claim(
     "decaying_k.remark_1_4",
     "With a larger K_r fewer clients complete a round in a given time.",
-    at("Remark 1.4"),
-    Kind.REMARK,
+    Kind.REMARK.at("Remark 1.4"),
     MonotoneIn(ROUND, K, up=True, where=(sp.Gt(beta_c, 0),)),
-    known=Status.HOLDS,
     note="By (3) every client takes longer, so that the set of those done by a deadline can only shrink. The theorem "
     "takes N as constant all the same.",
 )
@@ -136,10 +116,8 @@ def _computation_share(book: Book) -> Finding:
 COMPUTATION_DOMINATES = Claim(
     "decaying_k.computation_can_dominate",
     "Computation can take most of a round.",
-    at("Section 3.2, after eq. (5)"),
-    Kind.REMARK,
+    Kind.REMARK.at("Section 3.2, after eq. (5)"),
     Computed("beta K_0 over |x|/D + |x|/U at the published values", _computation_share),
-    known=Status.HOLDS,
     note="It does in three of the paper's own four tasks, which is what Remark 2.3 assumes away.",
 )
 
@@ -158,8 +136,7 @@ def _communication_dominates(steps: str) -> Computed:
 COMMUNICATION_DOMINATES = Claim(
     "decaying_k.remark_2_3_setting",
     "Communication takes much longer than computation, tau >> beta K, as (10) and its schedule take it.",
-    at("Remark 2.3"),
-    Kind.SETTING,
+    Kind.SETTING.at("Remark 2.3"),
     _communication_dominates("K_0"),
     known=Status.FAILS,
     note="Ours: the remark only supposes it. With the paper's own numbers tau is never more than 1.24 beta K_0, and "
@@ -167,22 +144,9 @@ COMMUNICATION_DOMINATES = Claim(
     "ten times.",
     repair=Repair(
         "for a given number of rounds the assumption is not needed: (10) and (12) then follow from (6) with T = K R",
-        All(
-            {
-                "K": ArgminIs("decaying_k.per_rounds", K, "decaying_k.k_star_rounds"),
-                "step size": ArgminIs("decaying_k.per_rounds", eta, "decaying_k.eta_star_rounds"),
-            }
-        ),
+        {
+            "K": ArgminIs("decaying_k.per_rounds", K, "decaying_k.k_star_rounds"),
+            "step size": ArgminIs("decaying_k.per_rounds", eta, "decaying_k.eta_star_rounds"),
+        },
     ),
-)
-
-CLAIMS: tuple[Claim, ...] = (
-    CLIENT_ROUND,
-    SLOWEST_CLIENT,
-    TOTAL,
-    FIXED_STEPS,
-    FEWER_ROUNDS,
-    SLOW_CLIENTS,
-    COMPUTATION_DOMINATES,
-    COMMUNICATION_DOMINATES,
 )

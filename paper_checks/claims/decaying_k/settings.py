@@ -9,10 +9,10 @@ import sympy as sp
 
 from bounds.vocabulary import cohort as N, grad_cap_sq as G2, steps_cubed_ratio as ratio
 
-from ..checkers import All, Computed, Open, Satisfies, term, TrendReproduces
-from ..claim import Book, Claim, Finding, Grade, Kind, Status
+from ..checkers import All, Computed, Satisfies, term, TrendReproduces, undecided
+from ..claim import Book, Claim, Finding, Grade, holds, judged, Kind, Status
 from .by_hand.scalar import Scalars
-from .common import at, eta, holds, judged, L, mu
+from .common import eta, L, mu
 from .measured import TASKS
 from .table_4 import steps_of_k_rounds
 
@@ -42,8 +42,7 @@ def _strongly_convex(book: Book) -> Finding:
 STRONGLY_CONVEX = Claim(
     "decaying_k.setting_strongly_convex",
     "Sent140 with its linear classifier, called convex, meets Assumption 2 too.",
-    at("Section 3.3, after Assumption 3; Section 4.1"),
-    Kind.SETTING,
+    Kind.SETTING.at("Section 3.3, after Assumption 3; Section 4.1"),
     Computed("the curvature of a softmax cross-entropy along its output biases", _strongly_convex),
     known=Status.FAILS,
     note="Ours: the text says convex only. It is not strongly so: mu = 0 for a softmax of two outputs, no regulariser "
@@ -63,8 +62,7 @@ LEAST = Computed("a lower bound on L that needs no data", _smoothness)
 ALLOWED = Claim(
     "decaying_k.setting_sent140_step_size",
     "Sent140's eta_0 = 3.0 keeps to Theorem 1's limit.",
-    at("Table 1 with Theorem 1"),
-    Kind.SETTING,
+    Kind.SETTING.at("Table 1 with Theorem 1"),
     All(
         {
             "L >= 1/2": LEAST,
@@ -85,8 +83,7 @@ ALLOWED = Claim(
 NOT_DECIDED = Claim(
     "decaying_k.setting_step_sizes",
     "The eta_0 of FEMNIST, CIFAR100 and Shakespeare keep to Theorem 1's limit.",
-    at("Table 1 with Theorem 1"),
-    Kind.SETTING,
+    Kind.SETTING.at("Table 1 with Theorem 1"),
     Satisfies(SIX, {name: STEP_SIZES[name] for name in NETWORKS}),
     known=Status.OPEN,
     note="They do where L is at most 0.83, 25 and 2.5; it is not published. The losses are not convex, so that the "
@@ -97,14 +94,8 @@ NOT_DECIDED = Claim(
 def _drift_share(book: Book, name: str, cubed_ratio: Fraction) -> Fraction:
     """The drift of (6) in units of G^2, for L = mu = 1/2, which makes it smallest."""
     task = TASKS[name]
-    values: dict[sp.Symbol, Fraction] = {
-        eta: task.first_step_size,
-        L: LEAST_SMOOTHNESS,
-        mu: LEAST_SMOOTHNESS,
-        N: Fraction(task.cohort),
-        G2: Fraction(1),
-        ratio: cubed_ratio,
-    }
+    values = {L: LEAST_SMOOTHNESS, mu: LEAST_SMOOTHNESS, G2: Fraction(1)}
+    values |= {eta: task.first_step_size, N: Fraction(task.cohort), ratio: cubed_ratio}
     found = term(SIX, "drift")(book).subs({q: sp.Rational(v.numerator, v.denominator) for q, v in values.items()})
     return Fraction(int(found.p), int(found.q))
 
@@ -137,8 +128,7 @@ def _informative(rounds: bool) -> Computed:
 VACUOUS = Claim(
     "decaying_k.setting_informative",
     "At the values of Table 1, (6) says more than that gradients stay below G.",
-    at("Theorem 1 with Table 1"),
-    Kind.SETTING,
+    Kind.SETTING.at("Theorem 1 with Table 1"),
     All({**LEAST_FOR_LEAST_L, "drift": _informative(rounds=False)}, wrong=("drift",)),
     known=Status.FAILS,
     note="Ours, as if the theorem applied. L >= 1/2 (with output biases) and kappa >= 1 alone make the drift 100 to "
@@ -148,8 +138,7 @@ VACUOUS = Claim(
 VACUOUS_DECAYED = Claim(
     "decaying_k.setting_informative_k_rounds",
     "With K_r-rounds over 10,000 rounds (6) says more than that gradients stay below G.",
-    at("Theorem 1 with Tables 1 and 3"),
-    Kind.SETTING,
+    Kind.SETTING.at("Theorem 1 with Tables 1 and 3"),
     All({**LEAST_FOR_LEAST_L, "drift": _informative(rounds=True)}, wrong=("drift",)),
     known=Status.FAILS,
     note="Ours, likewise. Decaying K lowers the bound by a factor of 70 or so, and not enough.",
@@ -195,10 +184,8 @@ def _against_runs(book: Book) -> dict[str, tuple[list[float], list[float], list[
 TREND = Claim(
     "decaying_k.theorem_2_trend",
     "The longer the run, the smaller the best K: on exact runs as by Theorem 2.",
-    at("Theorem 2"),
-    Kind.REMARK,
+    Kind.REMARK.at("Theorem 2"),
     TrendReproduces(_against_runs),
-    known=Status.HOLDS,
     note="Three unlike quadratics, four runtimes, three costs: the best K of the runs falls as K* does. That is K "
     "chosen once for a run of known length.",
 )
@@ -207,7 +194,7 @@ TREND = Claim(
 
 
 def _open(name: str, words: str, place: str, reason: str, kind: Kind = Kind.SETTING) -> Claim:
-    return Claim(f"decaying_k.{name}", words, at(place), kind, Open(reason), known=Status.OPEN)
+    return undecided(f"decaying_k.{name}", words, kind.at(place), reason)
 
 
 UNDECIDED: tuple[Claim, ...] = (
@@ -270,14 +257,4 @@ UNDECIDED: tuple[Claim, ...] = (
         "a statement about other papers, none of which is in the catalogue",
         Kind.REMARK,
     ),
-)
-
-CLAIMS: tuple[Claim, ...] = (
-    STRONGLY_CONVEX,
-    ALLOWED,
-    NOT_DECIDED,
-    VACUOUS,
-    VACUOUS_DECAYED,
-    TREND,
-    *UNDECIDED,
 )

@@ -7,9 +7,10 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 
 from ..checkers import Computed
-from ..claim import Book, Claim, Finding, Kind, Repair, Status
+from ..claim import Book, Claim, Finding, judged, Kind, Repair, Status
+from ..parabolas import followed
 from .by_hand.scalar import Scalars
-from .common import at, judged, short
+from .common import short
 
 SAMPLES = ((Fraction(0),), (Fraction(4),) * 3)
 """Two clients with one and three samples of the loss (x - sample)^2 / 2."""
@@ -38,8 +39,7 @@ def _objective(per_sample: bool) -> Computed:
 OBJECTIVE = Claim(
     "decaying_k.eq_1",
     "With p_c the share of all samples, (1) is, but for a factor, the loss over all samples of all clients.",
-    at("Section 3.1, eq. (1)"),
-    Kind.EQUATION,
+    Kind.EQUATION.at("Section 3.1, eq. (1)"),
     _objective(per_sample=False),
     known=Status.FAILS,
     note="A slip of notation (1/n_c is missing) unless f is meant to hold it. As printed the bracket sums over a "
@@ -65,17 +65,10 @@ def _line_7(steps: int) -> Finding:
 
 def _as_trained(book: Book) -> Finding:
     """Two rounds of the library's FedAvg, all three clients taking part, against plain loops."""
-    import numpy as np
-
-    from empirics.algorithms import algorithm
-    from empirics.exact import ExactRun
-    from empirics.problems.quadratics import Quadratics
-    from empirics.training.setting import Setting
-
-    bends = np.array([[[float(h)]] for h in UNLIKE.curvatures])
-    problem = Quadratics(bends, np.array([[float(b)] for b in UNLIKE.minima]), start=np.array([1.0]))
-    setting = Setting(rounds=2, cohort=3, local_steps=3, step_size=float(STEP))
-    gradient_sq = ExactRun(problem, algorithm("fedavg"), setting).run().server["grad_norm_sq"][-1]
+    run = followed(
+        "fedavg", UNLIKE.curvatures, UNLIKE.minima, 1, rounds=2, cohort=3, local_steps=3, step_size=float(STEP)
+    )
+    gradient_sq = run.run().server["grad_norm_sq"][-1]
     server = Fraction(1)
     for _ in range(2):
         server = UNLIKE.average(server, 3, STEP)
@@ -86,8 +79,7 @@ def _as_trained(book: Book) -> Finding:
 LOCAL_STEP = Claim(
     "decaying_k.algorithm_1_line_7",
     "Line 7, repeated K_r times, performs K_r steps of SGD.",
-    at("Algorithm 1, line 7"),
-    Kind.ALGORITHM,
+    Kind.ALGORITHM.at("Algorithm 1, line 7"),
     Computed("three steps on three clients, as printed and as SGD", lambda book: _line_7(3)),
     known=Status.FAILS,
     note="A slip: the text and (2) have SGD. As printed the step is taken from x_r, the round's first model, each "
@@ -100,10 +92,8 @@ LOCAL_STEP = Claim(
 DSGD = Claim(
     "decaying_k.dsgd",
     "FedAvg with K_r = 1 is distributed SGD: one step along the mean gradient of the cohort.",
-    at("Sections 1 and 4.3"),
-    Kind.ALGORITHM,
+    Kind.ALGORITHM.at("Sections 1 and 4.3"),
     Computed("one step of every cohort of two", lambda book: _dsgd()),
-    known=Status.HOLDS,
 )
 
 
@@ -129,8 +119,7 @@ def _rests_at(weights: tuple[Fraction, ...]) -> Finding:
 PLAIN_MEAN = Claim(
     "decaying_k.algorithm_1_line_11",
     "Algorithm 1, which averages its participants alike, minimises F.",
-    at("Algorithm 1, line 11, with eq. (1)"),
-    Kind.ALGORITHM,
+    Kind.ALGORITHM.at("Algorithm 1, line 11, with eq. (1)"),
     Computed("two clients with shares 1/4 and 3/4", lambda book: _rests_at((Fraction(1, 4), Fraction(3, 4)))),
     known=Status.FAILS,
     note="Uniformly drawn clients averaged alike minimise the plain mean of the f_c, whatever the shares p_c are. The "
@@ -171,8 +160,7 @@ def _equivalent(divide: bool) -> Computed:
 BY_ITERATIONS = Claim(
     "decaying_k.eq_2",
     "The form by iterations (2) is Algorithm 1: those who do not take part may be imagined to compute too.",
-    at("Section 3.1, eq. (2)"),
-    Kind.EQUATION,
+    Kind.EQUATION.at("Section 3.1, eq. (2)"),
     _equivalent(divide=False),
     known=Status.FAILS,
     note="The shares p_c of a cohort do not sum to 1, so that (2) shrinks the model towards 0 whenever a client is "
@@ -198,10 +186,8 @@ def _needs_decay(book: Book) -> Finding:
 NEEDS_DECAY = Claim(
     "decaying_k.remark_1_1_decay",
     "The step size must fall for FedAvg to come arbitrarily close to the minimum.",
-    at("Remark 1.1"),
-    Kind.REMARK,
+    Kind.REMARK.at("Remark 1.1"),
     Computed("the fixed points of rounds of two steps on unlike clients", _needs_decay),
-    known=Status.HOLDS,
     note="With K_r > 1 for ever. With K_r falling to 1 the fixed point is x^* itself where all clients take part and "
     "gradients are exact, which is what decaying K achieves and (6) does not show.",
 )
@@ -223,13 +209,10 @@ def _hinge_slopes(squared: bool) -> Finding:
 SUPPORT_VECTORS = Claim(
     "decaying_k.support_vector_machines",
     "Support vector machines, named as strongly convex models in wide use, meet Assumption 1 as well.",
-    at("Section 3.3, after Assumption 3"),
-    Kind.ASSUMPTION,
+    Kind.ASSUMPTION.at("Section 3.3, after Assumption 3"),
     Computed("the derivative of a regularised hinge loss about its kink", lambda book: _hinge_slopes(squared=False)),
     known=Status.FAILS,
     note="Ours: the text says strongly convex only, and with a regulariser they are. But the hinge loss has a kink, so "
     "that no L meets Assumption 1.",
     repair=Repair("with the squared hinge loss", Computed("the same slopes", lambda book: _hinge_slopes(squared=True))),
 )
-
-CLAIMS: tuple[Claim, ...] = (OBJECTIVE, LOCAL_STEP, DSGD, PLAIN_MEAN, BY_ITERATIONS, NEEDS_DECAY, SUPPORT_VECTORS)

@@ -6,14 +6,11 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from bounds.vocabulary import (
-    initial_loss as F_0,
-    rounds as R,
-)
+from bounds.vocabulary import initial_loss as F_0, rounds as R
 
-from ..checkers import All, ArgminIs, At, ImpliedBy, MeasuredIn, Readings, Same, TendsTo
+from ..checkers import All, ArgminIs, At, ImpliedBy, MeasuredIn, Readings, Same, States, TendsTo
 from ..claim import Book, Claim, Kind, Repair, Status
-from .common import at, beta, CAP, eta, F_star, F_t0, K, KAPPA, L, REAL_ROOT, States, TAU, W
+from .common import beta, CAP, eta, F_star, F_t0, K, KAPPA, L, REAL_ROOT, TAU, W
 from .optima import (
     ETA_CAPPED,
     ETA_PRINT,
@@ -46,8 +43,7 @@ def _at_capped(book: Book) -> sp.Expr:
 COROLLARY = Claim(
     "decaying_k.corollary_2_1",
     "(11) is the step size that minimises (8).",
-    at("Corollary 2.1, eq. (11)"),
-    Kind.THEOREM,
+    Kind.THEOREM.at("Corollary 2.1, eq. (11)"),
     Readings(
         {
             "divided by W once": ArgminIs(SECONDS, eta, ETA_PRINT, ratio=sp.sqrt(K)),
@@ -64,51 +60,42 @@ COROLLARY = Claim(
 COROLLARY_UNIT = Claim(
     "decaying_k.corollary_2_1_unit",
     "(11) and (12) carry the unit of a step size.",
-    at("Corollary 2.1"),
-    Kind.THEOREM,
-    All({name: MeasuredIn(name, eta) for name in (ETA_PRINT, ETAR_PRINT, ETA_TRUE, ETAR_TRUE)}),
-    known=Status.HOLDS,
+    Kind.THEOREM.at("Corollary 2.1"),
+    {name: MeasuredIn(name, eta) for name in (ETA_PRINT, ETAR_PRINT, ETA_TRUE, ETAR_TRUE)},
 )
 
 COROLLARY_CONDITIONS = Claim(
     "decaying_k.corollary_2_1_conditions",
     "What (11), (12) and the derived minimisers ask for can be met together.",
-    at("Corollary 2.1"),
-    Kind.ASSUMPTION,
-    All(
-        {
-            "(11)": States(ETA_PRINT, (START_IS_BEST, REAL_ROOT, _capped(ETA_PRINT)), FIXED, relation="="),
-            "(12)": States(ETAR_PRINT, (START_IS_BEST, REAL_ROOT, _capped(ETAR_PRINT)), FIXED, words=1, relation="="),
-            "(12), right": States(ETAR_CAP, (F_star <= F_0, F_star < KAPPA * F_0, _capped(ETAR_CAP)), FIXED, words=2),
-            "derived from (8)": States(
-                ETA_TRUE, (START_IS_BEST, ROUND_FITS, REAL_ROOT, Z > 0, _capped(ETA_TRUE)), FIXED, relation="="
-            ),
-            "derived from (6)": States(
-                ETAR_TRUE, (START_IS_BEST, REAL_ROOT, Z > 0, _capped(ETAR_TRUE)), FIXED, relation="="
-            ),
-            "capped": States(ETA_CAPPED, (START_IS_BEST, ROUND_FITS, REAL_ROOT, Z > 0), FIXED, relation="="),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.ASSUMPTION.at("Corollary 2.1"),
+    {
+        "(11)": States(ETA_PRINT, (START_IS_BEST, REAL_ROOT, _capped(ETA_PRINT)), FIXED, relation="="),
+        "(12)": States(ETAR_PRINT, (START_IS_BEST, REAL_ROOT, _capped(ETAR_PRINT)), FIXED, words=1, relation="="),
+        "(12), right": States(ETAR_CAP, (F_star <= F_0, F_star < KAPPA * F_0, _capped(ETAR_CAP)), FIXED, words=2),
+        "derived from (8)": States(
+            ETA_TRUE, (START_IS_BEST, ROUND_FITS, REAL_ROOT, Z > 0, _capped(ETA_TRUE)), FIXED, relation="="
+        ),
+        "derived from (6)": States(
+            ETAR_TRUE, (START_IS_BEST, REAL_ROOT, Z > 0, _capped(ETAR_TRUE)), FIXED, relation="="
+        ),
+        "capped": States(ETA_CAPPED, (START_IS_BEST, ROUND_FITS, REAL_ROOT, Z > 0), FIXED, relation="="),
+    },
 )
 
 COROLLARY_CAP = Claim(
     "decaying_k.corollary_2_1_cap",
     "(11) is a step size that Theorem 1 allows: at most 1/(4L).",
-    at("Corollary 2.1"),
-    Kind.THEOREM,
+    Kind.THEOREM.at("Corollary 2.1"),
     ImpliedBy(ETA_PRINT, 1 / (4 * L), where=(REAL_ROOT, START_IS_BEST, ROUND_FITS)),
     known=Status.FAILS,
     note="The corollary asks for step sizes up to 1/(4L) and then minimises over all positive ones: as a minimiser it "
     "stands where it happens to be below the limit.",
     repair=Repair(
         "the smaller of the minimiser and 1/(4L)",
-        All(
-            {
-                "formula": Same(ETA_CAPPED, _smaller, where=(REAL_ROOT,)),
-                "best of those allowed": ImpliedBy(_at_capped, SECONDS, where=(CAP, REAL_ROOT)),
-            }
-        ),
+        {
+            "formula": Same(ETA_CAPPED, _smaller, where=(REAL_ROOT,)),
+            "best of those allowed": ImpliedBy(_at_capped, SECONDS, where=(CAP, REAL_ROOT)),
+        },
         ETA_CAPPED,
     ),
 )
@@ -116,8 +103,7 @@ COROLLARY_CAP = Claim(
 ETA_IN_ROUNDS = Claim(
     "decaying_k.eq_12",
     "Where communication takes nearly all the time, (11) becomes (12), the best step size for R rounds.",
-    at("Remark 2.1.3, eq. (12)"),
-    Kind.EQUATION,
+    Kind.EQUATION.at("Remark 2.1.3, eq. (12)"),
     All(
         {
             "limit of (11)": TendsTo(At(ETA_PRINT, {W: R * TAU}), beta, 0, ETAR_PRINT),
@@ -134,22 +120,9 @@ ETA_IN_ROUNDS = Claim(
 ETA_IN_ROUNDS_CAP = Claim(
     "decaying_k.eq_12_cap",
     "The best step size from t_0 on is at most the one from the start, if the loss has not risen.",
-    at("Remark 2.1.3, eq. (12), right side"),
-    Kind.EQUATION,
-    All(
-        {
-            "formula": Same(ETAR_CAP, At(ETAR_PRINT, {F_t0: F_0})),
-            "larger": ImpliedBy(ETAR_PRINT, ETAR_CAP, where=(F_t0 <= F_0, REAL_ROOT)),
-        }
-    ),
-    known=Status.HOLDS,
-)
-
-CLAIMS: tuple[Claim, ...] = (
-    COROLLARY,
-    COROLLARY_UNIT,
-    COROLLARY_CONDITIONS,
-    COROLLARY_CAP,
-    ETA_IN_ROUNDS,
-    ETA_IN_ROUNDS_CAP,
+    Kind.EQUATION.at("Remark 2.1.3, eq. (12), right side"),
+    {
+        "formula": Same(ETAR_CAP, At(ETAR_PRINT, {F_t0: F_0})),
+        "larger": ImpliedBy(ETAR_PRINT, ETAR_CAP, where=(F_t0 <= F_0, REAL_ROOT)),
+    },
 )

@@ -18,9 +18,8 @@ from bounds.vocabulary import (
     rounds as R,
 )
 
-from ..checkers import All, Computed, Formula, Same
-from ..claim import Book, Check, Claim, Finding, Kind, Repair, Status
-from .common import at, judged, States
+from ..checkers import All, Computed, Formula, Same, States
+from ..claim import Book, Check, Claim, Finding, judged, Kind, Repair, Status
 from .measured import TASKS
 from .optima import ETAR_CAP, KR_CAP
 from .practice import CUBE_ROOT, LOSSES, SQUARE_ROOT
@@ -42,8 +41,9 @@ def _schedule(
         "step size": Same(names["step_size"], size, where=asked[names["step_size"]]),
         **{f"conditions of {what}": States(n, asked[n], relation="=") for what, n in names.items()},
     }
-    place = at(f"Table 3, {SCHEDULES[key].title}")
-    return Claim(f"decaying_k.table_3_{key}", words, place, Kind.TABLE, All(checks), known=Status.HOLDS, note=note)
+    return Claim(
+        f"decaying_k.table_3_{key}", words, Kind.TABLE.at(f"Table 3, {SCHEDULES[key].title}"), checks, note=note
+    )
 
 
 def _symbols(key: str, what: str) -> set[sp.Basic]:
@@ -113,10 +113,8 @@ def _tenths(book: Book) -> Finding:
 TENTHS = Claim(
     "decaying_k.k_step_whole",
     "K_0 / 10, printed without a ceiling, is a whole number in every task.",
-    at("Table 3 with Table 1"),
-    Kind.SETTING,
+    Kind.SETTING.at("Table 3 with Table 1"),
     Computed("K_0 / 10 from Table 1", _tenths),
-    known=Status.HOLDS,
 )
 
 
@@ -147,16 +145,9 @@ class NeverIncreases:
 NEVER_INCREASES = Claim(
     "decaying_k.schedules_fall",
     "All schedules of K keep to Theorem 1: the number of local steps never increases.",
-    at("Section 3.5 with Theorem 1"),
-    Kind.SETTING,
+    Kind.SETTING.at("Section 3.5 with Theorem 1"),
     All({key: NeverIncreases(key) for key in ("k_error", "k_rounds", "k_step")}, wrong=("k_error",)),
     known=Status.FAILS,
     note="Ours: the paper does not claim it. K_r-error follows an estimate of the loss, which can rise again.",
-    repair=Repair("K_r-rounds and K_r-step do", All({key: NeverIncreases(key) for key in ("k_rounds", "k_step")})),
-)
-
-CLAIMS: tuple[Claim, ...] = (
-    *TABLE_3,
-    TENTHS,
-    NEVER_INCREASES,
+    repair=Repair("K_r-rounds and K_r-step do", {key: NeverIncreases(key) for key in ("k_rounds", "k_step")}),
 )

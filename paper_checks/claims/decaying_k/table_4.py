@@ -8,7 +8,6 @@ from itertools import count, islice, pairwise
 
 from ..checkers import exact, Ordered, Prints, Readings
 from ..claim import Claim, Kind, Repair, Status
-from .common import at
 from .measured import NAMES, ROUNDS, Task, TASKS
 from .tables import FOUR, RESULTS
 
@@ -57,8 +56,7 @@ def _relative(share: Callable[[Task], Fraction], names: tuple[str, ...], wrong: 
 K_ROUNDS = Claim(
     "decaying_k.table_4_k_rounds",
     "Beside K-eta-fixed over 10,000 rounds, K_r-rounds takes 0.21, 0.11, 0.090 and 0.74 of the steps.",
-    at("Table 4, K_r-rounds; Section 4.4"),
-    Kind.TABLE,
+    Kind.TABLE.at("Table 4, K_r-rounds; Section 4.4"),
     Readings(
         {
             "10,000 rounds of each": _relative(over_rounds, NAMES, wrong=NAMES),
@@ -101,10 +99,8 @@ def _switched(by_time: bool) -> Prints:
 CIFAR_STEP = Claim(
     "decaying_k.table_4_cifar_step",
     "Decayed at 1000 minutes on CIFAR100, K_r-step takes 0.40 of the steps.",
-    at("Table 4, CIFAR100, K_r-step; Section 4.4"),
-    Kind.TABLE,
+    Kind.TABLE.at("Table 4, CIFAR100, K_r-step; Section 4.4"),
     _switched(by_time=True),
-    known=Status.HOLDS,
     note="By Tables 1 and 2 round 2352 ends at 1000 minutes: 0.40 in the runtime of 10,000 rounds of K-eta-fixed, and "
     "0.31 in 10,000 rounds. Again the table counts by time.",
 )
@@ -112,32 +108,27 @@ CIFAR_STEP = Claim(
 FEWER_STEPS = Claim(
     "decaying_k.table_4_fewer",
     "All K-decay schedules take fewer steps than K-eta-fixed.",
-    at("Section 4.4 with Table 4"),
-    Kind.TABLE,
+    Kind.TABLE.at("Section 4.4 with Table 4"),
     Ordered(
         {**{f"{t} {s}": FOUR[t, s].value for t in NAMES for s in K_SCHEDULES}, "K-eta-fixed": "1"},
         tuple((f"{t} {s}", "K-eta-fixed") for t in NAMES for s in K_SCHEDULES),
     ),
-    known=Status.HOLDS,
 )
 
 AGGRESSIVE = Claim(
     "decaying_k.table_4_aggressive",
     "K_r-rounds decays aggressively: it takes the fewest steps, then K_r-step, then K_r-error.",
-    at("Remark 2.3; Section 4.4 with Table 4"),
-    Kind.TABLE,
+    Kind.TABLE.at("Remark 2.3; Section 4.4 with Table 4"),
     Ordered(
         {f"{t} {s}": FOUR[t, s].value for t in NAMES for s in K_SCHEDULES},
         tuple((f"{t} {a}", f"{t} {b}") for t in NAMES for a, b in pairwise(K_SCHEDULES)),
     ),
-    known=Status.HOLDS,
 )
 
 TENTH = Claim(
     "decaying_k.results_tenth",
     "On CIFAR100 K_r-rounds takes less than 10 % of the steps.",
-    at("Section 4.4"),
-    Kind.TABLE,
+    Kind.TABLE.at("Section 4.4"),
     Ordered(
         {
             "printed": FOUR["CIFAR100", "K_r-rounds"].value,
@@ -145,20 +136,17 @@ TENTH = Claim(
         },
         (("printed", "stated"),),
     ),
-    known=Status.HOLDS,
     note="By Table 4. By the schedule and the runtime model it is 14 % in the same time (decaying_k.table_4_k_rounds).",
 )
 
 TENFOLD = Claim(
     "decaying_k.conclusion_tenfold",
     "In some cases there is more than 10 times less computation.",
-    at("Section 5"),
-    Kind.TABLE,
+    Kind.TABLE.at("Section 5"),
     Ordered(
         {"least": min((FOUR[t, s].value for t in NAMES for s in K_SCHEDULES), key=exact), "a tenth": "0.1"},
         (("least", "a tenth"),),
     ),
-    known=Status.HOLDS,
     note="By Table 4, in one case, CIFAR100 with K_r-rounds. Recomputed within the same runtime the least share is "
     "0.11.",
 )
@@ -166,19 +154,7 @@ TENFOLD = Claim(
 SHARE_68 = Claim(
     "decaying_k.results_68",
     "K_r-step takes 68 % of the steps.",
-    at("Section 4.4"),
-    Kind.TABLE,
+    Kind.TABLE.at("Section 4.4"),
     Prints({"Sent140": "68"}, {"Sent140": 100 * exact(FOUR["Sent140", "K_r-step"].value)}),
-    known=Status.HOLDS,
     note="The task is not named: it is Sent140. The sentence before speaks of CIFAR100, for which Table 4 has 40 %.",
-)
-
-CLAIMS: tuple[Claim, ...] = (
-    K_ROUNDS,
-    CIFAR_STEP,
-    FEWER_STEPS,
-    AGGRESSIVE,
-    TENTH,
-    TENFOLD,
-    SHARE_68,
 )

@@ -19,10 +19,10 @@ from bounds.vocabulary import (
     takes_part,
 )
 
-from ..checkers import All, Broken, Computed, Dominates, ImpliedBy, Same, term
-from ..claim import Book, Claim, Finding, Kind, Repair, Status
+from ..checkers import All, Broken, Computed, Dominates, ImpliedBy, Same, States, term
+from ..claim import Book, Claim, Finding, judged, Kind, Repair, Status
 from .by_hand.scalar import Scalars
-from .common import at, CAP, eta, F_star, judged, KAPPA, L, number, SETTING, short, States, T
+from .common import CAP, eta, F_star, KAPPA, L, number, SETTING, short, T
 
 SIX, APPENDIX = "decaying_k.theorem_1", "decaying_k.theorem_1_appendix"
 REPAIRED = "decaying_k.theorem_1_repaired"
@@ -48,17 +48,13 @@ def _at_the_optimum(book: Book) -> Finding:
 THEOREM_1 = Claim(
     "decaying_k.theorem_1",
     "(6) bounds the smallest expected squared gradient norm at the average of all clients.",
-    at("Theorem 1, eq. (6)"),
-    Kind.THEOREM,
+    Kind.THEOREM.at("Theorem 1, eq. (6)"),
     All(
         {
             "stored witness": Broken(SIX, "decaying_k_claim.theorem_1.json", ratio=0.0),
             "by hand": Computed("no gradient at all against a bound in exact numbers", _at_the_optimum),
         },
-        wrong=(
-            "stored witness",
-            "by hand",
-        ),
+        wrong=("stored witness", "by hand"),
     ),
     known=Status.FAILS,
     note="The first term holds kappa F_0 - F^*, which depends on where the loss has its zero: with F^* < 0 the bound "
@@ -66,17 +62,15 @@ THEOREM_1 = Claim(
     "clients' gradients and 2 kappa^2 (F_0 - F^*) instead, the proof goes through.",
     repair=Repair(
         "the loss above its smallest value; G bounds the clients' stochastic gradients; uniform draws, equal weights",
-        All(
-            {
-                "formula": Same(
-                    REPAIRED,
-                    2 * KAPPA**2 * (F_0 - F_star) / (eta * T)
-                    + eta * KAPPA * L * (ClientSum(sigma_c) / C**2 + 6 * L * Gamma + (8 + 4 / N) * G2 * ratio),
-                ),
-                "conditions": States(REPAIRED, (CAP, BEST_FIRST), (*SETTING, "sampled_without_replacement"), words=2),
-                "search": Dominates(REPAIRED, evaluations=50),
-            }
-        ),
+        {
+            "formula": Same(
+                REPAIRED,
+                2 * KAPPA**2 * (F_0 - F_star) / (eta * T)
+                + eta * KAPPA * L * (ClientSum(sigma_c) / C**2 + 6 * L * Gamma + (8 + 4 / N) * G2 * ratio),
+            ),
+            "conditions": States(REPAIRED, (CAP, BEST_FIRST), (*SETTING, "sampled_without_replacement"), words=2),
+            "search": Dominates(REPAIRED, evaluations=50),
+        },
         REPAIRED,
     ),
 )
@@ -106,8 +100,7 @@ def _stationary(book: Book) -> Finding:
 WITH_ITS_G = Claim(
     "decaying_k.theorem_1_with_its_g",
     "(6) holds with G^2 = L^2 ||x_1 - x^*||^2, where losses are nonnegative.",
-    at("Theorem 1 with the definition of G"),
-    Kind.THEOREM,
+    Kind.THEOREM.at("Theorem 1 with the definition of G"),
     Computed("the stationary second moment of two opposed clients, in exact numbers", _stationary),
     known=Status.FAILS,
     note="The model of a round is that of the clients drawn, which are drawn towards minima of their own; the distance "
@@ -121,15 +114,11 @@ WITH_ITS_G = Claim(
 CONDITIONS = Claim(
     "decaying_k.theorem_1_conditions",
     "What Theorem 1 asks for can be met: A1 to A3, K_r never increasing, a fixed step size up to 1/(4L).",
-    at("Theorem 1"),
-    Kind.ASSUMPTION,
-    All(
-        {
-            "(6)": States(SIX, (CAP, BEST_FIRST), (*SETTING, FALLING)),
-            "appendix": States(APPENDIX, (CAP, BEST_FIRST, sp.Eq(ClientSum(takes_part), N)), (*SETTING, FALLING)),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.ASSUMPTION.at("Theorem 1"),
+    {
+        "(6)": States(SIX, (CAP, BEST_FIRST), (*SETTING, FALLING)),
+        "appendix": States(APPENDIX, (CAP, BEST_FIRST, sp.Eq(ClientSum(takes_part), N)), (*SETTING, FALLING)),
+    },
     note="No step of the proof uses that K_r never increases.",
 )
 
@@ -154,17 +143,11 @@ def _increasing(book: Book) -> Finding:
 ANY_SCHEDULE = Claim(
     "decaying_k.theorem_1_schedule",
     "The ratio of sums in (6) takes care of any schedule: with K_r = K it is K^2, and growing K_r do no harm.",
-    at("Theorem 1 and Appendix A.2"),
-    Kind.REMARK,
-    All(
-        {
-            "constant": Computed(
-                "sum K^3 / sum K of a constant schedule, and of one that falls", lambda book: _ratios()
-            ),
-            "growing": Computed("an exact run with growing K_r", _increasing),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.REMARK.at("Theorem 1 and Appendix A.2"),
+    {
+        "constant": Computed("sum K^3 / sum K of a constant schedule, and of one that falls", lambda book: _ratios()),
+        "growing": Computed("an exact run with growing K_r", _increasing),
+    },
 )
 
 
@@ -180,8 +163,7 @@ def _ratios() -> Finding:
 SAME_BOUND = Claim(
     "decaying_k.a_2_last_display",
     "The last display of Appendix A.2 is (6).",
-    at("Appendix A.2, last display"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.2, last display"),
     ImpliedBy(APPENDIX, SIX, where=(sp.Eq(ClientSum(takes_part), N), BEST_FIRST, F_star >= 0)),
     known=Status.FAILS,
     note="It has 16 for 8 + 4/N, so that (6) does not follow from it; and F_0 - F^* for kappa F_0 - F^* and the "
@@ -191,8 +173,7 @@ SAME_BOUND = Claim(
 FIRST_TERM = Claim(
     "decaying_k.a_2_first_term",
     "In the second display of A.2, kappa F_0 - F^* is at most F_0 - F^*.",
-    at("Appendix A.2, second display, first term"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.2, second display, first term"),
     All(
         {
             "as in (6)": Same(
@@ -204,10 +185,7 @@ FIRST_TERM = Claim(
                 term(SIX, "optimisation"), term(APPENDIX, "optimisation"), where=(F_star >= 0, BEST_FIRST)
             ),
         },
-        wrong=(
-            "as in (6)",
-            "step",
-        ),
+        wrong=("as in (6)", "step"),
     ),
     known=Status.FAILS,
     note="It is at least as large, as kappa >= 1: a factor kappa is dropped in front of F_0.",
@@ -219,8 +197,7 @@ FIRST_TERM = Claim(
 VARIANCE_TERM = Claim(
     "decaying_k.a_2_variance_term",
     "In the second display of A.2 the variances of all C clients are at most those of N of them.",
-    at("Appendix A.2, second display, gradient variance"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.2, second display, gradient variance"),
     All(
         {
             "as in (6)": Same(
@@ -230,10 +207,7 @@ VARIANCE_TERM = Claim(
             ),
             "step": ImpliedBy(term(SIX, "gradient variance"), term(APPENDIX, "gradient variance")),
         },
-        wrong=(
-            "as in (6)",
-            "step",
-        ),
+        wrong=("as in (6)", "step"),
     ),
     known=Status.FAILS,
     note="The sum over n = 1..N leaves terms out, whoever the N clients are.",
@@ -245,31 +219,23 @@ VARIANCE_TERM = Claim(
 DRIFT_TERM = Claim(
     "decaying_k.a_2_drift_term",
     "8 (K_r - 1)^2 + 4/N K_r^2 is at most 16 K_r^2.",
-    at("Appendix A.2, second display, drift"),
-    Kind.PROOF,
-    All(
-        {
-            "step": ImpliedBy(term(SIX, "drift"), term(APPENDIX, "drift")),
-            "constant": Same(term(APPENDIX, "drift"), lambda book: term(SIX, "drift")(book) * 16 / (8 + 4 / N)),
-            "heterogeneity": Same(term(APPENDIX, "heterogeneity"), term(SIX, "heterogeneity")),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.PROOF.at("Appendix A.2, second display, drift"),
+    {
+        "step": ImpliedBy(term(SIX, "drift"), term(APPENDIX, "drift")),
+        "constant": Same(term(APPENDIX, "drift"), lambda book: term(SIX, "drift")(book) * 16 / (8 + 4 / N)),
+        "heterogeneity": Same(term(APPENDIX, "heterogeneity"), term(SIX, "heterogeneity")),
+    },
     note="12 would do; (6) has 8 + 4/N.",
 )
 
 CLOSING_LINE = Claim(
     "decaying_k.a_2_closing_line",
     "The smallest gradient norm is at most the mean of them, which the last display bounds.",
-    at("Appendix A.2, closing line"),
-    Kind.PROOF,
-    All(
-        {
-            "same gradients": Computed("what the two sides are statistics of", lambda book: _statistics(book)),
-            "exact run": Computed("minimum against mean and against each", lambda book: _smallest()),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.PROOF.at("Appendix A.2, closing line"),
+    {
+        "same gradients": Computed("what the two sides are statistics of", lambda book: _statistics(book)),
+        "exact run": Computed("minimum against mean and against each", lambda book: _smallest()),
+    },
     note="Printed is 'at most each of them', true as well; that each is bounded does not follow, only their mean is.",
 )
 
@@ -288,16 +254,3 @@ def _smallest() -> Finding:
     norms = [problem.global_gradient(problem.average(Fraction(3), k, step_size)) ** 2 for k in range(9)]
     true = min(norms) <= sum(norms) / 9 < max(norms)
     return judged(true, f"{short(min(norms))} <= {short(sum(norms) / 9)}, while the first is {short(norms[0])}")
-
-
-CLAIMS: tuple[Claim, ...] = (
-    THEOREM_1,
-    WITH_ITS_G,
-    CONDITIONS,
-    ANY_SCHEDULE,
-    SAME_BOUND,
-    FIRST_TERM,
-    VARIANCE_TERM,
-    DRIFT_TERM,
-    CLOSING_LINE,
-)

@@ -6,14 +6,13 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from ..checkers import All, Computed, Refuted
-from ..claim import Book, Claim, Finding, Kind, Repair, Status
+from ..checkers import Computed, Refuted
+from ..claim import Book, Claim, fails, Finding, holds, judged, Kind, Repair, Status
 from .by_hand import listings as lines
 from .by_hand.listings import FedAls, HEAD, PHI, Place, Vector
-from .common import fails, holds, of
 
 ROUNDS, TAU, ALPHA = 6, 3, 2
-ALGORITHM_1_V1, ALGORITHM_1_V2 = of("Algorithm 1", "v1"), of("Algorithm 1", "v2")
+ALGORITHM_1_V1, ALGORITHM_1_V2 = ("Algorithm 1", "v1"), ("Algorithm 1", "v2")
 
 
 def shown(model: Vector) -> str:
@@ -46,14 +45,12 @@ def version_2(assign: Place = lines.current, tau: int = TAU, alpha: int = ALPHA)
 FEDAVG = Claim(
     "fedals.algorithm_2",
     "Algorithm 2 is FedAvg as (4) and (5) define it, for uniform weights: all listings average uniformly.",
-    of("Algorithm 2; eqs. (4), (5)"),
-    Kind.ALGORITHM,
+    Kind.ALGORITHM.at("Algorithm 2; eqs. (4), (5)"),
     same(
         "the listing against powers of affine maps",
         lambda: lines.fedavg(ROUNDS, TAU),
         lambda: lines.closed_fedavg(ROUNDS, TAU),
     ),
-    Status.HOLDS,
 )
 
 
@@ -85,8 +82,7 @@ def _period(book: Book) -> Finding:
 ELSE_IF = Claim(
     "fedals.algorithm_1.else_if",
     "Algorithm 1 of v1 averages the extractor every alpha tau steps.",
-    ALGORITHM_1_V1,
-    Kind.ALGORITHM,
+    Kind.ALGORITHM.at(*ALGORITHM_1_V1),
     sends,
     Status.FAILS,
     note="A slip, mended in v2: the extractor's test stands in the else branch of the head's, which is true whenever "
@@ -97,20 +93,16 @@ ELSE_IF = Claim(
 PERIODS = Claim(
     "fedals.algorithm_1.periods",
     "In Algorithm 1 of v2 the head is averaged every tau steps and the extractor every alpha tau steps.",
-    ALGORITHM_1_V2,
-    Kind.ALGORITHM,
+    Kind.ALGORITHM.at(*ALGORITHM_1_V2),
     _period,
-    Status.HOLDS,
     note="The first average comes after the first step, not after the first period.",
 )
 
 FIFTY = Claim(
     "fedals.section_6.fifty",
     "With tau = 5 and alpha = 10 the extractor is averaged every 50 iterations.",
-    of("Section 6.1"),
-    Kind.SETTING,
+    Kind.SETTING.at("Section 6.1"),
     lambda book: _fifty(),
-    Status.HOLDS,
 )
 
 
@@ -118,14 +110,13 @@ def _fifty() -> Finding:
     run = version_2(tau=5, alpha=10)
     run.run(30)
     gaps = {b - a for a, b in zip(run.sent[PHI], run.sent[PHI][1:], strict=False)}
-    return holds(f"between averages: {gaps} steps") if gaps == {50} else fails(f"between averages: {gaps} steps")
+    return judged(gaps == {50}, f"between averages: {gaps} steps")
 
 
 LETTER = Claim(
     "fedals.algorithm_1.assignment",
     "In Algorithm 1 clients go on from the averages that they receive.",
-    ALGORITHM_1_V2,
-    Kind.ALGORITHM,
+    Kind.ALGORITHM.at(*ALGORITHM_1_V2),
     same(
         "the averages of lines 8 and 12 left out",
         lambda: version_2(lines.to_the_letter).run(ROUNDS),
@@ -148,22 +139,19 @@ LETTER = Claim(
 NO_EXCHANGE = Claim(
     "fedals.algorithm_1.letter",
     "Taken to the letter Algorithm 1 is local training without any exchange, averaged once at the end.",
-    ALGORITHM_1_V2,
-    Kind.ALGORITHM,
+    Kind.ALGORITHM.at(*ALGORITHM_1_V2),
     same(
         "the listing against clients on their own",
         lambda: version_2(lines.to_the_letter).run(ROUNDS),
         lambda: lines.alone(ROUNDS, TAU),
     ),
-    Status.HOLDS,
     note="Ours.",
 )
 
 ALPHA_ONE = Claim(
     "fedals.algorithm_1.fedavg",
     "For alpha = 1 Algorithm 1 is FedAvg, as the first row of Table 2 says.",
-    of("Algorithm 1 and Table 2", "v2"),
-    Kind.ALGORITHM,
+    Kind.ALGORITHM.at("Algorithm 1 and Table 2", "v2"),
     same(
         "Algorithm 1 with alpha = 1 against Algorithm 2",
         lambda: version_2(alpha=1).run(ROUNDS),
@@ -174,20 +162,18 @@ ALPHA_ONE = Claim(
     "averages come one step into each period, and the models that are returned have gone apart again.",
     repair=Repair(
         "the exchange before the step, or the counter tested after it",
-        All(
-            {
-                "before": same(
-                    "lines 6 to 13 before line 5, against Algorithm 2",
-                    lambda: exchanged_first(alpha=1).run(ROUNDS),
-                    lambda: lines.fedavg(ROUNDS, TAU),
-                ),
-                "after": same(
-                    "averages after every tau steps against Algorithm 2",
-                    lambda: lines.intended(ROUNDS, TAU, 1),
-                    lambda: lines.fedavg(ROUNDS, TAU),
-                ),
-            }
-        ),
+        {
+            "before": same(
+                "lines 6 to 13 before line 5, against Algorithm 2",
+                lambda: exchanged_first(alpha=1).run(ROUNDS),
+                lambda: lines.fedavg(ROUNDS, TAU),
+            ),
+            "after": same(
+                "averages after every tau steps against Algorithm 2",
+                lambda: lines.intended(ROUNDS, TAU, 1),
+                lambda: lines.fedavg(ROUNDS, TAU),
+            ),
+        },
     ),
 )
 
@@ -201,16 +187,14 @@ def _same_work(book: Book) -> Finding:
         ends = [run.iterates[k, run.first + ROUNDS - 1, TAU] for k in lines.CLIENTS]
         last.append(returned == lines.mean([run.iterates[k, r, t] for k in lines.CLIENTS]) == lines.mean(ends))
     said = f"{steps[0]} and {steps[1]} local steps for {ROUNDS} rounds of {TAU}; the iterates of the last: {last}"
-    return holds(said) if steps == [ROUNDS * TAU] * 2 and all(last) else fails(said)
+    return judged(steps == [ROUNDS * TAU] * 2 and all(last), said)
 
 
 COUNTING = Claim(
     "fedals.algorithm_1.rounds",
     "Rounds 1 to R (v1) and 0 to R - 1 (v2) are the same number of local steps, all in the returned average.",
-    of("Algorithm 1, v1 against v2"),
-    Kind.ALGORITHM,
+    Kind.ALGORITHM.at("Algorithm 1, v1 against v2"),
     Computed("iterates counted, and those that are returned", _same_work),
-    Status.HOLDS,
 )
 
 
@@ -223,17 +207,15 @@ def _common_start(book: Book) -> Finding:
         here = [[run.iterates[k, r, 1] for k in lines.CLIENTS] for r in range(ROUNDS)]
         apart[alpha] = [r for r, (a, b) in enumerate(here) if a != b]
     said = f"clients differ after the exchange of rounds {apart[ALPHA]} for alpha = {ALPHA}, {apart[1]} for alpha = 1"
-    return fails(said, not apart[1]) if apart[ALPHA] else holds(said)
+    return fails(said, as_audited=not apart[1]) if apart[ALPHA] else holds(said)
 
 
 APPLIES = Claim(
     "fedals.section_5.applies",
     "Theorem 4.3 is about FedAvg and does not cover FedALS: with alpha > 1 clients start most rounds from extractors "
     "of their own.",
-    of("Section 5; Theorem 4.3"),
-    Kind.REMARK,
+    Kind.REMARK.at("Section 5; Theorem 4.3"),
     Refuted(Computed("models of two clients right after each exchange", _common_start)),
-    Status.HOLDS,
     note="Ours: FedALS is motivated by (9), with other steps for each part, and has no bound of its own.",
 )
 
@@ -265,22 +247,7 @@ def _expected(reading: str) -> list[int]:
 ENGINE = Claim(
     "fedals.algorithm_1.engine",
     "The readings of FedALS that are trained here average the extractor when the listings do.",
-    of("Algorithm 1, both versions"),
-    Kind.ALGORITHM,
+    Kind.ALGORITHM.at("Algorithm 1, both versions"),
     Computed("steps after which the extractor is averaged, engine against listing", _engine),
-    Status.HOLDS,
     note="Ours: it ties measurements to the listings.",
-)
-
-CLAIMS: tuple[Claim, ...] = (
-    FEDAVG,
-    ELSE_IF,
-    PERIODS,
-    FIFTY,
-    LETTER,
-    NO_EXCHANGE,
-    ALPHA_ONE,
-    COUNTING,
-    APPLIES,
-    ENGINE,
 )

@@ -8,7 +8,7 @@ from math import sqrt
 
 from ...reported import Reported, table
 from ..checkers import Ordered
-from ..claim import Book, Finding, Grade, Status
+from ..claim import Book, fails, Finding, holds
 
 IMAGES = ("ResNet-20/SVHN", "ResNet-20/CIFAR-10", "ResNet-20/CIFAR-100", "ResNet-20/MNIST")
 LLM = "OPT-125M/MultiNLI"
@@ -79,10 +79,10 @@ class Distinct:
         weak = {pair: f"t = {t:.2f}" for pair, t in found.items() if t < CRITICAL}
         if not weak:
             least = min(found.values())
-            return Finding(Status.HOLDS, Grade.EXACT, f"{len(found)} differences, the least t is {least:.2f}")
+            return holds(f"{len(found)} differences, the least t is {least:.2f}")
         said = f"{len(weak)} of {len(found)} are within noise (t < {CRITICAL} for {RUNS} runs): "
         said += "; ".join(f"{pair} ({t})" for pair, t in weak.items())
-        return Finding(Status.FAILS, Grade.EXACT, said, weak, set(weak) == set(self.wrong))
+        return fails(said, weak, set(weak) == set(self.wrong))
 
 
 def ordered(pairs: tuple[Pair, ...], wrong: tuple[str, ...] = ()) -> Ordered:

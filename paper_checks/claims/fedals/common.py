@@ -1,15 +1,12 @@
-"""What the claims of this paper share: sources, equal clients, and the conditions a statement is to have."""
+"""What the claims of this paper share: its signs, equal clients, and failing in two ways."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import sympy as sp
 
-from bounds.assumptions import Assumption
 from bounds.operators import equal_clients
-from bounds.papers import Source
 from bounds.vocabulary import (
     local_gap as Delta,
     local_suboptimality as epsilon,
@@ -19,18 +16,12 @@ from bounds.vocabulary import (
 )
 
 from ..checkers import All, Broken, Formula, resolve
-from ..checkers.formulas import relations
-from ..claim import Book, Check, Finding, Grade, Status
+from ..claim import Book, Check
 
 NONNEGATIVE = (sp.Ge(Delta, 0), sp.Ge(delta, 0))
 MU_AT_MOST_L = sp.Le(mu, L)
 SOLVER = (sp.Ge(Delta + epsilon, 0), sp.Ge(delta + epsilon, 0))
 """What holds by itself for any solver: both are mean training risks above the smallest one."""
-
-
-def of(place: str, version: str = "") -> Source:
-    """A place in the paper; ``version`` only where the two read differently."""
-    return Source("fedals", place, version=version)
 
 
 def alike(formula: Formula) -> Callable[[Book], sp.Expr]:
@@ -43,34 +34,7 @@ def shared(quantity: sp.Expr) -> sp.Expr:
     return equal_clients(quantity)
 
 
-@dataclass(frozen=True)
-class Requires:
-    """A catalogue bound has exactly the numeric conditions, and at least the assumptions, of a printed statement."""
-
-    bound: str
-    numbers: tuple[sp.Basic, ...] = ()
-    assumptions: tuple[Assumption, ...] = ()
-
-    def __call__(self, book: Book) -> Finding:
-        bound = book[self.bound]
-        found, named = set(relations(bound)), {c.assumption for c in bound.conditions if c.assumption is not None}
-        off = [f"{r} is stated by one side only" for r in found ^ set(self.numbers)]
-        off += [f"not asked for: {a}" for a in self.assumptions if a not in named]
-        if off:
-            return Finding(Status.FAILS, Grade.EXACT, "; ".join(off), as_audited=False)
-        said = f"{len(self.assumptions)} assumptions and {len(self.numbers)} numeric conditions are as stated"
-        return Finding(Status.HOLDS, Grade.PROVED, said)
-
-
 def found_too(check: Check, bound: str) -> All:
     """A statement fails by ``check`` and, with another instance, by the one that the falsifier has found."""
     checks: dict[str, Check] = {"by arithmetic": check, "found by search": Broken(bound, f"{bound}.json")}
     return All(checks, wrong=tuple(checks))
-
-
-def holds(evidence: str, grade: Grade = Grade.EXACT) -> Finding:
-    return Finding(Status.HOLDS, grade, evidence)
-
-
-def fails(evidence: str, as_audited: bool = True, **witness: str) -> Finding:
-    return Finding(Status.FAILS, Grade.EXACT, evidence, witness, as_audited)

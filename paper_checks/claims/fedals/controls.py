@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from ..checkers import Computed
-from ..claim import Book, Claim, Finding, Kind, Repair, Status
+from ..claim import Book, Claim, fails, Finding, holds, judged, Kind, Repair, Status
 from .algorithms import ALPHA, ROUNDS, same, sends, TAU, version_2
 from .by_hand import listings as lines
 from .by_hand.listings import HEAD, Vector
-from .common import fails, holds, of
 
 ELSE_IF_4 = Claim(
     "fedals.algorithm_4.else_if",
     "Algorithm 4 of v1 averages the extractor every alpha tau steps.",
-    of("Algorithm 4", "v1"),
-    Kind.ALGORITHM,
+    Kind.ALGORITHM.at("Algorithm 4", "v1"),
     sends,
     Status.FAILS,
     note="The same slip as in Algorithm 1 (fedals.algorithm_1.else_if), mended in v2 too.",
@@ -22,14 +20,12 @@ ELSE_IF_4 = Claim(
 ZERO_CONTROLS = Claim(
     "fedals.algorithm_3.fedavg",
     "With control variables that stay at zero SCAFFOLD is FedAvg.",
-    of("Appendix E.4 (v1: D); Algorithm 3"),
-    Kind.ALGORITHM,
+    Kind.ALGORITHM.at("Appendix E.4 (v1: D); Algorithm 3"),
     same(
         "Algorithm 3 without line 7 against Algorithm 2",
         lambda: lines.scaffold(ROUNDS, TAU, learn=False)[0],
         lambda: lines.fedavg(ROUNDS, TAU),
     ),
-    Status.HOLDS,
     note="Line 7 moves them away from zero in the first round.",
 )
 
@@ -42,16 +38,14 @@ def _drift_free(book: Book) -> Finding:
 
     plain, corrected = off(lines.fedavg(25, TAU)), off(lines.scaffold(25, TAU)[0])
     said = f"after 25 rounds FedAvg is {plain:.2g} from the optimum, SCAFFOLD {corrected:.2g}"
-    return holds(said) if corrected < 1e-3 < 1e-1 < plain else fails(said)
+    return judged(corrected < 1e-3 < 1e-1 < plain, said)
 
 
 DRIFT_FREE = Claim(
     "fedals.algorithm_3.drift",
     "SCAFFOLD as listed converges to the global optimum where FedAvg drifts to another point.",
-    of("Sections 2 and 6.3; Algorithm 3"),
-    Kind.ALGORITHM,
+    Kind.ALGORITHM.at("Sections 2 and 6.3; Algorithm 3"),
     Computed("both listings on two unlike quadratics, in fractions", _drift_free),
-    Status.HOLDS,
 )
 
 
@@ -79,8 +73,7 @@ def _later_walk(book: Book) -> Finding:
 HEAD_CONTROL = Claim(
     "fedals.algorithm_4.head",
     "Line 7 of Algorithm 4 renews the head's control variables from the walk of the local steps.",
-    of("Algorithm 4"),
-    Kind.ALGORITHM,
+    Kind.ALGORITHM.at("Algorithm 4"),
     _head_walk,
     Status.FAILS,
     note="A slip of an index: the walk is measured from t = 0 to t, and the line is reached at t = 0 only, wherever "
@@ -107,12 +100,9 @@ def _early_index(book: Book) -> Finding:
 EXTRACTOR_CONTROL = Claim(
     "fedals.algorithm_4.extractor",
     "The extractor of alpha tau steps ago, which Algorithm 4 refers to, exists whenever it is asked for.",
-    of("Algorithm 4", "v2"),
-    Kind.ALGORITHM,
+    Kind.ALGORITHM.at("Algorithm 4", "v2"),
     _early_index,
     Status.FAILS,
     note="A slip of an index: rounds are counted from 1, and the first time the line is reached it asks for an iterate "
     "of round 0.",
 )
-
-CLAIMS: tuple[Claim, ...] = (ELSE_IF_4, ZERO_CONTROLS, DRIFT_FREE, HEAD_CONTROL, EXTRACTOR_CONTROL)

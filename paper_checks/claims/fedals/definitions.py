@@ -20,10 +20,10 @@ from bounds.vocabulary import (
     rounds as R,
 )
 
-from ..checkers import All, At, Computed, ImpliedBy, MeasuredIn, MonotoneIn, Open, OrderIs, Refuted, Same, term
-from ..claim import Book, Claim, Finding, Grade, Kind, Repair, Status
+from ..checkers import At, Computed, ImpliedBy, MeasuredIn, MonotoneIn, OrderIs, Refuted, Same, term, undecided
+from ..claim import Book, Claim, fails, Finding, Grade, holds, judged, Kind, Repair, Status
 from .by_hand import enumerated as tiny
-from .common import alike, fails, holds, MU_AT_MOST_L, of, shared
+from .common import alike, MU_AT_MOST_L, shared
 
 CONSENSUS, RATE = "fedals.consensus_distance", "fedals.optimization_rate"
 INPUT, FEATURES, LABEL = "inputs", "features", "labels"
@@ -42,11 +42,64 @@ def _composed(outer: str, inner: str) -> Computed:
     return Computed(f"domains of {outer} after {inner}", run)
 
 
+def _unfitted(book: Book) -> Finding:
+    """(3) for a model that no data set has had a part in, and for the averaged local minimisers."""
+    fixed = sum(
+        float(v * np.mean(tiny.risk(np.array(tiny.START), pool[None]) - tiny.risk(np.array(tiny.START), sets)))
+        for v, pool, sets in zip(tiny.WEIGHTS, tiny.POOLS, tiny.SETS, strict=True)
+    )
+    fitted = tiny.gap("exact")
+    said = f"a fixed model {fixed:.2g}, averaged minimisers {fitted:.4g}"
+    return judged(abs(fixed) < tiny.TOLERANCE < fitted, said)
+
+
+GAP = Claim(
+    "fedals.eq_3",
+    "The generalization error is what fitting the data costs: zero in the mean for a model that has not seen them.",
+    Kind.DEFINITION.at("Section 3.2, eqs. (1) to (3)"),
+    Computed("expected gap, all data sets gone through", _unfitted),
+)
+
+
+def _drawn(replace: bool) -> set[F]:
+    """Probabilities of two of three fair coins (0 or 1) that are drawn from a data set, with or without replacement."""
+    orders = list(product(range(3), repeat=2)) if replace else list(permutations(range(3), 2))
+    chance: dict[tuple[int, ...], F] = {}
+    for data, order in product(product((0, 1), repeat=3), orders):
+        seen = tuple(data[i] for i in order)
+        chance[seen] = chance.get(seen, F(0)) + F(1, 8 * len(orders))
+    return set(chance.values())
+
+
+def _independent(book: Book) -> Finding:
+    without, with_again = _drawn(replace=False), _drawn(replace=True)
+    said = f"two of three coins: {shown_set(without)} without replacement, {shown_set(with_again)} with"
+    return judged(without == {F(1, 4)} != with_again, said)
+
+
+def shown_set(values: set[F]) -> str:
+    return ", ".join(map(str, sorted(values)))
+
+
+INDEPENDENT = Claim(
+    "fedals.eq_55.draws",
+    "Points of one round that are drawn without replacement are like independent draws from the client's distribution.",
+    Kind.PROOF.at("Theorem 4.3; proof of Theorem C.2, eq. (55)"),
+    Computed("all data sets of three coins, in fractions", _independent),
+    note="Within one round. Over several rounds the same data come back: see fedals.settings.fresh.",
+)
+
+FIRST = undecided(
+    "fedals.related.first",
+    "These are the first bounds for FedAvg in a general non-iid setting, and the first different averaging periods.",
+    Kind.REMARK.at("Sections 1 and 4"),
+    "a statement about all earlier papers, which no computation decides",
+)
+
 COMPOSED_V1 = Claim(
     "fedals.section_3_4.v1",
     "A model is the composition of extractor and head, written with the extractor to the left.",
-    of("Section 3.4", "v1"),
-    Kind.DEFINITION,
+    Kind.DEFINITION.at("Section 3.4", "v1"),
     _composed("extractor", "head"),
     Status.FAILS,
     note="A slip of notation, mended in v2. Read as functions are composed everywhere, it applies the head to the "
@@ -57,39 +110,31 @@ COMPOSED_V1 = Claim(
 COMPOSED_V2 = Claim(
     "fedals.section_3_4.v2",
     "A model is the composition of head and extractor, the head to the left.",
-    of("Section 3.4", "v2"),
-    Kind.DEFINITION,
+    Kind.DEFINITION.at("Section 3.4", "v2"),
     _composed("head", "extractor"),
-    Status.HOLDS,
 )
 
 DISTANCE = Claim(
     "fedals.consensus_distance",
     "The consensus distance is the plain mean of the squared distances to the mean model, zero after an average.",
-    of("Section 1"),
-    Kind.DEFINITION,
-    All(
-        {
-            "mean": Same(CONSENSUS, ClientSum(distance_sq) / K),
-            "average": Same(At(CONSENSUS, {distance_sq: sp.S.Zero}), 0),
-            "unit": MeasuredIn(CONSENSUS, consensus_distance),
-        }
-    ),
-    Status.HOLDS,
+    Kind.DEFINITION.at("Section 1"),
+    {
+        "mean": Same(CONSENSUS, ClientSum(distance_sq) / K),
+        "average": Same(At(CONSENSUS, {distance_sq: sp.S.Zero}), 0),
+        "unit": MeasuredIn(CONSENSUS, consensus_distance),
+    },
     note="Uniform whatever the weights of (4). With FedALS only the part that is averaged comes together.",
 )
 
 ALONE = Claim(
     "fedals.eq_6.alone",
     "For a single client the one-round bound is not below that client's own gap.",
-    of("Theorem 4.1, eq. (6)"),
-    Kind.DEFINITION,
+    Kind.DEFINITION.at("Theorem 4.1, eq. (6)"),
     ImpliedBy(
         shared(Delta),
         At(alike("fedals.one_round"), {K: sp.S.One, shared(delta): sp.S.Zero}),
         where=(sp.Ge(shared(Delta), 0), MU_AT_MOST_L),
     ),
-    Status.HOLDS,
     note="Its averaged model is its own, without non-iidness: L/mu times the gap.",
 )
 
@@ -113,33 +158,28 @@ def _regression(book: Book) -> Finding:
     """Least squares with unlike inputs: the curvature differs by sample, and the variance grows with the model."""
     near, far = (_variance((F(1), F(2), F(4)), F(theta)) for theta in (10, 1000))
     said = f"curvatures 1, 2, 4: gradient variance {float(near):.4g} at 10, {float(far):.4g} at 1000"
-    return holds(said) if far <= near else fails(said)
+    return judged(far <= near, said)
 
 
 TOGETHER = Claim(
     "fedals.theorem_4_3.together",
     "Theorem 4.3's assumptions can be met together: strong convexity, smoothness, a variance bound for all models.",
-    of("Theorem 4.3"),
-    Kind.ASSUMPTION,
+    Kind.ASSUMPTION.at("Theorem 4.3"),
     Computed("gradient variance of squared distances, in fractions", _together),
-    Status.HOLDS,
 )
 
 RESTRICTIVE = Claim(
     "fedals.theorem_4_3.regression",
     "One variance bound for all models excludes least squares with unlike inputs, though it is convex and smooth.",
-    of("Theorem 4.3"),
-    Kind.ASSUMPTION,
+    Kind.ASSUMPTION.at("Theorem 4.3"),
     Refuted(Computed("gradient variance of least squares, in fractions", _regression)),
-    Status.HOLDS,
     note="Ours: as every loss whose curvature differs from sample to sample.",
 )
 
 LONGER = Claim(
     "fedals.section_5.goal",
     "The design goal is reached if the extractor's number of local steps is larger than the extractor's.",
-    of("Section 5", "v1"),
-    Kind.REMARK,
+    Kind.REMARK.at("Section 5", "v1"),
     lambda book: _larger(1, 1),
     Status.FAILS,
     note="A misprint, mended in v2: both symbols are printed alike, the head's is meant on the right.",
@@ -156,113 +196,28 @@ def _larger(left: int, right: int) -> Finding:
 MORE_STEPS = Claim(
     "fedals.remark_5_1",
     "For a given number of iterations, averaging less often raises the rate at which the empirical risk is optimised.",
-    of("Remark 5.1", "v1"),
-    Kind.REMARK,
+    Kind.REMARK.at("Remark 5.1", "v1"),
     MonotoneIn(RATE, tau, up=True),
-    Status.HOLDS,
     note="At a given number of iterations, not of rounds: with T = tau R two terms do not change and the third falls.",
 )
 
 MORE_ROUNDS = Claim(
     "fedals.remark_5_1.rounds",
     "For a given number of rounds, averaging less often lowers that rate.",
-    of("Remark 5.1", "v1"),
-    Kind.REMARK,
+    Kind.REMARK.at("Remark 5.1", "v1"),
     MonotoneIn(At(RATE, {T: tau * R}), tau, up=False),
-    Status.HOLDS,
     note="Ours: the remark is about a given number of iterations.",
 )
 
 RATE_PRINTED = Claim(
     "fedals.remark_5_1.rate",
     "The rate has three terms, of which the inverse root of the iterations decides in the end.",
-    of("Remark 5.1", "v1"),
-    Kind.EQUATION,
-    All(
-        {
-            "T": OrderIs(RATE, T, 1 / sp.sqrt(T)),
-            "first order": Same(At(term(RATE, "first order"), {T: tau * R}), 1 / R),
-            "drift": Same(At(term(RATE, "drift"), {T: tau * R}), R ** -sp.Rational(2, 3)),
-            "sampling": Same(term(RATE, "sampling"), T ** -sp.Rational(1, 2)),
-        }
-    ),
-    Status.HOLDS,
+    Kind.EQUATION.at("Remark 5.1", "v1"),
+    {
+        "T": OrderIs(RATE, T, 1 / sp.sqrt(T)),
+        "first order": Same(At(term(RATE, "first order"), {T: tau * R}), 1 / R),
+        "drift": Same(At(term(RATE, "drift"), {T: tau * R}), R ** -sp.Rational(2, 3)),
+        "sampling": Same(term(RATE, "sampling"), T ** -sp.Rational(1, 2)),
+    },
     note="Quoted from another paper without its constants, so that no units and no dependence on the clients are left.",
-)
-
-
-def _unfitted(book: Book) -> Finding:
-    """(3) for a model that no data set has had a part in, and for the averaged local minimisers."""
-    fixed = sum(
-        float(v * np.mean(tiny.risk(np.array(tiny.START), pool[None]) - tiny.risk(np.array(tiny.START), sets)))
-        for v, pool, sets in zip(tiny.WEIGHTS, tiny.POOLS, tiny.SETS, strict=True)
-    )
-    fitted = tiny.gap("exact")
-    said = f"a fixed model {fixed:.2g}, averaged minimisers {fitted:.4g}"
-    return holds(said) if abs(fixed) < tiny.TOLERANCE < fitted else fails(said)
-
-
-GAP = Claim(
-    "fedals.eq_3",
-    "The generalization error is what fitting the data costs: zero in the mean for a model that has not seen them.",
-    of("Section 3.2, eqs. (1) to (3)"),
-    Kind.DEFINITION,
-    Computed("expected gap, all data sets gone through", _unfitted),
-    Status.HOLDS,
-)
-
-
-def _drawn(replace: bool) -> set[F]:
-    """Probabilities of two of three fair coins (0 or 1) that are drawn from a data set, with or without replacement."""
-    orders = list(product(range(3), repeat=2)) if replace else list(permutations(range(3), 2))
-    chance: dict[tuple[int, ...], F] = {}
-    for data, order in product(product((0, 1), repeat=3), orders):
-        seen = tuple(data[i] for i in order)
-        chance[seen] = chance.get(seen, F(0)) + F(1, 8 * len(orders))
-    return set(chance.values())
-
-
-def _independent(book: Book) -> Finding:
-    without, with_again = _drawn(replace=False), _drawn(replace=True)
-    said = f"two of three coins: {shown_set(without)} without replacement, {shown_set(with_again)} with"
-    return holds(said) if without == {F(1, 4)} != with_again else fails(said)
-
-
-def shown_set(values: set[F]) -> str:
-    return ", ".join(map(str, sorted(values)))
-
-
-INDEPENDENT = Claim(
-    "fedals.eq_55.draws",
-    "Points of one round that are drawn without replacement are like independent draws from the client's distribution.",
-    of("Theorem 4.3; proof of Theorem C.2, eq. (55)"),
-    Kind.PROOF,
-    Computed("all data sets of three coins, in fractions", _independent),
-    Status.HOLDS,
-    note="Within one round. Over several rounds the same data come back: see fedals.settings.fresh.",
-)
-
-FIRST = Claim(
-    "fedals.related.first",
-    "These are the first bounds for FedAvg in a general non-iid setting, and the first different averaging periods.",
-    of("Sections 1 and 4"),
-    Kind.REMARK,
-    Open("a statement about all earlier papers, which no computation decides"),
-    Status.OPEN,
-)
-
-CLAIMS: tuple[Claim, ...] = (
-    GAP,
-    INDEPENDENT,
-    FIRST,
-    COMPOSED_V1,
-    COMPOSED_V2,
-    DISTANCE,
-    ALONE,
-    TOGETHER,
-    RESTRICTIVE,
-    LONGER,
-    MORE_STEPS,
-    MORE_ROUNDS,
-    RATE_PRINTED,
 )

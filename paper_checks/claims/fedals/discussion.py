@@ -16,10 +16,10 @@ from bounds.vocabulary import (
     strong_convexity as mu,
 )
 
-from ..checkers import All, At, ImpliedBy, MonotoneIn, Open, OrderIs, Refuted, Same, TendsTo
+from ..checkers import At, ImpliedBy, MonotoneIn, OrderIs, Refuted, Requires, Same, TendsTo, undecided
 from ..checkers.formulas import resolve
-from ..claim import Book, Claim, Finding, Kind, Repair, Status
-from .common import alike, fails, found_too, holds, NONNEGATIVE, of, Requires, shared
+from ..claim import Book, Claim, fails, Finding, holds, judged, Kind, Repair, Status
+from .common import alike, found_too, NONNEGATIVE, shared
 from .one_round import CLOSED, D, d, DISCUSSION, DRIFT, GAP, IID, LOCAL, LOCAL_GAP, NON_IIDNESS, r
 
 
@@ -31,10 +31,8 @@ def slope_of_gap(book: Book) -> sp.Expr:
 HURTS = Claim(
     "fedals.discussion.non_iid_hurts",
     "For squared distances the gap itself, unlike the bound on it, does not grow with the distance of the clients.",
-    DISCUSSION,
-    Kind.REMARK,
-    All({"flat": Same(slope_of_gap, 0), "not growing": Refuted(MonotoneIn(alike(GAP), r, up=True))}),
-    Status.HOLDS,
+    Kind.REMARK.at(DISCUSSION),
+    {"flat": Same(slope_of_gap, 0), "not growing": Refuted(MonotoneIn(alike(GAP), r, up=True))},
     note="Ours: the discussion names non-iidness as what deteriorates generalization, which is true of the bound. What "
     "it raises here is the risk itself.",
 )
@@ -42,8 +40,7 @@ HURTS = Claim(
 SOLE_TERM = Claim(
     "fedals.discussion.iid_non_iidness",
     "In the iid setting the first term is the only one: the non-iidness of identically distributed clients vanishes.",
-    DISCUSSION,
-    Kind.REMARK,
+    Kind.REMARK.at(DISCUSSION),
     Same(At(alike(NON_IIDNESS), {r: 0}), 0, difference=(1 - 1 / K) * D / 2, where=(sp.Gt(D, 0), sp.Gt(K, 1))),
     Status.FAILS,
     note="It is a difference of training risks on finite samples. For squared distances and iid clients it is half the "
@@ -54,22 +51,19 @@ SOLE_TERM = Claim(
 SECOND_TERM = Claim(
     "fedals.discussion.iid_second_term",
     "For squared distances and iid clients the second term of (6) is at least twice the first, from two clients on.",
-    DISCUSSION,
-    Kind.REMARK,
+    Kind.REMARK.at(DISCUSSION),
     ImpliedBy(
         lambda book: 2 * resolve(At(alike(LOCAL), {mu: L}), book),
         At(alike(DRIFT), {mu: L, d: At(alike(NON_IIDNESS), {r: 0})}),
         where=(sp.Gt(D, 0), sp.Ge(K, 2)),
     ),
-    Status.HOLDS,
     note="Ours. Their ratio is sqrt(2 K (K - 1)): 2 for two clients, and ever larger.",
 )
 
 IID_BOUND = Claim(
     "fedals.discussion.one_over_k_squared",
     "With uniform weights and iid clients the averaged model's gap is at most L/mu of a local gap over K^2.",
-    DISCUSSION,
-    Kind.REMARK,
+    Kind.REMARK.at(DISCUSSION),
     found_too(Same(alike(GAP), At(alike(IID), {mu: L}), ratio=K, where=(sp.Gt(K, 1),)), IID),
     Status.FAILS,
     note="A bound of this size would be false: for l = L/2 |theta - z|^2, where L = mu, the gap of iid clients is "
@@ -77,18 +71,16 @@ IID_BOUND = Claim(
     repair=Repair(
         "(6) itself, whose second term keeps the order 1/K: never below the exact gap, and above it by a factor that "
         "tends to sqrt(2)",
-        All(
-            {
-                "above the gap": ImpliedBy(alike(GAP), At(alike(CLOSED), {r: 0}), where=(sp.Ge(D, 0), sp.Ge(K, 1))),
-                "factor": TendsTo(
-                    lambda book: resolve(At(alike(CLOSED), {r: 0}), book) / resolve(alike(GAP), book),
-                    K,
-                    sp.oo,
-                    sp.sqrt(2),
-                    where=(sp.Gt(D, 0),),
-                ),
-            }
-        ),
+        {
+            "above the gap": ImpliedBy(alike(GAP), At(alike(CLOSED), {r: 0}), where=(sp.Ge(D, 0), sp.Ge(K, 1))),
+            "factor": TendsTo(
+                lambda book: resolve(At(alike(CLOSED), {r: 0}), book) / resolve(alike(GAP), book),
+                K,
+                sp.oo,
+                sp.sqrt(2),
+                where=(sp.Gt(D, 0),),
+            ),
+        },
         "fedals.gaussian_mean_bound",
     ),
     about=("fedals.one_round",),
@@ -97,8 +89,7 @@ IID_BOUND = Claim(
 IID_WEIGHTS = Claim(
     "fedals.discussion.weight_squared",
     "For iid clients of any weights the gap is at most L/mu of a mean of squared weights times local gaps.",
-    of("Section 4.1, Discussion, and summary of the contributions", "v1"),
-    Kind.REMARK,
+    Kind.REMARK.at("Section 4.1, Discussion, and summary of the contributions", "v1"),
     Same(GAP, At(IID, {mu: L}), difference=E_k(w * (1 - w) * Delta)),
     Status.FAILS,
     note="The exact gap, where L = mu, has the weight itself: it is larger by the difference. v1 sums this up as a "
@@ -108,10 +99,8 @@ IID_WEIGHTS = Claim(
 IID_PRINTED = Claim(
     "fedals.discussion.first_term",
     "The iid reading is the first term of the one-round bound and nothing else.",
-    DISCUSSION,
-    Kind.REMARK,
-    All({"formula": Same(IID, LOCAL), "conditions": Requires(IID, NONNEGATIVE[:1], (SMOOTH, STRONGLY_CONVEX))}),
-    Status.HOLDS,
+    Kind.REMARK.at(DISCUSSION),
+    {"formula": Same(IID, LOCAL), "conditions": Requires(IID, NONNEGATIVE[:1], (SMOOTH, STRONGLY_CONVEX))},
 )
 
 POOLED_GAP = 2 * sp.Rational(1, 2) * sigma_sq / (L * n * K)
@@ -120,8 +109,7 @@ POOLED_GAP = 2 * sp.Rational(1, 2) * sigma_sq / (L * n * K)
 ADDITIONAL = Claim(
     "fedals.discussion.additional_factor",
     "Averaging local models improves on the 1/K that the larger pooled data set brings by a further 1/K.",
-    of("Section 4.1, Discussion", "v2"),
-    Kind.REMARK,
+    Kind.REMARK.at("Section 4.1, Discussion", "v2"),
     Same(alike(At(GAP, {Delta: LOCAL_GAP})), shared(POOLED_GAP) / K, ratio=K, where=(sp.Gt(K, 1),)),
     Status.FAILS,
     note="For squared distances the average of the local models is the model fitted to all data: their gaps are the "
@@ -131,8 +119,7 @@ ADDITIONAL = Claim(
 TIGHTER = Claim(
     "fedals.discussion.enhancement",
     "The factor 1/K^2 is an enhancement over earlier bounds for iid clients, which fall like 1/K.",
-    of("Sections 2 and 4.1"),
-    Kind.REMARK,
+    Kind.REMARK.at("Sections 2 and 4.1"),
     OrderIs(alike(GAP), K, K**-2, where=(sp.Gt(D, 0),), at_most=True),
     Status.FAILS,
     note="The exact gap falls like 1/K on this instance, so no bound that holds for all of them can fall faster. "
@@ -143,10 +130,8 @@ TIGHTER = Claim(
 NEED_NOT_FALL = Claim(
     "fedals.discussion.need_not_fall",
     "For non-iid clients the bound need not decrease with averaging.",
-    DISCUSSION,
-    Kind.REMARK,
+    Kind.REMARK.at(DISCUSSION),
     lambda book: _two_far_clients(book),
-    Status.HOLDS,
 )
 
 
@@ -156,15 +141,14 @@ def _two_far_clients(book: Book) -> Finding:
     alone = bound.subs({**here, K: 1, r: 0})
     two = bound.subs({**here, K: 2})
     said = f"squared distances, local gap 3/10: {float(alone):.4g} alone, {float(two):.4g} for two clients at 50"
-    return holds(said) if two > alone else fails(said)
+    return judged(two > alone, said)
 
 
 CONTRAST = Claim(
     "fedals.discussion.contrast",
     "In the number of clients the bound falls in another order for iid clients than for non-iid ones, which shows why "
     "FedAvg works for the former and need not for the latter.",
-    DISCUSSION,
-    Kind.REMARK,
+    Kind.REMARK.at(DISCUSSION),
     lambda book: _orders(book),
     Status.FAILS,
     note="At any fixed distance of the clients the bound falls like 1/K, and so it does at distance zero. Only the "
@@ -183,29 +167,11 @@ def _orders(book: Book) -> Finding:
     return holds("; ".join(f"{name}: {f.evidence}" for name, f in orders.items()))
 
 
-PRIOR = Claim(
+PRIOR = undecided(
     "fedals.related.tighter",
     "The one-round bound is tighter than those of Barnes et al., Yagli et al. and Sun et al.",
-    of("Section 1, Contribution I; Section 2"),
-    Kind.REMARK,
-    Open(
-        "the paper restates none of the bounds it compares with, and they need other assumptions (mutual information, "
-        "Bregman divergences, Lipschitz losses): there are no two formulas to compare. The 1/K^2 that the comparison "
-        "rests on is refuted by fedals.discussion.one_over_k_squared"
-    ),
-    Status.OPEN,
-)
-
-CLAIMS: tuple[Claim, ...] = (
-    HURTS,
-    SOLE_TERM,
-    SECOND_TERM,
-    IID_BOUND,
-    IID_WEIGHTS,
-    IID_PRINTED,
-    ADDITIONAL,
-    TIGHTER,
-    NEED_NOT_FALL,
-    CONTRAST,
-    PRIOR,
+    Kind.REMARK.at("Section 1, Contribution I; Section 2"),
+    "the paper restates none of the bounds it compares with, and they need other assumptions (mutual information, "
+    "Bregman divergences, Lipschitz losses): there are no two formulas to compare. The 1/K^2 that the comparison "
+    "rests on is refuted by fedals.discussion.one_over_k_squared",
 )

@@ -10,9 +10,9 @@ import sympy as sp
 
 from bounds.vocabulary import client_distance_sq as distance_sq, clients as K, local_gap as Delta, smoothness as L
 
-from ..checkers import All, At, Computed, Informative, MonotoneIn, Same
-from ..claim import Book, Claim, Finding, Kind, Status
-from .common import alike, fails, holds, of, shared
+from ..checkers import At, Computed, Informative, MonotoneIn, Same
+from ..claim import Book, Claim, Finding, judged, Kind, Status
+from .common import alike, shared
 
 COIN = (F(-1), F(1))
 """Every sample is one of these with equal odds; a client has one sample, the loss is half the squared distance."""
@@ -42,15 +42,10 @@ def breaks(data: Data, solve: Solver) -> Computed:
 
     def run(book: Book) -> Finding:
         gap, local, drift = measured(data, solve)
-        stated = book["fedals.one_round"](
-            client_weight=[1 / CLIENTS] * CLIENTS,
-            local_gap=float(local),
-            non_iidness=float(drift),
-            smoothness=1.0,
-            strong_convexity=1.0,
-        )
+        given = {"local_gap": float(local), "non_iidness": float(drift), "smoothness": 1.0, "strong_convexity": 1.0}
+        stated = book["fedals.one_round"](client_weight=[1 / CLIENTS] * CLIENTS, **given)
         said = f"gap {gap}, local gap {local}, non-iidness {drift}, bound {float(stated):.4g}"
-        return holds(said) if float(gap) > float(stated) else fails(said)
+        return judged(float(gap) > float(stated), said)
 
     return Computed("gap and bound over all data sets of two clients with one fair coin each", run)
 
@@ -61,10 +56,8 @@ COPIES: Data = [(z, z) for z in COIN]
 EXACT = Claim(
     "fedals.theorem_4_1.exact_needed",
     "Theorem 4.1 needs exact local minimisers: one local step that is twice too long breaks its bound.",
-    of("Theorem 4.1, eq. (6)"),
-    Kind.ASSUMPTION,
+    Kind.ASSUMPTION.at("Theorem 4.1, eq. (6)"),
     breaks(INDEPENDENT, lambda z: 2 * z),
-    Status.HOLDS,
     note="Ours. From zero, a step of 2/L ends as far beyond the minimum as it began: the training risk of the averaged "
     "model is then that of the local ones, and the non-iidness zero.",
 )
@@ -72,26 +65,22 @@ EXACT = Claim(
 APART = Claim(
     "fedals.theorem_4_1.independence_needed",
     "Theorem 4.1 needs clients whose samples are independent of one another's: copies of one data set break its bound.",
-    of("Theorem 4.1, eq. (6)"),
-    Kind.ASSUMPTION,
+    Kind.ASSUMPTION.at("Theorem 4.1, eq. (6)"),
     breaks(COPIES, lambda z: z),
-    Status.HOLDS,
     note="Ours: the paper draws all S_k independently without naming it a condition.",
 )
 
 MET = Claim(
     "fedals.theorem_4_1.met",
     "With independent samples and exact minimisers the same instance does not break the bound.",
-    of("Theorem 4.1, eq. (6)"),
-    Kind.ASSUMPTION,
+    Kind.ASSUMPTION.at("Theorem 4.1, eq. (6)"),
     Computed("the same instance, nothing left out", lambda book: _met(book)),
-    Status.HOLDS,
 )
 
 
 def _met(book: Book) -> Finding:
     found = breaks(INDEPENDENT, lambda z: z)(book)
-    return fails(found.evidence) if found.status is Status.HOLDS else holds(found.evidence)
+    return judged(found.status is not Status.HOLDS, found.evidence)
 
 
 D, r = shared(Delta), shared(distance_sq)
@@ -102,18 +91,12 @@ FAR = D * ((K - 1 / K) ** 2 / 2 - (1 - 1 / K)) / L
 SAYS = Claim(
     "fedals.eq_6.informative",
     "The one-round bound can be below the clients' mean local gap, so that it shows averaging to help.",
-    of("Theorem 4.1, eq. (6)"),
-    Kind.REMARK,
-    All(
-        {
-            "somewhere": Informative(CLOSED, D, where=(sp.Gt(D, 0), sp.Ge(K, 2))),
-            "up to this distance": Same(At(CLOSED, {r: FAR}), D, where=(sp.Gt(D, 0), sp.Gt(K, 1))),
-            "not beyond": MonotoneIn(CLOSED, r, up=True, where=(sp.Gt(D, 0), sp.Gt(r, 0))),
-        }
-    ),
-    Status.HOLDS,
+    Kind.REMARK.at("Theorem 4.1, eq. (6)"),
+    {
+        "somewhere": Informative(CLOSED, D, where=(sp.Gt(D, 0), sp.Ge(K, 2))),
+        "up to this distance": Same(At(CLOSED, {r: FAR}), D, where=(sp.Gt(D, 0), sp.Gt(K, 1))),
+        "not beyond": MonotoneIn(CLOSED, r, up=True, where=(sp.Gt(D, 0), sp.Gt(r, 0))),
+    },
     note="Ours, for squared distances: as long as L times the squared distance is at most "
     "((K - 1/K)^2 / 2 - (1 - 1/K)) local gaps; beyond that each client's own model has the smaller guarantee.",
 )
-
-CLAIMS: tuple[Claim, ...] = (EXACT, APART, MET, SAYS)

@@ -15,11 +15,10 @@ from bounds.vocabulary import (
     strong_convexity as mu,
 )
 
-from ..checkers import All, ArgminIs, Computed, Same
-from ..claim import Book, Check, Claim, Finding, Grade, Kind, Status
+from ..checkers import ArgminIs, Computed, Requires, Same
+from ..claim import Book, Check, Claim, fails, Finding, Grade, holds, judged, Kind
 from .by_hand import enumerated as tiny
 from .by_hand.enumerated import Client, clients, MU, SMOOTH, TOLERANCE, WEIGHTS
-from .common import fails, holds, of, Requires
 
 SOLVERS = tuple(tiny.SOLVERS)
 Sides = Callable[[Client, float], tuple[float, float]]
@@ -57,22 +56,18 @@ def _sign_of_swap(book: Book) -> Finding:
     return step("bracket of (10)", lambda c, w: (c.swap, c.fresh - c.swapped), equal=True)(book)
 
 
-PROOF = of("proof of Theorem 4.1")
+PROOF = "proof of Theorem 4.1"
 
 LEMMA = Claim(
     "fedals.lemma_b1",
     "The expected gap is what the loss on a client's fresh data rises by when that client has trained on other data.",
-    of("Lemma B.1, eqs. (10) to (14) (v1: A.1)"),
-    Kind.THEOREM,
-    All(
-        {
-            "(10) is the gap": Computed("mean of the swapped losses against the gap", _swapped),
-            "(12) = (13)": step("own loss against swapped", lambda c, w: (c.own, c.swapped), equal=True),
-            "(14)": Computed("bracket against (11) minus (13)", _sign_of_swap),
-            "conditions": Requires("fedals.lemma_b1"),
-        }
-    ),
-    Status.HOLDS,
+    Kind.THEOREM.at("Lemma B.1, eqs. (10) to (14) (v1: A.1)"),
+    {
+        "(10) is the gap": Computed("mean of the swapped losses against the gap", _swapped),
+        "(12) = (13)": step("own loss against swapped", lambda c, w: (c.own, c.swapped), equal=True),
+        "(14)": Computed("bracket against (11) minus (13)", _sign_of_swap),
+        "conditions": Requires("fedals.lemma_b1"),
+    },
 )
 
 
@@ -93,10 +88,8 @@ def _descent(book: Book) -> Finding:
 DESCENT = Claim(
     "fedals.eq_17",
     "A smooth loss rises by at most its slope times the move plus L/2 times the squared move.",
-    of("proof of Theorem 4.1, eqs. (17), (18)"),
-    Kind.PROOF,
+    Kind.PROOF.at("proof of Theorem 4.1, eqs. (17), (18)"),
     Computed("both sides on a grid of models and all data sets", _descent),
-    Status.HOLDS,
 )
 
 
@@ -115,45 +108,35 @@ def _lagrange(book: Book) -> Finding:
 CAUCHY = Claim(
     "fedals.eqs_19_21",
     "The inner product of (17) is in the mean at most the root of the product of two mean squares.",
-    of("proof of Theorem 4.1, eqs. (19) to (21)"),
-    Kind.PROOF,
-    All(
-        {
-            "(19)": step("inner product, absolute", lambda c, w: (c.inner, c.inner_size)),
-            "(20)": step("product of norms", lambda c, w: (c.inner_size, c.norms)),
-            "(20) of vectors": Computed("Lagrange's identity", _lagrange),
-            "(21)": step("root of mean squares", lambda c, w: (c.norms, (c.slope_sq * c.moved_sq) ** 0.5)),
-        }
-    ),
-    Status.HOLDS,
+    Kind.PROOF.at("proof of Theorem 4.1, eqs. (19) to (21)"),
+    {
+        "(19)": step("inner product, absolute", lambda c, w: (c.inner, c.inner_size)),
+        "(20)": step("product of norms", lambda c, w: (c.inner_size, c.norms)),
+        "(20) of vectors": Computed("Lagrange's identity", _lagrange),
+        "(21)": step("root of mean squares", lambda c, w: (c.norms, (c.slope_sq * c.moved_sq) ** 0.5)),
+    },
 )
 
 MOVED = Claim(
     "fedals.eq_22",
     "Replacing one client's data moves the averaged model by that client's weight times the move of its own model.",
-    of("proof of Theorem 4.1, eqs. (22), (39)"),
-    Kind.PROOF,
+    Kind.PROOF.at("proof of Theorem 4.1, eqs. (22), (39)"),
     step("(22)", lambda c, w: (c.moved_sq, w**2 * c.local_moved_sq), equal=True),
-    Status.HOLDS,
     note="The text beside it writes S^(k,i), as if a single sample had been replaced; all of the client's are.",
 )
 
 CONVEX = Claim(
     "fedals.eq_23",
     "Strong convexity bounds the squared move of an exact local model by 2/mu of its excess risk on the other data.",
-    of("proof of Theorem 4.1, eqs. (23), (27)"),
-    Kind.PROOF,
+    Kind.PROOF.at("proof of Theorem 4.1, eqs. (23), (27)"),
     step("(23)", lambda c, w: (c.local_moved_sq, 2 / MU * c.excess_on_copy), solvers=("exact",)),
-    Status.HOLDS,
 )
 
 INEXACT_CONVEX = Claim(
     "fedals.eq_23.exact_needed",
     "Step (23) needs exact local minimisers: without them the excess risk may even be negative.",
-    of("proof of Theorem 4.1, eq. (23)"),
-    Kind.ASSUMPTION,
+    Kind.ASSUMPTION.at("proof of Theorem 4.1, eq. (23)"),
     lambda book: _stuck(),
-    Status.HOLDS,
 )
 
 
@@ -167,43 +150,35 @@ def _stuck() -> Finding:
         own, fresh = tiny.risk(theta, sets), tiny.risk(theta, np.broadcast_to(pool, (len(sets), len(pool))))
         gaps.append(float(np.mean(fresh - own)))
     said = f"models at -0.3 of their minimisers: local gaps {gaps[0]:.4g} and {gaps[1]:.4g}, squared moves positive"
-    return holds(said) if max(gaps) < 0 else fails(said)
+    return judged(max(gaps) < 0, said)
 
 
 LOCAL = Claim(
     "fedals.eqs_24_26",
     "The mean excess risk of a local model on fresh data over the model trained on them is its generalization gap.",
-    of("proof of Theorem 4.1, eqs. (24) to (26)"),
-    Kind.PROOF,
+    Kind.PROOF.at("proof of Theorem 4.1, eqs. (24) to (26)"),
     step("(23) against (26)", lambda c, w: (c.excess_on_copy, c.gap), equal=True),
-    Status.HOLDS,
     note="(25) holds in expectation only: the population risk in it is not that of the data set it names.",
 )
 
 SLOPES = Claim(
     "fedals.eq_28",
     "The squared gradient of a smooth risk is at most 2L times how far the risk is above its smallest value.",
-    of("proof of Theorem 4.1, eqs. (28) to (30), (48), (49)"),
-    Kind.PROOF,
-    All(
-        {
-            "step to take": ArgminIs(-eta * G2 + L / 2 * eta**2 * G2, eta, 1 / L),
-            "what it gains": Same((-eta * G2 + L / 2 * eta**2 * G2).subs(eta, 1 / L), -G2 / (2 * L)),
-            "(28)": step("(28)", lambda c, w: (c.slope_sq, 2 * SMOOTH * c.above_best_on_copy)),
-            "(29)": step("(29)", lambda c, w: (c.above_best_on_copy, c.drift_on_copy), equal=True, solvers=("exact",)),
-        }
-    ),
-    Status.HOLDS,
+    Kind.PROOF.at("proof of Theorem 4.1, eqs. (28) to (30), (48), (49)"),
+    {
+        "step to take": ArgminIs(-eta * G2 + L / 2 * eta**2 * G2, eta, 1 / L),
+        "what it gains": Same((-eta * G2 + L / 2 * eta**2 * G2).subs(eta, 1 / L), -G2 / (2 * L)),
+        "(28)": step("(28)", lambda c, w: (c.slope_sq, 2 * SMOOTH * c.above_best_on_copy)),
+        "(29)": step("(29)", lambda c, w: (c.above_best_on_copy, c.drift_on_copy), equal=True, solvers=("exact",)),
+    },
     note="From (18) with the best step. (29) is printed as an inequality and is an equality for exact minimisers.",
 )
 
 UNPRIMED = Claim(
     "fedals.eq_36",
     "The excess risk of the averaged model on a client's data has the same mean if data and copy are exchanged.",
-    of("proof of Theorem 4.1, eqs. (33), (36)"),
-    Kind.PROOF,
+    Kind.PROOF.at("proof of Theorem 4.1, eqs. (33), (36)"),
     step("(36)", lambda c, w: (c.drift_on_copy, c.drift), equal=True),
-    Status.HOLDS,
 )
 
 
@@ -221,27 +196,23 @@ def _second_form(c: Client, w: float) -> float:
 def _dominated(book: Book) -> Finding:
     measured, stated = tiny.gap("exact"), tiny.at(book["fedals.one_round"], "exact")
     said = f"gap {measured:.6g}, bound {stated:.6g}: {stated / measured:.3f} of it"
-    return holds(said) if measured <= stated else fails(said)
+    return judged(measured <= stated, said)
 
 
 CHAIN = Claim(
     "fedals.eqs_31_34",
     "(31) bounds the gap, and (32) to (34) bound (31): the theorem's bound is above the gap.",
-    of("proof of Theorem 4.1, eqs. (31) to (37)"),
-    Kind.PROOF,
-    All(
-        {
-            "(31)": step("bracket of (10) against (31)", lambda c, w: (c.swap, _first_form(c, w))),
-            "(32)": step("(31) against (32)", lambda c, w: (_first_form(c, w), _second_form(c, w)), solvers=("exact",)),
-            "(37)": Computed("gap against the one-round bound", _dominated),
-            "(33) to (34)": Same(
-                sp.sqrt(2 * L * delta * 2 * Delta / mu),
-                2 * sp.sqrt(L / mu) * sp.sqrt(delta * Delta),
-                where=(sp.Ge(Delta, 0), sp.Ge(delta, 0)),
-            ),
-        }
-    ),
-    Status.HOLDS,
+    Kind.PROOF.at("proof of Theorem 4.1, eqs. (31) to (37)"),
+    {
+        "(31)": step("bracket of (10) against (31)", lambda c, w: (c.swap, _first_form(c, w))),
+        "(32)": step("(31) against (32)", lambda c, w: (_first_form(c, w), _second_form(c, w)), solvers=("exact",)),
+        "(37)": Computed("gap against the one-round bound", _dominated),
+        "(33) to (34)": Same(
+            sp.sqrt(2 * L * delta * 2 * Delta / mu),
+            2 * sp.sqrt(L / mu) * sp.sqrt(delta * Delta),
+            where=(sp.Ge(Delta, 0), sp.Ge(delta, 0)),
+        ),
+    },
     note="(35) is an equation number without an equation.",
 )
 
@@ -254,30 +225,10 @@ def _signs(book: Book) -> Finding:
 SIGNS = Claim(
     "fedals.theorem_4_1.signs",
     "The bound's roots are of nonnegative numbers: exact minimisers have nonnegative local gaps and non-iidness.",
-    of("Theorem 4.1, eq. (6)"),
-    Kind.ASSUMPTION,
-    All(
-        {
-            "measured": Computed("expected local gaps and non-iidness", _signs),
-            "proof": step(
-                "mu/2 of the squared move", lambda c, w: (MU / 2 * c.local_moved_sq, c.gap), solvers=("exact",)
-            ),
-        }
-    ),
-    Status.HOLDS,
+    Kind.ASSUMPTION.at("Theorem 4.1, eq. (6)"),
+    {
+        "measured": Computed("expected local gaps and non-iidness", _signs),
+        "proof": step("mu/2 of the squared move", lambda c, w: (MU / 2 * c.local_moved_sq, c.gap), solvers=("exact",)),
+    },
     note="(23) with (26) bounds the local gap from below by a square.",
-)
-
-CLAIMS: tuple[Claim, ...] = (
-    LEMMA,
-    DESCENT,
-    CAUCHY,
-    MOVED,
-    CONVEX,
-    INEXACT_CONVEX,
-    LOCAL,
-    SLOPES,
-    UNPRIMED,
-    CHAIN,
-    SIGNS,
 )

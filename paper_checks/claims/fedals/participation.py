@@ -5,18 +5,14 @@ from __future__ import annotations
 from fractions import Fraction as F
 
 from bounds.operators import ClientMean as E_k
-from bounds.vocabulary import (
-    client_value as x,
-    client_weight as w,
-    cohort as K_hat,
-)
+from bounds.vocabulary import client_value as x, client_weight as w, cohort as K_hat
 
-from ..checkers import All, Computed, Refuted, resolve, Same
-from ..claim import Book, Claim, Finding, Kind, Repair, Status
+from ..checkers import Computed, Refuted, resolve, Same
+from ..claim import Book, Claim, fails, Finding, holds, judged, Kind, Repair, Status
 from .by_hand import sampling
-from .common import fails, found_too, holds, of
+from .common import found_too
 
-D1, D2 = of("Lemma D.1, eq. (63) (v1: C.1)"), of("Lemma D.2, eq. (67) (v1: C.2)")
+D1, D2 = "Lemma D.1, eq. (63) (v1: C.1)", "Lemma D.2, eq. (67) (v1: C.2)"
 ONE, CASE_1, CASE_2, COUNTED = (
     "fedals.one_round",
     "fedals.participation_case1",
@@ -35,7 +31,9 @@ def lemma(case: str, power: int, name: str, sizes: tuple[int, ...] = SIZES) -> C
             if found != stated:
                 draws = sampling.moment_of_draws(size, power) == stated
                 said = f"cohort {size}: {found} over all draws, {stated} stated"
-                return fails(f"{said}; true if the draws of one client are kept apart" if draws else said, draws)
+                return fails(
+                    f"{said}; true if the draws of one client are kept apart" if draws else said, as_audited=draws
+                )
         return holds(f"equal in fractions over all draws of {', '.join(map(str, sizes))} of three clients")
 
     return Computed(f"case {case}, share to the power {power}", run)
@@ -44,10 +42,8 @@ def lemma(case: str, power: int, name: str, sizes: tuple[int, ...] = SIZES) -> C
 FIRST = Claim(
     "fedals.lemma_d1.mean",
     "Case I: the mean over participants has the expectation of the mean over clients.",
-    D1,
-    Kind.THEOREM,
+    Kind.THEOREM.at(D1),
     lemma("I", 1, "fedals.lemma_d1_mean"),
-    Status.HOLDS,
 )
 
 
@@ -55,8 +51,7 @@ def _power(place: str, name: str, power: int, words: str) -> Claim:
     return Claim(
         f"fedals.{place}",
         words,
-        of(f"Lemma D.1, eq. (63), proof ({63 + power})"),
-        Kind.THEOREM,
+        Kind.THEOREM.at(f"Lemma D.1, eq. (63), proof ({63 + power})"),
         lemma("I", power, f"fedals.{name}_printed"),
         Status.FAILS,
         note="Counted by draws, as the proof does, it is true. But (59) makes the weights a distribution over clients, "
@@ -81,48 +76,39 @@ THIRD = _power(
 DRAWS = Claim(
     "fedals.lemma_d1.repaired",
     "Counted by clients, the moments of Case I add to the printed ones what repeated draws contribute.",
-    of("Lemma D.1, repaired"),
-    Kind.THEOREM,
-    All(
-        {
-            "second": Same(
-                "fedals.lemma_d1_weight",
-                lambda book: resolve("fedals.lemma_d1_weight_printed", book) + (K_hat - 1) / K_hat * E_k(w * x),
+    Kind.THEOREM.at("Lemma D.1, repaired"),
+    {
+        "second": Same(
+            "fedals.lemma_d1_weight",
+            lambda book: resolve("fedals.lemma_d1_weight_printed", book) + (K_hat - 1) / K_hat * E_k(w * x),
+        ),
+        "third": Same(
+            "fedals.lemma_d1_weight_sq",
+            lambda book: (
+                resolve("fedals.lemma_d1_weight_sq_printed", book)
+                + 3 * (K_hat - 1) / K_hat**2 * E_k(w * x)
+                + (K_hat - 1) * (K_hat - 2) / K_hat**2 * E_k(w**2 * x)
             ),
-            "third": Same(
-                "fedals.lemma_d1_weight_sq",
-                lambda book: (
-                    resolve("fedals.lemma_d1_weight_sq_printed", book)
-                    + 3 * (K_hat - 1) / K_hat**2 * E_k(w * x)
-                    + (K_hat - 1) * (K_hat - 2) / K_hat**2 * E_k(w**2 * x)
-                ),
-            ),
-        }
-    ),
-    Status.HOLDS,
+        ),
+    },
     note="Ours.",
 )
 
 LEMMA_D2 = Claim(
     "fedals.lemma_d2",
     "Case II: the three expectations are those of a mean in which every client has its weight times K over cohort.",
-    D2,
-    Kind.THEOREM,
-    All(
-        {
-            f"power {power}": lemma("II", power, f"fedals.{name}")
-            for power, name in ((1, "lemma_d2_mean"), (2, "lemma_d2_weight"), (3, "lemma_d2_weight_sq"))
-        }
-    ),
-    Status.HOLDS,
+    Kind.THEOREM.at(D2),
+    {
+        f"power {power}": lemma("II", power, f"fedals.{name}")
+        for power, name in ((1, "lemma_d2_mean"), (2, "lemma_d2_weight"), (3, "lemma_d2_weight_sq"))
+    },
     damaged="(69) is cut off in v2 and read from v1; the upper limits k of the last sums in (68) to (70) are read as K",
 )
 
 LIMITS = Claim(
     "fedals.lemma_d2.limits",
     "In the last sums of (68) to (70) the index runs up to k.",
-    of("proof of Lemma D.2, eqs. (68) to (70)"),
-    Kind.EQUATION,
+    Kind.EQUATION.at("proof of Lemma D.2, eqs. (68) to (70)"),
     lambda book: _partial_sums(),
     Status.FAILS,
     note="A slip of an index: K is meant; any shorter sum leaves clients out.",
@@ -133,14 +119,14 @@ def _partial_sums() -> Finding:
     terms = [w_ * x_ for w_, x_ in zip(sampling.WEIGHTS, sampling.VALUES, strict=True)]
     short = [sum(terms[:k], F(0)) for k in range(1, sampling.CLIENTS)]
     said = f"sums up to k = 1, 2: {', '.join(map(str, short))}; the mean is {sum(terms, F(0))}"
-    return holds(said) if sum(terms, F(0)) in short else fails(said)
+    return judged(sum(terms, F(0)) in short, said)
 
 
 def _totals(case: str) -> Computed:
     def run(book: Book) -> Finding:
         totals = {sum(shares, F(0)) for _, shares in sampling.CASES[case](2)}
         said = f"two of three clients: shares sum to {', '.join(map(str, sorted(totals)))}"
-        return holds(said) if totals == {F(1)} else fails(said)
+        return judged(totals == {F(1)}, said)
 
     return Computed("the shares of every draw added up", run)
 
@@ -148,9 +134,8 @@ def _totals(case: str) -> Computed:
 DISTRIBUTION = Claim(
     "fedals.eq_59",
     "The participants' weights are a distribution over the participants.",
-    of("Appendix D, eqs. (59), (60)"),
-    Kind.DEFINITION,
-    All({"Case I": _totals("I"), "Case II": _totals("II")}),
+    Kind.DEFINITION.at("Appendix D, eqs. (59), (60)"),
+    {"Case I": _totals("I"), "Case II": _totals("II")},
     Status.FAILS,
     note="In Case II they sum to one only on average, unless all clients have the same weight: the averaged model is "
     "then stretched or shrunk, and moving all data by the same vector does not move it by that vector.",
@@ -158,10 +143,8 @@ DISTRIBUTION = Claim(
         "they sum to one in expectation",
         Computed(
             "mean of the sums",
-            lambda book: (
-                holds("mean 1")
-                if sum((p * sum(q, F(0)) for p, q in sampling.case_2(2)), F(0)) == 1
-                else fails("mean is not 1")
+            lambda book: judged(
+                (mean := sum((p * sum(q, F(0)) for p, q in sampling.case_2(2)), F(0))) == 1, f"mean {mean}"
             ),
         ),
     ),
@@ -170,8 +153,7 @@ DISTRIBUTION = Claim(
 SUPPORT = Claim(
     "fedals.eq_59.support",
     "As many different clients take part as are drawn.",
-    of("Appendix D, before eq. (59)"),
-    Kind.DEFINITION,
+    Kind.DEFINITION.at("Appendix D, before eq. (59)"),
     lambda book: _repeats(),
     Status.FAILS,
     note="A slip: not in Case I, where a client may be drawn twice. (The text also excludes that all take part and "
@@ -182,14 +164,13 @@ SUPPORT = Claim(
 def _repeats() -> Finding:
     fewer = sum((p for p, q in sampling.case_1(2) if sum(s > 0 for s in q) < 2), F(0))
     said = f"Case I, two draws of three clients: only one takes part with probability {fewer}"
-    return fails(said) if fewer > 0 else holds(said)
+    return judged(fewer <= 0, said)
 
 
 NO_GAP = Claim(
     "fedals.eq_71",
     "The expected participation gap of the averaged model is zero in both cases.",
-    of("Appendix D, eq. (71)"),
-    Kind.EQUATION,
+    Kind.EQUATION.at("Appendix D, eq. (71)"),
     found_too(lambda book: _gap_is_zero(book), "fedals.participation_gap"),
     Status.FAILS,
     note="The lemmas speak of fixed numbers; the averaged model depends on who took part and lies nearer to them.",
@@ -208,7 +189,7 @@ def _gap_is_zero(book: Book) -> Finding:
     said = f"noise-free clients at -1, 2, 3/2, two take part, half squared distances: {said}"
     if all(gap == stated for gap in found.values()):
         return holds(said)
-    return fails(said, stated == 0 and all(gap != 0 for gap in found.values()))
+    return fails(said, as_audited=stated == 0 and all(gap != 0 for gap in found.values()))
 
 
 LOSS_FACTOR = F(27, 10)
@@ -234,10 +215,8 @@ def _gap_is_spread(book: Book) -> Finding:
 FIXED_MODEL = Claim(
     "fedals.eq_71.fixed",
     "For a model that does not depend on who takes part the expected participation gap is zero.",
-    of("Appendix D, eq. (71)"),
-    Kind.REMARK,
+    Kind.REMARK.at("Appendix D, eq. (71)"),
     lambda book: _fixed_model(),
-    Status.HOLDS,
     note="Ours: what the lemmas do prove.",
 )
 
@@ -255,10 +234,8 @@ def _fixed_model() -> Finding:
 DEPENDS = Claim(
     "fedals.eq_72.fixed",
     "What (72) averages over the participants depends on who takes part: the lemmas, on fixed numbers, do not apply.",
-    of("Appendix D, eqs. (72) to (74)"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix D, eqs. (72) to (74)"),
     Refuted(lambda book: _depends()),
-    Status.HOLDS,
     note="Ours: the non-iidness of a client is that of the averaged model, which the other participants make.",
 )
 
@@ -266,19 +243,4 @@ DEPENDS = Claim(
 def _depends() -> Finding:
     found = sampling.drifts("I", 2, 0)
     said = f"Case I, two draws: the first client's non-iidness is {', '.join(map(str, sorted(found)))} by who joins it"
-    return holds(said) if len(found) == 1 else fails(said)
-
-
-CLAIMS: tuple[Claim, ...] = (
-    FIRST,
-    SECOND,
-    THIRD,
-    DRAWS,
-    LEMMA_D2,
-    LIMITS,
-    DISTRIBUTION,
-    SUPPORT,
-    NO_GAP,
-    FIXED_MODEL,
-    DEPENDS,
-)
+    return judged(len(found) == 1, said)

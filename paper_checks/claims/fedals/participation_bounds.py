@@ -19,104 +19,14 @@ from bounds.vocabulary import (
     strong_convexity as mu,
 )
 
-from ..checkers import All, At, Computed, resolve, Same, term
-from ..claim import Book, Claim, Finding, Kind, Repair, Status
+from ..checkers import All, At, Computed, Requires, resolve, Same, term
+from ..claim import Book, Claim, Finding, judged, Kind, Repair, Status
 from .by_hand import sampling
-from .common import fails, found_too, holds, NONNEGATIVE, of, Requires, shared
+from .common import found_too, NONNEGATIVE, shared
 from .participation import CASE_1, CASE_2, COUNTED, ONE
 
-REMARK = of("Remark 4.2")
+REMARK = "Remark 4.2"
 SIGNS = tuple(map(shared, NONNEGATIVE))
-
-SUBSTITUTED = Claim(
-    "fedals.remark_4_2",
-    "Cases I and II are (6) with 1/cohort and with weight times K over cohort in place of a client's weight.",
-    REMARK,
-    Kind.REMARK,
-    All({"Case I": Same(CASE_1, At(ONE, {w: 1 / K_hat})), "Case II": Same(CASE_2, At(ONE, {w: w * K / K_hat}))}),
-    Status.HOLDS,
-    note="The weights that the mean over clients is taken with stay what they are.",
-)
-
-CONDITIONS = Claim(
-    "fedals.remark_4_2.conditions",
-    "The cases need what (6) needs, and how the participants are drawn.",
-    REMARK,
-    Kind.ASSUMPTION,
-    All(
-        {
-            name: Requires(bound, NONNEGATIVE, (SMOOTH, EXACT_LOCAL_SOLVER, how))
-            for name, bound, how in (
-                ("Case I", CASE_1, SAMPLED_WITH_REPLACEMENT),
-                ("Case II", CASE_2, SAMPLED_WITHOUT_REPLACEMENT),
-                ("counted", COUNTED, SAMPLED_WITH_REPLACEMENT),
-            )
-        }
-    ),
-    Status.HOLDS,
-)
-
-EVERYONE = Claim(
-    "fedals.remark_4_2.everyone",
-    "When everyone takes part, Case II is (6).",
-    REMARK,
-    Kind.REMARK,
-    Same(At(CASE_2, {K_hat: K}), ONE),
-    Status.HOLDS,
-)
-
-FAVOURED = Claim(
-    "fedals.eq_73.bound",
-    "(73) bounds the expected generalization gap (61) of Case I.",
-    of("Appendix D, eq. (73)"),
-    Kind.THEOREM,
-    found_too(lambda book: _noise_free(book, CASE_1, "I"), CASE_1),
-    Status.FAILS,
-    note="Without noise all local gaps are zero and so is (73), whatever the non-iidness, but the participation gap "
-    "that (71) drops is positive.",
-)
-FAVOURED_2 = Claim(
-    "fedals.eq_74.bound",
-    "(74) bounds the expected generalization gap (61) of Case II.",
-    of("Appendix D, eq. (74)"),
-    Kind.THEOREM,
-    found_too(lambda book: _noise_free(book, CASE_2, "II"), CASE_2),
-    Status.FAILS,
-    note="As for (73), with equal weights too, where the shares do sum to one.",
-)
-
-
-def _noise_free(book: Book, name: str, case: str) -> Finding:
-    thirds = (F(1, 3),) * 3
-    gap = sampling.participation_gap(case, 2, weights=thirds)
-    stated = book[name](
-        **{q.name: v for q, v in _values(thirds).items() if q in book[name].quantities}, local_gap=0.0, non_iidness=0.5
-    )
-    said = f"three equal noise-free clients at -1, 2, 3/2, two take part: gap {gap}, bound {float(stated):.4g}"
-    return fails(said) if gap > float(stated) else holds(said)
-
-
-def _values(weights: tuple[F, ...]) -> dict[sp.Symbol, object]:
-    plain = [float(p) for p in weights]
-    return {w: plain, K: len(plain), K_hat: 2, L: 1.0, mu: 1.0}
-
-
-ONE_LARGE = Claim(
-    "fedals.eq_73.out_of_sample",
-    "(73) bounds the out-of-sample gap, the second one of (62), of Case I.",
-    of("Appendix D, eqs. (62), (73)"),
-    Kind.THEOREM,
-    lambda book: _one_large_client(book, CASE_1),
-    Status.FAILS,
-    note="With nearly all weight on one client every draw is that client: the averaged model is its model and its gap "
-    "the local gap, while (73) divides it by the squared cohort.",
-    repair=Repair(
-        "(72) averaged with the moments counted by clients",
-        lambda book: _one_large_client(book, COUNTED),
-        COUNTED,
-    ),
-    about=("fedals.lemma_d1_weight_sq",),
-)
 
 
 def _one_large_client(book: Book, name: str) -> Finding:
@@ -134,7 +44,7 @@ def _one_large_client(book: Book, name: str) -> Finding:
         non_iidness=[float(drift) for drift in drifts],
     )
     said = f"weights 0.999, 0.0005, 0.0005, three draws: gap {float(gap):.4g}, bound {float(stated):.4g}"
-    return fails(said) if float(gap) > float(stated) else holds(said)
+    return judged(float(gap) <= float(stated), said)
 
 
 POOLS = ((F(-1), F(2)), (F(0), F(5)))
@@ -155,16 +65,14 @@ def _both_gaps(book: Book) -> Finding:
     gaps = [sum(((z - c) ** 2 for z in pool), F(0)) / 2 for pool, c in zip(POOLS, centres, strict=True)]
     parts = sampling.participation_gap("I", 2, centres, SHARES), sampling.out_of_sample_gap("I", 2, gaps, SHARES)
     said = f"(61) is {total}, participation gap {parts[0]}, out-of-sample gap {parts[1]}"
-    return holds(said) if total == parts[0] + parts[1] else fails(said)
+    return judged(total == parts[0] + parts[1], said)
 
 
 SPLIT = Claim(
     "fedals.eq_62",
     "The gap under partial participation is the sum of a participation gap and an out-of-sample gap.",
-    of("Appendix D, eqs. (61), (62)"),
-    Kind.DEFINITION,
+    Kind.DEFINITION.at("Appendix D, eqs. (61), (62)"),
     Computed("all data sets and all draws, in fractions", _both_gaps),
-    Status.HOLDS,
 )
 
 ROOT = sp.sqrt(delta * Delta)
@@ -175,8 +83,7 @@ def _averaged(case: str, second: str, third: str) -> All:
     return All(
         {
             "local generalization": Same(
-                term(case, "local generalization"),
-                lambda book: L / mu * resolve(At(third, {x: Delta}), book),
+                term(case, "local generalization"), lambda book: L / mu * resolve(At(third, {x: Delta}), book)
             ),
             "non-iidness": Same(
                 term(case, "non-iidness"),
@@ -187,43 +94,94 @@ def _averaged(case: str, second: str, third: str) -> All:
     )
 
 
-EQ_73 = Claim(
-    "fedals.eq_73",
-    "Case I is (72) averaged by Lemma D.1.",
-    of("Appendix D, eq. (73)"),
-    Kind.EQUATION,
-    _averaged(CASE_1, "fedals.lemma_d1_weight_printed", "fedals.lemma_d1_weight_sq_printed"),
-    Status.HOLDS,
-    note="Of the lemma as it is printed.",
-)
-EQ_74 = Claim(
-    "fedals.eq_74",
-    "Case II is (72) averaged by Lemma D.2.",
-    of("Appendix D, eq. (74)"),
-    Kind.EQUATION,
-    _averaged(CASE_2, "fedals.lemma_d2_weight", "fedals.lemma_d2_weight_sq"),
-    Status.HOLDS,
+D1, D2 = "fedals.lemma_d1_weight", "fedals.lemma_d2_weight"
+COUNTING = "With clients counted once each, (72) averages to (73) plus what repeated draws contribute."
+FIXED = "Ours; for non-iidness that does not depend on who takes part."
+AVERAGED = tuple(
+    Claim(f"fedals.{name}", words, Kind.EQUATION.at(f"Appendix D, {place}"), _averaged(*terms), note=note)
+    for name, words, place, terms, note in (
+        (
+            "eq_73", "Case I is (72) averaged by Lemma D.1.", "eq. (73)", (CASE_1, f"{D1}_printed", f"{D1}_sq_printed"),
+            "Of the lemma as it is printed.",
+        ),
+        ("eq_74", "Case II is (72) averaged by Lemma D.2.", "eq. (74)", (CASE_2, D2, f"{D2}_sq"), ""),
+        ("eq_73.repaired", COUNTING, "eq. (73), repaired", (COUNTED, D1, f"{D1}_sq"), FIXED),
+    )
+)  # fmt: skip
+
+SUBSTITUTED = Claim(
+    "fedals.remark_4_2",
+    "Cases I and II are (6) with 1/cohort and with weight times K over cohort in place of a client's weight.",
+    Kind.REMARK.at(REMARK),
+    {"Case I": Same(CASE_1, At(ONE, {w: 1 / K_hat})), "Case II": Same(CASE_2, At(ONE, {w: w * K / K_hat}))},
+    note="The weights that the mean over clients is taken with stay what they are.",
 )
 
-EQ_73_COUNTED = Claim(
-    "fedals.eq_73.repaired",
-    "With clients counted once each, (72) averages to (73) plus what repeated draws contribute.",
-    of("Appendix D, eq. (73), repaired"),
-    Kind.EQUATION,
-    _averaged(COUNTED, "fedals.lemma_d1_weight", "fedals.lemma_d1_weight_sq"),
-    Status.HOLDS,
-    note="Ours; for non-iidness that does not depend on who takes part.",
+CONDITIONS = Claim(
+    "fedals.remark_4_2.conditions",
+    "The cases need what (6) needs, and how the participants are drawn.",
+    Kind.ASSUMPTION.at(REMARK),
+    {
+        name: Requires(bound, NONNEGATIVE, (SMOOTH, EXACT_LOCAL_SOLVER, how))
+        for name, bound, how in (
+            ("Case I", CASE_1, SAMPLED_WITH_REPLACEMENT),
+            ("Case II", CASE_2, SAMPLED_WITHOUT_REPLACEMENT),
+            ("counted", COUNTED, SAMPLED_WITH_REPLACEMENT),
+        )
+    },
 )
 
-CLAIMS: tuple[Claim, ...] = (
-    SPLIT,
-    EQ_73,
-    EQ_74,
-    EQ_73_COUNTED,
-    SUBSTITUTED,
-    CONDITIONS,
-    EVERYONE,
-    FAVOURED,
-    FAVOURED_2,
-    ONE_LARGE,
+EVERYONE = Claim(
+    "fedals.remark_4_2.everyone",
+    "When everyone takes part, Case II is (6).",
+    Kind.REMARK.at(REMARK),
+    Same(At(CASE_2, {K_hat: K}), ONE),
+)
+
+FAVOURED = Claim(
+    "fedals.eq_73.bound",
+    "(73) bounds the expected generalization gap (61) of Case I.",
+    Kind.THEOREM.at("Appendix D, eq. (73)"),
+    found_too(lambda book: _noise_free(book, CASE_1, "I"), CASE_1),
+    Status.FAILS,
+    note="Without noise all local gaps are zero and so is (73), whatever the non-iidness, but the participation gap "
+    "that (71) drops is positive.",
+)
+FAVOURED_2 = Claim(
+    "fedals.eq_74.bound",
+    "(74) bounds the expected generalization gap (61) of Case II.",
+    Kind.THEOREM.at("Appendix D, eq. (74)"),
+    found_too(lambda book: _noise_free(book, CASE_2, "II"), CASE_2),
+    Status.FAILS,
+    note="As for (73), with equal weights too, where the shares do sum to one.",
+)
+
+
+def _noise_free(book: Book, name: str, case: str) -> Finding:
+    thirds = (F(1, 3),) * 3
+    gap = sampling.participation_gap(case, 2, weights=thirds)
+    stated = book[name](
+        **{q.name: v for q, v in _values(thirds).items() if q in book[name].quantities}, local_gap=0.0, non_iidness=0.5
+    )
+    said = f"three equal noise-free clients at -1, 2, 3/2, two take part: gap {gap}, bound {float(stated):.4g}"
+    return judged(gap <= float(stated), said)
+
+
+def _values(weights: tuple[F, ...]) -> dict[sp.Symbol, object]:
+    plain = [float(p) for p in weights]
+    return {w: plain, K: len(plain), K_hat: 2, L: 1.0, mu: 1.0}
+
+
+ONE_LARGE = Claim(
+    "fedals.eq_73.out_of_sample",
+    "(73) bounds the out-of-sample gap, the second one of (62), of Case I.",
+    Kind.THEOREM.at("Appendix D, eqs. (62), (73)"),
+    lambda book: _one_large_client(book, CASE_1),
+    Status.FAILS,
+    note="With nearly all weight on one client every draw is that client: the averaged model is its model and its gap "
+    "the local gap, while (73) divides it by the squared cohort.",
+    repair=Repair(
+        "(72) averaged with the moments counted by clients", lambda book: _one_large_client(book, COUNTED), COUNTED
+    ),
+    about=("fedals.lemma_d1_weight_sq",),
 )

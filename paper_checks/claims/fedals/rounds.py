@@ -23,9 +23,9 @@ from bounds.vocabulary import (
     strong_convexity as mu,
 )
 
-from ..checkers import All, At, ImpliedBy, MeasuredIn, MonotoneIn, Open, Readings, resolve, Same, term, Total
+from ..checkers import At, ImpliedBy, MeasuredIn, MonotoneIn, Readings, Requires, resolve, Same, term, Total, undecided
 from ..claim import Book, Claim, Kind, Status
-from .common import alike, of, Requires, shared, SOLVER
+from .common import alike, shared, SOLVER
 from .inexact import BOUND as INEXACT
 
 V1, V2, PRINTED = "fedals.rounds_v1", "fedals.rounds_v2", "fedals.rounds_inexact_printed"
@@ -52,20 +52,16 @@ def _substituted(extra: sp.Expr) -> At:
 STATEMENT_V2 = Claim(
     "fedals.theorem_4_3.v2",
     "The bound of v2 is (38) with A for gap and suboptimality, and B for non-iidness and suboptimality.",
-    of("Theorem 4.3, eq. (9); eq. (58)", "v2"),
-    Kind.THEOREM,
+    Kind.THEOREM.at("Theorem 4.3, eq. (9); eq. (58)", "v2"),
     Same(V2, _substituted(sp.S.Zero)),
-    Status.HOLDS,
     note="Constants and logarithms are hidden; rounds are taken to be alike.",
 )
 
 STATEMENT_V1 = Claim(
     "fedals.theorem_4_3.v1",
     "The bound of v1 is (38) with A and B in which the condition number is added.",
-    of("Theorem 4.3, eq. (9); eq. (58)", "v1"),
-    Kind.THEOREM,
+    Kind.THEOREM.at("Theorem 4.3, eq. (9); eq. (58)", "v1"),
     Same(V1, _substituted(L / mu)),
-    Status.HOLDS,
 )
 
 
@@ -77,10 +73,8 @@ def _added(book: Book) -> sp.Expr:
 VERSIONS = Claim(
     "fedals.theorem_4_3.versions",
     "The bound of v1 is that of v2 with L/mu added inside A and B: larger, however many samples a round has.",
-    of("Theorem 4.3, eq. (9), v1 against v2"),
-    Kind.THEOREM,
+    Kind.THEOREM.at("Theorem 4.3, eq. (9), v1 against v2"),
     Same(V1, Total(((1, V2), (1, _added)))),
-    Status.HOLDS,
     note="Ours: two versions, two bounds; proof and text are the same in both.",
 )
 
@@ -89,36 +83,22 @@ CONDITIONS = Claim(
     "fedals.theorem_4_3.conditions",
     "Theorem 4.3 asks for a smooth and strongly convex loss, bounded gradient variance, a fixed number of local SGD "
     "steps and samples that are drawn without replacement.",
-    of("Theorem 4.3"),
-    Kind.ASSUMPTION,
-    All(
-        {
-            name: Requires(
-                bound,
-                numbers,
-                (SMOOTH, STRONGLY_CONVEX, LOCAL_SGD, FIXED_LOCAL_STEPS, FRESH_SAMPLES, *more),
-            )
-            for name, bound, numbers, more in (
-                ("v2", V2, (sp.Ge(B, 0),), (BOUNDED_VARIANCE,)),
-                ("v1", V1, (sp.Ge(B + L / mu, 0),), (BOUNDED_VARIANCE,)),
-                ("(57)", PRINTED, SOLVER, ()),
-            )
-        }
-    ),
-    Status.HOLDS,
+    Kind.ASSUMPTION.at("Theorem 4.3"),
+    {
+        name: Requires(bound, numbers, (SMOOTH, STRONGLY_CONVEX, LOCAL_SGD, FIXED_LOCAL_STEPS, FRESH_SAMPLES, *more))
+        for name, bound, numbers, more in (
+            ("v2", V2, (sp.Ge(B, 0),), (BOUNDED_VARIANCE,)),
+            ("v1", V1, (sp.Ge(B + L / mu, 0),), (BOUNDED_VARIANCE,)),
+            ("(57)", PRINTED, SOLVER, ()),
+        )
+    },
 )
 
 UNITS_V2 = Claim(
     "fedals.theorem_4_3.units",
     "A is a generalization gap: its two parts have the unit of a loss.",
-    of("Theorem 4.3, definition of A", "v2"),
-    Kind.DEFINITION,
-    Readings(
-        {
-            "sampling noise": MeasuredIn(NOISE, LOSS),
-            "model class": MeasuredIn(term(V2, "model class"), LOSS),
-        }
-    ),
+    Kind.DEFINITION.at("Theorem 4.3, definition of A", "v2"),
+    Readings({"sampling noise": MeasuredIn(NOISE, LOSS), "model class": MeasuredIn(term(V2, "model class"), LOSS)}),
     Status.OPEN,
     note="sigma^2/(mu tau) is a loss, the root of complexity over samples a pure number: the O hides a loss there (the "
     "range of the loss, say), and another constant elsewhere.",
@@ -127,8 +107,7 @@ UNITS_V2 = Claim(
 UNITS_V1 = Claim(
     "fedals.theorem_4_3.units_v1",
     "What v1 adds to A and B, the condition number, is a loss as A and B are.",
-    of("Theorem 4.3, definition of A", "v1"),
-    Kind.DEFINITION,
+    Kind.DEFINITION.at("Theorem 4.3, definition of A", "v1"),
     Readings(
         {
             "as printed": MeasuredIn(term(V1, "condition number"), LOSS, off_by=ONE / LOSS),
@@ -144,107 +123,71 @@ UNITS_V1 = Claim(
 STEPS = Claim(
     "fedals.theorem_4_3.local_steps",
     "At a given non-iidness the bound falls with the number of local steps.",
-    of("Section 5; eq. (9)", "v2"),
-    Kind.REMARK,
+    Kind.REMARK.at("Section 5; eq. (9)", "v2"),
     MonotoneIn(positive, tau, up=False),
-    Status.HOLDS,
 )
 
 SAMPLES = Claim(
     "fedals.theorem_4_3.samples",
     "The bound falls with the number of samples of a round.",
-    of("Section 5; eq. (9)"),
-    Kind.REMARK,
+    Kind.REMARK.at("Section 5; eq. (9)"),
     MonotoneIn(positive, shared(Z), up=False),
-    Status.HOLDS,
 )
 
 COMPLEXITY = Claim(
     "fedals.theorem_4_3.complexity",
     "The bound grows with the complexity of the model class, so a simpler part needs fewer samples.",
-    of("Section 5", "v1"),
-    Kind.REMARK,
-    All(
-        {
-            "grows": MonotoneIn(positive, kappa, up=True),
-            "by their ratio": Same(At(alike(V2), {C: 7 * C, shared(Z): 7 * shared(Z)}), alike(V2)),
-        }
-    ),
-    Status.HOLDS,
+    Kind.REMARK.at("Section 5", "v1"),
+    {
+        "grows": MonotoneIn(positive, kappa, up=True),
+        "by their ratio": Same(At(alike(V2), {C: 7 * C, shared(Z): 7 * shared(Z)}), alike(V2)),
+    },
 )
 
 LOOSER = Claim(
     "fedals.theorem_4_3.non_iid",
     "The bound is looser for non-iid clients: it grows with their non-iidness.",
-    of("Section 5; eq. (9)"),
-    Kind.REMARK,
+    Kind.REMARK.at("Section 5; eq. (9)"),
     MonotoneIn(positive, gap, up=True),
-    Status.HOLDS,
 )
 
 
 CLIENTS = Claim(
     "fedals.theorem_4_3.clients",
     "On the clients the bound depends as the one-round bound does: both fall alike when uniform clients are added.",
-    of("Section 4.2, after Theorem 4.3"),
-    Kind.REMARK,
-    All(
-        {
-            "first terms": Same(
-                alike(term(V2, "model class", "local optimization")),
-                lambda book: (
-                    2 * resolve(alike(term("fedals.one_round", "local generalization")), book) * ratio(A, Delta)
-                ),
+    Kind.REMARK.at("Section 4.2, after Theorem 4.3"),
+    {
+        "first terms": Same(
+            alike(term(V2, "model class", "local optimization")),
+            lambda book: 2 * resolve(alike(term("fedals.one_round", "local generalization")), book) * ratio(A, Delta),
+        ),
+        "second terms": Same(
+            alike(term(V2, "non-iidness")),
+            lambda book: (
+                sp.sqrt(2)
+                * resolve(alike(term("fedals.one_round", "non-iidness")), book)
+                * sp.sqrt(ratio(A, Delta) * ratio(B, delta))
             ),
-            "second terms": Same(
-                alike(term(V2, "non-iidness")),
-                lambda book: (
-                    sp.sqrt(2)
-                    * resolve(alike(term("fedals.one_round", "non-iidness")), book)
-                    * sp.sqrt(ratio(A, Delta) * ratio(B, delta))
-                ),
-                where=tuple(sp.Gt(shared(x), 0) for x in (Delta, delta, B)),
-            ),
-        }
-    ),
-    Status.HOLDS,
+            where=tuple(sp.Gt(shared(x), 0) for x in (Delta, delta, B)),
+        ),
+    },
     note="The same caveat holds for the 1/K^2 that was read off there.",
 )
 
 SQUARED_DISTANCES = Claim(
     "fedals.theorem_4_3.squared_distances",
     "For squared distances and fresh samples (9) is above the gap with all hidden constants one.",
-    of("Theorem 4.3, eq. (9)", "v2"),
-    Kind.THEOREM,
+    Kind.THEOREM.at("Theorem 4.3, eq. (9)", "v2"),
     ImpliedBy(alike(E_k(w * sigma_sq / (mu * tau))), At(alike(V2), {C: 0, L: mu}), where=(sp.Ge(shared(delta), 0),)),
-    Status.HOLDS,
     note="The gap is the weighted mean of gradient variance over L |Z_k| times a factor of at most one, and |Z_k| is "
     "at least the number of steps. It even holds at complexity zero: that term is not needed here.",
 )
 
-LIKENESS = Claim(
+LIKENESS = undecided(
     "fedals.section_5.extractor",
     "More local steps for the extractor alone do not raise the non-iidness significantly.",
-    of("Section 5", "v2"),
-    Kind.REMARK,
-    Open("a statement about trained networks: no measurement of the non-iidness of extractor and head is published"),
-    Status.OPEN,
+    Kind.REMARK.at("Section 5", "v2"),
+    "a statement about trained networks: no measurement of the non-iidness of extractor and head is published",
     note="Table 3 does not support it: with the first layers, which agree best, averaged less often, accuracy falls: "
     "fedals.table_3.initial_layers.",
-)
-
-CLAIMS: tuple[Claim, ...] = (
-    STATEMENT_V2,
-    STATEMENT_V1,
-    VERSIONS,
-    CONDITIONS,
-    UNITS_V2,
-    UNITS_V1,
-    STEPS,
-    SAMPLES,
-    COMPLEXITY,
-    LOOSER,
-    CLIENTS,
-    SQUARED_DISTANCES,
-    LIKENESS,
 )

@@ -18,11 +18,11 @@ from bounds.vocabulary import (
     strong_convexity as mu,
 )
 
-from ..checkers import All, Computed, ImpliedBy, Refuted, Same, term
-from ..claim import Book, Claim, Finding, Kind, Repair, Status
+from ..checkers import Computed, ImpliedBy, Refuted, Requires, Same, term
+from ..claim import Book, Claim, fails, Finding, holds, judged, Kind, Repair, Status
 from .by_hand import enumerated as tiny
 from .by_hand.enumerated import MU
-from .common import alike, fails, holds, of, Requires, shared, SOLVER
+from .common import alike, shared, SOLVER
 from .inexact import BOUND as INEXACT, SLOPE_SQ
 from .one_round_proof import step
 from .rounds import PRINTED
@@ -46,14 +46,13 @@ def _first_round(book: Book) -> Finding:
 def _after_round(book: Book) -> Finding:
     measured, swapped = tiny.gap("few steps"), tiny.weighted("few steps", "swap")
     said = f"one round ends with a gap of {measured:.6g}, which (10) gives as {swapped:.6g}"
-    return holds(said) if abs(measured - swapped) < tiny.TOLERANCE else fails(said)
+    return judged(abs(measured - swapped) < tiny.TOLERANCE, said)
 
 
 SHIFT = Claim(
     "fedals.eq_56",
     "The gap (8) of a round, at the model its steps (5) start from, is that of one round of FedAvg.",
-    of("eq. (8) and proof of Theorem C.2, eqs. (54) to (56)"),
-    Kind.PROOF,
+    Kind.PROOF.at("eq. (8) and proof of Theorem C.2, eqs. (54) to (56)"),
     Computed("(55) and (56) for one round, all data sets gone through", _first_round),
     Status.FAILS,
     note="A slip of an index: the model a round starts from has not seen the round's fresh samples, so that its gap on "
@@ -86,7 +85,7 @@ def _cautious(fresh: bool) -> Computed:
     def run(book: Book) -> Finding:
         per_round, end = _gaps(fresh)
         said = f"four rounds, a third of the way in each: (8) is {per_round}, the end-to-end gap {end} local gaps"
-        return holds(said) if per_round >= end else fails(said)
+        return judged(per_round >= end, said)
 
     return Computed("(8) against the gap of the last model on all data, squared distances, in fractions", run)
 
@@ -94,10 +93,8 @@ def _cautious(fresh: bool) -> Computed:
 CAUTIOUS = Claim(
     "fedals.eq_8.cautious",
     "The averaged gap (8) is a more cautious limit than the gap of the final model on the whole data set.",
-    of("Section 4.2, after eq. (8)"),
-    Kind.REMARK,
+    Kind.REMARK.at("Section 4.2, after eq. (8)"),
     _cautious(fresh=True),
-    Status.HOLDS,
     note="On one instance, with fresh samples, and read at the model that a round ends with (fedals.eq_56). The paper "
     "expects it, and proves nothing of it.",
 )
@@ -105,10 +102,8 @@ CAUTIOUS = Claim(
 REUSED = Claim(
     "fedals.eq_8.reused",
     "When rounds use the same samples again, (8) is the less cautious limit, also at the models that rounds end with.",
-    of("Section 4.2, after eq. (8); Table 4"),
-    Kind.REMARK,
+    Kind.REMARK.at("Section 4.2, after eq. (8); Table 4"),
     Refuted(_cautious(fresh=False)),
-    Status.HOLDS,
     note="Ours: the experiments go through every client's data dozens of times (fedals.settings.fresh). The final "
     "model has then learnt the data by heart more than the models of earlier rounds had.",
 )
@@ -116,8 +111,7 @@ REUSED = Claim(
 LOST = Claim(
     "fedals.eq_57",
     "(57) is (38) in every round.",
-    of("proof of Theorem C.2, eq. (57)"),
-    Kind.PROOF,
+    Kind.PROOF.at("proof of Theorem C.2, eq. (57)"),
     Same(
         PRINTED,
         INEXACT,
@@ -144,7 +138,7 @@ def _above(name: str) -> Computed:
     def run(book: Book) -> Finding:
         pairs = {s: (tiny.gap(s), tiny.at(book[name], s)) for s in tiny.SOLVERS}
         said = "; ".join(f"{s}: gap {a:.5g}, bound {b:.5g}" for s, (a, b) in pairs.items())
-        return holds(said) if all(a <= b for a, b in pairs.values()) else fails(said)
+        return judged(all(a <= b for a, b in pairs.values()), said)
 
     return Computed("gap against bound, all data sets gone through", run)
 
@@ -155,20 +149,16 @@ MOVED_SQ = 4 * w**2 / mu * (Delta + epsilon)
 TRUE = Claim(
     "fedals.eq_57.true",
     "The bound (57) holds.",
-    of("proof of Theorem C.2, eq. (57)"),
-    Kind.THEOREM,
-    All(
-        {
-            "variance": step("V <= 2 |A - A*|^2", lambda c, v: (c.local_moved_sq, 2 * c.to_best_sq)),
-            "convexity": step(
-                "<= 4/mu (Delta + epsilon)", lambda c, v: (2 * c.to_best_sq, 4 / MU * (c.gap + c.suboptimality))
-            ),
-            "(57) is larger": ImpliedBy(alike(REPAIRED), alike(PRINTED), where=SIGNS),
-            "repaired": _above(REPAIRED),
-            "printed": _above(PRINTED),
-        }
-    ),
-    Status.HOLDS,
+    Kind.THEOREM.at("proof of Theorem C.2, eq. (57)"),
+    {
+        "variance": step("V <= 2 |A - A*|^2", lambda c, v: (c.local_moved_sq, 2 * c.to_best_sq)),
+        "convexity": step(
+            "<= 4/mu (Delta + epsilon)", lambda c, v: (2 * c.to_best_sq, 4 / MU * (c.gap + c.suboptimality))
+        ),
+        "(57) is larger": ImpliedBy(alike(REPAIRED), alike(PRINTED), where=SIGNS),
+        "repaired": _above(REPAIRED),
+        "printed": _above(PRINTED),
+    },
     note="A local model's mean squared move is twice its variance, and its squared distance to an independent "
     "minimiser is at least its variance: one suboptimality suffices, in both terms.",
 )
@@ -176,32 +166,21 @@ TRUE = Claim(
 REPAIR = Claim(
     "fedals.eq_57.repaired",
     "(57) with one suboptimality in both terms is (31) with a local model's move at most 4/mu (gap + suboptimality).",
-    of("proof of Theorem C.2, eq. (57), repaired"),
-    Kind.THEOREM,
-    All(
-        {
-            "local generalization": Same(term(REPAIRED, "local generalization"), E_k(L / 2 * MOVED_SQ)),
-            "non-iidness": Same(term(REPAIRED, "non-iidness"), E_k(sp.sqrt(SLOPE_SQ * MOVED_SQ))),
-            "conditions": Requires(REPAIRED, SOLVER, (FRESH_SAMPLES, FIXED_LOCAL_STEPS)),
-        }
-    ),
-    Status.HOLDS,
+    Kind.THEOREM.at("proof of Theorem C.2, eq. (57), repaired"),
+    {
+        "local generalization": Same(term(REPAIRED, "local generalization"), E_k(L / 2 * MOVED_SQ)),
+        "non-iidness": Same(term(REPAIRED, "non-iidness"), E_k(sp.sqrt(SLOPE_SQ * MOVED_SQ))),
+        "conditions": Requires(REPAIRED, SOLVER, (FRESH_SAMPLES, FIXED_LOCAL_STEPS)),
+    },
     note="Ours.",
 )
 
 FIRST_TERM = Claim(
     "fedals.eq_57.first_term",
     "The first term of (57) is that of (38); only the last factor under the root differs.",
-    of("proof of Theorem C.2, eq. (57)"),
-    Kind.EQUATION,
-    All(
-        {
-            "first": Same(term(PRINTED, "local generalization"), term(INEXACT, "local generalization")),
-            "second": Same(term(PRINTED, "non-iidness"), E_k(sp.sqrt(SLOPE_SQ * 4 * w**2 / mu * (Delta + epsilon)))),
-        }
-    ),
-    Status.HOLDS,
+    Kind.EQUATION.at("proof of Theorem C.2, eq. (57)"),
+    {
+        "first": Same(term(PRINTED, "local generalization"), term(INEXACT, "local generalization")),
+        "second": Same(term(PRINTED, "non-iidness"), E_k(sp.sqrt(SLOPE_SQ * 4 * w**2 / mu * (Delta + epsilon)))),
+    },
 )
-
-
-CLAIMS: tuple[Claim, ...] = (SHIFT, CAUTIOUS, REUSED, LOST, TRUE, REPAIR, FIRST_TERM)

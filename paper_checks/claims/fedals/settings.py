@@ -18,33 +18,32 @@ from bounds.vocabulary import (
 )
 
 from ...reported import table
-from ..checkers import Informative, Open, Ordered, Prints, Readings, resolve, term
+from ..checkers import Informative, Ordered, Prints, Readings, resolve, term, undecided
 from ..checkers.formulas import At
-from ..claim import Book, Claim, Finding, Grade, Kind, Repair, Status
+from ..claim import Book, Claim, fails, Finding, Grade, holds, judged, Kind, Repair, Status
 from .cells import LLM, METHODS, TABLE_1
-from .common import alike, fails, holds, of, shared
+from .common import alike, shared
 
 CELLS = table("fedals", "Table 4", version="v2")
 CNN = {row: F(cell.value) for (row, _), cell in CELLS.items()}
 CLIENTS, BATCH, STEPS = (int(CNN[k]) for k in ("number of clients", "batch size per client", "local steps tau"))
 TRAINING = {"CIFAR-10": 50_000, "CIFAR-100": 50_000, "SVHN": 73_257, "MNIST": 60_000}
 """Training samples of the public data sets."""
-IMAGES, TEXTS = of("Table 4", "v2"), of("Table 5", "v2")
-THEORY = of("Theorems 4.1 and 4.3 against Section 6")
+IMAGES, TEXTS = ("Table 4", "v2"), ("Table 5", "v2")
+THEORY = "Theorems 4.1 and 4.3 against Section 6"
 
 
 def _drawn(book: Book) -> Finding:
     drawn = {name: int(CNN[f"iterations {name}"]) * BATCH for name in ("iid", "non-iid")}
     largest = max(TRAINING.values()) // CLIENTS
     said = f"a client draws {drawn['iid']:,} (iid) or {drawn['non-iid']:,} samples of at most {largest:,} that it has"
-    return holds(said) if max(drawn.values()) <= largest else fails(said, min(drawn.values()) > largest)
+    return holds(said) if max(drawn.values()) <= largest else fails(said, as_audited=min(drawn.values()) > largest)
 
 
 FRESH = Claim(
     "fedals.settings.fresh",
     "Every round of the experiments uses samples that no round has used before, as (55) needs.",
-    IMAGES,
-    Kind.SETTING,
+    Kind.SETTING.at(*IMAGES),
     _drawn,
     Status.FAILS,
     note="Ours: theorem against experiment. The data are gone through 43 times or more (non-iid 87 times or more). "
@@ -63,14 +62,13 @@ def _within_period(book: Book) -> Finding:
     ]
     if not over:
         return holds("every period of Table 2 fits into a client's data")
-    return fails(f"more samples than a client has: {'; '.join(over)}", len(over) == 4)
+    return fails(f"more samples than a client has: {'; '.join(over)}", as_audited=len(over) == 4)
 
 
 PERIOD = Claim(
     "fedals.settings.period",
     "A longer period between averages of the extractor means more samples in it (Table 2: alpha up to 100).",
-    of("Section 5; Table 2"),
-    Kind.SETTING,
+    Kind.SETTING.at("Section 5; Table 2"),
     _within_period,
     Status.FAILS,
     note="Section 5 argues with more steps and more samples. From alpha = 50 a period uses samples twice: the local "
@@ -106,8 +104,7 @@ def _flat_parameters(book: Book) -> Finding:
 CONVEX = Claim(
     "fedals.settings.convex",
     "The loss of the experiments, cross entropy, is strongly convex in the model.",
-    THEORY,
-    Kind.SETTING,
+    Kind.SETTING.at(THEORY),
     Readings({"in the outputs": _flat_outputs, "in the parameters": _flat_parameters}),
     Status.FAILS,
     note="Ours: theorem against experiment. Weight decay adds curvature only where the loss itself is convex, which no "
@@ -129,8 +126,7 @@ def _curvature(book: Book) -> Finding:
 SMOOTH = Claim(
     "fedals.settings.smooth",
     "Losses of networks made of an extractor and a head are smooth with one constant for all parameters.",
-    THEORY,
-    Kind.SETTING,
+    Kind.SETTING.at(THEORY),
     _curvature,
     Status.FAILS,
     note="Ours: theorem against experiment, even without ReLU. Section 6.3 holds this assumption against SCAFFOLD's "
@@ -149,32 +145,25 @@ def _momentum(book: Book) -> Finding:
     said = (
         f"after two steps {float(plain):.4g} by (5), {float(heavy):.4g} with momentum, {float(nesterov):.4g} (Nesterov)"
     )
-    return holds(said) if plain in (heavy, nesterov) else fails(said)
+    return judged(plain in (heavy, nesterov), said)
 
 
 OPTIMIZER = Claim(
     "fedals.settings.optimizer",
     "Local models come from the SGD steps (5), as Theorem 4.3 has it.",
-    of("Tables 4 and 5 against Theorem 4.3"),
-    Kind.SETTING,
+    Kind.SETTING.at("Tables 4 and 5 against Theorem 4.3"),
     _momentum,
     Status.FAILS,
     note="Ours: theorem against experiment. Momentum 0.9 and weight decay for images, AdamW with a falling step size "
     "for the language model.",
 )
 
-NETWORK = {
-    C: sp.Integer(292_954),
-    Z: sp.Integer(STEPS * BATCH),
-    tau: sp.Integer(STEPS),
-    w: sp.Rational(1, CLIENTS),
-}
+NETWORK = {C: sp.Integer(292_954), Z: sp.Integer(STEPS * BATCH), tau: sp.Integer(STEPS), w: sp.Rational(1, CLIENTS)}
 
 VACUOUS = Claim(
     "fedals.settings.vacuous",
     "At the paper's own setting for FedAvg (9) says something about the accuracy of ResNet-20.",
-    of("Theorem 4.3 at the settings of Table 4", "v2"),
-    Kind.SETTING,
+    Kind.SETTING.at("Theorem 4.3 at the settings of Table 4", "v2"),
     Informative(At(term("fedals.rounds_v2", "model class"), {L: mu}), sp.S.One, given=NETWORK),
     Status.FAILS,
     note="Ours: theorem against experiment. Hidden constants one, complexity the number of parameters, 5 clients, 320 "
@@ -192,8 +181,7 @@ def _iid_factor(book: Book) -> Finding:
 NEARLY = Claim(
     "fedals.settings.iid_factor",
     "For iid data a factor 1/K^2 makes population and empirical risk nearly agree: 1/25 of a local gap for 5 clients.",
-    of("Section 6.2"),
-    Kind.REMARK,
+    Kind.REMARK.at("Section 6.2"),
     _iid_factor,
     Status.FAILS,
     note="A fifth of it, for squared distances. The text states the factor 1/K^2, the numbers are ours; a consequence "
@@ -203,8 +191,7 @@ NEARLY = Claim(
 LOSSES = Claim(
     "fedals.table_5.objective",
     "The test results of the language model are accuracies.",
-    of("Table 5 against Table 1"),
-    Kind.SETTING,
+    Kind.SETTING.at("Table 5 against Table 1"),
     Ordered(
         {**{m: TABLE_1[LLM, m].value for m in METHODS}, "one": 1},
         tuple((m, "one") for m in METHODS),
@@ -214,16 +201,12 @@ LOSSES = Claim(
     note="A slip in Table 5, which names top-1 accuracy; Table 1 prints test losses, all above 1, and says so.",
 )
 
-DEVIATION = Claim(
+DEVIATION = undecided(
     "fedals.settings.deviation",
     "The deviations that are reported are those of 20 repetitions.",
-    of("Section 6 against Tables 4 and 5"),
-    Kind.SETTING,
-    Open(
-        "Section 6 speaks of error bars of 20 repeated runs, Tables 4 and 5 of the deviation over the last 5 rounds; "
-        "single runs are not published, and the released configuration repeats 10 times"
-    ),
-    Status.OPEN,
+    Kind.SETTING.at("Section 6 against Tables 4 and 5"),
+    "Section 6 speaks of error bars of 20 repeated runs, Tables 4 and 5 of the deviation over the last 5 rounds; "
+    "single runs are not published, and the released configuration repeats 10 times",
 )
 
 
@@ -238,32 +221,24 @@ def _classes(book: Book) -> Finding:
 PARTITION = Claim(
     "fedals.example_1.partition",
     "CIFAR-10, sorted by label and divided among five clients, gives each of them two classes, as in Example 1.",
-    of("Example 1 and Section 6.1"),
-    Kind.SETTING,
+    Kind.SETTING.at("Example 1 and Section 6.1"),
     _classes,
-    Status.HOLDS,
 )
 
-CONSENSUS = Claim(
+CONSENSUS = undecided(
     "fedals.figure_1",
     "The initial layers of ResNet-20 have a smaller consensus distance than the final ones.",
-    of("Example 1, Figure 1"),
-    Kind.REMARK,
-    Open(
-        "the figure's numbers are not published, and the measure is not settled: the text defines a squared norm, "
-        "which grows with a layer's size (2,304 parameters in an early convolution, 36,864 in a late one), the "
-        "released code divides by the number of parameters and leaves out the first client"
-    ),
-    Status.OPEN,
+    Kind.REMARK.at("Example 1, Figure 1"),
+    "the figure's numbers are not published, and the measure is not settled: the text defines a squared norm, "
+    "which grows with a layer's size (2,304 parameters in an early convolution, 36,864 in a late one), the "
+    "released code divides by the number of parameters and leaves out the first client",
 )
 
-FIGURES = Claim(
+FIGURES = undecided(
     "fedals.figures_2_3",
     "Figures 2a and 3a show FedALS well above FedAvg and SCAFFOLD throughout training.",
-    of("Section 6.1, Figures 2 and 3"),
-    Kind.REMARK,
-    Open("the curves are published as pictures only; their last points should be the rows of Table 1"),
-    Status.OPEN,
+    Kind.REMARK.at("Section 6.1, Figures 2 and 3"),
+    "the curves are published as pictures only; their last points should be the rows of Table 1",
 )
 
 
@@ -278,32 +253,15 @@ def _tuned(scores: dict[int, int], start: int) -> int:
 def _tuning(scores: dict[int, int]) -> Finding:
     found, best = _tuned(scores, 0), max(scores, key=lambda e: scores[e])
     said = f"scores {scores} by exponent: stops at {found}, best is {best}"
-    return holds(said) if found == best else fails(said)
+    return judged(found == best, said)
 
 
 TUNING = Claim(
     "fedals.appendix_e3.tuning",
     "A learning rate that lies between two worse ones is the optimal one.",
-    of("Appendix E.3", "v2"),
-    Kind.SETTING,
+    Kind.SETTING.at("Appendix E.3", "v2"),
     lambda book: _tuning({-3: 9, -2: 4, -1: 5, 0: 7, 1: 6}),
     Status.FAILS,
     note="It is a local optimum, the words of Section 6 for the same search, and the scores are noisy besides.",
     repair=Repair("where there is one peak only", lambda book: _tuning({-3: 9, -2: 8, -1: 7, 0: 6, 1: 5})),
-)
-
-CLAIMS: tuple[Claim, ...] = (
-    FRESH,
-    PERIOD,
-    CONVEX,
-    SMOOTH,
-    OPTIMIZER,
-    VACUOUS,
-    NEARLY,
-    LOSSES,
-    DEVIATION,
-    PARTITION,
-    CONSENSUS,
-    FIGURES,
-    TUNING,
 )

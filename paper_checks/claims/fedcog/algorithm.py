@@ -10,44 +10,36 @@ from bounds.vocabulary import (
     real_batch as b,
 )
 
-from ..checkers import All, Computed, Open, Refuted, Same
+from ..checkers import Computed, Refuted, Same, undecided
 from ..claim import Claim, Kind, Repair, Status
 from .by_hand import listing
 from .by_hand.listing import LABELS
-from .common import at
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "fedcog.algorithm.training",
         "Lines 6 to 10: local steps on task plus weighted distillation loss from the server model, then the weighted "
         "average. The engine does the same.",
-        at("Algorithm 1, lines 6 to 10, and eq. (3)"),
-        Kind.ALGORITHM,
+        Kind.ALGORITHM.at("Algorithm 1, lines 6 to 10, and eq. (3)"),
         Computed("runs the engine beside a plain-loop reading of the listing", listing.lines_6_to_10),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.algorithm.off",
         "Without weight on the distillation it is FedAvg.",
-        at("Algorithm 1 and eq. (3)"),
-        Kind.ALGORITHM,
+        Kind.ALGORITHM.at("Algorithm 1 and eq. (3)"),
         Computed("runs both from one seed", listing.off_switch),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.algorithm.one_step",
         "With one local step it is FedAvg, whatever is generated: the first step starts at the teacher.",
-        at("Algorithm 1, lines 6 and 8, derived"),
-        Kind.REMARK,
+        Kind.REMARK.at("Algorithm 1, lines 6 and 8, derived"),
         Computed("runs both from one seed", listing.one_step),
-        known=Status.HOLDS,
         note="What distillation changes it changes from the second local step of a round on.",
     ),
     Claim(
         "fedcog.algorithm.first_round",
         "Every model that a line of the listing reads was made before.",
-        at("Algorithm 1, line 5"),
-        Kind.ALGORITHM,
+        Kind.ALGORITHM.at("Algorithm 1, line 5"),
         Computed("plays the listing's reads and writes", listing.first_round),
         known=Status.FAILS,
         note="Ours, a gap in the listing: in round 0 no client has a model of the round before. The experiments begin "
@@ -57,8 +49,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "fedcog.algorithm.indices",
         "The clients that are averaged are those that were trained.",
-        at("Algorithm 1, lines 4 and 10"),
-        Kind.ALGORITHM,
+        Kind.ALGORITHM.at("Algorithm 1, lines 4 and 10"),
         Computed("compares the two index sets", lambda book: listing.indices(1, len(LABELS))),
         known=Status.FAILS,
         note="A slip of an index: the loop counts from 0 to K - 1, the sum from 1 to K.",
@@ -71,46 +62,37 @@ CLAIMS: tuple[Claim, ...] = (
         "fedcog.messages",
         "Clients and server exchange what FedAvg exchanges, and the server uses the weighted sum alone, as secure "
         "aggregation needs; SCAFFOLD doubles the traffic.",
-        at("Section 4.3 and Section 6.1"),
-        Kind.ALGORITHM,
+        Kind.ALGORITHM.at("Section 4.3 and Section 6.1"),
         Computed("compares the engine's messages and server steps", listing.messages),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.plug_in",
         "It can be combined with other methods by changing local objectives alone.",
-        at("Section 4.3"),
-        Kind.ALGORITHM,
+        Kind.ALGORITHM.at("Section 4.3"),
         Computed("runs four methods with and without the plug-in, compares their messages", listing.plugged_in),
-        known=Status.HOLDS,
         note="The rule of combination is not stated; here the method's own step, correction and messages stay.",
     ),
     Claim(
         "fedcog.shared_data",
         "All clients have the same generated data if they use the global model alone, one seed, and the same labels.",
-        at("Section 5, text before eq. (4)"),
-        Kind.ASSUMPTION,
-        All(
-            {
-                "uniform labels": Computed(
-                    "generates for three clients", lambda book: listing.generated("uniform", 0.0, shared=True)
-                ),
-                "labels of their own": Refuted(
-                    Computed(
-                        "generates for three clients", lambda book: listing.generated("complementary", 0.0, shared=True)
-                    )
-                ),
-            }
-        ),
-        known=Status.HOLDS,
+        Kind.ASSUMPTION.at("Section 5, text before eq. (4)"),
+        {
+            "uniform labels": Computed(
+                "generates for three clients", lambda book: listing.generated("uniform", 0.0, shared=True)
+            ),
+            "labels of their own": Refuted(
+                Computed(
+                    "generates for three clients", lambda book: listing.generated("complementary", 0.0, shared=True)
+                )
+            ),
+        },
         note="The text leaves the labels out: with the uniform ones of Section 4.1 it is right, with the complementary "
         "ones of A.1.1, which the released code uses, it is not.",
     ),
     Claim(
         "fedcog.shared_data.experiments",
         "The experiments share generated data as the theory supposes.",
-        at("Section 5 and Section 6.1"),
-        Kind.SETTING,
+        Kind.SETTING.at("Section 5 and Section 6.1"),
         Computed("generates with the default weight", lambda book: listing.generated("uniform", 0.1, shared=False)),
         known=Status.FAILS,
         note="Ours: the text supposes it for simplicity. The default weight of the disagreement is 0.1, and every "
@@ -121,32 +103,22 @@ CLAIMS: tuple[Claim, ...] = (
         "fedcog.passes",
         "A round passes 4 samples per generated sample and generation step (two networks, forward and backward), and 2 "
         "per sample of every local step.",
-        at("Sections 4.1 and 4.2 and Algorithm 1, derived"),
-        Kind.EQUATION,
+        Kind.EQUATION.at("Sections 4.1 and 4.2 and Algorithm 1, derived"),
         Same("fedcog.sample_passes", 2 * 2 * N * generation_steps + 2 * tau * (b + b_hat)),
-        known=Status.HOLDS,
     ),
-    Claim(
+    undecided(
         "fedcog.privacy",
         "Private data cannot be recovered from the generated inputs or from what is sent.",
-        at("Section 4.3 and A.4.2, Figure 5"),
-        Kind.REMARK,
-        Open(
-            "no notion of privacy and no attack is defined; that pictures look abstract excludes neither membership "
-            "inference nor gradient inversion, and the messages are exactly those of FedAvg"
-        ),
-        known=Status.OPEN,
+        Kind.REMARK.at("Section 4.3 and A.4.2, Figure 5"),
+        "no notion of privacy and no attack is defined; that pictures look abstract excludes neither membership "
+        "inference nor gradient inversion, and the messages are exactly those of FedAvg",
         note="Compared with FedAvg nothing new is sent, which the claim on messages checks.",
     ),
-    Claim(
+    undecided(
         "fedcog.weights.variant",
         "The tables were made with weight 0.01 of the distillation, the stated default.",
-        at("Section 6.1 and A.2.2"),
-        Kind.SETTING,
-        Open(
-            "the paper also proposes weights free of hyper-parameters (0.2 and 0.8 for two of ten classes) "
-            "and does not say which table used which; the released code has the latter alone"
-        ),
-        known=Status.OPEN,
+        Kind.SETTING.at("Section 6.1 and A.2.2"),
+        "the paper also proposes weights free of hyper-parameters (0.2 and 0.8 for two of ten classes) "
+        "and does not say which table used which; the released code has the latter alone",
     ),
 )

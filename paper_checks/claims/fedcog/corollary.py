@@ -21,10 +21,9 @@ from bounds.vocabulary import (
     step_size as eta,
 )
 
-from ..checkers import All, At, Computed, MeasuredIn, OrderIs, Same, TendsTo, term
+from ..checkers import All, At, Computed, EdgeIs, MeasuredIn, OrderIs, Same, TendsTo, term
 from ..checkers.points import value
-from ..claim import Book, Claim, Finding, Grade, Kind, Repair, Status
-from .common import at, EdgeIs
+from ..claim import Book, Claim, Finding, judged, Kind, Repair, Status
 
 PRINTED = "fedcog.corollary_printed"
 STEP = 1 / sp.sqrt(tau * T)
@@ -60,7 +59,7 @@ def too_few_rounds(book: Book) -> Finding:
     bound = value(book[PRINTED].expr, at_run)
     said = f"smallest squared gradient {min(seen)} against the bound {float(bound):.6g}"
     witness = {q.name: str(v) for q, v in at_run.items()}
-    return Finding(Status.FAILS if min(seen) > bound else Status.HOLDS, Grade.EXACT, said, witness)
+    return judged(min(seen) <= bound, said, witness)
 
 
 def order_of(label: str) -> All:
@@ -79,16 +78,13 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "fedcog.eq_6",
         "The theorem at step size 1/sqrt(tau T) is (6).",
-        at("Corollary 5.7, eq. (6) = (14)"),
-        Kind.THEOREM,
+        Kind.THEOREM.at("Corollary 5.7, eq. (6) = (14)"),
         Same(PRINTED, At("fedcog.theorem", {eta: STEP})),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.eq_65",
         "The line (65) of its proof is the same as (6).",
-        at("proof of Corollary A.7, eq. (65)"),
-        Kind.PROOF,
+        Kind.PROOF.at("proof of Corollary A.7, eq. (65)"),
         Same(
             "fedcog.corollary_appendix",
             PRINTED,
@@ -105,62 +101,50 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "fedcog.corollary.rounds",
         "(6) holds for every number of rounds, as the corollary, which repeats no condition, has it.",
-        at("Corollary 5.7"),
-        Kind.THEOREM,
+        Kind.THEOREM.at("Corollary 5.7"),
         Computed("runs gradient descent in rational arithmetic", too_few_rounds),
         known=Status.FAILS,
         note="Step 1/sqrt(tau T) meets the theorem's condition only for enough rounds, which it does not say. Its "
         "limit for ever more rounds is not touched.",
         repair=Repair(
             "for T >= max{4 tau L^2, 2 (tau - 1)(2 beta^2 + 1) L^2}",
-            All(
-                {
-                    "where it holds": EdgeIs("fedcog.corollary", T, ENOUGH, below=False),
-                    "what it says": Same("fedcog.corollary", PRINTED),
-                }
-            ),
+            {
+                "where it holds": EdgeIs("fedcog.corollary", T, ENOUGH, below=False),
+                "what it says": Same("fedcog.corollary", PRINTED),
+            },
             "fedcog.corollary",
         ),
     ),
     Claim(
         "fedcog.corollary.rounds_suffice",
         "At that many rounds the step size 1/sqrt(tau T) reaches the stricter of the theorem's two conditions.",
-        at("Corollary 5.7 with Theorem 5.6, derived"),
-        Kind.THEOREM,
+        Kind.THEOREM.at("Corollary 5.7 with Theorem 5.6, derived"),
         Same(At(lambda book: LOADS, {T: ENOUGH}), 1),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.corollary.one_step",
         "With one local step (6) needs T >= 4 L^2, (c L)^2 times 4 with the unit of the step size kept.",
-        at("Corollary 5.7 with Theorem 5.6, tau = 1, derived"),
-        Kind.THEOREM,
-        All(
-            {
-                "as printed": EdgeIs("fedcog.corollary", T, 4 * L**2, below=False, where=(sp.Lt(tau, 2),)),
-                "scaled": EdgeIs("fedcog.corollary_scaled", T, 4 * (c * L) ** 2, below=False, where=(sp.Lt(tau, 2),)),
-            }
-        ),
-        known=Status.HOLDS,
+        Kind.THEOREM.at("Corollary 5.7 with Theorem 5.6, tau = 1, derived"),
+        {
+            "as printed": EdgeIs("fedcog.corollary", T, 4 * L**2, below=False, where=(sp.Lt(tau, 2),)),
+            "scaled": EdgeIs("fedcog.corollary_scaled", T, 4 * (c * L) ** 2, below=False, where=(sp.Lt(tau, 2),)),
+        },
     ),
     Claim(
         "fedcog.corollary.unit",
         "(6) is measured as a squared gradient.",
-        at("Corollary 5.7, eq. (6)"),
-        Kind.THEOREM,
-        All({name: MeasuredIn(term(PRINTED, name), g, off_by=unit) for name, unit in OFF_BY.items()}),
+        Kind.THEOREM.at("Corollary 5.7, eq. (6)"),
+        {name: MeasuredIn(term(PRINTED, name), g, off_by=unit) for name, unit in OFF_BY.items()},
         known=Status.FAILS,
         note="Ours, and common in such statements: a step size set to a pure number hides a unit; rescaling the loss "
         "changes which tau and T look good.",
         repair=Repair(
             "with step size c/sqrt(tau T), c carrying the unit",
-            All(
-                {
-                    "unit": MeasuredIn("fedcog.corollary_scaled", g),
-                    "value": Same("fedcog.corollary_scaled", At("fedcog.theorem", {eta: c * STEP})),
-                    "rounds": EdgeIs("fedcog.corollary_scaled", T, c**2 * ENOUGH, below=False),
-                }
-            ),
+            {
+                "unit": MeasuredIn("fedcog.corollary_scaled", g),
+                "value": Same("fedcog.corollary_scaled", At("fedcog.theorem", {eta: c * STEP})),
+                "rounds": EdgeIs("fedcog.corollary_scaled", T, c**2 * ENOUGH, below=False),
+            },
             "fedcog.corollary_scaled",
         ),
     ),
@@ -168,59 +152,47 @@ CLAIMS: tuple[Claim, ...] = (
         Claim(
             f"fedcog.eq_7.{place}",
             f"Terms of (6) are of the order {label} in the number of rounds and of local steps.",
-            at("Corollary 5.7, eq. (7) = (15) = (66)"),
-            Kind.THEOREM,
+            Kind.THEOREM.at("Corollary 5.7, eq. (7) = (15) = (66)"),
             order_of(label),
-            known=Status.HOLDS,
         )
         for place, label in enumerate(ORDERS, start=1)
     ),
     Claim(
         "fedcog.eq_7",
         "The three orders of (7) are all there is.",
-        at("Corollary 5.7, eq. (7) = (15) = (66)"),
-        Kind.THEOREM,
+        Kind.THEOREM.at("Corollary 5.7, eq. (7) = (15) = (66)"),
         Same("fedcog.corollary_order", (T ** sp.Rational(-1, 2)) * tau ** sp.Rational(-1, 2) + (1 + tau) / T),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.corollary.limit",
         "With ever more rounds (6) tends to zero.",
-        at("text after Corollary 5.7"),
-        Kind.REMARK,
+        Kind.REMARK.at("text after Corollary 5.7"),
         TendsTo(PRINTED, T, sp.oo, 0),
-        known=Status.HOLDS,
         note="Of the smallest expected squared gradient; a stationary point need not exist, and no single run is meant "
         "since the step size changes with T.",
     ),
     Claim(
         "fedcog.corollary.rate",
         "In the number of rounds the bound falls like 1/sqrt(T).",
-        at("text after Corollary 5.7"),
-        Kind.REMARK,
+        Kind.REMARK.at("text after Corollary 5.7"),
         OrderIs(PRINTED, T, 1 / sp.sqrt(tau * T)),
-        known=Status.HOLDS,
         note="The rate in tau T of FedAvg's non-convex analyses; one of the works cited has 1/T for strongly "
         "convex losses. Their gain from more clients is missing: the first term of (6) does not fall with K.",
     ),
     Claim(
         "fedcog.corollary.more_clients",
         "With equal weights 1/K the noise term alone vanishes as clients are added.",
-        at("Corollary 5.7, eq. (6)"),
-        Kind.REMARK,
+        Kind.REMARK.at("Corollary 5.7, eq. (6)"),
         TendsTo(
             _among_equals, clients, sp.oo, term(PRINTED, "optimisation", "drift by noise", "drift by heterogeneity")
         ),
-        known=Status.HOLDS,
         note="So (6) has no speed-up by clients as it stands; a step size of sqrt(K/(tau T)) would give it.",
     ),
     Claim(
         "fedcog.corollary.best_steps",
         "For finitely many rounds and clients that differ some number of local steps makes (6) smallest.",
-        at("text after Corollary A.7"),
-        Kind.REMARK,
+        Kind.REMARK.at("text after Corollary A.7"),
         TendsTo(PRINTED, tau, sp.oo, sp.oo),
-        known=Status.HOLDS,
         note="Said in the appendix alone. Where kappa^2 > 0 it grows without limit in tau, so that some number is "
         "best. For kappa^2 = 0, which Assumption 5.4 admits, (6) may fall for ever; what limits the steps is then the "
         "theorem's condition alone.",

@@ -6,19 +6,12 @@ from collections.abc import Mapping
 from decimal import Decimal
 from itertools import pairwise
 
-from bounds.vocabulary import (
-    generated_batch,
-    generated_samples,
-    generation_steps,
-    local_steps,
-    real_batch,
-)
+from bounds.vocabulary import generated_batch, generated_samples, generation_steps, local_steps, real_batch
 
 from ..checkers import Computed, counts_to, Ordered, Prints, Readings, Refuted, SlopeIs, term
 from ..checkers.points import value
 from ..checkers.trends import Curve
-from ..claim import Book, Claim, Finding, Grade, Kind, Status
-from .common import at
+from ..claim import Book, Claim, Finding, judged, Kind, Status
 from .numbers import columns, entries, values
 
 FOUR, ELEVEN = values("4"), values("11")
@@ -60,7 +53,7 @@ def share_of_training(book: Book) -> Finding:
     said = f"{counted:.3g} of the passes of local training, {measured:.3g} of its seconds"
     alike = 0.5 < counted / measured < 2
     witness = {"passes": f"{counted:.3g}", "seconds": f"{measured:.3g}"}
-    return Finding(Status.HOLDS if alike else Status.FAILS, Grade.EXACT, said, witness, abs(counted - 2) < 1e-9)
+    return judged(alike, said, witness, abs(counted - 2) < 1e-9)
 
 
 def a_round_of_fedcog(book: Book) -> Finding:
@@ -68,13 +61,13 @@ def a_round_of_fedcog(book: Book) -> Finding:
     counted = passes(book, "generation", "distillation", "local training") / passes(book, "local training")
     said = f"a round of FedCOG took {ratio:.3g} times a round of FedAvg; counted in passes {counted:.3g} times"
     witness = {"FedAvg": f"{FEDAVG_ROUND:.4g} s a round", "FedCOG": f"{FEDCOG_ROUND:.4g} s"}
-    return Finding(Status.HOLDS if ratio < 1.1 else Status.FAILS, Grade.EXACT, said, witness, abs(counted - 4) < 1e-9)
+    return judged(ratio < 1.1, said, witness, abs(counted - 4) < 1e-9)
 
 
 def a_round_within_deviations(book: Book) -> Finding:
     least = float((edges("FedCOG")[0] - BEFORE * FEDAVG_ROUND) / FEDAVG_ROUND)
     said = f"one deviation lower a round of FedCOG would have taken {least:.3g} times a round of FedAvg"
-    return Finding(Status.HOLDS if least < 1.1 else Status.FAILS, Grade.EXACT, said)
+    return judged(least < 1.1, said)
 
 
 def networks() -> Mapping[str, int]:
@@ -88,14 +81,11 @@ def inputs_against_model(book: Book) -> Finding:
     """Learnable numbers of the default 256 generated pictures against the network's."""
     from empirics.models.networks import network
 
-    models = {
-        "CIFAR-10": network("fedcog_cnn").dim,
-        "Fashion-MNIST": network("fedcog_cnn(channels=1, side=28)").dim,
-    }
+    models = {"CIFAR-10": network("fedcog_cnn").dim, "Fashion-MNIST": network("fedcog_cnn(channels=1, side=28)").dim}
     inputs = {name: DEFAULT[generated_samples] * PIXELS[name] for name in models}
     larger = {name: f"{inputs[name]:,} against {models[name]:,}" for name in models if inputs[name] > models[name]}
     said = "; ".join(f"{name}: {text}" for name, text in larger.items()) or "fewer than the model has"
-    return Finding(Status.FAILS if larger else Status.HOLDS, Grade.EXACT, said, larger)
+    return judged(not larger, said, larger)
 
 
 def edges(method: str) -> tuple[Decimal, Decimal]:
@@ -107,20 +97,17 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "fedcog.table_4.least_time",
         "Of FedProx, MOON and FedCOG the last has the highest accuracy at the least time.",
-        at("Section 6.4 and Table 4"),
-        Kind.TABLE,
+        Kind.TABLE.at("Section 6.4 and Table 4"),
         Ordered(
             FOUR,
             tuple(("FedCOG, Local Time", f"{m}, Local Time") for m in ("FedProx", "MOON"))
             + tuple((f"{m}, Acc", "FedCOG, Acc") for m in ("FedProx", "MOON")),
         ),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.table_4.deviations",
         "It takes less time than each by more than the printed deviations.",
-        at("Section 6.4 and Table 4"),
-        Kind.TABLE,
+        Kind.TABLE.at("Section 6.4 and Table 4"),
         Ordered(
             {"FedCOG plus": edges("FedCOG")[1], **{f"{m} minus": edges(m)[0] for m in ("FedProx", "MOON")}},
             (("FedCOG plus", "FedProx minus"), ("FedCOG plus", "MOON minus")),
@@ -132,8 +119,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "fedcog.table_4.per_round",
         "Table 4 shows that a round of FedCOG costs little more than one of FedAvg.",
-        at("Section 6.4 and Table 4"),
-        Kind.TABLE,
+        Kind.TABLE.at("Section 6.4 and Table 4"),
         Readings(
             {
                 "its means": Computed("takes 50 rounds of FedAvg off the 51", a_round_of_fedcog),
@@ -149,8 +135,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "fedcog.table_4.local_training",
         "51 rounds of local training of 14.81 seconds make FedAvg's local time in Table 4, within its deviation.",
-        at("A.4.4 and Table 4"),
-        Kind.TABLE,
+        Kind.TABLE.at("A.4.4 and Table 4"),
         Prints(
             {"51 rounds": FOUR["FedAvg, Local Time"]},
             {"51 rounds": ROUNDS * LOCAL_SECONDS},
@@ -163,54 +148,43 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "fedcog.table_11.text",
         "Generation takes 0.81 seconds for 256 samples and 1.27 for 1024.",
-        at("Section 6.4, A.4.4 and Table 11"),
-        Kind.TABLE,
+        Kind.TABLE.at("Section 6.4, A.4.4 and Table 11"),
         Prints({"256": "0.81", "1024": "1.27"}, {n: ELEVEN[f"Time, {n}"] for n in ("256", "1024")}),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.table_11.rise",
         "More samples take longer.",
-        at("A.4.4 and Table 11"),
-        Kind.TABLE,
+        Kind.TABLE.at("A.4.4 and Table 11"),
         Ordered(ELEVEN, tuple((f"Time, {a}", f"Time, {b}") for a, b in pairwise(columns("11")))),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.table_11.passes",
         "The seconds of generation do not grow with the counted passes.",
-        at("A.4.4 and Table 11"),
-        Kind.TABLE,
+        Kind.TABLE.at("A.4.4 and Table 11"),
         Refuted(SlopeIs(per_sample_seconds, 1.0)),
-        known=Status.HOLDS,
         note="Ours. From 16 to 512 samples the passes grow 32-fold, the seconds by 15 %: a fixed cost per step hides "
         "them. A slower device or a larger network would not see these seconds.",
     ),
     Claim(
         "fedcog.table_11.share",
         "Generation is a small part of a round in seconds, but not in passes.",
-        at("A.4.4"),
-        Kind.TABLE,
+        Kind.TABLE.at("A.4.4"),
         Refuted(Computed("counts passes at the published setting", share_of_training)),
-        known=Status.HOLDS,
         note="Ours. 5 % in seconds, but twice the passes of local training (batch 64): the seconds measure a device's "
         "use.",
     ),
     Claim(
         "fedcog.parameters",
         "The CIFAR-100 network has 69,380 parameters; a picture has 3,072 learnable numbers.",
-        at("A.4.3"),
-        Kind.SETTING,
+        Kind.SETTING.at("A.4.3"),
         counts_to(networks, {"CIFAR-100 network": "69380", "one picture": "3072"}),
-        known=Status.HOLDS,
         note="With 16, 32 and 64 maps and three poolings, as released; the printed data flow names two poolings and no "
         "numbers of maps. Local training still learns all 69,380.",
     ),
     Claim(
         "fedcog.inputs_small",
         "The generated inputs are few numbers compared with the model's parameters.",
-        at("A.4.4"),
-        Kind.REMARK,
+        Kind.REMARK.at("A.4.4"),
         Computed("counts both at the default of 256 samples", inputs_against_model),
         known=Status.FAILS,
         note="Twelve and four times as many. It is true of one picture, as in A.4.3.",

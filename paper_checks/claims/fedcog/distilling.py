@@ -11,9 +11,9 @@ from math import exp, log
 
 from bounds.vocabulary import next_distillation, next_task_loss
 
+from ..checkers import agreed
 from ..checkers.points import value
-from ..claim import Book, Finding, Grade, Status
-from .common import Agree
+from ..claim import Book, fails, Finding, Grade, judged, Status
 
 Vector = Sequence[float]
 Model = Sequence[Vector]
@@ -51,14 +51,14 @@ def lemma_instance(book: Book) -> Finding:
     at = {next_task_loss: TASK_LOSS, next_distillation: distillation(OLD, NEW, FIRST_DATA)}
     right = float(value(book["fedcog.lemma_5_5"].expr, at))
     said = f"{left:.6g} on the next data with the next teacher, at most {right:.6g}"
-    return Finding(Status.HOLDS if left <= right else Status.FAILS, Grade.EXACT, said)
+    return judged(left <= right, said)
 
 
 def lemma_value(book: Book) -> Finding:
     """Its right side is the objective on the old data, (11)."""
     apart = distillation(OLD, NEW, FIRST_DATA)
     found = value(book["fedcog.lemma_5_5"].expr, {next_task_loss: TASK_LOSS, next_distillation: apart})
-    return Agree()({"task loss plus distillation loss": (found, TASK_LOSS + apart)})
+    return agreed({"task loss plus distillation loss": (found, TASK_LOSS + apart)})
 
 
 def fixed_teacher(book: Book) -> Finding:
@@ -66,19 +66,19 @@ def fixed_teacher(book: Book) -> Finding:
     left, right = (TASK_LOSS + distillation(OLD, NEW, data) for data in (FIRST_DATA, NEXT_DATA))
     said = f"with one teacher on both sides {left:.6g} on the new data against {right:.6g} on the old"
     witness = {"teacher": str(OLD), "student": str(NEW), "old data": str(NEXT_DATA), "new data": str(FIRST_DATA)}
-    return Finding(Status.FAILS if left > right else Status.HOLDS, Grade.EXACT, said, witness)
+    return judged(left <= right, said, witness)
 
 
 def data_alone(book: Book) -> Finding:
     """One model and one data set, two teachers."""
-    return Agree()({"loss of one model on one data set, two teachers": (
+    return agreed({"loss of one model on one data set, two teachers": (
         distillation(OLD, NEW, NEXT_DATA), distillation(FLAT, NEW, NEXT_DATA)
     )})  # fmt: skip
 
 
 def argument_order(book: Book) -> Finding:
     """(3) against (10) and (11), on the same models and data."""
-    return Agree()({"distillation loss": (
+    return agreed({"distillation loss": (
         reversed_distillation(OLD, NEW, FIRST_DATA), distillation(OLD, NEW, FIRST_DATA)
     )})  # fmt: skip
 
@@ -86,11 +86,11 @@ def argument_order(book: Book) -> Finding:
 def either_order_serves(book: Book) -> Finding:
     """What the lemma uses of the loss: 0 where they agree, positive elsewhere, whichever comes first."""
     zero = {f.__name__: (f(NEW, NEW, NEXT_DATA), 0.0) for f in (distillation, reversed_distillation)}
-    agreed = Agree()(zero)
+    both = agreed(zero)
     apart = min(f(OLD, NEW, FIRST_DATA) for f in (distillation, reversed_distillation))
     if apart <= 0:
-        return Finding(Status.FAILS, Grade.EXACT, f"the loss of models that differ is {apart:.3g}")
-    return agreed
+        return fails(f"the loss of models that differ is {apart:.3g}")
+    return both
 
 
 def gradient_at_teacher(book: Book) -> Finding:
@@ -107,7 +107,7 @@ def gradient_at_teacher(book: Book) -> Finding:
 
     there, away = slope(OLD), slope(NEW)
     said = f"its gradient is {there:.1e} at the teacher, {away:.3g} at another model"
-    return Finding(Status.HOLDS if there < 1e-14 < away else Status.FAILS, Grade.EXACT, said)
+    return judged(there < 1e-14 < away, said)
 
 
 def least_factor(book: Book) -> Finding:
@@ -115,7 +115,7 @@ def least_factor(book: Book) -> Finding:
     shares, gradient = (Fraction(1, 6), Fraction(1, 3), Fraction(1, 2)), Fraction(7, 3)
     mean_square = sum((w * gradient**2 for w in shares), Fraction(0))
     needed = mean_square / sum((w * gradient for w in shares), Fraction(0)) ** 2
-    return Agree()({"least factor of clients that agree": (needed, 1)})
+    return agreed({"least factor of clients that agree": (needed, 1)})
 
 
 def scaled(book: Book) -> Finding:
@@ -146,4 +146,4 @@ def together(book: Book) -> Finding:
         if len(offsets) > 1 or min(offsets) < 0:
             differing[", ".join(map(str, shares))] = ", ".join(map(str, offsets))
     said = f"no one offset for the weights {differing}" if differing else "one offset for three models, two weightings"
-    return Finding(Status.FAILS if differing else Status.HOLDS, Grade.EXACT, said, differing)
+    return judged(not differing, said, differing)

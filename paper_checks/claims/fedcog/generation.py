@@ -12,10 +12,9 @@ from bounds.vocabulary import (
     local_task_loss as F_k,
 )
 
-from ..checkers import All, At, Computed, MonotoneIn, Readings, Refuted, Same
+from ..checkers import At, Computed, EdgeIs, MonotoneIn, Readings, Refuted, Same
 from ..claim import Claim, Kind, Repair, Status
 from . import distilling, outputs
-from .common import at, EdgeIs
 
 LOWEST = 1 - sp.log(2)
 
@@ -23,78 +22,59 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "fedcog.eq_1",
         "The generation loss is the mean over the generated samples of cross-entropy plus weighted disagreement.",
-        at("eq. (1)"),
-        Kind.DEFINITION,
+        Kind.DEFINITION.at("eq. (1)"),
         Computed("evaluates it sample by sample", outputs.generation_loss),
-        known=Status.HOLDS,
         damaged="printed without a bracket after the sum; read with both terms inside the mean",
     ),
     Claim(
         "fedcog.eq_1.engine",
         "What the training engine minimises over the inputs is (1).",
-        at("eq. (1) and Algorithm 1, line 5"),
-        Kind.ALGORITHM,
+        Kind.ALGORITHM.at("eq. (1) and Algorithm 1, line 5"),
         Computed("the engine's loss against a plain loop", outputs.engine_loss),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.eq_1.least",
         "(1) is smallest where the global model is sure of the target and the local model gives it no chance.",
-        at("Section 4.1, text after eq. (2)"),
-        Kind.REMARK,
+        Kind.REMARK.at("Section 4.1, text after eq. (2)"),
         Computed("goes through a grid of pairs of outputs", outputs.least_generation_loss),
-        known=Status.HOLDS,
         note="Over all outputs; which of them inputs can reach depends on the networks.",
     ),
     Claim(
         "fedcog.eq_2",
         "The disagreement loss is one minus half the two divergences to the mean output.",
-        at("eq. (2)"),
-        Kind.DEFINITION,
-        All(
-            {
-                "formula": Same("fedcog.disagreement_loss", 1 - js),
-                "on outputs": Computed("evaluates it class by class", outputs.disagreement),
-            }
-        ),
-        known=Status.HOLDS,
+        Kind.DEFINITION.at("eq. (2)"),
+        {
+            "formula": Same("fedcog.disagreement_loss", 1 - js),
+            "on outputs": Computed("evaluates it class by class", outputs.disagreement),
+        },
     ),
     Claim(
         "fedcog.eq_2.falls",
         "The more the models disagree, the smaller the disagreement loss.",
-        at("Section 4.1, text after eq. (2)"),
-        Kind.REMARK,
+        Kind.REMARK.at("Section 4.1, text after eq. (2)"),
         MonotoneIn("fedcog.disagreement_loss", js, up=False),
-        known=Status.HOLDS,
         note="The name misleads: it is a loss on agreement.",
     ),
     Claim(
         "fedcog.eq_2.highest",
         "It is largest, 1, where the outputs agree.",
-        at("range of eq. (2), derived"),
-        Kind.DEFINITION,
+        Kind.DEFINITION.at("range of eq. (2), derived"),
         Same("fedcog.disagreement_upper", At("fedcog.disagreement_loss", {js: 0})),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.eq_2.lowest",
         "It is smallest where the outputs share no class; with natural logarithms that is 1 - ln 2.",
-        at("range of eq. (2), derived"),
-        Kind.DEFINITION,
-        All(
-            {
-                "value": Same("fedcog.disagreement_lower", At("fedcog.disagreement_loss", {js: sp.log(2)})),
-                "the divergence ends there": EdgeIs("fedcog.disagreement_loss", js, sp.log(2)),
-                "on outputs": Computed("random and disjoint outputs", outputs.divergence_range),
-            }
-        ),
-        known=Status.HOLDS,
+        Kind.DEFINITION.at("range of eq. (2), derived"),
+        {
+            "value": Same("fedcog.disagreement_lower", At("fedcog.disagreement_loss", {js: sp.log(2)})),
+            "the divergence ends there": EdgeIs("fedcog.disagreement_loss", js, sp.log(2)),
+            "on outputs": Computed("random and disjoint outputs", outputs.divergence_range),
+        },
     ),
     Claim(
         "fedcog.eq_2.zero",
         "Complete disagreement makes the disagreement loss zero, as 'one minus a divergence' suggests.",
-        at("eq. (2)"),
-        Kind.REMARK,
+        Kind.REMARK.at("eq. (2)"),
         Readings(
             {
                 "natural logarithm": Same(LOWEST, 0),
@@ -108,29 +88,22 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "fedcog.eq_1.range",
         "In (1) a disagreement loss lies between 1 - ln 2 and 1.",
-        at("eq. (1) with the range of eq. (2)"),
-        Kind.DEFINITION,
-        All(
-            {
-                "below": EdgeIs("fedcog.generation_loss", L_dis, LOWEST, below=False),
-                "above": EdgeIs("fedcog.generation_loss", L_dis, sp.S.One),
-            }
-        ),
-        known=Status.HOLDS,
+        Kind.DEFINITION.at("eq. (1) with the range of eq. (2)"),
+        {
+            "below": EdgeIs("fedcog.generation_loss", L_dis, LOWEST, below=False),
+            "above": EdgeIs("fedcog.generation_loss", L_dis, sp.S.One),
+        },
     ),
     Claim(
         "fedcog.eq_3",
         "A client minimises its task loss plus the weighted divergence from the global model's outputs to its own.",
-        at("eq. (3)"),
-        Kind.DEFINITION,
+        Kind.DEFINITION.at("eq. (3)"),
         Same("fedcog.local_objective", F_k + lambda_kd * L_kd),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.eq_3.reuse",
         "The global model's outputs on the generated data are left over from the generation: none are computed again.",
-        at("Section 4.2, text after eq. (3)"),
-        Kind.REMARK,
+        Kind.REMARK.at("Section 4.2, text after eq. (3)"),
         Readings(
             {
                 "the inputs after the last update": Computed("outputs before and after it", outputs.stale_teacher),
@@ -144,8 +117,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "fedcog.eq_4",
         "The objective (4) depends on the model and on the generated data alone.",
-        at("eq. (4) = (8)"),
-        Kind.DEFINITION,
+        Kind.DEFINITION.at("eq. (4) = (8)"),
         Computed("one model and one data set, two teachers", distilling.data_alone),
         known=Status.FAILS,
         note="A slip of notation: the teacher, which (10) and (11) show, and the weight of the distillation are left "
@@ -154,8 +126,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "fedcog.eq_10",
         "(10) and (11) write out the distillation loss of (3).",
-        at("eq. (10) to (11)"),
-        Kind.PROOF,
+        Kind.PROOF.at("eq. (10) to (11)"),
         Computed("the two orders of the arguments on one instance", distilling.argument_order),
         known=Status.FAILS,
         note="A slip: the student stands first there, the teacher in (3), and the weight is missing. Nothing depends "
@@ -168,25 +139,19 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "fedcog.lemma_5_5",
         "A new round's data and teacher never raise the objective at the model that opens the round.",
-        at("Lemma 5.5 = A.5, eq. (9) = (12)"),
-        Kind.THEOREM,
-        All(
-            {
-                "the old objective": Computed("(11) on an instance", distilling.lemma_value),
-                "the new one": Computed("(10) on the instance", distilling.lemma_instance),
-            }
-        ),
-        known=Status.HOLDS,
+        Kind.THEOREM.at("Lemma 5.5 = A.5, eq. (9) = (12)"),
+        {
+            "the old objective": Computed("(11) on an instance", distilling.lemma_value),
+            "the new one": Computed("(10) on the instance", distilling.lemma_instance),
+        },
         note="With the teacher of (10) and (11): the server model that opens the round. It needs no shared data.",
     ),
     Claim(
         "fedcog.lemma_5_5.of_eq_4",
         "Lemma 5.5 needs that the teacher moves on with the round, as in (10) and (11): new data alone, which is all "
         "that (4) shows to change, can raise the objective.",
-        at("Lemma 5.5 with eq. (4)"),
-        Kind.ASSUMPTION,
+        Kind.ASSUMPTION.at("Lemma 5.5 with eq. (4)"),
         Refuted(Computed("one teacher on both sides", distilling.fixed_teacher)),
-        known=Status.HOLDS,
         note="Ours: the algorithm does move the teacher, so that nothing is wrong with the lemma.",
         about=("fedcog.lemma_5_5",),
     ),

@@ -8,18 +8,12 @@ import sympy as sp
 
 from bounds.fedcog.labels import floors, largest_remainder, uniform
 from bounds.operators import ClassMax, ClassSum
-from bounds.vocabulary import (
-    class_count as d,
-    classes as C,
-    generated_samples as N,
-    samples_per_class as n,
-)
+from bounds.vocabulary import class_count as d, classes as C, generated_samples as N, samples_per_class as n
 
-from ..checkers import All, Computed, Prints, Refuted, Same, Total
+from ..checkers import agreed, Computed, Prints, Refuted, Same, Total
 from ..checkers.formulas import relations
 from ..checkers.points import true_at, value
-from ..claim import Book, Claim, Finding, Grade, Kind, Repair, Status
-from .common import Agree, at
+from ..claim import Book, Claim, Finding, judged, Kind, Repair, Status
 
 EXAMPLE = (500, 0, 400, 200, 400)
 BUDGET = 256
@@ -40,7 +34,7 @@ def example(book: Book) -> Finding:
     lack = each("fedcog.complementary_count", EXAMPLE, book)
     pairs = {f"class {c}": (lack[c], wanted) for c, wanted in enumerate((0, 500, 100, 300, 100))}
     share = each("fedcog.complementary_allocation", EXAMPLE, book)[1]
-    return Agree()({**pairs, "all": (sum(lack), 1000), "share of class 1": (share, BUDGET * 500 / 1000)})
+    return agreed({**pairs, "all": (sum(lack), 1000), "share of class 1": (share, BUDGET * 500 / 1000)})
 
 
 def adds_up(book: Book) -> sp.Expr:
@@ -51,7 +45,7 @@ def whole_numbers(book: Book) -> Finding:
     shares = each("fedcog.complementary_allocation", EXAMPLE, book)
     broken = {f"class {c}": f"{float(s):g}" for c, s in enumerate(shares) if abs(s - round(s)) > 1e-9}
     said = f"of {BUDGET} samples the example's classes get {', '.join(f'{float(s):g}' for s in shares)}"
-    return Finding(Status.FAILS if broken else Status.HOLDS, Grade.EXACT, said, broken)
+    return judged(not broken, said, broken)
 
 
 def rounded(book: Book) -> Finding:
@@ -61,7 +55,7 @@ def rounded(book: Book) -> Finding:
     kept = largest_remainder(lack, BUDGET)
     near = all(abs(k - s) < 1 for k, s in zip(kept, shares, strict=True))
     said = f"{kept}, {sum(kept)} in all; rounding down would give {sum(floors(lack, BUDGET))}"
-    return Finding(Status.HOLDS if near and sum(kept) == BUDGET else Status.FAILS, Grade.EXACT, said)
+    return judged(near and sum(kept) == BUDGET, said)
 
 
 def spread_after(counts: tuple[int, ...], book: Book) -> tuple[int, float]:
@@ -79,7 +73,7 @@ def evens_out(*clients: tuple[int, ...]) -> Computed:
             name: f"spread {before} becomes {after:g}" for name, (before, after) in spreads.items() if after > before
         }
         said = "; ".join(f"{name}: {text}" for name, text in off.items()) or f"{len(spreads)} clients evened out"
-        return Finding(Status.FAILS if off else Status.HOLDS, Grade.EXACT, said, off)
+        return judged(not off, said, off)
 
     return Computed(f"adds {BUDGET} generated samples to clients' own", run)
 
@@ -91,7 +85,7 @@ def admits(book: Book, name: str, cases: Mapping[tuple[int, ...], bool]) -> Find
         met = bool(relations(book[name])) and all(true_at(r, {d: counts}) for r in relations(book[name]))
         if met is not wanted:
             wrong[str(counts)] = "admitted" if met else "refused"
-    return Finding(Status.FAILS if wrong else Status.HOLDS, Grade.EXACT, f"{len(cases)} clients tried; {wrong}", wrong)
+    return judged(not wrong, f"{len(cases)} clients tried; {wrong}", wrong)
 
 
 def admitted(name: str, cases: Mapping[tuple[int, ...], bool]) -> Computed:
@@ -101,13 +95,13 @@ def admitted(name: str, cases: Mapping[tuple[int, ...], bool]) -> Computed:
 def undefined_for_equal_classes(book: Book) -> Finding:
     share = value(book["fedcog.complementary_allocation"].expr, {d: (3, 3, 3), N: sp.Integer(BUDGET)})
     said = f"a client with 3 samples of each of three classes gets {share} samples of a class"
-    return Finding(Status.HOLDS if share.is_finite else Status.FAILS, Grade.EXACT, said, {"class_count": "3, 3, 3"})
+    return judged(share.is_finite, said, {"class_count": "3, 3, 3"})
 
 
 def uniform_total(book: Book) -> Finding:
     counts = uniform(10, 7)
     found = value(book["fedcog.uniform_labels"].expr, {C: sp.Integer(10), n: sp.Integer(7)})
-    return Agree()({"samples": (found, sum(counts))})
+    return agreed({"samples": (found, sum(counts))})
 
 
 def class_intensity(book: Book) -> sp.Expr:
@@ -123,64 +117,47 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "fedcog.labels.uniform",
         "Uniform labels: n of every class make n times the number of classes, 10 n for CIFAR-10.",
-        at("Section 4.1 and A.1.1"),
-        Kind.DEFINITION,
-        All(
-            {
-                "formula": Same("fedcog.uniform_labels", n * C),
-                "ten classes": Computed("counts the labels of ten classes", uniform_total),
-            }
-        ),
-        known=Status.HOLDS,
+        Kind.DEFINITION.at("Section 4.1 and A.1.1"),
+        {
+            "formula": Same("fedcog.uniform_labels", n * C),
+            "ten classes": Computed("counts the labels of ten classes", uniform_total),
+        },
     ),
     Claim(
         "fedcog.labels.budget",
         "The default of 256 generated samples cannot be the same number of every class of CIFAR-10, nor of CIFAR-100.",
-        at("Section 4.1 and Section 6.1"),
-        Kind.SETTING,
-        All(
-            {
-                f"{number} classes": Refuted(
-                    Prints(
-                        {"samples of every class": str(BUDGET // number)}, {"samples of every class": BUDGET / number}
-                    )
-                )
-                for number in (10, 100)
-            }
-        ),
-        known=Status.HOLDS,
+        Kind.SETTING.at("Section 4.1 and Section 6.1"),
+        {
+            f"{number} classes": Refuted(
+                Prints({"samples of every class": str(BUDGET // number)}, {"samples of every class": BUDGET / number})
+            )
+            for number in (10, 100)
+        },
         note="Ours: the uniform rule as stated makes no 256 samples. The text does not say which rule the experiments "
         "use.",
     ),
     Claim(
         "fedcog.labels.example",
         "The worked example: [500, 0, 400, 200, 400] lacks [0, 500, 100, 300, 100], half of the samples go to class 1.",
-        at("A.1.1"),
-        Kind.EQUATION,
+        Kind.EQUATION.at("A.1.1"),
         Computed("evaluates the two formulas on it", example),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.labels.count",
         "The complementary count of a class is what it lacks to the largest class.",
-        at("A.1.1"),
-        Kind.DEFINITION,
+        Kind.DEFINITION.at("A.1.1"),
         Same("fedcog.complementary_count", ClassMax(d) - d),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.labels.adds_up",
         "The allocated shares sum to the budget.",
-        at("A.1.1"),
-        Kind.EQUATION,
+        Kind.EQUATION.at("A.1.1"),
         Same(adds_up, N, where=(SOME_LACK,)),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.labels.whole",
         "The allocation is a whole number of samples for every class.",
-        at("A.1.1"),
-        Kind.EQUATION,
+        Kind.EQUATION.at("A.1.1"),
         Computed("the paper's example with its default budget", whole_numbers),
         known=Status.FAILS,
         note="Ours: rounding is left open; the released code rounds down and generates fewer samples than the budget.",
@@ -189,8 +166,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "fedcog.labels.defined",
         "The allocation is defined for every client.",
-        at("A.1.1"),
-        Kind.DEFINITION,
+        Kind.DEFINITION.at("A.1.1"),
         Computed("a client whose classes are equally frequent", undefined_for_equal_classes),
         known=Status.FAILS,
         note="Ours: 0/0 for a client that lacks nothing; what it generates is not stated.",
@@ -203,8 +179,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "fedcog.labels.more_uniform",
         "The generated samples make the client's classes more evenly filled.",
-        at("A.1.1"),
-        Kind.REMARK,
+        Kind.REMARK.at("A.1.1"),
         evens_out((10, 9, 10), EXAMPLE),
         known=Status.FAILS,
         note="True of the paper's example. A client that lacks few samples gets the whole budget in those classes: "
@@ -214,26 +189,20 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "fedcog.weights.total",
         "Own and lacking samples make the number of classes times the largest class.",
-        at("A.2.2, derived"),
-        Kind.EQUATION,
+        Kind.EQUATION.at("A.2.2, derived"),
         Same("fedcog.balanced_samples", ClassMax(d) * ClassSum(1)),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.weights.sum",
         "The two weights sum to one.",
-        at("A.2.2"),
-        Kind.EQUATION,
+        Kind.EQUATION.at("A.2.2"),
         Same(Total(((1, "fedcog.task_weight"), (1, "fedcog.distillation_weight"))), 1, where=(SOME_DATA,)),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.weights.intensity",
         "With these weights all classes are supervised with the same intensity.",
-        at("A.2.2"),
-        Kind.REMARK,
+        Kind.REMARK.at("A.2.2"),
         Same(class_intensity, ClassMax(d), where=(SOME_LACK, SOME_DATA)),
-        known=Status.HOLDS,
         note="Exactly, if both losses are means over their samples and a generated sample supervises as strongly as "
         "one of the client's own; the rounding of the allocation aside.",
     ),
@@ -241,10 +210,8 @@ CLAIMS: tuple[Claim, ...] = (
         Claim(
             f"fedcog.weights.some_data.{name}",
             f"The {words} is defined for a client with at least one sample, also for one that lacks nothing.",
-            at("A.2.2"),
-            Kind.DEFINITION,
+            Kind.DEFINITION.at("A.2.2"),
             admitted(f"fedcog.{name}", SOME),
-            known=Status.HOLDS,
         )
         for name, words in (
             ("task_weight", "weight of the task loss"),

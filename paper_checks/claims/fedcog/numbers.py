@@ -8,7 +8,8 @@ from fractions import Fraction
 from itertools import pairwise
 
 from ...reported import Reported, table
-from ..checkers import exact
+from ..checkers import exact, Ordered
+from ..claim import Claim, Kind
 
 Texts = Mapping[str, str]
 
@@ -30,16 +31,16 @@ def columns(name: str) -> list[str]:
     return list(dict.fromkeys(column for _, column in entries(name)))
 
 
-def best_pairs(name: str, best: str, among: Iterable[str] | None = None) -> tuple[tuple[str, str], ...]:
-    """In every column the row ``best`` is above every other row that has a number there."""
+def best(name: str, words: str, place: str, row: str = "FedCOG", called: str = "best") -> Claim:
+    """In every column of a table ``row`` is above every other row that has a number there."""
     numbers = values(name)
-    wanted = list(among) if among is not None else columns(name)
-    return tuple(
-        (f"{row}, {column}", f"{best}, {column}")
-        for column in wanted
-        for row in rows(name)
-        if row != best and f"{row}, {column}" in numbers
+    pairs = tuple(
+        (f"{other}, {column}", f"{row}, {column}")
+        for column in columns(name)
+        for other in rows(name)
+        if other != row and f"{other}, {column}" in numbers
     )
+    return Claim(f"fedcog.table_{name}.{called}", words, Kind.TABLE.at(place), Ordered(numbers, pairs))
 
 
 def rising(name: str, steps: Iterable[str]) -> tuple[tuple[str, str], ...]:

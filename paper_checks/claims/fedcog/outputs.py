@@ -9,9 +9,9 @@ import numpy as np
 
 from bounds.vocabulary import disagreement_loss, disagreement_weight, jensen_shannon, task_loss
 
+from ..checkers import agreed
 from ..checkers.points import value
-from ..claim import Book, Finding, Grade, Status
-from .common import Agree
+from ..claim import Book, fails, Finding, judged
 from .distilling import divergence, FIRST_DATA, NEW, OLD, outputs, Vector
 
 TARGETS = (2, 0, 1)
@@ -42,7 +42,7 @@ def generation_loss(book: Book) -> Finding:
     at = {task_loss: task, disagreement_loss: disagreement, disagreement_weight: WEIGHT}
     pairs = _pairs()
     whole = sum(-log(p[y]) + WEIGHT * (1 - jensen(p, q)) for p, q, y in pairs) / len(pairs)
-    return Agree()({"generation loss": (value(book["fedcog.generation_loss"].expr, at), whole)})
+    return agreed({"generation loss": (value(book["fedcog.generation_loss"].expr, at), whole)})
 
 
 def engine_loss(book: Book) -> Finding:
@@ -59,7 +59,7 @@ def engine_loss(book: Book) -> Finding:
     shares = torch.full((1, len(pairs)), 1 / len(pairs), dtype=torch.float64)
     found = Generate(disagreement=WEIGHT).loss(Last, theirs, own, torch.tensor([TARGETS]), shares)
     task, disagreement = _means()
-    return Agree()({"generation loss of the engine": (found, task + WEIGHT * disagreement)})
+    return agreed({"generation loss of the engine": (found, task + WEIGHT * disagreement)})
 
 
 def disagreement(book: Book) -> Finding:
@@ -72,7 +72,7 @@ def disagreement(book: Book) -> Finding:
             value(book["fedcog.disagreement_loss"].expr, {jensen_shannon: jensen(p, q)}),
             1 - halves,
         )
-    return Agree()(found)
+    return agreed(found)
 
 
 def least_generation_loss(book: Book) -> Finding:
@@ -86,7 +86,7 @@ def least_generation_loss(book: Book) -> Finding:
     least, p, q = best
     right = p[0] == 1 and q[0] == 0 and abs(least - WEIGHT * (1 - log(2))) < 1e-12
     said = f"smallest, {least:.6g}, at outputs {p} of the global and {q} of the local model; the target comes first"
-    return Finding(Status.HOLDS if right else Status.FAILS, Grade.EXACT, said)
+    return judged(right, said)
 
 
 def divergence_range(book: Book) -> Finding:
@@ -94,15 +94,15 @@ def divergence_range(book: Book) -> Finding:
     random = np.random.default_rng(3)
     drawn = [jensen(*random.dirichlet((0.3, 0.3, 0.3, 0.3), 2).tolist()) for _ in range(400)]
     if not 0 <= min(drawn) <= max(drawn) <= log(2):
-        return Finding(Status.FAILS, Grade.EXACT, f"random outputs between {min(drawn)} and {max(drawn)}")
+        return fails(f"random outputs between {min(drawn)} and {max(drawn)}")
     p = [0.2, 0.5, 0.3]
     ends = {"agreeing": (jensen(p, p), 0.0), "disjoint": (jensen([0.4, 0.6, 0, 0], [0, 0, 0.1, 0.9]), log(2))}
-    return Agree()(ends)
+    return agreed(ends)
 
 
 def disjoint_in_bits(book: Book) -> Finding:
     apart = jensen([0.4, 0.6, 0, 0], [0, 0, 0.1, 0.9]) / log(2)
-    return Agree()({"disagreement loss of disjoint outputs": (1 - apart, 0.0)})
+    return agreed({"disagreement loss of disjoint outputs": (1 - apart, 0.0)})
 
 
 def _generated(steps: int) -> tuple[Any, Any]:
@@ -129,7 +129,7 @@ def _teacher(x: Any) -> list[float]:
 
 def _largest(one: list[float], other: list[float]) -> Finding:
     apart = max(abs(a - b) for a, b in zip(one, other, strict=True))
-    return Agree()({"largest difference of the outputs": (apart, 0)})
+    return agreed({"largest difference of the outputs": (apart, 0)})
 
 
 def stale_teacher(book: Book) -> Finding:

@@ -24,7 +24,6 @@ from bounds.vocabulary import (
 from ..checkers import All, At, Broken, Computed, Dominates, ImpliedBy, Refuted, Same, term
 from ..claim import Book, Claim, Kind, Repair, Status
 from .by_hand import tiny_run
-from .common import at
 
 T_1 = quantity("gradient_alignment", "T_1", "inner product of global and mean stochastic gradient", GRADIENT**2, REAL)
 T_2 = quantity("squared_mean_gradient", "T_2", "squared mean stochastic gradient", GRADIENT**2, NONNEGATIVE)
@@ -56,16 +55,13 @@ CLAIMS: tuple[Claim, ...] = (
         "fedcog.eq_18",
         "Over a round the server model moves by minus tau eta times the weighted mean of the clients' mean stochastic "
         "gradients.",
-        at("eq. (16) to (18)"),
-        Kind.PROOF,
+        Kind.PROOF.at("eq. (16) to (18)"),
         Computed("runs Algorithm 1's lines 6 to 10 in rational arithmetic", tiny_run.server_move),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.eq_19",
         "Smoothness bounds the change of the objective by the alignment minus L/2 times the squared step.",
-        at("eq. (19)"),
-        Kind.PROOF,
+        Kind.PROOF.at("eq. (19)"),
         All(
             {
                 "L/2 ||theta||^2": Same(QUADRATIC, "fedcog.smoothness_step_printed", difference=L * step_sq),
@@ -77,44 +73,35 @@ CLAIMS: tuple[Claim, ...] = (
         note="A slip of the sign before the squared step. (20) has the right sign, and nothing after it is touched.",
         repair=Repair(
             "with a plus, with equality for L/2 ||theta||^2",
-            All(
-                {
-                    "L/2 ||theta||^2": Same(QUADRATIC, "fedcog.smoothness_step"),
-                    "a search": Dominates("fedcog.smoothness_step", 40, family="quadratics"),
-                }
-            ),
+            {
+                "L/2 ||theta||^2": Same(QUADRATIC, "fedcog.smoothness_step"),
+                "a search": Dominates("fedcog.smoothness_step", 40, family="quadratics"),
+            },
             "fedcog.smoothness_step",
         ),
     ),
     Claim(
         "fedcog.eq_20",
         "Putting the update (18) into (19), its sign mended, gives (20), with equality.",
-        at("eq. (19) to (20)"),
-        Kind.PROOF,
-        All(
-            {
-                "with a plus": Same(At("fedcog.smoothness_step", BY_18), LINE_20),
-                "as printed": Refuted(
-                    Same(At("fedcog.smoothness_step_printed", BY_18), LINE_20, difference=-L * tau**2 * eta**2 * T_2)
-                ),
-            }
-        ),
-        known=Status.HOLDS,
+        Kind.PROOF.at("eq. (19) to (20)"),
+        {
+            "with a plus": Same(At("fedcog.smoothness_step", BY_18), LINE_20),
+            "as printed": Refuted(
+                Same(At("fedcog.smoothness_step_printed", BY_18), LINE_20, difference=-L * tau**2 * eta**2 * T_2)
+            ),
+        },
         note="With the sign as printed, fedcog.eq_19, it does not.",
     ),
     Claim(
         "fedcog.eq_22",
         "The part of T_1 that holds the noise vanishes in expectation.",
-        at("eq. (21) to (22)"),
-        Kind.PROOF,
+        Kind.PROOF.at("eq. (21) to (22)"),
         Computed("takes the expectation over all coin tosses of a run", tiny_run.noise_part_vanishes),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.eq_22.reason",
         "The reason given for (22): d_k - h_i has mean zero, also for different clients.",
-        at("text after eq. (23)"),
-        Kind.PROOF,
+        Kind.PROOF.at("text after eq. (23)"),
         Computed("takes the expectation over all coin tosses of a run", tiny_run.indices_mixed),
         known=Status.FAILS,
         note="A slip of an index, k is meant: two clients' mean gradients differ. The step needs E[d_k - h_k] = 0 "
@@ -127,85 +114,65 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "fedcog.eq_23",
         "The inner product is half the two squares minus half the square of the difference.",
-        at("eq. (23)"),
-        Kind.PROOF,
+        Kind.PROOF.at("eq. (23)"),
         Same(one * other, one**2 / 2 + other**2 / 2 - (one - other) ** 2 / 2),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.eq_25",
         "The square of a sum is at most twice the sum of the squares.",
-        at("eq. (24) to (25), again (39) and (46)"),
-        Kind.PROOF,
+        Kind.PROOF.at("eq. (24) to (25), again (39) and (46)"),
         ImpliedBy((one + other) ** 2, 2 * one**2 + 2 * other**2, squares=((one - other) ** 2,)),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.eq_26",
         "Where clients draw independently, the noises of different clients do not correlate: the square of their "
         "weighted sum is the sum with squared weights.",
-        at("eq. (26)"),
-        Kind.PROOF,
+        Kind.PROOF.at("eq. (26)"),
         Computed("takes the expectation over all coin tosses of a run", tiny_run.clients_uncorrelated),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.eq_26.assumed",
         "(26) needs clients that draw independently of each other, which its proof says and no assumption does.",
-        at("Assumptions 5.1 to 5.4 and eq. (26)"),
-        Kind.ASSUMPTION,
+        Kind.ASSUMPTION.at("Assumptions 5.1 to 5.4 and eq. (26)"),
         Refuted(Computed("the same with one coin for all clients", tiny_run.shared_coin)),
-        known=Status.HOLDS,
         note="Ours. Clients that share a seed, as the text proposes for the generated data, must not share that of the "
         "mini-batches.",
     ),
     Claim(
         "fedcog.eq_28",
         "The noises of one client at different steps do not correlate, though gradients depend on earlier noise.",
-        at("eq. (27) to (28)"),
-        Kind.PROOF,
+        Kind.PROOF.at("eq. (27) to (28)"),
         Computed("takes the expectation over all coin tosses of a run", tiny_run.steps_uncorrelated),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.eq_29",
         "T_2 is at most 2 sigma^2 / tau times the squared weights plus twice the squared mean true gradient.",
-        at("eq. (28) to (29)"),
-        Kind.PROOF,
+        Kind.PROOF.at("eq. (28) to (29)"),
         Same("fedcog.mean_update", 2 * ClientSum(p**2 * tau * sigma_sq / tau**2) + 2 * h_sq),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.eq_29.instance",
         "(29) holds on a run whose noise is tossed with coins, all outcomes enumerated.",
-        at("eq. (29)"),
-        Kind.PROOF,
+        Kind.PROOF.at("eq. (29)"),
         Computed("both sides of (29) in rational arithmetic", tiny_run.update_bounded),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.eq_30",
         "(23) and (29) in (20) give (30).",
-        at("eq. (30)"),
-        Kind.PROOF,
+        Kind.PROOF.at("eq. (30)"),
         Same(plugged_in, "fedcog.descent"),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.eq_31",
         "Where 1 - 2 tau eta L >= 0 the squared mean path gradient may be dropped.",
-        at("eq. (31)"),
-        Kind.PROOF,
+        Kind.PROOF.at("eq. (31)"),
         ImpliedBy("fedcog.descent", line_31, under=("fedcog.theorem",)),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.eq_31.needed",
         "Without 1 - 2 tau eta L >= 0 it may not.",
-        at("eq. (31)"),
-        Kind.PROOF,
+        Kind.PROOF.at("eq. (31)"),
         ImpliedBy(0, term("fedcog.descent", "local paths"), where=(sp.Gt(2 * tau * eta * L, 1), sp.Gt(h_sq, 0))),
-        known=Status.HOLDS,
         note="Beyond the limit the dropped term is positive at every point, so (31) is smaller than (30).",
     ),
 )

@@ -17,10 +17,9 @@ from bounds.vocabulary import (
     step_size as eta,
 )
 
-from ..checkers import At, Computed, ImpliedBy, Informative, MeasuredIn, Refuted, Same, Satisfies, TendsTo, term
-from ..claim import Book, Claim, Finding, Grade, Kind, Status
+from ..checkers import At, Computed, EdgeIs, ImpliedBy, Informative, MeasuredIn, Refuted, Same, Satisfies, TendsTo, term
+from ..claim import Book, Claim, Finding, Grade, judged, Kind, Status
 from . import distilling
-from .common import at, EdgeIs
 from .drift import A, FULL_LIMIT, SEVERAL
 
 TRIVIAL = 2 * L * gap
@@ -42,7 +41,7 @@ def without_knobs(book: Book) -> Finding:
     """Which settings of generation and distillation the theorem's value depends on."""
     found = {q.name for q in quantities_of([book["fedcog.theorem"].expr])} & set(KNOBS)
     said = f"it depends on {', '.join(sorted(found))}" if found else f"none of {', '.join(KNOBS)} stands in it"
-    return Finding(Status.FAILS if found else Status.HOLDS, Grade.PROVED, said)
+    return judged(not found, said, grade=Grade.PROVED)
 
 
 def few_rounds(rounds: int, local_steps: int) -> Informative:
@@ -54,171 +53,136 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "fedcog.eq_58",
         "Lemma 5.5 lets the next round's data stand on the left of (57).",
-        at("eq. (58) to (59)"),
-        Kind.PROOF,
+        Kind.PROOF.at("eq. (58) to (59)"),
         Computed("the next objective, teacher moved on, against that on the old data", distilling.lemma_instance),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.eq_61",
         "Summed over all rounds, with the objective bounded below, (59) becomes the theorem.",
-        at("eq. (60) to (61), Theorem 5.6, eq. (5) = (13)"),
-        Kind.THEOREM,
+        Kind.THEOREM.at("eq. (60) to (61), Theorem 5.6, eq. (5) = (13)"),
         Same("fedcog.theorem", summed),
-        known=Status.HOLDS,
         note="(61) prints the start with another index than (5) and without its data; the same number is meant.",
     ),
     Claim(
         "fedcog.theorem.step_size",
         "The theorem asks for eta L <= min{1/(2 tau), 1/sqrt(2 tau (tau - 1)(2 beta^2 + 1))}.",
-        at("Theorem 5.6 and eq. (64)"),
-        Kind.THEOREM,
+        Kind.THEOREM.at("Theorem 5.6 and eq. (64)"),
         EdgeIs("fedcog.theorem", eta, FULL_LIMIT, where=SEVERAL),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.theorem.one_step",
         "With one local step only eta L <= 1/2 remains.",
-        at("Theorem 5.6, tau = 1"),
-        Kind.THEOREM,
+        Kind.THEOREM.at("Theorem 5.6, tau = 1"),
         EdgeIs("fedcog.theorem", eta, 1 / (2 * L), where=(sp.Lt(tau, 2),)),
-        known=Status.HOLDS,
         note="Printed, the second entry divides by zero there; read as no limit.",
     ),
     Claim(
         "fedcog.eq_62",
         "(62) already keeps the drift from feeding itself: at its limit A = (tau - 1)/(2 tau), below 1/2.",
-        at("eq. (51) and (62)"),
-        Kind.PROOF,
+        Kind.PROOF.at("eq. (51) and (62)"),
         Same(At(lambda book: A, {eta: 1 / (2 * tau * L)}), (tau - 1) / (2 * tau)),
-        known=Status.HOLDS,
         note="So A < 1, which (51) needs and the theorem does not list, costs nothing.",
     ),
     Claim(
         "fedcog.eq_64",
         "(62) and (63) together say the same as (64).",
-        at("eq. (62) to (64)"),
-        Kind.PROOF,
+        Kind.PROOF.at("eq. (62) to (64)"),
         EdgeIs("fedcog.descent_one_round", eta, FULL_LIMIT, where=SEVERAL),
-        known=Status.HOLDS,
         note="(63) alone would not: beyond A = 1 its left side is negative. (62) rules that out.",
         about=("fedcog.theorem",),
     ),
     Claim(
         "fedcog.eq_63",
         "For A < 1, (63) says that A (2 beta^2 + 1) is at most 1, the second entry of (64).",
-        at("eq. (63) to (64)"),
-        Kind.PROOF,
+        Kind.PROOF.at("eq. (63) to (64)"),
         Same(1 + 1 / (2 * beta_sq) - 1 / (1 - A), (1 - A * (2 * beta_sq + 1)) / (2 * beta_sq * (1 - A))),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.eq_63.alone",
         "(63) limits nothing without A < 1 beside it: it holds for every A > 1.",
-        at("eq. (63) to (64)"),
-        Kind.PROOF,
+        Kind.PROOF.at("eq. (63) to (64)"),
         ImpliedBy(1 / (1 - A), 1 + 1 / (2 * beta_sq), where=(sp.Gt(A, 1),)),
-        known=Status.HOLDS,
         note="Its left side is negative there. The proof is safe since (62), which comes with it, keeps A below 1/2.",
     ),
     Claim(
         "fedcog.theorem.unit",
         "The theorem's right side is measured as a squared gradient.",
-        at("Theorem 5.6, eq. (5)"),
-        Kind.THEOREM,
+        Kind.THEOREM.at("Theorem 5.6, eq. (5)"),
         MeasuredIn("fedcog.theorem", g),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.theorem.constant",
         "For a fixed step size and ever more rounds the bound tends to a constant, not to zero.",
-        at("text after Theorem 5.6"),
-        Kind.REMARK,
+        Kind.REMARK.at("text after Theorem 5.6"),
         TendsTo(
             "fedcog.theorem",
             T,
             sp.oo,
             term("fedcog.theorem", "gradient noise", "drift by noise", "drift by heterogeneity"),
         ),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.theorem.knobs",
         "The bound depends on no setting of generation or distillation: it is that of FedAvg on the same constants.",
-        at("Section 5, eq. (4) and Theorem 5.6"),
-        Kind.REMARK,
+        Kind.REMARK.at("Section 5, eq. (4) and Theorem 5.6"),
         Computed("lists the quantities of the theorem", without_knobs),
-        known=Status.HOLDS,
         note="So the theorem says that FedCOG converges, and nothing of what it gains over FedAvg.",
     ),
     Claim(
         "fedcog.theorem.gradient",
         "What the theorem bounds, the gradient of task plus distillation loss at the model that opens a round, is the "
         "gradient of the task loss.",
-        at("eq. (4), (10) and Theorem 5.6"),
-        Kind.REMARK,
+        Kind.REMARK.at("eq. (4), (10) and Theorem 5.6"),
         Computed(
             "differentiates the distillation loss where student and teacher agree", distilling.gradient_at_teacher
         ),
-        known=Status.HOLDS,
         note="So the theorem is about the loss one wants; the distillation enters through the constants L and sigma^2.",
     ),
     Claim(
         "fedcog.assumption_5_1",
         "One smoothness constant for all rounds, which the theorem needs, asks for generated inputs that stay bounded.",
-        at("Assumption 5.1 = A.1"),
-        Kind.ASSUMPTION,
+        Kind.ASSUMPTION.at("Assumption 5.1 = A.1"),
         Refuted(
             Computed(
                 "the curvature of the distillation loss on data and on three times as large data", distilling.scaled
             )
         ),
-        known=Status.HOLDS,
         note="Ours: the curvature grows with the square of the inputs, which the method does not bound. The assumption "
         "names no constant.",
     ),
     Claim(
         "fedcog.assumptions.together",
         "The four assumptions can hold together, for every choice of the weights.",
-        at("Assumptions 5.1 to 5.4"),
-        Kind.ASSUMPTION,
+        Kind.ASSUMPTION.at("Assumptions 5.1 to 5.4"),
         Computed("parabolas of one curvature: beta^2 = 1 with one kappa^2 for all models", distilling.together),
-        known=Status.HOLDS,
         note="Noise of a fixed variance added to their gradients meets Assumption 5.3.",
     ),
     Claim(
         "fedcog.assumption_5_4.least_factor",
         "beta^2 >= 1 is no restriction: without an offset no smaller factor is possible.",
-        at("Assumption 5.4 = A.4"),
-        Kind.ASSUMPTION,
+        Kind.ASSUMPTION.at("Assumption 5.4 = A.4"),
         Computed("clients whose gradients agree", distilling.least_factor),
-        known=Status.HOLDS,
     ),
     Claim(
         "fedcog.theorem.informative",
         "At the published 70 rounds of 400 steps of size 0.01 the theorem can say more than smoothness alone says of "
         "the first model.",
-        at("Theorem 5.6 and Section 6.1"),
-        Kind.SETTING,
+        Kind.SETTING.at("Theorem 5.6 and Section 6.1"),
         Informative("fedcog.theorem", TRIVIAL, LABORATORY, under=("fedcog.theorem",), within=MILD),
-        known=Status.HOLDS,
         note="Only for a curvature below about 0.1, which step sizes of 0.01 need with 400 local steps.",
     ),
     Claim(
         "fedcog.theorem.vacuous",
         "Up to four rounds the theorem never says more than the smoothness of the objective says of the first model.",
-        at("Theorem 5.6"),
-        Kind.REMARK,
+        Kind.REMARK.at("Theorem 5.6"),
         ImpliedBy(TRIVIAL, "fedcog.theorem", under=("fedcog.theorem",), within={T: (1, 4)}),
-        known=Status.HOLDS,
         note="The first term alone is at least 8 L gap / T within the admitted step sizes.",
     ),
     *(
         Claim(
             f"fedcog.theorem.vacuous.table_3.{data}",
             f"The theorem says something of the {number} of FedCOG on {words} in Table 3.",
-            at("Theorem 5.6 and Table 3"),
-            Kind.SETTING,
+            Kind.SETTING.at("Theorem 5.6 and Table 3"),
             few_rounds(rounds, steps),
             known=Status.FAILS,
             note="Ours: theorem against experiment. Within the admitted step sizes its first term alone exceeds what "
@@ -232,8 +196,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "fedcog.theorem.informative.table_2",
         "The theorem can say something of the five rounds of ten steps of FedCOG in Table 2.",
-        at("Theorem 5.6 and Table 2"),
-        Kind.SETTING,
+        Kind.SETTING.at("Theorem 5.6 and Table 2"),
         Informative(
             "fedcog.theorem",
             TRIVIAL,
@@ -241,14 +204,12 @@ CLAIMS: tuple[Claim, ...] = (
             under=("fedcog.theorem",),
             within={**MILD, beta_sq: (1.0, 1.1), L: (4.1, 4.3)},
         ),
-        known=Status.HOLDS,
         note="Barely: for beta^2 below 1.24, hardly any noise, and a step size at the limit (L near 4.2).",
     ),
     Claim(
         "fedcog.theorem.settings",
         "The published step sizes meet the theorem's conditions.",
-        at("Theorem 5.6 and Section 6.1"),
-        Kind.SETTING,
+        Kind.SETTING.at("Theorem 5.6 and Section 6.1"),
         Satisfies(
             "fedcog.theorem",
             {

@@ -7,9 +7,9 @@ from fractions import Fraction
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
-from ..checkers import All, Computed, Open, Prints
-from ..claim import Book, Claim, Finding, Kind, Repair, Status
-from .common import fails, holds, place
+from ..checkers import Computed, Prints, undecided
+from ..claim import Book, Claim, fails, Finding, holds, Kind, Repair, Status
+from ..parabolas import followed
 
 if TYPE_CHECKING:
     from empirics.exact import ExactRun
@@ -48,20 +48,9 @@ def _mean_square(drawn: int, beta: Fraction) -> Fraction:
 
 def _run(written: str, drawn: int, rounds: int = ROUNDS) -> ExactRun:
     """The project's implementation on the same federation, followed exactly."""
-    import numpy as np
-
-    from empirics.algorithms import algorithm
-    from empirics.exact import ExactRun
-    from empirics.problems.quadratics import Quadratics
-    from empirics.training.setting import Setting
-
-    problem = Quadratics(
-        np.array(CURVATURES, dtype=float)[:, None, None],
-        np.array(MINIMA, dtype=float)[:, None],
-        start=np.array([float(START)]),
+    return followed(
+        written, CURVATURES, MINIMA, START, rounds=rounds, cohort=drawn, local_steps=STEPS, step_size=float(STEP)
     )
-    setting = Setting(rounds=rounds, cohort=drawn, local_steps=STEPS, step_size=float(STEP))
-    return ExactRun(problem, algorithm(written), setting)
 
 
 def _second_moment(written: str, drawn: int) -> float:
@@ -87,53 +76,37 @@ def _listing(book: Book) -> Finding:
 LISTING = Claim(
     "fedinit.algorithm_1",
     "Algorithm 1: start at w^t + beta(w^t - last local model), K local steps, the mean of the participants' models.",
-    place("Algorithm 1"),
-    Kind.ALGORITHM,
+    Kind.ALGORITHM.at("Algorithm 1"),
     Computed("plays the listing in plain loops against the project's implementation", _listing),
-    known=Status.HOLDS,
     note="With the latest local model of a client that was not drawn before taken to be the one it had.",
 )
 
 
-def _identity(book: Book) -> Finding:
+def _identity(participants: bool) -> Finding:
     """w^{t+1} - w_{i,K}^t against beta (w_{i,K}^{t-1} - w^t) + (w^{t+1} - w^t) + what the gradients added."""
     beta, w = Fraction(1, 7), START
     last: Models = (START,) * 3
     for cohort in ((0, 1, 2), (1, 2), (0,)):
         after, ends = _round(w, last, cohort, beta)
-        for i in range(3):
+        for i in cohort if participants else range(3):
             steps = w + beta * (w - last[i]) - ends[i] if i in cohort else Fraction(0)
             left, right = after - ends[i], beta * (last[i] - w) + (after - w) + steps
             if left != right:
                 at = {"participants": cohort, "client": i, "left": left, "right": right}
                 return fails(f"client {i} of cohort {cohort}: {left} against {right}", at, i not in cohort)
         w, last = after, ends
-    return holds("exact for every client in three rounds")
-
-
-def _identity_of_participants(book: Book) -> Finding:
-    beta, w = Fraction(1, 7), START
-    last: Models = (START,) * 3
-    for cohort in ((0, 1, 2), (1, 2), (0,)):
-        after, ends = _round(w, last, cohort, beta)
-        for i in cohort:
-            gradients = w + beta * (w - last[i]) - ends[i]
-            if after - ends[i] != beta * (last[i] - w) + (after - w) + gradients:
-                return fails("differs", {"participants": cohort, "client": i})
-        w, last = after, ends
-    return holds("exact for every participant in three rounds")
+    return holds(f"exact for every {'participant' if participants else 'client'} in three rounds")
 
 
 IDENTITY = Claim(
     "fedinit.identity",
     "(15) holds for every client i in C, as the divergence Delta^t over all clients needs.",
-    place("Section 4.3.3, eq. (15)"),
-    Kind.EQUATION,
-    Computed("plays three rounds of Algorithm 1 in exact arithmetic", _identity),
+    Kind.EQUATION.at("Section 4.3.3, eq. (15)"),
+    Computed("plays three rounds of Algorithm 1 in exact arithmetic", lambda book: _identity(participants=False)),
     known=Status.FAILS,
     note="A client that does not take part makes no move: its w_{i,K}^t is its w_{i,K}^{t-1}. Lemma 4 averages (15) "
     "over all clients. Were all clients to train in every round and N be averaged, it would hold for all.",
-    repair=Repair("for participants", Computed("the same rounds", _identity_of_participants)),
+    repair=Repair("for participants", Computed("the same rounds", lambda book: _identity(participants=True))),
 )
 
 
@@ -150,10 +123,8 @@ def _first_round(book: Book) -> Finding:
 INITIAL = Claim(
     "fedinit.algorithm_1.initial",
     "With w^{-1} = w_{i,K}^{-1} = w^0 the divergence starts at 0 and the first round is FedAvg's.",
-    place("Algorithm 1, initial states"),
-    Kind.ALGORITHM,
+    Kind.ALGORITHM.at("Algorithm 1, initial states"),
     Computed("plays the first round for three relaxations", _first_round),
-    known=Status.HOLDS,
 )
 
 
@@ -168,10 +139,8 @@ def _no_relaxation(book: Book) -> Finding:
 FEDAVG = Claim(
     "fedinit.algorithm_1.beta_0",
     "FedInit with beta = 0 is FedAvg.",
-    place("Section 5.2, Consistency"),
-    Kind.ALGORITHM,
+    Kind.ALGORITHM.at("Section 5.2, Consistency"),
     Computed("runs both implementations", _no_relaxation),
-    known=Status.HOLDS,
 )
 
 
@@ -191,8 +160,7 @@ def _code(drawn: tuple[int, ...]) -> Computed:
 CODE = Claim(
     "fedinit.algorithm_1.code",
     "The released code, which averages the moves from the relaxed starts, performs Algorithm 1, which averages models.",
-    place("Algorithm 1, line 12; released code"),
-    Kind.ALGORITHM,
+    Kind.ALGORITHM.at("Algorithm 1, line 12; released code"),
     _code((1, 2)),
     known=Status.FAILS,
     note="Ours: the paper does not compare them. The mean of the participants' offsets beta (w^t - last model) is in "
@@ -218,18 +186,10 @@ def _gathers(book: Book) -> Finding:
 
 def _closed_form(book: Book) -> Finding:
     """Two clients of equal curvature: the limit of Algorithm 1's divergence against the closed form."""
-    import numpy as np
-
-    from empirics.algorithms import algorithm
-    from empirics.exact import ExactRun
-    from empirics.problems.quadratics import Quadratics
-    from empirics.training.setting import Setting
-
-    problem = Quadratics(np.ones((2, 1, 1)), np.array([[1.0], [-3.0]]), start=np.array([0.5]))
-    setting = Setting(rounds=60, cohort=2, local_steps=4, step_size=0.1)
     shrink = 0.9**4
     for beta in (-0.3, 0.0, 0.1, 0.6):
-        found = float(ExactRun(problem, algorithm(f"fedinit(beta={beta})"), setting).run().server["divergence"][-1])
+        run = followed(f"fedinit(beta={beta})", (1, 1), (1, -3), 0.5, rounds=60, cohort=2, local_steps=4, step_size=0.1)
+        found = float(run.run().server["divergence"][-1])
         wanted = (2 * (1 - shrink) / (1 + beta * shrink)) ** 2
         if abs(found / wanted - 1) > 1e-8:
             return fails(f"{found:.8g} against {wanted:.8g}", {"beta": beta})
@@ -239,32 +199,22 @@ def _closed_form(book: Book) -> Finding:
 GATHERS = Claim(
     "fedinit.start.gathers",
     "Starting beyond the server model draws the local models together after training; starting nearer lets them part.",
-    place("Section 3.2; Section 5.2"),
-    Kind.REMARK,
-    All(
-        {
-            "three parabolas, ten rounds": Computed("exact divergences for three relaxations", _gathers),
-            "equal curvatures": Computed("60 rounds, four relaxations", _closed_form),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.REMARK.at("Section 3.2; Section 5.2"),
+    {
+        "three parabolas, ten rounds": Computed("exact divergences for three relaxations", _gathers),
+        "equal curvatures": Computed("60 rounds, four relaxations", _closed_form),
+    },
     note="For equal curvatures a: without noise the divergence is multiplied by 1/(1 + beta q)^2, q = (1 - eta a)^K. "
     "Table 3 measures the opposite sign at -0.1 and at 0.01.",
 )
 
-THRESHOLD = Claim(
+THRESHOLD = undecided(
     "fedinit.start.threshold",
     "Beyond a small threshold of beta, between 0.1 and 0.15 in Table 3, training diverges quickly.",
-    place("Section 5.2, Hyperparameters; Table 3"),
-    Kind.REMARK,
-    Open(
-        "the runs are not published. On parabolas of equal curvature every |beta| < 1 is stable under full "
-        "participation "
-        "(fedinit.start.gathers), so the relaxed start alone does not explain the collapse; nor does a divergence "
-        "printed "
-        "as infinite go with 44.47% accuracy in the same run"
-    ),
-    known=Status.OPEN,
+    Kind.REMARK.at("Section 5.2, Hyperparameters; Table 3"),
+    "the runs are not published. On parabolas of equal curvature every |beta| < 1 is stable under full participation "
+    "(fedinit.start.gathers), so the relaxed start alone does not explain the collapse; nor does a divergence printed "
+    "as infinite go with 44.47% accuracy in the same run",
 )
 
 
@@ -281,12 +231,6 @@ def _messages() -> dict[str, float]:
 NO_EXTRA = Claim(
     "fedinit.start.communication",
     "The relaxed start needs no extra communication; per round it costs what FedAvg costs, SCAFFOLD twice that.",
-    place("Section 3.2; Table 8"),
-    Kind.ALGORITHM,
+    Kind.ALGORITHM.at("Section 3.2; Table 8"),
     Prints({"FedInit": "1", "FedSAM": "1", "SCAFFOLD": "2", "FedDyn": "1"}, _messages),
-    known=Status.HOLDS,
 )
-
-CLAIMS: tuple[Claim, ...] = (
-    LISTING, IDENTITY, INITIAL, FEDAVG, CODE, GATHERS, THRESHOLD, NO_EXTRA,
-)  # fmt: skip

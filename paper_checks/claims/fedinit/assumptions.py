@@ -6,13 +6,11 @@ from fractions import Fraction
 
 import sympy as sp
 
-from bounds.vocabulary import (
-    local_iteration as s_,
-)
+from bounds.vocabulary import local_iteration as s_
 
 from ..checkers import Computed, ImpliedBy
-from ..claim import Book, Claim, Finding, Kind, Repair, Status
-from .common import D, fails, holds, L_G, mu, place  # fmt: skip
+from ..claim import Book, Claim, fails, Finding, holds, Kind, Repair, Status
+from .common import D, L_G, mu
 
 
 def _on_a_ball(book: Book) -> Finding:
@@ -30,8 +28,7 @@ CAP_ON_LOSS = L_G**2 / (2 * mu)
 TOGETHER = Claim(
     "fedinit.assumptions.together",
     "Assumptions 1, 4 and 5 (smooth, Lipschitz, Polyak-Lojasiewicz) can be met together, as Theorems 3 and 6 ask.",
-    place("Assumptions 1, 4, 5; Theorems 3 and 6"),
-    Kind.ASSUMPTION,
+    Kind.ASSUMPTION.at("Assumptions 1, 4, 5; Theorems 3 and 6"),
     ImpliedBy(D * sp.exp(2 * mu * s_), CAP_ON_LOSS, where=(D > 0, D <= CAP_ON_LOSS)),
     known=Status.FAILS,
     note="Ours: the theorems ask for them at once on the whole space. There only a constant loss meets them. PL and "
@@ -62,12 +59,6 @@ def _sharp(book: Book) -> Finding:
 SIMILAR = Claim(
     "fedinit.assumption_3",
     "Assumption 3 can be met by clients of different curvature, and B >= 1 restricts nothing.",
-    place("Assumption 3, eqs. (6) and (21)"),
-    Kind.ASSUMPTION,
+    Kind.ASSUMPTION.at("Assumption 3, eqs. (6) and (21)"),
     Computed("two parabolas at five points", _sharp),
-    known=Status.HOLDS,
 )
-
-CLAIMS: tuple[Claim, ...] = (
-    TOGETHER, SIMILAR,
-)  # fmt: skip

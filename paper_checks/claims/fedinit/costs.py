@@ -10,8 +10,8 @@ from bounds.vocabulary import parameters as d
 
 from ...reported import table
 from ..checkers import All, Computed, Prints, Same
-from ..claim import Book, Claim, Finding, Kind, Repair, Status
-from .common import C, fails, holds, K, N, place
+from ..claim import Book, Claim, fails, Finding, holds, Kind, Repair, Status
+from .common import C, K, N
 
 METHODS = ("FedAvg", "FedAdam", "FedSAM", "SCAFFOLD", "FedDyn", "FedCM", "FedInit")
 COLUMNS = {
@@ -35,10 +35,8 @@ def _same(cost: str) -> All:
 EXPRESSIONS = Claim(
     "fedinit.table_8.expressions",
     "Table 8's expressions: communication N d or twice that, gradients N K d (FedSAM twice), storage C d to 3 C d.",
-    place("Table 8"),
-    Kind.TABLE,
-    All({cost: _same(cost) for cost in COLUMNS}),
-    known=Status.HOLDS,
+    Kind.TABLE.at("Table 8"),
+    {cost: _same(cost) for cost in COLUMNS},
 )
 
 
@@ -50,8 +48,7 @@ def _ratios(cost: str) -> dict[str, Fraction]:
 RATIOS = Claim(
     "fedinit.table_8.ratios",
     "The multiples beside the expressions of Table 8 are those of FedAvg's costs.",
-    place("Table 8"),
-    Kind.TABLE,
+    Kind.TABLE.at("Table 8"),
     Prints(
         {f"{m} {cost}": str(_cell(m, cost)[1]) for m in METHODS for cost in COLUMNS},
         {f"{m} {cost}": ratio for cost in COLUMNS for m, ratio in _ratios(cost).items()},
@@ -82,13 +79,10 @@ VECTORS = {
 STORAGE = Claim(
     "fedinit.table_8.storage",
     "A client holds as many vectors as Table 8 says: those that the method's local step names.",
-    place("Table 8, storage; Appendix B.2.3"),
-    Kind.TABLE,
+    Kind.TABLE.at("Table 8, storage; Appendix B.2.3"),
     Prints(
-        {m: str(_ratios("storage")[m]) for m in METHODS},
-        lambda: {m: len(vectors) for m, vectors in VECTORS.items()},
+        {m: str(_ratios("storage")[m]) for m in METHODS}, lambda: {m: len(vectors) for m, vectors in VECTORS.items()}
     ),
-    known=Status.HOLDS,
     note="During training. Between rounds FedAvg's clients hold nothing while FedInit's must keep their last model.",
 )
 
@@ -118,8 +112,7 @@ def _traffic(book: Book) -> Finding:
 TRAFFIC = Claim(
     "fedinit.table_8.traffic",
     "SCAFFOLD and FedCM need twice FedAvg's communication.",
-    place("Appendix B.2.3; Table 8"),
-    Kind.TABLE,
+    Kind.TABLE.at("Appendix B.2.3; Table 8"),
     Computed("counts vectors received and sent", _traffic),
     known=Status.FAILS,
     note="Ours, counting both directions. FedCM's clients receive a second vector but send none: half as much again "
@@ -129,6 +122,3 @@ TRAFFIC = Claim(
         Prints({"SCAFFOLD": "2", "FedCM": "1.5"}, lambda: {m: _vectors(m) for m in ("SCAFFOLD", "FedCM")}),
     ),
 )
-
-CLAIMS: tuple[Claim, ...] = (
-    EXPRESSIONS, RATIOS, STORAGE, TRAFFIC, )  # fmt: skip

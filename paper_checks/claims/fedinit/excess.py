@@ -8,41 +8,14 @@ from itertools import product
 
 import sympy as sp
 
-from bounds.vocabulary import (
-    generalization_gap,
-    optimality_gap,
-    step_size_budget as mu_0,
-)
+from bounds.vocabulary import generalization_gap, optimality_gap, step_size_budget as mu_0
 
-from ..checkers import All, At, Computed, ImpliedBy, MonotoneIn, Same, SlopeIs, term
+from ..checkers import At, Computed, ImpliedBy, MonotoneIn, requires, Same, SlopeIs, term
 from ..checkers.formulas import Formula, resolve
 from ..checkers.points import value
 from ..checkers.trends import Curve
-from ..claim import Book, Claim, Finding, Kind, Repair, Status
-from .common import (
-    B2,
-    beta,
-    c,
-    D,
-    eta,
-    fails,
-    G2,
-    holds,
-    K,
-    L,
-    L_G,
-    lam,
-    mu,
-    N,
-    place,
-    requires,
-    root_sum,
-    S,
-    sigma2,
-    sigma_l,
-    T,
-    U,
-)  # fmt: skip
+from ..claim import Book, Claim, fails, Finding, holds, Kind, Repair, Status
+from .common import B2, beta, c, D, eta, G2, K, L, L_G, lam, mu, N, root_sum, S, sigma2, sigma_l, T, U
 
 SHARE = 1 / (1 + c * L)
 STABILITY = term("fedinit.theorem_6", "stability")
@@ -53,10 +26,8 @@ RANGE_96 = (beta > 0, beta < sp.sqrt(6) / 24)
 SPLIT = Claim(
     "fedinit.excess_risk_split",
     "(3): E F(w^T) - E f(w*) is the generalisation error plus the optimisation error.",
-    place("Section 4.1, eq. (3)"),
-    Kind.DEFINITION,
+    Kind.DEFINITION.at("Section 4.1, eq. (3)"),
     Same("fedinit.excess_risk_split", generalization_gap + optimality_gap),
-    known=Status.HOLDS,
     note="It is measured from the smallest empirical risk, not from the smallest population risk.",
 )
 
@@ -77,10 +48,8 @@ def _overfit(book: Book) -> Finding:
 EXCESS = Claim(
     "fedinit.excess_risk.name",
     "(3) bounds the excess risk, the population risk of the output over the smallest population risk, from above.",
-    place("Section 4.1"),
-    Kind.DEFINITION,
+    Kind.DEFINITION.at("Section 4.1"),
     Computed("enumerates one to five coins", _overfit),
-    known=Status.HOLDS,
     note="The paper calls (3) the excess risk. E f(w*) is at most min F; the difference is what the model can overfit "
     "and does not vanish with T.",
 )
@@ -95,17 +64,13 @@ def _assembled(book: Book) -> sp.Expr:
 THEOREM_6 = Claim(
     "fedinit.theorem_6",
     "(18): Theorem 2's order, plus [sigma_l (TK)^{cL}]^{1/(1+cL)}/S, plus sqrt(D + G^2) K^{cL/(1+cL)}/T^{1/(1+cL)}.",
-    place("Theorem 6, eq. (18)"),
-    Kind.EQUATION,
-    All(
-        {
-            "as printed": Same("fedinit.theorem_6", _assembled),
-            "third term is sqrt(D+G^2)/T times (TK)^{cL/(1+cL)}": Same(
-                DIVERGENCE, sp.sqrt(D + G2) / T * (T * K) ** (c * L / (1 + c * L))
-            ),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.EQUATION.at("Theorem 6, eq. (18)"),
+    {
+        "as printed": Same("fedinit.theorem_6", _assembled),
+        "third term is sqrt(D+G^2)/T times (TK)^{cL/(1+cL)}": Same(
+            DIVERGENCE, sp.sqrt(D + G2) / T * (T * K) ** (c * L / (1 + c * L))
+        ),
+    },
     damaged="the third term, rebuilt as sqrt(Delta^T) (TK)^{cL/(1+cL)}",
 )
 
@@ -132,8 +97,7 @@ PRINTED_FIRST = term("fedinit.theorem_3_printed", "stochastic gradients")
 STABILITY_TERM = Claim(
     "fedinit.theorem_6.stability",
     "(18)'s stability term is the order of Theorem 3's first term in S.",
-    place("Theorem 6, eq. (18), second term"),
-    Kind.THEOREM,
+    Kind.THEOREM.at("Theorem 6, eq. (18), second term"),
     SlopeIs(_ratio(PRINTED_FIRST, STABILITY, S, POWERS), 0),
     known=Status.FAILS,
     note="S^{1/(1+cL)} is lost: Theorem 3's term falls like S^{-cL/(1+cL)} only. So the sentence that it matches SGD's "
@@ -163,8 +127,7 @@ def _drift_ratio(book: Book) -> Curve:
 DIVERGENCE_TERM = Claim(
     "fedinit.theorem_6.divergence",
     "(18)'s divergence term is what Theorem 3's second term becomes with Theorem 5, up to logarithms.",
-    place("Theorem 6, eq. (18), third term"),
-    Kind.THEOREM,
+    Kind.THEOREM.at("Theorem 6, eq. (18), third term"),
     SlopeIs(_drift_ratio, 0),
     known=Status.FAILS,
     note="Theorem 3 sums sqrt(Delta^t) over all T rounds, (18) has a single one. At the step size of the theorem every "
@@ -175,8 +138,7 @@ DIVERGENCE_TERM = Claim(
 MAIN = Claim(
     "fedinit.theorem_6.main_restriction",
     "The divergence term is the main restriction in (18): for long runs it is the largest.",
-    place("Discussion of Theorem 6"),
-    Kind.REMARK,
+    Kind.REMARK.at("Discussion of Theorem 6"),
     SlopeIs(_ratio(DIVERGENCE, STABILITY, T, POWERS), 0),
     known=Status.FAILS,
     note="Read as the largest of the three, as the text has it below ('dominant term'). For a given number of samples "
@@ -184,20 +146,17 @@ MAIN = Claim(
     "diverges beyond it.",
     repair=Repair(
         "the ratio of divergence to stability term falls like 1/T; only the optimisation term is smaller still",
-        All(
-            {
-                "against stability": SlopeIs(_ratio(DIVERGENCE, STABILITY, T, POWERS), -1, 0.01),
-                "against optimisation": SlopeIs(_ratio(DIVERGENCE, "fedinit.theorem_2_order", T, POWERS), 1 / 3, 0.01),
-            }
-        ),
+        {
+            "against stability": SlopeIs(_ratio(DIVERGENCE, STABILITY, T, POWERS), -1, 0.01),
+            "against optimisation": SlopeIs(_ratio(DIVERGENCE, "fedinit.theorem_2_order", T, POWERS), 1 / 3, 0.01),
+        },
     ),
 )
 
 CONSTANT_C = Claim(
     "fedinit.theorem_6.constant_c",
     "The step size log(lambda mu NKT)/(lambda mu KT) can be at most c/t in every round with a constant c.",
-    place("Theorem 6, step size"),
-    Kind.SETTING,
+    Kind.SETTING.at("Theorem 6, step size"),
     ImpliedBy("fedinit.step_size_theorem_2_order", c / T, where=(lam * mu * N * K * T > 1,)),
     known=Status.FAILS,
     note="In the last rounds it asks for c K lambda mu >= log(lambda mu NKT), which grows with T (T K in the "
@@ -218,8 +177,7 @@ LONG = sp.log(T * K) > 1 + mu_0 * L / K + sp.log(sigma2 + 1)
 SELECTION_K = Claim(
     "fedinit.theorem_6.selection_of_k",
     "With c = mu_0/K, for which the third term of (18) asks for large K, the second asks for small K.",
-    place("Selection of K"),
-    Kind.REMARK,
+    Kind.REMARK.at("Selection of K"),
     ImpliedBy(At(STABILITY, BY_BUDGET), At(STABILITY, {c: mu_0 / (K + 1), K: K + 1}), where=(LONG, sigma2 >= 1)),
     known=Status.FAILS,
     note="The text holds c fixed for the second term and puts c = mu_0/K for the third. With c = mu_0/K all three "
@@ -227,35 +185,27 @@ SELECTION_K = Claim(
     "second.",
     repair=Repair(
         "both terms fall with K under c = mu_0/K, both grow under a fixed c",
-        All(
-            {
-                "second falls": ImpliedBy(
-                    At(STABILITY, {c: mu_0 / (K + 1), K: K + 1}), At(STABILITY, BY_BUDGET), where=(LONG, sigma2 >= 1)
-                ),
-                "third falls": ImpliedBy(
-                    At(DIVERGENCE, {c: mu_0 / (K + 1), K: K + 1}), At(DIVERGENCE, BY_BUDGET), where=(LONG,)
-                ),
-                "second grows": MonotoneIn(STABILITY, K, up=True, where=(sigma2 > 0,)),
-                "third grows": MonotoneIn(DIVERGENCE, K, up=True, where=(D + G2 > 0,)),
-            }
-        ),
+        {
+            "second falls": ImpliedBy(
+                At(STABILITY, {c: mu_0 / (K + 1), K: K + 1}), At(STABILITY, BY_BUDGET), where=(LONG, sigma2 >= 1)
+            ),
+            "third falls": ImpliedBy(
+                At(DIVERGENCE, {c: mu_0 / (K + 1), K: K + 1}), At(DIVERGENCE, BY_BUDGET), where=(LONG,)
+            ),
+            "second grows": MonotoneIn(STABILITY, K, up=True, where=(sigma2 > 0,)),
+            "third grows": MonotoneIn(DIVERGENCE, K, up=True, where=(D + G2 > 0,)),
+        },
     ),
 )
 
 WEIGHT = Claim(
     "fedinit.divergence_weight",
     "The divergence's coefficient as a function of beta: (1+beta)^{1/(beta c L)} over sqrt(1 - 96 beta^2).",
-    place("Selection of beta"),
-    Kind.EQUATION,
-    All(
-        {
-            "as printed": Same(
-                "fedinit.divergence_weight", (1 + beta) ** (1 / (beta * c * L)) / sp.sqrt(1 - 96 * beta**2)
-            ),
-            "conditions": requires({"fedinit.divergence_weight": RANGE_96}),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.EQUATION.at("Selection of beta"),
+    {
+        "as printed": Same("fedinit.divergence_weight", (1 + beta) ** (1 / (beta * c * L)) / sp.sqrt(1 - 96 * beta**2)),
+        "conditions": requires({"fedinit.divergence_weight": RANGE_96}),
+    },
     damaged="the exponent 1/(beta c L)",
 )
 
@@ -268,30 +218,25 @@ def _slope(book: Book) -> sp.Expr:
 BEST_BETA = Claim(
     "fedinit.divergence_weight.minimum",
     "That coefficient has its minimum inside 0 < beta < sqrt(6)/24.",
-    place("Selection of beta"),
-    Kind.REMARK,
-    All(
-        {
-            "it falls at first": ImpliedBy(
-                At(_slope, {beta: 1 / (400 * c * L + 10)}), 0, where=(c * L < 10,), within={c: (0.01, 10), L: (0.1, 1)}
-            ),
-            "and rises at the end": ImpliedBy(
-                0,
-                At(_slope, {beta: sp.Rational(10206, 100000)}),
-                where=(c * L > sp.Rational(1, 1000),),
-                within={c: (0.01, 10), L: (0.1, 1)},
-            ),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.REMARK.at("Selection of beta"),
+    {
+        "it falls at first": ImpliedBy(
+            At(_slope, {beta: 1 / (400 * c * L + 10)}), 0, where=(c * L < 10,), within={c: (0.01, 10), L: (0.1, 1)}
+        ),
+        "and rises at the end": ImpliedBy(
+            0,
+            At(_slope, {beta: sp.Rational(10206, 100000)}),
+            where=(c * L > sp.Rational(1, 1000),),
+            within={c: (0.01, 10), L: (0.1, 1)},
+        ),
+    },
     note="As a property of the printed factor; see fedinit.divergence_weight.artefact.",
 )
 
 ARTEFACT = Claim(
     "fedinit.divergence_weight.artefact",
     "The minimum is one of the bound on the drift: a round's factor 1 + beta over sqrt(1 - 96 beta^2) has it too.",
-    place("Selection of beta; Appendix A.3.2"),
-    Kind.REMARK,
+    Kind.REMARK.at("Selection of beta; Appendix A.3.2"),
     ImpliedBy(
         At(lambda book: _round_weight(book), {beta: sp.Rational(1, 100)}),
         At(lambda book: _round_weight(book), {beta: sp.Rational(1, 1000)}),
@@ -312,8 +257,3 @@ def _round_weight(book: Book) -> sp.Expr:
     length = resolve("fedinit.stability_round", book)
     weight = resolve(term("fedinit.theorem_4_before", "gradient noise"), book)
     return length * sp.sqrt(weight)
-
-
-CLAIMS: tuple[Claim, ...] = (
-    SPLIT, EXCESS, THEOREM_6, STABILITY_TERM, DIVERGENCE_TERM, MAIN, CONSTANT_C, SELECTION_K, WEIGHT, BEST_BETA,
-    ARTEFACT, )  # fmt: skip

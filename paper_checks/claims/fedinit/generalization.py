@@ -1,15 +1,13 @@
 """Section 4.3.2: the choice of t_0, Theorem 3 and what its discussion says of samples, local steps and drift."""
 
-from __future__ import annotations
-
 import sympy as sp
 
 from bounds.units import LOSS, PARAMETER
 from bounds.vocabulary import separation as s, step_size_budget as mu_0
 
-from ..checkers import All, At, ImpliedBy, MeasuredIn, Same, term, Total
+from ..checkers import At, ImpliedBy, MeasuredIn, requires, Same, term, Total
 from ..claim import Claim, Kind, Repair, Status
-from .common import beta, c, K, L, L_G, place, requires, root_sum, S, sigma_l, T, t_0, U  # fmt: skip
+from .common import beta, c, K, L, L_G, root_sum, S, sigma_l, T, t_0, U
 
 CENTRAL = 2 * (L_G**2 + S * L_G * sigma_l) / L
 SHARE = 1 / (1 + c * L)
@@ -20,22 +18,18 @@ DRIFT = term("fedinit.theorem_3_printed", "client drift")
 BEFORE = Claim(
     "fedinit.theorem_3.inserted",
     "Lemma 5 with the separation of Appendix A.3.2 put in.",
-    place("Appendix A.3.3, before t_0 is chosen"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.3.3, before t_0 is chosen"),
     Same("fedinit.stability_before_t_0", At("fedinit.lemma_5", {s: "fedinit.stability_separation"})),
-    known=Status.HOLDS,
 )
 
 BALANCE = Claim(
     "fedinit.t_0.balance",
     "t_0 makes the two parts without the divergence equal but for 1 - 1/S: U t_0/S and the gradients' part.",
-    place("Appendix A.3.3, choice of t_0"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.3.3, choice of t_0"),
     Same(
         At(U * t_0 / (S - 1), {t_0: "fedinit.t_0"}),
         At(term("fedinit.stability_before_t_0", "stochastic gradients"), {t_0: "fedinit.t_0"}),
     ),
-    known=Status.HOLDS,
     note="The choice is not explained. The minimiser of the two parts is (c L S/(S-1))^{1/(1+cL)} times as large; any "
     "t_0 from 1 to S gives a valid bound.",
     damaged="t_0 is rebuilt from both displays, which agree",
@@ -44,15 +38,13 @@ BALANCE = Claim(
 ADMISSIBLE = Claim(
     "fedinit.t_0.admissible",
     "The chosen t_0 lies among 1..S, for which Lemma 5 is stated.",
-    place("Appendix A.3.3, choice of t_0; Lemma 5"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.3.3, choice of t_0; Lemma 5"),
     ImpliedBy("fedinit.t_0", S, where=(S >= 2,)),
     known=Status.FAILS,
     note="It grows with TK without limit: for long runs it exceeds S. Nor is it a whole number, which costs little.",
     repair=Repair(
         "as conditions of the theorem",
-        All(
-            {
+        {
                 "both ends": requires(
                     {
                         "fedinit.theorem_3": (
@@ -62,8 +54,7 @@ ADMISSIBLE = Claim(
                         )
                     }
                 )
-            }
-        ),
+            },
         bound="fedinit.theorem_3",
     ),
 )  # fmt: skip
@@ -71,18 +62,15 @@ ADMISSIBLE = Claim(
 T_0_CHOICE = Claim(
     "fedinit.t_0",
     "t_0 = [2(L_G^2 + S L_G sigma_l)/(UL) (TK)^{cL}]^{1/(1+cL)}.",
-    place("Theorem 3; Appendix A.3.3"),
-    Kind.EQUATION,
+    Kind.EQUATION.at("Theorem 3; Appendix A.3.3"),
     Same("fedinit.t_0", (2 * (L_G**2 + S * L_G * sigma_l) / (U * L) * (T * K) ** (c * L)) ** (1 / (1 + c * L))),
-    known=Status.HOLDS,
 )
 
 WITHOUT_DRIFT = ("sample met early", "stochastic gradients")
 LOST_FACTOR = Claim(
     "fedinit.theorem_3.first_term",
     "(14)'s first term is what Lemma 5 and the separation give with t_0 put in.",
-    place("Theorem 3, eq. (14), first term"),
-    Kind.THEOREM,
+    Kind.THEOREM.at("Theorem 3, eq. (14), first term"),
     Same(FIRST, term("fedinit.theorem_3", *WITHOUT_DRIFT), ratio=S / (2 * S - 1)),
     known=Status.FAILS,
     note="Two balanced parts are summed to one: the factor 2 - 1/S is lost.",
@@ -96,8 +84,7 @@ LOST_FACTOR = Claim(
 LOST_LIPSCHITZ = Claim(
     "fedinit.theorem_3.drift_term",
     "(14)'s second term is what Lemma 5 and the separation give with t_0 put in.",
-    place("Theorem 3, eq. (14), second term"),
-    Kind.THEOREM,
+    Kind.THEOREM.at("Theorem 3, eq. (14), second term"),
     Same(DRIFT, term("fedinit.theorem_3", "client drift"), ratio=1 / L_G),
     known=Status.FAILS,
     note="Lemma 5's factor L_G is lost: the term is a distance in parameters, added to a loss. For losses measured in "
@@ -112,9 +99,8 @@ LOST_LIPSCHITZ = Claim(
 UNITS = Claim(
     "fedinit.theorem_3.units",
     "Both terms of (14) are losses.",
-    place("Theorem 3, eq. (14)"),
-    Kind.EQUATION,
-    All({"first": MeasuredIn(FIRST, LOSS), "second": MeasuredIn(DRIFT, LOSS, off_by=PARAMETER / LOSS)}),
+    Kind.EQUATION.at("Theorem 3, eq. (14)"),
+    {"first": MeasuredIn(FIRST, LOSS), "second": MeasuredIn(DRIFT, LOSS, off_by=PARAMETER / LOSS)},
     known=Status.FAILS,
     note="The same slip, seen by its unit: the second is a distance in parameters.",
     repair=Repair(
@@ -125,10 +111,8 @@ UNITS = Claim(
 APPENDIX = Claim(
     "fedinit.theorem_3.appendix",
     "The appendix writes the same first term, with U^{cL/(1+cL)} in front and (TK)^{cL} inside the power.",
-    place("Theorem 11 against Theorem 3"),
-    Kind.EQUATION,
+    Kind.EQUATION.at("Theorem 11 against Theorem 3"),
     Same(FIRST, U ** (c * L * SHARE) / (S - 1) * (CENTRAL * (T * K) ** (c * L)) ** SHARE),
-    known=Status.HOLDS,
     damaged="the exponents of the appendix",
 )
 
@@ -136,15 +120,13 @@ SECOND = Claim(
     "fedinit.theorem_3.second_term",
     "(14)'s second term: (1+beta)^{1/(beta c L)} [ULTK/(2(L_G^2 + S L_G sigma_l))]^{cL/(1+cL)} times the sum of "
     "sqrt(Delta^t).",
-    place("Theorem 3, eq. (14)"),
-    Kind.EQUATION,
+    Kind.EQUATION.at("Theorem 3, eq. (14)"),
     Same(
         DRIFT,
         (1 + beta) ** (1 / (beta * c * L))
         * (U * L * T * K / (2 * (L_G**2 + S * L_G * sigma_l))) ** (c * L * SHARE)
         * root_sum,
     ),
-    known=Status.HOLDS,
     damaged="all exponents, rebuilt from t_0",
 )
 
@@ -152,8 +134,7 @@ OF_STABILITY = (S >= 2, beta > 0, beta < sp.sqrt(2) / 12)
 CONDITIONS = Claim(
     "fedinit.theorem_3.conditions",
     "Theorem 3 and its proof ask for S >= 2, a positive beta below sqrt(2)/12 and, before t_0 is chosen, t_0 <= S.",
-    place("Theorem 3; Lemma 5; Appendix A.3"),
-    Kind.ASSUMPTION,
+    Kind.ASSUMPTION.at("Theorem 3; Lemma 5; Appendix A.3"),
     requires(
         {
             "fedinit.lemma_5": (t_0 <= S,),
@@ -162,11 +143,5 @@ CONDITIONS = Claim(
             "fedinit.theorem_3_printed": (*OF_STABILITY, K >= 2),
         }
     ),
-    known=Status.HOLDS,
     note="beta = 0 is not covered although it is in the theorem's range: the exponent 1/(beta c L) has no value there.",
 )
-
-CLAIMS: tuple[Claim, ...] = (
-    BEFORE, BALANCE, ADMISSIBLE, T_0_CHOICE, LOST_FACTOR, LOST_LIPSCHITZ, UNITS, APPENDIX, SECOND,
-    CONDITIONS,
-)  # fmt: skip

@@ -8,8 +8,7 @@ from bounds.core import About
 
 from ..checkers import All, Computed, Dominates
 from ..checkers.instances import Dominates as Search
-from ..claim import Book, Claim, Finding, Kind, Status
-from .common import place
+from ..claim import Book, Claim, Finding, Kind
 
 
 def _in_reading(name: str, reading: str, evaluations: int = 100) -> Computed:
@@ -29,10 +28,8 @@ def _claim(name: str, words: str, where: str, *, readings: tuple[str, ...] = (),
     return Claim(
         f"fedinit.{name}.dominates",
         words,
-        place(where),
-        Kind.THEOREM,
+        Kind.THEOREM.at(where),
         All({"own reading": check, **others}) if others else check,
-        known=Status.HOLDS,
         note=note,
     )
 

@@ -6,11 +6,11 @@ from fractions import Fraction
 
 import sympy as sp
 
-from ..checkers import All, At, Computed, ImpliedBy, Same
+from ..checkers import At, Computed, ImpliedBy, requires, Same
 from ..checkers.formulas import resolve
-from ..claim import Book, Claim, Finding, Kind, Repair, Status
+from ..claim import Book, Claim, fails, Finding, holds, Kind, Repair, Status
 from .by_hand.rounds import noise_and_path, relaxed_starts_in_the_sum, sampled_square, stale_divergence
-from .common import B2, beta, C, Delta, Delta_next, eta, fails, G2, g2, holds, K, L, N, path2, place, requires, sigma2
+from .common import B2, beta, C, Delta, Delta_next, eta, G2, g2, K, L, N, path2, sigma2
 
 AT_ROUND_CAP = {L: 1 / (eta * K)}
 """The largest smoothness under the cap 1/(KL), with which the proofs round their coefficients up."""
@@ -21,34 +21,26 @@ ROUND = (K >= 2, eta <= 1 / (K * L))
 YOUNG = Claim(
     "fedinit.lemma_2.growth",
     "Under Lemma 2's step-size cap a local step stretches the drift by at most 1 + 1/(K-1).",
-    place("Lemma 2, proof, one local step"),
-    Kind.PROOF,
+    Kind.PROOF.at("Lemma 2, proof, one local step"),
     ImpliedBy(1 / (2 * K - 1) + 4 * K * eta**2 * L**2, 1 / (K - 1), under=("fedinit.lemma_2",)),
-    known=Status.HOLDS,
     damaged="the number under the root of the cap 1/(2 sqrt(2) K L) is lost; 2 is what makes this step true for all K",
 )
 
 GEOMETRIC = Claim(
     "fedinit.lemma_2.geometric",
     "K steps of growth 1 + 1/(K-1) stretch by at most 4, and their geometric sum is at most 3(K-1).",
-    place("Lemma 2, proof, unrolling"),
-    Kind.PROOF,
-    All(
-        {
-            "power": ImpliedBy((1 + 1 / (K - 1)) ** K, 4, where=(K >= 2,)),
-            "sum": ImpliedBy((K - 1) * ((1 + 1 / (K - 1)) ** K - 1), 3 * (K - 1), where=(K >= 2,)),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.PROOF.at("Lemma 2, proof, unrolling"),
+    {
+        "power": ImpliedBy((1 + 1 / (K - 1)) ** K, 4, where=(K >= 2,)),
+        "sum": ImpliedBy((K - 1) * ((1 + 1 / (K - 1)) ** K - 1), 3 * (K - 1), where=(K >= 2,)),
+    },
 )
 
 LEMMA_2 = Claim(
     "fedinit.lemma_2",
     "(24) is K times the bound of one step, 4 beta^2 Delta^t + 3K eta^2 (sigma_l^2 + 4K(G^2 + B^2 |grad f|^2)).",
-    place("Lemma 2, eq. (24)"),
-    Kind.THEOREM,
+    Kind.THEOREM.at("Lemma 2, eq. (24)"),
     Same("fedinit.lemma_2", K * (4 * beta**2 * Delta + 3 * K * eta**2 * (sigma2 + 4 * K * (G2 + B2 * g2)))),
-    known=Status.HOLDS,
 )
 
 
@@ -67,8 +59,7 @@ def _drift_without_cap(book: Book) -> Finding:
 NEEDS_CAP = Claim(
     "fedinit.lemma_2.no_cap",
     "Lemma 2 holds under the assumptions alone, as its statement says: its step-size cap appears in the proof only.",
-    place("Lemma 2, statement"),
-    Kind.THEOREM,
+    Kind.THEOREM.at("Lemma 2, statement"),
     Computed("compares (24) with the exact drift of gradient descent on a parabola", _drift_without_cap),
     known=Status.FAILS,
     note="The cap of the proof belongs into the statement; Theorem 1's proof goes back to it.",
@@ -89,41 +80,32 @@ def _lemma_3(book: Book) -> sp.Expr:
 LEMMA_3 = Claim(
     "fedinit.lemma_3",
     "(25) follows from Lemma 2 with eta K L at its largest value 1: the coefficients 15, 10, 39, 39.",
-    place("Lemma 3, eq. (25)"),
-    Kind.THEOREM,
+    Kind.THEOREM.at("Lemma 3, eq. (25)"),
     Same("fedinit.lemma_3", At(_lemma_3, AT_ROUND_CAP)),
-    known=Status.HOLDS,
     note="The algebra after the two questionable steps of its proof, which have claims of their own.",
 )
 
 WEIGHTS = Claim(
     "fedinit.lemma_3.sampling_weights",
     "The sampling weights (C-N)/(N(C-1)) and (N-1)/(CN(C-1)) may be replaced by 1/N and 1/(CN).",
-    place("Lemma 3, proof, summary of the bounds"),
-    Kind.PROOF,
-    All(
-        {
-            "variance": ImpliedBy((C - N) / (N * (C - 1)), 1 / N, where=(C > 1, N <= C)),
-            "mean": ImpliedBy((N - 1) / (C * N * (C - 1)), 1 / (C * N), where=(C > 1, N <= C)),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.PROOF.at("Lemma 3, proof, summary of the bounds"),
+    {
+        "variance": ImpliedBy((C - N) / (N * (C - 1)), 1 / N, where=(C > 1, N <= C)),
+        "mean": ImpliedBy((N - 1) / (C * N * (C - 1)), 1 / (C * N), where=(C > 1, N <= C)),
+    },
 )
 
 SAMPLING = Claim(
     "fedinit.lemma_3.sampling",
     "The expected square of a sum over N of C clients drawn without replacement splits into sum and squares.",
-    place("Lemma 3, proof, sampling identity"),
-    Kind.EQUATION,
+    Kind.EQUATION.at("Lemma 3, proof, sampling identity"),
     Computed("enumerates all cohorts for rational vectors", sampled_square),
-    known=Status.HOLDS,
 )
 
 CANCEL = Claim(
     "fedinit.lemma_3.starts_cancel",
     "The relaxed starts cancel in the sum over all clients: sum_i (w^t - w_{i,K}^{t-1}) = 0.",
-    place("Lemma 3, proof, first term; Appendix A.2.2, first display"),
-    Kind.PROOF,
+    Kind.PROOF.at("Lemma 3, proof, first term; Appendix A.2.2, first display"),
     Computed("plays a round of which N of C clients are averaged", relaxed_starts_in_the_sum(2, 1)),
     known=Status.FAILS,
     note="The server model is the mean of the participants, so the sum vanishes under full participation only. Both "
@@ -136,8 +118,7 @@ CANCEL = Claim(
 SPLIT = Claim(
     "fedinit.lemma_3.noise_split",
     "The expected square of a client's summed stochastic gradients is K sigma_l^2 plus that of the true gradients.",
-    place("Lemmas 3 and 4, proofs, first step"),
-    Kind.PROOF,
+    Kind.PROOF.at("Lemmas 3 and 4, proofs, first step"),
     Computed("two local steps on a parabola with noise, as polynomials", noise_and_path(sp.Integer(-1))),
     known=Status.FAILS,
     note="Noise of one step is inside the true gradients of the next ones; where the loss curves down their product "
@@ -151,8 +132,7 @@ SPLIT = Claim(
 WIDER_CAP = Claim(
     "fedinit.lemma_3.cap",
     "The cap 1/(KL) of Lemmas 3 and 4 is enough to use Lemma 2 inside them.",
-    place("Lemmas 3 and 4, statements"),
-    Kind.PROOF,
+    Kind.PROOF.at("Lemmas 3 and 4, statements"),
     ImpliedBy(eta, "fedinit.step_size_cap_lemma_2", under=("fedinit.lemma_3",)),
     known=Status.FAILS,
     note="Lemma 2's cap is smaller by 2 sqrt(2).",
@@ -174,10 +154,8 @@ def _lemma_4(book: Book) -> sp.Expr:
 RECURSION = Claim(
     "fedinit.lemma_4.recursion",
     "The recursion behind Lemma 4 follows from (15), Lemmas 2 and 3: the coefficients 72, 51, 195 and 3.",
-    place("Lemma 4, proof"),
-    Kind.PROOF,
+    Kind.PROOF.at("Lemma 4, proof"),
     Same("fedinit.lemma_4_recursion", At(_lemma_4, AT_ROUND_CAP)),
-    known=Status.HOLDS,
 )
 
 
@@ -189,17 +167,14 @@ def _solved(book: Book) -> sp.Expr:
 LEMMA_4 = Claim(
     "fedinit.lemma_4",
     "(26) is the recursion of its proof solved for the divergence of the current round.",
-    place("Lemma 4, eq. (26)"),
-    Kind.THEOREM,
+    Kind.THEOREM.at("Lemma 4, eq. (26)"),
     Same("fedinit.lemma_4", _solved),
-    known=Status.HOLDS,
 )
 
 STALE = Claim(
     "fedinit.lemma_4.stale",
     "Lemma 4 bounds the divergence over all C clients that Algorithm 1 produces when N of them train in a round.",
-    place("Lemma 4; Table 4; Algorithm 1"),
-    Kind.THEOREM,
+    Kind.THEOREM.at("Lemma 4; Table 4; Algorithm 1"),
     Computed("follows stale local models exactly: one of ten parabolas a round", stale_divergence(False)),
     known=Status.FAILS,
     note="The local models of clients that do not take part stay behind while the bound shrinks with the gradient. The "
@@ -214,8 +189,7 @@ STALE = Claim(
 CONDITIONS = Claim(
     "fedinit.lemmas.conditions",
     "Lemmas 2 to 4 ask for K >= 2, their caps on the step size and 0 <= beta < sqrt(2)/12 in Lemma 4.",
-    place("Lemmas 2, 3, 4, statements and proofs"),
-    Kind.ASSUMPTION,
+    Kind.ASSUMPTION.at("Lemmas 2, 3, 4, statements and proofs"),
     requires(
         {
             "fedinit.lemma_2": (K >= 2, eta <= CAP_2),
@@ -224,11 +198,5 @@ CONDITIONS = Claim(
             "fedinit.lemma_4": (*ROUND, beta >= 0, beta < sp.sqrt(2) / 12),
         }
     ),
-    known=Status.HOLDS,
     damaged="the root of Lemma 2's cap; whether beta < or <= sqrt(2)/12 is printed",
 )
-
-CLAIMS: tuple[Claim, ...] = (
-    YOUNG, GEOMETRIC, LEMMA_2, NEEDS_CAP, LEMMA_3, WEIGHTS, SAMPLING, CANCEL, SPLIT, WIDER_CAP, RECURSION, LEMMA_4,
-    STALE, CONDITIONS,
-)  # fmt: skip

@@ -8,30 +8,10 @@ import sympy as sp
 
 from bounds.vocabulary import initial_divergence, loss_decrease
 
-from ..checkers import All, At, ImpliedBy, MonotoneIn, Same, term, Total
+from ..checkers import At, ImpliedBy, MonotoneIn, requires, Same, term, Total
 from ..checkers.formulas import resolve
 from ..claim import Book, Claim, Kind, Repair, Status
-from .common import (
-    B2,
-    beta,
-    C,
-    D,
-    Delta,
-    Delta_next,
-    eta,
-    G2,
-    g2,
-    K,
-    L,
-    lam,
-    mu,
-    N,
-    path2,
-    place,
-    requires,
-    sigma2,
-    T,
-)  # fmt: skip
+from .common import B2, beta, C, D, Delta, Delta_next, eta, G2, g2, K, L, lam, mu, N, path2, sigma2, T
 
 W = 1 - 72 * beta**2
 HALF = lam * eta * K / 2
@@ -64,15 +44,11 @@ def _front(quantity: sp.Symbol) -> Callable[[Book], sp.Expr]:
 CONSTANTS = Claim(
     "fedinit.theorem_1.constants",
     "kappa_1 = 1300 beta^2/(1-72 beta^2) + 17 and kappa_2 = 1020 beta^2/(1-72 beta^2) + 13 follow from the lemmas.",
-    place("Theorem 1, under eq. (9); Appendix A.2.2"),
-    Kind.PROOF,
-    All(
-        {
-            "kappa_1": Same("fedinit.kappa_1", Total(((2 * N / (3 * eta**2 * K**2 * L), _front(G2)),))),
-            "kappa_2": Same("fedinit.kappa_2", Total(((2 * N / (eta**2 * K * L), _front(sigma2)),))),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.PROOF.at("Theorem 1, under eq. (9); Appendix A.2.2"),
+    {
+        "kappa_1": Same("fedinit.kappa_1", Total(((2 * N / (3 * eta**2 * K**2 * L), _front(G2)),))),
+        "kappa_2": Same("fedinit.kappa_2", Total(((2 * N / (eta**2 * K * L), _front(sigma2)),))),
+    },
     damaged="the digits of 1300, 1020 and 72; no others follow from Lemmas 2 to 4",
 )
 
@@ -80,10 +56,8 @@ CONTRACTION = Claim(
     "fedinit.theorem_1.contraction",
     "The share of descent that must exceed lambda is 1 - 39 eta K L B^2/N - 3900 beta^2 eta K L B^2/((1-72 beta^2)N) "
     "- 12 eta^2 K^2 L^2 B^2.",
-    place("Appendix A.2.2, before the descent inequality"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.2.2, before the descent inequality"),
     Same("fedinit.contraction_cap", Total(((-2 / (eta * K), _front(g2)),))),
-    known=Status.HOLDS,
 )
 
 
@@ -96,17 +70,13 @@ BRACKET = Claim(
     "fedinit.descent.bracket",
     "The factor of the gradients summed over all clients is 30 beta^2 eta^2 L/(CN^2(1-72 beta^2)) + eta^2 L/(2CN) "
     "- eta/(2C^2 K); it is 0 at the step size solved from it.",
-    place("Appendix A.2.2, bracket"),
-    Kind.PROOF,
-    All(
-        {
-            "from the lemmas": Same(GROWING - FALLING, _front(path2)),
-            "its zero": Same(
-                At(GROWING, {eta: "fedinit.step_size_cap_descent"}), At(FALLING, {eta: "fedinit.step_size_cap_descent"})
-            ),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.PROOF.at("Appendix A.2.2, bracket"),
+    {
+        "from the lemmas": Same(GROWING - FALLING, _front(path2)),
+        "its zero": Same(
+            At(GROWING, {eta: "fedinit.step_size_cap_descent"}), At(FALLING, {eta: "fedinit.step_size_cap_descent"})
+        ),
+    },
 )
 
 SMALL = {beta: (0.0, 0.117), N: (1, 40), C: (1, 400)}
@@ -114,8 +84,7 @@ SMALL = {beta: (0.0, 0.117), N: (1, 40), C: (1, 400)}
 BRACKET_SIGN = Claim(
     "fedinit.descent.bracket_sign",
     "A step size within Theorem 1's caps makes that factor nonpositive, so that it can be dropped.",
-    place("Appendix A.2.2, below the bracket"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.2.2, below the bracket"),
     ImpliedBy(
         At(GROWING, {eta: "fedinit.step_size_cap_theorem_1"}),
         At(FALLING, {eta: "fedinit.step_size_cap_theorem_1"}),
@@ -127,22 +96,20 @@ BRACKET_SIGN = Claim(
     "N = 10, for no N up to sqrt(2)/12.",
     repair=Repair(
         "with the cap that the bracket asks for, which N/(2CKL) meets exactly where 60 beta^2 <= N(1 - 72 beta^2)",
-        All(
-            {
-                "enough": ImpliedBy(
-                    N / (2 * C * K * L),
-                    "fedinit.step_size_cap_descent",
-                    where=(60 * beta**2 <= N * W, *RANGE),
-                    within=SMALL,
-                ),
-                "no further": ImpliedBy(
-                    "fedinit.step_size_cap_descent",
-                    N / (2 * C * K * L),
-                    where=(60 * beta**2 >= N * W, *RANGE),
-                    within={beta: (0.08, 0.117), N: (1, 4)},
-                ),
-            }
-        ),
+        {
+            "enough": ImpliedBy(
+                N / (2 * C * K * L),
+                "fedinit.step_size_cap_descent",
+                where=(60 * beta**2 <= N * W, *RANGE),
+                within=SMALL,
+            ),
+            "no further": ImpliedBy(
+                "fedinit.step_size_cap_descent",
+                N / (2 * C * K * L),
+                where=(60 * beta**2 >= N * W, *RANGE),
+                within={beta: (0.08, 0.117), N: (1, 4)},
+            ),
+        },
         bound="fedinit.step_size_cap_descent",
     ),
 )
@@ -152,8 +119,7 @@ LEFT_AT_CAP = At("fedinit.contraction_cap", {eta: "fedinit.step_size_cap_contrac
 LAMBDA = Claim(
     "fedinit.theorem_1.lambda_exists",
     "Under the caps of Theorem 1 there is a positive lambda below the share of descent that is left.",
-    place("Appendix A.2.2, citing its reference [44]"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.2.2, citing its reference [44]"),
     ImpliedBy(
         0,
         At("fedinit.contraction_cap", {eta: "fedinit.step_size_cap_theorem_1"}),
@@ -166,14 +132,12 @@ LAMBDA = Claim(
     "B = 1, nothing at B^2 = 1.1. Where no lambda exists the theorems say nothing.",
     repair=Repair(
         "with a third cap on the step size, solved for a given lambda",
-        All(
-            {
-                "lambda is allowed": ImpliedBy(lam, LEFT_AT_CAP, where=RANGE, within=SMALL),
-                "and no more": ImpliedBy(LEFT_AT_CAP, lam, where=RANGE, within=SMALL),
-                "and kept below": MonotoneIn("fedinit.contraction_cap", eta, up=False, where=RANGE),
-                "its range": requires({"fedinit.step_size_cap_contraction": RANGE}),
-            }
-        ),
+        {
+            "lambda is allowed": ImpliedBy(lam, LEFT_AT_CAP, where=RANGE, within=SMALL),
+            "and no more": ImpliedBy(LEFT_AT_CAP, lam, where=RANGE, within=SMALL),
+            "and kept below": MonotoneIn("fedinit.contraction_cap", eta, up=False, where=RANGE),
+            "its range": requires({"fedinit.step_size_cap_contraction": RANGE}),
+        },
         bound="fedinit.step_size_cap_contraction",
     ),
 )
@@ -191,33 +155,23 @@ DESCENT = Claim(
     "fedinit.descent",
     "The descent inequality: half of lambda eta K times the squared gradient is at most the decreases of loss and "
     "divergence plus noise, with the divergence's factor 10 beta^2 L/((1-72 beta^2)N) from the lemmas.",
-    place("Appendix A.2.2, last display"),
-    Kind.PROOF,
-    All(
-        {
-            "display": Same("fedinit.descent", _descent),
-            "divergence": Same(
-                term("fedinit.descent", "divergence decrease"), Total((((Delta - Delta_next) / HALF, _front(Delta)),))
-            ),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.PROOF.at("Appendix A.2.2, last display"),
+    {
+        "display": Same("fedinit.descent", _descent),
+        "divergence": Same(
+            term("fedinit.descent", "divergence decrease"), Total((((Delta - Delta_next) / HALF, _front(Delta)),))
+        ),
+    },
 )
 
 SUMMED = Claim(
     "fedinit.theorem_1",
     "(9) is the mean of the descent inequality over T rounds, Delta^0 = 0 and Delta^T dropped.",
-    place("Theorem 1, eq. (9); proof A.2.3"),
-    Kind.THEOREM,
-    All(
-        {
-            "summed": Same("fedinit.theorem_1", At("fedinit.descent", {loss_decrease: D / T, Delta: 0, Delta_next: 0})),
-            "what is dropped": ImpliedBy(
-                At(term("fedinit.descent", "divergence decrease"), {Delta: 0}), 0, where=RANGE
-            ),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.THEOREM.at("Theorem 1, eq. (9); proof A.2.3"),
+    {
+        "summed": Same("fedinit.theorem_1", At("fedinit.descent", {loss_decrease: D / T, Delta: 0, Delta_next: 0})),
+        "what is dropped": ImpliedBy(At(term("fedinit.descent", "divergence decrease"), {Delta: 0}), 0, where=RANGE),
+    },
     note="Given the descent inequality, whose bracket, lambda and relaxed starts have claims of their own.",
 )
 
@@ -225,21 +179,18 @@ SUMMED = Claim(
 NO_DIVERGENCE = Claim(
     "fedinit.theorem_1.no_divergence",
     "The divergence does not enter Theorem 1's bound, whether beta is 0 or not.",
-    place("Discussion of Theorem 1"),
-    Kind.REMARK,
+    Kind.REMARK.at("Discussion of Theorem 1"),
     Same(
         "fedinit.theorem_1",
         At("fedinit.theorem_1", {Delta: 2 * Delta + 1, Delta_next: 0, initial_divergence: 3 * initial_divergence}),
     ),
-    known=Status.HOLDS,
     note="It enters through beta: see fedinit.theorem_1.insensitive_to_beta.",
 )
 
 INSENSITIVE = Claim(
     "fedinit.theorem_1.insensitive_to_beta",
     "Optimisation is insensitive to the relaxed start in its constants too: kappa_1 does not depend on beta.",
-    place("Discussion of Theorem 1; first corollary under Theorem 6"),
-    Kind.REMARK,
+    Kind.REMARK.at("Discussion of Theorem 1; first corollary under Theorem 6"),
     Same(
         lambda book: resolve("fedinit.kappa_1", book),
         At("fedinit.kappa_1", {beta: 0}),
@@ -251,15 +202,13 @@ INSENSITIVE = Claim(
     "not: kappa_1 is 17 at beta = 0, 63 at the experiments' 0.1, and without bound towards sqrt(2)/12.",
     repair=Repair(
         "the constants grow with beta and blow up at sqrt(2)/12",
-        All(
-            {
-                "kappa_1 grows": MonotoneIn("fedinit.kappa_1", beta, up=True, where=RANGE),
-                "kappa_2 grows": MonotoneIn("fedinit.kappa_2", beta, up=True, where=RANGE),
-                "pole": Same(
-                    lambda book: L + L * sp.cancel(1 / resolve("fedinit.kappa_1", book)).subs(beta, sp.sqrt(2) / 12), L
-                ),
-            }
-        ),
+        {
+            "kappa_1 grows": MonotoneIn("fedinit.kappa_1", beta, up=True, where=RANGE),
+            "kappa_2 grows": MonotoneIn("fedinit.kappa_2", beta, up=True, where=RANGE),
+            "pole": Same(
+                lambda book: L + L * sp.cancel(1 / resolve("fedinit.kappa_1", book)).subs(beta, sp.sqrt(2) / 12), L
+            ),
+        },
     ),
 )
 
@@ -270,8 +219,7 @@ CONDITIONS = Claim(
     "fedinit.theorems_1_2.conditions",
     "Theorem 1 asks for K >= 2, two step-size caps, beta below sqrt(2)/12 and lambda below what is left of the "
     "descent; Theorem 2 for a third cap besides.",
-    place("Theorems 1 and 2"),
-    Kind.ASSUMPTION,
+    Kind.ASSUMPTION.at("Theorems 1 and 2"),
     requires(
         {
             "fedinit.theorem_1": (*OF_1, lam < LEFT),
@@ -283,11 +231,5 @@ CONDITIONS = Claim(
             "fedinit.step_size_cap_descent": RANGE,
         }
     ),
-    known=Status.HOLDS,
     damaged="beta < or <= sqrt(2)/12; at the end point the constants are infinite",
 )
-
-CLAIMS: tuple[Claim, ...] = (
-    CONSTANTS, CONTRACTION, BRACKET, BRACKET_SIGN, LAMBDA, DESCENT, SUMMED, NO_DIVERGENCE,
-    INSENSITIVE, CONDITIONS,
-)  # fmt: skip

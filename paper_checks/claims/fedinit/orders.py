@@ -9,10 +9,10 @@ import sympy as sp
 
 from bounds.quantities import Quantity
 
-from ..checkers import All, ArgminIs, At, Formula, ImpliedBy, MonotoneIn, OrderIs, Same, TendsTo, term, Total
+from ..checkers import All, ArgminIs, At, Formula, ImpliedBy, MonotoneIn, OrderIs, requires, Same, TendsTo, term, Total
 from ..checkers.formulas import resolve
-from ..claim import Book, Claim, Kind, Status
-from .common import B2, beta, C, D, eta, G2, K, L, lam, mu, N, place, requires, sigma2, T  # fmt: skip
+from ..claim import Book, Claim, Kind
+from .common import B2, beta, C, D, eta, G2, K, L, lam, mu, N, sigma2, T
 
 STEP_1 = {eta: "fedinit.step_size_theorem_1_order"}
 STEP_2 = {eta: "fedinit.step_size_theorem_2_order"}
@@ -42,48 +42,40 @@ def _matches(theorem: str, order: str, at: Mapping[Quantity, Any], constants: di
 ORDER_1 = Claim(
     "fedinit.theorem_1.order",
     "With eta = sqrt(N/(KT)) Theorem 1 gives (10), (D + L(sigma_l^2 + K G^2))/sqrt(NKT).",
-    place("Theorem 1, eq. (10)"),
-    Kind.THEOREM,
-    All(
-        {
-            "as printed": Same("fedinit.theorem_1_order", SCALED / sp.sqrt(N * K * T)),
-            "terms": _matches(
-                "fedinit.theorem_1",
-                "fedinit.theorem_1_order",
-                STEP_1,
-                {
-                    "initial loss": (2 / lam, ""),
-                    "gradient noise": (1 / lam, "fedinit.kappa_2"),
-                    "dissimilarity": (3 / lam, "fedinit.kappa_1"),
-                },
-            ),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.THEOREM.at("Theorem 1, eq. (10)"),
+    {
+        "as printed": Same("fedinit.theorem_1_order", SCALED / sp.sqrt(N * K * T)),
+        "terms": _matches(
+            "fedinit.theorem_1",
+            "fedinit.theorem_1_order",
+            STEP_1,
+            {
+                "initial loss": (2 / lam, ""),
+                "gradient noise": (1 / lam, "fedinit.kappa_2"),
+                "dissimilarity": (3 / lam, "fedinit.kappa_1"),
+            },
+        ),
+    },
     note="Once T >= 4 C^2 K L^2/N, so that the step size is below N/(2CKL).",
 )
 
 ORDER_1_APPENDIX = Claim(
     "fedinit.theorem_1.order_appendix",
     "The appendix states the same order as the main text: it prints 3KG^2 for KG^2, which an O(.) hides.",
-    place("Theorem 7, eq. (28), against eq. (10)"),
-    Kind.EQUATION,
+    Kind.EQUATION.at("Theorem 7, eq. (28), against eq. (10)"),
     Same(At("fedinit.theorem_1_order_appendix", {G2: G2 / 3}), "fedinit.theorem_1_order"),
-    known=Status.HOLDS,
 )
 
 REACHED = Claim(
     "fedinit.theorem_1.rounds_needed",
     "In long enough runs the step size sqrt(N/(KT)) behind (10) is within Theorem 1's caps.",
-    place("Theorem 1, above eq. (10)"),
-    Kind.PROOF,
+    Kind.PROOF.at("Theorem 1, above eq. (10)"),
     ImpliedBy(
         "fedinit.step_size_theorem_1_order",
         "fedinit.step_size_cap_theorem_1",
         where=(N <= C, T >= 4 * C**2 * K * L**2 / N, T >= N**3 * K * L**2),
         within={L: (0.01, 0.3), C: (1, 20), K: (1, 9), N: (1, 5), T: (1, 100000)},
     ),
-    known=Status.HOLDS,
     note="The text does not say how long. From max(4 C^2 K L^2/N, N^3 K L^2) rounds on: at the experiments' C = 100, "
     "N = 10 and K = 50 from 200,000 L^2.",
 )
@@ -91,19 +83,15 @@ REACHED = Claim(
 SPEEDUP = Claim(
     "fedinit.theorem_1.speedup",
     "N times as many participants allow for N times fewer rounds: (10) depends on the product NT only.",
-    place("Discussion of Theorem 1"),
-    Kind.REMARK,
+    Kind.REMARK.at("Discussion of Theorem 1"),
     Same(At("fedinit.theorem_1_order", {N: 2 * N, T: T / 2}), "fedinit.theorem_1_order"),
-    known=Status.HOLDS,
 )
 
 DOMINANT = Claim(
     "fedinit.theorem_1.dominant",
     "In (10) the dissimilarity is K times larger than the initial loss and the noise, as an order in K.",
-    place("Discussion of Theorem 1"),
-    Kind.REMARK,
-    All(
-        {
+    Kind.REMARK.at("Discussion of Theorem 1"),
+    {
             "noise": OrderIs(
                 Total(((1, lambda book: term("fedinit.theorem_1_order", "dissimilarity")(book)
                         / term("fedinit.theorem_1_order", "gradient noise")(book)),)), K, K
@@ -112,28 +100,22 @@ DOMINANT = Claim(
                 Total(((1, lambda book: term("fedinit.theorem_1_order", "dissimilarity")(book)
                         / term("fedinit.theorem_1_order", "initial loss")(book)),)), K, K
             ),
-        }
-    ),
-    known=Status.HOLDS,
+        },
 )  # fmt: skip
 
 BEST_K = Claim(
     "fedinit.local_steps_order",
     "Without the initial loss (10) is smallest at K = sigma_l^2/G^2, and falls with G.",
-    place("Discussion of Theorem 1"),
-    Kind.REMARK,
-    All(
-        {
-            "minimiser (K written as a square)": ArgminIs(
-                At("fedinit.theorem_1_order", {D: 0, K: K**2}),
-                K,
-                lambda book: sp.sqrt(resolve("fedinit.local_steps_order", book)),
-                where=(sigma2 > 0, G2 > 0),
-            ),
-            "falls with G": MonotoneIn("fedinit.local_steps_order", G2, up=False, where=(sigma2 > 0, G2 > 0)),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.REMARK.at("Discussion of Theorem 1"),
+    {
+        "minimiser (K written as a square)": ArgminIs(
+            At("fedinit.theorem_1_order", {D: 0, K: K**2}),
+            K,
+            lambda book: sp.sqrt(resolve("fedinit.local_steps_order", book)),
+            where=(sigma2 > 0, G2 > 0),
+        ),
+        "falls with G": MonotoneIn("fedinit.local_steps_order", G2, up=False, where=(sigma2 > 0, G2 > 0)),
+    },
     note="With the initial loss the best K is (D + L sigma_l^2)/(L G^2).",
 )
 
@@ -141,24 +123,20 @@ ORDER_2 = Claim(
     "fedinit.theorem_2.order",
     "With eta = log(lambda mu NKT)/(lambda mu KT) Theorem 2 gives (12), (D + L(sigma_l^2 + K G^2))/(NKT), up to the "
     "logarithm.",
-    place("Theorem 2, eq. (12); appendix eq. (30)"),
-    Kind.THEOREM,
-    All(
-        {
-            "as printed": Same("fedinit.theorem_2_order", SCALED / (N * K * T)),
-            "terms": _matches(
-                "fedinit.theorem_2",
-                "fedinit.theorem_2_order",
-                STEP_2,
-                {
-                    "initial loss": (1 / (lam * mu), ""),
-                    "gradient noise": (LOG / (2 * lam**2 * mu**2), "fedinit.kappa_2"),
-                    "dissimilarity": (3 * LOG / (2 * lam**2 * mu**2), "fedinit.kappa_1"),
-                },
-            ),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.THEOREM.at("Theorem 2, eq. (12); appendix eq. (30)"),
+    {
+        "as printed": Same("fedinit.theorem_2_order", SCALED / (N * K * T)),
+        "terms": _matches(
+            "fedinit.theorem_2",
+            "fedinit.theorem_2_order",
+            STEP_2,
+            {
+                "initial loss": (1 / (lam * mu), ""),
+                "gradient noise": (LOG / (2 * lam**2 * mu**2), "fedinit.kappa_2"),
+                "dissimilarity": (3 * LOG / (2 * lam**2 * mu**2), "fedinit.kappa_1"),
+            },
+        ),
+    },
     damaged="the step size: OCR keeps a logarithm over KT; this one makes the exponential 1/(lambda mu NKT)",
 )
 
@@ -166,23 +144,19 @@ CARRY_OVER = Claim(
     "fedinit.theorem_2.properties",
     "Theorem 2 keeps what is said of Theorem 1: linear speed-up in N, and the dissimilarity dominates; larger K is "
     "supported.",
-    place("Discussions of Theorems 2 and 5"),
-    Kind.REMARK,
-    All(
-        {
-            "speed-up": Same(At("fedinit.theorem_2_order", {N: 2 * N, T: T / 2}), "fedinit.theorem_2_order"),
-            "dominates": Same(
-                _times(G2 * K / sigma2, "", term("fedinit.theorem_2_order", "gradient noise")),
-                term("fedinit.theorem_2_order", "dissimilarity"),
-                where=(sigma2 > 0,),
-            ),
-            "falls with K": MonotoneIn("fedinit.theorem_2_order", K, up=False, where=(D > 0,)),
-            "dissimilarity free of K": Same(
-                term("fedinit.theorem_2_order", "dissimilarity"), L * G2 / (N * T), where=(G2 > 0,)
-            ),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.REMARK.at("Discussions of Theorems 2 and 5"),
+    {
+        "speed-up": Same(At("fedinit.theorem_2_order", {N: 2 * N, T: T / 2}), "fedinit.theorem_2_order"),
+        "dominates": Same(
+            _times(G2 * K / sigma2, "", term("fedinit.theorem_2_order", "gradient noise")),
+            term("fedinit.theorem_2_order", "dissimilarity"),
+            where=(sigma2 > 0,),
+        ),
+        "falls with K": MonotoneIn("fedinit.theorem_2_order", K, up=False, where=(D > 0,)),
+        "dissimilarity free of K": Same(
+            term("fedinit.theorem_2_order", "dissimilarity"), L * G2 / (N * T), where=(G2 > 0,)
+        ),
+    },
     note="Not what is said of K: in (12) the dissimilarity does not depend on K and the rest falls, so that more local "
     "steps never hurt, however large G is; Theorem 1's best K does not carry over.",
 )
@@ -192,93 +166,72 @@ ORDER_4 = Claim(
     "fedinit.theorem_4.order",
     "With eta = sqrt(N/(KT)) Theorem 4 gives (16), N(sigma_l^2 + K G^2)/T + sqrt(NK) B^2 (D + L(sigma_l^2 + "
     "K G^2))/T^{3/2}.",
-    place("Theorem 4, eq. (16); appendix eq. (31)"),
-    Kind.THEOREM,
-    All(
-        {
-            "as printed": Same(
-                "fedinit.theorem_4_order",
-                N * (sigma2 + K * G2) / T + sp.sqrt(N * K) * B2 * SCALED / T ** sp.Rational(3, 2),
-            ),
-            "terms": _matches(
-                "fedinit.theorem_4",
-                "fedinit.theorem_4_order",
-                STEP_1,
-                {
-                    "gradient noise": (69 / W96, ""),
-                    "dissimilarity": (267 / W96, ""),
-                    "global gradient: initial loss": (534 / (W96 * lam), ""),
-                    "global gradient: gradient noise": (267 / (W96 * lam), "fedinit.kappa_2"),
-                    "global gradient: dissimilarity": (801 / (W96 * lam), "fedinit.kappa_1"),
-                },
-            ),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.THEOREM.at("Theorem 4, eq. (16); appendix eq. (31)"),
+    {
+        "as printed": Same(
+            "fedinit.theorem_4_order", N * (sigma2 + K * G2) / T + sp.sqrt(N * K) * B2 * SCALED / T ** sp.Rational(3, 2)
+        ),
+        "terms": _matches(
+            "fedinit.theorem_4",
+            "fedinit.theorem_4_order",
+            STEP_1,
+            {
+                "gradient noise": (69 / W96, ""),
+                "dissimilarity": (267 / W96, ""),
+                "global gradient: initial loss": (534 / (W96 * lam), ""),
+                "global gradient: gradient noise": (267 / (W96 * lam), "fedinit.kappa_2"),
+                "global gradient: dissimilarity": (801 / (W96 * lam), "fedinit.kappa_1"),
+            },
+        ),
+    },
     damaged="the exponent 3/2; eta^2 K^2/sqrt(NKT) allows no other",
 )
 
 INCREASING_N = Claim(
     "fedinit.theorem_4.participants",
     "More participants inhibit consistency: the dominant part of (16) is linear in N.",
-    place("Discussion of Theorem 4"),
-    Kind.REMARK,
-    All(
-        {
-            "linear": OrderIs("fedinit.theorem_4_order", N, N),
-            "at a given step size": MonotoneIn("fedinit.theorem_4", N, up=False, where=(N <= C, beta >= 0, W96 > 0)),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.REMARK.at("Discussion of Theorem 4"),
+    {
+        "linear": OrderIs("fedinit.theorem_4_order", N, N),
+        "at a given step size": MonotoneIn("fedinit.theorem_4", N, up=False, where=(N <= C, beta >= 0, W96 > 0)),
+    },
     note="N enters (16) through the step size sqrt(N/(KT)) alone. At a given step size Theorem 4 falls with N.",
 )
 
 INCREASING_K = Claim(
     "fedinit.theorem_4.local_steps",
     "Consistency asks for small K: (16) grows with K, its dominant part like NK/T with G^2.",
-    place("Discussion of Theorem 4"),
-    Kind.REMARK,
-    All(
-        {
-            "grows": MonotoneIn("fedinit.theorem_4_order", K, up=True, where=(G2 > 0,)),
-            "dominant in T": OrderIs("fedinit.theorem_4_order", T, 1 / T, where=(G2 > 0,)),
-            "with G": OrderIs("fedinit.theorem_4_order", G2, N * K / T * G2, where=(G2 > 0,)),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.REMARK.at("Discussion of Theorem 4"),
+    {
+        "grows": MonotoneIn("fedinit.theorem_4_order", K, up=True, where=(G2 > 0,)),
+        "dominant in T": OrderIs("fedinit.theorem_4_order", T, 1 / T, where=(G2 > 0,)),
+        "with G": OrderIs("fedinit.theorem_4_order", G2, N * K / T * G2, where=(G2 > 0,)),
+    },
 )
 
 INITIAL_LOSS = Claim(
     "fedinit.theorem_4.initial_loss",
     "In (16) the initial loss is no longer among the dominant terms: its share vanishes as T grows.",
-    place("Discussion of Theorem 4"),
-    Kind.REMARK,
+    Kind.REMARK.at("Discussion of Theorem 4"),
     TendsTo(lambda book: T * term("fedinit.theorem_4_order", "global gradient: initial loss")(book), T, sp.oo, 0),
-    known=Status.HOLDS,
 )
 
 LARGER_K_5 = Claim(
     "fedinit.theorem_5.local_steps",
     "Under PL larger K is supported: (17) falls with K.",
-    place("Discussion of Theorem 5"),
-    Kind.REMARK,
+    Kind.REMARK.at("Discussion of Theorem 5"),
     MonotoneIn("fedinit.theorem_5_order", K, up=False),
-    known=Status.HOLDS,
     note="For the printed order; D and G^2 without a factor do not depend on K.",
 )
 
 OPPOSITE = Claim(
     "fedinit.theorems_4_5.local_steps",
     "Theorems 4 and 5 give opposite advice on K, as their discussions say.",
-    place("Discussions of Theorems 4 and 5"),
-    Kind.REMARK,
-    All(
-        {
-            "Theorem 4": MonotoneIn("fedinit.theorem_4_order", K, up=True, where=(sigma2 > 0,)),
-            "Theorem 5": ImpliedBy(At("fedinit.theorem_5_order", {K: 2 * K}), "fedinit.theorem_5_order"),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.REMARK.at("Discussions of Theorems 4 and 5"),
+    {
+        "Theorem 4": MonotoneIn("fedinit.theorem_4_order", K, up=True, where=(sigma2 > 0,)),
+        "Theorem 5": ImpliedBy(At("fedinit.theorem_5_order", {K: 2 * K}), "fedinit.theorem_5_order"),
+    },
     note="The opposite advice comes from the step sizes alone, sqrt(N/(KT)) against log(..)/(lambda mu KT).",
 )
 
@@ -286,31 +239,22 @@ STEP_SIZES = Claim(
     "fedinit.step_sizes",
     "The step sizes of Theorems 1 and 4, sqrt(N/(KT)), and of Theorems 2, 5 and 6, log(lambda mu NKT)/(lambda mu KT); "
     "the second makes Theorem 2's exponential 1/(lambda mu NKT). The orders keep K >= 2.",
-    place("Theorems 1 and 2, above eqs. (10) and (12)"),
-    Kind.DEFINITION,
-    All(
-        {
-            "first": Same("fedinit.step_size_theorem_1_order", sp.sqrt(N / (K * T))),
-            "second": Same(
-                lambda book: sp.exp(-lam * mu * K * T * resolve("fedinit.step_size_theorem_2_order", book)),
-                1 / (lam * mu * N * K * T),
-            ),
-            "where": requires(
-                {
-                    "fedinit.step_size_theorem_2_order": (lam * mu * N * K * T > 1,),
-                    "fedinit.local_steps_order": (G2 > 0,),
-                    **{
-                        f"fedinit.theorem_{x}": (K >= 2,)
-                        for x in ("1_order", "1_order_appendix", "2_order", "4_order", "5_order", "6")
-                    },
-                }
-            ),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.DEFINITION.at("Theorems 1 and 2, above eqs. (10) and (12)"),
+    {
+        "first": Same("fedinit.step_size_theorem_1_order", sp.sqrt(N / (K * T))),
+        "second": Same(
+            lambda book: sp.exp(-lam * mu * K * T * resolve("fedinit.step_size_theorem_2_order", book)),
+            1 / (lam * mu * N * K * T),
+        ),
+        "where": requires(
+            {
+                "fedinit.step_size_theorem_2_order": (lam * mu * N * K * T > 1,),
+                "fedinit.local_steps_order": (G2 > 0,),
+                **{
+                    f"fedinit.theorem_{x}": (K >= 2,)
+                    for x in ("1_order", "1_order_appendix", "2_order", "4_order", "5_order", "6")
+                },
+            }
+        ),
+    },
 )
-
-CLAIMS: tuple[Claim, ...] = (
-    ORDER_1, ORDER_1_APPENDIX, REACHED, SPEEDUP, DOMINANT, BEST_K, ORDER_2, CARRY_OVER, ORDER_4, INCREASING_N,
-    INCREASING_K, INITIAL_LOSS, LARGER_K_5, OPPOSITE, STEP_SIZES,
-)  # fmt: skip

@@ -6,25 +6,23 @@ import sympy as sp
 
 from bounds.vocabulary import optimality_gap
 
-from ..checkers import All, At, Computed, ImpliedBy, Informative, Same, TendsTo, term, Total
+from ..checkers import At, Computed, ImpliedBy, Informative, Same, TendsTo, term, Total
 from ..checkers.formulas import resolve
-from ..claim import Book, Claim, Finding, Kind, Status
-from .common import beta, C, D, eta, fails, G2, holds, K, L, lam, mu, N, place, sigma2, T  # fmt: skip
+from ..claim import Book, Claim, fails, Finding, holds, Kind, Status
+from .common import beta, C, D, eta, G2, K, L, lam, mu, N, sigma2, T
 
 INSIDE = {N: (1, 4), C: (1, 9), K: (2, 9)}
 
 LEMMA_2_CAP = Claim(
     "fedinit.theorem_1.lemma_2_cap",
     "With three participants or more, or at most half of the clients, Theorem 1's caps are below the one of Lemma 2.",
-    place("Theorem 1; Lemma 2, proof; Appendix A.2.2"),
-    Kind.PROOF,
+    Kind.PROOF.at("Theorem 1; Lemma 2, proof; Appendix A.2.2"),
     ImpliedBy(
         "fedinit.step_size_cap_theorem_1",
         "fedinit.step_size_cap_lemma_2",
         where=(N <= C, K >= 2, sp.Or(N >= 3, 2 * N <= C)),
         within=INSIDE,
     ),
-    known=Status.HOLDS,
     note="The proof of Theorem 1 uses both. For one or two clients that all take part N/(2CKL) and 1/(NKL) leave "
     "1/(2KL), which is larger.",
     damaged="the number under the root of Lemma 2's cap",
@@ -33,17 +31,13 @@ LEMMA_2_CAP = Claim(
 ROUND_CAP = Claim(
     "fedinit.theorem_1.round_cap",
     "Theorem 1's caps imply eta <= 1/(KL) of Lemmas 3 and 4 and N eta K L <= 1, which the constants 17 and 13 use.",
-    place("Appendix A.2.2"),
-    Kind.PROOF,
-    All(
-        {
-            "lemmas": ImpliedBy("fedinit.step_size_cap_theorem_1", "fedinit.step_size_cap_lemma_3", where=(N <= C,)),
-            "N eta K L": ImpliedBy(Total(((N * K * L, "fedinit.step_size_cap_theorem_1"),)), 1, where=(N <= C,)),
-            "4x + 13 at most 17": ImpliedBy(4 * N * eta * K * L + 13, 17, where=(N * eta * K * L <= 1,)),
-            "3x + 10 at most 13": ImpliedBy(3 * N * eta * K * L + 10, 13, where=(N * eta * K * L <= 1,)),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.PROOF.at("Appendix A.2.2"),
+    {
+        "lemmas": ImpliedBy("fedinit.step_size_cap_theorem_1", "fedinit.step_size_cap_lemma_3", where=(N <= C,)),
+        "N eta K L": ImpliedBy(Total(((N * K * L, "fedinit.step_size_cap_theorem_1"),)), 1, where=(N <= C,)),
+        "4x + 13 at most 17": ImpliedBy(4 * N * eta * K * L + 13, 17, where=(N * eta * K * L <= 1,)),
+        "3x + 10 at most 13": ImpliedBy(3 * N * eta * K * L + 10, 13, where=(N * eta * K * L <= 1,)),
+    },
 )
 
 
@@ -60,8 +54,7 @@ def _cited(book: Book) -> Finding:
 CITED = Claim(
     "fedinit.theorem_5.references",
     "The proof of Theorem 10 takes the recursion of the divergence from Theorem 8 and the loss gap from Theorem 11.",
-    place("Appendix A.2.6"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.2.6"),
     Computed("compares what is taken with what these theorems bound", _cited),
     known=Status.FAILS,
     note="A slip of the numbers: the recursion is Theorem 9's (A.2.5), the loss gap Theorem 8's; Theorem 11 is on "
@@ -71,29 +64,25 @@ CITED = Claim(
 NUMBERS = Claim(
     "fedinit.appendix.numbers",
     "Theorems 7 to 11 of the appendix restate Theorems 1, 2, 4, 5 and 3 with the same explicit bounds.",
-    place("Appendix A, eqs. (27), (29)"),
-    Kind.EQUATION,
-    All(
-        {
-            "(27)": Same(
-                "fedinit.theorem_1",
-                lambda book: (
-                    2 * D / (lam * eta * K * T)
-                    + resolve("fedinit.kappa_2", book) * eta * L * sigma2 / (lam * N)
-                    + 3 * resolve("fedinit.kappa_1", book) * eta * K * L * G2 / (lam * N)
-                ),
+    Kind.EQUATION.at("Appendix A, eqs. (27), (29)"),
+    {
+        "(27)": Same(
+            "fedinit.theorem_1",
+            lambda book: (
+                2 * D / (lam * eta * K * T)
+                + resolve("fedinit.kappa_2", book) * eta * L * sigma2 / (lam * N)
+                + 3 * resolve("fedinit.kappa_1", book) * eta * K * L * G2 / (lam * N)
             ),
-            "(29)": Same(
-                "fedinit.theorem_2",
-                lambda book: (
-                    sp.exp(-lam * mu * eta * K * T) * D
-                    + 3 * resolve("fedinit.kappa_1", book) * eta * K * L * G2 / (2 * N * lam * mu)
-                    + resolve("fedinit.kappa_2", book) * eta * L * sigma2 / (2 * N * lam * mu)
-                ),
+        ),
+        "(29)": Same(
+            "fedinit.theorem_2",
+            lambda book: (
+                sp.exp(-lam * mu * eta * K * T) * D
+                + 3 * resolve("fedinit.kappa_1", book) * eta * K * L * G2 / (2 * N * lam * mu)
+                + resolve("fedinit.kappa_2", book) * eta * L * sigma2 / (2 * N * lam * mu)
             ),
-        }
-    ),
-    known=Status.HOLDS,
+        ),
+    },
     damaged="single digits of kappa_1 and kappa_2",
 )
 
@@ -101,24 +90,18 @@ CONSTANTS = Claim(
     "fedinit.theorem_1.three_constants",
     "lambda, kappa_1 and kappa_2 are constants: kappa_1 = 1300 beta^2/(1-72 beta^2) + 17, kappa_2 likewise with "
     "1020, 13.",
-    place("Theorem 1, under eq. (9)"),
-    Kind.DEFINITION,
-    All(
-        {
-            "kappa_1": Same("fedinit.kappa_1", 1300 * beta**2 / (1 - 72 * beta**2) + 17),
-            "kappa_2": Same("fedinit.kappa_2", 1020 * beta**2 / (1 - 72 * beta**2) + 13),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.DEFINITION.at("Theorem 1, under eq. (9)"),
+    {
+        "kappa_1": Same("fedinit.kappa_1", 1300 * beta**2 / (1 - 72 * beta**2) + 17),
+        "kappa_2": Same("fedinit.kappa_2", 1020 * beta**2 / (1 - 72 * beta**2) + 13),
+    },
 )
 
 WITHOUT_NOISE = Claim(
     "fedinit.theorem_1.informative",
     "With the experiments' numbers (C = 100, N = 10, T = 500, beta = 0.1, K = 5) Theorem 1 can say more than the "
-    "trivial "
-    "2L(f(w) - f*) at the start, for some loss and step size that it covers.",
-    place("Theorem 1; Section 5"),
-    Kind.REMARK,
+    "trivial 2L(f(w) - f*) at the start, for some loss and step size that it covers.",
+    Kind.REMARK.at("Theorem 1; Section 5"),
     Informative(
         At("fedinit.theorem_1", {C: 100, N: 10, T: 500, beta: sp.Rational(1, 10), K: 5}),
         2 * L * D,
@@ -137,15 +120,13 @@ WITHOUT_NOISE = Claim(
             G2: (0.0, 0.01),
         },
     ),
-    known=Status.HOLDS,
     note="Only with hardly any noise and dissimilarity: their terms do not fall with T at a given step size.",
 )
 
 STATIONARY = Claim(
     "fedinit.theorem_1.constant_step",
     "At a given step size only the part of the initial loss in (9) vanishes as T grows, hence the choice of (10).",
-    place("Theorem 1, eq. (9)"),
-    Kind.REMARK,
+    Kind.REMARK.at("Theorem 1, eq. (9)"),
     TendsTo(
         "fedinit.theorem_1",
         T,
@@ -153,8 +134,5 @@ STATIONARY = Claim(
         term("fedinit.theorem_1", "gradient noise", "dissimilarity"),
         where=(sigma2 > 0, beta >= 0, beta < sp.sqrt(2) / 12),
     ),
-    known=Status.HOLDS,
     note="Noise and dissimilarity stay; O(1/sqrt(NKT)) is for the step size sqrt(N/(KT)), chosen for a given T.",
 )
-
-CLAIMS: tuple[Claim, ...] = (LEMMA_2_CAP, ROUND_CAP, CITED, NUMBERS, CONSTANTS, WITHOUT_NOISE, STATIONARY)

@@ -8,12 +8,12 @@ import sympy as sp
 
 from bounds.vocabulary import local_iteration as tau, step_size_budget as mu_0
 
-from ..checkers import All, At, Computed, ImpliedBy, MonotoneIn, Readings, Same, SlopeIs, Total
+from ..checkers import At, Computed, ImpliedBy, MonotoneIn, Readings, Same, SlopeIs, Total
 from ..checkers.formulas import Formula, resolve
 from ..checkers.points import value
 from ..checkers.trends import Curve
-from ..claim import Book, Claim, Finding, Kind, Repair, Status
-from .common import beta, c, fails, holds, K, L, L_G, place, root_sum, S, sigma2, sigma_l, T, U  # fmt: skip
+from ..claim import Book, Claim, fails, Finding, holds, Kind, Repair, Status
+from .common import beta, c, K, L, L_G, root_sum, S, sigma2, sigma_l, T, U
 from .generalization import BY_BUDGET, CENTRAL, DRIFT, FIRST
 
 SAMPLES = tuple(10.0**power for power in range(4, 19, 2))
@@ -35,50 +35,39 @@ def _against_samples(of: Formula, **changed: int) -> Callable[[Book], Curve]:
 ORDER_S = Claim(
     "fedinit.theorem_3.order_in_samples",
     "The first term of (14) falls like 1/S with the number of samples, as for centralised training.",
-    place("Discussion of Theorem 3; Theorem 6, stability term"),
-    Kind.REMARK,
+    Kind.REMARK.at("Discussion of Theorem 3; Theorem 6, stability term"),
     SlopeIs(_against_samples(FIRST), -1),
     known=Status.FAILS,
     note="S sigma_l stands inside the power 1/(1+cL): the term falls like S^{-cL/(1+cL)}, hardly at all for the small "
     "c = mu_0/K of the theorem. The S is from Lemma 6's noise, which both runs share.",
     repair=Repair(
         "like S^{-cL/(1+cL)}, here S^{-1/3}, and like 1/S where sigma_l = 0",
-        All(
-            {
-                "with noise": SlopeIs(_against_samples(FIRST), -1 / 3, 0.01),
-                "without": SlopeIs(_against_samples(FIRST, gradient_variance=0), -1, 0.01),
-            }
-        ),
+        {
+            "with noise": SlopeIs(_against_samples(FIRST), -1 / 3, 0.01),
+            "without": SlopeIs(_against_samples(FIRST, gradient_variance=0), -1, 0.01),
+        },
     ),
 )
 
 ORDER_TK = Claim(
     "fedinit.theorem_3.order",
     "The first term of (14) grows like (TK)^{cL/(1+cL)} with the total number of local steps.",
-    place("Discussion of Theorem 3"),
-    Kind.REMARK,
-    All(
-        {
-            "order": Same("fedinit.theorem_3_order", (T * K) ** (c * L / (1 + c * L)) / S),
-            "power of T": Same(At(FIRST, {T: 3 * T}), Total(((3 ** (c * L / (1 + c * L)), FIRST),))),
-            "power of K": Same(At(FIRST, {K: 5 * K}), Total(((5 ** (c * L / (1 + c * L)), FIRST),))),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.REMARK.at("Discussion of Theorem 3"),
+    {
+        "order": Same("fedinit.theorem_3_order", (T * K) ** (c * L / (1 + c * L)) / S),
+        "power of T": Same(At(FIRST, {T: 3 * T}), Total(((3 ** (c * L / (1 + c * L)), FIRST),))),
+        "power of K": Same(At(FIRST, {K: 5 * K}), Total(((5 ** (c * L / (1 + c * L)), FIRST),))),
+    },
 )
 
 EXPONENT_K = Claim(
     "fedinit.theorem_3.exponent",
     "With c = mu_0/K the exponent cL/(1+cL) is mu_0 L/(K + mu_0 L), and it falls as K grows.",
-    place("Discussion of Theorem 3"),
-    Kind.REMARK,
-    All(
-        {
-            "exponent": Same(At(c * L / (1 + c * L), BY_BUDGET), mu_0 * L / (K + mu_0 * L)),
-            "falls": MonotoneIn(At(c * L / (1 + c * L), BY_BUDGET), K, up=False),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.REMARK.at("Discussion of Theorem 3"),
+    {
+        "exponent": Same(At(c * L / (1 + c * L), BY_BUDGET), mu_0 * L / (K + mu_0 * L)),
+        "falls": MonotoneIn(At(c * L / (1 + c * L), BY_BUDGET), K, up=False),
+    },
 )
 
 TENTH = sp.Rational(1, 10)
@@ -97,8 +86,7 @@ def _first_in_the_limit(book: Book) -> Finding:
 MANY_STEPS = Claim(
     "fedinit.theorem_3.many_local_steps",
     "With c = mu_0/K a larger K is always preferred for generalisation: twice as many local steps lower (14).",
-    place("Discussion of Theorem 3"),
-    Kind.REMARK,
+    Kind.REMARK.at("Discussion of Theorem 3"),
     ImpliedBy(
         At("fedinit.theorem_3_printed", {c: mu_0 / (2 * K), K: 2 * K, beta: TENTH}),
         At("fedinit.theorem_3_printed", {**BY_BUDGET, beta: TENTH}),
@@ -111,15 +99,13 @@ MANY_STEPS = Claim(
     damaged="the exponent of T that the text gives for K without limit",
     repair=Repair(
         "the second term's factor grows exponentially in K; the first term has a positive limit",
-        All(
-            {
-                "factor": Same(
-                    At(DRIFT, {**BY_BUDGET, root_sum: 1, U: 2 * (L_G**2 + S * L_G * sigma_l) / (L * T * K)}),
-                    (1 + beta) ** (K / (beta * mu_0 * L)),
-                ),
-                "first term": Computed("evaluates it at K = 1e40", _first_in_the_limit),
-            }
-        ),
+        {
+            "factor": Same(
+                At(DRIFT, {**BY_BUDGET, root_sum: 1, U: 2 * (L_G**2 + S * L_G * sigma_l) / (L * T * K)}),
+                (1 + beta) ** (K / (beta * mu_0 * L)),
+            ),
+            "first term": Computed("evaluates it at K = 1e40", _first_in_the_limit),
+        },
     ),
 )
 
@@ -136,16 +122,12 @@ def _free_of_samples(name: str) -> Computed:
 INDEPENDENT = Claim(
     "fedinit.theorem_3.drift_and_samples",
     "The divergence term is not affected by the number of samples.",
-    place("Discussion of Theorem 3"),
-    Kind.REMARK,
-    All(
-        {
-            "Theorem 4": _free_of_samples("fedinit.theorem_4"),
-            "Theorem 5": _free_of_samples("fedinit.theorem_5"),
-            "second term of (14)": SlopeIs(_against_samples(DRIFT), -1 / 3, 0.01),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.REMARK.at("Discussion of Theorem 3"),
+    {
+        "Theorem 4": _free_of_samples("fedinit.theorem_4"),
+        "Theorem 5": _free_of_samples("fedinit.theorem_5"),
+        "second term of (14)": SlopeIs(_against_samples(DRIFT), -1 / 3, 0.01),
+    },
     note="The divergences themselves. The second term of (14), in which they stand, has S in its base through t_0 and "
     "falls like S^{-cL/(1+cL)}, here S^{-1/3}, as the first term does.",
 )
@@ -153,8 +135,7 @@ INDEPENDENT = Claim(
 FIRST_STEP = Claim(
     "fedinit.theorem_3.first_step_size",
     "The step size c/(tK+k) is defined for all rounds and steps, which are counted from 0.",
-    place("Theorem 3, step size; Algorithm 1"),
-    Kind.SETTING,
+    Kind.SETTING.at("Theorem 3, step size; Algorithm 1"),
     Readings(
         {
             counter: ImpliedBy(1, value, where=(T >= 1,), within={T: (1, 3)})
@@ -169,12 +150,6 @@ FIRST_STEP = Claim(
 STEP_SIZE = Claim(
     "fedinit.theorem_3.step_size",
     "With c = mu_0/K the step size of local iteration tau is mu_0/(K tau).",
-    place("Theorem 3, step size"),
-    Kind.DEFINITION,
+    Kind.DEFINITION.at("Theorem 3, step size"),
     Same("fedinit.step_size_theorem_3", At(c / tau, BY_BUDGET)),
-    known=Status.HOLDS,
 )
-
-CLAIMS: tuple[Claim, ...] = (
-    ORDER_S, ORDER_TK, EXPONENT_K, MANY_STEPS, INDEPENDENT, FIRST_STEP, STEP_SIZE,
-)  # fmt: skip

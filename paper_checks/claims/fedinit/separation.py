@@ -6,19 +6,14 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from bounds.vocabulary import (
-    separation as s,
-)
+from bounds.vocabulary import separation as s
 
-from ..checkers import All, At, Computed, ImpliedBy, Same, term, Total
-from ..claim import Book, Claim, Finding, Kind, Repair, Status
-from .common import beta, c, eta, fails, holds, K, L, L_G, place, root_sum, S, sigma2, sigma_l, T, t_0  # fmt: skip
+from ..checkers import At, Computed, ImpliedBy, Same, term, Total
+from ..claim import Book, Claim, fails, Finding, holds, Kind, Repair, Status
+from .common import beta, c, eta, K, L, L_G, root_sum, S, sigma2, sigma_l, T, t_0
 
 SAME, OTHER = 1 - 1 / S, 1 / S
 CENTRAL = 2 * (L_G**2 + S * L_G * sigma_l) / L
-GROWTH = (T * K / t_0) ** (c * L)
-
-
 GROWTH = (T * K / t_0) ** (c * L)
 
 
@@ -49,8 +44,7 @@ def _summed(start: int) -> Callable[[Book], Finding]:
 SUMMED = Claim(
     "fedinit.stability.sum",
     "The steps from t_0 on add up to at most 2(L_G + S sigma_l)/((S-1)L) (TK/t_0)^{cL}.",
-    place("Appendix A.3.2, last display, first term"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.3.2, last display, first term"),
     Computed("plays the recursion of a local step with eta = c/tau from tau = t_0", _summed(0)),
     known=Status.FAILS,
     note="A slip of an index: the sums begin at t_0, the integrals that bound them would have to begin at t_0 - 1. "
@@ -62,29 +56,23 @@ SUM_CONSTANTS = Claim(
     "fedinit.stability.separation",
     "The first term is what a step adds, 2c(L_G/S + sigma_l), over its growth (1 - 1/S)cL, times (TK/t_0)^{cL}; the "
     "second is the drift's factor times the same growth and the sum of sqrt(Delta^t).",
-    place("Appendix A.3.2, last display"),
-    Kind.PROOF,
-    All(
-        {
-            "steps": Same(
-                term("fedinit.stability_separation", "stochastic gradients"),
-                Total(((GROWTH / LEFT_OVER, At("fedinit.stability_step", {s: 0, eta: c})),)),
-            ),
-            "drift": Same(
-                term("fedinit.stability_separation", "client drift"),
-                (1 + beta) ** (1 / (beta * c * L)) * GROWTH * root_sum,
-            ),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.PROOF.at("Appendix A.3.2, last display"),
+    {
+        "steps": Same(
+            term("fedinit.stability_separation", "stochastic gradients"),
+            Total(((GROWTH / LEFT_OVER, At("fedinit.stability_step", {s: 0, eta: c})),)),
+        ),
+        "drift": Same(
+            term("fedinit.stability_separation", "client drift"), (1 + beta) ** (1 / (beta * c * L)) * GROWTH * root_sum
+        ),
+    },
     damaged="the exponent 1/(beta c L); the base TK/t_0 of the second growth",
 )
 
 EXPONENT = Claim(
     "fedinit.stability.exponent",
     "The factor (1 + beta)^{1/(beta c L)} covers the 1 + beta of a round.",
-    place("Appendix A.3.2, last display"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.3.2, last display"),
     ImpliedBy(1 + beta, (1 + beta) ** (1 / (beta * c * L)), where=(beta > 0,)),
     known=Status.FAILS,
     note="Only while beta c L <= 1, which the small mu_0 L of the text gives. Where it does, it overshoots without "
@@ -95,7 +83,3 @@ EXPONENT = Claim(
         bound="fedinit.theorem_3",
     ),
 )
-
-CLAIMS: tuple[Claim, ...] = (
-    SUMMED, SUM_CONSTANTS, EXPONENT,
-)  # fmt: skip

@@ -7,10 +7,10 @@ from fractions import Fraction
 from math import comb
 
 from ...reported import table
-from ..checkers import Computed, exact, ImpliedBy, Open, Prints, Satisfies
+from ..checkers import Computed, exact, ImpliedBy, Prints, Satisfies, undecided
 from ..checkers.formulas import resolve
-from ..claim import Book, Claim, Finding, Kind, Repair, Status
-from .common import beta, C, fails, holds, K, L, N, place
+from ..claim import Book, Claim, fails, Finding, holds, Kind, Repair, Status
+from .common import beta, C, K, L, N
 
 CLIENTS = {"10%-100": (100, 10), "5%-200": (200, 5)}
 """Clients and percent that take part."""
@@ -29,8 +29,7 @@ BELOW_96 = "the relaxation is below sqrt(6)/24, so that 96 beta^2 < 1"
 GRID = Claim(
     "fedinit.settings.relaxation_grid",
     "The relaxations tried in Tables 3 and 6 are in the theorems' range 0 <= beta < sqrt(6)/24.",
-    place("Tables 3 and 6; Theorems 4 to 6"),
-    Kind.SETTING,
+    Kind.SETTING.at("Tables 3 and 6; Theorems 4 to 6"),
     Satisfies(
         "fedinit.theorem_4",
         {f"beta={b}": {"relaxation": b} for b in (*BETAS, "-0.1", "-0.2")},
@@ -66,8 +65,7 @@ def _weights(book: Book) -> Finding:
 PRAISES = Claim(
     "fedinit.settings.best_relaxation",
     "The theorems explain the gain at the best relaxation 0.1: their bounds are below those at beta = 0.",
-    place("Section 5.2; Theorems 1 to 5"),
-    Kind.REMARK,
+    Kind.REMARK.at("Section 5.2; Theorems 1 to 5"),
     Computed("evaluates the constants at beta = 0.1 and 0", _weights),
     known=Status.FAILS,
     note="Ours: the text argues from the factor of Theorem 3 alone. Every explicit bound but the factor of Theorem 3 "
@@ -89,8 +87,7 @@ def _local_steps(book: Book) -> Finding:
 EPOCHS_NOT_STEPS = Claim(
     "fedinit.settings.local_interval",
     "The experiments' local interval K = 5 is the K of the theorems, local SGD steps.",
-    place("Table 6; Algorithm 1; released code"),
-    Kind.SETTING,
+    Kind.SETTING.at("Table 6; Algorithm 1; released code"),
     Computed("counts minibatches of 50 in five epochs", _local_steps),
     known=Status.FAILS,
     note="Ours: the paper does not compare them. The released code takes 5 for epochs: 50 SGD steps with 100 clients, "
@@ -100,8 +97,7 @@ EPOCHS_NOT_STEPS = Claim(
 COUNTS = Claim(
     "fedinit.settings.participants",
     "Both participation settings draw N = 10 clients a round, out of 100 with 500 samples each or 200 with 250 each.",
-    place("Section 5, Setups"),
-    Kind.SETTING,
+    Kind.SETTING.at("Section 5, Setups"),
     Prints(
         {"N of 100": "10", "N of 200": "10", "samples of 100": "500", "samples of 200": "250"},
         {
@@ -109,7 +105,6 @@ COUNTS = Claim(
             **{f"samples of {n}": Fraction(TRAIN, n) for n, _ in CLIENTS.values()},
         },
     ),
-    known=Status.HOLDS,
 )
 
 
@@ -125,8 +120,7 @@ def _sampled(book: Book) -> Finding:
 SAMPLING = Claim(
     "fedinit.settings.sampling",
     "The experiments draw participants as the theorems do: N of C, uniformly without replacement.",
-    place("Appendix A; released code"),
-    Kind.SETTING,
+    Kind.SETTING.at("Appendix A; released code"),
     Computed("probability of ten participants under independent draws", _sampled),
     known=Status.FAILS,
     note="Ours: the paper does not compare them. The released code lets every client join independently with the "
@@ -138,22 +132,15 @@ CAPS = (
     "the step size is at most 1/(NKL)",
     "lambda is below the share of descent that is left",
 )
+AT_PUBLISHED = {"step_size": "0.1", "cohort": 10, "smoothness": 1, "relaxation": "0.1"}
 STEP_CAPS = Claim(
     "fedinit.settings.step_size",
     "The step size 0.1 is within Theorem 1's caps for a loss of smoothness 1, whichever way K = 5 is read.",
-    place("Section 5, Setups; Theorem 1"),
-    Kind.SETTING,
+    Kind.SETTING.at("Section 5, Setups; Theorem 1"),
     Satisfies(
         "fedinit.theorem_1",
         {
-            f"K={k}, C={n}": {
-                "step_size": "0.1",
-                "local_steps": k,
-                "clients": n,
-                "cohort": 10,
-                "smoothness": 1,
-                "relaxation": "0.1",
-            }
+            f"K={k}, C={n}": {**AT_PUBLISHED, "local_steps": k, "clients": n}
             for n, k in ((100, 5), (100, 50), (200, 5), (200, 25))
         },
         breaks=CAPS,
@@ -171,16 +158,12 @@ STEP_CAPS = Claim(
     ),
 )
 
-SMOOTHNESS = Claim(
+SMOOTHNESS = undecided(
     "fedinit.settings.networks",
     "The losses of the networks trained have the smoothness that Theorem 1's caps ask for at the published step size.",
-    place("Section 5; Theorem 1"),
-    Kind.SETTING,
-    Open(
-        "neither smoothness nor gradient variance nor dissimilarity of the trained networks are published; see "
-        "fedinit.settings.step_size for what the caps ask"
-    ),
-    known=Status.OPEN,
+    Kind.SETTING.at("Section 5; Theorem 1"),
+    "neither smoothness nor gradient variance nor dissimilarity of the trained networks are published; see "
+    "fedinit.settings.step_size for what the caps ask",
 )
 
 
@@ -197,8 +180,7 @@ def _decayed(book: Book) -> Finding:
 DECAYING = Claim(
     "fedinit.settings.decay",
     "The experiments' step sizes are those of the theorems: constant in Theorems 1, 2, 4, 5, c/(tK+k) in Theorem 3.",
-    place("Section 5, Setups; Theorems 1 to 5"),
-    Kind.SETTING,
+    Kind.SETTING.at("Section 5, Setups; Theorems 1 to 5"),
     Computed("multiplies 0.998 over the rounds", _decayed),
     known=Status.FAILS,
     note="Ours: the paper does not compare them. They fall geometrically by 0.998 a round: neither one nor the other.",
@@ -207,8 +189,7 @@ DECAYING = Claim(
 ROUNDS_PRINTED = Claim(
     "fedinit.settings.rounds",
     "Table 6's number of rounds on CIFAR-100 is that of Section 5 and of Table 11's caption.",
-    place("Table 6; Section 5; Table 11"),
-    Kind.TABLE,
+    Kind.TABLE.at("Table 6; Section 5; Table 11"),
     Prints(
         {d: table("fedinit", "Table 6")[f"{d}/communication round T", "selection"].value for d in ROUNDS},
         ROUNDS,
@@ -231,12 +212,7 @@ def _grids(book: Book) -> Finding:
 FEDDYN_DECAY = Claim(
     "fedinit.settings.feddyn_decay",
     "FedDyn's decay 0.999 of Section 5 is one of those that Table 6 lists.",
-    place("Section 5, Setups; Table 6"),
-    Kind.TABLE,
+    Kind.TABLE.at("Section 5, Setups; Table 6"),
     Computed("looks it up in both grids", _grids),
     known=Status.FAILS,
 )
-
-CLAIMS: tuple[Claim, ...] = (
-    GRID, PRAISES, EPOCHS_NOT_STEPS, COUNTS, SAMPLING, STEP_CAPS, SMOOTHNESS, DECAYING, ROUNDS_PRINTED, FEDDYN_DECAY,
-)  # fmt: skip

@@ -7,16 +7,12 @@ from itertools import product
 
 import sympy as sp
 
-from bounds.vocabulary import (
-    divergence as Delta,
-    separation as s,
-    stability,
-)
+from bounds.vocabulary import divergence as Delta, separation as s, stability
 
-from ..checkers import All, At, Computed, ImpliedBy, OrderIs, Same, TendsTo, Total
+from ..checkers import At, Computed, ImpliedBy, OrderIs, requires, Same, TendsTo, Total
 from ..checkers.formulas import resolve
-from ..claim import Book, Claim, Finding, Kind, Repair, Status
-from .common import beta, C, c, eta, fails, holds, K, L, L_G, place, requires, S, sigma2, sigma_l, T, t_0, U
+from ..claim import Book, Claim, fails, Finding, holds, Kind, Repair, Status
+from .common import beta, C, c, eta, K, L, L_G, S, sigma2, sigma_l, T, t_0, U
 
 SAME, OTHER = 1 - 1 / S, 1 / S
 CENTRAL = 2 * (L_G**2 + S * L_G * sigma_l) / L
@@ -40,15 +36,11 @@ def _coins(book: Book) -> Finding:
 LEMMA_1 = Claim(
     "fedinit.lemma_1",
     "(13): the generalisation error is at most the uniform stability.",
-    place("Lemma 1, eq. (13)"),
-    Kind.THEOREM,
-    All(
-        {
-            "statement": Same(Total(((1, "fedinit.lemma_1"), (1, s))), stability + s),
-            "on coins": Computed("enumerates the data of two clients", _coins),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.THEOREM.at("Lemma 1, eq. (13)"),
+    {
+        "statement": Same(Total(((1, "fedinit.lemma_1"), (1, s))), stability + s),
+        "on coins": Computed("enumerates the data of two clients", _coins),
+    },
     note="With the largest change over pairs of data sets. Were the data averaged before the supremum over an "
     "independent sample, the change would be 0 by symmetry.",
 )
@@ -56,10 +48,8 @@ LEMMA_1 = Claim(
 LEMMA_5 = Claim(
     "fedinit.lemma_5",
     "(33): U times the chance t_0/S of meeting the differing sample early, plus L_G times the separation.",
-    place("Lemma 5, eq. (33)"),
-    Kind.THEOREM,
+    Kind.THEOREM.at("Lemma 5, eq. (33)"),
     Same("fedinit.lemma_5", U * t_0 / S + L_G * s),
-    known=Status.HOLDS,
 )
 
 
@@ -76,10 +66,8 @@ def _met_early(book: Book) -> Finding:
 MET = Claim(
     "fedinit.lemma_5.met_early",
     "The chance that a client draws a given one of its S samples within t_0 steps is at most t_0/S.",
-    place("Lemma 5, proof"),
-    Kind.PROOF,
+    Kind.PROOF.at("Lemma 5, proof"),
     Computed("counts the draws", _met_early),
-    known=Status.HOLDS,
 )
 
 
@@ -97,13 +85,11 @@ def _lipschitz_clients(book: Book) -> Finding:
 GLOBAL_LIPSCHITZ = Claim(
     "fedinit.assumption_4.global",
     "Assumption 4, that the global loss is Lipschitz, is what Lemmas 5 and 7 need.",
-    place("Assumption 4, eq. (7); Lemmas 5 and 7, proofs"),
-    Kind.ASSUMPTION,
+    Kind.ASSUMPTION.at("Assumption 4, eq. (7); Lemmas 5 and 7, proofs"),
     Computed("builds clients whose losses cancel in the mean", _lipschitz_clients),
     known=Status.FAILS,
-    note="Both proofs use the constant for the loss of a single sample: that every sample's loss is L_G-Lipschitz "
-    "has to "
-    "be assumed.",
+    note="Both proofs use the constant for the loss of a single sample: that every sample's loss is L_G-Lipschitz has "
+    "to be assumed.",
     repair=Repair(
         "with every sample's loss Lipschitz, gradients of two samples differ by at most 2 L_G",
         Same(At("fedinit.lemma_7", {sigma2: 0}), s + eta * (L_G + L_G)),
@@ -113,17 +99,14 @@ GLOBAL_LIPSCHITZ = Claim(
 LEMMA_6 = Claim(
     "fedinit.lemma_6",
     "(34): a step on the same sample stretches the separation by 1 + eta L and adds 2 eta sigma_l.",
-    place("Lemma 6, eq. (34)"),
-    Kind.THEOREM,
+    Kind.THEOREM.at("Lemma 6, eq. (34)"),
     Same("fedinit.lemma_6", (1 + eta * L) * s + 2 * eta * sigma_l),
-    known=Status.HOLDS,
 )
 
 VANISHING = Claim(
     "fedinit.lemma_6.noise",
     "What a step adds to the separation by Lemmas 6 and 7 vanishes as the number of samples grows.",
-    place("Discussion of Theorems 3 and 6: 'of the order ... /S'"),
-    Kind.REMARK,
+    Kind.REMARK.at("Discussion of Theorems 3 and 6: 'of the order ... /S'"),
     TendsTo(At("fedinit.stability_step", {s: 0}), S, sp.oo, 0),
     known=Status.FAILS,
     note="Ours: it would have to for the bound to be of order 1/S. 2 eta sigma_l is added in every step, whether or "
@@ -138,26 +121,21 @@ VANISHING = Claim(
 LEMMA_7 = Claim(
     "fedinit.lemma_7",
     "(35): a step on different samples adds 2 eta (sigma_l + L_G).",
-    place("Lemma 7, eq. (35)"),
-    Kind.THEOREM,
+    Kind.THEOREM.at("Lemma 7, eq. (35)"),
     Same("fedinit.lemma_7", s + 2 * eta * (sigma_l + L_G)),
-    known=Status.HOLDS,
 )
 
 STEP = Claim(
     "fedinit.stability.step",
     "Lemmas 6 and 7 with the chances 1 - 1/S and 1/S: growth 1 + (1 - 1/S) eta L, plus 2 eta (L_G/S + sigma_l).",
-    place("Appendix A.3.2, one local step"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.3.2, one local step"),
     Same("fedinit.stability_step", Total(((SAME, "fedinit.lemma_6"), (OTHER, "fedinit.lemma_7")))),
-    known=Status.HOLDS,
 )
 
 EVERY_CLIENT = Claim(
     "fedinit.stability.every_client",
     "That bound on a step holds for every client, so also for the mean over clients.",
-    place("Appendix A.3.2, one local step and its mean over clients"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.3.2, one local step and its mean over clients"),
     ImpliedBy("fedinit.lemma_6", "fedinit.stability_step", where=(S >= 2,)),
     known=Status.FAILS,
     note="Only one client holds the sample that differs; the C - 1 others follow Lemma 6 with certainty and stretch by "
@@ -175,15 +153,11 @@ EVERY_CLIENT = Claim(
 SHIFT = Claim(
     "fedinit.stability.round",
     "The way from a client's last model to its next start is at most (1 + beta) sqrt(Delta^t) in the mean.",
-    place("Appendix A.3.2, between two rounds"),
-    Kind.PROOF,
-    All(
-        {
-            "length": Same("fedinit.stability_round", (1 + beta) * sp.sqrt(Delta)),
-            "root of the mean square": Computed("three clients", lambda book: _root_mean_square()),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.PROOF.at("Appendix A.3.2, between two rounds"),
+    {
+        "length": Same("fedinit.stability_round", (1 + beta) * sp.sqrt(Delta)),
+        "root of the mean square": Computed("three clients", lambda book: _root_mean_square()),
+    },
 )
 
 
@@ -231,8 +205,7 @@ def _starts(book: Book) -> Finding:
 VIRTUAL = Claim(
     "fedinit.stability.virtual_step",
     "The move to the next start does not depend on the data, so its length may be added to the separation once.",
-    place("Appendix A.3.2, 'virtual update'"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.3.2, 'virtual update'"),
     Computed("a client whose last models agree in two runs", _moves),
     known=Status.FAILS,
     note="The move contains the server model, which depends on all data; were it the same in both runs it would not "
@@ -241,18 +214,11 @@ VIRTUAL = Claim(
     "second part of Theorem 3 can be dropped.",
     repair=Repair(
         "the separation after the relaxed start, without any divergence",
-        All(
-            {
-                "three pairs of runs": Computed("exact starts", _starts),
-                "factor 1 + 2 beta": Same("fedinit.stability_start", s + 2 * beta * s),
-                "its range": requires({"fedinit.stability_start": (beta >= 0,)}),
-            }
-        ),
+        {
+            "three pairs of runs": Computed("exact starts", _starts),
+            "factor 1 + 2 beta": Same("fedinit.stability_start", s + 2 * beta * s),
+            "its range": requires({"fedinit.stability_start": (beta >= 0,)}),
+        },
         bound="fedinit.stability_start",
     ),
 )
-
-
-CLAIMS: tuple[Claim, ...] = (
-    LEMMA_1, LEMMA_5, MET, GLOBAL_LIPSCHITZ, LEMMA_6, VANISHING, LEMMA_7, STEP, EVERY_CLIENT, SHIFT, VIRTUAL,
-)  # fmt: skip

@@ -7,9 +7,8 @@ from fractions import Fraction
 from itertools import pairwise
 
 from ...reported import table
-from ..checkers import All, exact, Ordered, Prints
+from ..checkers import exact, Ordered, Prints
 from ..claim import Claim, Kind, Repair, Status
-from .common import place
 
 METHODS = ("FedAvg", "FedAdam", "FedSAM", "SCAFFOLD", "FedDyn", "FedCM")
 NETWORKS = ("ResNet-18-GN", "VGG-11")
@@ -60,17 +59,13 @@ BEATEN = (
 BEST = Claim(
     "fedinit.table_1.best",
     "FedInit has the highest accuracy on most setups of Table 1: in 13 of 16 columns.",
-    place("Section 5.1; Appendix B.2.1; Table 1"),
-    Kind.TABLE,
-    All(
-        {
-            "13 columns": Ordered(
-                NUMBERS, tuple(p for p in PAIRS if not any(p[1] == f"{cell} FedInit" for cell, _ in BEATEN))
-            ),
-            "the other 3": Ordered(NUMBERS, tuple((f"{cell} FedInit", f"{cell} {method}") for cell, method in BEATEN)),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.TABLE.at("Section 5.1; Appendix B.2.1; Table 1"),
+    {
+        "13 columns": Ordered(
+            NUMBERS, tuple(p for p in PAIRS if not any(p[1] == f"{cell} FedInit" for cell, _ in BEATEN))
+        ),
+        "the other 3": Ordered(NUMBERS, tuple((f"{cell} FedInit", f"{cell} {method}") for cell, method in BEATEN)),
+    },
     note="SCAFFOLD is ahead in two columns, FedDyn in one.",
 )
 
@@ -92,8 +87,7 @@ GAIN = Claim(
     "fedinit.text.gain",
     "ResNet-18-GN, CIFAR-10, D_r = 0.1: FedInit is 3.42 points above FedAvg, which loses 1.88 points at 5% "
     "participation.",
-    place("Section 5.1"),
-    Kind.TABLE,
+    Kind.TABLE.at("Section 5.1"),
     Prints(
         {
             "gain": _text("FedInit vs FedAvg, ResNet CIFAR-10 10% Dir-0.1", "gain"),
@@ -106,14 +100,12 @@ GAIN = Claim(
             "FedAvg": _drop("FedAvg", C10_FEW, C10_FEWER),
         },
     ),
-    known=Status.HOLDS,
 )
 
 OWN_DROP = Claim(
     "fedinit.text.drop",
     "At 5% participation FedInit loses only about 0.1 points there.",
-    place("Section 5.1"),
-    Kind.TABLE,
+    Kind.TABLE.at("Section 5.1"),
     Prints(
         {"FedInit": _text("FedInit drop 10%->5% (Dir-0.1)", "drop")}, {"FedInit": _drop("FedInit", C10_FEW, C10_FEWER)}
     ),
@@ -125,8 +117,7 @@ OWN_DROP = Claim(
 SCAFFOLD_DROP = Claim(
     "fedinit.text.scaffold_drop",
     "On CIFAR-100 SCAFFOLD, the second best, loses about 3.21 points while FedInit keeps 43.77.",
-    place("Section 5.1"),
-    Kind.TABLE,
+    Kind.TABLE.at("Section 5.1"),
     Prints(
         {
             "SCAFFOLD": _text("SCAFFOLD drop 10%->5% CIFAR-100 Dir-0.1", "drop"),
@@ -144,8 +135,7 @@ SCAFFOLD_DROP = Claim(
     repair=Repair(
         "3.21 is FedSAM's",
         Prints(
-            {"FedSAM": "3.21", "SCAFFOLD": "2.58"},
-            {m: _drop(m, C100_FEW, C100_FEWER) for m in ("FedSAM", "SCAFFOLD")},
+            {"FedSAM": "3.21", "SCAFFOLD": "2.58"}, {m: _drop(m, C100_FEW, C100_FEWER) for m in ("FedSAM", "SCAFFOLD")}
         ),
     ),
 )
@@ -154,10 +144,8 @@ DROPS = {m: _drop(m, C10_FEW, C10_FEWER) for m in (*METHODS, "FedInit")}
 STEADIEST = Claim(
     "fedinit.text.stability",
     "FedInit is steady under less participation: on CIFAR-10, D_r = 0.1 it loses less than FedAvg.",
-    place("Section 5.1"),
-    Kind.TABLE,
+    Kind.TABLE.at("Section 5.1"),
     Ordered(DROPS, (*(("FedInit", m) for m in METHODS[:3]), *((m, "FedInit") for m in METHODS[3:]))),
-    known=Status.HOLDS,
     note="Less than FedAdam and FedSAM too, but not least: SCAFFOLD (0.82), FedDyn (0.93) and FedCM (0.81) lose less "
     "than FedInit (1.03).",
 )
@@ -171,8 +159,7 @@ WORSE = (
 IMPROVES = Claim(
     "fedinit.table_2.improves",
     "The relaxed start helps the other methods of Table 2 to significant improvements.",
-    place("Section 5.1; Table 2"),
-    Kind.TABLE,
+    Kind.TABLE.at("Section 5.1; Table 2"),
     Ordered(
         RI,
         tuple((f"{m} {s} vanilla", f"{m} {s} +RI") for m in METHODS for s in RI_SETUPS),
@@ -199,31 +186,26 @@ def _at_least(method: str, points: str) -> Ordered:
 THREE = Claim(
     "fedinit.table_2.fedavg_gain",
     "As RI + FedAvg, FedInit gains over 3 points in each setup of Table 2.",
-    place("Section 5.1"),
-    Kind.TABLE,
+    Kind.TABLE.at("Section 5.1"),
     _at_least("FedAvg", _text("RI on FedAvg (FedInit), each setup", "about over")),
-    known=Status.HOLDS,
     note="Not in each setup of Table 1: on CIFAR-100, 10%, D_r = 0.1 it is 1.60.",
 )
 
 TWO = Claim(
     "fedinit.appendix.gain",
     "The relaxed start gives FedAvg and SCAFFOLD at least 2 points, rounded to whole points, in each setup.",
-    place("Appendix B.2.2"),
-    Kind.TABLE,
+    Kind.TABLE.at("Appendix B.2.2"),
     Ordered(
         {**GAINS, "limit": exact(_text("RI on FedAvg and SCAFFOLD, each setup", "at least")) - Fraction(1, 2)},
         tuple(("limit", f"{m} {s}") for m in ("FedAvg", "SCAFFOLD") for s in RI_SETUPS),
     ),
-    known=Status.HOLDS,
     note="SCAFFOLD gains 1.90 and 1.98 in two of four setups.",
 )
 
 CONSISTENT = Claim(
     "fedinit.table_2.table_1",
     "Table 2's vanilla columns and RI + FedAvg, and Table 3 at beta = 0 and 0.1, repeat Table 1.",
-    place("Tables 1, 2, 3"),
-    Kind.TABLE,
+    Kind.TABLE.at("Tables 1, 2, 3"),
     Prints(
         {f"{m} {s}": with_ri(m, s, "vanilla") for m in METHODS for s in RI_SETUPS}
         | {f"FedInit {s}": with_ri("FedAvg", s, "+RI") for s in RI_SETUPS}
@@ -234,7 +216,6 @@ CONSISTENT = Claim(
             "beta=0.1": accuracy("ResNet-18-GN", "FedInit", C10_FEW),
         },
     ),
-    known=Status.HOLDS,
     damaged="the first two pairs of Table 2's FedAvg row are filled in from Table 1",
 )
 
@@ -252,17 +233,14 @@ def _order_of(column: str) -> dict[str, str]:
 POSITIVE = Claim(
     "fedinit.table_3.positive",
     "Accuracy rises with beta from -0.2 to 0.1 and collapses at 0.15: a positive relaxation is required.",
-    place("Section 5.2; Table 3"),
-    Kind.TABLE,
+    Kind.TABLE.at("Section 5.2; Table 3"),
     Ordered(_table_3("accuracy"), (*pairwise(BETAS[:7]), ("0.15", "-0.2"))),
-    known=Status.HOLDS,
 )
 
 TRACKS = Claim(
     "fedinit.table_3.tracks",
     "Test accuracy follows consistency: of any two relaxations the one with the smaller divergence is more accurate.",
-    place("Section 5.2, Consistency; Table 3"),
-    Kind.TABLE,
+    Kind.TABLE.at("Section 5.2, Consistency; Table 3"),
     Ordered(
         _order_of("accuracy"),
         tuple(
@@ -281,14 +259,8 @@ TRACKS = Claim(
 REDUCES = Claim(
     "fedinit.table_3.reduces",
     "A positive relaxation that is not too small lowers the divergence below that of beta = 0.",
-    place("Section 5.2; Appendix B.2.2; Table 3"),
-    Kind.TABLE,
+    Kind.TABLE.at("Section 5.2; Appendix B.2.2; Table 3"),
     Ordered(_order_of("Delta^T"), (*((b, "0") for b in ("0.02", "0.05", "0.1")), ("0", "0.01"))),
-    known=Status.HOLDS,
     note="From 0.02 on. At 0.01 it is higher (0.875 against 0.855). The appendix writes 'reduces the consistency' for "
     "the inconsistency.",
 )
-
-CLAIMS: tuple[Claim, ...] = (
-    BEST, GAIN, OWN_DROP, SCAFFOLD_DROP, STEADIEST, IMPROVES, THREE, TWO, CONSISTENT, POSITIVE, TRACKS, REDUCES,
-)  # fmt: skip

@@ -6,9 +6,9 @@ import sympy as sp
 
 from bounds.vocabulary import loss_decrease
 
-from ..checkers import All, At, Computed, ImpliedBy, Same
-from ..claim import Book, Claim, Finding, Kind, Repair, Status
-from .common import B2, beta, D, Delta, Delta_next, eta, fails, holds, K, L, lam, mu, N, place, requires, T  # fmt: skip
+from ..checkers import At, Computed, ImpliedBy, requires, Same
+from ..claim import Book, Claim, fails, Finding, holds, Kind, Repair, Status
+from .common import B2, beta, D, Delta, Delta_next, eta, K, L, lam, mu, N, T
 from .optimization import HALF, OF_1, W
 
 
@@ -21,17 +21,13 @@ def _unrolled(book: Book) -> sp.Expr:
 THEOREM_2 = Claim(
     "fedinit.theorem_2",
     "(11) is the descent inequality with PL, unrolled over T rounds, once the divergences are left out.",
-    place("Theorem 2, eq. (11); proof A.2.4"),
-    Kind.THEOREM,
-    All(
-        {
-            "unrolled": Same("fedinit.theorem_2", _unrolled),
-            "exponential": ImpliedBy(
-                (1 - lam * mu * eta * K) ** T, sp.exp(-lam * mu * eta * K * T), where=(eta <= 1 / (lam * mu * K),)
-            ),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.THEOREM.at("Theorem 2, eq. (11); proof A.2.4"),
+    {
+        "unrolled": Same("fedinit.theorem_2", _unrolled),
+        "exponential": ImpliedBy(
+            (1 - lam * mu * eta * K) ** T, sp.exp(-lam * mu * eta * K * T), where=(eta <= 1 / (lam * mu * K),)
+        ),
+    },
 )
 
 
@@ -68,8 +64,7 @@ OF_POTENTIAL = (
 WEIGHTED = Claim(
     "fedinit.theorem_2.weighted_decreases",
     "The decreases of the divergence, weighted by powers of 1 - lambda mu eta K, sum to at most Delta^0 - Delta^T.",
-    place("Appendix A.2.4, third display"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.2.4, third display"),
     Computed("sums three divergences", _weighted_decreases),
     known=Status.FAILS,
     note="Weights favour late rounds: a divergence that rises and falls again leaves a positive sum. Theorem 5's proof "
@@ -77,25 +72,19 @@ WEIGHTED = Claim(
     repair=Repair(
         "loss gap plus a multiple of the divergence shrinks by 1 - lambda mu eta K when 1 - 72 beta^2 in the constants "
         "becomes 1 - 72 beta^2 - lambda mu eta K",
-        All(
-            {
-                "the divergence is absorbed": Same(
-                    10 * beta**2 * L / N + 72 * beta**2 * POTENTIAL_RATE, (1 - lam * mu * eta * K) * POTENTIAL_RATE
-                ),
-                "the bound": Same("fedinit.theorem_2_potential", _potential),
-                "its range": requires({"fedinit.theorem_2_potential": OF_POTENTIAL}),
-                "weaker": ImpliedBy(
-                    "fedinit.theorem_2",
-                    "fedinit.theorem_2_potential",
-                    where=(72 * beta**2 + lam * mu * eta * K < 1,),
-                    within={beta: (0.0, 0.11)},
-                ),
-            }
-        ),
+        {
+            "the divergence is absorbed": Same(
+                10 * beta**2 * L / N + 72 * beta**2 * POTENTIAL_RATE, (1 - lam * mu * eta * K) * POTENTIAL_RATE
+            ),
+            "the bound": Same("fedinit.theorem_2_potential", _potential),
+            "its range": requires({"fedinit.theorem_2_potential": OF_POTENTIAL}),
+            "weaker": ImpliedBy(
+                "fedinit.theorem_2",
+                "fedinit.theorem_2_potential",
+                where=(72 * beta**2 + lam * mu * eta * K < 1,),
+                within={beta: (0.0, 0.11)},
+            ),
+        },
         bound="fedinit.theorem_2_potential",
     ),
 )
-
-CLAIMS: tuple[Claim, ...] = (
-    THEOREM_2, WEIGHTED,
-)  # fmt: skip

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import sympy as sp
 
-from bounds.vocabulary import (
-    loss_decrease,
-)
+from bounds.vocabulary import loss_decrease
 
-from ..checkers import All, At, ImpliedBy, OrderIs, Same, term, Total
+from ..checkers import At, ImpliedBy, OrderIs, requires, Same, term, Total
 from ..checkers.formulas import resolve
 from ..claim import Book, Claim, Kind, Repair, Status
-from .common import B2, beta, D, Delta, Delta_next, eta, G2, g2, K, L, lam, mu, N, place, requires, sigma2, T
+from .common import B2, beta, D, Delta, Delta_next, eta, G2, g2, K, L, lam, mu, N, sigma2, T
 from .divergence import DECAY, THETA
 from .optimization import LEFT, OF_1
 
@@ -37,10 +35,8 @@ def _assembled(book: Book) -> sp.Expr:
 THEOREM_5 = Claim(
     "fedinit.theorem_5",
     "Theorem 5's explicit form: the recursion unrolled, gradients bounded by the descent inequality and Theorem 2.",
-    place("Appendix A.2.6"),
-    Kind.THEOREM,
+    Kind.THEOREM.at("Appendix A.2.6"),
     Same("fedinit.theorem_5", _assembled),
-    known=Status.HOLDS,
     damaged="the summand of the last sum; T exp(-lambda mu eta K (T-1)) is what 96 beta^2 <= exp(-lambda mu eta K) "
     "gives",
     note="The decreases of the divergence, which the descent inequality adds, are left out in the proof's later "
@@ -50,24 +46,18 @@ THEOREM_5 = Claim(
 HIDDEN = Claim(
     "fedinit.theorem_5.hidden_condition",
     "The theorem's range of beta and eta implies the proof's 96 beta^2 <= exp(-lambda mu eta K).",
-    place("Appendix A.2.6, 'let'"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.2.6, 'let'"),
     ImpliedBy(
-        THETA,
-        DECAY,
-        where=(beta >= 0, beta < sp.sqrt(6) / 24, eta <= 1 / (lam * mu * K)),
-        within={beta: (0.0, 0.102)},
+        THETA, DECAY, where=(beta >= 0, beta < sp.sqrt(6) / 24, eta <= 1 / (lam * mu * K)), within={beta: (0.0, 0.102)}
     ),
     known=Status.FAILS,
     note="At eta = 1/(lambda mu K) it asks for beta <= 0.062; at beta = 0.1 for lambda mu eta K <= 0.041.",
     repair=Repair(
         "the largest relaxation for which it holds",
-        All(
-            {
-                "reached": Same(At(THETA, {beta: "fedinit.relaxation_cap_theorem_5"}), DECAY),
-                "positive": ImpliedBy(0, "fedinit.relaxation_cap_theorem_5"),
-            }
-        ),
+        {
+            "reached": Same(At(THETA, {beta: "fedinit.relaxation_cap_theorem_5"}), DECAY),
+            "positive": ImpliedBy(0, "fedinit.relaxation_cap_theorem_5"),
+        },
         bound="fedinit.relaxation_cap_theorem_5",
     ),
 )
@@ -80,8 +70,7 @@ OF_GEOMETRIC = (*OF_1[:4], beta < sp.sqrt(6) / 24, lam < LEFT, eta <= 1 / (lam *
 INITIAL_ORDER = Claim(
     "fedinit.theorem_5.initial_loss",
     "The last sum of the proof, bounded by T equal powers, gives the D/T^2 of (17), up to logarithms.",
-    place("Appendix A.2.6, last step"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.2.6, last step"),
     OrderIs(INITIAL, T, LOG_SQ / T**2, at_most=True, where=MEETS_LOG),
     known=Status.FAILS,
     note="T equal powers take a factor T: the term falls like log T/(NKT). (17) itself stands in this for a beta that "
@@ -90,23 +79,21 @@ INITIAL_ORDER = Claim(
     damaged="the last sum of the proof (see fedinit.theorem_5)",
     repair=Repair(
         "by the geometric sum, where 96 beta^2 exp(lambda mu eta K) < 1",
-        All(
-            {
-                "order": OrderIs(
-                    At(term("fedinit.theorem_5_geometric", "loss: initial loss"), STEP_2),
-                    T,
-                    LOG_SQ / T**2,
-                    at_most=True,
-                    where=(*MEETS_LOG, beta >= 0, sp.Rational(9, 10) > THETA),
-                ),
-                "endless sum": Same(
-                    term("fedinit.theorem_5_geometric", "loss: initial loss"),
-                    Total(((1 / (T * (1 - THETA / DECAY)), term("fedinit.theorem_5", "loss: initial loss")),)),
-                ),
-                "the rest": Same(At("fedinit.theorem_5_geometric", {D: 0}), At("fedinit.theorem_5", {D: 0})),
-                "its range": requires({"fedinit.theorem_5_geometric": OF_GEOMETRIC}),
-            }
-        ),
+        {
+            "order": OrderIs(
+                At(term("fedinit.theorem_5_geometric", "loss: initial loss"), STEP_2),
+                T,
+                LOG_SQ / T**2,
+                at_most=True,
+                where=(*MEETS_LOG, beta >= 0, sp.Rational(9, 10) > THETA),
+            ),
+            "endless sum": Same(
+                term("fedinit.theorem_5_geometric", "loss: initial loss"),
+                Total(((1 / (T * (1 - THETA / DECAY)), term("fedinit.theorem_5", "loss: initial loss")),)),
+            ),
+            "the rest": Same(At("fedinit.theorem_5_geometric", {D: 0}), At("fedinit.theorem_5", {D: 0})),
+            "its range": requires({"fedinit.theorem_5_geometric": OF_GEOMETRIC}),
+        },
         bound="fedinit.theorem_5_geometric",
     ),
 )
@@ -115,15 +102,13 @@ GEOMETRIC = Claim(
     "fedinit.theorem_5.equal_powers",
     "The last sum of the proof, of (96 beta^2)^(T-1-t) exp(-lambda mu eta K t) over t, is at most T "
     "exp(-lambda mu eta K (T-1)) when 96 beta^2 <= exp(-lambda mu eta K).",
-    place("Appendix A.2.6, last sum"),
-    Kind.PROOF,
+    Kind.PROOF.at("Appendix A.2.6, last sum"),
     ImpliedBy(
         DECAY ** (T - 1) * (1 - (THETA / DECAY) ** T) / (1 - THETA / DECAY),
         T * DECAY ** (T - 1),
         where=(beta > 0, THETA < DECAY),
         within={beta: (0.01, 0.102), T: (1, 60)},
     ),
-    known=Status.HOLDS,
 )
 
 
@@ -136,10 +121,8 @@ def _third_order(book: Book) -> sp.Expr:
 REST = Claim(
     "fedinit.theorem_5.rest",
     "What (17) puts into 1/(NKT^3) is smaller than the rest, up to logarithms.",
-    place("Theorem 5, eq. (17), last term"),
-    Kind.THEOREM,
+    Kind.THEOREM.at("Theorem 5, eq. (17), last term"),
     Same(At(term("fedinit.theorem_5", "global gradient: dissimilarity"), STEP_2), _third_order, where=MEETS_LOG),
-    known=Status.HOLDS,
     note="The G^2 part of eta^3 K^3/N has no K left: it is G^2/(NT^3), not of order 1/(NKT^3), but smaller than "
     "(17)'s KG^2/(NKT^2).",
 )
@@ -147,14 +130,12 @@ REST = Claim(
 LOGARITHM = Claim(
     "fedinit.theorem_5.logarithm",
     "The divergence is of order 1/T^2, as (17) says, up to the square of a logarithm.",
-    place("Theorem 5, eq. (17); discussion"),
-    Kind.THEOREM,
+    Kind.THEOREM.at("Theorem 5, eq. (17); discussion"),
     Same(
         At(term("fedinit.theorem_5", "dissimilarity"), STEP_2),
         267 * G2 * LOG_SQ / ((1 - THETA) * (lam * mu * T) ** 2),
         where=MEETS_LOG,
     ),
-    known=Status.HOLDS,
     note="The step size carries log(lambda mu NKT), its square enters. (12) says that logarithms are left out, the "
     "discussion of (17) says 'at least 1/T^2'.",
     damaged="whether (17) has O with or without a tilde; without one it would fail",
@@ -164,31 +145,18 @@ ORDER_5 = Claim(
     "fedinit.theorem_5.order",
     "(17): D/T^2 + G^2/T^2 + (N sigma_l^2 + K G^2)/(NKT^2) + 1/(NKT^3); apart from D the first terms are those of the "
     "explicit form.",
-    place("Theorem 5, eq. (17); appendix eq. (32)"),
-    Kind.EQUATION,
-    All(
-        {
-            "as printed": Same(
-                "fedinit.theorem_5_order",
-                (D + G2) / T**2 + (N * sigma2 + K * G2) / (N * K * T**2) + 1 / (N * K * T**3),
-            ),
-            "noise": Same(
-                At(term("fedinit.theorem_5", "gradient noise"), STEP_2),
-                Total(
-                    ((69 * LOG_SQ / (lam * mu) ** 2 / (1 - THETA), term("fedinit.theorem_5_order", "gradient noise")),)
-                ),
-            ),
-            "dissimilarity": Same(
-                At(term("fedinit.theorem_5", "dissimilarity"), STEP_2),
-                Total(
-                    ((267 * LOG_SQ / (lam * mu) ** 2 / (1 - THETA), term("fedinit.theorem_5_order", "dissimilarity")),)
-                ),
-            ),
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.EQUATION.at("Theorem 5, eq. (17); appendix eq. (32)"),
+    {
+        "as printed": Same(
+            "fedinit.theorem_5_order", (D + G2) / T**2 + (N * sigma2 + K * G2) / (N * K * T**2) + 1 / (N * K * T**3)
+        ),
+        "noise": Same(
+            At(term("fedinit.theorem_5", "gradient noise"), STEP_2),
+            Total(((69 * LOG_SQ / (lam * mu) ** 2 / (1 - THETA), term("fedinit.theorem_5_order", "gradient noise")),)),
+        ),
+        "dissimilarity": Same(
+            At(term("fedinit.theorem_5", "dissimilarity"), STEP_2),
+            Total(((267 * LOG_SQ / (lam * mu) ** 2 / (1 - THETA), term("fedinit.theorem_5_order", "dissimilarity")),)),
+        ),
+    },
 )
-
-CLAIMS: tuple[Claim, ...] = (
-    THEOREM_5, HIDDEN, INITIAL_ORDER, GEOMETRIC, REST, LOGARITHM, ORDER_5,
-)  # fmt: skip

@@ -6,12 +6,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from ...reported import table
-from ..checkers import All, exact, Ordered, Prints
+from ..checkers import exact, Ordered, Prints
 from ..claim import Claim, Kind, Repair, Status
-from .common import place
-
-METHODS = ("FedAvg", "FedAdam", "FedSAM", "SCAFFOLD", "FedDyn", "FedCM", "FedInit")
-
+from .costs import METHODS
 
 # ---- seconds ----
 
@@ -36,10 +33,8 @@ PRINTED_TIMES = {f"{m} {w}": table("fedinit", "Table 10")[m, f"{w}/ratio"].value
 TIME_RATIOS = Claim(
     "fedinit.table_10.ratios",
     "Table 10's ratios are the printed seconds over FedAvg's, cut or rounded to two decimals.",
-    place("Table 10"),
-    Kind.TABLE,
+    Kind.TABLE.at("Table 10"),
     Prints(PRINTED_TIMES, _time_ratios(), slack=Fraction(1, 200)),
-    known=Status.HOLDS,
     note="23.22/19.38 = 1.198 and 28.61/19.38 = 1.476 are cut to 1.19 and 1.47; others are rounded.",
 )
 
@@ -51,18 +46,13 @@ def _all_seconds(where: str) -> Mapping[str, str]:
 SLOWEST = Claim(
     "fedinit.table_10.slowest",
     "FedSAM is the slowest per round.",
-    place("Appendix B.2.3, below Table 10"),
-    Kind.TABLE,
-    All(
-        {
-            "10%-100": Ordered(_all_seconds("10%-100"), tuple((m, "FedSAM") for m in METHODS if m != "FedSAM")),
-            "5%-200": Ordered(
-                _all_seconds("5%-200"),
-                tuple((m, "FedSAM") for m in METHODS if m != "FedSAM"),
-                wrong=("SCAFFOLD < FedSAM",),
-            ),
-        }
-    ),
+    Kind.TABLE.at("Appendix B.2.3, below Table 10"),
+    {
+        "10%-100": Ordered(_all_seconds("10%-100"), tuple((m, "FedSAM") for m in METHODS if m != "FedSAM")),
+        "5%-200": Ordered(
+            _all_seconds("5%-200"), tuple((m, "FedSAM") for m in METHODS if m != "FedSAM"), wrong=("SCAFFOLD < FedSAM",)
+        ),
+    },
     known=Status.FAILS,
     note="At 5% of 200 clients SCAFFOLD takes 24.49 s, FedSAM 22.18 s.",
 )
@@ -70,18 +60,14 @@ SLOWEST = Claim(
 CHEAP = Claim(
     "fedinit.table_10.fedinit",
     "FedInit costs what FedAvg costs: fewer seconds than every other method, within 6% of FedAvg.",
-    place("Appendix B.2.3; Table 10"),
-    Kind.TABLE,
-    All(
-        {
-            w: Ordered(
-                {**_all_seconds(w), "1.06 FedAvg": exact(_seconds("FedAvg", w)) * Fraction(106, 100)},
-                (("FedInit", "1.06 FedAvg"), *((("FedInit"), m) for m in METHODS[1:-1])),
-            )
-            for w in PLACES
-        }
-    ),
-    known=Status.HOLDS,
+    Kind.TABLE.at("Appendix B.2.3; Table 10"),
+    {
+        w: Ordered(
+            {**_all_seconds(w), "1.06 FedAvg": exact(_seconds("FedAvg", w)) * Fraction(106, 100)},
+            (("FedInit", "1.06 FedAvg"), *((("FedInit"), m) for m in METHODS[1:-1])),
+        )
+        for w in PLACES
+    },
 )
 
 # ---- rounds and seconds to a target ----
@@ -109,27 +95,22 @@ def _printed_speeds(column: str) -> dict[str, str]:
 SPEEDS = Claim(
     "fedinit.table_11.rounds_ratios",
     "Table 11's speed ratios in rounds are FedAvg's rounds over the method's, cut or rounded to two decimals.",
-    place("Table 11"),
-    Kind.TABLE,
+    Kind.TABLE.at("Table 11"),
     Prints(_printed_speeds("rounds"), _speeds("rounds", False), slack=Fraction(1, 200)),
-    known=Status.HOLDS,
     note="Seven of twelve are cut instead of rounded.",
 )
 
 TIME_SPEEDS = Claim(
     "fedinit.table_11.time_ratios",
     "Table 11's speed ratios in seconds are FedAvg's seconds over the method's, cut to two decimals.",
-    place("Table 11"),
-    Kind.TABLE,
+    Kind.TABLE.at("Table 11"),
     Prints(_printed_speeds("time"), _speeds("time", True)),
-    known=Status.HOLDS,
 )
 
 PRODUCT = Claim(
     "fedinit.table_11.times",
     "Table 11's seconds are its rounds times the seconds per round of Table 10, cut to whole seconds.",
-    place("Table 11; Table 10"),
-    Kind.TABLE,
+    Kind.TABLE.at("Table 11; Table 10"),
     Prints(
         {f"{m} {t}": _reached(m, t, "time") for m in METHODS for t in TARGETS},
         {
@@ -138,7 +119,6 @@ PRODUCT = Claim(
             for t in TARGETS
         },
     ),
-    known=Status.HOLDS,
     note="So they were not measured but multiplied, with one rate for both data sets; the times say nothing that the "
     "rounds and Table 10 do not.",
 )
@@ -151,54 +131,42 @@ def _reached_all(target: str, column: str) -> dict[str, str]:
 FASTEST = Claim(
     "fedinit.table_11.fastest",
     "FedInit is the fastest to the target, in rounds and in seconds, on both data sets.",
-    place("Appendix B.2.4; Table 11"),
-    Kind.TABLE,
-    All(
-        {
-            f"{t}, {column}": Ordered(
-                _reached_all(t, column),
-                tuple(("FedInit", m) for m in METHODS[:-1]),
-                wrong=()
-                if t == TARGETS[0]
-                else ("FedInit < FedCM", *(("FedInit < FedDyn",) if column == "rounds" else ())),
-            )
-            for t in TARGETS
-            for column in ("rounds", "time")
-        }
-    ),
+    Kind.TABLE.at("Appendix B.2.4; Table 11"),
+    {
+        f"{t}, {column}": Ordered(
+            _reached_all(t, column),
+            tuple(("FedInit", m) for m in METHODS[:-1]),
+            wrong=()
+            if t == TARGETS[0]
+            else ("FedInit < FedCM", *(("FedInit < FedDyn",) if column == "rounds" else ())),
+        )
+        for t in TARGETS
+        for column in ("rounds", "time")
+    },
     known=Status.FAILS,
     note="Read into 'better' and 'SOTA'. On CIFAR-10 it is. On CIFAR-100 FedCM (95 rounds) and FedDyn (122) need fewer "
     "rounds than FedInit (132), FedCM less time.",
     repair=Repair(
         "on CIFAR-10",
-        All(
-            {
-                column: Ordered(_reached_all(TARGETS[0], column), tuple(("FedInit", m) for m in METHODS[:-1]))
-                for column in ("rounds", "time")
-            }
-        ),
+        {
+            column: Ordered(_reached_all(TARGETS[0], column), tuple(("FedInit", m) for m in METHODS[:-1]))
+            for column in ("rounds", "time")
+        },
     ),
 )
 
 EFFICIENT = Claim(
     "fedinit.table_11.efficient",
     "SCAFFOLD and FedDyn are efficient in rounds: both need fewer than FedAvg.",
-    place("Appendix B.2.4, below Table 11"),
-    Kind.TABLE,
-    All(
-        {
-            t: Ordered(
-                _reached_all(t, "rounds"),
-                (("SCAFFOLD", "FedAvg"), ("FedDyn", "FedAvg")),
-                wrong=() if t == TARGETS[0] else ("SCAFFOLD < FedAvg",),
-            )
-            for t in TARGETS
-        }
-    ),
+    Kind.TABLE.at("Appendix B.2.4, below Table 11"),
+    {
+        t: Ordered(
+            _reached_all(t, "rounds"),
+            (("SCAFFOLD", "FedAvg"), ("FedDyn", "FedAvg")),
+            wrong=() if t == TARGETS[0] else ("SCAFFOLD < FedAvg",),
+        )
+        for t in TARGETS
+    },
     known=Status.FAILS,
     note="On CIFAR-100 SCAFFOLD needs 211 rounds, FedAvg 191.",
 )
-
-CLAIMS: tuple[Claim, ...] = (
-    TIME_RATIOS, SLOWEST, CHEAP, SPEEDS, TIME_SPEEDS, PRODUCT, FASTEST, EFFICIENT,
-)  # fmt: skip

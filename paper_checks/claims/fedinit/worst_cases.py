@@ -1,7 +1,5 @@
 """Its bounds within reach against exact worst cases; the smallest ratios as audited."""
 
-from __future__ import annotations
-
 from ..worst_cases import above
 
 LEAST = {

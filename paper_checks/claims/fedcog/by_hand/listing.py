@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...claim import Book, Finding, Grade, Status
+from ...claim import Book, fails, Finding, Grade, judged
 
 FEATURES, HIDDEN, CLASSES = 3, 3, 3
 LABELS = ((0, 0, 1, 0, 0), (2, 1, 1, 1, 2), (2, 2, 2, 0, 1))
@@ -70,7 +70,7 @@ def _apart(one: Any, other: Any) -> float:
 def _compared(what: str, apart: float, limit: float) -> Finding:
     same = apart <= limit
     said = f"{what}: the models differ by at most {limit if same else apart:.1e}"  # the last bits are the processor's
-    return Finding(Status.HOLDS if same else Status.FAILS, Grade.EXACT, said)
+    return judged(same, said)
 
 
 # ---- the listing ----
@@ -161,9 +161,9 @@ def plugged_in(book: Book) -> Finding:
         apart[method], acting[method] = (_apart(trained(plugged.format(weight)), alone) for weight in (0, 0.7))
         ours, theirs = algorithm(plugged.format(0.7)), algorithm(method)
         if (ours.uploads, ours.downloads, ours.combine) != (theirs.uploads, theirs.downloads, theirs.combine):
-            return Finding(Status.FAILS, Grade.EXACT, f"{method}: other messages or another server step")
+            return fails(f"{method}: other messages or another server step")
     if not all(1e-6 < distance < 10 for distance in acting.values()):
-        return Finding(Status.FAILS, Grade.EXACT, f"with weight 0.7 the models differ by {acting}")
+        return fails(f"with weight 0.7 the models differ by {acting}")
     return _compared(f"{', '.join(apart)} with and without a weight of 0", max(apart.values()), 0.0)
 
 
@@ -175,7 +175,7 @@ def messages(book: Book) -> Finding:
     alike = (ours.uploads, ours.downloads, ours.combine) == (plain.uploads, plain.downloads, plain.combine)
     doubles = doubled.uploads == 2 * plain.uploads and doubled.downloads == 2 * plain.downloads
     said = f"models sent up and down: {ours.uploads:g} and {ours.downloads:g}; the server averages: {ours.combine}"
-    return Finding(Status.HOLDS if alike and doubles else Status.FAILS, Grade.EXACT, said)
+    return judged(alike and doubles, said)
 
 
 def generated(targets: str, disagreement: float, shared: bool) -> Finding:
@@ -193,7 +193,7 @@ def generated(targets: str, disagreement: float, shared: bool) -> Finding:
     apart = max(_apart(made[0], other) for other in made)
     said = f"{targets} labels, {'one seed' if shared else 'seeds of their own'}: inputs differ by at most {apart:.3g}"
     witness = {"clients' labels": str(LABELS), "seed": str(SEED), "algorithm": built.name}
-    return Finding(Status.HOLDS if apart < 1e-9 else Status.FAILS, Grade.EXACT, said, witness)
+    return judged(apart < 1e-9, said, witness)
 
 
 def first_round(book: Book) -> Finding:
@@ -206,7 +206,7 @@ def first_round(book: Book) -> Finding:
                 unwritten.append(f"line 5 reads the local model of client {k} after round {t - 1}")
         written |= {(t, k) for k in range(len(LABELS))}
     said = "; ".join(unwritten) or "every model that is read was written"
-    return Finding(Status.FAILS if unwritten else Status.HOLDS, Grade.PROVED, said, {"round": "0", "line": "5"})
+    return judged(not unwritten, said, {"round": "0", "line": "5"}, grade=Grade.PROVED)
 
 
 def indices(first: int, last: int) -> Finding:
@@ -214,4 +214,4 @@ def indices(first: int, last: int) -> Finding:
     trained_, summed = set(range(len(LABELS))), set(range(first, last + 1))
     sets = {"trained": str(sorted(trained_)), "averaged": str(sorted(summed))}
     said = ", ".join(f"{name}: {clients}" for name, clients in sets.items())
-    return Finding(Status.HOLDS if trained_ == summed else Status.FAILS, Grade.PROVED, said, sets)
+    return judged(trained_ == summed, said, sets, grade=Grade.PROVED)

@@ -17,7 +17,7 @@ import sympy as sp
 from bounds.vocabulary import client_weight, gradient_variance, local_steps, mean_path_gradient_sq
 
 from ...checkers.points import value
-from ...claim import Book, Finding, Grade, Status
+from ...claim import Book, fails, Finding, holds, judged
 
 START, STEP, SIZE, STEPS = Fraction(7, 5), Fraction(1, 6), Fraction(3, 4), 3
 WEIGHTS = (Fraction(2, 11), Fraction(5, 11), Fraction(4, 11))
@@ -82,8 +82,8 @@ def averaged(of: Callable[[Path], Fraction], run: tuple[Path, ...]) -> Fraction:
 def _same(pairs: dict[str, tuple[Fraction, Fraction]]) -> Finding:
     off = {name: f"{float(a):.6g} against {float(b):.6g}" for name, (a, b) in pairs.items() if a != b}
     if off:
-        return Finding(Status.FAILS, Grade.EXACT, "; ".join(f"{k}: {v}" for k, v in off.items()), off)
-    return Finding(Status.HOLDS, Grade.EXACT, f"equal in rational arithmetic: {', '.join(pairs)}")
+        return fails("; ".join(f"{k}: {v}" for k, v in off.items()), off)
+    return holds(f"equal in rational arithmetic: {', '.join(pairs)}")
 
 
 def server_move(book: Book) -> Finding:
@@ -94,7 +94,7 @@ def server_move(book: Book) -> Finding:
         if averaged(lambda one: one.end, run) - START != -STEPS * STEP * averaged(lambda one: one.d, run)
     ]
     said = f"{len(off)} of {2 ** (STEPS * len(WEIGHTS))} outcomes disagree"
-    return Finding(Status.FAILS if off else Status.HOLDS, Grade.EXACT, said)
+    return judged(not off, said)
 
 
 def noise_part_vanishes(book: Book) -> Finding:
@@ -145,7 +145,7 @@ def update_bounded(book: Book) -> Finding:
     }
     bound = value(book["fedcog.mean_update"].expr, at)
     said = f"T_2 = {float(found):.6g}, bound {float(bound):.6g}"
-    return Finding(Status.HOLDS if sp.Rational(str(found)) <= bound else Status.FAILS, Grade.EXACT, said)
+    return judged(sp.Rational(str(found)) <= bound, said)
 
 
 def distance_bounded(book: Book) -> Finding:
@@ -159,4 +159,4 @@ def distance_bounded(book: Book) -> Finding:
     off = {name: f"{float(a):.6g} > {float(b):.6g}" for name, (a, b) in pairs.items() if a > b}
     least = min(float(b / a) for a, b in pairs.values())
     said = "; ".join(f"{k}: {v}" for k, v in off.items()) or f"bound / exact value >= {least:.4g} in {len(pairs)} cases"
-    return Finding(Status.FAILS if off else Status.HOLDS, Grade.EXACT, said, off)
+    return judged(not off, said, off)

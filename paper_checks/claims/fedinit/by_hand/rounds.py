@@ -9,8 +9,8 @@ from itertools import combinations
 import sympy as sp
 
 from ...checkers.formulas import resolve
-from ...claim import Book, Finding
-from ..common import B2, beta, C, Delta, eta, fails, G2, g2, holds, K, L, N, path2, sigma2
+from ...claim import Book, fails, Finding, holds
+from ..common import B2, beta, C, Delta, eta, G2, g2, K, L, N, path2, sigma2
 
 Run = Callable[[Book], Finding]
 
