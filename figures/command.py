@@ -17,9 +17,10 @@ from empirics.experiments.running import Done, sweep
 from empirics.experiments.stopping import stopped
 from empirics.progress import progress
 
-from .artefact import Artefact, SCALES
+from .artefact import Artefact
 from .catalogue import artefact, chosen, NAMES
 from .making import budget, cells, make
+from .scale import SCALES
 
 FINE, FINDING = 0, 1
 

@@ -18,10 +18,9 @@ from bounds.vocabulary import (
     plateau,
     round_index,
 )
-from empirics.experiments import Cell
 from paper_checks.reported import table
 
-from ..artefact import Artefact, Shown
+from ..artefact import Artefact, no_runs, Shown
 from ..comparing import Judged, Verdict
 from ..runs import Runs
 from ..sheets import entry, tidy
@@ -62,10 +61,6 @@ def formulas(key: str) -> dict[int, tuple[int, float]]:
         rounds=ROUNDS[-1], initial_local_steps=STEPS, initial_step_size=SIZE, losses=found, plateau_round=ROUNDS[-1]
     )
     return {r: (int(plan.local_steps[r - 1]), float(plan.step_sizes[r - 1])) for r in ROUNDS}
-
-
-def cells(scale: str) -> list[Cell]:
-    return []
 
 
 def data(runs: Runs, scale: str) -> Shown:
@@ -129,4 +124,4 @@ NUMBERS = {
     ("eta_r-error", "exponent of F_r/F_0"): lambda: _exponent("eta_error", 1, True),
 }
 
-ARTEFACT = Artefact("decaying_k.table_3", "the eight schedules", "Decaying-K, Table 3", cells, data)
+ARTEFACT = Artefact("decaying_k.table_3", "the eight schedules", "Decaying-K, Table 3", no_runs, data)

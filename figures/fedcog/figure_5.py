@@ -11,7 +11,7 @@ from empirics.experiments import Cell
 from ..artefact import Artefact, Shown
 from ..runs import Runs
 from ..style import WIDTH
-from .grid import chosen, data_set, generation, PLANS, problem, seeds
+from .grid import chosen, data_set, generation, PLANS, problem
 from .settings import MAIN, SHOWN_STEPS
 
 REAL = -1
@@ -19,19 +19,17 @@ REAL = -1
 
 
 def cells(scale: str) -> list[Cell]:
-    return (
-        [generation(scale, "generated_images", steps=list(chosen(scale, "shown", SHOWN_STEPS)))] if seeds(scale) else []
-    )
+    return generation(scale, "generated_images", steps=chosen(scale, "shown", SHOWN_STEPS))
 
 
 def data(runs: Runs, scale: str) -> Shown:
     rows = [row for cell in cells(scale) for row in _rows(runs, cell)]
-    plan = PLANS[scale]
+    first = PLANS[scale].counts["first"]
     return Shown(
-        f"One client of {problem(scale)} (here {data_set(scale, MAIN)}; the paper: {MAIN}) after {plan.first} rounds "
+        f"One client of {problem(scale)} (here {data_set(scale, MAIN)}; the paper: {MAIN}) after {first} rounds "
         "of FedAvg, NIID-1, one seed; an image for each class from one noise, each in the range of its own values.",
         rows,
-        unavailable="" if seeds(scale) else "data not available",
+        unavailable="" if problem(scale) else "data not available",
     )
 
 
@@ -40,23 +38,13 @@ def _rows(runs: Runs, cell: Cell) -> list[dict[str, Any]]:
     columns = runs.columns(cell)
     if not columns:
         return []
-    channels, side = _layout(runs.fact(cell, "shape"))
+    shape = runs.fact(cell, "shape")  # flat inputs are square and grey
+    channels, side = (shape[0], shape[-1]) if len(shape) == 3 else (1, round(shape[0] ** 0.5))
     told = zip(*(columns[name] for name in ("steps", "label", "pixels")), strict=True)
     return [
-        {
-            "steps": steps,
-            "label": label,
-            "channels": channels,
-            "side": side,
-            "pixels": grey(pixels),
-        }
+        {"steps": steps, "label": label, "channels": channels, "side": side, "pixels": grey(pixels)}
         for steps, label, pixels in told
     ]
-
-
-def _layout(shape: list[int]) -> tuple[int, int]:
-    """Channels and side; flat inputs are square and grey."""
-    return (shape[0], shape[-1]) if len(shape) == 3 else (1, round(shape[0] ** 0.5))
 
 
 def grey(pixels: list[float]) -> str:

@@ -7,10 +7,11 @@ from dataclasses import replace
 from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
-from ..comparing import agreements, Entry, judge, Judged, leads, Pair
+from ..comparing import Entry, judge, Judged, leads, Pair
 from ..runs import Runs
-from ..sheets import sheet, tidy
-from .grid import chosen, PLANS, problem, run, seeds, Setup
+from ..sheets import comparison
+from . import grid
+from .grid import chosen, PLANS, problem, Setup
 from .reading import caption, cells_of, entries, ERROR, Places, PLAIN, values
 from .settings import columns, DATA, FEDCOG, KINDS, METHODS
 
@@ -27,11 +28,7 @@ def setup_of(column: str) -> Setup:
 def places(scale: str) -> Places:
     run_here = [c for c in SETTINGS if problem_of(scale, c)]
     methods = (*chosen(scale, "methods", tuple(METHODS)), FEDCOG)
-    return {
-        (method, column): [run(scale, method, seed, setup_of(column)) for seed in seeds(scale)]
-        for column in run_here
-        for method in methods
-    }
+    return {(method, column): grid.runs(scale, method, setup_of(column)) for column in run_here for method in methods}
 
 
 def problem_of(scale: str, column: str) -> str:
@@ -48,7 +45,7 @@ def data(runs: Runs, scale: str) -> Shown:
     found = [_averaged(e, each) for each in [entries(runs, "1", places(scale))] for e in each]
     said = caption(scale, ERROR, PLAIN, "FedReg's and FedGen's coefficients are not stated", setup=_shown(scale))
     settings = [e for e in found if e.column != AVERAGE]
-    return Shown(said, tidy(found), sheet(found, "test accuracy (%)"), conclusions(settings), agreements(found))
+    return comparison(said, found, conclusions(settings), "test accuracy (%)")
 
 
 def _shown(scale: str) -> Setup:

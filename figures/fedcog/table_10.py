@@ -7,10 +7,11 @@ from typing import Any
 from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
-from ..comparing import agreements, judge, leads
+from ..comparing import judge, leads
 from ..runs import Runs
-from ..sheets import sheet, tidy
-from .grid import chosen, PLANS, run, seeds
+from ..sheets import comparison
+from . import grid
+from .grid import chosen, PLANS
 from .reading import caption, cells_of, entries, ERROR, Places, turned
 from .settings import columns, FEDCOG, STEPS
 
@@ -20,12 +21,12 @@ DEFAULT = str(STEPS)
 
 def changes(scale: str, column: str) -> dict[str, Any]:
     """As many times the default number of steps as in the paper."""
-    return {} if column == DEFAULT else {"steps": PLANS[scale].steps * int(column) // STEPS}
+    return {} if column == DEFAULT else {"steps": PLANS[scale].counts["steps"] * int(column) // STEPS}
 
 
 def places(scale: str) -> Places:
     shown = chosen(scale, "steps", columns("10"))
-    return {(ROW, c): [run(scale, FEDCOG, seed, **changes(scale, c)) for seed in seeds(scale)] for c in shown}
+    return {(ROW, c): grid.runs(scale, FEDCOG, **changes(scale, c)) for c in shown}
 
 
 def cells(scale: str) -> list[Cell]:
@@ -35,17 +36,16 @@ def cells(scale: str) -> list[Cell]:
 def data(runs: Runs, scale: str) -> Shown:
     found = turned(entries(runs, "10", places(scale)))
     others = [c for c in chosen(scale, "steps", columns("10")) if c != DEFAULT]
-    return Shown(
+    return comparison(
         caption(
             scale,
             "rows are the paper's numbers of steps; here as many times the default as 100 there; the paper does not "
             "state its split, here NIID-1",
             ERROR,
         ),
-        tidy(found),
-        sheet(found, "steps: reported / ours (%)"),
+        found,
         [judge("The default number of generation steps beats fewer and more", leads(found, DEFAULT, others))],
-        agreements(found),
+        "steps: reported / ours (%)",
     )
 
 

@@ -7,10 +7,10 @@ from typing import Any
 from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
-from ..comparing import agreements, by_place, judge, Pair
+from ..comparing import by_place, judge, Pair
 from ..runs import Runs
-from ..sheets import sheet, tidy
-from .grid import run, seeds, Setup
+from ..sheets import comparison
+from .grid import runs as runs_of, Setup
 from .reading import caption, cells_of, entries, ERROR, final, Places
 from .settings import FEDCOG, KINDS, rows
 
@@ -26,7 +26,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 def places(scale: str) -> Places:
     return {
-        (row, kind): [run(scale, FEDCOG, seed, Setup(kind=kind), **changes) for seed in seeds(scale)]
+        (row, kind): runs_of(scale, FEDCOG, Setup(kind=kind), **changes)
         for kind in KINDS
         for row, changes in VARIANTS.items()
     }
@@ -34,11 +34,11 @@ def places(scale: str) -> Places:
 
 def plain(scale: str) -> dict[str, list[Cell]]:
     """FedAvg in both splits, of the same length."""
-    return {kind: [run(scale, "FedAvg", seed, Setup(kind=kind)) for seed in seeds(scale)] for kind in KINDS}
+    return {kind: runs_of(scale, "FedAvg", Setup(kind=kind)) for kind in KINDS}
 
 
 def cells(scale: str) -> list[Cell]:
-    return [*cells_of(places(scale)), *(c for each in plain(scale).values() for c in each)]
+    return cells_of(places(scale)) + cells_of(plain(scale))
 
 
 def data(runs: Runs, scale: str) -> Shown:
@@ -54,15 +54,14 @@ def data(runs: Runs, scale: str) -> Shown:
         Pair(f"FedAvg over noise, {kind}", [final(runs, c) for c in each], at[NOISE, kind].ours)
         for kind, each in plain(scale).items()
     ]
-    return Shown(
+    return comparison(
         caption(scale, ERROR, "hard labels are those that the server's model predicts"),
-        tidy(found),
-        sheet(found, "test accuracy (%)"),
+        found,
         [
             judge("The full method beats noise, the global model alone and hard labels in both splits", full),
             judge("Distilling on noise is worse than FedAvg", noise),
         ],
-        agreements(found),
+        "test accuracy (%)",
     )
 
 

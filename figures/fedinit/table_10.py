@@ -6,11 +6,11 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
-from ..comparing import agreements, by_place, Entry, judge, Judged, leads, Pair
+from ..comparing import by_place, Entry, judge, Judged, leads, Pair
 from ..runs import Runs
-from ..sheets import entry, sheet, tidy
+from ..sheets import comparison, entry
 from .grid import missing, PLANS, timing
-from .reading import told
+from .reading import caption
 from .seconds import medians, ratios
 from .settings import METHODS, Setup, SHARES
 
@@ -28,12 +28,13 @@ def data(runs: Runs, scale: str) -> Shown:
     plan = PLANS[scale]
     more = (
         "Reported / ours: seconds of a round and ratio to FedAvg. Ours: all methods take turns in one process, round "
-        f"by round; medians of {plan.laps} rounds, ± over three such blocks, whose noise is not that of another day."
+        f"by round; medians of {plan.counts['laps']} rounds, ± over three such blocks, whose noise is not that of "
+        "another day."
     )
     timed = [Setup(share=share) for share in SHARES]
-    caption = told(scale, timed, more).replace(f", {plan.seeds} seeds", ", one seed")
+    words = caption(scale, timed, more).replace(f", {plan.seeds} seeds", ", one seed")
     rates = [e for e in found if e.column.endswith("ratio")]
-    return Shown(caption, tidy(found), sheet(found, digits=3), conclusions(found), agreements(rates))
+    return comparison(words, found, conclusions(found), digits=3, ranked=rates)
 
 
 def _entries(runs: Runs, scale: str, share: str) -> list[Entry]:

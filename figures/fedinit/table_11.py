@@ -12,12 +12,12 @@ from empirics.experiments import Cell
 from paper_checks.reported import Reported, table
 
 from ..artefact import Artefact, Shown
-from ..comparing import agreements, Entry, judge, Judged, leads
+from ..comparing import Entry, judge, Judged, leads
 from ..runs import Runs
-from ..sheets import entry, sheet, tidy
+from ..sheets import comparison, entry
 from . import table_10
 from .grid import missing, PLANS, runs as grid_runs
-from .reading import each, ends, PERCENT, RELAXED, told
+from .reading import caption, each, ends, PERCENT, RELAXED
 from .seconds import medians
 from .settings import METHODS, Setup
 
@@ -92,10 +92,7 @@ def data(runs: Runs, scale: str) -> Shown:
         "over the method's, 0 for a run that never gets there; rounds and seconds are means over the runs that do (how "
         f"many: in the CSV). {RELAXED}"
     )
-    sheets = sheet(found, digits=2)
-    return Shown(
-        told(scale, SETUPS, ends(scale), more), tidy(found), sheets, conclusions(found, seen), agreements(found)
-    )
+    return comparison(caption(scale, SETUPS, ends(scale), more), found, conclusions(found, seen))
 
 
 def _rule(scale: str) -> str:

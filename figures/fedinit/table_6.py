@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..artefact import Artefact, Shown
+from ..artefact import Artefact, no_runs, Shown
 from ..runs import Runs
 from .grid import PLANS
 from .settings import DATA, PRINTED, RELAXATIONS
@@ -24,7 +24,7 @@ BETA = "relaxed coefficient beta"
 def ours(scale: str, data: str, name: str) -> str:
     """What the grid takes at a scale for a row of the table."""
     plan = PLANS[scale]
-    if data not in plan.data:
+    if data not in plan.rounds:
         return "not run"
     if name.startswith("communication"):
         return str(plan.rounds[data])
@@ -63,4 +63,4 @@ def _rows(data: str) -> list[str]:
     return list(dict.fromkeys(row for row, _ in PRINTED if row.startswith(f"{data}/")))
 
 
-ARTEFACT = Artefact("fedinit.table_6", "shared hyperparameters", "FedInit, Table 6", lambda scale: [], data)
+ARTEFACT = Artefact("fedinit.table_6", "shared hyperparameters", "FedInit, Table 6", no_runs, data)

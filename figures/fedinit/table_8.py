@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bounds.catalog import get
 from paper_checks.reported import table
 
-from ..artefact import Artefact, Shown
+from ..artefact import Artefact, no_runs, Shown
 from ..comparing import Judged, Verdict
 from ..runs import Runs
 from .settings import HOME, METHODS, SHARES, written
@@ -99,4 +99,4 @@ def _certain(words: str, so: bool, why: str) -> Judged:
     return Judged(words, Verdict.REPRODUCED if so else Verdict.NOT, why)
 
 
-ARTEFACT = Artefact("fedinit.table_8", "costs of a round", "FedInit, Table 8", lambda scale: [], data)
+ARTEFACT = Artefact("fedinit.table_8", "costs of a round", "FedInit, Table 8", no_runs, data)

@@ -11,8 +11,9 @@ import numpy as np
 from bounds.catalog import get
 from empirics.experiments import Cell
 
+from ..artefact import Shown
 from ..comparing import Judged, Verdict
-from ..drawing import Axis, canvas, finish, legend
+from ..drawing import Axis, each_panel, Row
 from ..runs import Runs
 from ..style import MEASURED, REFERENCE, THEORY
 from .settings import QUANTITIES, TITLES
@@ -93,25 +94,19 @@ def remark(rows: Rows) -> str:
 # ---- drawing ----
 
 
-def draw(rows: Sequence[dict[str, Any]], columns: int = 2) -> Any:
+def draw(shown: Shown) -> Any:
     """One axes per panel, in the order of the rows."""
-    names = list(dict.fromkeys(row["panel"] for row in rows))
-    wide = min(columns, len(names)) or 1
-    made, axes = canvas(-(-len(names) // wide) or 1, wide)
-    for ax, name in zip(axes.flat, names, strict=False):
-        mine = [row for row in rows if row["panel"] == name]
-        for label in dict.fromkeys(row["curve"] for row in mine):
-            _one(ax, [row for row in mine if row["curve"] == label], label)
-        finish(ax, Axis("", log=True), Axis("", log=True), name)
-        ax.set_xlabel(mine[0]["x_name"])
-        ax.set_ylabel(mine[0]["y_name"])
-    for ax in axes.flat[len(names) :]:
-        ax.set_visible(False)
-    legend(made, axes)
-    return made
+    return each_panel(shown.rows, _panel, Axis("", log=True), Axis("", log=True))
 
 
-def _one(ax: Any, rows: Sequence[dict[str, Any]], label: str) -> None:
+def _panel(ax: Any, rows: Sequence[Row]) -> None:
+    for label in dict.fromkeys(row["curve"] for row in rows):
+        _one(ax, [row for row in rows if row["curve"] == label], label)
+    ax.set_xlabel(rows[0]["x_name"])
+    ax.set_ylabel(rows[0]["y_name"])
+
+
+def _one(ax: Any, rows: Sequence[Row], label: str) -> None:
     """One curve by what it means; what is not positive has no place on a logarithmic axis."""
     x, y, error = (np.array([float(row[k]) for row in rows]) for k in ("x", "y", "error"))
     y = np.where(y > 0, y, np.nan)

@@ -15,7 +15,7 @@ from ..comparing import Judged, Verdict
 from ..drawing import canvas, legend
 from ..runs import Runs
 from ..style import MEASURED, REFERENCE, SILENT
-from . import beside, theorems_fedals
+from . import beside, grid, theorems_fedals
 from .grid import draws, exact, PLANS, trained
 from .settings import COMPARED, PAPERS, ROUNDS, TITLES
 
@@ -24,28 +24,28 @@ LINE, SHORTEST = 0.16, 5
 
 
 def cells(scale: str) -> list[Cell]:
-    plan = PLANS[scale]
-    bounds = [bound for named in COMPARED.values() for bound in named]
-    found = [cell for b in bounds for cell in (*(exact(scale, b, i) for i in range(plan.compared)), trained(scale, b))]
-    return [*found, *(trained(scale, b) for b in ROUNDS), *(draws(scale, f) for f in plan.draws)]
+    plan, bounds = PLANS[scale], [bound for named in COMPARED.values() for bound in named]
+    found = [exact(scale, bound, i) for bound in bounds for i in range(plan.counts["compared"])]
+    return [*found, *(trained(scale, b) for b in (*bounds, *ROUNDS)), *(draws(scale, f) for f in plan.axes["draws"])]
 
 
 def data(runs: Runs, scale: str) -> Shown:
-    plan = PLANS[scale]
+    plan, name = PLANS[scale], grid.data(scale)
     rows: list[dict[str, Any]] = []
-    for federation in plan.draws:
+    for federation in plan.axes["draws"]:
         rows += _ratios("FedALS, one round", theorems_fedals.one_round(runs, scale, federation), ("measured",))
     for bound in ROUNDS:
-        rows += _ratios(_name(bound), beside.rows_of(runs, trained(scale, bound), bound, plan.data), ("measured",))
+        rows += _ratios(_name(bound), beside.rows_of(runs, trained(scale, bound), bound, name), ("measured",))
     for bound in (b for named in COMPARED.values() for b in named):
-        for i in range(plan.compared):
+        for i in range(plan.counts["compared"]):
             rows += _ratios(_name(bound), beside.rows_of(runs, exact(scale, bound, i), bound, str(i)), ("exact",))
-        rows += _ratios(_name(bound), beside.rows_of(runs, trained(scale, bound), bound, plan.data), ("measured",))
+        rows += _ratios(_name(bound), beside.rows_of(runs, trained(scale, bound), bound, name), ("measured",))
+    families = ", ".join(f.words for f in plan.axes["draws"])
     caption = (
-        f"Bound divided by the exact value ({plan.compared} federations of quadratics) or by the mean of measurements "
-        f"({plan.problem}; FedALS, one round: {', '.join(f.words for f in plan.draws)}), one mark per number of rounds "
-        "or clients; short line: the geometric mean. Left of 1 a bound would be violated. Step sizes are those that "
-        "the conditions allow. Values that are not positive have no ratio and are left out."
+        f"Bound divided by the exact value ({plan.counts['compared']} federations of quadratics) or by the mean of "
+        f"measurements ({grid.problem(scale)}; FedALS, one round: {families}), one mark per number of rounds or "
+        "clients; short line: the geometric mean. Left of 1 a bound would be violated. Step sizes are those that the "
+        "conditions allow. Values that are not positive have no ratio and are left out."
     )
     return Shown(caption + beside.remark([r for r in rows if r["curve"] == "bound"]), rows, conclusions=[_judged(rows)])
 

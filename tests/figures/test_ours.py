@@ -5,22 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from empirics.experiments import Outcome, Store
+from empirics.experiments import Outcome
 from figures.catalogue import artefact, FILES
 from figures.comparing import Verdict
-from figures.making import budget, cells
 from figures.ours import beside, gap_slopes, grid, local_steps, relaxation, tightness, vacuity
 from figures.ours.settings import COMPARED
 from figures.runs import Runs
 from paper_checks.validation import jobs as comparisons
 
 ARTEFACTS = [artefact(f"ours.{name}") for name in FILES["ours"]]
-CORE_MINUTES = 12
-
-
-@pytest.fixture
-def store(tmp_path):
-    return Store(tmp_path)
 
 
 def compared(exact, bound, outside=False):
@@ -34,17 +27,6 @@ def verdicts(shown):
 
 
 # ---- cells ----
-
-
-@pytest.mark.parametrize("scale", ["smoke", "laptop", "overnight", "paper"])
-def test_every_figure_names_its_runs_at_every_scale(scale):
-    found = cells(ARTEFACTS, scale)
-    assert len({cell.key for cell in found}) == len(found) > 40
-    assert budget(ARTEFACTS, scale, found) == pytest.approx(sum(grid.budget(cell, scale) for cell in found))
-
-
-def test_a_laptop_does_it_in_twelve_minutes_of_one_core():
-    assert budget(ARTEFACTS, "laptop", cells(ARTEFACTS, "laptop")) <= CORE_MINUTES
 
 
 @pytest.mark.parametrize("made", ARTEFACTS, ids=lambda made: made.name)
@@ -104,7 +86,7 @@ def test_tightness_divides_the_bound_by_what_it_bounds(store):
 def test_the_power_of_the_gap_is_told(power, expected, store):
     draw = np.random.default_rng(5)
     for federation in gap_slopes.federations("smoke"):
-        counts = grid.PLANS["smoke"].counts
+        counts = grid.PLANS["smoke"].axes["counts"]
         rows = [
             ("generalization_gap", k, s, (1 + 0.01 * draw.standard_normal()) / k**power, None, "")
             for k in counts
@@ -177,12 +159,12 @@ def test_divergence_as_a_share_of_that_without_relaxation(store):
         rows = [("divergence", "", None, None, r, v) for r, v in enumerate(values)]
         return Outcome({name: [row[i] for row in rows] for i, name in enumerate(names)})
 
-    for beta in grid.PLANS["smoke"].betas:
+    for beta in grid.PLANS["smoke"].axes["betas"]:
         for seed, size in enumerate((1.0, 2.0)):
-            store.keep(grid.divergence("smoke", beta, seed), run([size, size * (1 - beta)]), 0.0)
+            store.keep(grid.divergence("smoke", beta)[seed], run([size, size * (1 - beta)]), 0.0)
     shown = relaxation.data(Runs(store), "smoke")
     at = {row["x"]: row["y"] for row in shown.rows if row["curve"] == "measured, data"}
-    assert at == pytest.approx({beta: 1 - beta / 2 for beta in grid.PLANS["smoke"].betas})
+    assert at == pytest.approx({beta: 1 - beta / 2 for beta in grid.PLANS["smoke"].axes["betas"]})
 
 
 # ---- vacuity ----
