@@ -199,12 +199,9 @@ def by_place(entries: Iterable[Entry]) -> Mapping[tuple[str, str], Entry]:
 def agreements(entries: Sequence[Entry]) -> list[Agreement]:
     """One per column that has three or more rows with both numbers."""
     columns = dict.fromkeys(e.column for e in entries)
-    both = {c: [e for e in entries if e.column == c and _both(e)] for c in columns}
-    return [agreement(c, found) for c, found in both.items() if len(found) > 2]
-
-
-def _both(entry: Entry) -> bool:
-    return math.isfinite(entry.reported) and math.isfinite(entry.mean)
+    both = [e for e in entries if math.isfinite(e.reported) and math.isfinite(e.mean)]
+    found = {c: [e for e in both if e.column == c] for c in columns}
+    return [agreement(c, rows) for c, rows in found.items() if len(rows) > 2]
 
 
 def agreement(column: str, entries: Sequence[Entry]) -> Agreement:

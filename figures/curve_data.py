@@ -71,7 +71,8 @@ def data(bounds: Sequence[Bound], x: str, given: Mapping[str, Value]) -> Picture
     points = np.asarray(sweep)[order]
     for numbers in (points, *(c.formula for c in curves)):
         _check_drawable(numbers)
-    return Picture(_quantity(grids, x), bounds[0].target, points, given[x].log and points[0] > 0, tuple(curves))
+    quantity = {q.name: q for g in grids for q in g.bound.quantities}.get(x, clients)
+    return Picture(quantity, bounds[0].target, points, given[x].log and points[0] > 0, tuple(curves))
 
 
 def _check_drawable(numbers: np.ndarray) -> None:
@@ -96,11 +97,6 @@ def _check(bounds: Sequence[Bound], x: str, given: Mapping[str, Value]) -> None:
     for b in bounds:
         if b.target.card.axis:
             raise BoundsError(f"{b.name} has one value for each of the {b.target.card.axis}; it is no curve")
-
-
-def _quantity(grids: Sequence[Grid], x: str) -> Quantity:
-    found = {q.name: q for g in grids for q in g.bound.quantities}
-    return found.get(x, clients)
 
 
 def _curves(span: Grid, x: str, order: np.ndarray, named: bool) -> list[Curve]:

@@ -23,7 +23,8 @@ DASHES = ("-", (0, (4, 1.5)), (0, (1.2, 1.2)), (0, (5, 1.5, 1.2, 1.5)))
 MARKS = "osD^vP"
 PANEL_HEIGHT = 1.45
 """Inches of one row of panels."""
-TWO_DECADES = 100
+TWO_DECADES, FEW_TICKS = 100, 5
+"""Ratios of the ends of a logarithmic axis: above the first only powers of ten have words, above the second 1, 2, 5."""
 
 
 @dataclass(frozen=True)
@@ -111,14 +112,14 @@ def finish(ax: Axes, x: Axis, y: Axis, title: str = "") -> None:
 
 
 def plain_ticks(axis: Any, limits: tuple[float, float]) -> None:
-    """Words on a short logarithmic axis that cannot run into one another; a long one has powers of ten only."""
+    """Words on a logarithmic axis only where they cannot run into one another."""
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
     ratio = limits[1] / limits[0]
     if ratio > TWO_DECADES:
         axis.set_minor_formatter(NullFormatter())
         return
-    first = "125" if ratio > 5 else "123456789"
+    first = "125" if ratio > FEW_TICKS else "123456789"
     for set_words in (axis.set_major_formatter, axis.set_minor_formatter):
         set_words(FuncFormatter(lambda value, _: f"{value:g}" if f"{value:e}"[0] in first else ""))
 

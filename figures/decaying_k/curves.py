@@ -178,7 +178,6 @@ def _figure(number: int, title: str, data: Callable[[Runs, str], Shown], y: Axis
     return Artefact(
         f"decaying_k.figure_{number}",
         f"{title} against simulated time",
-        f"Decaying-K, Figure {number}",
         grid.cells,
         data,
         lambda shown: panels(shown.rows, Axis("simulated time (minutes)"), y),

@@ -10,13 +10,7 @@ from ..runs import Runs
 from .grid import data_of, PLANS, remarks
 from .settings import DOWNLOAD, PRINTED, TASKS, UPLOAD
 
-SETTINGS = {
-    "clients": "clients",
-    "per round": "cohort",
-    "batch": "batch",
-    "K0": "local_steps",
-    "η0": "step_size",
-}
+SETTINGS = {"clients": "clients", "per round": "cohort", "batch": "batch", "K0": "local_steps", "η0": "step_size"}
 """Columns by the words of a run's setting."""
 
 
@@ -50,4 +44,4 @@ def _beside(printed: float, setting: Mapping[str, Any], name: str) -> str:
     return f"{printed:g} / {setting[name]:g}" if name in setting else f"{printed:g} / all"
 
 
-ARTEFACT = Artefact("decaying_k.table_1", "tasks and settings", "Decaying-K, Table 1", no_runs, data)
+ARTEFACT = Artefact("decaying_k.table_1", "tasks and settings", no_runs, data)

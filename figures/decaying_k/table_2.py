@@ -61,4 +61,4 @@ def _seconds(runs: Runs, cell: Cell, task: str) -> float:
     return dict(zip(columns["network"], columns["seconds"], strict=True))[NETWORKS[task]] if columns else np.nan
 
 
-ARTEFACT = Artefact("decaying_k.table_2", "seconds per SGD step", "Decaying-K, Table 2", step_times, data)
+ARTEFACT = Artefact("decaying_k.table_2", "seconds per SGD step", step_times, data)

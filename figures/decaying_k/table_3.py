@@ -10,14 +10,7 @@ import numpy as np
 import sympy as sp
 
 from bounds.decaying_k.schedules import SCHEDULES
-from bounds.vocabulary import (
-    current_loss,
-    initial_local_steps,
-    initial_loss,
-    initial_step_size,
-    plateau,
-    round_index,
-)
+from bounds.vocabulary import current_loss, initial_local_steps, initial_loss, initial_step_size, plateau, round_index
 from paper_checks.reported import table
 
 from ..artefact import Artefact, no_runs, Shown
@@ -124,4 +117,4 @@ NUMBERS = {
     ("eta_r-error", "exponent of F_r/F_0"): lambda: _exponent("eta_error", 1, True),
 }
 
-ARTEFACT = Artefact("decaying_k.table_3", "the eight schedules", "Decaying-K, Table 3", no_runs, data)
+ARTEFACT = Artefact("decaying_k.table_3", "the eight schedules", no_runs, data)

@@ -68,4 +68,4 @@ def _entry(runs: Runs, scale: str, task: str, key: str) -> Entry:
     return entry(REPORTED[task, TITLES[key]], task, TITLES[key], ours, "" if ours else "data not available")
 
 
-ARTEFACT = Artefact("decaying_k.table_4", "SGD steps relative to Kη-fixed", "Decaying-K, Table 4", cells, data)
+ARTEFACT = Artefact("decaying_k.table_4", "SGD steps relative to Kη-fixed", cells, data)

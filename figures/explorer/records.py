@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bounds.catalog import BOUNDS
-from bounds.core import Bound, Condition
+from bounds.core import Bound
 from bounds.numerics.optima import Optimum
 from bounds.operators import varies
 from bounds.papers import PAPERS
@@ -18,7 +18,6 @@ from bounds.quantities import AXES, Quantity
 from bounds.showing import cards, printing
 from bounds.showing.tables import plain
 from bounds.vocabulary import classes, clients
-from paper_checks.claims.claim import Claim
 
 from . import optima, ranges, verdicts
 from .javascript import javascript
@@ -48,7 +47,9 @@ def data(entries: Sequence[Entry], store: Path | None = None) -> Record:
     known = _points(entries, store)
     used = list(dict.fromkeys(c.name for group in claims.values() for c in group))
     place = {name: i for i, name in enumerate(used)}
-    by_name = {c.name: _claim(c) for group in claims.values() for c in group}
+    by_name = {
+        c.name: [c.name, verdicts.verdict(c), c.words, str(c.source)] for group in claims.values() for c in group
+    }
     return {
         "papers": {k: [p.short, p.title] for k, p in PAPERS.items()},
         "claims": [by_name[name] for name in used],
@@ -65,10 +66,6 @@ def _points(entries: Sequence[Entry], store: Path | None) -> Mapping[str, Any]:
     from . import measured
 
     return measured.points([e.bound for e in entries if not e.own], store)
-
-
-def _claim(claim: Claim) -> Sequence[str]:
-    return [claim.name, verdicts.verdict(claim), claim.words, str(claim.source)]
 
 
 def record(entry: Entry) -> Record:
@@ -139,14 +136,12 @@ def _quantity(quantity: Quantity, letter: str, value: float) -> Record:
 
 def _conditions(bound: Bound) -> list[Record]:
     """Those that numbers decide come first, in the order of their code."""
-    decided = [{"words": c.words, "kind": "numeric", "formula": _formula(c)} for c in bound.numeric_conditions]
+    decided = [
+        {"words": c.words, "kind": "numeric", "formula": printing.words(c.relation)} for c in bound.numeric_conditions
+    ]
     decided += [{"words": words, "kind": "domain", "formula": ""} for words in _limits(bound)]
     rest = (c for c in bound.conditions if c.kind != "numeric")
     return [*decided, *({"words": c.words, "kind": c.kind, "formula": ""} for c in rest)]
-
-
-def _formula(condition: Condition) -> str:
-    return "" if condition.relation is None else printing.words(condition.relation)
 
 
 def _limits(bound: Bound) -> dict[str, str]:

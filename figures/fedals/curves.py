@@ -72,7 +72,6 @@ def _figure(number: int, wanted: str, metric: str) -> Artefact:
     return Artefact(
         f"fedals.figure_{number}",
         f"{metric.removesuffix(' (%)')} over rounds, non-iid and iid",
-        f"FedALS, Figure {number}",
         lambda scale: cells(scale, wanted),
         lambda runs, scale: data(runs, scale, wanted),
         lambda shown: panels(shown.rows, Axis("round"), Axis(metric), shared=True),

@@ -95,4 +95,4 @@ def draw(shown: Shown) -> Any:
 
 
 TITLE = "consensus distance by layer over rounds"
-ARTEFACT = Artefact("fedals.figure_1", TITLE, "FedALS, Figure 1", example, data, draw)
+ARTEFACT = Artefact("fedals.figure_1", TITLE, example, data, draw)

@@ -76,7 +76,7 @@ def shown(text: bool) -> Shown:
 
 def _table(number: int, about: str, text: bool) -> Artefact:
     title = f"settings of {about}"
-    return Artefact(f"fedals.table_{number}", title, f"FedALS, Table {number}", no_runs, lambda _, scale: shown(text))
+    return Artefact(f"fedals.table_{number}", title, no_runs, lambda _, scale: shown(text))
 
 
 ARTEFACTS = {

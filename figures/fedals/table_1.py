@@ -88,4 +88,4 @@ def _gain(found: Sequence[Entry], column: str) -> Pair:
     return Pair(f"gain non-iid over gain iid, {column}", gain("non-iid"), gain("iid"))
 
 
-ARTEFACT = Artefact("fedals.table_1", "four methods, iid and non-iid", "FedALS, Table 1", cells, data)
+ARTEFACT = Artefact("fedals.table_1", "four methods, iid and non-iid", cells, data)

@@ -98,4 +98,4 @@ def _conclusions(found: list[Entry], scale: str) -> list[Judged]:
     ]
 
 
-ARTEFACT = Artefact("fedals.table_2", "accuracy and communication for several alpha", "FedALS, Table 2", cells, data)
+ARTEFACT = Artefact("fedals.table_2", "accuracy and communication for several alpha", cells, data)

@@ -61,4 +61,4 @@ def _borders(scale: str) -> str:
     return f" stands for as many of this network's {plan.counts['layers']}: {pairs}"
 
 
-ARTEFACT = Artefact("fedals.table_3", "accuracy by the split into extractor and head", "FedALS, Table 3", cells, data)
+ARTEFACT = Artefact("fedals.table_3", "accuracy by the split into extractor and head", cells, data)

@@ -62,4 +62,4 @@ def draw(shown: Shown) -> Any:
     return made
 
 
-ARTEFACT = Artefact("fedcog.figure_2", "local models after one round", "FedCOG, Figure 2", cells, data, draw)
+ARTEFACT = Artefact("fedcog.figure_2", "local models after one round", cells, data, draw)

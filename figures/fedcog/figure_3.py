@@ -98,4 +98,4 @@ def draw(shown: Shown) -> Any:
     return each_panel(shown.rows, panel, x, y, legend_lines=2, titled=False)
 
 
-ARTEFACT = Artefact("fedcog.figure_3", "heterogeneity and weights", "FedCOG, Figure 3", cells, data, draw)
+ARTEFACT = Artefact("fedcog.figure_3", "heterogeneity and weights", cells, data, draw)

@@ -9,6 +9,7 @@ import numpy as np
 from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
+from ..drawing import canvas
 from ..runs import Runs
 from ..style import WIDTH
 from .grid import chosen, data_set, generation, PLANS, problem
@@ -62,16 +63,13 @@ def image(row: Any) -> np.ndarray:
 
 
 def draw(shown: Shown) -> Any:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     steps = list(dict.fromkeys(r["steps"] for r in shown.rows)) or [REAL]
     classes = max((r["label"] for r in shown.rows), default=0) + 1
-    narrow = ConstrainedLayoutEngine(w_pad=0.01, h_pad=0.01, wspace=0, hspace=0)
-    made = Figure(figsize=(WIDTH, 0.4 + WIDTH * len(steps) / (classes + 2.5)), layout=narrow)
-    FigureCanvasAgg(made)
-    axes = made.subplots(len(steps), classes, squeeze=False)
+    made, axes = canvas(len(steps), classes)
+    made.set_layout_engine(ConstrainedLayoutEngine(w_pad=0.01, h_pad=0.01, wspace=0, hspace=0))
+    made.set_figheight(0.4 + WIDTH * len(steps) / (classes + 2.5))
     for ax in axes.flat:
         ax.set(xticks=[], yticks=[])
         ax.spines[:].set_visible(False)
@@ -83,4 +81,4 @@ def draw(shown: Shown) -> Any:
     return made
 
 
-ARTEFACT = Artefact("fedcog.figure_5", "generated images", "FedCOG, Figure 5", cells, data, draw)
+ARTEFACT = Artefact("fedcog.figure_5", "generated images", cells, data, draw)

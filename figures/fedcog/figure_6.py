@@ -66,4 +66,4 @@ def draw(shown: Shown) -> Any:
     return panels(shown.rows, Axis("round"), Axis("test accuracy (%)"))
 
 
-ARTEFACT = Artefact("fedcog.figure_6", "accuracy over rounds", "FedCOG, Figure 6", cells, data, draw)
+ARTEFACT = Artefact("fedcog.figure_6", "accuracy over rounds", cells, data, draw)

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from empirics.experiments import Cell
-
-from ..artefact import Artefact, Shown
+from ..artefact import Artefact
 from ..comparing import by_place, Entry, judge, Judged, leads
 from ..runs import Runs
-from ..sheets import comparison
 from . import grid
 from .grid import chosen, Setup
-from .reading import caption, cells_of, entries, ERROR, Places, rising
+from .reading import accuracies, ERROR, Places, rising
 from .settings import columns, COMPARED, FEDCOG, LOCAL_STEPS, MANY
 
 Conclusions = Callable[[Sequence[Entry], Sequence[str], Sequence[str]], list[Judged]]
@@ -35,18 +32,13 @@ def sweep(
             for method in chosen(scale, "swept", COMPARED)
         }
 
-    def cells(scale: str) -> list[Cell]:
-        return cells_of(places(scale))
-
-    def data(runs: Runs, scale: str) -> Shown:
-        found = entries(runs, number, places(scale))
+    def judged(runs: Runs, scale: str, found: list[Entry]) -> list[Judged]:
         shown, methods = chosen(scale, axis, columns(number)), chosen(scale, "swept", COMPARED)
         best = judge(f"FedCOG is the most accurate for every {column}", leads(found, FEDCOG, columns=shown))
-        judged = [best, *(more(found, methods, shown) if more else [])]
-        return comparison(caption(scale, words, ERROR), found, judged, "test accuracy (%)")
+        return [best, *(more(found, methods, shown) if more else [])]
 
     title = "participation" if axis == "rates" else column
-    return Artefact(f"fedcog.table_{number}", title, f"FedCOG, Table {number}", cells, data)
+    return accuracies(number, title, places, (words, ERROR), judged)
 
 
 def local_steps(found: Sequence[Entry], methods: Sequence[str], shown: Sequence[str]) -> list[Judged]:

@@ -43,14 +43,10 @@ def cells(scale: str) -> list[Cell]:
 
 def data(runs: Runs, scale: str) -> Shown:
     found = [_averaged(e, each) for each in [entries(runs, "1", places(scale))] for e in each]
-    said = caption(scale, ERROR, PLAIN, "FedReg's and FedGen's coefficients are not stated", setup=_shown(scale))
+    first = next((column for _, column in places(scale)), SETTINGS[0])  # of those that are run
+    said = caption(scale, ERROR, PLAIN, "FedReg's and FedGen's coefficients are not stated", setup=setup_of(first))
     settings = [e for e in found if e.column != AVERAGE]
     return comparison(said, found, conclusions(settings), "test accuracy (%)")
-
-
-def _shown(scale: str) -> Setup:
-    """The setting of the first column that is run."""
-    return setup_of(next((column for _, column in places(scale)), SETTINGS[0]))
 
 
 def _averaged(entry: Entry, found: list[Entry]) -> Entry:
@@ -83,4 +79,4 @@ def _gain(found: list[Entry], column: str) -> list[float]:
     return [ours - plain for ours, plain in pairs]
 
 
-ARTEFACT = Artefact("fedcog.table_1", "test accuracy of all methods", "FedCOG, Table 1", cells, data)
+ARTEFACT = Artefact("fedcog.table_1", "test accuracy of all methods", cells, data)

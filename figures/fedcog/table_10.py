@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from empirics.experiments import Cell
-
-from ..artefact import Artefact, Shown
-from ..comparing import judge, leads
+from ..comparing import Entry, judge, Judged, leads
 from ..runs import Runs
-from ..sheets import comparison
 from . import grid
 from .grid import chosen, PLANS
-from .reading import caption, cells_of, entries, ERROR, Places, turned
+from .reading import accuracies, ERROR, Places
 from .settings import columns, FEDCOG, STEPS
 
 ROW = "Accuracy"
 DEFAULT = str(STEPS)
+WORDS = (
+    "rows are the paper's numbers of steps; here as many times the default as 100 there; the paper does not state its "
+    "split, here NIID-1",
+    ERROR,
+)
 
 
 def changes(scale: str, column: str) -> dict[str, Any]:
@@ -29,24 +30,10 @@ def places(scale: str) -> Places:
     return {(ROW, c): grid.runs(scale, FEDCOG, **changes(scale, c)) for c in shown}
 
 
-def cells(scale: str) -> list[Cell]:
-    return cells_of(places(scale))
-
-
-def data(runs: Runs, scale: str) -> Shown:
-    found = turned(entries(runs, "10", places(scale)))
+def judged(runs: Runs, scale: str, found: list[Entry]) -> list[Judged]:
     others = [c for c in chosen(scale, "steps", columns("10")) if c != DEFAULT]
-    return comparison(
-        caption(
-            scale,
-            "rows are the paper's numbers of steps; here as many times the default as 100 there; the paper does not "
-            "state its split, here NIID-1",
-            ERROR,
-        ),
-        found,
-        [judge("The default number of generation steps beats fewer and more", leads(found, DEFAULT, others))],
-        "steps: reported / ours (%)",
-    )
+    return [judge("The default number of generation steps beats fewer and more", leads(found, DEFAULT, others))]
 
 
-ARTEFACT = Artefact("fedcog.table_10", "number of generation steps", "FedCOG, Table 10", cells, data)
+CORNER = "steps: reported / ours (%)"
+ARTEFACT = accuracies("10", "number of generation steps", places, WORDS, judged, corner=CORNER, across=True)

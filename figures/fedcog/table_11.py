@@ -59,4 +59,4 @@ def data(runs: Runs, scale: str) -> Shown:
     )
 
 
-ARTEFACT = Artefact("fedcog.table_11", "time of generation", "FedCOG, Table 11", cells, data)
+ARTEFACT = Artefact("fedcog.table_11", "time of generation", cells, data)

@@ -25,4 +25,4 @@ def data(runs: Runs, scale: str) -> Shown:
     return replace(shown, unavailable=MISSING)
 
 
-ARTEFACT = Artefact("fedcog.table_2", "multi-label scores on FLAIR", "FedCOG, Table 2", no_runs, data)
+ARTEFACT = Artefact("fedcog.table_2", "multi-label scores on FLAIR", no_runs, data)

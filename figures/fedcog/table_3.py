@@ -60,4 +60,4 @@ def data(runs: Runs, scale: str) -> Shown:
     return replace(shown, rows=tidy(found))
 
 
-ARTEFACT = Artefact("fedcog.table_3", "methods with FedCOG on top", "FedCOG, Table 3", cells, data)
+ARTEFACT = Artefact("fedcog.table_3", "methods with FedCOG on top", cells, data)

@@ -77,4 +77,4 @@ def seconds(runs: Runs, scale: str, method: str) -> list[float]:
     return [s for c in columns if c for job, s in zip(c["job"], c["seconds"], strict=True) if job == method]
 
 
-ARTEFACT = Artefact("fedcog.table_4", "cost and effect of one round", "FedCOG, Table 4", cells, data)
+ARTEFACT = Artefact("fedcog.table_4", "cost and effect of one round", cells, data)

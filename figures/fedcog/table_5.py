@@ -6,12 +6,10 @@ from typing import Any
 
 from empirics.experiments import Cell
 
-from ..artefact import Artefact, Shown
-from ..comparing import by_place, judge, Pair
+from ..comparing import by_place, Entry, judge, Judged, Pair
 from ..runs import Runs
-from ..sheets import comparison
 from .grid import runs as runs_of, Setup
-from .reading import caption, cells_of, entries, ERROR, final, Places
+from .reading import accuracies, cells_of, ERROR, final, Places
 from .settings import FEDCOG, KINDS, rows
 
 NOISE, GLOBAL, HARD, FULL = rows("5")
@@ -37,12 +35,7 @@ def plain(scale: str) -> dict[str, list[Cell]]:
     return {kind: runs_of(scale, "FedAvg", Setup(kind=kind)) for kind in KINDS}
 
 
-def cells(scale: str) -> list[Cell]:
-    return cells_of(places(scale)) + cells_of(plain(scale))
-
-
-def data(runs: Runs, scale: str) -> Shown:
-    found = entries(runs, "5", places(scale))
+def judged(runs: Runs, scale: str, found: list[Entry]) -> list[Judged]:
     at = by_place(found)
     full = [
         Pair(f"full over {row}, {kind}", at[FULL, kind].ours, at[row, kind].ours)
@@ -54,15 +47,11 @@ def data(runs: Runs, scale: str) -> Shown:
         Pair(f"FedAvg over noise, {kind}", [final(runs, c) for c in each], at[NOISE, kind].ours)
         for kind, each in plain(scale).items()
     ]
-    return comparison(
-        caption(scale, ERROR, "hard labels are those that the server's model predicts"),
-        found,
-        [
-            judge("The full method beats noise, the global model alone and hard labels in both splits", full),
-            judge("Distilling on noise is worse than FedAvg", noise),
-        ],
-        "test accuracy (%)",
-    )
+    return [
+        judge("The full method beats noise, the global model alone and hard labels in both splits", full),
+        judge("Distilling on noise is worse than FedAvg", noise),
+    ]
 
 
-ARTEFACT = Artefact("fedcog.table_5", "parts of the method", "FedCOG, Table 5", cells, data)
+WORDS = (ERROR, "hard labels are those that the server's model predicts")
+ARTEFACT = accuracies("5", "parts of the method", places, WORDS, judged, more=lambda scale: cells_of(plain(scale)))

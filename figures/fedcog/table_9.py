@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from empirics.experiments import Cell
 
-from ..artefact import Artefact, Shown
-from ..comparing import judge, leads
+from ..comparing import Entry, judge, Judged, leads
 from ..runs import Runs
-from ..sheets import comparison
 from . import grid
 from .grid import PLANS
-from .reading import caption, cells_of, entries, ERROR, mean_over_clients, Places, turned
+from .reading import accuracies, ERROR, mean_over_clients, Places
 from .settings import columns
 
 ROW = "Acc %"
 TUNED = "FedCOG+FT"
+WORDS = (
+    "mean over clients, each on test samples with the class shares of its own; FT is the model after local training; "
+    "coefficients of FedRep and Ditto are not stated (here as many steps for the head as for the body, weight 0.1)",
+    ERROR,
+)
 
 
 def method(scale: str, column: str) -> str:
@@ -33,31 +34,16 @@ def places(scale: str) -> Places:
     return {(ROW, c): grid.runs(scale, method(scale, c)) for c in columns("9")}
 
 
-def cells(scale: str) -> list[Cell]:
-    return cells_of(places(scale))
-
-
-def own(runs: Runs, cell: Cell, scale: str) -> float:
+def own(runs: Runs, cell: Cell) -> float:
     """Mean over clients in percent after the last round; 0 for a run that diverged."""
     if runs.diverged(cell):
         return 0.0
-    return 100 * mean_over_clients(runs, cell, "local_accuracy_own", PLANS[scale].rounds[""])
+    return 100 * mean_over_clients(runs, cell, "local_accuracy_own", cell.arguments["rounds"])
 
 
-def data(runs: Runs, scale: str) -> Shown:
-    found = turned(entries(runs, "9", places(scale), partial(own, scale=scale)))
-    return comparison(
-        caption(
-            scale,
-            "mean over clients, each on test samples with the class shares of its own; FT is the model after local "
-            "training; coefficients of FedRep and Ditto are not stated (here as many steps for the head as for the "
-            "body, weight 0.1)",
-            ERROR,
-        ),
-        found,
-        [judge("FedCOG, fine-tuned, personalises best", leads(found, TUNED))],
-        "reported / ours (%)",
-    )
+def judged(runs: Runs, scale: str, found: list[Entry]) -> list[Judged]:
+    return [judge("FedCOG, fine-tuned, personalises best", leads(found, TUNED))]
 
 
-ARTEFACT = Artefact("fedcog.table_9", "personalised models", "FedCOG, Table 9", cells, data)
+CORNER = "reported / ours (%)"
+ARTEFACT = accuracies("9", "personalised models", places, WORDS, judged, corner=CORNER, read=own, across=True)

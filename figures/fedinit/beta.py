@@ -22,10 +22,7 @@ CURVES = (0.0, 0.02, 0.05, 0.1)
 """Those of Figures 6 and 7 here; the paper's own are not readable."""
 POINTS = 2.0
 """Of accuracy, which the relaxed start is to add."""
-QUANTITIES = {
-    "active_divergence": ("divergence (parameters²)", 1.0),
-    "test_accuracy": ("test accuracy (%)", PERCENT),
-}
+QUANTITIES = {"active_divergence": ("divergence (parameters²)", 1.0), "test_accuracy": ("test accuracy (%)", PERCENT)}
 """What Figures 6 and 7 show, in which words, times what."""
 
 
@@ -49,7 +46,6 @@ def _figure(number: int, method: str) -> Artefact:
     return Artefact(
         f"fedinit.figure_{number}",
         title,
-        f"FedInit, Figure {number}",
         lambda scale: cells(scale, method, CURVES),
         lambda runs, scale: _shown(runs, scale, method),
         lambda shown: panels(shown.rows, Axis("round"), Axis("")),

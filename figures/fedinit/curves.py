@@ -24,7 +24,6 @@ def _figure(number: int, data: str, quantity: str) -> Artefact:
     return Artefact(
         f"fedinit.figure_{number}",
         f"{words.removesuffix(' (%)')} of seven methods over rounds, {data}",
-        f"FedInit, Figure {number}",
         lambda scale: each(of(data), lambda s: [c for m in METHODS for c in grid_runs(scale, s, m)]),
         lambda runs, scale: _shown(runs, scale, of(data), quantity, scaled),
         lambda shown: panels([{**r, "error": NO_BAND} for r in shown.rows], Axis("round"), Axis(words)),

@@ -73,7 +73,6 @@ ARTEFACTS = {
     "figure_1a": Artefact(
         "fedinit.figure_1a",
         "accuracy against the local interval K",
-        "FedInit, Figure 1a",
         lambda scale: [cell for cells in intervals(scale).values() for cell in cells],
         over_intervals,
         lambda shown: panels(shown.rows, Axis(f"local {_unit(shown)} a round", log=True), Axis(ACCURACY), points=True),
@@ -81,7 +80,6 @@ ARTEFACTS = {
     "figure_1b": Artefact(
         "fedinit.figure_1b",
         "accuracy against the relaxation beta",
-        "FedInit, Figure 1b",
         beta.cells,
         over_betas,
         lambda shown: panels(shown.rows, Axis("relaxation beta"), Axis(ACCURACY), points=True),

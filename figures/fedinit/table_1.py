@@ -74,4 +74,4 @@ def _steadier(entries: list[Entry], mine: str, plain: str) -> Pair:
     return Pair("FedAvg's loss over FedInit's", drop(plain), drop(mine))
 
 
-ARTEFACT = Artefact("fedinit.table_1", "test accuracy of seven methods", "FedInit, Table 1", cells, data)
+ARTEFACT = Artefact("fedinit.table_1", "test accuracy of seven methods", cells, data)

@@ -18,7 +18,6 @@ from ..sheets import comparison, entry
 from . import table_10
 from .grid import missing, PLANS, runs as grid_runs
 from .reading import caption, each, ends, PERCENT, RELAXED
-from .seconds import medians
 from .settings import METHODS, Setup
 
 PRINTED = table("fedinit", "Table 11")
@@ -58,7 +57,7 @@ def cells(scale: str) -> list[Cell]:
 def reached(runs: Runs, scale: str, setup: Setup) -> dict[str, Reached]:
     """By method; NaN for a seed that misses its run or its target's."""
     window = PLANS[scale].window
-    taken = medians(runs, scale, setup.share)
+    taken = table_10.medians(runs, scale, setup.share)
     targets = [_target(runs, scale, setup, c) for c in grid_runs(scale, setup, "FedAvg")]
     return {
         method: Reached(
@@ -144,4 +143,4 @@ def conclusions(entries: Sequence[Entry], seen: Sequence[Setup]) -> list[Judged]
     return [*found, judge("SCAFFOLD and FedDyn need fewer rounds than FedAvg", pairs)]
 
 
-ARTEFACT = Artefact("fedinit.table_11", "rounds and seconds to a target accuracy", "FedInit, Table 11", cells, data)
+ARTEFACT = Artefact("fedinit.table_11", "rounds and seconds to a target accuracy", cells, data)

@@ -74,4 +74,4 @@ def gains(
     ]
 
 
-ARTEFACT = Artefact("fedinit.table_2", "what the relaxed start adds to each method", "FedInit, Table 2", cells, data)
+ARTEFACT = Artefact("fedinit.table_2", "what the relaxed start adds to each method", cells, data)

@@ -60,4 +60,4 @@ def conclusions(entries: list[Entry]) -> list[Judged]:
     ]
 
 
-ARTEFACT = Artefact("fedinit.table_3", "accuracy and divergence for several beta", "FedInit, Table 3", cells, data)
+ARTEFACT = Artefact("fedinit.table_3", "accuracy and divergence for several beta", cells, data)

@@ -39,7 +39,11 @@ def ours(scale: str, data: str, name: str) -> str:
 
 
 def data(runs: Runs, scale: str) -> Shown:
-    names = [(d, row.partition("/")[2]) for d in DATA for row in _rows(d)]
+    names = [
+        (d, row.partition("/")[2])
+        for d in DATA
+        for row in dict.fromkeys(r for r, _ in PRINTED if r.startswith(f"{d}/"))
+    ]
     here = list(dict.fromkeys(("paper", scale)))
     found = [
         {
@@ -59,8 +63,4 @@ def data(runs: Runs, scale: str) -> Shown:
     return Shown(caption, found, sheet)
 
 
-def _rows(data: str) -> list[str]:
-    return list(dict.fromkeys(row for row, _ in PRINTED if row.startswith(f"{data}/")))
-
-
-ARTEFACT = Artefact("fedinit.table_6", "shared hyperparameters", "FedInit, Table 6", no_runs, data)
+ARTEFACT = Artefact("fedinit.table_6", "shared hyperparameters", no_runs, data)

@@ -38,4 +38,4 @@ def data(runs: Runs, scale: str) -> Shown:
     return Shown(caption, found, [list(found[0]), *(list(row.values()) for row in found)])
 
 
-ARTEFACT = Artefact("fedinit.table_7", "coefficients of single methods", "FedInit, Table 7", no_runs, data)
+ARTEFACT = Artefact("fedinit.table_7", "coefficients of single methods", no_runs, data)

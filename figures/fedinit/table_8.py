@@ -99,4 +99,4 @@ def _certain(words: str, so: bool, why: str) -> Judged:
     return Judged(words, Verdict.REPRODUCED if so else Verdict.NOT, why)
 
 
-ARTEFACT = Artefact("fedinit.table_8", "costs of a round", "FedInit, Table 8", no_runs, data)
+ARTEFACT = Artefact("fedinit.table_8", "costs of a round", no_runs, data)

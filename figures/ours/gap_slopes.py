@@ -131,5 +131,5 @@ def _of(rows: list[Any], name: str) -> np.ndarray:
 
 
 ARTEFACT = Artefact(
-    "ours.gap_slopes", "generalization gap against the number of clients that are alike", "", cells, data, draw
+    "ours.gap_slopes", "generalization gap against the number of clients that are alike", cells, data, draw
 )

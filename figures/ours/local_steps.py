@@ -164,4 +164,4 @@ def _one(ax: Any, rows: Sequence[Row], label: str, colour: str) -> None:
                         elinewidth=0.8, label=label, zorder=4)  # fmt: skip
 
 
-ARTEFACT = Artefact("ours.local_steps", "local steps: printed, derived and best", "", cells, data, draw)
+ARTEFACT = Artefact("ours.local_steps", "local steps: printed, derived and best", cells, data, draw)

@@ -23,12 +23,7 @@ from .settings import RELAXED
 
 ROOM = 0.45
 """Of the height of the data, kept free above them for the limits' names."""
-THEOREMS = {
-    "fedinit.theorem_1": "1",
-    "fedinit.theorem_2": "2",
-    "fedinit.theorem_4": "4",
-    "fedinit.theorem_5": "5",
-}
+THEOREMS = {"fedinit.theorem_1": "1", "fedinit.theorem_2": "2", "fedinit.theorem_4": "4", "fedinit.theorem_5": "5"}
 TRIED = np.linspace(0, 0.3, 30001)
 SMALL = 1e-9
 """The proofs' lambda: any smaller is allowed where one is, so this one is where any is."""
@@ -209,4 +204,4 @@ def _one(ax: Any, rows: Sequence[Mapping[str, Any]], label: str) -> None:
         ax.fill_between(x, y - np.nan_to_num(error), y + np.nan_to_num(error), color=colour, alpha=0.18, lw=0)
 
 
-ARTEFACT = Artefact("ours.relaxation", "divergence against the relaxation", "", cells, data, draw)
+ARTEFACT = Artefact("ours.relaxation", "divergence against the relaxation", cells, data, draw)

@@ -53,7 +53,7 @@ def _of_paper(paper: str, more: str = "", sides: Sequence[str] = (QUADRATICS, DA
     where = f" on {sides[0]}" if len(sides) == 1 else ""
     title = f"the theorems of {PAPERS[paper]} beside exact values and measurements{where}"
     cells, data = partial(cells_of, paper, sides), partial(data_of, paper, sides, more)
-    return Artefact(f"ours.theorems_{paper}{suffix}", title, "", cells, data, beside.draw)
+    return Artefact(f"ours.theorems_{paper}{suffix}", title, cells, data, beside.draw)
 
 
 _FEDINIT = " Relaxation 0.06, half of the clients averaged, lambda the best that is allowed."

@@ -81,5 +81,5 @@ def one_round(runs: Runs, scale: str, federation: Draws) -> beside.Rows:
 
 
 ARTEFACT = Artefact(
-    "ours.theorems_fedals", "the theorems of FedALS beside exact values and measurements", "", cells, data, beside.draw
+    "ours.theorems_fedals", "the theorems of FedALS beside exact values and measurements", cells, data, beside.draw
 )

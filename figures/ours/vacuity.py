@@ -148,4 +148,4 @@ def draw(shown: Shown) -> Any:
     return made
 
 
-ARTEFACT = Artefact("ours.vacuity", "where each theorem says something", "", no_runs, data, draw)
+ARTEFACT = Artefact("ours.vacuity", "where each theorem says something", no_runs, data, draw)

@@ -154,7 +154,7 @@ def test_ablations_of_table_5(store, gain, verdict):
     for each in table_5.plain("smoke").values():
         for seed, cell in enumerate(each):
             put(store, cell, 50 + gain + 0.1 * seed)
-    full, noise = table_5.data(Runs(store), "smoke").conclusions
+    full, noise = table_5.ARTEFACT.data(Runs(store), "smoke").conclusions
     assert (full.verdict, noise.verdict) == (verdict, verdict)
 
 
@@ -162,7 +162,7 @@ def test_diverged_runs_count_as_nothing_right(store):
     for (_, column), each in table_10.places("smoke").items():
         for seed, cell in enumerate(each):
             put(store, cell, 55 + seed / 9, status="diverged" if column == "500" else "done")
-    shown = table_10.data(Runs(store), "smoke")
+    shown = table_10.ARTEFACT.data(Runs(store), "smoke")
     assert {r["row"]: r["ours"] for r in shown.rows}["500"] == 0
 
 
@@ -171,7 +171,7 @@ def test_table_9_reads_own_models(store):
         for seed, cell in enumerate(each):
             own = 0.8 + 0.01 * seed if column == table_9.TUNED else 0.6 + 0.01 * seed
             put(store, cell, 50, {"local_accuracy_own": [own, own + 0.1]})
-    shown = table_9.data(Runs(store), "smoke")
+    shown = table_9.ARTEFACT.data(Runs(store), "smoke")
     assert {r["row"]: r["ours"] for r in shown.rows}["Ditto"] == pytest.approx(65.5)
     assert shown.conclusions[0].verdict == Verdict.REPRODUCED
 
