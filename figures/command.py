@@ -84,14 +84,14 @@ def _sweep(wanted: Sequence[Artefact], args: argparse.Namespace, store: Store) -
     with progress("running what the figures read") as bar:
         bar.start(len(todo))
 
-        def heard(done: Done) -> None:
+        def finished(done: Done) -> None:
             if done.how == "failed":
                 failed.append(done)
                 print(f"failed: {done.cell}: {done.error}", file=sys.stderr, flush=True)
             bar.step()
 
         try:
-            sweep(todo, store, args.workers, args.scheduler, args.fresh, heard)
+            sweep(todo, store, args.workers, args.scheduler, args.fresh, finished)
         except KeyboardInterrupt:
             raise stopped(store, todo, "runs") from None
     return failed

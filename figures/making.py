@@ -34,7 +34,7 @@ def budget(artefacts: Sequence[Artefact], scale: str, todo: Sequence[Cell]) -> f
 
 
 def make(
-    artefacts: Sequence[Artefact], scale: str, store: Store, folder: Path, heard: Callable[[], object] = lambda: None
+    artefacts: Sequence[Artefact], scale: str, store: Store, folder: Path, written: Callable[[], object] = lambda: None
 ) -> Iterator[list[Path]]:
     """Write each artefact from what the store holds, and the report of all that lie in the folder."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -44,7 +44,7 @@ def make(
         shown = artefact.data(runs, scale)
         used = [kept for cell in wanted if (kept := runs.kept(cell)) is not None]
         yield writing.write(artefact, shown, writing.card(artefact, shown, scale, used, len(wanted)), folder)
-        heard()
+        written()
     if folder.resolve() == COMMITTED:
         yield [write_whole(folder.parent / "REPORT.md", report.text(report.read(folder), folder.name))]
     else:

@@ -24,7 +24,7 @@ whether the ordering is already there.""".splitlines()
 
 
 WORDS = {"name", "title", "source", "kind", "scale", "unavailable", "runs", "keys", "agreement", "conclusions"}
-"""Of a card, those that are told."""
+"""Of a card, those that the report is made of."""
 
 
 def read(folder: Path) -> list[Card]:
@@ -78,8 +78,8 @@ def _row(card: Card, folder: str) -> str:
     runs = card["runs"]
     there = f"{runs['there']}" + (f" of {runs['wanted']}" if runs["there"] < runs["wanted"] else "")
     taus = "<br>".join(f"{a['column']}: {a['tau']:+.2f} [{a['low']:+.2f}, {a['high']:+.2f}]" for a in card["agreement"])
-    told = "<br>".join(f"**{j['verdict']}**: {j['words']} ({j['why']})" for j in card["conclusions"])
-    told = "<br>".join(filter(None, (card["unavailable"], told)))
+    conclusions = "<br>".join(f"**{j['verdict']}**: {j['words']} ({j['why']})" for j in card["conclusions"])
+    conclusions = "<br>".join(filter(None, (card["unavailable"], conclusions)))
     where = f"[{card['source'] or card['name']}]({folder}/{card['name']}.{'md' if card['kind'] == 'table' else 'svg'})"
-    cells = (where, card["title"], there, taus, told)
+    cells = (where, card["title"], there, taus, conclusions)
     return "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |"

@@ -43,26 +43,26 @@ class Budget:
 
     def minutes(self, cell: Cell) -> float:
         """Of one cell."""
-        told = cell.arguments
-        words = " ".join((cell.job, told.get("bound", ""), told.get("problem", "")))
-        times = max((t for word, t in self.times.items() if word in told.get("algorithm", "")), default=1.0)
+        given = cell.arguments
+        words = " ".join((cell.job, given.get("bound", ""), given.get("problem", "")))
+        times = max((t for word, t in self.times.items() if word in given.get("algorithm", "")), default=1.0)
         whole = next((seconds for word, seconds in self.whole.items() if word in words), None)
-        return (self._steps(told, times) if whole is None else whole * times) / 60
+        return (self._steps(given, times) if whole is None else whole * times) / 60
 
-    def _steps(self, told: Mapping[str, Any], times: float) -> float:
+    def _steps(self, given: Mapping[str, Any], times: float) -> float:
         """Seconds of a run by its rounds, clients and local steps."""
-        step = next(s for word, s in sorted(self.step.items(), reverse=True) if word in told["problem"])
-        local = told.get("local_steps") or told["local_epochs"] * -(-POOL // told["clients"] // told["batch"])
-        work = told.get("cohort", told["clients"]) * local * step
-        if "laps" in told:
-            return (BLOCKS * told["laps"] + 1) * work * (len(told["algorithms"]) + 1) + self.start
-        rounds, method = told["rounds"], told["algorithm"]
-        shared = told.get("after", 0) if told.get("first", method) != method else 0
+        step = next(s for word, s in sorted(self.step.items(), reverse=True) if word in given["problem"])
+        local = given.get("local_steps") or given["local_epochs"] * -(-POOL // given["clients"] // given["batch"])
+        work = given.get("cohort", given["clients"]) * local * step
+        if "laps" in given:
+            return (BLOCKS * given["laps"] + 1) * work * (len(given["algorithms"]) + 1) + self.start
+        rounds, method = given["rounds"], given["algorithm"]
+        shared = given.get("after", 0) if given.get("first", method) != method else 0
         seconds = (rounds - shared * (1 - BEGINNING)) * work * times
         if "samples=" in method:  # images are generated in the rounds after the beginning, and trained on as well
             images = int(method.split(" steps=")[1].split(",")[0].rstrip(")")) * self.image
-            seconds += (rounds - told["after"]) * (told["cohort"] * images + work)
-        return float(seconds + rounds / told["every"] * self.look + self.start)
+            seconds += (rounds - given["after"]) * (given["cohort"] * images + work)
+        return float(seconds + rounds / given["every"] * self.look + self.start)
 
 
 @dataclass(frozen=True, kw_only=True)

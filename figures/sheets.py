@@ -71,10 +71,10 @@ def place(entry: Entry | None, digits: int) -> str:
     """One place in words; a dash stands for what is not there."""
     if entry is None:
         return ""
-    return f"{_said(entry.reported, digits)} / {_said(entry.mean, digits)}" + (
+    return f"{_number(entry.reported, digits)} / {_number(entry.mean, digits)}" + (
         f" ± {entry.error:.{digits}f}" if math.isfinite(entry.error) else ""
     )
 
 
-def _said(value: float, digits: int) -> str:
+def _number(value: float, digits: int) -> str:
     return "–" if math.isnan(value) else f"{value:.{digits}f}"

@@ -17,7 +17,7 @@ SHARES = {"'dsgd'": 0.4, "'k_rounds'": 0.75}
 """Part of the longest run's minutes that the schedules with fewer steps take, their evaluations included."""
 SETS = {"Sent140": "sent140", "FEMNIST": "femnist", "CIFAR100": "cifar10", "Shakespeare": "shakespeare"}
 """The data of every task below the paper's scale; ten classes of CIFAR are learnt in the few rounds there are."""
-DEALT = {
+FEDERATIONS = {
     "sent140": ("fewer(sent140, test=2000)", "by_group(least=8)"),
     "sent140_users": ("held_out(sent140_users)", "by_group(least=8)"),
     "sent140_sample": ("held_out(sent140_sample)", "iid"),
@@ -99,7 +99,7 @@ def data_of(scale: str, task: str) -> tuple[str, str]:
     """The text of a task's data and the partition; both empty where nothing can stand in."""
     if scale == "smoke":
         return "held_out(digits)", "dirichlet(1.0)"
-    return WHOLE[task] if scale == "paper" else DEALT.get(found(SETS[task]), ("", ""))
+    return WHOLE[task] if scale == "paper" else FEDERATIONS.get(found(SETS[task]), ("", ""))
 
 
 def remarks(scale: str) -> str:
@@ -109,9 +109,9 @@ def remarks(scale: str) -> str:
     if scale == "paper":
         return "the paper's data sets"
     used = {task: found(name) for task, name in SETS.items()}
-    told = [remark(SETS[t], name) for t, name in used.items() if t != "CIFAR100"]
-    told.insert(0, f"{used['CIFAR100'] or 'no data'} for CIFAR100, whose hundred classes need more rounds")
-    return "; ".join(filter(None, told))
+    words = [remark(SETS[t], name) for t, name in used.items() if t != "CIFAR100"]
+    words.insert(0, f"{used['CIFAR100'] or 'no data'} for CIFAR100, whose hundred classes need more rounds")
+    return "; ".join(filter(None, words))
 
 
 def tasks(scale: str) -> tuple[str, ...]:

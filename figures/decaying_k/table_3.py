@@ -14,7 +14,7 @@ from bounds.vocabulary import current_loss, initial_local_steps, initial_loss, i
 from paper_checks.reported import table
 
 from ..artefact import Artefact, no_runs, Shown
-from ..comparing import Judged, Verdict
+from ..comparing import Judged, Reproduction
 from ..runs import Runs
 from ..sheets import entry, tidy
 from .settings import PRINTED, TITLES
@@ -75,7 +75,7 @@ def data(runs: Runs, scale: str) -> Shown:
 
 
 def _counted(words: str, good: list[bool]) -> Judged:
-    verdict = Verdict.REPRODUCED if all(good) else Verdict.NOT
+    verdict = Reproduction.REPRODUCED if all(good) else Reproduction.NOT
     return Judged(words, verdict, f"{sum(good)} of {len(good)} agree")
 
 

@@ -28,7 +28,7 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Entry:
+class NamedBound:
     """A bound and what the page calls it: its name in the catalogue, or ``path/file.py:variable``."""
 
     bound: Bound
@@ -40,7 +40,7 @@ class Entry:
         return ":" in self.label
 
 
-def data(entries: Sequence[Entry], store: Path | None = None) -> Record:
+def data(entries: Sequence[NamedBound], store: Path | None = None) -> Record:
     """Everything the page shows but the code: the bounds, their papers, and the claims about them."""
     named = {e.label: e.bound for e in entries}
     claims = verdicts.by_bound(named)
@@ -60,7 +60,7 @@ def data(entries: Sequence[Entry], store: Path | None = None) -> Record:
     }
 
 
-def _points(entries: Sequence[Entry], store: Path | None) -> Mapping[str, Any]:
+def _points(entries: Sequence[NamedBound], store: Path | None) -> Mapping[str, Any]:
     if store is None:
         return {}
     from . import measured
@@ -68,7 +68,7 @@ def _points(entries: Sequence[Entry], store: Path | None) -> Mapping[str, Any]:
     return measured.points([e.bound for e in entries if not e.own], store)
 
 
-def record(entry: Entry) -> Record:
+def record(entry: NamedBound) -> Record:
     """One bound: what it says, its quantities with where they start, and where it is smallest."""
     bound, letters = entry.bound, cards.letters_of(entry.bound)
     values = ranges.start(bound)
@@ -172,7 +172,7 @@ def _closed(optimum: Optimum, bound: Bound) -> Record:
 # ---- the code ----
 
 
-def code(entry: Entry) -> str:
+def code(entry: NamedBound) -> str:
     """The functions of one bound as an object literal: terms, conditions (and whether each is asked of every member of
     an axis), closed forms of minimisers by quantity."""
     bound = entry.bound

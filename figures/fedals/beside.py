@@ -65,7 +65,7 @@ def caption(scale: str, columns: Sequence[str], *, tables: bool = True) -> str:
     plan, there = PLANS[scale], measured(scale, columns)
     if not there:
         return f"{'; '.join(remarks(scale, columns))}."
-    told = [
+    parts = [
         f"{', '.join(dict.fromkeys(data(scale, c) for c in there))}; {CLIENTS} clients, all in every round, "
         f"{LOCAL_STEPS} local steps; non-iid: sorted by label; {_rounds(scale, there)} rounds, iid half as many; "
         f"{plan.seeds} seeds",
@@ -76,18 +76,18 @@ def caption(scale: str, columns: Sequence[str], *, tables: bool = True) -> str:
         *remarks(scale, columns),
         *_different(scale, there),
     ]
-    return f"{'; '.join(filter(None, told))}."
+    return f"{'; '.join(filter(None, parts))}."
 
 
 def remarks(scale: str, columns: Sequence[str]) -> list[str]:
     """Which data stand in for others, and which are missing; nothing at the smoke scale."""
     if scale == "smoke":
         return ["scikit-learn's digits in place of every data set"]
-    said = [
+    instead = [
         remark(SETS[c], here(c)) if word(scale, c) or not here(c) else f"{c}: run at the paper's scale only"
         for c in columns
     ]
-    return [words for words in said if words]
+    return [words for words in instead if words]
 
 
 def _rounds(scale: str, columns: Sequence[str]) -> str:

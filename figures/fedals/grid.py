@@ -136,7 +136,7 @@ def example(scale: str) -> list[Cell]:
     plan, name = PLANS[scale], word(scale, "CIFAR-10")
     if not name:
         return []
-    told = {
+    given = {
         **plan.own[LAYERS],
         "problem": plan.networks[LAYERS].format(data=f"fewer({name}, test=200)"),
         "partition": "classes_per_client(2)",
@@ -147,4 +147,4 @@ def example(scale: str) -> list[Cell]:
         "every": 10 if scale == "paper" else 1,
         "measure": ("consensus_distance", "test_accuracy"),
     }
-    return plan.cells("train", **told)
+    return plan.cells("train", **given)

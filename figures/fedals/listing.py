@@ -37,13 +37,13 @@ def planned(row: str, text: bool = False) -> Any:
     def taken(split: str) -> Mapping[str, Any]:
         return arguments("paper", TEXT if text else "CIFAR-10", "FedALS", split)
 
-    told = taken("non-iid")
+    given = taken("non-iid")
     if row in ARGUMENTS:
-        return told[ARGUMENTS[row]]
+        return given[ARGUMENTS[row]]
     if row.startswith("iterations"):
         return taken(row.removeprefix("iterations "))["rounds"] * LOCAL_STEPS
     others = {"repetitions": plan.seeds, "rounds averaged for reported metric": plan.window}
-    others["adaptation coefficient alpha"] = int(told["algorithm"].partition("alpha=")[2].rstrip(")"))
+    others["adaptation coefficient alpha"] = int(given["algorithm"].partition("alpha=")[2].rstrip(")"))
     return {**others, **_language()}[row]
 
 

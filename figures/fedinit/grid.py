@@ -114,7 +114,7 @@ def clients(scale: str, share: str) -> tuple[int, int]:
     return total // shrink, cohort // shrink
 
 
-def dealt(scale: str, setup: Setup) -> dict[str, Any]:
+def setting(scale: str, setup: Setup) -> dict[str, Any]:
     """The problem, who holds what, and the training of a setup."""
     plan, (total, cohort) = PLANS[scale], clients(scale, setup.share)
     return {
@@ -135,7 +135,7 @@ def runs(scale: str, setup: Setup, method: str, beta: float | None = None, steps
     decay = {"step_size_decay": DECAY[method]} if method in DECAY else {}
     return plan.cells(
         "train",
-        **dealt(scale, setup) | decay | ({length(scale): steps} if steps else {}),
+        **setting(scale, setup) | decay | ({length(scale): steps} if steps else {}),
         algorithm=written(method, setup, beta),
         rounds=plan.rounds[setup.data],
         every=plan.every,
@@ -149,4 +149,4 @@ def timing(scale: str, share: str) -> list[Cell]:
     if missing(scale, setup):
         return []
     algorithms, laps = [written(method, setup) for method in METHODS], PLANS[scale].counts["laps"]
-    return [Cell("round_times", {**dealt(scale, setup), "algorithms": algorithms, "laps": laps, "seed": 0})]
+    return [Cell("round_times", {**setting(scale, setup), "algorithms": algorithms, "laps": laps, "seed": 0})]

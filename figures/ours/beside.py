@@ -12,7 +12,7 @@ from bounds.catalog import get
 from empirics.experiments import Cell
 
 from ..artefact import Shown
-from ..comparing import Judged, Verdict
+from ..comparing import Judged, Reproduction
 from ..drawing import Axis, each_panel, Row
 from ..runs import Runs
 from ..style import MEASURED, REFERENCE, THEORY
@@ -65,24 +65,24 @@ def held(words: str, rows: Rows) -> Judged:
         if not row["outside"]:
             places.setdefault((row["panel"], row["x"]), {})[row["curve"]] = row
     said = [_verdict(found) for found in places.values() if "bound" in found]
-    count = {verdict: said.count(verdict) for verdict in Verdict}
+    count = {verdict: said.count(verdict) for verdict in Reproduction}
     verdict = (
-        Verdict.NOT
-        if count[Verdict.NOT]
-        else Verdict.REPRODUCED
-        if count[Verdict.REPRODUCED] and not count[Verdict.UNDECIDED]
-        else Verdict.UNDECIDED
+        Reproduction.NOT
+        if count[Reproduction.NOT]
+        else Reproduction.REPRODUCED
+        if count[Reproduction.REPRODUCED] and not count[Reproduction.UNDECIDED]
+        else Reproduction.UNDECIDED
     )
-    why = f"{len(said)} points inside the conditions: {count[Verdict.REPRODUCED]} below the bound, "
-    return Judged(words, verdict, f"{why}{count[Verdict.NOT]} above, {count[Verdict.UNDECIDED]} open")
+    why = f"{len(said)} points inside the conditions: {count[Reproduction.REPRODUCED]} below the bound, "
+    return Judged(words, verdict, f"{why}{count[Reproduction.NOT]} above, {count[Reproduction.UNDECIDED]} open")
 
 
-def _verdict(found: dict[str, dict[str, Any]]) -> Verdict:
+def _verdict(found: dict[str, dict[str, Any]]) -> Reproduction:
     if "exact" in found:
         below = found["exact"]["y"] <= found["bound"]["y"] * (1 + ROUNDING)
-        return Verdict.REPRODUCED if below else Verdict.NOT
-    tested = {"holds here": Verdict.REPRODUCED, "violated": Verdict.NOT}
-    return tested.get(found["bound"]["verdict"], Verdict.UNDECIDED)
+        return Reproduction.REPRODUCED if below else Reproduction.NOT
+    tested = {"holds here": Reproduction.REPRODUCED, "violated": Reproduction.NOT}
+    return tested.get(found["bound"]["verdict"], Reproduction.UNDECIDED)
 
 
 def remark(rows: Rows) -> str:

@@ -13,7 +13,7 @@ from empirics.measuring.estimates import power_law
 from paper_checks.validation import Verdict as Standing
 
 from ..artefact import Artefact, Shown
-from ..comparing import judge, Judged, Pair, Verdict
+from ..comparing import judge, Judged, Pair, Reproduction
 from ..drawing import Axis, each_panel, Row
 from ..runs import Runs, standard_error
 from ..style import MEASURED, SILENT, THEORY
@@ -79,7 +79,7 @@ def _first_term(rows: list[dict[str, Any]]) -> Judged:
     mine = [row for row in rows if row["curve"] == "first term alone"]
     broken = [f"{row['panel']}, K = {row['x']:g}" for row in mine if row["verdict"] == str(Standing.VIOLATED)]
     held = bool(mine) and all(row["verdict"] == str(Standing.HOLDS_HERE) for row in mine)
-    verdict = Verdict.NOT if broken else Verdict.REPRODUCED if held else Verdict.UNDECIDED
+    verdict = Reproduction.NOT if broken else Reproduction.REPRODUCED if held else Reproduction.UNDECIDED
     words = "with clients alike the first term bounds the gap by itself (FedALS, discussion of Theorem 4.1)"
     return Judged(words, verdict, f"violated at {len(broken)} of {len(mine)} places: {'; '.join(broken) or 'none'}")
 

@@ -118,12 +118,12 @@ def exact(scale: str, bound: str, instance: int) -> Cell:
 def trained(scale: str, bound: str) -> Cell:
     """A bound beside training on data."""
     plan, about = PLANS[scale], get(bound).about
-    told: dict[str, Any] = {"problem": problem(scale)}
+    options: dict[str, Any] = {"problem": problem(scale)}
     if bound in ROUNDS:  # its conditions want gaps that the noise of a mean does not turn negative
-        told = {"problem": problem(scale, fresh=True), "batch": 8}
+        options = {"problem": problem(scale, fresh=True), "batch": 8}
     elif about is not None and about.algorithm == "fedinit":
-        told["algorithm"] = f"fedinit(beta=0.06, reading={about.reading!r})"
-    return _cell("trained", bound=bound, seeds=plan.seeds, ends=plan.axes["ends"], partition="dirichlet(1)", **told)
+        options["algorithm"] = f"fedinit(beta=0.06, reading={about.reading!r})"
+    return _cell("trained", bound=bound, seeds=plan.seeds, ends=plan.axes["ends"], partition="dirichlet(1)", **options)
 
 
 def draws(scale: str, federation: Draws) -> Cell:
@@ -153,23 +153,23 @@ def best_steps(scale: str, instance: int, factor: float = 1.0) -> Cell:
     """The exact squared gradient for every number of local steps."""
     axes = PLANS[scale].axes
     lengths = axes["lengths"] if factor == 1 else axes["lengths"][-2:-1]
-    told = {"steps": axes["steps"], "ends": lengths, "scale": factor, "noise": NOISE}
-    return _cell("best_steps", instance=instance, **told, **QUADRATICS)
+    options = {"steps": axes["steps"], "ends": lengths, "scale": factor, "noise": NOISE}
+    return _cell("best_steps", instance=instance, **options, **QUADRATICS)
 
 
 def steps_on_data(scale: str, steps: int) -> Cell:
     """The measured squared gradient with so many local steps, every number at the same step size 1/(4L)."""
     plan = PLANS[scale]
-    told = {"ends": plan.axes["lengths"], "local_steps": steps, "partition": "dirichlet(1)"}
-    return _cell("trained", bound="decaying_k.per_rounds", problem=problem(scale), seeds=plan.seeds, **told)
+    options = {"ends": plan.axes["lengths"], "local_steps": steps, "partition": "dirichlet(1)"}
+    return _cell("trained", bound="decaying_k.per_rounds", problem=problem(scale), seeds=plan.seeds, **options)
 
 
 def relaxed(scale: str, instance: int) -> Cell:
     """Exact divergences for every relaxation, and the bounds at the first instance."""
     plan = PLANS[scale]
     bounds = RELAXED if instance == 0 else ()
-    told = {"betas": plan.axes["betas"], "bounds": bounds, "rounds": plan.rounds["relaxed"], "step": 0.005}
-    return _cell("relaxed", instance=instance, **told, **QUADRATICS)
+    options = {"betas": plan.axes["betas"], "bounds": bounds, "rounds": plan.rounds["relaxed"], "step": 0.005}
+    return _cell("relaxed", instance=instance, **options, **QUADRATICS)
 
 
 def divergence(scale: str, beta: float) -> list[Cell]:

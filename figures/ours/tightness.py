@@ -11,7 +11,7 @@ import numpy as np
 from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
-from ..comparing import Judged, Verdict
+from ..comparing import Judged, Reproduction
 from ..drawing import canvas, legend
 from ..runs import Runs
 from ..style import MEASURED, REFERENCE, SILENT
@@ -68,10 +68,10 @@ def _judged(rows: Sequence[dict[str, Any]]) -> Judged:
     below = [row for row in inside if row["ratio"] < 1]
     words = "no bound is below what it bounds, inside its conditions"
     if not inside:
-        return Judged(words, Verdict.UNDECIDED, "not measured")
+        return Judged(words, Reproduction.UNDECIDED, "not measured")
     least = min(inside, key=lambda row: float(row["ratio"]))
     sure = [row for row in below if row["curve"] == "exact" and row["ratio"] < 1 - beside.ROUNDING]
-    verdict = Verdict.NOT if sure else Verdict.UNDECIDED if below else Verdict.REPRODUCED
+    verdict = Reproduction.NOT if sure else Reproduction.UNDECIDED if below else Reproduction.REPRODUCED
     said = f"{len(below)} of {len(inside)} ratios below 1; least {least['ratio']:.3g}: {least['row']}, {least['panel']}"
     return Judged(words, verdict, said)
 

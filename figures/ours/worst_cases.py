@@ -10,7 +10,7 @@ from paper_checks.worst_cases.refining import DOUBT
 from paper_checks.worst_cases.tables import best_steps, committed, FOLDER, smallest_factors
 
 from ..artefact import Artefact, no_runs, Shown
-from ..comparing import Judged, Verdict
+from ..comparing import Judged, Reproduction
 from ..drawing import canvas, legend
 from ..runs import Runs
 from ..style import MEASURED, SILENT, THEORY
@@ -53,10 +53,10 @@ def _name(bound: str) -> str:
 def _judged(rows: Sequence[dict[str, Any]]) -> Judged:
     words = "no bound is below the exact worst case, inside its conditions"
     if not rows:
-        return Judged(words, Verdict.UNDECIDED, "no tables")
+        return Judged(words, Reproduction.UNDECIDED, "no tables")
     below = [row for row in rows if row["ratio"] < 1 - DOUBT]
     sure = [row for row in below if row["exact"]]
-    verdict = Verdict.NOT if sure else Verdict.UNDECIDED if below else Verdict.REPRODUCED
+    verdict = Reproduction.NOT if sure else Reproduction.UNDECIDED if below else Reproduction.REPRODUCED
     least = min(rows, key=lambda row: float(row["ratio"]))
     return Judged(
         words, verdict, f"{len(below)} of {len(rows)} ratios below 1; least {least['ratio']:.4g}: {least['row']}"

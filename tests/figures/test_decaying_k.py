@@ -6,7 +6,7 @@ import pytest
 
 from empirics.experiments import Outcome
 from figures.catalogue import artefact
-from figures.comparing import Verdict
+from figures.comparing import Reproduction
 from figures.decaying_k import curves, grid, table_1, table_2, table_3, table_4
 from figures.decaying_k.settings import PRINTED, TASKS, TITLES
 from figures.runs import Runs
@@ -98,7 +98,7 @@ def test_figure_1_shows_the_smallest_loss_so_far(store):
     assert FIGURE_1.draw(shown) is not None
 
 
-@pytest.mark.parametrize(("later", "verdict"), [(0.3, Verdict.REPRODUCED), (0.8, Verdict.NOT)])
+@pytest.mark.parametrize(("later", "verdict"), [(0.3, Reproduction.REPRODUCED), (0.8, Reproduction.NOT)])
 def test_dsgd_overtakes_on_shakespeare_or_not(store, later, verdict):
     def losses(task, key, seed):
         own = 1e-3 * seed * (1 + list(TITLES).index(key))
@@ -108,11 +108,11 @@ def test_dsgd_overtakes_on_shakespeare_or_not(store, later, verdict):
     _fill(store, losses)
     shown = FIGURE_1.data(Runs(store), "smoke")
     assert _one(shown, "on Shakespeare dSGD overtakes") == verdict
-    assert _one(shown, "after a ninth") == Verdict.REPRODUCED
-    assert _one(shown, "η_r-rounds") == Verdict.UNDECIDED  # nothing but noise of one sign in two seeds
+    assert _one(shown, "after a ninth") == Reproduction.REPRODUCED
+    assert _one(shown, "η_r-rounds") == Reproduction.UNDECIDED  # nothing but noise of one sign in two seeds
 
 
-@pytest.mark.parametrize(("short", "verdict"), [(0.004, Verdict.REPRODUCED), (0.05, Verdict.NOT)])
+@pytest.mark.parametrize(("short", "verdict"), [(0.004, Reproduction.REPRODUCED), (0.05, Reproduction.NOT)])
 def test_matching_allows_a_point_of_accuracy(store, short, verdict):
     def accuracies(task, key, seed):
         noise = 1e-4 * seed * (1 + list(TITLES).index(key))
@@ -125,7 +125,7 @@ def test_matching_allows_a_point_of_accuracy(store, short, verdict):
     _fill(store, lambda *_: [1.0] * 7, late)
     shown = FIGURE_2.data(Runs(store), "smoke")
     assert _one(shown, "K_r-rounds matches or beats Kη-fixed") == verdict
-    assert _one(shown, "18 points") == Verdict.NOT
+    assert _one(shown, "18 points") == Reproduction.NOT
     last = [r for r in shown.rows if (r["panel"], r["curve"]) == ("CIFAR100", "Kη-fixed")][-1]
     assert last["y"] == pytest.approx(60 + 100 * 1e-4 * 2 / 2)
     assert FIGURE_2.draw(shown) is not None
@@ -141,7 +141,7 @@ def test_a_diverged_run_counts_as_accuracy_zero(store):
 def test_missing_runs_are_not_measured(store):
     shown = FIGURE_2.data(Runs(store), "smoke")
     assert not shown.rows
-    assert set(_verdicts(shown).values()) == {Verdict.UNDECIDED}
+    assert set(_verdicts(shown).values()) == {Reproduction.UNDECIDED}
     assert all("not measured" in judged.why for judged in shown.conclusions)
 
 
@@ -168,14 +168,14 @@ def test_table_4_divides_by_fixed_steps(store):
     assert (place["reported"], place["ours"], place["seeds"]) == (0.96, pytest.approx(0.5015), 2)
     assert place["ours_error"] == pytest.approx(0.0015)
     assert shown.sheet[1] == ["Sent140", "0.21 / 0.20 ± 0.00", "0.99 / 0.90 ± 0.00", "0.68 / 0.50 ± 0.00"]
-    assert set(_verdicts(shown).values()) == {Verdict.REPRODUCED}
+    assert set(_verdicts(shown).values()) == {Reproduction.REPRODUCED}
 
 
 def test_table_4_in_another_order(store):
     _steps(store, {"k_rounds": 0.2, "k_step": 0.95, "k_error": 0.7})
     shown = table_4.data(Runs(store), "smoke")
-    assert _one(shown, "then K_r-step") == Verdict.NOT
-    assert _one(shown, "fewer steps than Kη-fixed") == Verdict.REPRODUCED
+    assert _one(shown, "then K_r-step") == Reproduction.NOT
+    assert _one(shown, "fewer steps than Kη-fixed") == Reproduction.REPRODUCED
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -195,7 +195,7 @@ def test_the_share_of_k_rounds_step_by_step(task):
     assert table_4.by_schedule(task) == pytest.approx(total / (10_000 * one.local_steps), abs=1e-5)
 
 
-@pytest.mark.parametrize(("slow", "verdict"), [(9e-4, Verdict.REPRODUCED), (2e-5, Verdict.NOT)])
+@pytest.mark.parametrize(("slow", "verdict"), [(9e-4, Reproduction.REPRODUCED), (2e-5, Reproduction.NOT)])
 def test_table_2_compares_ratios(store, slow, verdict):
     for seed, cell in enumerate(grid.step_times("smoke")):
         names = [one["network"] for one in cell.arguments["networks"]]
@@ -212,7 +212,7 @@ def test_table_2_compares_ratios(store, slow, verdict):
 
 def test_table_3_by_plain_arithmetic():
     shown = table_3.data(None, "laptop")
-    assert set(_verdicts(shown).values()) == {Verdict.REPRODUCED}
+    assert set(_verdicts(shown).values()) == {Reproduction.REPRODUCED}
     lines = {row[0]: row[3:] for row in shown.sheet[1:]}
     assert list(lines) == list(TITLES.values())
     assert lines["K_r-rounds"] == [f"{math.ceil(80 / s)}, 0.3" for s in (1, 2, 4, 8)]
@@ -227,4 +227,4 @@ def test_table_3_by_plain_arithmetic():
 def test_table_3_notices_another_schedule(monkeypatch):
     true = table_3.trained
     monkeypatch.setattr(table_3, "trained", lambda key, *a, **k: true("k_rounds" if key == "k_error" else key, *a, **k))
-    assert set(_verdicts(table_3.data(None, "laptop")).values()) == {Verdict.NOT}
+    assert set(_verdicts(table_3.data(None, "laptop")).values()) == {Reproduction.NOT}

@@ -6,9 +6,8 @@ import pytest
 from figure_toys import keep
 
 from empirics.experiments.jobs.train import train
-from figures.catalogue import artefact, chosen
+from figures.catalogue import artefact
 from figures.fedals import figure_1, grid, listing, settings, table_1, table_2, table_3
-from figures.making import budget, cells
 from figures.runs import Runs
 from paper_checks.reported import table
 
@@ -44,16 +43,6 @@ def place(shown, row, column):
 
 
 # ---- the grid ----
-
-
-def test_the_laptop_budget_by_plain_arithmetic():
-    found = cells(chosen(["fedals"]), "laptop")
-    seconds = len(found)
-    for told in (c.arguments for c in found):
-        words = {"resnet20": 0.05, "fewer(cifar10": 0.0034, "(mnist": 0.0028, "omniglot": 0.003}
-        step = next(value for word, value in words.items() if word in told["problem"])
-        seconds += told["rounds"] * told["local_steps"] * 5 * step * (1.25 if "scaffold" in told["algorithm"] else 1)
-    assert budget(chosen(["fedals"]), "laptop", found) == pytest.approx(seconds / 60)
 
 
 def test_one_grid_for_several_tables():

@@ -8,7 +8,7 @@ from figure_toys import outcome
 from empirics.experiments import Outcome
 from figures import stand_ins
 from figures.catalogue import artefact, chosen as artefacts
-from figures.comparing import Verdict
+from figures.comparing import Reproduction
 from figures.fedcog import (
     figure_2,
     figure_3,
@@ -83,7 +83,7 @@ def test_table_1_shows_last_accuracies_beside_the_printed(store):
     assert math.isnan(at["FedCOG", "Avg."]["ours"])
 
 
-@pytest.mark.parametrize(("gain", "verdict"), [(2.0, Verdict.REPRODUCED), (-2.0, Verdict.NOT)])
+@pytest.mark.parametrize(("gain", "verdict"), [(2.0, Reproduction.REPRODUCED), (-2.0, Reproduction.NOT)])
 def test_that_fedcog_is_best_is_seen_or_denied(store, gain, verdict):
     fill(store, table_1.places("smoke"), lambda row, c, seed: 40 + 0.01 * seed * len(row) + gain * (row == FEDCOG))
     best, *_ = table_1.data(Runs(store), "smoke").conclusions
@@ -103,7 +103,7 @@ def test_table_3_compares_a_round_after_the_change(store):
     at = {(r["row"], r["column"]): r["ours"] for r in shown.rows}
     assert at["CIFAR-10-2", "FedAvg with FedCOG"] == pytest.approx(82.01 * HALF)
     assert at["CIFAR-10-1", "FedAvg without FedCOG"] == pytest.approx(38.01 * HALF)
-    assert shown.conclusions[0].verdict == Verdict.REPRODUCED
+    assert shown.conclusions[0].verdict == Reproduction.REPRODUCED
     assert math.isnan(at["FLAIR O-F1", "FedAvg with FedCOG"])
 
 
@@ -119,7 +119,7 @@ def fill_one_round(store, better):
             put(store, table_4.runs_of("smoke", method)[seed], 60 + gain, own)
 
 
-@pytest.mark.parametrize(("better", "verdict"), [(1.0, Verdict.REPRODUCED), (-1.0, Verdict.NOT)])
+@pytest.mark.parametrize(("better", "verdict"), [(1.0, Reproduction.REPRODUCED), (-1.0, Reproduction.NOT)])
 def test_figure_2_shows_means_over_clients(store, tmp_path, better, verdict):
     fill_one_round(store, better)
     shown = figure_2.data(Runs(store), "smoke")
@@ -145,10 +145,10 @@ def test_table_4_takes_the_time_of_all_rounds(store):
     assert at["MOON", table_4.TIME]["ours"] == pytest.approx((2.0 + 2.1) / 2)
     assert at[FEDCOG, table_4.TIME]["ours"] == pytest.approx(((FIRST + 1.3) + (FIRST + 1.4)) / 2 / (FIRST + 1))
     assert at[FEDCOG, table_4.TIME]["reported"] == pytest.approx(1001 / 983)
-    assert [j.verdict for j in shown.conclusions] == [Verdict.REPRODUCED] * 2
+    assert [j.verdict for j in shown.conclusions] == [Reproduction.REPRODUCED] * 2
 
 
-@pytest.mark.parametrize(("gain", "verdict"), [(3.0, Verdict.REPRODUCED), (-3.0, Verdict.NOT)])
+@pytest.mark.parametrize(("gain", "verdict"), [(3.0, Reproduction.REPRODUCED), (-3.0, Reproduction.NOT)])
 def test_ablations_of_table_5(store, gain, verdict):
     fill(store, table_5.places("smoke"), lambda row, column, seed: 50 + 0.1 * seed + gain * (row == table_5.FULL))
     for each in table_5.plain("smoke").values():
@@ -173,7 +173,7 @@ def test_table_9_reads_own_models(store):
             put(store, cell, 50, {"local_accuracy_own": [own, own + 0.1]})
     shown = table_9.ARTEFACT.data(Runs(store), "smoke")
     assert {r["row"]: r["ours"] for r in shown.rows}["Ditto"] == pytest.approx(65.5)
-    assert shown.conclusions[0].verdict == Verdict.REPRODUCED
+    assert shown.conclusions[0].verdict == Reproduction.REPRODUCED
 
 
 def test_table_11_divides_by_the_fewest_samples(store):
@@ -187,7 +187,7 @@ def test_table_11_divides_by_the_fewest_samples(store):
     assert at["64"]["ours"] == pytest.approx((1 + 0.256) / (1 + 0.064))
     assert at["1024"]["reported"] == pytest.approx(1.27 / 0.72)
     more, cheap = shown.conclusions
-    assert (more.verdict, cheap.verdict) == (Verdict.REPRODUCED, Verdict.NOT)  # fmt: skip
+    assert (more.verdict, cheap.verdict) == (Reproduction.REPRODUCED, Reproduction.NOT)  # fmt: skip
 
 
 def test_table_2_has_the_reported_numbers_alone(store):
@@ -213,7 +213,7 @@ def test_figure_3_has_a_point_for_every_weight(store, tmp_path):
     assert {r["x"] for r in shown.rows if r["panel"] == figure_3.APART} == {0.1, 10.0}
     assert len([r for r in shown.rows if r["panel"] == figure_3.DISTILLED]) == 4
     *_, apart, distilled = shown.conclusions
-    assert (apart.verdict, distilled.verdict) == (Verdict.REPRODUCED, Verdict.NOT)
+    assert (apart.verdict, distilled.verdict) == (Reproduction.REPRODUCED, Reproduction.NOT)
     assert all(path.stat().st_size for path in picture(figure_3.ARTEFACT, shown, tmp_path))
 
 
@@ -238,8 +238,8 @@ def test_figure_6_draws_the_runs_of_table_1(store, tmp_path):
     last = {r["curve"]: r["y"] for r in shown.rows}
     assert last["FedProx"] == pytest.approx(43.05)
     best, saturated = shown.conclusions
-    assert best.verdict == Verdict.REPRODUCED
-    assert saturated.verdict == Verdict.NOT  # they double in the last round
+    assert best.verdict == Reproduction.REPRODUCED
+    assert saturated.verdict == Reproduction.NOT  # they double in the last round
     assert all(path.stat().st_size for path in picture(figure_6.ARTEFACT, shown, tmp_path))
 
 

@@ -9,7 +9,7 @@ from figure_toys import keep, outcome
 from empirics.experiments import Outcome, Store
 from empirics.experiments.jobs.wall import BLOCKS
 from figures.catalogue import artefact, FILES
-from figures.comparing import Verdict
+from figures.comparing import Reproduction
 from figures.fedinit import grid, reading, settings, table_1, table_2, table_3, table_9, table_10, table_11
 from figures.fedinit.settings import CIFAR10, HOME, METHODS, Setup
 from figures.runs import Runs
@@ -52,7 +52,7 @@ def test_table_1_shows_the_last_accuracies_beside_the_printed(store):
     assert [a.column for a in shown.agreement] == [s.column for s in CIFAR10]
 
 
-@pytest.mark.parametrize(("gain", "verdict"), [(2.0, Verdict.REPRODUCED), (-3.0, Verdict.NOT)])
+@pytest.mark.parametrize(("gain", "verdict"), [(2.0, Reproduction.REPRODUCED), (-3.0, Reproduction.NOT)])
 def test_that_fedinit_is_best_is_seen_or_denied(store, gain, verdict):
     fill_table_1(store, gain)
     best, better, _ = table_1.data(Runs(store), "smoke").conclusions
@@ -73,7 +73,7 @@ def test_a_steadier_method_loses_less_with_fewer_participants(store):
     assert "+5" in told.why
 
 
-@pytest.mark.parametrize(("start", "verdict"), [(3.4, Verdict.REPRODUCED), (-1.2, Verdict.NOT)])
+@pytest.mark.parametrize(("start", "verdict"), [(3.4, Reproduction.REPRODUCED), (-1.2, Reproduction.NOT)])
 def test_what_the_relaxed_start_adds(store, start, verdict):
     for i, method in enumerate(settings.BASELINES):
         for seed in SEEDS:
@@ -97,7 +97,7 @@ RISING = {-0.2: 20.0, -0.1: 22.0, 0.0: 25.0, 0.01: 26.0, 0.02: 27.5, 0.05: 29.0,
 def test_table_3_where_everything_is_as_printed(store):
     fill_table_3(store, RISING)
     shown = table_3.data(Runs(store), "smoke")
-    assert {j.verdict for j in shown.conclusions} == {Verdict.REPRODUCED}
+    assert {j.verdict for j in shown.conclusions} == {Reproduction.REPRODUCED}
     at = {(row["row"], row["column"]): row["ours"] for row in shown.rows}
     assert at["beta=0.1", "Delta^T"] == pytest.approx(1.7 - 0.31 - 0.00055)
     assert at["beta=0.1", "Delta^T, all clients"] == pytest.approx(2.9 - 0.31 - 0.00055)
@@ -110,8 +110,8 @@ def test_table_3_where_the_order_is_the_other_one_and_a_run_diverged(store):
         keep(store, grid.runs("smoke", HOME, "FedAvg", 0.15)[seed], {"test_accuracy": [0.1]}, status="diverged")
     shown = table_3.data(Runs(store), "smoke")
     best, rising, negative, collapse, closer = shown.conclusions
-    assert {j.verdict for j in (best, rising, negative, closer)} == {Verdict.NOT}
-    assert collapse.verdict is Verdict.REPRODUCED
+    assert {j.verdict for j in (best, rising, negative, closer)} == {Reproduction.NOT}
+    assert collapse.verdict is Reproduction.REPRODUCED
     last = {row[0]: row for row in shown.sheet}["beta=0.15"]
     assert last[1].endswith("/ 0.000 ± 0.000")
     assert last[2] == "inf / inf"
@@ -134,7 +134,7 @@ def test_curves_are_means_over_seeds_smoothed_and_in_percent(store):
     assert at[-1] == 9
 
 
-@pytest.mark.parametrize(("gain", "verdict"), [(4.0, Verdict.REPRODUCED), (-4.0, Verdict.NOT)])
+@pytest.mark.parametrize(("gain", "verdict"), [(4.0, Reproduction.REPRODUCED), (-4.0, Reproduction.NOT)])
 def test_figures_2_and_3_compare_the_ends(store, gain, verdict):
     fill_table_1(store, gain)
     for name in ("figure_2", "figure_3"):
@@ -149,7 +149,7 @@ def test_divergence_and_accuracy_by_beta(store, name, method, tmp_path):
         for seed in SEEDS:
             put(store, grid.runs("smoke", HOME, method, beta)[seed], level + 0.1 * seed * beta)
     shown = FIGURES[name].data(Runs(store), "smoke")
-    assert [j.verdict for j in shown.conclusions] == [Verdict.REPRODUCED] * 2
+    assert [j.verdict for j in shown.conclusions] == [Reproduction.REPRODUCED] * 2
     assert {(r["panel"], r["curve"]) for r in shown.rows} == {
         (p, f"beta = {b:g}") for p in ("divergence (parameters²)", "test accuracy (%)") for b in (0, 0.02, 0.05, 0.1)
     }
@@ -167,11 +167,11 @@ def test_sensitivity_to_the_local_interval_and_to_beta(store):
         for seed in SEEDS:
             put(store, grid.runs("smoke", HOME, "FedInit", steps=k)[seed], level + 0.1 * seed * k)
     shown = FIGURES["figure_1a"].data(Runs(store), "smoke")
-    assert [j.verdict for j in shown.conclusions] == [Verdict.REPRODUCED] * 2
+    assert [j.verdict for j in shown.conclusions] == [Reproduction.REPRODUCED] * 2
     assert [(r["x"], round(r["y"], 2)) for r in shown.rows] == [(1, 20.05), (3, 30.15), (6, 24.3)]
     fill_table_3(store, RISING)
     shown = FIGURES["figure_1b"].data(Runs(store), "smoke")
-    assert [j.verdict for j in shown.conclusions] == [Verdict.REPRODUCED] * 2
+    assert [j.verdict for j in shown.conclusions] == [Reproduction.REPRODUCED] * 2
     assert len(shown.rows) == 8
 
 
@@ -191,7 +191,7 @@ def keep_seconds(store, share, by_method):
     store.keep(made, Outcome(table), 0.01)
 
 
-@pytest.mark.parametrize(("mine", "verdict"), [(2.04, Verdict.REPRODUCED), (3.9, Verdict.NOT)])
+@pytest.mark.parametrize(("mine", "verdict"), [(2.04, Reproduction.REPRODUCED), (3.9, Reproduction.NOT)])
 def test_table_10_takes_medians_block_by_block(store, mine, verdict):
     taken = {
         "FedAvg": 2.0,
@@ -210,7 +210,7 @@ def test_table_10_takes_medians_block_by_block(store, mine, verdict):
     assert at["FedSAM", "5%-200/ratio"]["ours"] == pytest.approx(2.05, abs=1e-3)
     cheap, faster, slowest = shown.conclusions
     assert (cheap.verdict, faster.verdict) == (verdict, verdict)
-    assert slowest.verdict is Verdict.REPRODUCED
+    assert slowest.verdict is Reproduction.REPRODUCED
 
 
 # ---- rounds to a target ----
@@ -224,7 +224,7 @@ def test_the_first_round_at_which_the_running_mean_is_there():
     assert table_11.first(at, accuracy, 60.0 + 1e-12, 1) == 20
 
 
-@pytest.mark.parametrize(("mine", "verdict"), [(1, Verdict.REPRODUCED), (None, Verdict.NOT)])
+@pytest.mark.parametrize(("mine", "verdict"), [(1, Reproduction.REPRODUCED), (None, Reproduction.NOT)])
 def test_table_11_takes_fedavgs_end_as_target(store, mine, verdict):
     end = 4
     when = {"FedAvg": end, "FedAdam": None, "FedSAM": end, "SCAFFOLD": 3, "FedDyn": 2, "FedCM": 2, "FedInit": mine}

@@ -29,14 +29,6 @@ def test_runs_are_cells_and_without_data_there_are_none_but_at_the_smallest_scal
     assert bool(cells(ALL, scale)) == (scale == "smoke")
 
 
-def test_a_budget_counts_steps_gradients_and_measurements(here):
-    plan = grid.PLANS["laptop"]
-    sam, plain = (plan.budget.minutes(grid.runs("laptop", HOME, m)[0]) for m in ("FedSAM", "FedAvg"))
-    training = 84 * 5 * 5 * plan.budget.step[""] / 60
-    assert sam - plain == pytest.approx(training)
-    assert plain == pytest.approx(training + (14 * grid.LOOK + grid.START) / 60)
-
-
 def test_tables_and_figures_read_the_same_runs(here):
     for scale in ("laptop", "overnight", "paper"):
         keys = {a.name: {c.key for c in a.cells(scale)} for a in ALL}

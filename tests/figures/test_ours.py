@@ -7,7 +7,7 @@ import pytest
 
 from empirics.experiments import Outcome
 from figures.catalogue import artefact, FILES
-from figures.comparing import Verdict
+from figures.comparing import Reproduction
 from figures.ours import beside, gap_slopes, grid, local_steps, relaxation, tightness, vacuity
 from figures.ours.settings import COMPARED
 from figures.runs import Runs
@@ -32,7 +32,7 @@ def verdicts(shown):
 @pytest.mark.parametrize("made", ARTEFACTS, ids=lambda made: made.name)
 def test_without_runs_nothing_is_concluded_and_a_picture_is_still_drawn(made, store):
     shown = made.data(Runs(store), "smoke")
-    assert set(verdicts(shown)) <= {Verdict.UNDECIDED} or not made.cells("smoke")  # tables that come along
+    assert set(verdicts(shown)) <= {Reproduction.UNDECIDED} or not made.cells("smoke")  # tables that come along
     assert made.draw(shown) is not None
 
 
@@ -47,11 +47,11 @@ def test_a_theorem_held_against_exact_values(store):
     assert [(r["curve"], r["x"], r["y"]) for r in rows[:4]] == [
         ("bound", 1, 3.0), ("bound", 2, 1.0), ("exact", 1, 2.0), ("exact", 2, 1.0)
     ]  # fmt: skip
-    assert beside.held("holds", rows).verdict is Verdict.REPRODUCED
+    assert beside.held("holds", rows).verdict is Reproduction.REPRODUCED
     above = [{**row, "y": 1.01} if row["curve"] == "exact" and row["x"] == 2 else row for row in rows]
-    assert beside.held("holds", above).verdict is Verdict.NOT
+    assert beside.held("holds", above).verdict is Reproduction.NOT
     outside = [{**row, "outside": True} for row in above]
-    assert beside.held("holds", outside).verdict is Verdict.UNDECIDED
+    assert beside.held("holds", outside).verdict is Reproduction.UNDECIDED
     assert "OUTSIDE" in beside.remark(outside)
     assert not beside.remark(above)
 
@@ -61,7 +61,7 @@ def test_what_was_only_measured_counts_by_its_test():
         return beside.curve({"panel": "p"}, "bound", [1], [2.0], verdict=[said])
 
     found = [beside.held("holds", rows(said)).verdict for said in ("holds here", "violated", "undecided")]
-    assert found == [Verdict.REPRODUCED, Verdict.NOT, Verdict.UNDECIDED]
+    assert found == [Reproduction.REPRODUCED, Reproduction.NOT, Reproduction.UNDECIDED]
 
 
 def test_tightness_divides_the_bound_by_what_it_bounds(store):
@@ -69,20 +69,20 @@ def test_tightness_divides_the_bound_by_what_it_bounds(store):
     store.keep(grid.exact("smoke", name, 0), compared([2.0, 0.5], [3.0, 5.0]), 0.0)
     shown = tightness.data(Runs(store), "smoke")
     assert [row["ratio"] for row in shown.rows] == [1.5, 10.0]
-    assert verdicts(shown) == [Verdict.REPRODUCED]
+    assert verdicts(shown) == [Reproduction.REPRODUCED]
     store.keep(grid.exact("smoke", name, 0), compared([2.0, 0.5], [1.0, 5.0]), 0.0)
-    assert verdicts(tightness.data(Runs(store), "smoke")) == [Verdict.NOT]
+    assert verdicts(tightness.data(Runs(store), "smoke")) == [Reproduction.NOT]
     store.keep(grid.exact("smoke", name, 0), compared([2.0, 0.5], [1.0, 5.0], outside=True), 0.0)
-    assert verdicts(tightness.data(Runs(store), "smoke")) == [Verdict.UNDECIDED]
+    assert verdicts(tightness.data(Runs(store), "smoke")) == [Reproduction.UNDECIDED]
 
 
 # ---- slopes ----
 
 
-@pytest.mark.parametrize(
-    ("power", "expected"),
-    [(1, [Verdict.NOT, Verdict.REPRODUCED, Verdict.NOT]), (2, [Verdict.REPRODUCED, Verdict.NOT, Verdict.REPRODUCED])],
-)
+YES, NO = Reproduction.REPRODUCED, Reproduction.NOT
+
+
+@pytest.mark.parametrize(("power", "expected"), [(1, [NO, YES, NO]), (2, [YES, NO, YES])])
 def test_the_power_of_the_gap_is_told(power, expected, store):
     draw = np.random.default_rng(5)
     for federation in gap_slopes.federations("smoke"):
@@ -119,7 +119,7 @@ def best(falls):
     return Outcome({name: [v[i] for v in values] for i, name in enumerate(("rounds", "local_steps", "value"))}, FACTS)
 
 
-@pytest.mark.parametrize(("falls", "verdict"), [(True, Verdict.REPRODUCED), (False, Verdict.NOT)])
+@pytest.mark.parametrize(("falls", "verdict"), [(True, Reproduction.REPRODUCED), (False, Reproduction.NOT)])
 def test_local_steps_by_hand(falls, verdict, store):
     for instance in range(2):
         store.keep(grid.best_steps("smoke", instance), best(falls), 0.0)
