@@ -47,6 +47,12 @@ class _Printer(JavascriptCodePrinter):
         self.inside = around
         return f"{'top' if isinstance(e, (ClientMax, ClassMax)) else 'sum'}(n.{e.axis},{index}=>{body})"
 
+    def _print_Pow(self, e: sp.Pow) -> str:
+        """The cube root of a negative number is real for ``Math.cbrt`` and none as a power."""
+        if e.exp == sp.Rational(1, 3):
+            return f"Math.pow({self._print(e.base)}, 1/3)"
+        return str(super()._print_Pow(e))
+
     def _print_RoundUp(self, e: RoundUp) -> str:
         return f"Math.ceil({1 - SLACK!r}*({self._print(e.args[0])}))"
 
