@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
+from bounds.papers import PAPERS
 from empirics.experiments import Cell
 
 from .comparing import Agreement, Judged
 from .runs import Runs
 
-SCALES: dict[str, str] = {
-    "smoke": "seconds, on data that come with the packages: everything runs end to end",
-    "laptop": "budgeted to an hour on two cores for the whole set: smaller networks, fewer rounds and seeds",
-    "overnight": "budgeted to ten hours on two cores for the whole set",
-    "paper": "the setting of the paper itself, for GPUs",
-}
-"""How much is computed; every artefact exists at all of them."""
+
+def no_runs(scale: str) -> list[Cell]:
+    """The cells of what is computed without any run."""
+    return []
 
 
 @dataclass(frozen=True)
@@ -41,17 +39,22 @@ class Artefact:
     """One figure or table by ``name`` (``fedinit.table_3``); ``draw`` is None for a table.
 
     ``cells(scale)`` are the runs that it reads, ``data(runs, scale)`` the numbers from them, ``draw(shown)`` a
-    matplotlib figure of these numbers and nothing else. ``source`` is the place in the paper, empty for ours.
+    matplotlib figure of these numbers and nothing else.
     """
 
     name: str
     title: str
-    source: str
     cells: Callable[[str], Sequence[Cell]]
     data: Callable[[Runs, str], Shown]
-    draw: Callable[[Shown], Any] | None = field(default=None)
+    draw: Callable[[Shown], Any] | None = None
 
     @property
     def paper(self) -> str:
         """The short name of the paper, or ``ours``."""
         return self.name.partition(".")[0]
+
+    @property
+    def source(self) -> str:
+        """The place in the paper, such as ``FedInit, Table 3``; empty for ours."""
+        kind, _, number = self.name.partition(".")[2].partition("_")
+        return f"{PAPERS[self.paper].short}, {kind.capitalize()} {number}" if self.paper in PAPERS else ""

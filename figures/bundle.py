@@ -20,7 +20,7 @@ from empirics.experiments import Kept, Store
 from empirics.experiments.command import folder as store_folder, path_word
 from empirics.experiments.machine import machine
 from empirics.progress import progress
-from paper_checks.audit.reporting import markdown as audit_report, Record, records
+from paper_checks.audit.reporting import markdown as audit_report, records
 from paper_checks.audit.running import audit, CLAIMS
 
 from .artefact import Artefact
@@ -59,7 +59,9 @@ def bundle(arguments: Sequence[str]) -> int:
         raise EmpiricsError(f"there is no store at {store.folder}; fedbounds figure all --scale {args.scale} fills one")
     writable_folder("-o", target)
     told = _figures(artefacts, args.scale, store, target)
-    _texts(target)
+    write_whole(target / "bounds.tex", macros(BOUNDS))
+    write_whole(target / "references.bib", "\n\n".join(p.bibtex for p in PAPERS.values()) + "\n")
+    write_whole(target / "machine.json", json.dumps(machine(), indent=1, ensure_ascii=False) + "\n")
     _audit(target, args.workers)
     write_whole(target / "README.md", told)
     print(f"wrote {target}: {len(list(target.rglob('*.*')))} files")
@@ -77,12 +79,6 @@ def _figures(artefacts: Sequence[Artefact], scale: str, store: Store, target: Pa
     return CONTENTS.format(scale=scale, artefacts=len(artefacts), there=len(there), wanted=len(wanted), macro=macro)
 
 
-def _texts(target: Path) -> None:
-    write_whole(target / "bounds.tex", macros(BOUNDS))
-    write_whole(target / "references.bib", "\n\n".join(p.bibtex for p in PAPERS.values()) + "\n")
-    write_whole(target / "machine.json", json.dumps(machine(), indent=1, ensure_ascii=False) + "\n")
-
-
 def _audit(target: Path, workers: int) -> None:
     claims = [claim for claim in CLAIMS.values() if not claim.deep]
     with progress("checking the claims") as bar:
@@ -96,11 +92,7 @@ def _audit(target: Path, workers: int) -> None:
     with whole(target / "audit.csv") as beside, beside.open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file, lineterminator="\n")
         out.writerow(["claim", "paper", "verdict", "grade", "source", "words", "evidence"])
-        out.writerows(map(_claimed, found))
-
-
-def _claimed(record: Record) -> list[str]:
-    return [record.name, record.paper, record.verdict, record.grade, record.source, record.words, record.evidence]
+        out.writerows([r.name, r.paper, r.verdict, r.grade, r.source, r.words, r.evidence] for r in found)
 
 
 # ---- LaTeX ----

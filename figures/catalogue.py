@@ -26,7 +26,20 @@ FILES: dict[str, tuple[str, ...]] = {
         "worst_cases",
     ),
 }
-"""The files of each paper's folder here, figures first."""
+"""The figures and tables of each paper, figures first; a file each, if it is not one of ``SHARED``."""
+
+SHARED = {
+    "fedals": {**dict.fromkeys(("figure_2", "figure_3"), "curves"), **dict.fromkeys(("table_4", "table_5"), "listing")},
+    "fedinit": {
+        **dict.fromkeys(("figure_1a", "figure_1b"), "sensitivity"),
+        **dict.fromkeys((f"figure_{i}" for i in range(2, 6)), "curves"),
+        **dict.fromkeys(("figure_6", "figure_7"), "beta"),
+    },
+    "decaying_k": dict.fromkeys(("figure_1", "figure_2"), "curves"),
+    "fedcog": dict.fromkeys(("table_6", "table_7", "table_8"), "sweeps"),
+    "ours": dict.fromkeys((f"theorems_{p}" for p in ("fedinit", "fedinit_data", "decaying_k", "fedcog")), "theorems"),
+}
+"""Where one file has several, which are one drawing or table of other data: its ``ARTEFACTS`` by name."""
 
 NAMES = tuple(f"{paper}.{file}" for paper, files in FILES.items() for file in files)
 
@@ -35,7 +48,9 @@ def artefact(name: str) -> Artefact:
     """The figure or table of that name."""
     if name not in NAMES:
         raise unknown("figure or table", name, NAMES)
-    made: Artefact = import_module(f"figures.{name}").ARTEFACT
+    paper, _, file = name.partition(".")
+    module = import_module(f"figures.{paper}.{SHARED.get(paper, {}).get(file, file)}")
+    made: Artefact = module.ARTEFACTS[file] if file in SHARED.get(paper, {}) else module.ARTEFACT
     return made
 
 

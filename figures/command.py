@@ -17,9 +17,10 @@ from empirics.experiments.running import Done, sweep
 from empirics.experiments.stopping import stopped
 from empirics.progress import progress
 
-from .artefact import Artefact, SCALES
+from .artefact import Artefact
 from .catalogue import artefact, chosen, NAMES
 from .making import budget, cells, make
+from .scale import SCALES
 
 FINE, FINDING = 0, 1
 
@@ -83,14 +84,14 @@ def _sweep(wanted: Sequence[Artefact], args: argparse.Namespace, store: Store) -
     with progress("running what the figures read") as bar:
         bar.start(len(todo))
 
-        def heard(done: Done) -> None:
+        def finished(done: Done) -> None:
             if done.how == "failed":
                 failed.append(done)
                 print(f"failed: {done.cell}: {done.error}", file=sys.stderr, flush=True)
             bar.step()
 
         try:
-            sweep(todo, store, args.workers, args.scheduler, args.fresh, heard)
+            sweep(todo, store, args.workers, args.scheduler, args.fresh, finished)
         except KeyboardInterrupt:
             raise stopped(store, todo, "runs") from None
     return failed

@@ -29,7 +29,7 @@ DRAWS = 400
 """Resampled tables behind the interval of a rank correlation."""
 
 
-class Verdict(StrEnum):
+class Reproduction(StrEnum):
     """Of a paper's conclusion, at the scale of our runs."""
 
     REPRODUCED = "reproduced"
@@ -42,7 +42,7 @@ class Judged:
     """A conclusion in words, the verdict, and the comparisons behind it."""
 
     words: str
-    verdict: Verdict
+    verdict: Reproduction
     why: str
 
 
@@ -124,18 +124,18 @@ def judge(words: str, pairs: Iterable[Pair]) -> Judged:
     found = [pair.differences for pair in claimed]
     if not claimed or any(not len(d) for d in found):
         missing = next((p.words for p, d in zip(claimed, found, strict=True) if not len(d)), "everything")
-        return Judged(words, Verdict.UNDECIDED, f"not measured: {missing}")
+        return Judged(words, Reproduction.UNDECIDED, f"not measured: {missing}")
     half = _halves(found)
     if half is None:
-        return Judged(words, Verdict.UNDECIDED, "one seed has no spread")
+        return Judged(words, Reproduction.UNDECIDED, "one seed has no spread")
     if _coincide(claimed, found):
-        return Judged(words, Verdict.UNDECIDED, "differences that are alike by chance have no spread")
+        return Judged(words, Reproduction.UNDECIDED, "differences that are alike by chance have no spread")
     means = np.array([float(d.mean()) if np.isfinite(d).all() else d[~np.isfinite(d)].min() for d in found])
     sure, against = means > half, means < -half
-    verdict = Verdict.REPRODUCED if sure.all() else Verdict.NOT if against.any() else Verdict.UNDECIDED
+    verdict = Reproduction.REPRODUCED if sure.all() else Reproduction.NOT if against.any() else Reproduction.UNDECIDED
     worst = int(np.argmin(means))
-    told = f"{_of(sure)} comparisons surely so, {_of(against)} surely the other way; least: {claimed[worst].words} "
-    return Judged(words, verdict, f"{told}{means[worst]:+.3g} ± {half[worst]:.2g}")
+    why = f"{_of(sure)} comparisons surely so, {_of(against)} surely the other way; least: {claimed[worst].words} "
+    return Judged(words, verdict, f"{why}{means[worst]:+.3g} ± {half[worst]:.2g}")
 
 
 def _coincide(claimed: Sequence[Pair], found: Sequence[np.ndarray]) -> bool:
@@ -199,12 +199,9 @@ def by_place(entries: Iterable[Entry]) -> Mapping[tuple[str, str], Entry]:
 def agreements(entries: Sequence[Entry]) -> list[Agreement]:
     """One per column that has three or more rows with both numbers."""
     columns = dict.fromkeys(e.column for e in entries)
-    both = {c: [e for e in entries if e.column == c and _both(e)] for c in columns}
-    return [agreement(c, found) for c, found in both.items() if len(found) > 2]
-
-
-def _both(entry: Entry) -> bool:
-    return math.isfinite(entry.reported) and math.isfinite(entry.mean)
+    both = [e for e in entries if math.isfinite(e.reported) and math.isfinite(e.mean)]
+    found = {c: [e for e in both if e.column == c] for c in columns}
+    return [agreement(c, rows) for c, rows in found.items() if len(rows) > 2]
 
 
 def agreement(column: str, entries: Sequence[Entry]) -> Agreement:

@@ -71,7 +71,8 @@ def data(bounds: Sequence[Bound], x: str, given: Mapping[str, Value]) -> Picture
     points = np.asarray(sweep)[order]
     for numbers in (points, *(c.formula for c in curves)):
         _check_drawable(numbers)
-    return Picture(_quantity(grids, x), bounds[0].target, points, given[x].log and points[0] > 0, tuple(curves))
+    quantity = {q.name: q for g in grids for q in g.bound.quantities}.get(x, clients)
+    return Picture(quantity, bounds[0].target, points, given[x].log and points[0] > 0, tuple(curves))
 
 
 def _check_drawable(numbers: np.ndarray) -> None:
@@ -86,21 +87,16 @@ def _check_drawable(numbers: np.ndarray) -> None:
 def _check(bounds: Sequence[Bound], x: str, given: Mapping[str, Value]) -> None:
     used = {q.name for b in bounds for q in b.quantities}
     used |= {clients.name} if any(b.axis == CLIENTS for b in bounds) else set()
-    said = " or ".join(b.name for b in bounds)
+    names = " or ".join(b.name for b in bounds)
     for name, value in given.items():
         if name not in used and (not value.optional or name == x):
-            raise unknown(f"quantity of {said}", name, used)
+            raise unknown(f"quantity of {names}", name, used)
     units = {str(b.target.card.unit) for b in bounds}
     if len(units) > 1:
         raise BoundsError(f"these bounds cannot share an axis: their units are {', '.join(sorted(units))}")
     for b in bounds:
         if b.target.card.axis:
             raise BoundsError(f"{b.name} has one value for each of the {b.target.card.axis}; it is no curve")
-
-
-def _quantity(grids: Sequence[Grid], x: str) -> Quantity:
-    found = {q.name: q for g in grids for q in g.bound.quantities}
-    return found.get(x, clients)
 
 
 def _curves(span: Grid, x: str, order: np.ndarray, named: bool) -> list[Curve]:
@@ -130,8 +126,8 @@ def _curves(span: Grid, x: str, order: np.ndarray, named: bool) -> list[Curve]:
 
 
 def _label(bound: Bound, at: Sequence[str], named: bool) -> str:
-    said = "\n".join([*([bound.name] if named or not at else []), *at])
-    return said + ("\n(up to a constant)" if bound.relation == "<~" else "")
+    label = "\n".join([*([bound.name] if named or not at else []), *at])
+    return label + ("\n(up to a constant)" if bound.relation == "<~" else "")
 
 
 def _failures(span: Grid) -> dict[str, np.ndarray]:
@@ -161,21 +157,21 @@ def _spans(where: np.ndarray) -> list[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in zip(change[::2], change[1::2], strict=True)]
 
 
-def _said(low: float, high: float) -> str:
+def _range(low: float, high: float) -> str:
     return f"at {low:.4g}" if low == high else f"at the points from {low:.4g} to {high:.4g}"
 
 
 def notes(picture: Picture, outside: bool) -> list[str]:
     """Where a theorem is silent, and which words fail there."""
-    said = []
+    lines = []
     for curve in picture.curves:
         for words, fails in curve.failed.items():
             if fails.any():
-                where = " and ".join(_said(*ends) for ends in runs(picture.x, fails))
+                where = " and ".join(_range(*ends) for ends in runs(picture.x, fails))
                 mark = "OUTSIDE (dashed)" if outside else "silent"
                 who = "" if len(picture.curves) == 1 else f"{curve.label.splitlines()[0]}: "
-                said.append(f"{who}{mark} {where}; not met: {words}")
-    return list(dict.fromkeys(said))
+                lines.append(f"{who}{mark} {where}; not met: {words}")
+    return list(dict.fromkeys(lines))
 
 
 # ---- the table beside the picture ----

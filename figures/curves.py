@@ -16,6 +16,7 @@ from bounds.showing.files import whole
 from bounds.units import ONE
 
 from .curve_data import Curve, data, notes, Picture, rows, stretches
+from .drawing import plain_ticks
 from .style import CYCLE, figure, Label, label_ends, save, SILENT, STYLE, THEORY
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 WIDE_RANGE = 100
 """Largest over smallest value from which the vertical axis is logarithmic."""
-TWO_DECADES, FEW_TICKS = 100, 5
-"""Ratios of the ends of a logarithmic x: above the first only powers of ten have words, above the second 1, 2 and 5."""
 WRAP = 74
 TINTS = ("#a3c1e4", "#f2b8a6", "#a9d8c6", "#cdb7dd", "#e8dca0", "#c9c9c9", "#8fd0dc", "#e6a9c4")
 """Fills of stacked terms."""
@@ -36,7 +35,8 @@ def draw(ax: Axes, picture: Picture, *, lines: bool = False, outside: bool = Fal
     """Draw a picture: terms stacked (or as lines) for one curve, totals for several; labels at the right end."""
     alone = len(picture.curves) == 1
     if picture.log_x:
-        _log_axis(ax, picture.x[-1] / picture.x[0])
+        ax.set_xscale("log")
+        plain_ticks(ax.xaxis, (picture.x[0], picture.x[-1]))
     shown = [np.where(c.holds | outside, c.formula, np.nan) for c in picture.curves]
     logarithmic = _wide(shown)
     if logarithmic:
@@ -64,19 +64,6 @@ def _say(ax: Axes, picture: Picture, outside: bool) -> None:
     ax.set_title(fill(f"{target.meaning}{unit}", WRAP), loc="left", parse_math=False)
     below = [f"{card.name}: {card.meaning}", *notes(picture, outside)]
     ax.set_xlabel("\n".join(fill(line, WRAP) for line in below), loc="left", parse_math=False)
-
-
-def _log_axis(ax: Axes, ratio: float) -> None:
-    """A logarithmic x over a ``ratio`` of its ends; ticks have words only where these cannot run into one another."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
-
-    ax.set_xscale("log")
-    if ratio > TWO_DECADES:
-        ax.xaxis.set_minor_formatter(NullFormatter())
-        return
-    first = "125" if ratio > FEW_TICKS else "123456789"
-    for set_words in (ax.xaxis.set_major_formatter, ax.xaxis.set_minor_formatter):
-        set_words(FuncFormatter(lambda x, _: f"{x:g}" if f"{x:e}"[0] in first else ""))
 
 
 def _wide(shown: Sequence[np.ndarray]) -> bool:
@@ -166,7 +153,9 @@ def write(picture: Picture, path: Path, *, lines: bool = False, outside: bool = 
     settings: Any = STYLE
     with matplotlib.rc_context(settings):
         made, ax = figure(4.4)
-        _check_format(made, path)
+        known = made.canvas.get_supported_filetypes()
+        if path.suffix[1:].lower() not in known:
+            raise unknown("picture format", path.suffix, [f".{ending}" for ending in known])
         draw(ax, picture, lines=lines, outside=outside)
         with whole(path) as image:
             save(made, image)
@@ -182,12 +171,6 @@ def _place(path: Path) -> Path:
     if path.exists() and not path.is_file():
         raise BoundsError(f"{path} is not a file; a picture needs one to be written to, such as picture.svg")
     return path if path.suffix else path.with_suffix(".svg")
-
-
-def _check_format(made: Any, path: Path) -> None:
-    known = made.canvas.get_supported_filetypes()
-    if path.suffix[1:].lower() not in known:
-        raise unknown("picture format", path.suffix, [f".{ending}" for ending in known])
 
 
 __all__ = ["Curve", "Picture", "data", "draw", "notes", "rows", "write"]

@@ -5,7 +5,7 @@ The rows are dicts with ``panel``, ``curve``, ``x``, ``y`` and ``error`` (half t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TYPE_CHECKING
 
@@ -23,7 +23,8 @@ DASHES = ("-", (0, (4, 1.5)), (0, (1.2, 1.2)), (0, (5, 1.5, 1.2, 1.5)))
 MARKS = "osD^vP"
 PANEL_HEIGHT = 1.45
 """Inches of one row of panels."""
-TWO_DECADES = 100
+TWO_DECADES, FEW_TICKS = 100, 5
+"""Ratios of the ends of a logarithmic axis: above the first only powers of ten have words, above the second 1, 2, 5."""
 
 
 @dataclass(frozen=True)
@@ -44,26 +45,45 @@ def canvas(rows: int, columns: int, legend_lines: int = 1, **options: Any) -> tu
     return made, made.subplots(rows, columns, squeeze=False, **options)
 
 
-def panels(
-    rows: Sequence[Row], x: Axis, y: Axis, *, columns: int = 2, points: bool = False, shared: bool = False
+def each_panel(
+    rows: Sequence[Row],
+    draw: Callable[[Axes, list[Row]], None],
+    x: Axis,
+    y: Axis,
+    *,
+    columns: int = 2,
+    legend_lines: int = 1,
+    titled: bool = True,
+    shared: bool = False,
 ) -> Any:
-    """One axes per panel, one colour per curve; ``points`` joins few values by markers; ``shared``: one y for all."""
+    """One axes per panel in the order of the rows, of which ``draw`` gets those of its own; ``shared``: one y for all.
+
+    Words of ``x`` and ``y`` stand once each, where ``draw`` writes none.
+    """
     names = list(dict.fromkeys(r["panel"] for r in rows))
-    curves = list(dict.fromkeys(r["curve"] for r in rows))
     wide = min(columns, max(len(names), 1))
-    lines = -(-len(names) // wide) or 1
-    made, axes = canvas(lines, wide, -(-len(curves) // 3), sharey=shared)
+    made, axes = canvas(-(-len(names) // wide) or 1, wide, legend_lines, sharey=shared)
     for ax, name in zip(axes.flat, names, strict=False):
-        for curve in curves:
-            chosen = [r for r in rows if r["panel"] == name and r["curve"] == curve]
-            if chosen:
-                one(ax, chosen, curve, curves.index(curve), points)
-        finish(ax, x, y, name if len(names) > 1 else "")
+        draw(ax, [r for r in rows if r["panel"] == name])
+        finish(ax, x, y, name if titled else "")
     for ax in axes.flat[len(names) :]:
         ax.set_visible(False)
     words(axes, x, y)
     legend(made, axes)
     return made
+
+
+def panels(rows: Sequence[Row], x: Axis, y: Axis, *, points: bool = False, shared: bool = False) -> Any:
+    """One axes per panel, one colour per curve; ``points`` joins few values by markers; ``shared``: one y for all."""
+    curves = list(dict.fromkeys(r["curve"] for r in rows))
+
+    def draw(ax: Axes, mine: list[Row]) -> None:
+        for place, curve in enumerate(curves):
+            if chosen := [r for r in mine if r["curve"] == curve]:
+                one(ax, chosen, curve, place, points)
+
+    titled = len({r["panel"] for r in rows}) > 1
+    return each_panel(rows, draw, x, y, legend_lines=-(-len(curves) // 3), titled=titled, shared=shared)
 
 
 def one(ax: Axes, rows: Sequence[Row], label: str, place: int, points: bool = False) -> None:
@@ -92,27 +112,25 @@ def finish(ax: Axes, x: Axis, y: Axis, title: str = "") -> None:
 
 
 def plain_ticks(axis: Any, limits: tuple[float, float]) -> None:
-    """Words on a short logarithmic axis that cannot run into one another; a long one has powers of ten only."""
+    """Words on a logarithmic axis only where they cannot run into one another."""
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
     ratio = limits[1] / limits[0]
     if ratio > TWO_DECADES:
         axis.set_minor_formatter(NullFormatter())
         return
-    first = "125" if ratio > 5 else "123456789"
+    first = "125" if ratio > FEW_TICKS else "123456789"
     for set_words in (axis.set_major_formatter, axis.set_minor_formatter):
         set_words(FuncFormatter(lambda value, _: f"{value:g}" if f"{value:e}"[0] in first else ""))
 
 
 def words(axes: Any, x: Axis, y: Axis) -> None:
     """The axes' words once each: x below the lowest visible axes of a column, y left of every row."""
-    for column in axes.T:
-        shown = [ax for ax in column if ax.get_visible()]
-        if shown:
-            shown[-1].set_xlabel(x.label)
-    for row in axes:
-        if row[0].get_visible():
-            row[0].set_ylabel(y.label)
+    for column in axes.T if x.label else ():
+        for ax in [ax for ax in column if ax.get_visible()][-1:]:
+            ax.set_xlabel(x.label)
+    for row in axes if y.label else ():
+        row[0].set_ylabel(y.label)
 
 
 def legend(made: Any, axes: Any, columns: int = 3) -> None:

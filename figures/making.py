@@ -12,6 +12,7 @@ from empirics.experiments import Cell, Store
 from . import report, writing
 from .artefact import Artefact
 from .runs import Runs
+from .scale import Plan
 
 COMMITTED = Path(__file__).resolve().parent / "laptop"
 """The results that are kept with the code; their report lies beside the folder."""
@@ -23,17 +24,17 @@ def cells(artefacts: Sequence[Artefact], scale: str) -> list[Cell]:
 
 
 def budget(artefacts: Sequence[Artefact], scale: str, todo: Sequence[Cell]) -> float:
-    """Minutes of one core that these runs may take by the budgets written in each paper's grid."""
+    """Minutes of one core that these runs may take by the budgets in the plans of their papers."""
     wanted = {cell.key for cell in todo}
     planned: dict[str, float] = {}
     for artefact in artefacts:
-        grid = import_module(f"figures.{artefact.paper}.grid")
-        planned |= {c.key: grid.budget(c, scale) for c in artefact.cells(scale) if c.key in wanted}
+        plan: Plan = import_module(f"figures.{artefact.paper}.grid").PLANS[scale]
+        planned |= {c.key: plan.budget.minutes(c) for c in artefact.cells(scale) if c.key in wanted}
     return sum(planned.values())
 
 
 def make(
-    artefacts: Sequence[Artefact], scale: str, store: Store, folder: Path, heard: Callable[[], object] = lambda: None
+    artefacts: Sequence[Artefact], scale: str, store: Store, folder: Path, written: Callable[[], object] = lambda: None
 ) -> Iterator[list[Path]]:
     """Write each artefact from what the store holds, and the report of all that lie in the folder."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -43,7 +44,7 @@ def make(
         shown = artefact.data(runs, scale)
         used = [kept for cell in wanted if (kept := runs.kept(cell)) is not None]
         yield writing.write(artefact, shown, writing.card(artefact, shown, scale, used, len(wanted)), folder)
-        heard()
+        written()
     if folder.resolve() == COMMITTED:
         yield [write_whole(folder.parent / "REPORT.md", report.text(report.read(folder), folder.name))]
     else:

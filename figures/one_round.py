@@ -10,7 +10,8 @@ import numpy as np
 
 from paper_checks.validation.core import Result, Row
 
-from .style import MEASURED, save as write, SILENT, STYLE, THEORY, WIDTH
+from .drawing import Axis, canvas, words
+from .style import MEASURED, save as write, SILENT, STYLE, THEORY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,21 +74,16 @@ def draw(ax: Axes, panel: Panel) -> None:
 
 def figure(panels: list[Panel]) -> Any:
     """All panels on one scale in two columns, one legend below."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     lines = -(-len(panels) // 2)
-    made = Figure(figsize=(WIDTH, 0.6 + 1.4 * lines), layout="constrained")
-    FigureCanvasAgg(made)
-    axes = made.subplots(lines, 2, sharex=True, sharey=True, squeeze=False)
+    made, axes = canvas(lines, 2, sharex=True, sharey=True)
+    made.set_figheight(0.6 + 1.4 * lines)
     for ax, panel in zip(axes.flat, panels, strict=False):
         draw(ax, panel)
     for ax in axes.flat[len(panels) :]:
         ax.set_visible(False)
     for ax in axes[-1]:
         ax.set_xlabel("number of clients $K$")
-    for ax in axes[:, 0]:
-        ax.set_ylabel("loss")
+    words(axes, Axis(""), Axis("loss"))
     made.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=7)
     return made
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ whether the ordering is already there.""".splitlines()
 
 
 WORDS = {"name", "title", "source", "kind", "scale", "unavailable", "runs", "keys", "agreement", "conclusions"}
-"""Of a card, those that are told."""
+"""Of a card, those that the report is made of."""
 
 
 def read(folder: Path) -> list[Card]:
@@ -48,6 +48,8 @@ def _card(path: Path) -> Card | None:
 def text(cards: Sequence[Card], folder: str = ".") -> str:
     """The report as Markdown; ``folder`` is where its links find the files."""
     scales = sorted({c["scale"] for c in cards})
+    count = Counter(j["verdict"] for c in cards for j in c["conclusions"])
+    verdicts = ", ".join(f"{n} {verdict}" for verdict, n in sorted(count.items()))
     lines = [
         "# Figures and tables beside what the papers report",
         "",
@@ -55,7 +57,7 @@ def text(cards: Sequence[Card], folder: str = ".") -> str:
         f"{len({k for c in cards for k in c['keys']})} runs, {minutes(cards):.0f} minutes inside them.",
         *READING,
         "",
-        _summary(cards),
+        f"Conclusions: {verdicts or 'none'}.",
         "",
     ]
     for paper in dict.fromkeys(c["name"].partition(".")[0] for c in cards):
@@ -72,22 +74,12 @@ def minutes(cards: Sequence[Card]) -> float:
     return sum(each.values())
 
 
-def _summary(cards: Sequence[Card]) -> str:
-    count = Counter(j["verdict"] for c in cards for j in c["conclusions"])
-    told = ", ".join(f"{n} {verdict}" for verdict, n in sorted(count.items()))
-    return f"Conclusions: {told or 'none'}."
-
-
 def _row(card: Card, folder: str) -> str:
     runs = card["runs"]
     there = f"{runs['there']}" + (f" of {runs['wanted']}" if runs["there"] < runs["wanted"] else "")
     taus = "<br>".join(f"{a['column']}: {a['tau']:+.2f} [{a['low']:+.2f}, {a['high']:+.2f}]" for a in card["agreement"])
-    told = "<br>".join(f"**{j['verdict']}**: {j['words']} ({j['why']})" for j in card["conclusions"])
-    told = "<br>".join(_filled((card["unavailable"], told)))
+    conclusions = "<br>".join(f"**{j['verdict']}**: {j['words']} ({j['why']})" for j in card["conclusions"])
+    conclusions = "<br>".join(filter(None, (card["unavailable"], conclusions)))
     where = f"[{card['source'] or card['name']}]({folder}/{card['name']}.{'md' if card['kind'] == 'table' else 'svg'})"
-    cells = (where, card["title"], there, taus, told)
+    cells = (where, card["title"], there, taus, conclusions)
     return "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |"
-
-
-def _filled(words: Iterable[str]) -> list[str]:
-    return [w for w in words if w]

@@ -98,6 +98,22 @@ def mean_curve(curves: Iterable[Curve]) -> tuple[np.ndarray, np.ndarray, np.ndar
     return np.array(x), np.array([np.mean(table[i]) for i in x]), np.array([standard_error(table[i]) for i in x])
 
 
+def mean_rows(curves: Iterable[Curve], panel: str, curve: str, times: float = 1.0, **more: Any) -> list[dict[str, Any]]:
+    """The mean over runs as rows to draw: values and standard errors are multiplied by ``times``."""
+    return [
+        {"panel": panel, "curve": curve, "x": x, "y": times * y, "error": times * error, **more}
+        for x, y, error in zip(*mean_curve(curves), strict=True)
+    ]
+
+
+def point(values: Sequence[float], x: float, curve: str, panel: str = "") -> list[dict[str, Any]]:
+    """One point of a curve to draw: mean and standard error over seeds; nothing where nothing was measured."""
+    seen = [v for v in values if math.isfinite(v)]
+    if not seen:
+        return []
+    return [{"panel": panel, "curve": curve, "x": x, "y": float(np.mean(seen)), "error": standard_error(seen)}]
+
+
 def standard_error(values: Sequence[float]) -> float:
     """Of the mean; NaN for a single value, and where one is infinite."""
     known = len(values) > 1 and bool(np.isfinite(values).all())

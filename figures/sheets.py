@@ -8,7 +8,8 @@ from typing import Any
 
 from paper_checks.reported import Reported
 
-from .comparing import by_place, Entry
+from .artefact import Shown
+from .comparing import agreements, by_place, Entry, Judged
 
 Sheet = list[list[str]]
 
@@ -26,6 +27,20 @@ def entry(printed: Reported | None, row: str, column: str, ours: Sequence[float]
     values = () if all(math.isnan(v) for v in ours) else tuple(ours)
     reported, std = (number(printed.value), number(printed.std)) if printed else (math.nan, math.nan)
     return Entry(row, column, reported, std, values, note)
+
+
+def comparison(
+    caption: str,
+    entries: Sequence[Entry],
+    judged: Sequence[Judged],
+    corner: str = "reported / ours",
+    *,
+    digits: int = 2,
+    ranked: Sequence[Entry] | None = None,
+) -> Shown:
+    """A table of reported numbers beside ours; ``ranked`` are the entries whose ranks are compared (None: all)."""
+    agreed = agreements(entries if ranked is None else ranked)
+    return Shown(caption, tidy(entries), sheet(entries, corner, digits), judged, agreed)
 
 
 def tidy(entries: Sequence[Entry]) -> list[dict[str, Any]]:
@@ -56,10 +71,10 @@ def place(entry: Entry | None, digits: int) -> str:
     """One place in words; a dash stands for what is not there."""
     if entry is None:
         return ""
-    return f"{_said(entry.reported, digits)} / {_said(entry.mean, digits)}" + (
+    return f"{_number(entry.reported, digits)} / {_number(entry.mean, digits)}" + (
         f" ± {entry.error:.{digits}f}" if math.isfinite(entry.error) else ""
     )
 
 
-def _said(value: float, digits: int) -> str:
+def _number(value: float, digits: int) -> str:
     return "–" if math.isnan(value) else f"{value:.{digits}f}"

@@ -85,8 +85,10 @@ def label_ends(ax: Axes, labels: Sequence[Label]) -> None:
     Call it when limits and scales are final. A thin line leads from a curve that ends early, or from one whose label
     had to move.
     """
+    import matplotlib
+
     size = ax.get_window_extent().height / ax.figure.dpi * 72
-    line = _font_size() * 1.4 / size
+    line = float(matplotlib.rcParams["font.size"]) * 1.4 / size
     ordered = sorted(labels, key=lambda label: _fraction(ax, label)[1])
     heights = [line * (label.text.count("\n") + 1) for label in ordered]
     places = spread([_fraction(ax, label)[1] for label in ordered], heights)
@@ -101,12 +103,6 @@ def label_ends(ax: Axes, labels: Sequence[Label]) -> None:
         box = {"facecolor": label.fill, "lw": 0, "pad": 1} if label.fill else None
         ax.text(1.04, place, label.text, color=label.colour, transform=ax.transAxes, va="center", ha="left", bbox=box,
                 parse_math=False)  # fmt: skip
-
-
-def _font_size() -> float:
-    import matplotlib
-
-    return float(matplotlib.rcParams["font.size"])
 
 
 def _fraction(ax: Axes, label: Label) -> tuple[float, float]:

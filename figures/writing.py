@@ -65,7 +65,7 @@ def card(artefact: Artefact, shown: Shown, scale: str, used: Sequence[Kept], wan
         "scale": scale,
         "caption": shown.caption,
         "unavailable": shown.unavailable,
-        "runs": {"wanted": wanted, "there": len(used), **_count(c["status"] for c in cards)},
+        "runs": {"wanted": wanted, "there": len(used), **dict(sorted(Counter(c["status"] for c in cards).items()))},
         "seeds": sorted({c["seed"] for c in cards if c.get("seed") is not None}),
         "minutes": round(sum(c["minutes"] for c in cards), 2),
         "keys": {c["key"]: c["minutes"] for c in sorted(cards, key=lambda c: str(c["key"]))},
@@ -73,18 +73,12 @@ def card(artefact: Artefact, shown: Shown, scale: str, used: Sequence[Kept], wan
         "devices": _seen(c["device"] for c in cards),
         "processors": _seen(c["processor"] for c in cards),
         "python": _seen(c["python"] for c in cards),
-        "versions": {n: _seen(c["versions"].get(n, "") for c in cards) for n in _names(cards)},
+        "versions": {
+            n: _seen(c["versions"].get(n, "") for c in cards) for n in _seen(n for c in cards for n in c["versions"])
+        },
         "agreement": [dict(vars(a)) for a in shown.agreement],
         "conclusions": [{**vars(j), "verdict": str(j.verdict)} for j in shown.conclusions],
     }
-
-
-def _names(cards: Sequence[Mapping[str, Any]]) -> list[str]:
-    return sorted({name for card in cards for name in card["versions"]})
-
-
-def _count(statuses: Iterable[str]) -> dict[str, int]:
-    return dict(sorted(Counter(statuses).items()))
 
 
 def _seen(values: Iterable[str]) -> list[str]:

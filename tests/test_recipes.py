@@ -118,7 +118,7 @@ def data(runs: Runs, scale: str) -> Shown:
     return Shown("Two numbers.", rows, [["", "b"], ["a", "2.5"], ["c", "3.5"]], [])
 
 
-ARTEFACT = Artefact("ours.table_recipe", "two numbers", "", cells, data)
+ARTEFACT = Artefact("ours.table_recipe", "two numbers", cells, data)
 '''
 
 

@@ -1,15 +1,23 @@
-"""The best value so far against simulated time, and what runs are worth at a share of it: what both figures show."""
+"""Figures 1 and 2: the smallest loss and the largest accuracy so far against simulated time of all schedules."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..comparing import Pair
-from ..runs import Curve, mean_curve, Runs
-from .grid import Column, PLANS, remarks, run, tasks
-from .settings import TITLES
+from empirics.experiments import Cell
+from paper_checks.reported import table
+
+from ..artefact import Artefact, Shown
+from ..comparing import judge, Pair
+from ..drawing import Axis, panels
+from ..runs import Curve, mean_rows, Runs
+from . import grid
+from .grid import PLANS, remarks, tasks
+from .settings import ETA_DECAYS, K_DECAYS, TASKS, TITLES
 
 LOSS, ACCURACY = "train_loss", "test_accuracy"
 EARLY, END = 1 / 3, 1.0
@@ -17,11 +25,13 @@ EARLY, END = 1 / 3, 1.0
 FIXED, SMALLEST = "k_eta_fixed", "dsgd"
 SECONDS = 60.0
 """Of a minute."""
+TOLERANCE = 1.0
+"""Points of accuracy by which a schedule may fall short and still match another."""
+GAIN = float(table("decaying_k", "Text 4.4")["CIFAR100", "K_r-rounds validation-accuracy gain over Keta-fixed"].value)
 
 
-def best(runs: Runs, scale: str, task: str, schedule: str, seed: int, quantity: str) -> Curve:
+def best(runs: Runs, cell: Cell, quantity: str) -> Curve:
     """Minutes, and the smallest loss or the largest accuracy (%) up to then."""
-    cell = run(scale, task, schedule, seed)
     minutes = runs.curve(cell, "runtime")[1] / SECONDS
     values = runs.curve(cell, quantity)[1]
     if quantity == LOSS:
@@ -31,45 +41,36 @@ def best(runs: Runs, scale: str, task: str, schedule: str, seed: int, quantity: 
 
 def rows(runs: Runs, scale: str, quantity: str) -> list[dict[str, Any]]:
     """Mean and standard error over seeds of every schedule in every task; the start, alike for all, is left out."""
-    seeds = range(PLANS[scale].seeds)
     return [
-        {"panel": task, "curve": title, "x": x, "y": y, "error": error}
+        row
         for task in tasks(scale)
         for key, title in TITLES.items()
-        for x, y, error in zip(*mean_curve(best(runs, scale, task, key, seed, quantity) for seed in seeds), strict=True)
-        if x > 0
+        for row in mean_rows((best(runs, cell, quantity) for cell in grid.runs(scale, task, key)), task, title)
+        if row["x"] > 0
     ]
 
 
 def at(runs: Runs, scale: str, task: str, schedule: str, quantity: str, place: float = END) -> list[float]:
     """The best value by then, seed by seed; NaN where missing, the start's loss or accuracy 0 of a diverged run."""
-    plan, found = PLANS[scale], []
-    for seed in range(plan.seeds):
-        values = best(runs, scale, task, schedule, seed, quantity)[1]
-        if runs.diverged(run(scale, task, schedule, seed)):
+    found = []
+    for cell in grid.runs(scale, task, schedule):
+        values = best(runs, cell, quantity)[1]
+        if runs.diverged(cell):
             found.append(float(values[0]) if quantity == LOSS and len(values) else 0.0)
         else:
-            found.append(float(values[round(place * plan.points)]) if len(values) else np.nan)
+            found.append(float(values[round(place * PLANS[scale].counts["points"])]) if len(values) else np.nan)
     return found
 
 
-def lower(runs: Runs, scale: str, task: str, one: str, other: str, place: float = END) -> Pair:
-    """The claim that ``one`` has the smaller training loss by then."""
-    return Pair(
-        f"{TITLES[one]} below {TITLES[other]}, {task}",
-        at(runs, scale, task, other, LOSS, place),
-        at(runs, scale, task, one, LOSS, place),
-    )
-
-
-def more_accurate(
-    runs: Runs, scale: str, task: str, one: str, other: str, place: float = END, margin: float = 0.0
+def ahead(
+    runs: Runs, scale: str, task: str, one: str, other: str, quantity: str, place: float = END, margin: float = 0.0
 ) -> Pair:
-    """The claim that ``one`` has the larger accuracy by then, by ``margin`` points (below 0: it may have less)."""
+    """The claim that ``one`` is better by then: less loss, or more accuracy by ``margin`` points (below 0: or less)."""
+    high, low = (other, one) if quantity == LOSS else (one, other)
     return Pair(
-        f"{TITLES[one]} over {TITLES[other]}, {task}",
-        at(runs, scale, task, one, ACCURACY, place),
-        at(runs, scale, task, other, ACCURACY, place),
+        f"{TITLES[one]} {'below' if quantity == LOSS else 'over'} {TITLES[other]}, {task}",
+        at(runs, scale, task, high, quantity, place),
+        at(runs, scale, task, low, quantity, place),
         margin,
     )
 
@@ -80,18 +81,110 @@ def caption(scale: str) -> str:
     held = "" if scale == "paper" else "; K0, rounds and the windows of the rolling loss are scaled down"
     return (
         f"At the {scale} scale ({remarks(scale)}{held}), {plan.seeds} seeds. "
-        f"{'; '.join(_told(task, plan.columns[task]) for task in tasks(scale))}. Every schedule gets the simulated "
+        f"{'; '.join(_setting(scale, task) for task in tasks(scale))}. Every schedule gets the simulated "
         "time of so many rounds of Kη-fixed by eq. (5), with the printed seconds per step and model sizes. "
-        f"The loss is that of {plan.probe} training samples. The step schedules decay when the rolling training loss "
-        "has not improved for a window, the paper giving no criterion."
+        f"The loss is that of {plan.counts['probe']} training samples. The step schedules decay when the rolling "
+        "training loss has not improved for a window, the paper giving no criterion."
     )
 
 
-def _told(task: str, column: Column) -> str:
+def _setting(scale: str, task: str) -> str:
     """A task and its setting in few words."""
-    have = column.setting
-    network = column.network.replace("{data}, ", "").replace("({data})", "")
+    plan = PLANS[scale]
+    network, have = plan.networks[task].replace("{data}, ", "").replace("({data})", ""), plan.own[task]
     return (
-        f"{task}: {network}, {have['cohort']} of {have.get('clients', 'all')} clients, batch {have['batch']}, "
-        f"K0 {have['local_steps']}, η0 {have['step_size']:g}, window {column.window}, {column.rounds} rounds"
+        f"{task}: {network}, {have['cohort']} of {have.get('clients', 'all')} clients, batch {have['batch']}, K0 "
+        f"{have['local_steps']}, η0 {have['step_size']:g}, window {grid.window(scale, task)}, "
+        f"{plan.rounds[task]} rounds"
     )
+
+
+# ---- Figure 1 ----
+
+
+def losses(runs: Runs, scale: str) -> Shown:
+    """Figure 1's curves and conclusions."""
+    here = tasks(scale)
+
+    def below(one: str, other: str, among: Sequence[str] = TASKS, place: float = END) -> list[Pair]:
+        return [ahead(runs, scale, task, one, other, LOSS, place) for task in here if task in among]
+
+    return Shown(
+        f"Smallest training cross-entropy so far. Band: one standard error over seeds. {caption(scale)} A run that "
+        "diverged is drawn as far as it goes and counts as the loss at the start.",
+        rows(runs, scale, LOSS),
+        conclusions=[
+            judge(
+                "Kη-fixed lowers the training loss faster than dSGD at first: it is lower after a ninth of the time",
+                below(FIXED, SMALLEST, place=EARLY),
+            ),
+            judge("on Shakespeare dSGD overtakes Kη-fixed within the time", below(SMALLEST, FIXED, ["Shakespeare"])),
+            judge(
+                "on FEMNIST and CIFAR100 K_r-rounds ends with a lower training loss than Kη-fixed",
+                below("k_rounds", FIXED, ["FEMNIST", "CIFAR100"]),
+            ),
+            judge(
+                "on CIFAR100 η_r-rounds ends with a lower training loss than Kη-fixed",
+                below("eta_rounds", FIXED, ["CIFAR100"]),
+            ),
+        ],
+        unavailable="" if here else "data not available",
+    )
+
+
+# ---- Figure 2 ----
+
+
+def accuracies(runs: Runs, scale: str) -> Shown:
+    """Figure 2's curves and conclusions."""
+    here = tasks(scale)
+
+    def over(one: str, other: str, among: Sequence[str] = TASKS, **how: float) -> list[Pair]:
+        return [ahead(runs, scale, task, one, other, ACCURACY, **how) for task in here if task in among]
+
+    matches = partial(over, margin=-TOLERANCE)
+    return Shown(
+        f"Largest test accuracy so far. Band: one standard error over seeds. {caption(scale)} A run that diverged is "
+        "drawn as far as it goes and counts as accuracy 0.",
+        rows(runs, scale, ACCURACY),
+        conclusions=[
+            judge(
+                "Kη-fixed gains accuracy faster than dSGD at first: it is ahead after a ninth of the time",
+                over(FIXED, SMALLEST, place=EARLY),
+            ),
+            judge("dSGD has overtaken Kη-fixed in accuracy by the end", over(SMALLEST, FIXED)),
+            judge(
+                f"K_r-rounds matches or beats Kη-fixed: at most {TOLERANCE:g} point less accuracy",
+                matches("k_rounds", FIXED),
+            ),
+            judge(
+                f"every decay of K matches or beats Kη-fixed: at most {TOLERANCE:g} point less accuracy",
+                [pair for key in K_DECAYS for pair in matches(key, FIXED)],
+            ),
+            judge(
+                f"every decay of K matches or beats the same decay of η: at most {TOLERANCE:g} point less accuracy",
+                [pair for k, eta in zip(K_DECAYS, ETA_DECAYS, strict=True) for pair in matches(k, eta)],
+            ),
+            judge(
+                f"on CIFAR100 K_r-rounds is ahead of Kη-fixed by {GAIN:g} points",
+                over("k_rounds", FIXED, ["CIFAR100"], margin=GAIN),
+            ),
+        ],
+        unavailable="" if here else "data not available",
+    )
+
+
+def _figure(number: int, title: str, data: Callable[[Runs, str], Shown], y: Axis) -> Artefact:
+    return Artefact(
+        f"decaying_k.figure_{number}",
+        f"{title} against simulated time",
+        grid.cells,
+        data,
+        lambda shown: panels(shown.rows, Axis("simulated time (minutes)"), y),
+    )
+
+
+ARTEFACTS = {
+    "figure_1": _figure(1, "smallest training loss", losses, Axis("training loss", log=True)),
+    "figure_2": _figure(2, "largest test accuracy", accuracies, Axis("test accuracy (%)")),
+}

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from bounds.decaying_k.runtime import runtime
 from empirics.experiments import Cell
 
+from ..scale import Budget, Plan
 from ..stand_ins import found, remark
 from .settings import DOWNLOAD, NETWORKS, PRINTED, ROUNDS, TASKS, TITLES, TRIALS, UPLOAD, WINDOW
 
-RUN, TIMED_STEPS = "timed", "step_times"
-SHARES = {"dsgd": 0.4, "k_rounds": 0.75}
+SHARES = {"'dsgd'": 0.4, "'k_rounds'": 0.75}
 """Part of the longest run's minutes that the schedules with fewer steps take, their evaluations included."""
-PAPER_MINUTES = {"Sent140": 300.0, "FEMNIST": 1500.0, "CIFAR100": 15000.0, "Shakespeare": 40000.0}
-"""Of a run at the paper's scale: its steps by the seconds per step of one core, and half as much again."""
 SETS = {"Sent140": "sent140", "FEMNIST": "femnist", "CIFAR100": "cifar10", "Shakespeare": "shakespeare"}
 """The data of every task below the paper's scale; ten classes of CIFAR are learnt in the few rounds there are."""
-DEALT = {
+FEDERATIONS = {
     "sent140": ("fewer(sent140, test=2000)", "by_group(least=8)"),
     "sent140_users": ("held_out(sent140_users)", "by_group(least=8)"),
     "sent140_sample": ("held_out(sent140_sample)", "iid"),
@@ -34,112 +32,74 @@ DEALT = {
     "tiny_shakespeare": ("fewer(held_out(tiny_shakespeare(length=20, stride=21)), test=1000)", "by_group(least=200)"),
 }
 """By set: its text with a test set of its own, and how its samples become clients."""
+WHOLE = {
+    "Sent140": ("sent140", "by_group(least=8)"),
+    "FEMNIST": ("femnist", "by_group(least=32)"),
+    "CIFAR100": ("cifar100", "pachinko()"),
+    "Shakespeare": ("shakespeare(alphabet='paper')", "by_group(least=150)"),
+}
+"""The same at the paper's scale, by task."""
 
 
-@dataclass(frozen=True)
-class Column:
-    """A task at one scale. ``rounds`` are those of fixed K, whose time all get; ``minutes``: of one core, at most.
-
-    ``network`` has a place for the data, which are given here for the smoke and the paper's scale alone.
-    """
-
-    network: str
-    rounds: int
-    window: int
-    minutes: float
-    setting: Mapping[str, Any]
-    data: str = ""
-    partition: str = ""
+def _budget(timing: float, **minutes: float) -> Budget:
+    """Minutes of a timing of single steps, and by a word of its network of the longest run."""
+    whole = {"step_times": timing, **minutes}
+    return Budget(whole={word: 60 * each for word, each in whole.items()}, times=SHARES)
 
 
-@dataclass(frozen=True)
-class Plan:
-    """One scale: seeds, how often a run is looked at, on how many training samples, and the four tasks."""
-
-    seeds: int
-    points: int
-    probe: int
-    columns: Mapping[str, Column]
-    repeats: int = 20
-    step_minutes: float = 0.2
-
-
-def _smoke(network: str, size: float) -> Column:
-    """Six rounds on scikit-learn's digits."""
-    setting = {"clients": 10, "cohort": 4, "batch": 8, "local_steps": 4, "step_size": size}
-    return Column(network, 6, 2, 0.01, setting, "held_out(digits)", "dirichlet(1.0)")
-
-
-def _small(network: str, rounds: int, minutes: float, *setting: float) -> Column:
-    """A task below the paper's scale: clients, cohort, batch, K_0 and eta_0; the window is a tenth of the rounds."""
+def _settings(**tasks: tuple[float, ...]) -> dict[str, dict[str, float]]:
+    """By task: clients, cohort, batch, K_0 and eta_0."""
     names = ("clients", "cohort", "batch", "local_steps", "step_size")
-    return Column(network, rounds, max(3, rounds // 10), minutes, dict(zip(names, setting, strict=True)))
+    return {task: dict(zip(names, numbers, strict=True)) for task, numbers in tasks.items()}
 
 
-def _full(task: str, network: str, data: str, partition: str, **more: Any) -> Column:
-    """A task as the paper runs it."""
-    one = PRINTED[task]
-    setting = {
-        "cohort": one.cohort, "batch": one.batch, "local_steps": one.local_steps, "step_size": one.step_size,
-    }  # fmt: skip
-    return Column(network, ROUNDS, WINDOW, PAPER_MINUTES[task], {**setting, **more}, data, partition)
+def _as_printed(task: str, **more: Any) -> dict[str, Any]:
+    return {name: getattr(PRINTED[task], name) for name in ("cohort", "batch", "local_steps", "step_size")} | more
 
 
-SMALL_GRU = "shakespeare_gru({data}, width=64, depth=1)"
+LINEAR, DENSE = {"Sent140": "sent140_linear({data})"}, {"FEMNIST": "femnist_dnn({data})"}
+GRU = "shakespeare_gru({data})"
 PLANS = {
     "smoke": Plan(
-        2, 6, 200, {t: _smoke("softmax({data})" if t == "Sent140" else "femnist_dnn({data})", 0.1) for t in TASKS}, 2
+        seeds=2, networks={**dict.fromkeys(TASKS, "femnist_dnn({data})"), "Sent140": "softmax({data})"}, window=2,
+        rounds=dict.fromkeys(TASKS, 6), own=_settings(**dict.fromkeys(TASKS, (10, 4, 8, 4, 0.1))),
+        counts={"points": 6, "probe": 200, "repeats": 2}, budget=_budget(0.2, softmax=0.01, femnist_dnn=0.01),
     ),
     "laptop": Plan(
-        3,
-        24,
-        1000,
-        {
-            "Sent140": _small("sent140_linear({data})", 40, 0.18, 250, 20, 8, 30, 3.0),
-            "FEMNIST": _small("femnist_dnn({data})", 40, 0.22, 100, 5, 32, 40, 0.1),
-            "CIFAR100": _small("fedcog_cnn({data})", 25, 0.33, 100, 5, 32, 25, 0.1),
-            "Shakespeare": _small(SMALL_GRU, 20, 0.2, 50, 5, 32, 20, 1.0),
-        },
+        seeds=3,
+        networks=LINEAR | DENSE | {"CIFAR100": "fedcog_cnn({data})", "Shakespeare": GRU[:-1] + ", width=64, depth=1)"},
+        rounds={"Sent140": 40, "FEMNIST": 40, "CIFAR100": 25, "Shakespeare": 20}, window=0,
+        own=_settings(Sent140=(250, 20, 8, 30, 3.0), FEMNIST=(100, 5, 32, 40, 0.1), CIFAR100=(100, 5, 32, 25, 0.1),
+                      Shakespeare=(50, 5, 32, 20, 1.0)),
+        counts={"points": 24, "probe": 1000, "repeats": 20},
+        budget=_budget(0.2, sent140_linear=0.18, femnist_dnn=0.22, fedcog_cnn=0.33, shakespeare_gru=0.2),
     ),
     "overnight": Plan(
-        3,
-        40,
-        2000,
-        {
-            "Sent140": _small("sent140_linear({data})", 75, 2.3, 250, 50, 8, 60, 3.0),
-            "FEMNIST": _small("femnist_dnn({data})", 110, 2.3, 100, 10, 32, 80, 0.1),
-            "CIFAR100": _small("decaying_k_cnn({data})", 38, 4.6, 100, 5, 32, 25, 0.1),
-            "Shakespeare": _small("shakespeare_gru({data})", 24, 2.4, 50, 5, 32, 40, 1.0),
-        },
-        100,
-        1.0,
+        seeds=3, networks=LINEAR | DENSE | {"CIFAR100": "decaying_k_cnn({data})", "Shakespeare": GRU},
+        rounds={"Sent140": 75, "FEMNIST": 110, "CIFAR100": 38, "Shakespeare": 24}, window=0,
+        own=_settings(Sent140=(250, 50, 8, 60, 3.0), FEMNIST=(100, 10, 32, 80, 0.1), CIFAR100=(100, 5, 32, 25, 0.1),
+                      Shakespeare=(50, 5, 32, 40, 1.0)),
+        counts={"points": 40, "probe": 2000, "repeats": 100},
+        budget=_budget(1.0, sent140_linear=2.3, femnist_dnn=2.3, decaying_k_cnn=4.6, shakespeare_gru=2.4),
     ),
     "paper": Plan(
-        TRIALS,
-        100,
-        20000,
-        {
-            "Sent140": _full("Sent140", "sent140_linear({data})", "sent140", "by_group(least=8)"),
-            "FEMNIST": _full("FEMNIST", "femnist_dnn({data})", "femnist", "by_group(least=32)"),
-            "CIFAR100": _full(
-                "CIFAR100", "decaying_k_cnn({data}, side=28)", "cifar100", "pachinko()",
-                clients=PRINTED["CIFAR100"].clients, augment="decaying_k",
-            ),
-            "Shakespeare": _full(
-                "Shakespeare", "shakespeare_gru({data})", "shakespeare(alphabet='paper')", "by_group(least=150)",
-                local_test="held_out",
-            ),
-        },
-        100,
-        1.0,
+        seeds=TRIALS, networks=LINEAR | DENSE | {"CIFAR100": "decaying_k_cnn({data}, side=28)", "Shakespeare": GRU},
+        rounds=dict.fromkeys(TASKS, ROUNDS), window=WINDOW,
+        own={"Sent140": _as_printed("Sent140"), "FEMNIST": _as_printed("FEMNIST"),
+             "CIFAR100": _as_printed("CIFAR100", clients=PRINTED["CIFAR100"].clients, augment="decaying_k"),
+             "Shakespeare": _as_printed("Shakespeare", local_test="held_out")},
+        counts={"points": 100, "probe": 20000, "repeats": 100},
+        budget=_budget(1.0, sent140_linear=300, femnist_dnn=1500, decaying_k_cnn=15000, shakespeare_gru=40000),
     ),
 }  # fmt: skip
+"""At the paper's scale the minutes are its steps by the seconds per step of one core, and half as much again."""
 
 
 def data_of(scale: str, task: str) -> tuple[str, str]:
     """The text of a task's data and the partition; both empty where nothing can stand in."""
-    column = PLANS[scale].columns[task]
-    return (column.data, column.partition) if column.data else DEALT.get(found(SETS[task]), ("", ""))
+    if scale == "smoke":
+        return "held_out(digits)", "dirichlet(1.0)"
+    return WHOLE[task] if scale == "paper" else FEDERATIONS.get(found(SETS[task]), ("", ""))
 
 
 def remarks(scale: str) -> str:
@@ -149,9 +109,9 @@ def remarks(scale: str) -> str:
     if scale == "paper":
         return "the paper's data sets"
     used = {task: found(name) for task, name in SETS.items()}
-    told = [remark(SETS[t], name) for t, name in used.items() if t != "CIFAR100"]
-    told.insert(0, f"{used['CIFAR100'] or 'no data'} for CIFAR100, whose hundred classes need more rounds")
-    return "; ".join(filter(None, told))
+    words = [remark(SETS[t], name) for t, name in used.items() if t != "CIFAR100"]
+    words.insert(0, f"{used['CIFAR100'] or 'no data'} for CIFAR100, whose hundred classes need more rounds")
+    return "; ".join(filter(None, words))
 
 
 def tasks(scale: str) -> tuple[str, ...]:
@@ -159,14 +119,19 @@ def tasks(scale: str) -> tuple[str, ...]:
     return tuple(task for task in TASKS if data_of(scale, task)[0])
 
 
+def window(scale: str, task: str) -> int:
+    """Rounds over which the loss is averaged: a tenth of all, if the plan has no other."""
+    plan = PLANS[scale]
+    return plan.window or max(3, plan.rounds[task] // 10)
+
+
 def seconds(scale: str, task: str) -> float:
     """The simulated time of K-eta-fixed's rounds by eq. (5), which every schedule gets."""
-    column, one = PLANS[scale].columns[task], PRINTED[task]
-    steps = column.rounds * column.setting["local_steps"]
+    plan, one = PLANS[scale], PRINTED[task]
     return float(
         runtime(
-            rounds=column.rounds,
-            iterations=steps,
+            rounds=plan.rounds[task],
+            iterations=plan.rounds[task] * plan.own[task]["local_steps"],
             model_size=one.model_size,
             download_rate=DOWNLOAD,
             upload_rate=UPLOAD,
@@ -175,51 +140,38 @@ def seconds(scale: str, task: str) -> float:
     )
 
 
-def run(scale: str, task: str, schedule: str, seed: int) -> Cell:
-    """One run of a schedule, by its key in the catalogue."""
+def runs(scale: str, task: str, schedule: str) -> list[Cell]:
+    """The runs of a schedule, by its key in the catalogue; none where the task has no data."""
     plan, one = PLANS[scale], PRINTED[task]
-    column, (data, partition) = plan.columns[task], data_of(scale, task)
-    window = column.window
-    return Cell(
-        RUN,
-        {
-            "problem": column.network.replace("{data}", data),
-            "partition": partition,
-            "algorithm": f"scheduled(fedavg(), schedule='{schedule}', window={window}, patience={window})",
-            "seconds": seconds(scale, task),
-            "points": plan.points,
-            "probe": plan.probe,
-            "minibatch_time": one.minibatch_time,
-            "model_size": one.model_size,
-            "download_rate": DOWNLOAD,
-            "upload_rate": UPLOAD,
-            "seed": seed,
-            **column.setting,
-        },
+    (data, partition), rolling = data_of(scale, task), window(scale, task)
+    if not data:
+        return []
+    return plan.cells(
+        "timed",
+        problem=plan.networks[task].format(data=data),
+        partition=partition,
+        algorithm=f"scheduled(fedavg(), schedule='{schedule}', window={rolling}, patience={rolling})",
+        seconds=seconds(scale, task),
+        points=plan.counts["points"],
+        probe=plan.counts["probe"],
+        minibatch_time=one.minibatch_time,
+        model_size=one.model_size,
+        download_rate=DOWNLOAD,
+        upload_rate=UPLOAD,
+        **plan.own[task],
     )
 
 
-def cells(scale: str) -> list[Cell]:
-    """All runs of all schedules, task after task."""
-    seeds = range(PLANS[scale].seeds)
-    return [run(scale, task, key, seed) for task in tasks(scale) for key in TITLES for seed in seeds]
+def cells(scale: str, schedules: Iterable[str] = TITLES) -> list[Cell]:
+    """All runs of these schedules, task after task."""
+    return [cell for task in TASKS for schedule in schedules for cell in runs(scale, task, schedule)]
 
 
 def step_times(scale: str) -> list[Cell]:
-    """Seconds per step of the four networks, all in one cell, once per seed."""
+    """Seconds per step of the four networks, all in one cell, three times at every scale."""
     networks = [
         {"network": text, "batch": PRINTED[task].batch, **({"tokens": 79} if task == "Shakespeare" else {})}
         for task, text in NETWORKS.items()
     ]
-    repeats = PLANS[scale].repeats
-    return [Cell(TIMED_STEPS, {"networks": networks, "repeats": repeats, "seed": seed}) for seed in range(3)]
-
-
-def budget(cell: Cell, scale: str) -> float:
-    """Minutes of one core that a run may take."""
-    plan = PLANS[scale]
-    if cell.job == TIMED_STEPS:
-        return plan.step_minutes
-    task = next(t for t in TASKS if PRINTED[t].minibatch_time == cell.arguments["minibatch_time"])
-    schedule = next((key for key in SHARES if f"'{key}'" in cell.arguments["algorithm"]), "")
-    return plan.columns[task].minutes * SHARES.get(schedule, 1.0)
+    timing = replace(PLANS[scale], seeds=3)
+    return timing.cells("step_times", networks=networks, repeats=timing.counts["repeats"])

@@ -5,25 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from empirics.experiments import Cell
-
-from ..artefact import Artefact, Shown
+from ..artefact import Artefact, no_runs, Shown
 from ..runs import Runs
 from .grid import data_of, PLANS, remarks
 from .settings import DOWNLOAD, PRINTED, TASKS, UPLOAD
 
-SETTINGS = {
-    "clients": "clients",
-    "per round": "cohort",
-    "batch": "batch",
-    "K0": "local_steps",
-    "η0": "step_size",
-}
+SETTINGS = {"clients": "clients", "per round": "cohort", "batch": "batch", "K0": "local_steps", "η0": "step_size"}
 """Columns by the words of a run's setting."""
-
-
-def cells(scale: str) -> list[Cell]:
-    return []
 
 
 def data(runs: Runs, scale: str) -> Shown:
@@ -39,17 +27,16 @@ def data(runs: Runs, scale: str) -> Shown:
 
 
 def _row(scale: str, task: str) -> dict[str, Any]:
-    one, column = PRINTED[task], PLANS[scale].columns[task]
+    one, plan = PRINTED[task], PLANS[scale]
     text, partition = data_of(scale, task)
-    ours = column.network.replace("{data}", text) if text else "data not available"
     return {
         "task": task,
-        "ours": ours,
+        "ours": plan.networks[task].format(data=text) if text else "data not available",
         "partition": partition or "–",
         "size (Mbit)": f"{one.model_size:g}",
-        **{words: _beside(getattr(one, name), column.setting, name) for words, name in SETTINGS.items()},
+        **{words: _beside(getattr(one, name), plan.own[task], name) for words, name in SETTINGS.items()},
         "samples per client": f"{one.samples}",
-        "rounds of Kη-fixed": f"{PLANS['paper'].columns[task].rounds} / {column.rounds}",
+        "rounds of Kη-fixed": f"{PLANS['paper'].rounds[task]} / {plan.rounds[task]}",
     }
 
 
@@ -57,4 +44,4 @@ def _beside(printed: float, setting: Mapping[str, Any], name: str) -> str:
     return f"{printed:g} / {setting[name]:g}" if name in setting else f"{printed:g} / all"
 
 
-ARTEFACT = Artefact("decaying_k.table_1", "tasks and settings", "Decaying-K, Table 1", cells, data)
+ARTEFACT = Artefact("decaying_k.table_1", "tasks and settings", no_runs, data)

@@ -11,9 +11,9 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
-from ..comparing import agreements, by_place, Entry, judge, Pair
+from ..comparing import by_place, Entry, judge, Pair
 from ..runs import Runs
-from ..sheets import sheet, tidy
+from ..sheets import comparison
 from .grid import step_times
 from .settings import NETWORKS, PRINTED, TASKS
 
@@ -22,39 +22,26 @@ MILLISECONDS, RATIO = "milliseconds per step", "relative to Sent140"
 FIRST = TASKS[0]
 
 
-def cells(scale: str) -> list[Cell]:
-    return step_times(scale)
-
-
 def data(runs: Runs, scale: str) -> Shown:
-    entries = [place for task in TASKS for place in _entries(runs, task, cells(scale))]
+    entries = [place for task in TASKS for place in _entries(runs, task, step_times(scale))]
     at = by_place(entries)
-    return Shown(
-        f"The paper's networks on one thread of this machine: {_networks()}; batches as printed, 32 for CIFAR100. All "
+    networks = ", ".join(f"{task} {text.removesuffix('()')}" for task, text in NETWORKS.items())
+    longer = [
+        Pair(f"log {b} over {a}", _logs(at[b, MILLISECONDS]), _logs(at[a, MILLISECONDS])) for a, b in pairwise(TASKS)
+    ]
+    return comparison(
+        f"The paper's networks on one thread of this machine: {networks}; batches as printed, 32 for CIFAR100. All "
         "four in turn within one run, medians; ± standard error over three runs. The paper's device is a Raspberry Pi "
         "3B+, so that the ratios are what can be compared.",
-        tidy(entries),
-        sheet(entries, "printed / ours"),
-        [
-            judge(
-                "a step takes longer from task to task: Sent140, FEMNIST, CIFAR100, Shakespeare",
-                [
-                    Pair(f"log {b} over {a}", _logs(at[b, MILLISECONDS]), _logs(at[a, MILLISECONDS]))
-                    for a, b in pairwise(TASKS)
-                ],
-            )
-        ],
-        agreements(entries),
+        entries,
+        [judge("a step takes longer from task to task: Sent140, FEMNIST, CIFAR100, Shakespeare", longer)],
+        "printed / ours",
     )
 
 
 def _logs(entry: Entry) -> list[float]:
     """On this scale the noise of all tasks is alike."""
     return [float(np.log(value)) for value in entry.ours]
-
-
-def _networks() -> str:
-    return ", ".join(f"{task} {text.removesuffix('()')}" for task, text in NETWORKS.items())
 
 
 def _entries(runs: Runs, task: str, seeds: Sequence[Cell]) -> list[Entry]:
@@ -74,4 +61,4 @@ def _seconds(runs: Runs, cell: Cell, task: str) -> float:
     return dict(zip(columns["network"], columns["seconds"], strict=True))[NETWORKS[task]] if columns else np.nan
 
 
-ARTEFACT = Artefact("decaying_k.table_2", "seconds per SGD step", "Decaying-K, Table 2", cells, data)
+ARTEFACT = Artefact("decaying_k.table_2", "seconds per SGD step", step_times, data)

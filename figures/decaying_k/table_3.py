@@ -10,19 +10,11 @@ import numpy as np
 import sympy as sp
 
 from bounds.decaying_k.schedules import SCHEDULES
-from bounds.vocabulary import (
-    current_loss,
-    initial_local_steps,
-    initial_loss,
-    initial_step_size,
-    plateau,
-    round_index,
-)
-from empirics.experiments import Cell
+from bounds.vocabulary import current_loss, initial_local_steps, initial_loss, initial_step_size, plateau, round_index
 from paper_checks.reported import table
 
-from ..artefact import Artefact, Shown
-from ..comparing import Judged, Verdict
+from ..artefact import Artefact, no_runs, Shown
+from ..comparing import Judged, Reproduction
 from ..runs import Runs
 from ..sheets import entry, tidy
 from .settings import PRINTED, TITLES
@@ -64,10 +56,6 @@ def formulas(key: str) -> dict[int, tuple[int, float]]:
     return {r: (int(plan.local_steps[r - 1]), float(plan.step_sizes[r - 1])) for r in ROUNDS}
 
 
-def cells(scale: str) -> list[Cell]:
-    return []
-
-
 def data(runs: Runs, scale: str) -> Shown:
     entries = [entry(REPORTED[place], *place, [number()]) for place, number in NUMBERS.items()]
     compared = [(key, r, trained(key, r, loss=LOSSES[r]), formulas(key)[r]) for key in TITLES for r in ROUNDS]
@@ -87,7 +75,7 @@ def data(runs: Runs, scale: str) -> Shown:
 
 
 def _counted(words: str, good: list[bool]) -> Judged:
-    verdict = Verdict.REPRODUCED if all(good) else Verdict.NOT
+    verdict = Reproduction.REPRODUCED if all(good) else Reproduction.NOT
     return Judged(words, verdict, f"{sum(good)} of {len(good)} agree")
 
 
@@ -129,4 +117,4 @@ NUMBERS = {
     ("eta_r-error", "exponent of F_r/F_0"): lambda: _exponent("eta_error", 1, True),
 }
 
-ARTEFACT = Artefact("decaying_k.table_3", "the eight schedules", "Decaying-K, Table 3", cells, data)
+ARTEFACT = Artefact("decaying_k.table_3", "the eight schedules", no_runs, data)

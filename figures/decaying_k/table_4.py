@@ -11,11 +11,12 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
-from ..comparing import agreements, by_place, Entry, judge, Pair
+from ..comparing import by_place, Entry, judge, Pair
 from ..runs import Runs
-from ..sheets import entry, sheet, tidy
+from ..sheets import comparison, entry
+from . import grid
 from .curves import caption, FIXED
-from .grid import PLANS, run, tasks
+from .grid import tasks
 from .settings import DOWNLOAD, K_DECAYS, PRINTED, ROUNDS, TASKS, TITLES, UPLOAD
 
 REPORTED = table("decaying_k", "Table 4")
@@ -24,8 +25,7 @@ FEWEST_FIRST = ("k_rounds", "k_step", "k_error")
 
 
 def cells(scale: str) -> list[Cell]:
-    seeds = range(PLANS[scale].seeds)
-    return [run(scale, task, key, seed) for task in tasks(scale) for key in (FIXED, *K_DECAYS) for seed in seeds]
+    return grid.cells(scale, (FIXED, *K_DECAYS))
 
 
 def by_schedule(task: str) -> float:
@@ -42,38 +42,30 @@ def by_schedule(task: str) -> float:
 def data(runs: Runs, scale: str) -> Shown:
     entries = [_entry(runs, scale, task, key) for task in TASKS for key in K_DECAYS]
     at = by_place(entries)
+    here = tasks(scale)
     ordered = [
         Pair(f"{TITLES[more]} over {TITLES[fewer]}, {task}", at[task, TITLES[more]].ours, at[task, TITLES[fewer]].ours)
-        for task in tasks(scale)
+        for task in here
         for fewer, more in pairwise(FEWEST_FIRST)
     ]
-    fewer = [
-        Pair(f"Kη-fixed over {e.column}, {e.row}", (1.0,) * len(e.ours), e.ours)
-        for e in entries
-        if e.row in tasks(scale)
-    ]
-    return Shown(
+    fewer = [Pair(f"Kη-fixed over {e.column}, {e.row}", (1.0,) * len(e.ours), e.ours) for e in entries if e.row in here]
+    return comparison(
         "Steps within the same simulated time. K_r-rounds at the paper's setting, by its formula and eq. (5): "
         f"{', '.join(f'{task} {by_schedule(task):.3f}' for task in TASKS)}. {caption(scale)} ±: standard error over "
         "seeds. A run that diverged has no share.",
-        tidy(entries),
-        sheet(entries, "printed / ours"),
+        entries,
         [
             judge("every decay of K takes fewer steps than Kη-fixed", fewer),
             judge("K_r-rounds takes the fewest steps, then K_r-step, then K_r-error", ordered),
         ],
-        agreements(entries),
+        "printed / ours",
     )
 
 
 def _entry(runs: Runs, scale: str, task: str, key: str) -> Entry:
-    ours = [_share(runs, scale, task, key, s) for s in range(PLANS[scale].seeds)] if task in tasks(scale) else []
+    steps = [[runs.fact(c, "local_steps") for c in grid.runs(scale, task, k)] for k in (key, FIXED)]
+    ours = [a / b if a and b else float("nan") for a, b in zip(*steps, strict=True)]
     return entry(REPORTED[task, TITLES[key]], task, TITLES[key], ours, "" if ours else "data not available")
 
 
-def _share(runs: Runs, scale: str, task: str, key: str, seed: int) -> float:
-    steps = [runs.fact(run(scale, task, k, seed), "local_steps") for k in (key, FIXED)]
-    return steps[0] / steps[1] if all(steps) else float("nan")
-
-
-ARTEFACT = Artefact("decaying_k.table_4", "SGD steps relative to Kη-fixed", "Decaying-K, Table 4", cells, data)
+ARTEFACT = Artefact("decaying_k.table_4", "SGD steps relative to Kη-fixed", cells, data)

@@ -15,7 +15,7 @@ from empirics.experiments.command import path_word
 from empirics.progress import progress
 
 from .page import page
-from .records import Entry
+from .records import NamedBound
 
 FINE = 0
 DEFAULT = Path("explorer.html")
@@ -42,16 +42,16 @@ def explore(arguments: Sequence[str]) -> int:
     return FINE
 
 
-def entries(names: Sequence[str]) -> list[Entry]:
+def entries(names: Sequence[str]) -> list[NamedBound]:
     """The bounds of these names, each once; the whole catalogue where none is named."""
     if not names:
-        return [Entry(bound, name) for name, bound in BOUNDS.items()]
-    return once([Entry(load(name), name) for name in names])
+        return [NamedBound(bound, name) for name, bound in BOUNDS.items()]
+    return once([NamedBound(load(name), name) for name in names])
 
 
-def once(named: Sequence[Entry]) -> list[Entry]:
+def once(named: Sequence[NamedBound]) -> list[NamedBound]:
     """Every bound once, under the first name it was asked for by; two bounds of one name could not be told apart."""
-    kept: list[Entry] = []
+    kept: list[NamedBound] = []
     for entry in named:
         if any(entry.bound is other.bound for other in kept):
             continue

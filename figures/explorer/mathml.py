@@ -3,6 +3,10 @@
 Only what SymPy and the papers' letters print is understood; any other command is refused when the page is built.
 """
 
+# SymPy's MathMLPresentationPrinter is no way around these 170 lines: it prints expressions, and the cards' letters, the
+# words below a bound's terms and the documentation's formulas are LaTeX. A subclass for the page's formulas alone would
+# come on top of them, since the letters within would still be read here.
+
 from __future__ import annotations
 
 import re

@@ -12,9 +12,9 @@ import numpy as np
 from bounds.core import Bound
 from empirics.experiments import Cell, Store
 
-from ..artefact import SCALES
-from ..ours.grid import exact, PLANS, trained
+from ..ours.grid import data, exact, PLANS, trained
 from ..runs import Runs
+from ..scale import SCALES
 
 LOCAL_STEPS, RELAXATION = 3, 0.06
 """What ``paper_checks.validation.jobs.exact`` runs with where its cell does not say."""
@@ -37,8 +37,8 @@ def _cells(bound: Bound) -> list[tuple[str, Cell]]:
     cells = []
     for scale in SCALES:
         plan = PLANS[scale]
-        cells.append((f"{plan.data}, {plan.seeds} seeds ({scale})", trained(scale, bound.name)))
-        named = ((i, exact(scale, bound.name, i)) for i in range(plan.instances))
+        cells.append((f"{data(scale)}, {plan.seeds} seeds ({scale})", trained(scale, bound.name)))
+        named = ((i, exact(scale, bound.name, i)) for i in range(plan.counts["instances"]))
         cells += [(f"quadratics, instance {i + 1} ({scale})", cell) for i, cell in named]
     return cells
 

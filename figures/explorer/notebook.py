@@ -12,7 +12,7 @@ from bounds.showing.loading import load
 
 from .command import entries, once, results
 from .page import page
-from .records import Entry
+from .records import NamedBound
 
 HEIGHT = 900
 SHOWN = 60
@@ -46,12 +46,12 @@ def explore(*bounds: Bound | str, store: str | Path | None = None, height: int =
     return Explorer(html, tuple(entry.label for entry in named), height)
 
 
-def _entry(bound: Bound | str) -> Entry:
+def _entry(bound: Bound | str) -> NamedBound:
     if isinstance(bound, str):
-        return Entry(load(bound), bound)
+        return NamedBound(load(bound), bound)
     if not isinstance(bound, Bound):
         raise BoundsError(f"explore takes bounds or their names, one after the other; got {_short(bound)}")
-    return Entry(bound, bound.name)
+    return NamedBound(bound, bound.name)
 
 
 def _folder(store: str | Path | None) -> Path | None:

@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from . import records
-from .records import Entry
+from .records import NamedBound
 
 MODULES = ("numbers", "evaluate", "state", "curve", "chart", "panels", "controls", "copying", "main")
 """The page's own code, in the order in which it is put together."""
@@ -21,7 +21,7 @@ TITLE = "fedbounds explorer"
 WORDS = "Bounds of federated learning as their papers print them: move a quantity, see what the theorem says."
 
 
-def page(entries: Sequence[Entry], store: Path | None = None) -> str:
+def page(entries: Sequence[NamedBound], store: Path | None = None) -> str:
     """The HTML of a page that shows these bounds, with the points of a store of runs beside them."""
     script, style = _script(entries), _part("page.css")
     policy = (
@@ -39,7 +39,7 @@ def page(entries: Sequence[Entry], store: Path | None = None) -> str:
     return re.sub(r"\{(\w+)\}", lambda place: parts[place[1]], _part("page.html"))
 
 
-def _script(entries: Sequence[Entry]) -> str:
+def _script(entries: Sequence[NamedBound]) -> str:
     """The formulas as functions and the page's code, closed off from the names of the browser."""
     formulas = ",\n".join(f"{json.dumps(e.label)}:{records.code(e)}" for e in entries)
     code = "\n".join(_part(f"{name}.js") for name in MODULES)
@@ -51,7 +51,7 @@ def _inert(script: str) -> str:
     return script.replace("</", "<\\/").replace("<!--", "<\\!--")
 
 
-def _packed(entries: Sequence[Entry], store: Path | None) -> str:
+def _packed(entries: Sequence[NamedBound], store: Path | None) -> str:
     text = json.dumps(records.data(entries, store), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 

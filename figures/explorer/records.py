@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bounds.catalog import BOUNDS
-from bounds.core import Bound, Condition
+from bounds.core import Bound
 from bounds.numerics.optima import Optimum
 from bounds.operators import varies
 from bounds.papers import PAPERS
@@ -18,7 +18,6 @@ from bounds.quantities import AXES, Quantity
 from bounds.showing import cards, printing
 from bounds.showing.tables import plain
 from bounds.vocabulary import classes, clients
-from paper_checks.claims.claim import Claim
 
 from . import optima, ranges, verdicts
 from .javascript import javascript
@@ -29,7 +28,7 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Entry:
+class NamedBound:
     """A bound and what the page calls it: its name in the catalogue, or ``path/file.py:variable``."""
 
     bound: Bound
@@ -41,14 +40,16 @@ class Entry:
         return ":" in self.label
 
 
-def data(entries: Sequence[Entry], store: Path | None = None) -> Record:
+def data(entries: Sequence[NamedBound], store: Path | None = None) -> Record:
     """Everything the page shows but the code: the bounds, their papers, and the claims about them."""
     named = {e.label: e.bound for e in entries}
     claims = verdicts.by_bound(named)
     known = _points(entries, store)
     used = list(dict.fromkeys(c.name for group in claims.values() for c in group))
     place = {name: i for i, name in enumerate(used)}
-    by_name = {c.name: _claim(c) for group in claims.values() for c in group}
+    by_name = {
+        c.name: [c.name, verdicts.verdict(c), c.words, str(c.source)] for group in claims.values() for c in group
+    }
     return {
         "papers": {k: [p.short, p.title] for k, p in PAPERS.items()},
         "claims": [by_name[name] for name in used],
@@ -59,7 +60,7 @@ def data(entries: Sequence[Entry], store: Path | None = None) -> Record:
     }
 
 
-def _points(entries: Sequence[Entry], store: Path | None) -> Mapping[str, Any]:
+def _points(entries: Sequence[NamedBound], store: Path | None) -> Mapping[str, Any]:
     if store is None:
         return {}
     from . import measured
@@ -67,11 +68,7 @@ def _points(entries: Sequence[Entry], store: Path | None) -> Mapping[str, Any]:
     return measured.points([e.bound for e in entries if not e.own], store)
 
 
-def _claim(claim: Claim) -> Sequence[str]:
-    return [claim.name, verdicts.verdict(claim), claim.words, str(claim.source)]
-
-
-def record(entry: Entry) -> Record:
+def record(entry: NamedBound) -> Record:
     """One bound: what it says, its quantities with where they start, and where it is smallest."""
     bound, letters = entry.bound, cards.letters_of(entry.bound)
     values = ranges.start(bound)
@@ -139,14 +136,12 @@ def _quantity(quantity: Quantity, letter: str, value: float) -> Record:
 
 def _conditions(bound: Bound) -> list[Record]:
     """Those that numbers decide come first, in the order of their code."""
-    decided = [{"words": c.words, "kind": "numeric", "formula": _formula(c)} for c in bound.numeric_conditions]
+    decided = [
+        {"words": c.words, "kind": "numeric", "formula": printing.words(c.relation)} for c in bound.numeric_conditions
+    ]
     decided += [{"words": words, "kind": "domain", "formula": ""} for words in _limits(bound)]
     rest = (c for c in bound.conditions if c.kind != "numeric")
     return [*decided, *({"words": c.words, "kind": c.kind, "formula": ""} for c in rest)]
-
-
-def _formula(condition: Condition) -> str:
-    return "" if condition.relation is None else printing.words(condition.relation)
 
 
 def _limits(bound: Bound) -> dict[str, str]:
@@ -177,7 +172,7 @@ def _closed(optimum: Optimum, bound: Bound) -> Record:
 # ---- the code ----
 
 
-def code(entry: Entry) -> str:
+def code(entry: NamedBound) -> str:
     """The functions of one bound as an object literal: terms, conditions (and whether each is asked of every member of
     an axis), closed forms of minimisers by quantity."""
     bound = entry.bound

@@ -65,29 +65,29 @@ def caption(scale: str, columns: Sequence[str], *, tables: bool = True) -> str:
     plan, there = PLANS[scale], measured(scale, columns)
     if not there:
         return f"{'; '.join(remarks(scale, columns))}."
-    told = [
+    parts = [
         f"{', '.join(dict.fromkeys(data(scale, c) for c in there))}; {CLIENTS} clients, all in every round, "
         f"{LOCAL_STEPS} local steps; non-iid: sorted by label; {_rounds(scale, there)} rounds, iid half as many; "
         f"{plan.seeds} seeds",
-        f"± is the standard error over seeds; a result is the mean of the last {plan.window} of {plan.points} "
-        "evaluations, 0 for a run that diverged"
+        f"± is the standard error over seeds; a result is the mean of the last {plan.window} of "
+        f"{plan.counts['points']} evaluations, 0 for a run that diverged"
         if tables
         else "band: standard error over seeds",
         *remarks(scale, columns),
         *_different(scale, there),
     ]
-    return f"{'; '.join(filter(None, told))}."
+    return f"{'; '.join(filter(None, parts))}."
 
 
 def remarks(scale: str, columns: Sequence[str]) -> list[str]:
     """Which data stand in for others, and which are missing; nothing at the smoke scale."""
     if scale == "smoke":
         return ["scikit-learn's digits in place of every data set"]
-    said = [
+    instead = [
         remark(SETS[c], here(c)) if word(scale, c) or not here(c) else f"{c}: run at the paper's scale only"
         for c in columns
     ]
-    return [words for words in said if words]
+    return [words for words in instead if words]
 
 
 def _rounds(scale: str, columns: Sequence[str]) -> str:
@@ -106,7 +106,8 @@ def _different(scale: str, columns: Sequence[str]) -> list[str]:
             "norm; SCAFFOLD without momentum, with which its printed controls diverge"
         ]
     return [
-        f"differs: network {plan.network.partition('(')[0]} of {plan.layers} layers, batch {plan.setting['batch']}, "
+        f"differs: network {plan.networks[''].partition('(')[0]} of {plan.counts['layers']} layers, batch "
+        f"{plan.setting['batch']}, "
         f"no momentum (SCAFFOLD's printed controls diverge with it), {_step_sizes(scale, columns)}"
     ]
 

@@ -1,39 +1,53 @@
-"""Curves of the test metric over rounds, non-iid and iid: what Figures 2 and 3 have in common."""
+"""Figures 2 and 3: the test metric over rounds, non-iid and iid, of pictures (SVHN) and of the language model."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from empirics.experiments import Cell
 
+from ..artefact import Artefact, Shown
 from ..comparing import judge, Judged, Pair
-from ..drawing import Axis, canvas, finish, legend, one
-from ..runs import mean_curve, Runs
-from .beside import results, title
-from .grid import seeds
+from ..drawing import Axis, panels
+from ..runs import mean_rows, Runs
+from .beside import caption, label, results, title
+from .grid import seeds, word
 from .settings import TEXT
 
 PANELS = {"non-iid": ("FedAvg", "FedALS", "SCAFFOLD"), "iid": ("FedAvg", "FedALS")}
 """Methods of each panel, as far as the text names them; SCAFFOLD is run for non-iid clients only."""
 
 
-def cells(scale: str, column: str) -> list[Cell]:
+def column_of(scale: str, wanted: str) -> str:
+    """Pictures other than SVHN's stand in for these; nothing does for texts."""
+    return wanted if wanted == TEXT or word(scale, wanted) else "CIFAR-10"
+
+
+def cells(scale: str, wanted: str) -> list[Cell]:
     """The runs of both panels."""
+    column = column_of(scale, wanted)
     return [cell for split, methods in PANELS.items() for m in methods for cell in seeds(scale, column, m, split)]
 
 
-def rows(runs: Runs, scale: str, column: str) -> list[dict[str, Any]]:
+def data(runs: Runs, scale: str, wanted: str) -> Shown:
     """Test accuracy in percent over rounds, of the language model the test loss; a run that diverged ends early."""
+    column = column_of(scale, wanted)
     quantity, times = ("test_loss", 1.0) if column == TEXT else ("test_accuracy", 100.0)
-    return [
-        {"panel": f"{title(scale, column)}, {split}", "curve": method, "x": x, "y": times * y, "error": times * e}
-        for split, methods in PANELS.items()
-        for method in methods
-        for x, y, e in zip(
-            *mean_curve(runs.curve(c, quantity) for c in seeds(scale, column, method, split)), strict=True
-        )
-    ]
+    missing, there = "" if column == wanted else f"{wanted}: data not available", bool(word(scale, column))
+    return Shown(
+        f"{missing}; the same curves on {column}. " * bool(missing) + caption(scale, [column], tables=False),
+        [
+            row
+            for split, methods in PANELS.items()
+            for m in methods
+            for row in mean_rows(
+                (runs.curve(c, quantity) for c in seeds(scale, column, m, split)),
+                f"{title(scale, column)}, {split}",
+                m,
+                times,
+            )
+        ],
+        conclusions=conclusions(runs, scale, column) if there or missing else [],
+        unavailable="" if there else missing or label(scale, column),
+    )
 
 
 def conclusions(runs: Runs, scale: str, column: str) -> list[Judged]:
@@ -54,19 +68,14 @@ def conclusions(runs: Runs, scale: str, column: str) -> list[Judged]:
     ]
 
 
-def draw(shown: Sequence[Any], metric: str) -> Any:
-    """Two panels side by side, each with rounds of its own."""
-    names = list(dict.fromkeys(r["panel"] for r in shown))
-    methods = list(dict.fromkeys(r["curve"] for r in shown))
-    made, axes = canvas(1, max(len(names), 1), 1, sharey=True)
-    x, y = Axis("round"), Axis(metric)
-    for ax, name in zip(axes.flat, names, strict=False):
-        for place, method in enumerate(methods):
-            chosen = [r for r in shown if r["panel"] == name and r["curve"] == method]
-            if chosen:
-                one(ax, chosen, method, place)
-        finish(ax, x, y, name)
-        ax.set_xlabel(x.label)
-    axes[0, 0].set_ylabel(y.label)
-    legend(made, axes)
-    return made
+def _figure(number: int, wanted: str, metric: str) -> Artefact:
+    return Artefact(
+        f"fedals.figure_{number}",
+        f"{metric.removesuffix(' (%)')} over rounds, non-iid and iid",
+        lambda scale: cells(scale, wanted),
+        lambda runs, scale: data(runs, scale, wanted),
+        lambda shown: panels(shown.rows, Axis("round"), Axis(metric), shared=True),
+    )
+
+
+ARTEFACTS = {"figure_2": _figure(2, "SVHN", "test accuracy (%)"), "figure_3": _figure(3, TEXT, "test loss")}

@@ -11,10 +11,10 @@ from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
 from ..comparing import judge, Judged, Pair
-from ..drawing import Axis, canvas, finish, legend, one
-from ..runs import mean_curve, Runs
+from ..drawing import Axis, panels
+from ..runs import mean_rows, Runs
 from .beside import remarks
-from .grid import example, PLANS, STEPS
+from .grid import example, LAYERS, PLANS, STEPS
 from .settings import CLIENTS
 
 DISTANCE = "consensus_distance"
@@ -29,32 +29,25 @@ CURVES = 6
 """Layers that are drawn over rounds."""
 
 
-def cells(scale: str) -> list[Cell]:
-    return example(scale)
-
-
 def data(runs: Runs, scale: str) -> Shown:
-    used = cells(scale)
+    used = example(scale)
     sizes = _sizes(str(used[0].arguments["problem"])) if used else {}
-    plan = PLANS[scale].example
+    plan = PLANS[scale]
     told = (
         f"{used[0].arguments['problem']}; {CLIENTS} clients of two classes each, FedAvg with {STEPS} local steps, "
-        f"batch {used[0].arguments['batch']}, {plan.rounds} rounds, {PLANS[scale].seeds} seeds; distances before "
+        f"batch {used[0].arguments['batch']}, {plan.rounds[LAYERS]} rounds, {plan.seeds} seeds; distances before "
         "averaging, per parameter as the released code has them; bands: standard error over seeds. "
         if used
         else ""
     )
+    norm = [] if scale == "smoke" else ["group norm for batch norm"]
+    differs = "; ".join([*remarks(scale, ["CIFAR-10"]), *norm])
     return Shown(
-        f"Mean squared distance of the clients' models to their average. {told}{_differs(scale)}",
+        f"Mean squared distance of the clients' models to their average. {told}{differs}.",
         [row for place, name in enumerate(sizes, 1) for row in _layer(runs, used, place, name, sizes[name])],
         conclusions=[_early(runs, used, sizes, by_size) for by_size in (False, True)],
         unavailable="" if used else "CIFAR-10: data not available",
     )
-
-
-def _differs(scale: str) -> str:
-    norm = [] if scale == "smoke" else ["group norm for batch norm"]
-    return f"{'; '.join([*remarks(scale, ['CIFAR-10']), *norm])}."
 
 
 def _sizes(problem: str) -> dict[str, int]:
@@ -67,11 +60,12 @@ def _sizes(problem: str) -> dict[str, int]:
 
 
 def _layer(runs: Runs, used: Sequence[Cell], place: int, name: str, size: int) -> list[dict[str, Any]]:
-    over = list(zip(*mean_curve(runs.curve(cell, DISTANCE, name) for cell in used), strict=True))
     return [
-        {"panel": panel, "curve": f"layer {place}", "x": x, "y": y / by, "error": e / by, "parameters": size}
-        for panel, by in ((DEFINED, 1), (BY_SIZE, size / 1e6))
-        for x, y, e in over
+        row
+        for panel, by in ((DEFINED, 1.0), (BY_SIZE, size / 1e6))
+        for row in mean_rows(
+            (runs.curve(c, DISTANCE, name) for c in used), panel, f"layer {place}", 1 / by, parameters=size
+        )
     ]
 
 
@@ -93,19 +87,12 @@ def _early(runs: Runs, used: Sequence[Cell], sizes: dict[str, int], by_size: boo
 
 
 def draw(shown: Shown) -> Any:
-    """A few layers over rounds, and all of them in the last round that was measured."""
-    made, axes = canvas(1, 2, 2)
-    places = list(dict.fromkeys(r["curve"] for r in shown.rows))
-    few = {places[i] for i in np.linspace(0, len(places) - 1, CURVES).round().astype(int)} if places else set()
-    for ax, panel in zip(axes.flat, (DEFINED, BY_SIZE), strict=True):
-        for place, curve in enumerate(c for c in places if c in few):
-            chosen = [r for r in shown.rows if r["panel"] == panel and r["curve"] == curve]
-            one(ax, chosen, curve, place)
-        finish(ax, Axis("round"), Axis("", log=bool(places)), panel)
-        ax.set_xlabel("round")
-    axes[0, 0].set_ylabel("consensus distance")
-    legend(made, axes)
-    return made
+    """A few layers over rounds, from the first to the last."""
+    layers = list(dict.fromkeys(r["curve"] for r in shown.rows))
+    few = {layers[i] for i in np.linspace(0, len(layers) - 1, CURVES).round().astype(int)} if layers else set()
+    y = Axis("consensus distance", log=bool(layers))
+    return panels([r for r in shown.rows if r["curve"] in few], Axis("round"), y)
 
 
-ARTEFACT = Artefact("fedals.figure_1", "consensus distance by layer over rounds", "FedALS, Figure 1", cells, data, draw)
+TITLE = "consensus distance by layer over rounds"
+ARTEFACT = Artefact("fedals.figure_1", TITLE, example, data, draw)

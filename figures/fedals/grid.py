@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from empirics.experiments import Cell
 
+from ..scale import Budget, Plan
 from .settings import (
     algorithm,
     ALPHA,
@@ -26,59 +25,16 @@ from .settings import (
     WINDOW,
 )
 
-TRAIN = "train"
 MEASURED = ("test_loss", "test_accuracy", "exchanged_parameters")
+LAYERS = "Figure 1"
+"""Its own network, rounds and setting in a plan."""
 STEPS = 50
-"""Local steps of a round in Figure 1."""
-CONTROLS = 1.25
-"""How much longer SCAFFOLD's control variables make a run."""
-
-
-@dataclass(frozen=True)
-class Example:
-    """Figure 1's runs: the network with its data (or a place for them), rounds, and seconds of a local step."""
-
-    network: str
-    rounds: int
-    every: int
-    setting: Mapping[str, Any]
-    seconds: float
-
-
-@dataclass(frozen=True)
-class Plan:
-    """One scale.
-
-    ``network`` has a place for data and for the border of the extractor, ``layers`` layers, and ``tests`` test samples
-    to be evaluated on. ``columns`` are the data sets that are run, ``splits`` those of Table 3, ``borders`` its rows:
-    printed L to layers of this network. ``rounds`` of a non-iid run, its ``steps`` (sizes) and ``seconds`` (of one
-    core, a local step with its share of everything else) go by data set, "" being any other; in ``steps`` a method or
-    split after it has its own, as in "cifar10 iid". ``window``: evaluations, of ``points``, whose mean is the result.
-    """
-
-    network: str
-    layers: int
-    tests: int | None
-    rounds: Mapping[str, int]
-    points: int
-    window: int
-    seeds: int
-    steps: Mapping[str, float]
-    setting: Mapping[str, Any]
-    seconds: Mapping[str, float]
-    columns: tuple[str, ...]
-    splits: tuple[str, ...]
-    borders: Mapping[int, int]
-    example: Example
-    scaffold: Mapping[str, Any] = field(default_factory=dict)
-
-
+"""Local steps of a round there."""
 IMAGES = tuple(name for name in SETS if name != TEXT)
 SMALL = {"batch": 16, "weight_decay": float(printed("weight decay"))}
-FIVE = {20: 5, 16: 4, 12: 3, 8: 2, 4: 1}
-"""The same shares of five layers; a twentieth (L = 1) has no like."""
+FIVE = ((20, 5), (16, 4), (12, 3), (8, 2), (4, 1))
+"""Of printed L the same shares of five layers; a twentieth (L = 1) has no like."""
 STEP_SIZES = {
-    "": 0.04,
     "cifar10 scaffold()": 0.01,
     "omniglot": 0.2,
     "omniglot iid": 0.4,
@@ -87,29 +43,38 @@ STEP_SIZES = {
     f"omniglot {METHODS['FedALS+SCAFFOLD']}": 0.05,
 }
 """By a search with one seed that tried halves and doubles; beyond them runs fall back to chance or diverge."""
-SECONDS = {"": 0.0034, "mnist": 0.0028, "omniglot": 0.003}
+OWN = {place: {"step_size": size} for place, size in STEP_SIZES.items()}
+CNN = {"": "fedcog_cnn({data}{border})", LAYERS: "resnet20({data})"}
+SECONDS = {"": 0.0034, "(mnist": 0.0028, "omniglot": 0.003}
+MORE: dict[str, Any] = {"start": 1.0, "times": {"scaffold": 1.25}}
+"""Of a budget: SCAFFOLD's control variables make a run a quarter longer."""
 
 PLANS = {
     "smoke": Plan(
-        "femnist_dnn({data}{border})", 3, None, {"": 4}, 4, 1, 2, {"": 0.1}, SMALL, {"": 0.006}, tuple(SETS), IMAGES,
-        {20: 3, 16: 2, 4: 1}, Example("femnist_dnn(held_out(digits))", 3, 1, {"batch": 4, "step_size": 0.05}, 0.002),
+        networks={"": "femnist_dnn({data}{border})", LAYERS: "femnist_dnn(held_out(digits))"},
+        rounds={"": 4, LAYERS: 3}, setting={**SMALL, "step_size": 0.1}, own={LAYERS: {"batch": 4, "step_size": 0.05}},
+        seeds=2, counts={"layers": 3, "points": 4}, budget=Budget(step={"": 0.006}, **MORE),
+        axes={"columns": tuple(SETS), "splits": IMAGES, "borders": ((20, 3), (16, 2), (4, 1))},
     ),
     "laptop": Plan(
-        "fedcog_cnn({data}{border})", 5, 2000, {"": 200, "mnist": 100, "omniglot": 300}, 10, 3, 3, STEP_SIZES, SMALL,
-        SECONDS, IMAGES, ("CIFAR-10", "SVHN"), FIVE,
-        Example("resnet20({data})", 4, 1, {"batch": 8, "step_size": 0.05}, 0.05),
+        networks=CNN, rounds={"": 200, "mnist": 100, "omniglot": 300, LAYERS: 4}, window=3, tests=2000,
+        setting={**SMALL, "step_size": 0.04}, own={**OWN, LAYERS: {"batch": 8, "step_size": 0.05}},
+        seeds=3, counts={"layers": 5, "points": 10}, budget=Budget(step={**SECONDS, "resnet20": 0.05}, **MORE),
+        axes={"columns": IMAGES, "splits": ("CIFAR-10", "SVHN"), "borders": FIVE},
     ),
     "overnight": Plan(
-        "fedcog_cnn({data}{border})", 5, 2000, {"": 1500, "mnist": 600, "omniglot": 800}, 20, 5, 5, STEP_SIZES, SMALL,
-        SECONDS, IMAGES, IMAGES, FIVE, Example("resnet20({data})", 15, 1, {"batch": 16, "step_size": 0.05}, 0.06),
+        networks=CNN, rounds={"": 1500, "mnist": 600, "omniglot": 800, LAYERS: 15}, window=5, tests=2000,
+        setting={**SMALL, "step_size": 0.04}, own={**OWN, LAYERS: {"batch": 16, "step_size": 0.05}},
+        seeds=5, counts={"layers": 5, "points": 20}, budget=Budget(step={**SECONDS, "resnet20": 0.06}, **MORE),
+        axes={"columns": IMAGES, "splits": IMAGES, "borders": FIVE},
     ),
     "paper": Plan(
-        "resnet20({data}{border})", 20, None, {"": rounds("non-iid")}, 200, WINDOW, REPETITIONS, {"": 0.01}, setting(),
-        {"": 0.02}, tuple(SETS), IMAGES, {n: n for n in (20, 16, 12, 8, 4, 1)},
-        Example(
-            "resnet20({data})", rounds("non-iid") * LOCAL_STEPS // STEPS, 10, setting() | {"step_size": 0.01}, 0.02
-        ),
-        {"momentum": 0.0, "nesterov": False},
+        networks={"": "resnet20({data}{border})", LAYERS: "resnet20({data})"}, window=WINDOW, seeds=REPETITIONS,
+        rounds={"": rounds("non-iid"), LAYERS: rounds("non-iid") * LOCAL_STEPS // STEPS},
+        setting=setting() | {"step_size": 0.01},
+        own={"scaffold": {"momentum": 0.0, "nesterov": False}, LAYERS: setting() | {"step_size": 0.01}},
+        counts={"layers": 20, "points": 200}, budget=Budget(step={"": 0.02}, **MORE),
+        axes={"columns": tuple(SETS), "splits": IMAGES, "borders": tuple((n, n) for n in (20, 16, 12, 8, 4, 1))},
     ),
 }  # fmt: skip
 
@@ -118,7 +83,7 @@ def word(scale: str, column: str) -> str:
     """The data set that is run for a column; empty where there is none."""
     if scale == "smoke":
         return "digits"
-    return here(column) if column in PLANS[scale].columns else ""
+    return here(column) if column in PLANS[scale].axes["columns"] else ""
 
 
 def data(scale: str, column: str) -> str:
@@ -130,75 +95,56 @@ def data(scale: str, column: str) -> str:
     return whole if tests is None else f"fewer({whole}, test={tests})"
 
 
-def run(scale: str, column: str, method: str, split: str, seed: int, layers: int | None = None) -> Cell:
-    """One training run; ``layers`` of this scale's network make the extractor (None: all but the last).
+def arguments(scale: str, column: str, method: str, split: str, layers: int | None = None) -> dict[str, Any]:
+    """Those of a training run; ``layers`` of this scale's network make the extractor (None: all but the last).
 
     With all layers in the extractor there is no head: it is FedAvg with alpha times the local steps.
     """
     plan, text = PLANS[scale], column == TEXT and scale != "smoke"
     name, made = word(scale, column), algorithm(method)
-    found = setting(text=True) if text else dict(plan.setting)
-    found |= {"step_size": _step(plan, name, made, split), **(plan.scaffold if "scaffold" in made and not text else {})}
+    places = (f"{name} {split}", f"{name} {made}", name, "scaffold" if "scaffold" in made else "")
+    own = next((plan.own[place] for place in places if place in plan.own), {})
+    language = {**setting(text=True), "step_size": plan.setting["step_size"]}
     count = plan.rounds.get(name, plan.rounds[""])
     count = int(count * IID_SHARE) if split == "iid" else count
     steps = LOCAL_STEPS
-    if layers == plan.layers:
+    if layers == plan.counts["layers"]:
         made, count, steps, layers = METHODS["FedAvg"], max(count // ALPHA, 1), steps * ALPHA, None
-    border = "" if layers in (None, plan.layers - 1) else f", extractor={layers}"
-    network = "opt({data}{border})" if text else plan.network
-    return Cell(
-        TRAIN,
-        {
-            **found,
-            "problem": network.format(data=data(scale, column), border=border),
-            "partition": partition(split, text),
-            "clients": CLIENTS,
-            "algorithm": made,
-            "rounds": count,
-            "local_steps": steps,
-            "every": max(count // plan.points, 1),
-            "seed": seed,
-            "measure": list(MEASURED),
-        },
-    )
+    border = "" if layers in (None, plan.counts["layers"] - 1) else f", extractor={layers}"
+    network = "opt({data}{border})" if text else plan.networks[""]
+    return {
+        **(language if text else {**plan.setting, **own}),
+        "problem": network.format(data=data(scale, column), border=border),
+        "partition": partition(split, text),
+        "clients": CLIENTS,
+        "algorithm": made,
+        "rounds": count,
+        "local_steps": steps,
+        "every": max(count // plan.counts["points"], 1),
+        "measure": MEASURED,
+    }
 
 
 def seeds(scale: str, column: str, method: str, split: str, layers: int | None = None) -> list[Cell]:
     """The run with every seed; none where there are no data."""
-    if not word(scale, column):
-        return []
-    return [run(scale, column, method, split, seed, layers) for seed in range(PLANS[scale].seeds)]
+    there = word(scale, column)
+    return PLANS[scale].cells("train", **arguments(scale, column, method, split, layers)) if there else []
 
 
 def example(scale: str) -> list[Cell]:
     """Figure 1's runs with every seed: FedAvg on pictures of two classes per client."""
-    plan, name = PLANS[scale].example, word(scale, "CIFAR-10")
+    plan, name = PLANS[scale], word(scale, "CIFAR-10")
     if not name:
         return []
-    told = {
-        **plan.setting,
-        "problem": plan.network.format(data=f"fewer({name}, test=200)"),
+    given = {
+        **plan.own[LAYERS],
+        "problem": plan.networks[LAYERS].format(data=f"fewer({name}, test=200)"),
         "partition": "classes_per_client(2)",
         "clients": CLIENTS,
         "algorithm": METHODS["FedAvg"],
-        "rounds": plan.rounds,
+        "rounds": plan.rounds[LAYERS],
         "local_steps": STEPS,
-        "every": plan.every,
-        "measure": ["consensus_distance", "test_accuracy"],
+        "every": 10 if scale == "paper" else 1,
+        "measure": ("consensus_distance", "test_accuracy"),
     }
-    return [Cell(TRAIN, {**told, "seed": seed}) for seed in range(PLANS[scale].seeds)]
-
-
-def budget(cell: Cell, scale: str) -> float:
-    """Minutes of one core that a run may take."""
-    plan, told = PLANS[scale], cell.arguments
-    steps = told["rounds"] * told["local_steps"] * CLIENTS
-    data = next((name for name in plan.seconds if name and f"({name}" in told["problem"]), "")
-    seconds = plan.example.seconds if "consensus_distance" in told["measure"] else plan.seconds[data]
-    controls = CONTROLS if "scaffold" in told["algorithm"] else 1.0
-    return float(steps * seconds * controls + 1) / 60
-
-
-def _step(plan: Plan, name: str, made: str, split: str) -> float:
-    places = (f"{name} {split}", f"{name} {made}", name, "")
-    return next(plan.steps[place] for place in places if place in plan.steps)
+    return plan.cells("train", **given)

@@ -8,9 +8,9 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
-from ..comparing import agreements, by_place, Entry, judge, Judged, Pair
+from ..comparing import by_place, Entry, judge, Judged, Pair
 from ..runs import Runs
-from ..sheets import sheet, tidy
+from ..sheets import comparison
 from .beside import caption, compared, labelled, measured
 from .grid import seeds
 from .settings import SETS, TEXT
@@ -29,8 +29,7 @@ def _runs(scale: str, row: str, column: str) -> list[Cell]:
 
 
 def cells(scale: str) -> list[Cell]:
-    found = [cell for column in SETS for row in ROWS for cell in _runs(scale, row, column)]
-    return list({cell.key: cell for cell in found}.values())
+    return [cell for column in SETS for row in ROWS for cell in _runs(scale, row, column)]
 
 
 def data(runs: Runs, scale: str) -> Shown:
@@ -40,12 +39,10 @@ def data(runs: Runs, scale: str) -> Shown:
         for column in SETS
     ]
     shown = labelled(scale, found)
-    return Shown(
+    return comparison(
         f"Test accuracy (%), of {TEXT} test loss. {caption(scale, list(SETS))}",
-        tidy(shown),
-        sheet(shown, "reported / ours"),
+        shown,
         conclusions(found, measured(scale, list(SETS))),
-        agreements(shown),
     )
 
 
@@ -91,4 +88,4 @@ def _gain(found: Sequence[Entry], column: str) -> Pair:
     return Pair(f"gain non-iid over gain iid, {column}", gain("non-iid"), gain("iid"))
 
 
-ARTEFACT = Artefact("fedals.table_1", "four methods, iid and non-iid", "FedALS, Table 1", cells, data)
+ARTEFACT = Artefact("fedals.table_1", "four methods, iid and non-iid", cells, data)

@@ -13,9 +13,9 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
-from ..comparing import agreements, by_place, Entry, judge, Judged, Pair
+from ..comparing import by_place, Entry, judge, Judged, Pair
 from ..runs import Runs
-from ..sheets import entry, number, sheet, tidy
+from ..sheets import comparison, entry, number
 from .beside import caption, compared, labelled
 from .grid import PLANS, seeds, word
 from .settings import LOCAL_STEPS, printed
@@ -28,8 +28,7 @@ MILLION = 1e6
 
 
 def cells(scale: str) -> list[Cell]:
-    found = [cell for column in COLUMNS for row in ROWS for cell in seeds(scale, column, row, "non-iid")]
-    return list({cell.key: cell for cell in found}.values())
+    return [cell for column in COLUMNS for row in ROWS for cell in seeds(scale, column, row, "non-iid")]
 
 
 @cache
@@ -47,14 +46,13 @@ def exchanged(alpha: int) -> float:
 def data(runs: Runs, scale: str) -> Shown:
     found = [place for row in ROWS for place in _entries(runs, scale, row)]
     shown = labelled(scale, found)
-    return Shown(
+    return comparison(
         f"Test accuracy (%) for non-iid clients. The parameters are those of ResNet-20 with 3x3 shortcuts at the "
         f"paper's {printed('iterations non-iid')} iterations, by formula; beside them what a client of these runs, "
         f"with their network, sent and received. {caption(scale, COLUMNS)}",
-        tidy(shown),
-        sheet(shown, "reported / ours"),
+        shown,
         _conclusions(found, scale),
-        agreements([e for e in shown if e.column not in (SENT, HERE)]),
+        ranked=[e for e in shown if e.column not in (SENT, HERE)],
     )
 
 
@@ -81,8 +79,8 @@ def _conclusions(found: list[Entry], scale: str) -> list[Judged]:
     def above(name: str, high: int, low: int) -> Pair:
         return Pair(f"alpha={high} over alpha={low}", at[f"alpha={high}", name].ours, at[f"alpha={low}", name].ours)
 
-    plan = PLANS[scale]
-    longest = plan.rounds.get(word(scale, COLUMNS[0]), plan.rounds[""])
+    rounds = PLANS[scale].rounds
+    longest = rounds.get(word(scale, COLUMNS[0]), rounds[""])
     alphas = [a for a in map(_alpha, ROWS) if a <= longest]
     return [
         judge(
@@ -100,4 +98,4 @@ def _conclusions(found: list[Entry], scale: str) -> list[Judged]:
     ]
 
 
-ARTEFACT = Artefact("fedals.table_2", "accuracy and communication for several alpha", "FedALS, Table 2", cells, data)
+ARTEFACT = Artefact("fedals.table_2", "accuracy and communication for several alpha", cells, data)

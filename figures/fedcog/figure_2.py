@@ -12,7 +12,7 @@ from ..artefact import Artefact, Shown
 from ..comparing import judge
 from ..drawing import canvas, COLOURS, MARKS
 from ..runs import Runs, standard_error
-from .grid import chosen, seeds
+from .grid import chosen, problem
 from .one_round import ahead, measured, MEASURES, runs_of
 from .reading import caption
 from .settings import COMPARED, FEDCOG
@@ -22,9 +22,8 @@ METHODS = (*OTHERS, FEDCOG)
 
 
 def cells(scale: str) -> list[Cell]:
-    return [
-        cell for method in METHODS if method in chosen(scale, "compared", COMPARED) for cell in runs_of(scale, method)
-    ]
+    methods = chosen(scale, "compared", COMPARED)
+    return [cell for method in METHODS if method in methods for cell in runs_of(scale, method)]
 
 
 def data(runs: Runs, scale: str) -> Shown:
@@ -47,7 +46,7 @@ def data(runs: Runs, scale: str) -> Shown:
             judge("FedCOG's local models are the most accurate on all classes", ahead(runs, scale, common, OTHERS)),
             judge("FedCOG's local models are the most accurate on their own classes", ahead(runs, scale, own, OTHERS)),
         ],
-        unavailable="" if seeds(scale) else "data not available",
+        unavailable="" if problem(scale) else "data not available",
     )
 
 
@@ -63,4 +62,4 @@ def draw(shown: Shown) -> Any:
     return made
 
 
-ARTEFACT = Artefact("fedcog.figure_2", "local models after one round", "FedCOG, Figure 2", cells, data, draw)
+ARTEFACT = Artefact("fedcog.figure_2", "local models after one round", cells, data, draw)

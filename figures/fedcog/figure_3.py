@@ -8,11 +8,11 @@ from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
 from ..comparing import judge, Judged, Pair
-from ..drawing import Axis, canvas, finish, legend, one
-from ..runs import Runs
+from ..drawing import Axis, each_panel, one, Row
+from ..runs import point, Runs
 from . import settings as paper
-from .grid import chosen, run, seeds, Setup
-from .reading import caption, final, tidy_curves
+from .grid import chosen, problem, runs as runs_of, Setup
+from .reading import caption, cells_of, final
 from .settings import FEDCOG, KINDS
 
 METHODS = ("FedAvg", "FedProx", FEDCOG)
@@ -27,31 +27,30 @@ Points = dict[tuple[str, str, float], list[Cell]]
 
 
 def points(scale: str) -> Points:
-    found: Points = {}
-    for beta in chosen(scale, "dirichlets", paper.DIRICHLETS):
-        for method in METHODS:
-            setup = Setup(dirichlet=beta)
-            found[HETEROGENEITY, method, beta] = [run(scale, method, seed, setup) for seed in seeds(scale)]
+    found: Points = {
+        (HETEROGENEITY, method, beta): runs_of(scale, method, Setup(dirichlet=beta))
+        for beta in chosen(scale, "dirichlets", paper.DIRICHLETS)
+        for method in METHODS
+    }
     for panel, (option, axis, every, default) in WEIGHTS.items():
         for kind in KINDS:
             for weight in chosen(scale, axis, every):
                 changes = {} if weight == default else {option: weight}
-                cells_ = [run(scale, FEDCOG, seed, Setup(kind=kind), **changes) for seed in seeds(scale)]
-                found[panel, f"FedCOG, {kind}", weight] = cells_
+                found[panel, f"FedCOG, {kind}", weight] = runs_of(scale, FEDCOG, Setup(kind=kind), **changes)
     return found
 
 
 def cells(scale: str) -> list[Cell]:
-    return [cell for each in points(scale).values() for cell in each]
+    return cells_of(points(scale))
 
 
 def data(runs: Runs, scale: str) -> Shown:
     told = {place: [final(runs, cell) for cell in each] for place, each in points(scale).items()}
     return Shown(
         caption(scale, "NIID-1 in (a)", "bars: one standard error over seeds"),
-        tidy_curves((*place, values) for place, values in told.items()),
+        [row for (panel, curve, x), values in told.items() for row in point(values, x, curve, panel)],
         conclusions=[*_heterogeneity(scale, told), *(_default(scale, told, panel) for panel in WEIGHTS)],
-        unavailable="" if seeds(scale) else "data not available",
+        unavailable="" if problem(scale) else "data not available",
     )
 
 
@@ -87,20 +86,16 @@ def _default(scale: str, told: Told, panel: str) -> Judged:
 
 
 def draw(shown: Shown) -> Any:
-    made, axes = canvas(2, 2, 2)
     curves = list(dict.fromkeys(r["curve"] for r in shown.rows))
-    for ax, panel in zip(axes.flat, (HETEROGENEITY, *WEIGHTS), strict=False):
-        for curve in curves:
-            chosen_rows = [r for r in shown.rows if (r["panel"], r["curve"]) == (panel, curve)]
-            if chosen_rows:
-                one(ax, chosen_rows, curve, curves.index(curve), points=True)
-        finish(ax, Axis("", log=True), Axis(""))
-        ax.set_xlabel(panel)
-    axes[1, 1].set_visible(False)
-    for ax in axes[:, 0]:
-        ax.set_ylabel("test accuracy (%)")
-    legend(made, axes)
-    return made
+
+    def panel(ax: Any, rows: list[Row]) -> None:
+        for place, curve in enumerate(curves):
+            if mine := [r for r in rows if r["curve"] == curve]:
+                one(ax, mine, curve, place, points=True)
+        ax.set_xlabel(rows[0]["panel"])
+
+    x, y = Axis("", log=True), Axis("test accuracy (%)")
+    return each_panel(shown.rows, panel, x, y, legend_lines=2, titled=False)
 
 
-ARTEFACT = Artefact("fedcog.figure_3", "heterogeneity and weights", "FedCOG, Figure 3", cells, data, draw)
+ARTEFACT = Artefact("fedcog.figure_3", "heterogeneity and weights", cells, data, draw)

@@ -9,9 +9,10 @@ import numpy as np
 from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
+from ..drawing import canvas
 from ..runs import Runs
 from ..style import WIDTH
-from .grid import chosen, data_set, generation, PLANS, problem, seeds
+from .grid import chosen, data_set, generation, PLANS, problem
 from .settings import MAIN, SHOWN_STEPS
 
 REAL = -1
@@ -19,19 +20,17 @@ REAL = -1
 
 
 def cells(scale: str) -> list[Cell]:
-    return (
-        [generation(scale, "generated_images", steps=list(chosen(scale, "shown", SHOWN_STEPS)))] if seeds(scale) else []
-    )
+    return generation(scale, "generated_images", steps=chosen(scale, "shown", SHOWN_STEPS))
 
 
 def data(runs: Runs, scale: str) -> Shown:
     rows = [row for cell in cells(scale) for row in _rows(runs, cell)]
-    plan = PLANS[scale]
+    first = PLANS[scale].counts["first"]
     return Shown(
-        f"One client of {problem(scale)} (here {data_set(scale, MAIN)}; the paper: {MAIN}) after {plan.first} rounds "
+        f"One client of {problem(scale)} (here {data_set(scale, MAIN)}; the paper: {MAIN}) after {first} rounds "
         "of FedAvg, NIID-1, one seed; an image for each class from one noise, each in the range of its own values.",
         rows,
-        unavailable="" if seeds(scale) else "data not available",
+        unavailable="" if problem(scale) else "data not available",
     )
 
 
@@ -40,23 +39,13 @@ def _rows(runs: Runs, cell: Cell) -> list[dict[str, Any]]:
     columns = runs.columns(cell)
     if not columns:
         return []
-    channels, side = _layout(runs.fact(cell, "shape"))
+    shape = runs.fact(cell, "shape")  # flat inputs are square and grey
+    channels, side = (shape[0], shape[-1]) if len(shape) == 3 else (1, round(shape[0] ** 0.5))
     told = zip(*(columns[name] for name in ("steps", "label", "pixels")), strict=True)
     return [
-        {
-            "steps": steps,
-            "label": label,
-            "channels": channels,
-            "side": side,
-            "pixels": grey(pixels),
-        }
+        {"steps": steps, "label": label, "channels": channels, "side": side, "pixels": grey(pixels)}
         for steps, label, pixels in told
     ]
-
-
-def _layout(shape: list[int]) -> tuple[int, int]:
-    """Channels and side; flat inputs are square and grey."""
-    return (shape[0], shape[-1]) if len(shape) == 3 else (1, round(shape[0] ** 0.5))
 
 
 def grey(pixels: list[float]) -> str:
@@ -74,16 +63,13 @@ def image(row: Any) -> np.ndarray:
 
 
 def draw(shown: Shown) -> Any:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     steps = list(dict.fromkeys(r["steps"] for r in shown.rows)) or [REAL]
     classes = max((r["label"] for r in shown.rows), default=0) + 1
-    narrow = ConstrainedLayoutEngine(w_pad=0.01, h_pad=0.01, wspace=0, hspace=0)
-    made = Figure(figsize=(WIDTH, 0.4 + WIDTH * len(steps) / (classes + 2.5)), layout=narrow)
-    FigureCanvasAgg(made)
-    axes = made.subplots(len(steps), classes, squeeze=False)
+    made, axes = canvas(len(steps), classes)
+    made.set_layout_engine(ConstrainedLayoutEngine(w_pad=0.01, h_pad=0.01, wspace=0, hspace=0))
+    made.set_figheight(0.4 + WIDTH * len(steps) / (classes + 2.5))
     for ax in axes.flat:
         ax.set(xticks=[], yticks=[])
         ax.spines[:].set_visible(False)
@@ -95,4 +81,4 @@ def draw(shown: Shown) -> Any:
     return made
 
 
-ARTEFACT = Artefact("fedcog.figure_5", "generated images", "FedCOG, Figure 5", cells, data, draw)
+ARTEFACT = Artefact("fedcog.figure_5", "generated images", cells, data, draw)

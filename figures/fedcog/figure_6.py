@@ -9,9 +9,10 @@ from empirics.experiments import Cell
 from ..artefact import Artefact, Shown
 from ..comparing import judge, Pair
 from ..drawing import Axis, panels
-from ..runs import mean_curve, Runs
-from .grid import chosen, PLANS, run, seeds
-from .reading import caption, final, PLAIN
+from ..runs import mean_rows, Runs
+from . import grid
+from .grid import chosen, PLANS, problem
+from .reading import caption, cells_of, final, PLAIN
 from .settings import FEDCOG, PLUGGED
 
 TAIL = 7
@@ -22,19 +23,19 @@ POINT = 1.0
 def runs_of(scale: str) -> dict[str, list[Cell]]:
     """By method, the same runs as in Table 1; five baselines, which is what can be told apart."""
     methods = (*(m for m in PLUGGED if m in chosen(scale, "methods", PLUGGED)), FEDCOG)
-    return {method: [run(scale, method, seed) for seed in seeds(scale)] for method in methods}
+    return {method: grid.runs(scale, method) for method in methods}
 
 
 def cells(scale: str) -> list[Cell]:
-    return [cell for each in runs_of(scale).values() for cell in each]
+    return cells_of(runs_of(scale))
 
 
 def data(runs: Runs, scale: str) -> Shown:
     found = runs_of(scale)
     rows = [
-        {"panel": "", "curve": method, "x": x, "y": 100 * y, "error": 100 * e}
+        row
         for method, each in found.items()
-        for x, y, e in zip(*mean_curve(runs.curve(c, "test_accuracy") for c in each), strict=True)
+        for row in mean_rows((runs.curve(c, "test_accuracy") for c in each), "", method, 100.0)
     ]
     ends = {method: [final(runs, c) for c in each] for method, each in found.items()}
     best = [Pair(f"FedCOG over {m}", ends[FEDCOG], ends[m]) for m in found if m != FEDCOG]
@@ -49,13 +50,14 @@ def data(runs: Runs, scale: str) -> Shown:
             judge("FedCOG is the most accurate in the end", best),
             judge("All methods are saturated: none gains more than a point in the last seventh of the rounds", still),
         ],
-        unavailable="" if seeds(scale) else "data not available",
+        unavailable="" if problem(scale) else "data not available",
     )
 
 
 def earlier(runs: Runs, scale: str, cells_: list[Cell]) -> list[float]:
     """Accuracy in percent a seventh of the rounds before the end; 0 for a run that diverged."""
-    before = PLANS[scale].rounds - max(1, PLANS[scale].rounds // TAIL)
+    rounds = PLANS[scale].rounds[""]
+    before = rounds - max(1, rounds // TAIL)
     told = [dict(zip(*runs.curve(c, "test_accuracy"), strict=True)).get(before, float("nan")) for c in cells_]
     return [0.0 if runs.diverged(c) else 100 * float(v) for c, v in zip(cells_, told, strict=True)]
 
@@ -64,4 +66,4 @@ def draw(shown: Shown) -> Any:
     return panels(shown.rows, Axis("round"), Axis("test accuracy (%)"))
 
 
-ARTEFACT = Artefact("fedcog.figure_6", "accuracy over rounds", "FedCOG, Figure 6", cells, data, draw)
+ARTEFACT = Artefact("fedcog.figure_6", "accuracy over rounds", cells, data, draw)

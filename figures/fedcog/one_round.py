@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from empirics.experiments import Cell
 
 from ..comparing import Pair
 from ..runs import Runs
-from .grid import generation, PLANS, run, seeds
+from . import grid
+from .grid import PLANS
 from .reading import mean_over_clients
 from .settings import FEDCOG, METHODS
 
@@ -19,37 +19,27 @@ MEASURES = {
     "local_accuracy_own": "local accuracy, own classes (%)",
 }
 """What the panels of Figure 2 show."""
-FACTORS = {"client_distance_sq": 1.0, "local_accuracy_common": 100.0, "local_accuracy_own": 100.0}
 
 
 def runs_of(scale: str, method: str) -> list[Cell]:
     """Rounds of FedAvg, then at least one of the method."""
     if method in (FEDCOG, "FedAvg"):  # longer runs that were looked at here too
-        return [run(scale, method, seed) for seed in seeds(scale)]
-    return [run(scale, method, seed, first="FedAvg", rounds=PLANS[scale].first + 1) for seed in seeds(scale)]
+        return grid.runs(scale, method)
+    return grid.runs(scale, method, first="FedAvg", rounds=PLANS[scale].counts["first"] + 1)
 
 
 def measured(runs: Runs, scale: str, method: str, quantity: str) -> list[float]:
     """A number per seed: the mean over clients after that round, accuracies in percent; the distance is no square."""
-    read = partial(_one, runs, scale, quantity)
-    return [read(cell) for cell in runs_of(scale, method)]
-
-
-def _one(runs: Runs, scale: str, quantity: str, cell: Cell) -> float:
-    value = mean_over_clients(runs, cell, quantity, PLANS[scale].first + 1)
-    return value**0.5 if quantity == "client_distance_sq" else FACTORS[quantity] * value
+    at = PLANS[scale].counts["first"] + 1
+    means = [mean_over_clients(runs, cell, quantity, at) for cell in runs_of(scale, method)]
+    return [mean**0.5 if quantity == "client_distance_sq" else 100 * mean for mean in means]
 
 
 def times(scale: str, methods: Sequence[str]) -> list[Cell]:
     """The cell in which these methods take turns."""
-    from .grid import consensus
-
-    texts = {m: consensus(scale) if m == FEDCOG else METHODS[m] for m in methods}
-    return (
-        [generation(scale, "generation_round_seconds", algorithms=texts, repeats=PLANS[scale].repeats)]
-        if seeds(scale)
-        else []
-    )
+    texts = {m: grid.consensus(scale) if m == FEDCOG else METHODS[m] for m in methods}
+    repeats = PLANS[scale].counts["repeats"]
+    return grid.generation(scale, "generation_round_seconds", algorithms=texts, repeats=repeats)
 
 
 def ahead(runs: Runs, scale: str, quantity: str, others: Sequence[str], lower: bool = False) -> list[Pair]:

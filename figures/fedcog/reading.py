@@ -12,9 +12,10 @@ import numpy as np
 from empirics.experiments import Cell
 from paper_checks.reported import table
 
-from ..comparing import Entry, Pair
+from ..artefact import Artefact, no_runs, Shown
+from ..comparing import Entry, Judged, Pair
 from ..runs import Runs
-from ..sheets import entry
+from ..sheets import comparison, entry
 from ..stand_ins import remark
 from . import settings as paper
 from .grid import BASE, data_set, PLANS, problem, Setup
@@ -24,9 +25,9 @@ Places = Mapping[tuple[str, str], Sequence[Cell]]
 ABSENT = "not run at this scale"
 
 
-def cells_of(places: Places) -> list[Cell]:
-    """All runs of a table, each once."""
-    return list({cell.key: cell for cells in places.values() for cell in cells}.values())
+def cells_of(places: Mapping[Any, Sequence[Cell]]) -> list[Cell]:
+    """All runs of a table or figure."""
+    return [cell for cells in places.values() for cell in cells]
 
 
 def final(runs: Runs, cell: Cell) -> float:
@@ -43,19 +44,12 @@ def one_more(runs: Runs, cell: Cell) -> float:
     return 100 * float(found[0]) if len(found) else math.nan
 
 
-def over_clients(runs: Runs, cell: Cell, quantity: str, at: int) -> np.ndarray:
-    """A quantity of every client after a round; empty where it was not measured."""
-    columns = runs.columns(cell)
-    if not columns:
-        return np.empty(0)
-    told = zip(*(columns[n] for n in ("quantity", "round", "client", "value")), strict=True)
-    return np.array([value for name, r, client, value in told if (name, r) == (quantity, at) and client is not None])
-
-
 def mean_over_clients(runs: Runs, cell: Cell, quantity: str, at: int) -> float:
-    """Its mean over clients; NaN where it was not measured."""
-    values = over_clients(runs, cell, quantity, at)
-    return float(values.mean()) if len(values) else math.nan
+    """A quantity's mean over clients after a round; NaN where it was not measured."""
+    columns = runs.columns(cell)
+    told = zip(*(columns.get(n, ()) for n in ("quantity", "round", "client", "value")), strict=True)
+    values = [value for name, r, client, value in told if (name, r) == (quantity, at) and client is not None]
+    return float(np.mean(values)) if values else math.nan
 
 
 def entries(
@@ -63,15 +57,38 @@ def entries(
 ) -> list[Entry]:
     """Every printed place of a table beside ours."""
     return [
-        entry(
-            printed,
-            row,
-            column,
-            [read(runs, cell) for cell in places.get((row, column), ())],
-            "" if places.get((row, column)) else absent,
-        )
-        for (row, column), printed in table("fedcog", name).items()
+        entry(printed, *place, [read(runs, c) for c in places.get(place, ())], "" if places.get(place) else absent)
+        for place, printed in table("fedcog", name).items()
     ]
+
+
+def accuracies(
+    number: str,
+    title: str,
+    places: Callable[[str], Places],
+    words: Sequence[str],
+    judged: Callable[[Runs, str, list[Entry]], list[Judged]],
+    *,
+    corner: str = "test accuracy (%)",
+    read: Callable[[Runs, Cell], float] = final,
+    across: bool = False,
+    more: Callable[[str], Sequence[Cell]] = no_runs,
+) -> Artefact:
+    """The artefact of a printed table of accuracies with its runs by place.
+
+    ``words`` go into the caption; ``read`` gives a run's number in percent; ``across``: its one row becomes a column;
+    ``more`` are runs that the conclusions (``judged``) need besides.
+    """
+
+    def cells(scale: str) -> list[Cell]:
+        return [*cells_of(places(scale)), *more(scale)]
+
+    def data(runs: Runs, scale: str) -> Shown:
+        found = entries(runs, number, places(scale), read)
+        shown = turned(found) if across else found
+        return comparison(caption(scale, *words), shown, judged(runs, scale, shown), corner)
+
+    return Artefact(f"fedcog.table_{number}", title, cells, data)
 
 
 def turned(found: Iterable[Entry]) -> list[Entry]:
@@ -87,13 +104,15 @@ def rising(found: Mapping[tuple[str, str], Entry], row: str, low: str, high: str
 def caption(scale: str, *more: str, setup: Setup = BASE) -> str:
     """Which data and runs, then what else is to be said; a scale below the paper's says what it reduces."""
     plan, used = PLANS[scale], data_set(scale, setup.data)
+    given, counts = plan.setting, plan.counts
     if not used:
         return "Reported numbers alone: the data are not here, or not run at this scale."
     words = [
         f"{problem(scale, setup.data)}{_instead(scale, setup.data, used)}, {paper.CLIENTS} clients where nothing else "
-        f"is said, {plan.rounds} rounds of {plan.local_steps} local steps (batch {plan.released['batch']}, step size "
-        f"{plan.step_size:g}, momentum 0.9)",
-        f"FedCOG: {plan.first} rounds of FedAvg, then its own, {plan.samples} images in {plan.steps} steps",
+        f"is said, {plan.rounds['']} rounds of {given['local_steps']} local steps (batch {given['batch']}, step size "
+        f"{given['step_size']:g}, momentum 0.9)",
+        f"FedCOG: {counts['first']} rounds of FedAvg, then its own, {counts['samples']} images in {counts['steps']} "
+        "steps",
         *more,
         f"{plan.seeds} seeds",
     ]
@@ -106,7 +125,7 @@ def caption(scale: str, *more: str, setup: Setup = BASE) -> str:
 
 
 def _instead(scale: str, data: str, used: str) -> str:
-    if PLANS[scale].packaged or data not in PLANS[scale].networks:
+    if scale == "smoke" or data not in PLANS[scale].networks:
         return f" ({used} stands for {data})"
     said = remark(paper.DATA[data], used)
     return f" ({said})" if said else ""
@@ -122,14 +141,3 @@ PLAIN = "SCAFFOLD without momentum, at ten times the step size"
 def values(found: Sequence[Entry], row: str, column: str) -> Sequence[float]:
     """Ours at one place."""
     return next((e.ours for e in found if (e.row, e.column) == (row, column)), ())
-
-
-def tidy_curves(rows: Iterable[tuple[str, str, float, Sequence[float]]]) -> list[dict[str, Any]]:
-    """Points (panel, curve, x, values over seeds) as rows to draw; points without values are left out."""
-    from ..runs import standard_error
-
-    return [
-        {"panel": panel, "curve": curve, "x": x, "y": float(np.mean(kept)), "error": standard_error(kept)}
-        for panel, curve, x, told in rows
-        if (kept := [v for v in told if not math.isnan(v)])
-    ]

@@ -7,10 +7,11 @@ from dataclasses import replace
 from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
-from ..comparing import agreements, Entry, judge, Judged, leads, Pair
+from ..comparing import Entry, judge, Judged, leads, Pair
 from ..runs import Runs
-from ..sheets import sheet, tidy
-from .grid import chosen, PLANS, problem, run, seeds, Setup
+from ..sheets import comparison
+from . import grid
+from .grid import chosen, PLANS, problem, Setup
 from .reading import caption, cells_of, entries, ERROR, Places, PLAIN, values
 from .settings import columns, DATA, FEDCOG, KINDS, METHODS
 
@@ -27,11 +28,7 @@ def setup_of(column: str) -> Setup:
 def places(scale: str) -> Places:
     run_here = [c for c in SETTINGS if problem_of(scale, c)]
     methods = (*chosen(scale, "methods", tuple(METHODS)), FEDCOG)
-    return {
-        (method, column): [run(scale, method, seed, setup_of(column)) for seed in seeds(scale)]
-        for column in run_here
-        for method in methods
-    }
+    return {(method, column): grid.runs(scale, method, setup_of(column)) for column in run_here for method in methods}
 
 
 def problem_of(scale: str, column: str) -> str:
@@ -46,14 +43,10 @@ def cells(scale: str) -> list[Cell]:
 
 def data(runs: Runs, scale: str) -> Shown:
     found = [_averaged(e, each) for each in [entries(runs, "1", places(scale))] for e in each]
-    said = caption(scale, ERROR, PLAIN, "FedReg's and FedGen's coefficients are not stated", setup=_shown(scale))
+    first = next((column for _, column in places(scale)), SETTINGS[0])  # of those that are run
+    said = caption(scale, ERROR, PLAIN, "FedReg's and FedGen's coefficients are not stated", setup=setup_of(first))
     settings = [e for e in found if e.column != AVERAGE]
-    return Shown(said, tidy(found), sheet(found, "test accuracy (%)"), conclusions(settings), agreements(found))
-
-
-def _shown(scale: str) -> Setup:
-    """The setting of the first column that is run."""
-    return setup_of(next((column for _, column in places(scale)), SETTINGS[0]))
+    return comparison(said, found, conclusions(settings), "test accuracy (%)")
 
 
 def _averaged(entry: Entry, found: list[Entry]) -> Entry:
@@ -86,4 +79,4 @@ def _gain(found: list[Entry], column: str) -> list[float]:
     return [ours - plain for ours, plain in pairs]
 
 
-ARTEFACT = Artefact("fedcog.table_1", "test accuracy of all methods", "FedCOG, Table 1", cells, data)
+ARTEFACT = Artefact("fedcog.table_1", "test accuracy of all methods", cells, data)

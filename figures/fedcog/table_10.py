@@ -4,49 +4,36 @@ from __future__ import annotations
 
 from typing import Any
 
-from empirics.experiments import Cell
-
-from ..artefact import Artefact, Shown
-from ..comparing import agreements, judge, leads
+from ..comparing import Entry, judge, Judged, leads
 from ..runs import Runs
-from ..sheets import sheet, tidy
-from .grid import chosen, PLANS, run, seeds
-from .reading import caption, cells_of, entries, ERROR, Places, turned
+from . import grid
+from .grid import chosen, PLANS
+from .reading import accuracies, ERROR, Places
 from .settings import columns, FEDCOG, STEPS
 
 ROW = "Accuracy"
 DEFAULT = str(STEPS)
+WORDS = (
+    "rows are the paper's numbers of steps; here as many times the default as 100 there; the paper does not state its "
+    "split, here NIID-1",
+    ERROR,
+)
 
 
 def changes(scale: str, column: str) -> dict[str, Any]:
     """As many times the default number of steps as in the paper."""
-    return {} if column == DEFAULT else {"steps": PLANS[scale].steps * int(column) // STEPS}
+    return {} if column == DEFAULT else {"steps": PLANS[scale].counts["steps"] * int(column) // STEPS}
 
 
 def places(scale: str) -> Places:
     shown = chosen(scale, "steps", columns("10"))
-    return {(ROW, c): [run(scale, FEDCOG, seed, **changes(scale, c)) for seed in seeds(scale)] for c in shown}
+    return {(ROW, c): grid.runs(scale, FEDCOG, **changes(scale, c)) for c in shown}
 
 
-def cells(scale: str) -> list[Cell]:
-    return cells_of(places(scale))
-
-
-def data(runs: Runs, scale: str) -> Shown:
-    found = turned(entries(runs, "10", places(scale)))
+def judged(runs: Runs, scale: str, found: list[Entry]) -> list[Judged]:
     others = [c for c in chosen(scale, "steps", columns("10")) if c != DEFAULT]
-    return Shown(
-        caption(
-            scale,
-            "rows are the paper's numbers of steps; here as many times the default as 100 there; the paper does not "
-            "state its split, here NIID-1",
-            ERROR,
-        ),
-        tidy(found),
-        sheet(found, "steps: reported / ours (%)"),
-        [judge("The default number of generation steps beats fewer and more", leads(found, DEFAULT, others))],
-        agreements(found),
-    )
+    return [judge("The default number of generation steps beats fewer and more", leads(found, DEFAULT, others))]
 
 
-ARTEFACT = Artefact("fedcog.table_10", "number of generation steps", "FedCOG, Table 10", cells, data)
+CORNER = "steps: reported / ours (%)"
+ARTEFACT = accuracies("10", "number of generation steps", places, WORDS, judged, corner=CORNER, across=True)

@@ -9,10 +9,10 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
-from ..comparing import agreements, by_place, Entry, judge, Pair
+from ..comparing import by_place, Entry, judge, Pair
 from ..runs import Runs
-from ..sheets import number, sheet, tidy
-from .grid import data_set, generation, PLANS, problem, seeds
+from ..sheets import comparison, number
+from .grid import data_set, generation, PLANS, problem
 from .settings import columns, DATA, MAIN
 
 ROW, TIME = "Time", "time (16 samples = 1)"
@@ -21,9 +21,9 @@ LEAST, MOST = NUMBERS[0], NUMBERS[-1]
 
 
 def cells(scale: str) -> list[Cell]:
-    plan = PLANS[scale]
-    arguments = {"samples": [int(n) for n in NUMBERS], "steps": plan.steps, "repeats": plan.repeats}
-    return [generation(scale, "generation_seconds", **arguments)] if seeds(scale) else []
+    counts = PLANS[scale].counts
+    arguments = {"samples": [int(n) for n in NUMBERS], "steps": counts["steps"], "repeats": counts["repeats"]}
+    return generation(scale, "generation_seconds", **arguments)
 
 
 def ratios(runs: Runs, scale: str) -> dict[str, tuple[float, ...]]:
@@ -36,7 +36,7 @@ def ratios(runs: Runs, scale: str) -> dict[str, tuple[float, ...]]:
 
 
 def data(runs: Runs, scale: str) -> Shown:
-    printed, ours = table("fedcog", "11"), ratios(runs, scale)
+    printed, ours, counts = table("fedcog", "11"), ratios(runs, scale), PLANS[scale].counts
     least = number(printed[ROW, LEAST].value)
     found = [
         Entry(n, TIME, number(printed[ROW, n].value) / least, float("nan"), ours[n], "the paper prints seconds")
@@ -46,18 +46,17 @@ def data(runs: Runs, scale: str) -> Shown:
     logs = {n: [math.log(x) for x in at[n, TIME].ours] for n in NUMBERS}  # the noise of a time grows with it
     steps = [Pair(f"logarithm of {b} over {a} samples", logs[b], logs[a]) for a, b in pairwise(NUMBERS)]
     cheap = [Pair(f"logarithm of twice {LEAST} over {MOST} samples", [math.log(2.0)] * len(logs[MOST]), logs[MOST])]
-    return Shown(
-        f"One client of {problem(scale) or 'data that are not here'} generates in {PLANS[scale].steps} steps"
+    return comparison(
+        f"One client of {problem(scale) or 'data that are not here'} generates in {counts['steps']} steps"
         f"{'' if data_set(scale, MAIN) == DATA[MAIN] else f' (the paper: {MAIN})'}, on one core, not on a GPU; seconds "
-        f"taken in turns, over those of {LEAST} samples; ± one standard error over {PLANS[scale].repeats} repetitions.",
-        tidy(found),
-        sheet(found, "samples: reported / ours"),
+        f"taken in turns, over those of {LEAST} samples; ± one standard error over {counts['repeats']} repetitions.",
+        found,
         [
             judge("More samples take longer", steps),
             judge(f"{MOST} samples take less than twice as long as {LEAST}", cheap),
         ],
-        agreements(found),
+        "samples: reported / ours",
     )
 
 
-ARTEFACT = Artefact("fedcog.table_11", "time of generation", "FedCOG, Table 11", cells, data)
+ARTEFACT = Artefact("fedcog.table_11", "time of generation", cells, data)

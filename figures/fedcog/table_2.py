@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from empirics.experiments import Cell
+from dataclasses import replace
 
-from ..artefact import Artefact, Shown
+from ..artefact import Artefact, no_runs, Shown
 from ..runs import Runs
-from ..sheets import sheet, tidy
+from ..sheets import comparison
 from ..stand_ins import remark
 from .reading import entries
 
 MISSING = remark("flair", "")
 
 
-def cells(scale: str) -> list[Cell]:
-    return []
-
-
 def data(runs: Runs, scale: str) -> Shown:
     found = entries(runs, "2", {}, absent=MISSING)
-    return Shown(
+    shown = comparison(
         "Precision, recall and F1 by label and F1 by picture in percent, as reported: photographs of 200 users, 405 "
         "rounds, the last 5 of them FedCOG's in its row.",
-        tidy(found),
-        sheet(found, "reported / ours (%)"),
-        unavailable=MISSING,
+        found,
+        [],
+        "reported / ours (%)",
     )
+    return replace(shown, unavailable=MISSING)
 
 
-ARTEFACT = Artefact("fedcog.table_2", "multi-label scores on FLAIR", "FedCOG, Table 2", cells, data)
+ARTEFACT = Artefact("fedcog.table_2", "multi-label scores on FLAIR", no_runs, data)

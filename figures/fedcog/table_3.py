@@ -2,41 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
-from ..comparing import agreements, by_place, judge, Pair
+from ..comparing import by_place, judge, Pair
 from ..runs import Runs
-from ..sheets import sheet, tidy
+from ..sheets import comparison, tidy
 from ..stand_ins import remark
-from .grid import chosen, consensus, PLANS, run, seeds, Setup
+from . import grid
+from .grid import chosen, PLANS, Setup
 from .reading import caption, cells_of, entries, ERROR, one_more, Places, PLAIN, turned
 from .settings import FEDCOG, KINDS, METHODS, PLUGGED
 
 WITH, WITHOUT = "with FedCOG", "without FedCOG"
 
 
-def row_of(kind: str) -> str:
-    """The printed row of a split."""
-    return f"CIFAR-10-{kind[-1]}"
-
-
 def places(scale: str) -> Places:
+    """By split, of which ``NIID-2`` is the printed row ``CIFAR-10-2``, and method with or without FedCOG."""
     return {
-        (row_of(kind), f"{method} {word}"): [_run(scale, method, word, seed, Setup(kind=kind)) for seed in seeds(scale)]
+        (f"CIFAR-10-{kind[-1]}", f"{method} {word}"): _runs(scale, method, word, Setup(kind=kind))
         for kind in KINDS
         for method in chosen(scale, "plugged", PLUGGED)
         for word in (WITHOUT, WITH)
     }
 
 
-def _run(scale: str, method: str, word: str, seed: int, setup: Setup) -> Cell:
+def _runs(scale: str, method: str, word: str, setup: Setup) -> list[Cell]:
     if word == WITHOUT:
-        return run(scale, method, seed, setup)
+        return grid.runs(scale, method, setup)
     if method == "FedAvg":
-        return run(scale, FEDCOG, seed, setup)
-    plugged = consensus(scale, METHODS[method])
-    return run(scale, plugged, seed, setup, first=method, rounds=PLANS[scale].first + 1)
+        return grid.runs(scale, FEDCOG, setup)
+    plugged = grid.consensus(scale, METHODS[method])
+    return grid.runs(scale, plugged, setup, first=method, rounds=PLANS[scale].counts["first"] + 1)
 
 
 def cells(scale: str) -> list[Cell]:
@@ -47,22 +46,18 @@ def data(runs: Runs, scale: str) -> Shown:
     found = entries(runs, "3", places(scale), one_more)
     at = by_place(found)
     pairs = [
-        Pair(
-            f"{method} gains, {kind}",
-            at[row_of(kind), f"{method} {WITH}"].ours,
-            at[row_of(kind), f"{method} {WITHOUT}"].ours,
-        )
-        for kind in KINDS
-        for method in chosen(scale, "plugged", PLUGGED)
+        Pair(f"{m} gains, {kind}", at[row, f"{m} {WITH}"].ours, at[row, f"{m} {WITHOUT}"].ours)
+        for kind, row in ((kind, f"CIFAR-10-{kind[-1]}") for kind in KINDS)
+        for m in chosen(scale, "plugged", PLUGGED)
     ]
-    told = turned(found)
-    return Shown(
+    columns = turned(found)
+    shown = comparison(
         caption(scale, "here after the first round of either", ERROR, PLAIN, remark("flair", "")),
-        tidy(found),
-        sheet(told, "test accuracy (%)"),
+        columns,
         [judge("Every method gains by one round with FedCOG, in both splits", pairs)],
-        agreements(told),
+        "test accuracy (%)",
     )
+    return replace(shown, rows=tidy(found))
 
 
-ARTEFACT = Artefact("fedcog.table_3", "methods with FedCOG on top", "FedCOG, Table 3", cells, data)
+ARTEFACT = Artefact("fedcog.table_3", "methods with FedCOG on top", cells, data)

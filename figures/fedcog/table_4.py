@@ -9,9 +9,9 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
-from ..comparing import agreements, by_place, Entry, judge, Pair
+from ..comparing import by_place, Entry, judge, Pair
 from ..runs import Runs
-from ..sheets import entry, number, sheet, tidy
+from ..sheets import comparison, entry, number
 from .grid import chosen, PLANS
 from .one_round import measured, MEASURES, runs_of, times
 from .reading import caption, entries, ERROR, one_more
@@ -32,21 +32,19 @@ def data(runs: Runs, scale: str) -> Shown:
     others = [m for m in chosen(scale, "compared", COMPARED) if m != FEDCOG]
     accurate = [Pair(f"FedCOG over {m}", at[FEDCOG, ACCURACY].ours, at[m, ACCURACY].ours) for m in others]
     faster = [Pair(f"{m} over FedCOG", at[m, TIME].ours, at[FEDCOG, TIME].ours) for m in ("FedProx", "MOON")]
-    rounds = PLANS[scale].first + 1
-    return Shown(
+    rounds = PLANS[scale].counts["first"] + 1
+    return comparison(
         caption(
             scale,
             f"accuracy and local models: {rounds - 1} rounds of FedAvg, then one of the method; time: {rounds} rounds "
             "of the method, for FedCOG one after FedAvg's, in seconds of one core, taken in turns, ± over repetitions",
             ERROR,
         ),
-        tidy(found),
-        sheet(found),
+        found,
         [
             judge("FedCOG is the most accurate after one round", accurate),
             judge("FedCOG takes less local time than FedProx and MOON", faster),
         ],
-        agreements(found),
     )
 
 
@@ -68,7 +66,7 @@ def _time(runs: Runs, scale: str, row: str) -> Entry:
 
 def ratios(runs: Runs, scale: str, method: str) -> Sequence[float]:
     """Local time of all rounds over FedAvg's, one per repetition; of FedCOG's only the last is its own."""
-    rounds = PLANS[scale].first + 1
+    rounds = PLANS[scale].counts["first"] + 1
     each = [s / plain for s, plain in zip(*(seconds(runs, scale, m) for m in (method, "FedAvg")), strict=False)]
     return [(rounds - 1 + r) / rounds for r in each] if method == FEDCOG else each
 
@@ -79,4 +77,4 @@ def seconds(runs: Runs, scale: str, method: str) -> list[float]:
     return [s for c in columns if c for job, s in zip(c["job"], c["seconds"], strict=True) if job == method]
 
 
-ARTEFACT = Artefact("fedcog.table_4", "cost and effect of one round", "FedCOG, Table 4", cells, data)
+ARTEFACT = Artefact("fedcog.table_4", "cost and effect of one round", cells, data)

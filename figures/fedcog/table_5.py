@@ -6,12 +6,10 @@ from typing import Any
 
 from empirics.experiments import Cell
 
-from ..artefact import Artefact, Shown
-from ..comparing import agreements, by_place, judge, Pair
+from ..comparing import by_place, Entry, judge, Judged, Pair
 from ..runs import Runs
-from ..sheets import sheet, tidy
-from .grid import run, seeds, Setup
-from .reading import caption, cells_of, entries, ERROR, final, Places
+from .grid import runs as runs_of, Setup
+from .reading import accuracies, cells_of, ERROR, final, Places
 from .settings import FEDCOG, KINDS, rows
 
 NOISE, GLOBAL, HARD, FULL = rows("5")
@@ -26,7 +24,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 def places(scale: str) -> Places:
     return {
-        (row, kind): [run(scale, FEDCOG, seed, Setup(kind=kind), **changes) for seed in seeds(scale)]
+        (row, kind): runs_of(scale, FEDCOG, Setup(kind=kind), **changes)
         for kind in KINDS
         for row, changes in VARIANTS.items()
     }
@@ -34,15 +32,10 @@ def places(scale: str) -> Places:
 
 def plain(scale: str) -> dict[str, list[Cell]]:
     """FedAvg in both splits, of the same length."""
-    return {kind: [run(scale, "FedAvg", seed, Setup(kind=kind)) for seed in seeds(scale)] for kind in KINDS}
+    return {kind: runs_of(scale, "FedAvg", Setup(kind=kind)) for kind in KINDS}
 
 
-def cells(scale: str) -> list[Cell]:
-    return [*cells_of(places(scale)), *(c for each in plain(scale).values() for c in each)]
-
-
-def data(runs: Runs, scale: str) -> Shown:
-    found = entries(runs, "5", places(scale))
+def judged(runs: Runs, scale: str, found: list[Entry]) -> list[Judged]:
     at = by_place(found)
     full = [
         Pair(f"full over {row}, {kind}", at[FULL, kind].ours, at[row, kind].ours)
@@ -54,16 +47,11 @@ def data(runs: Runs, scale: str) -> Shown:
         Pair(f"FedAvg over noise, {kind}", [final(runs, c) for c in each], at[NOISE, kind].ours)
         for kind, each in plain(scale).items()
     ]
-    return Shown(
-        caption(scale, ERROR, "hard labels are those that the server's model predicts"),
-        tidy(found),
-        sheet(found, "test accuracy (%)"),
-        [
-            judge("The full method beats noise, the global model alone and hard labels in both splits", full),
-            judge("Distilling on noise is worse than FedAvg", noise),
-        ],
-        agreements(found),
-    )
+    return [
+        judge("The full method beats noise, the global model alone and hard labels in both splits", full),
+        judge("Distilling on noise is worse than FedAvg", noise),
+    ]
 
 
-ARTEFACT = Artefact("fedcog.table_5", "parts of the method", "FedCOG, Table 5", cells, data)
+WORDS = (ERROR, "hard labels are those that the server's model predicts")
+ARTEFACT = accuracies("5", "parts of the method", places, WORDS, judged, more=lambda scale: cells_of(plain(scale)))

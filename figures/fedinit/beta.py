@@ -1,4 +1,4 @@
-"""Runs over the relaxation beta, which Table 3, Figure 1b and Figures 6 and 7 read."""
+"""Figures 6 and 7, and the runs over the relaxation beta, which Table 3 and Figure 1b read as well."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..comparing import judge, Judged, Pair
 from ..drawing import Axis, panels
 from ..runs import Runs
 from .grid import runs as grid_runs
-from .reading import accuracies, DIVERGED, divergences, PERCENT, rows, smoothed, told, unavailable
+from .reading import accuracies, caption, DIVERGED, divergences, PERCENT, rows, smoothed, unavailable
 from .settings import HOME, RELAXATIONS
 
 PRINTED = table("fedinit", "Table 3")
@@ -20,10 +20,9 @@ BETAS = tuple(float(row.partition("=")[2]) for row in dict.fromkeys(row for row,
 BEST = RELAXATIONS[HOME.share]
 CURVES = (0.0, 0.02, 0.05, 0.1)
 """Those of Figures 6 and 7 here; the paper's own are not readable."""
-QUANTITIES = {
-    "active_divergence": ("divergence (parameters²)", 1.0),
-    "test_accuracy": ("test accuracy (%)", PERCENT),
-}
+POINTS = 2.0
+"""Of accuracy, which the relaxed start is to add."""
+QUANTITIES = {"active_divergence": ("divergence (parameters²)", 1.0), "test_accuracy": ("test accuracy (%)", PERCENT)}
 """What Figures 6 and 7 show, in which words, times what."""
 
 
@@ -41,20 +40,19 @@ def cells(scale: str, method: str = "FedAvg", betas: tuple[float, ...] = BETAS) 
     return [c for beta in betas for c in seeds(scale, beta, method)]
 
 
-def figure(name: str, method: str, points: float) -> Artefact:
-    """Divergence and accuracy of a method over rounds, one curve per beta; RI is to add ``points`` of accuracy."""
+def _figure(number: int, method: str) -> Artefact:
+    """Divergence and accuracy of a method over rounds, one curve per beta."""
     title = f"divergence and accuracy of {method} over rounds for several beta"
     return Artefact(
-        f"fedinit.{name}",
+        f"fedinit.figure_{number}",
         title,
-        f"FedInit, {name.replace('_', ' ').capitalize()}",
         lambda scale: cells(scale, method, CURVES),
-        lambda runs, scale: _shown(runs, scale, method, points),
+        lambda runs, scale: _shown(runs, scale, method),
         lambda shown: panels(shown.rows, Axis("round"), Axis("")),
     )
 
 
-def _shown(runs: Runs, scale: str, method: str, points: float) -> Shown:
+def _shown(runs: Runs, scale: str, method: str) -> Shown:
     found: list[dict[str, Any]] = [
         row
         for quantity, (words, scaled) in QUANTITIES.items()
@@ -63,17 +61,20 @@ def _shown(runs: Runs, scale: str, method: str, points: float) -> Shown:
     ]
     more = f"{method} from the start relaxed by beta; divergence: of the participants, as the released code reports it."
     reason = unavailable(scale, [HOME])
-    judged = [] if reason else _conclusions(runs, scale, method, points)
-    caption = told(scale, [HOME], more, smoothed(scale), "Band: one standard error.", DIVERGED)
-    return Shown(caption, found, (), judged, (), reason)
+    judged = [] if reason else _conclusions(runs, scale, method)
+    words = caption(scale, [HOME], more, smoothed(scale), "Band: one standard error.", DIVERGED)
+    return Shown(words, found, (), judged, (), reason)
 
 
-def _conclusions(runs: Runs, scale: str, method: str, points: float) -> list[Judged]:
+def _conclusions(runs: Runs, scale: str, method: str) -> list[Judged]:
     mine, plain = seeds(scale, BEST, method), seeds(scale, 0.0, method)
     high, low = (accuracies(runs, scale, s) for s in (mine, plain))
     far, near = (divergences(runs, scale, s) for s in (plain, mine))
     words = f"beta = {BEST:g} and 0"
     return [
         judge(f"the relaxed start lowers the divergence of {method}", [Pair(words, far, near)]),
-        judge(f"the relaxed start gives {method} {points:g} points or more", [Pair(words, high, low, points)]),
+        judge(f"the relaxed start gives {method} {POINTS:g} points or more", [Pair(words, high, low, POINTS)]),
     ]
+
+
+ARTEFACTS = {"figure_6": _figure(6, "FedAvg"), "figure_7": _figure(7, "SCAFFOLD")}

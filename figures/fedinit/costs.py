@@ -8,7 +8,6 @@ import numpy as np
 from torch import Tensor
 
 from empirics.algorithms import algorithm as read_algorithm
-from empirics.algorithms.algorithm import Algorithm
 from empirics.problems.tasks import task
 from empirics.training.rounds import plan
 from empirics.training.setting import Setting
@@ -53,8 +52,5 @@ def costs(text: str) -> Costs:
     gradient = Counted(starts)
     made.direction(work, starts, gradient(starts), gradient)
     kept = sum(tensor.shape == (CLIENTS, dealt.model.dim) for tensor in state.memory.values())
-    return Costs(_both_ways(made), gradient.calls, int(1 + kept + made.downloads - 1), kept)
-
-
-def _both_ways(made: Algorithm) -> float:
-    return (made.uploads + made.downloads) / 2
+    both_ways = (made.uploads + made.downloads) / 2
+    return Costs(both_ways, gradient.calls, int(kept + made.downloads), kept)

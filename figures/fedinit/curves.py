@@ -10,7 +10,7 @@ from ..comparing import judge, Judged, Pair
 from ..drawing import Axis, panels
 from ..runs import Runs
 from .grid import missing, runs as grid_runs
-from .reading import accuracies, DIVERGED, each, losses, PERCENT, RELAXED, rows, smoothed, told, unavailable
+from .reading import accuracies, caption, DIVERGED, each, losses, PERCENT, RELAXED, rows, smoothed, unavailable
 from .settings import METHODS, of, Setup
 
 NO_BAND = math.nan
@@ -18,13 +18,12 @@ NO_BAND = math.nan
 WORDS = {"test_loss": ("test loss", 1.0), "test_accuracy": ("test accuracy (%)", PERCENT)}
 
 
-def figure(number: int, data: str, quantity: str) -> Artefact:
+def _figure(number: int, data: str, quantity: str) -> Artefact:
     """One of the four figures."""
     words, scaled = WORDS[quantity]
     return Artefact(
         f"fedinit.figure_{number}",
         f"{words.removesuffix(' (%)')} of seven methods over rounds, {data}",
-        f"FedInit, Figure {number}",
         lambda scale: each(of(data), lambda s: [c for m in METHODS for c in grid_runs(scale, s, m)]),
         lambda runs, scale: _shown(runs, scale, of(data), quantity, scaled),
         lambda shown: panels([{**r, "error": NO_BAND} for r in shown.rows], Axis("round"), Axis(words)),
@@ -44,7 +43,7 @@ def _shown(runs: Runs, scale: str, setups: tuple[Setup, ...], quantity: str, sca
         f"Panels: participants, Dirichlet coefficient. Means over seeds (standard errors in the CSV). {smoothed(scale)}"
     )
     judged = _conclusions(runs, scale, setups, quantity)
-    return Shown(told(scale, setups, more, RELAXED, DIVERGED), found, (), judged, (), unavailable(scale, setups))
+    return Shown(caption(scale, setups, more, RELAXED, DIVERGED), found, (), judged, (), unavailable(scale, setups))
 
 
 def _conclusions(runs: Runs, scale: str, setups: tuple[Setup, ...], quantity: str) -> list[Judged]:
@@ -62,3 +61,11 @@ def _conclusions(runs: Runs, scale: str, setups: tuple[Setup, ...], quantity: st
     pairs = [Pair(f"{high} over {low}, {s.column}", ends(s, high), ends(s, low)) for s in seen]
     better = "a lower test loss" if loss else "a higher accuracy"
     return [judge(f"FedInit ends at {better} than FedAvg in every panel", pairs)]
+
+
+ARTEFACTS = {
+    "figure_2": _figure(2, "CIFAR-10", "test_loss"),
+    "figure_3": _figure(3, "CIFAR-10", "test_accuracy"),
+    "figure_4": _figure(4, "CIFAR-100", "test_loss"),
+    "figure_5": _figure(5, "CIFAR-100", "test_accuracy"),
+}

@@ -10,9 +10,9 @@ import numpy as np
 
 from empirics.experiments import Cell
 
-from ..runs import Curve, mean_curve, Runs
+from ..runs import Curve, mean_rows, Runs
 from ..stand_ins import remark
-from .grid import clients, missing, Plan, PLANS, used
+from .grid import clients, length, missing, PLANS, used
 from .settings import DATA, RELAXATIONS, RESNET, Setup
 
 PERCENT = 100.0
@@ -45,19 +45,9 @@ def rows(
     runs: Runs, scale: str, cells: Iterable[Cell], quantity: str, panel: str, curve: str, scaled: float = 1.0
 ) -> list[dict[str, Any]]:
     """The mean over seeds of smoothed curves with its standard error; a run that diverged counts as far as it went."""
-    curves = (runs.curve(c, quantity) for c in cells)
-    read = [smooth((at, scaled * values), PLANS[scale].smoothing) for at, values in curves]
-    means = zip(*mean_curve(read), strict=True)
-    return [{"panel": panel, "curve": curve, "x": x, "y": y, "error": e} for x, y, e in means if np.isfinite(y)]
-
-
-def point(values: Sequence[float], x: float, curve: str) -> list[dict[str, Any]]:
-    """One point of a curve over x: mean and standard error over seeds, nothing where nothing was measured."""
-    seen = [v for v in values if np.isfinite(v)]
-    if not seen:
-        return []
-    _, y, error = mean_curve((np.array([x]), np.array([v])) for v in seen)
-    return [{"panel": "", "curve": curve, "x": x, "y": float(y[0]), "error": float(error[0])}]
+    curves, over = (runs.curve(c, quantity) for c in cells), PLANS[scale].counts["smoothing"]
+    read = (smooth((at, scaled * values), over) for at, values in curves)
+    return [row for row in mean_rows(read, panel, curve) if np.isfinite(row["y"])]
 
 
 # ---- captions ----
@@ -73,22 +63,22 @@ def plural(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
-def told(scale: str, setups: Sequence[Setup], *more: str) -> str:
+def caption(scale: str, setups: Sequence[Setup], *more: str) -> str:
     """Data, networks, clients, rounds and seeds of the setups that are run, and what differs from the paper."""
-    plan = PLANS[scale]
+    plan, unit = PLANS[scale], length(scale)
     seen = [s for s in setups if not missing(scale, s)]
     if not seen:
         return f"{_absent(scale, setups)}."
     data = dict.fromkeys(s.data for s in seen)
     parts = [
         "; ".join(_data(scale, d) for d in data),
-        ", ".join(_network(plan, n) for n in dict.fromkeys(s.network for s in seen)),
+        ", ".join(_network(scale, n) for n in dict.fromkeys(s.network for s in seen)),
         _clients(scale, seen),
         "Dirichlet " + " and ".join(dict.fromkeys(s.split for s in seen)),
         " / ".join(str(n) for n in dict.fromkeys(plan.rounds[d] for d in data))
-        + f" rounds of {plural(plan.interval, plan.length.removeprefix('local_').removesuffix('s'))}",
+        + f" rounds of {plural(plan.setting[unit], unit.removeprefix('local_').removesuffix('s'))}",
         f"batch {plan.setting['batch']}, step size {plan.setting['step_size']:g}",
-        *(["unaugmented"] if plan.augment == "none" else []),
+        *(["unaugmented"] if plan.setting["augment"] == "none" else []),
         plural(plan.seeds, "seed"),
     ]
     return " ".join((f"{', '.join(parts)}.", *more))
@@ -106,14 +96,15 @@ def _data(scale: str, data: str) -> str:
     return f"digits in place of {data}" if scale == "smoke" else remark(DATA[data], name)
 
 
-def _network(plan: Plan, network: str) -> str:
-    ours = plan.networks[network].partition("(")[0]
+def _network(scale: str, network: str) -> str:
+    ours = PLANS[scale].networks[network].partition("(")[0]
     return network if ours in ("resnet18", "vgg11") else f"{ours} in place of {network}"
 
 
 def _clients(scale: str, setups: Sequence[Setup]) -> str:
     counts = (clients(scale, share) for share in dict.fromkeys(s.share for s in setups))
-    fewer = f" (1/{PLANS[scale].shrink} of the paper's)" if PLANS[scale].shrink > 1 else ""
+    shrink = PLANS[scale].counts["shrink"]
+    fewer = f" (1/{shrink} of the paper's)" if shrink > 1 else ""
     return " and ".join(f"{cohort} of {total} clients" for total, cohort in counts) + fewer
 
 
@@ -131,13 +122,12 @@ def unavailable(scale: str, setups: Sequence[Setup]) -> str:
 
 
 def each(setups: Iterable[Setup], of: Callable[[Setup], Sequence[Cell]]) -> list[Cell]:
-    """The cells of several setups, each once."""
-    return list({c.key: c for s in setups for c in of(s)}.values())
+    """The cells of several setups."""
+    return [c for s in setups for c in of(s)]
 
 
 def smoothed(scale: str) -> str:
     """What is done to curves; the paper smooths its own over 100 rounds."""
     plan = PLANS[scale]
-    if plan.smoothing == 1:
-        return "Not smoothed."
-    return f"Running means of {plan.smoothing} measurements, {plan.every} rounds apart."
+    over = plan.counts["smoothing"]
+    return "Not smoothed." if over == 1 else f"Running means of {over} measurements, {plan.every} rounds apart."

@@ -6,11 +6,11 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
-from ..comparing import agreements, by_place, Entry, judge, Judged, leads, Pair
+from ..comparing import by_place, Entry, judge, Judged, leads, Pair
 from ..runs import Runs
-from ..sheets import entry, sheet, tidy
+from ..sheets import comparison, entry
 from .grid import missing, PLANS, runs as grid_runs
-from .reading import accuracies, each, ends, RELAXED, SMALL, SPREAD, told
+from .reading import accuracies, caption, each, ends, RELAXED, SMALL, SPREAD
 from .settings import BASELINES, CIFAR10, METHODS, on, RESNET, Setup, SETUPS, VGG
 
 PRINTED = table("fedinit", "Table 1")
@@ -35,12 +35,11 @@ def data(runs: Runs, scale: str) -> Shown:
         for setup in (on(network, s) for s in SETUPS)
     ]
     small = SMALL[: VGG not in PLANS[scale].networks]
-    return Shown(
-        told(scale, EVERY, "Test accuracy (%): reported / ours.", ends(scale), SPREAD, RELAXED, *small),
-        tidy(found),
-        sheet(found),
+    return comparison(
+        caption(scale, EVERY, "Test accuracy (%): reported / ours.", ends(scale), SPREAD, RELAXED, *small),
+        found,
         conclusions(found, scale),
-        agreements([e for e in found if e.row.startswith(RESNET)]),
+        ranked=[e for e in found if e.row.startswith(RESNET)],
     )
 
 
@@ -75,4 +74,4 @@ def _steadier(entries: list[Entry], mine: str, plain: str) -> Pair:
     return Pair("FedAvg's loss over FedInit's", drop(plain), drop(mine))
 
 
-ARTEFACT = Artefact("fedinit.table_1", "test accuracy of seven methods", "FedInit, Table 1", cells, data)
+ARTEFACT = Artefact("fedinit.table_1", "test accuracy of seven methods", cells, data)

@@ -1,22 +1,44 @@
-"""Table 10: seconds of a round by method, and as ratios to FedAvg."""
+"""Table 10: seconds of a round by method, which Table 11 multiplies by rounds, and as ratios to FedAvg."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from statistics import median
 
 from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
-from ..comparing import agreements, by_place, Entry, judge, Judged, leads, Pair
+from ..comparing import by_place, Entry, judge, Judged, leads, Pair
 from ..runs import Runs
-from ..sheets import entry, sheet, tidy
+from ..sheets import comparison, entry
 from .grid import missing, PLANS, timing
-from .reading import told
-from .seconds import medians, ratios
+from .reading import caption
 from .settings import METHODS, Setup, SHARES
 
 PRINTED = table("fedinit", "Table 10")
 CHEAP = 1.06
 """FedInit's largest printed ratio is 1.05."""
+
+
+Blocks = Mapping[str, list[float]]
+"""By method, a value per block of rounds."""
+
+
+def medians(runs: Runs, scale: str, share: str) -> Blocks:
+    """Median seconds of a round by method, block by block; empty where it was not timed."""
+    found: dict[str, dict[int, list[float]]] = {}
+    for cell in timing(scale, share):
+        names = dict(zip(cell.arguments["algorithms"], METHODS, strict=True))
+        table = runs.columns(cell)
+        for name, block, taken in zip(*(table.get(k, []) for k in ("algorithm", "block", "seconds")), strict=True):
+            found.setdefault(names[name], {}).setdefault(block, []).append(taken)
+    return {method: [median(taken) for taken in blocks.values()] for method, blocks in found.items()}
+
+
+def ratios(seconds: Blocks) -> Blocks:
+    """Over FedAvg's in the same block."""
+    return {m: [a / b for a, b in zip(of, seconds["FedAvg"], strict=True)] for m, of in seconds.items()}
 
 
 def cells(scale: str) -> list[Cell]:
@@ -28,12 +50,13 @@ def data(runs: Runs, scale: str) -> Shown:
     plan = PLANS[scale]
     more = (
         "Reported / ours: seconds of a round and ratio to FedAvg. Ours: all methods take turns in one process, round "
-        f"by round; medians of {plan.laps} rounds, ± over three such blocks, whose noise is not that of another day."
+        f"by round; medians of {plan.counts['laps']} rounds, ± over three such blocks, whose noise is not that of "
+        "another day."
     )
     timed = [Setup(share=share) for share in SHARES]
-    caption = told(scale, timed, more).replace(f", {plan.seeds} seeds", ", one seed")
+    words = caption(scale, timed, more).replace(f", {plan.seeds} seeds", ", one seed")
     rates = [e for e in found if e.column.endswith("ratio")]
-    return Shown(caption, tidy(found), sheet(found, digits=3), conclusions(found), agreements(rates))
+    return comparison(words, found, conclusions(found), digits=3, ranked=rates)
 
 
 def _entries(runs: Runs, scale: str, share: str) -> list[Entry]:
@@ -62,4 +85,4 @@ def conclusions(entries: list[Entry]) -> list[Judged]:
     ]
 
 
-ARTEFACT = Artefact("fedinit.table_10", "seconds per round", "FedInit, Table 10", cells, data)
+ARTEFACT = Artefact("fedinit.table_10", "seconds per round", cells, data)

@@ -12,13 +12,12 @@ from empirics.experiments import Cell
 from paper_checks.reported import Reported, table
 
 from ..artefact import Artefact, Shown
-from ..comparing import agreements, Entry, judge, Judged, leads
+from ..comparing import Entry, judge, Judged, leads
 from ..runs import Runs
-from ..sheets import entry, sheet, tidy
+from ..sheets import comparison, entry
 from . import table_10
 from .grid import missing, PLANS, runs as grid_runs
-from .reading import each, ends, PERCENT, RELAXED, told
-from .seconds import medians
+from .reading import caption, each, ends, PERCENT, RELAXED
 from .settings import METHODS, Setup
 
 PRINTED = table("fedinit", "Table 11")
@@ -58,7 +57,7 @@ def cells(scale: str) -> list[Cell]:
 def reached(runs: Runs, scale: str, setup: Setup) -> dict[str, Reached]:
     """By method; NaN for a seed that misses its run or its target's."""
     window = PLANS[scale].window
-    taken = medians(runs, scale, setup.share)
+    taken = table_10.medians(runs, scale, setup.share)
     targets = [_target(runs, scale, setup, c) for c in grid_runs(scale, setup, "FedAvg")]
     return {
         method: Reached(
@@ -92,10 +91,7 @@ def data(runs: Runs, scale: str) -> Shown:
         "over the method's, 0 for a run that never gets there; rounds and seconds are means over the runs that do (how "
         f"many: in the CSV). {RELAXED}"
     )
-    sheets = sheet(found, digits=2)
-    return Shown(
-        told(scale, SETUPS, ends(scale), more), tidy(found), sheets, conclusions(found, seen), agreements(found)
-    )
+    return comparison(caption(scale, SETUPS, ends(scale), more), found, conclusions(found, seen))
 
 
 def _rule(scale: str) -> str:
@@ -147,4 +143,4 @@ def conclusions(entries: Sequence[Entry], seen: Sequence[Setup]) -> list[Judged]
     return [*found, judge("SCAFFOLD and FedDyn need fewer rounds than FedAvg", pairs)]
 
 
-ARTEFACT = Artefact("fedinit.table_11", "rounds and seconds to a target accuracy", "FedInit, Table 11", cells, data)
+ARTEFACT = Artefact("fedinit.table_11", "rounds and seconds to a target accuracy", cells, data)

@@ -6,11 +6,11 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
-from ..comparing import agreements, by_place, Entry, judge, Judged, Pair
+from ..comparing import by_place, Entry, judge, Judged, Pair
 from ..runs import Runs
-from ..sheets import entry, sheet, tidy
+from ..sheets import comparison, entry
 from .grid import missing, PLANS, runs as grid_runs
-from .reading import accuracies, each, ends, RELAXED, SPREAD, told
+from .reading import accuracies, caption, each, ends, RELAXED, SPREAD
 from .settings import BASELINES, CIFAR10, RELAXATIONS, Setup
 
 PRINTED = table("fedinit", "Table 2")
@@ -20,7 +20,7 @@ HELPED = BASELINES[:4]
 
 
 def _runs(scale: str, setup: Setup, method: str, start: str) -> list[Cell]:
-    there = method == "FedAvg" or start == "vanilla" or setup in PLANS[scale].with_ri
+    there = method == "FedAvg" or start == "vanilla" or setup in PLANS[scale].axes["with_ri"]
     return grid_runs(scale, setup, method, RELAXATIONS[setup.share] if start == "+RI" else 0.0) if there else []
 
 
@@ -42,15 +42,13 @@ def data(runs: Runs, scale: str) -> Shown:
         for setup in CIFAR10
     ]
     more = "RI: from the relaxed start. Test accuracy (%): reported / ours."
-    judged = conclusions(found, scale)
-    return Shown(
-        told(scale, CIFAR10, more, ends(scale), RELAXED, SPREAD), tidy(found), sheet(found), judged, agreements(found)
-    )
+    words = caption(scale, CIFAR10, more, ends(scale), RELAXED, SPREAD)
+    return comparison(words, found, conclusions(found, scale))
 
 
 def conclusions(entries: list[Entry], scale: str) -> list[Judged]:
     """What Section 5.1 and Appendix B.2.2 conclude, over the columns in which all of RI's runs are planned."""
-    seen = [s for s in PLANS[scale].with_ri if not missing(scale, s)]
+    seen = [s for s in PLANS[scale].axes["with_ri"] if not missing(scale, s)]
     return [
         judge("RI makes every one of the six methods more accurate in every setup", gains(entries, BASELINES, seen)),
         judge("RI makes FedAvg, FedAdam, FedSAM and SCAFFOLD more accurate", gains(entries, HELPED, seen)),
@@ -76,4 +74,4 @@ def gains(
     ]
 
 
-ARTEFACT = Artefact("fedinit.table_2", "what the relaxed start adds to each method", "FedInit, Table 2", cells, data)
+ARTEFACT = Artefact("fedinit.table_2", "what the relaxed start adds to each method", cells, data)

@@ -6,12 +6,12 @@ import math
 from itertools import pairwise
 
 from ..artefact import Artefact, Shown
-from ..comparing import agreements, by_place, Entry, judge, Judged, Pair
+from ..comparing import by_place, Entry, judge, Judged, Pair
 from ..runs import Runs
-from ..sheets import entry, sheet, tidy
+from ..sheets import comparison, entry
 from .beta import BEST, BETAS, cells, label, PRINTED, seeds
 from .grid import missing
-from .reading import accuracies, divergences, ends, SPREAD, told
+from .reading import accuracies, caption, divergences, ends, SPREAD
 from .settings import HOME
 
 COLLAPSED = 0.15
@@ -26,10 +26,7 @@ def data(runs: Runs, scale: str) -> Shown:
         "FedInit; accuracy in percent; Delta^T: mean squared distance of the participants' models to the new server "
         "model, as the released code reports it, and over all clients' last models, as the text defines it."
     )
-    judged = conclusions(found)
-    return Shown(
-        told(scale, [HOME], more, ends(scale), SPREAD), tidy(found), sheet(found, digits=3), judged, agreements(found)
-    )
+    return comparison(caption(scale, [HOME], more, ends(scale), SPREAD), found, conclusions(found), digits=3)
 
 
 def _entries(runs: Runs, scale: str, beta: float) -> list[Entry]:
@@ -63,4 +60,4 @@ def conclusions(entries: list[Entry]) -> list[Judged]:
     ]
 
 
-ARTEFACT = Artefact("fedinit.table_3", "accuracy and divergence for several beta", "FedInit, Table 3", cells, data)
+ARTEFACT = Artefact("fedinit.table_3", "accuracy and divergence for several beta", cells, data)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..artefact import Artefact, Shown
+from ..artefact import Artefact, no_runs, Shown
 from ..runs import Runs
 from .grid import PLANS
 from .settings import DATA, PRINTED, RELAXATIONS
@@ -24,7 +24,7 @@ BETA = "relaxed coefficient beta"
 def ours(scale: str, data: str, name: str) -> str:
     """What the grid takes at a scale for a row of the table."""
     plan = PLANS[scale]
-    if data not in plan.data:
+    if data not in plan.rounds:
         return "not run"
     if name.startswith("communication"):
         return str(plan.rounds[data])
@@ -39,7 +39,11 @@ def ours(scale: str, data: str, name: str) -> str:
 
 
 def data(runs: Runs, scale: str) -> Shown:
-    names = [(d, row.partition("/")[2]) for d in DATA for row in _rows(d)]
+    names = [
+        (d, row.partition("/")[2])
+        for d in DATA
+        for row in dict.fromkeys(r for r, _ in PRINTED if r.startswith(f"{d}/"))
+    ]
     here = list(dict.fromkeys(("paper", scale)))
     found = [
         {
@@ -59,8 +63,4 @@ def data(runs: Runs, scale: str) -> Shown:
     return Shown(caption, found, sheet)
 
 
-def _rows(data: str) -> list[str]:
-    return list(dict.fromkeys(row for row, _ in PRINTED if row.startswith(f"{data}/")))
-
-
-ARTEFACT = Artefact("fedinit.table_6", "shared hyperparameters", "FedInit, Table 6", lambda scale: [], data)
+ARTEFACT = Artefact("fedinit.table_6", "shared hyperparameters", no_runs, data)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from bounds.catalog import get
 from paper_checks.reported import table
 
-from ..artefact import Artefact, Shown
-from ..comparing import Judged, Verdict
+from ..artefact import Artefact, no_runs, Shown
+from ..comparing import Judged, Reproduction
 from ..runs import Runs
 from .settings import HOME, METHODS, SHARES, written
 
@@ -96,7 +96,7 @@ def conclusions(ours: dict[str, Costs]) -> list[Judged]:
 
 
 def _certain(words: str, so: bool, why: str) -> Judged:
-    return Judged(words, Verdict.REPRODUCED if so else Verdict.NOT, why)
+    return Judged(words, Reproduction.REPRODUCED if so else Reproduction.NOT, why)
 
 
-ARTEFACT = Artefact("fedinit.table_8", "costs of a round", "FedInit, Table 8", lambda scale: [], data)
+ARTEFACT = Artefact("fedinit.table_8", "costs of a round", no_runs, data)

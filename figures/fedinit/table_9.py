@@ -45,4 +45,4 @@ def _seen(values: Iterable[str]) -> str:
     return "; ".join(sorted({v for v in values if v})) or NOTHING
 
 
-ARTEFACT = Artefact("fedinit.table_9", "hardware", "FedInit, Table 9", cells, data)
+ARTEFACT = Artefact("fedinit.table_9", "hardware", cells, data)

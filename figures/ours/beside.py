@@ -11,8 +11,9 @@ import numpy as np
 from bounds.catalog import get
 from empirics.experiments import Cell
 
-from ..comparing import Judged, Verdict
-from ..drawing import Axis, canvas, finish, legend
+from ..artefact import Shown
+from ..comparing import Judged, Reproduction
+from ..drawing import Axis, each_panel, Row
 from ..runs import Runs
 from ..style import MEASURED, REFERENCE, THEORY
 from .settings import QUANTITIES, TITLES
@@ -64,24 +65,24 @@ def held(words: str, rows: Rows) -> Judged:
         if not row["outside"]:
             places.setdefault((row["panel"], row["x"]), {})[row["curve"]] = row
     said = [_verdict(found) for found in places.values() if "bound" in found]
-    count = {verdict: said.count(verdict) for verdict in Verdict}
+    count = {verdict: said.count(verdict) for verdict in Reproduction}
     verdict = (
-        Verdict.NOT
-        if count[Verdict.NOT]
-        else Verdict.REPRODUCED
-        if count[Verdict.REPRODUCED] and not count[Verdict.UNDECIDED]
-        else Verdict.UNDECIDED
+        Reproduction.NOT
+        if count[Reproduction.NOT]
+        else Reproduction.REPRODUCED
+        if count[Reproduction.REPRODUCED] and not count[Reproduction.UNDECIDED]
+        else Reproduction.UNDECIDED
     )
-    why = f"{len(said)} points inside the conditions: {count[Verdict.REPRODUCED]} below the bound, "
-    return Judged(words, verdict, f"{why}{count[Verdict.NOT]} above, {count[Verdict.UNDECIDED]} open")
+    why = f"{len(said)} points inside the conditions: {count[Reproduction.REPRODUCED]} below the bound, "
+    return Judged(words, verdict, f"{why}{count[Reproduction.NOT]} above, {count[Reproduction.UNDECIDED]} open")
 
 
-def _verdict(found: dict[str, dict[str, Any]]) -> Verdict:
+def _verdict(found: dict[str, dict[str, Any]]) -> Reproduction:
     if "exact" in found:
         below = found["exact"]["y"] <= found["bound"]["y"] * (1 + ROUNDING)
-        return Verdict.REPRODUCED if below else Verdict.NOT
-    tested = {"holds here": Verdict.REPRODUCED, "violated": Verdict.NOT}
-    return tested.get(found["bound"]["verdict"], Verdict.UNDECIDED)
+        return Reproduction.REPRODUCED if below else Reproduction.NOT
+    tested = {"holds here": Reproduction.REPRODUCED, "violated": Reproduction.NOT}
+    return tested.get(found["bound"]["verdict"], Reproduction.UNDECIDED)
 
 
 def remark(rows: Rows) -> str:
@@ -93,25 +94,19 @@ def remark(rows: Rows) -> str:
 # ---- drawing ----
 
 
-def draw(rows: Sequence[dict[str, Any]], columns: int = 2) -> Any:
+def draw(shown: Shown) -> Any:
     """One axes per panel, in the order of the rows."""
-    names = list(dict.fromkeys(row["panel"] for row in rows))
-    wide = min(columns, len(names)) or 1
-    made, axes = canvas(-(-len(names) // wide) or 1, wide)
-    for ax, name in zip(axes.flat, names, strict=False):
-        mine = [row for row in rows if row["panel"] == name]
-        for label in dict.fromkeys(row["curve"] for row in mine):
-            _one(ax, [row for row in mine if row["curve"] == label], label)
-        finish(ax, Axis("", log=True), Axis("", log=True), name)
-        ax.set_xlabel(mine[0]["x_name"])
-        ax.set_ylabel(mine[0]["y_name"])
-    for ax in axes.flat[len(names) :]:
-        ax.set_visible(False)
-    legend(made, axes)
-    return made
+    return each_panel(shown.rows, _panel, Axis("", log=True), Axis("", log=True))
 
 
-def _one(ax: Any, rows: Sequence[dict[str, Any]], label: str) -> None:
+def _panel(ax: Any, rows: Sequence[Row]) -> None:
+    for label in dict.fromkeys(row["curve"] for row in rows):
+        _one(ax, [row for row in rows if row["curve"] == label], label)
+    ax.set_xlabel(rows[0]["x_name"])
+    ax.set_ylabel(rows[0]["y_name"])
+
+
+def _one(ax: Any, rows: Sequence[Row], label: str) -> None:
     """One curve by what it means; what is not positive has no place on a logarithmic axis."""
     x, y, error = (np.array([float(row[k]) for row in rows]) for k in ("x", "y", "error"))
     y = np.where(y > 0, y, np.nan)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,8 @@ from empirics.measuring.estimates import power_law
 from paper_checks.validation import Verdict as Standing
 
 from ..artefact import Artefact, Shown
-from ..comparing import judge, Judged, Pair, Verdict
-from ..drawing import Axis, canvas, finish, legend
+from ..comparing import judge, Judged, Pair, Reproduction
+from ..drawing import Axis, each_panel, Row
 from ..runs import Runs, standard_error
 from ..style import MEASURED, SILENT, THEORY
 from .grid import Draws, draws, PLANS
@@ -26,7 +27,7 @@ BETWEEN = 1.5
 
 
 def federations(scale: str) -> list[Draws]:
-    return [f for f in PLANS[scale].draws if f.concentration is None]
+    return [f for f in PLANS[scale].axes["draws"] if f.concentration is None]
 
 
 def cells(scale: str) -> list[Cell]:
@@ -48,7 +49,7 @@ def slopes(runs: Runs, scale: str, federation: Draws) -> list[float]:
     table = runs.columns(draws(scale, federation))
     if not table:
         return []
-    counts = np.array(PLANS[scale].counts, dtype=float)
+    counts = np.array(PLANS[scale].axes["counts"], dtype=float)
     kept = [q == "generalization_gap" for q in table["quantity"]]
     values = np.array(table["value"], dtype=float)[kept].reshape(len(counts), federation.seeds)
     total, error = values.mean(1), values.std(1, ddof=1)
@@ -78,7 +79,7 @@ def _first_term(rows: list[dict[str, Any]]) -> Judged:
     mine = [row for row in rows if row["curve"] == "first term alone"]
     broken = [f"{row['panel']}, K = {row['x']:g}" for row in mine if row["verdict"] == str(Standing.VIOLATED)]
     held = bool(mine) and all(row["verdict"] == str(Standing.HOLDS_HERE) for row in mine)
-    verdict = Verdict.NOT if broken else Verdict.REPRODUCED if held else Verdict.UNDECIDED
+    verdict = Reproduction.NOT if broken else Reproduction.REPRODUCED if held else Reproduction.UNDECIDED
     words = "with clients alike the first term bounds the gap by itself (FedALS, discussion of Theorem 4.1)"
     return Judged(words, verdict, f"violated at {len(broken)} of {len(mine)} places: {'; '.join(broken) or 'none'}")
 
@@ -101,26 +102,18 @@ def _caption(scale: str, rows: list[dict[str, Any]]) -> str:
 def draw(shown: Shown) -> Any:
     """One panel per model, both powers as guides."""
     rows = [row for row in shown.rows if row["curve"] != "slope"]
-    names = list(dict.fromkeys(row["panel"] for row in rows))
-    made, axes = canvas(max(-(-len(names) // 2), 1), min(2, len(names)) or 1, 2)
-    for ax, name in zip(axes.flat, names, strict=False):
-        mine = [row for row in rows if row["panel"] == name]
-        _guides(ax, [row for row in mine if row["curve"] == "measured"])
-        for label in ("bound", "first term alone"):
-            line = [row for row in mine if row["curve"] == label]
-            ax.plot(_of(line, "x"), _of(line, "y"), color=THEORY, ls="-" if label == "bound" else (0, (1.2, 1.2)),
-                    label=label)  # fmt: skip
-        dots = [row for row in mine if row["curve"] == "measured"]
-        ax.errorbar(_of(dots, "x"), _of(dots, "y"), _of(dots, "error"), fmt="o", ms=2.5, color=MEASURED, elinewidth=0.8,
-                    label="measured gap", zorder=4)  # fmt: skip
-        finish(ax, Axis("", log=True), Axis("", log=True), name)
-        ax.set_xlabel("clients K")
-    for ax in axes[:, 0]:
-        ax.set_ylabel("gap of the loss")
-    for ax in axes.flat[len(names) :]:
-        ax.set_visible(False)
-    legend(made, axes)
-    return made
+    return each_panel(rows, _panel, Axis("", log=True), Axis("gap of the loss", log=True), legend_lines=2)
+
+
+def _panel(ax: Any, rows: Sequence[Row]) -> None:
+    dots = [row for row in rows if row["curve"] == "measured"]
+    _guides(ax, dots)
+    for label, dash in (("bound", "-"), ("first term alone", (0, (1.2, 1.2)))):
+        line = [row for row in rows if row["curve"] == label]
+        ax.plot(_of(line, "x"), _of(line, "y"), color=THEORY, ls=dash, label=label)
+    ax.errorbar(_of(dots, "x"), _of(dots, "y"), _of(dots, "error"), fmt="o", ms=2.5, color=MEASURED, elinewidth=0.8,
+                label="measured gap", zorder=4)  # fmt: skip
+    ax.set_xlabel("clients K")
 
 
 def _guides(ax: Any, dots: list[Any]) -> None:
@@ -138,5 +131,5 @@ def _of(rows: list[Any], name: str) -> np.ndarray:
 
 
 ARTEFACT = Artefact(
-    "ours.gap_slopes", "generalization gap against the number of clients that are alike", "", cells, data, draw
+    "ours.gap_slopes", "generalization gap against the number of clients that are alike", cells, data, draw
 )

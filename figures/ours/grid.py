@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from bounds.catalog import get
 from empirics.experiments import Cell
 
+from ..scale import Budget, Plan
 from ..stand_ins import found
 from .settings import BETAS, RELAXED, ROUNDS
 
 QUADRATICS: dict[str, Any] = {"clients": 4, "dim": 2}
 NOISE = 0.3
 MOST_REPEATS = 30
-SMOKE = {"trained": 0.1, "exact": 0.03, "relaxed": 0.04, "best_steps": 0.03, "one_round": 0.03, "gaussian_mean": 0.01,
-         "train": 0.01, "fresh": 0.05}  # fmt: skip
-LAPTOP = {"trained": 0.12, "exact": 0.1, "relaxed": 0.15, "best_steps": 0.12, "one_round": 0.1, "gaussian_mean": 0.03,
-          "train": 0.025, "fresh": 0.25}  # fmt: skip
-"""Minutes of one core by kind of run; ``fresh`` are those whose rounds have samples of their own."""
-NIGHT = {"trained": 8, "exact": 6, "best_steps": 4, "one_round": 10, "gaussian_mean": 4, "fresh": 8}
-LONGEST = {"trained": 50, "exact": 25, "best_steps": 4, "one_round": 70, "gaussian_mean": 25, "fresh": 50}
-"""How many times as long as on a laptop a run takes."""
 SCALES_OF_LOSS = (0.1, 1.0, 10.0)
+DATA = found("phishing") or "breast_cancer"
+"""What is trained on; at the smoke scale scikit-learn's digits are."""
 
 
 @dataclass(frozen=True)
@@ -42,77 +36,65 @@ class Draws:
         return f"{self.family} on {self.data}, {'iid' if self.concentration is None else 'skewed'}"
 
 
-@dataclass(frozen=True)
-class Plan:
-    """One scale. ``problem`` is trained with ``seeds``; quadratics come in ``instances``, ``runs`` of each sampled.
-
-    ``ends`` are the numbers of rounds at which bounds are held against runs; ``steps`` and ``lengths`` the local steps
-    and rounds among which the best is looked for; ``step_size`` is None where the theorems' conditions choose it;
-    ``compared`` of the instances are held against every bound.
-    """
-
-    problem: str
-    data: str
-    seeds: int
-    ends: tuple[int, ...]
-    runs: int
-    instances: int
-    counts: tuple[int, ...]
-    draws: tuple[Draws, ...]
-    steps: tuple[int, ...]
-    lengths: tuple[int, ...]
-    step_size: float | None
-    compared: int
-    relaxed_rounds: int
-    betas: tuple[float, ...]
-    budgets: Mapping[str, float]
-
-    @property
-    def fresh(self) -> str:
-        """What is trained where every round has samples of its own."""
-        return f"softmax({self.data}, regularisation=0.01)"
-
-    @property
-    def repeats(self) -> int:
-        """Training runs of every relaxation."""
-        return min(self.seeds, MOST_REPEATS)
+def _federations(seeds: int) -> tuple[Draws, ...]:
+    """Pictures come alike and skewed."""
+    pictures = [Draws(f, "digits", seeds, 0.5, c) for f in ("ridge", "softmax") for c in (None, 0.3)]
+    return (*pictures, Draws("logistic", DATA, seeds, 0.1))
 
 
-def _plans() -> dict[str, Plan]:
-    data = found("phishing") or "breast_cancer"
-    draws = (("ridge", "digits", 0.5), ("softmax", "digits", 0.5), ("logistic", data, 0.1))
-
-    def federations(seeds: int) -> tuple[Draws, ...]:
-        return tuple(Draws(f, d, seeds, r, c) for f, d, r in draws for c in ((None, 0.3) if d == "digits" else (None,)))
-
-    problem = f"softmax({data}, regularisation=0.5)"
-    counts, steps = (1, 2, 5, 10, 20, 50), (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
-    ends, lengths = (1, 2, 5, 10, 20, 40), (1, 2, 4, 8, 16, 32, 64)
-    return {
-        "smoke": Plan(
-            "softmax(digits, regularisation=0.5)", "digits", 2, (1, 2, 4), 3, 2, (1, 2, 5),
-            (Draws("ridge", "digits", 6, 0.5), Draws("ridge", "digits", 6, 0.5, 0.3)), (1, 2, 4), (1, 4), 0.0005, 1, 4,
-            (0.0, 0.06, 0.12), SMOKE,
-        ),
-        "laptop": Plan(
-            problem, data, 10, ends, 100, 3, counts, federations(60), steps, lengths, None, 3, 20, BETAS, LAPTOP,
-        ),
-        "overnight": Plan(
-            problem, data, 30, (*ends, 80), 500, 10, (*counts, 100), federations(300), (*steps, 48, 64),
-            (*lengths, 128), None, 10, 20, BETAS, _times(LAPTOP, NIGHT),
-        ),
-        "paper": Plan(
-            problem, data, 100, (*ends, 80, 160), 2000, 30, (*counts, 100, 200), federations(1000), (*steps, 48, 64),
-            (*lengths, 128), None, 10, 20, BETAS, _times(LAPTOP, LONGEST),
-        ),
-    }  # fmt: skip
+def _budget(**minutes: float) -> Budget:
+    """Minutes by job; ``fresh`` are the runs whose rounds have samples of their own, which come first."""
+    fresh = 60 * minutes.pop("fresh")
+    jobs = {f"validate_{name}": 60 * each for name, each in minutes.items() if name != "train"}
+    return Budget(whole={**dict.fromkeys(ROUNDS, fresh), **jobs, "train": 60 * minutes["train"]})
 
 
-def _times(budgets: Mapping[str, float], factors: Mapping[str, int]) -> dict[str, float]:
-    return {name: minutes * factors.get(name, 1) for name, minutes in budgets.items()}
+COUNTS, STEPS = (1, 2, 5, 10, 20, 50), (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+ENDS, LENGTHS = (1, 2, 5, 10, 20, 40), (1, 2, 4, 8, 16, 32, 64)
+PLANS = {
+    "smoke": Plan(
+        seeds=2, rounds={"relaxed": 4}, setting={"step_size": 0.0005},
+        counts={"runs": 3, "instances": 2, "compared": 1},
+        axes={"ends": (1, 2, 4), "counts": (1, 2, 5), "steps": (1, 2, 4), "lengths": (1, 4), "betas": (0.0, 0.06, 0.12),
+              "draws": (Draws("ridge", "digits", 6, 0.5), Draws("ridge", "digits", 6, 0.5, 0.3))},
+        budget=_budget(trained=0.1, exact=0.03, relaxed=0.04, best_steps=0.03, one_round=0.03, gaussian_mean=0.01,
+                       train=0.01, fresh=0.05),
+    ),
+    "laptop": Plan(
+        seeds=10, rounds={"relaxed": 20}, counts={"runs": 100, "instances": 3, "compared": 3},
+        axes={"ends": ENDS, "counts": COUNTS, "steps": STEPS, "lengths": LENGTHS, "betas": BETAS,
+              "draws": _federations(60)},
+        budget=_budget(trained=0.12, exact=0.1, relaxed=0.15, best_steps=0.12, one_round=0.1, gaussian_mean=0.03,
+                       train=0.025, fresh=0.25),
+    ),
+    "overnight": Plan(
+        seeds=30, rounds={"relaxed": 20}, counts={"runs": 500, "instances": 10, "compared": 10},
+        axes={"ends": (*ENDS, 80), "counts": (*COUNTS, 100), "steps": (*STEPS, 48, 64), "lengths": (*LENGTHS, 128),
+              "betas": BETAS, "draws": _federations(300)},
+        budget=_budget(trained=0.96, exact=0.6, relaxed=0.15, best_steps=0.48, one_round=1, gaussian_mean=0.12,
+                       train=0.025, fresh=2),
+    ),
+    "paper": Plan(
+        seeds=100, rounds={"relaxed": 20}, counts={"runs": 2000, "instances": 30, "compared": 10},
+        axes={"ends": (*ENDS, 80, 160), "counts": (*COUNTS, 100, 200), "steps": (*STEPS, 48, 64),
+              "lengths": (*LENGTHS, 128), "betas": BETAS, "draws": _federations(1000)},
+        budget=_budget(trained=6, exact=2.5, relaxed=0.15, best_steps=0.48, one_round=7, gaussian_mean=0.75,
+                       train=0.025, fresh=12.5),
+    ),
+}  # fmt: skip
+"""``ends`` are the numbers of rounds at which bounds are held against runs; ``steps`` and ``lengths`` the local steps
+and rounds among which the best is looked for. Quadratics come in ``instances``, ``runs`` of each sampled; ``compared``
+of them are held against every bound. Where no step size is set, the theorems' conditions choose it."""
 
 
-PLANS = _plans()
+def data(scale: str) -> str:
+    """The set that is trained on."""
+    return "digits" if scale == "smoke" else DATA
+
+
+def problem(scale: str, fresh: bool = False) -> str:
+    """What is trained; ``fresh``: where every round has samples of its own."""
+    return f"softmax({data(scale)}, regularisation={0.01 if fresh else 0.5})"
 
 
 # ---- bounds beside runs ----
@@ -125,10 +107,10 @@ def exact(scale: str, bound: str, instance: int) -> Cell:
         "exact",
         bound=bound,
         instance=instance,
-        ends=plan.ends,
+        ends=plan.axes["ends"],
         noise=NOISE,
-        step_size=plan.step_size,
-        runs=plan.runs if instance == 0 else 0,
+        step_size=plan.setting.get("step_size"),
+        runs=plan.counts["runs"] if instance == 0 else 0,
         **QUADRATICS,
     )
 
@@ -136,12 +118,12 @@ def exact(scale: str, bound: str, instance: int) -> Cell:
 def trained(scale: str, bound: str) -> Cell:
     """A bound beside training on data."""
     plan, about = PLANS[scale], get(bound).about
-    told: dict[str, Any] = {"problem": plan.problem}
+    options: dict[str, Any] = {"problem": problem(scale)}
     if bound in ROUNDS:  # its conditions want gaps that the noise of a mean does not turn negative
-        told = {"problem": plan.fresh, "batch": 8}
+        options = {"problem": problem(scale, fresh=True), "batch": 8}
     elif about is not None and about.algorithm == "fedinit":
-        told["algorithm"] = f"fedinit(beta=0.06, reading={about.reading!r})"
-    return _cell("trained", bound=bound, seeds=plan.seeds, ends=plan.ends, partition="dirichlet(1)", **told)
+        options["algorithm"] = f"fedinit(beta=0.06, reading={about.reading!r})"
+    return _cell("trained", bound=bound, seeds=plan.seeds, ends=plan.axes["ends"], partition="dirichlet(1)", **options)
 
 
 def draws(scale: str, federation: Draws) -> Cell:
@@ -150,7 +132,7 @@ def draws(scale: str, federation: Draws) -> Cell:
         "one_round",
         family=federation.family,
         data=federation.data,
-        counts=PLANS[scale].counts,
+        counts=PLANS[scale].axes["counts"],
         seeds=federation.seeds,
         samples=20,
         regularization=federation.regularization,
@@ -161,7 +143,7 @@ def draws(scale: str, federation: Draws) -> Cell:
 def mean(scale: str) -> Cell:
     """One averaging round of sample means."""
     plan = PLANS[scale]
-    return _cell("gaussian_mean", counts=plan.counts, seeds=20 * plan.seeds, samples=20, dim=2, variance=1.0)
+    return _cell("gaussian_mean", counts=plan.axes["counts"], seeds=20 * plan.seeds, samples=20, dim=2, variance=1.0)
 
 
 # ---- local steps and relaxation ----
@@ -169,53 +151,44 @@ def mean(scale: str) -> Cell:
 
 def best_steps(scale: str, instance: int, factor: float = 1.0) -> Cell:
     """The exact squared gradient for every number of local steps."""
-    plan = PLANS[scale]
-    lengths = plan.lengths if factor == 1 else (plan.lengths[-2],)
-    told = {"steps": plan.steps, "ends": lengths, "scale": factor, "noise": NOISE}
-    return _cell("best_steps", instance=instance, **told, **QUADRATICS)
+    axes = PLANS[scale].axes
+    lengths = axes["lengths"] if factor == 1 else axes["lengths"][-2:-1]
+    options = {"steps": axes["steps"], "ends": lengths, "scale": factor, "noise": NOISE}
+    return _cell("best_steps", instance=instance, **options, **QUADRATICS)
 
 
 def steps_on_data(scale: str, steps: int) -> Cell:
     """The measured squared gradient with so many local steps, every number at the same step size 1/(4L)."""
     plan = PLANS[scale]
-    told = {"ends": plan.lengths, "local_steps": steps, "partition": "dirichlet(1)"}
-    return _cell("trained", bound="decaying_k.per_rounds", problem=plan.problem, seeds=plan.seeds, **told)
+    options = {"ends": plan.axes["lengths"], "local_steps": steps, "partition": "dirichlet(1)"}
+    return _cell("trained", bound="decaying_k.per_rounds", problem=problem(scale), seeds=plan.seeds, **options)
 
 
 def relaxed(scale: str, instance: int) -> Cell:
     """Exact divergences for every relaxation, and the bounds at the first instance."""
     plan = PLANS[scale]
     bounds = RELAXED if instance == 0 else ()
-    told = {"betas": plan.betas, "bounds": bounds, "rounds": plan.relaxed_rounds, "step": 0.005}
-    return _cell("relaxed", instance=instance, **told, **QUADRATICS)
+    options = {"betas": plan.axes["betas"], "bounds": bounds, "rounds": plan.rounds["relaxed"], "step": 0.005}
+    return _cell("relaxed", instance=instance, **options, **QUADRATICS)
 
 
-def divergence(scale: str, beta: float, seed: int) -> Cell:
-    """Training with a relaxation at a step size of practice."""
+def divergence(scale: str, beta: float) -> list[Cell]:
+    """Training with a relaxation at a step size of practice, with the first thirty seeds."""
     plan = PLANS[scale]
-    return Cell(
+    return plan.cells(
         "train",
-        {
-            "problem": f"softmax({'digits' if scale == 'smoke' else found('mnist') or 'digits'})",
-            "algorithm": f"fedinit(beta={beta!r}, reading='proof')" if beta else "fedavg()",
-            "rounds": plan.relaxed_rounds,
-            "seed": seed,
-            "measure": ["divergence", "train_loss"],
-            "partition": "dirichlet_replaced(0.1)",
-            "clients": 10,
-            "cohort": 5,
-            "batch": 20,
-            "local_steps": 5,
-            "step_size": 0.1,
-        },
-    )
+        problem=f"softmax({'digits' if scale == 'smoke' else found('mnist') or 'digits'})",
+        algorithm=f"fedinit(beta={beta!r}, reading='proof')" if beta else "fedavg()",
+        rounds=plan.rounds["relaxed"],
+        measure=["divergence", "train_loss"],
+        partition="dirichlet_replaced(0.1)",
+        clients=10,
+        cohort=5,
+        batch=20,
+        local_steps=5,
+        step_size=0.1,
+    )[:MOST_REPEATS]
 
 
 def _cell(name: str, **arguments: Any) -> Cell:
     return Cell(f"validate_{name}", arguments)
-
-
-def budget(cell: Cell, scale: str) -> float:
-    """Minutes of one core that a run may take."""
-    kind = "fresh" if cell.arguments.get("bound") in ROUNDS else cell.job.removeprefix("validate_")
-    return PLANS[scale].budgets[kind]

@@ -13,9 +13,10 @@ from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
 from ..comparing import judge, Judged, Pair
-from ..drawing import Axis, canvas, finish, legend
+from ..drawing import Axis, each_panel, Row
 from ..runs import Runs, standard_error
 from ..style import MEASURED, OTHER, THEORY
+from . import grid
 from .grid import best_steps, PLANS, SCALES_OF_LOSS, steps_on_data
 
 PRINTED, DERIVED = "decaying_k.k_star_rounds_printed", "decaying_k.k_star_rounds"
@@ -30,35 +31,35 @@ Points = dict[int, float]
 
 def cells(scale: str) -> list[Cell]:
     plan = PLANS[scale]
-    exact = [best_steps(scale, i, factor) for i in range(plan.instances) for factor in SCALES_OF_LOSS]
-    return [*exact, *(steps_on_data(scale, k) for k in plan.steps)]
+    exact = [best_steps(scale, i, factor) for i in range(plan.counts["instances"]) for factor in SCALES_OF_LOSS]
+    return [*exact, *(steps_on_data(scale, k) for k in plan.axes["steps"])]
 
 
 def data(runs: Runs, scale: str) -> Shown:
     plan = PLANS[scale]
-    instances = [_instance(runs, best_steps(scale, i)) for i in range(plan.instances)]
-    there = [found for found in instances if found]
-    rows = _panel("quadratics", "rounds", there, plan.steps)
-    rows += _panel(plan.data, "rounds", [found] if (found := _trained(runs, scale)) else [], plan.steps)
+    steps, lengths, instances = plan.axes["steps"], plan.axes["lengths"], plan.counts["instances"]
+    name, length = grid.data(scale), lengths[-2]
+
+    def found(factor: float = 1.0) -> list[dict[str, Points]]:
+        every = (_instance(runs, best_steps(scale, i, factor)) for i in range(instances))
+        return [one for one in every if one]
+
+    there, trained = found(), _trained(runs, scale)
+    rows = _panel_rows("quadratics", "rounds", there, steps)
+    rows += _panel_rows(name, "rounds", [trained] if trained else [], steps)
+    panel = f"other units, {length} round{'s' if length > 1 else ''}"
     for factor in SCALES_OF_LOSS:
-        scaled = [found for i in range(plan.instances) if (found := _instance(runs, best_steps(scale, i, factor)))]
-        length = plan.lengths[-2]
-        kept = [{name: {factor: points[length]} for name, points in found.items()} for found in scaled]
-        rows += _panel(
-            f"other units, {length} rounds" if length > 1 else "other units, 1 round",
-            "factor on the loss",
-            kept,
-            plan.steps,
-        )
+        kept = [{label: {factor: points[length]} for label, points in one.items()} for one in found(factor)]
+        rows += _panel_rows(panel, "factor on the loss", kept, steps)
     caption = (
-        f"Best: the number of local steps among {', '.join(map(str, plan.steps))} with the least squared gradient "
-        "after so many rounds; open: at an end of that list, the best may lie beyond. Quadratics: "
-        f"{plan.instances} instances (geometric mean, bar one standard error), exact expectations, 4 clients, 2 take "
-        f"part, G^2 the largest of all runs. {plan.data}: {plan.problem}, 10 clients, 5 take part, Dirichlet 1, "
-        f"{plan.seeds} seeds. Step "
-        "size 1/(4L) everywhere. Last: the same quadratics with the loss in other units, which changes no model."
+        f"Best: the number of local steps among {', '.join(map(str, steps))} with the least squared gradient after so "
+        "many rounds; open: at an end of that list, the best may lie beyond. Quadratics: "
+        f"{instances} instances (geometric mean, bar one standard error), exact expectations, 4 clients, 2 take part, "
+        f"G^2 the largest of all runs. {name}: {grid.problem(scale)}, 10 clients, 5 take part, Dirichlet 1, "
+        f"{plan.seeds} seeds. Step size 1/(4L) everywhere. Last: the same quadratics with the loss in other units, "
+        "which changes no model."
     )
-    return Shown(caption, rows, conclusions=_conclusions(there, plan.lengths))
+    return Shown(caption, rows, conclusions=_conclusions(there, lengths))
 
 
 # ---- what is found ----
@@ -80,7 +81,7 @@ def _instance(runs: Runs, cell: Cell) -> dict[str, Points]:
 
 def _trained(runs: Runs, scale: str) -> dict[str, Points]:
     """The same on data; empty unless every number of local steps was run, as the best could be a missing one."""
-    steps = PLANS[scale].steps
+    steps = PLANS[scale].axes["steps"]
     listed = [steps_on_data(scale, k) for k in steps]
     if not all(runs.has(cell) for cell in listed):
         return {}
@@ -103,7 +104,7 @@ def _formula(name: str, values: Mapping[str, Any], rounds: int) -> float:
     return float(bound.formula(**{q.name: known[q.name] for q in bound.quantities}))
 
 
-def _panel(
+def _panel_rows(
     name: str, x_name: str, found: Sequence[Mapping[str, Mapping[Any, float]]], steps: Sequence[int]
 ) -> list[Any]:
     """Geometric means over problems, and the standard errors of their logarithms."""
@@ -141,23 +142,16 @@ def _conclusions(found: Sequence[Mapping[str, Points]], lengths: Sequence[int]) 
 
 def draw(shown: Shown) -> Any:
     """Formulas as lines, what was found as dots."""
-    names = list(dict.fromkeys(row["panel"] for row in shown.rows))
-    made, axes = canvas(-(-len(names) // 2) or 1, 2, sharey=True)
-    for ax, name in zip(axes.flat, names, strict=False):
-        mine = [row for row in shown.rows if row["panel"] == name]
-        for label, colour in zip((*CURVES, BEST), (OTHER, THEORY, MEASURED), strict=True):
-            _one(ax, [row for row in mine if row["curve"] == label], label, colour)
-        finish(ax, Axis("", log=True), Axis("", log=True), name)
-        ax.set_xlabel(mine[0]["x_name"])
-    for ax in axes[:, 0]:
-        ax.set_ylabel("local steps")
-    for ax in axes.flat[len(names) :]:
-        ax.set_visible(False)
-    legend(made, axes)
-    return made
+    return each_panel(shown.rows, _panel, Axis("", log=True), Axis("local steps", log=True), shared=True)
 
 
-def _one(ax: Any, rows: Sequence[Mapping[str, Any]], label: str, colour: str) -> None:
+def _panel(ax: Any, rows: Sequence[Row]) -> None:
+    for label, colour in zip((*CURVES, BEST), (OTHER, THEORY, MEASURED), strict=True):
+        _one(ax, [row for row in rows if row["curve"] == label], label, colour)
+    ax.set_xlabel(rows[0]["x_name"])
+
+
+def _one(ax: Any, rows: Sequence[Row], label: str, colour: str) -> None:
     x, y, error = (np.array([float(row[k]) for row in rows]) for k in ("x", "y", "error"))
     if label != BEST:
         ax.plot(x, y, color=colour, label=label, ls="-" if label == "K* derived" else (0, (4, 1.5)))
@@ -170,4 +164,4 @@ def _one(ax: Any, rows: Sequence[Mapping[str, Any]], label: str, colour: str) ->
                         elinewidth=0.8, label=label, zorder=4)  # fmt: skip
 
 
-ARTEFACT = Artefact("ours.local_steps", "local steps: printed, derived and best", "", cells, data, draw)
+ARTEFACT = Artefact("ours.local_steps", "local steps: printed, derived and best", cells, data, draw)

@@ -23,12 +23,7 @@ from .settings import RELAXED
 
 ROOM = 0.45
 """Of the height of the data, kept free above them for the limits' names."""
-THEOREMS = {
-    "fedinit.theorem_1": "1",
-    "fedinit.theorem_2": "2",
-    "fedinit.theorem_4": "4",
-    "fedinit.theorem_5": "5",
-}
+THEOREMS = {"fedinit.theorem_1": "1", "fedinit.theorem_2": "2", "fedinit.theorem_4": "4", "fedinit.theorem_5": "5"}
 TRIED = np.linspace(0, 0.3, 30001)
 SMALL = 1e-9
 """The proofs' lambda: any smaller is allowed where one is, so this one is where any is."""
@@ -37,22 +32,30 @@ EXACT = {"mean_divergence": "mean over rounds", "final_divergence": "last round"
 
 
 def cells(scale: str) -> list[Cell]:
-    plan = PLANS[scale]
-    exact = [relaxed(scale, i) for i in range(plan.instances)]
-    return [*exact, *(divergence(scale, beta, seed) for beta in PLANS[scale].betas for seed in range(plan.repeats))]
+    return [*_quadratics(scale), *(cell for beta in PLANS[scale].axes["betas"] for cell in divergence(scale, beta))]
+
+
+def _quadratics(scale: str) -> list[Cell]:
+    return [relaxed(scale, i) for i in range(PLANS[scale].counts["instances"])]
 
 
 def data(runs: Runs, scale: str) -> Shown:
-    plan = PLANS[scale]
-    rows = [*_exact(runs, scale), *_measured(runs, scale), *_bounds(runs, scale)]
+    plan, trained = PLANS[scale], divergence(scale, 0.0)
+    rows = [
+        _row(ABOVE, curve, beta, float(np.mean(known)), standard_error(known))
+        for curve, shares in (("exact, quadratics", _exact_shares), ("measured, data", _measured_shares))
+        for beta in plan.axes["betas"]
+        if (known := [v for v in shares(runs, scale, beta) if math.isfinite(v)])
+    ]
+    rows += _bounds(runs, scale)
     rows += [_row("limit", words, limit, math.nan) for limit, words in limits(runs, scale)]
-    name = str(divergence(scale, 0.0, 0).arguments["problem"])
     caption = (
         "Divergence: mean squared distance of all clients' last models from the server's; half of the clients "
-        f"averaged; mean over {plan.relaxed_rounds} rounds. Above, as a share of that without relaxation: exact on "
-        f"{plan.instances} quadratics of 4 clients inside the conditions on the step size (eta L K = 0.005), band: "
-        f"standard error; dots: {name}, 10 clients, Dirichlet 0.1, step size 0.1, {plan.repeats} seeds, OUTSIDE the "
-        "conditions on the step size. Below: the first of the quadratics, bounds of theorem 4 (mean) and of theorem 5 "
+        f"averaged; mean over {plan.rounds['relaxed']} rounds. Above, as a share of that without relaxation: exact on "
+        f"{plan.counts['instances']} quadratics of 4 clients inside the conditions on the step size (eta L K = 0.005), "
+        f"band: standard error; dots: {trained[0].arguments['problem']}, 10 clients, Dirichlet 0.1, step size 0.1, "
+        f"{len(trained)} seeds, OUTSIDE the conditions on the step size. Below: the first of the quadratics, bounds of "
+        "theorem 4 (mean) and of theorem 5 "
         "(last round). Upright lines: the largest relaxation that the conditions allow, above by those on it alone, "
         "below by all together at the first quadratics; to the right the theorems named there are silent."
     )
@@ -101,14 +104,10 @@ def joint_limit(name: str, constants: Mapping[str, float]) -> float:
 # ---- curves ----
 
 
-def _exact(runs: Runs, scale: str) -> list[dict[str, Any]]:
-    tables = [table for i in range(PLANS[scale].instances) if (table := _table(runs, relaxed(scale, i)))]
-    rows = []
-    for beta in PLANS[scale].betas:
-        shares = [t["mean_divergence"][beta][0] / t["mean_divergence"][0.0][0] for t in tables]
-        if shares:
-            rows.append(_row(ABOVE, "exact, quadratics", beta, float(np.mean(shares)), standard_error(shares)))
-    return rows
+def _exact_shares(runs: Runs, scale: str, beta: float) -> list[float]:
+    """Of the mean divergence without relaxation, by quadratic problem."""
+    tables = [at["mean_divergence"] for cell in _quadratics(scale) if (at := _table(runs, cell))]
+    return [at[beta][0] / at[0.0][0] for at in tables]
 
 
 def _table(runs: Runs, cell: Cell) -> dict[str, dict[float, tuple[float, bool]]]:
@@ -122,20 +121,13 @@ def _table(runs: Runs, cell: Cell) -> dict[str, dict[float, tuple[float, bool]]]
     return found
 
 
-def _measured(runs: Runs, scale: str) -> list[dict[str, Any]]:
-    start = _means(runs, scale, 0.0)
-    rows = []
-    for beta in PLANS[scale].betas:
-        shares = [a / b for a, b in zip(_means(runs, scale, beta), start, strict=True) if math.isfinite(a / b)]
-        if shares:
-            rows.append(_row(ABOVE, "measured, data", beta, float(np.mean(shares)), standard_error(shares)))
-    return rows
-
-
-def _means(runs: Runs, scale: str, beta: float) -> list[float]:
-    """The mean divergence over rounds of every seed, infinite for a run that diverged."""
-    seeds = range(PLANS[scale].repeats)
-    return [runs.last(divergence(scale, beta, s), "divergence", window=10**6, diverged=math.inf) for s in seeds]
+def _measured_shares(runs: Runs, scale: str, beta: float) -> list[float]:
+    """Of the mean divergence over rounds without relaxation, seed by seed; infinite for a run that diverged."""
+    values, start = (
+        [runs.last(cell, "divergence", window=10**6, diverged=math.inf) for cell in divergence(scale, b)]
+        for b in (beta, 0.0)
+    )
+    return [a / b for a, b in zip(values, start, strict=True)]
 
 
 def _bounds(runs: Runs, scale: str) -> list[dict[str, Any]]:
@@ -148,26 +140,20 @@ def _bounds(runs: Runs, scale: str) -> list[dict[str, Any]]:
 
 
 def _conclusions(runs: Runs, scale: str) -> list[Any]:
-    small = [beta for beta in PLANS[scale].betas if 0 < beta <= 0.1]
-    start = _means(runs, scale, 0.0)
-    pairs = [Pair(f"beta = {b:g}, data", [1.0] * len(start), _shares(_means(runs, scale, b), start)) for b in small]
-    tables = [t for i in range(PLANS[scale].instances) if (t := _table(runs, relaxed(scale, i)))]
-    exact = [
-        Pair(f"beta = {b:g}, exact", [1.0] * len(tables),
-             [t["mean_divergence"][b][0] / t["mean_divergence"][0.0][0] for t in tables]) for b in small
-    ]  # fmt: skip
+    small = [beta for beta in PLANS[scale].axes["betas"] if 0 < beta <= 0.1]
+    lower = {
+        kind: [Pair(f"beta = {b:g}, {kind}", [1.0] * len(of), of) for b in small for of in [shares(runs, scale, b)]]
+        for kind, shares in (("data", _measured_shares), ("exact", _exact_shares))
+    }
     bound = _table(runs, relaxed(scale, 0)).get("fedinit.theorem_4", {})
     inside = [value for value, outside in bound.values() if not outside]
     rises = (
         f"inside its conditions the bound of theorem 4 goes from {inside[0]:.3g} to {inside[-1]:.3g}" if inside else ""
     )
-    judged = [judge("a small relaxation lowers the divergence on data", pairs)]
-    judged.append(judge(f"a small relaxation lowers the exact divergence on quadratics; {rises}", exact))
-    return judged
-
-
-def _shares(values: Sequence[float], start: Sequence[float]) -> list[float]:
-    return [a / b for a, b in zip(values, start, strict=True)]
+    return [
+        judge("a small relaxation lowers the divergence on data", lower["data"]),
+        judge(f"a small relaxation lowers the exact divergence on quadratics; {rises}", lower["exact"]),
+    ]
 
 
 # ---- drawing ----
@@ -218,4 +204,4 @@ def _one(ax: Any, rows: Sequence[Mapping[str, Any]], label: str) -> None:
         ax.fill_between(x, y - np.nan_to_num(error), y + np.nan_to_num(error), color=colour, alpha=0.18, lw=0)
 
 
-ARTEFACT = Artefact("ours.relaxation", "divergence against the relaxation", "", cells, data, draw)
+ARTEFACT = Artefact("ours.relaxation", "divergence against the relaxation", cells, data, draw)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy as sp
 
 from bounds.vocabulary import clients as K, gradient_variance as s_sq, samples as n
@@ -12,7 +10,7 @@ from paper_checks.validation.gaussian_mean import exact_mean
 
 from ..artefact import Artefact, Shown
 from ..runs import Runs
-from . import beside
+from . import beside, grid
 from .grid import Draws, draws, mean, PLANS, trained
 from .settings import ROUNDS, TITLES
 
@@ -25,7 +23,7 @@ CURVES = {"bound": "bound", "first term alone": "first term", "measured": "measu
 
 def federations(scale: str) -> list[Draws]:
     """Those drawn here: the first model, alike and skewed."""
-    return [f for f in PLANS[scale].draws if f.family == "ridge"]
+    return [f for f in PLANS[scale].axes["draws"] if f.family == "ridge"]
 
 
 def cells(scale: str) -> list[Cell]:
@@ -48,9 +46,9 @@ def data(runs: Runs, scale: str) -> Shown:
         f"One averaging round of exact minimisers: squared distances to a mean ({20 * plan.seeds} draws of {SAMPLES} "
         "samples per client, thin line: exact); ridge on digits with penalty 0.5, clients alike or with Dirichlet 0.3 "
         f"classes ({federations(scale)[0].seeds} draws of {SAMPLES} samples per client, a control variate of mean zero "
-        f"subtracted everywhere). Many rounds: {plan.fresh}, 10 clients, Dirichlet 1, fresh samples in each of 5 "
-        f"local steps, batch 8, {plan.seeds} seeds; step size 1/L. Bars: one standard error; what is not positive is "
-        "not drawn."
+        f"subtracted everywhere). Many rounds: {grid.problem(scale, fresh=True)}, 10 clients, Dirichlet 1, fresh "
+        f"samples in each of 5 local steps, batch 8, {plan.seeds} seeds; step size 1/L. Bars: one standard error; what "
+        "is not positive is not drawn."
     )
     return Shown(caption + beside.remark(rows), rows, conclusions=judged)
 
@@ -82,10 +80,6 @@ def one_round(runs: Runs, scale: str, federation: Draws) -> beside.Rows:
     return found
 
 
-def draw(shown: Shown) -> Any:
-    return beside.draw(list(map(dict, shown.rows)))
-
-
 ARTEFACT = Artefact(
-    "ours.theorems_fedals", "the theorems of FedALS beside exact values and measurements", "", cells, data, draw
+    "ours.theorems_fedals", "the theorems of FedALS beside exact values and measurements", cells, data, beside.draw
 )

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from empirics.experiments import Cell
 from paper_checks.claims.checkers.worst import NOTHING
 from paper_checks.worst_cases.refining import DOUBT
 from paper_checks.worst_cases.tables import best_steps, committed, FOLDER, smallest_factors
 
-from ..artefact import Artefact, Shown
-from ..comparing import Judged, Verdict
+from ..artefact import Artefact, no_runs, Shown
+from ..comparing import Judged, Reproduction
 from ..drawing import canvas, legend
 from ..runs import Runs
 from ..style import MEASURED, SILENT, THEORY
@@ -20,12 +19,8 @@ from .settings import PAPERS
 LINE = 0.17
 
 
-def cells(scale: str) -> list[Cell]:
-    """None: worst cases are computed by ``fedbounds tightness NAME --full``, and their tables come along."""
-    return []
-
-
 def data(runs: Runs, scale: str) -> Shown:
+    """No runs: worst cases are computed by ``fedbounds tightness NAME --full``, and their tables come along."""
     rows: list[dict[str, Any]] = []
     for path in sorted(FOLDER.glob("*.csv")):
         table = [row for row in committed(path.stem) if row["inside"] and row["worst_case"] > NOTHING]
@@ -58,10 +53,10 @@ def _name(bound: str) -> str:
 def _judged(rows: Sequence[dict[str, Any]]) -> Judged:
     words = "no bound is below the exact worst case, inside its conditions"
     if not rows:
-        return Judged(words, Verdict.UNDECIDED, "no tables")
+        return Judged(words, Reproduction.UNDECIDED, "no tables")
     below = [row for row in rows if row["ratio"] < 1 - DOUBT]
     sure = [row for row in below if row["exact"]]
-    verdict = Verdict.NOT if sure else Verdict.UNDECIDED if below else Verdict.REPRODUCED
+    verdict = Reproduction.NOT if sure else Reproduction.UNDECIDED if below else Reproduction.REPRODUCED
     least = min(rows, key=lambda row: float(row["ratio"]))
     return Judged(
         words, verdict, f"{len(below)} of {len(rows)} ratios below 1; least {least['ratio']:.4g}: {least['row']}"
@@ -74,16 +69,14 @@ def draw(shown: Shown) -> Any:
     made, axes = canvas(1, 1)
     made.set_figheight(0.7 + LINE * max(len(names), 5))
     ax = axes[0, 0]
-    labels: set[str] = set()
     for place, name in enumerate(names):
         mine = [row for row in shown.rows if row["row"] == name]
         exact = mine[0]["exact"]
         colour, label = (THEORY, "exact worst case") if exact else (MEASURED, "upper estimate")
         ax.plot(
             [row["ratio"] for row in mine], [-place] * len(mine), "o", ms=3, mec=colour, mew=0.5, alpha=0.7,
-            mfc=colour if exact else "none", label=None if label in labels else label,
+            mfc=colour if exact else "none", label=label,
         )  # fmt: skip
-        labels.add(label)
     ax.axvline(1, color=SILENT, lw=0.7, zorder=0)
     ax.set_xscale("log")
     ax.set_yticks([-i for i in range(len(names))], names, fontsize=5.5)
@@ -92,4 +85,4 @@ def draw(shown: Shown) -> Any:
     return made
 
 
-ARTEFACT = Artefact("ours.worst_cases", "bound over exact worst case", "", cells, data, draw)
+ARTEFACT = Artefact("ours.worst_cases", "bound over exact worst case", no_runs, data, draw)

@@ -1,10 +1,17 @@
-"""The page of the explorer with every bound, in a browser that the tests of a file share."""
+"""An empty store; the page of the explorer with every bound, in a browser that the tests of a file share."""
 
 import pytest
 from explorer_browser import browser
 
+from empirics.experiments import Store
 from figures.explorer.command import entries
 from figures.explorer.page import page as made
+
+
+@pytest.fixture
+def store(tmp_path):
+    """An empty store of runs."""
+    return Store(tmp_path / "store")
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, t
 
-from figures.comparing import agreement, agreements, by_place, Entry, judge, kendall, leads, Pair, Verdict
+from figures.comparing import agreement, agreements, by_place, Entry, judge, kendall, leads, Pair, Reproduction
 from figures.sheets import entry, tidy
 
 NAN = math.nan
@@ -58,19 +58,19 @@ def test_a_conclusion_needs_every_comparison():
         Pair("a over b", [5.1, 5.3, 5.2], [4.0, 4.1, 4.2]),
         Pair("a over c", [5.1, 5.3, 5.2], [3.0, 3.2, 3.0]),
     )
-    assert judge("a is best", [clear, clear_too]).verdict is Verdict.REPRODUCED
+    assert judge("a is best", [clear, clear_too]).verdict is Reproduction.REPRODUCED
     near = Pair("a over d", [5.1, 5.3, 5.2], [5.2, 5.1, 5.3])
-    assert judge("a is best", [clear, near]).verdict is Verdict.UNDECIDED
+    assert judge("a is best", [clear, near]).verdict is Reproduction.UNDECIDED
     against = Pair("a over e", [5.1, 5.3, 5.2], [6.0, 6.3, 6.1])
     told = judge("a is best", [clear, near, against])
-    assert told.verdict is Verdict.NOT
+    assert told.verdict is Reproduction.NOT
     assert "a over e" in told.why
     assert "1 of 3 comparisons surely so, 1 of 3 surely the other way" in told.why
 
 
 def test_the_margin_counts():
     pair = Pair("by 2", [5.1, 5.3, 5.2], [4.0, 4.1, 4.2], margin=2.0)
-    assert judge("at least 2 better", [pair]).verdict is Verdict.NOT
+    assert judge("at least 2 better", [pair]).verdict is Reproduction.NOT
 
 
 def test_the_interval_is_the_pooled_t_interval_shared_among_the_pairs():
@@ -87,12 +87,12 @@ def test_false_alarms_stay_rare_when_nothing_differs():
     for _ in range(400):
         values = draw.normal(size=(4, 3))
         told = judge("row 0 is best", [Pair(str(i), values[0], values[i]) for i in (1, 2, 3)])
-        wrong += told.verdict is not Verdict.UNDECIDED
+        wrong += told.verdict is not Reproduction.UNDECIDED
     assert wrong / 400 < 0.05
 
 
 def test_what_was_not_measured_and_a_single_seed_decide_nothing():
-    assert judge("x", []).verdict is Verdict.UNDECIDED
+    assert judge("x", []).verdict is Reproduction.UNDECIDED
     assert judge("x", [Pair("p", [1.0, 2.0], [])]).why == "not measured: p"
     assert judge("x", [Pair("p", [NAN, NAN], [0.1, 0.2])]).why == "not measured: p"
     assert judge("x", [Pair("p", [9.0], [1.0])]).why == "one seed has no spread"
@@ -106,31 +106,31 @@ def test_a_seed_that_left_the_finite_numbers_decides_nothing():
     ahead, burst = [5.0, 5.1, 5.3], [4.0, math.inf, 4.2]
     told = judge("x", [Pair("p", ahead, burst), Pair("q", ahead, [3.0, 3.2, 3.1])])
     assert (told.verdict, told.why.partition(";")[0]) == (
-        Verdict.UNDECIDED,
+        Reproduction.UNDECIDED,
         "1 of 2 comparisons surely so, 0 of 2 surely the other way",
     )
-    assert judge("x", [Pair("p", [9.0, math.inf, 9.3], [1.0, 1.2, 1.1])]).verdict is Verdict.UNDECIDED
-    assert judge("x", [Pair("p", [math.inf] * 3, [1.0, 1.2, 1.1])]).verdict is Verdict.UNDECIDED
+    assert judge("x", [Pair("p", [9.0, math.inf, 9.3], [1.0, 1.2, 1.1])]).verdict is Reproduction.UNDECIDED
+    assert judge("x", [Pair("p", [math.inf] * 3, [1.0, 1.2, 1.1])]).verdict is Reproduction.UNDECIDED
     assert judge("x", [Pair("p", [math.inf] * 3, [math.inf] * 3)]).why == "not measured: p"
 
 
 def test_two_differences_that_coincide_are_no_proof_but_constants_are():
-    assert judge("x", [Pair("p", [0.371, 0.374], [0.351, 0.354])]).verdict is Verdict.UNDECIDED
-    assert judge("x", [Pair("p", [0.371, 0.374], [0.351, 0.3541])]).verdict is Verdict.REPRODUCED
-    assert judge("x", [Pair("p", [12.0, 12.0], [7.0, 7.0])]).verdict is Verdict.REPRODUCED
+    assert judge("x", [Pair("p", [0.371, 0.374], [0.351, 0.354])]).verdict is Reproduction.UNDECIDED
+    assert judge("x", [Pair("p", [0.371, 0.374], [0.351, 0.3541])]).verdict is Reproduction.REPRODUCED
+    assert judge("x", [Pair("p", [12.0, 12.0], [7.0, 7.0])]).verdict is Reproduction.REPRODUCED
 
 
 def test_counts_of_few_samples_do_not_make_conclusions():
     draw = np.random.default_rng(3)
     told = [judge("x", [Pair("p", *draw.binomial(100, 0.98, (2, 2)) / 100)]).verdict for _ in range(600)]
-    assert sum(v is not Verdict.UNDECIDED for v in told) / len(told) < 0.05
+    assert sum(v is not Reproduction.UNDECIDED for v in told) / len(told) < 0.05
 
 
 def test_a_pair_that_varies_more_than_the_others_counts_with_its_own_spread():
     steady = [Pair(f"q{i}", [2.0, 2.1 + i / 100, 2.05], [1.0, 1.0, 1.1]) for i in range(13)]
     lucky = Pair("one run of three broke down", [70.0, 70.5, 70.3], [0.0, 70.1, 70.2])
     told = judge("x", [*steady, lucky])
-    assert told.verdict is Verdict.UNDECIDED
+    assert told.verdict is Reproduction.UNDECIDED
     means = lucky.differences
     half = t.ppf(1 - 0.05 / 14 / 2, 28) * means.std(ddof=1) / math.sqrt(3)
     assert half > means.mean()
@@ -142,7 +142,7 @@ def test_unequal_spread_costs_little_with_five_seeds():
     wrong = 0
     for _ in range(400):
         values = draw.normal(size=(4, 5)) * scale[:, None]
-        wrong += judge("x", [Pair(str(i), v, np.zeros(5)) for i, v in enumerate(values)]).verdict is Verdict.NOT
+        wrong += judge("x", [Pair(str(i), v, np.zeros(5)) for i, v in enumerate(values)]).verdict is Reproduction.NOT
     assert wrong / 400 < 0.04
 
 

@@ -5,18 +5,15 @@ import math
 import pytest
 from figure_toys import keep
 
-from empirics.experiments import Store
 from empirics.experiments.jobs.train import train
-from figures.artefact import SCALES
-from figures.catalogue import chosen
-from figures.fedals import figure_1, figure_2, figure_3, grid, listing, settings, table_1, table_2, table_3
-from figures.making import budget, cells
+from figures.catalogue import artefact
+from figures.fedals import figure_1, grid, listing, settings, table_1, table_2, table_3
 from figures.runs import Runs
 from paper_checks.reported import table
 
 HERE = ("cifar10", "mnist", "fashion_mnist")
 STAND_INS = {**{name: name for name in HERE}, "cifar100": "omniglot"}
-MINUTES = {"smoke": 1, "laptop": 24, "overnight": 360, "paper": math.inf}
+FIGURE_2, FIGURE_3 = artefact("fedals.figure_2"), artefact("fedals.figure_3")
 NOT, YES, OPEN = "not reproduced", "reproduced", "not decidable at this scale"
 
 
@@ -26,11 +23,6 @@ def disk(monkeypatch):
     present = dict(STAND_INS)
     monkeypatch.setattr(settings, "found", lambda name: present.get(name, ""))
     return present
-
-
-@pytest.fixture
-def store(tmp_path):
-    return Store(tmp_path / "store")
 
 
 def filled(store, runs, column="CIFAR-10", scale="smoke"):
@@ -53,30 +45,11 @@ def place(shown, row, column):
 # ---- the grid ----
 
 
-@pytest.mark.parametrize("scale", SCALES)
-def test_every_scale_keeps_to_its_budget(scale):
-    everything = chosen(["fedals"])
-    found = cells(everything, scale)
-    assert len({c.key for c in found}) == len(found) > 20
-    assert budget(everything, scale, found) <= MINUTES[scale]
-    assert all(grid.PLANS[scale].seeds > 1 for _ in found)
-
-
-def test_the_laptop_budget_by_plain_arithmetic():
-    found = cells(chosen(["fedals"]), "laptop")
-    seconds = len(found)
-    for told in (c.arguments for c in found):
-        words = {"resnet20": 0.05, "fewer(cifar10": 0.0034, "(mnist": 0.0028, "omniglot": 0.003}
-        step = next(value for word, value in words.items() if word in told["problem"])
-        seconds += told["rounds"] * told["local_steps"] * 5 * step * (1.25 if "scaffold" in told["algorithm"] else 1)
-    assert budget(chosen(["fedals"]), "laptop", found) == pytest.approx(seconds / 60)
-
-
 def test_one_grid_for_several_tables():
     first, second, third = (set(c.key for c in t.cells("laptop")) for t in (table_1, table_2, table_3))
     assert len(first & second) == 2 * 3  # alpha = 1 and 10
     assert len(first & third) == 3  # all layers but the last in the extractor
-    assert {c.key for c in figure_2.cells("laptop")} <= first
+    assert {c.key for c in FIGURE_2.cells("laptop")} <= first
 
 
 @pytest.mark.parametrize("number", [4, 5])
@@ -90,22 +63,22 @@ def test_the_plan_for_the_papers_scale_is_the_printed_one(number):
 
 def test_the_papers_runs(disk):
     disk |= {name: name for name in ("svhn", "cifar100", "multinli")}
-    one = grid.run("paper", "SVHN", "FedALS", "iid", 3).arguments
+    one = grid.arguments("paper", "SVHN", "FedALS", "iid")
     assert (one["problem"], one["partition"], one["rounds"], one["every"]) == ("resnet20(svhn)", "iid", 2000, 10)
     assert (one["algorithm"], one["momentum"], one["nesterov"]) == ("fedals(alpha=10)", 0.9, True)
-    text = grid.run("paper", "MultiNLI", "FedALS+SCAFFOLD", "non-iid", 0).arguments
+    text = grid.arguments("paper", "MultiNLI", "FedALS+SCAFFOLD", "non-iid")
     assert text["problem"] == "opt(multinli(task='next'))"
     assert (text["optimizer"], text["step_size_rule"], text["rounds"]) == ("adamw", "harmonic", 4000)
     assert "momentum" not in text
-    assert grid.run("paper", "CIFAR-10", "SCAFFOLD", "non-iid", 0).arguments["momentum"] == 0
+    assert grid.arguments("paper", "CIFAR-10", "SCAFFOLD", "non-iid")["momentum"] == 0
     assert len(table_3.cells("paper")) == 6 * 3 * 20
 
 
 def test_all_layers_in_the_extractor_is_fedavg_with_ten_times_the_steps():
-    whole = grid.run("laptop", "CIFAR-10", "FedALS", "non-iid", 0, 5).arguments
+    whole = grid.arguments("laptop", "CIFAR-10", "FedALS", "non-iid", 5)
     assert (whole["algorithm"], whole["local_steps"], whole["rounds"]) == ("fedavg()", 50, 20)
     assert "extractor" not in whole["problem"]
-    assert "extractor=2" in grid.run("laptop", "CIFAR-10", "FedALS", "non-iid", 0, 2).arguments["problem"]
+    assert "extractor=2" in grid.arguments("laptop", "CIFAR-10", "FedALS", "non-iid", 2)["problem"]
 
 
 def test_scaffolds_controls_need_plain_steps():
@@ -213,29 +186,29 @@ def test_table_3_by_hand(store, best, verdict):
 def test_figure_2_by_hand_and_without_its_data(store, disk):
     for cell, value in zip(grid.seeds("laptop", "CIFAR-10", "FedALS", "non-iid"), (0.3, 0.4, 0.5), strict=True):
         keep(store, cell, {"test_accuracy": [0.1, (20, value)]})
-    shown = figure_2.data(Runs(store), "laptop")
+    shown = FIGURE_2.data(Runs(store), "laptop")
     assert shown.caption.startswith("SVHN: data not available; the same curves on CIFAR-10. ")
     rows = [(r["panel"], r["curve"], r["x"], round(r["y"], 9)) for r in shown.rows]
     assert rows == [("CIFAR-10, non-iid", "FedALS", 0, 10), ("CIFAR-10, non-iid", "FedALS", 20, 40)]
     assert shown.rows[1]["error"] == pytest.approx(10 / 3**0.5)
     assert verdicts(shown) == [OPEN, OPEN]
     disk["svhn"] = "svhn"
-    assert all("svhn" in c.arguments["problem"] for c in figure_2.cells("laptop"))
+    assert all("svhn" in c.arguments["problem"] for c in FIGURE_2.cells("laptop"))
 
 
 def test_figure_2_judges_and_draws(store):
-    shown = figure_2.data(filled(store, TABLE_1, "SVHN"), "smoke")
+    shown = FIGURE_2.data(filled(store, TABLE_1, "SVHN"), "smoke")
     assert verdicts(shown) == [YES, YES]
-    assert len(figure_2.draw(shown).axes) == 2
+    assert len(FIGURE_2.draw(shown).axes) == 2
 
 
 def test_figure_3_needs_its_data_and_the_papers_scale(store, disk):
-    assert figure_3.cells("laptop") == []
-    assert figure_3.data(Runs(store), "laptop").unavailable == "MultiNLI (data not available)"
+    assert FIGURE_3.cells("laptop") == []
+    assert FIGURE_3.data(Runs(store), "laptop").unavailable == "MultiNLI (data not available)"
     disk["multinli"] = "multinli"
-    assert figure_3.data(Runs(store), "laptop").unavailable == "MultiNLI (not run at this scale)"
-    assert len(figure_3.cells("paper")) == 5 * 20
-    lower = figure_3.data(filled(store, TABLE_1, "MultiNLI"), "smoke")
+    assert FIGURE_3.data(Runs(store), "laptop").unavailable == "MultiNLI (not run at this scale)"
+    assert len(FIGURE_3.cells("paper")) == 5 * 20
+    lower = FIGURE_3.data(filled(store, TABLE_1, "MultiNLI"), "smoke")
     assert verdicts(lower) == [YES, YES]
 
 

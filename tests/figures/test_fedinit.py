@@ -8,33 +8,15 @@ from figure_toys import keep, outcome
 
 from empirics.experiments import Outcome, Store
 from empirics.experiments.jobs.wall import BLOCKS
-from figures.comparing import Verdict
-from figures.fedinit import (
-    figure_2,
-    figure_3,
-    figure_4,
-    figure_6,
-    figure_7,
-    grid,
-    reading,
-    settings,
-    table_1,
-    table_2,
-    table_3,
-    table_9,
-    table_10,
-    table_11,
-)
+from figures.catalogue import artefact, FILES
+from figures.comparing import Reproduction
+from figures.fedinit import grid, reading, settings, table_1, table_2, table_3, table_9, table_10, table_11
 from figures.fedinit.settings import CIFAR10, HOME, METHODS, Setup
 from figures.runs import Runs
 from figures.writing import picture
 
+FIGURES = {name: artefact(f"fedinit.{name}") for name in FILES["fedinit"] if name.startswith("figure")}
 SEEDS = range(grid.PLANS["smoke"].seeds)
-
-
-@pytest.fixture
-def store(tmp_path):
-    return Store(tmp_path / "store")
 
 
 def put(store, made, accuracies, **more):
@@ -53,7 +35,7 @@ def fill_table_1(store, gain):
         for j, setup in enumerate(CIFAR10):
             for seed in SEEDS:
                 level = 40 + j + 0.3 * i + 0.01 * seed * i + (gain if method == "FedInit" else 0)
-                put(store, grid.run("smoke", setup, method, seed), level)
+                put(store, grid.runs("smoke", setup, method)[seed], level)
 
 
 def test_table_1_shows_the_last_accuracies_beside_the_printed(store):
@@ -70,7 +52,7 @@ def test_table_1_shows_the_last_accuracies_beside_the_printed(store):
     assert [a.column for a in shown.agreement] == [s.column for s in CIFAR10]
 
 
-@pytest.mark.parametrize(("gain", "verdict"), [(2.0, Verdict.REPRODUCED), (-3.0, Verdict.NOT)])
+@pytest.mark.parametrize(("gain", "verdict"), [(2.0, Reproduction.REPRODUCED), (-3.0, Reproduction.NOT)])
 def test_that_fedinit_is_best_is_seen_or_denied(store, gain, verdict):
     fill_table_1(store, gain)
     best, better, _ = table_1.data(Runs(store), "smoke").conclusions
@@ -84,19 +66,19 @@ def test_a_steadier_method_loses_less_with_fewer_participants(store):
             for method, level in (("FedAvg", plain), ("FedInit", mine)):
                 put(
                     store,
-                    grid.run("smoke", Setup(share=share), method, seed),
+                    grid.runs("smoke", Setup(share=share), method)[seed],
                     level + 0.1 * seed * (method == "FedInit"),
                 )
     told = table_1.data(Runs(store), "smoke").conclusions[2]
     assert "+5" in told.why
 
 
-@pytest.mark.parametrize(("start", "verdict"), [(3.4, Verdict.REPRODUCED), (-1.2, Verdict.NOT)])
+@pytest.mark.parametrize(("start", "verdict"), [(3.4, Reproduction.REPRODUCED), (-1.2, Reproduction.NOT)])
 def test_what_the_relaxed_start_adds(store, start, verdict):
     for i, method in enumerate(settings.BASELINES):
         for seed in SEEDS:
-            put(store, grid.run("smoke", HOME, method, seed, 0.0), 30 + i)
-            put(store, grid.run("smoke", HOME, method, seed, 0.1), 30 + i + start + 0.01 * i * seed)
+            put(store, grid.runs("smoke", HOME, method, 0.0)[seed], 30 + i)
+            put(store, grid.runs("smoke", HOME, method, 0.1)[seed], 30 + i + start + 0.01 * i * seed)
     shown = table_2.data(Runs(store), "smoke")
     assert {j.verdict for j in shown.conclusions} == {verdict}
     sheet = {row[0]: row[2] for row in shown.sheet}
@@ -106,7 +88,7 @@ def test_what_the_relaxed_start_adds(store, start, verdict):
 def fill_table_3(store, levels):
     for beta, level in levels.items():
         for seed in SEEDS:
-            put(store, grid.run("smoke", HOME, "FedAvg", seed, beta), level + 0.1 * seed * (1 + beta))
+            put(store, grid.runs("smoke", HOME, "FedAvg", beta)[seed], level + 0.1 * seed * (1 + beta))
 
 
 RISING = {-0.2: 20.0, -0.1: 22.0, 0.0: 25.0, 0.01: 26.0, 0.02: 27.5, 0.05: 29.0, 0.1: 31.0, 0.15: 12.0}
@@ -115,7 +97,7 @@ RISING = {-0.2: 20.0, -0.1: 22.0, 0.0: 25.0, 0.01: 26.0, 0.02: 27.5, 0.05: 29.0,
 def test_table_3_where_everything_is_as_printed(store):
     fill_table_3(store, RISING)
     shown = table_3.data(Runs(store), "smoke")
-    assert {j.verdict for j in shown.conclusions} == {Verdict.REPRODUCED}
+    assert {j.verdict for j in shown.conclusions} == {Reproduction.REPRODUCED}
     at = {(row["row"], row["column"]): row["ours"] for row in shown.rows}
     assert at["beta=0.1", "Delta^T"] == pytest.approx(1.7 - 0.31 - 0.00055)
     assert at["beta=0.1", "Delta^T, all clients"] == pytest.approx(2.9 - 0.31 - 0.00055)
@@ -125,11 +107,11 @@ def test_table_3_where_everything_is_as_printed(store):
 def test_table_3_where_the_order_is_the_other_one_and_a_run_diverged(store):
     fill_table_3(store, {beta: 50 - level for beta, level in RISING.items() if beta != 0.15})
     for seed in SEEDS:
-        keep(store, grid.run("smoke", HOME, "FedAvg", seed, 0.15), {"test_accuracy": [0.1]}, status="diverged")
+        keep(store, grid.runs("smoke", HOME, "FedAvg", 0.15)[seed], {"test_accuracy": [0.1]}, status="diverged")
     shown = table_3.data(Runs(store), "smoke")
     best, rising, negative, collapse, closer = shown.conclusions
-    assert {j.verdict for j in (best, rising, negative, closer)} == {Verdict.NOT}
-    assert collapse.verdict is Verdict.REPRODUCED
+    assert {j.verdict for j in (best, rising, negative, closer)} == {Reproduction.NOT}
+    assert collapse.verdict is Reproduction.REPRODUCED
     last = {row[0]: row for row in shown.sheet}["beta=0.15"]
     assert last[1].endswith("/ 0.000 ± 0.000")
     assert last[2] == "inf / inf"
@@ -140,8 +122,8 @@ def test_table_3_where_the_order_is_the_other_one_and_a_run_diverged(store):
 
 def test_curves_are_means_over_seeds_smoothed_and_in_percent(store):
     for seed in SEEDS:
-        put(store, grid.run("smoke", HOME, "FedInit", seed), 40.0 + 10 * seed)
-    rows = figure_3.ARTEFACT.data(Runs(store), "smoke").rows
+        put(store, grid.runs("smoke", HOME, "FedInit")[seed], 40.0 + 10 * seed)
+    rows = FIGURES["figure_3"].data(Runs(store), "smoke").rows
     mine = [r for r in rows if r["curve"] == "FedInit"]
     assert {r["panel"] for r in mine} == {"10%-100, Dir 0.1"}
     np.testing.assert_allclose([r["x"] for r in mine], [0, 1, 2])
@@ -152,46 +134,44 @@ def test_curves_are_means_over_seeds_smoothed_and_in_percent(store):
     assert at[-1] == 9
 
 
-@pytest.mark.parametrize(("gain", "verdict"), [(4.0, Verdict.REPRODUCED), (-4.0, Verdict.NOT)])
+@pytest.mark.parametrize(("gain", "verdict"), [(4.0, Reproduction.REPRODUCED), (-4.0, Reproduction.NOT)])
 def test_figures_2_and_3_compare_the_ends(store, gain, verdict):
     fill_table_1(store, gain)
-    for figure in (figure_2, figure_3):
-        shown = figure.ARTEFACT.data(Runs(store), "smoke")
+    for name in ("figure_2", "figure_3"):
+        shown = FIGURES[name].data(Runs(store), "smoke")
         assert [j.verdict for j in shown.conclusions] == [verdict]
         assert len({r["panel"] for r in shown.rows}) == 4
 
 
-@pytest.mark.parametrize(("figure", "method"), [(figure_6, "FedAvg"), (figure_7, "SCAFFOLD")])
-def test_divergence_and_accuracy_by_beta(store, figure, method, tmp_path):
+@pytest.mark.parametrize(("name", "method"), [("figure_6", "FedAvg"), ("figure_7", "SCAFFOLD")])
+def test_divergence_and_accuracy_by_beta(store, name, method, tmp_path):
     for beta, level in ((0.0, 20.0), (0.02, 21.0), (0.05, 22.0), (0.1, 25.0)):
         for seed in SEEDS:
-            put(store, grid.run("smoke", HOME, method, seed, beta), level + 0.1 * seed * beta)
-    shown = figure.ARTEFACT.data(Runs(store), "smoke")
-    assert [j.verdict for j in shown.conclusions] == [Verdict.REPRODUCED] * 2
+            put(store, grid.runs("smoke", HOME, method, beta)[seed], level + 0.1 * seed * beta)
+    shown = FIGURES[name].data(Runs(store), "smoke")
+    assert [j.verdict for j in shown.conclusions] == [Reproduction.REPRODUCED] * 2
     assert {(r["panel"], r["curve"]) for r in shown.rows} == {
         (p, f"beta = {b:g}") for p in ("divergence (parameters²)", "test accuracy (%)") for b in (0, 0.02, 0.05, 0.1)
     }
-    assert all(p.stat().st_size > 1000 for p in picture(figure.ARTEFACT, shown, tmp_path))
+    assert all(p.stat().st_size > 1000 for p in picture(FIGURES[name], shown, tmp_path))
 
 
 def test_what_is_not_run_is_said():
-    shown = figure_4.ARTEFACT.data(Runs(Store("nowhere")), "smoke")
+    shown = FIGURES["figure_4"].data(Runs(Store("nowhere")), "smoke")
     assert shown.unavailable == "CIFAR-100: not run at this scale"
     assert not shown.conclusions
 
 
 def test_sensitivity_to_the_local_interval_and_to_beta(store):
-    from figures.fedinit import figure_1a, figure_1b
-
     for k, level in ((1, 20.0), (3, 30.0), (6, 24.0)):
         for seed in SEEDS:
-            put(store, grid.run("smoke", HOME, "FedInit", seed, length=k), level + 0.1 * seed * k)
-    shown = figure_1a.ARTEFACT.data(Runs(store), "smoke")
-    assert [j.verdict for j in shown.conclusions] == [Verdict.REPRODUCED] * 2
+            put(store, grid.runs("smoke", HOME, "FedInit", steps=k)[seed], level + 0.1 * seed * k)
+    shown = FIGURES["figure_1a"].data(Runs(store), "smoke")
+    assert [j.verdict for j in shown.conclusions] == [Reproduction.REPRODUCED] * 2
     assert [(r["x"], round(r["y"], 2)) for r in shown.rows] == [(1, 20.05), (3, 30.15), (6, 24.3)]
     fill_table_3(store, RISING)
-    shown = figure_1b.ARTEFACT.data(Runs(store), "smoke")
-    assert [j.verdict for j in shown.conclusions] == [Verdict.REPRODUCED] * 2
+    shown = FIGURES["figure_1b"].data(Runs(store), "smoke")
+    assert [j.verdict for j in shown.conclusions] == [Reproduction.REPRODUCED] * 2
     assert len(shown.rows) == 8
 
 
@@ -211,7 +191,7 @@ def keep_seconds(store, share, by_method):
     store.keep(made, Outcome(table), 0.01)
 
 
-@pytest.mark.parametrize(("mine", "verdict"), [(2.04, Verdict.REPRODUCED), (3.9, Verdict.NOT)])
+@pytest.mark.parametrize(("mine", "verdict"), [(2.04, Reproduction.REPRODUCED), (3.9, Reproduction.NOT)])
 def test_table_10_takes_medians_block_by_block(store, mine, verdict):
     taken = {
         "FedAvg": 2.0,
@@ -230,7 +210,7 @@ def test_table_10_takes_medians_block_by_block(store, mine, verdict):
     assert at["FedSAM", "5%-200/ratio"]["ours"] == pytest.approx(2.05, abs=1e-3)
     cheap, faster, slowest = shown.conclusions
     assert (cheap.verdict, faster.verdict) == (verdict, verdict)
-    assert slowest.verdict is Verdict.REPRODUCED
+    assert slowest.verdict is Reproduction.REPRODUCED
 
 
 # ---- rounds to a target ----
@@ -244,7 +224,7 @@ def test_the_first_round_at_which_the_running_mean_is_there():
     assert table_11.first(at, accuracy, 60.0 + 1e-12, 1) == 20
 
 
-@pytest.mark.parametrize(("mine", "verdict"), [(1, Verdict.REPRODUCED), (None, Verdict.NOT)])
+@pytest.mark.parametrize(("mine", "verdict"), [(1, Reproduction.REPRODUCED), (None, Reproduction.NOT)])
 def test_table_11_takes_fedavgs_end_as_target(store, mine, verdict):
     end = 4
     when = {"FedAvg": end, "FedAdam": None, "FedSAM": end, "SCAFFOLD": 3, "FedDyn": 2, "FedCM": 2, "FedInit": mine}
@@ -252,7 +232,7 @@ def test_table_11_takes_fedavgs_end_as_target(store, mine, verdict):
         for seed in SEEDS:
             there = (0.3 + 0.1 * seed, 0.5 + 0.1 * seed)
             curve = [there[first is not None and at >= first] for at in range(end + 1)]
-            store.keep(grid.run("smoke", HOME, method, seed), outcome({"test_accuracy": curve}), 0.01)
+            store.keep(grid.runs("smoke", HOME, method)[seed], outcome({"test_accuracy": curve}), 0.01)
     keep_seconds(store, HOME.share, {m: 1 + 0.1 * i for i, m in enumerate(METHODS)})
     shown = table_11.data(Runs(store), "smoke")
     at = {(row["row"], row["column"].partition("/")[2]): row for row in shown.rows if "CIFAR-10 " in row["column"]}
@@ -265,7 +245,7 @@ def test_table_11_takes_fedavgs_end_as_target(store, mine, verdict):
 
 
 def test_table_9_reads_where_the_runs_were_made(store):
-    put(store, grid.run("smoke", HOME, "FedAvg", 0), 30.0)
+    put(store, grid.runs("smoke", HOME, "FedAvg")[0], 30.0)
     rows = {row["row"]: row for row in table_9.data(Runs(store), "smoke").rows}
     assert rows["GPU"]["reported"].startswith("Tesla")
     assert "PyTorch-" in rows["Platform"]["ours"]

@@ -3,14 +3,13 @@
 import pytest
 
 from empirics.experiments.jobs.wall import BLOCKS, seconds
-from figures.artefact import SCALES
 from figures.catalogue import chosen
 from figures.fedinit import costs, grid, settings, table_1, table_6, table_7, table_8
 from figures.fedinit.settings import HOME, METHODS, Setup
-from figures.making import budget, cells
+from figures.making import cells
+from figures.scale import SCALES
 from paper_checks.reported import table
 
-LAPTOP_MINUTES, OVERNIGHT_MINUTES = 26, 26 * 15
 ALL = chosen(["fedinit"])
 
 
@@ -30,19 +29,6 @@ def test_runs_are_cells_and_without_data_there_are_none_but_at_the_smallest_scal
     assert bool(cells(ALL, scale)) == (scale == "smoke")
 
 
-def test_the_budgets_are_kept(here):
-    assert budget(ALL, "laptop", cells(ALL, "laptop")) <= LAPTOP_MINUTES
-    assert budget(ALL, "overnight", cells(ALL, "overnight")) <= OVERNIGHT_MINUTES
-
-
-def test_a_budget_counts_steps_gradients_and_measurements(here):
-    sam, plain = (grid.budget(grid.run("laptop", HOME, m, 0), "laptop") for m in ("FedSAM", "FedAvg"))
-    plan = grid.PLANS["laptop"]
-    training = 84 * 5 * 5 * plan.step_seconds / 60
-    assert sam - plain == pytest.approx(training)
-    assert plain == pytest.approx(training + (14 * grid.LOOK + grid.START) / 60)
-
-
 def test_tables_and_figures_read_the_same_runs(here):
     for scale in ("laptop", "overnight", "paper"):
         keys = {a.name: {c.key for c in a.cells(scale)} for a in ALL}
@@ -57,15 +43,15 @@ def test_tables_and_figures_read_the_same_runs(here):
 
 
 def test_the_papers_scale_is_the_papers_setting(here):
-    given = grid.run("paper", Setup(share="5%-200", split="0.6"), "FedInit", 2).arguments
+    given = grid.runs("paper", Setup(share="5%-200", split="0.6"), "FedInit")[2].arguments
     printed = {
         "clients": 200, "cohort": 10, "rounds": 500, "local_epochs": 5, "batch": 50, "step_size": 0.1, "seed": 2,
         "weight_decay": 1e-3, "step_size_decay": 0.998, "clip": 10, "partition": "dirichlet_replaced(0.6)",
         "augment": "fedinit", "problem": "resnet18(cifar10)",
     }  # fmt: skip
     assert {k: given[k] for k in printed} == printed
-    assert grid.run("paper", Setup(data="CIFAR-100"), "FedDyn", 0).arguments["rounds"] == 800
-    assert grid.run("paper", HOME, "FedDyn", 0).arguments["step_size_decay"] == 0.999
+    assert grid.runs("paper", Setup(data="CIFAR-100"), "FedDyn")[0].arguments["rounds"] == 800
+    assert grid.runs("paper", HOME, "FedDyn")[0].arguments["step_size_decay"] == 0.999
     assert grid.PLANS["paper"].seeds == 3
     assert len(table_1.cells("paper")) == 2 * 8 * 7 * 3
 
@@ -86,7 +72,7 @@ def test_methods_are_written_with_the_coefficients_of_table_7():
 def test_the_settings_tables_say_what_the_grid_runs(here):
     shown = table_6.data(None, "laptop")
     at = {row["row"]: row for row in shown.rows}
-    given = grid.run("laptop", HOME, "FedAvg", 0).arguments
+    given = grid.runs("laptop", HOME, "FedAvg")[0].arguments
     for row, word in (("minibatch", "batch"), ("weight decay", "weight_decay"), ("local learning rate", "step_size")):
         assert float(at[f"CIFAR-10, {row}"]["ours, laptop"]) == given[word]
         assert float(at[f"CIFAR-10, {row}"]["ours, paper"]) == settings.chosen("CIFAR-10", row)

@@ -55,9 +55,9 @@ def curve_data(runs, scale):
     return Shown("toy runs, 3 seeds", rows)
 
 
-TABLE = Artefact("fedinit.table_3", "accuracy for several beta", "FedInit, Table 3", all_cells, table_data)
+TABLE = Artefact("fedinit.table_3", "accuracy for several beta", all_cells, table_data)
 CURVES = Artefact(
-    "fedinit.figure_6", "curves", "FedInit, Figure 6", all_cells, curve_data,
+    "fedinit.figure_6", "curves", all_cells, curve_data,
     lambda shown: panels(shown.rows, Axis("round"), Axis("test accuracy")),
 )  # fmt: skip
 
@@ -163,7 +163,6 @@ def test_what_is_not_available_is_said_not_drawn(tmp_path):
     gone = Artefact(
         "fedals.figure_2",
         "curves",
-        "FedALS, Figure 2",
         lambda s: [],
         lambda r, s: Shown("svhn", [], unavailable="SVHN: data not available"),
         CURVES.draw,
@@ -181,7 +180,7 @@ def test_latex_takes_every_special_letter():
 
 def test_whatever_a_table_shows_stays_in_its_row(tmp_path):
     odd = Artefact(
-        TABLE.name, "a | b\nc", TABLE.source, lambda s: [],
+        TABLE.name, "a | b\nc", lambda s: [],
         lambda r, s: Shown("one\n\ntwo", [{"a": 'x, "y"\nz'}], [["a|b", "c\nd"], ["[e]", "f & g"]], unavailable="no η"),
     )  # fmt: skip
     list(making.make([odd], "laptop", Store(tmp_path / "none"), tmp_path))

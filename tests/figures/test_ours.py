@@ -5,22 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from empirics.experiments import Outcome, Store
+from empirics.experiments import Outcome
 from figures.catalogue import artefact, FILES
-from figures.comparing import Verdict
-from figures.making import budget, cells
+from figures.comparing import Reproduction
 from figures.ours import beside, gap_slopes, grid, local_steps, relaxation, tightness, vacuity
 from figures.ours.settings import COMPARED
 from figures.runs import Runs
 from paper_checks.validation import jobs as comparisons
 
 ARTEFACTS = [artefact(f"ours.{name}") for name in FILES["ours"]]
-CORE_MINUTES = 12
-
-
-@pytest.fixture
-def store(tmp_path):
-    return Store(tmp_path)
 
 
 def compared(exact, bound, outside=False):
@@ -36,21 +29,10 @@ def verdicts(shown):
 # ---- cells ----
 
 
-@pytest.mark.parametrize("scale", ["smoke", "laptop", "overnight", "paper"])
-def test_every_figure_names_its_runs_at_every_scale(scale):
-    found = cells(ARTEFACTS, scale)
-    assert len({cell.key for cell in found}) == len(found) > 40
-    assert budget(ARTEFACTS, scale, found) == pytest.approx(sum(grid.budget(cell, scale) for cell in found))
-
-
-def test_a_laptop_does_it_in_twelve_minutes_of_one_core():
-    assert budget(ARTEFACTS, "laptop", cells(ARTEFACTS, "laptop")) <= CORE_MINUTES
-
-
 @pytest.mark.parametrize("made", ARTEFACTS, ids=lambda made: made.name)
 def test_without_runs_nothing_is_concluded_and_a_picture_is_still_drawn(made, store):
     shown = made.data(Runs(store), "smoke")
-    assert set(verdicts(shown)) <= {Verdict.UNDECIDED} or not made.cells("smoke")  # tables that come along
+    assert set(verdicts(shown)) <= {Reproduction.UNDECIDED} or not made.cells("smoke")  # tables that come along
     assert made.draw(shown) is not None
 
 
@@ -65,11 +47,11 @@ def test_a_theorem_held_against_exact_values(store):
     assert [(r["curve"], r["x"], r["y"]) for r in rows[:4]] == [
         ("bound", 1, 3.0), ("bound", 2, 1.0), ("exact", 1, 2.0), ("exact", 2, 1.0)
     ]  # fmt: skip
-    assert beside.held("holds", rows).verdict is Verdict.REPRODUCED
+    assert beside.held("holds", rows).verdict is Reproduction.REPRODUCED
     above = [{**row, "y": 1.01} if row["curve"] == "exact" and row["x"] == 2 else row for row in rows]
-    assert beside.held("holds", above).verdict is Verdict.NOT
+    assert beside.held("holds", above).verdict is Reproduction.NOT
     outside = [{**row, "outside": True} for row in above]
-    assert beside.held("holds", outside).verdict is Verdict.UNDECIDED
+    assert beside.held("holds", outside).verdict is Reproduction.UNDECIDED
     assert "OUTSIDE" in beside.remark(outside)
     assert not beside.remark(above)
 
@@ -79,7 +61,7 @@ def test_what_was_only_measured_counts_by_its_test():
         return beside.curve({"panel": "p"}, "bound", [1], [2.0], verdict=[said])
 
     found = [beside.held("holds", rows(said)).verdict for said in ("holds here", "violated", "undecided")]
-    assert found == [Verdict.REPRODUCED, Verdict.NOT, Verdict.UNDECIDED]
+    assert found == [Reproduction.REPRODUCED, Reproduction.NOT, Reproduction.UNDECIDED]
 
 
 def test_tightness_divides_the_bound_by_what_it_bounds(store):
@@ -87,24 +69,24 @@ def test_tightness_divides_the_bound_by_what_it_bounds(store):
     store.keep(grid.exact("smoke", name, 0), compared([2.0, 0.5], [3.0, 5.0]), 0.0)
     shown = tightness.data(Runs(store), "smoke")
     assert [row["ratio"] for row in shown.rows] == [1.5, 10.0]
-    assert verdicts(shown) == [Verdict.REPRODUCED]
+    assert verdicts(shown) == [Reproduction.REPRODUCED]
     store.keep(grid.exact("smoke", name, 0), compared([2.0, 0.5], [1.0, 5.0]), 0.0)
-    assert verdicts(tightness.data(Runs(store), "smoke")) == [Verdict.NOT]
+    assert verdicts(tightness.data(Runs(store), "smoke")) == [Reproduction.NOT]
     store.keep(grid.exact("smoke", name, 0), compared([2.0, 0.5], [1.0, 5.0], outside=True), 0.0)
-    assert verdicts(tightness.data(Runs(store), "smoke")) == [Verdict.UNDECIDED]
+    assert verdicts(tightness.data(Runs(store), "smoke")) == [Reproduction.UNDECIDED]
 
 
 # ---- slopes ----
 
 
-@pytest.mark.parametrize(
-    ("power", "expected"),
-    [(1, [Verdict.NOT, Verdict.REPRODUCED, Verdict.NOT]), (2, [Verdict.REPRODUCED, Verdict.NOT, Verdict.REPRODUCED])],
-)
+YES, NO = Reproduction.REPRODUCED, Reproduction.NOT
+
+
+@pytest.mark.parametrize(("power", "expected"), [(1, [NO, YES, NO]), (2, [YES, NO, YES])])
 def test_the_power_of_the_gap_is_told(power, expected, store):
     draw = np.random.default_rng(5)
     for federation in gap_slopes.federations("smoke"):
-        counts = grid.PLANS["smoke"].counts
+        counts = grid.PLANS["smoke"].axes["counts"]
         rows = [
             ("generalization_gap", k, s, (1 + 0.01 * draw.standard_normal()) / k**power, None, "")
             for k in counts
@@ -137,7 +119,7 @@ def best(falls):
     return Outcome({name: [v[i] for v in values] for i, name in enumerate(("rounds", "local_steps", "value"))}, FACTS)
 
 
-@pytest.mark.parametrize(("falls", "verdict"), [(True, Verdict.REPRODUCED), (False, Verdict.NOT)])
+@pytest.mark.parametrize(("falls", "verdict"), [(True, Reproduction.REPRODUCED), (False, Reproduction.NOT)])
 def test_local_steps_by_hand(falls, verdict, store):
     for instance in range(2):
         store.keep(grid.best_steps("smoke", instance), best(falls), 0.0)
@@ -177,12 +159,12 @@ def test_divergence_as_a_share_of_that_without_relaxation(store):
         rows = [("divergence", "", None, None, r, v) for r, v in enumerate(values)]
         return Outcome({name: [row[i] for row in rows] for i, name in enumerate(names)})
 
-    for beta in grid.PLANS["smoke"].betas:
+    for beta in grid.PLANS["smoke"].axes["betas"]:
         for seed, size in enumerate((1.0, 2.0)):
-            store.keep(grid.divergence("smoke", beta, seed), run([size, size * (1 - beta)]), 0.0)
+            store.keep(grid.divergence("smoke", beta)[seed], run([size, size * (1 - beta)]), 0.0)
     shown = relaxation.data(Runs(store), "smoke")
     at = {row["x"]: row["y"] for row in shown.rows if row["curve"] == "measured, data"}
-    assert at == pytest.approx({beta: 1 - beta / 2 for beta in grid.PLANS["smoke"].betas})
+    assert at == pytest.approx({beta: 1 - beta / 2 for beta in grid.PLANS["smoke"].axes["betas"]})
 
 
 # ---- vacuity ----
