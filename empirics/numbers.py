@@ -36,7 +36,7 @@ OPTIONS: Mapping[str, Domain] = {
     **dict.fromkeys(("step_size", "step_size_decay", "epsilon", "clip"), POSITIVE),
     **dict.fromkeys(("momentum", "beta1", "beta2"), MOMENTUM),
     **dict.fromkeys(("weight_decay", "noise"), NONNEGATIVE),
-    **dict.fromkeys(("regularization", "concentration"), POSITIVE),
+    **dict.fromkeys(("regularisation", "concentration"), POSITIVE),
     "relaxation": RELAXATION,
 }
 """What the options of a run must be, by their names on the command line and in a sweep's file."""

@@ -86,6 +86,11 @@ def federate(
     return FederatedData(data, split, seed, train, common, own)
 
 
+def everything(data: Dataset, *, flat: bool, intercept: bool, dtype: torch.dtype | None = None) -> Federation:
+    """All samples of ``data`` in their order, with a single client; the options are those of ``federate``."""
+    return _federation(data, [np.arange(len(data))], _recipe(data, None, flat, intercept, dtype))
+
+
 def held_out(
     data: Dataset, parts: list[np.ndarray], share: float, seed: int
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:

@@ -18,11 +18,10 @@ from torch import Tensor
 
 from ..errors import EmpiricsError
 from ..federation.federation import Federation
-from ..models.linear import LeastSquares, Linear
+from ..models.linear import LeastSquares, Linear, minimisers
 from ..training.setting import WEIGHTS
 from . import evaluation
 from .evaluation import Means, Samples
-from .pool import minimisers, PoolProblem
 from .quadratics import Quadratics
 
 MOST_COORDINATES = 1500
@@ -77,15 +76,6 @@ class FederatedProblem:
     def of(cls, model: Any, data: Any, **options: Any) -> FederatedProblem:
         """The problem of training ``model`` on what ``federate`` returned."""
         return cls(model, data.train, data.test, data.local_test, name=str(data), **options)
-
-    @classmethod
-    def drawn(cls, pool: PoolProblem, seed: int, **options: Any) -> FederatedProblem:
-        """The problem of clients that drew their samples from a pool, which stays the population."""
-        rows = list(pool.draw(seed))
-        federation = Federation.of(pool.inputs[0], pool.targets[0], rows)
-        population = Population(pool.inputs[0], pool.targets[0], pool.shares)
-        facts = {"population": population, "name": str(pool), "independent_samples": True, **options}
-        return cls(pool.model, federation, **facts)
 
     def __str__(self) -> str:
         return self.name

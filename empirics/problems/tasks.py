@@ -1,6 +1,6 @@
 """What to train on, as text: a model of a data set, such as ``softmax(digits, regularisation=0.01)``.
 
-A task knows nothing of clients yet: ``deal`` gives its samples to them by a partition.
+A task knows nothing of clients yet: ``deal`` gives its samples to them by a partition, ``pool`` lets them draw from it.
 """
 
 from __future__ import annotations
@@ -19,10 +19,13 @@ from ..calls import parse, written
 from ..data.catalogue import DATASETS
 from ..data.dataset import Dataset
 from ..errors import EmpiricsError
-from ..federation.federate import federate, tensor
+from ..federation.federate import everything, federate, tensor
+from ..federation.federation import Federation
+from ..federation.partitions import partition as read_partition, Split
 from ..models.linear import LeastSquares, Linear, Logistic, Softmax, SquaredHinge
 from ..models.networks import network, NETWORKS
 from ..numbers import checked, shown
+from .pool import Pool
 from .problem import FederatedProblem
 
 
@@ -67,6 +70,30 @@ class Task:
             dtype=self.dtype,
         )
         return FederatedProblem.of(self.make(dealt.train), dealt, client_weight=client_weight)
+
+    def pool(self, partition: Split | str, clients: int, samples: int, seed: int = 0) -> Pool:
+        """The data as the population, from which each of the ``clients`` draws so many ``samples`` with replacement.
+
+        Args:
+            partition: gives every client its distribution over the data: ``iid`` or ``dirichlet_replaced(0.3)``.
+            clients: number of clients.
+            samples: drawn by each client.
+            seed: of the distributions; ``Pool.drawn`` takes that of the samples.
+
+        Raises:
+            EmpiricsError: if the model is not linear, or a number is not at least 1.
+
+        >>> pool = task("ridge(iris, regularisation=0.3)").pool("dirichlet_replaced(0.7)", clients=3, samples=8)
+        >>> pool.strong_convexity, pool.drawn(seed=5).client_sizes
+        (0.3, (8, 8, 8))
+        """
+        split = read_partition(partition) if isinstance(partition, str) else partition
+        return Pool(self, split, clients, samples, seed)
+
+    def whole(self, dtype: torch.dtype) -> Federation:
+        """All data in their order with a single client, real inputs in ``dtype``."""
+        data = self.data.standardised() if self.standardise else self.data
+        return everything(data, flat=self.linear, intercept=self.linear, dtype=dtype)
 
 
 @dataclass(frozen=True)

@@ -30,16 +30,16 @@ SCALES_OF_LOSS = (0.1, 1.0, 10.0)
 class Draws:
     """One federation of Theorem 4.1: model and data, how many draws, how regular, how skewed (None: alike)."""
 
-    family: str
+    model: str
     data: str
     seeds: int
-    regularization: float
+    regularisation: float
     concentration: float | None = None
 
     @property
     def words(self) -> str:
         """For a panel's title."""
-        return f"{self.family} on {self.data}, {'iid' if self.concentration is None else 'skewed'}"
+        return f"{self.model} on {self.data}, {'iid' if self.concentration is None else 'skewed'}"
 
 
 @dataclass(frozen=True)
@@ -148,13 +148,11 @@ def draws(scale: str, federation: Draws) -> Cell:
     """One averaging round at every number of clients."""
     return _cell(
         "one_round",
-        family=federation.family,
-        data=federation.data,
+        problem=f"{federation.model}({federation.data}, regularisation={federation.regularisation:g})",
         counts=PLANS[scale].counts,
         seeds=federation.seeds,
         samples=20,
-        regularization=federation.regularization,
-        concentration=federation.concentration,
+        partition="iid" if federation.concentration is None else f"dirichlet_replaced({federation.concentration:g})",
     )
 
 
