@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from ..errors import EmpiricsError
-from .state import own_rows, State
+from .state import Begun, Exchange, own_rows, State
 
 
 class GradientAt(Protocol):
@@ -106,7 +106,7 @@ class Work(NamedTuple):
 class Memory(Protocol):
     """What an algorithm carries from round to round and how it renews it."""
 
-    def begin(self, model: Tensor, clients: int) -> tuple[Mapping[str, Tensor], Mapping[str, Tensor]]: ...
+    def begin(self, model: Tensor, clients: int) -> Begun: ...
 
     def __call__(self, work: Work, ends: Tensor, model: Tensor) -> Mapping[str, Tensor]: ...
 
@@ -187,18 +187,20 @@ class Algorithm:
         """The state before the first round."""
         memory: dict[str, Tensor] = {}
         server: dict[str, Tensor] = {}
+        exchanges: dict[str, Exchange] = {}
         for keeper in (*self.remember, *(self.also.remember if self.also else ())):
-            rows, vectors = keeper.begin(model, clients)
-            memory.update(rows)
-            server.update(vectors)
-        return State(0, model, memory, server)
+            begun = Begun(*keeper.begin(model, clients))
+            memory.update(begun.rows)
+            server.update(begun.vectors)
+            exchanges.update(begun.exchanges)
+        return State(0, model, memory, server, exchanges=exchanges)
 
     def finish(self, work: Work, ends: Tensor, losses: tuple[float, ...]) -> State:
         """The state after a round whose clients ended at ``ends (rows, dim)``."""
         model, server = self.combine(work, ends)
         state = work.state
         changes = {**server, **self.renew(work, ends, model)}
-        return State(state.round + 1, model, state.memory, {**state.server, **changes}, losses)
+        return State(state.round + 1, model, state.memory, {**state.server, **changes}, losses, state.exchanges)
 
     def renew(self, work: Work, ends: Tensor, model: Tensor) -> dict[str, Tensor]:
         """Rewrite the clients' memory after a round that made ``model``; returns the server's new vectors."""
@@ -230,9 +232,9 @@ class Rows:
     key: str
     zero: bool = False
 
-    def begin(self, model: Tensor, clients: int) -> tuple[Mapping[str, Tensor], Mapping[str, Tensor]]:
+    def begin(self, model: Tensor, clients: int) -> Begun:
         rows = torch.zeros_like(model).expand(clients, -1) if self.zero else model.expand(clients, -1)
-        return {self.key: rows.clone()}, {}
+        return Begun({self.key: rows.clone()}, {})
 
     def __call__(self, work: Work, ends: Tensor, model: Tensor) -> Mapping[str, Tensor]:
         work.state.memory[self.key][work.rows] = ends

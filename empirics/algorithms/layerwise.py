@@ -21,6 +21,7 @@ from ..numbers import checked
 from .algorithm import Algorithm, Average, fedavg, Memory, PlannedSteps, plugged, renamed, ServerStart, State, Work
 from .layers import head_columns, LocalModels, named_head, OwnStart
 from .local import Controls
+from .state import Begun
 
 READINGS = ("intended", "printed", "printed_v1", "code")
 
@@ -59,10 +60,10 @@ class LayerwiseControls:
 
     periods: Periods
 
-    def begin(self, model: Tensor, clients: int) -> tuple[Mapping[str, Tensor], Mapping[str, Tensor]]:
+    def begin(self, model: Tensor, clients: int) -> Begun:
         zero = torch.zeros_like(model)
         rows = {"control": zero.expand(clients, -1).clone(), "walked": model.new_zeros(clients, 2)}
-        return rows, {"control": zero, "walked until": model.new_zeros(1)}
+        return Begun(rows, {"control": zero, "walked until": model.new_zeros(1)})
 
     def __call__(self, work: Work, ends: Tensor, model: Tensor) -> Mapping[str, Tensor]:
         server, memory, walked, now = work.state.server, work.state.memory, work.lengths, work.state.round + 1
