@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from ..errors import EmpiricsError
+from ..models.model import Batch, Trainable
 from .state import Begun, Exchange, own_rows, State
 
 
@@ -50,7 +51,7 @@ class Work(NamedTuple):
     labels: Tensor | None = None
     """How many samples of every class each active client holds ``(rows, classes)``, for methods that ask for it."""
     step: int = 0
-    net: Any = None
+    net: Trainable | None = None
 
     @property
     def received(self) -> Tensor:
@@ -103,6 +104,20 @@ class Work(NamedTuple):
         )
 
 
+class StepRule(Protocol):
+    """What a method makes of the planned local steps and step size of a round, before the round begins.
+
+    ``needs_loss``: it reads ``state.losses``, so clients report their loss at the model they start from.
+    """
+
+    @property
+    def needs_loss(self) -> bool: ...
+
+    def __call__(self, state: State, steps: int, step_size: float) -> tuple[int, float]:
+        """The number of local steps (at least 1) and the step size of the round that follows ``state``."""
+        ...
+
+
 class Memory(Protocol):
     """What an algorithm carries from round to round and how it renews it."""
 
@@ -126,9 +141,8 @@ class ServerStart:
 class TaskLoss:
     """The local objective is the task loss; engines use its closed-form gradient where the model has one."""
 
-    def __call__(self, net: Any, w: Tensor, batch: Any, work: Work) -> Tensor:
-        loss: Tensor = net.task_loss(w, batch)
-        return loss
+    def __call__(self, net: Trainable, w: Tensor, batch: Batch, work: Work) -> Tensor:
+        return net.task_loss(w, batch)
 
 
 @dataclass(frozen=True)
@@ -165,7 +179,7 @@ class Algorithm:
     start: Callable[[State, Tensor], Tensor] = field(default_factory=ServerStart)
     objective: Callable[..., Tensor] = field(default_factory=TaskLoss)
     direction: Callable[[Work, Tensor, Tensor, GradientAt], Tensor] = field(default_factory=Gradient)
-    steps: Any = field(default_factory=PlannedSteps)
+    steps: StepRule = field(default_factory=PlannedSteps)
     combine: Callable[[Work, Tensor], tuple[Tensor, Mapping[str, Tensor]]] = field(default_factory=Average)
     remember: tuple[Memory, ...] = ()
     reading: str = "intended"

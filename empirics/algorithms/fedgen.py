@@ -16,11 +16,12 @@ from bounds.domains import COUNT, NONNEGATIVE, POSITIVE
 
 from ..calls import written
 from ..errors import EmpiricsError
+from ..models.model import Batch
 from ..models.network import Network
 from ..numbers import checked
 from ..streams import stream
 from .algorithm import Algorithm, fedavg, renamed, Work
-from .halves import adam, Batch, over, probable
+from .halves import adam, over, probable
 from .state import Begun
 
 SERVER, MOMENTS = "generator", "generator's moments"

@@ -1,7 +1,7 @@
 """What an exact engine is: a problem, a method and a setting go in, readings in the vocabulary's words come out.
 
 ``ENGINES`` are those that run any method by its own hooks. Whoever computes the same in another way (in closed form, in
-rational numbers, by counts of clients that are alike) offers an ``Engine`` too, and passes the contract suite in
+rational numbers, by counts of clients that are alike) offers an ``ExactEngine`` too, and passes the contract suite in
 ``tests/paper_checks/test_exact_engines.py``.
 """
 
@@ -41,7 +41,7 @@ class Readings(Protocol):
     def iterations(self, name: str) -> Array: ...
 
 
-class Engine(Protocol):
+class ExactEngine(Protocol):
     """The expectation of a run over its noise and its cohorts, exact but for the rounding of its numbers.
 
     Words that an engine does not know are left out, never guessed. It raises ``EmpiricsError`` for a method or a
@@ -75,4 +75,4 @@ def trained(problem: Quadratics, method: Algorithm, setting: Setting) -> Sampled
     return sampled(problem, replace(method, everyone=True), setting, 0)
 
 
-ENGINES: dict[str, Engine] = {"moments": moments, "trained": trained}
+ENGINES: dict[str, ExactEngine] = {"moments": moments, "trained": trained}

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..algorithms.algorithm import Algorithm
+from ..federation.federation import Source
 from ..problems.quadratics import QuadraticFederation, QuadraticModel, Quadratics
 from ..training.rounds import draw_cohort, rounds
 from ..training.setting import Setting
@@ -43,7 +44,7 @@ class SampledRun:
 def sampled(problem: Quadratics, method: Algorithm, setting: Setting, seed: int) -> SampledRun:
     """Train once and read off the squared gradient and distance, loss gap, divergence and local drift."""
     tracing = Tracing()
-    source: Any = QuadraticFederation(problem)
+    source = QuadraticFederation(problem)
     models, ends, drift = [problem.start], [np.tile(problem.start, (problem.clients, 1))], list[Any]()
     along: dict[str, list[Array]] = {"grad_norm_sq": [], "distance_sq": []}
     for state in rounds(QuadraticModel(problem), source, method, setting, seed, tracing):
@@ -69,6 +70,6 @@ def sampled(problem: Quadratics, method: Algorithm, setting: Setting, seed: int)
     return SampledRun(readings, {"local_drift": np.array(drift)}, along)
 
 
-def _trained(method: Algorithm, setting: Setting, federation: Any, seed: int, round_: int) -> Array:
+def _trained(method: Algorithm, setting: Setting, federation: Source, seed: int, round_: int) -> Array:
     """The clients that trained in a round."""
     return np.arange(federation.clients) if method.everyone else draw_cohort(setting, federation, seed, round_)[0]

@@ -20,9 +20,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..errors import EmpiricsError, NotConvergedError
+from .model import Batch
 from .solvers import newton
 
-Batch = tuple[Tensor, Tensor, Tensor | None]
 Product = Callable[[Tensor], Tensor]
 EXACT = 1e-10
 """Gradient norm at which a minimiser counts as exact."""

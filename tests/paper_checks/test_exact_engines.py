@@ -1,7 +1,7 @@
 """Every exact engine keeps the same promises, in floats and in rational numbers, and all of them say the same.
 
 An engine is told a table of generic numbers: a problem, a method of two readings and more, a setting. Those in floats
-are ``empirics.exact.Engine``s; the rational player gets the same table as fractions and gives arrays of fractions.
+are ``empirics.exact.ExactEngine``s; the rational player gets the same table as fractions and gives arrays of fractions.
 """
 
 from fractions import Fraction
