@@ -32,7 +32,17 @@ PARTITIONS: dict[str, Callable[..., Split]] = {
 
 
 def partition(text: str) -> Split:
-    """The split written as ``text``, such as ``dirichlet(0.1)``, or ``path/file.py:variable`` for one of your own."""
+    """The split written as ``text``, such as ``dirichlet(0.1)``, or ``path/file.py:variable`` for one of your own.
+
+    Raises:
+        EmpiricsError: where the text is no call of one of ``PARTITIONS``, or an option is out of its range.
+
+    >>> from empirics.data.catalogue import digits
+    >>> [len(numbers) for numbers in partition("shards(per_client=3)")(digits(), clients=4, seed=2)]
+    [450, 449, 449, 449]
+    >>> partition("dirichlet_replaced(0.3)").shares(digits().labels, clients=4, seed=2).shape
+    (4, 1797)
+    """
     from ..calls import parse  # brings torch, which partitions do without
 
     built: Split = parse(text, PARTITIONS, "partition", Split)

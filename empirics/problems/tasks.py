@@ -188,7 +188,17 @@ TASKS: dict[str, Callable[..., Task]] = {
 
 
 def task(text: str) -> Task:
-    """The task written as ``text``: a model called with a data set; ``path/file.py:variable`` is your own."""
+    """The task written as ``text``: a model called with a data set; ``path/file.py:variable`` is your own.
+
+    Raises:
+        EmpiricsError: where the text is no such call, or model, data and options do not go together.
+
+    >>> print(task("ridge(iris, regularisation=0.3)"))
+    ridge(iris, regularisation=0.3)
+    >>> problem = task("softmax(digits)").deal("dirichlet(0.5)", clients=6, seed=1)
+    >>> problem.clients, problem.strong_convexity
+    (6, 0.001)
+    """
     found = parse(text, {**DATASETS, **TASKS}, "problem", Task, declared=True)
     if not isinstance(found, Task):
         raise EmpiricsError(f"problem must be a model of a data set, such as softmax(digits); got {text!r}")

@@ -96,6 +96,14 @@ def rounds(
     The same seed gives the same numbers; cohort, batches and start depend on nothing else, so that algorithms compared
     under one seed face the same draws. Raises ``Diverged`` when a model is no longer finite. ``watch`` is shown every
     round's work, the clients' models after it and the new state.
+
+    >>> from empirics.algorithms import algorithm
+    >>> from empirics.problems.tasks import task
+    >>> problem = task("softmax(digits)").deal("dirichlet(0.5)", clients=6, seed=1)
+    >>> setting = Setting(rounds=3, cohort=2, batch=16, local_steps=5, step_size=0.1)
+    >>> states = list(rounds(problem.model, problem.federation, algorithm("fedinit(beta=0.06)"), setting, seed=4))
+    >>> len(states), states[-1].round, states[-1].model.shape
+    (4, 3, torch.Size([650]))
     """
     from .engines import choose
 

@@ -17,12 +17,13 @@ import numpy as np
 
 from bounds.catalog import get
 from bounds.core import Bound
+from bounds.showing.numbers import real_word, whole_word
 from empirics.data.catalogue import digits
 from empirics.errors import EmpiricsError
 from empirics.federation.partitions import DirichletReplaced, Iid
 from empirics.measuring.estimates import Estimate, jackknife
 from empirics.measuring.one_round import AverageOfMinimisers, Draw, OneRound
-from empirics.numbers import check_options, real_word, whole_word
+from empirics.numbers import check_options
 from empirics.problems.pool import Pool
 from empirics.problems.tasks import task
 from empirics.progress import Progress
