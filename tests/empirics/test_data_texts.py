@@ -1,37 +1,17 @@
 """Tweets, Shakespeare and MultiNLI, each read from a miniature written here, and refused when it is damaged."""
 
 import csv
-import gzip
 import io
 import json
 
 import numpy as np
 import pytest
+from data_toys import put, refused
 
-from empirics.data.catalogue import dataset, DATASETS
+from empirics.data.catalogue import dataset
 from empirics.data.shakespeare import codes, LETTERS
-from empirics.data.store import DataFormatError
 from empirics.data.tweets import bags, vocabulary
 from empirics.errors import EmpiricsError
-
-
-@pytest.fixture
-def root(tmp_path, monkeypatch):
-    monkeypatch.setenv("FEDBOUNDS_DATA", str(tmp_path))
-    return tmp_path
-
-
-def put(root, name, text, encoding="utf-8"):
-    path = root / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    content = text if isinstance(text, bytes) else text.encode(encoding)
-    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
-
-
-def refused(name, reason="truncated, damaged or of another format"):
-    with pytest.raises(DataFormatError, match=reason) as caught:
-        DATASETS[name]()
-    assert "\n" not in str(caught.value)
 
 
 def rows(*lines):
