@@ -74,7 +74,8 @@ class Pool:
     @cached_property
     def model(self) -> Linear:
         """The linear model of the pool's shape."""
-        model: Linear = self.task.make(self._whole)
+        model = self.task.make(self._whole)
+        assert isinstance(model, Linear)
         return model
 
     @cached_property

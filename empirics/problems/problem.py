@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from ..errors import EmpiricsError
+from ..federation.federate import FederatedData
 from ..federation.federation import Federation
 from ..models.linear import LeastSquares, Linear, minimisers
 from ..models.model import Model
@@ -74,7 +75,7 @@ class FederatedProblem:
             )
 
     @classmethod
-    def of(cls, model: Model, data: Any, **options: Any) -> FederatedProblem:
+    def of(cls, model: Model, data: FederatedData, **options: Any) -> FederatedProblem:
         """The problem of training ``model`` on what ``federate`` returned."""
         return cls(model, data.train, data.test, data.local_test, name=str(data), **options)
 

@@ -23,6 +23,7 @@ from ..federation.federate import everything, federate, tensor
 from ..federation.federation import Federation
 from ..federation.partitions import partition as read_partition, Split
 from ..models.linear import LeastSquares, Linear, Logistic, Softmax, SquaredHinge
+from ..models.model import Model
 from ..models.networks import network, NETWORKS
 from ..numbers import checked, shown
 from .pool import Pool
@@ -38,7 +39,7 @@ class Task:
 
     name: str
     data: Dataset
-    make: Callable[[Any], Any]
+    make: Callable[[Federation], Model]
     linear: bool
     standardise: bool = False
     dtype: torch.dtype | None = None
@@ -113,7 +114,7 @@ class LinearTask:
         data = self._targets(data)
         outputs = data.classes if self.model is Softmax else self._outputs(data)
 
-        def make(federation: Any) -> Linear:
+        def make(federation: Federation) -> Linear:
             batch = federation.draw(0, 0, np.array([0]), np.array([1]), 1).at(1, 0)
             return self.model(batch[0].shape[-1], outputs, regularisation, dtype=batch[0].dtype)
 

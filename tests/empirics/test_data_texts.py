@@ -1,6 +1,7 @@
 """Tweets, Shakespeare and MultiNLI, each read from a miniature written here, and refused when it is damaged."""
 
 import csv
+import gzip
 import io
 import json
 
@@ -51,7 +52,13 @@ def test_sent140_by_user_from_json_lines(root):
     assert users(data) == ["u7", "u7", "u2"]
     with pytest.raises(EmpiricsError, match="words must be at least 1; got 0"):
         dataset("sent140_users(words=0)")
-    for spoiled in ('{"user": "u1"', json.dumps({"user": "u", "y": [0], "x": []}), '{"user": "u"}', "", b"\xff\xfe"):
+    for spoiled in (
+        '{"user": "u1"',
+        json.dumps({"user": "u", "y": [0], "x": []}),
+        '{"user": "u"}',
+        "",
+        gzip.compress(b"\xff\xfe"),
+    ):
         put(root, "tweets/sent140_leaf_k30_test.jsonl.gz", spoiled)
         refused("sent140_users")
 
