@@ -13,10 +13,11 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 
 from bounds.showing.files import write_whole
+from bounds.showing.numbers import real_word, whole_word
 from bounds.showing.usage import bare_parser, Parser
 
 from .errors import EmpiricsError
-from .numbers import check_words, real_word, whole_word
+from .numbers import check_words
 from .progress import Progress, progress
 from .sizes import refuse_beyond_memory, ROW
 from .training.setting import Setting

@@ -6,8 +6,7 @@ A truth value is no number, and nothing is rounded: ``true`` rounds or 2.5 clien
 from __future__ import annotations
 
 import math
-import re
-from argparse import ArgumentTypeError, Namespace
+from argparse import Namespace
 from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any
@@ -15,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from bounds.domains import COUNT, Domain, NONNEGATIVE, POSITIVE, RELAXATION, WHOLE
-from bounds.showing.numbers import number
 
 from .errors import EmpiricsError
 
@@ -36,7 +34,7 @@ OPTIONS: Mapping[str, Domain] = {
     **dict.fromkeys(("step_size", "step_size_decay", "epsilon", "clip"), POSITIVE),
     **dict.fromkeys(("momentum", "beta1", "beta2"), MOMENTUM),
     **dict.fromkeys(("weight_decay", "noise"), NONNEGATIVE),
-    **dict.fromkeys(("regularization", "concentration"), POSITIVE),
+    **dict.fromkeys(("regularisation", "concentration"), POSITIVE),
     "relaxation": RELAXATION,
 }
 """What the options of a run must be, by their names on the command line and in a sweep's file."""
@@ -95,20 +93,3 @@ def check_kind(name: str, declared: str, value: Any) -> None:
     kind, words = KINDS.get(declared, (object, ""))
     if not isinstance(value, kind) or (isinstance(value, bool) and declared in ("int", "float")):
         raise EmpiricsError(f"{name} must be {words}; got {shown(value)}")
-
-
-# ---- the command line ----
-
-
-def whole_word(text: str) -> int:
-    """A whole number as an option's value."""
-    if not re.fullmatch(r"[+-]?\d{1,400}", text, re.ASCII):
-        raise ArgumentTypeError(f"must be a whole number; got {shown(text)}")
-    return int(text)
-
-
-def real_word(text: str) -> float:
-    """A number as an option's value."""
-    if text.lower().lstrip("+-") in ("inf", "nan"):  # refused with the rule later
-        return float(text)
-    return number(text)

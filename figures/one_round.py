@@ -33,7 +33,7 @@ def data(rows: Iterable[Row]) -> list[Panel]:
     """The panels in the order in which the rows name them; a term that is zero (one client alone) is left out."""
     table = [row for row in rows if row.clients is not None and row.quantity in CURVES.values()]
     return [
-        _panel(f"{problem.split('(')[0]}, {'iid' if partition == 'iid' else 'label skew'}", chosen)
+        _panel(f"{problem.split('(')[0]}, {'iid' if partition == 'iid()' else 'label skew'}", chosen)
         for problem, partition in dict.fromkeys((row.problem, row.partition) for row in table)
         if (chosen := [row for row in table if (row.problem, row.partition) == (problem, partition)])
     ]

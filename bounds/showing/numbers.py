@@ -9,7 +9,9 @@ from collections.abc import Callable
 
 MOST_WORKERS = 1024
 """Processes that a machine is asked for at most."""
-WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
+WHOLE = re.compile(r"[+-]?[0-9]{1,400}")
+HUGE = 10**18 - 1
+"""The largest whole number of a rule without an upper end."""
 DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
 """A plain number: Python would also take 1_000 and the digits of other scripts, which are more often slips."""
 
@@ -29,13 +31,20 @@ def is_zero(text: str) -> bool:
     return not re.search("[1-9]", text.lower().partition("e")[0])
 
 
+def whole_word(text: str) -> int:
+    """A whole number of any size, where an option's rule is told later; Python's own would take 1_0 and any script."""
+    if not WHOLE.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"must be a whole number; got {_short(text)}")
+    return int(text)
+
+
 def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
-    """A reader of whole numbers from ``low`` to ``high``; Python's own would take 1_0 and digits of any script."""
+    """A reader of whole numbers from ``low`` to ``high``."""
     rule = f"a whole number >= {low} of at most 18 digits" if high is None else f"a whole number from {low} to {high}"
 
     def read(text: str) -> int:
         found = int(text) if WHOLE.fullmatch(text) else None
-        if found is None or found < low or (high is not None and found > high):
+        if found is None or found < low or found > (HUGE if high is None else high):
             raise argparse.ArgumentTypeError(f"must be {rule}; got {_short(text)}")
         return found
 
@@ -51,6 +60,11 @@ def number(text: str) -> float:
     if found is None:
         raise argparse.ArgumentTypeError(f"must be a number; got {_short(text)}")
     return found
+
+
+def real_word(text: str) -> float:
+    """A number of any size, NaN too, where an option's rule is told later."""
+    return math.nan if text.lower().lstrip("+-") == "nan" else number(text)
 
 
 def positive(text: str) -> float:

@@ -15,7 +15,8 @@ import torch
 from torch import Tensor
 
 from ..errors import EmpiricsError
-from .state import own_rows, State
+from ..models.model import Batch, Trainable
+from .state import Begun, Exchange, own_rows, State
 
 
 class GradientAt(Protocol):
@@ -50,7 +51,7 @@ class Work(NamedTuple):
     labels: Tensor | None = None
     """How many samples of every class each active client holds ``(rows, classes)``, for methods that ask for it."""
     step: int = 0
-    net: Any = None
+    net: Trainable | None = None
 
     @property
     def received(self) -> Tensor:
@@ -103,10 +104,24 @@ class Work(NamedTuple):
         )
 
 
+class StepRule(Protocol):
+    """What a method makes of the planned local steps and step size of a round, before the round begins.
+
+    ``needs_loss``: it reads ``state.losses``, so clients report their loss at the model they start from.
+    """
+
+    @property
+    def needs_loss(self) -> bool: ...
+
+    def __call__(self, state: State, steps: int, step_size: float) -> tuple[int, float]:
+        """The number of local steps (at least 1) and the step size of the round that follows ``state``."""
+        ...
+
+
 class Memory(Protocol):
     """What an algorithm carries from round to round and how it renews it."""
 
-    def begin(self, model: Tensor, clients: int) -> tuple[Mapping[str, Tensor], Mapping[str, Tensor]]: ...
+    def begin(self, model: Tensor, clients: int) -> Begun: ...
 
     def __call__(self, work: Work, ends: Tensor, model: Tensor) -> Mapping[str, Tensor]: ...
 
@@ -126,9 +141,8 @@ class ServerStart:
 class TaskLoss:
     """The local objective is the task loss; engines use its closed-form gradient where the model has one."""
 
-    def __call__(self, net: Any, w: Tensor, batch: Any, work: Work) -> Tensor:
-        loss: Tensor = net.task_loss(w, batch)
-        return loss
+    def __call__(self, net: Trainable, w: Tensor, batch: Batch, work: Work) -> Tensor:
+        return net.task_loss(w, batch)
 
 
 @dataclass(frozen=True)
@@ -165,7 +179,7 @@ class Algorithm:
     start: Callable[[State, Tensor], Tensor] = field(default_factory=ServerStart)
     objective: Callable[..., Tensor] = field(default_factory=TaskLoss)
     direction: Callable[[Work, Tensor, Tensor, GradientAt], Tensor] = field(default_factory=Gradient)
-    steps: Any = field(default_factory=PlannedSteps)
+    steps: StepRule = field(default_factory=PlannedSteps)
     combine: Callable[[Work, Tensor], tuple[Tensor, Mapping[str, Tensor]]] = field(default_factory=Average)
     remember: tuple[Memory, ...] = ()
     reading: str = "intended"
@@ -187,18 +201,20 @@ class Algorithm:
         """The state before the first round."""
         memory: dict[str, Tensor] = {}
         server: dict[str, Tensor] = {}
+        exchanges: dict[str, Exchange] = {}
         for keeper in (*self.remember, *(self.also.remember if self.also else ())):
-            rows, vectors = keeper.begin(model, clients)
-            memory.update(rows)
-            server.update(vectors)
-        return State(0, model, memory, server)
+            begun = Begun(*keeper.begin(model, clients))
+            memory.update(begun.rows)
+            server.update(begun.vectors)
+            exchanges.update(begun.exchanges)
+        return State(0, model, memory, server, exchanges=exchanges)
 
     def finish(self, work: Work, ends: Tensor, losses: tuple[float, ...]) -> State:
         """The state after a round whose clients ended at ``ends (rows, dim)``."""
         model, server = self.combine(work, ends)
         state = work.state
         changes = {**server, **self.renew(work, ends, model)}
-        return State(state.round + 1, model, state.memory, {**state.server, **changes}, losses)
+        return State(state.round + 1, model, state.memory, {**state.server, **changes}, losses, state.exchanges)
 
     def renew(self, work: Work, ends: Tensor, model: Tensor) -> dict[str, Tensor]:
         """Rewrite the clients' memory after a round that made ``model``; returns the server's new vectors."""
@@ -230,9 +246,9 @@ class Rows:
     key: str
     zero: bool = False
 
-    def begin(self, model: Tensor, clients: int) -> tuple[Mapping[str, Tensor], Mapping[str, Tensor]]:
+    def begin(self, model: Tensor, clients: int) -> Begun:
         rows = torch.zeros_like(model).expand(clients, -1) if self.zero else model.expand(clients, -1)
-        return {self.key: rows.clone()}, {}
+        return Begun({self.key: rows.clone()}, {})
 
     def __call__(self, work: Work, ends: Tensor, model: Tensor) -> Mapping[str, Tensor]:
         work.state.memory[self.key][work.rows] = ends

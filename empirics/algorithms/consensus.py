@@ -23,9 +23,10 @@ from bounds.fedcog import labels as whole
 from ..calls import chosen, written
 from ..errors import EmpiricsError
 from ..federation.shuffles import orders
+from ..models.model import Batch
 from ..numbers import checked
 from .algorithm import Algorithm, fedavg, plugged, renamed, Rows, TaskLoss, Work
-from .halves import adam, Batch, floating, log_sum, over, Probable, probable
+from .halves import adam, floating, log_sum, over, Probable, probable
 from .pictures import Learnt, Pixels
 
 READINGS = ("intended", "code")

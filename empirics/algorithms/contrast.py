@@ -12,9 +12,10 @@ from torch import Tensor
 from bounds.domains import NONNEGATIVE, POSITIVE
 
 from ..calls import chosen, written
+from ..models.model import Batch
 from ..numbers import checked
 from .algorithm import Algorithm, fedavg, renamed, Rows, Work
-from .halves import Batch, halves, over, represented
+from .halves import halves, over, represented
 
 DECORRELATIONS = ("intended", "code")
 

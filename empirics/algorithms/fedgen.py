@@ -16,11 +16,13 @@ from bounds.domains import COUNT, NONNEGATIVE, POSITIVE
 
 from ..calls import written
 from ..errors import EmpiricsError
+from ..models.model import Batch
 from ..models.network import Network
 from ..numbers import checked
 from ..streams import stream
 from .algorithm import Algorithm, fedavg, renamed, Work
-from .halves import adam, Batch, over, probable
+from .halves import adam, over, probable
+from .state import Begun
 
 SERVER, MOMENTS = "generator", "generator's moments"
 DECAY = 0.98
@@ -90,8 +92,8 @@ class Learnt:
     batch: int
     step_size: float
 
-    def begin(self, model: Tensor, clients: int) -> tuple[Mapping[str, Tensor], Mapping[str, Tensor]]:
-        return {}, {}
+    def begin(self, model: Tensor, clients: int) -> Begun:
+        return Begun({}, {})
 
     def __call__(self, work: Work, ends: Tensor, model: Tensor) -> Mapping[str, Tensor]:
         assert work.labels is not None  # asked for by ``needs_labels``

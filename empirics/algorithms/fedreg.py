@@ -11,9 +11,10 @@ from torch import Tensor
 from bounds.domains import POSITIVE, SHARE, WHOLE
 
 from ..calls import chosen, written
+from ..models.model import Batch
 from ..numbers import checked
 from .algorithm import Algorithm, fedavg, GradientAt, renamed, Work
-from .halves import Batch, floating, over, probable
+from .halves import floating, over, probable
 
 READINGS = ("intended", "code")
 HALF = 0.5

@@ -9,8 +9,6 @@ from torch import Tensor
 
 from ..errors import EmpiricsError
 
-Batch = tuple[Tensor, Tensor, Tensor | None]
-
 
 def halves(net: Any, w: Tensor, inputs: Tensor, method: str) -> tuple[Tensor, Tensor]:
     """Representations ``(rows, batch, d)`` and the outputs that the head makes of them."""

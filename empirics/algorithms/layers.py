@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ..errors import EmpiricsError
 from .algorithm import State, Work
-from .state import own_rows
+from .state import Begun, Exchange, own_rows
 
 
 def head_columns(work: Work, head: str) -> Tensor:
@@ -59,17 +59,14 @@ class LocalModels:
     sharing: Sharing
     key: str = "local"
 
-    def begin(self, model: Tensor, clients: int) -> tuple[Mapping[str, Tensor], Mapping[str, Tensor]]:
-        rows = {self.key: model.expand(clients, -1).clone(), f"{self.key} written": model.new_zeros(clients, 1)}
-        return rows, {"received": model.clone(), f"{self.key} sent": torch.zeros_like(model)}
+    def begin(self, model: Tensor, clients: int) -> Begun:
+        exchange = Exchange(sent=torch.zeros_like(model), written=model.new_zeros(clients, 1))
+        rows = {self.key: model.expand(clients, -1).clone()}
+        return Begun(rows, {"received": model.clone()}, {self.key: exchange})
 
     def __call__(self, work: Work, ends: Tensor, model: Tensor) -> Mapping[str, Tensor]:
-        memory, server, columns = work.state.memory, work.state.server, self.sharing.averaged(work)
-        now = work.state.round + 1
-        memory[self.key][work.rows] = ends
-        memory[f"{self.key} written"][work.rows] = now
-        sent = server[f"{self.key} sent"]
-        return {
-            "received": torch.where(columns, model, work.received),
-            f"{self.key} sent": torch.where(columns, torch.full_like(sent, now), sent),
-        }
+        columns, now, exchange = self.sharing.averaged(work), work.state.round + 1, work.state.exchanges[self.key]
+        work.state.memory[self.key][work.rows] = ends
+        exchange.written[work.rows] = now
+        exchange.sent.masked_fill_(columns, now)
+        return {"received": torch.where(columns, model, work.received)}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -18,9 +17,22 @@ from bounds.domains import COUNT
 from ..calls import chosen, written
 from ..errors import EmpiricsError
 from ..numbers import checked
-from .algorithm import Algorithm, Average, fedavg, Memory, PlannedSteps, plugged, renamed, ServerStart, State, Work
+from .algorithm import (
+    Algorithm,
+    Average,
+    fedavg,
+    Memory,
+    PlannedSteps,
+    plugged,
+    renamed,
+    ServerStart,
+    State,
+    StepRule,
+    Work,
+)
 from .layers import head_columns, LocalModels, named_head, OwnStart
 from .local import Controls
+from .state import Begun
 
 READINGS = ("intended", "printed", "printed_v1", "code")
 
@@ -59,10 +71,10 @@ class LayerwiseControls:
 
     periods: Periods
 
-    def begin(self, model: Tensor, clients: int) -> tuple[Mapping[str, Tensor], Mapping[str, Tensor]]:
+    def begin(self, model: Tensor, clients: int) -> Begun:
         zero = torch.zeros_like(model)
         rows = {"control": zero.expand(clients, -1).clone(), "walked": model.new_zeros(clients, 2)}
-        return rows, {"control": zero, "walked until": model.new_zeros(1)}
+        return Begun(rows, {"control": zero, "walked until": model.new_zeros(1)})
 
     def __call__(self, work: Work, ends: Tensor, model: Tensor) -> Mapping[str, Tensor]:
         server, memory, walked, now = work.state.server, work.state.memory, work.lengths, work.state.round + 1
@@ -83,11 +95,11 @@ class LayerwiseControls:
 class EarlySteps:
     """One step in the first round, then the planned number: averages come after steps 1, tau + 1, 2 tau + 1, ..."""
 
-    planned: Any = field(default_factory=PlannedSteps)
+    planned: StepRule = field(default_factory=PlannedSteps)
 
     @property
     def needs_loss(self) -> bool:
-        return bool(self.planned.needs_loss)
+        return self.planned.needs_loss
 
     def __call__(self, state: State, steps: int, step_size: float) -> tuple[int, float]:
         planned, size = self.planned(state, steps, step_size)

@@ -8,8 +8,31 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-SETTLED = {" sent": -1.0, " written": 0.0}
-"""By the ending of their names, what columns and rows say where every row holds what is in force."""
+NEVER = -1.0
+"""The round after which a column was sent that no row waits for."""
+
+
+class Exchange(NamedTuple):
+    """When the rows of a memory of own models were touched: a row is written by its own client alone.
+
+    ``sent (dim,)`` is the number of rounds after which every column was last sent to everyone, ``written (clients, 1)``
+    that after which every row was last written. Both change in place, as the rows do.
+    """
+
+    sent: Tensor
+    written: Tensor
+
+    def settled(self) -> Exchange:
+        """The same where every row holds what is in force."""
+        return Exchange(torch.full_like(self.sent, NEVER), torch.zeros_like(self.written))
+
+
+class Begun(NamedTuple):
+    """What a memory starts as: ``rows`` by name, one per client, and the server's single ``vectors`` by name."""
+
+    rows: Mapping[str, Tensor]
+    vectors: Mapping[str, Tensor]
+    exchanges: Mapping[str, Exchange] = {}
 
 
 class State(NamedTuple):
@@ -18,6 +41,7 @@ class State(NamedTuple):
     ``memory`` holds one row per client (such as its last local model); rows are rewritten in place between rounds, so
     whoever wants to keep them copies them. ``server`` holds single vectors (such as a momentum). ``losses`` is the mean
     loss of the active clients at the server model, round by round, as they report it after their first step.
+    ``exchanges`` says, by the name of a memory of own models, when its columns were sent and its rows written.
     """
 
     round: int
@@ -25,6 +49,7 @@ class State(NamedTuple):
     memory: Mapping[str, Tensor]
     server: Mapping[str, Tensor]
     losses: tuple[float, ...] = ()
+    exchanges: Mapping[str, Exchange] = {}
 
 
 def own_rows(state: State, key: str, rows: Tensor | None = None) -> Tensor:
@@ -34,19 +59,13 @@ def own_rows(state: State, key: str, rows: Tensor | None = None) -> Tensor:
     since then (``sent``, by column, not before ``written``, by row) takes the place of what the row holds.
     """
     kept = state.memory[key] if rows is None else state.memory[key][rows]
-    sent = state.server.get(f"{key} sent")
-    if sent is None:
+    if key not in state.exchanges:
         return kept
-    written = state.memory[f"{key} written"]
+    sent, written = state.exchanges[key]
     return torch.where(sent >= (written if rows is None else written[rows]), state.server["received"], kept)
 
 
 def settled(state: State) -> State:
     """The same state with every client's own model written out, so that it depends on nobody's history: a copy."""
-    keys = [name.removesuffix(" sent") for name in state.server if name.endswith(" sent")]
-    server, memory = dict(state.server), dict(state.memory)
-    for key in keys:
-        memory[key] = own_rows(state, key).clone()
-        memory[f"{key} written"] = torch.full_like(memory[f"{key} written"], SETTLED[" written"])
-        server[f"{key} sent"] = torch.full_like(server[f"{key} sent"], SETTLED[" sent"])
-    return state._replace(memory=memory, server=server)
+    memory = {**state.memory, **{key: own_rows(state, key).clone() for key in state.exchanges}}
+    return state._replace(memory=memory, exchanges={key: e.settled() for key, e in state.exchanges.items()})

@@ -14,10 +14,11 @@ from torch import Tensor
 from bounds.domains import COUNT, NONNEGATIVE, WHOLE
 
 from ..calls import written
+from ..models.model import Batch
 from ..numbers import checked
 from ..streams import stream
 from .algorithm import Algorithm, fedavg, renamed, Work
-from .halves import Batch, floating, halves, over
+from .halves import floating, halves, over
 
 COARSE = 8
 """Side of the grid on which noise is drawn for images."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from ..algorithms.state import SETTLED, settled, State
+from ..algorithms.state import Exchange, settled, State
 
 LAST = "last local models"
 
@@ -23,7 +23,7 @@ class Layout:
     """
 
     parts: tuple[tuple[str, str, tuple[int, ...]], ...]
-    fixed: tuple[tuple[str, str, tuple[int, ...], float], ...] = ()
+    exchanges: Mapping[str, Exchange] = field(default_factory=dict)
     """What is no part of the vector because it is the same in every settled state: who was sent what, and when."""
 
     @classmethod
@@ -34,9 +34,7 @@ class Layout:
         for state in states:
             for kind, values in (("memory", state.memory), ("server", state.server)):
                 parts.update({(kind, name): tuple(value.shape) for name, value in values.items()})
-        free = tuple((kind, name, shape) for (kind, name), shape in parts.items() if not name.endswith(tuple(SETTLED)))
-        known = {key: value for key in parts for ending, value in SETTLED.items() if key[1].endswith(ending)}
-        return cls(free, tuple((kind, name, parts[kind, name], value) for (kind, name), value in known.items()))
+        return cls(tuple((kind, name, shape) for (kind, name), shape in parts.items()), states[0].exchanges)
 
     @property
     def size(self) -> int:
@@ -60,9 +58,8 @@ class Layout:
             size = int(np.prod(shape))
             found[kind][name] = torch.tensor(vector[begin : begin + size]).reshape(shape)
             begin += size
-        for kind, name, shape, value in self.fixed:
-            found[kind][name] = torch.full(shape, value, dtype=torch.float64)
-        return State(round_, found["model"][""], found["memory"], found["server"])
+        exchanges = {name: exchange.settled() for name, exchange in self.exchanges.items()}
+        return State(round_, found["model"][""], found["memory"], found["server"], exchanges=exchanges)
 
     def vector(self, state: State, last: np.ndarray) -> np.ndarray:
         """The flat vector of a state and the clients' last local models ``(C, dim)``; what is absent is zero."""

@@ -16,7 +16,10 @@ from torch import Tensor
 from ..algorithms.algorithm import Algorithm, Work
 from ..algorithms.state import State
 from ..errors import EmpiricsError
+from ..federation.federation import Minibatches, Source
+from ..models.model import Batch, Trainable
 from ..problems.quadratics import QuadraticFederation, QuadraticModel, Quadratics
+from ..problems.quadratics.training import QuadraticBatches
 from ..training.engines.stacked import descend
 from ..training.rounds import plan, play
 from ..training.setting import Setting
@@ -59,12 +62,15 @@ class RoundMap(NamedTuple):
 class _Watched:
     """Batches that copy the local models whenever a step begins."""
 
-    def __init__(self, batches: Any, models: Tensor, path: list[Array]) -> None:
+    def __init__(self, batches: Minibatches, models: Tensor, path: list[Array]) -> None:
         self.batches, self.models, self.path = batches, models, path
 
-    def at(self, active: int, step: int) -> Any:
+    def at(self, active: int, step: int) -> Batch:
         self.path.append(self.models.numpy().copy())
         return self.batches.at(active, step)
+
+    def part(self, chosen: slice) -> _Watched:
+        return _Watched(self.batches.part(chosen), self.models[chosen], self.path)
 
 
 @dataclass(eq=False)
@@ -80,12 +86,11 @@ class Tracing:
         self.path = []
 
     def local(
-        self, model: Any, federation: Any, algorithm: Algorithm, setting: Setting, work: Work
+        self, model: Trainable, federation: Source, algorithm: Algorithm, setting: Setting, work: Work
     ) -> tuple[Tensor, Tensor | None]:
         batches = federation.draw(work.seed, work.state.round, work.clients, work.steps, setting.batch)
         ends, path = work.starts.clone(), list[Array]()
-        watched: Any = _Watched(batches, ends, path)
-        first = descend(model, algorithm, setting, work, ends, watched)
+        first = descend(model, algorithm, setting, work, ends, _Watched(batches, ends, path))
         self.path = self.path or [*path, ends.numpy().copy()]
         return ends, first
 
@@ -101,7 +106,7 @@ class _GivenNoise(QuadraticFederation):
 
     given: Array | None = None
 
-    def draw(self, seed: int, round_: int, clients: Array, steps: Array, batch: int) -> Any:
+    def draw(self, seed: int, round_: int, clients: Array, steps: Array, batch: int) -> QuadraticBatches:
         assert self.given is not None
         return self.batches(clients, self.given[clients, : int(steps.max())])
 
@@ -147,14 +152,13 @@ class Player:
 
     def plan(self, round_: int) -> tuple[int, float]:
         """Local steps and step size of a round, as the training loop plans them."""
-        federation: Any = QuadraticFederation(self.problem)
+        federation = QuadraticFederation(self.problem)
         state = self._first()._replace(round=round_)
         work = plan(self.model, federation, self.algorithm, self.setting, 0, state, _drawn(self._all))
         return int(work.steps.max()), float(work.step_size)
 
-    def _play(self, state: State, key: Key, federation: QuadraticFederation, engine: Any) -> State:
-        given: Any = federation
-        return play(self.model, given, self.algorithm, self.setting, 0, engine, state, cohort=_drawn(key))
+    def _play(self, state: State, key: Key, federation: QuadraticFederation, engine: Tracing) -> State:
+        return play(self.model, federation, self.algorithm, self.setting, 0, engine, state, cohort=_drawn(key))
 
     def play(self, before: Array, round_: int, key: Key, noise: Array) -> Played:
         """One round from the vector ``before``, with the noise ``(C, steps, d)`` of all clients."""

@@ -80,7 +80,7 @@ class ExactRun:
 
     @cached_property
     def cohorts(self) -> tuple[Cohort, ...]:
-        weights = shares(self.setting, QuadraticFederation(self.problem))  # type: ignore[arg-type]
+        weights = shares(self.setting, QuadraticFederation(self.problem))
         return cohorts(self.setting, weights, self.limit)
 
     @cached_property

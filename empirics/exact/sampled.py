@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..algorithms.algorithm import Algorithm
+from ..federation.federation import Source
 from ..problems.quadratics import QuadraticFederation, QuadraticModel, Quadratics
 from ..training.rounds import draw_cohort, rounds
 from ..training.setting import Setting
@@ -21,28 +22,31 @@ Array = np.ndarray[Any, Any]
 class SampledRun:
     """One run with one seed: readings per server model, per round, and per local step at the average of all clients.
 
-    Where the method lets absent clients rest, what only they would tell (drift, averages over all) is NaN.
+    ``along[word]`` has an array per round, with an entry per step. Where the method lets absent clients rest, what only
+    they would tell (drift, averages over all) is NaN.
     """
 
     server: Mapping[str, Array]
     rounds: Mapping[str, Array]
-    steps: Array
+    along: Mapping[str, Sequence[Array]]
 
     def iterations(self, name: str) -> Array:
-        """The squared gradient after every local step counted over all rounds; the last entry is the server's."""
-        return np.append(self.steps.ravel(), self.server[name][-1])
+        """A reading after every local step counted over all rounds; the last entry is the server's."""
+        return np.append(np.concatenate(self.along[name]), self.server[name][-1])
 
     def first(self, end: int) -> SampledRun:
         """The first ``end`` rounds."""
         server = {name: x[: end + 1] for name, x in self.server.items()}
-        return SampledRun(server, {name: x[:end] for name, x in self.rounds.items()}, self.steps[:end])
+        along = {name: x[:end] for name, x in self.along.items()}
+        return SampledRun(server, {name: x[:end] for name, x in self.rounds.items()}, along)
 
 
 def sampled(problem: Quadratics, method: Algorithm, setting: Setting, seed: int) -> SampledRun:
-    """Train once and read off the squared gradient, loss gap, divergence and local drift."""
+    """Train once and read off the squared gradient and distance, loss gap, divergence and local drift."""
     tracing = Tracing()
-    source: Any = QuadraticFederation(problem)
-    models, ends, drift, steps = [problem.start], [np.tile(problem.start, (problem.clients, 1))], [], []
+    source = QuadraticFederation(problem)
+    models, ends, drift = [problem.start], [np.tile(problem.start, (problem.clients, 1))], list[Any]()
+    along: dict[str, list[Array]] = {"grad_norm_sq": [], "distance_sq": []}
     for state in rounds(QuadraticModel(problem), source, method, setting, seed, tracing):
         if not state.round:
             continue
@@ -51,19 +55,21 @@ def sampled(problem: Quadratics, method: Algorithm, setting: Setting, seed: int)
         last[_trained(method, setting, source, seed, state.round - 1)] = path[:, -1]
         drift.append(((path[:, :-1] - models[-1]) ** 2).sum((1, 2)).mean() if method.everyone else np.nan)
         average = np.einsum("i,ikd->kd", problem.weights, path[:, :-1]) if method.everyone else path[0, :-1] * np.nan
-        steps.append((problem.gradient(average) ** 2).sum(-1))
+        along["grad_norm_sq"].append((problem.gradient(average) ** 2).sum(-1))
+        along["distance_sq"].append(((average - problem.minimiser) ** 2).sum(-1))
         models.append(state.model.numpy().copy())
         ends.append(last)
         tracing.forget()
     server = np.stack(models)
     readings = {
         "grad_norm_sq": (problem.gradient(server) ** 2).sum(-1),
+        "distance_sq": ((server - problem.minimiser) ** 2).sum(-1),
         "optimality_gap": problem.loss(server) - problem.optimal_loss,
         "divergence": ((np.stack(ends) - server[:, None]) ** 2).sum(-1).mean(-1),
     }
-    return SampledRun(readings, {"local_drift": np.array(drift)}, np.stack(steps))
+    return SampledRun(readings, {"local_drift": np.array(drift)}, along)
 
 
-def _trained(method: Algorithm, setting: Setting, federation: Any, seed: int, round_: int) -> Array:
+def _trained(method: Algorithm, setting: Setting, federation: Source, seed: int, round_: int) -> Array:
     """The clients that trained in a round."""
     return np.arange(federation.clients) if method.everyone else draw_cohort(setting, federation, seed, round_)[0]

@@ -67,9 +67,10 @@ class Dirichlet(Split):
 class DirichletReplaced(Split):
     """For every client, a class prior from a symmetric Dirichlet law, and as many labels drawn from it as others have.
 
-    FedInit's split: a label takes the next sample of its class, and a class that is used up starts again. So sizes are
-    equal (samples / clients, rounded down), clients may share samples, and some samples are left out. Client k's prior
-    depends on (seed, k) alone.
+    ``alpha`` below one makes most clients see few classes; as it grows they become alike. Of a pool, every client draws
+    by such a prior, uniformly within a class. FedInit's split: a label takes the next sample of its
+    class, and a class that is used up starts again. So sizes are equal (samples / clients, rounded down), clients may
+    share samples, and some samples are left out. Client k's prior depends on (seed, k) alone.
     """
 
     alpha: float
@@ -88,10 +89,19 @@ class DirichletReplaced(Split):
         parts = []
         for k in range(clients):
             rng = stream(seed, "replaced split", client=k)
-            prior = np.zeros(data.classes)
-            prior[held] = rng.dirichlet(np.full(held.sum(), self.alpha))
-            counts = rng.multinomial(size, prior)
+            counts = rng.multinomial(size, self._prior(rng, held))
             taken = [pools[c][(used[c] + np.arange(counts[c])) % len(pools[c])] for c in np.flatnonzero(counts)]
             used += counts
             parts.append(rng.permutation(np.concatenate(taken)))
         return parts
+
+    def shares(self, labels: np.ndarray, clients: int, seed: int) -> np.ndarray:
+        counts = np.bincount(labels)
+        priors = (self._prior(stream(seed, "class prior", client=k), counts > 0) for k in range(clients))
+        return np.stack([(prior / np.maximum(counts, 1))[labels] for prior in priors])
+
+    def _prior(self, rng: np.random.Generator, held: np.ndarray) -> np.ndarray:
+        """A client's shares of the classes, of which those ``held`` by nobody get none."""
+        prior = np.zeros(len(held))
+        prior[held] = rng.dirichlet(np.full(held.sum(), self.alpha))
+        return prior

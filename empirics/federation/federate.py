@@ -61,6 +61,16 @@ def federate(
     of the client's group in the test set. ``standardise`` moves real features to mean 0 and variance 1;
     ``intercept`` appends a constant feature, ``flat`` flattens images, both for linear models. Floats become ``dtype``
     (None: float64 for real features, float32 for what is prepared by batch).
+
+    Raises:
+        EmpiricsError: if data, partition and options do not go together; the message says which of them.
+
+    >>> held = federate("iris", "dirichlet(0.7, least=4)", clients=5, seed=3, local_test="held_out", intercept=True)
+    >>> held.train.clients, int(held.train.client_sizes.sum() + held.local_test.client_sizes.sum())
+    (5, 150)
+    >>> inputs, targets = held.train.samples(client=2)  # (samples, features and a constant), (samples,)
+    >>> inputs.shape[1], targets.dtype
+    (5, torch.int64)
     """
     data, split = _read(data), read_partition(partition) if isinstance(partition, str) else partition
     if local_test not in LOCAL_TESTS:
@@ -84,6 +94,11 @@ def federate(
         chosen = _matched(data, parts, seed) if local_test == "matched" else _own_groups(data, split, clients, seed)
         own = _holding(common, chosen)
     return FederatedData(data, split, seed, train, common, own)
+
+
+def everything(data: Dataset, *, flat: bool, intercept: bool, dtype: torch.dtype | None = None) -> Federation:
+    """All samples of ``data`` in their order, with a single client; the options are those of ``federate``."""
+    return _federation(data, [np.arange(len(data))], _recipe(data, None, flat, intercept, dtype))
 
 
 def held_out(

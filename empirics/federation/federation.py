@@ -5,14 +5,51 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import Protocol, Self
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from ..errors import EmpiricsError
+from ..models.model import Batch
 from .shuffles import orders
+
+
+class Minibatches(Protocol):
+    """The batches of some clients in one round, step by step."""
+
+    def part(self, chosen: slice) -> Self:
+        """The batches of some of the rows."""
+        ...
+
+    def at(self, active: int, step: int) -> Batch:
+        """The batch of one step for the first ``active`` rows."""
+        ...
+
+
+class Source(Protocol):
+    """Where the training loop gets its clients and their batches from: a federation, or quadratics that need no data.
+
+    ``client_sizes (clients,)`` are the weights of settings that average by samples; ``inputs`` lie on the device that
+    is trained on; ``label_counts (clients, classes)`` are asked for by some methods only.
+    """
+
+    @property
+    def clients(self) -> int: ...
+
+    @property
+    def client_sizes(self) -> np.ndarray: ...
+
+    @property
+    def inputs(self) -> Tensor: ...
+
+    @property
+    def label_counts(self) -> Tensor: ...
+
+    def draw(self, seed: int, round_: int, clients: np.ndarray, steps: np.ndarray, batch: int) -> Minibatches:
+        """The batches of ``clients`` in a round, which depend on (seed, round, client) alone."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)

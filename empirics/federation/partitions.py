@@ -1,9 +1,9 @@
 """Who holds which samples.
 
-Two ways to say it. A ``Partition`` gives every client a *distribution* over a pool, from which it draws with
-replacement (``Iid``, ``LabelSkew``): the pool is the population, for exact risks. A ``Split`` hands out the samples
-themselves, as lists of sample numbers for ``Federation.of``: what the papers' experiments do. ``PARTITIONS`` names the
-splits; ``partition("dirichlet(0.1)")`` reads one.
+A ``Split`` hands out samples, as lists of sample numbers for ``Federation.of``: what the papers' experiments do. Some
+(``Iid``, ``DirichletReplaced``) also give every client a *distribution* over a pool, from which it draws with
+replacement: the pool is the population, for exact risks. ``PARTITIONS`` names them all; ``partition("dirichlet(0.1)")``
+reads one.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from .classes import ClassesPerClient, Shards, Sorted
 from .dirichlet import Dirichlet, DirichletReplaced
 from .groups import ByGroup
 from .pachinko import Pachinko
-from .shares import Iid, LabelSkew, Partition
-from .sizes import IidSplit, LogNormalSizes, PowerLawSizes
+from .sizes import Iid, LogNormalSizes, PowerLawSizes
 from .split import Split
 
 PARTITIONS: dict[str, Callable[..., Split]] = {
@@ -23,7 +22,7 @@ PARTITIONS: dict[str, Callable[..., Split]] = {
     "classes_per_client": ClassesPerClient,
     "dirichlet": Dirichlet,
     "dirichlet_replaced": DirichletReplaced,
-    "iid": IidSplit,
+    "iid": Iid,
     "log_normal_sizes": LogNormalSizes,
     "pachinko": Pachinko,
     "power_law_sizes": PowerLawSizes,
@@ -33,7 +32,17 @@ PARTITIONS: dict[str, Callable[..., Split]] = {
 
 
 def partition(text: str) -> Split:
-    """The split written as ``text``, such as ``dirichlet(0.1)``, or ``path/file.py:variable`` for one of your own."""
+    """The split written as ``text``, such as ``dirichlet(0.1)``, or ``path/file.py:variable`` for one of your own.
+
+    Raises:
+        EmpiricsError: where the text is no call of one of ``PARTITIONS``, or an option is out of its range.
+
+    >>> from empirics.data.catalogue import digits
+    >>> [len(numbers) for numbers in partition("shards(per_client=3)")(digits(), clients=4, seed=2)]
+    [450, 449, 449, 449]
+    >>> partition("dirichlet_replaced(0.3)").shares(digits().labels, clients=4, seed=2).shape
+    (4, 1797)
+    """
     from ..calls import parse  # brings torch, which partitions do without
 
     built: Split = parse(text, PARTITIONS, "partition", Split)
@@ -47,11 +56,8 @@ __all__ = [
     "Dirichlet",
     "DirichletReplaced",
     "Iid",
-    "IidSplit",
-    "LabelSkew",
     "LogNormalSizes",
     "Pachinko",
-    "Partition",
     "PowerLawSizes",
     "Shards",
     "Sorted",

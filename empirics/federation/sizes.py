@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,13 +14,17 @@ from .split import apportioned, cut, must, Split
 
 
 @dataclass(frozen=True)
-class IidSplit(Split):
-    """Shuffled and cut evenly; sizes differ by one at most."""
+class Iid(Split):
+    """Shuffled and cut evenly, sizes differ by one at most; of a pool, everybody draws uniformly from the whole."""
 
     word = "iid"
+    identical: ClassVar[bool] = True
 
     def deal(self, data: Dataset, clients: int, seed: int) -> list[np.ndarray]:
         return np.array_split(stream(seed, "iid split").permutation(len(data)), clients)
+
+    def shares(self, labels: np.ndarray, clients: int, seed: int) -> np.ndarray:
+        return np.full((clients, len(labels)), 1.0 / len(labels))
 
 
 @dataclass(frozen=True)

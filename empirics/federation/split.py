@@ -21,11 +21,13 @@ class Split:
 
     Called with the data, the number of clients and a seed, it returns one array of sample numbers per client. All
     randomness is keyed by the seed, so the same call gives the same split. ``disjoint``: no sample is dealt twice.
-    ``str`` is the call that makes it.
+    ``str`` is the call that makes it. Some give every client a distribution as well, see ``shares``; ``identical``
+    says that it is one for all.
     """
 
     word: ClassVar[str] = ""
     disjoint: ClassVar[bool] = True
+    identical: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for option in fields(self):
@@ -60,6 +62,18 @@ class Split:
     def deal(self, data: Dataset, clients: int, seed: int) -> list[np.ndarray]:
         """The sample numbers of every client; the numbers of clients and samples are known to fit."""
         raise NotImplementedError
+
+    def shares(self, labels: np.ndarray, clients: int, seed: int) -> np.ndarray:
+        """Every client's distribution over a pool with these ``labels (points,)``, to draw from with replacement.
+
+        Returns:
+            Shares ``(clients, points)`` whose rows sum to one. Client k's row depends on (seed, k) alone, so adding
+            clients changes nobody.
+
+        Raises:
+            EmpiricsError: if the rule hands out samples and knows no distribution.
+        """
+        raise EmpiricsError(f"{self} gives clients no distribution to draw from: use iid or dirichlet_replaced(0.3)")
 
     def check(self, data: Dataset, clients: int) -> None:
         """Raise where so many clients cannot each hold a sample."""

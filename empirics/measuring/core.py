@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -17,6 +17,7 @@ from bounds.quantities import Quantity
 from ..algorithms.algorithm import Algorithm, Work
 from ..algorithms.state import State
 from ..errors import EmpiricsError
+from ..models.model import Trainable
 from ..problems import evaluation
 from ..problems.evaluation import Means
 from ..problems.problem import FederatedProblem
@@ -230,7 +231,7 @@ class Measurement:
         return self.grade(problem, algorithm, setting)
 
 
-def layers_of(model: Any) -> Mapping[str, slice]:
+def layers_of(model: Trainable) -> Mapping[str, slice]:
     """Columns of whole layers where the model groups its parameters, else of its parameters."""
     layers: Mapping[str, slice] = getattr(model, "weight_layers", None) or model.layers
     return layers

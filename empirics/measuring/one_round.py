@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..problems import PoolProblem
+from ..problems.pool import Pool
 
 Draw = dict[str, np.ndarray]
 
@@ -30,7 +30,7 @@ class OneRound:
     * ``generalization_gap_control``, ``local_gap_control``: control variates with mean exactly zero, see ``_control``.
     """
 
-    problem: PoolProblem
+    problem: Pool
     client_counts: tuple[int, ...]
 
     @cached_property

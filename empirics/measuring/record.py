@@ -17,7 +17,7 @@ from ..algorithms.state import State
 from ..errors import Diverged, EmpiricsError
 from ..numbers import check_options
 from ..problems.problem import FederatedProblem
-from ..training.engines import in_process
+from ..training.engines import Engine, in_process
 from ..training.rounds import rounds
 from ..training.setting import Setting
 from .core import Measurement, Reading, Readings, refuse_untested, Snapshot
@@ -112,7 +112,7 @@ class Run:
     measurements: Sequence[Measurement]
     every: int | None = None
     experiment: str = ""
-    engine: Any = None
+    engine: Engine | None = None
 
     def __post_init__(self) -> None:
         if self.setting.client_weight != self.problem.client_weight:

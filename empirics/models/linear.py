@@ -19,11 +19,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ..errors import EmpiricsError
+from ..errors import EmpiricsError, NotConvergedError
+from .model import Batch
 from .solvers import newton
 
-Batch = tuple[Tensor, Tensor, Tensor | None]
 Product = Callable[[Tensor], Tensor]
+EXACT = 1e-10
+"""Gradient norm at which a minimiser counts as exact."""
 
 
 def with_intercept(inputs: Tensor) -> Tensor:
@@ -151,6 +153,21 @@ class Linear:
         inputs, _, weight = batch
         rows = len(inputs) if weight is None else len(weight)
         return newton(_Risks(self, batch), torch.zeros(rows, self.dim, dtype=inputs.dtype), tolerance)
+
+
+def minimisers(model: Linear, inputs: Tensor, targets: Tensor, weights: Tensor, first: int = 0) -> Tensor:
+    """The minimiser of every row's weighted mean loss ``(rows, dim)``, refused unless its gradient norm is ``EXACT``.
+
+    ``first`` is the number of the first row's client, for the message.
+    """
+    batch = (inputs, targets, weights)
+    found = model.minimise(batch, EXACT / 10)
+    norms = model.gradient(found, batch).norm(dim=-1)
+    if not (norms <= EXACT).all():  # also catches NaN
+        worst = int(norms.nan_to_num(torch.inf).argmax())
+        norm = float(norms[worst])
+        raise NotConvergedError(f"client {first + worst}: gradient norm {norm:.2g} > {EXACT:g} at its minimiser")
+    return found
 
 
 def _for_all(w: Tensor, targets: Tensor) -> Tensor:

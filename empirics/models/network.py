@@ -17,8 +17,8 @@ from ..streams import stream
 from .flat import FlatModule
 from .losses import CrossEntropy, Loss
 from .memory import keep_freed_memory
+from .model import Batch
 
-Batch = tuple[Tensor, Tensor, Tensor | None]
 Half = Callable[[Tensor], Tensor]
 
 

@@ -1,6 +1,15 @@
 """Problems that know their constants: smoothness, strong convexity, exact local minimisers, exact population risk."""
 
-from .families import FAMILIES, Family, LogisticRegression, Ridge, Softmax, SupportVectorMachine
-from .pool import PoolProblem
+from __future__ import annotations
 
-__all__ = ["FAMILIES", "Family", "LogisticRegression", "PoolProblem", "Ridge", "Softmax", "SupportVectorMachine"]
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # who keeps the contract
+    from numpy import ndarray
+    from torch import Tensor
+
+    from .facts import Problem
+    from .problem import FederatedProblem
+    from .quadratics import Quadratics
+
+    KEEP: tuple[type[Problem[Tensor]], type[Problem[ndarray]]] = (FederatedProblem, Quadratics)

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from ..federation.federation import Federation
+from ..models.model import Model
 
 CHUNK = 2048
 """Samples that go through a network at once."""
@@ -115,7 +116,7 @@ class Samples:
         return out.index_add_(-1, self.owner, values.double() * self.share)
 
 
-def groups(model: Any, samples: Samples, clients: np.ndarray) -> Iterator[np.ndarray]:
+def groups(model: Model, samples: Samples, clients: np.ndarray) -> Iterator[np.ndarray]:
     """``clients`` cut so that a group's padded batch stays moderate."""
     widest = int(samples.federation.client_sizes[clients].max()) if len(clients) else 1
     many = max(1, KEPT // 8 // max(1, widest * max(1, model.dim // getattr(model, "outputs", 1))))
@@ -123,13 +124,13 @@ def groups(model: Any, samples: Samples, clients: np.ndarray) -> Iterator[np.nda
         yield clients[begin : begin + many]
 
 
-def shared(model: Any, w: Tensor, samples: Samples) -> Means:
+def shared(model: Model, w: Tensor, samples: Samples) -> Means:
     """One model ``(dim,)`` on every client's samples ``(clients,)``."""
     losses, right = per_sample(model, w, samples)
     return Means(samples.client_means(losses), samples.client_means(right))
 
 
-def per_sample(model: Any, w: Tensor, samples: Samples) -> tuple[Tensor, Tensor]:
+def per_sample(model: Model, w: Tensor, samples: Samples) -> tuple[Tensor, Tensor]:
     """Loss and correctness of one model at every sample, in the order of the clients."""
     samples = samples.like(w)
     found = [model.evaluate(w.unsqueeze(0), x, y) for _, x, y in samples.chunks(CHUNK << 4 if model.stacked else CHUNK)]
@@ -137,7 +138,7 @@ def per_sample(model: Any, w: Tensor, samples: Samples) -> tuple[Tensor, Tensor]
     return losses, right.to(losses.dtype)
 
 
-def own(model: Any, rows: Tensor, clients: np.ndarray, samples: Samples) -> Means:
+def own(model: Model, rows: Tensor, clients: np.ndarray, samples: Samples) -> Means:
     """Row k's model on the samples of ``clients[k]`` ``(rows,)``."""
     samples = samples.like(rows)
     if not model.stacked:
@@ -156,7 +157,7 @@ def own(model: Any, rows: Tensor, clients: np.ndarray, samples: Samples) -> Mean
     return Means(torch.cat([f[0] for f in found]).double(), torch.cat([f[1] for f in found]).double())
 
 
-def each(model: Any, rows: Tensor, samples: Samples) -> Means:
+def each(model: Model, rows: Tensor, samples: Samples) -> Means:
     """Every row's model on all samples alike ``(rows,)``."""
     loss, right, samples = [], [], samples.like(rows)
     for part in rows.split(32 if model.stacked else 1):
@@ -171,7 +172,7 @@ def each(model: Any, rows: Tensor, samples: Samples) -> Means:
     return Means(torch.cat(loss) / count, torch.cat(right) / count)
 
 
-def client_gradients(model: Any, w: Tensor, samples: Samples) -> Tensor:
+def client_gradients(model: Model, w: Tensor, samples: Samples) -> Tensor:
     """The gradient of every client's mean loss at one model ``(clients, dim)``."""
     clients, samples = np.arange(samples.federation.clients), samples.like(w)
     if not model.stacked:
@@ -183,7 +184,7 @@ def client_gradients(model: Any, w: Tensor, samples: Samples) -> Tensor:
     return torch.cat(found)
 
 
-def _network_gradient(model: Any, w: Tensor, inputs: Tensor, targets: Tensor) -> Tensor:
+def _network_gradient(model: Model, w: Tensor, inputs: Tensor, targets: Tensor) -> Tensor:
     total = torch.zeros_like(w).unsqueeze(0)
     for x, y in zip(inputs.split(CHUNK), targets.split(CHUNK), strict=True):
         part = model.gradient(w.unsqueeze(0), (x.unsqueeze(0), y.unsqueeze(0), None))
@@ -191,7 +192,7 @@ def _network_gradient(model: Any, w: Tensor, inputs: Tensor, targets: Tensor) ->
     return total
 
 
-def gradient(model: Any, rows: Tensor, samples: Samples, weights: Tensor) -> Tensor:
+def gradient(model: Model, rows: Tensor, samples: Samples, weights: Tensor) -> Tensor:
     """The gradient of the clients' losses averaged by ``weights (clients,)``, at every row ``(rows, dim)``."""
     share, samples = (samples.share * weights[samples.owner]).to(rows.dtype), samples.like(rows)
     if not model.stacked:
@@ -201,7 +202,7 @@ def gradient(model: Any, rows: Tensor, samples: Samples, weights: Tensor) -> Ten
     return torch.cat([model.gradient(part.contiguous(), (x, y, share.expand(len(part), -1))) for part in parts])
 
 
-def _weighted(model: Any, row: Tensor, samples: Samples, share: Tensor) -> Tensor:
+def _weighted(model: Model, row: Tensor, samples: Samples, share: Tensor) -> Tensor:
     total = torch.zeros_like(row).unsqueeze(0)
     for place, x, y in samples.chunks(CHUNK):
         total += model.gradient(row.unsqueeze(0), (x, y, share[place].unsqueeze(0)))

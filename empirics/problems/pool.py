@@ -1,4 +1,4 @@
-"""A federation whose population is a finite pool: clients draw their samples from it with replacement.
+"""A task whose data are the population: clients draw their samples from them with replacement.
 
 Client k's distribution gives every point of the pool a share, so its population risk is a finite weighted sum, exact up
 to rounding, and only the draw of the samples is random.
@@ -8,33 +8,36 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from ..data.catalogue import Dataset
-from ..errors import EmpiricsError, NotConvergedError
-from ..federation.partitions import Partition
-from ..models.linear import Linear, with_intercept
+from ..errors import EmpiricsError
+from ..federation.federation import Federation
+from ..federation.partitions import Split
+from ..models.linear import Linear, minimisers
+from ..numbers import check_options
 from ..streams import stream
-from .families import Family
+from .problem import FederatedProblem, Population
 
-EXACT = 1e-10  # gradient norm at which a local minimiser counts as exact
+if TYPE_CHECKING:
+    from .tasks import Task
+
 CHUNK = 5  # models whose outputs on the pool fit the cache
 
 
 @dataclass(frozen=True, eq=False)
-class PoolProblem:
-    """A linear model, a pool, every client's distribution over it, and how many samples each client draws.
+class Pool:
+    """A linear task, every client's distribution over its data, and how many ``samples`` each client draws.
 
-    ``federation_seed`` fixes the distributions; the draws of samples take a seed of their own. A constant feature (the
-    bias, penalised like the others) is appended to the inputs. Models are flat rows ``(models, dim)`` in float64.
+    ``federation_seed`` fixes the distributions; the draws of samples take a seed of their own. Models are flat rows
+    ``(models, dim)`` in float64.
     """
 
-    family: Family
-    data: Dataset
-    partition: Partition
+    task: Task
+    partition: Split
     clients: int
     samples: int
     federation_seed: int = 0
@@ -44,34 +47,52 @@ class PoolProblem:
     independent_samples = True
 
     def __post_init__(self) -> None:
-        for word, count in (("clients", self.clients), ("samples", self.samples)):
-            if count < 1:
-                raise EmpiricsError(f"{word} must be at least 1; got {count}")
+        check_options({"clients": self.clients, "samples": self.samples})
+        if not self.task.linear:
+            raise EmpiricsError(f"a pool needs a linear model, which knows its minimisers; got {self.task}")
 
     def __str__(self) -> str:
-        return f"{self.family} on {self.data}, {self.partition}"
+        return f"{self.task}, {self.partition}"
+
+    def drawn(self, seed: int) -> FederatedProblem:
+        """The problem of clients that drew their samples under ``seed``; the pool stays the population."""
+        inputs, targets = self.inputs[0], self.targets[0]
+        return FederatedProblem(
+            self.model,
+            Federation.of(inputs, targets, list(self.draw(seed))),
+            population=Population(inputs, targets, self.shares),
+            name=str(self),
+            independent_samples=True,
+        )
 
     # ---- constants ----
 
     @cached_property
+    def _whole(self) -> Federation:
+        return self.task.whole(torch.float64)
+
+    @cached_property
     def model(self) -> Linear:
         """The linear model of the pool's shape."""
-        return self.family.model(self.inputs.shape[-1], self.data.classes)
+        model = self.task.make(self._whole)
+        assert isinstance(model, Linear)
+        return model
 
     @cached_property
     def inputs(self) -> Tensor:
         """The pool with its constant feature: (1, points, features)."""
-        return with_intercept(torch.from_numpy(np.asarray(self.data.inputs, dtype=np.float64))).unsqueeze(0)
+        return self._whole.samples(0)[0].unsqueeze(0)
 
     @cached_property
     def targets(self) -> Tensor:
         """What the loss is told of the classes: (1, points)."""
-        return self.family.targets(self.data.labels, self.data.classes).unsqueeze(0)
+        return self._whole.samples(0)[1].unsqueeze(0)
 
     @cached_property
     def shares(self) -> Tensor:
         """Every client's distribution over the pool: (clients, points), rows summing to one."""
-        return torch.from_numpy(self.partition(self.data.labels, self.clients, self.federation_seed))
+        data = self.task.data
+        return torch.from_numpy(self.partition.shares(data.labels, self.clients, self.federation_seed))
 
     @cached_property
     def smoothness(self) -> float:
@@ -100,7 +121,7 @@ class PoolProblem:
         return np.stack([np.searchsorted(self._ladder[k], h, side="right") for k, h in enumerate(heights)])
 
     def local_minimisers(self, drawn: np.ndarray) -> Tensor:
-        """Every client's empirical risk minimiser, checked to gradient norm ``EXACT``: (clients, dim)."""
+        """Every client's empirical risk minimiser, checked to gradient norm 1e-10: (clients, dim)."""
         rows = torch.from_numpy(drawn)
         weights = torch.full(drawn.shape, 1 / drawn.shape[1], dtype=torch.float64)
         return minimisers(self.model, self.inputs[0][rows], self.targets[0][rows], weights)
@@ -119,18 +140,3 @@ class PoolProblem:
     def losses(self, models: Tensor) -> Tensor:
         """Loss of every model at every point of the pool: (models, points)."""
         return torch.cat([self.model.sample_losses(w, self.inputs, self.targets) for w in models.split(CHUNK)])
-
-
-def minimisers(model: Linear, inputs: Tensor, targets: Tensor, weights: Tensor, first: int = 0) -> Tensor:
-    """The minimiser of every row's weighted mean loss, refused unless its gradient norm is at most ``EXACT``.
-
-    ``first`` is the number of the first row's client, for the message.
-    """
-    batch = (inputs, targets, weights)
-    found = model.minimise(batch, EXACT / 10)
-    norms = model.gradient(found, batch).norm(dim=-1)
-    if not (norms <= EXACT).all():  # also catches NaN
-        worst = int(norms.nan_to_num(torch.inf).argmax())
-        norm = float(norms[worst])
-        raise NotConvergedError(f"client {first + worst}: gradient norm {norm:.2g} > {EXACT:g} at its minimiser")
-    return found

@@ -17,12 +17,13 @@ import torch
 from torch import Tensor
 
 from ..errors import EmpiricsError
+from ..federation.federate import FederatedData
 from ..federation.federation import Federation
-from ..models.linear import LeastSquares, Linear
+from ..models.linear import LeastSquares, Linear, minimisers
+from ..models.model import Model
 from ..training.setting import WEIGHTS
 from . import evaluation
 from .evaluation import Means, Samples
-from .pool import minimisers, PoolProblem
 from .quadratics import Quadratics
 
 MOST_COORDINATES = 1500
@@ -37,7 +38,7 @@ class Population:
     targets: Tensor
     shares: Tensor
 
-    def risks(self, model: Any, rows: Tensor) -> Tensor:
+    def risks(self, model: Model, rows: Tensor) -> Tensor:
         """The risk of every row under every client's distribution ``(rows, clients)``, exact."""
         x, y = self.inputs.unsqueeze(0), self.targets.unsqueeze(0)
         parts = rows.split(8 if model.stacked else 1)
@@ -53,7 +54,7 @@ class FederatedProblem:
     samples are independent draws from a distribution of its own, if anybody knows.
     """
 
-    model: Any
+    model: Model
     federation: Federation
     test: Federation | None = None
     local_test: Federation | None = None
@@ -74,18 +75,9 @@ class FederatedProblem:
             )
 
     @classmethod
-    def of(cls, model: Any, data: Any, **options: Any) -> FederatedProblem:
+    def of(cls, model: Model, data: FederatedData, **options: Any) -> FederatedProblem:
         """The problem of training ``model`` on what ``federate`` returned."""
         return cls(model, data.train, data.test, data.local_test, name=str(data), **options)
-
-    @classmethod
-    def drawn(cls, pool: PoolProblem, seed: int, **options: Any) -> FederatedProblem:
-        """The problem of clients that drew their samples from a pool, which stays the population."""
-        rows = list(pool.draw(seed))
-        federation = Federation.of(pool.inputs[0], pool.targets[0], rows)
-        population = Population(pool.inputs[0], pool.targets[0], pool.shares)
-        facts = {"population": population, "name": str(pool), "independent_samples": True, **options}
-        return cls(pool.model, federation, **facts)
 
     def __str__(self) -> str:
         return self.name
@@ -162,10 +154,9 @@ class FederatedProblem:
 
     @cached_property
     def _exact(self) -> Linear:
-        if not self.convex:
+        if not isinstance(self.model, Linear):
             raise EmpiricsError(f"{self.name}: only convex models know their minimisers")
-        exact: Linear = replace(self.model, dtype=torch.float64)
-        return exact
+        return replace(self.model, dtype=torch.float64)
 
     @cached_property
     def minimiser(self) -> Tensor:

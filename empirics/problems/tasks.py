@@ -1,6 +1,6 @@
 """What to train on, as text: a model of a data set, such as ``softmax(digits, regularisation=0.01)``.
 
-A task knows nothing of clients yet: ``deal`` gives its samples to them by a partition.
+A task knows nothing of clients yet: ``deal`` gives its samples to them by a partition, ``pool`` lets them draw from it.
 """
 
 from __future__ import annotations
@@ -19,10 +19,14 @@ from ..calls import parse, written
 from ..data.catalogue import DATASETS
 from ..data.dataset import Dataset
 from ..errors import EmpiricsError
-from ..federation.federate import federate, tensor
+from ..federation.federate import everything, federate, tensor
+from ..federation.federation import Federation
+from ..federation.partitions import partition as read_partition, Split
 from ..models.linear import LeastSquares, Linear, Logistic, Softmax, SquaredHinge
+from ..models.model import Model
 from ..models.networks import network, NETWORKS
 from ..numbers import checked, shown
+from .pool import Pool
 from .problem import FederatedProblem
 
 
@@ -35,7 +39,7 @@ class Task:
 
     name: str
     data: Dataset
-    make: Callable[[Any], Any]
+    make: Callable[[Federation], Model]
     linear: bool
     standardise: bool = False
     dtype: torch.dtype | None = None
@@ -68,6 +72,30 @@ class Task:
         )
         return FederatedProblem.of(self.make(dealt.train), dealt, client_weight=client_weight)
 
+    def pool(self, partition: Split | str, clients: int, samples: int, seed: int = 0) -> Pool:
+        """The data as the population, from which each of the ``clients`` draws so many ``samples`` with replacement.
+
+        Args:
+            partition: gives every client its distribution over the data: ``iid`` or ``dirichlet_replaced(0.3)``.
+            clients: number of clients.
+            samples: drawn by each client.
+            seed: of the distributions; ``Pool.drawn`` takes that of the samples.
+
+        Raises:
+            EmpiricsError: if the model is not linear, or a number is not at least 1.
+
+        >>> pool = task("ridge(iris, regularisation=0.3)").pool("dirichlet_replaced(0.7)", clients=3, samples=8)
+        >>> pool.strong_convexity, pool.drawn(seed=5).client_sizes
+        (0.3, (8, 8, 8))
+        """
+        split = read_partition(partition) if isinstance(partition, str) else partition
+        return Pool(self, split, clients, samples, seed)
+
+    def whole(self, dtype: torch.dtype) -> Federation:
+        """All data in their order with a single client, real inputs in ``dtype``."""
+        data = self.data.standardised() if self.standardise else self.data
+        return everything(data, flat=self.linear, intercept=self.linear, dtype=dtype)
+
 
 @dataclass(frozen=True)
 class LinearTask:
@@ -86,7 +114,7 @@ class LinearTask:
         data = self._targets(data)
         outputs = data.classes if self.model is Softmax else self._outputs(data)
 
-        def make(federation: Any) -> Linear:
+        def make(federation: Federation) -> Linear:
             batch = federation.draw(0, 0, np.array([0]), np.array([1]), 1).at(1, 0)
             return self.model(batch[0].shape[-1], outputs, regularisation, dtype=batch[0].dtype)
 
@@ -161,7 +189,17 @@ TASKS: dict[str, Callable[..., Task]] = {
 
 
 def task(text: str) -> Task:
-    """The task written as ``text``: a model called with a data set; ``path/file.py:variable`` is your own."""
+    """The task written as ``text``: a model called with a data set; ``path/file.py:variable`` is your own.
+
+    Raises:
+        EmpiricsError: where the text is no such call, or model, data and options do not go together.
+
+    >>> print(task("ridge(iris, regularisation=0.3)"))
+    ridge(iris, regularisation=0.3)
+    >>> problem = task("softmax(digits)").deal("dirichlet(0.5)", clients=6, seed=1)
+    >>> problem.clients, problem.strong_convexity
+    (6, 0.001)
+    """
     found = parse(text, {**DATASETS, **TASKS}, "problem", Task, declared=True)
     if not isinstance(found, Task):
         raise EmpiricsError(f"problem must be a model of a data set, such as softmax(digits); got {text!r}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -13,11 +13,15 @@ from torch import Tensor
 from ..algorithms.algorithm import Algorithm, Work
 from ..algorithms.state import own_rows, State
 from ..errors import Diverged, EmpiricsError
-from ..federation.federation import Federation
+from ..federation.federation import Source
+from ..models.model import Trainable
 from ..sizes import NUMBER, refuse_beyond_memory
 from ..streams import stream
 from .setting import Setting
 from .step_sizes import geometric
+
+if TYPE_CHECKING:
+    from .engines import Engine
 
 Array = np.ndarray[Any, Any]
 Watch = Callable[[Work, Tensor, State], None]
@@ -25,7 +29,7 @@ BLOCK = 16  # rounds whose cohorts are drawn together
 LARGE = 10**7  # sample numbers of a round, of which many more may not fit into memory
 
 
-def draw_cohort(setting: Setting, federation: Federation, seed: int, round_: int) -> tuple[Array, Array]:
+def draw_cohort(setting: Setting, federation: Source, seed: int, round_: int) -> tuple[Array, Array]:
     """The clients of a round in ascending order and how often each counts."""
     total, cohort = federation.clients, setting.cohort
     if setting.sampling != "with_replacement" and cohort > total:
@@ -53,7 +57,7 @@ def _cohorts(seed: int, block: int, total: int, cohort: int) -> Array:
     return np.stack([np.sort(draws.choice(total, cohort, replace=False)) for _ in range(BLOCK)])
 
 
-def shares(setting: Setting, federation: Federation) -> Array:
+def shares(setting: Setting, federation: Source) -> Array:
     """The clients' weights in the global objective, summing to 1."""
     if setting.client_weight == "uniform":
         return np.full(federation.clients, 1 / federation.clients)
@@ -61,7 +65,7 @@ def shares(setting: Setting, federation: Federation) -> Array:
     return sizes / sizes.sum()
 
 
-def _row_weights(setting: Setting, federation: Federation, clients: Array, counts: Array) -> Array:
+def _row_weights(setting: Setting, federation: Source, clients: Array, counts: Array) -> Array:
     """What each active row weighs in the average: drawn by weight, draws count equally; otherwise by weight.
 
     Both sum to 1 unless the setting asks for the unbiased weights, whose sum has mean 1.
@@ -78,12 +82,12 @@ def _row_weights(setting: Setting, federation: Federation, clients: Array, count
 
 
 def rounds(
-    model: Any,
-    federation: Federation,
+    model: Trainable,
+    federation: Source,
     algorithm: Algorithm,
     setting: Setting,
     seed: int,
-    engine: Any = None,
+    engine: Engine | None = None,
     watch: Watch | None = None,
 ) -> Iterator[State]:
     """Train and yield the state before the first round and after every round.
@@ -92,6 +96,14 @@ def rounds(
     The same seed gives the same numbers; cohort, batches and start depend on nothing else, so that algorithms compared
     under one seed face the same draws. Raises ``Diverged`` when a model is no longer finite. ``watch`` is shown every
     round's work, the clients' models after it and the new state.
+
+    >>> from empirics.algorithms import algorithm
+    >>> from empirics.problems.tasks import task
+    >>> problem = task("softmax(digits)").deal("dirichlet(0.5)", clients=6, seed=1)
+    >>> setting = Setting(rounds=3, cohort=2, batch=16, local_steps=5, step_size=0.1)
+    >>> states = list(rounds(problem.model, problem.federation, algorithm("fedinit(beta=0.06)"), setting, seed=4))
+    >>> len(states), states[-1].round, states[-1].model.shape
+    (4, 3, torch.Size([650]))
     """
     from .engines import choose
 
@@ -122,12 +134,12 @@ def _finite(state: State, key: str, rows: Tensor) -> bool:
 
 
 def play(
-    model: Any,
-    federation: Federation,
+    model: Trainable,
+    federation: Source,
     algorithm: Algorithm,
     setting: Setting,
     seed: int,
-    engine: Any,
+    engine: Engine,
     state: State,
     cohort: tuple[Array, Array] | None = None,
     watch: Watch | None = None,
@@ -150,7 +162,7 @@ def play(
 
 
 def local_models(
-    model: Any, federation: Federation, algorithm: Algorithm, setting: Setting, seed: int, state: State
+    model: Trainable, federation: Source, algorithm: Algorithm, setting: Setting, seed: int, state: State
 ) -> Tensor:
     """What every client would return from the next round ``(clients, dim)``; ``state`` stays as it is.
 
@@ -165,8 +177,8 @@ def local_models(
 
 
 def plan(
-    model: Any,
-    federation: Federation,
+    model: Trainable,
+    federation: Source,
     algorithm: Algorithm,
     setting: Setting,
     seed: int,
@@ -182,7 +194,7 @@ def plan(
     rows = torch.from_numpy(clients).to(device)
     planned = float(geometric(setting.step_size, setting.step_size_decay, state.round))
     steps, step_size = _client_steps(setting, federation, algorithm, state, clients, planned)
-    _refuse_batches(int(steps.max()), len(clients) if getattr(model, "stacked", False) else 1, setting.batch)
+    _refuse_batches(int(steps.max()), len(clients) if model.stacked else 1, setting.batch)
     return Work(
         state=state,
         clients=clients,
@@ -203,7 +215,7 @@ def plan(
 
 
 def _client_steps(
-    setting: Setting, federation: Federation, algorithm: Algorithm, state: State, clients: Array, planned: float
+    setting: Setting, federation: Source, algorithm: Algorithm, state: State, clients: Array, planned: float
 ) -> tuple[Array, float]:
     """Local steps of every active client and the step size.
 

@@ -86,7 +86,7 @@ def _first_term(rows: list[dict[str, Any]]) -> Judged:
 
 def _caption(scale: str, rows: list[dict[str, Any]]) -> str:
     told = "; ".join(
-        f"{f.words}: {f.seeds} draws of 20 samples per client, penalty {f.regularization:g}" for f in federations(scale)
+        f"{f.words}: {f.seeds} draws of 20 samples per client, penalty {f.regularisation:g}" for f in federations(scale)
     )
     fitted = "; ".join(f"{r['panel']}: {r['y']:.2f} ± {r['error']:.2g}" for r in rows if r["curve"] == "slope")
     return (

@@ -24,16 +24,16 @@ DATA = found("phishing") or "breast_cancer"
 class Draws:
     """One federation of Theorem 4.1: model and data, how many draws, how regular, how skewed (None: alike)."""
 
-    family: str
+    model: str
     data: str
     seeds: int
-    regularization: float
+    regularisation: float
     concentration: float | None = None
 
     @property
     def words(self) -> str:
         """For a panel's title."""
-        return f"{self.family} on {self.data}, {'iid' if self.concentration is None else 'skewed'}"
+        return f"{self.model} on {self.data}, {'iid' if self.concentration is None else 'skewed'}"
 
 
 def _federations(seeds: int) -> tuple[Draws, ...]:
@@ -130,13 +130,11 @@ def draws(scale: str, federation: Draws) -> Cell:
     """One averaging round at every number of clients."""
     return _cell(
         "one_round",
-        family=federation.family,
-        data=federation.data,
+        problem=f"{federation.model}({federation.data}, regularisation={federation.regularisation:g})",
         counts=PLANS[scale].axes["counts"],
         seeds=federation.seeds,
         samples=20,
-        regularization=federation.regularization,
-        concentration=federation.concentration,
+        partition="iid" if federation.concentration is None else f"dirichlet_replaced({federation.concentration:g})",
     )
 
 

@@ -23,7 +23,7 @@ CURVES = {"bound": "bound", "first term alone": "first term", "measured": "measu
 
 def federations(scale: str) -> list[Draws]:
     """Those drawn here: the first model, alike and skewed."""
-    return [f for f in PLANS[scale].axes["draws"] if f.family == "ridge"]
+    return [f for f in PLANS[scale].axes["draws"] if f.model == "ridge"]
 
 
 def cells(scale: str) -> list[Cell]:

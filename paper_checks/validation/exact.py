@@ -18,11 +18,12 @@ import numpy as np
 
 from bounds.core import Bound
 from bounds.errors import NoMinimumError, NoSolutionError, OutsideConditionsWarning
+from bounds.showing.numbers import real_word, whole_word
 from bounds.showing.usage import Parser, writable_folder
 from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
 from empirics.exact import ExactRun
-from empirics.numbers import check_words, real_word, whole_word
+from empirics.numbers import check_words
 from empirics.problems.quadratics import Quadratics, random_quadratics
 from empirics.progress import progress
 from empirics.sizes import NUMBER, refuse_beyond_memory, ROW

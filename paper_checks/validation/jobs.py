@@ -18,17 +18,15 @@ from bounds.core import Bound
 from bounds.errors import NoMinimumError, NoSolutionError, OutsideConditionsWarning
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import Algorithm
-from empirics.data.catalogue import dataset
 from empirics.exact import ExactRun
 from empirics.exact.sampled import sampled, SampledRun
 from empirics.experiments import Outcome
 from empirics.experiments.registry import job
-from empirics.federation.partitions import Iid, LabelSkew, Partition
 from empirics.measuring.estimates import jackknife
 from empirics.measuring.one_round import OneRound
-from empirics.problems import FAMILIES, PoolProblem
 from empirics.problems.quadratics import Quadratics, random_quadratics
 from empirics.problems.quadratics.gaussian import GaussianMean
+from empirics.problems.tasks import task
 from empirics.progress import Silent
 from empirics.training.seeds import over_seeds
 from empirics.training.setting import Setting
@@ -233,22 +231,13 @@ def scaled(problem: Quadratics, scale: float) -> Quadratics:
 
 
 @job("validate_one_round", version=1, formerly="paper_checks.validation.cells:one_round")
-def one_round(
-    family: str,
-    data: str,
-    counts: Sequence[int],
-    seeds: int,
-    samples: int,
-    regularization: float,
-    concentration: float | None = None,
-) -> Outcome:
+def one_round(problem: str, counts: Sequence[int], seeds: int, samples: int, partition: str = "iid") -> Outcome:
     """Theorem 4.1 of FedALS at every number of clients: draws of the gap, and the comparison of their means.
 
-    ``concentration`` skews the clients' classes; without it they are alike.
+    ``partition`` says what every client draws from the data of ``problem``; by default they are alike.
     """
-    partition: Partition = Iid() if concentration is None else LabelSkew(concentration)
-    problem = PoolProblem(FAMILIES[family](regularization), dataset(data), partition, max(counts), samples)
-    measurement = OneRound(problem, tuple(counts)).prepare()
+    pool = task(problem).pool(partition, max(counts), samples)
+    measurement = OneRound(pool, tuple(counts)).prepare()
     draws = over_seeds(measurement, range(seeds), 1)
     stacked = {key: np.stack([draw[key] for draw in draws]) for key in draws[0]}
     gaps = controlled_gap(stacked)
@@ -256,12 +245,12 @@ def one_round(
     for i, count in enumerate(counts):
         rows += [("generalization_gap", count, seed, float(gaps[seed, i]), None, "") for seed in range(seeds)]
     for name, words in ((NAME, "bound"), (CLAIMED, "first term")):
-        for c in compare_round(problem, tuple(counts), stacked, get(name), len(counts)):
+        for c in compare_round(pool, tuple(counts), stacked, get(name), len(counts)):
             for quantity, found in ((words, c.bound), (f"measured for the {words}", c.measured)):
                 rows.append((quantity, c.clients, None, float(found.value), float(found.error), str(c.verdict)))
     names = ("quantity", "clients", "seed", "value", "error", "verdict")
     table = {name: [row[i] for row in rows] for i, name in enumerate(names)}
-    return Outcome(table, {"smoothness": problem.smoothness, "strong_convexity": problem.strong_convexity})
+    return Outcome(table, {"smoothness": pool.smoothness, "strong_convexity": pool.strong_convexity})
 
 
 @job("validate_gaussian_mean", version=1, formerly="paper_checks.validation.cells:gaussian_mean")
@@ -272,10 +261,10 @@ def gaussian_mean(counts: Sequence[int], seeds: int, samples: int, dim: int, var
     """
     table: Columns = {"clients": [], "value": [], "error": []}
     for count in counts:
-        task = GaussianMean(np.zeros((count, dim)), variance, samples)
-        drawn = (task.draw(seed) for seed in range(seeds))
+        mean = GaussianMean(np.zeros((count, dim)), variance, samples)
+        drawn = (mean.draw(seed) for seed in range(seeds))
         true = np.zeros(dim)
-        gaps = np.array([task.generalization_gap(z.mean((0, 1)), z) - task.generalization_gap(true, z) for z in drawn])
+        gaps = np.array([mean.generalization_gap(z.mean((0, 1)), z) - mean.generalization_gap(true, z) for z in drawn])
         found = jackknife(lambda x: x, gaps)
         for column, cell in zip(table, (count, float(found.value), float(found.error)), strict=True):
             table[column].append(cell)

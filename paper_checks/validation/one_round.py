@@ -17,13 +17,15 @@ import numpy as np
 
 from bounds.catalog import get
 from bounds.core import Bound
+from bounds.showing.numbers import real_word, whole_word
 from empirics.data.catalogue import digits
 from empirics.errors import EmpiricsError
-from empirics.federation.partitions import Iid, LabelSkew
+from empirics.federation.partitions import DirichletReplaced, Iid
 from empirics.measuring.estimates import Estimate, jackknife
 from empirics.measuring.one_round import AverageOfMinimisers, Draw, OneRound
-from empirics.numbers import check_options, real_word, whole_word
-from empirics.problems import PoolProblem, Ridge, Softmax
+from empirics.numbers import check_options
+from empirics.problems.pool import Pool
+from empirics.problems.tasks import task
 from empirics.progress import Progress
 from empirics.sizes import NUMBER, refuse_beyond_memory
 from empirics.training.seeds import over_seeds
@@ -44,7 +46,7 @@ class Plan:
     clients: tuple[int, ...]
     seeds: int | None
     samples: int
-    regularization: float
+    regularisation: float
     concentration: float
     workers: int
 
@@ -65,16 +67,15 @@ class Plan:
         draws = f"{seeds} draws for up to {most} clients"
         refuse_beyond_memory(2 * NUMBER * seeds * most, draws, "take fewer --seeds or --clients")
 
-    def seeds_of(self, problem: PoolProblem) -> range:
-        return range(SEEDS[problem.family.word] if self.seeds is None else self.seeds)
+    def seeds_of(self, problem: Pool) -> range:
+        return range(SEEDS[str(problem.task).partition("(")[0]] if self.seeds is None else self.seeds)
 
-    def problems(self) -> tuple[PoolProblem, ...]:
+    def problems(self) -> tuple[Pool, ...]:
         """Ridge and softmax regression, each iid and label-skewed; as many clients as the largest number needs."""
-        data = digits()
         return tuple(
-            PoolProblem(model, data, partition, max(self.clients), self.samples)
-            for model in (Ridge(self.regularization), Softmax(self.regularization))
-            for partition in (Iid(), LabelSkew(self.concentration))
+            problem.pool(partition, max(self.clients), self.samples)
+            for problem in (task(f"{model}(digits, regularisation={self.regularisation!r})") for model in SEEDS)
+            for partition in (Iid(), DirichletReplaced(self.concentration))
         )
 
 
@@ -100,7 +101,7 @@ def measure(plan: Plan, bound: Bound, progress: Progress) -> Result:
     fits: list[Slopes] = []
     rows = len(problems) * len(plan.clients)
     for problem in problems:
-        progress.doing(f"{problem.family}, {problem.partition}")
+        progress.doing(f"{problem.task}, {problem.partition}")
         measurement = OneRound(problem, plan.clients).prepare()
         draws = over_seeds(measurement, plan.seeds_of(problem), plan.workers, progress.step)
         stacked = {key: np.stack([draw[key] for draw in draws]) for key in draws[0]}
@@ -125,7 +126,7 @@ def controlled_gap(draws: Mapping[str, np.ndarray]) -> np.ndarray:
     return draws["generalization_gap"] - draws["generalization_gap_control"]
 
 
-def compare(problem: PoolProblem, counts: Sequence[int], draws: Draw, bound: Bound, rows: int) -> list[Comparison]:
+def compare(problem: Pool, counts: Sequence[int], draws: Draw, bound: Bound, rows: int) -> list[Comparison]:
     """Measured gap against the bound at every number of clients; ``draws`` are stacked over seeds on the first axis."""
     gaps = controlled_gap(draws)
     local = draws["local_gap"] - draws["local_gap_control"]
@@ -137,7 +138,7 @@ def compare(problem: PoolProblem, counts: Sequence[int], draws: Draw, bound: Bou
         plain = jackknife(lambda x: x, draws["generalization_gap"][:, i])
         found.append(
             Comparison(
-                problem=str(problem.family),
+                problem=str(problem.task),
                 partition=str(problem.partition),
                 clients=count,
                 seeds=seeds,
@@ -157,7 +158,7 @@ def compare(problem: PoolProblem, counts: Sequence[int], draws: Draw, bound: Bou
 
 
 def estimates(
-    problem: PoolProblem, bound: Bound, gap: np.ndarray, local: np.ndarray, excess: np.ndarray
+    problem: Pool, bound: Bound, gap: np.ndarray, local: np.ndarray, excess: np.ndarray
 ) -> dict[str, Estimate]:
     """Everything one row shows, with standard errors over seeds; local gap and non-iidness are (seeds, clients).
 
@@ -175,7 +176,7 @@ def estimates(
     return {name: Estimate(v, e) for name, v, e in zip(names, found.value, found.error, strict=True)}
 
 
-def keywords(problem: PoolProblem, bound: Bound, local: np.ndarray, excess: np.ndarray) -> dict[str, Any]:
+def keywords(problem: Pool, bound: Bound, local: np.ndarray, excess: np.ndarray) -> dict[str, Any]:
     """What the bound takes, of all that is known here: exact constants, equal weights, clients on the last axis."""
     count = local.shape[-1]
     known = {
@@ -189,7 +190,7 @@ def keywords(problem: PoolProblem, bound: Bound, local: np.ndarray, excess: np.n
     return {name: value for name, value in known.items() if name in needed}
 
 
-def bounds_at(problem: PoolProblem, counts: Sequence[int], draws: Draw, bound: Bound) -> BoundOfMeans:
+def bounds_at(problem: Pool, counts: Sequence[int], draws: Draw, bound: Bound) -> BoundOfMeans:
     """The bound at every number of clients as a function of means over draws, with the draws' samples of them."""
 
     def values(local: np.ndarray, excess: np.ndarray) -> np.ndarray:
@@ -199,21 +200,20 @@ def bounds_at(problem: PoolProblem, counts: Sequence[int], draws: Draw, bound: B
     return BoundOfMeans(values, (draws["local_gap"] - draws["local_gap_control"], draws["non_iidness"]))
 
 
-def card(plan: Plan, problems: Sequence[PoolProblem]) -> dict[str, object]:
+def card(plan: Plan, problems: Sequence[Pool]) -> dict[str, object]:
     """What is needed to repeat the run, and the exact constants."""
-    first = problems[0]
+    data = problems[0].task.data
     return {
         "plan": asdict(plan),
-        "data": {"name": str(first.data), "points": len(first.data), "classes": first.data.classes},
+        "data": {"name": str(data), "points": len(data), "classes": data.classes},
         "targets": "one-hot classes, for ridge too; the bias is a constant feature, penalised like the others",
         "problems": [
             {
-                "problem": str(p.family),
+                "problem": str(p.task),
                 "partition": str(p.partition),
                 "federation_seed": p.federation_seed,
                 "seeds": [plan.seeds_of(p).start, plan.seeds_of(p).stop - 1],
                 "samples_per_client": p.samples,
-                "regularization": p.family.regularization,
                 "smoothness": p.smoothness,
                 "strong_convexity": p.strong_convexity,
             }
@@ -233,7 +233,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seeds", type=whole_word, help="independent draws (default: 120 for ridge, 60 for softmax)")
     parser.add_argument("--samples", type=whole_word, default=20, help="samples of each client (default 20)")
-    parser.add_argument("--regularization", type=real_word, default=0.5, help="L2 penalty, which is mu (default 0.5)")
+    parser.add_argument("--regularisation", type=real_word, default=0.5, help="L2 penalty, which is mu (default 0.5)")
     parser.add_argument(
         "--concentration", type=real_word, default=0.3, help="of the Dirichlet class priors of the label-skewed clients"
     )

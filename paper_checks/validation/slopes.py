@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from empirics.measuring.estimates import Estimate, jackknife, power_law, two_powers
-from empirics.problems import PoolProblem
+from empirics.problems.pool import Pool
 
 from .core import Comparison, Row, Verdict
 from .gaussian_mean import sentence
@@ -39,9 +39,7 @@ class Slopes(NamedTuple):
     bound_exponent_last: Estimate
 
 
-def slopes(
-    problem: PoolProblem, gaps: np.ndarray, bound: BoundOfMeans, comparisons: Sequence[Comparison]
-) -> Iterator[Slopes]:
+def slopes(problem: Pool, gaps: np.ndarray, bound: BoundOfMeans, comparisons: Sequence[Comparison]) -> Iterator[Slopes]:
     """The fits of one federation from ``gaps`` (seeds, numbers of clients); none with fewer than three numbers.
 
     The numbers of clients share their draws (the first K clients), so each fit as a whole is jackknifed over seeds. The
@@ -59,7 +57,7 @@ def slopes(
         return jackknife(lambda *means: power_law(x[first:], bound.values(*means)[:, first:], even), *bound.samples)
 
     yield Slopes(
-        problem=str(problem.family),
+        problem=str(problem.task),
         partition=str(problem.partition),
         identical=problem.partition.identical,
         exponent=jackknife(lambda y: power_law(x, y, (value / error) ** 2), gaps),

@@ -17,11 +17,12 @@ import numpy as np
 
 from bounds.core import Bound
 from bounds.errors import BoundsError
+from bounds.showing.numbers import real_word, whole_word
 from bounds.showing.usage import Parser, writable_folder
 from bounds.showing.values import parse_number
 from empirics.errors import Diverged, EmpiricsError
 from empirics.measuring import Row, Run
-from empirics.numbers import check_words, real_word, whole_word
+from empirics.numbers import check_words
 from empirics.progress import Progress, progress
 
 from .core import standing

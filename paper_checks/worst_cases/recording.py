@@ -202,6 +202,7 @@ def refuse(algorithm: Algorithm, setting: Setting) -> None:
 
 def _played(oracle: _Oracle, algorithm: Algorithm, setting: Setting) -> tuple[Array, tuple[Array, ...], Any]:
     federation: Any = Members(oracle.clients)
+    model: Any = oracle  # whose batches are questions
     everyone = np.arange(oracle.clients), np.ones(oracle.clients)
     state = algorithm.begin(oracle.start(0), oracle.clients)
     engine, server, path, sizes = Tracing(), [state.model.numpy().copy()], list[Array](), list[float]()
@@ -211,7 +212,7 @@ def _played(oracle: _Oracle, algorithm: Algorithm, setting: Setting) -> tuple[Ar
 
     for _ in range(setting.rounds):
         engine.forget()
-        state = play(oracle, federation, algorithm, setting, 0, engine, state, cohort=everyone, watch=watch)
+        state = play(model, federation, algorithm, setting, 0, engine, state, cohort=everyone, watch=watch)
         server.append(state.model.numpy().copy())
         path.append(engine.models)
     return np.stack(server), tuple(path), tuple(sizes)

@@ -270,23 +270,6 @@ def test_clients_of_one_class_and_of_all_train():
     assert found.isfinite().all()
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("fedcog(samples=0)", r"^with_consensus_data: samples must be a whole number >= 1; got 0$"),
-        ("fedcog(steps=2.5)", r"^with_consensus_data: steps must be a whole number >= 0; got 2.5$"),
-        ("fedcog(distillation=-1)", r"^with_consensus_data: distillation must be >= 0; got -1$"),
-        ("fedcog(shared=1)", r"^with_consensus_data: shared must be True or False; got 1$"),
-        ("fedcog(reading='coed')", r"^unknown with_consensus_data: reading 'coed'; did you mean 'code'\?$"),
-        ("fedcog(targets='unform')", r"^unknown with_consensus_data: targets 'unform'; did you mean 'uniform'\?$"),
-        ("with_consensus_data(0.1)", r"^with_consensus_data must be given an algorithm first, such as with_conse"),
-    ],
-)
-def test_bad_options_are_one_clear_line(text, said):
-    with pytest.raises(ValueError, match=said):
-        algorithm(text)
-
-
 def test_tokens_and_targets_that_are_no_classes_are_one_clear_line():
     tokens = replace(FEDERATION, inputs=FEDERATION.inputs.long())
     with pytest.raises(EmpiricsError, match=r"^fedcog makes inputs by gradients and needs real numbers; got torch.int"):

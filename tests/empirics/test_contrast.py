@@ -142,19 +142,6 @@ def test_switched_off_they_are_fedavg(text):
     assert (models(text) - models("fedavg()")).abs().max() < 1e-12
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("moon(mu=-1)", r"^moon: mu must be >= 0; got -1$"),
-        ("moon(temperature=0)", r"^moon: temperature must be > 0; got 0$"),
-        ("feddecorr(reading='cod')", r"^unknown feddecorr: reading 'cod'; did you mean 'code'\?$"),
-    ],
-)
-def test_bad_options_are_one_clear_line(text, said):
-    with pytest.raises(ValueError, match=said):
-        algorithm(text)
-
-
 @pytest.mark.parametrize("name", ["moon", "feddecorr"])
 def test_a_model_without_halves_is_one_clear_line(name):
     model, federation = many_classes((5, 6))

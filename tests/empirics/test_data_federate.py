@@ -13,7 +13,7 @@ from empirics.data.resident import Codes, Pixels
 from empirics.errors import EmpiricsError
 from empirics.federation.augment import CropFlip, noise
 from empirics.federation.federate import federate, held_out, matched
-from empirics.federation.partitions import ByGroup, Dirichlet, IidSplit, Sorted
+from empirics.federation.partitions import ByGroup, Dirichlet, Iid, Sorted
 from empirics.federation.prepared import PreparedFederation
 from empirics.models.linear import Logistic, Softmax
 from empirics.models.network import Network
@@ -54,7 +54,7 @@ def table(samples=50, kind="regression", classes=0):
 def test_real_features_are_ready_at_once():
     data = table()
     built = federate(data, "iid", 5, seed=2, intercept=True)
-    parts = IidSplit()(data, 5, 2)
+    parts = Iid()(data, 5, 2)
     for k, part in enumerate(parts):
         inputs, targets = built.train.samples(k)
         np.testing.assert_array_equal(inputs, np.c_[data.inputs[part], np.ones(len(part))])

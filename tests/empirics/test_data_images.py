@@ -9,32 +9,13 @@ import zipfile
 
 import numpy as np
 import pytest
+from data_toys import put, refused
 from PIL import Image
 from scipy.io import savemat
 
-from empirics.data.catalogue import dataset, DATASETS
-from empirics.data.store import DataFormatError
+from empirics.data.catalogue import dataset
 
 rng = np.random.default_rng(3)
-
-
-@pytest.fixture
-def root(tmp_path, monkeypatch):
-    monkeypatch.setenv("FEDBOUNDS_DATA", str(tmp_path))
-    return tmp_path
-
-
-def put(root, name, content):
-    path = root / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
-    return path
-
-
-def refused(name, reason="truncated, damaged or of another format"):
-    with pytest.raises(DataFormatError, match=reason) as caught:
-        DATASETS[name]()
-    assert "\n" not in str(caught.value)
 
 
 # ---- IDX ----

@@ -24,10 +24,9 @@ WAYS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compr
 
 
 @pytest.fixture
-def root(tmp_path, monkeypatch):
-    monkeypatch.setenv("FEDBOUNDS_DATA", str(tmp_path))
-    (tmp_path / "toy-box").mkdir()
-    return tmp_path
+def root(root):
+    (root / "toy-box").mkdir()
+    return root
 
 
 @pytest.mark.parametrize("ending", WAYS)

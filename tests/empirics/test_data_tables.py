@@ -7,32 +7,14 @@ import io
 import numpy as np
 import pytest
 import sklearn.datasets
+from data_toys import put, refused
 from scipy.io import savemat
 
-from empirics.data.catalogue import dataset, DATASETS
+from empirics.data.catalogue import dataset
 from empirics.data.dataset import Dataset, numbered, signs
-from empirics.data.store import DataFormatError
 from empirics.errors import EmpiricsError
 
 rng = np.random.default_rng(5)
-
-
-@pytest.fixture
-def root(tmp_path, monkeypatch):
-    monkeypatch.setenv("FEDBOUNDS_DATA", str(tmp_path))
-    return tmp_path
-
-
-def put(root, name, content):
-    path = root / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-
-
-def refused(name, reason="truncated, damaged or of another format"):
-    with pytest.raises(DataFormatError, match=reason) as caught:
-        DATASETS[name]()
-    assert "\n" not in str(caught.value)
 
 
 # ---- embedded ----

@@ -7,31 +7,12 @@ import json
 
 import numpy as np
 import pytest
+from data_toys import put, refused
 
-from empirics.data.catalogue import dataset, DATASETS
+from empirics.data.catalogue import dataset
 from empirics.data.shakespeare import codes, LETTERS
-from empirics.data.store import DataFormatError
 from empirics.data.tweets import bags, vocabulary
 from empirics.errors import EmpiricsError
-
-
-@pytest.fixture
-def root(tmp_path, monkeypatch):
-    monkeypatch.setenv("FEDBOUNDS_DATA", str(tmp_path))
-    return tmp_path
-
-
-def put(root, name, text, encoding="utf-8"):
-    path = root / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    content = text if isinstance(text, bytes) else text.encode(encoding)
-    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
-
-
-def refused(name, reason="truncated, damaged or of another format"):
-    with pytest.raises(DataFormatError, match=reason) as caught:
-        DATASETS[name]()
-    assert "\n" not in str(caught.value)
 
 
 def rows(*lines):
@@ -71,7 +52,13 @@ def test_sent140_by_user_from_json_lines(root):
     assert users(data) == ["u7", "u7", "u2"]
     with pytest.raises(EmpiricsError, match="words must be at least 1; got 0"):
         dataset("sent140_users(words=0)")
-    for spoiled in ('{"user": "u1"', json.dumps({"user": "u", "y": [0], "x": []}), '{"user": "u"}', "", b"\xff\xfe"):
+    for spoiled in (
+        '{"user": "u1"',
+        json.dumps({"user": "u", "y": [0], "x": []}),
+        '{"user": "u"}',
+        "",
+        gzip.compress(b"\xff\xfe"),
+    ):
         put(root, "tweets/sent140_leaf_k30_test.jsonl.gz", spoiled)
         refused("sent140_users")
 

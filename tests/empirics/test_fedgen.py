@@ -199,16 +199,3 @@ def test_a_network_without_a_dense_head_is_one_clear_line():
     net = Network("headless", Headless(), dtype=torch.float64)
     with pytest.raises(EmpiricsError, match=r"^fedgen needs a network whose head begins with a dense layer$"):
         models("fedgen()", net=net)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("fedgen(noise=0)", r"^fedgen: noise must be a whole number >= 1; got 0$"),
-        ("fedgen(weight=-2)", r"^fedgen: weight must be >= 0; got -2$"),
-        ("fedgen(generator_step_size=0)", r"^fedgen: generator_step_size must be > 0; got 0$"),
-    ],
-)
-def test_bad_options_are_one_clear_line(text, said):
-    with pytest.raises(EmpiricsError, match=said):
-        algorithm(text)

@@ -8,13 +8,10 @@ import torch
 from measuring_toys import by_hand, logistic, mean_loss, PARTS, ridge, rows_of, series, SETTING, SHARES, TESTS
 
 from empirics.algorithms.algorithm import fedavg
-from empirics.data.catalogue import digits
 from empirics.errors import EmpiricsError
 from empirics.federation.fresh import Fresh
-from empirics.federation.partitions import Iid
 from empirics.measuring import Honesty, measurement, MEASUREMENTS, Run
-from empirics.problems import PoolProblem, Ridge
-from empirics.problems.problem import FederatedProblem
+from empirics.problems.tasks import task
 from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
 
@@ -107,7 +104,7 @@ def test_participation_gap_is_all_minus_participants():
 
 def test_gap_over_the_samples_of_each_round():
     """Fresh samples: equation (8) with Z of one round against plain sums, running mean over rounds."""
-    problem = FederatedProblem.drawn(PoolProblem(Ridge(0.4), digits(), Iid(), clients=2, samples=13), seed=5)
+    problem = task("ridge(digits, regularisation=0.4)").pool("iid", clients=2, samples=13).drawn(seed=5)
     problem = replace(problem, federation=Fresh.from_(problem.federation, per_round=6))
     setting = Setting(rounds=2, cohort=2, batch=3, local_steps=2, step_size=0.05)
     rows = rows_of(problem, ["round_averaged_gap", "train_loss"], setting, every=1)

@@ -6,19 +6,24 @@ import numpy as np
 import pytest
 
 from bounds.catalog import get
-from empirics.data.catalogue import Dataset, digits
-from empirics.federation.partitions import Iid, LabelSkew
+from empirics.data.catalogue import Dataset
 from empirics.measuring.one_round import OneRound
-from empirics.problems import LogisticRegression, PoolProblem, Ridge, Softmax, SupportVectorMachine
+from empirics.problems.pool import Pool
+from empirics.problems.tasks import task, TASKS
 
-POOL = Dataset("three points", np.array([[0.4, -1.1], [1.7, 0.3], [-0.6, 0.9]]), np.array([0, 1, 1]), 2)
+POOL = Dataset("three points", np.array([[0.2, -0.6], [0.9, 0.1], [-0.3, 0.5]]), np.array([0, 1, 1]), 2)
 
 
-def everything(problem: PoolProblem, counts: tuple[int, ...]) -> dict[str, np.ndarray]:
+def of_three_points(model: str, regularisation: float, partition: str, clients: int) -> Pool:
+    """Two samples for each of the clients, of a pool small enough to list all draws."""
+    return TASKS[model](POOL, regularisation).pool(partition, clients, samples=2)
+
+
+def everything(problem: Pool, counts: tuple[int, ...]) -> dict[str, np.ndarray]:
     """Exact expectations: every possible draw of all clients, weighted by its probability."""
     measurement = OneRound(problem, counts)
     total: dict[str, np.ndarray] = {}
-    for flat in product(range(len(problem.data)), repeat=problem.clients * problem.samples):
+    for flat in product(range(len(POOL)), repeat=problem.clients * problem.samples):
         drawn = np.array(flat).reshape(problem.clients, problem.samples)
         chance = np.prod([problem.shares[k].numpy()[drawn[k]].prod() for k in range(problem.clients)])
         for key, value in measurement.of(drawn).items():
@@ -26,10 +31,10 @@ def everything(problem: PoolProblem, counts: tuple[int, ...]) -> dict[str, np.nd
     return total
 
 
-def plain_ridge_round(problem: PoolProblem, drawn: np.ndarray) -> tuple[float, list[float], list[float]]:
+def plain_ridge_round(problem: Pool, drawn: np.ndarray) -> tuple[float, list[float], list[float]]:
     """Gap, local gaps and non-iidness of one draw by normal equations and plain loops over clients and points."""
-    x, y = np.c_[problem.data.inputs, np.ones(len(problem.data))], np.eye(problem.data.classes)[problem.data.labels]
-    lam = problem.family.regularization
+    data, lam = problem.task.data, problem.model.regularisation
+    x, y = np.c_[data.inputs, np.ones(len(data))], np.eye(data.classes)[data.labels]
 
     def loss(theta, j):
         return 0.5 * ((x[j] @ theta - y[j]) ** 2).sum() + lam / 2 * (theta**2).sum()
@@ -52,7 +57,7 @@ def plain_ridge_round(problem: PoolProblem, drawn: np.ndarray) -> tuple[float, l
 
 
 def test_a_draw_equals_plain_loops():
-    problem = PoolProblem(Ridge(0.3), digits(), LabelSkew(0.5), clients=3, samples=4)
+    problem = task("ridge(digits, regularisation=0.3)").pool("dirichlet_replaced(0.5)", clients=3, samples=4)
     drawn = problem.draw(6)
     found = OneRound(problem, (2, 3)).of(drawn)
     gap, local, excess = plain_ridge_round(problem, drawn)
@@ -64,14 +69,13 @@ def test_a_draw_equals_plain_loops():
     np.testing.assert_allclose(found["non_iidness"][0], [*excess, np.nan], rtol=1e-10)
 
 
-MODELS = [Ridge(0.3), Softmax(0.2), LogisticRegression(0.4), SupportVectorMachine(0.35)]
-
-
-@pytest.mark.parametrize("model", MODELS, ids=str)
-@pytest.mark.parametrize("partition", [Iid(), LabelSkew(0.8)], ids=str)
-def test_expectations_over_all_draws(model, partition):
+@pytest.mark.parametrize(
+    ("model", "regularisation"), [("ridge", 0.3), ("softmax", 0.2), ("logistic", 0.4), ("svm", 0.35)]
+)
+@pytest.mark.parametrize("partition", ["iid", "dirichlet_replaced(0.8)"])
+def test_expectations_over_all_draws(model, regularisation, partition):
     """The control variates have mean exactly zero, the theorem holds, and its quantities are what they should be."""
-    problem = PoolProblem(model, POOL, partition, clients=2, samples=2)
+    problem = of_three_points(model, regularisation, partition, clients=2)
     exact = everything(problem, (1, 2))
     np.testing.assert_allclose(exact["generalization_gap_control"], 0, atol=1e-14)
     np.testing.assert_allclose(exact["local_gap_control"], 0, atol=1e-14)
@@ -88,7 +92,7 @@ def test_expectations_over_all_draws(model, partition):
 
 
 def test_sampled_means_agree_with_enumeration():
-    problem = PoolProblem(Ridge(0.3), POOL, LabelSkew(0.8), clients=2, samples=2)
+    problem = of_three_points("ridge", 0.3, "dirichlet_replaced(0.8)", clients=2)
     exact = everything(problem, (1, 2))
     draws = [OneRound(problem, (1, 2))(seed) for seed in range(1500)]
     for key in ("generalization_gap", "local_gap", "non_iidness"):
@@ -102,7 +106,7 @@ def test_sampled_means_agree_with_enumeration():
 
 def test_ridge_gap_of_identical_clients_has_two_powers():
     """E gap = a/K + b/K^2 exactly, with a not zero: like 1/K in the end, not 1/K^2."""
-    problem = PoolProblem(Ridge(0.3), POOL, Iid(), clients=3, samples=2)
+    problem = of_three_points("ridge", 0.3, "iid", clients=3)
     gap = everything(problem, (1, 2, 3))["generalization_gap"]
     a, b = np.linalg.solve([[1, 1], [1 / 2, 1 / 4]], gap[:2])
     assert gap[2] == pytest.approx(a / 3 + b / 9, rel=1e-10)
@@ -110,7 +114,7 @@ def test_ridge_gap_of_identical_clients_has_two_powers():
 
 
 def test_the_control_variate_cuts_the_error_where_many_clients_average():
-    problem = PoolProblem(Ridge(0.5), digits(), Iid(), clients=12, samples=10)
+    problem = task("ridge(digits, regularisation=0.5)").pool("iid", clients=12, samples=10)
     draws = [OneRound(problem, (12,))(seed) for seed in range(25)]
     plain = np.array([d["generalization_gap"][0] for d in draws])
     controlled = plain - [d["generalization_gap_control"][0] for d in draws]
@@ -118,6 +122,6 @@ def test_the_control_variate_cuts_the_error_where_many_clients_average():
 
 
 def test_one_client_alone_has_no_non_iidness():
-    draw = OneRound(PoolProblem(Softmax(0.5), digits(), Iid(), clients=2, samples=5), (1, 2))(4)
+    draw = OneRound(task("softmax(digits, regularisation=0.5)").pool("iid", clients=2, samples=5), (1, 2))(4)
     assert draw["non_iidness"][0, 0] == 0
     assert (draw["non_iidness"][1] > 0).all()

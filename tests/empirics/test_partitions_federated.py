@@ -12,7 +12,7 @@ from empirics.federation.partitions import (
     ClassesPerClient,
     Dirichlet,
     DirichletReplaced,
-    IidSplit,
+    Iid,
     LogNormalSizes,
     Pachinko,
     partition,
@@ -30,7 +30,7 @@ SPLITS = (
     ClassesPerClient(3, "random"),
     Dirichlet(0.3),
     DirichletReplaced(0.3),
-    IidSplit(),
+    Iid(),
     LogNormalSizes(1.3),
     Pachinko(0.3, 2.0),
     PowerLawSizes(1.1),
@@ -134,7 +134,7 @@ def test_wrong_arguments_are_one_clear_line(text, words):
 
 
 def test_iid_covers_everything_in_even_sizes_and_mixes_classes():
-    parts = IidSplit()(POOL, 8, seed=2)
+    parts = Iid()(POOL, 8, seed=2)
     assert sorted(np.concatenate(parts).tolist()) == list(range(SAMPLES))
     assert {len(p) for p in parts} == {SAMPLES // 8, SAMPLES // 8 + 1}
     expected = np.bincount(POOL.labels) / 8

@@ -9,14 +9,12 @@ import torch
 from measuring_toys import INPUTS, logistic, loss, mean_loss, PARTS, ridge, slope
 
 from bounds.assumptions import ASSUMPTIONS
-from empirics.data.catalogue import digits
 from empirics.errors import EmpiricsError
 from empirics.federation.federation import Federation
-from empirics.federation.partitions import LabelSkew
 from empirics.models.linear import LeastSquares, Softmax
 from empirics.models.network import Network
-from empirics.problems import PoolProblem, Ridge, Softmax as SoftmaxFamily
 from empirics.problems.problem import FederatedProblem
+from empirics.problems.tasks import task
 
 BOTH = pytest.mark.parametrize("make", [ridge, logistic])
 
@@ -154,8 +152,8 @@ def test_without_a_penalty_logistic_regression_is_lipschitz():
 
 
 def test_a_pool_stays_the_population():
-    pool = PoolProblem(SoftmaxFamily(0.3), digits(), LabelSkew(0.5), clients=3, samples=7)
-    problem = FederatedProblem.drawn(pool, 4)
+    pool = task("softmax(digits, regularisation=0.3)").pool("dirichlet_replaced(0.5)", clients=3, samples=7)
+    problem = pool.drawn(4)
     drawn = pool.draw(4)
     w = torch.from_numpy(np.random.default_rng(0).normal(scale=0.2, size=(2, pool.model.dim)))
     risks = (pool.losses(w) @ pool.shares.T).numpy()
@@ -187,4 +185,3 @@ def test_single_precision_models_are_minimised_in_double():
     np.testing.assert_allclose(single.minimiser, double.minimiser, atol=1e-11)
     assert single.heterogeneity == pytest.approx(double.heterogeneity, rel=1e-9)
     assert single.dissimilarity_offset == pytest.approx(double.dissimilarity_offset, rel=1e-9)
-    assert str(Ridge(0.3)) == "ridge(0.3)"

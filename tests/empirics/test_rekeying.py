@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from empirics.experiments import Cell, Outcome, Store
+from empirics.experiments import Cell, Outcome
 from empirics.experiments.canonical import canonical, text
 from empirics.experiments.rekeying import rekeyed
 from fedbounds import main
@@ -24,11 +24,6 @@ def first_format(store, function, arguments, version="1"):
     (store.folder / f"{kept.card['key']}.json").unlink()
     (store.folder / f"{key}.json").write_text(json.dumps(card))
     return key
-
-
-@pytest.fixture
-def store(tmp_path):
-    return Store(tmp_path / "store")
 
 
 def test_results_of_the_first_format_are_taken_over_with_their_tables(store):

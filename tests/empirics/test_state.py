@@ -5,7 +5,7 @@ import torch
 from network_toys import FEDERATION, models, NET, SEED
 
 from empirics.algorithms import algorithm
-from empirics.algorithms.state import own_rows, settled, State
+from empirics.algorithms.state import Exchange, own_rows, settled, State
 from empirics.errors import Diverged
 from empirics.training.engines import ClientLoop
 from empirics.training.rounds import draw_cohort, play, rounds
@@ -54,9 +54,9 @@ def test_rows_of_others_are_neither_read_nor_written_nor_moved(text):
 
 def test_a_row_takes_what_was_sent_after_it_was_written():
     """Columns were sent after rounds 4, 2 and 0; rows were written after rounds 1, 2 and 5."""
-    memory = {"local": torch.arange(9.0).view(3, 3), "local written": torch.tensor([[1.0], [2.0], [5.0]])}
-    server = {"received": torch.tensor([10.0, 20.0, 30.0]), "local sent": torch.tensor([4.0, 2.0, 0.0])}
-    state = State(5, torch.zeros(3), memory, server)
+    exchange = Exchange(sent=torch.tensor([4.0, 2.0, 0.0]), written=torch.tensor([[1.0], [2.0], [5.0]]))
+    rows, received = torch.arange(9.0).view(3, 3), torch.tensor([10.0, 20.0, 30.0])
+    state = State(5, torch.zeros(3), {"local": rows}, {"received": received}, exchanges={"local": exchange})
     assert own_rows(state, "local").tolist() == [[10, 20, 2], [10, 20, 5], [6, 7, 8]]
     assert own_rows(state, "local", torch.tensor([2, 0])).tolist() == [[6, 7, 8], [10, 20, 2]]
 

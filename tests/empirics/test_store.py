@@ -20,11 +20,6 @@ STRANGE = {"format": 2, "key": "k", "status": "done", "job": "f", "arguments": {
 OUTCOME = Outcome({"round": [0, 5], "value": [0.1, 1 / 3], "layer": ["", "head"], "client": [None, 2]}, {"n": 2})
 
 
-@pytest.fixture
-def store(tmp_path):
-    return Store(tmp_path / "store")
-
-
 @pytest.mark.parametrize(
     ("one", "other"),
     [

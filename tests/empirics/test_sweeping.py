@@ -21,11 +21,6 @@ from fedbounds import main
 SQUARES = Grid("squares", vary={"number": [1, 2, 3]}, job=f"{HERE}:square")
 
 
-@pytest.fixture
-def store(tmp_path):
-    return Store(tmp_path / "store")
-
-
 def traced(tmp_path, numbers=(1, 2, 3), sleep=0.0):
     trace = tmp_path / "trace"
     trace.mkdir(exist_ok=True)

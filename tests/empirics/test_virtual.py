@@ -111,19 +111,6 @@ def test_switched_off_vhl_is_fedavg():
     assert (models("vhl(alpha=0, weight=0, batch=3)") - models("fedavg()")).abs().max() < 1e-12
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("vhl(alpha=-0.5)", r"^vhl: alpha must be >= 0; got -0.5$"),
-        ("vhl(batch=0)", r"^vhl: batch must be a whole number >= 1; got 0$"),
-        ("vhl(epochs=1.5)", r"^vhl: epochs must be a whole number >= 0; got 1.5$"),
-    ],
-)
-def test_bad_options_are_one_clear_line(text, said):
-    with pytest.raises(EmpiricsError, match=said):
-        algorithm(text)
-
-
 def test_tokens_are_one_clear_line():
     data = replace(FEDERATION, inputs=FEDERATION.inputs.long())
     with pytest.raises(EmpiricsError, match=r"^vhl makes inputs by gradients and needs real numbers; got torch.int64"):

@@ -17,7 +17,9 @@ COUNTS = (1, 4, 11)
 @pytest.fixture
 def result():
     rows = []
-    for scale, (problem, partition) in enumerate([("ridge(0.7)", "iid"), ("softmax(0.7)", "label_skew(0.3)")], 2):
+    for scale, (problem, partition) in enumerate(
+        [("ridge(digits)", "iid()"), ("softmax(digits)", "dirichlet_replaced(alpha=0.3)")], 2
+    ):
         for k in COUNTS:
             first, second = scale * 3.1 / k**2, scale * 0.9 * (k > 1) / k
             for name, value, error in (

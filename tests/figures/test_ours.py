@@ -208,7 +208,7 @@ def test_one_round_of_means_and_of_ridge():
     mean = comparisons.gaussian_mean([1, 4], 200, 10, 2, 1.0).columns
     exact = np.array([2 / 10, 2 / 40])
     assert (np.abs(np.array(mean["value"]) - exact) < 4.5 * np.array(mean["error"])).all()
-    table = comparisons.one_round("ridge", "digits", [1, 3], 4, 20, 0.5).columns
+    table = comparisons.one_round("ridge(digits, regularisation=0.5)", [1, 3], 4, 20).columns
     gaps = [v for q, k, v in zip(table["quantity"], table["clients"], table["value"], strict=True)
             if q == "generalization_gap" and k == 3]  # fmt: skip
     told = [v for q, k, v in zip(table["quantity"], table["clients"], table["value"], strict=True)

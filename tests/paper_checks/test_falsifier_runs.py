@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy as sp
+from falsifier_tables import TABLE
 
 from bounds.catalog import get
 from empirics.algorithms import algorithm
@@ -18,39 +19,12 @@ from paper_checks.falsifier.runs import instance as tables
 from paper_checks.falsifier.runs.moments import Moments
 from paper_checks.falsifier.runs.readings import Readings
 
-TABLE = {
-    "clients": 3, "dim": 2, "cohort": 2, "with_replacement": 0, "local_steps": 3, "rounds": 4, "floor": 0.7,
-    "step_size": 0.13, "relaxation": 0.06, "start_0": 1.3, "start_1": -0.4,
-    **{f"curvature_{k}_{i}": [0.9, 0.31, 1.7, 0.23, 0.57, 1.1][2 * k + i] for k in range(3) for i in range(2)},
-    **{f"minimum_{k}_{i}": [0.3, -1.1, 0.8, 0.45, -0.6, 0.2][2 * k + i] for k in range(3) for i in range(2)},
-    **{f"turn_{k}": [0.21, -0.4, 0.7][k] for k in range(3)},
-    **{f"noise_{k}": [0.5, 0.11, 0.83][k] for k in range(3)},
-    **{f"weight_{k}": 1 for k in range(3)},
-}  # fmt: skip
-"""A generic table with nothing zero or equal."""
-
 
 def moments(table, reading):
     problem = tables.problem(table)
     beta = table["relaxation"]
     return Moments(problem, tables.drawn(table, problem.weights), table["local_steps"], table["step_size"],
                    table["rounds"], beta, reading)  # fmt: skip
-
-
-@pytest.mark.parametrize("reading", ["proof", "intended", "code"])
-def test_fast_moments_are_those_of_the_training_engine(reading):
-    problem = tables.problem(TABLE)
-    fast = Readings(moments(TABLE, reading))
-    method = algorithm(f"fedinit(beta={TABLE['relaxation']}, reading={reading!r})")
-    slow = ExactRun(problem, method, tables.setting(TABLE)).run()
-    for name, values in fast.server.items():
-        np.testing.assert_allclose(values, slow.server[name], rtol=1e-9, atol=1e-14, err_msg=name)
-    shared = set(fast.rounds) & set(slow.rounds)
-    assert {"local_drift", "global_step", "active_divergence", "gradient_drift", "grad_cap_sq"} <= shared
-    for name in shared:
-        np.testing.assert_allclose(fast.rounds[name], slow.rounds[name], rtol=1e-9, err_msg=name)
-    for name in ("grad_norm_sq", "distance_sq"):
-        np.testing.assert_allclose(fast.iterations(name), slow.iterations(name), rtol=1e-9, err_msg=name)
 
 
 def test_clients_drawn_with_replacement_by_weight():

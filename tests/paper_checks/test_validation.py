@@ -22,8 +22,8 @@ from paper_checks.validation.one_round import measure, Plan
 from paper_checks.validation.report import plus_minus
 
 ONE_ROUND = VALIDATIONS["fedals.one_round"]
-SMALL = Plan(clients=(1, 3, 6), seeds=10, samples=8, regularization=6.0, concentration=0.4, workers=1)
-ARGUMENTS = ["--clients", "6,1,3", "--seeds", "10", "--samples", "8", "--regularization", "6", "--concentration", "0.4"]
+SMALL = Plan(clients=(1, 3, 6), seeds=10, samples=8, regularisation=6.0, concentration=0.4, workers=1)
+ARGUMENTS = ["--clients", "6,1,3", "--seeds", "10", "--samples", "8", "--regularisation", "6", "--concentration", "0.4"]
 
 
 def cut(factor: float):
@@ -85,7 +85,7 @@ def test_fitted_exponents_are_those_of_the_rows(result):
 
 def test_identical_clients_gain_one_over_k_not_its_square(result):
     """Both iid federations of the small run: -1 within four standard errors, -2 far outside."""
-    rows = [r for r in result.numbers if r.quantity == "exponent of the gap in clients" and r.partition == "iid"]
+    rows = [r for r in result.numbers if r.quantity == "exponent of the gap in clients" and r.partition == "iid()"]
     assert len(rows) == 2
     for row in rows:
         assert abs(row.value + 1) < 4 * row.standard_error < 0.25 * abs(row.value + 2)
@@ -166,7 +166,7 @@ def test_the_command_prints_and_writes(tmp_path, capsys, result):
 def test_a_violation_is_exit_status_one(tmp_path, capsys):
     planted = replace(ONE_ROUND, run=lambda options, progress: measure(SMALL, cut(0.1), progress))
     assert planted.main(["--out", str(tmp_path)]) == 1
-    assert "Violated: ridge(6), iid, K = 1" in capsys.readouterr().out
+    assert "Violated: ridge(digits, regularisation=6), iid(), K = 1" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_a_violation_is_exit_status_one(tmp_path, capsys):
         (["--seeds", "2"], "seeds must be at least 3; got 2"),
         (["--clients", "0,3"], "clients must be a whole number >= 1; got 0"),
         (["--samples", "0"], "samples must be a whole number >= 1; got 0"),
-        (["--regularization", "-1"], "regularization must be > 0; got -1"),
+        (["--regularisation", "-1"], "regularisation must be > 0; got -1"),
         (["--workers", "0"], "workers must be a whole number >= 1; got 0"),
     ],
 )

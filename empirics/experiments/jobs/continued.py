@@ -18,7 +18,7 @@ from bounds import vocabulary as words
 
 from ...algorithms import algorithm as read_algorithm
 from ...algorithms.algorithm import Algorithm, Rows
-from ...algorithms.state import State
+from ...algorithms.state import Exchange, State
 from ...measuring import Measurement, measurement, Row, Run
 from ...measuring.core import per_client, Readings, sampled, Snapshot
 from ...measuring.record import Folded
@@ -76,7 +76,8 @@ class Continued(Algorithm):
         fresh, old = super().begin(self.begun.model, clients), self.begun
         memory = {key: old.memory.get(key, rows).clone() for key, rows in fresh.memory.items()}
         server = {key: old.server.get(key, vector) for key, vector in fresh.server.items()}
-        return old._replace(memory=memory, server={**old.server, **server})
+        exchanges = {key: Exchange(*map(Tensor.clone, old.exchanges.get(key, e))) for key, e in fresh.exchanges.items()}
+        return old._replace(memory=memory, server={**old.server, **server}, exchanges=exchanges)
 
 
 @dataclass(frozen=True, eq=False)

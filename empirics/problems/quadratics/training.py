@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from ...errors import EmpiricsError
+from ...models.model import Batch
 from ...streams import stream
 from .problem import Quadratics
-
-Batch = tuple[Tensor, Tensor, Tensor]
 
 
 @dataclass(frozen=True)
@@ -42,12 +41,14 @@ class QuadraticModel:
     def task_loss(self, w: Tensor, batch: Batch) -> Tensor:
         """``1/2 (w-b)^T A (w-b) + <noise, w-b>`` ``(rows,)``, whose mean is the client's loss above its floor."""
         curvature, minimum, noise = batch
+        assert noise is not None
         away = w - minimum
         return (away * (0.5 * _times(curvature, away) + noise)).sum(-1)
 
     def gradient(self, w: Tensor, batch: Batch) -> Tensor:
         """``A (w-b) + noise`` ``(rows, d)``."""
         curvature, minimum, noise = batch
+        assert noise is not None
         return _times(curvature, w - minimum) + noise
 
     def output(self, w: Tensor, inputs: Tensor) -> Tensor:
@@ -56,7 +57,7 @@ class QuadraticModel:
     def losses(self, output: Tensor, targets: Tensor) -> Tensor:
         raise TypeError("a quadratic has no samples: measure its loss through the problem")
 
-    def correct(self, output: Tensor, targets: Tensor) -> Any:
+    def correct(self, output: Tensor, targets: Tensor) -> Tensor:
         raise TypeError("a quadratic has no classes, so no accuracy")
 
 
@@ -110,6 +111,10 @@ class QuadraticFederation:
     def targets(self) -> Tensor:
         """The minima ``(C, d)``."""
         return torch.as_tensor(self.problem.minima, dtype=self.dtype, device=self.device)
+
+    @property
+    def label_counts(self) -> Tensor:
+        raise EmpiricsError("quadratics have no samples, so no class numbers, which the method asks for")
 
     def to(self, device: torch.device | str) -> QuadraticFederation:
         return QuadraticFederation(self.problem, self.dtype, device)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import torch
 
 from ...errors import EmpiricsError
+from ...models.model import Trainable
+from .engine import Engine
 from .loop import ClientLoop
 from .stacked import Stacked
 from .workers import cores, LoopThenWorkers, shared_workers, Workers
 
 
-def choose(model: Any, device: torch.device | str = "cpu", workers: int | None = None) -> Any:
+def choose(model: Trainable, device: torch.device | str = "cpu", workers: int | None = None) -> Engine:
     """The engine for a model on the device its data lie on: the same numbers on a CPU, whichever it is.
 
     Models with closed-form gradients are stacked. Networks on a CPU go one client after another: in this process if
@@ -33,7 +34,7 @@ def choose(model: Any, device: torch.device | str = "cpu", workers: int | None =
     return LoopThenWorkers() if workers is None else shared_workers(workers)
 
 
-def in_process(model: Any) -> Any:
+def in_process(model: Trainable) -> Engine:
     """The engine of a run that is one of many: on the CPU, in this process, on one thread."""
     return Stacked() if model.stacked else ClientLoop()
 
@@ -53,6 +54,7 @@ def device_named(name: str) -> torch.device:
 
 __all__ = [
     "ClientLoop",
+    "Engine",
     "LoopThenWorkers",
     "Stacked",
     "Workers",

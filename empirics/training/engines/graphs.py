@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -19,7 +19,9 @@ from torch import Tensor
 
 from ...algorithms.algorithm import Algorithm, TaskLoss, Work
 from ...errors import EmpiricsError
-from ...federation.federation import Batches, Federation
+from ...federation.federation import Batches, Federation, Source
+from ...models.model import Trainable
+from ...models.network import Network
 from ..setting import Setting
 from .buffers import Buffers
 from .stacked import descend, LocalGradient
@@ -57,18 +59,19 @@ class Graphs:
         self._of: tuple[Any, ...] = ()
 
     def local(
-        self, model: Any, federation: Federation, algorithm: Algorithm, setting: Setting, work: Work
+        self, model: Trainable, federation: Source, algorithm: Algorithm, setting: Setting, work: Work
     ) -> tuple[Tensor, Tensor | None]:
         """The clients' models after their local steps ``(rows, dim)`` and, if asked for, their first losses."""
-        self._begin(model, federation)
-        together = self._together(model, algorithm)
-        stepping = self._stack if together > 1 else model
+        network, held = cast(Network, model), cast(Federation, federation)  # what ``choose`` sends here
+        self._begin(network, held)
+        together = self._together(network, algorithm)
+        stepping = cast(Trainable, self._stack if together > 1 else network)
         ends, firsts = torch.empty(work.starts.shape, dtype=work.starts.dtype, device=work.starts.device), []
         order = np.argsort(-work.steps, kind="stable")
         with computing(self.precision, work.starts.device):
             for begin in range(0, len(order), together):
                 chosen = order[begin : begin + together]
-                chunk = _Chunk(self, together, stepping, federation, algorithm, setting, work.pick(chosen))
+                chunk = _Chunk(self, together, stepping, held, algorithm, setting, work.pick(chosen))
                 ends[torch.from_numpy(chosen).to(ends.device)] = chunk.run()
                 firsts.append(chunk.first)
         if firsts[0] is None:
@@ -76,7 +79,7 @@ class Graphs:
         back = torch.from_numpy(np.argsort(order, kind="stable")).to(ends.device)
         return ends, torch.cat([f for f in firsts if f is not None])[back]
 
-    def _begin(self, model: Any, federation: Federation) -> None:
+    def _begin(self, model: Network, federation: Federation) -> None:
         """Forget recordings of other networks or data; bring what the module holds beside parameters to the device."""
         if self._of and self._of[0] is model and self._of[1] is federation:
             return
@@ -87,7 +90,7 @@ class Graphs:
             for name, buffer in part._buffers.items():
                 part._buffers[name] = None if buffer is None else buffer.to(federation.inputs.device)
 
-    def _together(self, model: Any, algorithm: Algorithm) -> int:
+    def _together(self, model: Network, algorithm: Algorithm) -> int:
         """How many clients to step at once; objectives of their own speak of one network at a time."""
         plain = isinstance(algorithm.objective, TaskLoss)
         recurrent = any(isinstance(part, torch.nn.RNNBase) for part in model.work.module.modules())
@@ -141,7 +144,7 @@ class _Chunk:
         self,
         engine: Graphs,
         room: int,
-        model: Any,
+        model: Trainable,
         federation: Federation,
         algorithm: Algorithm,
         setting: Setting,

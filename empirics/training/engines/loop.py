@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from ...algorithms.algorithm import Algorithm, Work
-from ...federation.federation import Federation
+from ...federation.federation import Source
+from ...models.model import Trainable
 from ..setting import Setting
 from .stacked import descend
 from .threads import one_thread
@@ -27,7 +27,7 @@ class ClientLoop:
     chunk: int = 256
 
     def local(
-        self, model: Any, federation: Federation, algorithm: Algorithm, setting: Setting, work: Work
+        self, model: Trainable, federation: Source, algorithm: Algorithm, setting: Setting, work: Work
     ) -> tuple[Tensor, Tensor | None]:
         """The clients' models after their local steps ``(rows, dim)`` and, if asked for, their first losses."""
         ends = torch.empty(work.starts.shape, dtype=work.starts.dtype, device=work.starts.device)

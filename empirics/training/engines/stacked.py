@@ -12,7 +12,8 @@ from torch import Tensor
 
 from ...algorithms.algorithm import Algorithm, TaskLoss, Work
 from ...errors import EmpiricsError
-from ...federation.federation import Batches, Federation
+from ...federation.federation import Minibatches, Source
+from ...models.model import Batch, Trainable
 from ..setting import Setting
 from .steppers import stepper
 from .threads import one_thread
@@ -35,7 +36,7 @@ class Stacked:
             raise EmpiricsError(f"chunk must be >= 1; got {self.chunk}")
 
     def local(
-        self, model: Any, federation: Federation, algorithm: Algorithm, setting: Setting, work: Work
+        self, model: Trainable, federation: Source, algorithm: Algorithm, setting: Setting, work: Work
     ) -> tuple[Tensor, Tensor | None]:
         """The clients' models after their local steps ``(rows, dim)`` and, if asked for, their first losses."""
         ends, firsts = torch.empty(work.starts.shape, dtype=work.starts.dtype, device=work.starts.device), []
@@ -47,7 +48,7 @@ class Stacked:
         return ends, None if firsts[0] is None else torch.cat([f for f in firsts if f is not None])
 
     def _chunk(
-        self, model: Any, federation: Federation, algorithm: Algorithm, setting: Setting, work: Work
+        self, model: Trainable, federation: Source, algorithm: Algorithm, setting: Setting, work: Work
     ) -> tuple[Tensor, Tensor | None]:
         rows = len(work.clients)
         order = _falling(work.steps)
@@ -70,7 +71,7 @@ def _falling(steps: np.ndarray) -> np.ndarray | None:
 
 
 def descend(
-    model: Any, algorithm: Algorithm, setting: Setting, work: Work, w: Tensor, batches: Batches
+    model: Trainable, algorithm: Algorithm, setting: Setting, work: Work, w: Tensor, batches: Minibatches
 ) -> Tensor | None:
     """Local steps in place on ``w (rows, dim)``; returns the losses at the start where the algorithm asks for them.
 
@@ -103,10 +104,10 @@ def descend(
 class LocalGradient:
     """Gradients on the batch of one step: in closed form for the task loss, by autograd for any other objective."""
 
-    model: Any
+    model: Trainable
     objective: Callable[..., Tensor]
     work: Work
-    batch: Any
+    batch: Batch
 
     def __call__(self, point: Tensor, objective: Callable[..., Tensor] | None = None) -> Tensor:
         """Gradient at ``point (rows, dim)`` of the local objective, or of the one that is given."""

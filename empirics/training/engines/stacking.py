@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import torch
 from torch import Tensor
 from torch.func import grad, vmap
 
-Batch = tuple[Tensor, Tensor, Tensor | None]
+from ...models.model import Batch
+from ...models.network import Network
 
 
 class StackedNetwork:
@@ -21,20 +21,18 @@ class StackedNetwork:
     stacked = True
     class_axis = 2
 
-    def __init__(self, network: Any) -> None:
+    def __init__(self, network: Network) -> None:
         self.network = network
         self._gradient = vmap(grad(self._loss), randomness="error")
         self._weighted = vmap(grad(self._weighted_loss), randomness="error")
 
     @property
     def dim(self) -> int:
-        dim: int = self.network.dim
-        return dim
+        return self.network.dim
 
     @property
     def layers(self) -> Mapping[str, slice]:
-        layers: Mapping[str, slice] = self.network.layers
-        return layers
+        return self.network.layers
 
     def _losses(self, row: Tensor, inputs: Tensor, targets: Tensor) -> Tensor:
         output = self.network.output(row.unsqueeze(0), inputs.unsqueeze(0))

@@ -14,6 +14,7 @@ import sys
 import time
 import weakref
 from functools import cache
+from itertools import chain
 from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
 from typing import Any, ClassVar
@@ -26,7 +27,8 @@ from bounds.showing.loading import files_run
 
 from ...algorithms.algorithm import Algorithm, Work
 from ...errors import EmpiricsError
-from ...federation.federation import Federation
+from ...federation.federation import Source
+from ...models.model import Trainable
 from ..setting import Setting
 from .loop import ClientLoop
 from .sharing import Lender
@@ -101,7 +103,7 @@ class Workers:
     # ---- rounds ----
 
     def local(
-        self, model: Any, federation: Federation, algorithm: Algorithm, setting: Setting, work: Work
+        self, model: Trainable, federation: Source, algorithm: Algorithm, setting: Setting, work: Work
     ) -> tuple[Tensor, Tensor | None]:
         """The clients' models after their local steps ``(rows, dim)`` and, if asked for, their first losses."""
         if work.starts.device.type != "cpu":
@@ -134,7 +136,7 @@ class Workers:
             "ends": torch.empty(work.starts.shape, dtype=work.starts.dtype, device="meta"),
             "firsts": torch.empty(rows, dtype=work.starts.dtype, device="meta"),
         }
-        lasting = work.state.memory.values()
+        lasting = [*work.state.memory.values(), *chain.from_iterable(work.state.exchanges.values())]
         message, (ends, firsts) = _pickled(
             "work", lambda: self._lender.passing(work.part(slice(0, rows)), lasting, results)
         )
@@ -237,7 +239,7 @@ class LoopThenWorkers:
         self._loop, self._seconds = ClientLoop(), 0.0
 
     def local(
-        self, model: Any, federation: Federation, algorithm: Algorithm, setting: Setting, work: Work
+        self, model: Trainable, federation: Source, algorithm: Algorithm, setting: Setting, work: Work
     ) -> tuple[Tensor, Tensor | None]:
         """The clients' models after their local steps ``(rows, dim)`` and, if asked for, their first losses."""
         if self._started(setting, work):

@@ -1,0 +1,107 @@
+"""Every exact engine keeps the same promises, in floats and in rational numbers, and all of them say the same.
+
+An engine is told a table of generic numbers: a problem, a method of two readings and more, a setting. Those in floats
+are ``empirics.exact.ExactEngine``s; the rational player gets the same table as fractions and gives arrays of fractions.
+"""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from falsifier_tables import TABLE
+
+from empirics.algorithms import algorithm
+from empirics.errors import EmpiricsError
+from empirics.exact import ENGINES
+from empirics.problems.quadratics import random_quadratics
+from empirics.training.setting import Setting
+from paper_checks.falsifier.runs import instance as tables
+from paper_checks.falsifier.runs.moments import Moments
+from paper_checks.falsifier.runs.plain import Table
+from paper_checks.falsifier.runs.readings import Readings
+from paper_checks.falsifier.runs.twin import PlainRun
+
+QUIET = {**TABLE, "cohort": 3, **{f"noise_{k}": 0 for k in range(3)}}
+"""Nothing random: what training once tells exactly."""
+
+
+def method_of(table, reading):
+    return algorithm(f"fedinit(beta={table['relaxation']!r}, reading={reading!r})")
+
+
+def by_hooks(name):
+    return lambda table, reading: ENGINES[name](tables.problem(table), method_of(table, reading), tables.setting(table))
+
+
+def in_closed_form(table, reading):
+    problem = tables.problem(table)
+    cohorts = tables.drawn(table, problem.weights)
+    plan = (table["local_steps"], table["step_size"], table["rounds"])
+    return Readings(Moments(problem, cohorts, *plan, table["relaxation"], reading))
+
+
+def in_fractions(table, reading):
+    exact = {name: value if isinstance(value, int) else Fraction(str(value)) for name, value in table.items()}
+    told = Table(exact, Fraction)
+    return PlainRun(told, told.beta, reading)
+
+
+ENGINE = {
+    "moments": by_hooks("moments"),
+    "closed form": in_closed_form,
+    "fractions": in_fractions,
+    "trained": by_hooks("trained"),
+}
+TABLES = {name: QUIET if name == "trained" else TABLE for name in ENGINE}
+ALL = pytest.mark.parametrize("engine", ENGINE)
+READINGS = pytest.mark.parametrize("reading", ["intended", "proof", "code"])
+
+
+@ALL
+@READINGS
+def test_readings_have_an_entry_per_model_round_and_step(engine, reading):
+    table = TABLES[engine]
+    run = ENGINE[engine](table, reading)
+    assert {"grad_norm_sq", "optimality_gap", "divergence"} <= set(run.server)
+    assert "local_drift" in run.rounds
+    assert {name: len(values) for name, values in run.server.items()} == dict.fromkeys(run.server, table["rounds"] + 1)
+    assert {name: len(values) for name, values in run.rounds.items()} == dict.fromkeys(run.rounds, table["rounds"])
+    assert len(run.iterations("grad_norm_sq")) == table["rounds"] * table["local_steps"] + 1
+
+
+@ALL
+def test_a_run_begins_at_the_problems_start_and_ends_where_its_iterations_do(engine):
+    problem, run = tables.problem(TABLES[engine]), ENGINE[engine](TABLES[engine], "intended")
+    away = problem.gradient(problem.start)
+    assert float(run.server["grad_norm_sq"][0]) == pytest.approx(float(away @ away), rel=1e-12)
+    gap = float(problem.loss(problem.start)) - problem.optimal_loss
+    assert float(run.server["optimality_gap"][0]) == pytest.approx(gap, rel=1e-12)
+    assert float(run.server["divergence"][0]) == 0
+    along = run.iterations("grad_norm_sq")
+    assert float(along[-1]) == pytest.approx(float(run.server["grad_norm_sq"][-1]), rel=1e-12)
+
+
+@ALL
+@READINGS
+def test_all_engines_say_the_same_in_every_word_they_share(engine, reading):
+    table = TABLES[engine]
+    run = ENGINE[engine](table, reading)
+    other = ENGINE["closed form" if engine == "moments" else "moments"](table, reading)
+    shared = {"local_drift", "grad_cap_sq", "gradient_drift", "global_step", "active_divergence"}
+    assert engine == "trained" or shared <= set(run.rounds) & set(other.rounds)
+    for kind in ("server", "rounds"):
+        one, two = getattr(run, kind), getattr(other, kind)
+        for word in set(one) & set(two):
+            found, wanted = (np.asarray(x[word], dtype=float) for x in (one, two))
+            np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-14, err_msg=word)
+    for word in ("grad_norm_sq",) if engine == "fractions" else ("grad_norm_sq", "distance_sq"):
+        along = (np.asarray(x.iterations(word), dtype=float) for x in (run, other))
+        np.testing.assert_allclose(*along, rtol=1e-9, err_msg=word)
+
+
+def test_what_an_engine_cannot_follow_is_refused():
+    problem, setting = random_quadratics(5, 3, 2), Setting(rounds=2, cohort=3, step_size=0.1, local_steps=2)
+    with pytest.raises(EmpiricsError, match="exact without noise and with all clients; got a gradient variance of 0"):
+        ENGINES["trained"](problem, algorithm("fedavg"), setting)
+    with pytest.raises(EmpiricsError, match="sets its steps by random losses"):
+        ENGINES["moments"](problem, algorithm("scheduled(fedavg(), schedule='k_error')"), setting)
