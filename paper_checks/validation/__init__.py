@@ -15,14 +15,15 @@ from bounds.errors import BoundsError, UnknownNameError
 from bounds.showing.loading import load
 from bounds.showing.usage import UsageError
 
+from ..runs.can import can
+from ..runs.words import EXACT, RUNS
 from .core import Result, Validation, Verdict
-from .exact import ExactValidation, measurable
+from .exact import ExactValidation
 from .one_round import VALIDATION as ONE_ROUND
-from .reading import measurability
 
 VALIDATIONS: dict[str, Validation | ExactValidation] = {
     ONE_ROUND.name: ONE_ROUND,
-    **{name: ExactValidation(bound) for name, bound in BOUNDS.items() if measurable(bound)},
+    **{name: ExactValidation(bound) for name, bound in BOUNDS.items() if not can(bound, EXACT)},
 }
 
 ON_A_PROBLEM = 'give --problem "softmax(digits)", or any other, to train; or --measured runs.csv'
@@ -30,7 +31,7 @@ ON_A_PROBLEM = 'give --problem "softmax(digits)", or any other, to train; or --m
 
 def trainable() -> list[str]:
     """The bounds of the catalogue that training can be held against."""
-    return [name for name, bound in BOUNDS.items() if not measurability(bound)]
+    return [name for name, bound in BOUNDS.items() if not can(bound, RUNS)]
 
 
 def usage() -> list[str]:
@@ -50,14 +51,14 @@ def run(name: str, arguments: Sequence[str], draw: Any = None) -> int:
         from .log import main as judge_log
 
         return judge_log(bound, arguments, name)
-    reason = measurability(bound)
-    if reason and not measurable(bound):
+    reason, exact = can(bound, RUNS), not can(bound, EXACT)
+    if reason and not exact:
         raise BoundsError(f"{name} cannot be measured: {reason}; can be: {', '.join(_available())}")
-    if "--problem" in asked or (not measurable(bound) and asked & {"-h", "--help"}):
+    if "--problem" in asked or (not exact and asked & {"-h", "--help"}):
         from .trained import main as train
 
         return train(bound, arguments, name)
-    if measurable(bound):
+    if exact:
         return ExactValidation(bound).main(list(arguments), draw)
     raise UsageError(f"{name} is measured on a problem: {ON_A_PROBLEM}")
 
@@ -75,4 +76,4 @@ def _bound(name: str) -> Bound:
         raise UsageError(f"{error}; available: {', '.join(_available())}") from None
 
 
-__all__ = ["VALIDATIONS", "ExactValidation", "Result", "Validation", "Verdict", "measurability", "run", "usage"]
+__all__ = ["VALIDATIONS", "ExactValidation", "Result", "Validation", "Verdict", "run", "usage"]

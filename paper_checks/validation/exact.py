@@ -19,7 +19,7 @@ import numpy as np
 from bounds.core import Bound
 from bounds.errors import NoMinimumError, NoSolutionError, OutsideConditionsWarning
 from bounds.showing.usage import Parser, writable_folder
-from empirics.algorithms import algorithm
+from empirics.algorithms.algorithm import Algorithm
 from empirics.errors import EmpiricsError
 from empirics.exact import ExactRun
 from empirics.numbers import check_words, real_word, whole_word
@@ -29,29 +29,13 @@ from empirics.sizes import NUMBER, refuse_beyond_memory, ROW
 from empirics.training.setting import Setting
 
 from ..runs import readings
+from ..runs.methods import method
 from ..runs.readings import facts
+from ..runs.words import free
 from .core import standing, Verdict
 
 ROUNDING = 1e-9
 """Relative difference that floating-point arithmetic may make in an exact comparison."""
-
-CHOSEN = ("contraction",)
-"""Constants of a proof alone: the bound may be read with the best of them."""
-
-
-def measurable(bound: Bound) -> bool:
-    """Whether an exact run gives every number of ``bound``: its target by its statistic, and all its quantities.
-
-    The step size must be among them: a statement that has put in a step size of its own is not about any run.
-    """
-    known = {*readings.PROBLEM, *readings.SETTING, *readings.RUN, *CHOSEN}
-    at = bound.statistic
-    if bound.relation != "<=" or at is None or at.over not in ("rounds", "iterations"):
-        return False
-    target = readings.SERVER.get(bound.target.name, bound.target.name)
-    readable = target in ("grad_norm_sq", "divergence", "optimality_gap", "local_drift", "global_step")
-    words = {q.name for q in bound.quantities}
-    return readable and "step_size" in words and words <= known
 
 
 @dataclass(frozen=True)
@@ -78,35 +62,32 @@ class Compared:
 
 def compare(bound: Bound, problem: Quadratics, setting: Setting, beta: float) -> Compared:
     """Run what the bound is about and put the bound beside the exact value of its target."""
-    method = _method(bound, beta)
-    trajectory = ExactRun(problem, method, setting).run()
+    made = about(bound, beta)
+    trajectory = ExactRun(problem, made, setting).run()
     values = readings.values(problem, setting, beta, trajectory)
     values |= _best(bound, values)
     used = {q.name: values[q.name] for q in bound.quantities}
-    exact = np.atleast_1d(readings.target(bound, trajectory))
+    exact = np.atleast_1d(readings.target(bound, trajectory, setting.step_size))
     at = np.broadcast_to(np.atleast_1d(bound(**used)), exact.shape)
     formula = np.broadcast_to(np.atleast_1d(bound.formula(**used)), exact.shape)
-    return Compared(at, formula, exact, values, breaks(bound, problem, method, setting))
+    return Compared(at, formula, exact, values, breaks(bound, problem, made, setting))
 
 
-def breaks(bound: Bound, problem: Quadratics, method: Any, setting: Setting) -> bool:
+def breaks(bound: Bound, problem: Quadratics, made: Algorithm, setting: Setting) -> bool:
     """Whether a predicate says that an assumption of the bound is not met."""
     known = facts(problem, setting)
     assumed = (c.assumption for c in bound.conditions if c.assumption is not None)
-    return any(a.holds(problem, method, known) is False for a in assumed)
+    return any(a.holds(problem, made, known) is False for a in assumed)
 
 
-def _method(bound: Bound, beta: float) -> Any:
-    about = bound.about
-    assert about is not None
-    if about.algorithm == "fedinit":
-        return algorithm(f"fedinit(beta={beta!r}, reading={about.reading!r})")
-    return algorithm("fedavg()")
+def about(bound: Bound, relaxation: float) -> Algorithm:
+    """What the bound is about, on losses that no samples make."""
+    return method(bound.about, data=False, relaxation=relaxation)
 
 
 def _best(bound: Bound, values: Mapping[str, Any]) -> dict[str, float]:
     """The proof's own constants where they make the bound smallest."""
-    for name in (q.name for q in bound.quantities if q.name in CHOSEN):
+    for name in free(bound):
         scalars = {q.name: values[q.name] for q in bound.quantities if q.name != name}
         worst = {k: np.max(v) if np.ndim(v) and k != "client_weight" else v for k, v in scalars.items()}
         return {name: float(np.asarray(bound.minimize(name, **worst).at))}
@@ -139,8 +120,8 @@ class ExactValidation:
                 bar.doing(f"instance {seed}")
                 problem = random_quadratics(seed, options.clients, options.dim, noise=options.noise)
                 setting, compared = self.inside(problem, options)
-                method = _method(self.bound, options.relaxation)
-                assumed = standing(self.bound, problem, method, facts(problem, setting))
+                made = about(self.bound, options.relaxation)
+                assumed = standing(self.bound, problem, made, facts(problem, setting))
                 found += compared.verdicts
                 lines += _lines(seed, setting, compared)
                 bar.step()
@@ -174,7 +155,7 @@ class ExactValidation:
         """Half of the clients, or all of them where an assumption asks for it."""
         half = max(1, options.clients // 2)
         part = Setting(options.rounds, half, local_steps=options.local_steps)
-        return options.clients if breaks(self.bound, problem, _method(self.bound, 0.0), part) else half
+        return options.clients if breaks(self.bound, problem, about(self.bound, 0.0), part) else half
 
 
 COLUMNS = ["instance", "step_size", "round", "exact", "bound", "ratio", "verdict"]

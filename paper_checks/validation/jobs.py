@@ -34,7 +34,8 @@ from empirics.training.seeds import over_seeds
 from empirics.training.setting import Setting
 
 from ..runs import readings
-from .exact import compare, Compared, ExactValidation
+from ..runs.words import WORDS
+from .exact import about, compare, Compared, ExactValidation
 from .one_round import CLAIMED, compare as compare_round, controlled_gap, NAME
 from .planned import planned
 from .trained import by_rounds, parsed
@@ -102,7 +103,7 @@ def exact(
         relaxation=relaxation,
     )
     setting, longest = ExactValidation(chosen).inside(problem, options)
-    drawn = [sampled(problem, _method(chosen, relaxation), setting, seed) for seed in range(runs)]
+    drawn = [sampled(problem, _drawn(chosen, relaxation), setting, seed) for seed in range(runs)]
     rows: list[list[Any]] = []
     for end in [max(ends)] if len(longest.exact) > 1 else ends:
         found = longest if end == max(ends) else _quiet(chosen, problem, replace(setting, rounds=end), relaxation)
@@ -129,12 +130,10 @@ def _quiet(bound: Bound, problem: Quadratics, setting: Setting, relaxation: floa
         return compare(bound, problem, setting, relaxation)
 
 
-def _method(bound: Bound, relaxation: float) -> Algorithm:
+def _drawn(bound: Bound, relaxation: float) -> Algorithm:
     """What the bound is about; where absent clients leave nothing behind they train as well, and are not averaged."""
-    about = bound.about
-    if about is not None and about.algorithm == "fedinit":
-        return algorithm(f"fedinit(beta={relaxation!r}, reading={about.reading!r})")
-    return replace(algorithm("fedavg()"), everyone=True)
+    made = about(bound, relaxation)
+    return made if made.remember else replace(made, everyone=True)
 
 
 def _target(bound: Bound, runs: Sequence[SampledRun], lines: int) -> tuple[np.ndarray, np.ndarray]:
@@ -148,12 +147,12 @@ def _target(bound: Bound, runs: Sequence[SampledRun], lines: int) -> tuple[np.nd
         values = np.stack(over)
         values = values[:, [int(values.mean(0).argmin())]]
     else:
-        values = np.stack([np.atleast_1d(readings.target(bound, run)) for run in runs])
+        values = np.stack([np.atleast_1d(readings.target(bound, run, None)) for run in runs])
     return values.mean(0), values.std(0, ddof=1) / len(runs) ** 0.5
 
 
 def _served(bound: Bound, run: SampledRun) -> np.ndarray:
-    return np.asarray(run.server[readings.SERVER.get(bound.target.name) or bound.target.name][:-1])
+    return np.asarray(run.server[WORDS[bound.target.name].of or bound.target.name][:-1])
 
 
 # ---- what the relaxation does, and how many local steps are best ----

@@ -20,10 +20,11 @@ from bounds.quantities import CLIENTS
 from bounds.showing.usage import Parser, writable_folder
 from bounds.showing.values import grid, read, Value
 
+from ..runs.words import free, WORDS
 from .core import standing
 from .judging import Data, Line, lines, settled, trend
 from .logged import Log, read_log
-from .reading import Array, CHOSEN, MADE_OF
+from .reading import Array
 from .showing import Found, show, write
 
 
@@ -69,7 +70,8 @@ def _after(found: Sequence[Line]) -> list[str]:
 def _fold(bound: Bound) -> str:
     """How the rounds of the log are folded; a word that is a whole run's already is judged row by row."""
     kind = bound.statistic.kind if bound.statistic else "every"
-    return kind if kind in ("min", "mean", "last") and bound.target.name not in MADE_OF else "every"
+    made = bound.target.name in WORDS and WORDS[bound.target.name].of
+    return kind if kind in ("min", "mean", "last") and not made else "every"
 
 
 def _constant(bound: Bound, moving: Mapping[str, Array]) -> None:
@@ -94,15 +96,14 @@ def _values(bound: Bound, log: Log, typed: Sequence[str]) -> tuple[Bound, dict[s
     for name, value in kept.items():
         if name in {q.name for q in bound.quantities}:
             _single(bound, name, value)
-    missing = {q.name for q in bound.quantities} - rows - set(kept) - set(CHOSEN)
+    missing = {q.name for q in bound.quantities} - rows - set(kept) - {*free(bound)}
     missing -= {"client_weight", "clients"} if bound.axis == CLIENTS else set()
     if missing:
         said = ", ".join(sorted(missing))
         raise BoundsError(f"{bound.name} needs {said}: a column of the log, or quantity=value, or @file.json")
     # One number stands for each column while the form of the bound is decided.
     first = {name: Value("number", np.asarray(log.columns[name].flat[0])) for name in rows}
-    free = [name for name in CHOSEN if name in {q.name for q in bound.quantities} and name not in kept]
-    span = grid(bound, {**kept, **first}, free=free)
+    span = grid(bound, {**kept, **first}, free=[name for name in free(bound) if name not in kept])
     fixed = {name: array.tolist() for name, array in span.values.items() if name not in rows}
     axes = {q.name for q in span.bound.quantities if q.card.axis}
     moving = {name: log.columns[name][..., None] if name in axes else log.columns[name] for name in rows}
@@ -117,7 +118,7 @@ def _single(bound: Bound, name: str, value: Value) -> None:
 
 
 def _chosen(bound: Bound, moving: Mapping[str, Any], fixed: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(q.name for q in bound.quantities if q.name in CHOSEN and q.name not in {**moving, **fixed})
+    return tuple(name for name in free(bound) if name not in {**moving, **fixed})
 
 
 # ---- the command line ----

@@ -7,7 +7,6 @@ import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from inspect import signature
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,8 +15,7 @@ import torch
 
 from bounds.assumptions import FULL_PARTICIPATION, SAMPLED_WITH_REPLACEMENT, SHARED_GENERATED_DATA
 from bounds.core import Bound
-from bounds.errors import BoundsError
-from empirics.algorithms import algorithm, ALGORITHMS, written
+from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import Algorithm, fedavg
 from empirics.errors import EmpiricsError
 from empirics.federation.federation import Federation
@@ -29,8 +27,11 @@ from empirics.sizes import NUMBER, refuse_beyond_memory, ROW
 from empirics.streams import stream
 from empirics.training.setting import Setting
 
+from ..runs.methods import method as named
+from ..runs.readings import Drawn, facts as drawn_of
+from ..runs.words import free, giver, PLAN, PROBLEM, RUNS
 from .known import known, Knowns
-from .reading import CHOSEN, fresh, needs_population, OF_PROBLEM, OF_SETTING, one_round, plan
+from .reading import fresh, needs_population, one_round, plan
 
 SMALLEST = 1e-9
 """Times 1/L: no step size below this is tried."""
@@ -102,7 +103,7 @@ def planned(
         _refuse_samples(samples, base.clients)
     if fresh(bound):
         sizes["samples_per_round"] = setting.local_steps * setting.batch
-    names = [q.name for q in bound.quantities if q.name in (*OF_PROBLEM, *OF_SETTING)]
+    names = [q.name for q in bound.quantities if giver(q.name, RUNS) in (PROBLEM, PLAN)]
     if options.step_size is None:
         setting = replace(setting, step_size=_step_size(bound, names, base, method, setting, given, sizes, bar))
     values = known(names, base, method, setting, given, sizes, bar=bar)
@@ -110,21 +111,9 @@ def planned(
 
 
 def about(bound: Bound) -> Algorithm:
-    """The method a bound is about, in its reading where the method has it, with shared data where that is assumed."""
-    if bound.about is None:
-        raise EmpiricsError(f"{bound.name} does not say which method it is about: give --algorithm")
-    name, reading = bound.about.algorithm, bound.about.reading
-    if name not in ALGORITHMS:
-        raise EmpiricsError(f"{bound.name} is about {name}, which no method here is called: give --algorithm")
-    takes = signature(ALGORITHMS[name]).parameters
-    shared = "shared" in takes and any(c.assumption is SHARED_GENERATED_DATA for c in bound.conditions)
-    extra: dict[str, Any] = {"shared": True} if shared else {}
-    if "reading" not in takes:
-        return algorithm(written(name, **extra))
-    try:
-        return algorithm(written(name, **extra, reading=reading))
-    except BoundsError:  # a reading of the theory alone: the method has no other form for it
-        return algorithm(written(name, **extra))
+    """The method a bound is about, with shared data where that is assumed."""
+    shared = {"shared": True} if any(c.assumption is SHARED_GENERATED_DATA for c in bound.conditions) else {}
+    return named(bound.about, **shared)
 
 
 def _setting(bound: Bound, options: argparse.Namespace, base: FederatedProblem) -> Setting:
@@ -184,7 +173,7 @@ def _step_size(
     if "step_size" not in names:
         return largest
     others = {q.name: 1.0 for q in bound.quantities if q.name not in values}
-    others |= {name: 1e-6 for name in CHOSEN if name in others}
+    others |= dict.fromkeys(free(bound), 1e-6)
     values = {q.name: {**others, **values}[q.name] for q in bound.quantities}
     size = largest
     with warnings.catch_warnings():
@@ -200,7 +189,7 @@ def _step_size(
 # ---- what the assumptions read ----
 
 
-def facts(training: Training) -> tuple[SimpleNamespace, SimpleNamespace, SimpleNamespace]:
+def facts(training: Training) -> tuple[SimpleNamespace, SimpleNamespace, Drawn]:
     """Problem, method and setting in the attributes that assumptions read; None where nobody knows."""
     base, method, setting = training.base, training.method, training.setting
     problem = SimpleNamespace(**{name: getattr(base, name) for name in FACTS})
@@ -219,15 +208,7 @@ def facts(training: Training) -> tuple[SimpleNamespace, SimpleNamespace, SimpleN
         relaxed_start=hasattr(method.start, "beta"),
         shared_generated_data=getattr(generate, "shared", None),
     )
-    setting_facts = SimpleNamespace(
-        clients=base.clients,
-        cohort=setting.cohort,
-        sampling=setting.sampling,
-        local_steps=setting.local_steps,
-        step_sizes=setting.step_size,
-        fresh_samples=training.fresh,
-    )
-    return problem, method_facts, setting_facts
+    return problem, method_facts, replace(drawn_of(base, setting), fresh_samples=training.fresh)
 
 
 FACTS = (

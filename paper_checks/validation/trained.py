@@ -24,11 +24,12 @@ from empirics.measuring import Row, Run
 from empirics.numbers import check_words, real_word, whole_word
 from empirics.progress import Progress, progress
 
+from ..runs.words import free
 from .core import standing
 from .judging import Data, evaluate, Line, lines, settled, trend
 from .known import of_rounds
 from .planned import facts, other_objective, planned, Training
-from .reading import Array, CHOSEN, collect, Plan, plan
+from .reading import Array, collect, Plan, plan
 from .showing import Found, show, write
 
 MOST_TREND = 60
@@ -132,7 +133,7 @@ def _data(training: Training, chosen: Plan, raw: Mapping[str, Array], rounds: in
         moving=chosen.moving_of(raw, rounds),
         fixed=of_rounds({name: held.value for name, held in values.items()}, training.setting, rounds),
         uncertain={name: end for name, end in ends.items() if end is not None},
-        chosen=tuple(q.name for q in bound.quantities if q.name in CHOSEN),
+        chosen=free(bound),
         fold=chosen.fold,
         drawn=True,
     )

@@ -11,7 +11,9 @@ import pytest
 import fedbounds
 from bounds import BOUNDS
 from empirics.measuring import measurement, Run
-from paper_checks.validation import measurability, usage
+from paper_checks.runs.can import can
+from paper_checks.runs.words import RUNS
+from paper_checks.validation import usage
 from paper_checks.validation.judging import Data, lines, trend
 from paper_checks.validation.planned import planned
 from paper_checks.validation.reading import plan
@@ -67,17 +69,17 @@ fedinit.theorem_4_before fedinit.theorem_4_recursion fedinit.theorem_5
 
 @pytest.mark.parametrize(("reason", "name"), UNMEASURED.items())
 def test_the_reason_why_a_bound_cannot_be_measured(reason, name):
-    assert reason in measurability(BOUNDS[name])
+    assert reason in can(BOUNDS[name], RUNS)
 
 
 def test_every_bound_of_the_catalogue_is_measurable_or_says_why_not():
-    open_ = {name for name, bound in BOUNDS.items() if not measurability(bound)}
+    open_ = {name for name, bound in BOUNDS.items() if not can(bound, RUNS)}
     assert open_ >= set(MEASURED.split())
     for name, bound in BOUNDS.items():
         if name in open_:
             assert plan(bound).measurements
         else:
-            assert re.fullmatch(r"(nothing|neither|it|its) .+", measurability(bound))
+            assert re.fullmatch(r"(nothing|neither|it|its) .+", can(bound, RUNS))
 
 
 # ---- what is measured ----

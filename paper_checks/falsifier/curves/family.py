@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
@@ -13,12 +12,14 @@ from bounds.core import Bound
 
 from ...falsify_options import FAMILIES
 from ...runs import readings
+from ...runs.can import can
+from ...runs.methods import knob
+from ...runs.words import CURVES
 from .. import deciding
 from ..box import Box, Parameter
 from ..core import Evaluation, Instance, Point
 from ..runs.family import QuadraticRuns, remembers
-from ..runs.folds import iterated, target
-from ..runs.instance import method, misweighted
+from ..runs.instance import misweighted, plain_method
 from .run import CurveRun, tilts, weights
 from .shapes import SHAPES
 
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 CLIENTS = 3
 STATES = 600
 """Server models that are followed at most."""
-UNKNOWN = ("heterogeneity",)
-"""What the quadratics know and these functions do not have in closed form."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +66,7 @@ class Curves:
     words = FAMILIES[name]
 
     def refuses(self, bound: Bound) -> str:
-        lacking = [q.name for q in bound.quantities if q.name in UNKNOWN]
-        if lacking:
-            return f"it has no closed form of {', '.join(lacking)}"
-        return QuadraticRuns().refuses(bound)
+        return can(bound, CURVES)
 
     def box(self, bound: Bound) -> Box:
         whole = QuadraticRuns().box(bound)
@@ -132,15 +128,14 @@ class Curves:
         if broken:
             return Evaluation(failed=broken, relation=bound.relation)
         with np.errstate(all="ignore"):
-            run = CurveRun(instance, *_relaxed(bound, float(instance["relaxation"])))
+            run = CurveRun(instance, *_start(bound, float(instance["relaxation"])))
         if not np.isfinite(run.server["optimality_gap"]).all():
             return Evaluation(failed=("the run left the finite numbers",), relation=bound.relation)
-        known = {**static(instance, problem), **readings.of_run(run), **iterated(bound, run)}
-        return deciding.beside(bound, known, target(bound, run, float(instance["step_size"])))
+        known = {**static(instance, problem), **readings.of_run(run), **readings.iterated(bound, run)}
+        return deciding.beside(bound, known, readings.target(bound, run, float(instance["step_size"])))
 
     def _assumed(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        way = method(bound, float(instance["relaxation"]))
-        return deciding.assumptions(bound, facts(instance), way, plan(instance))
+        return deciding.assumptions(bound, facts(instance), plain_method(bound), plan(instance))
 
     def undecided(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
         return self._assumed(bound, instance)[1]
@@ -186,13 +181,6 @@ def _impossible(instance: Instance) -> str:
     return ""
 
 
-def _relaxed(bound: Bound, beta: Any) -> tuple[Any, str]:
-    about = bound.about
-    if about is None or about.algorithm != "fedinit" or not remembers(bound):
-        return 0 * beta, "intended"
-    return beta, about.reading
-
-
 def facts(table: Mapping[str, Any]) -> Facts:
     """The federation's constants in floating-point numbers."""
     shape, shares = SHAPES[int(table["shape"])], weights(table)
@@ -212,31 +200,27 @@ def facts(table: Mapping[str, Any]) -> Facts:
     )
 
 
-def plan(table: Mapping[str, Any]) -> Any:
-    return SimpleNamespace(
-        clients=table["clients"],
-        cohort=table["cohort"],
-        sampling="with_replacement" if table["with_replacement"] else "without_replacement",
-        local_steps=table["local_steps"],
-        step_sizes=float(table["step_size"]),
-    )
+def _start(bound: Bound, beta: Any) -> tuple[Any, str]:
+    """The relaxation and its reading, where the statement has any use for last local models."""
+    return knob(bound.about if remembers(bound) else None, "relaxation", beta)
+
+
+def plan(table: Mapping[str, Any]) -> readings.Drawn:
+    sampling = "with_replacement" if table["with_replacement"] else "without_replacement"
+    return readings.Drawn(table["clients"], table["cohort"], sampling, table["local_steps"], float(table["step_size"]))
 
 
 def static(table: Mapping[str, Any], known: Any) -> dict[str, Any]:
     """What federation and plan tell without a run, in the kind of numbers that they hold."""
-    steps, rounds, eta, start = table["local_steps"], table["rounds"], table["step_size"], table["start"]
     words = ("clients", "smoothness", "strong_convexity", "pl_constant", "client_weight", "dissimilarity_offset",
-             "dissimilarity_factor", "initial_gap", "gradient_variance")  # fmt: skip
+             "dissimilarity_factor", "gradient_variance")  # fmt: skip
+    planned = ("cohort", "local_steps", "rounds", "step_size", "relaxation")
     return {
         **{name: getattr(known, name) for name in words},
-        **{name: table[name] for name in ("cohort", "local_steps", "rounds", "step_size", "relaxation")},
+        **readings.of_plan(**{name: table[name] for name in planned}),
+        **readings.of_losses(known.floor + known.initial_gap, known.floor),
         **({"contraction": table["contraction"]} if "contraction" in table else {}),
+        "initial_gap": known.initial_gap,
         "client_gradient_variance": [0] * known.clients,
-        "optimal_loss": known.floor,
-        "initial_loss": known.floor + known.initial_gap,
-        "current_loss": known.floor + known.initial_gap,
-        "initial_distance_sq": start * start,
-        "iterations": steps * rounds,
-        "steps_cubed_ratio": steps * steps,
-        "squared_step_sizes": steps * rounds * eta * eta,
+        "initial_distance_sq": table["start"] * table["start"],
     }

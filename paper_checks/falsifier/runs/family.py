@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
@@ -15,11 +14,13 @@ from empirics.problems.quadratics import Quadratics
 
 from ...falsify_options import FAMILIES
 from ...runs import readings
+from ...runs.can import can
+from ...runs.methods import knob
+from ...runs.words import QUADRATICS, WORDS
 from .. import deciding
 from ..box import Box, Parameter
 from ..core import Evaluation, Instance, Point
 from . import instance as tables
-from .folds import along, iterated, target
 from .moments import Moments
 from .readings import Readings
 
@@ -29,20 +30,8 @@ if TYPE_CHECKING:
 CLIENTS, DIM = 4, 2
 LONGEST = 3000
 """Rounds of a run whose state is the model alone; with last local models, or a reading of every round, a few do."""
-STATIC = (
-    *readings.PROBLEM, *readings.SETTING, "contraction", "grad_cap_sq", "initial_distance_sq", "squared_step_sizes",
-)  # fmt: skip
-PER_ROUND = (
-    "grad_norm_sq", "divergence", "active_divergence", "next_divergence", "optimality_gap", "local_drift",
-    "global_step", "summed_grad_norm_sq", "mean_path_gradient_sq", "gradient_drift",
-    "mean_gradient_drift", "mean_client_grad_sq", "client_grad_norm_sq", "loss_change", "loss_decrease",
-    "step_alignment", "mean_update_sq",
-)  # fmt: skip
-WHOLE = ("mean_grad_norm_sq", "mean_divergence", "initial_divergence", "final_divergence")
-ITERATIONS = ("grad_norm_sq", "distance_sq", "next_distance_sq", "weighted_grad_norm_sq")
-LAST_MODELS = ("divergence", "active_divergence", "next_divergence", "mean_divergence", "initial_divergence",
-               "final_divergence")  # fmt: skip
-ALGORITHMS = ("fedavg", "fedinit", "fedcog")
+LAST_MODELS = ("divergence", "active_divergence")
+"""What the clients' last local models tell, and all that is made of it."""
 
 
 class QuadraticRuns:
@@ -52,21 +41,7 @@ class QuadraticRuns:
     words = FAMILIES[name]
 
     def refuses(self, bound: Bound) -> str:
-        about, at = bound.about, bound.statistic
-        if about is not None and about.algorithm not in ALGORITHMS:
-            return f"its runs are of local SGD and FedInit, the bound is about {about.algorithm}"
-        over = at.over if at is not None else ""
-        known = {*STATIC, *(ITERATIONS if along(bound) else (*PER_ROUND, *WHOLE))}
-        if "iterations" in over and not along(bound):
-            return f"it does not measure {bound.target.name} {over!r}"
-        if bound.target.name not in known or bound.target.name in STATIC:
-            return f"a run does not measure {bound.target.name}"
-        unknown = sorted({q.name for q in bound.quantities} - known)
-        if unknown:
-            return f"a run does not know {', '.join(unknown)}"
-        if not {"step_size", "squared_step_sizes"} & {q.name for q in bound.quantities} and _is_rate(bound):
-            return "the bound has put in a step size of its own, which words alone tell"
-        return ""
+        return can(bound, QUADRATICS)
 
     def box(self, bound: Bound) -> Box:
         words = {q.name for q in bound.quantities} | {bound.target.name}
@@ -149,47 +124,31 @@ class QuadraticRuns:
             problem, plan = tables.problem(instance), tables.setting(instance)
         except EmpiricsError as error:
             return Evaluation(failed=(str(error),), relation=bound.relation)
-        broken, _ = self._assumed(bound, problem, plan, instance)
-        if broken:
+        if broken := self._assumed(bound, problem, plan)[0]:
             return Evaluation(failed=broken, relation=bound.relation)
         run = Readings(_moments(bound, problem, instance))
         if not np.isfinite(run.run.states[-1]).all():
             return Evaluation(failed=("the moments left the finite numbers",), relation=bound.relation)
-        known = {**self._static(problem, instance), **readings.of_run(run), **iterated(bound, run)}
-        return deciding.beside(bound, known, target(bound, run, instance["step_size"]))
+        known = {**self._static(problem, instance), **readings.of_run(run), **readings.iterated(bound, run)}
+        return deciding.beside(bound, known, readings.target(bound, run, instance["step_size"]))
 
     def _static(self, problem: Quadratics, table: Instance) -> dict[str, Any]:
         """What the federation and the plan tell without a run."""
-        start = float(problem.loss(problem.start))
-        steps, number = table["local_steps"], table["rounds"]
-        known = {name: getattr(problem, name) for name in readings.PROBLEM if hasattr(problem, name)}
-        known |= {name: table[name] for name in ("cohort", "local_steps", "rounds", "step_size", "relaxation")}
-        known |= {name: table[name] for name in ("contraction",) if name in table}
+        words = ("cohort", "local_steps", "rounds", "step_size", "relaxation")
+        known = {**readings.of_problem(problem), **readings.of_plan(**{name: table[name] for name in words})}
+        if "contraction" in table:
+            known["contraction"] = table["contraction"]
         if "dissimilarity_factor" in table:
             factor = float(table["dissimilarity_factor"])
             known |= {"dissimilarity_factor": factor, "dissimilarity_offset": problem.dissimilarity_offset_for(factor)}
-        return {
-            **known,
-            "client_weight": problem.weights,
-            "initial_loss": start,
-            "current_loss": start,
-            "initial_gap": start - problem.optimal_loss,
-            "initial_distance_sq": float(((problem.start - problem.minimiser) ** 2).sum()),
-            "iterations": steps * number,
-            "steps_cubed_ratio": float(steps) ** 2,
-            "squared_step_sizes": steps * number * float(table["step_size"]) ** 2,
-        }
+        return known
 
-    def _assumed(
-        self, bound: Bound, problem: Quadratics, plan: Any, instance: Mapping[str, Any]
-    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        method = tables.method(bound, float(instance["relaxation"]))
-        broken, open_ = deciding.assumptions(bound, problem, method, readings.facts(problem, plan))
-        return broken, open_
+    def _assumed(self, bound: Bound, problem: Quadratics, plan: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        return deciding.assumptions(bound, problem, tables.plain_method(bound), readings.facts(problem, plan))
 
     def undecided(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
         table = dict(instance)
-        return self._assumed(bound, tables.problem(table), tables.setting(table), instance)[1]
+        return self._assumed(bound, tables.problem(table), tables.setting(table))[1]
 
     def exactly(self, bound: Bound, instance: Instance) -> Exactly:
         from .twin import exactly
@@ -203,10 +162,6 @@ class QuadraticRuns:
 # ---- what a bound asks for ----
 
 
-def _is_rate(bound: Bound) -> bool:
-    return "rounds" in {q.name for q in bound.quantities} or "iterations" in {q.name for q in bound.quantities}
-
-
 def _folded(bound: Bound) -> bool:
     """Whether the statistic is one number for the whole run, so that long runs matter."""
     return bound.statistic is not None and bound.statistic.kind in ("mean", "min", "last", "expectation")
@@ -214,19 +169,20 @@ def _folded(bound: Bound) -> bool:
 
 def remembers(bound: Bound) -> bool:
     words = {q.name for q in bound.quantities} | {bound.target.name}
-    return bool(words & {*LAST_MODELS, "relaxation"})
+    told = {name for name, word in WORDS.items() if name in LAST_MODELS or word.of in LAST_MODELS}
+    return bool(words & {*told, "relaxation"})
 
 
 def _moments(bound: Bound, problem: Quadratics, instance: Instance) -> Moments:
-    relaxed = bound.about is not None and bound.about.algorithm == "fedinit"
+    beta, reading = knob(bound.about, "relaxation", float(instance["relaxation"]))
     return Moments(
         problem,
         tables.drawn(instance, problem.weights),
         instance["local_steps"],
         float(instance["step_size"]),
         instance["rounds"],
-        float(instance["relaxation"]) if relaxed else 0.0,
-        bound.about.reading if relaxed and bound.about is not None else "intended",
+        beta,
+        reading,
         memory=remembers(bound),
     )
 
@@ -247,8 +203,7 @@ def _cohorts(bound: Bound) -> Iterator[Parameter]:
     """How many clients take part and how they are drawn, where the bound's assumptions leave that open."""
 
     def fine(cohort: int, sampling: str) -> bool:
-        drawn = SimpleNamespace(clients=3, cohort=cohort, sampling=sampling)
-        return not deciding.assumptions(bound, None, None, drawn)[0]
+        return not deciding.assumptions(bound, None, None, readings.Drawn(3, cohort, sampling))[0]
 
     if any(fine(2, sampling) for sampling in tables.SAMPLINGS):
         yield Parameter("cohort_share", 0, 1, special=(0, 1))

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from bounds.core import Bound
-from empirics.algorithms import algorithm
+from bounds.core import About, Bound
 from empirics.errors import EmpiricsError
 from empirics.exact import Cohort, cohorts
 from empirics.problems.quadratics import Quadratics
 from empirics.training.setting import Setting
 
+from ...runs.methods import method
 from ..core import Instance
 
 Array = np.ndarray[Any, Any]
@@ -110,22 +110,9 @@ def drawn(instance: Instance, shares: Array) -> tuple[tuple[float, Array], ...]:
     return tuple(found)
 
 
-def method(bound: Bound, beta: float) -> Any:
-    """The algorithm that the bound is about; FedCOG without generated data is FedAvg."""
-    about = bound.about
-    if about is not None and about.algorithm == "fedinit":
-        return _relaxed(about.reading)
-    return _plain()
-
-
-@lru_cache(maxsize=8)
-def _relaxed(reading: str) -> Any:
-    return algorithm(f"fedinit(beta=0.1, reading={reading!r})")
-
-
-@lru_cache(maxsize=1)
-def _plain() -> Any:
-    return algorithm("fedavg()")
+def plain_method(bound: Bound) -> Any:
+    """What assumptions about the method are decided on: what the bound is about, or FedAvg."""
+    return method(bound.about or About("fedavg"), data=False)
 
 
 def simpler(instance: Instance) -> Iterator[Instance]:

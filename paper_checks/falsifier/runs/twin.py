@@ -12,13 +12,13 @@ import numpy as np
 from bounds.core import Bound
 
 from ...runs import readings
+from ...runs.methods import knob
 from .. import deciding
 from ..collected import Collected
 from ..entries import worst_entry
 from ..exact import decimal, Exactly, RATIONAL, weigh, WORKING
 from . import instance as tables
 from .constants import constants
-from .folds import iterated, target
 from .plain import Form, Law, mixed, Number, Table
 
 RATIONAL_STEPS = 60
@@ -246,10 +246,7 @@ def played(bound: Bound, instance: Mapping[str, Any]) -> tuple[Table, PlainRun, 
     rationally = steps <= RATIONAL_STEPS
     kind = Fraction if rationally else decimal
     table = Table(instance, kind)
-    about = bound.about
-    relaxed = about is not None and about.algorithm == "fedinit"
-    beta = table.beta if relaxed else 0 * table.beta
-    run = PlainRun(table, beta, about.reading if relaxed and about is not None else "intended")
+    run = PlainRun(table, *knob(bound.about, "relaxation", table.beta))
     return table, run, RATIONAL if rationally else f"{WORKING} digits"
 
 
@@ -257,10 +254,9 @@ def exactly(bound: Bound, instance: Mapping[str, Any]) -> Exactly:
     """The statement at an instance, at the entry where it does worst."""
     with mpmath.workdps(WORKING):
         table, run, arithmetic = played(bound, instance)
-        known = {**constants(table), **readings.of_run(run), **iterated(bound, run)}
-        measured = np.asarray(target(bound, run, table.step_size), dtype=object)
+        known = {**constants(table), **readings.of_run(run), **readings.iterated(bound, run)}
+        measured = np.asarray(readings.target(bound, run, table.step_size), dtype=object)
         used = {q.name: known[q.name] for q in bound.quantities}
         problem, plan = tables.problem(dict(instance)), tables.setting(dict(instance))
-        method = tables.method(bound, float(instance["relaxation"]))
-        decided = deciding.decided(bound, problem, method, readings.facts(problem, plan))
+        decided = deciding.decided(bound, problem, tables.plain_method(bound), readings.facts(problem, plan))
         return weigh(bound, worst_entry(bound, used, measured), decided, arithmetic, known)
