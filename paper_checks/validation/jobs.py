@@ -5,7 +5,6 @@ Every table has one row per number; ``outside`` marks rows about which the theor
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,20 +24,19 @@ from empirics.experiments import Outcome
 from empirics.experiments.registry import job
 from empirics.federation.partitions import Iid, LabelSkew, Partition
 from empirics.measuring.estimates import jackknife
-from empirics.measuring.one_round import OneRound
 from empirics.problems import FAMILIES, PoolProblem
 from empirics.problems.quadratics import Quadratics, random_quadratics
 from empirics.problems.quadratics.gaussian import GaussianMean
 from empirics.progress import Silent
-from empirics.training.seeds import over_seeds
 from empirics.training.setting import Setting
 
 from ..runs import readings
 from ..runs.words import WORDS
-from .exact import about, compare, Compared, ExactValidation
-from .one_round import CLAIMED, compare as compare_round, controlled_gap, NAME
+from .exact import about, compare, Compared, inside
+from .one_round import CLAIMED, compare as compare_round, controlled_gap, drawn as draws_of, NAME
+from .options import EXACT, options as plan_of, RUNS
 from .planned import planned
-from .trained import by_rounds, parsed
+from .trained import judged
 
 Columns = dict[str, list[Any]]
 
@@ -49,14 +47,12 @@ def trained(bound: str, problem: str, seeds: int, ends: Sequence[int], **options
 
     The facts hold the constants that were put in, why no verdict is given, and the standing of every condition.
     """
-    told = {"problem": problem, "seeds": seeds, "rounds": max(ends), **options}
     chosen = get(bound)
-    given = parsed(chosen, [f"--{name.replace('_', '-')}={value}" for name, value in told.items()])
-    assert given is not None
-    training = planned(chosen, given, {})
-    found = by_rounds(training, ends, Silent())
+    told = plan_of(RUNS, problem=problem, seeds=seeds, rounds=max(ends), **options)
+    training = planned(chosen, told, {})
+    found = judged(training, Silent(), ends)
     table: Columns = {
-        "rounds": [line.place for line in found.lines],
+        "rounds": [line.place[0] for line in found.lines],
         "measured": [float(line.measured.value) for line in found.lines],
         "error": [float(line.measured.error) for line in found.lines],
         "bound": [line.bound for line in found.lines],
@@ -94,15 +90,8 @@ def exact(
     round gives one row per round of the longest run.
     """
     chosen, problem = get(bound), random_quadratics(instance, clients, dim, noise=noise)
-    options = argparse.Namespace(
-        rounds=max(ends),
-        local_steps=local_steps,
-        step_size=step_size,
-        cohort=None,
-        clients=clients,
-        relaxation=relaxation,
-    )
-    setting, longest = ExactValidation(chosen).inside(problem, options)
+    told = {"local_steps": local_steps, "step_size": step_size, "clients": clients, "relaxation": relaxation}
+    setting, longest = inside(chosen, problem, plan_of(EXACT, rounds=max(ends), **told))
     drawn = [sampled(problem, _drawn(chosen, relaxation), setting, seed) for seed in range(runs)]
     rows: list[list[Any]] = []
     for end in [max(ends)] if len(longest.exact) > 1 else ends:
@@ -247,17 +236,15 @@ def one_round(
     """
     partition: Partition = Iid() if concentration is None else LabelSkew(concentration)
     problem = PoolProblem(FAMILIES[family](regularization), dataset(data), partition, max(counts), samples)
-    measurement = OneRound(problem, tuple(counts)).prepare()
-    draws = over_seeds(measurement, range(seeds), 1)
-    stacked = {key: np.stack([draw[key] for draw in draws]) for key in draws[0]}
+    stacked = draws_of(problem, counts, range(seeds), 1)
     gaps = controlled_gap(stacked)
     rows: list[tuple[Any, ...]] = []
     for i, count in enumerate(counts):
         rows += [("generalization_gap", count, seed, float(gaps[seed, i]), None, "") for seed in range(seeds)]
     for name, words in ((NAME, "bound"), (CLAIMED, "first term")):
         for c in compare_round(problem, tuple(counts), stacked, get(name), len(counts)):
-            for quantity, found in ((words, c.bound), (f"measured for the {words}", c.measured)):
-                rows.append((quantity, c.clients, None, float(found.value), float(found.error), str(c.verdict)))
+            for quantity, *found in ((words, c.bound, c.error), (f"measured for the {words}", *map(float, c.measured))):
+                rows.append((quantity, c.place[2], None, *found, str(c.verdict)))
     names = ("quantity", "clients", "seed", "value", "error", "verdict")
     table = {name: [row[i] for row in rows] for i, name in enumerate(names)}
     return Outcome(table, {"smoothness": problem.smoothness, "strong_convexity": problem.strong_convexity})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import math
 import warnings
 from collections.abc import Mapping
@@ -31,6 +30,7 @@ from ..runs.methods import method as named
 from ..runs.readings import Drawn, facts as drawn_of
 from ..runs.words import free, giver, PLAN, PROBLEM, RUNS
 from .known import known, Knowns
+from .options import Options
 from .reading import fresh, needs_population, one_round, plan
 
 SMALLEST = 1e-9
@@ -84,9 +84,7 @@ def redrawn(base: FederatedProblem, samples: int, seed: int, per_round: int | No
 # ---- what is decided ----
 
 
-def planned(
-    bound: Bound, options: argparse.Namespace, given: Mapping[str, float], bar: Progress | None = None
-) -> Training:
+def planned(bound: Bound, options: Options, given: Mapping[str, float], bar: Progress | None = None) -> Training:
     """The training for ``bound`` by the options; what they leave open is chosen inside the bound's conditions."""
     chosen = task(options.problem)
     base = chosen.deal(options.partition, options.clients, options.partition_seed, client_weight=options.client_weight)
@@ -94,8 +92,8 @@ def planned(
     method = about(bound) if options.algorithm is None else algorithm(options.algorithm)
     everyone = "all clients" in str(bound.statistic) and not method.everyone
     method = replace(method, everyone=method.everyone or everyone)
-    setting = _setting(bound, options, base)
-    _refuse_long(bound, options.seeds, setting.rounds)
+    setting, seeds = _setting(bound, options, base), options.seeds or 1
+    _refuse_long(bound, seeds, setting.rounds)
     samples = _samples(bound, options, setting)
     sizes = {}
     if samples is not None:
@@ -107,7 +105,7 @@ def planned(
     if options.step_size is None:
         setting = replace(setting, step_size=_step_size(bound, names, base, method, setting, given, sizes, bar))
     values = known(names, base, method, setting, given, sizes, bar=bar)
-    return Training(bound, method, setting, base, options.seeds, values, everyone, samples, fresh(bound))
+    return Training(bound, method, setting, base, seeds, values, everyone, samples, fresh(bound))
 
 
 def about(bound: Bound) -> Algorithm:
@@ -116,7 +114,7 @@ def about(bound: Bound) -> Algorithm:
     return named(bound.about, **shared)
 
 
-def _setting(bound: Bound, options: argparse.Namespace, base: FederatedProblem) -> Setting:
+def _setting(bound: Bound, options: Options, base: FederatedProblem) -> Setting:
     assumed = {c.assumption for c in bound.conditions}
     if one_round(bound) and options.rounds not in (None, 1):
         raise EmpiricsError(f"{bound.name} is about one averaging round; got --rounds {options.rounds}")
@@ -149,7 +147,7 @@ def _refuse_samples(samples: int, clients: int) -> None:
     refuse_beyond_memory(NUMBER * samples * clients, what, "take fewer --samples, --rounds or --local-steps")
 
 
-def _samples(bound: Bound, options: argparse.Namespace, setting: Setting) -> int | None:
+def _samples(bound: Bound, options: Options, setting: Setting) -> int | None:
     """How many samples every client draws; None where the dealt ones are the problem."""
     if fresh(bound):
         return setting.rounds * setting.local_steps * setting.batch

@@ -11,11 +11,11 @@ from bounds.core import Bound
 from empirics.experiments import Outcome
 from paper_checks.claims.checkers import AboveWorstCase
 from paper_checks.claims.claim import Book, Status
+from paper_checks.runs.can import can
+from paper_checks.runs.words import WORST
 from paper_checks.tightness_options import NAMES
 from paper_checks.worst_cases import answer, WorstCaseError
 from paper_checks.worst_cases.jobs import terms, tightness
-from paper_checks.runs.can import can
-from paper_checks.runs.words import WORST
 from paper_checks.worst_cases.places import moot, Place, question, values
 from paper_checks.worst_cases.tables import best_steps, committed, FOLDER, full, places, smallest_factors, write
 
