@@ -21,7 +21,7 @@ from empirics.progress import Progress, progress, Silent
 
 from ..runs.can import can
 from .comparison import Comparison, show, Verdict, write
-from .options import described, DRAWS, EXACT, LOG, Options, options, parsed, RUNS
+from .options import described, DRAWS, EXACT, LOG, Options, parsed, RUNS
 
 FINDERS = {DRAWS: "one_round", EXACT: "exact", RUNS: "trained", LOG: "log"}
 """The module of every kind of evidence: its ``found(bound, options, bar)`` makes the comparison."""
@@ -35,8 +35,8 @@ ON_A_PROBLEM = 'give --problem "softmax(digits)", or any other, to train; or --m
 def validate(bound: Bound, evidence: str, plan: Options, bar: Progress | None = None) -> Comparison:
     """Hold a bound against one kind of evidence (``draws``, ``exact``, ``runs`` or ``log``) as planned.
 
-    Refuses, in one line, a plan that cannot be held or is outside of what the bound speaks of. ``options(evidence)``
-    makes the usual plan.
+    Refuses, in one line, a plan that cannot be held or is outside of what the bound speaks of. ``Options.of(evidence)``
+    is the usual plan.
     """
     found: Comparison = import_module(f".{FINDERS[evidence]}", __name__).found(bound, plan, bar or Silent())
     return found
@@ -111,4 +111,4 @@ def _bound(name: str) -> Bound:
         raise UsageError(f"{error}; available: {', '.join(_available())}") from None
 
 
-__all__ = ["VALIDATIONS", "Comparison", "Options", "Verdict", "options", "run", "usage", "validate"]
+__all__ = ["VALIDATIONS", "Comparison", "Options", "Verdict", "run", "usage", "validate"]

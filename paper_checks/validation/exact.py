@@ -72,9 +72,7 @@ def compare(bound: Bound, problem: Quadratics, setting: Setting, beta: float) ->
 
 def breaks(bound: Bound, problem: Quadratics, made: Algorithm, setting: Setting) -> bool:
     """Whether a predicate says that an assumption of the bound is not met."""
-    known = facts(problem, setting)
-    assumed = (c.assumption for c in bound.conditions if c.assumption is not None)
-    return any(a.holds(problem, made, known) is False for a in assumed)
+    return any(line.startswith("NOT met") for line in standing(bound, problem, made, facts(problem, setting)))
 
 
 def about(bound: Bound, relaxation: float) -> Algorithm:

@@ -34,7 +34,7 @@ from ..runs import readings
 from ..runs.words import WORDS
 from .exact import about, compare, Compared, inside
 from .one_round import CLAIMED, compare as compare_round, controlled_gap, drawn as draws_of, NAME
-from .options import EXACT, options as plan_of, RUNS
+from .options import EXACT, Options, RUNS
 from .planned import planned
 from .trained import judged
 
@@ -48,7 +48,7 @@ def trained(bound: str, problem: str, seeds: int, ends: Sequence[int], **options
     The facts hold the constants that were put in, why no verdict is given, and the standing of every condition.
     """
     chosen = get(bound)
-    told = plan_of(RUNS, problem=problem, seeds=seeds, rounds=max(ends), **options)
+    told = Options.of(RUNS, problem=problem, seeds=seeds, rounds=max(ends), **options)
     training = planned(chosen, told, {})
     found = judged(training, Silent(), ends)
     table: Columns = {
@@ -91,7 +91,7 @@ def exact(
     """
     chosen, problem = get(bound), random_quadratics(instance, clients, dim, noise=noise)
     told = {"local_steps": local_steps, "step_size": step_size, "clients": clients, "relaxation": relaxation}
-    setting, longest = inside(chosen, problem, plan_of(EXACT, rounds=max(ends), **told))
+    setting, longest = inside(chosen, problem, Options.of(EXACT, rounds=max(ends), **told))
     drawn = [sampled(problem, _drawn(chosen, relaxation), setting, seed) for seed in range(runs)]
     rows: list[list[Any]] = []
     for end in [max(ends)] if len(longest.exact) > 1 else ends:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bounds.core import Bound
 from bounds.showing.usage import Parser
-from empirics.numbers import check_words, real_word, whole_word
+from empirics.numbers import check_options, real_word, whole_word
 
 DRAWS, EXACT, RUNS, LOG = "draws", "exact", "runs", "log"
 """Evidence: one averaging round drawn again and again, exact moments on quadratics, training, a log of the user's."""
@@ -46,7 +46,18 @@ class Options:
     regularization: float = 0.5
     concentration: float = 0.3
     workers: int = 2
-    out: Path = field(default=Path("out"))
+    out: Path = Path("out")
+
+    @classmethod
+    def of(cls, evidence: str, **told: Any) -> Options:
+        """The plan for an evidence: what is told, and the usual for the rest; refuses numbers that are nonsense."""
+        made = cls(**{**{name: asked.usual for name, asked in ASKED[evidence].items()}, **told})
+        if evidence == RUNS and made.clients is None and not made.partition.startswith("by_group"):
+            made = replace(made, clients=10)
+        for count in made.clients if evidence == DRAWS else [made.clients]:
+            given = {**vars(made), "clients": count}
+            check_options({name: value for name, value in given.items() if value is not None})
+        return made
 
 
 @dataclass(frozen=True)
@@ -130,17 +141,6 @@ def described(bound: Bound, evidence: str) -> str:
     }[evidence]
 
 
-def options(evidence: str, **told: Any) -> Options:
-    """The plan for an evidence: what is told, and the usual for the rest; refuses numbers that are nonsense."""
-    usual = {name: asked.usual for name, asked in ASKED[evidence].items()}
-    made = replace(Options(), **{**usual, **told})
-    if evidence == RUNS and made.clients is None and not made.partition.startswith("by_group"):
-        made = replace(made, clients=10)
-    for count in made.clients if evidence == DRAWS else [made.clients]:
-        check_words(argparse.Namespace(**{**vars(made), "clients": count}))
-    return made
-
-
 def parsed(bound: Bound, evidence: str, arguments: Sequence[str]) -> Options | None:
     """The plan that command-line arguments ask for; None after --help."""
     parser = Parser(
@@ -163,4 +163,4 @@ def parsed(bound: Bound, evidence: str, arguments: Sequence[str]) -> Options | N
         found = vars(parser.parse_intermixed_args(list(arguments)))
     except SystemExit:
         return None
-    return options(evidence, **{**found, "words": tuple(found.get("words", ()))})
+    return Options.of(evidence, **{**found, "words": tuple(found.get("words", ()))})

@@ -17,12 +17,12 @@ from bounds.assumptions import EXACT_LOCAL_SOLVER, FULL_PARTICIPATION, SMOOTH, S
 from bounds.catalog import get
 from empirics.measuring.estimates import Estimate, jackknife
 from paper_checks import validation
-from paper_checks.validation import options, run, validate, Verdict
+from paper_checks.validation import Options, run, validate, Verdict
 from paper_checks.validation.comparison import judge, plus_minus, standing
 from paper_checks.validation.options import DRAWS
 
 NAME = "fedals.one_round"
-SMALL = options(DRAWS, clients=(1, 3, 6), seeds=10, samples=8, regularization=6.0, concentration=0.4, workers=1)
+SMALL = Options.of(DRAWS, clients=(1, 3, 6), seeds=10, samples=8, regularization=6.0, concentration=0.4, workers=1)
 ARGUMENTS = ["--clients", "6,1,3", "--seeds", "10", "--samples", "8", "--regularization", "6", "--concentration", "0.4"]
 
 
