@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -12,19 +12,14 @@ from bounds.core import Bound
 
 from ...falsify_options import FAMILIES
 from ...runs import readings
-from ...runs.can import can
 from ...runs.methods import knob
-from ...runs.words import CURVES
-from .. import deciding
 from ..box import Box, Parameter
-from ..core import Evaluation, Instance, Point
-from ..runs.family import QuadraticRuns, remembers
-from ..runs.instance import misweighted, plain_method
+from ..core import Instance, Point
+from ..runs.family import PLANNED, QuadraticRuns, remembers
+from ..runs.instance import misweighted
+from ..runs.played import Played
 from .run import CurveRun, tilts, weights
 from .shapes import SHAPES
-
-if TYPE_CHECKING:
-    from ..exact import Exactly
 
 CLIENTS = 3
 STATES = 600
@@ -59,14 +54,11 @@ class Facts:
         return None  # tilted losses may fall below zero
 
 
-class Curves:
+class Curves(Played):
     """Runs without gradient noise on tilted copies of one smooth function."""
 
     name = "curves"
     words = FAMILIES[name]
-
-    def refuses(self, bound: Bound) -> str:
-        return can(bound, CURVES)
 
     def box(self, bound: Bound) -> Box:
         whole = QuadraticRuns().box(bound)
@@ -101,49 +93,39 @@ class Curves:
             table[f"tilt_{k}"] = point["spread"] * point["height"] * point[f"tilt_{k}"]
             table[f"weight_{k}"] = 1.0 if equal else point.get(f"weight_{k}", 1.0)
         table["rounds"] = min(table["rounds"], _affordable(table))
-        return self._inside(bound, table, point)
+        return self._placed(bound, table, point)
 
-    def _inside(self, bound: Bound, table: Instance, point: Point) -> Instance:
+    def _placed(self, bound: Bound, table: Instance, point: Point) -> Instance:
         """Step size, relaxation and proof constants at their shares of the largest admissible ones."""
         asked = {q.name for q in bound.quantities}
         if "dissimilarity_factor" in asked:
             table["dissimilarity_factor"] = 1 + point["dissimilarity_excess"]
-        known = {**static(table, facts(table)), "contraction": 1e-9}
-        if "relaxation" in asked:
-            cap = deciding.largest(bound, known, "relaxation", 0.1)
-            table["relaxation"] = known["relaxation"] = point["relaxation_share"] * cap
-        high = deciding.largest(bound, known, "step_size", 1.9 / known["smoothness"])
-        table["step_size"] = known["step_size"] = point["step_share"] * high
-        if "contraction" in asked:
-            cap = deciding.largest(bound, known, "contraction", 1 - 1e-9)
-            table["contraction"] = point["contraction_share"] * cap
-        return table
+        return self.inside(bound, table, point, self.federation(table))
 
-    def evaluate(self, bound: Bound, instance: Instance) -> Evaluation:
-        wrong = _impossible(instance) or misweighted(bound, instance)
-        if wrong:
-            return Evaluation(failed=(wrong,), relation=bound.relation)
-        problem = facts(instance)
-        broken = self._assumed(bound, instance)[0]
-        if broken:
-            return Evaluation(failed=broken, relation=bound.relation)
+    def impossible(self, bound: Bound, instance: Mapping[str, Any]) -> str:
+        return _impossible(dict(instance)) or misweighted(bound, dict(instance))
+
+    def federation(self, instance: Mapping[str, Any]) -> Facts:
+        return facts(instance)
+
+    def plan(self, instance: Mapping[str, Any], problem: Facts) -> readings.Drawn:
+        sampling = "with_replacement" if instance["with_replacement"] else "without_replacement"
+        told = (instance["cohort"], sampling, instance["local_steps"], float(instance["step_size"]))
+        return readings.Drawn(problem.clients, *told)
+
+    def static(self, instance: Mapping[str, Any], problem: Facts) -> dict[str, Any]:
+        return static(instance, problem)
+
+    def run(self, bound: Bound, instance: Instance, problem: Facts) -> tuple[CurveRun, bool]:
+        about = bound.about if remembers(bound) else None  # else there is no use for last local models
         with np.errstate(all="ignore"):
-            run = CurveRun(instance, *_start(bound, float(instance["relaxation"])))
-        if not np.isfinite(run.server["optimality_gap"]).all():
-            return Evaluation(failed=("the run left the finite numbers",), relation=bound.relation)
-        known = {**static(instance, problem), **readings.of_run(run), **readings.iterated(bound, run)}
-        return deciding.beside(bound, known, readings.target(bound, run, float(instance["step_size"])))
+            run = CurveRun(instance, *knob(about, "relaxation", float(instance["relaxation"])))
+        return run, bool(np.isfinite(run.server["optimality_gap"]).all())
 
-    def _assumed(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        return deciding.assumptions(bound, facts(instance), plain_method(bound), plan(instance))
+    def again(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[dict[str, Any], readings.Run, str]:
+        from .twin import told
 
-    def undecided(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
-        return self._assumed(bound, instance)[1]
-
-    def exactly(self, bound: Bound, instance: Instance) -> Exactly:
-        from .twin import exactly
-
-        return exactly(bound, instance)
+        return told(bound, instance)
 
     def simpler(self, instance: Instance) -> Iterator[Instance]:
         clients = instance["clients"]
@@ -200,24 +182,13 @@ def facts(table: Mapping[str, Any]) -> Facts:
     )
 
 
-def _start(bound: Bound, beta: Any) -> tuple[Any, str]:
-    """The relaxation and its reading, where the statement has any use for last local models."""
-    return knob(bound.about if remembers(bound) else None, "relaxation", beta)
-
-
-def plan(table: Mapping[str, Any]) -> readings.Drawn:
-    sampling = "with_replacement" if table["with_replacement"] else "without_replacement"
-    return readings.Drawn(table["clients"], table["cohort"], sampling, table["local_steps"], float(table["step_size"]))
-
-
 def static(table: Mapping[str, Any], known: Any) -> dict[str, Any]:
     """What federation and plan tell without a run, in the kind of numbers that they hold."""
     words = ("clients", "smoothness", "strong_convexity", "pl_constant", "client_weight", "dissimilarity_offset",
              "dissimilarity_factor", "gradient_variance")  # fmt: skip
-    planned = ("cohort", "local_steps", "rounds", "step_size", "relaxation")
     return {
         **{name: getattr(known, name) for name in words},
-        **readings.of_plan(**{name: table[name] for name in planned}),
+        **readings.of_plan(**{name: table[name] for name in PLANNED}),
         **readings.of_losses(known.floor + known.initial_gap, known.floor),
         **({"contraction": table["contraction"]} if "contraction" in table else {}),
         "initial_gap": known.initial_gap,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -14,34 +14,29 @@ from empirics.problems.quadratics import Quadratics
 
 from ...falsify_options import FAMILIES
 from ...runs import readings
-from ...runs.can import can
 from ...runs.methods import knob
-from ...runs.words import QUADRATICS, WORDS
+from ...runs.words import WORDS
 from .. import deciding
 from ..box import Box, Parameter
-from ..core import Evaluation, Instance, Point
+from ..core import Instance, Point
 from . import instance as tables
 from .moments import Moments
+from .played import Played
 from .readings import Readings
-
-if TYPE_CHECKING:
-    from ..exact import Exactly
 
 CLIENTS, DIM = 4, 2
 LONGEST = 3000
 """Rounds of a run whose state is the model alone; with last local models, or a reading of every round, a few do."""
+PLANNED = ("cohort", "local_steps", "rounds", "step_size", "relaxation")
 LAST_MODELS = ("divergence", "active_divergence")
 """What the clients' last local models tell, and all that is made of it."""
 
 
-class QuadraticRuns:
+class QuadraticRuns(Played):
     """Runs of local SGD on quadratic clients, with exact expectations over noise and cohorts."""
 
     name = "quadratics"
     words = FAMILIES[name]
-
-    def refuses(self, bound: Bound) -> str:
-        return can(bound, QUADRATICS)
 
     def box(self, bound: Bound) -> Box:
         words = {q.name for q in bound.quantities} | {bound.target.name}
@@ -88,9 +83,9 @@ class QuadraticRuns:
             table |= {f"turn_{k}": point[f"turn_{k}"]} if dim == 2 else {}
             table[f"noise_{k}"] = point["noise"] * point[f"noise_{k}"]
             table[f"weight_{k}"] = 1.0 if equal else point.get(f"weight_{k}", 1.0)
-        return self._inside(bound, table, point)
+        return self._placed(bound, table, point)
 
-    def _inside(self, bound: Bound, table: Instance, point: Point) -> Instance:
+    def _placed(self, bound: Bound, table: Instance, point: Point) -> Instance:
         """The table with step size, relaxation and proof constants at their shares of the largest admissible ones."""
         table |= {"step_size": 1e-12, "relaxation": 0.0}
         try:
@@ -101,59 +96,37 @@ class QuadraticRuns:
         if "dissimilarity_factor" in words:
             smallest = max(problem.smallest_dissimilarity_factor, 1.0)
             table["dissimilarity_factor"] = problem.dissimilarity_factor + point["dissimilarity_excess"] * smallest
-        known = {**self._static(problem, table), "contraction": 1e-9, "relaxation": 0.0}
-        if "relaxation" in words:
-            known["step_size"] = 1e-12
-            table["relaxation"] = known["relaxation"] = point["relaxation_share"] * deciding.largest(
-                bound, known, "relaxation", 0.1
-            )
-        high = 1.9 / problem.smoothness
-        known["step_size"] = table["step_size"] = point["step_share"] * deciding.largest(
-            bound, known, "step_size", high
-        )
-        if "contraction" in words:
-            table["contraction"] = point["contraction_share"] * deciding.largest(bound, known, "contraction", 1 - 1e-9)
+        table = self.inside(bound, table, point, problem)
         return _settled(bound, table, problem) if point["stationary"] == 1 else table
 
-    def evaluate(self, bound: Bound, instance: Instance) -> Evaluation:
+    def impossible(self, bound: Bound, instance: Mapping[str, Any]) -> str:
         if instance["step_size"] <= 0 or instance.get("contraction", 1) <= 0:
-            return Evaluation(failed=("no step size is small enough for the conditions",), relation=bound.relation)
-        if wrong := tables.misweighted(bound, instance):
-            return Evaluation(failed=(wrong,), relation=bound.relation)
-        try:
-            problem, plan = tables.problem(instance), tables.setting(instance)
-        except EmpiricsError as error:
-            return Evaluation(failed=(str(error),), relation=bound.relation)
-        if broken := self._assumed(bound, problem, plan)[0]:
-            return Evaluation(failed=broken, relation=bound.relation)
-        run = Readings(_moments(bound, problem, instance))
-        if not np.isfinite(run.run.states[-1]).all():
-            return Evaluation(failed=("the moments left the finite numbers",), relation=bound.relation)
-        known = {**self._static(problem, instance), **readings.of_run(run), **readings.iterated(bound, run)}
-        return deciding.beside(bound, known, readings.target(bound, run, instance["step_size"]))
+            return "no step size is small enough for the conditions"
+        return tables.misweighted(bound, dict(instance))
 
-    def _static(self, problem: Quadratics, table: Instance) -> dict[str, Any]:
-        """What the federation and the plan tell without a run."""
-        words = ("cohort", "local_steps", "rounds", "step_size", "relaxation")
-        known = {**readings.of_problem(problem), **readings.of_plan(**{name: table[name] for name in words})}
-        if "contraction" in table:
-            known["contraction"] = table["contraction"]
-        if "dissimilarity_factor" in table:
-            factor = float(table["dissimilarity_factor"])
+    def federation(self, instance: Mapping[str, Any]) -> Quadratics:
+        return tables.problem(dict(instance))
+
+    def plan(self, instance: Mapping[str, Any], problem: Quadratics) -> readings.Drawn:
+        return readings.facts(problem, tables.setting(dict(instance)))
+
+    def static(self, instance: Mapping[str, Any], problem: Quadratics) -> dict[str, Any]:
+        known = {**readings.of_problem(problem), **readings.of_plan(**{name: instance[name] for name in PLANNED})}
+        if "contraction" in instance:
+            known["contraction"] = instance["contraction"]
+        if "dissimilarity_factor" in instance:
+            factor = float(instance["dissimilarity_factor"])
             known |= {"dissimilarity_factor": factor, "dissimilarity_offset": problem.dissimilarity_offset_for(factor)}
         return known
 
-    def _assumed(self, bound: Bound, problem: Quadratics, plan: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        return deciding.assumptions(bound, problem, tables.plain_method(bound), readings.facts(problem, plan))
+    def run(self, bound: Bound, instance: Instance, problem: Quadratics) -> tuple[Readings, bool]:
+        run = Readings(_moments(bound, problem, instance))
+        return run, bool(np.isfinite(run.run.states[-1]).all())
 
-    def undecided(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
-        table = dict(instance)
-        return self._assumed(bound, tables.problem(table), tables.setting(table))[1]
+    def again(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[dict[str, Any], readings.Run, str]:
+        from .twin import told
 
-    def exactly(self, bound: Bound, instance: Instance) -> Exactly:
-        from .twin import exactly
-
-        return exactly(bound, instance)
+        return told(bound, instance)
 
     def simpler(self, instance: Instance) -> Iterator[Instance]:
         return tables.simpler(instance)

@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from bounds.core import About, Bound
+from bounds.core import Bound
 from empirics.errors import EmpiricsError
 from empirics.exact import Cohort, cohorts
 from empirics.problems.quadratics import Quadratics
 from empirics.training.setting import Setting
 
-from ...runs.methods import method
 from ..core import Instance
 
 Array = np.ndarray[Any, Any]
@@ -108,11 +107,6 @@ def drawn(instance: Instance, shares: Array) -> tuple[tuple[float, Array], ...]:
             weights = np.asarray(shares, dtype=float)
         found.append((cohort.probability, weights))
     return tuple(found)
-
-
-def plain_method(bound: Bound) -> Any:
-    """What assumptions about the method are decided on: what the bound is about, or FedAvg."""
-    return method(bound.about or About("fedavg"), data=False)
 
 
 def simpler(instance: Instance) -> Iterator[Instance]:

@@ -6,18 +6,11 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-import mpmath
-import numpy as np
-
 from bounds.core import Bound
 
-from ...runs import readings
 from ...runs.methods import knob
-from .. import deciding
 from ..collected import Collected
-from ..entries import worst_entry
-from ..exact import decimal, Exactly, RATIONAL, weigh, WORKING
-from . import instance as tables
+from ..exact import decimal, RATIONAL, WORKING
 from .constants import constants
 from .plain import Form, Law, mixed, Number, Table
 
@@ -240,23 +233,10 @@ def _plus(form: Form, other: Form, factor: Number) -> dict[int, Number]:
     return joined
 
 
-def played(bound: Bound, instance: Mapping[str, Any]) -> tuple[Table, PlainRun, str]:
-    """The run of an instance and the arithmetic it was done in."""
+def told(bound: Bound, instance: Mapping[str, Any]) -> tuple[dict[str, Any], PlainRun, str]:
+    """The constants of an instance, its run, and the arithmetic they were done in."""
     steps = instance["clients"] * instance["local_steps"] * instance["rounds"]
     rationally = steps <= RATIONAL_STEPS
-    kind = Fraction if rationally else decimal
-    table = Table(instance, kind)
+    table = Table(instance, Fraction if rationally else decimal)
     run = PlainRun(table, *knob(bound.about, "relaxation", table.beta))
-    return table, run, RATIONAL if rationally else f"{WORKING} digits"
-
-
-def exactly(bound: Bound, instance: Mapping[str, Any]) -> Exactly:
-    """The statement at an instance, at the entry where it does worst."""
-    with mpmath.workdps(WORKING):
-        table, run, arithmetic = played(bound, instance)
-        known = {**constants(table), **readings.of_run(run), **readings.iterated(bound, run)}
-        measured = np.asarray(readings.target(bound, run, table.step_size), dtype=object)
-        used = {q.name: known[q.name] for q in bound.quantities}
-        problem, plan = tables.problem(dict(instance)), tables.setting(dict(instance))
-        decided = deciding.decided(bound, problem, tables.plain_method(bound), readings.facts(problem, plan))
-        return weigh(bound, worst_entry(bound, used, measured), decided, arithmetic, known)
+    return constants(table), run, RATIONAL if rationally else f"{WORKING} digits"
