@@ -59,13 +59,9 @@ def trained(bound: str, problem: str, seeds: int, ends: Sequence[int], **options
         "outside": [line.outside for line in found.lines],
         "verdict": [str(line.verdict) for line in found.lines],
     }
-    constants = {name: _mean(held.value) for name, held in training.values.items()}
+    constants = {name: float(np.mean(held.value)) for name, held in training.values.items()}
     about = {"method": str(training.method), "samples": training.samples, "step_size": training.setting.step_size}
     return Outcome(table, {"constants": constants, "standing": list(found.standing), **about})
-
-
-def _mean(value: Any) -> float:
-    return float(np.mean(value))
 
 
 # ---- quadratics: exact moments and sampled runs ----

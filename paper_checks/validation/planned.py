@@ -93,14 +93,18 @@ def planned(bound: Bound, options: Options, given: Mapping[str, float], bar: Pro
     everyone = "all clients" in str(bound.statistic) and not method.everyone
     method = replace(method, everyone=method.everyone or everyone)
     setting, seeds = _setting(bound, options, base), options.seeds or 1
-    _refuse_long(bound, seeds, setting.rounds)
-    samples = _samples(bound, options, setting)
-    sizes = {}
-    if samples is not None:
-        sizes["samples"] = samples
-        _refuse_samples(samples, base.clients)
+    rows = seeds * setting.rounds * len(plan(bound).measurements)
+    runs = f"measuring {seeds} runs of {setting.rounds} rounds"
+    refuse_beyond_memory(ROW * rows, runs, "take fewer --seeds or --rounds")
+    sizes, samples = {}, options.samples if needs_population(bound) else None
     if fresh(bound):
         sizes["samples_per_round"] = setting.local_steps * setting.batch
+        samples = setting.rounds * setting.local_steps * setting.batch
+    if samples is not None:
+        sizes["samples"] = samples
+        draws = f"drawing {samples} samples for each of {base.clients} clients"
+        what = "take fewer --samples, --rounds or --local-steps"
+        refuse_beyond_memory(NUMBER * samples * base.clients, draws, what)
     names = [q.name for q in bound.quantities if giver(q.name, RUNS) in (PROBLEM, PLAN)]
     if options.step_size is None:
         setting = replace(setting, step_size=_step_size(bound, names, base, method, setting, given, sizes, bar))
@@ -134,24 +138,6 @@ def _setting(bound: Bound, options: Options, base: FederatedProblem) -> Setting:
 def _else(given: Any, usual: Any) -> Any:
     """What the user gives, be it 0 or empty; it is refused where it is nonsense."""
     return usual if given is None else given
-
-
-def _refuse_long(bound: Bound, seeds: int, rounds: int) -> None:
-    """Refuse more rounds than can be kept: each is measured."""
-    rows = seeds * rounds * len(plan(bound).measurements)
-    refuse_beyond_memory(ROW * rows, f"measuring {seeds} runs of {rounds} rounds", "take fewer --seeds or --rounds")
-
-
-def _refuse_samples(samples: int, clients: int) -> None:
-    what = f"drawing {samples} samples for each of {clients} clients"
-    refuse_beyond_memory(NUMBER * samples * clients, what, "take fewer --samples, --rounds or --local-steps")
-
-
-def _samples(bound: Bound, options: Options, setting: Setting) -> int | None:
-    """How many samples every client draws; None where the dealt ones are the problem."""
-    if fresh(bound):
-        return setting.rounds * setting.local_steps * setting.batch
-    return options.samples if needs_population(bound) else None
 
 
 def _step_size(
