@@ -7,6 +7,7 @@ where a number of this name comes from once something has run. Nothing here know
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from bounds.core import Bound
 from empirics.measuring import MEASUREMENTS
@@ -146,6 +147,7 @@ def giver(word: str, evidence: str) -> str:
     return found or (RUN if evidence == RUNS and word in MEASUREMENTS else "")
 
 
+@cache
 def given_by(who: str, evidence: str) -> tuple[str, ...]:
     """The words of the table that one of them gives in this kind of evidence."""
     return tuple(name for name, word in WORDS.items() if word.giver(evidence) == who)

@@ -28,7 +28,7 @@ CLIENTS, DIM = 4, 2
 LONGEST = 3000
 """Rounds of a run whose state is the model alone; with last local models, or a reading of every round, a few do."""
 PLANNED = ("cohort", "local_steps", "rounds", "step_size", "relaxation")
-LAST_MODELS = ("divergence", "active_divergence")
+LAST_MODELS = {name for name, word in WORDS.items() if {"divergence", "active_divergence"} & {name, word.of}}
 """What the clients' last local models tell, and all that is made of it."""
 
 
@@ -142,8 +142,7 @@ def _folded(bound: Bound) -> bool:
 
 def remembers(bound: Bound) -> bool:
     words = {q.name for q in bound.quantities} | {bound.target.name}
-    told = {name for name, word in WORDS.items() if name in LAST_MODELS or word.of in LAST_MODELS}
-    return bool(words & {*told, "relaxation"})
+    return bool(words & {*LAST_MODELS, "relaxation"})
 
 
 def _moments(bound: Bound, problem: Quadratics, instance: Instance) -> Moments:
