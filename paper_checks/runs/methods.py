@@ -27,6 +27,11 @@ def takes(about: About | None, word: str) -> bool:
     return about is not None and word in KNOBS.get(about.algorithm, {})
 
 
+def other(about: About | None, made: Algorithm) -> bool:
+    """Whether a method is another than the one a statement is about."""
+    return about is not None and made.name.partition("(")[0] != about.algorithm
+
+
 def knob(about: About | None, word: str, value: Any) -> tuple[Any, str]:
     """The value and the reading for a method that takes the word; for another nothing of it, read as intended."""
     return (value, about.reading) if about is not None and takes(about, word) else (0 * value, "intended")

@@ -19,6 +19,7 @@ from empirics.errors import Diverged, EmpiricsError
 from empirics.measuring import Row, Run
 from empirics.progress import Progress
 
+from ..runs.methods import other
 from ..runs.words import free
 from .comparison import Comparison, Line, standing, TESTS
 from .judging import Data, evaluate, lines, settled, trend
@@ -141,10 +142,9 @@ def _doubts(training: Training, runs: Sequence[Sequence[Row]], chosen: Plan) -> 
     if other_objective(training):
         reasons.append("clients minimise another objective than the loss that is measured")
     broken = any(line.startswith("NOT met") for line in said)
-    other = training.bound.about and training.method.name.partition("(")[0] != training.bound.about.algorithm
-    if other:
+    if unlike := other(training.bound.about, training.method):
         said = (*said, f"NOT met: the bound is about {training.bound.about}")
-    return "; ".join(reasons), broken or bool(other), said
+    return "; ".join(reasons), broken or unlike, said
 
 
 def _trend(training: Training, chosen: Plan, raw: Mapping[str, Array], found: Sequence[Line]) -> str:
