@@ -8,7 +8,7 @@ from typing import Any, cast, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
-from paper_checks.validation.core import Result, Row
+from paper_checks.validation.comparison import Comparison, Row
 
 from .drawing import Axis, canvas, words
 from .style import MEASURED, save as write, SILENT, STYLE, THEORY
@@ -88,7 +88,7 @@ def figure(panels: list[Panel]) -> Any:
     return made
 
 
-def save(result: Result, folder: Path) -> list[Path]:
+def save(result: Comparison, folder: Path) -> list[Path]:
     """Write ``NAME.svg`` and ``NAME.png`` beside the result's table; returns the paths."""
     import matplotlib
 

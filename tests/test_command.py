@@ -329,14 +329,13 @@ def test_validate_passes_the_rest_of_the_line_on(run, monkeypatch):
 
     heard = []
 
-    class Spy:
-        def main(self, arguments, draw):
-            heard.append((arguments, draw))
-            return 1
+    def spy(name, arguments, draw):
+        heard.append((name, arguments, draw))
+        return 1
 
-    monkeypatch.setitem(validation.VALIDATIONS, "test.spy", Spy())
+    monkeypatch.setattr(validation, "run", spy)
     assert run("validate", "test.spy", "--seeds", "4")[0] == 1
-    assert heard == [(["--seeds", "4"], None)]
+    assert heard == [("test.spy", ["--seeds", "4"], None)]
 
 
 def test_help_of_validate_tells_its_three_ways(run):

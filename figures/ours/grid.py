@@ -7,6 +7,7 @@ from typing import Any
 
 from bounds.catalog import get
 from empirics.experiments import Cell
+from paper_checks.runs.methods import method, takes
 
 from ..scale import Budget, Plan
 from ..stand_ins import found
@@ -121,8 +122,8 @@ def trained(scale: str, bound: str) -> Cell:
     options: dict[str, Any] = {"problem": problem(scale)}
     if bound in ROUNDS:  # its conditions want gaps that the noise of a mean does not turn negative
         options = {"problem": problem(scale, fresh=True), "batch": 8}
-    elif about is not None and about.algorithm == "fedinit":
-        options["algorithm"] = f"fedinit(beta=0.06, reading={about.reading!r})"
+    elif takes(about, "relaxation"):
+        options["algorithm"] = str(method(about, relaxation=0.06))
     return _cell("trained", bound=bound, seeds=plan.seeds, ends=plan.axes["ends"], partition="dirichlet(1)", **options)
 
 

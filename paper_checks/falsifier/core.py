@@ -98,12 +98,3 @@ class Family(Protocol):
 
     def undecided(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
         """The conditions that no machine decides on such an instance."""
-
-
-def servable(bound: Bound) -> str:
-    """Why no family can serve the bound, whatever it offers; empty if one may."""
-    if bound.relation == "<~":
-        return "it hides a constant (O of something), so that no single number can violate it"
-    if bound.given:
-        return f"it has fixed values ({', '.join(bound.given)}) which instances would have to meet"
-    return ""

@@ -14,7 +14,7 @@ from bounds.errors import BoundsError, UnknownNameError
 from empirics.progress import Progress, Silent
 
 from ..falsify_options import EVALUATIONS
-from .core import Family, Instance, MARGIN, servable
+from .core import Family, Instance, MARGIN
 from .definitions import loaded
 from .exact import Exactly
 from .families import FAMILIES
@@ -73,11 +73,11 @@ def serving(bound: Bound, family: str | None = None) -> tuple[list[Family], dict
     if family is not None and family not in FAMILIES:
         raise CannotServeError(f"unknown family {family!r}; available: {', '.join(FAMILIES)}")
     chosen = [FAMILIES[family]] if family else list(FAMILIES.values())
-    whatever = servable(bound)
-    reasons = {f.name: whatever or f.refuses(bound) for f in chosen}
+    reasons = {f.name: f.refuses(bound) for f in chosen}
     able = [f for f in chosen if not reasons[f.name]]
     if not able:
-        said = whatever or "; ".join(f"{name}: {reason}" for name, reason in reasons.items())
+        one = len({*reasons.values()}) == 1
+        said = reasons[chosen[0].name] if one else "; ".join(f"{name}: {why}" for name, why in reasons.items())
         raise CannotServeError(f"no family of instances serves {bound.name}: {said}")
     return able, {name: reason for name, reason in reasons.items() if reason}
 

@@ -1,40 +1,19 @@
-"""How a bound's words are read off a run: its target by its statistic, and every quantity of its right-hand side.
+"""The words looked up: those that federation and plan tell, those of a run, and a bound's target by its statistic.
 
-Nothing here knows a bound's name. A run is anything with ``server`` and ``rounds`` (readings by word) and
-``iterations(word)``: the exact moments of training, whichever way they were computed.
+Numbers of any kind: floats, fractions in arrays of objects, 60 digits. A run is anything with ``server`` and ``rounds``
+(readings by word) and ``iterations(word)``, whichever way they were computed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import SimpleNamespace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
-
-import numpy as np
 
 from bounds.core import Bound
 
-PROBLEM = (
-    "clients", "smoothness", "strong_convexity", "pl_constant", "gradient_variance", "client_gradient_variance",
-    "dissimilarity_offset", "dissimilarity_factor", "heterogeneity", "client_weight", "optimal_loss", "initial_loss",
-    "initial_gap", "current_loss",
-)  # fmt: skip
-SETTING = ("cohort", "local_steps", "rounds", "iterations", "steps_cubed_ratio", "relaxation", "step_size")
-RUN = (
-    "grad_norm_sq", "divergence", "active_divergence", "next_divergence", "optimality_gap", "local_drift",
-    "global_step", "initial_divergence", "final_divergence", "mean_grad_norm_sq", "grad_cap_sq",
-)  # fmt: skip
-
-PLAN = ("local_steps", "step_size")
-"""What a round was given and not measured."""
-
-SERVER = {
-    "mean_grad_norm_sq": "grad_norm_sq",
-    "mean_divergence": "divergence",
-    "final_divergence": "divergence",
-    "next_divergence": "divergence",
-}
-"""Which reading at the server model a word of a run is made of."""
+from .statistics import folded, MADE
+from .words import along, EXACT, given_by, ITERATION, PLAN, PROBLEM, ROUND, RUN, STATE, WORDS
 
 
 class Run(Protocol):
@@ -49,63 +28,94 @@ class Run(Protocol):
     def iterations(self, name: str) -> Any: ...
 
 
-def values(problem: Any, setting: Any, beta: float, run: Run) -> dict[str, Any]:
-    """The quantities of a run by word; one entry per round where a quantity changes from round to round."""
-    steps = np.asarray(run.rounds["local_steps"], dtype=float)
-    start = float(problem.loss(problem.start))
+@dataclass(frozen=True)
+class Drawn:
+    """A plan in the words that assumptions read; None where nobody knows."""
+
+    clients: int
+    cohort: int
+    sampling: str | None = None
+    local_steps: Any = None
+    step_sizes: Any = None
+    fresh_samples: bool | None = None
+
+
+def facts(problem: Any, setting: Any) -> Drawn:
+    """The plan of a setting, with a problem's clients."""
+    return Drawn(problem.clients, setting.cohort, setting.sampling, setting.local_steps, setting.step_size)
+
+
+# ---- what federation and plan tell ----
+
+
+def of_plan(cohort: int, local_steps: int, rounds: int, step_size: Any, relaxation: Any) -> dict[str, Any]:
+    """The words of a plan in which every round is the same."""
     return {
-        **{name: getattr(problem, name) for name in PROBLEM if hasattr(problem, name)},
-        "client_weight": problem.weights,
-        "initial_loss": start,
-        "current_loss": start,
-        "initial_gap": start - problem.optimal_loss,
-        **of_run(run),
-        "cohort": setting.cohort,
-        "local_steps": setting.local_steps,
-        "rounds": setting.rounds,
-        "step_size": setting.step_size,
-        "iterations": int(steps.sum()),
-        "steps_cubed_ratio": float((steps**3).sum() / steps.sum()),
-        "relaxation": beta,
+        "cohort": cohort,
+        "local_steps": local_steps,
+        "rounds": rounds,
+        "step_size": step_size,
+        "relaxation": relaxation,
+        "iterations": local_steps * rounds,
+        "steps_cubed_ratio": local_steps * local_steps,
+        "squared_step_sizes": local_steps * rounds * step_size**2,
     }
+
+
+def of_losses(start: Any, optimal: Any) -> dict[str, Any]:
+    """The words of the loss at the start and of the least."""
+    return {"initial_loss": start, "current_loss": start, "optimal_loss": optimal, "initial_gap": start - optimal}
+
+
+def of_problem(problem: Any) -> dict[str, Any]:
+    """The words of a federation of quadratics."""
+    return {
+        **{name: getattr(problem, name) for name in given_by(PROBLEM, EXACT) if hasattr(problem, name)},
+        **of_losses(float(problem.loss(problem.start)), problem.optimal_loss),
+        "client_weight": problem.weights,
+        "initial_distance_sq": float(((problem.start - problem.minimiser) ** 2).sum()),
+    }
+
+
+def values(problem: Any, setting: Any, relaxation: float, run: Run) -> dict[str, Any]:
+    """All words of a run on quadratics."""
+    plan = of_plan(setting.cohort, setting.local_steps, setting.rounds, setting.step_size, relaxation)
+    return {**of_problem(problem), **of_run(run), **plan}
+
+
+# ---- what the run tells ----
 
 
 def of_run(run: Run) -> dict[str, Any]:
-    """The quantities that only a run tells; numbers of any kind, such as fractions in arrays of objects."""
-    divergence = run.server.get("divergence")
-    known = {
-        **{name: readings[:-1] for name, readings in run.server.items()},
-        **{name: readings for name, readings in run.rounds.items() if name not in PLAN},
-        "mean_grad_norm_sq": np.mean(run.server["grad_norm_sq"][:-1]),
-        "grad_cap_sq": np.max(run.rounds["grad_cap_sq"]),
-    }
-    if divergence is not None:
-        ends = {"initial_divergence": divergence[0], "final_divergence": divergence[-1]}
-        known |= {"next_divergence": divergence[1:], "mean_divergence": np.mean(divergence[:-1]), **ends}
+    """The words that only a run tells; one entry per round where a word changes from round to round."""
+    rounds = len(run.server["grad_norm_sq"]) - 1
+    series = {**run.rounds, **run.server}
+    known = {name: x[:rounds] for name, x in series.items() if name not in given_by(PLAN, EXACT)}
+    for name in given_by(RUN, EXACT):
+        if (word := WORDS[name]).of in series:
+            known[name] = MADE[word.how](series[word.of], rounds)
     return known
 
 
-def target(bound: Bound, run: Run) -> Any:
-    """The exact value of the target: one per round, or the statistic over them."""
-    word, at = bound.target.name, bound.statistic
-    assert at is not None
-    if at.over == "iterations":
-        return float(np.min(run.iterations("grad_norm_sq")))
-    if word == "next_divergence":
-        return run.server["divergence"][1:]
+def iterated(bound: Bound, run: Run) -> dict[str, Any]:
+    """The readings of every local iteration, for a bound that speaks of them."""
+    if not along(bound) or "distance_sq" not in {q.name for q in bound.quantities}:
+        return {}
+    return {"distance_sq": folded(run.iterations("distance_sq"), "every", ITERATION)}
+
+
+def target(bound: Bound, run: Run, step_size: Any) -> Any:
+    """The number that a statement bounds: its target by its statistic, or one number per round or iteration."""
+    at, word = bound.statistic, bound.target.name
+    row = WORDS[word]
+    kind = "every" if at is None or not (at.over or along(bound)) else at.kind
+    if row.how == "weighted":
+        return step_size * run.iterations(row.of)[:-1].sum()
+    if along(bound):
+        series = run.iterations(row.of or word)
+        return series[1:] if row.how == "next" else folded(series, kind, ITERATION)
+    if row.how == "next":
+        return run.server[row.of][1:]
     if word in run.rounds:
-        return run.rounds[word]
-    readings = run.server[SERVER.get(word) or word]
-    fold: dict[str, Callable[[Any], Any]] = {"mean": np.mean, "min": np.min, "every": np.asarray}
-    return readings[-1] if at.kind == "last" else fold[at.kind](readings[:-1])
-
-
-def facts(problem: Any, setting: Any) -> SimpleNamespace:
-    """The setting in the words that assumptions read."""
-    return SimpleNamespace(
-        clients=problem.clients,
-        cohort=setting.cohort,
-        sampling=setting.sampling,
-        local_steps=setting.local_steps,
-        step_sizes=setting.step_size,
-    )
+        return folded(run.rounds[word], kind, ROUND)
+    return folded(run.server[row.of or word], kind, STATE)

@@ -1,64 +1,100 @@
-"""Measurements held against bounds.
+"""Measurements held against bounds: ``validate(bound, evidence, options)`` finds one ``Comparison``.
 
-``VALIDATIONS`` are those that need no problem named, by the name of the bound; ``run`` takes any bound, a problem to
-train (``--problem``) or a log of the user's own runs (``--measured``).
+``VALIDATIONS`` says, by the name of a bound, which evidence needs no problem named; ``run`` is the command line, where
+any bound may be given a problem to train (``--problem``) or a log of the user's own runs (``--measured``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import shlex
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from importlib import import_module
+from pathlib import Path
 
 from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from bounds.errors import BoundsError, UnknownNameError
 from bounds.showing.loading import load
-from bounds.showing.usage import UsageError
+from bounds.showing.usage import UsageError, writable_folder
+from empirics.progress import Progress, progress, Silent
 
-from .core import Result, Validation, Verdict
-from .exact import ExactValidation, measurable
-from .one_round import VALIDATION as ONE_ROUND
-from .reading import measurability
+from ..runs.can import can
+from .comparison import Comparison, show, Verdict, write
+from .options import described, DRAWS, EXACT, LOG, Options, parsed, RUNS
 
-VALIDATIONS: dict[str, Validation | ExactValidation] = {
-    ONE_ROUND.name: ONE_ROUND,
-    **{name: ExactValidation(bound) for name, bound in BOUNDS.items() if measurable(bound)},
+FINDERS = {DRAWS: "one_round", EXACT: "exact", RUNS: "trained", LOG: "log"}
+"""The module of every kind of evidence: its ``found(bound, options, bar)`` makes the comparison."""
+VALIDATIONS = {
+    "fedals.one_round": DRAWS,
+    **{name: EXACT for name, bound in BOUNDS.items() if not can(bound, EXACT)},
 }
-
 ON_A_PROBLEM = 'give --problem "softmax(digits)", or any other, to train; or --measured runs.csv'
+
+
+def validate(bound: Bound, evidence: str, plan: Options, bar: Progress | None = None) -> Comparison:
+    """Hold a bound against one kind of evidence (``draws``, ``exact``, ``runs`` or ``log``) as planned.
+
+    Refuses, in one line, a plan that cannot be held or is outside of what the bound speaks of. ``Options.of(evidence)``
+    is the usual plan.
+    """
+    found: Comparison = import_module(f".{FINDERS[evidence]}", __name__).found(bound, plan, bar or Silent())
+    return found
 
 
 def trainable() -> list[str]:
     """The bounds of the catalogue that training can be held against."""
-    return [name for name, bound in BOUNDS.items() if not measurability(bound)]
+    return [name for name, bound in BOUNDS.items() if not can(bound, RUNS)]
 
 
 def usage() -> list[str]:
     """One line per bound and way to validate it."""
-    alone = [f"usage: fedbounds validate {n} [--help]   {v.words}" for n, v in sorted(VALIDATIONS.items())]
+    alone = [
+        f"usage: fedbounds validate {name} [--help]   {described(BOUNDS[name], evidence)}"
+        for name, evidence in sorted(VALIDATIONS.items())
+    ]
     trained = [f"usage: fedbounds validate {n} --problem MODEL(DATA) [--help]" for n in sorted(trainable())]
     return [*alone, *trained, "usage: fedbounds validate NAME --measured runs.csv quantity=value @file.json [--help]"]
 
 
-def run(name: str, arguments: Sequence[str], draw: Any = None) -> int:
-    """Validate the bound of this name, the way the arguments ask for; the exit status."""
-    asked = {a.partition("=")[0] for a in arguments}
-    if name in VALIDATIONS and not asked & {"--problem", "--measured"}:
-        return VALIDATIONS[name].main(list(arguments), draw)
+Draw = Callable[[Comparison, Path], list[Path]]
+
+
+def run(name: str, arguments: Sequence[str], draw: Draw | None = None) -> int:
+    """Validate the bound of this name, the way the arguments ask for; the exit status: 1 where it is violated.
+
+    ``draw(comparison, folder)`` is how a caller from a later room adds the figure of a bound's own validation; it
+    returns the paths it wrote.
+    """
     bound = _bound(name)
+    evidence = _evidence(bound, name, arguments)
+    plan = parsed(bound, evidence, arguments)
+    if plan is None:
+        return 0
+    writable_folder("--out", plan.out)
+    with nullcontext(Silent()) if evidence == LOG else progress() as bar:
+        found = validate(bound, evidence, plan, bar)
+    show(found)
+    paths = write(found, plan.out, shlex.join(["fedbounds", "validate", name, *arguments]))
+    paths += draw(found, plan.out) if draw and evidence == DRAWS else []
+    print("wrote " + ", ".join(str(path) for path in paths))
+    return int(bool(found.violations))
+
+
+def _evidence(bound: Bound, name: str, arguments: Sequence[str]) -> str:
+    """Which evidence the arguments ask for."""
+    asked = {a.partition("=")[0] for a in arguments}
     if "--measured" in asked:
-        from .log import main as judge_log
-
-        return judge_log(bound, arguments, name)
-    reason = measurability(bound)
-    if reason and not measurable(bound):
+        return LOG
+    if name in VALIDATIONS and "--problem" not in asked:
+        return VALIDATIONS[name]
+    reason, exact = can(bound, RUNS), not can(bound, EXACT)
+    if reason and not exact:
         raise BoundsError(f"{name} cannot be measured: {reason}; can be: {', '.join(_available())}")
-    if "--problem" in asked or (not measurable(bound) and asked & {"-h", "--help"}):
-        from .trained import main as train
-
-        return train(bound, arguments, name)
-    if measurable(bound):
-        return ExactValidation(bound).main(list(arguments), draw)
+    if "--problem" in asked or (not exact and asked & {"-h", "--help"}):
+        return RUNS
+    if exact:
+        return EXACT
     raise UsageError(f"{name} is measured on a problem: {ON_A_PROBLEM}")
 
 
@@ -75,4 +111,4 @@ def _bound(name: str) -> Bound:
         raise UsageError(f"{error}; available: {', '.join(_available())}") from None
 
 
-__all__ = ["VALIDATIONS", "ExactValidation", "Result", "Validation", "Verdict", "measurability", "run", "usage"]
+__all__ = ["VALIDATIONS", "Comparison", "Options", "Verdict", "run", "usage", "validate"]

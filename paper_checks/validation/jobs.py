@@ -5,7 +5,6 @@ Every table has one row per number; ``outside`` marks rows about which the theor
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,19 +22,19 @@ from empirics.exact.sampled import sampled, SampledRun
 from empirics.experiments import Outcome
 from empirics.experiments.registry import job
 from empirics.measuring.estimates import jackknife
-from empirics.measuring.one_round import OneRound
 from empirics.problems.quadratics import Quadratics, random_quadratics
 from empirics.problems.quadratics.gaussian import GaussianMean
 from empirics.problems.tasks import task
 from empirics.progress import Silent
-from empirics.training.seeds import over_seeds
 from empirics.training.setting import Setting
 
 from ..runs import readings
-from .exact import compare, Compared, ExactValidation
-from .one_round import CLAIMED, compare as compare_round, controlled_gap, NAME
+from ..runs.words import WORDS
+from .exact import about, compare, Compared, inside
+from .one_round import CLAIMED, compare as compare_round, controlled_gap, drawn as draws_of, NAME
+from .options import EXACT, Options, RUNS
 from .planned import planned
-from .trained import by_rounds, parsed
+from .trained import judged
 
 Columns = dict[str, list[Any]]
 
@@ -46,27 +45,21 @@ def trained(bound: str, problem: str, seeds: int, ends: Sequence[int], **options
 
     The facts hold the constants that were put in, why no verdict is given, and the standing of every condition.
     """
-    told = {"problem": problem, "seeds": seeds, "rounds": max(ends), **options}
     chosen = get(bound)
-    given = parsed(chosen, [f"--{name.replace('_', '-')}={value}" for name, value in told.items()])
-    assert given is not None
-    training = planned(chosen, given, {})
-    found = by_rounds(training, ends, Silent())
+    told = Options.of(RUNS, problem=problem, seeds=seeds, rounds=max(ends), **options)
+    training = planned(chosen, told, {})
+    found = judged(training, Silent(), ends)
     table: Columns = {
-        "rounds": [line.place for line in found.lines],
+        "rounds": [line.place[0] for line in found.lines],
         "measured": [float(line.measured.value) for line in found.lines],
         "error": [float(line.measured.error) for line in found.lines],
         "bound": [line.bound for line in found.lines],
         "outside": [line.outside for line in found.lines],
         "verdict": [str(line.verdict) for line in found.lines],
     }
-    constants = {name: _mean(held.value) for name, held in training.values.items()}
+    constants = {name: float(np.mean(held.value)) for name, held in training.values.items()}
     about = {"method": str(training.method), "samples": training.samples, "step_size": training.setting.step_size}
     return Outcome(table, {"constants": constants, "standing": list(found.standing), **about})
-
-
-def _mean(value: Any) -> float:
-    return float(np.mean(value))
 
 
 # ---- quadratics: exact moments and sampled runs ----
@@ -91,16 +84,9 @@ def exact(
     round gives one row per round of the longest run.
     """
     chosen, problem = get(bound), random_quadratics(instance, clients, dim, noise=noise)
-    options = argparse.Namespace(
-        rounds=max(ends),
-        local_steps=local_steps,
-        step_size=step_size,
-        cohort=None,
-        clients=clients,
-        relaxation=relaxation,
-    )
-    setting, longest = ExactValidation(chosen).inside(problem, options)
-    drawn = [sampled(problem, _method(chosen, relaxation), setting, seed) for seed in range(runs)]
+    told = {"local_steps": local_steps, "step_size": step_size, "clients": clients, "relaxation": relaxation}
+    setting, longest = inside(chosen, problem, Options.of(EXACT, rounds=max(ends), **told))
+    drawn = [sampled(problem, _drawn(chosen, relaxation), setting, seed) for seed in range(runs)]
     rows: list[list[Any]] = []
     for end in [max(ends)] if len(longest.exact) > 1 else ends:
         found = longest if end == max(ends) else _quiet(chosen, problem, replace(setting, rounds=end), relaxation)
@@ -127,12 +113,10 @@ def _quiet(bound: Bound, problem: Quadratics, setting: Setting, relaxation: floa
         return compare(bound, problem, setting, relaxation)
 
 
-def _method(bound: Bound, relaxation: float) -> Algorithm:
+def _drawn(bound: Bound, relaxation: float) -> Algorithm:
     """What the bound is about; where absent clients leave nothing behind they train as well, and are not averaged."""
-    about = bound.about
-    if about is not None and about.algorithm == "fedinit":
-        return algorithm(f"fedinit(beta={relaxation!r}, reading={about.reading!r})")
-    return replace(algorithm("fedavg()"), everyone=True)
+    made = about(bound, relaxation)
+    return made if made.remember else replace(made, everyone=True)
 
 
 def _target(bound: Bound, runs: Sequence[SampledRun], lines: int) -> tuple[np.ndarray, np.ndarray]:
@@ -146,12 +130,12 @@ def _target(bound: Bound, runs: Sequence[SampledRun], lines: int) -> tuple[np.nd
         values = np.stack(over)
         values = values[:, [int(values.mean(0).argmin())]]
     else:
-        values = np.stack([np.atleast_1d(readings.target(bound, run)) for run in runs])
+        values = np.stack([np.atleast_1d(readings.target(bound, run, None)) for run in runs])
     return values.mean(0), values.std(0, ddof=1) / len(runs) ** 0.5
 
 
 def _served(bound: Bound, run: SampledRun) -> np.ndarray:
-    return np.asarray(run.server[readings.SERVER.get(bound.target.name) or bound.target.name][:-1])
+    return np.asarray(run.server[WORDS[bound.target.name].of or bound.target.name][:-1])
 
 
 # ---- what the relaxation does, and how many local steps are best ----
@@ -237,17 +221,15 @@ def one_round(problem: str, counts: Sequence[int], seeds: int, samples: int, par
     ``partition`` says what every client draws from the data of ``problem``; by default they are alike.
     """
     pool = task(problem).pool(partition, max(counts), samples)
-    measurement = OneRound(pool, tuple(counts)).prepare()
-    draws = over_seeds(measurement, range(seeds), 1)
-    stacked = {key: np.stack([draw[key] for draw in draws]) for key in draws[0]}
+    stacked = draws_of(pool, counts, range(seeds), 1)
     gaps = controlled_gap(stacked)
     rows: list[tuple[Any, ...]] = []
     for i, count in enumerate(counts):
         rows += [("generalization_gap", count, seed, float(gaps[seed, i]), None, "") for seed in range(seeds)]
     for name, words in ((NAME, "bound"), (CLAIMED, "first term")):
         for c in compare_round(pool, tuple(counts), stacked, get(name), len(counts)):
-            for quantity, found in ((words, c.bound), (f"measured for the {words}", c.measured)):
-                rows.append((quantity, c.clients, None, float(found.value), float(found.error), str(c.verdict)))
+            for quantity, *found in ((words, c.bound, c.error), (f"measured for the {words}", *map(float, c.measured))):
+                rows.append((quantity, c.place[2], None, *found, str(c.verdict)))
     names = ("quantity", "clients", "seed", "value", "error", "verdict")
     table = {name: [row[i] for row in rows] for i, name in enumerate(names)}
     return Outcome(table, {"smoothness": pool.smoothness, "strong_convexity": pool.strong_convexity})

@@ -15,7 +15,7 @@ from empirics.errors import EmpiricsError
 from empirics.measuring.constants import bound_range
 from empirics.measuring.estimates import Estimate
 
-from .core import ERROR_RATE, judge, Verdict
+from .comparison import judge, Line, Verdict
 
 Array = np.ndarray[Any, Any]
 Values = Mapping[str, Any]
@@ -63,27 +63,6 @@ def _mean(values: Array) -> Array:
     """The mean over the first axis of what is there: a client that was not drawn has no value."""
     there = np.isfinite(values).sum(0)
     return np.asarray(np.where(there, np.nansum(values, 0) / np.maximum(there, 1), np.nan))
-
-
-@dataclass(frozen=True)
-class Line:
-    """One comparison. ``bound`` is what the formula gives; ``outside``: where the theorem says nothing about it.
-
-    ``low`` and ``high`` are its ends where constants are uncertain; ``why`` says what keeps a verdict open.
-    """
-
-    place: str
-    measured: Estimate
-    bound: float
-    low: float
-    high: float
-    outside: bool
-    verdict: Verdict
-    why: str = ""
-
-    @property
-    def ratio(self) -> float:
-        return self.bound / float(self.measured.value) if float(self.measured.value) else math.nan
 
 
 # ---- the bound at the data ----
@@ -169,7 +148,7 @@ def lines(data: Data, places: Sequence[str], doubt: str = "", broken: bool = Fal
         if verdict is Verdict.UNDECIDED and both is not None and both.alike_seeds[i]:
             why = why or NO_SPREAD
         measured = Estimate(target[i], error[i])
-        found.append(Line(place, measured, float(formula[i]), *ends, silent, verdict, why))
+        found.append(Line((place,), measured, float(formula[i]), *ends, silent, verdict, why))
     return found
 
 
@@ -282,4 +261,4 @@ def _factor(x: Array) -> str:
     return f"{x[-1] / x[0]:.3g}" if x[0] else "infinity"
 
 
-__all__ = ["ERROR_RATE", "Data", "Line", "evaluate", "lines", "settled", "trend"]
+__all__ = ["Data", "evaluate", "lines", "settled", "trend"]

@@ -20,6 +20,8 @@ from empirics.problems.problem import FederatedProblem
 from empirics.progress import Progress
 from empirics.training.setting import Setting
 
+from ..runs.readings import of_plan
+
 LOWER = "is a lower estimate"
 
 
@@ -84,22 +86,13 @@ def _free(name: str) -> bool:
 
 
 def _of_setting(method: Algorithm, setting: Setting) -> Knowns:
-    steps, rounds, devices = setting.local_steps, setting.rounds, Devices()
-    found: dict[str, Any] = {
-        "cohort": setting.cohort,
-        "local_steps": steps,
-        "rounds": rounds,
-        "iterations": steps * rounds,
-        "steps_cubed_ratio": float(steps**2),
-        "step_size": setting.step_size,
-        "download_rate": devices.download_rate,
-        "upload_rate": devices.upload_rate,
-        "minibatch_time": devices.minibatch_time,
+    devices = Devices()
+    found = {
+        **of_plan(setting.cohort, setting.local_steps, setting.rounds, setting.step_size, None),
+        **{name: getattr(devices, name) for name in ("download_rate", "upload_rate", "minibatch_time")},
+        "relaxation": getattr(method.start, "beta", None),
     }
-    beta = getattr(method.start, "beta", None)
-    if beta is not None:
-        found["relaxation"] = beta
-    return {name: Known.sure(value, "the setting") for name, value in found.items()}
+    return {name: Known.sure(value, "the setting") for name, value in found.items() if value is not None}
 
 
 def of_rounds(values: Mapping[str, Any], setting: Setting, rounds: int) -> dict[str, Any]:

@@ -6,10 +6,7 @@ Columns are words: the target's is a must, further quantities of the bound may v
 
 from __future__ import annotations
 
-import argparse
-import shlex
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,47 +14,44 @@ import numpy as np
 from bounds.core import Bound
 from bounds.errors import BoundsError
 from bounds.quantities import CLIENTS
-from bounds.showing.usage import Parser, writable_folder
 from bounds.showing.values import grid, read, Value
+from empirics.progress import Progress
 
-from .core import standing
-from .judging import Data, Line, lines, settled, trend
+from ..runs.words import free, WORDS
+from .comparison import Comparison, Line, standing, TESTS
+from .judging import Data, lines, settled, trend
 from .logged import Log, read_log
-from .reading import Array, CHOSEN, MADE_OF
-from .showing import Found, show, write
+from .options import Options
+from .reading import Array
 
 
-def main(bound: Bound, arguments: Sequence[str], name: str = "") -> int:
-    """Read, compare, print, write; 0 holds or undecided, 1 violated."""
-    options = parsed(bound, arguments)
-    if options is None:
-        return 0
-    writable_folder("--out", options.out)
-    found = judged(bound, read_log(options.measured, bound), options.words, options.measured)
-    show(found)
-    command = shlex.join(["fedbounds", "validate", name or bound.name, *arguments])
-    print("wrote " + ", ".join(str(path) for path in write(found, options.out, command)))
-    return int(found.violated)
-
-
-def judged(bound: Bound, log: Log, typed: Sequence[str], path: Path) -> Found:
+def found(bound: Bound, plan: Options, bar: Progress) -> Comparison:
     """The comparison of every round of the log, or of the rounds folded as the statistic says."""
-    filled, moving, fixed, uncertain = _values(bound, log, typed)
+    log = read_log(plan.measured, bound)
+    filled, moving, fixed, uncertain = _values(bound, log, plan.words)
     fold = _fold(bound)
     if fold != "every":
         _constant(bound, moving)
         moving = {name: x[:, 0] for name, x in moving.items()}
     target = log.columns[bound.target.name]
     target = {"last": target[:, -1:], "mean": target.mean(1, keepdims=True)}.get(fold, target)
-    data = Data(filled, target, moving, fixed, uncertain, _chosen(filled, moving, fixed), fold)
+    free_ones = tuple(name for name in free(filled) if name not in {**moving, **fixed})
+    data = Data(filled, target, moving, fixed, uncertain, free_ones, fold)
     doubts = [f"{word} is uncertain" for word in uncertain]
     doubts += ["the bound hides a constant"] if bound.relation == "<~" else []
     places = list(log.rounds) if fold == "every" else ["all" if fold != "last" else log.rounds[-1]]
-    found = lines(data, places, "; ".join(doubts))
-    said = settled(data, standing(bound, None, None, None))
-    about = [f"{path}: {len(log.seeds)} runs, {len(log.rounds)} rounds"]
-    card = {"log": str(path), "values": dict(fixed), "seed_names": list(log.seeds), "rounds": list(log.rounds)}
-    return Found(bound, len(log.seeds), found, about, said, _after(found), card)
+    judged = lines(data, places, "; ".join(doubts))
+    seeds = len(log.seeds)
+    return Comparison(
+        bound,
+        tuple(judged),
+        f" ({seeds} seeds; {TESTS} these runs only).",
+        about=(f"{plan.measured}: {seeds} runs, {len(log.rounds)} rounds",),
+        standing=settled(data, standing(bound, None, None, None)),
+        after=tuple(_after(judged)),
+        card={"seeds": seeds, "log": str(plan.measured), "values": dict(fixed), "seed_names": list(log.seeds),
+              "rounds": list(log.rounds)},
+    )  # fmt: skip
 
 
 def _after(found: Sequence[Line]) -> list[str]:
@@ -69,7 +63,8 @@ def _after(found: Sequence[Line]) -> list[str]:
 def _fold(bound: Bound) -> str:
     """How the rounds of the log are folded; a word that is a whole run's already is judged row by row."""
     kind = bound.statistic.kind if bound.statistic else "every"
-    return kind if kind in ("min", "mean", "last") and bound.target.name not in MADE_OF else "every"
+    made = bound.target.name in WORDS and WORDS[bound.target.name].of
+    return kind if kind in ("min", "mean", "last") and not made else "every"
 
 
 def _constant(bound: Bound, moving: Mapping[str, Array]) -> None:
@@ -94,15 +89,14 @@ def _values(bound: Bound, log: Log, typed: Sequence[str]) -> tuple[Bound, dict[s
     for name, value in kept.items():
         if name in {q.name for q in bound.quantities}:
             _single(bound, name, value)
-    missing = {q.name for q in bound.quantities} - rows - set(kept) - set(CHOSEN)
+    missing = {q.name for q in bound.quantities} - rows - set(kept) - {*free(bound)}
     missing -= {"client_weight", "clients"} if bound.axis == CLIENTS else set()
     if missing:
         said = ", ".join(sorted(missing))
         raise BoundsError(f"{bound.name} needs {said}: a column of the log, or quantity=value, or @file.json")
     # One number stands for each column while the form of the bound is decided.
     first = {name: Value("number", np.asarray(log.columns[name].flat[0])) for name in rows}
-    free = [name for name in CHOSEN if name in {q.name for q in bound.quantities} and name not in kept]
-    span = grid(bound, {**kept, **first}, free=free)
+    span = grid(bound, {**kept, **first}, free=[name for name in free(bound) if name not in kept])
     fixed = {name: array.tolist() for name, array in span.values.items() if name not in rows}
     axes = {q.name for q in span.bound.quantities if q.card.axis}
     moving = {name: log.columns[name][..., None] if name in axes else log.columns[name] for name in rows}
@@ -114,27 +108,3 @@ def _single(bound: Bound, name: str, value: Value) -> None:
     listed = bound.quantity(name).card.axis and value.kind == "list"
     if value.kind not in ("number", "uniform") and not listed:
         raise BoundsError(f"{name} must be one value for all rows of the log; what varies is a column")
-
-
-def _chosen(bound: Bound, moving: Mapping[str, Any], fixed: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(q.name for q in bound.quantities if q.name in CHOSEN and q.name not in {**moving, **fixed})
-
-
-# ---- the command line ----
-
-
-def parsed(bound: Bound, arguments: Sequence[str]) -> argparse.Namespace | None:
-    """The options, or None after --help."""
-    parser = Parser(
-        prog=f"fedbounds validate {bound.name}",
-        description=f"{bound.name} against your own log; its columns are words, {bound.target.name} a must",
-        allow_abbrev=False,
-    )
-    add = parser.add_argument
-    add("words", nargs="*", metavar="quantity=value", help="values that hold for all rows, or @file.json")
-    add("--measured", type=Path, required=True, metavar="FILE", help="CSV; seed and round may be columns too")
-    add("--out", type=Path, default=Path("out"), metavar="DIR", help="folder of the CSV and the JSON card (./out)")
-    try:
-        return parser.parse_intermixed_args(list(arguments))
-    except SystemExit:
-        return None

@@ -8,117 +8,102 @@ root in (6) is concave in the two expectations; that makes a verdict of "violate
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from bounds.catalog import get
 from bounds.core import Bound
-from bounds.showing.numbers import real_word, whole_word
 from empirics.data.catalogue import digits
 from empirics.errors import EmpiricsError
 from empirics.federation.partitions import DirichletReplaced, Iid
 from empirics.measuring.estimates import Estimate, jackknife
 from empirics.measuring.one_round import AverageOfMinimisers, Draw, OneRound
-from empirics.numbers import check_options
 from empirics.problems.pool import Pool
 from empirics.problems.tasks import task
 from empirics.progress import Progress
 from empirics.sizes import NUMBER, refuse_beyond_memory
 from empirics.training.seeds import over_seeds
 
-from .core import Comparison, judge, Result, standing, Validation, Verdict
+from ..runs.readings import Drawn
+from .comparison import Comparison, judge, Line, standing, TESTS
+from .options import ASKED, DRAWN, DRAWS, Options
 from .slopes import answer, BoundOfMeans, claim_sentences, claimed_rows, slope_rows, Slopes, slopes
 
 NAME = "fedals.one_round"
 CLAIMED = "fedals.one_round_iid_claimed"  # how the paper's discussion reads (6) for identical clients
-TARGET = "generalization_gap"
+PLAIN = "generalization_gap without control variate"
 SEEDS = {"ridge": 120, "softmax": 60}
 
 
-@dataclass(frozen=True)
-class Plan:
-    """The settings of the run; ``seeds`` None means the default of each model."""
-
-    clients: tuple[int, ...]
-    seeds: int | None
-    samples: int
-    regularisation: float
-    concentration: float
-    workers: int
-
-    def __post_init__(self) -> None:
-        check_options({name: value for name, value in vars(self).items() if name != "clients" and value is not None})
-        if self.seeds is not None and self.seeds < 3:
-            raise EmpiricsError(f"seeds must be at least 3; got {self.seeds}")
-        for count in self.clients:
-            check_options({"clients": count})
-        self._refuse_sizes()
-
-    def _refuse_sizes(self) -> None:
-        most, seeds = max(self.clients), max(SEEDS.values()) if self.seeds is None else self.seeds
-        samples = f"drawing {self.samples} samples for each of {most} clients"
-        refuse_beyond_memory(NUMBER * self.samples * most, samples, "take fewer --samples or --clients")
-        weights = f"{most} clients' weights of all points"
-        refuse_beyond_memory(NUMBER * most * len(digits()), weights, "take fewer --clients")
-        draws = f"{seeds} draws for up to {most} clients"
-        refuse_beyond_memory(2 * NUMBER * seeds * most, draws, "take fewer --seeds or --clients")
-
-    def seeds_of(self, problem: Pool) -> range:
-        return range(SEEDS[str(problem.task).partition("(")[0]] if self.seeds is None else self.seeds)
-
-    def problems(self) -> tuple[Pool, ...]:
-        """Ridge and softmax regression, each iid and label-skewed; as many clients as the largest number needs."""
-        return tuple(
-            problem.pool(partition, max(self.clients), self.samples)
-            for problem in (task(f"{model}(digits, regularisation={self.regularisation!r})") for model in SEEDS)
-            for partition in (Iid(), DirichletReplaced(self.concentration))
-        )
-
-
-class FullParticipation(NamedTuple):
-    """The setting the predicates of the assumptions read."""
-
-    clients: int
-    cohort: int
-
-
-def run(options: argparse.Namespace, progress: Progress) -> Result:
-    """Measure everything the options ask for."""
-    chosen = {field: getattr(options, field) for field in Plan.__dataclass_fields__}
-    return measure(Plan(**chosen), get(NAME), progress)
-
-
-def measure(plan: Plan, bound: Bound, progress: Progress) -> Result:
+def found(bound: Bound, plan: Options, bar: Progress) -> Comparison:
     """Draw, train, average and compare for all four problems; ``bound`` takes the keywords of Theorem 4.1."""
-    problems = plan.problems()
-    progress.start(sum(len(plan.seeds_of(p)) for p in problems))
-    comparisons: list[Comparison] = []
-    claimed: list[Comparison] = []
+    _refuse_sizes(plan)
+    problems = _problems(plan)
+    bar.start(sum(len(_seeds(plan, p)) for p in problems))
+    lines: list[Line] = []
+    claimed: list[Line] = []
     fits: list[Slopes] = []
     rows = len(problems) * len(plan.clients)
     for problem in problems:
-        progress.doing(f"{problem.task}, {problem.partition}")
-        measurement = OneRound(problem, plan.clients).prepare()
-        draws = over_seeds(measurement, plan.seeds_of(problem), plan.workers, progress.step)
-        stacked = {key: np.stack([draw[key] for draw in draws]) for key in draws[0]}
-        comparisons += compare(problem, plan.clients, stacked, bound, rows)
+        bar.doing(f"{problem.task}, {problem.partition}")
+        stacked = drawn(problem, plan.clients, _seeds(plan, problem), plan.workers, bar.step)
+        here = compare(problem, plan.clients, stacked, bound, rows)
+        lines += here
         if problem.partition.identical:
             claimed += compare(problem, plan.clients, stacked, get(CLAIMED), rows)
-        fits += slopes(problem, controlled_gap(stacked), bounds_at(problem, plan.clients, stacked, bound), comparisons)
-    everyone = FullParticipation(problems[0].clients, problems[0].clients)
-    return Result(
-        bound=bound,
-        target=TARGET,
-        comparisons=tuple(comparisons),
-        numbers=(*(row for fit in fits for row in slope_rows(fit)), *claimed_rows(claimed)),
-        findings=(*answer(fits, comparisons), *claim_sentences(claimed)),
-        assumptions=standing(bound, problems[0], AverageOfMinimisers(), everyone),
+        fits += slopes(problem, controlled_gap(stacked), bounds_at(problem, plan.clients, stacked, bound), here)
+    seeds = " and ".join(str(n) for n in sorted({len(_seeds(plan, p)) for p in problems}))
+    everyone = Drawn(problems[0].clients, problems[0].clients)
+    return Comparison(
+        bound,
+        tuple(lines),
+        f" ({seeds} draws; {TESTS} these settings only). ±: one standard error over draws (bound: jackknife).",
+        about=(DRAWN,),
+        standing=standing(bound, problems[0], AverageOfMinimisers(), everyone),
+        after=(*_reduced(lines), *answer(fits, lines), *claim_sentences(claimed)),
         card=card(plan, problems),
+        places=("problem", "partition", "clients"),
+        numbers=(*(row for fit in fits for row in slope_rows(fit)), *claimed_rows(claimed)),
     )
+
+
+def drawn(
+    problem: Pool,
+    counts: Sequence[int],
+    seeds: Sequence[int],
+    workers: int,
+    step: Callable[[], None] | None = None,
+) -> Draw:
+    """The draws of one federation at every number of clients, stacked over seeds on the first axis."""
+    made = over_seeds(OneRound(problem, tuple(counts)).prepare(), seeds, workers, *([step] if step else []))
+    return {key: np.stack([draw[key] for draw in made]) for key in made[0]}
+
+
+def _problems(plan: Options) -> tuple[Pool, ...]:
+    """Ridge and softmax regression, each iid and label-skewed; as many clients as the largest number needs."""
+    return tuple(
+        problem.pool(partition, max(plan.clients), plan.samples)
+        for problem in (task(f"{model}(digits, regularisation={plan.regularisation!r})") for model in SEEDS)
+        for partition in (Iid(), DirichletReplaced(plan.concentration))
+    )
+
+
+def _seeds(plan: Options, problem: Pool) -> range:
+    return range(SEEDS[str(problem.task).partition("(")[0]] if plan.seeds is None else plan.seeds)
+
+
+def _refuse_sizes(plan: Options) -> None:
+    if plan.seeds is not None and plan.seeds < 3:
+        raise EmpiricsError(f"seeds must be at least 3; got {plan.seeds}")
+    most, seeds = max(plan.clients), max(SEEDS.values()) if plan.seeds is None else plan.seeds
+    samples = f"drawing {plan.samples} samples for each of {most} clients"
+    refuse_beyond_memory(NUMBER * plan.samples * most, samples, "take fewer --samples or --clients")
+    weights = f"{most} clients' weights of all points"
+    refuse_beyond_memory(NUMBER * most * len(digits()), weights, "take fewer --clients")
+    draws = f"{seeds} draws for up to {most} clients"
+    refuse_beyond_memory(2 * NUMBER * seeds * most, draws, "take fewer --seeds or --clients")
 
 
 def controlled_gap(draws: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -126,7 +111,7 @@ def controlled_gap(draws: Mapping[str, np.ndarray]) -> np.ndarray:
     return draws["generalization_gap"] - draws["generalization_gap_control"]
 
 
-def compare(problem: Pool, counts: Sequence[int], draws: Draw, bound: Bound, rows: int) -> list[Comparison]:
+def compare(problem: Pool, counts: Sequence[int], draws: Draw, bound: Bound, rows: int) -> list[Line]:
     """Measured gap against the bound at every number of clients; ``draws`` are stacked over seeds on the first axis."""
     gaps = controlled_gap(draws)
     local = draws["local_gap"] - draws["local_gap_control"]
@@ -134,27 +119,38 @@ def compare(problem: Pool, counts: Sequence[int], draws: Draw, bound: Bound, row
     for i, count in enumerate(counts):
         excess = draws["non_iidness"][:, i, :count]
         estimate = estimates(problem, bound, gaps[:, i], local[:, :count], excess)
-        seeds = len(gaps)
-        plain = jackknife(lambda x: x, draws["generalization_gap"][:, i])
+        value = float(estimate["bound"].value)
         found.append(
-            Comparison(
-                problem=str(problem.task),
-                partition=str(problem.partition),
-                clients=count,
-                seeds=seeds,
-                measured=estimate.pop("measured"),
-                bound=estimate.pop("bound"),
-                ratio=estimate.pop("ratio"),
-                verdict=judge(estimate.pop("excess"), seeds, rows),
-                parts={name: estimate.pop(name) for name in bound.terms},
+            Line(
+                place=(str(problem.task), str(problem.partition), count),
+                measured=estimate["measured"],
+                bound=value,
+                low=value,
+                high=value,
+                outside=False,
+                verdict=judge(estimate["excess"], len(gaps), rows),
+                error=float(estimate["bound"].error),
+                parts={name: estimate[name] for name in bound.terms},
                 extras={
+                    "bound / measured": estimate["ratio"],
                     "local_gap (mean over clients)": jackknife(lambda x: x, local[:, :count].mean(1)),
                     "non_iidness (mean over clients)": jackknife(lambda x: x, excess.mean(1)),
-                    "generalization_gap without control variate": plain,
+                    PLAIN: jackknife(lambda x: x, draws["generalization_gap"][:, i]),
                 },
             )
         )
     return found
+
+
+def _reduced(lines: Sequence[Line]) -> Iterator[str]:
+    """How much the control variate helps: variance of the plain estimate over that with it."""
+    pairs = [(float((c.extras[PLAIN].error / c.measured.error) ** 2), c) for c in lines if c.measured.error]
+    pairs = sorted((pair for pair in pairs if pair[0] > 0), key=lambda pair: pair[0])
+    if pairs:
+        ends = (
+            f"{ratio:.3g} ({', '.join(map(str, c.place[:2]))}, K = {c.place[2]})" for ratio, c in (pairs[0], pairs[-1])
+        )
+        yield f"The control variate, of mean exactly zero, divides the gap's variance by {' to '.join(ends)}."
 
 
 def estimates(
@@ -200,11 +196,11 @@ def bounds_at(problem: Pool, counts: Sequence[int], draws: Draw, bound: Bound) -
     return BoundOfMeans(values, (draws["local_gap"] - draws["local_gap_control"], draws["non_iidness"]))
 
 
-def card(plan: Plan, problems: Sequence[Pool]) -> dict[str, object]:
+def card(plan: Options, problems: Sequence[Pool]) -> dict[str, object]:
     """What is needed to repeat the run, and the exact constants."""
     data = problems[0].task.data
     return {
-        "plan": asdict(plan),
+        "plan": {name: getattr(plan, name) for name in ASKED[DRAWS] if name != "out"},
         "data": {"name": str(data), "points": len(data), "classes": data.classes},
         "targets": "one-hot classes, for ridge too; the bias is a constant feature, penalised like the others",
         "problems": [
@@ -212,7 +208,7 @@ def card(plan: Plan, problems: Sequence[Pool]) -> dict[str, object]:
                 "problem": str(p.task),
                 "partition": str(p.partition),
                 "federation_seed": p.federation_seed,
-                "seeds": [plan.seeds_of(p).start, plan.seeds_of(p).stop - 1],
+                "seeds": [_seeds(plan, p).start, _seeds(plan, p).stop - 1],
                 "samples_per_client": p.samples,
                 "smoothness": p.smoothness,
                 "strong_convexity": p.strong_convexity,
@@ -220,41 +216,3 @@ def card(plan: Plan, problems: Sequence[Pool]) -> dict[str, object]:
             for p in problems
         ],
     }
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options of this validation."""
-    parser.add_argument(
-        "--clients",
-        type=_counts,
-        default=(1, 2, 5, 10, 20, 50),
-        metavar="K,K,...",
-        help="numbers of clients to compare",
-    )
-    parser.add_argument("--seeds", type=whole_word, help="independent draws (default: 120 for ridge, 60 for softmax)")
-    parser.add_argument("--samples", type=whole_word, default=20, help="samples of each client (default 20)")
-    parser.add_argument("--regularisation", type=real_word, default=0.5, help="L2 penalty, which is mu (default 0.5)")
-    parser.add_argument(
-        "--concentration", type=real_word, default=0.3, help="of the Dirichlet class priors of the label-skewed clients"
-    )
-    parser.add_argument(
-        "--workers", type=whole_word, default=2, help="threads; the numbers do not depend on it (default 2)"
-    )
-
-
-def _counts(text: str) -> tuple[int, ...]:
-    """Numbers of clients from a list such as ``1,2,5``, in increasing order."""
-    try:
-        return tuple(sorted({whole_word(part.strip()) for part in text.split(",")}))
-    except argparse.ArgumentTypeError:
-        raise argparse.ArgumentTypeError(f"must be whole numbers separated by commas; got {text!r}") from None
-
-
-VALIDATION = Validation(
-    name=NAME,
-    words="handwritten digits, ridge and softmax regression, iid and label-skewed clients, one exact averaging round",
-    add_options=add_options,
-    run=run,
-)
-
-__all__ = ["VALIDATION", "Plan", "Verdict", "compare", "measure"]

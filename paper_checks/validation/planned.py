@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from inspect import signature
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,8 +14,7 @@ import torch
 
 from bounds.assumptions import FULL_PARTICIPATION, SAMPLED_WITH_REPLACEMENT, SHARED_GENERATED_DATA
 from bounds.core import Bound
-from bounds.errors import BoundsError
-from empirics.algorithms import algorithm, ALGORITHMS, written
+from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import Algorithm, fedavg
 from empirics.errors import EmpiricsError
 from empirics.federation.federation import Federation
@@ -29,8 +26,12 @@ from empirics.sizes import NUMBER, refuse_beyond_memory, ROW
 from empirics.streams import stream
 from empirics.training.setting import Setting
 
+from ..runs.methods import method as named
+from ..runs.readings import Drawn, facts as drawn_of
+from ..runs.words import free, giver, PLAN, PROBLEM, RUNS
 from .known import known, Knowns
-from .reading import CHOSEN, fresh, needs_population, OF_PROBLEM, OF_SETTING, one_round, plan
+from .options import Options
+from .reading import fresh, needs_population, one_round, plan
 
 SMALLEST = 1e-9
 """Times 1/L: no step size below this is tried."""
@@ -83,9 +84,7 @@ def redrawn(base: FederatedProblem, samples: int, seed: int, per_round: int | No
 # ---- what is decided ----
 
 
-def planned(
-    bound: Bound, options: argparse.Namespace, given: Mapping[str, float], bar: Progress | None = None
-) -> Training:
+def planned(bound: Bound, options: Options, given: Mapping[str, float], bar: Progress | None = None) -> Training:
     """The training for ``bound`` by the options; what they leave open is chosen inside the bound's conditions."""
     chosen = task(options.problem)
     base = chosen.deal(options.partition, options.clients, options.partition_seed, client_weight=options.client_weight)
@@ -93,41 +92,33 @@ def planned(
     method = about(bound) if options.algorithm is None else algorithm(options.algorithm)
     everyone = "all clients" in str(bound.statistic) and not method.everyone
     method = replace(method, everyone=method.everyone or everyone)
-    setting = _setting(bound, options, base)
-    _refuse_long(bound, options.seeds, setting.rounds)
-    samples = _samples(bound, options, setting)
-    sizes = {}
-    if samples is not None:
-        sizes["samples"] = samples
-        _refuse_samples(samples, base.clients)
+    setting, seeds = _setting(bound, options, base), options.seeds or 1
+    rows = seeds * setting.rounds * len(plan(bound).measurements)
+    runs = f"measuring {seeds} runs of {setting.rounds} rounds"
+    refuse_beyond_memory(ROW * rows, runs, "take fewer --seeds or --rounds")
+    sizes, samples = {}, options.samples if needs_population(bound) else None
     if fresh(bound):
         sizes["samples_per_round"] = setting.local_steps * setting.batch
-    names = [q.name for q in bound.quantities if q.name in (*OF_PROBLEM, *OF_SETTING)]
+        samples = setting.rounds * setting.local_steps * setting.batch
+    if samples is not None:
+        sizes["samples"] = samples
+        draws = f"drawing {samples} samples for each of {base.clients} clients"
+        what = "take fewer --samples, --rounds or --local-steps"
+        refuse_beyond_memory(NUMBER * samples * base.clients, draws, what)
+    names = [q.name for q in bound.quantities if giver(q.name, RUNS) in (PROBLEM, PLAN)]
     if options.step_size is None:
         setting = replace(setting, step_size=_step_size(bound, names, base, method, setting, given, sizes, bar))
     values = known(names, base, method, setting, given, sizes, bar=bar)
-    return Training(bound, method, setting, base, options.seeds, values, everyone, samples, fresh(bound))
+    return Training(bound, method, setting, base, seeds, values, everyone, samples, fresh(bound))
 
 
 def about(bound: Bound) -> Algorithm:
-    """The method a bound is about, in its reading where the method has it, with shared data where that is assumed."""
-    if bound.about is None:
-        raise EmpiricsError(f"{bound.name} does not say which method it is about: give --algorithm")
-    name, reading = bound.about.algorithm, bound.about.reading
-    if name not in ALGORITHMS:
-        raise EmpiricsError(f"{bound.name} is about {name}, which no method here is called: give --algorithm")
-    takes = signature(ALGORITHMS[name]).parameters
-    shared = "shared" in takes and any(c.assumption is SHARED_GENERATED_DATA for c in bound.conditions)
-    extra: dict[str, Any] = {"shared": True} if shared else {}
-    if "reading" not in takes:
-        return algorithm(written(name, **extra))
-    try:
-        return algorithm(written(name, **extra, reading=reading))
-    except BoundsError:  # a reading of the theory alone: the method has no other form for it
-        return algorithm(written(name, **extra))
+    """The method a bound is about, with shared data where that is assumed."""
+    shared = {"shared": True} if any(c.assumption is SHARED_GENERATED_DATA for c in bound.conditions) else {}
+    return named(bound.about, **shared)
 
 
-def _setting(bound: Bound, options: argparse.Namespace, base: FederatedProblem) -> Setting:
+def _setting(bound: Bound, options: Options, base: FederatedProblem) -> Setting:
     assumed = {c.assumption for c in bound.conditions}
     if one_round(bound) and options.rounds not in (None, 1):
         raise EmpiricsError(f"{bound.name} is about one averaging round; got --rounds {options.rounds}")
@@ -149,24 +140,6 @@ def _else(given: Any, usual: Any) -> Any:
     return usual if given is None else given
 
 
-def _refuse_long(bound: Bound, seeds: int, rounds: int) -> None:
-    """Refuse more rounds than can be kept: each is measured."""
-    rows = seeds * rounds * len(plan(bound).measurements)
-    refuse_beyond_memory(ROW * rows, f"measuring {seeds} runs of {rounds} rounds", "take fewer --seeds or --rounds")
-
-
-def _refuse_samples(samples: int, clients: int) -> None:
-    what = f"drawing {samples} samples for each of {clients} clients"
-    refuse_beyond_memory(NUMBER * samples * clients, what, "take fewer --samples, --rounds or --local-steps")
-
-
-def _samples(bound: Bound, options: argparse.Namespace, setting: Setting) -> int | None:
-    """How many samples every client draws; None where the dealt ones are the problem."""
-    if fresh(bound):
-        return setting.rounds * setting.local_steps * setting.batch
-    return options.samples if needs_population(bound) else None
-
-
 def _step_size(
     bound: Bound,
     names: list[str],
@@ -184,7 +157,7 @@ def _step_size(
     if "step_size" not in names:
         return largest
     others = {q.name: 1.0 for q in bound.quantities if q.name not in values}
-    others |= {name: 1e-6 for name in CHOSEN if name in others}
+    others |= dict.fromkeys(free(bound), 1e-6)
     values = {q.name: {**others, **values}[q.name] for q in bound.quantities}
     size = largest
     with warnings.catch_warnings():
@@ -200,7 +173,7 @@ def _step_size(
 # ---- what the assumptions read ----
 
 
-def facts(training: Training) -> tuple[SimpleNamespace, SimpleNamespace, SimpleNamespace]:
+def facts(training: Training) -> tuple[SimpleNamespace, SimpleNamespace, Drawn]:
     """Problem, method and setting in the attributes that assumptions read; None where nobody knows."""
     base, method, setting = training.base, training.method, training.setting
     problem = SimpleNamespace(**{name: getattr(base, name) for name in FACTS})
@@ -219,15 +192,7 @@ def facts(training: Training) -> tuple[SimpleNamespace, SimpleNamespace, SimpleN
         relaxed_start=hasattr(method.start, "beta"),
         shared_generated_data=getattr(generate, "shared", None),
     )
-    setting_facts = SimpleNamespace(
-        clients=base.clients,
-        cohort=setting.cohort,
-        sampling=setting.sampling,
-        local_steps=setting.local_steps,
-        step_sizes=setting.step_size,
-        fresh_samples=training.fresh,
-    )
-    return problem, method_facts, setting_facts
+    return problem, method_facts, replace(drawn_of(base, setting), fresh_samples=training.fresh)
 
 
 FACTS = (

@@ -6,7 +6,7 @@ Everything is decided by words: the target's, the statistic's, the quantities' a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,55 +16,19 @@ import torch
 from bounds import vocabulary as words
 from bounds.assumptions import FRESH_SAMPLES
 from bounds.core import Bound
-from bounds.fedals.quadratic import SQUARED_DISTANCE
 from empirics.measuring import Measurement, measurement, MEASUREMENTS, Reading, Row, Snapshot
 from empirics.measuring.core import of_population, Readings
 from empirics.measuring.risks import of_excess
 
+from ..runs.statistics import MADE, SEVERAL
+from ..runs.words import giver, RUN, RUNS, WORDS
+
 Array = np.ndarray[Any, Any]
-
-MADE_OF = {
-    "next_divergence": ("divergence", "next"),
-    "initial_divergence": ("divergence", "first"),
-    "final_divergence": ("divergence", "end"),
-    "mean_divergence": ("divergence", "mean"),
-    "mean_grad_norm_sq": ("grad_norm_sq", "mean"),
-    "loss_decrease": ("train_loss", "decrease"),
-}
-"""Words of a whole run, or of the next state, by the word they are made of."""
-
-HOW: Mapping[str, Callable[[Array, int], Array]] = {
-    "now": lambda x, r: x[:, :r],
-    "next": lambda x, r: x[:, 1 : r + 1],
-    "first": lambda x, r: x[:, 0],
-    "end": lambda x, r: x[:, r],
-    "mean": lambda x, r: x[:, :r].mean(1),
-    "decrease": lambda x, r: x[:, :r] - x[:, 1 : r + 1],
-    "latest": lambda x, r: x[:, r - 1],
-    "steps": lambda x, r: x[:, :r].reshape(len(x), -1),
-}
-"""From values by seed and state (by seed and round for ``now`` and ``latest`` of rounds) to what r rounds say."""
-
-OF_PROBLEM = (
-    "smoothness", "strong_convexity", "pl_constant", "condition_number", "gradient_variance",
-    "client_gradient_variance", "grad_cap_sq", "dissimilarity_offset", "dissimilarity_factor", "heterogeneity",
-    "optimal_loss", "initial_loss", "current_loss", "initial_gap", "initial_distance_sq", "client_weight", "clients",
-    "parameters", "model_size", "complexity",
-)  # fmt: skip
-OF_SETTING = (
-    "cohort", "local_steps", "rounds", "iterations", "steps_cubed_ratio", "step_size", "samples", "samples_per_round",
-    "relaxation", "download_rate", "upload_rate", "minibatch_time",
-)  # fmt: skip
-CHOSEN = ("contraction",)
-"""Constants of a proof alone: the bound may be read with the best of them."""
-
-CHOICE_OF_STEP = "the step size is "
-"""How conditions in words begin that put in a step size of their own."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a word's values come from: a measurement, and what is made of its values (a key of ``HOW``)."""
+    """Where a word's values come from: a measurement, and what is made of its values (a key of ``MADE``)."""
 
     measurement: Measurement
     how: str
@@ -76,7 +40,7 @@ class Source:
 
     def __call__(self, raw: Mapping[str, Array], rounds: int) -> Array:
         """The values of the first ``rounds`` rounds, seeds on the first axis."""
-        return HOW[self.how](raw[self.key], rounds)
+        return np.stack([MADE[self.how](series, rounds) for series in raw[self.key]])
 
 
 @dataclass(frozen=True)
@@ -105,40 +69,17 @@ class Plan:
         found = {word: source(raw, rounds) for word, source in self.moving.items()}
         if self.fold == "every":
             return found
-        per_round = {word for word, s in self.moving.items() if s.how in ("now", "next", "decrease")}
+        per_round = {word for word, s in self.moving.items() if s.how in SEVERAL}
         return {word: x.mean(1) if word in per_round else x for word, x in found.items()}
-
-
-# ---- which bounds can be measured ----
-
-
-def measurability(bound: Bound) -> str:
-    """Why training cannot say anything about ``bound``, in words; empty where it can."""
-    if _source(bound, bound.target.name, _kind(bound)) is None:
-        return f"nothing reads {bound.target.name} off a run"
-    if bound.target.card.axis:
-        return f"it bounds {bound.target.name} of every one of the {bound.target.card.axis}, not of the run"
-    if bound.statistic is not None and bound.statistic.over not in ("rounds", "iterations", "the training samples"):
-        return f"its statistic is {bound.statistic}, which no measurement has"
-    if any(c.words == SQUARED_DISTANCE.words for c in bound.conditions):
-        return f"it needs that {SQUARED_DISTANCE.words}, which no trained model has"
-    if own := [c.words for c in bound.conditions if c.kind == "words" and c.words.startswith(CHOICE_OF_STEP)]:
-        return f"it has put in a step size of its own: {own[0]}"
-    known = {*OF_PROBLEM, *OF_SETTING, *CHOSEN}
-    names = [q.name for q in bound.quantities]
-    missing = [name for name in names if name not in known and _source(bound, name, "now") is None]
-    return f"neither problem, setting nor run gives {', '.join(missing)}" if missing else ""
 
 
 def plan(bound: Bound) -> Plan:
     """How to measure a bound that can be measured."""
     target = _source(bound, bound.target.name, _kind(bound))
     assert target is not None
-    given = {*OF_PROBLEM, *OF_SETTING, *CHOSEN}
-    names = [q.name for q in bound.quantities if q.name not in given]
+    names = [q.name for q in bound.quantities if giver(q.name, RUNS) == RUN]
     found = {name: _source(bound, name, "now") for name in names}
-    several = target.how in ("now", "next", "decrease", "steps")
-    fold = _kind(bound) if several else "once"
+    fold = _kind(bound) if target.how in SEVERAL else "once"
     return Plan(target, {name: source for name, source in found.items() if source is not None}, fold)
 
 
@@ -170,9 +111,8 @@ def _source(bound: Bound, word: str, kind: str) -> Source | None:
         return Source(ALL if "all clients" in str(bound.statistic) else ACTIVE, "steps")
     if target and word == "generalization_gap" and over == "rounds" and fresh(bound):
         return Source(MEASUREMENTS["round_averaged_gap"](), "latest")  # FedALS (8): on the samples of each round
-    if word in MADE_OF:
-        base, how = MADE_OF[word]
-        return Source(MEASUREMENTS[base](), how)
+    if word in WORDS and WORDS[word].of in MEASUREMENTS:
+        return Source(MEASUREMENTS[WORDS[word].of](), WORDS[word].how)
     if word not in MEASUREMENTS:
         return None
     measured = measurement("runtime(alike=True)") if word == "runtime" else MEASUREMENTS[word]()
@@ -244,4 +184,4 @@ def _filled(shape: tuple[int, ...], cells: Sequence[tuple[tuple[Any, ...], float
     return array
 
 
-__all__ = ["Plan", "Source", "collect", "fresh", "measurability", "needs_population", "one_round", "plan"]
+__all__ = ["Plan", "Source", "collect", "fresh", "needs_population", "one_round", "plan"]

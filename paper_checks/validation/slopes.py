@@ -10,7 +10,7 @@ import numpy as np
 from empirics.measuring.estimates import Estimate, jackknife, power_law, two_powers
 from empirics.problems.pool import Pool
 
-from .core import Comparison, Row, Verdict
+from .comparison import Line, Row, Verdict
 from .gaussian_mean import sentence
 
 
@@ -39,18 +39,17 @@ class Slopes(NamedTuple):
     bound_exponent_last: Estimate
 
 
-def slopes(problem: Pool, gaps: np.ndarray, bound: BoundOfMeans, comparisons: Sequence[Comparison]) -> Iterator[Slopes]:
+def slopes(problem: Pool, gaps: np.ndarray, bound: BoundOfMeans, lines: Sequence[Line]) -> Iterator[Slopes]:
     """The fits of one federation from ``gaps`` (seeds, numbers of clients); none with fewer than three numbers.
 
     The numbers of clients share their draws (the first K clients), so each fit as a whole is jackknifed over seeds. The
     gap's weights are those of independent errors, fixed beforehand; the bound, which is no power of K, is fitted with
-    equal weights, over all numbers of clients and over the last two. The last ``comparisons`` are this federation's.
+    equal weights, over all numbers of clients and over the last two. ``lines`` are this federation's.
     """
     if gaps.shape[1] < 3:
         return
-    rows = comparisons[-gaps.shape[1] :]
-    x = np.array([float(c.clients) for c in rows])
-    value, error = (np.array([float(c.measured[i]) for c in rows]) for i in (0, 1))
+    x = np.array([float(c.place[2]) for c in lines])
+    value, error = (np.array([float(c.measured[i]) for c in lines]) for i in (0, 1))
 
     def bound_exponent(first: int) -> Estimate:
         even = np.ones(len(x[first:]))
@@ -80,11 +79,11 @@ def slope_rows(fit: Slopes) -> Iterator[Row]:
         yield Row(*where, f"coefficient of {name} in the gap", float(value), float(error))
 
 
-def answer(fits: Sequence[Slopes], comparisons: Sequence[Comparison]) -> tuple[str, ...]:
+def answer(fits: Sequence[Slopes], lines: Sequence[Line]) -> tuple[str, ...]:
     """The answer in sentences with numbers, measured and exact."""
-    lines = [_measured(fit) for fit in fits if fit.identical]
-    lines += [_terms(fit, comparisons) for fit in fits if fit.identical]
-    return (*lines, sentence())
+    said = [_measured(fit) for fit in fits if fit.identical]
+    said += [_terms(fit, lines) for fit in fits if fit.identical]
+    return (*said, sentence())
 
 
 def _measured(fit: Slopes) -> str:
@@ -99,14 +98,14 @@ def _measured(fit: Slopes) -> str:
     )
 
 
-def _terms(fit: Slopes, comparisons: Sequence[Comparison]) -> str:
-    last = [c for c in comparisons if (c.problem, c.partition) == (fit.problem, fit.partition)][-1]
-    share = {name: float(part.value / last.bound.value) for name, part in last.parts.items()}
+def _terms(fit: Slopes, lines: Sequence[Line]) -> str:
+    last = [c for c in lines if c.place[:2] == (fit.problem, fit.partition)][-1]
+    share = {name: float(part.value / last.bound) for name, part in last.parts.items()}
     largest = max(share, key=lambda name: share[name])
     excess = last.extras["non_iidness (mean over clients)"]
     return (
         f"{fit.problem}, iid: the bound falls like K^({power(fit.bound_exponent)}) over all K and like "
-        f"K^({power(fit.bound_exponent_last)}) between the two largest; at K = {last.clients} its term '{largest}' is "
+        f"K^({power(fit.bound_exponent_last)}) between the two largest; at K = {last.place[2]} its term '{largest}' is "
         f"{share[largest]:.0%} of it, for delta_k = {float(excess.value):.4f}±{float(excess.error):.4f} does not "
         "vanish when clients are alike."
     )
@@ -116,17 +115,17 @@ def power(exponent: Estimate) -> str:
     return f"{float(exponent.value):.3f}±{float(exponent.error):.3f}"
 
 
-def claimed_rows(claimed: Sequence[Comparison]) -> Iterator[Row]:
+def claimed_rows(claimed: Sequence[Line]) -> Iterator[Row]:
     """The value of the bound as the discussion reads it, for the tidy table."""
     for c in claimed:
         name = f"first term alone ({c.verdict})"
-        yield Row(c.problem, c.partition, c.clients, name, float(c.bound.value), float(c.bound.error))
+        yield Row._make((*c.place, name, c.bound, c.error))
 
 
-def claim_sentences(claimed: Sequence[Comparison]) -> Iterator[str]:
+def claim_sentences(claimed: Sequence[Line]) -> Iterator[str]:
     """Whether the discussion's reading of (6) for iid clients, its first term alone, survives the measurement."""
-    for problem in dict.fromkeys(c.problem for c in claimed):
-        broken = [str(c.clients) for c in claimed if c.problem == problem and c.verdict is Verdict.VIOLATED]
+    for problem in dict.fromkeys(c.place[0] for c in claimed):
+        broken = [str(c.place[2]) for c in claimed if c.place[0] == problem and c.verdict is Verdict.VIOLATED]
         where = f"is violated at K = {', '.join(broken)}" if broken else "is not violated here"
         yield (
             f"{problem}, iid: the inequality with the first term alone, as the discussion of Theorem 4.1 reads it for "

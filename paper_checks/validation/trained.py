@@ -6,73 +6,44 @@ time, of the means over seeds.
 
 from __future__ import annotations
 
-import argparse
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bounds.core import Bound
 from bounds.errors import BoundsError
-from bounds.showing.numbers import real_word, whole_word
-from bounds.showing.usage import Parser, writable_folder
 from bounds.showing.values import parse_number
 from empirics.errors import Diverged, EmpiricsError
 from empirics.measuring import Row, Run
-from empirics.numbers import check_words
-from empirics.progress import Progress, progress
+from empirics.progress import Progress
 
-from .core import standing
-from .judging import Data, evaluate, Line, lines, settled, trend
+from ..runs.methods import other
+from ..runs.words import free
+from .comparison import Comparison, Line, standing, TESTS
+from .judging import Data, evaluate, lines, settled, trend
 from .known import of_rounds
+from .options import Options
 from .planned import facts, other_objective, planned, Training
-from .reading import Array, CHOSEN, collect, Plan, plan
-from .showing import Found, show, write
+from .reading import Array, collect, Plan, plan
 
 MOST_TREND = 60
 """Prefixes of a run at which a trend is looked at."""
 
 
-def main(bound: Bound, arguments: Sequence[str], name: str = "") -> int:
-    """Train, compare, print, write; 0 holds or undecided, 1 violated. ``name`` is how the user wrote the bound."""
-    options = parsed(bound, arguments)
-    if options is None:
-        return 0
-    given = _given(bound, options.words)
-    writable_folder("--out", options.out)
+def found(bound: Bound, told: Options, bar: Progress) -> Comparison:
+    """Train what the bound is about by the plan and judge."""
     try:
-        with progress() as bar:
-            found = validate(planned(bound, options, given, bar), bar)
+        return judged(planned(bound, told, _given(bound, told.words), bar), bar)
     except Diverged as stop:
         raise EmpiricsError(f"{stop}; take a smaller --step-size") from None
-    show(found)
-    command = shlex.join(["fedbounds", "validate", name or bound.name, *arguments])
-    print("wrote " + ", ".join(str(path) for path in write(found, options.out, command)))
-    return int(found.violated)
 
 
-def validate(training: Training, bar: Progress) -> Found:
-    """Run every seed and judge."""
-    chosen = plan(training.bound)
-    runs = _runs(training, chosen, bar)
-    raw = collect(runs, chosen.measurements, training.base.clients)
-    _all_seen(chosen, raw)
-    doubt, broken, said = _doubts(training, runs, chosen)
-    data = _data(training, chosen, raw, training.setting.rounds)
-    found = lines(data, _places(training, chosen), doubt, broken)
-    after = []
-    if doubt or broken or any(line.outside for line in found):
-        after.append(_trend(training, chosen, raw, found))
-    return Found(training.bound, training.seeds, found, _about(training), settled(data, said), after, _card(training))
+def judged(training: Training, bar: Progress, ends: Sequence[int] = ()) -> Comparison:
+    """Run every seed and judge; with ``ends``, a line for each of them: the first so many rounds of the same runs.
 
-
-def by_rounds(training: Training, ends: Sequence[int], bar: Progress) -> Found:
-    """What ``validate`` finds of the first rounds of the same runs, a line for every one of ``ends``.
-
-    Where every round makes a line already, all of them. Verdicts are those of each line alone.
+    Where every round makes a line already, all of them do. The verdicts of ``ends`` are those of each line alone.
     """
     chosen = plan(training.bound)
     runs = _runs(training, chosen, bar)
@@ -80,12 +51,23 @@ def by_rounds(training: Training, ends: Sequence[int], bar: Progress) -> Found:
     _all_seen(chosen, raw)
     doubt, broken, said = _doubts(training, runs, chosen)
     whole = _data(training, chosen, raw, training.setting.rounds)
-    if chosen.fold == "every":
+    if not ends or chosen.fold == "every":
         found = lines(whole, _places(training, chosen), doubt, broken)
     else:
         cut = [(str(end), _data(training, chosen, raw, end)) for end in ends]
         found = [line for place, data in cut for line in lines(data, [place], doubt, broken)]
-    return Found(training.bound, training.seeds, found, _about(training), settled(whole, said), (), _card(training))
+    after: tuple[str, ...] = ()
+    if not ends and (doubt or broken or any(line.outside for line in found)):
+        after = (_trend(training, chosen, raw, found),)
+    return Comparison(
+        training.bound,
+        tuple(found),
+        f" ({training.seeds} seeds; {TESTS} these runs only).",
+        about=tuple(_about(training)),
+        standing=settled(whole, said),
+        after=after,
+        card=_card(training),
+    )
 
 
 # ---- the runs ----
@@ -133,7 +115,7 @@ def _data(training: Training, chosen: Plan, raw: Mapping[str, Array], rounds: in
         moving=chosen.moving_of(raw, rounds),
         fixed=of_rounds({name: held.value for name, held in values.items()}, training.setting, rounds),
         uncertain={name: end for name, end in ends.items() if end is not None},
-        chosen=tuple(q.name for q in bound.quantities if q.name in CHOSEN),
+        chosen=free(bound),
         fold=chosen.fold,
         drawn=True,
     )
@@ -160,10 +142,9 @@ def _doubts(training: Training, runs: Sequence[Sequence[Row]], chosen: Plan) -> 
     if other_objective(training):
         reasons.append("clients minimise another objective than the loss that is measured")
     broken = any(line.startswith("NOT met") for line in said)
-    other = training.bound.about and training.method.name.partition("(")[0] != training.bound.about.algorithm
-    if other:
+    if unlike := other(training.bound.about, training.method):
         said = (*said, f"NOT met: the bound is about {training.bound.about}")
-    return "; ".join(reasons), broken or bool(other), said
+    return "; ".join(reasons), broken or unlike, said
 
 
 def _trend(training: Training, chosen: Plan, raw: Mapping[str, Array], found: Sequence[Line]) -> str:
@@ -207,6 +188,7 @@ def _number(value: Any) -> str:
 
 def _card(training: Training) -> dict[str, Any]:
     return {
+        "seeds": training.seeds,
         "problem": str(training.base),
         "algorithm": training.method.name,
         "clients": training.base.clients,
@@ -218,47 +200,7 @@ def _card(training: Training) -> dict[str, Any]:
     }
 
 
-# ---- the command line ----
-
-
-def parsed(bound: Bound, arguments: Sequence[str]) -> argparse.Namespace | None:
-    """The options, or None after --help."""
-    parser = Parser(
-        prog=f"fedbounds validate {bound.name}",
-        description=f"{bound.name} against training: {bound.about}, {bound.statistic or 'every round'}",
-        allow_abbrev=False,
-    )
-    add = parser.add_argument
-    add("words", nargs="*", metavar="quantity=value", help="constants that the problem does not know")
-    add("--problem", required=True, metavar="MODEL(DATA)", help="what to train, such as softmax(digits)")
-    add("--clients", type=whole_word, metavar="N", help="number of clients (10; with by_group(): all groups)")
-    add("--cohort", type=whole_word, metavar="M", help="clients per round (half, or all where the theorem asks for it)")
-    add("--partition", default="iid", metavar="CALL", help="who holds what (iid)")
-    add("--partition-seed", type=whole_word, default=0, metavar="N", help="seed of the partition (0)")
-    add("--client-weight", default="uniform", help="uniform or samples (uniform)")
-    add(
-        "--samples",
-        type=whole_word,
-        default=50,
-        metavar="N",
-        help="draws per client, for population risks (50)",
-    )
-    add("--rounds", type=whole_word, metavar="R", help="rounds (10, or 1 where the theorem is about one)")
-    add("--local-steps", type=whole_word, default=5, metavar="K", help="local steps (5)")
-    add("--step-size", type=real_word, metavar="X", help="step size (1/L, halved until the conditions hold)")
-    add("--batch", type=whole_word, default=32, metavar="N", help="minibatch size (32)")
-    add("--sampling", metavar="WORD", help="without_replacement, with_replacement, bernoulli (what is assumed)")
-    add("--seeds", type=whole_word, default=5, metavar="S", help="runs (5)")
-    add("--algorithm", metavar="CALL", help="train this instead of what the bound is about")
-    add("--out", type=Path, default=Path("out"), metavar="DIR", help="folder of the CSV and the JSON card (./out)")
-    try:
-        options = parser.parse_intermixed_args(list(arguments))
-    except SystemExit:
-        return None
-    if options.clients is None and not options.partition.startswith("by_group"):
-        options.clients = 10
-    check_words(options)
-    return options
+# ---- constants ----
 
 
 def _given(bound: Bound, typed: Sequence[str]) -> dict[str, float]:

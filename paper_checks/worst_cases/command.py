@@ -23,8 +23,10 @@ from empirics.experiments.running import sweep
 from empirics.experiments.stopping import stopped
 from empirics.progress import lasting, Progress, progress
 
+from ..runs.can import can
+from ..runs.words import WORST
 from ..tightness_options import NAMES
-from .places import moot, Place, question, refusal
+from .places import moot, Place, question
 from .program import WorstCaseError
 from .showing import FINDING, FINE, tell
 from .sizes import expected, refuse_many
@@ -98,7 +100,7 @@ def _remark(words: str) -> None:
 def _list() -> int:
     """The bounds within reach."""
     for bound in BOUNDS.values():
-        if not refusal(bound):
+        if not can(bound, WORST):
             print(f"{bound.name:<32} {bound.target.name}, {bound.statistic}")
     return FINE
 

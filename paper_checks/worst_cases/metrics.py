@@ -9,6 +9,8 @@ import numpy as np
 
 from bounds.core import Statistic
 
+from ..runs.statistics import counted
+from ..runs.words import ITERATION, readable, ROUND, STATE, WORDS, WORST
 from .formulation import Formulation
 from .program import WorstCaseError
 from .space import Array
@@ -96,46 +98,36 @@ METRICS: dict[str, Series] = {
     "distance_sq": _at_servers(_distance),
     "optimality_gap": _at_servers(_gap),
     "grad_norm_sq": _at_servers(_gradient),
-    "mean_grad_norm_sq": _at_servers(_gradient),
     "divergence": _divergence,
-    "mean_divergence": _divergence,
-    "final_divergence": _divergence,
-    "next_divergence": _divergence,
     "local_drift": _drift,
     "consensus_distance": _consensus,
     "global_step": _steps,
     "loss_change": _change,
     "mean_gradient_drift": _path_drift,
-    "next_distance_sq": _along(_distance),
     "weighted_grad_norm_sq": _weighted,
 }
 ITERATIONS: dict[str, Series] = {
     "distance_sq": _along(_distance),
-    "next_distance_sq": _along(_distance),
     "optimality_gap": _along(_gap),
     "grad_norm_sq": _along(_gradient),
-    "consensus_distance": _consensus,
 }
-PER_ROUND = (
-    "local_drift", "weighted_grad_norm_sq", "global_step", "loss_change", "mean_gradient_drift", "consensus_distance",
-)  # fmt: skip
-"""Read in every round or iteration, where others are read at models: before the first and after every one."""
+
+
+def looked_at(metric: str, statistic: Statistic) -> tuple[str, str]:
+    """The word of the series that a metric is read off, and per what that series is."""
+    iterated = statistic.over == "iterations" or not readable(metric, WORST, iterated=False)
+    if not readable(metric, WORST, iterated):
+        known = sorted(word for word in WORDS if readable(word, WORST, iterated))
+        raise WorstCaseError(f"the metric must be one of {', '.join(known)}; got {metric!r}")
+    word = WORDS[metric]
+    return (metric, ROUND) if word.per == ROUND else (word.of or metric, ITERATION if iterated else STATE)
 
 
 def objectives(f: Formulation, metric: str, statistic: Statistic) -> tuple[Array, ...]:
-    """What is maximised: one form, or several of which the smallest counts.
-
-    ``mean`` leaves out the last model, as the papers' means over t = 0..T-1 do; ``min`` leaves it out over rounds and
-    counts it over iterations, as everywhere in this project; ``every`` and ``last`` look at the last.
-    """
-    along = statistic.over == "iterations"
-    table = ITERATIONS if along else METRICS
-    if metric not in table:
-        raise WorstCaseError(f"the metric must be one of {', '.join(sorted(table))}; got {metric!r}")
-    series = table[metric](f)
-    before = series if metric in PER_ROUND else series[:-1]
-    if statistic.kind == "min":
-        return tuple(series if along else before)
-    if statistic.kind in ("mean", "expectation"):
-        return (np.mean(before, axis=0),)
-    return (series[-1],)
+    """What is maximised: one form, or several of which the smallest counts; ``every`` and ``last`` look at the last."""
+    word, per = looked_at(metric, statistic)
+    series = (ITERATIONS if per == ITERATION else METRICS)[word](f)
+    if statistic.kind in ("every", "last"):
+        return (series[-1],)
+    forms = counted(series, statistic.kind, per)
+    return tuple(forms) if statistic.kind == "min" else (np.mean(forms, axis=0),)

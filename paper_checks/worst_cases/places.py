@@ -13,20 +13,17 @@ from typing import Any
 from bounds.assumptions import CONVEX, DISSIMILARITY, POLYAK_LOJASIEWICZ, STRONGLY_CONVEX
 from bounds.core import Bound, Statistic
 from bounds.errors import BoundsError
-from empirics.algorithms import algorithm
-from empirics.algorithms.algorithm import Algorithm
 from empirics.training.setting import Setting
 
 from ..falsifier.deciding import largest
+from ..runs.can import can
+from ..runs.methods import method
+from ..runs.readings import of_losses, of_plan
+from ..runs.words import WORST
 from .assumptions import WORDS
-from .metrics import ITERATIONS, METRICS
 from .program import WorstCaseError
 from .worst import Question
 
-METHODS = {"fedavg": "fedavg()", "fedcog": "fedavg()", "fedprox": "fedprox()", "scaffold": "scaffold()"}
-"""What a bound's algorithm is without noise; FedCOG without generated data is FedAvg."""
-SIGNED = ("loss_change",)
-"""Targets that may be negative: no ratio says how tight their bounds are."""
 FREE = 10.0
 """A step size, in units of 1/L, no bound of the catalogue allows."""
 TINY = 1e-6
@@ -83,41 +80,18 @@ def _rule(name: str, value: float, rule: str, good: Any) -> None:
         raise WorstCaseError(f"{name} must be {rule}; got {value:g}")
 
 
-def refusal(bound: Bound) -> str:
-    """Why no worst case can be held against the bound; empty if one can."""
-    at = bound.statistic
-    table = ITERATIONS if at is not None and at.over == "iterations" else METRICS
-    if bound.relation != "<=":
-        return f"it states {bound.relation!r}, not an upper bound"
-    if bound.given:
-        return f"it has fixed values ({', '.join(bound.given)})"
-    if bound.target.name in SIGNED or bound.target.name not in table:
-        return f"no worst case of {bound.target.name} is computed"
-    if bound.about is None or bound.about.algorithm not in (*METHODS, "fedinit"):
-        return "it names no algorithm that a worst case is computed of"
-    names = {q.name for q in bound.quantities}
-    if not names & {"step_size", "squared_step_sizes"}:
-        return "it fixes its step size in words"
-    unread = [q.name for q in bound.quantities if q.name not in _known(Place(), 0.1)]
-    if unread:
-        return f"{', '.join(unread)}: known only when a run has been seen, or no quantity of a run"
-    return ""
-
-
 def _known(place: Place, step_size: float) -> dict[str, Any]:
     """Every quantity a place gives a value to, by word."""
-    n, k, r = place.clients, place.local_steps, place.rounds
-    mu = 1 / place.condition_number
+    n, mu = place.clients, 1 / place.condition_number
     return {
-        "clients": n, "cohort": n, "client_weight": [1 / n] * n, "takes_part": [1.0] * n,
-        "rounds": r, "local_steps": k, "iterations": k * r, "steps_cubed_ratio": float(k**2), "step_size": step_size,
-        "squared_step_sizes": step_size**2 * k * r, "smoothness": 1.0, "strong_convexity": mu, "pl_constant": mu,
-        "gradient_variance": 0.0, "client_gradient_variance": [0.0] * n, "initial_gap": 1.0, "initial_loss": 1.0,
-        "current_loss": 1.0, "optimal_loss": 0.0, "distance_sq": 1.0, "grad_cap_sq": place.grad_cap_sq,
-        "heterogeneity": place.heterogeneity, "dissimilarity_offset": place.heterogeneity,
-        "dissimilarity_factor": place.dissimilarity_factor, "relaxation": place.relaxation, "contraction": TINY,
-        "divergence": place.divergence if r > 1 else 0.0, "initial_divergence": 0.0, "final_divergence": 0.0,
-        "grad_norm_sq": place.grad_norm_sq,
+        **of_plan(n, place.local_steps, place.rounds, step_size, place.relaxation), **of_losses(1.0, 0.0),
+        "clients": n, "client_weight": [1 / n] * n, "takes_part": [1.0] * n,
+        "smoothness": 1.0, "strong_convexity": mu, "pl_constant": mu,
+        "gradient_variance": 0.0, "client_gradient_variance": [0.0] * n, "distance_sq": 1.0,
+        "grad_cap_sq": place.grad_cap_sq, "heterogeneity": place.heterogeneity,
+        "dissimilarity_offset": place.heterogeneity, "dissimilarity_factor": place.dissimilarity_factor,
+        "contraction": TINY, "divergence": place.divergence if place.rounds > 1 else 0.0, "initial_divergence": 0.0,
+        "final_divergence": 0.0, "grad_norm_sq": place.grad_norm_sq,
     }  # fmt: skip
 
 
@@ -150,8 +124,7 @@ def _plain(known: Mapping[str, Any]) -> dict[str, Any]:
 
 def question(bound: Bound, place: Place) -> Question:
     """The worst case over all federations that the bound speaks of, with this place's numbers."""
-    reason = refusal(bound)
-    if reason:
+    if reason := can(bound, WORST):
         raise WorstCaseError(f"{bound.name} has no exact worst case: {reason}")
     known = {**_known(place, 0.0), **values(bound, place)}
     assumed = {c.assumption for c in bound.conditions if c.assumption is not None}
@@ -168,7 +141,7 @@ def question(bound: Bound, place: Place) -> Question:
     given |= {word: known[word] for word in WORDS if word in asked and word not in ("pl_constant", bound.target.name)}
     setting = Setting(place.rounds, place.clients, local_steps=place.local_steps, step_size=known["step_size"])
     at = bound.statistic or Statistic("last", "rounds")
-    return Question(method(bound, place), setting, given, bound.target.name, at)
+    return Question(method(bound.about, data=False, relaxation=place.relaxation), setting, given, bound.target.name, at)
 
 
 def moot(bound: Bound, place: Place, names: Iterable[str]) -> list[str]:
@@ -185,11 +158,3 @@ def moot(bound: Bound, place: Place, names: Iterable[str]) -> list[str]:
             return False
 
     return [name for name in names if idle(name)]
-
-
-def method(bound: Bound, place: Place) -> Algorithm:
-    """The algorithm a bound is about, without noise."""
-    assert bound.about is not None
-    if bound.about.algorithm == "fedinit":
-        return algorithm(f"fedinit(beta={place.relaxation!r}, reading={bound.about.reading!r})")
-    return algorithm(METHODS[bound.about.algorithm])

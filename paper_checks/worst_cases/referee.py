@@ -7,6 +7,7 @@ steps, assumptions and metrics are sums over clients. Nothing is shared with the
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -72,21 +73,22 @@ def _refuse(what: str) -> WorstCaseError:
 # ---- the methods ----
 
 
+DIFFERENCES: Mapping[str, Callable[[Any], _Method]] = {
+    "fedavg": lambda own: _Method(),
+    "fedprox": lambda own: _Method(mu=own.direction.mu),
+    "scaffold": lambda own: _Method(controls=True),
+    "fedinit": lambda own: _Method(beta=own.start.beta, adds=own.reading == "code"),
+}
+
+
 def _method(question: Question) -> _Method:
-    name, own = question.algorithm.name.split("(")[0], question.algorithm
-    if name == "fedavg":
-        found = _Method()
-    elif name == "fedprox":
-        found = _Method(mu=own.direction.mu)  # type: ignore[attr-defined]
-    elif name == "scaffold":
-        found = _Method(controls=True)
-    elif name == "fedinit":
-        found = _Method(beta=own.start.beta, adds=own.reading == "code")  # type: ignore[attr-defined]
-    else:
+    own = question.algorithm
+    stated = DIFFERENCES.get(own.name.split("(")[0])
+    if stated is None:
         raise _refuse(f"the method {own}")
     if named(own.name) != own:
         raise _refuse(f"a method called {own} that is another")
-    return found
+    return stated(own)
 
 
 def _plain(setting: Setting) -> None:

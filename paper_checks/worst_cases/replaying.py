@@ -16,14 +16,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bounds.core import Statistic
 from empirics.errors import EmpiricsError
 from empirics.exact.maps import Tracing
 from empirics.training.rounds import rounds
 
+from ..runs.statistics import folded
+from ..runs.words import ITERATION
 from .instances import attaining, Instance
 from .interpolants import Interpolant
-from .metrics import PER_ROUND
+from .metrics import looked_at
 from .program import WorstCaseError
 from .recording import Members
 from .space import Array
@@ -91,26 +92,15 @@ def attained(worst: WorstCase) -> Instance:
 def replay(instance: Instance) -> Replay:
     """Run the question's method on the instance and read its metric and its assumptions off the run."""
     question, ran = instance.question, played(instance)
-    word = question.metric
-    along = question.statistic.over == "iterations"
-    table = ITERATIONS if along else METRICS
-    if word not in table:
-        raise WorstCaseError(f"a run is not read for {word!r}; known: {', '.join(sorted(table))}")
-    read = [float(number) for number in table[word](ran)]
-    whole = along and question.statistic.kind == "min"
-    models = read if word in PER_ROUND or whole else read[:-1]
-    measured = _statistic(question.statistic, models, read[-1])
+    word, per = looked_at(question.metric, question.statistic)
+    read = np.array((ITERATIONS if per == ITERATION else METRICS)[word](ran), dtype=float)
+    kind = question.statistic.kind
+    measured = float(folded(read, "last" if kind == "every" else kind, per))
     given = {w: (float(ASSUMED[w](ran)), number) for w, number in question.assumptions.items() if w in ASSUMED}
     if question.convex:
         given["minimiser"] = (ran.slope(0 * instance.start), 0.0)
     lost = question.relaxations
     return Replay(instance.value, measured, instance.dim, given, LIMITS + "; ".join(lost) if lost else EXACT)
-
-
-def _statistic(statistic: Statistic, series: list[float], last: float) -> float:
-    if statistic.kind == "min":
-        return min(series)
-    return float(np.mean(series)) if statistic.kind in ("mean", "expectation") else last
 
 
 # ---- the run ----
@@ -266,25 +256,18 @@ METRICS: dict[str, Reading] = {
     "distance_sq": _at_servers(_distance),
     "optimality_gap": _at_servers(Ran.gap),
     "grad_norm_sq": _at_servers(Ran.slope),
-    "mean_grad_norm_sq": _at_servers(Ran.slope),
     "divergence": _divergence,
-    "mean_divergence": _divergence,
-    "final_divergence": _divergence,
-    "next_divergence": _divergence,
     "local_drift": _drift,
     "consensus_distance": _consensus,
     "global_step": lambda ran: [_square(b - a) for a, b in pairwise(ran.server)],
     "loss_change": lambda ran: [ran.loss(b) - ran.loss(a) for a, b in pairwise(ran.server)],
     "mean_gradient_drift": _gradient_drift,
-    "next_distance_sq": _along(_distance),
     "weighted_grad_norm_sq": _weighted,
 }
 ITERATIONS: dict[str, Reading] = {
     "distance_sq": _along(_distance),
-    "next_distance_sq": _along(_distance),
     "optimality_gap": _along(Ran.gap),
     "grad_norm_sq": _along(Ran.slope),
-    "consensus_distance": _consensus,
 }
 
 

@@ -14,7 +14,8 @@ from typing import Any
 from bounds.core import Bound
 from empirics.experiments import Cell
 
-from ..falsifier.runs.folds import along
+from ..runs.methods import takes
+from ..runs.words import along
 from ..tightness_options import NAMES
 from .jobs import TERM
 from .places import Place
@@ -49,7 +50,7 @@ def full(bound: Bound) -> list[Place]:
         spans["heterogeneity"] = (0.1, 10.0)
     anywhere = bound.statistic is None or bound.statistic.kind == "every"  # any round is the second
     rounds = (1, 2) if anywhere else (1, 2, 4)
-    shared = bound.about is not None and bound.about.algorithm != "fedinit"
+    shared = not takes(bound.about, "relaxation")
     most = 16 if along(bound) else 32
     found = [p for p in places({"rounds": rounds, "local_steps": (1, 2, 3, 4, 8), **spans}) if p.work <= most]
     if shared and not along(bound) and not anywhere and "condition_number" not in spans:

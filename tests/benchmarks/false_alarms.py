@@ -29,7 +29,7 @@ from scipy import stats  # noqa: E402
 from empirics.measuring.estimates import Estimate  # noqa: E402
 from paper_checks.claims.checkers import DominatesSampled  # noqa: E402
 from paper_checks.claims.claim import Book, Status  # noqa: E402
-from paper_checks.validation.core import ERROR_RATE, judge, Verdict  # noqa: E402
+from paper_checks.validation.comparison import ERROR_RATE, judge, Verdict  # noqa: E402
 
 Array = np.ndarray[Any, Any]
 Laws = dict[str, tuple[Callable[[np.random.Generator, int], Array], dict[str, float]]]

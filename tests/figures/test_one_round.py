@@ -9,7 +9,7 @@ from bounds.catalog import get
 from figures import VALIDATION_FIGURES
 from figures.one_round import data, save
 from paper_checks.validation import VALIDATIONS
-from paper_checks.validation.core import Result, Row
+from paper_checks.validation.comparison import Comparison, Row
 
 COUNTS = (1, 4, 11)
 
@@ -31,7 +31,7 @@ def result():
             ):
                 rows.append(Row(problem, partition, k, name, value, error))
         rows.append(Row(problem, partition, None, "exponent", -1.02, 0.01))
-    return Result(get("fedals.one_round"), "generalization_gap", (), tuple(rows), (), (), {})
+    return Comparison(get("fedals.one_round"), (), "", numbers=tuple(rows))
 
 
 def test_panels_hold_the_rows(result):

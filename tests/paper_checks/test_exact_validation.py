@@ -9,24 +9,25 @@ from bounds import BOUNDS
 from empirics.errors import EmpiricsError
 from empirics.problems.quadratics import random_quadratics
 from empirics.training.setting import Setting
-from paper_checks.validation import VALIDATIONS, Verdict
-from paper_checks.validation.exact import compare, ExactValidation, measurable
+from paper_checks.runs.can import can
+from paper_checks.runs.words import EXACT
+from paper_checks.validation import run, VALIDATIONS, Verdict
+from paper_checks.validation.exact import compare
 
 SMALL = ["--instances", "1", "--rounds", "2", "--clients", "3", "--local-steps", "2"]
-MEASURABLE = [name for name, v in VALIDATIONS.items() if isinstance(v, ExactValidation)]
+MEASURABLE = [name for name, evidence in VALIDATIONS.items() if evidence == EXACT]
 
 
 def test_bounds_of_every_paper_with_runs_are_measurable_and_orders_are_not():
     assert {name.split(".")[0] for name in MEASURABLE} == {"fedinit", "decaying_k", "fedcog"}
-    assert not measurable(BOUNDS["fedinit.theorem_1_order"])
-    assert not measurable(BOUNDS["fedinit.theorem_3"])
-    assert not measurable(BOUNDS["fedcog.corollary"])
+    for name in ("fedinit.theorem_1_order", "fedinit.theorem_3", "fedcog.corollary"):
+        assert can(BOUNDS[name], EXACT)
 
 
 @pytest.mark.parametrize("name", MEASURABLE)
 def test_it_finds_a_step_size_inside_the_conditions_and_compares(name, tmp_path, capsys):
     arguments = [*SMALL, "--out", str(tmp_path)]
-    assert VALIDATIONS[name].main(arguments) == 0
+    assert run(name, arguments) == 0
     out = capsys.readouterr().out
     assert "holds here" in out
     assert "NOT met" not in out
@@ -72,11 +73,11 @@ def test_what_it_measures_is_the_statistic_of_the_bound():
 @pytest.mark.parametrize("bad", [["--rounds", "0"], ["--clients", "-2"], ["--cohort", "0"]])
 def test_bad_numbers_are_one_line(bad):
     with pytest.raises(EmpiricsError, match="must be a whole number >= 1"):
-        VALIDATIONS["fedinit.lemma_2"].main(bad)
+        run("fedinit.lemma_2", bad)
 
 
 def test_a_step_size_outside_the_conditions_shows_the_formula_marked_so(tmp_path, capsys):
-    assert VALIDATIONS["fedinit.lemma_2"].main([*SMALL, "--step-size", "3", "--out", str(tmp_path)]) == 0
+    assert run("fedinit.lemma_2", [*SMALL, "--step-size", "3", "--out", str(tmp_path)]) == 0
     out = capsys.readouterr().out
     assert "OUTSIDE" in out
     assert "2 x undecided" in out

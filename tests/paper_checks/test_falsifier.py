@@ -74,9 +74,9 @@ def test_the_same_seed_gives_the_same_search():
     ("name", "said"),
     [
         ("fedals.rounds_v2", "hides a constant"),
-        ("fedals.consensus_distance", "the bound is about fedals"),
-        ("fedinit.step_size_cap_lemma_2", "does not measure step_size"),
-        ("fedinit.theorem_3", "does not measure stability"),
+        ("fedals.consensus_distance", "nothing reads consensus_distance off a run"),
+        ("fedinit.step_size_cap_lemma_2", "nothing reads step_size off a run"),
+        ("fedinit.theorem_3", "nothing reads stability off a run"),
     ],
 )
 def test_a_bound_no_family_serves_is_refused_with_reasons(name, said):

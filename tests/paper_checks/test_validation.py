@@ -12,17 +12,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import fedbounds
 from bounds.assumptions import EXACT_LOCAL_SOLVER, FULL_PARTICIPATION, SMOOTH, STRONGLY_CONVEX
 from bounds.catalog import get
 from empirics.measuring.estimates import Estimate, jackknife
-from empirics.progress import Silent
-from paper_checks.validation import VALIDATIONS, Verdict
-from paper_checks.validation.core import judge, standing
-from paper_checks.validation.one_round import measure, Plan
-from paper_checks.validation.report import plus_minus
+from paper_checks import validation
+from paper_checks.validation import Options, run, validate, Verdict
+from paper_checks.validation.comparison import judge, plus_minus, standing
+from paper_checks.validation.options import DRAWS
 
-ONE_ROUND = VALIDATIONS["fedals.one_round"]
-SMALL = Plan(clients=(1, 3, 6), seeds=10, samples=8, regularisation=6.0, concentration=0.4, workers=1)
+NAME = "fedals.one_round"
+SMALL = Options.of(DRAWS, clients=(1, 3, 6), seeds=10, samples=8, regularisation=6.0, concentration=0.4, workers=1)
 ARGUMENTS = ["--clients", "6,1,3", "--seeds", "10", "--samples", "8", "--regularisation", "6", "--concentration", "0.4"]
 
 
@@ -34,42 +34,42 @@ def cut(factor: float):
 
 @pytest.fixture(scope="module")
 def result():
-    return measure(SMALL, get("fedals.one_round"), Silent())
+    return validate(get(NAME), DRAWS, SMALL)
 
 
 def test_the_theorem_holds_here(result):
-    assert {c.verdict for c in result.comparisons} == {Verdict.HOLDS_HERE}
+    assert {c.verdict for c in result.lines} == {Verdict.HOLDS_HERE}
     assert result.violations == ()
-    assert [c.clients for c in result.comparisons] == [1, 3, 6] * 4
+    assert [c.place[2] for c in result.lines] == [1, 3, 6] * 4
 
 
 def test_a_bound_cut_to_a_tenth_is_violated():
-    found = measure(SMALL, cut(0.1), Silent())
+    found = validate(cut(0.1), DRAWS, SMALL)
     assert found.violations
     for c in found.violations:
-        assert float(c.measured.value) > float(c.bound.value)
+        assert float(c.measured.value) > c.bound
 
 
 def test_rows_agree_with_the_theorem_written_out(result):
     """Bound and terms from the printed local gaps: with one client they are L/mu Delta and zero."""
-    lone = [c for c in result.comparisons if c.clients == 1]
+    lone = [c for c in result.lines if c.place[2] == 1]
     for c, settings in zip(lone, result.card["problems"], strict=True):
         kappa = settings["smoothness"] / settings["strong_convexity"]
         gap = float(c.extras["local_gap (mean over clients)"].value)
         assert float(c.measured.value) == pytest.approx(gap, rel=1e-10)
-        assert float(c.bound.value) == pytest.approx(kappa * gap, rel=1e-10)
+        assert c.bound == pytest.approx(kappa * gap, rel=1e-10)
         assert float(c.parts["non-iidness"].value) == 0
-        assert float(c.ratio.value) == pytest.approx(kappa, rel=1e-10)
-    for c in result.comparisons:
-        assert float(c.bound.value) == pytest.approx(sum(float(p.value) for p in c.parts.values()))
+        assert c.ratio == pytest.approx(kappa, rel=1e-10)
+    for c in result.lines:
+        assert c.bound == pytest.approx(sum(float(p.value) for p in c.parts.values()))
 
 
 def test_fitted_exponents_are_those_of_the_rows(result):
     found = {(r.problem, r.partition, r.quantity): r for r in result.numbers}
-    for problem, partition in {(c.problem, c.partition) for c in result.comparisons}:
-        rows = [c for c in result.comparisons if (c.problem, c.partition) == (problem, partition)]
-        k = np.log([c.clients for c in rows])
-        gap, bound = (np.log([float(getattr(c, word).value) for c in rows]) for word in ("measured", "bound"))
+    for problem, partition in {c.place[:2] for c in result.lines}:
+        rows = [c for c in result.lines if c.place[:2] == (problem, partition)]
+        k = np.log([c.place[2] for c in rows])
+        gap, bound = (np.log([float(getattr(c, word).value) for c in rows]) for word in ("measured", "estimate"))
         weights = [float(c.measured.value / c.measured.error) for c in rows]
         fits = {
             "exponent of the gap in clients": np.polyfit(k, gap, 1, w=weights)[0],
@@ -92,13 +92,13 @@ def test_identical_clients_gain_one_over_k_not_its_square(result):
 
 
 def test_two_numbers_of_clients_are_too_few_for_a_fit():
-    found = measure(replace(SMALL, clients=(2, 5)), get("fedals.one_round"), Silent())
+    found = validate(get(NAME), DRAWS, replace(SMALL, clients=(2, 5)))
     assert not [row for row in found.numbers if "exponent" in row.quantity]
-    assert "exactly like 1/K" in found.findings[0]
+    assert "exactly like 1/K" in found.after[1]
 
 
 def test_numbers_do_not_depend_on_the_number_of_workers(result):
-    again = measure(replace(SMALL, workers=3), get("fedals.one_round"), Silent())
+    again = validate(get(NAME), DRAWS, replace(SMALL, workers=3))
     assert [row.value for row in again.rows()] == [row.value for row in result.rows()]
     assert [row.standard_error for row in again.rows()] == [row.standard_error for row in result.rows()]
 
@@ -139,7 +139,7 @@ def test_assumptions_are_checked_not_believed():
 
 def test_every_assumption_is_met_in_the_run(result):
     decided = [condition for condition in get("fedals.one_round").conditions if condition.assumption]
-    assert [line for line in result.assumptions if line.startswith("met: ")] == [f"met: {c.words}" for c in decided]
+    assert [line for line in result.standing if line.startswith("met: ")] == [f"met: {c.words}" for c in decided]
 
 
 def test_the_command_prints_and_writes(tmp_path, capsys, result):
@@ -149,7 +149,7 @@ def test_the_command_prints_and_writes(tmp_path, capsys, result):
         drawn.append(found)
         return [folder / "picture"]
 
-    assert ONE_ROUND.main([*ARGUMENTS, "--out", str(tmp_path / "new")], draw) == 0
+    assert run(NAME, [*ARGUMENTS, "--out", str(tmp_path / "new")], draw) == 0
     said = capsys.readouterr()
     assert said.err == ""
     assert "12 x holds here" in " ".join(said.out.split())
@@ -163,10 +163,10 @@ def test_the_command_prints_and_writes(tmp_path, capsys, result):
     assert drawn[0].card["plan"]["clients"] == (1, 3, 6)
 
 
-def test_a_violation_is_exit_status_one(tmp_path, capsys):
-    planted = replace(ONE_ROUND, run=lambda options, progress: measure(SMALL, cut(0.1), progress))
-    assert planted.main(["--out", str(tmp_path)]) == 1
-    assert "Violated: ridge(digits, regularisation=6), iid(), K = 1" in capsys.readouterr().out
+def test_a_violation_is_exit_status_one(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(validation, "load", lambda name: cut(0.1))
+    assert run(NAME, [*ARGUMENTS, "--out", str(tmp_path)]) == 1
+    assert "12 x violated" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -180,27 +180,27 @@ def test_a_violation_is_exit_status_one(tmp_path, capsys):
     ],
 )
 def test_nonsense_is_refused_in_one_line(tmp_path, capsys, arguments, words):
-    assert ONE_ROUND.main([*arguments, "--out", str(tmp_path)]) == 2
+    assert fedbounds.main(["validate", NAME, *arguments, "--out", str(tmp_path)]) == 2
     assert words in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("arguments", [["--clients", "two"], ["--seed"], ["--nothing"]])
 def test_wrong_options_are_refused_in_one_line(capsys, arguments):
-    assert ONE_ROUND.main(arguments) == 2
+    assert fedbounds.main(["validate", NAME, *arguments]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
 def test_a_folder_that_cannot_be_written_is_refused_before_the_work(tmp_path, capsys):
     (tmp_path / "file").write_text("in the way")
-    assert ONE_ROUND.main(["--out", str(tmp_path / "file")]) == 2
+    assert fedbounds.main(["validate", NAME, "--out", str(tmp_path / "file")]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
 def test_ctrl_c_ends_with_one_line(tmp_path):
     code = (
-        "import sys; from paper_checks.validation import VALIDATIONS; print('ready', flush=True);"
-        f"sys.exit(VALIDATIONS['fedals.one_round'].main(['--seeds', '100000', '--out', {str(tmp_path)!r}]))"
+        "import sys, fedbounds, paper_checks.validation; print('ready', flush=True);"
+        f"sys.exit(fedbounds.main(['validate', {NAME!r}, '--seeds', '100000', '--out', {str(tmp_path)!r}]))"
     )
     run = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert run.stdout.readline() == "ready\n"
@@ -212,7 +212,7 @@ def test_ctrl_c_ends_with_one_line(tmp_path):
         run.kill()
         run.communicate()
     assert run.returncode == 130
-    assert err == "interrupted: the run is incomplete\n"
+    assert err.splitlines()[-1] == "fedbounds: interrupted"
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,14 @@ import pytest
 import fedbounds
 from bounds import BOUNDS
 from empirics.measuring import measurement, Run
-from paper_checks.validation import measurability, usage
+from paper_checks.runs.can import can
+from paper_checks.runs.words import RUNS
+from paper_checks.validation import usage
 from paper_checks.validation.judging import Data, lines, trend
+from paper_checks.validation.options import parsed
 from paper_checks.validation.planned import planned
 from paper_checks.validation.reading import plan
-from paper_checks.validation.trained import parsed, validate
+from paper_checks.validation.trained import judged
 
 SMALL = ["--problem", "softmax(digits, regularisation=0.1)", "--clients", "5", "--rounds", "4", "--seeds", "3"]
 SMALL += ["--partition", "dirichlet(1)", "--local-steps", "3"]
@@ -40,7 +43,7 @@ def command(tmp_path, capsys):
 
 def training(name_or_bound, *words):
     bound = BOUNDS[name_or_bound] if isinstance(name_or_bound, str) else name_or_bound
-    return planned(bound, parsed(bound, [*SMALL, *words]), {})
+    return planned(bound, parsed(bound, RUNS, [*SMALL, *words]), {})
 
 
 # ---- which bounds can be measured ----
@@ -67,17 +70,17 @@ fedinit.theorem_4_before fedinit.theorem_4_recursion fedinit.theorem_5
 
 @pytest.mark.parametrize(("reason", "name"), UNMEASURED.items())
 def test_the_reason_why_a_bound_cannot_be_measured(reason, name):
-    assert reason in measurability(BOUNDS[name])
+    assert reason in can(BOUNDS[name], RUNS)
 
 
 def test_every_bound_of_the_catalogue_is_measurable_or_says_why_not():
-    open_ = {name for name, bound in BOUNDS.items() if not measurability(bound)}
+    open_ = {name for name, bound in BOUNDS.items() if not can(bound, RUNS)}
     assert open_ >= set(MEASURED.split())
     for name, bound in BOUNDS.items():
         if name in open_:
             assert plan(bound).measurements
         else:
-            assert re.fullmatch(r"(nothing|neither|it|its) .+", measurability(bound))
+            assert re.fullmatch(r"(nothing|neither|it|its) .+", can(bound, RUNS))
 
 
 # ---- what is measured ----
@@ -86,13 +89,13 @@ def test_every_bound_of_the_catalogue_is_measurable_or_says_why_not():
 def test_the_statistic_is_that_of_the_means_over_seeds():
     """min over t of E||grad F||^2 at the server, from runs made here by hand."""
     made = training("fedcog.theorem")
-    found = validate(made, Quiet())
+    found = judged(made, Quiet())
     by_hand = []
     for seed in range(3):
         run = Run(made.base, made.method, made.setting, seed, [measurement("grad_norm_sq")], every=1)
         by_hand.append([row.value for row in run.rows()])
     means = np.array(by_hand)[:, :-1].mean(0)
-    assert [line.place for line in found.lines] == ["all"]
+    assert [line.place for line in found.lines] == [("all",)]
     assert float(found.lines[0].measured.value) == pytest.approx(means.min(), rel=1e-12)
     error = np.array(by_hand)[:, means.argmin()].std(ddof=1) / 3**0.5
     assert float(found.lines[0].measured.error) == pytest.approx(error, rel=1e-12)
@@ -100,8 +103,8 @@ def test_the_statistic_is_that_of_the_means_over_seeds():
 
 def test_a_bound_by_rounds_pairs_each_round_with_the_state_it_starts_from():
     made = training("fedinit.lemma_2")
-    found = validate(made, Quiet())
-    assert [line.place for line in found.lines] == ["1", "2", "3", "4"]
+    found = judged(made, Quiet())
+    assert [line.place for line in found.lines] == [("1",), ("2",), ("3",), ("4",)]
     run = [Run(made.base, made.method, made.setting, s, [measurement(w) for w in ("divergence", "grad_norm_sq")], 1)
            for s in range(3)]  # fmt: skip
     rows = [row for r in run for row in r.rows()]
@@ -119,12 +122,12 @@ def test_a_bound_by_rounds_pairs_each_round_with_the_state_it_starts_from():
 def test_iterations_are_counted_at_the_average_of_all_clients():
     made = training("decaying_k.per_rounds", "--cohort", "2")
     assert made.everyone
-    found = validate(made, Quiet())
+    found = judged(made, Quiet())
     one = training("decaying_k.per_rounds", "--cohort", "2", "--local-steps", "1")
     assert float(found.lines[0].measured.value) > 0
     assert found.lines[0].verdict == "holds here"
     # With one local step the averages before the steps are the server models.
-    ones = validate(one, Quiet())
+    ones = judged(one, Quiet())
     rows = [Run(one.base, one.method, one.setting, s, [measurement("grad_norm_sq")], 1).rows() for s in range(3)]
     means = np.mean([[r.value for r in run][:-1] for run in rows], axis=0)
     assert float(ones.lines[0].measured.value) == pytest.approx(means.min(), rel=1e-9)
@@ -305,5 +308,5 @@ def test_help_names_what_training_can_say(command):
 def test_a_copy_under_another_name_gives_the_same_numbers():
     """Nothing looks at a bound's name."""
     renamed = replace(BOUNDS["fedinit.theorem_2"], name="other.name")
-    one, other = (validate(training(b), Quiet()).lines[0] for b in ("fedinit.theorem_2", renamed))
+    one, other = (judged(training(b), Quiet()).lines[0] for b in ("fedinit.theorem_2", renamed))
     assert (one.measured, one.bound, one.verdict) == (other.measured, other.bound, other.verdict)

@@ -8,7 +8,7 @@ from paper_checks.falsifier import falsify
 from paper_checks.falsifier.families import FAMILIES
 from paper_checks.falsifier.runs import instance as tables
 from paper_checks.worst_cases import answer, Question
-from paper_checks.worst_cases.places import method, Place, question
+from paper_checks.worst_cases.places import Place, question
 
 CALM = {f"noise_{k}": 0.0 for k in range(4)} | {"noise": 0.0, "cohort_share": 1.0}
 CASES = (
@@ -64,7 +64,7 @@ def test_the_worst_case_is_above_the_best_instance_found(name):
     asked = question(bound, place)
     setting = Setting(2, table["clients"], local_steps=2, step_size=float(table["step_size"]))
     own = _own(problem, table, asked.assumptions, _cap(problem, table))
-    worst = answer(Question(method(bound, place), setting, own, asked.metric, asked.statistic))
+    worst = answer(Question(asked.algorithm, setting, own, asked.metric, asked.statistic))
     measured = FAMILIES["quadratics"].evaluate(bound, table).measured
     assert measured > 0
     assert measured <= worst.value * (1 + 1e-4)

@@ -12,6 +12,9 @@ import numpy as np
 from bounds.core import Bound
 
 from ...falsify_options import FAMILIES
+from ...runs.can import can
+from ...runs.readings import Drawn
+from ...runs.words import ATOMS
 from .. import deciding
 from ..box import Box, Parameter
 from ..core import Evaluation, Instance, Point
@@ -22,11 +25,6 @@ if TYPE_CHECKING:
     from ..exact import Exactly
 
 CLIENTS, SAMPLES = 3, 3
-TARGETS = ("generalization_gap", "out_of_sample_gap", "participation_gap", "local_gap", "non_iidness")
-KNOWN = (
-    "client_weight", "local_gap", "non_iidness", "local_suboptimality", "smoothness", "strong_convexity", "clients",
-    "cohort", "samples", "client_distance_sq", "client_gradient_variance",
-)  # fmt: skip
 TELL_APART = ("non_iidness", "client_distance_sq")
 """Quantities by which a bound can tell clients apart; without one, it is tried on identical clients alone."""
 SAMPLINGS = ("all", "with_replacement", "without_replacement")
@@ -47,19 +45,9 @@ class Atoms:
     words = FAMILIES[name]
 
     def refuses(self, bound: Bound) -> str:
-        if bound.about is None or bound.about.algorithm != "fedavg":
-            return "it averages local models as FedAvg does"
-        at = bound.statistic
-        if bound.target.name not in TARGETS or at is None:
-            return f"it does not measure {bound.target.name}"
-        if at.kind not in ("expectation", "mean"):
-            return f"it does not measure {at}"
-        unknown = sorted({q.name for q in bound.quantities} - {*KNOWN})
-        if unknown:
-            return f"it does not know {', '.join(unknown)}"
-        if _method(bound) is None:
-            return "its clients minimise their risk exactly or take full-batch steps"
-        return ""
+        if reason := can(bound, ATOMS):
+            return reason
+        return "" if _method(bound) else "its clients minimise their risk exactly or take full-batch steps"
 
     def misfit(self, bound: Bound, instance: Mapping[str, Any]) -> str:
         return misfit(instance, NUMBERS, 2) or _meant_otherwise(bound, instance)
@@ -220,15 +208,9 @@ def facts(bound: Bound, instance: Mapping[str, Any]) -> tuple[Any, Any, Any]:
         clients=number,
     )
     sampling = SAMPLINGS[int(instance["sampling"])]
-    setting = SimpleNamespace(
-        clients=number,
-        cohort=instance["cohort"],
-        sampling="without_replacement" if sampling == "all" else sampling,
-        local_steps=max(1, instance["local_steps"]),
-        step_size=float(instance["step_size"]),
-        step_sizes=float(instance["step_size"]),
-        fresh_samples=True,
-    )
+    sampling = "without_replacement" if sampling == "all" else sampling
+    steps = max(1, instance["local_steps"])
+    setting = Drawn(number, instance["cohort"], sampling, steps, float(instance["step_size"]), fresh_samples=True)
     return problem, _method(bound), setting
 
 
@@ -252,8 +234,7 @@ def _sampling(bound: Bound) -> int:
     fine = [
         code
         for code, sampling in enumerate(SAMPLINGS)
-        if code
-        and not deciding.assumptions(bound, None, None, SimpleNamespace(clients=3, cohort=2, sampling=sampling))[0]
+        if code and not deciding.assumptions(bound, None, None, Drawn(3, 2, sampling))[0]
     ]
     return fine[0] if len(fine) == 1 else 0
 

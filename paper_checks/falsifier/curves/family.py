@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import SimpleNamespace
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -13,18 +12,15 @@ from bounds.core import Bound
 
 from ...falsify_options import FAMILIES
 from ...runs import readings
-from .. import deciding
+from ...runs.methods import knob
 from ..box import Box, Parameter
-from ..core import Evaluation, Instance, Point
+from ..core import Instance, Point
 from ..numbers import misfit, Number, POSITIVE
-from ..runs.family import QuadraticRuns, remembers
-from ..runs.folds import iterated, target
-from ..runs.instance import method, misweighted, PLAN
+from ..runs.family import PLANNED, QuadraticRuns, remembers
+from ..runs.instance import misweighted, PLAN
+from ..runs.played import Played
 from .run import CurveRun, tilts, weights
 from .shapes import SHAPES
-
-if TYPE_CHECKING:
-    from ..exact import Exactly
 
 CLIENTS = 3
 STATES = 600
@@ -33,8 +29,6 @@ NUMBERS = (
     *PLAN, Number("shape", 0, len(SHAPES) - 1, whole=True), Number("height", **POSITIVE), Number("bowl", 0),
     Number("start"), Number("tilt_{k}"),
 )  # fmt: skip
-UNKNOWN = ("heterogeneity",)
-"""What the quadratics know and these functions do not have in closed form."""
 
 
 @dataclass(frozen=True)
@@ -65,17 +59,11 @@ class Facts:
         return None  # tilted losses may fall below zero
 
 
-class Curves:
+class Curves(Played):
     """Runs without gradient noise on tilted copies of one smooth function."""
 
     name = "curves"
     words = FAMILIES[name]
-
-    def refuses(self, bound: Bound) -> str:
-        lacking = [q.name for q in bound.quantities if q.name in UNKNOWN]
-        if lacking:
-            return f"it has no closed form of {', '.join(lacking)}"
-        return QuadraticRuns().refuses(bound)
 
     def misfit(self, bound: Bound, instance: Mapping[str, Any]) -> str:
         return misfit(instance, NUMBERS, 1) or misweighted(bound, dict(instance))
@@ -113,50 +101,39 @@ class Curves:
             table[f"tilt_{k}"] = point["spread"] * point["height"] * point[f"tilt_{k}"]
             table[f"weight_{k}"] = 1.0 if equal else point.get(f"weight_{k}", 1.0)
         table["rounds"] = min(table["rounds"], _affordable(table))
-        return self._inside(bound, table, point)
+        return self._placed(bound, table, point)
 
-    def _inside(self, bound: Bound, table: Instance, point: Point) -> Instance:
+    def _placed(self, bound: Bound, table: Instance, point: Point) -> Instance:
         """Step size, relaxation and proof constants at their shares of the largest admissible ones."""
         asked = {q.name for q in bound.quantities}
         if "dissimilarity_factor" in asked:
             table["dissimilarity_factor"] = 1 + point["dissimilarity_excess"]
-        known = {**static(table, facts(table)), "contraction": 1e-9}
-        if "relaxation" in asked:
-            cap = deciding.largest(bound, known, "relaxation", 0.1)
-            table["relaxation"] = known["relaxation"] = point["relaxation_share"] * cap
-        high = deciding.largest(bound, known, "step_size", 1.9 / known["smoothness"])
-        table["step_size"] = known["step_size"] = point["step_share"] * high
-        if "contraction" in asked:
-            cap = deciding.largest(bound, known, "contraction", 1 - 1e-9)
-            table["contraction"] = point["contraction_share"] * cap
-        return table
+        return self.inside(bound, table, point, self.federation(table))
 
-    def evaluate(self, bound: Bound, instance: Instance) -> Evaluation:
-        wrong = _impossible(instance) or misweighted(bound, instance)
-        if wrong:
-            return Evaluation(failed=(wrong,), relation=bound.relation)
-        problem = facts(instance)
-        broken = self._assumed(bound, instance)[0]
-        if broken:
-            return Evaluation(failed=broken, relation=bound.relation)
+    def impossible(self, bound: Bound, instance: Mapping[str, Any]) -> str:
+        return _impossible(dict(instance)) or misweighted(bound, dict(instance))
+
+    def federation(self, instance: Mapping[str, Any]) -> Facts:
+        return facts(instance)
+
+    def plan(self, instance: Mapping[str, Any], problem: Facts) -> readings.Drawn:
+        sampling = "with_replacement" if instance["with_replacement"] else "without_replacement"
+        told = (instance["cohort"], sampling, instance["local_steps"], float(instance["step_size"]))
+        return readings.Drawn(problem.clients, *told)
+
+    def static(self, instance: Mapping[str, Any], problem: Facts) -> dict[str, Any]:
+        return static(instance, problem)
+
+    def run(self, bound: Bound, instance: Instance, problem: Facts) -> tuple[CurveRun, bool]:
+        about = bound.about if remembers(bound) else None  # else there is no use for last local models
         with np.errstate(all="ignore"):
-            run = CurveRun(instance, *_relaxed(bound, float(instance["relaxation"])))
-        if not np.isfinite(run.server["optimality_gap"]).all():
-            return Evaluation(failed=("the run left the finite numbers",), relation=bound.relation)
-        known = {**static(instance, problem), **readings.of_run(run), **iterated(bound, run)}
-        return deciding.beside(bound, known, target(bound, run, float(instance["step_size"])))
+            run = CurveRun(instance, *knob(about, "relaxation", float(instance["relaxation"])))
+        return run, bool(np.isfinite(run.server["optimality_gap"]).all())
 
-    def _assumed(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        way = method(bound, float(instance["relaxation"]))
-        return deciding.assumptions(bound, facts(instance), way, plan(instance))
+    def again(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[dict[str, Any], readings.Run, str]:
+        from .twin import told
 
-    def undecided(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
-        return self._assumed(bound, instance)[1]
-
-    def exactly(self, bound: Bound, instance: Instance) -> Exactly:
-        from .twin import exactly
-
-        return exactly(bound, instance)
+        return told(bound, instance)
 
     def simpler(self, instance: Instance) -> Iterator[Instance]:
         clients = instance["clients"]
@@ -194,13 +171,6 @@ def _impossible(instance: Instance) -> str:
     return ""
 
 
-def _relaxed(bound: Bound, beta: Any) -> tuple[Any, str]:
-    about = bound.about
-    if about is None or about.algorithm != "fedinit" or not remembers(bound):
-        return 0 * beta, "intended"
-    return beta, about.reading
-
-
 def facts(table: Mapping[str, Any]) -> Facts:
     """The federation's constants in floating-point numbers."""
     shape, shares = SHAPES[int(table["shape"])], weights(table)
@@ -220,31 +190,16 @@ def facts(table: Mapping[str, Any]) -> Facts:
     )
 
 
-def plan(table: Mapping[str, Any]) -> Any:
-    return SimpleNamespace(
-        clients=table["clients"],
-        cohort=table["cohort"],
-        sampling="with_replacement" if table["with_replacement"] else "without_replacement",
-        local_steps=table["local_steps"],
-        step_sizes=float(table["step_size"]),
-    )
-
-
 def static(table: Mapping[str, Any], known: Any) -> dict[str, Any]:
     """What federation and plan tell without a run, in the kind of numbers that they hold."""
-    steps, rounds, eta, start = table["local_steps"], table["rounds"], table["step_size"], table["start"]
     words = ("clients", "smoothness", "strong_convexity", "pl_constant", "client_weight", "dissimilarity_offset",
-             "dissimilarity_factor", "initial_gap", "gradient_variance")  # fmt: skip
+             "dissimilarity_factor", "gradient_variance")  # fmt: skip
     return {
         **{name: getattr(known, name) for name in words},
-        **{name: table[name] for name in ("cohort", "local_steps", "rounds", "step_size", "relaxation")},
+        **readings.of_plan(**{name: table[name] for name in PLANNED}),
+        **readings.of_losses(known.floor + known.initial_gap, known.floor),
         **({"contraction": table["contraction"]} if "contraction" in table else {}),
+        "initial_gap": known.initial_gap,
         "client_gradient_variance": [0] * known.clients,
-        "optimal_loss": known.floor,
-        "initial_loss": known.floor + known.initial_gap,
-        "current_loss": known.floor + known.initial_gap,
-        "initial_distance_sq": start * start,
-        "iterations": steps * rounds,
-        "steps_cubed_ratio": steps * steps,
-        "squared_step_sizes": steps * rounds * eta * eta,
+        "initial_distance_sq": table["start"] * table["start"],
     }

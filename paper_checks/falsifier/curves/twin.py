@@ -6,35 +6,21 @@ from collections.abc import Mapping
 from typing import Any
 
 import mpmath
-import numpy as np
 
 from bounds.core import Bound
 
-from ...runs import readings
-from .. import deciding
-from ..entries import worst_entry
-from ..exact import decimal, Exactly, weigh, WORKING
-from ..runs.folds import iterated, target
-from ..runs.instance import method
-from .family import Facts, facts, plan, static
+from ...runs.methods import knob
+from ..exact import decimal, WORKING
+from .family import Facts, static
 from .plain import PlainCurve
 
 
-def exactly(bound: Bound, instance: Mapping[str, Any]) -> Exactly:
-    """The statement at an instance, at the entry where it does worst."""
-    with mpmath.workdps(WORKING):
-        about = bound.about
-        relaxed = about is not None and about.algorithm == "fedinit"
-        beta = decimal(instance["relaxation"]) if relaxed else mpmath.mpf(0)
-        run = PlainCurve(instance, beta, about.reading if relaxed and about is not None else "intended")
-        whole = ("clients", "cohort", "local_steps", "rounds")
-        table = {name: value if name in whole else decimal(value) for name, value in instance.items()}
-        known = {**static(table, _constants(run)), **readings.of_run(run), **iterated(bound, run)}
-        measured = np.asarray(target(bound, run, table["step_size"]), dtype=object)
-        used = {q.name: known[q.name] for q in bound.quantities}
-        way = method(bound, float(instance["relaxation"]))
-        decided = deciding.decided(bound, facts(dict(instance)), way, plan(instance))
-        return weigh(bound, worst_entry(bound, used, measured), decided, f"{WORKING} digits", known)
+def told(bound: Bound, instance: Mapping[str, Any]) -> tuple[dict[str, Any], PlainCurve, str]:
+    """The constants of an instance, its run, and the arithmetic they were done in."""
+    run = PlainCurve(instance, *knob(bound.about, "relaxation", decimal(instance["relaxation"])))
+    whole = ("clients", "cohort", "local_steps", "rounds")
+    table = {name: value if name in whole else decimal(value) for name, value in instance.items()}
+    return static(table, _constants(run)), run, f"{WORKING} digits"
 
 
 def _constants(run: PlainCurve) -> Facts:

@@ -7,6 +7,7 @@ from typing import Any
 
 import mpmath
 
+from ...runs.readings import of_losses, of_plan
 from .plain import Number, solve, Table
 
 Matrix = Sequence[Sequence[Number]]
@@ -19,7 +20,6 @@ def constants(table: Table) -> dict[str, Any]:
     optimal, start = table.loss(table.minimiser), table.loss(table.start)
     floors = [table.floor for _ in clients]
     best = sum(p * f for p, f in zip(table.weights, floors, strict=True))
-    steps, rounds = int(raw["local_steps"]), int(raw["rounds"])
     away = [x - y for x, y in zip(table.start, table.minimiser, strict=True)]
     known = {
         "clients": table.clients,
@@ -30,19 +30,9 @@ def constants(table: Table) -> dict[str, Any]:
         "client_gradient_variance": table.noise,
         "heterogeneity": optimal - best,
         "client_weight": table.weights,
-        "optimal_loss": optimal,
-        "initial_loss": start,
-        "current_loss": start,
-        "initial_gap": start - optimal,
+        **of_losses(start, optimal),
         "initial_distance_sq": sum(a * a for a in away),
-        "cohort": int(raw["cohort"]),
-        "local_steps": steps,
-        "rounds": rounds,
-        "iterations": steps * rounds,
-        "steps_cubed_ratio": steps * steps,
-        "squared_step_sizes": steps * rounds * table.step_size * table.step_size,
-        "step_size": table.step_size,
-        "relaxation": table.beta,
+        **of_plan(int(raw["cohort"]), int(raw["local_steps"]), int(raw["rounds"]), table.step_size, table.beta),
     }
     if "contraction" in raw:
         known["contraction"] = table.kind(raw["contraction"])

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -15,59 +14,30 @@ from empirics.problems.quadratics import Quadratics
 
 from ...falsify_options import FAMILIES
 from ...runs import readings
+from ...runs.methods import knob
+from ...runs.words import WORDS
 from .. import deciding
 from ..box import Box, Parameter
-from ..core import Evaluation, Instance, Point
+from ..core import Instance, Point
 from ..numbers import misfit
 from . import instance as tables
-from .folds import along, iterated, target
 from .moments import Moments
+from .played import Played
 from .readings import Readings
-
-if TYPE_CHECKING:
-    from ..exact import Exactly
 
 CLIENTS, DIM = 4, 2
 LONGEST = 3000
 """Rounds of a run whose state is the model alone; with last local models, or a reading of every round, a few do."""
-STATIC = (
-    *readings.PROBLEM, *readings.SETTING, "contraction", "grad_cap_sq", "initial_distance_sq", "squared_step_sizes",
-)  # fmt: skip
-PER_ROUND = (
-    "grad_norm_sq", "divergence", "active_divergence", "next_divergence", "optimality_gap", "local_drift",
-    "global_step", "summed_grad_norm_sq", "mean_path_gradient_sq", "gradient_drift",
-    "mean_gradient_drift", "mean_client_grad_sq", "client_grad_norm_sq", "loss_change", "loss_decrease",
-    "step_alignment", "mean_update_sq",
-)  # fmt: skip
-WHOLE = ("mean_grad_norm_sq", "mean_divergence", "initial_divergence", "final_divergence")
-ITERATIONS = ("grad_norm_sq", "distance_sq", "next_distance_sq", "weighted_grad_norm_sq")
-LAST_MODELS = ("divergence", "active_divergence", "next_divergence", "mean_divergence", "initial_divergence",
-               "final_divergence")  # fmt: skip
-ALGORITHMS = ("fedavg", "fedinit", "fedcog")
+PLANNED = ("cohort", "local_steps", "rounds", "step_size", "relaxation")
+LAST_MODELS = {name for name, word in WORDS.items() if {"divergence", "active_divergence"} & {name, word.of}}
+"""What the clients' last local models tell, and all that is made of it."""
 
 
-class QuadraticRuns:
+class QuadraticRuns(Played):
     """Runs of local SGD on quadratic clients, with exact expectations over noise and cohorts."""
 
     name = "quadratics"
     words = FAMILIES[name]
-
-    def refuses(self, bound: Bound) -> str:
-        about, at = bound.about, bound.statistic
-        if about is not None and about.algorithm not in ALGORITHMS:
-            return f"its runs are of local SGD and FedInit, the bound is about {about.algorithm}"
-        over = at.over if at is not None else ""
-        known = {*STATIC, *(ITERATIONS if along(bound) else (*PER_ROUND, *WHOLE))}
-        if "iterations" in over and not along(bound):
-            return f"it does not measure {bound.target.name} {over!r}"
-        if bound.target.name not in known or bound.target.name in STATIC:
-            return f"a run does not measure {bound.target.name}"
-        unknown = sorted({q.name for q in bound.quantities} - known)
-        if unknown:
-            return f"a run does not know {', '.join(unknown)}"
-        if not {"step_size", "squared_step_sizes"} & {q.name for q in bound.quantities} and _is_rate(bound):
-            return "the bound has put in a step size of its own, which words alone tell"
-        return ""
 
     def misfit(self, bound: Bound, instance: Mapping[str, Any]) -> str:
         axes = 1 if instance.get("dim") == 1 else 2
@@ -118,9 +88,9 @@ class QuadraticRuns:
             table |= {f"turn_{k}": point[f"turn_{k}"]} if dim == 2 else {}
             table[f"noise_{k}"] = point["noise"] * point[f"noise_{k}"]
             table[f"weight_{k}"] = 1.0 if equal else point.get(f"weight_{k}", 1.0)
-        return self._inside(bound, table, point)
+        return self._placed(bound, table, point)
 
-    def _inside(self, bound: Bound, table: Instance, point: Point) -> Instance:
+    def _placed(self, bound: Bound, table: Instance, point: Point) -> Instance:
         """The table with step size, relaxation and proof constants at their shares of the largest admissible ones."""
         table |= {"step_size": 1e-12, "relaxation": 0.0}
         try:
@@ -131,85 +101,43 @@ class QuadraticRuns:
         if "dissimilarity_factor" in words:
             smallest = max(problem.smallest_dissimilarity_factor, 1.0)
             table["dissimilarity_factor"] = problem.dissimilarity_factor + point["dissimilarity_excess"] * smallest
-        known = {**self._static(problem, table), "contraction": 1e-9, "relaxation": 0.0}
-        if "relaxation" in words:
-            known["step_size"] = 1e-12
-            table["relaxation"] = known["relaxation"] = point["relaxation_share"] * deciding.largest(
-                bound, known, "relaxation", 0.1
-            )
-        high = 1.9 / problem.smoothness
-        known["step_size"] = table["step_size"] = point["step_share"] * deciding.largest(
-            bound, known, "step_size", high
-        )
-        if "contraction" in words:
-            table["contraction"] = point["contraction_share"] * deciding.largest(bound, known, "contraction", 1 - 1e-9)
+        table = self.inside(bound, table, point, problem)
         return _settled(bound, table, problem) if point["stationary"] == 1 else table
 
-    def evaluate(self, bound: Bound, instance: Instance) -> Evaluation:
+    def impossible(self, bound: Bound, instance: Mapping[str, Any]) -> str:
         if instance["step_size"] <= 0 or instance.get("contraction", 1) <= 0:
-            return Evaluation(failed=("no step size is small enough for the conditions",), relation=bound.relation)
-        if wrong := tables.misweighted(bound, instance):
-            return Evaluation(failed=(wrong,), relation=bound.relation)
-        try:
-            problem, plan = tables.problem(instance), tables.setting(instance)
-        except EmpiricsError as error:
-            return Evaluation(failed=(str(error),), relation=bound.relation)
-        broken, _ = self._assumed(bound, problem, plan, instance)
-        if broken:
-            return Evaluation(failed=broken, relation=bound.relation)
-        run = Readings(_moments(bound, problem, instance))
-        if not np.isfinite(run.run.states[-1]).all():
-            return Evaluation(failed=("the moments left the finite numbers",), relation=bound.relation)
-        known = {**self._static(problem, instance), **readings.of_run(run), **iterated(bound, run)}
-        return deciding.beside(bound, known, target(bound, run, instance["step_size"]))
+            return "no step size is small enough for the conditions"
+        return tables.misweighted(bound, dict(instance))
 
-    def _static(self, problem: Quadratics, table: Instance) -> dict[str, Any]:
-        """What the federation and the plan tell without a run."""
-        start = float(problem.loss(problem.start))
-        steps, number = table["local_steps"], table["rounds"]
-        known = {name: getattr(problem, name) for name in readings.PROBLEM if hasattr(problem, name)}
-        known |= {name: table[name] for name in ("cohort", "local_steps", "rounds", "step_size", "relaxation")}
-        known |= {name: table[name] for name in ("contraction",) if name in table}
-        if "dissimilarity_factor" in table:
-            factor = float(table["dissimilarity_factor"])
+    def federation(self, instance: Mapping[str, Any]) -> Quadratics:
+        return tables.problem(dict(instance))
+
+    def plan(self, instance: Mapping[str, Any], problem: Quadratics) -> readings.Drawn:
+        return readings.facts(problem, tables.setting(dict(instance)))
+
+    def static(self, instance: Mapping[str, Any], problem: Quadratics) -> dict[str, Any]:
+        known = {**readings.of_problem(problem), **readings.of_plan(**{name: instance[name] for name in PLANNED})}
+        if "contraction" in instance:
+            known["contraction"] = instance["contraction"]
+        if "dissimilarity_factor" in instance:
+            factor = float(instance["dissimilarity_factor"])
             known |= {"dissimilarity_factor": factor, "dissimilarity_offset": problem.dissimilarity_offset_for(factor)}
-        return {
-            **known,
-            "client_weight": problem.weights,
-            "initial_loss": start,
-            "current_loss": start,
-            "initial_gap": start - problem.optimal_loss,
-            "initial_distance_sq": float(((problem.start - problem.minimiser) ** 2).sum()),
-            "iterations": steps * number,
-            "steps_cubed_ratio": float(steps) ** 2,
-            "squared_step_sizes": steps * number * float(table["step_size"]) ** 2,
-        }
+        return known
 
-    def _assumed(
-        self, bound: Bound, problem: Quadratics, plan: Any, instance: Mapping[str, Any]
-    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        method = tables.method(bound, float(instance["relaxation"]))
-        broken, open_ = deciding.assumptions(bound, problem, method, readings.facts(problem, plan))
-        return broken, open_
+    def run(self, bound: Bound, instance: Instance, problem: Quadratics) -> tuple[Readings, bool]:
+        run = Readings(_moments(bound, problem, instance))
+        return run, bool(np.isfinite(run.run.states[-1]).all())
 
-    def undecided(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
-        table = dict(instance)
-        return self._assumed(bound, tables.problem(table), tables.setting(table), instance)[1]
+    def again(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[dict[str, Any], readings.Run, str]:
+        from .twin import told
 
-    def exactly(self, bound: Bound, instance: Instance) -> Exactly:
-        from .twin import exactly
-
-        return exactly(bound, instance)
+        return told(bound, instance)
 
     def simpler(self, instance: Instance) -> Iterator[Instance]:
         return tables.simpler(instance)
 
 
 # ---- what a bound asks for ----
-
-
-def _is_rate(bound: Bound) -> bool:
-    return "rounds" in {q.name for q in bound.quantities} or "iterations" in {q.name for q in bound.quantities}
 
 
 def _folded(bound: Bound) -> bool:
@@ -223,15 +151,15 @@ def remembers(bound: Bound) -> bool:
 
 
 def _moments(bound: Bound, problem: Quadratics, instance: Instance) -> Moments:
-    relaxed = bound.about is not None and bound.about.algorithm == "fedinit"
+    beta, reading = knob(bound.about, "relaxation", float(instance["relaxation"]))
     return Moments(
         problem,
         tables.drawn(instance, problem.weights),
         instance["local_steps"],
         float(instance["step_size"]),
         instance["rounds"],
-        float(instance["relaxation"]) if relaxed else 0.0,
-        bound.about.reading if relaxed and bound.about is not None else "intended",
+        beta,
+        reading,
         memory=remembers(bound),
     )
 
@@ -252,8 +180,7 @@ def _cohorts(bound: Bound) -> Iterator[Parameter]:
     """How many clients take part and how they are drawn, where the bound's assumptions leave that open."""
 
     def fine(cohort: int, sampling: str) -> bool:
-        drawn = SimpleNamespace(clients=3, cohort=cohort, sampling=sampling)
-        return not deciding.assumptions(bound, None, None, drawn)[0]
+        return not deciding.assumptions(bound, None, None, readings.Drawn(3, cohort, sampling))[0]
 
     if any(fine(2, sampling) for sampling in tables.SAMPLINGS):
         yield Parameter("cohort_share", 0, 1, special=(0, 1))

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from bounds.core import Bound
-from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
 from empirics.exact import Cohort, cohorts
 from empirics.problems.quadratics import Quadratics
@@ -120,24 +119,6 @@ def drawn(instance: Instance, shares: Array) -> tuple[tuple[float, Array], ...]:
             weights = np.asarray(shares, dtype=float)
         found.append((cohort.probability, weights))
     return tuple(found)
-
-
-def method(bound: Bound, beta: float) -> Any:
-    """The algorithm that the bound is about; FedCOG without generated data is FedAvg."""
-    about = bound.about
-    if about is not None and about.algorithm == "fedinit":
-        return _relaxed(about.reading)
-    return _plain()
-
-
-@lru_cache(maxsize=8)
-def _relaxed(reading: str) -> Any:
-    return algorithm(f"fedinit(beta=0.1, reading={reading!r})")
-
-
-@lru_cache(maxsize=1)
-def _plain() -> Any:
-    return algorithm("fedavg()")
 
 
 def simpler(instance: Instance) -> Iterator[Instance]:

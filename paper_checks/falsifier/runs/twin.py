@@ -6,19 +6,12 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-import mpmath
-import numpy as np
-
 from bounds.core import Bound
 
-from ...runs import readings
-from .. import deciding
+from ...runs.methods import knob
 from ..collected import Collected
-from ..entries import worst_entry
-from ..exact import decimal, Exactly, RATIONAL, weigh, WORKING
-from . import instance as tables
+from ..exact import decimal, RATIONAL, WORKING
 from .constants import constants
-from .folds import iterated, target
 from .plain import Form, Law, mixed, Number, Table
 
 RATIONAL_STEPS = 60
@@ -240,27 +233,10 @@ def _plus(form: Form, other: Form, factor: Number) -> dict[int, Number]:
     return joined
 
 
-def played(bound: Bound, instance: Mapping[str, Any]) -> tuple[Table, PlainRun, str]:
-    """The run of an instance and the arithmetic it was done in."""
+def told(bound: Bound, instance: Mapping[str, Any]) -> tuple[dict[str, Any], PlainRun, str]:
+    """The constants of an instance, its run, and the arithmetic they were done in."""
     steps = instance["clients"] * instance["local_steps"] * instance["rounds"]
     rationally = steps <= RATIONAL_STEPS
-    kind = Fraction if rationally else decimal
-    table = Table(instance, kind)
-    about = bound.about
-    relaxed = about is not None and about.algorithm == "fedinit"
-    beta = table.beta if relaxed else 0 * table.beta
-    run = PlainRun(table, beta, about.reading if relaxed and about is not None else "intended")
-    return table, run, RATIONAL if rationally else f"{WORKING} digits"
-
-
-def exactly(bound: Bound, instance: Mapping[str, Any]) -> Exactly:
-    """The statement at an instance, at the entry where it does worst."""
-    with mpmath.workdps(WORKING):
-        table, run, arithmetic = played(bound, instance)
-        known = {**constants(table), **readings.of_run(run), **iterated(bound, run)}
-        measured = np.asarray(target(bound, run, table.step_size), dtype=object)
-        used = {q.name: known[q.name] for q in bound.quantities}
-        problem, plan = tables.problem(dict(instance)), tables.setting(dict(instance))
-        method = tables.method(bound, float(instance["relaxation"]))
-        decided = deciding.decided(bound, problem, method, readings.facts(problem, plan))
-        return weigh(bound, worst_entry(bound, used, measured), decided, arithmetic, known)
+    table = Table(instance, Fraction if rationally else decimal)
+    run = PlainRun(table, *knob(bound.about, "relaxation", table.beta))
+    return constants(table), run, RATIONAL if rationally else f"{WORKING} digits"

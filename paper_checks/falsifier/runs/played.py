@@ -1,0 +1,102 @@
+"""What the families of runs share: from a table to both sides of a statement, in floats and again exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import mpmath
+import numpy as np
+
+from bounds.core import About, Bound
+from empirics.errors import EmpiricsError
+
+from ...runs import readings
+from ...runs.can import can
+from ...runs.methods import method
+from .. import deciding
+from ..core import Evaluation, Instance, Point
+from ..entries import worst_entry
+from ..exact import Exactly, weigh, WORKING
+
+
+class Played:
+    """A family whose instances are runs; ``name`` is also that of the evidence."""
+
+    name: str
+
+    # ---- what a family says ----
+
+    def impossible(self, bound: Bound, instance: Mapping[str, Any]) -> str:
+        """Why there is no such run, or it says nothing about the bound; empty if there is."""
+        raise NotImplementedError
+
+    def federation(self, instance: Mapping[str, Any]) -> Any:
+        """The problem with its constants; EmpiricsError where the numbers make none."""
+        raise NotImplementedError
+
+    def plan(self, instance: Mapping[str, Any], problem: Any) -> readings.Drawn:
+        raise NotImplementedError
+
+    def static(self, instance: Mapping[str, Any], problem: Any) -> dict[str, Any]:
+        """The words that federation and plan tell without a run."""
+        raise NotImplementedError
+
+    def run(self, bound: Bound, instance: Instance, problem: Any) -> tuple[readings.Run, bool]:
+        """The run in floating-point numbers, and whether it stayed among the finite ones."""
+        raise NotImplementedError
+
+    def again(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[dict[str, Any], readings.Run, str]:
+        """The words without a run, the run by other means in exact numbers, and the arithmetic."""
+        raise NotImplementedError
+
+    # ---- what follows ----
+
+    def refuses(self, bound: Bound) -> str:
+        return can(bound, self.name)
+
+    def assumed(self, bound: Bound, instance: Mapping[str, Any], problem: Any = None) -> tuple[Any, Any, Any]:
+        """Problem, method (FedAvg where the bound names none) and plan, as assumptions read them."""
+        problem = self.federation(instance) if problem is None else problem
+        return problem, method(bound.about or About("fedavg"), data=False), self.plan(instance, problem)
+
+    def inside(self, bound: Bound, table: Instance, point: Point, problem: Any) -> Instance:
+        """The table with step size, relaxation and proof constants at their shares of the largest admissible ones."""
+        asked, known = {q.name for q in bound.quantities}, {**self.static(table, problem), "contraction": 1e-9}
+        high = {"relaxation": 0.1, "step_size": 1.9 / known["smoothness"], "contraction": 1 - 1e-9}
+        shares = {"relaxation": "relaxation_share", "step_size": "step_share", "contraction": "contraction_share"}
+        for name, most in high.items():
+            if name in asked or name == "step_size":
+                share = point[shares[name]]
+                table[name] = known[name] = share * deciding.largest(bound, known, name, most)
+        return table
+
+    def evaluate(self, bound: Bound, instance: Instance) -> Evaluation:
+        failed: tuple[str, ...] = ()
+        if wrong := self.impossible(bound, instance):
+            return Evaluation(failed=(wrong,), relation=bound.relation)
+        try:
+            problem = self.federation(instance)
+            failed = deciding.assumptions(bound, *self.assumed(bound, instance, problem))[0]
+        except EmpiricsError as error:
+            failed = (str(error),)
+        if failed:
+            return Evaluation(failed=failed, relation=bound.relation)
+        run, finite = self.run(bound, instance, problem)
+        if not finite:
+            return Evaluation(failed=("the run left the finite numbers",), relation=bound.relation)
+        known = {**self.static(instance, problem), **readings.of_run(run), **readings.iterated(bound, run)}
+        return deciding.beside(bound, known, readings.target(bound, run, float(instance["step_size"])))
+
+    def undecided(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
+        return deciding.assumptions(bound, *self.assumed(bound, instance))[1]
+
+    def exactly(self, bound: Bound, instance: Instance) -> Exactly:
+        """The statement at an instance, at the entry where it does worst."""
+        with mpmath.workdps(WORKING):
+            told, run, arithmetic = self.again(bound, instance)
+            known = {**told, **readings.of_run(run), **readings.iterated(bound, run)}
+            measured = np.asarray(readings.target(bound, run, told["step_size"]), dtype=object)
+            used = {q.name: known[q.name] for q in bound.quantities}
+            decided = deciding.decided(bound, *self.assumed(bound, dict(instance)))
+            return weigh(bound, worst_entry(bound, used, measured), decided, arithmetic, known)

@@ -1,0 +1,144 @@
+"""Whether a bound can be held against a kind of evidence: measured, searched, bounded from above. If not, why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from bounds.core import Bound
+from bounds.fedals.quadratic import SQUARED_DISTANCE
+
+from . import words
+from .words import along, giver, readable
+
+CHOICE_OF_STEP = "the step size is "
+"""How conditions in words begin that put in a step size of their own."""
+STEPS = ("step_size", "squared_step_sizes")
+LENGTHS = ("rounds", "iterations")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What one kind of evidence can say; ``where`` ends the sentence that nothing reads a word there.
+
+    ``methods`` are those it runs (None: any), ``over`` and ``kinds`` the statistics it has; ``folded``: a bound must
+    have one. ``stepped`` are the bounds that must mention a step size: all, or those on the length of a run.
+    """
+
+    name: str
+    where: str
+    relations: tuple[str, ...] = ("<=", "=", ">=", "<~")
+    given: bool = False
+    """Whether quantities of the bound may have been fixed."""
+    methods: tuple[str, ...] | None = None
+    named: bool = True
+    """Whether the bound must say which method it is about."""
+    over: tuple[str, ...] = ("", "rounds", "iterations")
+    kinds: tuple[str, ...] = ("last", "min", "mean", "every", "expectation")
+    folded: bool = False
+    stepped: str = ""
+
+
+LOCAL = ("fedavg", "fedinit", "fedcog")
+LINEAR = (*LOCAL, "fedprox", "scaffold")
+"""Methods whose rounds are linear in the models where gradients are, or are played on coefficients."""
+SERVABLE = ("<=", "=", ">=")
+"""Relations that a single number can violate."""
+EVIDENCE = {
+    e.name: e
+    for e in (
+        Evidence(words.RUNS, "a run", given=True, named=False,
+                 over=("", "rounds", "iterations", "the training samples")),
+        Evidence(words.EXACT, "an exact run", ("<=",), given=True, methods=LINEAR, over=("rounds", "iterations"),
+                 folded=True, stepped="all"),
+        Evidence(words.QUADRATICS, "a run", SERVABLE, methods=LOCAL, named=False, stepped="long"),
+        Evidence(words.CURVES, "a run", SERVABLE, methods=LOCAL, named=False, stepped="long"),
+        Evidence(words.ATOMS, "one round of learning", SERVABLE, methods=("fedavg",),
+                 over=("", "rounds", "the training samples"), kinds=("expectation", "mean"), folded=True),
+        Evidence(words.WORST, "a worst case", ("<=",), methods=LINEAR, stepped="all"),
+    )
+}  # fmt: skip
+
+
+def can(bound: Bound, evidence: str) -> str:
+    """Why this kind of evidence can say nothing about the bound, in words; empty where it can."""
+    kind = EVIDENCE[evidence]
+    return next((reason for rule in RULES if (reason := rule(bound, kind))), "")
+
+
+def _stated(bound: Bound, kind: Evidence) -> str:
+    if bound.relation not in kind.relations:
+        if bound.relation == "<~":
+            return "it hides a constant (O of something), so that no single number can violate it"
+        return f"it states {bound.relation!r}, not an upper bound"
+    if bound.given and not kind.given:
+        return f"it has fixed values ({', '.join(bound.given)}) which instances would have to meet"
+    return ""
+
+
+def _target(bound: Bound, kind: Evidence) -> str:
+    if not readable(bound.target.name, kind.name, along(bound)):
+        return f"nothing reads {bound.target.name} off {kind.where}" + (f", {bound.statistic}" if along(bound) else "")
+    if kind.name == words.RUNS and bound.target.card.axis:
+        return f"it bounds {bound.target.name} of every one of the {bound.target.card.axis}, not of the run"
+    return ""
+
+
+def _signed(bound: Bound, kind: Evidence) -> str:
+    if kind.name == words.WORST and bound.target.card.domain.contains(np.array([-1.0])).all():
+        return f"{bound.target.name} may be negative: no ratio says how far a worst case is from the bound"
+    return ""
+
+
+def _statistic(bound: Bound, kind: Evidence) -> str:
+    at = bound.statistic
+    if at is None:
+        return "it does not say which statistic of a run it is on" if kind.folded else ""
+    if at.over not in kind.over or at.kind not in kind.kinds:
+        return f"its statistic is {at}, which nothing reads off {kind.where}"
+    return ""
+
+
+def _method(bound: Bound, kind: Evidence) -> str:
+    about = bound.about
+    if about is None:
+        return "it names no method" if kind.named else ""
+    if kind.methods is not None and about.algorithm not in kind.methods:
+        return f"it is about {about.algorithm}, of which there is no such evidence"
+    return ""
+
+
+def _distances(bound: Bound, kind: Evidence) -> str:
+    if kind.name == words.RUNS and any(c.words == SQUARED_DISTANCE.words for c in bound.conditions):
+        return f"it needs that {SQUARED_DISTANCE.words}, which no trained model has"
+    return ""
+
+
+def _step(bound: Bound, kind: Evidence) -> str:
+    names = {q.name for q in bound.quantities}
+    own = [c.words for c in bound.conditions if c.kind == "words" and c.words.startswith(CHOICE_OF_STEP)]
+    lacking = not names & {*STEPS} and (kind.stepped == "all" or (kind.stepped == "long" and bool(names & {*LENGTHS})))
+    if lacking or (own and kind.name == words.RUNS):
+        return "it has put in a step size of its own" + (f": {own[0]}" if own else "")
+    return ""
+
+
+def _words(bound: Bound, kind: Evidence) -> str:
+    iterated = along(bound)
+    missing = [q.name for q in bound.quantities if not _given(q.name, kind.name, iterated)]
+    return f"neither problem, setting nor run gives {', '.join(missing)}" if missing else ""
+
+
+def _given(word: str, evidence: str, iterated: bool) -> bool:
+    """Whether there is a value of a word beside the target; the falsifier reads all of a bound at the same moments."""
+    who = giver(word, evidence)
+    if evidence in words.SEARCHED and iterated and who in ("", words.RUN):
+        return word == "grad_cap_sq" or readable(word, evidence, iterated)
+    return bool(who)
+
+
+RULES: tuple[Callable[[Bound, Evidence], str], ...] = (
+    _stated, _target, _signed, _statistic, _distances, _step, _words, _method,
+)  # fmt: skip

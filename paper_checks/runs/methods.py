@@ -1,0 +1,59 @@
+"""The method a bound is about, built from its name and reading and from the vocabulary's words that it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from inspect import signature
+from typing import Any
+
+from bounds.core import About
+from bounds.errors import BoundsError
+from empirics.algorithms import algorithm, ALGORITHMS, written
+from empirics.algorithms.algorithm import Algorithm
+from empirics.errors import EmpiricsError
+
+KNOBS: Mapping[str, Mapping[str, str]] = {
+    "fedals": {"adaptation": "alpha"},
+    "fedinit": {"relaxation": "beta"},
+}
+"""By method: the words that are arguments of it, and what they are called there."""
+WITHOUT_DATA = {"fedcog": "fedavg"}
+"""What is left of a method on losses that no samples make: FedCOG without generated data is FedAvg."""
+
+
+def takes(about: About | None, word: str) -> bool:
+    """Whether the word is an argument of the method a statement is about."""
+    return about is not None and word in KNOBS.get(about.algorithm, {})
+
+
+def other(about: About | None, made: Algorithm) -> bool:
+    """Whether a method is another than the one a statement is about."""
+    return about is not None and made.name.partition("(")[0] != about.algorithm
+
+
+def knob(about: About | None, word: str, value: Any) -> tuple[Any, str]:
+    """The value and the reading for a method that takes the word; for another nothing of it, read as intended."""
+    return (value, about.reading) if about is not None and takes(about, word) else (0 * value, "intended")
+
+
+@lru_cache(maxsize=64)
+def method(about: About | None, *, data: bool = True, **knobs: Any) -> Algorithm:
+    """What a statement is about, in its reading where the method has it; words and options it does not take are left.
+
+    ``data``: whether losses are made of samples. Refuses what no method is called.
+    """
+    if about is None:
+        raise EmpiricsError("the bound does not say which method it is about: give --algorithm")
+    name = about.algorithm if data else WITHOUT_DATA.get(about.algorithm, about.algorithm)
+    if name not in ALGORITHMS:
+        raise EmpiricsError(f"the bound is about {name}, which no method here is called: give --algorithm")
+    taken, called = signature(ALGORITHMS[name]).parameters, KNOBS.get(name, {})
+    told = {called.get(word, word): value for word, value in knobs.items()}
+    told = {argument: value for argument, value in told.items() if argument in taken}
+    if "reading" not in taken:
+        return algorithm(written(name, **told))
+    try:
+        return algorithm(written(name, **told, reading=about.reading))
+    except BoundsError:  # a reading of the theory alone: the method has no other form for it
+        return algorithm(written(name, **told))

@@ -1,0 +1,54 @@
+"""How a series becomes what a statement speaks of, for numbers of any kind: floats, fractions, linear forms.
+
+A series has its moments on the first axis. A run of R rounds has R + 1 states (the server model before the first round
+and after every one) and R rounds; local iterations are all that end in a step, and the last server model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from .words import ITERATION, ROUND
+
+MADE: Mapping[str, Callable[[Any, int], Any]] = {
+    "now": lambda x, r: x[:r],
+    "next": lambda x, r: x[1 : r + 1],
+    "first": lambda x, r: x[0],
+    "end": lambda x, r: x[r],
+    "latest": lambda x, r: x[r - 1],
+    "mean": lambda x, r: np.mean(x[:r], axis=0),
+    "decrease": lambda x, r: x[:r] - x[1 : r + 1],
+    "largest": lambda x, r: np.max(x[:r]),
+    "steps": lambda x, r: x[:r].reshape(-1),
+}
+"""From the states (for ``now``, ``latest``, ``largest`` and ``steps``: or the rounds) to what r rounds say."""
+SEVERAL = ("now", "next", "decrease", "steps")
+"""Those with a value per round, or more."""
+
+
+def counted(series: Any, kind: str, per: str) -> Any:
+    """The entries of a series that a statistic of this kind looks at.
+
+    Means over t = 0 .. T-1 leave out the last model, as the papers' do, and so does a least value over rounds; over
+    iterations it counts the last model.
+    """
+    if kind == "last":
+        return series[-1:]
+    return series if per == ROUND or (per == ITERATION and kind == "min") else series[:-1]
+
+
+FOLDS: Mapping[str, Callable[[Any], Any]] = {
+    "last": lambda x: x[0],
+    "min": np.min,
+    "mean": lambda x: np.mean(x, axis=0),
+    "expectation": lambda x: np.mean(x, axis=0),
+    "every": lambda x: x,
+}
+
+
+def folded(series: Any, kind: str, per: str) -> Any:
+    """The statistic of a series: one number, or for ``every`` as many as count."""
+    return FOLDS[kind](counted(series, kind, per))

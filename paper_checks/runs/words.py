@@ -1,0 +1,174 @@
+"""The words of a run, one row each: who gives it, per what, and which other word it is made of.
+
+What a word means, and how the words of one federation follow from one another, is said in ``bounds``; here is only
+where a number of this name comes from once something has run. Nothing here knows a bound's name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from bounds.core import Bound
+from empirics.measuring import MEASUREMENTS
+
+PROBLEM, PLAN, PROOF, RUN = "problem", "plan", "proof", "run"
+"""Who gives a word: the federation, what was planned, a proof whose constants are free, or what happened."""
+STATE, ROUND, ITERATION = "state", "round", "iteration"
+"""What has a value of a run's word: the server model before the first round and after every one, a round, a local
+iteration of all clients."""
+
+RUNS, EXACT, QUADRATICS, CURVES, ATOMS, WORST = "runs", "exact", "quadratics", "curves", "atoms", "worst cases"
+"""Kinds of evidence: training, exact moments of training on quadratics, the falsifier's three families of instances,
+semidefinite programs."""
+SEARCHED = (QUADRATICS, CURVES)
+MOMENTS = (EXACT, *SEARCHED)
+LOCAL_SGD = (RUNS, *MOMENTS, WORST)
+EVERY = (*LOCAL_SGD, ATOMS)
+
+
+@dataclass(frozen=True)
+class Word:
+    """One row. ``problem``, ``plan``, ``proof`` and ``run`` name the kinds of evidence in which it gives the word.
+
+    ``per``: what has a value of it in a run; ``of`` and ``how``: the word it is made of there, by a key of
+    ``statistics.MADE``. ``target`` names the evidence that reads it as what a bound is on (where ``run`` is not
+    meant), ``along`` that which reads it at every local iteration, at the average of all clients.
+    """
+
+    name: str
+    problem: tuple[str, ...] = ()
+    plan: tuple[str, ...] = ()
+    proof: tuple[str, ...] = ()
+    run: tuple[str, ...] = ()
+    per: str = ""
+    of: str = ""
+    how: str = ""
+    target: tuple[str, ...] | None = None
+    along: tuple[str, ...] = ()
+
+    def giver(self, evidence: str) -> str:
+        """Who gives the word in this kind of evidence; empty if nobody does."""
+        return next((who for who in (PROBLEM, PLAN, PROOF, RUN) if evidence in getattr(self, who)), "")
+
+
+def _table(*rows: Word) -> dict[str, Word]:
+    found = {row.name: row for row in rows}
+    if len(found) < len(rows):
+        raise ValueError("a word has two rows")
+    return found
+
+
+WORDS = _table(
+    # ---- the federation's ----
+    Word("clients", problem=EVERY),
+    Word("client_weight", problem=EVERY),
+    Word("smoothness", problem=EVERY),
+    Word("strong_convexity", problem=EVERY),
+    Word("client_gradient_variance", problem=EVERY),
+    Word("pl_constant", problem=LOCAL_SGD),
+    Word("gradient_variance", problem=LOCAL_SGD),
+    Word("dissimilarity_offset", problem=LOCAL_SGD),
+    Word("dissimilarity_factor", problem=LOCAL_SGD),
+    Word("optimal_loss", problem=LOCAL_SGD),
+    Word("initial_loss", problem=LOCAL_SGD),
+    Word("current_loss", problem=LOCAL_SGD),
+    Word("initial_gap", problem=LOCAL_SGD),
+    Word("heterogeneity", problem=(RUNS, EXACT, QUADRATICS, WORST)),
+    Word("initial_distance_sq", problem=(RUNS, *SEARCHED)),
+    Word("condition_number", problem=(RUNS,)),
+    Word("parameters", problem=(RUNS,)),
+    Word("model_size", problem=(RUNS,)),
+    Word("complexity", problem=(RUNS,)),
+    # ---- the plan's ----
+    Word("cohort", plan=EVERY),
+    Word("local_steps", plan=LOCAL_SGD),
+    Word("rounds", plan=LOCAL_SGD),
+    Word("iterations", plan=LOCAL_SGD),
+    Word("steps_cubed_ratio", plan=LOCAL_SGD),
+    Word("step_size", plan=LOCAL_SGD),
+    Word("relaxation", plan=LOCAL_SGD),
+    Word("contraction", proof=LOCAL_SGD),
+    Word("squared_step_sizes", plan=(*SEARCHED, WORST)),
+    Word("takes_part", plan=(WORST,)),
+    Word("samples", plan=(RUNS, ATOMS)),
+    Word("samples_per_round", plan=(RUNS,)),
+    Word("download_rate", plan=(RUNS,)),
+    Word("upload_rate", plan=(RUNS,)),
+    Word("minibatch_time", plan=(RUNS,)),
+    # ---- the run's, at every server model ----
+    Word("grad_norm_sq", plan=(WORST,), run=MOMENTS, per=STATE, target=(*MOMENTS, WORST),
+         along=(RUNS, *MOMENTS, WORST)),
+    Word("optimality_gap", run=MOMENTS, per=STATE, target=(*MOMENTS, WORST), along=(WORST,)),
+    Word("distance_sq", plan=(WORST,), per=STATE, target=(WORST,), along=(*SEARCHED, WORST)),
+    Word("client_grad_norm_sq", run=SEARCHED, per=STATE),
+    Word("mean_client_grad_sq", run=SEARCHED, per=STATE),
+    Word("divergence", plan=(WORST,), run=MOMENTS, per=STATE, target=(*MOMENTS, WORST)),
+    # ---- in every round ----
+    Word("local_drift", run=MOMENTS, per=ROUND, target=(*MOMENTS, WORST)),
+    Word("global_step", run=MOMENTS, per=ROUND, target=(*MOMENTS, WORST)),
+    Word("active_divergence", run=MOMENTS, per=ROUND, target=SEARCHED),
+    Word("consensus_distance", per=ROUND, target=(WORST,), along=(WORST,)),
+    Word("loss_change", run=SEARCHED, per=ROUND, target=(*SEARCHED, WORST)),
+    Word("summed_grad_norm_sq", run=SEARCHED, per=ROUND),
+    Word("mean_path_gradient_sq", run=SEARCHED, per=ROUND),
+    Word("gradient_drift", run=SEARCHED, per=ROUND),
+    Word("mean_gradient_drift", run=SEARCHED, per=ROUND, target=(*SEARCHED, WORST)),
+    Word("step_alignment", run=SEARCHED, per=ROUND),
+    Word("mean_update_sq", run=SEARCHED, per=ROUND),
+    # ---- made of another word ----
+    Word("grad_cap_sq", problem=(RUNS,), plan=(WORST,), run=MOMENTS, of="grad_cap_sq", how="largest", target=()),
+    Word("loss_decrease", run=(RUNS, *SEARCHED), of="train_loss", how="decrease"),
+    Word("mean_grad_norm_sq", run=(RUNS, *MOMENTS), of="grad_norm_sq", how="mean", target=(RUNS, *MOMENTS, WORST)),
+    Word("next_divergence", run=(RUNS, *MOMENTS), of="divergence", how="next", target=(RUNS, *MOMENTS, WORST)),
+    Word("mean_divergence", run=(RUNS, *MOMENTS), of="divergence", how="mean", target=(RUNS, *MOMENTS, WORST)),
+    Word("final_divergence", plan=(WORST,), run=(RUNS, *MOMENTS), of="divergence", how="end",
+         target=(RUNS, *MOMENTS, WORST)),
+    Word("initial_divergence", plan=(WORST,), run=(RUNS, *MOMENTS), of="divergence", how="first",
+         target=(RUNS,)),
+    Word("next_distance_sq", of="distance_sq", how="next", along=(*SEARCHED, WORST)),
+    Word("weighted_grad_norm_sq", per=ROUND, of="grad_norm_sq", how="weighted", target=(WORST,),
+         along=(*SEARCHED, WORST)),
+    # ---- of one round of learning on every data set ----
+    Word("generalization_gap", run=(ATOMS,)),
+    Word("out_of_sample_gap", run=(ATOMS,)),
+    Word("participation_gap", run=(ATOMS,)),
+    Word("local_gap", run=(ATOMS,)),
+    Word("non_iidness", run=(ATOMS,)),
+    Word("local_suboptimality", run=(ATOMS,), target=()),
+    Word("client_distance_sq", run=(ATOMS,), target=()),
+)  # fmt: skip
+"""What training measures besides is in the list of measurements, which has a home of its own."""
+
+
+def giver(word: str, evidence: str) -> str:
+    """Who gives a word beside a bound's target in this kind of evidence; empty if nobody does."""
+    found = WORDS[word].giver(evidence) if word in WORDS else ""
+    return found or (RUN if evidence == RUNS and word in MEASUREMENTS else "")
+
+
+@cache
+def given_by(who: str, evidence: str) -> tuple[str, ...]:
+    """The words of the table that one of them gives in this kind of evidence."""
+    return tuple(name for name, word in WORDS.items() if word.giver(evidence) == who)
+
+
+def free(bound: Bound) -> tuple[str, ...]:
+    """The words of a bound that are a proof's own constants: it may be read with the best of them."""
+    return tuple(q.name for q in bound.quantities if q.name in WORDS and WORDS[q.name].proof)
+
+
+def along(bound: Bound) -> bool:
+    """Whether the statement is on local iterations: at the average of all clients, before every local step."""
+    at = bound.statistic
+    return at is not None and (at.over == ITERATION + "s" or "virtual" in at.at)
+
+
+def readable(word: str, evidence: str, iterated: bool) -> bool:
+    """Whether this kind of evidence reads a word as what a bound is on; ``iterated``: at every local iteration."""
+    row = WORDS.get(word)
+    if row is not None and iterated:
+        return evidence in row.along
+    if evidence == RUNS:
+        return not iterated and (word in MEASUREMENTS or (row is not None and row.of in MEASUREMENTS))
+    return row is not None and evidence in (row.run if row.target is None else row.target)

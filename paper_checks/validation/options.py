@@ -1,0 +1,167 @@
+"""What a validation is told: one record for every kind of evidence, and the one place where words become numbers."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from bounds.core import Bound
+from bounds.showing.numbers import real_word, whole_word
+from bounds.showing.usage import Parser
+from empirics.numbers import check_options
+
+DRAWS, EXACT, RUNS, LOG = "draws", "exact", "runs", "log"
+"""Evidence: one averaging round drawn again and again, exact moments on quadratics, training, a log of the user's."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """The plan of a validation; an evidence reads those that it asks for, None is left to what the bound allows.
+
+    ``words`` are ``quantity=value`` or ``@file.json``; ``clients`` of draws are several numbers to compare.
+    """
+
+    words: tuple[str, ...] = ()
+    problem: str = ""
+    measured: Path = Path()
+    clients: Any = None
+    cohort: int | None = None
+    partition: str = "iid"
+    partition_seed: int = 0
+    client_weight: str = "uniform"
+    samples: int = 50
+    rounds: int | None = None
+    local_steps: int = 5
+    step_size: float | None = None
+    batch: int = 32
+    sampling: str | None = None
+    seeds: int | None = None
+    algorithm: str | None = None
+    instances: int = 3
+    dim: int = 2
+    noise: float = 0.3
+    relaxation: float = 0.06
+    regularisation: float = 0.5
+    concentration: float = 0.3
+    workers: int = 2
+    out: Path = Path("out")
+
+    @classmethod
+    def of(cls, evidence: str, **told: Any) -> Options:
+        """The plan for an evidence: what is told, and the usual for the rest; refuses numbers that are nonsense."""
+        made = cls(**{**{name: asked.usual for name, asked in ASKED[evidence].items()}, **told})
+        if evidence == RUNS and made.clients is None and not made.partition.startswith("by_group"):
+            made = replace(made, clients=10)
+        for count in made.clients if evidence == DRAWS else [made.clients]:
+            given = {**vars(made), "clients": count}
+            check_options({name: value for name, value in given.items() if value is not None})
+        return made
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An option: what it is without a word of the user's, its help, how it is read and named there."""
+
+    usual: Any
+    help: str
+    type: Callable[[str], Any] = whole_word
+    metavar: str | None = None
+    required: bool = False
+
+
+def counts(text: str) -> tuple[int, ...]:
+    """Numbers of clients from a list such as ``1,2,5``, in increasing order."""
+    try:
+        return tuple(sorted({whole_word(part.strip()) for part in text.split(",")}))
+    except argparse.ArgumentTypeError:
+        raise argparse.ArgumentTypeError(f"must be whole numbers separated by commas; got {text!r}") from None
+
+
+COHORT = "clients per round (half, or all where the theorem asks for it)"
+CARD = Asked(Path("out"), "folder of the CSV and the JSON card (./out)", Path, "DIR")
+ASKED: Mapping[str, Mapping[str, Asked]] = {
+    DRAWS: {
+        "clients": Asked((1, 2, 5, 10, 20, 50), "numbers of clients to compare", counts, "K,K,..."),
+        "seeds": Asked(None, "independent draws (default: 120 for ridge, 60 for softmax)"),
+        "samples": Asked(20, "samples of each client (default 20)"),
+        "regularisation": Asked(0.5, "L2 penalty, which is mu (default 0.5)", real_word),
+        "concentration": Asked(0.3, "of the Dirichlet class priors of the label-skewed clients", real_word),
+        "workers": Asked(2, "threads; the numbers do not depend on it (default 2)"),
+        "out": Asked(Path("out"), "folder of the results (./out)", Path, "DIR"),
+    },
+    EXACT: {
+        "instances": Asked(3, "random problems (3)"),
+        "clients": Asked(4, "quadratic clients (4)"),
+        "cohort": Asked(None, COHORT),
+        "dim": Asked(2, "parameters (2)"),
+        "noise": Asked(0.3, "size of the gradient noise (0.3)", real_word),
+        "rounds": Asked(5, "rounds (5)"),
+        "local_steps": Asked(3, "local steps (3)"),
+        "relaxation": Asked(0.06, "FedInit's beta (0.06)", real_word),
+        "step_size": Asked(None, "step size (the largest that meets the conditions, halved from 1/L)", real_word),
+        "out": Asked(Path("out"), "folder of the CSV (./out)", Path, "DIR"),
+    },
+    RUNS: {
+        "problem": Asked("", "what to train, such as softmax(digits)", str, "MODEL(DATA)", required=True),
+        "clients": Asked(None, "number of clients (10; with by_group(): all groups)", metavar="N"),
+        "cohort": Asked(None, COHORT, metavar="M"),
+        "partition": Asked("iid", "who holds what (iid)", str, "CALL"),
+        "partition_seed": Asked(0, "seed of the partition (0)", metavar="N"),
+        "client_weight": Asked("uniform", "uniform or samples (uniform)", str),
+        "samples": Asked(50, "draws per client, for population risks (50)", metavar="N"),
+        "rounds": Asked(None, "rounds (10, or 1 where the theorem is about one)", metavar="R"),
+        "local_steps": Asked(5, "local steps (5)", metavar="K"),
+        "step_size": Asked(None, "step size (1/L, halved until the conditions hold)", real_word, "X"),
+        "batch": Asked(32, "minibatch size (32)", metavar="N"),
+        "sampling": Asked(None, "without_replacement, with_replacement, bernoulli (what is assumed)", str, "WORD"),
+        "seeds": Asked(5, "runs (5)", metavar="S"),
+        "algorithm": Asked(None, "train this instead of what the bound is about", str, "CALL"),
+        "out": CARD,
+    },
+    LOG: {
+        "measured": Asked(None, "CSV; seed and round may be columns too", Path, "FILE", required=True),
+        "out": CARD,
+    },
+}
+"""What each evidence asks for."""
+WORDS = {RUNS: "constants that the problem does not know", LOG: "values that hold for all rows, or @file.json"}
+DRAWN = "handwritten digits, ridge and softmax regression, iid and label-skewed clients, one exact averaging round"
+QUADRATIC = "exact expectations on random quadratic clients, inside the conditions"
+
+
+def described(bound: Bound, evidence: str) -> str:
+    """What a validation by this evidence does, in a line."""
+    return {
+        DRAWS: DRAWN,
+        EXACT: QUADRATIC,
+        RUNS: f"{bound.name} against training: {bound.about}, {bound.statistic or 'every round'}",
+        LOG: f"{bound.name} against your own log; its columns are words, {bound.target.name} a must",
+    }[evidence]
+
+
+def parsed(bound: Bound, evidence: str, arguments: Sequence[str]) -> Options | None:
+    """The plan that command-line arguments ask for; None after --help."""
+    parser = Parser(
+        prog=f"fedbounds validate {bound.name}",
+        description=described(bound, evidence),
+        allow_abbrev=evidence not in WORDS,
+    )
+    if evidence in WORDS:
+        parser.add_argument("words", nargs="*", metavar="quantity=value", help=WORDS[evidence])
+    for name, asked in ASKED[evidence].items():
+        parser.add_argument(
+            f"--{name.replace('_', '-')}",
+            default=asked.usual,
+            help=asked.help,
+            type=asked.type,
+            metavar=asked.metavar,
+            required=asked.required,
+        )
+    try:
+        found = vars(parser.parse_intermixed_args(list(arguments)))
+    except SystemExit:
+        return None
+    return Options.of(evidence, **{**found, "words": tuple(found.get("words", ()))})

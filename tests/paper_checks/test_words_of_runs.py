@@ -1,0 +1,189 @@
+"""What a run gives for the words of a bound: one source each, one way of folding, one way of building the method."""
+
+import ast
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bounds import BOUNDS, vocabulary
+from bounds.core import About, Statistic
+from empirics.algorithms import ALGORITHMS
+from empirics.errors import EmpiricsError
+from empirics.exact import ExactRun
+from empirics.measuring import MEASUREMENTS
+from empirics.problems.quadratics import random_quadratics
+from empirics.training.setting import Setting
+from paper_checks.runs import words
+from paper_checks.runs.can import can, EVIDENCE
+from paper_checks.runs.methods import knob, KNOBS, method, takes
+from paper_checks.runs.statistics import folded, MADE
+from paper_checks.runs.words import along, giver, readable, WORDS
+from paper_checks.validation.exact import compare
+from paper_checks.worst_cases import metrics
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+# ---- words ----
+
+
+@pytest.mark.parametrize("evidence", EVIDENCE)
+def test_every_word_of_a_bound_that_is_served_has_exactly_one_source(evidence):
+    served = [bound for bound in BOUNDS.values() if not can(bound, evidence)]
+    assert served
+    for bound in served:
+        assert readable(bound.target.name, evidence, along(bound))
+        for q in bound.quantities:
+            givers = [
+                who for who in ("problem", "plan", "proof", "run") if evidence in getattr(WORDS.get(q.name), who, ())
+            ]
+            assert len(givers) <= 1, q.name
+            measured = evidence == words.RUNS and q.name in MEASUREMENTS
+            iterated = along(bound) and readable(q.name, evidence, iterated=True)
+            assert givers or measured or iterated, (bound.name, q.name)
+
+
+def test_the_table_speaks_the_vocabulary_and_knows_how_a_word_is_made():
+    known = {q.name for q in vars(vocabulary).values() if hasattr(q, "card")}
+    for word in WORDS.values():
+        assert {word.name} <= known
+        assert not word.of or word.of in known
+        assert not word.how or word.how in {*MADE, "weighted"}
+
+
+@pytest.mark.parametrize("evidence", EVIDENCE)
+def test_a_word_that_nobody_gives_is_the_reason(evidence):
+    bound = next(b for b in BOUNDS.values() if not can(b, evidence))
+    unknown = next(q for q in vars(vocabulary).values() if getattr(q, "name", "") == "disagreement_weight")
+    more = replace(bound, terms={**bound.terms, "planted": unknown * next(iter(bound.terms.values()))}, off_by={})
+    assert can(more, evidence) == "neither problem, setting nor run gives disagreement_weight"
+    assert giver("disagreement_weight", evidence) == ""
+
+
+@pytest.mark.parametrize("evidence", EVIDENCE)
+def test_a_target_that_nothing_reads_is_the_reason(evidence):
+    assert "nothing reads step_size off" in can(BOUNDS["fedinit.step_size_cap_lemma_2"], evidence)
+
+
+def test_worst_cases_have_a_series_for_every_word_that_the_table_says_they_read():
+    for word in WORDS:
+        for over in ("rounds", "iterations"):
+            if readable(word, words.WORST, iterated=over == "iterations"):
+                base, per = metrics.looked_at(word, Statistic("last", over))
+                assert base in (metrics.ITERATIONS if per == words.ITERATION else metrics.METRICS)
+
+
+# ---- statistics ----
+
+SERIES = [5.0, 3.0, 8.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "per", "value"),
+    [
+        ("last", words.STATE, 1.0),
+        ("min", words.STATE, 3.0),
+        ("min", words.ITERATION, 1.0),
+        ("mean", words.STATE, 16 / 3),
+        ("mean", words.ROUND, 17 / 4),
+        ("expectation", words.ITERATION, 16 / 3),
+        ("every", words.STATE, SERIES[:3]),
+        ("every", words.ROUND, SERIES),
+    ],
+)
+def test_a_statistic_folds_numbers_of_any_kind(kind, per, value):
+    floats, fractions = np.array(SERIES), np.array([Fraction(int(x)) for x in SERIES], dtype=object)
+    forms = np.array([[x, 10 * x] for x in SERIES])  # linear forms in two unknowns
+    np.testing.assert_allclose(folded(floats, kind, per), value)
+    exact = folded(fractions, kind, per)
+    np.testing.assert_allclose(np.asarray(exact, dtype=float), value)
+    if kind != "every":
+        assert isinstance(exact, Fraction)
+    if kind in ("mean", "expectation", "last"):
+        np.testing.assert_allclose(folded(forms, kind, per), [value, 10 * value])
+
+
+def exact_of(statistic, word="grad_norm_sq"):
+    """An exact run, and what a comparison takes for the target of Decaying-K's theorem with another statistic."""
+    problem = random_quadratics(3, 3, 2, noise=0.2)
+    setting = Setting(4, 3, local_steps=2, step_size=0.01 / problem.smoothness)
+    bound = replace(BOUNDS["decaying_k.theorem_1"], statistic=statistic, target=getattr(vocabulary, word))
+    run = ExactRun(problem, method(bound.about), setting).run()
+    return run, compare(bound, problem, setting, 0.0).exact
+
+
+@pytest.mark.parametrize(("kind", "fold"), [("mean", np.mean), ("min", np.min)])
+def test_an_exact_mean_over_iterations_is_no_minimum(kind, fold):
+    run, found = exact_of(Statistic(kind, "iterations", "virtual average of all clients"))
+    series = run.iterations("grad_norm_sq")
+    assert found == pytest.approx(fold(series if kind == "min" else series[:-1]))
+
+
+def test_a_mean_over_rounds_of_what_a_round_has_is_one_number():
+    run, found = exact_of(Statistic("mean", "rounds"), "local_drift")
+    assert found == pytest.approx(run.rounds["local_drift"].mean())
+
+
+def test_what_is_not_read_at_every_iteration_is_refused_and_nothing_else_is_read_instead():
+    gap = replace(BOUNDS["decaying_k.theorem_1"], target=vocabulary.optimality_gap)
+    for evidence in (words.RUNS, words.EXACT, words.QUADRATICS):
+        assert "nothing reads optimality_gap off" in can(gap, evidence)
+
+
+# ---- methods ----
+
+
+@pytest.mark.parametrize("name", sorted({b.about.algorithm for b in BOUNDS.values() if b.about}))
+def test_what_a_bound_is_about_is_built_from_the_words_it_takes(name):
+    told = {"relaxation": 0.07, "adaptation": 3}
+    made = method(About(name), **told)
+    assert made.name.startswith(name)
+    for word, value in told.items():
+        assert takes(About(name), word) == (f"{value}" in str(made))
+    assert knob(About(name, "proof"), "relaxation", 0.3) == (
+        (0.3, "proof") if name in KNOBS and takes(About(name), "relaxation") else (0.0, "intended")
+    )
+
+
+def test_a_method_nobody_knows_or_names_is_one_line():
+    for about in (None, About("fedmystery")):
+        with pytest.raises(EmpiricsError, match="give --algorithm"):
+            method(about)
+
+
+def test_exact_evidence_is_of_the_method_a_bound_is_about():
+    """A statement about SCAFFOLD is not held against FedAvg, and one about a server's Adam against nothing exact."""
+    scaffold = replace(BOUNDS["decaying_k.theorem_1"], about=About("scaffold"))
+    assert can(scaffold, words.EXACT) == ""
+    assert str(method(scaffold.about, data=False)) == "scaffold()"
+    assert "about fedadam" in can(replace(scaffold, about=About("fedadam")), words.EXACT)
+    assert "names no method" in can(replace(scaffold, about=None), words.EXACT)
+
+
+def test_no_module_outside_the_words_of_runs_tests_the_name_of_a_method():
+    strays = []
+    for path in sorted((ROOT / "paper_checks").rglob("*.py")):
+        if path.is_relative_to(ROOT / "paper_checks" / "runs"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            strays += [f"{path.relative_to(ROOT)}:{node.lineno}" for _ in named_in(node)]
+    assert not strays
+
+
+def named_in(node):
+    """The methods' names that a comparison asks for."""
+    if not isinstance(node, ast.Compare):
+        return []
+    constants = [
+        c.value for side in (node.left, *node.comparators) for c in ast.walk(side) if isinstance(c, ast.Constant)
+    ]
+    asks_name = any(isinstance(n, ast.Attribute) and n.attr in ("algorithm", "name") for n in ast.walk(node))
+    return [c for c in constants if c in ALGORITHMS and asks_name]
+
+
+def test_a_test_of_a_name_would_be_seen():
+    stray = ast.parse('if about is not None and about.algorithm == "fedinit": pass')
+    assert any(named_in(node) for node in ast.walk(stray))
