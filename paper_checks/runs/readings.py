@@ -6,26 +6,14 @@ Numbers of any kind: floats, fractions in arrays of objects, 60 digits. A run is
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from bounds.core import Bound
+from empirics.exact import Readings
 
 from .statistics import folded, MADE
 from .words import along, EXACT, given_by, ITERATION, PLAN, PROBLEM, ROUND, RUN, STATE, WORDS
-
-
-class Run(Protocol):
-    """Readings of a run in the vocabulary's words: per server model, per round, per local iteration."""
-
-    @property
-    def server(self) -> Mapping[str, Any]: ...
-
-    @property
-    def rounds(self) -> Mapping[str, Any]: ...
-
-    def iterations(self, name: str) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -77,7 +65,7 @@ def of_problem(problem: Any) -> dict[str, Any]:
     }
 
 
-def values(problem: Any, setting: Any, relaxation: float, run: Run) -> dict[str, Any]:
+def values(problem: Any, setting: Any, relaxation: float, run: Readings) -> dict[str, Any]:
     """All words of a run on quadratics."""
     plan = of_plan(setting.cohort, setting.local_steps, setting.rounds, setting.step_size, relaxation)
     return {**of_problem(problem), **of_run(run), **plan}
@@ -86,7 +74,7 @@ def values(problem: Any, setting: Any, relaxation: float, run: Run) -> dict[str,
 # ---- what the run tells ----
 
 
-def of_run(run: Run) -> dict[str, Any]:
+def of_run(run: Readings) -> dict[str, Any]:
     """The words that only a run tells; one entry per round where a word changes from round to round."""
     rounds = len(run.server["grad_norm_sq"]) - 1
     series = {**run.rounds, **run.server}
@@ -97,14 +85,14 @@ def of_run(run: Run) -> dict[str, Any]:
     return known
 
 
-def iterated(bound: Bound, run: Run) -> dict[str, Any]:
+def iterated(bound: Bound, run: Readings) -> dict[str, Any]:
     """The readings of every local iteration, for a bound that speaks of them."""
     if not along(bound) or "distance_sq" not in {q.name for q in bound.quantities}:
         return {}
     return {"distance_sq": folded(run.iterations("distance_sq"), "every", ITERATION)}
 
 
-def target(bound: Bound, run: Run, step_size: Any) -> Any:
+def target(bound: Bound, run: Readings, step_size: Any) -> Any:
     """The number that a statement bounds: its target by its statistic, or one number per round or iteration."""
     at, word = bound.statistic, bound.target.name
     row = WORDS[word]

@@ -18,7 +18,7 @@ from empirics.training.setting import Setting
 from paper_checks.falsifier.runs import instance as tables
 from paper_checks.falsifier.runs.moments import Moments
 from paper_checks.falsifier.runs.plain import Table
-from paper_checks.falsifier.runs.readings import Readings
+from paper_checks.falsifier.runs.readings import MomentReadings
 from paper_checks.falsifier.runs.twin import PlainRun
 
 QUIET = {**TABLE, "cohort": 3, **{f"noise_{k}": 0 for k in range(3)}}
@@ -37,7 +37,7 @@ def in_closed_form(table, reading):
     problem = tables.problem(table)
     cohorts = tables.drawn(table, problem.weights)
     plan = (table["local_steps"], table["step_size"], table["rounds"])
-    return Readings(Moments(problem, cohorts, *plan, table["relaxation"], reading))
+    return MomentReadings(Moments(problem, cohorts, *plan, table["relaxation"], reading))
 
 
 def in_fractions(table, reading):

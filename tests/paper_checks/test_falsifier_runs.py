@@ -17,7 +17,7 @@ from paper_checks.falsifier.families import FAMILIES
 from paper_checks.falsifier.planted import LOOSE, TIGHT
 from paper_checks.falsifier.runs import instance as tables
 from paper_checks.falsifier.runs.moments import Moments
-from paper_checks.falsifier.runs.readings import Readings
+from paper_checks.falsifier.runs.readings import MomentReadings
 
 
 def moments(table, reading):
@@ -31,10 +31,10 @@ def test_clients_drawn_with_replacement_by_weight():
     table = {**TABLE, "with_replacement": 1, "weight_1": 2.3, "relaxation": 0.0}
     problem = tables.problem(table)
     slow = ExactRun(problem, algorithm("fedavg()"), tables.setting(table)).run()
-    fast = Readings(moments(table, "intended"))
+    fast = MomentReadings(moments(table, "intended"))
     np.testing.assert_allclose(fast.server["grad_norm_sq"], slow.server["grad_norm_sq"], rtol=1e-9)
     np.testing.assert_allclose(fast.rounds["active_divergence"], slow.rounds["active_divergence"], rtol=1e-9)
-    without = Readings(moments({**table, "with_replacement": 0}, "intended"))
+    without = MomentReadings(moments({**table, "with_replacement": 0}, "intended"))
     assert abs(without.server["grad_norm_sq"][-1] / fast.server["grad_norm_sq"][-1] - 1) > 1e-3
 
 
@@ -43,7 +43,7 @@ def test_steps_and_alignment_of_the_server():
     table = {
         **TABLE, "clients": 1, "dim": 1, "cohort": 1, "local_steps": 1, "rounds": 1, "noise_0": 0, "relaxation": 0.0,
     }  # fmt: skip
-    run = Readings(moments(table, "intended"))
+    run = MomentReadings(moments(table, "intended"))
     gradient = 0.9 * (1.3 - 0.3)
     assert run.rounds["global_step"][0] == pytest.approx((0.13 * gradient) ** 2)
     assert run.rounds["step_alignment"][0] == pytest.approx(-0.13 * gradient**2)

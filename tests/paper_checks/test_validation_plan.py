@@ -9,7 +9,7 @@ import pytest
 
 import fedbounds
 from bounds import BOUNDS
-from bounds.showing import reading
+from bounds.showing import files
 from paper_checks.validation import Comparison, FINDERS, logged, Options, run, validate
 from paper_checks.validation.comparison import show, write
 from paper_checks.validation.options import ASKED, DRAWS, EXACT, LOG, parsed, RUNS
@@ -89,7 +89,7 @@ def test_each_file_of_a_log_is_read_once(log, tmp_path, monkeypatch, capsys):
         heard.append(str(path))
         return Path(path).read_bytes()
 
-    for module in (reading, logged):
+    for module in (files, logged):
         monkeypatch.setattr(module, "content", once)
     words = ["--measured", str(log), f"@{constants}", "--out", str(tmp_path)]
     assert fedbounds.main(["validate", "fedinit.lemma_1", *words]) == 0

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bounds.core import Bound
+from empirics.exact import Readings
 
 from ...falsify_options import FAMILIES
 from ...runs import readings
@@ -130,7 +131,7 @@ class Curves(Played):
             run = CurveRun(instance, *knob(about, "relaxation", float(instance["relaxation"])))
         return run, bool(np.isfinite(run.server["optimality_gap"]).all())
 
-    def again(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[dict[str, Any], readings.Run, str]:
+    def again(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[dict[str, Any], Readings, str]:
         from .twin import told
 
         return told(bound, instance)

@@ -10,6 +10,7 @@ import numpy as np
 
 from bounds.core import Bound
 from empirics.errors import EmpiricsError
+from empirics.exact import Readings
 from empirics.problems.quadratics import Quadratics
 
 from ...falsify_options import FAMILIES
@@ -23,7 +24,7 @@ from ..numbers import misfit
 from . import instance as tables
 from .moments import Moments
 from .played import Played
-from .readings import Readings
+from .readings import MomentReadings
 
 CLIENTS, DIM = 4, 2
 LONGEST = 3000
@@ -125,10 +126,10 @@ class QuadraticRuns(Played):
         return known
 
     def run(self, bound: Bound, instance: Instance, problem: Quadratics) -> tuple[Readings, bool]:
-        run = Readings(_moments(bound, problem, instance))
+        run = MomentReadings(_moments(bound, problem, instance))
         return run, bool(np.isfinite(run.run.states[-1]).all())
 
-    def again(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[dict[str, Any], readings.Run, str]:
+    def again(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[dict[str, Any], Readings, str]:
         from .twin import told
 
         return told(bound, instance)

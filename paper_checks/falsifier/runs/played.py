@@ -10,6 +10,7 @@ import numpy as np
 
 from bounds.core import About, Bound
 from empirics.errors import EmpiricsError
+from empirics.exact import Readings
 
 from ...runs import readings
 from ...runs.can import can
@@ -42,11 +43,11 @@ class Played:
         """The words that federation and plan tell without a run."""
         raise NotImplementedError
 
-    def run(self, bound: Bound, instance: Instance, problem: Any) -> tuple[readings.Run, bool]:
+    def run(self, bound: Bound, instance: Instance, problem: Any) -> tuple[Readings, bool]:
         """The run in floating-point numbers, and whether it stayed among the finite ones."""
         raise NotImplementedError
 
-    def again(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[dict[str, Any], readings.Run, str]:
+    def again(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[dict[str, Any], Readings, str]:
         """The words without a run, the run by other means in exact numbers, and the arithmetic."""
         raise NotImplementedError
 

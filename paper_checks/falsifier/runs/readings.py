@@ -14,7 +14,7 @@ Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Readings:
+class MomentReadings:
     """The readings of a run: per server model, per round, per local iteration."""
 
     run: Moments
