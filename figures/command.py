@@ -10,7 +10,7 @@ from pathlib import Path
 from bounds.errors import unknown
 from bounds.showing.numbers import MOST_WORKERS, whole_number
 from bounds.showing.tables import aligned
-from bounds.showing.usage import bare_parser, Parser, writable_folder
+from bounds.showing.usage import bare_parser, Parser, refuse_idle, writable_folder
 from empirics.experiments import Store
 from empirics.experiments.command import folder as store_folder, path_word
 from empirics.experiments.running import Done, sweep
@@ -27,12 +27,18 @@ FINE, FINDING = 0, 1
 
 def figure(arguments: Sequence[str]) -> int:
     """Run what is missing and write the figures; 1 when a run failed."""
+    parser = _parser()
     try:
-        args = _parser().parse_args(list(arguments))
+        args = parser.parse_args(list(arguments))
     except SystemExit:  # --help
         return FINE
     if not args.names:
+        refuse_idle(parser, args, vars(args), "without a name the figures and tables are listed")
         return _list()
+    if args.no_sweep:
+        refuse_idle(parser, args, ("workers", "scheduler"), "--no-sweep runs nothing")
+    if args.scheduler:
+        refuse_idle(parser, args, ("workers",), "--scheduler is a running cluster, which has workers of its own")
     known_scale(args.scale)
     wanted = chosen(args.names)
     target = args.output or Path(f"figures-{args.scale}")

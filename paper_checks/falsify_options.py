@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bounds.showing.numbers import positive, whole_number
-from bounds.showing.usage import bare_parser, Parser, UsageError
+from bounds.showing.usage import bare_parser, Parser, refuse_idle, UsageError
 from empirics.experiments.command import path_word
 
 NONE = 0
@@ -30,11 +30,9 @@ def main(arguments: Sequence[str]) -> int:
         return NONE
     if options.replay is None and options.name is None:
         raise UsageError("falsify needs the name of a bound, or --replay FILE")
-    usual, spelled = vars(parser().parse_args([])), {"fixed": "--fix", "output": "-o"}
-    idle = [n for n in ("evaluations", "minutes", "seed", "family", *spelled) if getattr(options, n) != usual[n]]
-    if options.replay is not None and idle:
-        words = ", ".join(spelled.get(name, f"--{name}") for name in idle)
-        raise UsageError(f"--replay recomputes a witness and searches nothing: leave out {words}")
+    if options.replay is not None:
+        searching = ("evaluations", "minutes", "seed", "family", "fixed", "output")
+        refuse_idle(parser(), options, searching, "--replay recomputes a witness and searches nothing")
     from .falsifier.command import run
 
     return run(options)

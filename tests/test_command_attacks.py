@@ -210,10 +210,48 @@ def test_workers_do_not_run_the_script_that_started_the_sweep(tmp_path):
     assert "1 done" in done.stdout
 
 
-@pytest.mark.parametrize("idle", [["--family", "nonsense"], ["--seed", "3"], ["--fix", "x"], ["-o", "x.json"]])
-def test_a_replay_takes_no_options_of_a_search(capsys, idle):
-    witness = ROOT / "paper_checks" / "counterexamples" / "fedcog_eq_19.json"
-    assert f"leave out {idle[0]}" in refused(capsys, "falsify", "--replay", witness, *idle)
+WITNESS = ROOT / "paper_checks" / "counterexamples" / "fedcog_eq_19.json"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(("falsify", "--replay", WITNESS, *idle) for idle in (("--family", "nonsense"), ("--seed", "3"),
+          ("--fix", "x"), ("-o", "x.json"), ("--with", "fedcog.corollary"))),
+        ("tightness", "--patience", "7"),
+        ("tightness", "--json"),
+        ("tightness", "fedcog.theorem", "--committed", "--store", "s"),
+        ("tightness", "fedcog.theorem", "--workers", "3"),
+        ("figure", "--scale", "smoke"),
+        ("figure", "fedinit.table_3", "--no-sweep", "--workers", "3"),
+        ("figure", "fedinit.table_3", "--workers", "3", "--scheduler", "tcp://127.0.0.1:9"),
+    ],
+)  # fmt: skip
+def test_an_option_that_would_change_nothing_is_refused(capsys, words):
+    flags = [
+        word for word in words if str(word).startswith("-") and word not in ("--replay", "--committed", "--no-sweep")
+    ]
+    assert f"leave out {flags[0]}" in refused(capsys, *words)
+
+
+ROUNDS = ("rounds=300", "step_size=0.02", "cohort=4", "smoothness=1.7", "strong_convexity=0.1", "grad_cap_sq=2.3",
+          "current_loss=2.1", "optimal_loss=0.4", "client_gradient_variance=0.6", "local_steps=5")  # fmt: skip
+
+
+def test_a_decimal_comma_is_no_list(capsys):
+    words = (*ROUNDS, "clients=8", "client_weight=uniform")
+    assert "'05' begins with a zero" in refused(capsys, "eval", "decaying_k.per_rounds", *words, "heterogeneity=0,05")
+    assert main(["eval", "decaying_k.per_rounds", *words, "heterogeneity=0,0.5"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 4
+
+
+def test_weights_beyond_all_numbers_are_one_line(capsys):
+    words = (*ROUNDS, "heterogeneity=0.05", "clients=8", "client_weight=1e308")
+    assert "must sum to 1" in refused(capsys, "eval", "decaying_k.per_rounds", *words)
+
+
+def test_a_number_of_clients_that_no_formula_has_needs_numbers(capsys):
+    assert "over=clients needs numbers" in refused(capsys, "minimize", "fedals.one_round", "over=clients")
 
 
 @pytest.mark.parametrize("idle", [["--workers", "3"], ["--status"], ["--verify"]])

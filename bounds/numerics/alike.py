@@ -49,7 +49,8 @@ def special_values(bound: Bound, values: Mapping[str, Any]) -> dict[str, Any]:
 def _check_weights(weight: np.ndarray, count: np.ndarray) -> None:
     clients.card.domain.check(clients.name, count)
     weight, count = np.broadcast_arrays(weight, count)
-    total = weight * count
+    with np.errstate(over="ignore"):  # infinity is no sum of 1 either
+        total = weight * count
     if (wrong := ~(np.abs(total - 1) <= ROUNDING)).any():
         raise DomainError(
             f"{client_weight.name} must sum to 1 over the clients; got a sum of {total[wrong].flat[0]:g} "

@@ -37,6 +37,7 @@ over the clients tells how many there are; without one, give clients (it may be 
 MOST_POINTS = 1_000_000
 """Points of a grid: a table of so many rows takes half a minute, more are rather a program's business."""
 
+LEADING_ZERO = re.compile(r"[+-]?0[0-9]")
 NOT_FINITE = re.compile(r"[+-]?(inf|infinity|nan)", re.IGNORECASE)
 """Numbers too, which the domain of every quantity refuses by their name."""
 
@@ -106,6 +107,8 @@ def parse(name: str, text: str) -> Value:
     if ":" in text:
         return Value("range", _range(name, text), log=text.endswith(":log"))
     if "," in text:
+        if slip := next((part for part in text.split(",")[1:] if LEADING_ZERO.match(part.strip())), ""):
+            raise DomainError(f"{name}: {slip!r} begins with a zero; decimals are written 0.05, lists 0,5")
         return _listed(name, [parse_number(name, part) for part in text.split(",")])
     return Value("number", np.asarray(parse_number(name, text)))
 

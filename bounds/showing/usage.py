@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, NamedTuple, NoReturn
@@ -124,6 +124,14 @@ def writable_folder(option: str, folder: Path) -> None:
             pass
     except (OSError, ValueError) as error:  # a ValueError is a path no system has, with a NUL in it
         raise UsageError(f"{option} {folder}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def refuse_idle(parser: argparse.ArgumentParser, found: argparse.Namespace, names: Container[str], why: str) -> None:
+    """Refuse those of the options that were given although they change nothing here, for the reason ``why``."""
+    options = [a for a in parser._actions if a.option_strings and a.dest in names]
+    given = [a.option_strings[-1] for a in options if getattr(found, a.dest) != a.default]
+    if given:
+        raise UsageError(f"{why}: leave out {', '.join(given)}")
 
 
 def version() -> str:

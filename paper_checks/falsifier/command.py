@@ -65,6 +65,8 @@ def _replayed(options: argparse.Namespace) -> int:
                 f"{options.replay} would run {name}: if you trust that file, name it before --replay, "
                 "or after --with where it is an equation"
             )
+    if strange := [name for name in options.definitions if name not in witness.definitions]:
+        raise UsageError(f"{options.replay} puts in no equation {', '.join(strange)}: leave out --with")
     with progress(f"replaying a witness against {witness.bound}"):
         found = replay(witness)
     if options.json:

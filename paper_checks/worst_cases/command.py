@@ -15,7 +15,7 @@ from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from bounds.errors import unknown
 from bounds.showing.loading import load
-from bounds.showing.usage import UsageError, writable_folder
+from bounds.showing.usage import refuse_idle, UsageError, writable_folder
 from bounds.showing.values import read
 from empirics.experiments import Store
 from empirics.experiments.command import folder
@@ -25,7 +25,7 @@ from empirics.progress import lasting, Progress, progress
 
 from ..runs.can import can
 from ..runs.words import WORST
-from ..tightness_options import NAMES
+from ..tightness_options import NAMES, parser
 from .places import moot, Place, question
 from .program import WorstCaseError
 from .showing import FINDING, FINE, tell
@@ -40,13 +40,14 @@ LONG = 20.0
 def run(args: argparse.Namespace) -> int:
     """What the words ask for; 1 when a worst case exceeds its bound, or a place could not be computed."""
     if args.name is None:
-        if args.full or args.committed or args.json or args.output is not None:
-            raise UsageError("these options go with the name of a bound; fedbounds tightness alone lists them")
+        refuse_idle(parser(), args, vars(args), "without the name of a bound those within reach are listed")
         return _list()
     if args.words and (args.full or args.committed):
         which = "--full" if args.full else "--committed"
         raise UsageError(f"{which} has a grid of its own: give no quantity=value with it")
     if args.committed or (not (args.full or args.words) and has_table(args.name)):
+        why = "the table that comes with the project is shown, --full and quantity=value compute"
+        refuse_idle(parser(), args, ("store", "workers", "patience"), why)
         return _committed(args)
     bound, spans = load(args.name), {**GRID, **_spans(args.words)}
     refuse_many(spans)
