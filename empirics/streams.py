@@ -6,7 +6,7 @@ from hashlib import sha256
 
 import numpy as np
 
-from .numbers import check_options
+from .errors import EmpiricsError
 
 
 def stream(seed: int, purpose: str, *, round: int = 0, client: int = 0) -> np.random.Generator:
@@ -15,6 +15,9 @@ def stream(seed: int, purpose: str, *, round: int = 0, client: int = 0) -> np.ra
     The counter-based Philox generator is seeded through NumPy's ``SeedSequence``; ``purpose`` is a word such as
     ``"samples"`` and enters by its hash, so adding a new purpose moves no existing draw.
     """
-    check_options({"seed": seed})
+    if (
+        isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0
+    ):  # of any size: seeds are drawn too
+        raise EmpiricsError(f"seed must be a whole number >= 0; got {seed!r}")
     word = int.from_bytes(sha256(purpose.encode()).digest()[:8], "little")
     return np.random.Generator(np.random.Philox(np.random.SeedSequence((seed, word, round, client))))

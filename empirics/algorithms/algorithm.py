@@ -16,7 +16,7 @@ from torch import Tensor
 
 from ..errors import EmpiricsError
 from ..models.model import Batch, Trainable
-from .state import Begun, Exchange, own_rows, State
+from .state import Exchange, own_rows, Remembered, State
 
 
 class GradientAt(Protocol):
@@ -121,7 +121,7 @@ class StepRule(Protocol):
 class Memory(Protocol):
     """What an algorithm carries from round to round and how it renews it."""
 
-    def begin(self, model: Tensor, clients: int) -> Begun: ...
+    def begin(self, model: Tensor, clients: int) -> Remembered: ...
 
     def __call__(self, work: Work, ends: Tensor, model: Tensor) -> Mapping[str, Tensor]: ...
 
@@ -203,7 +203,7 @@ class Algorithm:
         server: dict[str, Tensor] = {}
         exchanges: dict[str, Exchange] = {}
         for keeper in (*self.remember, *(self.also.remember if self.also else ())):
-            begun = Begun(*keeper.begin(model, clients))
+            begun = Remembered(*keeper.begin(model, clients))
             memory.update(begun.rows)
             server.update(begun.vectors)
             exchanges.update(begun.exchanges)
@@ -246,9 +246,9 @@ class Rows:
     key: str
     zero: bool = False
 
-    def begin(self, model: Tensor, clients: int) -> Begun:
+    def begin(self, model: Tensor, clients: int) -> Remembered:
         rows = torch.zeros_like(model).expand(clients, -1) if self.zero else model.expand(clients, -1)
-        return Begun({self.key: rows.clone()}, {})
+        return Remembered({self.key: rows.clone()}, {})
 
     def __call__(self, work: Work, ends: Tensor, model: Tensor) -> Mapping[str, Tensor]:
         work.state.memory[self.key][work.rows] = ends

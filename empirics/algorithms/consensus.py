@@ -27,7 +27,7 @@ from ..models.model import Batch
 from ..numbers import checked
 from .algorithm import Algorithm, fedavg, plugged, renamed, Rows, TaskLoss, Work
 from .halves import adam, floating, log_sum, over, Probable, probable
-from .pictures import Learnt, Pixels
+from .pictures import LearnedGenerator, Pixels
 
 READINGS = ("intended", "code")
 TARGETS = ("complementary", "uniform")
@@ -55,7 +55,7 @@ class Generate:
     disagreement: float = 0.1
     step_size: float = 1e-2
     targets: str = "complementary"
-    pictures: Pixels | Learnt = field(default_factory=Pixels)
+    pictures: Pixels | LearnedGenerator = field(default_factory=Pixels)
     reading: str = "intended"
 
     def __call__(self, net: Any, work: Work, shape: tuple[int, ...]) -> tuple[Tensor, Tensor, Tensor]:
@@ -230,7 +230,7 @@ def with_consensus_data(
     }
     inner = plugged(name, algorithm)
     made = {key: options[key] for key in ("samples", "steps", "disagreement", "targets", "reading")}
-    pictures = Learnt(shared) if generator else Pixels(shared)
+    pictures = LearnedGenerator(shared) if generator else Pixels(shared)
     keepers = inner.remember if Rows("last") in inner.remember else (*inner.remember, Rows("last"))
     return renamed(
         inner,

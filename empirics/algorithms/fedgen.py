@@ -22,7 +22,7 @@ from ..numbers import checked
 from ..streams import stream
 from .algorithm import Algorithm, fedavg, renamed, Work
 from .halves import adam, over, probable
-from .state import Begun
+from .state import Remembered
 
 SERVER, MOMENTS = "generator", "generator's moments"
 DECAY = 0.98
@@ -80,7 +80,7 @@ def width_of(net: Any) -> int:
 
 
 @dataclass(frozen=True)
-class Learnt:
+class GeneratorTraining:
     """The generator: after every round the server trains it for ``steps`` Adam steps on ``batch`` labels.
 
     It minimises ``sum_k share_{k,y} CE(head_k(G(noise, y)), y)``, mean over the batch, plus ``diversity``; a client's
@@ -92,8 +92,8 @@ class Learnt:
     batch: int
     step_size: float
 
-    def begin(self, model: Tensor, clients: int) -> Begun:
-        return Begun({}, {})
+    def begin(self, model: Tensor, clients: int) -> Remembered:
+        return Remembered({}, {})
 
     def __call__(self, work: Work, ends: Tensor, model: Tensor) -> Mapping[str, Tensor]:
         assert work.labels is not None  # asked for by ``needs_labels``
@@ -145,7 +145,7 @@ def diversity(noise: Tensor, z: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Taught:
+class GeneratorLoss:
     """``CE(x, y) + a b_g/b CE(head(G(y')), y') + a KL(p(head(G(y))) || p(x))``, a decaying round by round.
 
     From the second round on: before, there is no generator. y' are ``batch`` uniformly drawn labels; the first
@@ -217,7 +217,7 @@ def fedgen(
     return renamed(
         fedavg,
         written("fedgen", **options, generator_steps=steps, generator_step_size=size),
-        objective=Taught(latent, weight, batch),
-        remember=(Learnt(latent, steps, batch, size),),
+        objective=GeneratorLoss(latent, weight, batch),
+        remember=(GeneratorTraining(latent, steps, batch, size),),
         needs_labels=True,
     )

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ..errors import EmpiricsError
 from .algorithm import State, Work
-from .state import Begun, Exchange, own_rows
+from .state import Exchange, own_rows, Remembered
 
 
 def head_columns(work: Work, head: str) -> Tensor:
@@ -59,10 +59,10 @@ class LocalModels:
     sharing: Sharing
     key: str = "local"
 
-    def begin(self, model: Tensor, clients: int) -> Begun:
+    def begin(self, model: Tensor, clients: int) -> Remembered:
         exchange = Exchange(sent=torch.zeros_like(model), written=model.new_zeros(clients, 1))
         rows = {self.key: model.expand(clients, -1).clone()}
-        return Begun(rows, {"received": model.clone()}, {self.key: exchange})
+        return Remembered(rows, {"received": model.clone()}, {self.key: exchange})
 
     def __call__(self, work: Work, ends: Tensor, model: Tensor) -> Mapping[str, Tensor]:
         columns, now, exchange = self.sharing.averaged(work), work.state.round + 1, work.state.exchanges[self.key]

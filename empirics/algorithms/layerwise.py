@@ -32,7 +32,7 @@ from .algorithm import (
 )
 from .layers import head_columns, LocalModels, named_head, OwnStart
 from .local import Controls
-from .state import Begun
+from .state import Remembered
 
 READINGS = ("intended", "printed", "printed_v1", "code")
 
@@ -71,10 +71,10 @@ class LayerwiseControls:
 
     periods: Periods
 
-    def begin(self, model: Tensor, clients: int) -> Begun:
+    def begin(self, model: Tensor, clients: int) -> Remembered:
         zero = torch.zeros_like(model)
         rows = {"control": zero.expand(clients, -1).clone(), "walked": model.new_zeros(clients, 2)}
-        return Begun(rows, {"control": zero, "walked until": model.new_zeros(1)})
+        return Remembered(rows, {"control": zero, "walked until": model.new_zeros(1)})
 
     def __call__(self, work: Work, ends: Tensor, model: Tensor) -> Mapping[str, Tensor]:
         server, memory, walked, now = work.state.server, work.state.memory, work.lengths, work.state.round + 1

@@ -14,7 +14,7 @@ from bounds.domains import NONNEGATIVE, POSITIVE, SHARE
 from ..calls import written
 from ..numbers import checked
 from .algorithm import Algorithm, fedavg, GradientAt, renamed, State, Work
-from .state import Begun
+from .state import Remembered
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,9 @@ def mean_gradients(work: Work, ends: Tensor) -> Tensor:
 class Controls:
     """``c_k <- c_k - c + (start - end)/(K eta)`` for active clients; the server keeps the mean over all clients."""
 
-    def begin(self, model: Tensor, clients: int) -> Begun:
+    def begin(self, model: Tensor, clients: int) -> Remembered:
         zero = torch.zeros_like(model)
-        return Begun({"control": zero.expand(clients, -1).clone()}, {"control": zero})
+        return Remembered({"control": zero.expand(clients, -1).clone()}, {"control": zero})
 
     def __call__(self, work: Work, ends: Tensor, model: Tensor) -> Mapping[str, Tensor]:
         shared = work.state.server["control"]
@@ -109,9 +109,9 @@ class Dynamic:
 class Duals:
     """``h_k <- h_k + end - start`` for active clients; the server keeps the mean over all clients."""
 
-    def begin(self, model: Tensor, clients: int) -> Begun:
+    def begin(self, model: Tensor, clients: int) -> Remembered:
         zero = torch.zeros_like(model)
-        return Begun({"dual": zero.expand(clients, -1).clone()}, {"dual": zero})
+        return Remembered({"dual": zero.expand(clients, -1).clone()}, {"dual": zero})
 
     def __call__(self, work: Work, ends: Tensor, model: Tensor) -> Mapping[str, Tensor]:
         work.state.memory["dual"][work.rows] += ends - work.starts
@@ -162,8 +162,8 @@ class ClientMomentum:
 class LastDirection:
     """The weighted mean over clients of ``(start - end)/(K eta)``, broadcast with the model."""
 
-    def begin(self, model: Tensor, clients: int) -> Begun:
-        return Begun({}, {"direction": torch.zeros_like(model)})
+    def begin(self, model: Tensor, clients: int) -> Remembered:
+        return Remembered({}, {"direction": torch.zeros_like(model)})
 
     def __call__(self, work: Work, ends: Tensor, model: Tensor) -> Mapping[str, Tensor]:
         return {"direction": work.mean(mean_gradients(work, ends))}

@@ -31,7 +31,7 @@ class Pixels:
 
 
 @dataclass(frozen=True)
-class Learnt:
+class LearnedGenerator:
     """Every client's own generator, started afresh in every round, and its noise are the variables.
 
     Pixels are from 0 to 1, whatever the range of the client's own inputs, as in the released code.

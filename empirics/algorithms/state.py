@@ -27,7 +27,7 @@ class Exchange(NamedTuple):
         return Exchange(torch.full_like(self.sent, NEVER), torch.zeros_like(self.written))
 
 
-class Begun(NamedTuple):
+class Remembered(NamedTuple):
     """What a memory starts as: ``rows`` by name, one per client, and the server's single ``vectors`` by name."""
 
     rows: Mapping[str, Tensor]

@@ -34,8 +34,8 @@ MOST_PATH = 1 << 31
 
 
 @dataclass
-class Ears:
-    """What a run lets slip: its last round's work and ends, the models before every local step, last local models."""
+class Recorder:
+    """What is recorded of a run: last round, models before every local step, last local models."""
 
     path_wanted: bool = False
     last: Tensor | None = None
@@ -67,15 +67,15 @@ class Ears:
 
 
 @dataclass(frozen=True, eq=False)
-class Overheard:
-    """A direction that tells ``ears`` where each model stands before it steps."""
+class RecordedDirection:
+    """A direction that tells ``recorder`` where each model stands before it steps."""
 
     direction: Callable[[Work, Tensor, Tensor, GradientAt], Tensor]
-    ears: Ears
+    recorder: Recorder
 
     def __call__(self, work: Work, w: Tensor, gradient: Tensor, gradient_at: GradientAt) -> Tensor:
-        if self.ears.path_wanted:
-            self.ears.step(work.clients, w)
+        if self.recorder.path_wanted:
+            self.recorder.step(work.clients, w)
         return self.direction(work, w, gradient, gradient_at)
 
 
@@ -120,8 +120,7 @@ class Run:
                 f"the setting averages by client_weight={self.setting.client_weight!r}, the global loss of "
                 f"{self.problem} by {self.problem.client_weight!r}: make them the same"
             )
-        if self.every is not None:
-            check_options({"every": self.every})
+        check_options({"seed": self.seed} | ({} if self.every is None else {"every": self.every}))
         refuse_untested(self.problem, self.measurements)
 
     @property
@@ -142,31 +141,31 @@ class Run:
     def __iter__(self) -> Iterator[tuple[State, list[Row]]]:
         """Every state, with the rows measured at it (none between two measurements)."""
         chosen = self._every
-        ears, folds = Ears(), {m.name: Folded(m.over) for m in self.measurements if m.over}
+        recorder, folds = Recorder(), {m.name: Folded(m.over) for m in self.measurements if m.over}
         always = any(m.path and m.over for m in self.measurements)
 
         def due(round_: int) -> bool:
             return round_ % chosen == 0 or round_ == self.setting.rounds
 
         try:
-            for state, seconds in _timed(self._states(ears)):
+            for state, seconds in _timed(self._states(recorder)):
                 if state.round == 0 and any(m.last for m in self.measurements):
-                    ears.last = state.model.expand(self.problem.clients, -1).clone()
-                seen = ears.work, ears.ends, ears.path(), ears.last
+                    recorder.last = state.model.expand(self.problem.clients, -1).clone()
+                seen = recorder.work, recorder.ends, recorder.path(), recorder.last
                 snapshot = Snapshot(self.problem, self.algorithm, self.setting, state, *seen, seconds)
                 yield state, self._read(snapshot, folds, due(state.round))
-                ears.path_wanted = always or due(state.round + 1)
+                recorder.path_wanted = always or due(state.round + 1)
         except Diverged as stop:
             yield self._diverged(stop)
 
-    def _states(self, ears: Ears) -> Iterator[State]:
-        """The training run, overheard; where every local step is, in this process: the numbers are the same."""
+    def _states(self, recorder: Recorder) -> Iterator[State]:
+        """The training run, recorded; where every local step is, in this process: the numbers are the same."""
         algorithm, engine = self.algorithm, self.engine
         if any(m.path for m in self.measurements):
-            algorithm = self._overheard(ears)
+            algorithm = self._recorded(recorder)
             engine = in_process(self.problem.model)
         model, federation = self.problem.model, self.problem.federation
-        return rounds(model, federation, algorithm, self.setting, self.seed, engine, ears.round)
+        return rounds(model, federation, algorithm, self.setting, self.seed, engine, recorder.round)
 
     def _read(self, snapshot: Snapshot, folds: dict[str, Folded], due: bool) -> list[Row]:
         found, state = [], snapshot.state
@@ -194,14 +193,14 @@ class Run:
         row = Row(*name, self.seed, stop.round, None, None, "", "diverged", stop.largest, "exact")
         return State(stop.round, torch.full((self.problem.model.dim,), math.nan), {}, {}), [row]
 
-    def _overheard(self, ears: Ears) -> Algorithm:
+    def _recorded(self, recorder: Recorder) -> Algorithm:
         size = self.setting.cohort * self.setting.local_steps * self.problem.model.dim * 8
         if size > MOST_PATH:
             raise EmpiricsError(
                 f"keeping {self.setting.cohort} clients' models after each of {self.setting.local_steps} local steps "
                 f"takes {size / 1e9:.1f} GB; leave out {', '.join(m.name for m in self.measurements if m.path)}"
             )
-        return replace(self.algorithm, direction=Overheard(self.algorithm.direction, ears))
+        return replace(self.algorithm, direction=RecordedDirection(self.algorithm.direction, recorder))
 
 
 def _timed(states: Iterator[State]) -> Iterator[tuple[State, float]]:

@@ -16,7 +16,7 @@ from ..problems.problem import FederatedProblem
 from ..streams import stream
 from ..training.rounds import rounds
 from ..training.setting import Setting
-from .record import Ears
+from .record import Recorder
 
 
 class Swap(NamedTuple):
@@ -113,17 +113,17 @@ def _trained(
     problem: FederatedProblem, algorithm: Algorithm, setting: Setting, seed: int, points: Any
 ) -> list[_Moment]:
     """Last local models and losses at the points after every round."""
-    ears, moments = Ears(), []
-    for state in rounds(problem.model, problem.federation, algorithm, setting, seed, watch=ears.round):
+    recorder, moments = Recorder(), []
+    for state in rounds(problem.model, problem.federation, algorithm, setting, seed, watch=recorder.round):
         if state.round == 0:
-            ears.last = state.model.expand(problem.clients, -1).clone()
+            recorder.last = state.model.expand(problem.clients, -1).clone()
             continue
         if isinstance(points, evaluation.Samples):
             losses = evaluation.per_sample(problem.model, state.model, points)[0]
         else:
             losses = problem.model.evaluate(state.model.unsqueeze(0), *points)[0][0]
-        assert ears.last is not None
-        moments.append(_Moment(ears.last.clone(), losses.double()))  # it is rewritten in place
+        assert recorder.last is not None
+        moments.append(_Moment(recorder.last.clone(), losses.double()))  # it is rewritten in place
     return moments
 
 

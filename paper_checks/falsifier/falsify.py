@@ -18,7 +18,7 @@ from .core import Family, Instance, MARGIN
 from .definitions import loaded
 from .exact import Exactly
 from .families import FAMILIES
-from .search import Found, Seeker
+from .search import Found, Searcher
 from .shrink import Shrinker
 from .witness import formula, read, Replay, Witness, witness_of, WitnessError
 
@@ -110,7 +110,7 @@ def falsify(
     for each in able:
         left = max(1, evaluations // len(able))
         for again in range(TRIES):  # what exact arithmetic does not confirm ends a search, not the looking
-            found = Seeker(bound, each, left, seed + 1000 * again, deadline, bar, pins or {}).run()
+            found = Searcher(bound, each, left, seed + 1000 * again, deadline, bar, pins or {}).run()
             searches.append((each, found))
             left -= found.evaluations
             if found.score > MARGIN:

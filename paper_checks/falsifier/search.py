@@ -46,7 +46,7 @@ class OutOfBudget(Exception):
 
 
 @dataclass
-class Seeker:
+class Searcher:
     """One search of one bound in one family."""
 
     bound: Bound

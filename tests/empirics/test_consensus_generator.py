@@ -14,7 +14,7 @@ from torch.nn.utils import parameters_to_vector, vector_to_parameters
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg
 from empirics.algorithms.consensus import Generate, with_consensus_data
-from empirics.algorithms.pictures import Learnt, network, Pixels
+from empirics.algorithms.pictures import LearnedGenerator, network, Pixels
 from empirics.errors import EmpiricsError
 from empirics.federation.federation import Federation
 from empirics.models.network import Network
@@ -25,7 +25,7 @@ from empirics.training.rounds import plan, rounds
 from empirics.training.setting import Setting
 
 SEED, CLASSES, SAMPLES, NOISE, MAPS = 5, 3, 6, 5, 2
-SMALL = Learnt(noise=NOISE, maps=MAPS, groups=1)
+SMALL = LearnedGenerator(noise=NOISE, maps=MAPS, groups=1)
 SHAPE = (1, 4, 4)
 
 
@@ -104,7 +104,7 @@ def test_its_steps_are_those_of_adam_on_generator_and_noise(steps):
 
 
 def test_in_training_it_is_a_method_of_its_own_and_off_by_default(monkeypatch):
-    monkeypatch.setattr("empirics.algorithms.consensus.Learnt", lambda shared: replace(SMALL, shared=shared))
+    monkeypatch.setattr("empirics.algorithms.consensus.LearnedGenerator", lambda shared: replace(SMALL, shared=shared))
 
     def trained(text):
         return list(rounds(NET, federation(), algorithm(text), SETTING, SEED))[-1].model
@@ -118,7 +118,7 @@ def test_in_training_it_is_a_method_of_its_own_and_off_by_default(monkeypatch):
 
 
 def test_the_option_chooses_the_papers_sizes():
-    assert with_consensus_data(fedavg, generator=True, shared=True).objective.generate.pictures == Learnt(
+    assert with_consensus_data(fedavg, generator=True, shared=True).objective.generate.pictures == LearnedGenerator(
         True, 256, 64, 2
     )
     assert with_consensus_data(fedavg).objective.generate.pictures == Pixels(False)

@@ -30,7 +30,7 @@ from network_toys import (
 from torch import nn
 
 from empirics.algorithms import algorithm
-from empirics.algorithms.fedgen import diversity, layers, Learnt
+from empirics.algorithms.fedgen import diversity, GeneratorTraining, layers
 from empirics.errors import EmpiricsError
 from empirics.models.network import Network
 from empirics.streams import stream
@@ -54,7 +54,7 @@ def test_a_client_teaches_what_it_has_seen():
     ends[1, 28:] = torch.tensor([0, math.log(6), 0])
     shares = torch.tensor([[0.75, 0.0, 0.0], [0.25, 1.0, 0.0]], dtype=torch.float64)
     z = torch.ones(2, HIDDEN, dtype=torch.float64)
-    loss = Learnt.teaching(NET, ends, z, torch.tensor([0, 1]), shares)
+    loss = GeneratorTraining.teaching(NET, ends, z, torch.tensor([0, 1]), shares)
     expected = 0.75 * math.log(2) + 0.25 * math.log(8) + math.log(8 / 6)
     assert loss.item() == pytest.approx(expected / 2)
 

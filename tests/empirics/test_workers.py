@@ -27,7 +27,7 @@ from empirics.training.engines import (
     Workers,
     workers,
 )
-from empirics.training.engines.sharing import Borrower, Lender
+from empirics.training.engines.sharing import AttachedBuffers, SharedBuffers
 from empirics.training.rounds import plan, rounds
 from empirics.training.setting import Setting
 
@@ -317,16 +317,16 @@ def test_workers_are_started_when_the_work_ahead_pays_and_the_numbers_stay(two, 
 
 def test_tensors_travel_by_place_and_lent_ones_are_shared():
     ours, theirs = Pipe()
-    lender, borrower = Lender(), Borrower(theirs)
+    shared_buffers, attached = SharedBuffers(), AttachedBuffers(theirs)
     lent, passing = torch.randn(3, 4, dtype=torch.float64), torch.arange(5)
     wide, result = torch.randn(1, 6).expand(7, 6), torch.empty(2, 3, device="meta")
     values = {"lent": lent, "passing": passing, "wide": wide, "words": ["a", 2], "none": torch.empty(0)}
-    message, (place,) = lender.passing(values, [lent], {"result": result})
-    lender.deliver([(ours, os.getpid())])
-    kind, loans, ended = theirs.recv()
-    borrower.receive(loans, ended)
-    there, results = borrower.passing(message)
-    assert kind == "loans"
+    message, (place,) = shared_buffers.passing(values, [lent], {"result": result})
+    shared_buffers.deliver([(ours, os.getpid())])
+    kind, files, ended = theirs.recv()
+    attached.receive(files, ended)
+    there, results = attached.passing(message)
+    assert kind == "files"
     assert there["words"] == ["a", 2]
     assert all(torch.equal(there[name], values[name]) for name in ("lent", "passing", "wide", "none"))
     lent[1, 2] = 7.5
@@ -335,11 +335,11 @@ def test_tensors_travel_by_place_and_lent_ones_are_shared():
     assert there["passing"][2] == 2
     results["result"].copy_(torch.arange(6.0).view(2, 3))
     assert torch.equal(place, torch.arange(6.0).view(2, 3))
-    assert sum(size for _, size in loans) < 96 + 40 + 24 + 24 + 4 * 64 + 400, "a repeated row is kept once"
-    number = lender.lend(lent)
-    assert lender.lend(lent) == number
+    assert sum(size for _, size in files) < 96 + 40 + 24 + 24 + 4 * 64 + 400, "a repeated row is kept once"
+    number = shared_buffers.lend(lent)
+    assert shared_buffers.lend(lent) == number
     del lent, values
-    assert lender.ended == [number]
+    assert shared_buffers.ended == [number]
     ours.close()
     theirs.close()
 

@@ -18,7 +18,7 @@ from paper_checks.falsifier.box import Box, Parameter
 from paper_checks.falsifier.core import Evaluation, score
 from paper_checks.falsifier.families import FAMILIES
 from paper_checks.falsifier.planted import cut, dropping, false_statements, shortened, TIGHT, true_statements
-from paper_checks.falsifier.search import Seeker
+from paper_checks.falsifier.search import Searcher
 from paper_checks.falsifier.shrink import rounder_than
 from paper_checks.falsify_options import FAMILIES as IN_WORDS
 
@@ -189,8 +189,8 @@ def test_planting_refuses_what_is_not_there():
 
 
 def test_a_search_spends_no_more_than_its_budget():
-    seeker = Seeker(TIGHT["jensen"], FAMILIES["quadratics"], 33)
-    assert seeker.run().evaluations == 33
+    searcher = Searcher(TIGHT["jensen"], FAMILIES["quadratics"], 33)
+    assert searcher.run().evaluations == 33
 
 
 # ---- the verb ----
@@ -253,8 +253,8 @@ def test_what_is_found_in_json(capsys):
         (["fedinit.lemma_2", "--evaluations", "-5"], "must be a whole number from 1 to 1000000000; got '-5'"),
         (["fedinit.lemma_2", "--evaluations", "1_000"], "must be a whole number from 1 to 1000000000; got '1_000'"),
         (["fedinit.lemma_2", "--evaluations", "9" * 5000], "must be a whole number from 1 to 1000000000; got '999"),
-        (["fedinit.lemma_2", "--seed", "-1"], "--seed: must be a whole number >= 0; got '-1'"),
-        (["fedinit.lemma_2", "--seed", "٣"], "--seed: must be a whole number >= 0; got '٣'"),
+        (["fedinit.lemma_2", "--seed", "-1"], "--seed: must be a whole number >= 0 of at most 18 digits; got '-1'"),
+        (["fedinit.lemma_2", "--seed", "٣"], "--seed: must be a whole number >= 0 of at most 18 digits; got '٣'"),
         (["fedinit.lemma_2", "--minutes", "0"], "--minutes: must be a finite number > 0; got '0'"),
         (["fedinit.lemma_2", "--minutes", "nan"], "--minutes: must be a number; got 'nan'"),
         (

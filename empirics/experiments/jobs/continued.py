@@ -81,7 +81,7 @@ class Continued(Algorithm):
 
 
 @dataclass(frozen=True, eq=False)
-class Onward(Run):
+class ResumedRun(Run):
     """A run from a later round on; the state it begins at was measured already. ``closely``: more, at some rounds."""
 
     closely: Mapping[int, Sequence[Measurement]] = field(default_factory=dict)
@@ -110,7 +110,7 @@ def _measurement(name: str) -> Measurement:
     return OWN if name == OWN.name else measurement(name)
 
 
-class Begun(NamedTuple):
+class FirstRounds(NamedTuple):
     """The state after the first rounds and what was measured on the way; no state for a run that diverged."""
 
     state: State | None
@@ -118,7 +118,7 @@ class Begun(NamedTuple):
 
 
 @lru_cache(maxsize=BEGUN)
-def begun(plan: Plan, first: str, after: int, every: int, measure: tuple[str, ...]) -> Begun:
+def begun(plan: Plan, first: str, after: int, every: int, measure: tuple[str, ...]) -> FirstRounds:
     """``after`` rounds of ``first``; the clients' last models are kept too, for whoever goes on with them."""
     dealt = plan.deal()
     method = read_algorithm(first)
@@ -133,7 +133,7 @@ def begun(plan: Plan, first: str, after: int, every: int, measure: tuple[str, ..
         state = reached
         rows += told
     diverged = any(row.quantity == "diverged" for row in rows)
-    return Begun(None if diverged else state, tuple(rows))
+    return FirstRounds(None if diverged else state, tuple(rows))
 
 
 def continuing(plan: Plan, algorithm: str, state: State) -> Continued:
@@ -175,7 +175,7 @@ def continued(
         return Outcome(columns(before.rows), {}, "diverged")
     dealt = plan.deal()
     more = {at: [_measurement(name) for name in closely] for at in closely_at}
-    run = Onward(
+    run = ResumedRun(
         dealt,
         continuing(plan, algorithm, before.state),
         plan.rounds(rounds - after, dealt.clients),

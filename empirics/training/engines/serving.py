@@ -18,7 +18,7 @@ from bounds.showing.loading import run_file
 from ...algorithms.algorithm import Work
 from ...errors import EmpiricsError
 from .loop import ClientLoop
-from .sharing import Borrower
+from .sharing import AttachedBuffers
 
 if sys.platform != "win32":
     import fcntl
@@ -30,29 +30,29 @@ def serve(file: int) -> None:
     """Do what the other end of the connection asks for, until it is closed."""
     torch.set_num_threads(1)
     with Connection(file) as connection, suppress(EOFError, ConnectionError):
-        borrower, parts = Borrower(connection), dict[str, Any]()
+        attached, parts = AttachedBuffers(connection), dict[str, Any]()
         connection.send(("ready",))
         while True:
             kind, *message = connection.recv()
             try:
-                if kind == "loans":
-                    borrower.receive(message[0], message[1], keep_file=COUNTER)
+                if kind == "files":
+                    attached.receive(message[0], message[1], keep_file=COUNTER)
                 elif kind == "files":
                     for path in message[0]:
                         run_file(path)
                 elif kind == "keep":
-                    parts[message[0]] = borrower.lasting(message[1])
+                    parts[message[0]] = attached.lasting(message[1])
                 else:
-                    connection.send(("done", _clients(borrower, parts, *message)))
+                    connection.send(("done", _clients(attached, parts, *message)))
             except Exception as error:
                 _report(connection, error)
 
 
-def _clients(borrower: Borrower, parts: dict[str, Any], message: bytes, order: np.ndarray) -> bool:
+def _clients(attached: AttachedBuffers, parts: dict[str, Any], message: bytes, order: np.ndarray) -> bool:
     """The local work of every client that falls to this worker; whether they report losses."""
-    work, results = borrower.passing(message)
+    work, results = attached.passing(message)
     with_loss = False
-    for row in _queue(borrower, order):
+    for row in _queue(attached, order):
         try:
             with_loss = _train(row, parts, work, results)
         except Exception as error:
@@ -71,9 +71,9 @@ def _train(row: int, parts: dict[str, Any], work: Work, results: dict[str, Tenso
     return first is not None
 
 
-def _queue(borrower: Borrower, order: np.ndarray) -> Iterator[int]:
+def _queue(attached: AttachedBuffers, order: np.ndarray) -> Iterator[int]:
     """The rows that fall to this worker: the next in line whenever it asks."""
-    counter, file = borrower.memory[COUNTER].view(torch.int64), borrower.files[COUNTER]
+    counter, file = attached.memory[COUNTER].view(torch.int64), attached.files[COUNTER]
     while True:
         fcntl.lockf(file, fcntl.LOCK_EX)
         place = int(counter[0])

@@ -1,6 +1,6 @@
 """Tensors that several processes see at once, without names on any disk: memory files, mapped and passed on by number.
 
-The lending side pickles whatever the borrowers need; tensors inside travel as numbers of memory files or as places in
+The lending side pickles whatever the workers need; tensors inside travel as numbers of memory files or as places in
 one scratch file that is filled anew for every message. The files vanish with the last process that maps them.
 """
 
@@ -43,19 +43,19 @@ def mapped(file: int, size: int) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Loan:
-    """A memory file on its way to the borrowers."""
+class SharedFile:
+    """A memory file on its way to the workers."""
 
     number: int
     file: int
     size: int
 
 
-class Lender:
+class SharedBuffers:
     """Moves tensors into shared memory and pickles values that contain them."""
 
     def __init__(self) -> None:
-        self.new: list[Loan] = []
+        self.new: list[SharedFile] = []
         self.ended: list[int] = []
         self._known: dict[int, tuple[weakref.ref[Tensor], int, int]] = {}
         self._count = 0
@@ -68,7 +68,7 @@ class Lender:
         size = max(size, ALIGNED)
         file, number = memory_file(size), self._count
         self._count += 1
-        self.new.append(Loan(number, file, size))
+        self.new.append(SharedFile(number, file, size))
         return number, mapped(file, size)
 
     def lend(self, tensor: Tensor) -> int:
@@ -131,23 +131,23 @@ class Lender:
             self._scratch_number, self._scratch = self.allocate(size + size // 4)
 
     def deliver(self, connections: Iterable[tuple[Connection, int]]) -> None:
-        """Send all new memory files to all borrowers, given as (connection, process number), and end old loans."""
-        loans, ended = list(self.new), list(self.ended)
+        """Send all new memory files to all workers, given as (connection, process number), and end old ones."""
+        files, ended = list(self.new), list(self.ended)
         for connection, process in connections:
-            connection.send(("loans", [(loan.number, loan.size) for loan in loans], ended))
-            for loan in loans:
+            connection.send(("files", [(loan.number, loan.size) for loan in files], ended))
+            for loan in files:
                 send_handle(connection, loan.file, process)
         _close(self.new)
         self.ended.clear()
 
 
-def _close(loans: list[Loan]) -> None:
-    for loan in loans:
+def _close(files: list[SharedFile]) -> None:
+    for loan in files:
         os.close(loan.file)
-    loans.clear()
+    files.clear()
 
 
-class Borrower:
+class AttachedBuffers:
     """The other side: maps the memory files it is sent and unpickles what lies in them."""
 
     def __init__(self, connection: Connection) -> None:
@@ -155,9 +155,9 @@ class Borrower:
         self.memory: dict[int, Tensor] = {}
         self.files: dict[int, int] = {}
 
-    def receive(self, loans: list[tuple[int, int]], ended: list[int], keep_file: int | None = None) -> None:
+    def receive(self, files: list[tuple[int, int]], ended: list[int], keep_file: int | None = None) -> None:
         """Map new files, forget old ones; the descriptor of file number ``keep_file`` stays open."""
-        for number, size in loans:
+        for number, size in files:
             file = recv_handle(self._connection)
             self.memory[number] = mapped(file, size)
             if number == keep_file:

@@ -31,7 +31,7 @@ from ...federation.federation import Source
 from ...models.model import Trainable
 from ..setting import Setting
 from .loop import ClientLoop
-from .sharing import Lender
+from .sharing import SharedBuffers
 
 START = """import signal, sys
 signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -77,8 +77,8 @@ class Workers:
         """Start the processes unless they run; returns at once, while they are still importing."""
         if self._processes:
             return
-        self._lender, self._sent, self._files = Lender(), dict[str, weakref.ref[Any]](), list[Path]()
-        _, self._counter = self._lender.allocate(8)
+        self._buffers, self._sent, self._files = SharedBuffers(), dict[str, weakref.ref[Any]](), list[Path]()
+        _, self._counter = self._buffers.allocate(8)
         for _ in range(self.count):
             ours, theirs = Pipe()
             self._connections.append(ours)
@@ -126,7 +126,7 @@ class Workers:
         for name, part in parts.items():
             sent = self._sent.get(name)
             if sent is None or sent() is not part:
-                body = _pickled(name, lambda part=part: self._lender.lasting(part))
+                body = _pickled(name, lambda part=part: self._buffers.lasting(part))
                 self._broadcast(("keep", name, body), len(self._connections))
                 self._sent[name] = weakref.ref(part)  # data sets must not live on in here
 
@@ -138,7 +138,7 @@ class Workers:
         }
         lasting = [*work.state.memory.values(), *chain.from_iterable(work.state.exchanges.values())]
         message, (ends, firsts) = _pickled(
-            "work", lambda: self._lender.passing(work.part(slice(0, rows)), lasting, results)
+            "work", lambda: self._buffers.passing(work.part(slice(0, rows)), lasting, results)
         )
         self._counter.zero_()
         order = np.argsort(-work.steps, kind="stable")  # longest first, so that none is left alone at the end
@@ -152,8 +152,8 @@ class Workers:
             for connection in wait(list(self._waiting)):
                 self._receive(connection)
         try:
-            if self._lender.new or self._lender.ended:
-                self._lender.deliver(zip(self._connections, [p.pid for p in self._processes], strict=True))
+            if self._buffers.new or self._buffers.ended:
+                self._buffers.deliver(zip(self._connections, [p.pid for p in self._processes], strict=True))
             for connection in self._connections[:count]:
                 connection.send(message)
         except (BrokenPipeError, ConnectionResetError):
