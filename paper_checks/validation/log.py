@@ -90,10 +90,10 @@ def _looked_at(bound: Bound, log: Log, path: str, moving: Mapping[str, Array], f
     lengths = _lengths(over, {**bound.given, **fixed, **moving})
     if lengths is None:
         return Looked(fold, every[-1:] if fold == "last" else every)
-    if log.numbered and whole and np.ptp(lengths) and np.all(lengths == numbers):
+    if log.numbered and fold == "every" and np.ptp(lengths) and np.all(lengths == numbers):
         return Looked(fold, every)
     if np.ptp(lengths):
-        also = ", or the row's own round" if whole else ""
+        also = ", or the row's own round" if fold == "every" else ""
         raise BoundsError(f"{path}: the number of {over} must be the same in all rows{also}; {bound.name} is over them")
     if not log.numbered:
         return Looked(fold, every)
