@@ -179,14 +179,17 @@ def _special_case(bound: Bound, given: Mapping[str, Value], free: set[str]) -> t
     uniform = weight is not None and weight.kind == "uniform"
     weighted = any(q == client_weight for q in bound.quantities)
     per_client = {q.name for q in bound.quantities if q.card.per_client}
-    lists = [v.numbers for name, v in given.items() if name in per_client and v.kind in ("list", "table")]
+    lists = {k: v.numbers.shape[-1] for k, v in given.items() if k in per_client and v.kind in ("list", "table")}
+    if clients.name in given and (others := given[clients.name].numbers[given[clients.name].numbers != 1]).size:
+        for name in (name for name, size in lists.items() if size == 1):  # to numpy a single entry would stand for all
+            raise DomainError(f"{name} has 1 entry where there are {others.flat[0]:g} clients; list one for each")
     swept = clients.name in free or (clients.name in given and given[clients.name].kind != "number")
     if not lists and (uniform or (swept and not weighted)):
         given.pop(client_weight.name, None)
         alike: Bound = bound._evaluator.special.bound
         return alike, given
     if uniform and weight is not None:
-        size = max(numbers.shape[-1] for numbers in lists)
+        size = max(lists.values())
         given[client_weight.name] = Value("list", np.full(size, 1 / size), weight.optional)
     return bound, given
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from ..algorithms.algorithm import Algorithm, Work
 from ..algorithms.state import own_rows, State
-from ..errors import Diverged, EmpiricsError
+from ..errors import Diverged
 from ..federation.federation import Source
 from ..models.model import Trainable
 from ..sizes import NUMBER, refuse_beyond_memory
@@ -32,8 +32,7 @@ LARGE = 10**7  # sample numbers of a round, of which many more may not fit into 
 def draw_cohort(setting: Setting, federation: Source, seed: int, round_: int) -> tuple[Array, Array]:
     """The clients of a round in ascending order and how often each counts."""
     total, cohort = federation.clients, setting.cohort
-    if setting.sampling != "with_replacement" and cohort > total:
-        raise EmpiricsError(f"cohort must be <= clients; got {cohort} > {total}")
+    setting.check_cohort(total)
     if setting.sampling == "without_replacement":
         if cohort == total:
             return np.arange(total), np.ones(total)

@@ -81,6 +81,11 @@ class Setting:
         if self.step_size_rule == "harmonic" and self.local_epochs is not None:
             raise EmpiricsError("step_size_rule harmonic counts local steps: give local_steps instead of local_epochs")
 
+    def check_cohort(self, clients: int) -> None:
+        """Refuse a cohort that so many clients cannot fill."""
+        if self.sampling != "with_replacement" and self.cohort > clients:
+            raise EmpiricsError(f"cohort must be <= clients; got {self.cohort} > {clients}")
+
     def sizes(self, round_: int, step_size: float, steps: int) -> np.ndarray:
         """The step size of each of the ``steps`` local steps of a round whose step size is ``step_size``."""
         if self.step_size_rule == "constant":

@@ -6,12 +6,12 @@ and after every one) and R rounds; local iterations are all that end in a step, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
 
-from .words import ITERATION, ROUND
+from .words import ITERATION, ROUND, STATE
 
 MADE: Mapping[str, Callable[[Any, int], Any]] = {
     "now": lambda x, r: x[:r],
@@ -26,7 +26,7 @@ MADE: Mapping[str, Callable[[Any, int], Any]] = {
 }
 """From the states (for ``now``, ``latest``, ``largest`` and ``steps``: or the rounds) to what r rounds say."""
 SEVERAL = ("now", "next", "decrease", "steps")
-"""Those with a value per round, or more."""
+"""Those with a value per round, or more; the others are one number of a whole run."""
 
 
 def counted(series: Any, kind: str, per: str) -> Any:
@@ -38,6 +38,18 @@ def counted(series: Any, kind: str, per: str) -> Any:
     if kind == "last":
         return series[-1:]
     return series if per == ROUND or (per == ITERATION and kind == "min") else series[:-1]
+
+
+def needed(kind: str, length: int, per: str, there: Collection[int]) -> range:
+    """The numbers of the moments that a statistic over ``length`` rounds or iterations looks at.
+
+    ``there`` are those that somebody's table numbers: with a 0 among them they are states, the last of which is number
+    ``length``; without one they are the rounds 1 to ``length``. A least value over iterations counts one state more.
+    """
+    whole = kind == "min" and per == ITERATION
+    if kind == "last" or whole or 0 in there:
+        return counted(range(length + 1), kind, STATE if per == ROUND else per)
+    return range(1, length + 1)
 
 
 FOLDS: Mapping[str, Callable[[Any], Any]] = {

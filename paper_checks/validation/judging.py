@@ -37,7 +37,8 @@ class Data:
 
     Values that are equal in all seeds have no error that could be estimated. They are exact where every seed has drawn
     anew (``drawn``: our own runs) and nonetheless gave the same: nothing in them is random. A log does not say why they
-    are equal: few digits, one run copied, or nothing random; there they decide nothing.
+    are equal: few digits, one run copied, or nothing random; there they decide nothing. ``lacking`` says in words
+    which values a least value is without (empty: none); the least of the others can only be larger.
     """
 
     bound: Bound
@@ -48,6 +49,7 @@ class Data:
     chosen: tuple[str, ...] = ()
     fold: str = "every"
     drawn: bool = False
+    lacking: str = ""
 
     @property
     def seeds(self) -> int:
@@ -147,6 +149,8 @@ def lines(data: Data, places: Sequence[str], doubt: str = "", broken: bool = Fal
         verdict = Verdict.UNDECIDED if why or both is None else _verdict(data, both, i, len(places))
         if verdict is Verdict.UNDECIDED and both is not None and both.alike_seeds[i]:
             why = why or NO_SPREAD
+        if verdict is Verdict.UNDECIDED:
+            why = why or data.lacking
         measured = Estimate(target[i], error[i])
         found.append(Line((place,), measured, float(formula[i]), *ends, silent, verdict, why))
     return found
@@ -186,16 +190,22 @@ def _alike_seeds(data: Data) -> Array:
 def _verdict(data: Data, both: Estimates, line: int, rows: int) -> Verdict:
     """By t tests over seeds, all lines together at the error rate.
 
-    A minimum is below the bound where one value is, looked for among all of them, and above it where all are.
+    A minimum is below the bound where one value is, looked for among all of them, and above it where all are; while
+    some are lacking only the first can be said.
     """
     if data.bound.relation == "=":
-        return _equal(both, line, rows)
+        return Verdict.UNDECIDED if data.lacking else _equal(both, line, rows)
     if data.fold != "min":
         return both.judged(line, rows)
     every = range(len(both.excess))
-    if any(both.judged(i, rows * len(every)) is Verdict.HOLDS_HERE for i in every):
-        return Verdict.HOLDS_HERE
-    return Verdict.VIOLATED if all(both.judged(i, rows) is Verdict.VIOLATED for i in every) else Verdict.UNDECIDED
+    by_one, by_all = Verdict.HOLDS_HERE, Verdict.VIOLATED
+    if data.bound.relation == ">=":
+        by_one, by_all = by_all, by_one
+    if any(both.judged(i, rows * len(every)) is by_one for i in every):
+        return by_one
+    if not data.lacking and all(both.judged(i, rows) is by_all for i in every):
+        return by_all
+    return Verdict.UNDECIDED
 
 
 @dataclass(frozen=True)

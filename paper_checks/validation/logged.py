@@ -33,11 +33,15 @@ NOTATION = "write 0.5, not 0,5, no thousands separators, and commas between fiel
 
 @dataclass(frozen=True)
 class Log:
-    """A user's table: every column of numbers as ``(seeds, rounds)``, and the names of both, rounds in their order."""
+    """A user's table: every column of numbers as ``(seeds, rounds)``, and the names of both, rounds in their order.
+
+    ``numbered``: whether rounds are a column; without one a row is what its maker made of a whole run.
+    """
 
     columns: Mapping[str, Array]
     seeds: tuple[str, ...]
     rounds: tuple[str, ...]
+    numbered: bool
 
 
 def read_log(path: Path, bound: Bound) -> Log:
@@ -142,7 +146,7 @@ def _arranged(path: Path, columns: Mapping[str, Sequence[str]], numbers: Mapping
             if (seed, round_) not in places:
                 raise BoundsError(f"{path}: seed {seed} has no round {round_}; every run needs the same rounds")
     order = np.array([[places[seed, round_] for round_ in other] for seed in one])
-    return Log({name: values[order] for name, values in numbers.items()}, one, other)
+    return Log({name: values[order] for name, values in numbers.items()}, one, other, ROUND in columns)
 
 
 def _twice(path: Path, row: int, place: tuple[str, str], columns: Mapping[str, Sequence[str]]) -> str:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bounds.core import Bound
 from bounds.showing.numbers import real_word, whole_word
-from bounds.showing.usage import Parser
+from bounds.showing.usage import Parser, UsageError
+from empirics.experiments.command import path_word
 from empirics.numbers import check_options
+
+from ..runs.methods import takes
 
 DRAWS, EXACT, RUNS, LOG = "draws", "exact", "runs", "log"
 """Evidence: one averaging round drawn again and again, exact moments on quadratics, training, a log of the user's."""
@@ -81,7 +84,7 @@ def counts(text: str) -> tuple[int, ...]:
 
 
 COHORT = "clients per round (half, or all where the theorem asks for it)"
-CARD = Asked(Path("out"), "folder of the CSV and the JSON card (./out)", Path, "DIR")
+CARD = Asked(Path("out"), "folder of the CSV and the JSON card (./out)", path_word, "DIR")
 ASKED: Mapping[str, Mapping[str, Asked]] = {
     DRAWS: {
         "clients": Asked((1, 2, 5, 10, 20, 50), "numbers of clients to compare", counts, "K,K,..."),
@@ -90,7 +93,7 @@ ASKED: Mapping[str, Mapping[str, Asked]] = {
         "regularisation": Asked(0.5, "L2 penalty, which is mu (default 0.5)", real_word),
         "concentration": Asked(0.3, "of the Dirichlet class priors of the label-skewed clients", real_word),
         "workers": Asked(2, "threads; the numbers do not depend on it (default 2)"),
-        "out": Asked(Path("out"), "folder of the results (./out)", Path, "DIR"),
+        "out": Asked(Path("out"), "folder of the results (./out)", path_word, "DIR"),
     },
     EXACT: {
         "instances": Asked(3, "random problems (3)"),
@@ -102,7 +105,7 @@ ASKED: Mapping[str, Mapping[str, Asked]] = {
         "local_steps": Asked(3, "local steps (3)"),
         "relaxation": Asked(0.06, "FedInit's beta (0.06)", real_word),
         "step_size": Asked(None, "step size (the largest that meets the conditions, halved from 1/L)", real_word),
-        "out": Asked(Path("out"), "folder of the CSV (./out)", Path, "DIR"),
+        "out": Asked(Path("out"), "folder of the CSV (./out)", path_word, "DIR"),
     },
     RUNS: {
         "problem": Asked("", "what to train, such as softmax(digits)", str, "MODEL(DATA)", required=True),
@@ -122,7 +125,7 @@ ASKED: Mapping[str, Mapping[str, Asked]] = {
         "out": CARD,
     },
     LOG: {
-        "measured": Asked(None, "CSV; seed and round may be columns too", Path, "FILE", required=True),
+        "measured": Asked(None, "CSV; seed and round may be columns too", path_word, "FILE", required=True),
         "out": CARD,
     },
 }
@@ -154,7 +157,7 @@ def parsed(bound: Bound, evidence: str, arguments: Sequence[str]) -> Options | N
     for name, asked in ASKED[evidence].items():
         parser.add_argument(
             f"--{name.replace('_', '-')}",
-            default=asked.usual,
+            default=argparse.SUPPRESS,
             help=asked.help,
             type=asked.type,
             metavar=asked.metavar,
@@ -164,4 +167,26 @@ def parsed(bound: Bound, evidence: str, arguments: Sequence[str]) -> Options | N
         found = vars(parser.parse_intermixed_args(list(arguments)))
     except SystemExit:
         return None
+    if reason := _idle(bound, evidence, found):
+        raise UsageError(f"{reason}; leave it out")
     return Options.of(evidence, **{**found, "words": tuple(found.get("words", ()))})
+
+
+def _idle(bound: Bound, evidence: str, typed: Collection[str]) -> str:
+    """Why an option that was typed would change nothing for this bound; empty if all of them count."""
+    uses = {q.name for q in bound.quantities}
+    if (
+        evidence == EXACT
+        and "relaxation" in typed
+        and "relaxation" not in uses
+        and not takes(bound.about, "relaxation")
+    ):
+        return f"--relaxation changes nothing: {bound.name} is about {bound.about}, which does not take it"
+    if evidence == RUNS and "samples" in typed:
+        from .reading import fresh, needs_population  # here: they bring torch, which --help does without
+
+        if fresh(bound):
+            return f"--samples changes nothing: {bound.name} is on new samples in every round, --local-steps * --batch"
+        if not needs_population(bound):
+            return f"--samples changes nothing: {bound.name} speaks of no population risk"
+    return ""

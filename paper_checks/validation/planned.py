@@ -86,13 +86,15 @@ def redrawn(base: FederatedProblem, samples: int, seed: int, per_round: int | No
 
 def planned(bound: Bound, options: Options, given: Mapping[str, float], bar: Progress | None = None) -> Training:
     """The training for ``bound`` by the options; what they leave open is chosen inside the bound's conditions."""
+    method = about(bound) if options.algorithm is None else algorithm(options.algorithm)
+    if options.clients is not None:
+        _setting(bound, options, options.clients)  # before any data are read
     chosen = task(options.problem)
     base = chosen.deal(options.partition, options.clients, options.partition_seed, client_weight=options.client_weight)
     base = replace(base, name=f"{chosen}, {options.partition}, {base.clients} clients")
-    method = about(bound) if options.algorithm is None else algorithm(options.algorithm)
     everyone = "all clients" in str(bound.statistic) and not method.everyone
     method = replace(method, everyone=method.everyone or everyone)
-    setting, seeds = _setting(bound, options, base), options.seeds or 1
+    setting, seeds = _setting(bound, options, base.clients), options.seeds or 1
     rows = seeds * setting.rounds * len(plan(bound).measurements)
     runs = f"measuring {seeds} runs of {setting.rounds} rounds"
     refuse_beyond_memory(ROW * rows, runs, "take fewer --seeds or --rounds")
@@ -118,13 +120,14 @@ def about(bound: Bound) -> Algorithm:
     return named(bound.about, **shared)
 
 
-def _setting(bound: Bound, options: Options, base: FederatedProblem) -> Setting:
+def _setting(bound: Bound, options: Options, clients: int) -> Setting:
+    """The plan of a run; refuses one that so many clients cannot keep."""
     assumed = {c.assumption for c in bound.conditions}
     if one_round(bound) and options.rounds not in (None, 1):
         raise EmpiricsError(f"{bound.name} is about one averaging round; got --rounds {options.rounds}")
     by_weight = SAMPLED_WITH_REPLACEMENT in assumed
-    half = base.clients if FULL_PARTICIPATION in assumed else max(1, base.clients // 2)
-    return Setting(
+    half = clients if FULL_PARTICIPATION in assumed else max(1, clients // 2)
+    made = Setting(
         rounds=_else(options.rounds, 1 if one_round(bound) else 10),
         cohort=_else(options.cohort, half),
         batch=options.batch,
@@ -133,6 +136,8 @@ def _setting(bound: Bound, options: Options, base: FederatedProblem) -> Setting:
         sampling=_else(options.sampling, "with_replacement" if by_weight else "without_replacement"),
         client_weight=options.client_weight,
     )
+    made.check_cohort(clients)
+    return made
 
 
 def _else(given: Any, usual: Any) -> Any:

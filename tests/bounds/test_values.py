@@ -315,3 +315,11 @@ def test_the_number_of_alike_clients_limits_a_cohort_also_where_it_cancels():
     fine = grid(partial, read([*words, "clients=1e12", "cohort=20"]))
     assert fine.bound(**fine.values) == pytest.approx(partial(clients=1e12, client_weight=1e-12, smoothness=2,
         strong_convexity=0.3, local_gap=0.1, non_iidness=0.2, cohort=20))  # fmt: skip
+
+
+@pytest.mark.parametrize("weight", ["uniform", "[1]"])
+def test_a_list_of_one_entry_does_not_stand_for_several_clients(weight):
+    bound = get("decaying_k.theorem_1")
+    words = ["client_gradient_variance=[0.1]", f"client_weight={weight}"]
+    with pytest.raises(DomainError, match="client_gradient_variance has 1 entry where there are 8 clients; list one"):
+        grid(bound, read([*words, "clients=8"]))

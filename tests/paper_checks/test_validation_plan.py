@@ -9,8 +9,10 @@ import pytest
 
 import fedbounds
 from bounds import BOUNDS
+from bounds.errors import BoundsError
 from bounds.showing import files
-from paper_checks.validation import Comparison, FINDERS, logged, Options, run, validate
+from bounds.showing.usage import UsageError
+from paper_checks.validation import Comparison, FINDERS, logged, Options, planned, run, validate
 from paper_checks.validation.comparison import show, write
 from paper_checks.validation.options import ASKED, DRAWS, EXACT, LOG, parsed, RUNS
 
@@ -38,6 +40,73 @@ def test_typed_words_and_the_record_make_the_same_plan(evidence):
     assert isinstance(plan, Options)
     assert plan == Options.of(evidence, **told)
     assert plan != Options.of(evidence, **{**told, "words": ("other=5",)})
+
+
+@pytest.mark.parametrize(
+    ("evidence", "name", "typed", "said"),
+    [
+        (
+            EXACT,
+            "decaying_k.per_rounds",
+            ["--relaxation", "0.1"],
+            "changes nothing: decaying_k.per_rounds is about fedavg",
+        ),
+        (
+            EXACT,
+            "fedcog.theorem",
+            ["--relaxation", "0.06"],
+            "changes nothing: fedcog.theorem is about fedcog",
+        ),
+        (
+            RUNS,
+            "fedinit.lemma_2",
+            ["--samples", "9"],
+            "changes nothing: fedinit.lemma_2 speaks of no population",
+        ),
+        (RUNS, "fedals.rounds_inexact", ["--samples", "9"], "is on new samples in every round"),
+    ],
+)
+def test_a_typed_option_that_the_bound_has_no_use_for_is_refused(evidence, name, typed, said):
+    problem = ["--problem", "ridge(iris)"] if evidence == RUNS else []
+    assert parsed(BOUNDS[name], evidence, problem) is not None
+    with pytest.raises(UsageError) as caught:
+        parsed(BOUNDS[name], evidence, [*problem, *typed])
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "name", "typed"),
+    [
+        (EXACT, "fedinit.theorem_1", ["--relaxation", "0.1"]),
+        (RUNS, "fedals.one_round", ["--problem", "ridge(iris)", "--samples", "9"]),
+    ],
+)
+def test_the_same_option_is_taken_where_it_counts(evidence, name, typed):
+    option, value = typed[-2].strip("-"), float(typed[-1])
+    assert getattr(parsed(BOUNDS[name], evidence, typed), option) == value
+
+
+@pytest.mark.parametrize("evidence", FINDERS)
+def test_an_empty_folder_is_not_the_one_we_are_in(evidence):
+    name, typed, _ = TYPED[evidence]
+    with pytest.raises(UsageError, match="argument --out: must not be empty"):
+        parsed(BOUNDS[name], evidence, [*typed, "--out", ""])
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (["--cohort", "99"], "cohort must be <= clients; got 99 > 10"),
+        (["--clients", "4", "--cohort", "7"], "cohort must be <= clients; got 7 > 4"),
+        (["--sampling", "sometimes"], "sampling must be one of"),
+        (["--algorithm", "fedavgg"], "did you mean 'fedavg'"),
+    ],
+)
+def test_a_plan_that_cannot_be_kept_is_refused_before_any_data_are_read(typed, said, monkeypatch):
+    monkeypatch.setattr(planned, "task", lambda text: pytest.fail("it reads the data first"))
+    plan = parsed(BOUNDS["fedinit.lemma_2"], RUNS, ["--problem", "softmax(digits)", *typed])
+    with pytest.raises(BoundsError, match=said):
+        validate(BOUNDS["fedinit.lemma_2"], RUNS, plan)
 
 
 def test_every_option_of_every_evidence_is_in_the_record():
