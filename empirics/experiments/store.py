@@ -162,9 +162,30 @@ class Store:
 
     def everything(self) -> Iterator[tuple[Kept | None, str]]:
         """Every result and failure by key, or else why it cannot be used; files of others are passed over."""
+        tables = sorted(self.folder.glob("*.parquet"))  # first: whoever writes one now writes its card meanwhile
         for path in sorted(self.folder.glob("*.json")):
             if KEY.fullmatch(path.stem):
                 yield self._read(path.stem)
+        for path in tables:
+            if KEY.fullmatch(path.stem) and (lonely := self._lonely(path.stem)):
+                yield None, lonely
+
+    def lonely(self, cell: Cell) -> str:
+        """What there is of a cell whose card is gone, and what to do; empty where there is nothing, or both."""
+        return self._lonely(cell.key)
+
+    def _lonely(self, key: str) -> str:
+        table, card = self._table(key), self._card(key)
+        if card.exists() or not table.exists():
+            return ""
+        return f"{table.name} has no {card.name} that says what it is: bring that back, or delete it and sweep again"
+
+    def foreign(self) -> bool:
+        """Whether the folder holds files, and none of a store."""
+        names = [
+            path.name.removeprefix(".").partition(".json")[0].partition(".parquet")[0] for path in self.folder.iterdir()
+        ]
+        return bool(names) and not any(map(KEY.fullmatch, names))
 
     def tidy(self) -> int:
         """Remove what dead processes left half written; how many files that were."""
