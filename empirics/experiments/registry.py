@@ -41,7 +41,7 @@ class Job:
 
     ``version`` is raised when the numbers change for the same arguments; of a function in a user's file it is a digest
     of the file. ``home`` is ``module:function`` or ``path/file.py:function``. ``defaults`` are those of its arguments.
-    ``formerly`` is what stores of the first format call it, ``setting`` names what else takes its arguments, see ``job``.
+    ``formerly`` is what stores of the first format call it, ``setting`` what else takes its arguments: see ``job``.
     """
 
     name: str

@@ -25,6 +25,8 @@ from .whole import remove_orphans, write_whole
 
 FORMAT = 2
 KEY = re.compile(r"[0-9a-f]{20}(-[\w.+-]+)?")
+OWN = re.compile(rf"\.?{KEY.pattern}\.(json|parquet)")
+"""How the name of a store's file begins: a result's, one under way, or one set aside."""
 RESULTS = ("done", "diverged")
 Kinds = Mapping[str, Any]
 ABOUT: Kinds = {
@@ -182,10 +184,8 @@ class Store:
 
     def foreign(self) -> bool:
         """Whether the folder holds files, and none of a store."""
-        names = [
-            path.name.removeprefix(".").partition(".json")[0].partition(".parquet")[0] for path in self.folder.iterdir()
-        ]
-        return bool(names) and not any(map(KEY.fullmatch, names))
+        names = [path.name for path in self.folder.iterdir()]
+        return bool(names) and not any(map(OWN.match, names))
 
     def tidy(self) -> int:
         """Remove what dead processes left half written; how many files that were."""

@@ -133,7 +133,7 @@ def written(fixed, vary=None):
         ({"algorithm": 3}, "3"),
         ({"problem": "softmax(digit)"}, "digit"),
         ({"problem": "digits"}, "a model of a data set"),
-        ({"problem": 7}, "int"),
+        ({"problem": 7}, "problem must be text; got 7"),
         ({"problem": "softmax(digits)"}, "no test samples"),
         ({"problem": "logistic_network(digits)"}, "logistic"),
         ({"measure": "test_loss"}, "measurement"),

@@ -103,11 +103,8 @@ _partition_meant = lru_cache(maxsize=1024)(read_partition)
 @lru_cache(maxsize=1024)
 def _problem_meant(text: str) -> Any:
     """The call of a problem with its defaults, made of nothing: data may be large, or on another machine."""
-    return (
-        text
-        if in_a_file(text)
-        else parse(text, {n: _unmade(n, m) for n, m in {**DATASETS, **TASKS}.items()}, "problem")
-    )
+    unmade = {name: _unmade(name, make) for name, make in {**DATASETS, **TASKS}.items()}
+    return text if in_a_file(text) else parse(text, unmade, "problem")
 
 
 def _unmade(name: str, make: Callable[..., Any]) -> Callable[..., Any]:
