@@ -107,7 +107,7 @@ def _looked(grid: Grid, cells: Sequence[Cell], store: Store, bar: Progress, clos
     damages, to_run = [], False
     for cell in cells:
         kept, damage = store.look(cell)
-        damage = damage or store.lonely(cell)
+        damage = damage or ("" if kept else store.lonely(cell))
         to_run |= kept is None or kept.status not in RESULTS
         how = "missing" if kept is None else kept.status
         if kept and closely and not (damage := _unreadable(kept)):

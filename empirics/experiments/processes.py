@@ -142,7 +142,7 @@ def _cluster(workers: int | None) -> Any:
     from distributed.security import Security
 
     class Hasty(Nanny):
-        """Ends a process that still computes, whose cell is lost anyway, before the seconds that dask waits are over."""
+        """Ends a process that still computes, whose cell is lost anyway, before the seconds that dask waits."""
 
         async def kill(self, *arguments: Any, **options: Any) -> None:
             process = self.pid
