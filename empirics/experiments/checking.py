@@ -37,10 +37,10 @@ def check(cells: Iterable[Cell], wanted: Iterable[Cell]) -> None:
 
 def check_words(cells: Iterable[Cell]) -> None:
     """Refuse cells that cannot run whatever their data are, and two that ask for the same run in other words."""
-    form, found = cache(_form), dict[str, Cell]()
+    fits, found = cache(_fits), dict[str, Cell]()
     for cell in cells:
         with _refused(cell):
-            bound(cell.job, f"argument of {cell.job}", form(cell.home), (), cell.arguments)
+            fits(cell.job, cell.home, tuple(cell.arguments))
             if cell.job != TRAIN:
                 continue
             from .jobs.train import meant
@@ -48,6 +48,10 @@ def check_words(cells: Iterable[Cell]) -> None:
             same = found.setdefault(meant(cell.arguments), cell)
         if same is not cell:
             raise EmpiricsError(f"no cell was started, for two would be the same run: {_difference(same, cell)}")
+
+
+def _fits(job: str, home: str, names: tuple[str, ...]) -> None:
+    bound(job, f"argument of {job}", _form(home), (), dict.fromkeys(names))
 
 
 def _form(home: str) -> Signature:
