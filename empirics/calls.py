@@ -10,8 +10,9 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping
-from inspect import Parameter, signature
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import Parameter, Signature, signature
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,6 +56,35 @@ def chosen(kind: str, value: Any, known: Iterable[str]) -> str:
     return value
 
 
+def refuse_twice(names: Iterable[str]) -> None:
+    """The same method twice would count as further seeds, the same measurement as further clients."""
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise EmpiricsError(f"{name} is given twice")
+
+
+def bound(
+    who: str, kind: str, form: Signature, arguments: Sequence[Any], options: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """The arguments of a call by name; what does not fit its ``form`` is refused in words: ``kind`` is one by name."""
+    named = [p for p in form.parameters.values() if p.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)]
+    open_ended = any(p.kind is Parameter.VAR_KEYWORD for p in form.parameters.values())
+    for option in () if open_ended else options:
+        if option not in form.parameters:
+            raise unknown(kind, option, (p.name for p in named))
+    places = [p.name for p in named if p.kind is not Parameter.KEYWORD_ONLY]
+    if len(arguments) > len(places) and not any(p.kind is Parameter.VAR_POSITIONAL for p in form.parameters.values()):
+        raise EmpiricsError(f"{who} takes at most {len(places)} without a name; got {len(arguments)}")
+    placed = places[: len(arguments)]
+    for option in placed:
+        if option in options:
+            raise EmpiricsError(f"{who}: {option} is given twice")
+    for needed in named:
+        if needed.default is Parameter.empty and needed.name not in (*placed, *options):
+            raise EmpiricsError(f"{who}: {needed.name} must be given")
+    return form.bind(*arguments, **options).arguments
+
+
 # ---- reading ----
 
 
@@ -70,24 +100,32 @@ def parse(
     ``path/file.py:variable`` is a user's own object, which must be of the type ``own`` (None: not to be had).
     ``declared``: numbers are held to the kinds that the makers declare, which then look at their sizes alone.
     """
-    if own is not None and _in_a_file(text):
+    if own is not None and isinstance(text, str) and in_a_file(text):
         return from_file(text.strip(), own)
-    reading = _Reading(registry, kind, text, declared)
-    source = text.strip()
+    return _Reading(registry, kind, text, declared).build(tree(text, kind))
+
+
+def tree(text: str, kind: str = "a call") -> ast.expr:
+    """The expression that a call is written as, its numbers as people write them; all else is refused."""
+    source = text.strip() if isinstance(text, str) else ""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", SyntaxWarning)  # 1else 2
-            tree = ast.parse(source, mode="eval").body
+            found = ast.parse(source, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise reading.no_call() from None
-    if ast.get_source_segment(source, tree) != source.strip("() \t\n") and "#" in source:  # a comment would be dropped
-        raise reading.no_call()
-    for node in ast.walk(tree):
+        raise _no_call(kind, text) from None
+    if ast.get_source_segment(source, found) != source.strip("() \t\n") and "#" in source:  # a comment would be dropped
+        raise _no_call(kind, text)
+    for node in ast.walk(found):
         if isinstance(node, ast.Constant) and type(node.value) is int and node.value > LONGEST:
             raise EmpiricsError(f"{kind}: write large numbers like 1e20; got {shown(node.value)} in {shown(text)}")
         if isinstance(node, ast.Constant) and type(node.value) in (int, float):
             _check_spelling(kind, ast.get_source_segment(source, node) or "", text)
-    return reading.build(tree)
+    return found
+
+
+def _no_call(kind: str, text: Any) -> EmpiricsError:
+    return EmpiricsError(f"{kind} must be a name or a call such as name(option=0.1); got {shown(text)}")
 
 
 def _check_spelling(kind: str, spelled: str, text: str) -> None:
@@ -99,7 +137,7 @@ def _check_spelling(kind: str, spelled: str, text: str) -> None:
         raise EmpiricsError(f"{kind}: numbers {error}; got {shown(spelled)} in {shown(text)}") from None
 
 
-def _in_a_file(text: str) -> bool:
+def in_a_file(text: str) -> bool:
     """Whether a text is written like ``path/file.py:variable``, or like a part of that."""
     words = text.strip()
     return (words.endswith(".py") or words.rpartition(":")[0].endswith(".py")) and not CALL.match(words)
@@ -113,14 +151,11 @@ class _Reading(NamedTuple):
     text: str
     declared: bool
 
-    def no_call(self) -> EmpiricsError:
-        return EmpiricsError(f"{self.kind} must be a name or a call such as name(option=0.1); got {shown(self.text)}")
-
     def build(self, node: ast.expr) -> Any:
         if isinstance(node, ast.Name):
             node = ast.Call(func=node, args=[], keywords=[])
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
-            raise self.no_call()
+            raise _no_call(self.kind, self.text)
         name = node.func.id
         if name not in self.registry:
             raise unknown(self.kind, name, self.registry)
@@ -128,7 +163,7 @@ class _Reading(NamedTuple):
         options: dict[str, Any] = {}
         for keyword in node.keywords:
             if keyword.arg is None:
-                raise self.no_call()
+                raise _no_call(self.kind, self.text)
             if keyword.arg in options:
                 raise EmpiricsError(f"{self.kind} {name}: {keyword.arg} is given twice in {shown(self.text)}")
             options[keyword.arg] = self.value(keyword.value)
@@ -137,14 +172,7 @@ class _Reading(NamedTuple):
     def call(self, name: str, arguments: list[Any], options: dict[str, Any]) -> Any:
         make = self.registry[name]
         form = signature(make)
-        open_ended = any(p.kind is Parameter.VAR_KEYWORD for p in form.parameters.values())
-        for option in () if open_ended else options:
-            if option not in form.parameters:
-                raise unknown(f"option of {name}", option, form.parameters)
-        try:
-            given = form.bind(*arguments, **options).arguments
-        except TypeError as error:
-            raise EmpiricsError(f"{self.kind} {name}: {error}") from None
+        given = bound(f"{self.kind} {name}", f"option of {name}", form, arguments, options)
         for option, value in given.items() if self.declared else ():
             check_kind(f"{name}: {option}", str(form.parameters[option].annotation), value)
         return make(*arguments, **options)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
@@ -16,11 +15,12 @@ from bounds.showing.files import write_whole
 from bounds.showing.numbers import real_word, whole_word
 from bounds.showing.usage import bare_parser, Parser
 
+from .calls import refuse_twice
 from .errors import EmpiricsError
 from .numbers import check_words
 from .progress import Progress, progress
 from .sizes import refuse_beyond_memory, ROW
-from .training.setting import Setting
+from .training.setting import refuse_both, Setting
 
 if TYPE_CHECKING:  # they load torch, which --help does without
     from .measuring import Measurement, Row, Run
@@ -74,17 +74,16 @@ def train(arguments: Sequence[str]) -> int:
     args = _parsed(parser, arguments)
     if args is None:
         return FINE
-    _check_output(args.output)
-    if args.local_steps is not None and args.local_epochs is not None:
-        raise EmpiricsError("a round has --local-steps or --local-epochs; got both")
+    _check_output(args.output, ".csv")
+    refuse_both(args.local_steps, args.local_epochs)
     from .algorithms import algorithm
     from .measuring import measurement, Run
     from .problems.tasks import task
 
     methods = [algorithm(text) for text in (args.algorithm, *args.compare)]
     watched = None if args.measure is None else [measurement(text) for text in args.measure]
-    _refuse_twice(method.name for method in methods)
-    _refuse_twice(seen.name for seen in watched or ())
+    refuse_twice(method.name for method in methods)
+    refuse_twice(seen.name for seen in watched or ())
     rows: list[Row] = []
     ends: dict[str, list[dict[str, float] | None]] = {}
     try:
@@ -107,13 +106,6 @@ def train(arguments: Sequence[str]) -> int:
     _summary(ends)
     _keep(rows, args.output)
     return FINE
-
-
-def _refuse_twice(names: Iterable[str]) -> None:
-    """The same method twice would count as further seeds, the same measurement as further clients."""
-    for name, times in Counter(names).items():
-        if times > 1:
-            raise EmpiricsError(f"{name} is given twice")
 
 
 def _refuse_long(run: Run, runs: int) -> None:
@@ -174,12 +166,14 @@ def _summary(ends: Mapping[str, Sequence[dict[str, float] | None]]) -> None:
             print(f"{method}  {words}  {sample.mean():.6g}{error}")
 
 
-def _check_output(path: Path | None) -> None:
-    """Refuse a file that cannot be written before hours of training, not after."""
+def _check_output(path: Path | None, suffix: str) -> None:
+    """Refuse a file that cannot be written before hours of training, not after, and a name of other data."""
     if path is None:
         return
     if path.is_dir():
         raise EmpiricsError(f"-o must name a file; {path} is a folder")
+    if path.suffix.lower() not in ("", suffix):
+        raise EmpiricsError(f"-o writes {suffix[1:].upper()}; got {path}: call it {path.with_suffix(suffix)}")
     if not path.absolute().parent.is_dir():
         raise EmpiricsError(f"-o {path}: there is no folder {path.parent}")
     if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
@@ -204,7 +198,7 @@ def constants_(arguments: Sequence[str]) -> int:
     args = _parsed(parser, arguments)
     if args is None:
         return FINE
-    _check_output(args.output)
+    _check_output(args.output, ".json")
     from .federation.federation import refuse_short
     from .measuring.constants import as_json, constants
     from .problems.tasks import task

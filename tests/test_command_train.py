@@ -112,3 +112,11 @@ def test_mistakes_are_one_line_and_status_2(capsys, words, says):
     assert status == 2
     assert says in err
     assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(("verb", "name", "right"), [("train", "t.json", "t.csv"), ("constants", "c.csv", "c.json")])
+def test_what_is_written_has_the_name_of_its_kind(tmp_path, capsys, verb, name, right):
+    status, out, err = run(capsys, verb, *SMALL, "-o", str(tmp_path / name))
+    assert (status, out) == (2, "")
+    assert f"call it {tmp_path / right}" in err
+    assert list(tmp_path.iterdir()) == []

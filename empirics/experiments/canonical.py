@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from ..calls import tree
 from ..errors import EmpiricsError
 
 
@@ -47,9 +48,9 @@ def call(words: str) -> str:
     if "(" not in words or ".py:" in words:
         return words
     try:
-        tree = ast.parse(words.strip(), mode="eval").body
-        return _written(tree) if isinstance(tree, ast.Call) else words
-    except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError):  # no call that anybody can read
+        found = tree(words)
+        return _written(found) if isinstance(found, ast.Call) else words
+    except (EmpiricsError, OverflowError, RecursionError):  # no call that anybody reads: its reader says why
         return words
 
 

@@ -1,35 +1,82 @@
 """Whether the cells of a grid can run at all, found out before the first one starts.
 
-One cell for every value that occurs in the grid is tried: a job's arguments must fit its function; a training run must
-read, deal its data and, where that costs nothing to speak of, measure the start and train one round. What only some
-combinations of values do wrong is still found by the cells themselves.
+The words of every cell are read: its arguments must fit its job's function, those of a training run must be words of
+``fedbounds train``, and no two may ask for the same run. Then one cell for every value that occurs in the grid is
+tried: its data are dealt and, where that costs nothing to speak of, the start is measured and one round trained. What
+only some combinations of values do wrong to the data is still found by the cells themselves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from inspect import signature
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from inspect import Parameter, Signature, signature
 from typing import Any
 
+from ..calls import bound
 from ..errors import EmpiricsError
+from ..numbers import shown
 from . import Cell
 from .canonical import text
 from .grids import TRAIN
-from .registry import resolved
+from .registry import jobs, resolved
 
 FREE = ("seed",)
-"""Arguments whose value cannot matter."""
+"""Arguments whose value cannot matter to a trial."""
 
 
-def check(cells: Iterable[Cell]) -> None:
-    """Refuse cells that cannot run."""
-    for cell in cells:
-        try:
-            signature(resolved(cell.home)).bind(**cell.arguments)
-            if cell.job == TRAIN:
+def check(cells: Iterable[Cell], wanted: Iterable[Cell]) -> None:
+    """Refuse cells whose words are wrong, and those of the ``wanted`` ones that cannot run."""
+    check_words(cells)
+    for cell in typical(wanted):
+        if cell.job == TRAIN:
+            with _refused(cell):
                 _trial(cell.arguments)
-        except Exception as error:  # whatever it is, every such cell would do it
-            raise _refused(cell, error) from None
+
+
+def check_words(cells: Iterable[Cell]) -> None:
+    """Refuse cells that cannot run whatever their data are, and two that ask for the same run in other words."""
+    fits, found = cache(_fits), dict[str, Cell]()
+    for cell in cells:
+        with _refused(cell):
+            fits(cell.job, cell.home, tuple(cell.arguments))
+            if cell.job != TRAIN:
+                continue
+            from .jobs.train import meant
+
+            same = found.setdefault(meant(cell.arguments), cell)
+        if same is not cell:
+            raise EmpiricsError(f"no cell was started, for two would be the same run: {_difference(same, cell)}")
+
+
+def _fits(job: str, home: str, names: tuple[str, ...]) -> None:
+    bound(job, f"argument of {job}", _form(home), (), dict.fromkeys(names))
+
+
+def _form(home: str) -> Signature:
+    """The arguments of a job; what it takes as ``**setting`` is written out where the job says what that is."""
+    form = signature(resolved(home))
+    places = next((job.setting for job in jobs().values() if job.home == home), "").split()
+    if not places:
+        return form
+    named = {n: p for n, p in form.parameters.items() if p.kind is not Parameter.VAR_KEYWORD}
+    for place in places:
+        named = {**signature(resolved(place)).parameters, **named}
+    required = form.parameters  # what a setting needs the job gives it
+    return Signature(
+        [
+            Parameter(n, Parameter.KEYWORD_ONLY, default=p.default if n in required else None)
+            for n, p in named.items()
+            if p.kind is not Parameter.VAR_KEYWORD
+        ]
+    )
+
+
+def _difference(one: Cell, other: Cell) -> str:
+    """The arguments in which two cells differ."""
+    names = [n for n in {**one.arguments, **other.arguments} if one.arguments.get(n) != other.arguments.get(n)]
+    return ", ".join(f"{n} {shown(one.arguments.get(n))} and {shown(other.arguments.get(n))}" for n in names)
 
 
 def typical(cells: Iterable[Cell]) -> list[Cell]:
@@ -59,10 +106,15 @@ def _trial(arguments: Mapping[str, Any]) -> None:
         need_test(run.problem)
 
 
-def _refused(cell: Cell, error: Exception) -> EmpiricsError:
-    said = " ".join(str(error).split())
-    kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
-    return EmpiricsError(f"no cell was started, for this one cannot run: {_shown(cell)}: {kind}{said}")
+@contextmanager
+def _refused(cell: Cell) -> Iterator[None]:
+    """Whatever is raised, every such cell would raise it."""
+    try:
+        yield
+    except Exception as error:
+        said = " ".join(str(error).split())
+        kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+        raise EmpiricsError(f"no cell was started, for this one cannot run: {_shown(cell)}: {kind}{said}") from None
 
 
 def _shown(cell: Cell, longest: int = 200) -> str:

@@ -20,9 +20,11 @@ from bounds.showing.numbers import MOST_WORKERS, whole_number
 from bounds.showing.tables import aligned, plain
 from bounds.showing.usage import bare_parser
 
+from ..calls import refuse_twice
 from ..errors import EmpiricsError
 from ..progress import Progress, progress
 from . import Cell, Kept, Store, StoreError
+from .checking import check_words
 from .grids import Grid, read_grid
 from .rekeying import rekeyed
 from .results import last_values, select
@@ -102,9 +104,11 @@ def _say(grid: Grid, cells: Sequence[Cell], found: Sequence[Done], how: str) -> 
 def _looked(grid: Grid, cells: Sequence[Cell], store: Store, bar: Progress, closely: bool) -> int:
     """Say what is there; 1 when a look at every table (``closely``) finds damage."""
     count: Counter[str] = Counter()
-    damages = []
+    damages, to_run = [], False
     for cell in cells:
         kept, damage = store.look(cell)
+        damage = damage or ("" if kept else store.lonely(cell))
+        to_run |= kept is None or kept.status not in RESULTS
         how = "missing" if kept is None else kept.status
         if kept and closely and not (damage := _unreadable(kept)):
             how = "whole"
@@ -112,6 +116,9 @@ def _looked(grid: Grid, cells: Sequence[Cell], store: Store, bar: Progress, clos
             damages.append(f"damaged: {_which(grid, cell)}: {damage}")
         count["damaged" if damage else how] += 1
         bar.step()
+    if to_run:
+        bar.doing("looking for mistakes")
+        check_words(cells)
     told = ", ".join(f"{n} {how}" for how, n in count.items())
     print("\n".join([*damages, f"{grid.name} in {store.folder}: {len(cells)} cells: {told}"]))
     return FINDING if damages else FINE
@@ -145,7 +152,11 @@ def results(arguments: Sequence[str]) -> int:
     store = Store(folder(args.store))
     if not store.folder.is_dir():
         raise EmpiricsError(f"there is no store at {store.folder}; fedbounds sweep FILE makes one")
+    if store.foreign():
+        raise EmpiricsError(f"{store.folder} is no store: it holds files, and no result: give another with --store")
     if args.rekey:
+        if args.words or args.columns:
+            raise EmpiricsError(f"--rekey takes over all of a store: leave out {(*args.words, '--columns')[0]}")
         return _rekey(store)
     damages: list[str] = []
     table = select(last_values(store, damages), _wanted(args.words))
@@ -177,6 +188,7 @@ def _wanted(words: Sequence[str]) -> dict[str, str]:
     for name, equals, _ in pairs:
         if not equals or not name:
             raise EmpiricsError(f"a filter is written quantity=value; got {name!r}")
+    refuse_twice(name for name, _, _ in pairs)
     return {name: value for name, _, value in pairs}
 
 

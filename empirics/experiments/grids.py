@@ -67,6 +67,8 @@ class Grid:
             if not isinstance(table, Mapping):
                 raise EmpiricsError(f"grid {self.name!r}: {word} must be a table; got {short(table)}")
         for word, values in vary.items():
+            if word in fixed:
+                raise EmpiricsError(f"grid {self.name!r}: {word} is fixed and varied: leave it in one of the two")
             if isinstance(values, (str, bytes)) or not isinstance(values, Sequence) or not values:
                 raise EmpiricsError(
                     f"grid {self.name!r}: {word} must be a list of values to go through; got {short(values)}"
@@ -109,10 +111,12 @@ def read_grid(text: str) -> Grid:
     """The grid of a TOML file, or of ``path/file.py:variable``."""
     if ".py:" in text or text.endswith(".py"):
         return from_file(text, Grid)
+    if not text:
+        raise EmpiricsError("the name of a grid's file must not be empty")
     path = Path(text)
     data = content(path, MOST_SOURCE)
     try:
-        found = tomllib.loads(data.decode())
+        found = tomllib.loads(data.decode("utf-8-sig"))
     except RecursionError:
         raise EmpiricsError(f"{path}: nested too deeply for a grid") from None
     except ValueError as error:  # no text, no TOML, numbers of thousands of digits

@@ -7,6 +7,7 @@ dask puts on the import path, in a folder of this user.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import shutil
@@ -27,6 +28,8 @@ SCRATCH = "fedbounds-"
 """What names of scratch folders begin with; the driver's process follows."""
 DEATHS = 8
 """Workers that may die under one cell before it is recorded as failed."""
+GRACE = 0.5
+"""Seconds that a process of a sweep gets to end by itself when the sweep does."""
 LEFT_ALONE = "60s"
 """How long cells of a sweep may wait when no worker is left and none comes up again."""
 ANSWER = "5s"
@@ -138,6 +141,18 @@ def _cluster(workers: int | None) -> Any:
     from distributed import Nanny, Scheduler, SpecCluster
     from distributed.security import Security
 
+    class Hasty(Nanny):
+        """Ends a process that still computes, whose cell is lost anyway, before the seconds that dask waits."""
+
+        async def kill(self, *arguments: Any, **options: Any) -> None:
+            process = self.pid
+            ending = None if process is None else asyncio.get_running_loop().call_later(GRACE, _end, process)
+            try:
+                await super().kill(*arguments, **options)
+            finally:
+                if ending is not None:
+                    ending.cancel()
+
     gpus = _gpus()
     count = (gpus or os.cpu_count() or 1) if workers is None else workers
     here = {"host": HERE, "dashboard": False, "dashboard_address": f"{HERE}:0"}  # free ports: sweeps run side by side
@@ -145,9 +160,14 @@ def _cluster(workers: int | None) -> Any:
     spec = {}
     for i in range(count):
         env = {"CUDA_VISIBLE_DEVICES": str(i % gpus)} if gpus else {}
-        spec[i] = {"cls": Nanny, "options": {"nthreads": 1, "env": env, "memory_limit": 0, **own}}
+        spec[i] = {"cls": Hasty, "options": {"nthreads": 1, "env": env, "memory_limit": 0, **own}}
     scheduler = {"cls": Scheduler, "options": {"port": 0, **own}}
     return SpecCluster(workers=spec, scheduler=scheduler, security=own["security"], silence_logs=50)
+
+
+def _end(process: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
 
 
 def _gpus() -> int:

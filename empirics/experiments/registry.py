@@ -41,7 +41,7 @@ class Job:
 
     ``version`` is raised when the numbers change for the same arguments; of a function in a user's file it is a digest
     of the file. ``home`` is ``module:function`` or ``path/file.py:function``. ``defaults`` are those of its arguments.
-    ``formerly`` is what stores of the first format call it.
+    ``formerly`` is what stores of the first format call it, ``setting`` what else takes its arguments: see ``job``.
     """
 
     name: str
@@ -49,6 +49,7 @@ class Job:
     home: str
     defaults: Mapping[str, Any] = field(default_factory=dict)
     formerly: str = ""
+    setting: str = ""
 
 
 def job(name: str, version: int, setting: str = "", formerly: str = "") -> Callable[[F], F]:
@@ -118,6 +119,7 @@ def of_module(module: str) -> tuple[Job, ...]:
             f"{module}:{function.name}",
             _defaults(function, words["setting"]),
             words["formerly"],
+            words["setting"],
         )
         for function in _functions(_text(module))
         if (words := _declaration(function)) is not None

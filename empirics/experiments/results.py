@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bounds.errors import unknown
+from bounds.showing.numbers import decimal
 
+from ..errors import EmpiricsError
 from . import Kept, Store, StoreError
 from .canonical import canonical, text
 
 Row = dict[str, Any]
 TIDY = {"quantity", "layer", "client", "step", "round", "value"}
 """The columns of a training run's table that are read here."""
+NEAREST = 3
+"""Numbers that are named where none is the wanted one."""
 
 
 def last_values(store: Store, damages: list[str]) -> Iterator[Row]:
@@ -64,19 +68,40 @@ def _facts(kept: Kept) -> Iterator[Row]:
 
 
 def select(rows: Iterable[Row], wanted: Mapping[str, str]) -> list[Row]:
-    """The rows in which every wanted column has this value; a column that no row has is refused."""
+    """The rows in which every wanted column has this value; a column or a value that no row has is refused."""
     table = list(rows)
     known = list(dict.fromkeys(name for row in table for name in row))
-    for name in wanted:
+    for name, value in wanted.items():
         if table and name not in known:
             raise unknown("column", name, known)
+        if table and not any(_same(row.get(name), value) for row in table):
+            raise _nowhere(name, value, [row[name] for row in table if name in row])
     return [row for row in table if all(_same(row.get(name), value) for name, value in wanted.items())]
 
 
 def _same(found: Any, wanted: str) -> bool:
-    if isinstance(found, (int, float)) and not isinstance(found, bool):
-        try:
-            return float(found) == float(wanted)
-        except ValueError:
-            return False
+    if _number(found):
+        return _read(wanted) == float(found)
     return str(found) == str(canonical(wanted))
+
+
+def _number(item: Any) -> bool:
+    return isinstance(item, (int, float)) and not isinstance(item, bool)
+
+
+def _read(wanted: str) -> float | None:
+    try:
+        return decimal(wanted)
+    except ValueError:  # no float is so large or small
+        return None
+
+
+def _nowhere(name: str, wanted: str, there: Sequence[Any]) -> EmpiricsError:
+    """The error for a value that a column has nowhere, with the nearest ones that it has."""
+    if not all(map(_number, there)):
+        return EmpiricsError(str(unknown(f"value of {name}", wanted, {str(item) for item in there})))
+    number = _read(wanted)
+    if number is None:
+        return EmpiricsError(f"{name} must be a number here; got {wanted!r}")
+    nearest = sorted(sorted(set(there), key=lambda item: abs(item - number))[:NEAREST])
+    return EmpiricsError(f"no result has {name}={wanted}; the nearest are {', '.join(f'{n:.6g}' for n in nearest)}")

@@ -15,7 +15,7 @@ from typing import Any
 from ..errors import Diverged, EmpiricsError
 from . import Cell, Outcome, Store
 from .cells import run
-from .checking import check, typical
+from .checking import check
 from .processes import own_cluster, running_cluster
 from .store import OutcomeError, RESULTS
 
@@ -63,7 +63,7 @@ def sweep(
         return found
     with _computers(workers, scheduler) as client:
         if tried:
-            _try(typical(wanted), client)
+            _try(cells, wanted, client)
         for cell in old:
             store.set_aside(cell)
         for cell, told in _here(wanted) if client is None else _spread(wanted, client):
@@ -79,12 +79,12 @@ def _computers(workers: int | None, scheduler: str) -> AbstractContextManager[An
     return nullcontext() if workers == 0 else own_cluster(workers)
 
 
-def _try(cells: Sequence[Cell], client: Any) -> None:
+def _try(cells: Sequence[Cell], wanted: Sequence[Cell], client: Any) -> None:
     """Refuse cells that cannot run, in the process that would run them: it has the data, and torch in memory."""
     if client is None:
-        check(cells)
+        check(cells, wanted)
         return
-    error = client.submit(check, cells, pure=False).exception()
+    error = client.submit(check, cells, wanted, pure=False).exception()
     if error is not None:
         kind = "" if isinstance(error, EmpiricsError) else f"no cell was started: {type(error).__name__}: "
         raise EmpiricsError(f"{kind}{' '.join(str(error).split())}")

@@ -25,6 +25,8 @@ from .whole import remove_orphans, write_whole
 
 FORMAT = 2
 KEY = re.compile(r"[0-9a-f]{20}(-[\w.+-]+)?")
+OWN = re.compile(rf"\.?{KEY.pattern}\.(json|parquet)")
+"""How the name of a store's file begins: a result's, one under way, or one set aside."""
 RESULTS = ("done", "diverged")
 Kinds = Mapping[str, Any]
 ABOUT: Kinds = {
@@ -162,9 +164,28 @@ class Store:
 
     def everything(self) -> Iterator[tuple[Kept | None, str]]:
         """Every result and failure by key, or else why it cannot be used; files of others are passed over."""
+        tables = sorted(self.folder.glob("*.parquet"))  # first: whoever writes one now writes its card meanwhile
         for path in sorted(self.folder.glob("*.json")):
             if KEY.fullmatch(path.stem):
                 yield self._read(path.stem)
+        for path in tables:
+            if KEY.fullmatch(path.stem) and (lonely := self._lonely(path.stem)):
+                yield None, lonely
+
+    def lonely(self, cell: Cell) -> str:
+        """What there is of a cell whose card is gone, and what to do; empty where there is nothing, or both."""
+        return self._lonely(cell.key)
+
+    def _lonely(self, key: str) -> str:
+        table, card = self._table(key), self._card(key)
+        if card.exists() or not table.exists():
+            return ""
+        return f"{table.name} has no {card.name} that says what it is: bring that back, or delete it and sweep again"
+
+    def foreign(self) -> bool:
+        """Whether the folder holds files, and none of a store."""
+        names = [path.name for path in self.folder.iterdir()]
+        return bool(names) and not any(map(OWN.match, names))
 
     def tidy(self) -> int:
         """Remove what dead processes left half written; how many files that were."""

@@ -91,3 +91,9 @@ class Setting:
         if self.step_size_rule == "constant":
             return np.full(steps, step_size)
         return harmonic(step_size, round_ * self.local_steps + np.arange(steps))
+
+
+def refuse_both(local_steps: int | None, local_epochs: int | None) -> None:
+    """Refuse two lengths of a round, of which one would be dropped."""
+    if local_steps is not None and local_epochs is not None:
+        raise EmpiricsError("a round has local_steps or local_epochs; got both")

@@ -127,13 +127,13 @@ def written(fixed, vary=None):
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"algorithm": None}, "missing a required argument: 'algorithm'"),
-        ({"measure": None}, "missing a required argument: 'measure'"),
+        ({"algorithm": None}, "train: algorithm must be given"),
+        ({"measure": None}, "train: measure must be given"),
         ({"algorithm": "fedavgg()"}, "did you mean 'fedavg'"),
         ({"algorithm": 3}, "3"),
         ({"problem": "softmax(digit)"}, "digit"),
         ({"problem": "digits"}, "a model of a data set"),
-        ({"problem": 7}, "int"),
+        ({"problem": 7}, "problem must be text; got 7"),
         ({"problem": "softmax(digits)"}, "no test samples"),
         ({"problem": "logistic_network(digits)"}, "logistic"),
         ({"measure": "test_loss"}, "measurement"),
@@ -175,7 +175,9 @@ def test_a_network_without_test_samples_is_found_without_training_it(refused, mo
 
 
 def test_a_function_of_ones_own_is_held_against_its_arguments(refused, tmp_path):
-    assert "missing a required argument: 'number'" in refused(f'job = "{HERE}:square"\n[vary]\nnumbr = [3]\n')
+    assert f"unknown argument of {HERE}:square 'numbr'; did you mean 'number'" in refused(
+        f'job = "{HERE}:square"\n[vary]\nnumbr = [3]\n'
+    )
     own = tmp_path / "own.py"
     own.write_text("import nothing_of_this_name\n")
     assert "nothing_of_this_name" in refused(f'job = "{own}:f"\n[vary]\nnumber = [3]\n')

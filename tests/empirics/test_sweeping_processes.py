@@ -20,6 +20,7 @@ from distributed.security import Security
 from sweep_cells import HERE
 
 from empirics.errors import EmpiricsError
+from empirics.experiments import processes
 from empirics.experiments.processes import own_cluster
 from empirics.experiments.running import _told
 
@@ -156,6 +157,17 @@ import os, sys
 if any("spawn_main" in word for word in sys.orig_argv):
     os._exit(3)
 """
+
+
+@pytest.mark.slow
+def test_a_process_that_still_computes_is_ended_when_nobody_wants_its_cell(monkeypatch):
+    ended, end = [], processes._end
+    monkeypatch.setattr(processes, "_end", lambda process: (ended.append(process), end(process)))
+    with own_cluster(2) as client:
+        client.submit(time.sleep, 600)
+        busy = client.submit(os.getpid).result()  # the other one: a process takes one cell at a time
+    assert len(ended) == 1
+    assert ended != [busy]
 
 
 @pytest.mark.slow

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, wraps
+from inspect import signature
 from typing import Any
 
 from ...algorithms import algorithm as read_algorithm
+from ...calls import chosen, in_a_file, parse, refuse_twice
+from ...data.catalogue import DATASETS
 from ...errors import EmpiricsError
-from ...measuring import measurement, Row, Run
-from ...numbers import shown
+from ...federation.augment import AUGMENTATIONS
+from ...federation.federate import LOCAL_TESTS
+from ...federation.partitions import partition as read_partition
+from ...measuring import Measurement, measurement, Row, Run
+from ...numbers import check_options, shown
 from ...problems.problem import FederatedProblem
-from ...problems.tasks import Task, task
+from ...problems.tasks import Task, task, TASKS
 from ...training.engines import in_process
-from ...training.setting import Setting
+from ...training.setting import refuse_both, Setting
 from .. import Outcome
 from ..registry import job
 
@@ -43,14 +50,82 @@ def prepared(
     **setting: Any,
 ) -> Run:
     """The training run that these words ask for, its data dealt; ``setting`` holds more fields of ``Setting``."""
-    if not (isinstance(measure, (list, tuple)) and measure):
-        raise EmpiricsError(f"measure must be a list of measurements, one at least; got {shown(measure)}")
+    measurements = measured(measure)
     dealt = loaded(problem).deal(
         partition, clients, seed, client_weight=client_weight, augment=augment, local_test=local_test
     )
     plan = planned(dealt.clients, rounds, cohort, client_weight=client_weight, **setting)
     engine = in_process(dealt.model)
-    return Run(dealt, read_algorithm(algorithm), plan, seed, [measurement(m) for m in measure], every, problem, engine)
+    return Run(dealt, read_algorithm(algorithm), plan, seed, measurements, every, problem, engine)
+
+
+def measured(measure: Sequence[str]) -> list[Measurement]:
+    """The measurements of a list of texts, each once."""
+    if not (isinstance(measure, (list, tuple)) and measure):
+        raise EmpiricsError(f"measure must be a list of measurements, one at least; got {shown(measure)}")
+    found = [measurement(m) for m in measure]
+    refuse_twice(m.name for m in found)
+    return found
+
+
+def meant(arguments: Mapping[str, Any]) -> str:
+    """What the words of a cell mean, read without data: of two cells that mean the same the numbers are the same.
+
+    A mistake that the words alone show is refused.
+    """
+    seed = arguments["seed"]
+    check_options({"seed": seed})
+    return f"{_meant(json.dumps({**arguments, 'seed': 0}, sort_keys=True))}, seed {seed}"
+
+
+@lru_cache(maxsize=1024)
+def _meant(text: str) -> str:
+    """The meaning of arguments as JSON, which most cells of a grid share but for their seed."""
+    given = signature(prepared).bind(**json.loads(text))
+    given.apply_defaults()
+    words = dict(given.arguments)
+    setting, clients = words.pop("setting"), words["clients"]
+    names = [m.name for m in measured(words.pop("measure"))]
+    check_options({name: item for name, item in words.items() if item is not None})
+    plan = planned(clients or 1, words["rounds"], words["cohort"], client_weight=words["client_weight"], **setting)
+    if clients is not None and plan.cohort > clients:
+        raise EmpiricsError(f"cohort must be <= clients; got {plan.cohort} > {clients}")
+    chosen("local_test", words["local_test"], LOCAL_TESTS)
+    if words["augment"] is not None:
+        chosen("augment", words["augment"], AUGMENTATIONS)
+    readers = {"problem": _problem_meant, "algorithm": _algorithm_meant, "partition": _partition_meant}
+    for name in readers:
+        if not isinstance(words[name], str):
+            raise EmpiricsError(f"{name} must be text; got {shown(words[name])}")
+    return str((plan, names, {name: readers.get(name, repr)(item) for name, item in sorted(words.items())}))
+
+
+@lru_cache(maxsize=1024)
+def _algorithm_meant(text: str) -> str:
+    name = read_algorithm(text).name
+    return f"{text}: {name}" if in_a_file(text) else name
+
+
+_partition_meant = lru_cache(maxsize=1024)(read_partition)
+
+
+@lru_cache(maxsize=1024)
+def _problem_meant(text: str) -> Any:
+    """The call of a problem with its defaults, made of nothing: data may be large, or on another machine."""
+    unmade = {name: _unmade(name, make) for name, make in {**DATASETS, **TASKS}.items()}
+    return text if in_a_file(text) else parse(text, unmade, "problem")
+
+
+def _unmade(name: str, make: Callable[..., Any]) -> Callable[..., Any]:
+    form = signature(make)
+
+    def call(*arguments: Any, **options: Any) -> str:
+        given = form.bind(*arguments, **options)
+        given.apply_defaults()
+        return f"{name}{given.arguments}"
+
+    call.__signature__ = form  # type: ignore[attr-defined]
+    return call
 
 
 @job(
@@ -70,6 +145,7 @@ def train(**words: Any) -> Outcome:
 
 def planned(clients: int, rounds: int, cohort: int | None, **setting: Any) -> Setting:
     """The setting of a cell; without a number for the cohort everyone takes part."""
+    refuse_both(setting.get("local_steps"), setting.get("local_epochs"))
     return Setting(rounds, clients if cohort is None else cohort, **setting)
 
 
