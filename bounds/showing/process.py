@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import _thread
 import codecs
 import os
 import select
 import signal
 import sys
+import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Timer
 from typing import Any
 
 from ..errors import BoundsError, NoMinimumError, NoSolutionError, said, shortened
@@ -162,7 +161,7 @@ def _set_up() -> None:
 
     def unraisable(lost: Any) -> None:
         if lost.exc_type is KeyboardInterrupt:  # it came while an object was disposed of: again, a moment later
-            Timer(0.05, _thread.interrupt_main).start()
+            threading.Timer(0.05, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)).start()
         else:
             before(lost)
 
