@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 demo: $(READY)  ## train, measure, and print the measured gap against the bound of FedALS
 	$(VENV)/bin/fedbounds validate fedals.one_round
 
-test: $(READY)  ## every test but the slow ones, one worker per core
+test: $(READY)  ## every test but the slow ones, in two processes
 	$(VENV)/bin/python -m pytest -q -n 2 -m "not slow"
 
 docs: $(READY)  ## the documentation site, docs/_build/html; any warning is an error

@@ -1,4 +1,4 @@
-"""Readers of public data sets, one file per family, and what turns them into federations.
+"""Readers of public data sets, one file per family.
 
 ``empirics.data.catalogue`` holds the catalogue. Nothing here needs a network except ``download``.
 """
