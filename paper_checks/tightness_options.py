@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bounds.showing.numbers import MOST_WORKERS, positive, whole_number
+from bounds.showing.numbers import MOST_WORKERS, number, whole_number
 from bounds.showing.usage import bare_parser, Parser
 from empirics.experiments.command import FOLDER as STORE, path_word
 
@@ -40,7 +40,7 @@ def parser() -> Parser:
         metavar="N",
         help="processes (one per core); 0: in this process",
     )
-    add("--patience", type=positive, default=PATIENCE, metavar="SECONDS", help="longest single worst case (600)")
+    add("--patience", type=number, default=PATIENCE, metavar="SECONDS", help="longest single worst case (600)")
     group = found.add_mutually_exclusive_group()
     comes = "the table that comes with the project, shown where no quantity is given; solves nothing"
     group.add_argument("--committed", action="store_true", help=comes)

@@ -118,7 +118,7 @@ def _looked(grid: Grid, cells: Sequence[Cell], store: Store, bar: Progress, clos
         bar.step()
     if to_run:
         bar.doing("looking for mistakes")
-        check_words(cells)
+        check_words(cell for cell in cells if ".py:" not in cell.home)  # to look is not to run a file
     told = ", ".join(f"{n} {how}" for how, n in count.items())
     print("\n".join([*damages, f"{grid.name} in {store.folder}: {len(cells)} cells: {told}"]))
     return FINDING if damages else FINE

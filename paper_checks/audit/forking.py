@@ -43,8 +43,7 @@ def spread(work: Callable[[Item], Result], items: Sequence[Item], workers: int) 
                 yield places[future], future.result()
         except BrokenProcessPool:
             raise WorkerError("a worker died, perhaps for want of memory: try fewer --workers") from None
-        except BaseException:  # Ctrl-C too: nobody waits for what is under way
-            pool.shutdown(wait=False, cancel_futures=True)
+        except BaseException:  # Ctrl-C too: nobody waits for what is under way; the pool, broken, ends its own thread
             for child in set(multiprocessing.active_children()) - others:
                 child.kill()
             raise

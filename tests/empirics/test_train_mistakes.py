@@ -82,7 +82,7 @@ MISTAKES = {
     "--step-size 0,1": "argument --step-size: must be a number; got '0,1'",
     "--step-size inf": "step_size must be > 0; got inf",
     "--partition dirichlet(1.0, least=900)": "clients times least must be at most 1797 in digits; got 4500",
-    "--local-epochs 2 --local-steps 3": "a round has --local-steps or --local-epochs; got both",
+    "--local-epochs 2 --local-steps 3": "a round has local_steps or local_epochs; got both",
     "--compare scaffold fedavg": "fedavg() is given twice",
     "--measure train_loss train_loss": "train_loss is given twice",
     "--measure runtime(upload_rate='x')": "runtime: upload_rate must be a number; got 'x'",

@@ -326,7 +326,7 @@ def test_tensors_travel_by_place_and_lent_ones_are_shared():
     kind, files, ended = theirs.recv()
     attached.receive(files, ended)
     there, results = attached.passing(message)
-    assert kind == "files"
+    assert kind == "buffers"
     assert there["words"] == ["a", 2]
     assert all(torch.equal(there[name], values[name]) for name in ("lent", "passing", "wide", "none"))
     lent[1, 2] = 7.5

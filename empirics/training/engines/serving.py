@@ -35,7 +35,7 @@ def serve(file: int) -> None:
         while True:
             kind, *message = connection.recv()
             try:
-                if kind == "files":
+                if kind == "buffers":
                     attached.receive(message[0], message[1], keep_file=COUNTER)
                 elif kind == "files":
                     for path in message[0]:

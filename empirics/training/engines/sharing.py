@@ -134,7 +134,7 @@ class SharedBuffers:
         """Send all new memory files to all workers, given as (connection, process number), and end old ones."""
         files, ended = list(self.new), list(self.ended)
         for connection, process in connections:
-            connection.send(("files", [(loan.number, loan.size) for loan in files], ended))
+            connection.send(("buffers", [(loan.number, loan.size) for loan in files], ended))
             for loan in files:
                 send_handle(connection, loan.file, process)
         _close(self.new)
