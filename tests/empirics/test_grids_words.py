@@ -91,7 +91,7 @@ def test_two_spellings_of_one_run_are_refused_by_name(word, one, other):
 def test_what_a_function_of_ones_own_needs_is_said_in_words(tmp_path, capsys):
     path = tmp_path / "g.toml"
     path.write_text(f'job = "{HERE}:square"\n[vary]\nsleep = [0.25]\n')
-    assert main(["sweep", str(path), "--store", str(tmp_path / "s"), "--status"]) == 2
+    assert main(["sweep", str(path), "--store", str(tmp_path / "s"), "--workers", "0"]) == 2
     assert "square: number must be given" in capsys.readouterr().err
 
 
