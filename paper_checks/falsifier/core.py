@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import atanh, isfinite
+from math import isfinite
 from typing import Any, Protocol, TYPE_CHECKING
 
 import numpy as np
@@ -59,14 +59,17 @@ class Evaluation:
 
 def score(measured: float, bound: float, relation: str) -> float:
     """How far ``measured relation bound`` is from true: the log of a ratio for positive numbers, positive if false."""
-    size = abs(measured) + abs(bound)
-    if not np.isfinite(size) or size == 0:  # nothing against nothing says nothing
-        return -FAR if relation != "=" else 0.0
-    share = float(np.clip((measured - bound) / size, -1, 1))
-    distance = 2 * atanh(share) if abs(share) < 1 else float(np.copysign(FAR, share))
-    if relation == "=":
-        return abs(share)
-    return distance if relation == "<=" else -distance
+    return float(scores(np.array(measured), np.array(bound), relation))
+
+
+def scores(measured: Any, bound: Any, relation: str) -> Any:
+    """The same for arrays."""
+    with np.errstate(all="ignore"):
+        size = np.abs(measured) + np.abs(bound)
+        share = np.clip((measured - bound) / size, -1, 1)
+        distance = np.where(np.abs(share) < 1, 2 * np.arctanh(share), np.copysign(FAR, share))
+    said = {"=": np.abs(share), "<=": distance, ">=": -distance}[relation]
+    return np.where(np.isfinite(size) & (size > 0), said, 0.0 if relation == "=" else -FAR)  # nothing against nothing
 
 
 class Family(Protocol):

@@ -14,7 +14,7 @@ from bounds import vocabulary
 from bounds.core import Bound
 from bounds.quantities import Quantity
 
-from .core import Evaluation, score
+from .core import Evaluation, scores
 
 EDGE = 1 - 1e-12
 """Step sizes stay this share below the edge of the conditions, so that rounding does not push them over it."""
@@ -42,20 +42,19 @@ def beside(bound: Bound, values: Mapping[str, Any], measured: Any, failed: tuple
     with np.errstate(all="ignore"):
         at, exact = np.broadcast_arrays(compiled(bound)(**given), measured)
     grain, doubt = _grain(bound, values), _doubt(bound, given) if bound.signed else 0.0
-    finite = [(float(e), float(b)) for e, b in zip(exact.ravel(), at.ravel(), strict=True) if b == b and np.isfinite(e)]
-    if not finite:
+    told = ~np.isnan(at) & np.isfinite(exact)
+    if not told.any():
         return Evaluation(failed=spoken(bound, given), relation=bound.relation)
     # What rounding could have made says nothing: two numbers that should vanish, terms that cancel.
-    doubt = max(grain, doubt)
-    pairs = [
-        (e, b if abs(e - b) > doubt else e)
-        for e, b in finite
-        if max(abs(e), abs(b)) > grain and (abs(e - b) > doubt or abs(e - b) < ALIKE * abs(b))
-    ]
-    if not pairs:
+    doubt, right, left = max(grain, doubt), at[told], exact[told].astype(float)
+    with np.errstate(all="ignore"):
+        apart, size = np.abs(left - right), np.maximum(np.abs(left), np.abs(right))
+        kept = (size > grain) & ((apart > doubt) | (apart < ALIKE * np.abs(right)))
+        right = np.where(apart > doubt, right, left)
+    if not kept.any():
         return Evaluation(0.0, 0.0, relation=bound.relation)
-    worst = max(pairs, key=lambda pair: score(pair[0], pair[1], bound.relation))
-    return Evaluation(worst[0], worst[1], relation=bound.relation)
+    worst = int(np.argmax(scores(left[kept], right[kept], bound.relation)))
+    return Evaluation(float(left[kept][worst]), float(right[kept][worst]), relation=bound.relation)
 
 
 def _grain(bound: Bound, values: Mapping[str, Any]) -> float:
@@ -95,12 +94,23 @@ def _finite(term: Any) -> Any:
 
 
 def spoken(bound: Bound, given: Mapping[str, Any]) -> tuple[str, ...]:
-    """The words of the numeric conditions that fail, or of nonsense."""
-    try:
-        found = tuple(c.words for c in bound.failed(**given))
-    except ValueError as error:
-        return (str(error),)
+    """The words of the numeric conditions that fail."""
+    with np.errstate(all="ignore"):
+        found = tuple(words for words, only in _conditions(bound) if np.isnan(only(**given)).any())
     return found or ("the bound has a value there",)
+
+
+@lru_cache(maxsize=256)
+def _conditions(bound: Bound) -> tuple[tuple[str, Callable[..., Any]], ...]:
+    """The words of every numeric condition, and the bound under it alone as a fast function."""
+    kept = [(c.words, replace(bound, conditions=(c,))) for c in bound.numeric_conditions]
+    whole = {q.name for q in bound.quantities}
+    return tuple((words, _ignoring(only, whole)) for words, only in kept)
+
+
+def _ignoring(bound: Bound, known: set[str]) -> Callable[..., Any]:
+    function, own = compiled(bound), {q.name for q in bound.quantities}
+    return lambda **given: function(**{name: given[name] for name in own & known})
 
 
 def assumptions(bound: Bound, problem: Any, method: Any, setting: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from bounds.core import Bound
 
-from .core import score
+from .core import scores
 from .deciding import compiled
 
 
@@ -30,11 +30,8 @@ def worst_entry(bound: Bound, used: Mapping[str, Any], measured: Any) -> Entry:
     rough = {name: np.asarray(value, dtype=float) for name, value in used.items()}
     with np.errstate(all="ignore"):
         at = np.broadcast_to(compiled(bound)(**rough), measured.shape)
-    scores = [
-        score(float(m), float(b), bound.relation) if b == b else -np.inf
-        for m, b in zip(measured.ravel(), at.ravel(), strict=True)
-    ]
-    index = np.unravel_index(int(np.argmax(scores)), measured.shape)
+    found = np.where(np.isnan(at), -np.inf, scores(measured.astype(float), at, bound.relation))
+    index = np.unravel_index(int(np.argmax(found)), measured.shape)
     own = int(index[-1]) if bound.target.card.axis else None
     over = {q.name for q in bound.quantities if q.card.axis}
     row = index[:-1] if own is not None else index

@@ -49,9 +49,15 @@ SWITCH: dict[str, Any] = {"low": 0, "high": 1, "whole": True}
 def misfit(instance: Mapping[str, Any], numbers: Iterable[Number], axes: int) -> str:
     """Why a table is no instance made of these numbers: one that it lacks, has too many or that breaks its rule."""
     clients = instance.get("clients", 0)
-    if not isinstance(clients, int) or not 1 <= clients <= len(instance):
-        return f"clients must be the number of clients that it describes; got {clients}"
-    known = {number.name.format(k=k, i=i): number for number in numbers for k in range(clients) for i in range(axes)}
+    kinds = instance.get("kinds", clients)
+    if not isinstance(kinds, int) or not 1 <= kinds <= len(instance):
+        what = (
+            "kinds must be the number of kinds of clients"
+            if "kinds" in instance
+            else "clients must be the number of clients"
+        )
+        return f"{what} that it describes; got {kinds}"
+    known = {number.name.format(k=k, i=i): number for number in numbers for k in range(kinds) for i in range(axes)}
     for name in instance:
         if name not in known:
             return f"it has no place for {name!r}"
@@ -60,6 +66,8 @@ def misfit(instance: Mapping[str, Any], numbers: Iterable[Number], axes: int) ->
             return f"it has no {name}"
         if name in instance and (wrong := number.wrong(name, instance[name])):
             return wrong
+    if clients != (described := sum(instance.get(f"count_{k}", 1) for k in range(kinds))):
+        return f"clients must be the number of clients that it describes, {described}; got {clients}"
     if not 1 <= instance["cohort"] <= clients:
         return f"cohort must be >= 1 and at most the {clients} clients; got {instance['cohort']}"
     return ""

@@ -34,10 +34,9 @@ def by_hooks(name):
 
 
 def in_closed_form(table, reading):
-    problem = tables.problem(table)
-    cohorts = tables.drawn(table, problem.weights)
+    problem, sizes = tables.problem(table), np.array(tables.counts(table), dtype=float)
     plan = (table["local_steps"], table["step_size"], table["rounds"])
-    return MomentReadings(Moments(problem, cohorts, *plan, table["relaxation"], reading))
+    return MomentReadings(Moments(problem, sizes, tables.drawn(table, problem), *plan, table["relaxation"], reading))
 
 
 def in_fractions(table, reading):

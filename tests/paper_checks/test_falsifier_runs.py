@@ -21,10 +21,9 @@ from paper_checks.falsifier.runs.readings import MomentReadings
 
 
 def moments(table, reading):
-    problem = tables.problem(table)
-    beta = table["relaxation"]
-    return Moments(problem, tables.drawn(table, problem.weights), table["local_steps"], table["step_size"],
-                   table["rounds"], beta, reading)  # fmt: skip
+    problem, sizes = tables.problem(table), np.array(tables.counts(table), dtype=float)
+    return Moments(problem, sizes, tables.drawn(table, problem), table["local_steps"], table["step_size"],
+                   table["rounds"], table["relaxation"], reading)  # fmt: skip
 
 
 def test_clients_drawn_with_replacement_by_weight():

@@ -16,8 +16,9 @@ from ...runs import readings
 from ...runs.methods import knob
 from ..box import Box, Parameter
 from ..core import Instance, Point
+from ..kinds import of_kinds
 from ..numbers import misfit, Number, POSITIVE
-from ..runs.family import PLANNED, QuadraticRuns, remembers
+from ..runs.family import cohort_at, PLANNED, QuadraticRuns, remembers
 from ..runs.instance import misweighted, PLAN
 from ..runs.played import Played
 from .run import CurveRun, tilts, weights
@@ -92,7 +93,7 @@ class Curves(Played):
 
     def instance(self, bound: Bound, point: Point) -> Instance:
         clients = int(point["clients"])
-        cohort = 1 + round(point.get("cohort_share", 1) * (clients - 1))
+        cohort = cohort_at(point.get("cohort_share", 1), clients)
         table: Instance = {name: int(point[name]) for name in ("clients", "local_steps", "rounds", "shape")}
         table |= {"cohort": cohort, "with_replacement": int(point.get("with_replacement", 0)), "relaxation": 0.0}
         table |= {name: point.get(name, 0.0) for name in ("bowl", "floor")}
@@ -202,5 +203,6 @@ def static(table: Mapping[str, Any], known: Any) -> dict[str, Any]:
         **({"contraction": table["contraction"]} if "contraction" in table else {}),
         "initial_gap": known.initial_gap,
         "client_gradient_variance": [0] * known.clients,
+        **of_kinds([1] * known.clients, known.client_weight),
         "initial_distance_sq": table["start"] * table["start"],
     }

@@ -3,15 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
-from ..runs.instance import drawn
+from empirics.exact import Cohort, cohorts
+from empirics.training.setting import Setting
+
+from ..runs.instance import setting
 from .shapes import SHAPES
 
 Array = np.ndarray[Any, Any]
+
+
+def drawn(table: Mapping[str, Any], shares: Array) -> tuple[tuple[float, Array], ...]:
+    """Every cohort of a round: its probability, and the weight of every client in the average (0: not drawn)."""
+    found = []
+    plan = setting(dict(table))
+    for cohort in _drawn(plan.cohort, plan.sampling, tuple(map(float, shares))):
+        weights = np.zeros(len(shares))
+        weights[list(cohort.clients)] = np.array(cohort.counts) / sum(cohort.counts)
+        if plan.cohort == len(shares) and plan.sampling == "without_replacement":
+            weights = np.asarray(shares, dtype=float)
+        found.append((cohort.probability, weights))
+    return tuple(found)
+
+
+@lru_cache(maxsize=512)
+def _drawn(cohort: int, sampling: str, shares: tuple[float, ...]) -> tuple[Cohort, ...]:
+    return cohorts(Setting(1, cohort, sampling=sampling), np.array(shares))
 
 
 def weights(table: Mapping[str, Any]) -> Array:
@@ -85,7 +106,7 @@ class CurveRun:
         self, chance: Array, model: Array, last: Array, begin: Array, ends: Array
     ) -> tuple[Array, Array, Array]:
         chances, models, lasts, apart = [], [], [], 0.0
-        cohorts = drawn(dict(self.table), self.shares)
+        cohorts = drawn(self.table, self.shares)
         for likely, share in cohorts:
             moved = model + (ends - begin) @ share if self.reading == "code" else ends @ share
             kept = ends if self.reading == "proof" else np.where(share > 0, ends, last)

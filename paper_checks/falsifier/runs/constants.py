@@ -8,6 +8,7 @@ from typing import Any
 import mpmath
 
 from ...runs.readings import of_losses, of_plan
+from ..kinds import of_kinds
 from .plain import Number, solve, Table
 
 Matrix = Sequence[Sequence[Number]]
@@ -15,21 +16,20 @@ Matrix = Sequence[Sequence[Number]]
 
 def constants(table: Table) -> dict[str, Any]:
     """Every quantity that federation and plan tell, by word."""
-    raw, clients = table.raw, range(table.clients)
+    raw, clients = table.raw, range(table.kinds)
     values = [v for k in clients for v in (raw[f"curvature_{k}_{i}"] for i in range(table.dim))]
     optimal, start = table.loss(table.minimiser), table.loss(table.start)
     floors = [table.floor for _ in clients]
     best = sum(p * f for p, f in zip(table.weights, floors, strict=True))
     away = [x - y for x, y in zip(table.start, table.minimiser, strict=True)]
     known = {
-        "clients": table.clients,
+        **of_kinds(table.counts, table.weights),
         "smoothness": table.kind(max(values)),
         "strong_convexity": table.kind(min(values)),
         "pl_constant": smallest_eigenvalue(table.curvature),
         "gradient_variance": max(table.noise),
         "client_gradient_variance": table.noise,
         "heterogeneity": optimal - best,
-        "client_weight": table.weights,
         **of_losses(start, optimal),
         "initial_distance_sq": sum(a * a for a in away),
         **of_plan(int(raw["cohort"]), int(raw["local_steps"]), int(raw["rounds"]), table.step_size, table.beta),
@@ -59,7 +59,7 @@ def _decimal(value: Any) -> Any:
 
 def offset(table: Table, factor: Number) -> Number:
     """The smallest G^2 with ``sum_k p_k ||grad F_k||^2 <= G^2 + factor ||grad F||^2`` everywhere; infinite if none."""
-    axes, clients = range(table.dim), range(table.clients)
+    axes, clients = range(table.dim), range(table.kinds)
     excess = [
         [
             factor * _product(table.curvature, table.curvature, i, j)

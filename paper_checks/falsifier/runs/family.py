@@ -16,19 +16,26 @@ from empirics.problems.quadratics import Quadratics
 from ...falsify_options import FAMILIES
 from ...runs import readings
 from ...runs.methods import knob
-from ...runs.words import WORDS
+from ...runs.words import along, WORDS
 from .. import deciding
 from ..box import Box, Parameter
 from ..core import Instance, Point
+from ..kinds import of_kinds
 from ..numbers import misfit
 from . import instance as tables
-from .moments import Moments
+from .moments import ALL, ENDS, LAST, MEAN, Moments
 from .played import Played
 from .readings import MomentReadings
 
-CLIENTS, DIM = 4, 2
-LONGEST = 3000
-"""Rounds of a run whose state is the model alone; with last local models, or a reading of every round, a few do."""
+KINDS, DIM = 4, 2
+MOST = 10**6
+"""Clients: a run of any number costs the same."""
+LISTED = 3 * 10**4
+"""Local models of a run that are looked at one by one; of a longer one, a statistic's own few moments."""
+PLAYED = 300
+"""The same in exact numbers, where a round takes long."""
+LONGEST, SHORT = 2**40, 12
+"""Rounds of a run of which one number is asked, and of one in which every round counts."""
 PLANNED = ("cohort", "local_steps", "rounds", "step_size", "relaxation")
 LAST_MODELS = {name for name, word in WORDS.items() if {"divergence", "active_divergence"} & {name, word.of}}
 """What the clients' last local models tell, and all that is made of it."""
@@ -46,34 +53,43 @@ class QuadraticRuns(Played):
 
     def box(self, bound: Bound) -> Box:
         words = {q.name for q in bound.quantities} | {bound.target.name}
-        long = LONGEST if _folded(bound) and not remembers(bound) else 12
+        powers = tuple(2.0**k for k in range(2, 41, 2))
+        rounds = {
+            FOLDED: Parameter("rounds", 1, LONGEST, log=True, whole=True, special=(1, 2, *powers)),
+            ANYWHERE: Parameter("rounds", 1, 2**20, log=True, whole=True, special=(1, 2, 3, *powers[:9])),
+            EVERYWHERE: Parameter("rounds", 1, SHORT, log=True, whole=True, special=(1, 2)),
+        }[_length(bound)]
         found = [
             *_cohorts(bound),
-            Parameter("clients", 1, CLIENTS, whole=True, special=(2,)),
+            Parameter("clients", 1, MOST, log=True, whole=True, special=(1, 2, 3, 10, 100, 1000, MOST)),
+            Parameter("kinds", 1, KINDS, whole=True, special=(1, 2)),
+            Parameter("lone", 0, 1, whole=True),
             Parameter("dim", 1, DIM, whole=True, special=(1,)),
-            Parameter("local_steps", 1, 64, log=True, whole=True, special=(1, 2)),
-            Parameter("rounds", 1, long, log=True, whole=True, special=(1,)),
-            Parameter("step_share", 1e-4, 1, log=True, special=(1, 1e-6)),
-            Parameter("spread", 1e-3, 1e3, log=True, special=(0, 1)),
-            Parameter("noise", 1e-3, 1e3, log=True, special=(0,)),
-            Parameter("start", 1e-3, 1e3, log=True, special=(0,)),
+            Parameter("local_steps", 1, 1000, log=True, whole=True, special=(1, 2, 3, 10, 100, 1000)),
+            rounds,
+            Parameter("step_share", 1e-4, 1, log=True, special=(1, 1e-1, 1e-3, 1e-6)),
+            Parameter("spread", 1e-4, 1e4, log=True, special=(0, 1, 1e9)),
+            Parameter("noise", 1e-4, 1e4, log=True, special=(0, 1, 1e9)),
+            Parameter("start", 1e-4, 1e4, log=True, special=(0, 1, 1e9)),
             Parameter("stationary", 0, 1, special=(0, 1)),
         ]
         if "optimal_loss" in words or "initial_loss" in words or "current_loss" in words:
             found.append(Parameter("floor", -1e3, 1e3, special=(0, -1)))
         if "relaxation" in words:
-            found.append(Parameter("relaxation_share", 0, 1, special=(0, 1)))
+            found.append(Parameter("relaxation_share", 0, 1, special=(0, 1, 0.5, 1 - 1e-10)))
         if "contraction" in words:
-            found.append(Parameter("contraction_share", 0.01, 1, special=(1,)))
+            found.append(Parameter("contraction_share", 1e-9, 1, log=True, special=(1, 0.5, 1e-3, 1e-9)))
         if "dissimilarity_factor" in words:
-            found.append(Parameter("dissimilarity_excess", 1e-3, 1e2, log=True, special=(0,)))
+            found.append(Parameter("dissimilarity_excess", 1e-3, 1e2, log=True, special=(0, 1)))
         return Box((*found, *_of_clients("client_weight" in words)))
 
     def instance(self, bound: Bound, point: Point) -> Instance:
         clients, dim = int(point["clients"]), int(point["dim"])
-        cohort = 1 + round(point.get("cohort_share", 1) * (clients - 1))
+        kinds = min(int(point["kinds"]), clients)
+        cohort = cohort_at(point.get("cohort_share", 1), clients)
         table: Instance = {
             "clients": clients,
+            "kinds": kinds,
             "dim": dim,
             "cohort": cohort,
             "with_replacement": int(point.get("with_replacement", 0)),
@@ -83,12 +99,16 @@ class QuadraticRuns(Played):
             **{f"start_{i}": point["start"] * point[f"start_{i}"] for i in range(dim)},
         }
         equal = cohort < clients and not table["with_replacement"]  # else the average would be of another loss
-        for k in range(clients):
+        for k, count in enumerate(_counts(clients, kinds, bool(point["lone"]))):
+            table[f"count_{k}"] = count
             table |= {f"curvature_{k}_{i}": point[f"curvature_{k}_{i}"] for i in range(dim)}
             table |= {f"minimum_{k}_{i}": point["spread"] * point[f"minimum_{k}_{i}"] for i in range(dim)}
             table |= {f"turn_{k}": point[f"turn_{k}"]} if dim == 2 else {}
             table[f"noise_{k}"] = point["noise"] * point[f"noise_{k}"]
             table[f"weight_{k}"] = 1.0 if equal else point.get(f"weight_{k}", 1.0)
+        if looked(bound, table) == ENDS:  # which are the extremes where all clients bend alike, along the axes
+            table |= {f"curvature_{k}_{i}": table[f"curvature_0_{i}"] for k in range(kinds) for i in range(dim)}
+            table |= {name: 0.0 for name in table if name.startswith("turn_")}
         return self._placed(bound, table, point)
 
     def _placed(self, bound: Bound, table: Instance, point: Point) -> Instance:
@@ -103,7 +123,8 @@ class QuadraticRuns(Played):
             smallest = max(problem.smallest_dissimilarity_factor, 1.0)
             table["dissimilarity_factor"] = problem.dissimilarity_factor + point["dissimilarity_excess"] * smallest
         table = self.inside(bound, table, point, problem)
-        return _settled(bound, table, problem) if point["stationary"] == 1 else table
+        table = _settled(bound, table, problem) if point["stationary"] == 1 else table
+        return _finite(bound, table, problem) if table["rounds"] > SHORT and table["relaxation"] else table
 
     def impossible(self, bound: Bound, instance: Mapping[str, Any]) -> str:
         if instance["step_size"] <= 0 or instance.get("contraction", 1) <= 0:
@@ -114,10 +135,11 @@ class QuadraticRuns(Played):
         return tables.problem(dict(instance))
 
     def plan(self, instance: Mapping[str, Any], problem: Quadratics) -> readings.Drawn:
-        return readings.facts(problem, tables.setting(dict(instance)))
+        return replace(readings.facts(problem, tables.setting(dict(instance))), clients=instance["clients"])
 
     def static(self, instance: Mapping[str, Any], problem: Quadratics) -> dict[str, Any]:
         known = {**readings.of_problem(problem), **readings.of_plan(**{name: instance[name] for name in PLANNED})}
+        known |= {n: np.array(v) for n, v in of_kinds(tables.counts(instance), problem.weights).items()}
         if "contraction" in instance:
             known["contraction"] = instance["contraction"]
         if "dissimilarity_factor" in instance:
@@ -126,13 +148,15 @@ class QuadraticRuns(Played):
         return known
 
     def run(self, bound: Bound, instance: Instance, problem: Quadratics) -> tuple[Readings, bool]:
-        run = MomentReadings(_moments(bound, problem, instance))
-        return run, bool(np.isfinite(run.run.states[-1]).all())
+        run = _moments(bound, problem, instance)
+        with np.errstate(all="ignore"):
+            fine = np.isfinite(run.states).all() and (run.looked != ENDS or run.settles)
+        return MomentReadings(run), bool(fine)
 
     def again(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[dict[str, Any], Readings, str]:
         from .twin import told
 
-        return told(bound, instance)
+        return told(bound, instance, looked(bound, instance, PLAYED), needs_memory(bound, instance["relaxation"]))
 
     def simpler(self, instance: Instance) -> Iterator[Instance]:
         return tables.simpler(instance)
@@ -140,10 +164,17 @@ class QuadraticRuns(Played):
 
 # ---- what a bound asks for ----
 
+FOLDED, ANYWHERE, EVERYWHERE = "one number of a run", "a late round", "every round from the first"
 
-def _folded(bound: Bound) -> bool:
-    """Whether the statistic is one number for the whole run, so that long runs matter."""
-    return bound.statistic is not None and bound.statistic.kind in ("mean", "min", "last", "expectation")
+
+def _length(bound: Bound) -> str:
+    """How long runs may be: what the statement looks at can be had after any number of rounds, late, or early only."""
+    words = {q.name for q in bound.quantities} | {bound.target.name}
+    kind = bound.statistic.kind if bound.statistic is not None else "every"
+    capped = "grad_cap_sq" in words
+    if kind == "min" or (kind in ("mean", "last") and not capped):
+        return FOLDED
+    return EVERYWHERE if capped or along(bound) else ANYWHERE
 
 
 def remembers(bound: Bound) -> bool:
@@ -151,18 +182,45 @@ def remembers(bound: Bound) -> bool:
     return bool(words & {*LAST_MODELS, "relaxation"})
 
 
+def needs_memory(bound: Bound, beta: Any) -> bool:
+    """Whether a run must keep the clients' last local models."""
+    return beta != 0 or bool(({q.name for q in bound.quantities} | {bound.target.name}) & LAST_MODELS)
+
+
+def looked(bound: Bound, instance: Mapping[str, Any], listed: int = LISTED) -> str:
+    """Which states of a run are looked at: all of them, ``listed`` local models at most, or a statistic's own few."""
+    steps = instance["rounds"] * instance["local_steps"] * tables.kinds(instance)
+    kind = bound.statistic.kind if bound.statistic is not None else "every"
+    if steps <= (listed if kind in ("mean", "last") else LISTED):
+        return ALL
+    return {"mean": MEAN, "min": ENDS}.get(kind, LAST)
+
+
 def _moments(bound: Bound, problem: Quadratics, instance: Instance) -> Moments:
     beta, reading = knob(bound.about, "relaxation", float(instance["relaxation"]))
     return Moments(
         problem,
-        tables.drawn(instance, problem.weights),
+        np.array(tables.counts(instance), dtype=float),
+        tables.drawn(instance, problem),
         instance["local_steps"],
         float(instance["step_size"]),
         instance["rounds"],
         beta,
         reading,
-        memory=remembers(bound),
+        memory=needs_memory(bound, beta),
+        looked=looked(bound, instance),
     )
+
+
+def _finite(bound: Bound, table: Instance, problem: Quadratics) -> Instance:
+    """The table with as many rounds as leave its moments finite: what grows for ever is looked at before it is lost."""
+    growth = np.log(max(_moments(bound, problem, table).radius, 1.0)) if table["step_size"] > 0 else 0.0
+    most = FAR / growth if growth > 0 and np.isfinite(growth) else np.inf
+    return {**table, "rounds": max(1, int(min(table["rounds"], most)))}
+
+
+FAR = 350.0
+"""The logarithm of what moments may grow by."""
 
 
 def _settled(bound: Bound, table: Instance, problem: Quadratics) -> Instance:
@@ -170,11 +228,31 @@ def _settled(bound: Bound, table: Instance, problem: Quadratics) -> Instance:
     if table["step_size"] <= 0:
         return table
     run = replace(_moments(bound, problem, {**table, "relaxation": 0.0}), memory=False)
+    if not np.isfinite(run.round.affine[0]).all():
+        return table
     away = max(run.stationary(), 0.0) ** 0.5
     if not np.isfinite(away):
         return table
     place = [float(x) for x in problem.minimiser]
     return {**table, **{f"start_{i}": x + (away if i == 0 else 0.0) for i, x in enumerate(place)}}
+
+
+def cohort_at(share: float, clients: int) -> int:
+    """The cohort at a share of the logarithm of the number of clients, or next to one of two edges."""
+    if share > 1:
+        return max(1, clients // 2 if share == HALF else clients - 1)
+    return min(clients, max(1, round(clients**share)))
+
+
+HALF, ALL_BUT_ONE = 2, 3
+"""Cohorts that stand beside the shares."""
+
+
+def _counts(clients: int, kinds: int, lone: bool) -> list[int]:
+    """How many clients there are of every kind: as many of each, or a single one of the first."""
+    first = [1] if lone and kinds > 1 else []
+    left, among = clients - len(first), kinds - len(first)
+    return [*first, *(left // among + (k < left % among) for k in range(among))]
 
 
 def _cohorts(bound: Bound) -> Iterator[Parameter]:
@@ -184,19 +262,21 @@ def _cohorts(bound: Bound) -> Iterator[Parameter]:
         return not deciding.assumptions(bound, None, None, readings.Drawn(3, cohort, sampling))[0]
 
     if any(fine(2, sampling) for sampling in tables.SAMPLINGS):
-        yield Parameter("cohort_share", 0, 1, special=(0, 1))
+        yield Parameter("cohort_share", 0, 1, special=(0, 1, 0.5, HALF, ALL_BUT_ONE))
     if fine(2, "with_replacement"):
         forced = not fine(2, "without_replacement")
         yield Parameter("with_replacement", int(forced), 1, whole=True, special=(int(forced),))
 
 
 def _of_clients(weighted: bool) -> Iterator[Parameter]:
-    """The parameters of single clients, relative to the common sizes."""
-    for k in range(CLIENTS):
-        yield from (Parameter(f"curvature_{k}_{i}", 1e-3, 1, log=True, special=(1, 0)) for i in range(DIM))
+    """The parameters of kinds of clients, relative to the common sizes."""
+    for k in range(KINDS):
+        yield from (
+            Parameter(f"curvature_{k}_{i}", 1e-7, 1, log=True, special=(1, 0, 0.1, 1e-3, 1e-6)) for i in range(DIM)
+        )
         yield from (Parameter(f"minimum_{k}_{i}", -1, 1, special=(0, 1, -1)) for i in range(DIM))
         yield Parameter(f"turn_{k}", -1, 1, special=(0,))
         yield Parameter(f"noise_{k}", 0, 1, special=(0, 1))
         if weighted:
-            yield Parameter(f"weight_{k}", 0.01, 1, log=True, special=(1,))
+            yield Parameter(f"weight_{k}", 1e-4, 1, log=True, special=(1,))
     yield from (Parameter(f"start_{i}", -1, 1, special=(0, 1)) for i in range(DIM))

@@ -1,21 +1,21 @@
 """A quadratic federation and its run written as a flat table of numbers, and what is built from such a table.
 
-Client k's curvature has eigenvalues ``curvature_k_i`` along directions turned by the angle whose half has the tangent
+Clients are of ``kinds`` kinds (each client is one of its own unless told), ``count_k`` of kind k. Its curvature has
+eigenvalues ``curvature_k_i`` along directions turned by the angle whose half has the tangent
 ``turn_k`` (so that rational tables give rational matrices); its minimum is ``minimum_k_i``, its gradient noise has the
-variance ``noise_k`` spread over all directions, its weight is ``weight_k`` over the sum of weights.
+variance ``noise_k`` spread over all directions, its weight is ``weight_k`` over the sum of all clients' weights.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from bounds.core import Bound
 from empirics.errors import EmpiricsError
-from empirics.exact import Cohort, cohorts
+from empirics.exact import Draw, draw
 from empirics.problems.quadratics import Quadratics
 from empirics.training.setting import Setting
 
@@ -23,7 +23,7 @@ from ..core import Instance
 from ..numbers import COUNT, Number, POSITIVE, SWITCH
 
 Array = np.ndarray[Any, Any]
-PER_CLIENT = ("curvature", "minimum", "noise", "weight", "turn")
+PER_KIND = ("curvature", "minimum", "noise", "weight", "turn", "count")
 SAMPLINGS = ("without_replacement", "with_replacement")
 PLAN = (
     Number("clients", **COUNT), Number("cohort", **COUNT), Number("with_replacement", **SWITCH),
@@ -35,7 +35,18 @@ PLAN = (
 NUMBERS = (
     *PLAN, Number("dim", 1, 2, whole=True), Number("start_{i}"), Number("curvature_{k}_{i}", 0),
     Number("minimum_{k}_{i}"), Number("noise_{k}", 0), Number("turn_{k}", needed=False),
+    Number("kinds", **COUNT, needed=False), Number("count_{k}", **COUNT, needed=False),
 )  # fmt: skip
+
+
+def kinds(instance: Mapping[str, Any]) -> int:
+    """How many kinds of clients a table describes."""
+    return int(instance.get("kinds", instance["clients"]))
+
+
+def counts(instance: Mapping[str, Any]) -> list[int]:
+    """How many clients there are of every kind."""
+    return [int(instance.get(f"count_{k}", 1)) for k in range(kinds(instance))]
 
 
 def turn(tangent: Any) -> list[list[Any]]:
@@ -56,19 +67,19 @@ def curvature(instance: Instance, client: int) -> list[list[Any]]:
 
 
 def problem(instance: Instance) -> Quadratics:
-    """The federation of a table, with its exact constants."""
-    clients, dim = instance["clients"], instance["dim"]
-    matrices = np.array([np.array(curvature(instance, k), dtype=float) for k in range(clients)])
-    noise = np.array([float(instance[f"noise_{k}"]) for k in range(clients)])
-    weights = np.array([float(instance[f"weight_{k}"]) for k in range(clients)])
+    """The federation of a table, with its exact constants: one client per kind, with all the weight of its kind."""
+    number, dim = kinds(instance), instance["dim"]
+    matrices = np.array([np.array(curvature(instance, k), dtype=float) for k in range(number)])
+    noise = np.array([float(instance[f"noise_{k}"]) for k in range(number)])
+    weights = np.array([float(instance[f"weight_{k}"]) for k in range(number)]) * counts(instance)
     if weights.min() <= 0:
         raise EmpiricsError("every client must have a positive weight")
     return Quadratics(
         matrices,
-        np.array([[float(instance[f"minimum_{k}_{i}"]) for i in range(dim)] for k in range(clients)]),
+        np.array([[float(instance[f"minimum_{k}_{i}"]) for i in range(dim)] for k in range(number)]),
         noise[:, None, None] / dim * np.eye(dim),
         weights=weights / weights.sum(),
-        floors=np.full(clients, float(instance["floor"])),
+        floors=np.full(number, float(instance["floor"])),
         start=np.array([float(instance[f"start_{i}"]) for i in range(dim)]),
     )
 
@@ -86,7 +97,7 @@ def setting(instance: Instance) -> Setting:
 
 def weighted(instance: Instance) -> bool:
     """Whether weights other than equal ones enter the average: with all clients, or drawn by weight."""
-    return len({instance[f"weight_{k}"] for k in range(instance["clients"])}) > 1
+    return len({instance[f"weight_{k}"] for k in range(kinds(instance))}) > 1
 
 
 def misweighted(bound: Bound, instance: Instance) -> str:
@@ -103,78 +114,81 @@ def misweighted(bound: Bound, instance: Instance) -> str:
     return ""
 
 
-@lru_cache(maxsize=512)
-def _drawn(clients: int, cohort: int, sampling: str, shares: tuple[float, ...]) -> tuple[Cohort, ...]:
-    return cohorts(Setting(1, cohort, sampling=sampling), np.array(shares))
-
-
-def drawn(instance: Instance, shares: Array) -> tuple[tuple[float, Array], ...]:
-    """Every cohort of a round: its probability, and the weight of every client in the average (0: not drawn)."""
-    found = []
-    plan = setting(instance)
-    for cohort in _drawn(len(shares), plan.cohort, plan.sampling, tuple(map(float, shares))):
-        weights = np.zeros(len(shares))
-        weights[list(cohort.clients)] = np.array(cohort.counts) / sum(cohort.counts)
-        if plan.cohort == len(shares) and plan.sampling == "without_replacement":
-            weights = np.asarray(shares, dtype=float)
-        found.append((cohort.probability, weights))
-    return tuple(found)
+def drawn(instance: Instance, federation: Quadratics) -> Draw:
+    """Who takes part in a round."""
+    sizes = np.array(counts(instance), dtype=float)
+    return draw(setting(instance), sizes, federation.weights / sizes)
 
 
 def simpler(instance: Instance) -> Iterator[Instance]:
     """The same table with less in it; shorter runs first, as they are quicker to look at."""
-    clients, dim = instance["clients"], instance["dim"]
+    clients, dim, number = instance["clients"], instance["dim"], kinds(instance)
     for name in ("rounds", "local_steps"):
-        for fewer in sorted({1, 2, instance[name] // 2, instance[name] * 3 // 4, instance[name] - 1}):
+        powers = {1 << k for k in range(instance[name].bit_length())} if instance[name] > 50 else set()
+        tens = {int(f"1e{k}") for k in range(len(str(instance[name])))}
+        for fewer in sorted({1, 2, instance[name] // 2, instance[name] * 3 // 4, instance[name] - 1} | powers | tens):
             if 1 <= fewer < instance[name]:
                 yield {**instance, name: fewer}
-    if clients > 1:
-        for k in reversed(range(clients)):
+    yield from _fewer(instance)
+    if number > 1:
+        for k in reversed(range(number)):
             yield without(instance, k)
     if dim == 2:
         for axis in (1, 0):
             yield line(instance, axis)
-        yield {**instance, **{f"turn_{k}": 0 for k in range(clients)}}
-    for cohort in range(instance["cohort"] + 1, clients + 1):  # all clients are simpler than a draw of some
-        yield {**instance, "cohort": cohort}
+        yield {**instance, **{f"turn_{k}": 0 for k in range(number)}}
+    for cohort in sorted({1, *range(instance["cohort"] + 1, min(clients, instance["cohort"] + 9) + 1), clients}):
+        yield {**instance, "cohort": cohort}  # all clients are simpler than a draw of some
     yield from _alike(instance)
+
+
+def _fewer(instance: Instance) -> Iterator[Instance]:
+    """Fewer clients of a kind, the cohort as before or as large a share."""
+    clients = instance["clients"]
+    for k, count in enumerate(counts(instance)):
+        for left in sorted({1, 2, 3, 5, 10, 30, 100, 1000, count // 2, count * 3 // 4, count - 1}):
+            if 1 <= left < count:
+                total = clients - count + left
+                for cohort in sorted({min(instance["cohort"], total), max(1, instance["cohort"] * total // clients)}):
+                    yield {**instance, "clients": total, f"count_{k}": left, "cohort": cohort}
 
 
 def line(instance: Instance, axis: int) -> Instance:
     """The table in one dimension, without the second coordinate or the first."""
     kept = {n: v for n, v in instance.items() if not n.startswith("turn_") and not n.endswith(f"_{axis}")}
     numbers = ("curvature_", "minimum_", "start_")
-    per_client = {n: v for n, v in instance.items() if n.startswith(("noise_", "weight_"))}
+    per_kind = {n: v for n, v in instance.items() if n.startswith(("noise_", "weight_", "count_"))}
     if axis == 0:
         kept = {(n[:-1] + "0" if n.startswith(numbers) else n): v for n, v in kept.items()}
-    return {**kept, **per_client, "dim": 1}
+    return {**kept, **per_kind, "dim": 1}
 
 
 def _alike(instance: Instance) -> Iterator[Instance]:
     """Tables in which a kind of number is the same for all clients, or nothing at all."""
-    clients, dim = instance["clients"], instance["dim"]
-    yield {**instance, **{f"noise_{k}": 0 for k in range(clients)}}
-    yield {**instance, **{f"weight_{k}": 1 for k in range(clients)}}
-    yield {**instance, **{f"curvature_{k}_{i}": 1 for k in range(clients) for i in range(dim)}}
+    number, dim = kinds(instance), instance["dim"]
+    yield {**instance, **{f"noise_{k}": 0 for k in range(number)}}
+    yield {**instance, **{f"weight_{k}": 1 for k in range(number)}}
+    yield {**instance, **{f"curvature_{k}_{i}": 1 for k in range(number) for i in range(dim)}}
     yield {**instance, "floor": 0}
     yield {**instance, "relaxation": 0}
     yield {**instance, "with_replacement": 0}
-    for k in range(clients):
+    for k in range(number):
         yield {**instance, f"noise_{k}": 0}
     for i in range(dim):
         yield {**instance, f"start_{i}": 0}
 
 
-def without(instance: Instance, client: int) -> Instance:
-    """The table without one client; those after it move up."""
-    clients = instance["clients"]
-    fewer: Instance = {"clients": clients - 1, "cohort": min(instance["cohort"], clients - 1)}
+def without(instance: Instance, kind: int) -> Instance:
+    """The table without one kind of clients; those after it move up."""
+    clients = instance["clients"] - counts(instance)[kind]
+    fewer: Instance = {"clients": clients, "cohort": min(instance["cohort"], clients)}
+    fewer |= {"kinds": kinds(instance) - 1} if "kinds" in instance else {}
     for name, value in instance.items():
         word, _, rest = name.partition("_")
         number, _, tail = rest.partition("_")
-        if word not in PER_CLIENT or not number.isdigit():
+        if word not in PER_KIND or not number.isdigit():
             fewer.setdefault(name, value)
-        elif int(number) != client:
-            k = int(number) - (int(number) > client)
+        elif int(number) != kind:
+            k = int(number) - (int(number) > kind)
             fewer["_".join([word, str(k), *([tail] if tail else [])])] = value
     return fewer

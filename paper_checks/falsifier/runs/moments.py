@@ -1,9 +1,8 @@
-"""Exact moments of local SGD with a relaxed start on quadratics, fast: closed-form steps, one linear map a round.
+"""Exact moments of local SGD with a relaxed start on quadratics, fast: closed-form steps, one affine map a round.
 
-The state is ``s = (1, w, last_1, .., last_C)`` with w measured from the minimiser of F; a round maps it linearly for a
-given cohort and adds noise, so ``S = E s s^T`` follows a linear recursion, and every reading is a linear form in S.
-The project's ``empirics.exact`` computes the same for any affine method, by playing its code; tests hold the two
-against each other.
+Clients are of a few kinds, any number of each. The server's numbers are ``(1, w)`` with w measured from the minimiser
+of F, a client's its last local model; ``empirics.exact`` carries the second moments of clients that are alike. The same
+package computes the same for any affine method, by playing its code; tests hold the two against each other.
 """
 
 from __future__ import annotations
@@ -14,28 +13,44 @@ from typing import Any
 
 import numpy as np
 
+from empirics.exact import after, AlikeRound, Draw, listed, Work
 from empirics.problems.quadratics import Quadratics
 
 Array = np.ndarray[Any, Any]
+ALL, MEAN, ENDS, LAST = "all", "mean", "ends", "last"
+"""Which states of a run are looked at: every one; their mean and the last; the first and the last two; the last two."""
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """A run: ``cohorts`` are (probability, weights) pairs, ``reading`` is FedInit's; ``memory`` keeps last models.
+    """A run: ``problem`` has a client per kind, ``sizes`` says how many there are of each, weights are whole kinds'.
 
-    Without relaxation and without a reading of last models, ``memory=False`` leaves the state as small as the model.
+    ``reading`` is FedInit's; without relaxation and without a reading of last models, ``memory=False`` leaves the state
+    as small as the model. ``looked`` keeps a long run short where the statistic asks for no more.
     """
 
     problem: Quadratics
-    cohorts: tuple[tuple[float, Array], ...]
+    sizes: Array
+    draw: Draw
     local_steps: int
     step_size: float
     number_of_rounds: int
     beta: float = 0.0
     reading: str = "intended"
     memory: bool = True
+    looked: str = ALL
 
     # ---- the local steps ----
+
+    @property
+    def kinds(self) -> int:
+        return self.problem.clients
+
+    @cached_property
+    def counted(self) -> Array:
+        """Every kind's share of the clients."""
+        return self.sizes / self.sizes.sum()
 
     @property
     def _size(self) -> int:
@@ -44,14 +59,14 @@ class Moments:
 
     @cached_property
     def _model(self) -> Array:
-        """Picks w out of the state ``(d, n)``."""
+        """Picks w out of the means ``(d, n)``."""
         pick = np.zeros((self.problem.dim, self._size))
         pick[:, 1 : 1 + self.problem.dim] = np.eye(self.problem.dim)
         return pick
 
     @cached_property
     def _lasts(self) -> Array:
-        """Picks every client's last local model ``(C, d, n)``."""
+        """Picks every kind's mean last local model ``(G, d, n)``."""
         p = self.problem
         pick = np.zeros((p.clients, p.dim, self._size))
         for k in range(p.clients):
@@ -61,7 +76,7 @@ class Moments:
 
     @cached_property
     def _minima(self) -> Array:
-        """The clients' minima, from the global minimiser, as maps of the state ``(C, d, n)``."""
+        """The kinds' minima, from the global minimiser, as maps of the means ``(G, d, n)``."""
         found = np.zeros((self.problem.clients, self.problem.dim, self._size))
         found[:, :, 0] = self.problem.minima - self.problem.minimiser
         return found
@@ -73,82 +88,112 @@ class Moments:
 
     @cached_property
     def _starts(self) -> Array:
-        """Where the clients start, as maps of the state ``(C, d, n)``."""
+        """Where the clients start, as maps of the means ``(G, d, n)``."""
         if not self.memory:
             return np.broadcast_to(self._model, (self.problem.clients, *self._model.shape))
         return self._model + self.beta * (self._model - self._lasts)
 
     @cached_property
     def _shrinks(self) -> Array:
-        """What j steps leave of a distance, per client, step and direction ``(C, K+1, d)``."""
+        """What j steps leave of a distance, per kind, step and direction ``(G, K+1, d)``."""
         return (1 - self.step_size * self._axes[0])[:, None, :] ** np.arange(self.local_steps + 1)[None, :, None]
 
     @cached_property
     def path(self) -> Array:
-        """The mean local models after 0..K steps, as maps of the state ``(C, K+1, d, n)``."""
+        """The mean local models after 0..K steps, as maps of the means ``(G, K+1, d, n)``."""
         vectors = self._axes[1]
         away = np.einsum("ked,ken->kdn", vectors, self._starts - self._minima)
         moved = np.einsum("kde,kje,ken->kjdn", vectors, self._shrinks, away)
         return moved + self._minima[:, None]
 
     @cached_property
+    def dev(self) -> Array:
+        """The same of a client's distance from its kind's mean, as maps of its last model's ``(G, K+1, d, d)``."""
+        return -self.beta * self._turned(self._shrinks)
+
+    @cached_property
     def _unit_noise(self) -> Array:
-        """Variance of one step's noise in one direction ``(C,)``, times the squared step size."""
+        """Variance of one step's noise in one direction ``(G,)``, times the squared step size."""
         return self.step_size**2 * self.problem.client_gradient_variance / self.problem.dim
 
     @cached_property
     def noise(self) -> Array:
-        """Variances of the local models after 0..K steps along the curvature's directions ``(C, K+1, d)``."""
+        """Variances of the local models after 0..K steps along the curvature's directions ``(G, K+1, d)``."""
         squares = self._shrinks[:, :-1] ** 2
         summed = np.concatenate([np.zeros_like(squares[:, :1]), np.cumsum(squares, axis=1)], axis=1)
         return self._unit_noise[:, None, None] * summed
 
-    def _turned(self, variances: Array) -> Array:
-        """Covariance matrices ``(C, d, d)`` from variances along the directions ``(C, d)``."""
+    def _turned(self, along: Array) -> Array:
+        """Matrices ``(G, J, d, d)`` from their values along the directions ``(G, J, d)``."""
         vectors = self._axes[1]
-        return np.einsum("kde,ke,kfe->kdf", vectors, variances, vectors)
+        return np.einsum("kde,kje,kfe->kjdf", vectors, along, vectors)
 
     # ---- a round ----
 
-    def _round(self, weights: Array) -> tuple[Array, Array]:
-        """The map ``(n, n)`` and the noise covariance ``(n, n)`` of a round with this cohort."""
-        p, d, n = self.problem, self.problem.dim, self._size
-        ends, spread = self.path[:, -1], self._turned(self.noise[:, -1])
-        linear, covariance = np.zeros((n, n)), np.zeros((n, n))
-        linear[0, 0] = 1
-        moves = ends - self._starts if self.reading == "code" else ends
-        linear[1 : 1 + d] = np.einsum("k,kdn->dn", weights, moves) + (self._model if self.reading == "code" else 0)
-        covariance[1 : 1 + d, 1 : 1 + d] = np.einsum("k,kde->de", weights**2, spread)
-        if not self.memory:
-            return linear, covariance
-        for k in range(p.clients):
-            rows = slice(1 + d + k * d, 1 + d + (k + 1) * d)
-            if weights[k] == 0 and self.reading != "proof":
-                linear[rows] = self._lasts[k]
-                continue
-            linear[rows] = ends[k]
-            covariance[rows, rows] = spread[k]
-            covariance[rows, 1 : 1 + d] = covariance[1 : 1 + d, rows] = weights[k] * spread[k]
-        return linear, covariance
+    @cached_property
+    def round(self) -> AlikeRound:
+        """One round. What is sent is the model that the server averages, in the reading 'code' then the end as well."""
+        d, kinds = self.problem.dim, self.kinds
+        ends, dev = self.path[:, -1], self.dev[:, -1]
+        spread = self._turned(self.noise[:, -1:])[:, 0]
+        code, q = self.reading == "code", d if self.memory else 0
+        by_u = ends - self._starts + self._model if code else ends
+        by_dev = dev + self.beta * np.eye(d) if code else dev
+        if code and self.memory:
+            by_u, by_dev = np.concatenate([by_u, ends], 1), np.concatenate([by_dev, dev], 1)
+        sent = by_u.shape[1]
+        pick = [slice(1 + d + k * d, 1 + d + (k + 1) * d) for k in range(kinds)]
+        mine = np.stack([by_u[k][:, pick[k]] for k in range(kinds)]) if self.memory else np.zeros((kinds, sent, 0))
+        keep = np.stack([ends[k][:, pick[k]] for k in range(kinds)]) if self.memory else np.zeros((kinds, 0, 0))
+        here = ends[:, :q, : 1 + d]
+        everyone = self.reading == "proof"
+        parts = sent // d + q // d
+        return AlikeRound(
+            Work(
+                by_u[:, :, : 1 + d], mine, here, keep,
+                here if everyone else np.zeros_like(here),
+                keep if everyone else np.tile(np.eye(q), (kinds, 1, 1)),
+                np.tile(spread, (1, parts, parts)),
+                spread[:, :q, :q] if everyone else np.zeros((kinds, q, q)),
+                np.diag([1.0, *[0.0] * d]),
+                np.eye(1 + d, sent, -1),
+            ),
+            self.draw,
+            self.sizes,
+        )  # fmt: skip
 
     @cached_property
-    def _rounds(self) -> list[tuple[float, Array, Array, Array]]:
-        return [(chance, weights, *self._round(weights)) for chance, weights in self.cohorts]
+    def first(self) -> Array:
+        """The flat state before the first round."""
+        away = self.problem.start - self.problem.minimiser
+        u = np.concatenate([[1.0], *([away] * ((self._size - 1) // self.problem.dim))])
+        q = self.problem.dim if self.memory else 0
+        return self.round.flat(np.outer(u, u), np.zeros((self.kinds, q, q)))
 
     @cached_property
     def states(self) -> Array:
-        """``E s s^T`` before the first round and after every one, flat ``(R+1, n n)``."""
-        n = self._size
-        away = self.problem.start - self.problem.minimiser
-        first = np.concatenate([[1.0], *([away] * ((n - 1) // self.problem.dim))])
-        states = np.empty((self.number_of_rounds + 1, n * n))
-        states[0] = np.outer(first, first).ravel()
-        whole = sum(chance * np.kron(linear, linear) for chance, _, linear, _ in self._rounds)
-        added = sum(chance * covariance for chance, _, _, covariance in self._rounds)
-        constant = np.asarray(added).ravel()
-        for r in range(self.number_of_rounds):
-            states[r + 1] = whole @ states[r] + constant
-        return states
+        """The flat states that are looked at, in order: the last is that after the last round."""
+        matrix, constant = self.round.affine
+        with np.errstate(all="ignore"):
+            if self.looked == ALL:
+                return listed(matrix, constant, self.first, self.number_of_rounds)
+            if self.looked == MEAN:
+                last, total = after(matrix, constant, self.first, self.number_of_rounds)
+                return np.stack([total / self.number_of_rounds, last])
+            before, _ = after(matrix, constant, self.first, self.number_of_rounds - 1)
+            last = matrix @ before + constant
+            return np.stack([self.first, before, last] if self.looked == ENDS else [before, last])
+
+    @cached_property
+    def settles(self) -> bool:
+        """Whether every number of the state moves one way only, all squares the same: then the ends are extreme."""
+        matrix, _ = self.round.affine
+        linear = matrix[1:, 1:]  # the constant's own square stays one, and all may lean on it
+        own = np.diag(linear)
+        if (np.abs(linear - np.diag(own)) > ROUNDING * max(1.0, float(np.abs(own).max()))).any() or (own < 0).any():
+            return False
+        moved = np.diag(self.round.blocks(self.states[-1] - self.states[0])[0])[1:]
+        return bool((moved >= 0).all() or (moved <= 0).all())
 
     def stationary(self) -> float:
         """The squared distance from the minimiser that rounds settle at, in expectation (without last models).
@@ -156,24 +201,46 @@ class Moments:
         A run that starts there stays there, which is where bounds that fall with the number of rounds are hardest
         pressed.
         """
-        n = self._size
-        whole = sum(chance * np.kron(linear, linear) for chance, _, linear, _ in self._rounds)
-        added = np.asarray(sum(chance * covariance for chance, _, _, covariance in self._rounds)).ravel()
-        one = np.zeros(n * n)
+        matrix, constant = self.round.affine
+        size = len(constant)
+        one = np.zeros(size)
         one[0] = 1  # the constant's own square stays one
-        settled, *_ = np.linalg.lstsq(np.vstack([np.eye(n * n) - whole, one]), np.append(added, 1.0), rcond=None)
-        return float(np.trace(settled.reshape(n, n)[1:, 1:]))
+        settled, *_ = np.linalg.lstsq(np.vstack([np.eye(size) - matrix, one]), np.append(constant, 1.0), rcond=None)
+        return float(np.trace(self.round.blocks(settled)[0][1:, 1:]))
+
+    @cached_property
+    def radius(self) -> float:
+        """The factor a round puts on whatever of the moments grows fastest: above 1 they grow for ever."""
+        matrix, _ = self.round.affine
+        return float(np.abs(np.linalg.eigvals(matrix[1:, 1:])).max()) if np.isfinite(matrix).all() else np.inf
 
     # ---- readings ----
 
-    def square(self, maps: Array, added: Any = 0.0, states: Array | None = None) -> Array:
-        """``E ||map s||^2`` of maps ``(..., d, n)`` plus what noise adds ``(...)``, for every state: ``(R, ...)``."""
-        forms = np.einsum("...dn,...dm->...nm", maps, maps)
-        flat = forms.reshape(*forms.shape[:-2], -1)
+    def form(self, maps: Array, dev: Array | None = None) -> Array:
+        """``E ||map u||^2`` of maps ``(..., d, n)`` as linear forms of the states ``(..., m)``.
+
+        With ``dev (G, ..., d, q)`` the maps are those of the kinds' clients, whose distance from the mean adds to it.
+        """
+        known = np.einsum("...dn,...dm->...nm", maps, maps)
+        q = self.problem.dim if self.memory else 0
+        spread = np.zeros((*maps.shape[:-2], self.kinds, q, q))
+        if dev is not None and q:
+            for k in range(self.kinds):
+                spread[k, ..., k, :, :] = np.einsum("...dn,...dm->...nm", dev[k], dev[k])
+        return self.round.form(known, spread)
+
+    def read(self, forms: Array, added: Any = 0.0, states: Array | None = None) -> Array:
+        """The values of nonnegative forms ``(..., m)`` at every state, plus what noise adds ``(...)``: ``(R, ...)``."""
         known = self.states if states is None else states
-        return np.maximum(np.tensordot(known, flat, axes=(1, -1)), 0.0) + added
+        return np.maximum(np.tensordot(known, forms, axes=(1, -1)), 0.0) + added
+
+    def square(self, maps: Array, added: Any = 0.0, states: Array | None = None, dev: Array | None = None) -> Array:
+        """``E ||map u||^2``, plus what noise adds, for every state: ``(R, ...)``."""
+        return self.read(self.form(maps, dev), added, states)
 
     def product(self, left: Array, right: Array, states: Array) -> Array:
-        """``E <left s, right s>`` for every state."""
-        forms: Array = states @ np.einsum("dn,dm->nm", left, right).ravel()
-        return forms
+        """``E <left u, right u>`` for every state."""
+        q = self.problem.dim if self.memory else 0
+        both = np.einsum("dn,dm->nm", left, right)
+        values: Array = states @ self.round.form((both + both.T) / 2, np.zeros((self.kinds, q, q)))
+        return values

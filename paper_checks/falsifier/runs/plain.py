@@ -1,17 +1,16 @@
 """The run of a table again, step by step, in rational or 60-digit arithmetic: means and covariances in plain loops.
 
-Written apart from ``moments``, with other means (no matrix powers, no linear map of a round), so that a slip in one
-does not pass in the other.
+Written apart from ``moments``, with other means (no powers of a step, products of two clients' models instead of spreads
+around a mean), so that a slip in one does not pass in the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
 from typing import Any
 
-from .instance import curvature
+from .instance import counts, curvature
 
 Number = Any
 Form = Mapping[int, Number]
@@ -49,6 +48,17 @@ class Law:
         for i, variance in noise.items():
             self.spread[i][i] += variance
 
+    def product(self, form: Form, other: Form) -> Number:
+        """The expected product of two forms."""
+        return sum(
+            (
+                a * b * (self.mean[i] * self.mean[j] + self.spread[i][j])
+                for i, a in form.items()
+                for j, b in other.items()
+            ),
+            0 * self.mean[0],
+        )
+
     def square(self, forms: Sequence[tuple[Form, Number]]) -> Number:
         """The expected sum of squares of forms plus constants."""
         return sum((self._one(form, constant) for form, constant in forms), 0 * self.mean[0])
@@ -59,31 +69,50 @@ class Law:
         return mean * mean + variance
 
 
-def mixed(parts: list[tuple[Number, Law]]) -> Law:
-    """The law of a variable drawn from one of several laws with given probabilities."""
-    size = len(parts[0][1].mean)
-    mean = [sum(chance * law.mean[i] for chance, law in parts) for i in range(size)]
-    spread = [
-        [
-            sum(c * (law.spread[i][j] + (law.mean[i] - mean[i]) * (law.mean[j] - mean[j])) for c, law in parts)
-            for j in range(size)
-        ]
-        for i in range(size)
-    ]
-    return Law(mean, spread)
+class Pairs:
+    """Who is drawn, by expected products of (weight in the average, 1 if it works else 0), in one kind of arithmetic.
+
+    ``alone(k)`` is (E a, E I, E a^2) of a client of kind k, ``together(k, h)`` (E a a', E a I', E I I') of it and
+    another one of kind h. Who has weight works, so that E a I = E a.
+    """
+
+    def __init__(self, raw: Mapping[str, Any], counts: Sequence[int], weights: Sequence[Number], one: Number) -> None:
+        self.cohort, self.clients, self.one = int(raw["cohort"]), sum(counts), one
+        self.again = bool(raw["with_replacement"])
+        self.shares = [weight / count for weight, count in zip(weights, counts, strict=True)]
+        self.everybody = self.cohort == self.clients and not self.again
+
+    def alone(self, k: int) -> tuple[Number, Number, Number]:
+        p, n = self.shares[k], self.cohort
+        if self.everybody:
+            return p, self.one, p * p
+        if not self.again:
+            return self.one / self.clients, self.one * n / self.clients, self.one / (n * self.clients)
+        return p, 1 - (1 - p) ** n, (p * (1 - p) + n * p * p) / n
+
+    def together(self, k: int, h: int) -> tuple[Number, Number, Number]:
+        p, q, n = self.shares[k], self.shares[h], self.cohort
+        if self.everybody:
+            return p * q, p, self.one
+        if not self.again:
+            both = self.one * n * (n - 1) / (self.clients * (self.clients - 1))
+            return both / (n * n), both / n, both
+        apart = 1 - (1 - p) ** n - (1 - q) ** n + (1 - p - q) ** n
+        return (n - 1) * p * q / n, p * (1 - (1 - q) ** (n - 1)), apart
 
 
 class Table:
-    """The numbers of an instance in one kind of arithmetic, with the federation's constants."""
+    """The numbers of an instance in one kind of arithmetic, with the federation's constants; weights of whole kinds."""
 
     def __init__(self, instance: Mapping[str, Any], kind: Any) -> None:
         self.raw = instance
         self.kind = kind
-        self.clients, self.dim = int(instance["clients"]), int(instance["dim"])
-        clients, axes = range(self.clients), range(self.dim)
+        self.counts, self.dim = counts(instance), int(instance["dim"])
+        self.kinds, self.clients = len(self.counts), sum(self.counts)
+        clients, axes = range(self.kinds), range(self.dim)
         table = {n: kind(v) for n, v in instance.items()}
-        total = sum(table[f"weight_{k}"] for k in clients)
-        self.weights = [table[f"weight_{k}"] / total for k in clients]
+        total = sum(table[f"weight_{k}"] * self.counts[k] for k in clients)
+        self.weights = [table[f"weight_{k}"] * self.counts[k] / total for k in clients]
         self.curvatures = [curvature({**table, "dim": self.dim}, k) for k in clients]
         self.minima = [[table[f"minimum_{k}_{i}"] for i in axes] for k in clients]
         self.noise = [table[f"noise_{k}"] for k in clients]
@@ -98,6 +127,7 @@ class Table:
             for i in axes
         ]
         self.minimiser = solve(self.curvature, pull)
+        self.pairs = Pairs(instance, self.counts, self.weights, kind(1))
 
     def gradient(self, client: int, at: list[Number]) -> list[Number]:
         away = [x - b for x, b in zip(at, self.minima[client], strict=True)]
@@ -108,24 +138,15 @@ class Table:
         return sum(a * g for a, g in zip(away, self.gradient(client, at), strict=True)) / 2 + self.floor
 
     def loss(self, at: list[Number]) -> Number:
-        return sum(self.weights[k] * self.client_loss(k, at) for k in range(self.clients))
+        return sum(self.weights[k] * self.client_loss(k, at) for k in range(self.kinds))
 
-    def cohorts(self) -> Iterator[tuple[Number, list[Number]]]:
-        """Every cohort in order of drawing, with its probability and the clients' weights in the average."""
-        cohort, one = int(self.raw["cohort"]), self.kind(1)
-        if self.raw["with_replacement"]:
-            for listed in product(range(self.clients), repeat=cohort):
-                chance = one
-                for k in listed:
-                    chance = chance * self.weights[k]
-                yield chance, [one * listed.count(k) / cohort for k in range(self.clients)]
-            return
-        if cohort == self.clients:
-            yield one, self.weights
-            return
-        subsets = list(combinations(range(self.clients), cohort))
-        for subset in subsets:
-            yield one / len(subsets), [one / cohort if k in subset else 0 * one for k in range(self.clients)]
+    def centred(self) -> Table:
+        """The same run with the minimiser of F at the origin."""
+        moved = dict(self.raw)
+        for i, place in enumerate(self.minimiser):
+            moved |= {f"minimum_{k}_{i}": self.minima[k][i] - place for k in range(self.kinds)}
+            moved[f"start_{i}"] = self.start[i] - place
+        return Table(moved, lambda v: v if isinstance(v, type(self.step_size)) else self.kind(v))
 
 
 def solve(matrix: list[list[Number]], right: list[Number]) -> list[Number]:

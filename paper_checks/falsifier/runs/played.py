@@ -19,6 +19,7 @@ from .. import deciding
 from ..core import Evaluation, Instance, Point
 from ..entries import worst_entry
 from ..exact import Exactly, weigh, WORKING
+from ..kinds import by_kind
 
 
 class Played:
@@ -87,7 +88,7 @@ class Played:
         if not finite:
             return Evaluation(failed=("the run left the finite numbers",), relation=bound.relation)
         known = {**self.static(instance, problem), **readings.of_run(run), **readings.iterated(bound, run)}
-        return deciding.beside(bound, known, readings.target(bound, run, float(instance["step_size"])))
+        return deciding.beside(by_kind(bound), known, readings.target(bound, run, float(instance["step_size"])))
 
     def undecided(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
         return deciding.assumptions(bound, *self.assumed(bound, instance))[1]
@@ -98,6 +99,7 @@ class Played:
             told, run, arithmetic = self.again(bound, instance)
             known = {**told, **readings.of_run(run), **readings.iterated(bound, run)}
             measured = np.asarray(readings.target(bound, run, told["step_size"]), dtype=object)
-            used = {q.name: known[q.name] for q in bound.quantities}
+            counted = by_kind(bound)
+            used = {q.name: known[q.name] for q in counted.quantities}
             decided = deciding.decided(bound, *self.assumed(bound, dict(instance)))
-            return weigh(bound, worst_entry(bound, used, measured), decided, arithmetic, known)
+            return weigh(counted, worst_entry(counted, used, measured), decided, arithmetic, known)

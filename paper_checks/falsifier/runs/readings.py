@@ -1,4 +1,4 @@
-"""What a run of ``Moments`` says in the vocabulary's words, as exact expectations."""
+"""What a run of ``Moments`` says in the vocabulary's words, as exact expectations; a word over clients has kinds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .moments import Moments
+from .moments import ENDS, Moments
 
 Array = np.ndarray[Any, Any]
 
@@ -33,14 +33,15 @@ class MomentReadings:
             "mean_client_grad_sq": clients @ p.weights,
         }
         if run.memory:
-            found["divergence"] = run.square(run._lasts - model).mean(axis=1)
+            apart = np.tile(np.eye(p.dim), (run.kinds, 1, 1))
+            found["divergence"] = run.square(run._lasts - model, dev=apart) @ run.counted
         return found
 
     @cached_property
     def rounds(self) -> dict[str, Array]:
         """One entry per round."""
         gap = self.server["optimality_gap"]
-        count = self.run.number_of_rounds
+        count = len(self._before)
         return {
             "local_steps": np.full(count, self.run.local_steps),
             "loss_change": np.diff(gap),
@@ -57,30 +58,34 @@ class MomentReadings:
 
     def _local_drift(self) -> Array:
         run = self.run
-        steps = run.square(run.path[:, :-1] - run._model, run.noise[:, :-1].sum(-1), self._before)
-        return np.asarray(steps.sum(2).mean(1))
+        forms = run.form(run.path[:, :-1] - run._model, run.dev[:, :-1]).sum(1)
+        return run.read(forms, run.noise[:, :-1].sum((1, 2)), self._before) @ run.counted
 
     def _grad_cap(self) -> Array:
         """The largest expected squared stochastic gradient of a round, over clients and steps."""
         run, p = self.run, self.run.problem
         maps = np.einsum("kde,kjen->kjdn", p.curvatures, run.path[:, :-1] - run._minima[:, None])
+        dev = np.einsum("kde,kjen->kjdn", p.curvatures, run.dev[:, :-1])
         spread = (run.noise[:, :-1] * run._axes[0][:, None] ** 2).sum(-1)
-        norms = run.square(maps, spread, self._before) + p.client_gradient_variance[:, None]
+        forms, known = run.form(maps, dev), self._before
+        if run.looked == ENDS:  # between its ends, every number of the state adds at most what it adds at one of them
+            forms, known = np.abs(forms), np.tile(np.abs(known).max(0), (len(known), 1))
+        norms = run.read(forms, spread, known) + p.client_gradient_variance[:, None]
         return np.asarray(norms.max(axis=(1, 2)))
 
     def _gradients(self) -> dict[str, Array]:
         """Gradients summed or averaged along the paths; the noise of a step is in all later gradients of its client."""
         run, p, steps = self.run, self.run.problem, self.run.local_steps
         walked = np.einsum("kde,kjen->kdn", p.curvatures, run.path[:, :-1] - run._minima[:, None])
+        dev = np.einsum("kde,kjen->kdn", p.curvatures, run.dev[:, :-1])
         later = np.cumsum(run._shrinks[:, :-1], axis=1)[:, : steps - 1]  # what the noise of a step adds up to
         spread = run._unit_noise * ((later**2).sum(1) * run._axes[0] ** 2).sum(-1)
         at_start = np.einsum("kde,ken->kdn", p.curvatures, run._model - run._minima)
-        drift = run.square(at_start - walked / steps, spread / steps**2, self._before)
+        drift = run.square(at_start - walked / steps, spread / steps**2, self._before, dev / steps)
+        whole, mean = np.einsum("k,kdn->dn", run.sizes, walked), np.einsum("k,kdn->dn", p.weights, walked) / steps
         return {
-            "summed_grad_norm_sq": run.square(walked.sum(0), spread.sum(), self._before),
-            "mean_path_gradient_sq": run.square(
-                np.einsum("k,kdn->dn", p.weights, walked) / steps, p.weights**2 @ spread / steps**2, self._before
-            ),
+            "summed_grad_norm_sq": run.square(whole, run.sizes @ spread, self._before),
+            "mean_path_gradient_sq": run.square(mean, (p.weights**2 / run.sizes) @ spread / steps**2, self._before),
             "gradient_drift": drift,
             "mean_gradient_drift": drift @ p.weights,
         }
@@ -88,27 +93,40 @@ class MomentReadings:
     def _moved(self) -> dict[str, Array]:
         """What depends on who was drawn: the server's step, and the drawn clients' distance to its end."""
         run, p, d = self.run, self.run.problem, self.run.problem.dim
-        step, aligned, apart = np.zeros(()), np.zeros(()), np.zeros(())
-        for chance, weights, linear, covariance in run._rounds:
-            move = linear[1 : 1 + d] - run._model
-            spread = np.trace(covariance[1 : 1 + d, 1 : 1 + d])
-            step = step + chance * run.square(move, spread, self._before)
-            aligned = aligned + chance * run.product(p.curvature @ run._model, move, self._before)
-            if run.memory:
-                after = run.square(run._lasts - run._model, 0.0, self._after(linear, covariance))
-                everybody = len(run.cohorts) == 1  # whose divergence is a plain mean, whatever the weights
-                apart = apart + chance * (after.mean(1) if everybody else after @ weights)
+        played, known = run.round, self._before
+        s, v = played.blocks(known)
+        drawn = played.chance(s, v) + played.added
+        move = played.sent[:d] - run._model
+        step = run.square(move, 0.0, known) + np.trace(drawn[:, :d, :d], axis1=1, axis2=2)
         # With all clients, and no relaxed start, the server's step is the mean gradient times step size and steps.
-        alone = run.beta == 0 and len(run.cohorts) == 1
-        mean = step / (run.step_size * run.local_steps) ** 2 if alone else np.full_like(step, np.nan)
-        found = {"global_step": step, "step_alignment": aligned, "mean_update_sq": mean}
-        return {**found, **({"active_divergence": apart} if run.memory else {})}
+        everybody = not run.draw.own.any()
+        mean = (
+            step / (run.step_size * run.local_steps) ** 2 if run.beta == 0 and everybody else np.full_like(step, np.nan)
+        )
+        found = {
+            "global_step": step,
+            "step_alignment": run.product(p.curvature @ run._model, move, known),
+            "mean_update_sq": mean,
+        }
+        if not run.memory:
+            return found
+        # Around the old model, sum a |end - new|^2 = sum a |end - old|^2 - 2 <sum a (end - old), step> + |step|^2.
+        ends = run.square(run.path[:, -1] - run._model, run.noise[:, -1].sum(-1), known, run.dev[:, -1])
+        share = run.counted if everybody else run.sizes * run.draw.mean[:, 0]
+        across = self._across(move, drawn, share if everybody else None)
+        return {**found, "active_divergence": np.maximum(ends @ share - 2 * across + step, 0.0)}
 
-    def _after(self, linear: Array, covariance: Array) -> Array:
-        """The states after a round with a certain cohort, flat."""
-        n = len(linear)
-        before = self._before.reshape(-1, n, n)
-        return (linear @ before @ linear.T + covariance).reshape(len(before), -1)
+    def _across(self, move: Array, drawn: Array, share: Array | None) -> Array:
+        """The expected product of the server's step and the (evenly or by draw) averaged step of the clients."""
+        run, d = self.run, self.run.problem.dim
+        sent = run.round.sent
+        if share is None:
+            own = sent[d:] - run._model if len(sent) > d else move
+            block = drawn[:, :d, d : 2 * d] if len(sent) > d else drawn[:, :d, :d]
+            return run.product(move, own, self._before) + np.trace(block, axis1=1, axis2=2)
+        own = np.einsum("k,kdn->dn", share, run.path[:, -1] - run._model)
+        spread = run.counted * run.draw.mean[:, 0] @ run.noise[:, -1].sum(-1)
+        return run.product(move, own, self._before) + spread
 
     @cached_property
     def _average(self) -> tuple[Array, Array]:
@@ -116,7 +134,8 @@ class MomentReadings:
         run, p = self.run, self.run.problem
         maps = np.einsum("k,kjdn->jdn", p.weights, run.path[:, :-1])
         vectors = run._axes[1]
-        spread = np.einsum("k,kde,kje,kfe->jdf", p.weights**2, vectors, run.noise[:, :-1], vectors)
+        shares = p.weights**2 / run.sizes
+        spread = np.einsum("k,kde,kje,kfe->jdf", shares, vectors, run.noise[:, :-1], vectors)
         return maps, spread
 
     def iterations(self, name: str) -> Array:

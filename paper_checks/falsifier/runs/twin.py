@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -12,52 +12,127 @@ from ...runs.methods import knob
 from ..collected import Collected
 from ..exact import decimal, RATIONAL, WORKING
 from .constants import constants
-from .plain import Form, Law, mixed, Number, Table
+from .instance import kinds
+from .jumps import Jumps
+from .moments import ALL, ENDS, MEAN
+from .plain import Form, Law, Number, Table
 
+Sends = Callable[[int, int], dict[int, Number]]
 RATIONAL_STEPS = 60
-"""Local steps of all clients and rounds up to which numbers stay rational; beyond, 60 digits are carried."""
+"""Local steps of all kinds and rounds up to which numbers stay rational; beyond, 60 digits are carried."""
 
 
 class PlainRun(Collected):
-    """The readings of a run, collected round by round."""
+    """The readings of a run, collected round by round; one or two clients stand for each kind.
 
-    def __init__(self, table: Table, beta: Number, reading: str) -> None:
+    ``looked`` is as in ``moments``: of a long run a few moments, reached by squaring the map of a round.
+    """
+
+    def __init__(self, table: Table, beta: Number, reading: str, looked: str = ALL, memory: bool = True) -> None:
         super().__init__()
-        self.table, self.beta, self.reading = table, beta, reading
-        self.clients, self.dim = table.clients, table.dim
-        law = self._first()
-        for _ in range(int(table.raw["rounds"])):
-            law = self._round(law)
+        self.table = table.centred() if looked == ENDS else table
+        self.beta, self.reading = beta, reading
+        self.kinds, self.dim = table.kinds, table.dim
+        self.people = [(k, j) for k in range(self.kinds) for j in range(min(table.counts[k], 2))]
+        rounds, law = int(table.raw["rounds"]), self._first()
+        if looked == ALL:
+            for _ in range(rounds):
+                law = self._round(law)
+        else:
+            law = self._far(law, rounds, looked, memory)
         self._read_server(law)
         self._read_along(law, [self._at("model")])
 
+    def _far(self, law: Law, rounds: int, looked: str, memory: bool) -> Law:
+        """The readings at the moments that are looked at; the law after the last round."""
+        jumps = Jumps(self._silent, law, [self._index("model", 0, i) for i in range(self.dim)] + self._lasts() * memory)
+        last, mean = jumps.after(rounds), jumps.mean(rounds)
+        before = {MEAN: [mean], ENDS: [law, jumps.after(rounds - 1)]}.get(looked) or [jumps.after(rounds - 1)]
+        for each in before:
+            self._round(each)
+        if looked == ENDS:
+            if not jumps.one_way(law, last):
+                raise ArithmeticError("between the ends of the run its moments may lie anywhere")
+            caps = [self._silent_cap(each) for each in jumps.around(law, last)]
+            self._rounds["grad_cap_sq"] = [max(caps)] * len(before)
+        return last
+
+    def _silent(self, law: Law) -> Law:
+        """A round that leaves no readings."""
+        kept = self._server, self._rounds, self._along
+        self._server, self._rounds, self._along = {}, {}, {}
+        after = self._round(law)
+        self._seen = self._rounds
+        self._server, self._rounds, self._along = kept
+        return after
+
+    def _silent_cap(self, law: Law) -> Number:
+        self._silent(law)
+        return self._seen["grad_cap_sq"][0]
+
     # ---- variables ----
 
-    def _index(self, kind: str, client: int = 0, axis: int = 0) -> int:
-        block = {"model": 0, "last": 1, "local": 1 + self.clients, "sum": 1 + 2 * self.clients}[kind]
-        return (block + client) * self.dim + axis
+    def _index(self, kind: str, who: int = 0, axis: int = 0) -> int:
+        number = len(self.people)
+        block = {"model": 0, "last": 1, "local": 1 + number, "sum": 1 + 2 * number}[kind]
+        return (block + who) * self.dim + axis
+
+    def _lasts(self) -> list[int]:
+        return [self._index("last", r, i) for r in range(len(self.people)) for i in range(self.dim)]
+
+    def _who(self, kind: int, besides: int | None = None) -> int:
+        """A client of a kind that stands for all of it, another than ``besides``."""
+        mine = [r for r, (k, _) in enumerate(self.people) if k == kind and r != besides]
+        return mine[0]
 
     def _first(self) -> Law:
-        size = (1 + 3 * self.clients) * self.dim
+        size = (1 + 3 * len(self.people)) * self.dim
         zero = 0 * self.table.step_size
         mean = [self.table.start[i % self.dim] for i in range(size)]
         return Law(mean, [[zero] * size for _ in range(size)])
 
-    def _at(self, kind: str, client: int = 0, weight: Number = 1) -> list[dict[int, Number]]:
-        return [{self._index(kind, client, i): weight} for i in range(self.dim)]
+    def _at(self, kind: str, who: int = 0, weight: Number = 1) -> list[dict[int, Number]]:
+        return [{self._index(kind, who, i): weight} for i in range(self.dim)]
+
+    def _mean_square(
+        self, law: Law, weights: Sequence[Number], forms: Callable[[int], list[tuple[Form, Number]]]
+    ) -> Number:
+        """The expected square of a sum over all clients, with whole kinds' ``weights``, of forms of each."""
+        shares = [w / c for w, c in zip(weights, self.table.counts, strict=True)]
+        total = 0 * self.table.step_size
+        for r, (k, j) in enumerate(self.people):
+            if j:
+                continue
+            count = self.table.counts[k]
+            total += count * shares[k] ** 2 * self._times(law, forms(r), forms(r))
+            for h in range(self.kinds):
+                others = count * (self.table.counts[h] - (h == k))
+                if others:
+                    total += others * shares[k] * shares[h] * self._times(law, forms(r), forms(self._who(h, r)))
+        return total
+
+    def _times(self, law: Law, left: list[tuple[Form, Number]], right: list[tuple[Form, Number]]) -> Number:
+        """The expected inner product of two vectors of forms plus constants."""
+        total = 0 * self.table.step_size
+        for (form, shift), (other, move) in zip(left, right, strict=True):
+            means = [sum(c * law.mean[i] for i, c in f.items()) for f in (form, other)]
+            total += law.product(form, other) + means[0] * move + means[1] * shift + shift * move
+        return total
 
     # ---- a round ----
 
     def _round(self, law: Law) -> Law:
         self._read_server(law)
         before = law.copy()
-        drift, largest = 0 * self.table.step_size, 0 * self.table.step_size
+        table, zero = self.table, 0 * self.table.step_size
+        drift, largest = zero, zero
         self._begin(law)
-        for _ in range(int(self.table.raw["local_steps"])):
-            drift += sum(law.square(self._apart("local", k, "model")) for k in range(self.clients)) / self.clients
-            norms = [law.square(self._gradient(k, "local")) + self.table.noise[k] for k in range(self.clients)]
+        for _ in range(int(table.raw["local_steps"])):
+            apart = [law.square(self._apart("local", self._who(k), "model")) for k in range(self.kinds)]
+            drift += sum(c * d for c, d in zip(table.counts, apart, strict=True)) / table.clients
+            norms = [law.square(self._gradient(self._who(k), "local")) + table.noise[k] for k in range(self.kinds)]
             largest = max(largest, *norms)
-            self._read_along(law, [self._at("local", k, self.table.weights[k]) for k in range(self.clients)])
+            self._read_virtual(law)
             self._step(law)
         self._note(self._rounds, "local_drift", drift)
         self._note(self._rounds, "grad_cap_sq", largest)
@@ -66,21 +141,22 @@ class PlainRun(Collected):
 
     def _begin(self, law: Law) -> None:
         forms: dict[int, tuple[Form, Number]] = {}
-        for k in range(self.clients):
+        for r in range(len(self.people)):
             for i in range(self.dim):
-                relaxed = {self._index("model", 0, i): 1 + self.beta, self._index("last", k, i): -self.beta}
-                forms[self._index("local", k, i)] = (relaxed, 0 * self.beta)
-                forms[self._index("sum", k, i)] = ({}, 0 * self.beta)
+                relaxed = {self._index("model", 0, i): 1 + self.beta, self._index("last", r, i): -self.beta}
+                forms[self._index("local", r, i)] = (relaxed, 0 * self.beta)
+                forms[self._index("sum", r, i)] = ({}, 0 * self.beta)
         law.replace(forms, {})
 
-    def _gradient(self, client: int, kind: str, weight: Number = 1) -> list[tuple[Form, Number]]:
+    def _gradient(self, who: int, at: str) -> list[tuple[Form, Number]]:
         """The client's gradient at one of its models, as forms plus constants."""
-        matrix, minimum = self.table.curvatures[client], self.table.minima[client]
-        at = client if kind != "model" else 0
+        kind = self.people[who][0]
+        matrix, minimum = self.table.curvatures[kind], self.table.minima[kind]
+        place = who if at != "model" else 0
         return [
             (
-                {self._index(kind, at, j): weight * matrix[i][j] for j in range(self.dim)},
-                -weight * sum(matrix[i][j] * minimum[j] for j in range(self.dim)),
+                {self._index(at, place, j): matrix[i][j] for j in range(self.dim)},
+                -sum(matrix[i][j] * minimum[j] for j in range(self.dim)),
             )
             for i in range(self.dim)
         ]
@@ -88,93 +164,145 @@ class PlainRun(Collected):
     def _step(self, law: Law) -> None:
         """One SGD step of every client; the gradients at the models before it are added up."""
         eta, table = self.table.step_size, self.table
-        for k in range(self.clients):
+        for r, (kind, _) in enumerate(self.people):
             forms: dict[int, tuple[Form, Number]] = {}
-            for i, (form, constant) in enumerate(self._gradient(k, "local")):
-                own, total = self._index("local", k, i), self._index("sum", k, i)
+            for i, (form, constant) in enumerate(self._gradient(r, "local")):
+                own, total = self._index("local", r, i), self._index("sum", r, i)
                 forms[own] = (_plus({own: eta / eta}, form, -eta), -eta * constant)
                 forms[total] = (_plus({total: eta / eta}, form, eta / eta), constant)
-            noise = {self._index("local", k, i): eta * eta * table.noise[k] / self.dim for i in range(self.dim)}
+            noise = {self._index("local", r, i): eta * eta * table.noise[kind] / self.dim for i in range(self.dim)}
             law.replace(forms, noise)
 
+    def _sent(self, who: int, axis: int) -> dict[int, Number]:
+        """What the server averages of a client."""
+        end = {self._index("local", who, axis): self.table.kind(1)}
+        if self.reading != "code":
+            return end
+        return end | {self._index("model", 0, axis): -self.beta, self._index("last", who, axis): self.beta}
+
     def _combine(self, before: Law, law: Law) -> Law:
-        """The server's average over every cohort, and who remembers which last model."""
-        parts = []
-        step, aligned, apart = (0 * self.table.step_size for _ in range(3))
-        cohorts = list(self.table.cohorts())
-        for chance, weights in cohorts:
-            after = law.copy()
-            everyone = self.reading == "proof"
-            forms: dict[int, tuple[Form, Number]] = {}
-            for i in range(self.dim):
-                average = {self._index("local", k, i): weights[k] for k in range(self.clients) if weights[k]}
-                if self.reading == "code":
-                    model = self._index("model", 0, i)
-                    average[model] = -self.beta * sum(weights)
-                    for k in range(self.clients):
-                        if weights[k]:
-                            average[self._index("last", k, i)] = self.beta * weights[k]
-                forms[self._index("model", 0, i)] = (average, 0 * chance)
-                for k in range(self.clients):
-                    if everyone or weights[k]:
-                        forms[self._index("last", k, i)] = (
-                            {self._index("local", k, i): chance / chance},
-                            0 * chance,
-                        )
-            step += chance * law.square(
-                [(_plus(forms[i][0], {i: chance / chance}, -1), 0 * chance) for i in range(self.dim)]
+        """The law after the server's average, by what any two clients expect of the draw, and who remembers what."""
+        after, dim = self._first(), self.dim
+        after.spread = [[0 * x for x in row] for row in after.spread]
+        people = range(len(self.people))
+        raw: dict[tuple[int, int], Number] = {}
+        for i in range(dim):
+            after.mean[i] = sum(
+                self.table.counts[k] * self.table.pairs.alone(k)[0] * _mean(law, self._sent(self._who(k), i))
+                for k in range(self.kinds)
             )
-            aligned += chance * self._aligned(law, [forms[i][0] for i in range(self.dim)])
-            after.replace(forms, {})
-            drawn = weights if len(cohorts) > 1 else [chance / self.clients] * self.clients
-            apart += chance * sum(drawn[k] * after.square(self._apart("last", k, "model")) for k in range(self.clients))
-            parts.append((chance, after))
+            for r in people:
+                own, end = self._index("last", r, i), {self._index("local", r, i): self.table.kind(1)}
+                works = self._works(r)
+                after.mean[own] = works * _mean(law, end) + (1 - works) * law.mean[own]
+        for i in range(dim):
+            for e in range(dim):
+                raw[i, e] = self._averages(law, self._sent, i, self._sent, e)
+                for r in people:
+                    last = self._index("last", r, e)
+                    raw[i, last] = raw[last, i] = self._with_memory(law, i, r, e)
+                    for t in people:
+                        raw[self._index("last", r, i), self._index("last", t, e)] = self._memories(law, r, i, t, e)
+        for (x, y), value in raw.items():
+            after.spread[x][y] = value - after.mean[x] * after.mean[y]
+        self._read_moved(before, law, after)
+        return after
+
+    def _works(self, who: int) -> Number:
+        return self.table.kind(1) if self.reading == "proof" else self.table.pairs.alone(self.people[who][0])[1]
+
+    def _averages(self, law: Law, one: Sends, i: int, other: Sends, e: int) -> Number:
+        """The expected product of two averages over the same draw, of axis i of one thing and axis e of another."""
+        total = 0 * self.table.step_size
+        for k, count in enumerate(self.table.counts):
+            r = self._who(k)
+            total += count * self.table.pairs.alone(k)[2] * law.product(one(r, i), other(r, e))
+            for h, number in enumerate(self.table.counts):
+                if others := count * (number - (h == k)):
+                    both = self.table.pairs.together(k, h)[0]
+                    total += others * both * law.product(one(r, i), other(self._who(h, r), e))
+        return total
+
+    def _with_memory(self, law: Law, i: int, who: int, e: int) -> Number:
+        """The expected product of the next model's axis i and a client's next memory's axis e."""
+        kind, one = self.people[who][0], self.table.kind(1)
+        end, last = {self._index("local", who, e): one}, {self._index("last", who, e): one}
+        total = self.table.pairs.alone(kind)[0] * law.product(self._sent(who, i), end)
+        for k, count in enumerate(self.table.counts):
+            if not (others := count - (k == kind)):
+                continue
+            weight, sent = self.table.pairs.alone(k)[0], self._sent(self._who(k, who), i)
+            joined = weight if self.reading == "proof" else self.table.pairs.together(k, kind)[1]
+            total += others * (joined * law.product(sent, end) + (weight - joined) * law.product(sent, last))
+        return total
+
+    def _memories(self, law: Law, r: int, i: int, t: int, e: int) -> Number:
+        """The expected product of two clients' next memories, or of one with itself."""
+        one = self.table.kind(1)
+        ends = {self._index("local", r, i): one}, {self._index("local", t, e): one}
+        lasts = {self._index("last", r, i): one}, {self._index("last", t, e): one}
+        p, q = self._works(r), self._works(t)
+        both = p if r == t else one if self.reading == "proof" else self._both(r, t)
+        return (
+            both * law.product(ends[0], ends[1])
+            + (p - both) * law.product(ends[0], lasts[1])
+            + (q - both) * law.product(lasts[0], ends[1])
+            + (1 - p - q + both) * law.product(lasts[0], lasts[1])
+        )
+
+    def _both(self, r: int, t: int) -> Number:
+        return self.table.pairs.together(self.people[r][0], self.people[t][0])[2]
+
+    def _read_moved(self, before: Law, law: Law, after: Law) -> None:
+        """The server's step, its product with the gradient, and how far from its end the drawn clients end."""
+        one, axes = self.table.kind(1), range(self.dim)
+        models = [{self._index("model", 0, i): one} for i in axes]
+        alone, counted = self.table.pairs.alone, self.table.counts
+        sent = [[(c * alone(k)[0], self._sent(self._who(k), i)) for k, c in enumerate(counted)] for i in axes]
+        new = sum(after.product(m, m) for m in models)
+        step = new + sum(before.product(m, m) for m in models)
+        step -= 2 * sum(weight * law.product(models[i], form) for i in axes for weight, form in sent[i])
+        aligned = 0 * self.table.step_size
+        for i in axes:
+            gradient = {self._index("model", 0, j): self.table.curvature[i][j] for j in axes}
+            constant = -sum(self.table.curvature[i][j] * self.table.minimiser[j] for j in axes)
+            moves = [*sent[i], (-one, models[i])]
+            aligned += sum(w * (law.product(gradient, form) + constant * _mean(law, form)) for w, form in moves)
+
+        def end(who: int, i: int) -> dict[int, Number]:
+            return {self._index("local", who, i): one}
+
+        pairs = self.table.pairs
+        shares = [one * c / self.table.clients if pairs.everybody else c * alone(k)[0] for k, c in enumerate(counted)]
+        apart = new + sum(
+            share * law.product(end(self._who(k), i), end(self._who(k), i))
+            for k, share in enumerate(shares)
+            for i in axes
+        )
+        if pairs.everybody:
+            across = sum(
+                after.product(models[i], {self._index("last", self._who(k), i): one}) * share
+                for k, share in enumerate(shares)
+                for i in axes
+            )
+        else:
+            across = sum(self._averages(law, self._sent, i, end, i) for i in axes)
         self._note(self._rounds, "global_step", step)
-        self._note(self._rounds, "active_divergence", apart)
+        self._note(self._rounds, "active_divergence", apart - 2 * across)
         self._note(self._rounds, "step_alignment", aligned)
         steps = self.table.step_size * int(self.table.raw["local_steps"])
         self._note(self._rounds, "mean_update_sq", step / (steps * steps))
-        return mixed(parts)
-
-    def _aligned(self, law: Law, ends: list[Form]) -> Number:
-        """The expected product of the global gradient and the server's move."""
-        total = 0 * self.table.step_size
-        for i in range(self.dim):
-            gradient = {self._index("model", 0, j): self.table.curvature[i][j] for j in range(self.dim)}
-            constant = -sum(self.table.curvature[i][j] * self.table.minimiser[j] for j in range(self.dim))
-            move = _plus(ends[i], {self._index("model", 0, i): self.table.kind(1)}, -1)
-            means = [sum(c * law.mean[a] for a, c in form.items()) for form in (gradient, move)]
-            spread = sum(a * b * law.spread[x][y] for x, a in gradient.items() for y, b in move.items())
-            total += (means[0] + constant) * means[1] + spread
-        return total
 
     # ---- readings ----
 
     def _note(self, kind: dict[str, list[Any]], name: str, value: Any) -> None:
         kind.setdefault(name, []).append(value)
 
-    def _apart(self, kind: str, client: int, other: str) -> list[tuple[Form, Number]]:
+    def _apart(self, kind: str, who: int, other: str) -> list[tuple[Form, Number]]:
         zero = 0 * self.table.step_size
         return [
-            ({self._index(kind, client, i): 1 + zero, self._index(other, 0, i): -1 + zero}, zero)
-            for i in range(self.dim)
+            ({self._index(kind, who, i): 1 + zero, self._index(other, 0, i): -1 + zero}, zero) for i in range(self.dim)
         ]
-
-    def _global(self, parts: list[list[dict[int, Number]]]) -> tuple[list[tuple[Form, Number]], list[Form]]:
-        """Distance to the minimiser of a sum of models, as forms plus constants."""
-        forms: list[Form] = []
-        for i in range(self.dim):
-            joined: dict[int, Number] = {}
-            for part in parts:
-                joined.update(part[i])
-            forms.append(joined)
-        return [(form, -self.table.minimiser[i]) for i, form in enumerate(forms)], forms
-
-    def _read_along(self, law: Law, parts: list[list[dict[int, Number]]]) -> None:
-        """Distance and gradient at an average of models."""
-        away, _ = self._global(parts)
-        self._note(self._along, "distance_sq", law.square(away))
-        self._note(self._along, "grad_norm_sq", law.square(self._times_curvature(away)))
 
     def _times_curvature(self, away: list[tuple[Form, Number]]) -> list[tuple[Form, Number]]:
         found: list[tuple[Form, Number]] = []
@@ -185,44 +313,65 @@ class PlainRun(Collected):
             found.append((joined, sum(c * constant for c, (_, constant) in zip(row, away, strict=True))))
         return found
 
+    def _away(self, kind: str, who: int = 0) -> list[tuple[Form, Number]]:
+        """The distance of a model from the minimiser."""
+        return [(form, -self.table.minimiser[i]) for i, form in enumerate(self._at(kind, who, self.table.kind(1)))]
+
+    def _read_along(self, law: Law, _: object = None) -> None:
+        """Distance and gradient at the server model."""
+        away = self._away("model")
+        self._note(self._along, "distance_sq", law.square(away))
+        self._note(self._along, "grad_norm_sq", law.square(self._times_curvature(away)))
+
+    def _read_virtual(self, law: Law) -> None:
+        """Distance and gradient at the average of all clients' local models."""
+
+        def away(who: int) -> list[tuple[Form, Number]]:
+            return self._away("local", who)
+
+        def slope(who: int) -> list[tuple[Form, Number]]:
+            return self._times_curvature(away(who))
+
+        self._note(self._along, "distance_sq", self._mean_square(law, self.table.weights, away))
+        self._note(self._along, "grad_norm_sq", self._mean_square(law, self.table.weights, slope))
+
     def _read_server(self, law: Law) -> None:
-        away, _ = self._global([self._at("model")])
+        away, table = self._away("model"), self.table
         self._note(self._server, "grad_norm_sq", law.square(self._times_curvature(away)))
-        gap = 0 * self.table.step_size
-        for i, (form, constant) in enumerate(away):
-            for j, (other, shift) in enumerate(away):
-                means = [sum(c * law.mean[a] for a, c in f.items()) + s for f, s in ((form, constant), (other, shift))]
-                spread = sum(a * b * law.spread[x][y] for x, a in form.items() for y, b in other.items())
-                gap += self.table.curvature[i][j] * (means[0] * means[1] + spread) / 2
-        self._note(self._server, "optimality_gap", gap)
-        clients = [law.square(self._gradient(k, "model")) for k in range(self.clients)]
+        self._note(self._server, "optimality_gap", self._times(law, away, self._times_curvature(away)) / 2)
+        clients = [law.square(self._gradient(self._who(k), "model")) for k in range(self.kinds)]
         self._note(self._server, "client_grad_norm_sq", clients)
-        self._note(
-            self._server, "mean_client_grad_sq", sum(p * g for p, g in zip(self.table.weights, clients, strict=True))
-        )
-        apart = [law.square(self._apart("last", k, "model")) for k in range(self.clients)]
-        self._note(self._server, "divergence", sum(apart) / self.clients)
+        self._note(self._server, "mean_client_grad_sq", sum(p * g for p, g in zip(table.weights, clients, strict=True)))
+        apart = [law.square(self._apart("last", self._who(k), "model")) for k in range(self.kinds)]
+        mean = sum(c * d for c, d in zip(table.counts, apart, strict=True)) / table.clients
+        self._note(self._server, "divergence", mean)
 
     def _read_sums(self, law: Law) -> None:
         """Gradients added up along the paths."""
-        steps, weights = int(self.table.raw["local_steps"]), self.table.weights
-        zero = 0 * self.table.step_size
-        whole = [({self._index("sum", k, i): 1 + zero for k in range(self.clients)}, zero) for i in range(self.dim)]
-        mean = [
-            ({self._index("sum", k, i): weights[k] / steps for k in range(self.clients)}, zero) for i in range(self.dim)
-        ]
+        table, steps = self.table, int(self.table.raw["local_steps"])
+        zero = 0 * table.step_size
+
+        def walked(who: int) -> list[tuple[Form, Number]]:
+            return [({self._index("sum", who, i): 1 + zero}, zero) for i in range(self.dim)]
+
         drift = []
-        for k in range(self.clients):
-            start = self._gradient(k, "model")
+        for k in range(self.kinds):
+            who = self._who(k)
             forms = [
-                (_plus(form, {self._index("sum", k, i): 1 + zero}, -(1 + zero) / steps), constant)
-                for i, (form, constant) in enumerate(start)
+                (_plus(form, {self._index("sum", who, i): 1 + zero}, -(1 + zero) / steps), constant)
+                for i, (form, constant) in enumerate(self._gradient(who, "model"))
             ]
             drift.append(law.square(forms))
-        self._note(self._rounds, "summed_grad_norm_sq", law.square(whole))
-        self._note(self._rounds, "mean_path_gradient_sq", law.square(mean))
+        whole = [(1 + zero) * count for count in table.counts]
+        self._note(self._rounds, "summed_grad_norm_sq", self._mean_square(law, whole, walked))
+        mean = self._mean_square(law, table.weights, walked) / (steps * steps)
+        self._note(self._rounds, "mean_path_gradient_sq", mean)
         self._note(self._rounds, "gradient_drift", drift)
-        self._note(self._rounds, "mean_gradient_drift", sum(p * d for p, d in zip(weights, drift, strict=True)))
+        self._note(self._rounds, "mean_gradient_drift", sum(p * d for p, d in zip(table.weights, drift, strict=True)))
+
+
+def _mean(law: Law, form: Form) -> Number:
+    return sum(c * law.mean[i] for i, c in form.items())
 
 
 def _plus(form: Form, other: Form, factor: Number) -> dict[int, Number]:
@@ -233,10 +382,11 @@ def _plus(form: Form, other: Form, factor: Number) -> dict[int, Number]:
     return joined
 
 
-def told(bound: Bound, instance: Mapping[str, Any]) -> tuple[dict[str, Any], PlainRun, str]:
+def told(bound: Bound, instance: Mapping[str, Any], looked: str, memory: bool) -> tuple[dict[str, Any], PlainRun, str]:
     """The constants of an instance, its run, and the arithmetic they were done in."""
-    steps = instance["clients"] * instance["local_steps"] * instance["rounds"]
+    drawn = instance["cohort"] if instance["with_replacement"] else 1
+    steps = max(kinds(instance) * instance["local_steps"] * instance["rounds"], drawn)
     rationally = steps <= RATIONAL_STEPS
     table = Table(instance, Fraction if rationally else decimal)
-    run = PlainRun(table, *knob(bound.about, "relaxation", table.beta))
+    run = PlainRun(table, *knob(bound.about, "relaxation", table.beta), looked, memory)
     return constants(table), run, RATIONAL if rationally else f"{WORKING} digits"
