@@ -32,6 +32,8 @@ class Grade(StrEnum):
     """Symbolically, or by going through all cases: wrong only if the encoding is."""
     EXACT = "exact"
     """By exact arithmetic at stated points or instances: a FAILS is final; a HOLDS says that none refutes it."""
+    SEARCHED = "searched"
+    """No violation was found in the box, the regimes and with the power that the evidence states."""
     SAMPLED = "sampled"
     """From random runs, with the error rate that the evidence states."""
     READ = "read"

@@ -16,6 +16,7 @@ from empirics.progress import progress
 
 from .definitions import loaded
 from .falsify import falsify, replay, Search
+from .power import power
 from .witness import load_witness, Replay, stated
 
 NONE, VIOLATED = 0, 1
@@ -100,6 +101,7 @@ def lines(found: Search, conditions: Sequence[Any]) -> list[str]:
         told.append(f"no violation found: largest ratio {found.ratio:.6g} after {spent}. This proves nothing.")
     else:
         told.append(f"nothing seen: none of the instances was admissible, after {spent}")
+    told += [f"searched {each.words}" for each in found.visited] + [power(found.bound)]
     if found.unconfirmed:
         told.append(f"{found.unconfirmed} violation(s) in floating-point numbers that exact arithmetic did not confirm")
     if found.interrupted:

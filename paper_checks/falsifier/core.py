@@ -77,6 +77,11 @@ class Family(Protocol):
 
     name: str
     words: str
+    reach: tuple[str, ...]
+    """The numbers of an instance whose range says how large a box was searched."""
+
+    def cell(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
+        """The regime that an instance is in, one label per axis."""
 
     def refuses(self, bound: Bound) -> str:
         """Why this family cannot put both sides of the bound side by side; empty if it can."""

@@ -14,6 +14,7 @@ from bounds.errors import BoundsError, UnknownNameError
 from empirics.progress import Progress, Silent
 
 from ..falsify_options import EVALUATIONS
+from .cells import Cells, Visited
 from .core import Family, Instance, MARGIN
 from .definitions import loaded
 from .exact import Exactly
@@ -51,6 +52,8 @@ class Search:
     unconfirmed: int = 0
     interrupted: bool = False
     instance: Instance = field(default_factory=dict)
+    visited: tuple[Visited, ...] = ()
+    """Where the search has been, family by family."""
 
     @property
     def violated(self) -> bool:
@@ -93,11 +96,13 @@ def falsify(
     progress: Progress | None = None,
     name: str | None = None,
     definitions: tuple[str, ...] = (),
+    simplify: bool = True,
 ) -> Search:
     """Search for an instance that meets every condition a machine decides and violates the bound.
 
     The budget counts evaluations, shared by the families; ``minutes`` only stops. ``name`` is what a witness says to
-    load, ``definitions`` what was put into the bound; ``pins`` hold parameters of the instances at one value.
+    load, ``definitions`` what was put into the bound; ``pins`` hold parameters of the instances at one value. Without
+    ``simplify`` a violation is confirmed as it was found, with all its digits.
     """
     able, refusals = serving(bound, family)
     able, refusals = _with_pins(bound, able, refusals, pins or {})
@@ -115,7 +120,7 @@ def falsify(
             left -= found.evaluations
             if found.score > MARGIN:
                 shrinker = Shrinker(bound, each, found.instance, pins)
-                witness = _confirmed(shrinker, name or bound.name, definitions)
+                witness = _confirmed(shrinker, name or bound.name, definitions, simplify)
                 unconfirmed += witness is None
             if witness or found.interrupted or left < 1:
                 break
@@ -140,16 +145,16 @@ def _with_pins(
     return left, refusals | {name: str(error) for name, error in wrong.items()}
 
 
-def _confirmed(shrinker: Shrinker, name: str, definitions: tuple[str, ...]) -> Witness | None:
+def _confirmed(shrinker: Shrinker, name: str, definitions: tuple[str, ...], simplify: bool) -> Witness | None:
     """The violation as a witness, made simple; as it was found if only that survives exact arithmetic."""
     bound, family, whole = shrinker.bound, shrinker.family, dict(shrinker.instance)
     if not (found := family.exactly(bound, whole)).violated:
         return None
     try:
-        simple = shrinker.run()
+        simple = shrinker.run() if simplify else whole
     except KeyboardInterrupt:  # it is a violation all the same
         simple = whole
-    short: Exactly = family.exactly(bound, simple)
+    short: Exactly = family.exactly(bound, simple) if simple != whole else found
     instance, found = (simple, short) if short.violated else (whole, found)
     return witness_of(bound, name, family.name, instance, found, definitions)
 
@@ -188,7 +193,16 @@ def _summary(
         unconfirmed,
         interrupted,
         best.instance,
+        tuple(cells.record(name) for name, cells in _joined(searches).items()),
     )
+
+
+def _joined(searches: list[tuple[Family, Found]]) -> dict[str, Cells]:
+    """The cells of all searches of a family together."""
+    whole: dict[str, Cells] = {}
+    for family, found in searches:
+        whole.setdefault(family.name, Cells()).join(found.cells)
+    return whole
 
 
 def scan(bound: Bound, evaluations: int = 200, seed: int = 0, family: str | None = None) -> Scan:

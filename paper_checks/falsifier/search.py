@@ -1,9 +1,12 @@
-"""Looking for a violation: draws over the whole box, then narrow walks from the best places. Same seed, same search."""
+"""Looking for a violation: corners of the box, draws all over it, then walks from the best place of every cell.
+
+Same seed, same search.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,14 +15,16 @@ from bounds.core import Bound
 from empirics.progress import Progress, Silent
 
 from .box import Box, Unit
+from .cells import Cells
 from .core import Evaluation, Family, Instance
 
-GLOBAL = 0.35
-"""Share of the budget that is spent on draws over the whole box."""
-BLOCK = 256
-"""Places that are drawn at once."""
-WALKS = 6
-"""Places from which narrow walks start."""
+CORNERS, EVERYWHERE, CELLS = 0.4, 0.1, 0.35
+"""Shares of the budget for corners of the box, for draws over all of it and for walks from the best place of every
+cell; the rest goes to walks from the best places of all."""
+WALKS = 4
+"""Places from which the last walks start."""
+STRIDE = 8
+"""Steps of a walk before the next one's turn."""
 CLEAR = 0.005
 """A score at which a violation is clear enough to stop looking for a larger one."""
 
@@ -35,6 +40,7 @@ class Found:
     place: Unit | None = None
     interrupted: bool = False
     failed: dict[str, int] = field(default_factory=dict)
+    cells: Cells = field(default_factory=Cells)
 
     @property
     def score(self) -> float:
@@ -66,7 +72,10 @@ class Searcher:
     def run(self) -> Found:
         """Search until the budget is spent or a violation is clear; Ctrl-C keeps the best so far."""
         try:
-            self._walk_from(self._everywhere(max(8, int(self.evaluations * GLOBAL))))
+            self._drawn(max(4, int(self.evaluations * CORNERS)), lambda: self.box.corner(self.draws))
+            self._drawn(max(4, int(self.evaluations * EVERYWHERE)), self._anywhere)
+            self._walk_cells(int(self.evaluations * (CORNERS + EVERYWHERE + CELLS)))
+            self._polish()
         except OutOfBudget:
             pass
         except KeyboardInterrupt:
@@ -74,7 +83,7 @@ class Searcher:
         return self.found
 
     def score(self, place: Unit) -> float:
-        """The score at a place; the best one is kept."""
+        """The score at a place; the best one is kept, of the whole box and of its cell."""
         found = self.found
         if found.evaluations >= self.evaluations or time.monotonic() > self.deadline:
             raise OutOfBudget
@@ -82,11 +91,15 @@ class Searcher:
         evaluation = self.family.evaluate(self.bound, instance)
         found.evaluations += 1
         self.progress.step()
+        cell = self.family.cell(self.bound, instance)
+        visit = found.cells.seen(cell, instance, self.family.reach, evaluation.admissible)
         if not evaluation.admissible:
             for words in evaluation.failed:
                 found.failed[words] = found.failed.get(words, 0) + 1
             return -float("inf")
         found.admissible += 1
+        if evaluation.score > visit.score or visit.place is None:
+            visit.score, visit.ratio, visit.place = evaluation.score, evaluation.ratio, place.copy()
         if evaluation.score > found.score or found.place is None:
             found.best, found.instance, found.place = evaluation, instance, place.copy()
             self.progress.doing(f"largest ratio {evaluation.ratio:.4g}")
@@ -94,33 +107,40 @@ class Searcher:
                 raise OutOfBudget
         return evaluation.score
 
-    def _everywhere(self, count: int) -> list[tuple[float, Unit]]:
-        """The best of ``count`` places over the whole box, best first."""
-        from scipy.stats import qmc
+    def _anywhere(self) -> Unit:
+        return self.box.draw(self.draws.random(len(self.box)), self.draws)
 
-        sobol = qmc.Sobol(len(self.box), rng=self.draws)
-        scored: list[tuple[float, Unit]] = []
-        left = count
-        for _ in range(0, count, BLOCK):  # drawn as they are needed: a budget may be huge, and time may stop it
-            for row in sobol.random(BLOCK)[:left]:
-                place = self.box.draw(row, self.draws)
-                if np.isfinite(score := self.score(place)):
-                    scored.append((score, place))
-                left -= 1
-            scored = sorted(scored, key=lambda pair: -pair[0])[:WALKS]
-        return scored
+    def _drawn(self, count: int, place: Callable[[], Unit]) -> None:
+        for _ in range(count):
+            self.score(place())
 
-    def _walk_from(self, scored: Sequence[tuple[float, Unit]]) -> None:
-        """Walks from the best places; the better a walk does, the more steps it gets."""
-        walks = [Walk(score, place) for score, place in scored]
+    def _best(self) -> list[Walk]:
+        """The best place of every cell, best first."""
+        known = [visit for visit in self.found.cells.visits.values() if visit.place is not None]
+        return [Walk(visit.score, visit.place) for visit in sorted(known, key=lambda visit: -visit.score)]
+
+    def _walk_cells(self, until: int) -> None:
+        """Walks from the best place of every cell, in turn: the best place of all never leaves the cell it is in."""
+        walks = self._best()
+        while walks and self.found.evaluations < until:
+            for walk in walks:
+                for _ in range(STRIDE):
+                    walk.step(self.box, self.score, self.draws)
+                if self.found.evaluations >= until:
+                    return
+
+    def _polish(self) -> None:
+        """Walks from the best places of all; the better a walk does, the more steps it gets."""
+        walks = self._best()[:WALKS]
         while walks:
-            for walk in sorted(walks, key=lambda w: -w.score)[: max(1, len(walks) - 2)]:
-                for _ in range(12):
+            for walk in sorted(walks, key=lambda w: -w.score)[: max(1, len(walks) - 1)]:
+                for _ in range(STRIDE):
                     walk.step(self.box, self.score, self.draws)
             if all(walk.width < 1e-9 for walk in walks):
                 walks = [Walk(self.found.score, walk.place, 0.3) for walk in walks[:1]]
-            if len(walks) > 1 and self.found.evaluations > 0.7 * self.evaluations:
+            if len(walks) > 1 and self.found.evaluations > 0.95 * self.evaluations:
                 walks = sorted(walks, key=lambda w: -w.score)[:1]
+        self._drawn(self.evaluations, self._anywhere)  # nothing was admissible so far
 
 
 @dataclass

@@ -99,6 +99,25 @@ def test_pins_hold_a_parameter_and_unknown_ones_are_refused():
         falsify(get("decaying_k.theorem_1"), 5, family="quadratics", pins={"flor": 0})
 
 
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [("clients", 12), ("cohort", 7), ("local_steps", 9), ("rounds", 5), ("step_size", 0.003), ("relaxation", 0.05),
+     ("dissimilarity_factor", 2.5), ("kinds", 3)],
+)  # fmt: skip
+def test_any_word_of_an_instance_can_be_held(word, value):
+    found = falsify(get("fedinit.lemma_3"), 25, family="quadratics", pins={word: value})
+    assert float(found.instance[word]) == value
+    assert found.admissible > 3
+
+
+def test_words_that_all_clients_make_are_held_by_scaling_them():
+    pins = {"smoothness": 0.7, "gradient_variance": 3.5}
+    found = falsify(get("fedinit.lemma_3"), 25, family="quadratics", pins=pins).instance
+    kinds = range(found["kinds"])
+    assert max(found[f"noise_{k}"] for k in kinds) == pytest.approx(3.5)
+    assert max(found[f"curvature_{k}_{i}"] for k in kinds for i in range(found["dim"])) == pytest.approx(0.7)
+
+
 def test_ctrl_c_keeps_the_best_so_far(monkeypatch):
     family = FAMILIES["quadratics"]
     calls = []
@@ -267,10 +286,14 @@ def test_what_is_found_in_json(capsys):
         (["fedinit.lemma_2", "--fix", "clients=3_0"], "PARAMETER=NUMBER"),
         (["fedinit.lemma_2", "--fix", "clients=nan"], "PARAMETER=NUMBER"),
         (["fedinit.lemma_2", "--fix", "clients=2", "--fix", "clients=3"], "--fix clients is given twice"),
-        (["fedinit.lemma_2", "--fix", "clients=12"], "clients must be a whole number from 1 to 4; got 12"),
-        (["fedinit.lemma_2", "--fix", "clients=2.5"], "clients must be a whole number from 1 to 4; got 2.5"),
-        (["fedinit.lemma_2", "--fix", "clients=inf"], "clients must be a whole number from 1 to 4; got inf"),
-        (["fedinit.lemma_2", "--fix", "noise=-2"], "noise must be a number from 0.001 to 1000, or 0; got -2"),
+        (["fedinit.lemma_2", "--fix", "clients=1e7"], "clients must be a whole number from 1 to 1e+06; got 1e+07"),
+        (["fedinit.lemma_2", "--fix", "clients=2.5"], "clients must be a whole number from 1 to 1e+06; got 2.5"),
+        (["fedinit.lemma_2", "--fix", "clients=inf"], "clients must be a whole number from 1 to 1e+06; got inf"),
+        (["fedinit.lemma_2", "--fix", "clients=3", "--fix", "cohort=5"], "cohort must be at most clients; got 5 > 3"),
+        (
+            ["fedinit.lemma_2", "--fix", "noise=-2"],
+            "noise must be a number from 0.0001 to 10000, or 0 or 1e+09; got -2",
+        ),
         (["fedinit.lemma_2", "--fix", "cleints=2"], "did you mean 'clients'"),
         (["fedinit.lemma_2", "-o", ""], "-o: must not be empty"),
         (["fedinit.lemma_2", "-o", "no/such.json"], "-o no/such.json: No such file or directory"),

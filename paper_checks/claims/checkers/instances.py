@@ -22,7 +22,8 @@ class Dominates:
     """``bound`` is at least the exact value of its target on every admissible instance that a search visits.
 
     The search maximises exact / bound over the families that serve the bound; nothing is sampled. A violation is final;
-    a HOLDS says how near the search came and how many instances it tried. ``least`` is the audited smallest
+    a HOLDS says how near the search came, which box and which regimes it visited, and what planted violations such a
+    search finds. ``least`` is the audited smallest
     bound / exact ratio of this very search: a bound that has become looser or tighter than it shows a changed formula.
     ``definitions`` are equations of the catalogue that are put into the bound, ``family`` narrows the search to one.
     """
@@ -50,17 +51,20 @@ class Dominates:
         return self._survived(search)
 
     def _survived(self, search: Any) -> Finding:
+        from ...falsifier.power import power
+
         ratio = 1 / search.ratio if search.ratio > 0 else float("inf")
         near = self.least is None or abs(ratio / self.least - 1) < 0.01
         said = f"bound / exact value >= {ratio:.4g} on {search.admissible} instances of {', '.join(search.families)}"
+        said += "".join(f"; searched {each.words}" for each in search.visited) + f"; {power(self.bound)}"
         if search.undecided:
             said += f"; no machine decides: {'; '.join(search.undecided)}"
         if search.unconfirmed:
             said += f"; {search.unconfirmed} violations in floating point were not confirmed by exact arithmetic"
-            return Finding(Status.OPEN, Grade.EXACT, said, as_audited=False)
+            return Finding(Status.OPEN, Grade.SEARCHED, said, as_audited=False)
         if not search.admissible:
-            return Finding(Status.OPEN, Grade.EXACT, "no instance meets the conditions", as_audited=False)
-        return Finding(Status.HOLDS, Grade.EXACT, said, as_audited=near)
+            return Finding(Status.OPEN, Grade.SEARCHED, "no instance meets the conditions", as_audited=False)
+        return Finding(Status.HOLDS, Grade.SEARCHED, said, as_audited=near)
 
 
 def _stated(book: Book, name: str, definitions: tuple[str, ...]) -> Bound:

@@ -43,6 +43,19 @@ class Atoms:
 
     name = "atoms"
     words = FAMILIES[name]
+    reach = ("clients", "cohort", "samples", "local_steps")
+
+    def cell(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
+        clients, steps = instance["clients"], instance["local_steps"]
+        weights = {instance[f"weight_{k}"] for k in range(clients)}
+        return (
+            "one client" if clients == 1 else "few clients" if clients < 10 else "many clients",
+            "clients alike" if instance["alike"] else "clients differ",
+            "one sample" if instance["samples"] == 1 else "several samples",
+            "equal weights" if len(weights) == 1 else "unequal weights",
+            "exact minimisers" if not steps else "one step" if steps == 1 else "several steps",
+            SAMPLINGS[int(instance["sampling"])].replace("_", " ").replace("all", "all take part"),
+        )
 
     def refuses(self, bound: Bound) -> str:
         if reason := can(bound, ATOMS):

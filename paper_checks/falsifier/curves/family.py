@@ -18,7 +18,7 @@ from ..box import Box, Parameter
 from ..core import Instance, Point
 from ..kinds import of_kinds
 from ..numbers import misfit, Number, POSITIVE
-from ..runs.family import cohort_at, PLANNED, QuadraticRuns, remembers
+from ..runs.family import cohort_of, held_words, PLANNED, QuadraticRuns, regime, remembers
 from ..runs.instance import misweighted, PLAN
 from ..runs.played import Played
 from .run import CurveRun, tilts, weights
@@ -66,6 +66,12 @@ class Curves(Played):
 
     name = "curves"
     words = FAMILIES[name]
+    reach = ("clients", "cohort", "local_steps", "rounds")
+
+    def cell(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
+        tilted = [abs(float(instance[f"tilt_{k}"])) for k in range(instance["clients"])]
+        sizes = {"least curvature": 1.0, "start": abs(float(instance["start"])), "noise": 0.0}
+        return SHAPES[int(instance["shape"])].words, *regime(instance, {**sizes, "disagreement": max(tilted)})
 
     def misfit(self, bound: Bound, instance: Mapping[str, Any]) -> str:
         return misfit(instance, NUMBERS, 1) or misweighted(bound, dict(instance))
@@ -85,15 +91,16 @@ class Curves(Played):
             Parameter("start", -5, 5, special=(0, 1)),
             Parameter("spread", 1e-3, 10, log=True, special=(0,)),
         ]
-        shared = "client_weight" in {q.name for q in bound.quantities}
+        words = {q.name for q in bound.quantities}
+        shared = "client_weight" in words
         for k in range(CLIENTS):
             found.append(Parameter(f"tilt_{k}", -1, 1, special=(0, 1, -1)))
             found += [Parameter(f"weight_{k}", 0.01, 1, log=True, special=(1,))] if shared else []
-        return Box(tuple(found))
+        return Box(tuple(found), tuple(held_words(words, CLIENTS)))
 
     def instance(self, bound: Bound, point: Point) -> Instance:
         clients = int(point["clients"])
-        cohort = cohort_at(point.get("cohort_share", 1), clients)
+        cohort = cohort_of(point, clients)
         table: Instance = {name: int(point[name]) for name in ("clients", "local_steps", "rounds", "shape")}
         table |= {"cohort": cohort, "with_replacement": int(point.get("with_replacement", 0)), "relaxation": 0.0}
         table |= {name: point.get(name, 0.0) for name in ("bowl", "floor")}
@@ -109,7 +116,7 @@ class Curves(Played):
         """Step size, relaxation and proof constants at their shares of the largest admissible ones."""
         asked = {q.name for q in bound.quantities}
         if "dissimilarity_factor" in asked:
-            table["dissimilarity_factor"] = 1 + point["dissimilarity_excess"]
+            table["dissimilarity_factor"] = point.get("dissimilarity_factor", 1 + point["dissimilarity_excess"])
         return self.inside(bound, table, point, self.federation(table))
 
     def impossible(self, bound: Bound, instance: Mapping[str, Any]) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,10 @@ class QuadraticRuns(Played):
 
     name = "quadratics"
     words = FAMILIES[name]
+    reach = ("clients", "cohort", "local_steps", "rounds")
+
+    def cell(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
+        return regime(instance, _sizes(instance))
 
     def misfit(self, bound: Bound, instance: Mapping[str, Any]) -> str:
         axes = 1 if instance.get("dim") == 1 else 2
@@ -81,12 +86,12 @@ class QuadraticRuns(Played):
             found.append(Parameter("contraction_share", 1e-9, 1, log=True, special=(1, 0.5, 1e-3, 1e-9)))
         if "dissimilarity_factor" in words:
             found.append(Parameter("dissimilarity_excess", 1e-3, 1e2, log=True, special=(0, 1)))
-        return Box((*found, *_of_clients("client_weight" in words)))
+        return Box((*found, *_of_clients("client_weight" in words)), (*held_words(words, MOST), *SCALES))
 
     def instance(self, bound: Bound, point: Point) -> Instance:
         clients, dim = int(point["clients"]), int(point["dim"])
         kinds = min(int(point["kinds"]), clients)
-        cohort = cohort_at(point.get("cohort_share", 1), clients)
+        cohort = cohort_of(point, clients)
         table: Instance = {
             "clients": clients,
             "kinds": kinds,
@@ -106,6 +111,7 @@ class QuadraticRuns(Played):
             table |= {f"turn_{k}": point[f"turn_{k}"]} if dim == 2 else {}
             table[f"noise_{k}"] = point["noise"] * point[f"noise_{k}"]
             table[f"weight_{k}"] = 1.0 if equal else point.get(f"weight_{k}", 1.0)
+        _scaled(table, point)
         if looked(bound, table) == ENDS:  # which are the extremes where all clients bend alike, along the axes
             table |= {f"curvature_{k}_{i}": table[f"curvature_0_{i}"] for k in range(kinds) for i in range(dim)}
             table |= {name: 0.0 for name in table if name.startswith("turn_")}
@@ -119,7 +125,9 @@ class QuadraticRuns(Played):
         except EmpiricsError:
             return table
         words = {q.name for q in bound.quantities}
-        if "dissimilarity_factor" in words:
+        if "dissimilarity_factor" in point:
+            table["dissimilarity_factor"] = point["dissimilarity_factor"]
+        elif "dissimilarity_factor" in words:
             smallest = max(problem.smallest_dissimilarity_factor, 1.0)
             table["dissimilarity_factor"] = problem.dissimilarity_factor + point["dissimilarity_excess"] * smallest
         table = self.inside(bound, table, point, problem)
@@ -139,7 +147,7 @@ class QuadraticRuns(Played):
 
     def static(self, instance: Mapping[str, Any], problem: Quadratics) -> dict[str, Any]:
         known = {**readings.of_problem(problem), **readings.of_plan(**{name: instance[name] for name in PLANNED})}
-        known |= {n: np.array(v) for n, v in of_kinds(tables.counts(instance), problem.weights).items()}
+        known |= {n: np.array(v) for n, v in of_kinds(tables.counts(instance), list(problem.weights)).items()}
         if "contraction" in instance:
             known["contraction"] = instance["contraction"]
         if "dissimilarity_factor" in instance:
@@ -151,7 +159,7 @@ class QuadraticRuns(Played):
         run = _moments(bound, problem, instance)
         with np.errstate(all="ignore"):
             fine = np.isfinite(run.states).all() and (run.looked != ENDS or run.settles)
-        return MomentReadings(run), bool(fine)
+        return MomentReadings(run, _wanted(bound)), bool(fine)
 
     def again(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[dict[str, Any], Readings, str]:
         from .twin import told
@@ -160,6 +168,30 @@ class QuadraticRuns(Played):
 
     def simpler(self, instance: Instance) -> Iterator[Instance]:
         return tables.simpler(instance)
+
+
+def regime(instance: Mapping[str, Any], sizes: Mapping[str, float]) -> tuple[str, ...]:
+    """Who takes part, how far the run goes, how many local steps, and what of ``sizes`` is largest."""
+    clients, cohort, steps = instance["clients"], instance["cohort"], instance["local_steps"]
+    part = "all clients" if cohort == clients else "a few clients" if 30 * cohort < clients else "part of the clients"
+    way = instance["rounds"] * steps * float(instance["step_size"]) * sizes["least curvature"]
+    far = "short" if way < 0.1 else "long" if way < 10 else "settled"
+    local = "one local step" if steps == 1 else "few local steps" if steps < 30 else "many local steps"
+    strong = max(("start", "noise", "disagreement"), key=lambda name: sizes[name])
+    return part, local, far, f"{strong} largest" if sizes[strong] else "nothing moves"
+
+
+def _sizes(instance: Mapping[str, Any]) -> dict[str, float]:
+    kinds, axes = range(tables.kinds(instance)), range(instance["dim"])
+    minima = [[float(instance[f"minimum_{k}_{i}"]) for k in kinds] for i in axes]
+    middle = [sum(m) / len(m) for m in minima]
+    curvatures = [float(instance[f"curvature_{k}_{i}"]) for k in kinds for i in axes]
+    return {
+        "least curvature": min(curvatures),
+        "start": max(abs(float(instance[f"start_{i}"]) - middle[i]) for i in axes) * max(curvatures),
+        "noise": max(float(instance[f"noise_{k}"]) for k in kinds) ** 0.5,
+        "disagreement": max(max(m) - min(m) for m in minima) * max(curvatures),
+    }
 
 
 # ---- what a bound asks for ----
@@ -175,6 +207,13 @@ def _length(bound: Bound) -> str:
     if kind == "min" or (kind in ("mean", "last") and not capped):
         return FOLDED
     return EVERYWHERE if capped or along(bound) else ANYWHERE
+
+
+@lru_cache(maxsize=256)
+def _wanted(bound: Bound) -> frozenset[str]:
+    """The words of a statement, and those they are made of."""
+    told = {q.name for q in bound.quantities} | {bound.target.name}
+    return frozenset(told | {WORDS[name].of for name in told if name in WORDS})
 
 
 def remembers(bound: Bound) -> bool:
@@ -242,6 +281,33 @@ def cohort_at(share: float, clients: int) -> int:
     if share > 1:
         return max(1, clients // 2 if share == HALF else clients - 1)
     return min(clients, max(1, round(clients**share)))
+
+
+def cohort_of(point: Point, clients: int) -> int:
+    """The cohort that is held, or that of the place."""
+    return int(point["cohort"]) if "cohort" in point else cohort_at(point.get("cohort_share", 1), clients)
+
+
+def held_words(words: Collection[str], clients: int) -> Iterator[Parameter]:
+    """The words that follow from a place, as far as they have a meaning, unless somebody holds them."""
+    yield Parameter("cohort", 1, clients, whole=True, at_most="clients")
+    yield Parameter("step_size", 1e-15, 1e15)
+    ranges = {"relaxation": (0, 0.999), "contraction": (1e-15, 1), "dissimilarity_factor": (1, 1e15)}
+    yield from (Parameter(name, *ends) for name, ends in ranges.items() if name in words)
+
+
+SCALES = (Parameter("smoothness", 1e-9, 1e9), Parameter("gradient_variance", 0, 1e18))
+"""Words that scale a kind of number of all clients."""
+
+
+def _scaled(table: Instance, point: Point) -> None:
+    """Bring the largest curvature and noise to the values at which they are held."""
+    for word, prefix in (("smoothness", "curvature_"), ("gradient_variance", "noise_")):
+        names = [name for name in table if name.startswith(prefix)]
+        if word in point and (top := max(table[name] for name in names)) > 0:
+            table |= {name: table[name] * point[word] / top for name in names}
+        elif word in point and point[word] > 0:
+            table |= dict.fromkeys(names, point[word])
 
 
 HALF, ALL_BUT_ONE = 2, 3

@@ -125,7 +125,7 @@ def simpler(instance: Instance) -> Iterator[Instance]:
     clients, dim, number = instance["clients"], instance["dim"], kinds(instance)
     for name in ("rounds", "local_steps"):
         powers = {1 << k for k in range(instance[name].bit_length())} if instance[name] > 50 else set()
-        tens = {int(f"1e{k}") for k in range(len(str(instance[name])))}
+        tens = {10**k for k in range(len(str(instance[name])))}
         for fewer in sorted({1, 2, instance[name] // 2, instance[name] * 3 // 4, instance[name] - 1} | powers | tens):
             if 1 <= fewer < instance[name]:
                 yield {**instance, name: fewer}

@@ -69,8 +69,9 @@ class Played:
         shares = {"relaxation": "relaxation_share", "step_size": "step_share", "contraction": "contraction_share"}
         for name, most in high.items():
             if name in asked or name == "step_size":
-                share = point[shares[name]]
-                table[name] = known[name] = share * deciding.largest(bound, known, name, most)
+                held = point.get(name)
+                value = held if held is not None else point[shares[name]] * deciding.largest(bound, known, name, most)
+                table[name] = known[name] = value
         return table
 
     def evaluate(self, bound: Bound, instance: Instance) -> Evaluation:

@@ -15,9 +15,13 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True, eq=False)
 class MomentReadings:
-    """The readings of a run: per server model, per round, per local iteration."""
+    """The readings of a run: per server model, per round, per local iteration; of ``wanted`` words where told."""
 
     run: Moments
+    wanted: frozenset[str] | None = None
+
+    def _asked(self, *names: str) -> bool:
+        return self.wanted is None or not self.wanted.isdisjoint(names)
 
     @cached_property
     def server(self) -> dict[str, Array]:
@@ -25,13 +29,13 @@ class MomentReadings:
         run, p = self.run, self.run.problem
         model = run._model
         root = np.linalg.cholesky(p.curvature).T
-        clients = run.square(np.einsum("kde,ken->kdn", p.curvatures, model - run._minima))
         found = {
             "grad_norm_sq": run.square(p.curvature @ model),
             "optimality_gap": run.square(root @ model) / 2,
-            "client_grad_norm_sq": clients,
-            "mean_client_grad_sq": clients @ p.weights,
         }
+        if self._asked("client_grad_norm_sq", "mean_client_grad_sq"):
+            clients = run.square(np.einsum("kde,ken->kdn", p.curvatures, model - run._minima))
+            found |= {"client_grad_norm_sq": clients, "mean_client_grad_sq": clients @ p.weights}
         if run.memory:
             apart = np.tile(np.eye(p.dim), (run.kinds, 1, 1))
             found["divergence"] = run.square(run._lasts - model, dev=apart) @ run.counted
@@ -41,16 +45,20 @@ class MomentReadings:
     def rounds(self) -> dict[str, Array]:
         """One entry per round."""
         gap = self.server["optimality_gap"]
-        count = len(self._before)
-        return {
-            "local_steps": np.full(count, self.run.local_steps),
+        known = {
+            "local_steps": np.full(len(self._before), self.run.local_steps),
             "loss_change": np.diff(gap),
             "loss_decrease": -np.diff(gap),
-            "local_drift": self._local_drift(),
-            "grad_cap_sq": self._grad_cap(),
-            **self._gradients(),
-            **self._moved(),
         }
+        if self._asked("local_drift"):
+            known["local_drift"] = self._local_drift()
+        if self._asked("grad_cap_sq"):
+            known["grad_cap_sq"] = self._grad_cap()
+        if self._asked("summed_grad_norm_sq", "mean_path_gradient_sq", "gradient_drift", "mean_gradient_drift"):
+            known |= self._gradients()
+        if self._asked("global_step", "step_alignment", "mean_update_sq", "active_divergence"):
+            known |= self._moved()
+        return known
 
     @cached_property
     def _before(self) -> Array:
