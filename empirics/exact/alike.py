@@ -28,10 +28,10 @@ Array = np.ndarray[Any, Any]
 class Work(NamedTuple):
     """The maps of one round for G groups; r numbers are averaged, p are the server's, q every client's.
 
-    ``sent_x (G, r, p)``, ``sent_y (G, r, q)``: what a participant sends; ``here_x (G, q, p)``, ``here_y (G, q, q)``: what
-    it remembers then, ``gone_x``, ``gone_y``: what an absent client does. ``noise (G, r + q, r + q)`` is the covariance
-    of what a participant's noise adds to what it sends and remembers, ``gone_noise (G, q, q)`` to an absent one's
-    memory. ``stays (p, p)`` and ``moves (p, r)`` are the server's.
+    ``sent_x (G, r, p)``, ``sent_y (G, r, q)``: what a participant sends; ``here_x (G, q, p)``, ``here_y (G, q, q)``:
+    what it remembers then; ``gone_x``, ``gone_y``: what an absent client does. ``noise (G, r + q, r + q)`` is the
+    covariance of what a participant's noise adds to what it sends and remembers, ``gone_noise (G, q, q)`` to an absent
+    one's memory. ``stays (p, p)`` and ``moves (p, r)`` are the server's.
     """
 
     sent_x: Array
@@ -75,7 +75,7 @@ class AlikeRound:
 
     @cached_property
     def _of_means(self) -> tuple[Array, Array, Array]:
-        """What is sent ``(G, r, n)``, kept by the absent, and the difference that working makes, by the mean client."""
+        """What the mean client sends ``(G, r, n)``, what it keeps if absent, and what working changes of that."""
         groups, memory, n, _ = self.shape
         x = np.eye(n)[: n - groups * memory]
         w, own = self.work, [self.group(g) for g in range(groups)]
@@ -102,9 +102,9 @@ class AlikeRound:
 
     @cached_property
     def _of_clients(self) -> tuple[Array, Array]:
-        """What a draw changes by a client: (sent, difference) as a map of u ``(G, r+q, n)`` and of dev ``(G, r+q, q)``.
+        """What a draw changes by a client: (sent, difference) as maps of u and of dev, each ``(G, r + q, ...)``.
 
-        Weights sum to 1, so that what is sent counts from its mean: large numbers that all send alike leave no rounding.
+        Weights sum to 1, so that what is sent counts from its mean: what all send alike leaves no rounding.
         """
         w = self.work
         sent, _, difference = self._of_means
@@ -138,7 +138,7 @@ class AlikeRound:
 
     @cached_property
     def added(self) -> Array:
-        """The same covariance that noise makes ``(r + G q, r + G q)``, for sums of clients' memories after the round."""
+        """The covariance of the same that noise makes, with the sums of what the clients remember after the round."""
         groups, memory, _, sent = self.shape
         found = np.zeros((sent + groups * memory, sent + groups * memory))
         pairs = self.draw.own + self.draw.mean[:, :, None] * self.draw.mean[:, None, :]
@@ -162,7 +162,7 @@ class AlikeRound:
 
     def step(self, s: Array, v: Array) -> tuple[Array, Array]:
         """Both blocks one round later."""
-        groups, memory, _, sent = self.shape
+        groups, _, _, sent = self.shape
         _, _, difference = self._of_means
         by_dev = self._of_clients[1][:, sent:]
         turned = self._sources

@@ -148,15 +148,15 @@ def _with_pins(
 def _confirmed(shrinker: Shrinker, name: str, definitions: tuple[str, ...], simplify: bool) -> Witness | None:
     """The violation as a witness, made simple; as it was found if only that survives exact arithmetic."""
     bound, family, whole = shrinker.bound, shrinker.family, dict(shrinker.instance)
-    if not (found := family.exactly(bound, whole)).violated:
-        return None
     try:
         simple = shrinker.run() if simplify else whole
     except KeyboardInterrupt:  # it is a violation all the same
         simple = whole
-    short: Exactly = family.exactly(bound, simple) if simple != whole else found
-    instance, found = (simple, short) if short.violated else (whole, found)
-    return witness_of(bound, name, family.name, instance, found, definitions)
+    for instance in (simple, whole) if simple != whole else (whole,):
+        found: Exactly = family.exactly(bound, instance)
+        if found.violated:
+            return witness_of(bound, name, family.name, instance, found, definitions)
+    return None
 
 
 def _summary(

@@ -19,6 +19,16 @@ MEMBERS = quantity("members", "n_k", "how many clients are of this kind", domain
 EVERYBODY = quantity("everybody", "C", "number of clients, which are more than kinds", domain=COUNT)
 
 
+def kinds(instance: Mapping[str, Any]) -> int:
+    """How many kinds of clients a table describes: each client is one of its own unless told."""
+    return int(instance.get("kinds", instance["clients"]))
+
+
+def counts(instance: Mapping[str, Any]) -> list[int]:
+    """How many clients there are of every kind."""
+    return [int(instance.get(f"count_{k}", 1)) for k in range(kinds(instance))]
+
+
 def _counted(expression: Any) -> Any:
     """The expression with every sum over clients counting the members of a kind."""
     spelled = write_out_means(expression)

@@ -102,12 +102,11 @@ def regimes() -> dict[str, Bound]:
 SEARCHED = (
     "decaying_k.lemma_1", "decaying_k.lemma_2_repaired", "decaying_k.theorem_1_repaired",
     "fedcog.mean_update", "fedcog.descent", "fedcog.gradient_drift", "fedcog.descent_one_round", "fedcog.theorem",
-    "fedcog.smoothness_step",
     "fedinit.lemma_2", "fedinit.lemma_3", "fedinit.lemma_4_recursion", "fedinit.lemma_4", "fedinit.descent",
     "fedinit.theorem_1", "fedinit.theorem_2", "fedinit.theorem_4_recursion", "fedinit.theorem_4_before",
     "fedinit.theorem_4", "fedinit.theorem_5", "fedinit.theorem_2_potential", "fedinit.theorem_5_geometric",
 )  # fmt: skip
-"""Statements on runs whose verdict is a search's."""
+"""Statements on sizes of runs whose verdict is a search's."""
 
 
 def mechanical() -> dict[str, Bound]:

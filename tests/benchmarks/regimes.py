@@ -1,15 +1,16 @@
 """Which planted regime violations the falsifier finds: ``python tests/benchmarks/regimes.py [--seeds 5]``.
 
-Eighteen statements that are false in one regime only, and a plant of the same make in every statement whose verdict is a
-search's, for each of clients, local steps and rounds that it speaks of. Every hit is confirmed in exact arithmetic, not
-made simple. The counts go into ``paper_checks/falsifier/power.json``, which verdicts quote, after every plant: a
-benchmark that is stopped goes on where it was.
+Eighteen statements that are false in one regime only, and (``--mechanical``) a plant of the same make in every
+statement whose verdict is a search's, for each of clients, local steps and rounds that it speaks of. Every hit is
+confirmed in exact arithmetic, not made simple. The counts go into ``paper_checks/falsifier/power.json``, which verdicts
+quote, after every plant: a benchmark that is stopped goes on where it was.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import time
 from pathlib import Path
@@ -29,15 +30,15 @@ EVALUATIONS = 4000
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--only", help="plants whose name has this in it", default="")
-    parser.add_argument("--mechanical", action="store_true", help="the plants of every searched statement, one seed each")
+    parser.add_argument("--only", help="plants whose name matches this pattern", default="")
+    parser.add_argument("--mechanical", action="store_true", help="the plants of every searched statement")
     options = parser.parse_args()
     threadpool_limits(1)
     held = json.loads(MEASURED.read_text(encoding="utf-8")) if MEASURED.exists() else {"plants": {}}
     held["evaluations"] = EVALUATIONS
     plants = mechanical() if options.mechanical else regimes()
     for name, bound in plants.items():
-        if options.only not in name or held["plants"].get(name, {}).get("seeds", 0) >= options.seeds:
+        if not re.search(options.only, name) or held["plants"].get(name, {}).get("seeds", 0) >= options.seeds:
             continue
         seen = []
         began = time.process_time()

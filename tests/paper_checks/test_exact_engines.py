@@ -15,6 +15,7 @@ from empirics.errors import EmpiricsError
 from empirics.exact import ENGINES
 from empirics.problems.quadratics import random_quadratics
 from empirics.training.setting import Setting
+from paper_checks.falsifier.kinds import counts
 from paper_checks.falsifier.runs import instance as tables
 from paper_checks.falsifier.runs.moments import Moments
 from paper_checks.falsifier.runs.plain import Table
@@ -34,7 +35,7 @@ def by_hooks(name):
 
 
 def in_closed_form(table, reading):
-    problem, sizes = tables.problem(table), np.array(tables.counts(table), dtype=float)
+    problem, sizes = tables.problem(table), np.array(counts(table), dtype=float)
     plan = (table["local_steps"], table["step_size"], table["rounds"])
     return MomentReadings(Moments(problem, sizes, tables.drawn(table, problem), *plan, table["relaxation"], reading))
 

@@ -14,6 +14,7 @@ from empirics.exact import ExactRun
 from empirics.problems.quadratics import Quadratics
 from paper_checks.falsifier.deciding import largest
 from paper_checks.falsifier.families import FAMILIES
+from paper_checks.falsifier.kinds import counts
 from paper_checks.falsifier.planted import LOOSE, TIGHT
 from paper_checks.falsifier.runs import instance as tables
 from paper_checks.falsifier.runs.moments import Moments
@@ -21,7 +22,7 @@ from paper_checks.falsifier.runs.readings import MomentReadings
 
 
 def moments(table, reading):
-    problem, sizes = tables.problem(table), np.array(tables.counts(table), dtype=float)
+    problem, sizes = tables.problem(table), np.array(counts(table), dtype=float)
     return Moments(problem, sizes, tables.drawn(table, problem), table["local_steps"], table["step_size"],
                    table["rounds"], table["relaxation"], reading)  # fmt: skip
 

@@ -11,8 +11,9 @@ from .records import counts, grades, papers, Record, short, summary, WORDS
 HOW = """Every verdict judges the statement **as printed** and can be run again with the command beside it.
 
 - **HOLDS**: no way was found to make it false. The grade says how far that goes: *proved* (symbolically, or by going
-  through all cases), *exact* (exact arithmetic at stated points or instances: none refutes it), *sampled* (with the
-  error rate that is stated), *read*.
+  through all cases), *exact* (exact arithmetic at stated points or instances: none refutes it), *searched* (no
+  violation in the box and the regimes that are stated, with the share of planted violations such searches find),
+  *sampled* (with the error rate that is stated), *read*.
 - **FAILS**: a witness shows it. **REPAIRED**: it fails as printed, and a corrected statement is given and checked.
 - **OPEN**: no machine decides it, for the reason given.
 

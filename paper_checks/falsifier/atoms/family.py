@@ -18,13 +18,16 @@ from ...runs.words import ATOMS
 from .. import deciding
 from ..box import Box, Parameter
 from ..core import Evaluation, Instance, Point
+from ..kinds import by_kind, counts, kinds
 from ..numbers import COUNT, misfit, Number, POSITIVE, SWITCH
 from .sums import curvatures, words
 
 if TYPE_CHECKING:
     from ..exact import Exactly
 
-CLIENTS, SAMPLES = 3, 3
+KINDS, SAMPLES = 3, 3
+MOST = 100
+"""Clients where all take part: their sum has few values where they bend alike."""
 TELL_APART = ("non_iidness", "client_distance_sq")
 """Quantities by which a bound can tell clients apart; without one, it is tried on identical clients alone."""
 SAMPLINGS = ("all", "with_replacement", "without_replacement")
@@ -34,8 +37,9 @@ NUMBERS = (
     Number("start"), Number("step_size", 0), Number("weight_{k}", **POSITIVE),
     Number("share_{k}", 0, 1, inside=True, needed=False), Number("place_{k}_{i}", needed=False),
     Number("curvature_{k}_{i}", **POSITIVE, needed=False),
+    Number("kinds", **COUNT, needed=False), Number("count_{k}", **COUNT, needed=False),
 )  # fmt: skip
-"""The last three are there for every client, or for the first alone where all are alike."""
+"""Those that need not be there are told of every kind of clients, or of the first alone where all are alike."""
 
 
 class Atoms:
@@ -47,7 +51,7 @@ class Atoms:
 
     def cell(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
         clients, steps = instance["clients"], instance["local_steps"]
-        weights = {instance[f"weight_{k}"] for k in range(clients)}
+        weights = {instance[f"weight_{k}"] for k in range(kinds(instance))}
         return (
             "one client" if clients == 1 else "few clients" if clients < 10 else "many clients",
             "clients alike" if instance["alike"] else "clients differ",
@@ -67,7 +71,8 @@ class Atoms:
 
     def box(self, bound: Bound) -> Box:
         found = [
-            Parameter("clients", 1, CLIENTS, whole=True, special=(2,)),
+            Parameter("clients", 1, MOST, log=True, whole=True, special=(1, 2, 3, 10, MOST)),
+            Parameter("kinds", 1, KINDS, whole=True, special=(1, 2)),
             Parameter("samples", 1, SAMPLES, whole=True, special=(1,)),
         ]
         found.append(Parameter("alike", 1, 1) if _never_apart(bound) else Parameter("alike", 0, 1, whole=True))
@@ -78,10 +83,10 @@ class Atoms:
                 Parameter("start", -1, 1, special=(0, 1)),
             ]
         if _sampled(bound):
-            found.append(Parameter("cohort", 1, CLIENTS, whole=True, special=(1,)))
+            found.append(Parameter("cohort", 1, KINDS, whole=True, special=(1,)))
             if _sampling(bound) == 0:
                 found.append(Parameter("sampling", 1, 2, whole=True))
-        for k in range(CLIENTS):
+        for k in range(KINDS):
             found += [
                 Parameter(f"share_{k}", 0.01, 0.99, special=(0.5,)),
                 Parameter(f"weight_{k}", 0.01, 1, log=True, special=(1,)),
@@ -92,8 +97,9 @@ class Atoms:
 
     def instance(self, bound: Bound, point: Point) -> Instance:
         asked = {q.name for q in bound.quantities}
-        clients = int(point["clients"])
         sampling = int(point.get("sampling", _sampling(bound))) if _sampled(bound) else 0
+        clients = min(int(point["clients"]), KINDS) if sampling else int(point["clients"])
+        number = clients if sampling else min(int(point["kinds"]), clients)
         cohort = min(int(point.get("cohort", clients)), clients) if sampling else clients
         alike = bool(point["alike"])
         if sampling and "non_iidness" in asked and cohort > 1:
@@ -101,6 +107,7 @@ class Atoms:
             alike, cohort = (True, cohort) if sampling == 2 else (alike, 1)
         table: Instance = {
             "clients": clients,
+            "kinds": number,
             "samples": int(point["samples"]),
             "cohort": cohort,
             "sampling": sampling,
@@ -108,9 +115,12 @@ class Atoms:
             "local_steps": int(point.get("local_steps", 0)),
             "start": point.get("start", 0.0),
         }
-        for k in range(clients):
+        for k in range(number):
+            table[f"count_{k}"] = clients // number + (k < clients % number)
             table[f"weight_{k}"] = 1.0 if sampling == 2 and cohort > 1 else point[f"weight_{k}"]
-        table |= _distributions(point, 1 if alike else clients, "strong_convexity" in asked)
+        table |= _distributions(point, 1 if alike else number, "strong_convexity" in asked)
+        if clients > KINDS and len(set(curvatures(table))) > 1:  # the laws of sums must stay small
+            table |= {n: 1.0 for n in table if n.startswith("curvature_")}
         top = max(v for n, v in table.items() if n.startswith("curvature_"))
         return {**table, "step_size": point.get("step_share", 0.0) / top}
 
@@ -123,7 +133,7 @@ class Atoms:
         if broken:
             return Evaluation(failed=broken, relation=bound.relation)
         known = words(instance)
-        return deciding.beside(bound, known, known[bound.target.name])
+        return deciding.beside(by_kind(bound), known, known[bound.target.name])
 
     def undecided(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
         return deciding.assumptions(bound, *facts(bound, instance))[1]
@@ -134,24 +144,30 @@ class Atoms:
         from .plain import Plain
 
         known = Plain(instance).words()
-        used = {q.name: known[q.name] for q in bound.quantities}
+        counted = by_kind(bound)
+        used = {q.name: known[q.name] for q in counted.quantities}
         measured = np.asarray(known[bound.target.name], dtype=object)
         decided = deciding.decided(bound, *facts(bound, instance))
-        return weigh(bound, worst_entry(bound, used, measured), decided, RATIONAL, known)
+        return weigh(counted, worst_entry(counted, used, measured), decided, RATIONAL, known)
 
     def simpler(self, instance: Instance) -> Iterator[Instance]:
-        clients = instance["clients"]
-        if clients > 1:
-            yield from (_without(instance, k) for k in reversed(range(clients)))
+        number = kinds(instance)
+        for k, count in enumerate(counts(instance)):
+            for left in sorted({1, 2, 3, 10, 20, count // 2, count - 1}):
+                if 1 <= left < count:
+                    total = instance["clients"] - count + left
+                    yield {**instance, f"count_{k}": left, "clients": total, "cohort": min(instance["cohort"], total)}
+        if number > 1:
+            yield from (_without(instance, k) for k in reversed(range(number)))
         if instance["samples"] > 1:
             yield {**instance, "samples": instance["samples"] - 1}
         if instance["local_steps"] > 1:
             yield {**instance, "local_steps": instance["local_steps"] - 1}
         yield {**instance, "start": 0}
-        yield {**instance, **{f"weight_{k}": 1 for k in range(clients)}}
+        yield {**instance, **{f"weight_{k}": 1 for k in range(number)}}
         yield {**instance, "alike": 1}
         yield {**instance, **{n: 1 for n in instance if n.startswith("curvature_")}}
-        for k in range(1 if instance["alike"] else clients):
+        for k in range(1 if instance["alike"] else number):
             yield {**instance, f"place_{k}_0": 1, f"place_{k}_1": -1}
             yield {**instance, f"place_{k}_1": instance[f"place_{k}_0"]}
             yield {**instance, f"share_{k}": Fraction(1, 2)}
@@ -170,6 +186,8 @@ def _meant_otherwise(bound: Bound, instance: Mapping[str, Any]) -> str:
         return f"local_steps must be {rule}; got {instance['local_steps']}"
     if sampling and "non_iidness" in asked and cohort > 1 and not (sampling == 2 and instance["alike"]):
         return "a client's non-iidness must not depend on who else takes part"
+    if sampling and max(counts(instance)) > 1:
+        return "where clients are drawn, each is described by itself: counts must be 1"
     if sampling == 2 and cohort > 1 and len({v for n, v in instance.items() if n.startswith("weight_")}) > 1:
         return "where clients are drawn evenly, all weigh the same"
     if _never_apart(bound) and not instance["alike"]:
@@ -185,15 +203,17 @@ def _never_apart(bound: Bound) -> bool:
     return not asked & {*TELL_APART} and bound.target.name in ("generalization_gap", "out_of_sample_gap")
 
 
-def _without(instance: Instance, client: int) -> Instance:
-    """The table without one client, whose place the last one takes."""
-    last = instance["clients"] - 1
+def _without(instance: Instance, kind: int) -> Instance:
+    """The table without one kind of clients, whose place the last one takes."""
+    last = kinds(instance) - 1
+    clients = instance["clients"] - counts(instance)[kind]
     kept: Instance = {n: v for n, v in instance.items() if n.split("_")[1:2] != [str(last)]}
     for name, value in instance.items():
         word, *rest = name.split("_")
-        if rest[:1] == [str(last)] and client < last:
-            kept["_".join([word, str(client), *rest[1:]])] = value
-    return {**kept, "clients": last, "cohort": min(instance["cohort"], last)}
+        if rest[:1] == [str(last)] and kind < last:
+            kept["_".join([word, str(kind), *rest[1:]])] = value
+    kept |= {"clients": clients, "cohort": min(instance["cohort"], clients)}
+    return {**kept, "kinds": last} if "kinds" in instance else kept
 
 
 def _distributions(point: Point, number: int, curved: bool) -> Instance:

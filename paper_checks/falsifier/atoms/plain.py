@@ -1,4 +1,4 @@
-"""The same table again in fractions: plain loops over every single data set, cohort and client."""
+"""The same table again in fractions: plain loops over every single data set and cohort, laws of sums of clients."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
+
+from ..kinds import counts, of_kinds
 
 Sample = tuple[Fraction, Fraction]
 """Curvature and place of a sample's loss."""
@@ -15,14 +17,24 @@ def risk(samples: list[Sample], w: Fraction) -> Fraction:
     return sum((a * (w - y) ** 2 / 2 for a, y in samples), Fraction(0)) / len(samples)
 
 
+def _sum(one: dict[Fraction, Fraction], other: dict[Fraction, Fraction]) -> dict[Fraction, Fraction]:
+    """The law of the sum of two independent numbers."""
+    law: dict[Fraction, Fraction] = {}
+    for x, p in one.items():
+        for y, q in other.items():
+            law[x + y] = law.get(x + y, Fraction(0)) + p * q
+    return law
+
+
 class Plain:
     """A table in fractions."""
 
     def __init__(self, table: Mapping[str, Any]) -> None:
         self.table = {name: Fraction(value) for name, value in table.items()}
-        self.clients, self.samples = int(table["clients"]), int(table["samples"])
-        total = sum(self.table[f"weight_{k}"] for k in range(self.clients))
-        self.weights = [self.table[f"weight_{k}"] / total for k in range(self.clients)]
+        self.counts, self.samples = counts(table), int(table["samples"])
+        self.kinds, self.clients = len(self.counts), sum(self.counts)
+        total = sum(self.table[f"weight_{k}"] * count for k, count in enumerate(self.counts))
+        self.weights = [self.table[f"weight_{k}"] / total for k in range(self.kinds)]
 
     def points(self, k: int) -> list[tuple[Fraction, Sample]]:
         whose = 0 if self.table["alike"] else k
@@ -72,21 +84,18 @@ class Plain:
                 yield Fraction(1, len(subsets)), own
 
     def words(self) -> dict[str, Any]:
-        clients = range(self.clients)
+        kinds = range(self.kinds)
         gap, out = Fraction(0), Fraction(0)
-        apart, taking = [Fraction(0)] * self.clients, [Fraction(0)] * self.clients
+        apart, taking = [Fraction(0)] * self.kinds, [Fraction(0)] * self.kinds
         for chance, model in self.cohorts():
-            for k in clients:
+            for k in kinds:
+                seen, whole, own = self._risks(model, k)
                 taking[k] += chance * (model[k] > 0)
-            for likely, sets in self._joint():
-                w = sum((m * self.trained(s) for m, s in zip(model, sets, strict=True)), Fraction(0))
-                seen = sum((model[k] * risk(sets[k], w) for k in clients), Fraction(0))
-                gap += chance * likely * (sum(self.weights[k] * self.population(k, w) for k in clients) - seen)
-                out += chance * likely * (sum(model[k] * self.population(k, w) for k in clients) - seen)
-                for k in clients:
-                    own = self.trained(sets[k])
-                    apart[k] += chance * likely * (model[k] > 0) * (risk(sets[k], w) - risk(sets[k], own))
+                gap += chance * self.counts[k] * (self.weights[k] * whole - model[k] * seen)
+                out += chance * self.counts[k] * model[k] * (whole - seen)
+                apart[k] += chance * (model[k] > 0) * (seen - own)
         return {
+            **of_kinds(self.counts, [w * c for w, c in zip(self.weights, self.counts, strict=True)]),
             "generalization_gap": gap,
             "out_of_sample_gap": out,
             "participation_gap": gap - out,
@@ -94,19 +103,36 @@ class Plain:
             **self._constants(),
         }
 
-    def _joint(self) -> Iterator[tuple[Fraction, list[list[Sample]]]]:
-        """Every combination of the clients' data sets with its chance."""
-        for drawn in product(*(list(self.data(k)) for k in range(self.clients))):
-            chance = Fraction(1)
-            for c, _ in drawn:
-                chance *= c
-            yield chance, [samples for _, samples in drawn]
+    def _risks(self, model: list[Fraction], k: int) -> tuple[Fraction, Fraction, Fraction]:
+        """Expected risk of the average on a client's data and distribution, and that of its own model on its data."""
+        seen, whole, own = Fraction(0), Fraction(0), Fraction(0)
+        rest = self._rest(model, k)
+        for chance, samples in self.data(k):
+            mine = self.trained(samples)
+            own += chance * risk(samples, mine)
+            for others, likely in rest.items():
+                w = model[k] * mine + others
+                seen += chance * likely * risk(samples, w)
+                whole += chance * likely * self.population(k, w)
+        return seen, whole, own
+
+    def _rest(self, model: list[Fraction], k: int) -> dict[Fraction, Fraction]:
+        """Every value of the sum of all other clients' weighted models, with its chance."""
+        law = {Fraction(0): Fraction(1)}
+        for h, count in enumerate(self.counts):
+            one: dict[Fraction, Fraction] = {}
+            for chance, samples in self.data(h):
+                value = model[h] * self.trained(samples)
+                one[value] = one.get(value, Fraction(0)) + chance
+            for _ in range(count - (h == k)):
+                law = _sum(law, one)
+        return law
 
     def _constants(self) -> dict[str, Any]:
-        clients = range(self.clients)
+        clients = range(self.kinds)
         curves = [a for k in clients for _, (a, _) in self.points(k)]
         means = [self._mean(k) for k in clients]
-        centre = sum((p * m for p, m in zip(self.weights, means, strict=True)), Fraction(0))
+        centre = sum((c * p * m for c, p, m in zip(self.counts, self.weights, means, strict=True)), Fraction(0))
         noise = [self._noise(k) for k in clients]
         return {
             "local_gap": [
@@ -116,10 +142,8 @@ class Plain:
             "local_suboptimality": [
                 sum(c * (risk(s, self.trained(s)) - risk(s, self.best(s))) for c, s in self.data(k)) for k in clients
             ],
-            "client_weight": self.weights,
             "smoothness": max(curves),
             "strong_convexity": min(curves),
-            "clients": self.clients,
             "cohort": int(self.table["cohort"]),
             "samples": self.samples,
             "client_distance_sq": [(m - centre) ** 2 for m in means],

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from ..kinds import counts, kinds, of_kinds
+
 Array = np.ndarray[Any, Any]
 
 
@@ -24,7 +26,7 @@ def entry(table: Mapping[str, Any], word: str, client: int, tail: str = "") -> A
 
 
 def curvatures(table: Mapping[str, Any]) -> list[Any]:
-    return [entry(table, "curvature", k, f"_{i}") for k in range(int(table["clients"])) for i in range(2)]
+    return [entry(table, "curvature", k, f"_{i}") for k in range(kinds(table)) for i in range(2)]
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,15 @@ class Loss:
 class Client:
     """A client's data sets: their chances, training losses, trained models, and the population loss."""
 
+    @property
+    def mean(self) -> Any:
+        """The expected model."""
+        return self.chances @ self.models
+
+    @property
+    def variance(self) -> Any:
+        return self.chances @ (self.models - self.mean) ** 2
+
     chances: Array
     training: Loss
     models: Array
@@ -80,8 +91,9 @@ def client(table: Mapping[str, Any], k: int) -> Client:
 
 
 def weights(table: Mapping[str, Any]) -> Array:
-    raw = np.array([float(table[f"weight_{k}"]) for k in range(table["clients"])])
-    return raw / raw.sum()
+    """The weight of one client of every kind."""
+    raw = np.array([float(table[f"weight_{k}"]) for k in range(kinds(table))])
+    return raw / (raw @ counts(table))
 
 
 def cohorts(table: Mapping[str, Any], shares: Array) -> Iterator[tuple[float, Array, Array]]:
@@ -101,26 +113,28 @@ def cohorts(table: Mapping[str, Any], shares: Array) -> Iterator[tuple[float, Ar
 
 
 def words(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Every quantity of the table by word."""
-    number = table["clients"]
-    people, shares = [client(table, k) for k in range(number)], weights(table)
+    """Every quantity of the table by word; a word over clients has one value per kind."""
+    number, shares = kinds(table), weights(table)
+    many = np.array(counts(table))
+    people = [client(table, k) for k in range(number)]
     local = np.array([c.chances @ (c.population.at(c.models) - c.training.at(c.models)) for c in people])
     found: dict[str, Any] = {"gap": 0.0, "out": 0.0, "seen": 0.0}
     apart: Array = np.zeros(number)
     taking: Array = np.zeros(number)
     for chance, model, risk in cohorts(table, shares):
-        trained, whole = _averaged(people, model)
-        found["seen"] += chance * (risk @ trained)
-        found["gap"] += chance * (shares @ whole - risk @ trained)
-        found["out"] += chance * (risk @ whole - risk @ trained)
+        trained, whole = _averaged(people, many, model)
+        found["seen"] += chance * (many * risk @ trained)
+        found["gap"] += chance * (many * shares @ whole - many * risk @ trained)
+        found["out"] += chance * (many * risk @ (whole - trained))
         own = np.array([c.chances @ c.training.at(c.models) for c in people])
         apart += chance * (risk > 0) * (trained - own)
         taking += chance * (risk > 0)
     curves = list(map(float, curvatures(table)))
     means = np.array([float(c.population.best) for c in people])
-    away = means - shares @ means
+    away = means - many * shares @ means
     noise = np.array([_noise(table, k, people[k]) for k in range(number)])
     return {
+        **{name: np.array(value) for name, value in of_kinds(many.tolist(), list(many * shares)).items()},
         "generalization_gap": found["gap"],
         "out_of_sample_gap": found["out"],
         "participation_gap": found["gap"] - found["out"],
@@ -128,10 +142,8 @@ def words(table: Mapping[str, Any]) -> dict[str, Any]:
         "local_gap": local,
         "non_iidness": apart / taking,
         "local_suboptimality": np.array([c.suboptimality for c in people]),
-        "client_weight": shares,
         "smoothness": max(curves),
         "strong_convexity": min(curves),
-        "clients": number,
         "cohort": int(table["cohort"]),
         "samples": int(table["samples"]),
         "client_distance_sq": np.where(abs(away) > 1e-13 * abs(means).max(), away, 0.0) ** 2,
@@ -140,24 +152,19 @@ def words(table: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _averaged(people: list[Client], model: Array) -> tuple[Array, Array]:
-    """Expected training and population risk on every client's data of the average with these weights."""
-    size = len(people)
-    shape = [len(c.chances) for c in people]
-    joint: Any = np.ones(())
-    average: Any = np.zeros(())
+def _averaged(people: list[Client], many: Array, model: Array) -> tuple[Array, Array]:
+    """Expected training and population risk on every kind's data of the average with these weights.
+
+    Of all other clients' models, a quadratic risk asks for no more than the mean and the variance of their sum.
+    """
+    means, spreads = np.array([c.mean for c in people]), np.array([c.variance for c in people])
+    trained, whole = np.empty(len(people)), np.empty(len(people))
     for k, c in enumerate(people):
-        axis = [1] * size
-        axis[k] = shape[k]
-        joint = joint * c.chances.reshape(axis)
-        average = average + model[k] * c.models.reshape(axis)
-    trained, whole = np.empty(size), np.empty(size)
-    for k, c in enumerate(people):
-        axis = [1] * size
-        axis[k] = shape[k]
-        own = Loss(c.training.share.reshape(axis), c.training.curves, c.training.places)
-        trained[k] = float((joint * own.at(average)).sum())
-        whole[k] = float((joint * c.population.at(average)).sum())
+        others = many - (np.arange(len(people)) == k)
+        rest, spread = others * model @ means, others * model**2 @ spreads
+        at = model[k] * c.models + rest
+        trained[k] = c.chances @ (c.training.at(at) + c.training.square * spread / 2)
+        whole[k] = c.chances @ (c.population.at(at) + c.population.square * spread / 2)
     return trained, whole
 
 

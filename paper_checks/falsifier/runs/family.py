@@ -21,7 +21,7 @@ from ...runs.words import along, WORDS
 from .. import deciding
 from ..box import Box, Parameter
 from ..core import Instance, Point
-from ..kinds import of_kinds
+from ..kinds import counts, kinds as kinds_of, of_kinds
 from ..numbers import misfit
 from . import instance as tables
 from .moments import ALL, ENDS, LAST, MEAN, Moments
@@ -147,7 +147,7 @@ class QuadraticRuns(Played):
 
     def static(self, instance: Mapping[str, Any], problem: Quadratics) -> dict[str, Any]:
         known = {**readings.of_problem(problem), **readings.of_plan(**{name: instance[name] for name in PLANNED})}
-        known |= {n: np.array(v) for n, v in of_kinds(tables.counts(instance), list(problem.weights)).items()}
+        known |= {n: np.array(v) for n, v in of_kinds(counts(instance), list(problem.weights)).items()}
         if "contraction" in instance:
             known["contraction"] = instance["contraction"]
         if "dissimilarity_factor" in instance:
@@ -162,9 +162,11 @@ class QuadraticRuns(Played):
         return MomentReadings(run, _wanted(bound)), bool(fine)
 
     def again(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[dict[str, Any], Readings, str]:
-        from .twin import told
+        from .twin import told, VIRTUAL
 
-        return told(bound, instance, looked(bound, instance, PLAYED), needs_memory(bound, instance["relaxation"]))
+        wanted = _wanted(bound) | ({VIRTUAL} if along(bound) else set())
+        memory = needs_memory(bound, instance["relaxation"])
+        return told(bound, instance, looked(bound, instance, PLAYED), memory, wanted)
 
     def simpler(self, instance: Instance) -> Iterator[Instance]:
         return tables.simpler(instance)
@@ -182,7 +184,7 @@ def regime(instance: Mapping[str, Any], sizes: Mapping[str, float]) -> tuple[str
 
 
 def _sizes(instance: Mapping[str, Any]) -> dict[str, float]:
-    kinds, axes = range(tables.kinds(instance)), range(instance["dim"])
+    kinds, axes = range(kinds_of(instance)), range(instance["dim"])
     minima = [[float(instance[f"minimum_{k}_{i}"]) for k in kinds] for i in axes]
     middle = [sum(m) / len(m) for m in minima]
     curvatures = [float(instance[f"curvature_{k}_{i}"]) for k in kinds for i in axes]
@@ -228,7 +230,7 @@ def needs_memory(bound: Bound, beta: Any) -> bool:
 
 def looked(bound: Bound, instance: Mapping[str, Any], listed: int = LISTED) -> str:
     """Which states of a run are looked at: all of them, ``listed`` local models at most, or a statistic's own few."""
-    steps = instance["rounds"] * instance["local_steps"] * tables.kinds(instance)
+    steps = instance["rounds"] * instance["local_steps"] * kinds_of(instance)
     kind = bound.statistic.kind if bound.statistic is not None else "every"
     if steps <= (listed if kind in ("mean", "last") else LISTED):
         return ALL
@@ -239,7 +241,7 @@ def _moments(bound: Bound, problem: Quadratics, instance: Instance) -> Moments:
     beta, reading = knob(bound.about, "relaxation", float(instance["relaxation"]))
     return Moments(
         problem,
-        np.array(tables.counts(instance), dtype=float),
+        np.array(counts(instance), dtype=float),
         tables.drawn(instance, problem),
         instance["local_steps"],
         float(instance["step_size"]),

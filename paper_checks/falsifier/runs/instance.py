@@ -8,7 +8,7 @@ variance ``noise_k`` spread over all directions, its weight is ``weight_k`` over
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from empirics.problems.quadratics import Quadratics
 from empirics.training.setting import Setting
 
 from ..core import Instance
+from ..kinds import counts, kinds
 from ..numbers import COUNT, Number, POSITIVE, SWITCH
 
 Array = np.ndarray[Any, Any]
@@ -37,16 +38,6 @@ NUMBERS = (
     Number("minimum_{k}_{i}"), Number("noise_{k}", 0), Number("turn_{k}", needed=False),
     Number("kinds", **COUNT, needed=False), Number("count_{k}", **COUNT, needed=False),
 )  # fmt: skip
-
-
-def kinds(instance: Mapping[str, Any]) -> int:
-    """How many kinds of clients a table describes."""
-    return int(instance.get("kinds", instance["clients"]))
-
-
-def counts(instance: Mapping[str, Any]) -> list[int]:
-    """How many clients there are of every kind."""
-    return [int(instance.get(f"count_{k}", 1)) for k in range(kinds(instance))]
 
 
 def turn(tangent: Any) -> list[list[Any]]:

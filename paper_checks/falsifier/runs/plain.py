@@ -1,7 +1,7 @@
 """The run of a table again, step by step, in rational or 60-digit arithmetic: means and covariances in plain loops.
 
-Written apart from ``moments``, with other means (no powers of a step, products of two clients' models instead of spreads
-around a mean), so that a slip in one does not pass in the other.
+Written apart from ``moments``, with other means (no powers of a step, products of two clients' models instead of
+spreads around a mean), so that a slip in one does not pass in the other.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .instance import counts, curvature
+from ..kinds import counts
+from .instance import curvature
 
 Number = Any
 Form = Mapping[int, Number]

@@ -65,7 +65,7 @@ class Played:
     def inside(self, bound: Bound, table: Instance, point: Point, problem: Any) -> Instance:
         """The table with step size, relaxation and proof constants at their shares of the largest admissible ones."""
         asked, known = {q.name for q in bound.quantities}, {**self.static(table, problem), "contraction": 1e-9}
-        high = {"relaxation": 0.1, "step_size": 1.9 / known["smoothness"], "contraction": 1 - 1e-9}
+        high = {"relaxation": 0.9, "step_size": 1.9 / known["smoothness"], "contraction": 1 - 1e-9}
         shares = {"relaxation": "relaxation_share", "step_size": "step_share", "contraction": "contraction_share"}
         for name, most in high.items():
             if name in asked or name == "step_size":

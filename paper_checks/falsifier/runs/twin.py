@@ -11,13 +11,15 @@ from bounds.core import Bound
 from ...runs.methods import knob
 from ..collected import Collected
 from ..exact import decimal, RATIONAL, WORKING
+from ..kinds import kinds
 from .constants import constants
-from .instance import kinds
 from .jumps import Jumps
 from .moments import ALL, ENDS, MEAN
 from .plain import Form, Law, Number, Table
 
 Sends = Callable[[int, int], dict[int, Number]]
+VIRTUAL = "at the average of all clients"
+SUMS = ("summed_grad_norm_sq", "mean_path_gradient_sq", "gradient_drift", "mean_gradient_drift")
 RATIONAL_STEPS = 60
 """Local steps of all kinds and rounds up to which numbers stay rational; beyond, 60 digits are carried."""
 
@@ -25,11 +27,21 @@ RATIONAL_STEPS = 60
 class PlainRun(Collected):
     """The readings of a run, collected round by round; one or two clients stand for each kind.
 
-    ``looked`` is as in ``moments``: of a long run a few moments, reached by squaring the map of a round.
+    ``looked`` is as in ``moments``: of a long run a few moments, reached by squaring the map of a round. Along the
+    local steps only ``wanted`` words are read, and ``VIRTUAL``; all, unless told.
     """
 
-    def __init__(self, table: Table, beta: Number, reading: str, looked: str = ALL, memory: bool = True) -> None:
+    def __init__(
+        self,
+        table: Table,
+        beta: Number,
+        reading: str,
+        looked: str = ALL,
+        memory: bool = True,
+        wanted: frozenset[str] | None = None,
+    ) -> None:
         super().__init__()
+        self.wanted = wanted
         self.table = table.centred() if looked == ENDS else table
         self.beta, self.reading = beta, reading
         self.kinds, self.dim = table.kinds, table.dim
@@ -41,7 +53,7 @@ class PlainRun(Collected):
         else:
             law = self._far(law, rounds, looked, memory)
         self._read_server(law)
-        self._read_along(law, [self._at("model")])
+        self._read_along(law)
 
     def _far(self, law: Law, rounds: int, looked: str, memory: bool) -> Law:
         """The readings at the moments that are looked at; the law after the last round."""
@@ -128,16 +140,23 @@ class PlainRun(Collected):
         drift, largest = zero, zero
         self._begin(law)
         for _ in range(int(table.raw["local_steps"])):
-            apart = [law.square(self._apart("local", self._who(k), "model")) for k in range(self.kinds)]
-            drift += sum(c * d for c, d in zip(table.counts, apart, strict=True)) / table.clients
-            norms = [law.square(self._gradient(self._who(k), "local")) + table.noise[k] for k in range(self.kinds)]
-            largest = max(largest, *norms)
-            self._read_virtual(law)
+            if self._asked("local_drift"):
+                apart = [law.square(self._apart("local", self._who(k), "model")) for k in range(self.kinds)]
+                drift += sum(c * d for c, d in zip(table.counts, apart, strict=True)) / table.clients
+            if self._asked("grad_cap_sq"):
+                norms = [law.square(self._gradient(self._who(k), "local")) + table.noise[k] for k in range(self.kinds)]
+                largest = max(largest, *norms)
+            if self._asked(VIRTUAL):
+                self._read_virtual(law)
             self._step(law)
         self._note(self._rounds, "local_drift", drift)
         self._note(self._rounds, "grad_cap_sq", largest)
-        self._read_sums(law)
+        if self._asked(*SUMS):
+            self._read_sums(law)
         return self._combine(before, law)
+
+    def _asked(self, *words: str) -> bool:
+        return self.wanted is None or not self.wanted.isdisjoint(words)
 
     def _begin(self, law: Law) -> None:
         forms: dict[int, tuple[Form, Number]] = {}
@@ -169,7 +188,8 @@ class PlainRun(Collected):
             for i, (form, constant) in enumerate(self._gradient(r, "local")):
                 own, total = self._index("local", r, i), self._index("sum", r, i)
                 forms[own] = (_plus({own: eta / eta}, form, -eta), -eta * constant)
-                forms[total] = (_plus({total: eta / eta}, form, eta / eta), constant)
+                if self._asked(*SUMS):
+                    forms[total] = (_plus({total: eta / eta}, form, eta / eta), constant)
             noise = {self._index("local", r, i): eta * eta * table.noise[kind] / self.dim for i in range(self.dim)}
             law.replace(forms, noise)
 
@@ -317,7 +337,7 @@ class PlainRun(Collected):
         """The distance of a model from the minimiser."""
         return [(form, -self.table.minimiser[i]) for i, form in enumerate(self._at(kind, who, self.table.kind(1)))]
 
-    def _read_along(self, law: Law, _: object = None) -> None:
+    def _read_along(self, law: Law) -> None:
         """Distance and gradient at the server model."""
         away = self._away("model")
         self._note(self._along, "distance_sq", law.square(away))
@@ -382,11 +402,13 @@ def _plus(form: Form, other: Form, factor: Number) -> dict[int, Number]:
     return joined
 
 
-def told(bound: Bound, instance: Mapping[str, Any], looked: str, memory: bool) -> tuple[dict[str, Any], PlainRun, str]:
+def told(
+    bound: Bound, instance: Mapping[str, Any], looked: str, memory: bool, wanted: frozenset[str]
+) -> tuple[dict[str, Any], PlainRun, str]:
     """The constants of an instance, its run, and the arithmetic they were done in."""
     drawn = instance["cohort"] if instance["with_replacement"] else 1
     steps = max(kinds(instance) * instance["local_steps"] * instance["rounds"], drawn)
     rationally = steps <= RATIONAL_STEPS
     table = Table(instance, Fraction if rationally else decimal)
-    run = PlainRun(table, *knob(bound.about, "relaxation", table.beta), looked, memory)
+    run = PlainRun(table, *knob(bound.about, "relaxation", table.beta), looked, memory, wanted)
     return constants(table), run, RATIONAL if rationally else f"{WORKING} digits"

@@ -1,0 +1,124 @@
+"""Statements that are false in one regime only: the falsifier finds them, and says where it has been."""
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from bounds.catalog import get
+from bounds.core import Condition
+from bounds.vocabulary import clients, cohort
+from paper_checks.claims.checkers import Dominates
+from paper_checks.claims.claim import Book, Grade
+from paper_checks.falsifier import falsify, replay
+from paper_checks.falsifier.families import FAMILIES
+from paper_checks.falsifier.planted_regimes import mechanical, regimes, SEARCHED
+from paper_checks.falsifier.power import MEASURED, power
+
+REGIMES = regimes()
+QUICK = ("1 lemma_1, many clients", "6 fedcog.theorem, many rounds", "13 theorem_4_recursion, edge of beta",
+         "14 lemma_1, edge of eta", "16 gaussian_mean_bound, many clients")  # fmt: skip
+FOUND_IN = 4 / 5
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_violation_in_one_regime_is_found_and_confirmed(name):
+    found = falsify(REGIMES[name], 400, simplify=False)
+    assert found.violated, found
+    assert replay(found.witness, REGIMES[name]).violated
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", REGIMES)
+def test_every_planted_regime_is_found_in_the_usual_budget(name):
+    assert falsify(REGIMES[name], simplify=False).violated
+
+
+def test_the_committed_counts_are_of_all_plants_and_say_that_nearly_all_are_found():
+    held = json.loads(MEASURED.read_text(encoding="utf-8"))["plants"]
+    counts = [held[name]["found"] >= FOUND_IN * held[name]["seeds"] for name in REGIMES]
+    assert min(held[name]["seeds"] for name in REGIMES) >= 5
+    assert len(counts) == 18
+    assert sum(counts) >= 17
+    assert {held[name]["statement"] for name in held} <= {b.name for b in (*REGIMES.values(), *mechanical().values())}
+
+
+def test_a_plant_is_the_statement_itself_where_it_is_true():
+    """At small sizes both sides are those of the statement, and far away the plant says less."""
+    point = {"next_distance_sq": 1.0, "distance_sq": 1.3, "strong_convexity": 0.4, "smoothness": 2.5, "step_size": 0.07,
+             "grad_cap_sq": 3.1, "local_steps": 2, "cohort": 3, "heterogeneity": 0.2}  # fmt: skip
+    lemma, plant = get("decaying_k.lemma_1"), REGIMES["1 lemma_1, many clients"]
+    for number, factor in ((7, 1.0), (16, 1.0), (64, 0.25)):
+        here = {**point, "clients": number, "client_gradient_variance": np.full(number, 0.3)}
+        given = {q.name: here[q.name] for q in lemma.quantities}
+        assert plant(**given) == pytest.approx(factor * lemma(**given), rel=1e-12)
+
+
+def test_every_searched_statement_of_runs_has_plants_of_its_own():
+    named = {name.partition(",")[0] for name in mechanical()}
+    assert named == set(SEARCHED)
+    assert len(mechanical()) > 30
+
+
+# ---- what a search says of itself ----
+
+
+def test_a_search_says_its_box_its_regimes_and_its_power():
+    found = Dominates("fedinit.lemma_2", evaluations=60, family="quadratics")(Book())
+    assert found.grade is Grade.SEARCHED
+    assert "clients 1 to 1e+06" in found.evidence
+    assert "cells" in found.evidence
+    assert "power: " in found.evidence
+    assert power("fedinit.lemma_2").startswith("power: ")
+
+
+def test_cells_without_an_admissible_instance_are_named():
+
+    bound = get("fedinit.lemma_3")
+    few = Condition("one of many at most", 40 * cohort <= clients)
+    (seen,) = falsify(replace(bound, conditions=(*bound.conditions, few)), 60, family="quadratics").visited
+    assert any(cell.startswith("all clients") and not count for cell, count in seen.cells.items())
+    assert any(cell.startswith("a few clients") and count for cell, count in seen.cells.items())
+    assert "no admissible instance where" in seen.words
+
+
+# ---- what makes the far regimes exact ----
+
+FAR = {"clients": 40, "kinds": 2, "count_0": 1, "count_1": 39, "dim": 1, "cohort": 3, "with_replacement": 0,
+       "local_steps": 3, "floor": 0, "step_size": 0.003, "relaxation": 0.01, "start_0": 1.3, "contraction": 0.1,
+       "dissimilarity_factor": 3.1, "weight_0": 1, "weight_1": 1, "curvature_0_0": 1.1, "curvature_1_0": 0.8,
+       "minimum_0_0": 0.9, "minimum_1_0": -0.2, "noise_0": 0.3, "noise_1": 0.11}  # fmt: skip
+
+
+@pytest.mark.parametrize("rounds", [4, 90_000])
+@pytest.mark.parametrize("name", ["fedinit.theorem_1", "fedinit.theorem_2_potential"])
+def test_many_clients_and_rounds_in_floats_and_in_exact_numbers(name, rounds):
+    """By a spread around means and by products of two clients; by squaring twice over."""
+    family, bound, table = FAMILIES["quadratics"], get(name), {**FAR, "rounds": rounds}
+    fast = family.evaluate(bound, table)
+    slow = family.exactly(bound, {n: v if isinstance(v, int) else Fraction(str(v)) for n, v in table.items()})
+    assert fast.admissible, fast
+    assert slow.failed == ()
+    assert slow.ratio == pytest.approx(fast.ratio, rel=1e-7)
+
+
+def test_a_minimum_over_very_many_rounds_lies_at_an_end():
+    table = {**FAR, "cohort": 40, "curvature_1_0": 1.1, "relaxation": 0, "rounds": 10**7, "local_steps": 1}
+    family, bound = FAMILIES["quadratics"], get("decaying_k.theorem_1_repaired")
+    fast = family.evaluate(bound, table)
+    slow = family.exactly(bound, {n: v if isinstance(v, int) else Fraction(str(v)) for n, v in table.items()})
+    assert fast.admissible, fast
+    assert slow.ratio == pytest.approx(fast.ratio, rel=1e-7)
+
+
+def test_stale_models_of_few_among_many_break_theorem_1_of_fedinit():
+    """With four clients and twelve rounds nothing shows: the ratio is 0.006 after three."""
+    table = {n: v for n, v in FAR.items() if not n.endswith(("_1", "_1_0")) and n != "dissimilarity_factor"}
+    table |= {"clients": 30, "kinds": 1, "count_0": 30, "cohort": 1, "local_steps": 5, "rounds": 400, "noise_0": 0,
+              "minimum_0_0": 0, "curvature_0_0": 1, "start_0": 1, "step_size": Fraction(1, 1250),
+              "relaxation": Fraction(2, 25), "contraction": Fraction(1, 2), "dissimilarity_factor": 1}  # fmt: skip
+    found = FAMILIES["quadratics"].exactly(get("fedinit.theorem_1"), table)
+    assert found.violated
+    assert found.ratio == pytest.approx(3.679e9, rel=1e-3)
