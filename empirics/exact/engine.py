@@ -17,6 +17,7 @@ from ..algorithms.algorithm import Algorithm
 from ..errors import EmpiricsError
 from ..problems.quadratics import Quadratics
 from ..training.setting import Setting
+from .groups import groups
 from .moments import ExactRun, Trajectory
 from .sampled import sampled, SampledRun
 
@@ -75,4 +76,4 @@ def trained(problem: Quadratics, method: Algorithm, setting: Setting) -> Sampled
     return sampled(problem, replace(method, everyone=True), setting, 0)
 
 
-ENGINES: dict[str, ExactEngine] = {"moments": moments, "trained": trained}
+ENGINES: dict[str, ExactEngine] = {"moments": moments, "groups": groups, "trained": trained}

@@ -117,7 +117,8 @@ class Box:
 
         Members are parameters that differ in a number (``noise_0``, ``noise_1``).
         """
-        place, shared = draws.random(len(self)), {}
+        place = draws.random(len(self))
+        shared: dict[str, tuple[int, bool]] = {}
         for i, parameter in enumerate(self.parameters):
             if draws.random() < INNER:
                 continue

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
-from empirics.exact import after, AlikeRound, cohorts, draw, listed, Work
+from empirics.exact import after, AlikeRound, cohorts, draw, ENGINES, listed, Work
+from empirics.problems.quadratics import Quadratics
 from empirics.training.setting import Setting
 
 SIZES = np.array([3.0, 2.0])
@@ -117,3 +119,50 @@ def test_any_horizon_is_reached_by_squaring():
 def test_a_cohort_beyond_all_clients_is_refused():
     with pytest.raises(EmpiricsError, match="cohort must be <= clients; got 6 > 5"):
         draw(Setting(1, 6), SIZES, SHARES)
+
+
+# ---- read off the methods' own hooks ----
+
+METHODS = ("fedavg()", "fedinit(beta=0.07)", "fedinit(beta=0.07, reading='proof')", "scaffold()", "fedprox(mu=0.3)",
+           "feddyn(alpha=0.4)", "fedcm(alpha=0.3)", "fedavgm(momentum=0.5)")  # fmt: skip
+
+
+def six_clients(noise=0.4):
+    draws = np.random.default_rng(9)
+    curves = np.array([[[1.2, 0.2], [0.2, 0.7]], [[0.9, -0.1], [-0.1, 1.4]]])
+    kind = [0, 1, 0, 1, 1, 1]
+    return Quadratics(
+        curves[kind], draws.standard_normal((2, 2))[kind], noise * curves[kind] / 3, start=np.array([1.1, -0.3])
+    )
+
+
+@pytest.mark.parametrize("cohort", [2, 6])
+@pytest.mark.parametrize("written", METHODS)
+def test_groups_say_what_all_cohorts_say(written, cohort):
+    problem = six_clients()
+    setting = Setting(rounds=3, cohort=cohort, local_steps=2, step_size=0.11)
+    one, two = (ENGINES[name](problem, algorithm(written), setting) for name in ("groups", "moments"))
+    for kind in ("server", "rounds"):
+        mine, other = getattr(one, kind), getattr(two, kind)
+        for word in set(mine) & set(other):
+            np.testing.assert_allclose(mine[word], other[word], rtol=1e-8, atol=1e-13, err_msg=word)
+    for word in ("grad_norm_sq", "distance_sq"):
+        np.testing.assert_allclose(one.iterations(word), two.iterations(word), rtol=1e-8, err_msg=word)
+
+
+def test_a_thousand_clients_of_whom_ten_take_part_are_followed_without_listing_a_cohort():
+    kind = np.arange(1000) % 2
+    curves, minima = np.array([[[1.2]], [[0.7]]]), np.array([[0.3], [-1.1]])
+    problem = Quadratics(curves[kind], minima[kind], 0.5 * curves[kind], start=np.array([0.9]))
+    setting = Setting(rounds=4, cohort=10, local_steps=2, step_size=0.1)
+    run = ENGINES["groups"](problem, algorithm("fedavg()"), setting)
+    ends = minima[:, 0] + (1 - 0.1 * curves[:, 0, 0]) ** 2 * (0.9 - minima[:, 0])
+    apart = ends.var() * 1000 / 999 * (1 / 10 - 1 / 1000)
+    noise = np.mean([0.01 * 0.5 * h * (1 + (1 - 0.1 * h) ** 2) for h in curves[:, 0, 0]]) / 10
+    wanted = (ends.mean() - problem.minimiser[0]) ** 2 + apart + noise
+    assert run.server["distance_sq"][1] == pytest.approx(wanted, rel=1e-9)
+
+
+def test_draws_with_replacement_are_refused():
+    with pytest.raises(EmpiricsError, match="drawn without replacement; got with_replacement"):
+        ENGINES["groups"](six_clients(), algorithm("fedavg()"), Setting(2, 2, sampling="with_replacement"))

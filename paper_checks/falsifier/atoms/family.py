@@ -47,7 +47,7 @@ class Atoms:
 
     name = "atoms"
     words = FAMILIES[name]
-    reach = ("clients", "cohort", "samples", "local_steps")
+    reach: tuple[str, ...] = ("clients", "cohort", "samples", "local_steps")
 
     def cell(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
         clients, steps = instance["clients"], instance["local_steps"]

@@ -66,7 +66,7 @@ class Curves(Played):
 
     name = "curves"
     words = FAMILIES[name]
-    reach = ("clients", "cohort", "local_steps", "rounds")
+    reach: tuple[str, ...] = ("clients", "cohort", "local_steps", "rounds")
 
     def cell(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
         tilted = [abs(float(instance[f"tilt_{k}"])) for k in range(instance["clients"])]

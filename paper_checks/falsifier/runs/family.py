@@ -47,7 +47,7 @@ class QuadraticRuns(Played):
 
     name = "quadratics"
     words = FAMILIES[name]
-    reach = ("clients", "cohort", "local_steps", "rounds")
+    reach: tuple[str, ...] = ("clients", "cohort", "local_steps", "rounds")
 
     def cell(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
         return regime(instance, _sizes(instance))
