@@ -235,7 +235,8 @@ class GroupRun:
         u = np.concatenate([[1.0], first[server], *(first[own[group[0]]] for group in self.members)])
         q, groups = own.shape[1], len(self.members)
         known: dict[Any, tuple[AlikeRound, Paths]] = {}
-        rounds, states = [], []
+        rounds: list[tuple[AlikeRound, Paths]] = []
+        states: list[Array] = []
         for round_ in range(self.setting.rounds):
             kind = self.player.fingerprint(round_, tuple(self.keys))
             rounds.append(known[kind] if kind in known else known.setdefault(kind, self.coefficients(round_)))

@@ -16,6 +16,7 @@ from empirics.progress import progress
 
 from .definitions import loaded
 from .falsify import falsify, replay, Search
+from .fringe import fringes
 from .power import power
 from .witness import load_witness, Replay, stated
 
@@ -35,7 +36,8 @@ def run(options: argparse.Namespace) -> int:
             minutes=options.minutes, pins=_pins(options.fixed), progress=bar,
             name=options.name, definitions=tuple(options.definitions),
         )  # fmt: skip
-    print(json.dumps(as_json(found), indent=2) if options.json else "\n".join(lines(found, bound.conditions)))
+    told = lines(found, bound.conditions) + [each.words for each in fringes(bound)]
+    print(json.dumps(as_json(found), indent=2) if options.json else "\n".join(told))
     if found.witness is not None and options.output is not None:
         found.witness.save(options.output, _command(options))
         if not options.json:

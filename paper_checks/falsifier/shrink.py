@@ -78,9 +78,10 @@ def _exact(value: Any) -> Any:
 
 
 def size(value: Any) -> int:
-    """How long a rational number is to write."""
+    """How long a rational number is to write; of the zeros at its ends every third counts."""
     number = Fraction(value)
-    return len(str(abs(number.numerator)).rstrip("0")) + len(str(number.denominator).rstrip("0"))
+    written = [(whole, whole.rstrip("0")) for whole in (str(abs(number.numerator)), str(number.denominator))]
+    return sum(len(kept) + (len(whole) - len(kept)) // 3 for whole, kept in written)
 
 
 def rounder_than(value: Any) -> Iterator[Any]:

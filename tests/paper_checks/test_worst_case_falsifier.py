@@ -11,6 +11,7 @@ from paper_checks.worst_cases import answer, Question
 from paper_checks.worst_cases.places import Place, question
 
 CALM = {f"noise_{k}": 0.0 for k in range(4)} | {"noise": 0.0, "cohort_share": 1.0}
+CALM |= {"spread": 0.6, "start": 0.9, "smoothness": 1.0, "stationary": 0.0, "start_0": 1.0, "step_share": 0.8}
 CASES = (
     "fedcog.theorem",
     "decaying_k.theorem_1_repaired",
@@ -54,7 +55,8 @@ def _cap(problem, table):
 @pytest.mark.parametrize("name", CASES)
 def test_the_worst_case_is_above_the_best_instance_found(name):
     bound = BOUNDS[name]
-    known = {p.name for p in FAMILIES["quadratics"].box(bound).parameters}
+    box = FAMILIES["quadratics"].box(bound)
+    known = {p.name for p in (*box.parameters, *box.words)}
     pins = {"clients": 2, "local_steps": 2, "rounds": 2, **CALM}
     found = falsify(bound, 60, 2, "quadratics", pins={n: v for n, v in pins.items() if n in known})
     table = dict(found.instance)

@@ -120,6 +120,7 @@ def simpler(instance: Instance) -> Iterator[Instance]:
         for fewer in sorted({1, 2, instance[name] // 2, instance[name] * 3 // 4, instance[name] - 1} | powers | tens):
             if 1 <= fewer < instance[name]:
                 yield {**instance, name: fewer}
+    yield from _in_units(instance)
     yield from _fewer(instance)
     if number > 1:
         for k in reversed(range(number)):
@@ -131,6 +132,20 @@ def simpler(instance: Instance) -> Iterator[Instance]:
     for cohort in sorted({1, *range(instance["cohort"] + 1, min(clients, instance["cohort"] + 9) + 1), clients}):
         yield {**instance, "cohort": cohort}  # all clients are simpler than a draw of some
     yield from _alike(instance)
+
+
+def _in_units(instance: Instance) -> Iterator[Instance]:
+    """The same federation in units in which its largest place, or its largest curvature, is 1."""
+    places = [name for name in instance if name.startswith(("minimum_", "start_"))]
+    curves = [name for name in instance if name.startswith("curvature_")]
+    noises = [name for name in instance if name.startswith("noise_")]
+    far, steep = max(abs(instance[name]) for name in places), max(instance[name] for name in curves)
+    if far not in (0, 1):
+        scaled = {name: instance[name] / far for name in places} | {name: instance[name] / far**2 for name in noises}
+        yield {**instance, **scaled}
+    if steep not in (0, 1):
+        scaled = {name: instance[name] / steep for name in curves} | {n: instance[n] / steep**2 for n in noises}
+        yield {**instance, **scaled, "step_size": instance["step_size"] * steep}
 
 
 def _fewer(instance: Instance) -> Iterator[Instance]:
@@ -163,6 +178,8 @@ def _alike(instance: Instance) -> Iterator[Instance]:
     yield {**instance, "floor": 0}
     yield {**instance, "relaxation": 0}
     yield {**instance, "with_replacement": 0}
+    if "kinds" in instance and max(counts(instance)) == 1:
+        yield {n: v for n, v in instance.items() if n != "kinds" and not n.startswith("count_")}
     for k in range(number):
         yield {**instance, f"noise_{k}": 0}
     for i in range(dim):

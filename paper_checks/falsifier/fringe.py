@@ -1,0 +1,152 @@
+"""Hypotheses that a proof uses and a statement may not say: exact instances that meet all others.
+
+Each fringe says which reading of the hypotheses it goes without, and gives the words of instances in rational numbers.
+A statement that fails there is not refuted: it fails *if read without* that, and the case shows where a proof uses it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import comb
+from typing import Any
+
+import sympy as sp
+
+from bounds.core import Bound
+from bounds.operators import bind
+
+from .exact import number
+from .kinds import by_kind, of_kinds
+
+Values = Mapping[str, Any]
+ONE = Fraction(1)
+
+
+@dataclass(frozen=True)
+class Fringe:
+    """A family of instances without one hypothesis; ``cases`` are (numbers in words, values by vocabulary word)."""
+
+    without: str
+    cases: Callable[[], Iterator[tuple[str, Values]]]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A statement at the case of a fringe where it does worst, exactly."""
+
+    without: str
+    case: str
+    measured: sp.Expr
+    bound: sp.Expr
+
+    @property
+    def violated(self) -> bool:
+        return bool(self.measured > self.bound)
+
+    @property
+    def ratio(self) -> float:
+        return float(self.measured / self.bound) if self.bound else float("inf")
+
+    @property
+    def words(self) -> str:
+        said = "FAILS" if self.violated else "not refuted either"
+        return f"read without {self.without}: {said}, measured/bound {self.ratio:.3g} ({self.case})"
+
+
+def _learned(clients: int, gap: Any, local: Any, apart: Any) -> Values:
+    """The words of one round of learning among equal clients."""
+    kinds = of_kinds([clients], [ONE])
+    return {**kinds, "generalization_gap": gap, "local_gap": [local], "non_iidness": [apart], "smoothness": ONE,
+            "strong_convexity": ONE}  # fmt: skip
+
+
+def _predictions() -> Iterator[tuple[str, Values]]:
+    """Prediction theta^2, loss half its squared distance to a label 1 with probability m, else 0; one sample each."""
+    for clients, m in ((2, Fraction(9, 10)), (5, Fraction(49, 50)), (100, Fraction(999, 1000))):
+        law = [(Fraction(s, clients), comb(clients, s) * m**s * (1 - m) ** (clients - s)) for s in range(clients + 1)]
+        gap = sum(p * x * x * (x - m) for x, p in law)
+        apart = sum(p * (x * (x * x - 1) ** 2 + (1 - x) * x**4) for x, p in law) / 2
+        yield f"{clients} clients, one label each, 1 with probability {m}", _learned(clients, gap, m * (1 - m), apart)
+
+
+def _boundary() -> Iterator[tuple[str, Values]]:
+    """The mean of n fair coins, clipped to [-r, r]: the minimiser of half the squared distance lies on the boundary."""
+    for clients, n, r in ((2, 2, Fraction(1, 4)), (3, 4, Fraction(1, 2))):
+        law = [(Fraction(2 * s - n, n), Fraction(comb(n, s), 2**n)) for s in range(n + 1)]
+        clipped = [(x, max(-r, min(r, x)), p) for x, p in law]
+        local, square = sum(p * w * x for x, w, p in clipped), sum(p * w * w for _, w, p in clipped)
+        apart = (1 - Fraction(1, clients)) * (local - square / 2)
+        yield f"{clients} clients, {n} fair coins +-1, |w| <= {r}", _learned(clients, local / clients, local, apart)
+
+
+def _copied() -> Iterator[tuple[str, Values]]:
+    """All clients hold the same n samples of variance 1."""
+    for clients, n in ((2, 1), (10, 3), (100, 1)):
+        local = Fraction(1, n)
+        yield f"{clients} clients with the same {n} samples of variance 1", _learned(clients, local, local, 0 * ONE)
+
+
+def _common() -> Iterator[tuple[str, Values]]:
+    """One step of all clients w^2/2 from the minimum, with the same noise of variance 1 for all."""
+    step = Fraction(1, 4)
+    for clients in (2, 10, 1000):
+        run = {"next_distance_sq": step**2, "distance_sq": 0 * ONE, "step_size": step, "local_steps": 1}
+        yield f"{clients} clients, one step of 1/4, one noise of variance 1 for all", {
+            **of_kinds([clients], [ONE]), **run, "cohort": clients, "smoothness": ONE, "strong_convexity": ONE,
+            "client_gradient_variance": [ONE], "grad_cap_sq": ONE, "heterogeneity": 0 * ONE,
+        }  # fmt: skip
+
+
+def _one_batch() -> Iterator[tuple[str, Values]]:
+    """K steps of a client w^2/2 from the minimum, the noise of variance 1 drawn once for all of them."""
+    for steps in (2, 5, 50, 200):
+        eta = Fraction(35, 99 * steps)  # just below 1/(2 sqrt(2) K)
+        left = [(1 - eta) ** j for j in range(steps)]
+        drift = sum((1 - a) ** 2 for a in left)
+        mean, path = sum(left) / steps, sum(1 - a for a in left) / steps
+        yield f"{steps} steps of 35/{99 * steps} with one mini-batch of variance 1", {
+            **of_kinds([1], [ONE]), "cohort": 1, "local_steps": steps, "step_size": eta, "relaxation": 0 * ONE,
+            "smoothness": ONE, "gradient_variance": ONE, "client_gradient_variance": [ONE], "divergence": 0 * ONE,
+            "grad_norm_sq": 0 * ONE, "dissimilarity_offset": 0 * ONE, "dissimilarity_factor": ONE,
+            "local_drift": drift, "mean_update_sq": mean**2, "mean_path_gradient_sq": path**2,
+        }  # fmt: skip
+
+
+FRINGES = (
+    Fringe("convexity in the parameters (convex in the prediction only)", _predictions),
+    Fringe("minimisers that are stationary points (theirs lie on a boundary)", _boundary),
+    Fringe("samples that are independent over clients (all hold the same)", _copied),
+    Fringe("noise that is independent over clients (theirs is common)", _common),
+    Fringe("noise that is independent over local steps (one mini-batch serves all)", _one_batch),
+)
+
+
+def fringes(bound: Bound) -> list[Seen]:
+    """The bound in every fringe whose instances have all of its words, each where it does worst."""
+    found = []
+    if bound.relation != "<=" or bound.given:
+        return []
+    counted = by_kind(bound)
+    asked = {q.name for q in counted.quantities} | {bound.target.name}
+    for fringe in FRINGES:
+        seen = [_at(counted, fringe.without, *case) for case in fringe.cases() if asked <= {*case[1]}]
+        if met := [each for each in seen if each is not None]:
+            found.append(max(met, key=lambda each: each.ratio))
+    return found
+
+
+def _at(bound: Bound, without: str, case: str, values: Values) -> Seen | None:
+    """The bound at one case; None where a numeric condition fails."""
+    given = {q: _numbers(values[q.name]) for q in bound.quantities}
+    for relation in bound.relations:
+        met = bind(relation, given)
+        if met.subs({q: v[0] for q, v in given.items() if isinstance(v, list)}) != sp.true:
+            return None
+    total = sum((bind(term, given) for term in bound.spelled_terms.values()), sp.S.Zero)
+    return Seen(without, case, number(values[bound.target.name]), sp.N(total, 50) if total.has(sp.Pow) else total)
+
+
+def _numbers(value: Any) -> Any:
+    return [number(v) for v in value] if isinstance(value, list) else number(value)
