@@ -83,6 +83,9 @@ class Family(Protocol):
     def cell(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
         """The regime that an instance is in, one label per axis."""
 
+    def radius(self, bound: Bound, instance: Instance) -> float:
+        """The factor that one round puts on what grows fastest of a run's moments; NaN where nothing can grow."""
+
     def refuses(self, bound: Bound) -> str:
         """Why this family cannot put both sides of the bound side by side; empty if it can."""
 

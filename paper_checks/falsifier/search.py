@@ -18,9 +18,11 @@ from .box import Box, Unit
 from .cells import Cells
 from .core import Evaluation, Family, Instance
 
-CORNERS, EVERYWHERE, CELLS = 0.4, 0.1, 0.35
-"""Shares of the budget for corners of the box, for draws over all of it and for walks from the best place of every
-cell; the rest goes to walks from the best places of all."""
+CORNERS, EVERYWHERE, CELLS, EDGES = 0.4, 0.1, 0.35, 0.05
+"""Shares of the budget for corners of the box, for draws over all of it, for walks from the best place of every cell
+and for the edges of stability; the rest goes to walks from the best places of all."""
+HALVINGS, STABLE = 20, 1e-9
+"""Halvings of a coordinate on the way to an edge of stability, and by how much a factor must exceed 1 to grow."""
 WALKS = 4
 """Places from which the last walks start."""
 STRIDE = 8
@@ -75,6 +77,7 @@ class Searcher:
             self._drawn(max(4, int(self.evaluations * CORNERS)), lambda: self.box.corner(self.draws))
             self._drawn(max(4, int(self.evaluations * EVERYWHERE)), self._anywhere)
             self._walk_cells(int(self.evaluations * (CORNERS + EVERYWHERE + CELLS)))
+            self._edges(int(self.evaluations * (CORNERS + EVERYWHERE + CELLS + EDGES)))
             self._polish()
         except OutOfBudget:
             pass
@@ -128,6 +131,36 @@ class Searcher:
                     walk.step(self.box, self.score, self.draws)
                 if self.found.evaluations >= until:
                     return
+
+    def _edges(self, until: int) -> None:
+        """Both sides of where a run begins to grow for ever, along every share, from the best places of the cells."""
+        for walk in self._best():
+            for i, parameter in enumerate(self.box.parameters):
+                if not parameter.name.endswith("share") or walk.place[i] > 1:
+                    continue
+                for end in (0.0, 1.0):
+                    for place in self._bisected(walk.place, i, end):
+                        if self.found.evaluations >= until:
+                            return
+                        self.score(place)
+
+    def _bisected(self, place: Unit, i: int, end: float) -> tuple[Unit, ...]:
+        """The two places next to each other, along one coordinate to its end, of which one run alone grows."""
+
+        def grows(share: float) -> tuple[Unit, bool | None]:
+            moved = place.copy()
+            moved[i] = share
+            radius = self.family.radius(self.bound, self.family.instance(self.bound, self.box.point(moved)))
+            return moved, None if radius != radius else radius > 1 + STABLE
+
+        one, other = float(place[i]), end
+        first, last = grows(one)[1], grows(other)[1]
+        if first is None or last is None or first == last:
+            return ()
+        for _ in range(HALVINGS):
+            middle = (one + other) / 2
+            one, other = (middle, other) if grows(middle)[1] == first else (one, middle)
+        return grows(one)[0], grows(other)[0]
 
     def _polish(self) -> None:
         """Walks from the best places of all; the better a walk does, the more steps it gets."""

@@ -16,6 +16,7 @@ from paper_checks.falsifier import falsify, replay
 from paper_checks.falsifier.families import FAMILIES
 from paper_checks.falsifier.planted_regimes import mechanical, regimes, SEARCHED
 from paper_checks.falsifier.power import MEASURED, power
+from paper_checks.falsifier.search import Searcher
 
 REGIMES = regimes()
 QUICK = ("1 lemma_1, many clients", "6 fedcog.theorem, many rounds", "13 theorem_4_recursion, edge of beta",
@@ -122,3 +123,24 @@ def test_stale_models_of_few_among_many_break_theorem_1_of_fedinit():
     found = FAMILIES["quadratics"].exactly(get("fedinit.theorem_1"), table)
     assert found.violated
     assert found.ratio == pytest.approx(3.679e9, rel=1e-3)
+
+
+def test_the_edge_beyond_which_stale_models_grow_is_found_by_bisection():
+    """As the step size falls, a run begins to grow at beta = N / (C - N): 1/29 here."""
+    table = {n: v for n, v in FAR.items() if not n.endswith(("_1", "_1_0"))} | {
+        "clients": 30,
+        "kinds": 1,
+        "count_0": 30,
+    }
+    table |= {"cohort": 1, "rounds": 3, "step_size": 1e-7}
+    family, bound = FAMILIES["quadratics"], get("fedinit.theorem_1")
+    below, above = (family.radius(bound, {**table, "relaxation": beta}) for beta in (0.98 / 29, 1.02 / 29))
+    assert below < 1 < above
+    pins = {"clients": 30, "cohort": 1, "kinds": 1, "dim": 1, "step_size": 1e-7, "local_steps": 5, "rounds": 3}
+    searcher = Searcher(bound, family, 100, pins=pins)
+    place = searcher.box.corner(np.random.default_rng(3))
+    share = [p.name for p in searcher.box.parameters].index("relaxation_share")
+    place[share] = 1.0
+    edge = searcher._bisected(place, share, 0.0)
+    found = [family.instance(bound, searcher.box.point(side)) for side in edge]
+    assert [float(instance["relaxation"]) for instance in found] == pytest.approx([1 / 29] * 2, rel=1e-3)

@@ -48,15 +48,17 @@ class Dominates:
             said = f"violated: {_beside(found.measured, found.value)} on {found.family}"
             held = {name: str(number) for name, number in found.instance.items()}
             return Finding(Status.FAILS, Grade.EXACT, f"{said}: {parameters(found.instance)}", held)
-        return self._survived(search)
+        return self._survived(bound, search)
 
-    def _survived(self, search: Any) -> Finding:
+    def _survived(self, bound: Bound, search: Any) -> Finding:
+        from ...falsifier.fringe import fringes
         from ...falsifier.power import power
 
         ratio = 1 / search.ratio if search.ratio > 0 else float("inf")
         near = self.least is None or abs(ratio / self.least - 1) < 0.01
         said = f"bound / exact value >= {ratio:.4g} on {search.admissible} instances of {', '.join(search.families)}"
         said += "".join(f"; searched {each.words}" for each in search.visited) + f"; {power(self.bound)}"
+        said += "".join(f"; {each.words}" for each in fringes(bound) if each.violated)
         if search.undecided:
             said += f"; no machine decides: {'; '.join(search.undecided)}"
         if search.unconfirmed:

@@ -61,6 +61,9 @@ class Atoms:
             SAMPLINGS[int(instance["sampling"])].replace("_", " ").replace("all", "all take part"),
         )
 
+    def radius(self, bound: Bound, instance: Instance) -> float:
+        return float("nan")
+
     def refuses(self, bound: Bound) -> str:
         if reason := can(bound, ATOMS):
             return reason

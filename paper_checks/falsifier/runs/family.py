@@ -139,6 +139,12 @@ class QuadraticRuns(Played):
             return "no step size is small enough for the conditions"
         return tables.misweighted(bound, dict(instance))
 
+    def radius(self, bound: Bound, instance: Instance) -> float:
+        try:
+            return _moments(bound, self.federation(instance), instance).radius
+        except EmpiricsError:
+            return float("nan")
+
     def federation(self, instance: Mapping[str, Any]) -> Quadratics:
         return tables.problem(dict(instance))
 

@@ -52,6 +52,10 @@ class Played:
         """The words without a run, the run by other means in exact numbers, and the arithmetic."""
         raise NotImplementedError
 
+    def radius(self, bound: Bound, instance: Instance) -> float:
+        """The factor that a round puts on what grows fastest; NaN where it is not known."""
+        return float("nan")
+
     # ---- what follows ----
 
     def refuses(self, bound: Bound) -> str:
