@@ -139,7 +139,9 @@ class Curves(Played):
             run = CurveRun(instance, *knob(about, "relaxation", float(instance["relaxation"])))
         return run, bool(np.isfinite(run.server["optimality_gap"]).all())
 
-    def again(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[dict[str, Any], Readings, str]:
+    def again(
+        self, bound: Bound, instance: Mapping[str, Any], late: bool = False
+    ) -> tuple[dict[str, Any], Readings, str]:
         from .twin import told
 
         return told(bound, instance)

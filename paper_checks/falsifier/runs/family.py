@@ -21,6 +21,7 @@ from ...runs.words import along, WORDS
 from .. import deciding
 from ..box import Box, Parameter
 from ..core import Instance, Point
+from ..exact import Exactly
 from ..kinds import counts, kinds as kinds_of, of_kinds
 from ..numbers import misfit
 from . import instance as tables
@@ -167,12 +168,22 @@ class QuadraticRuns(Played):
             fine = np.isfinite(run.states).all() and (run.looked != ENDS or run.settles)
         return MomentReadings(run, _wanted(bound)), bool(fine)
 
-    def again(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[dict[str, Any], Readings, str]:
+    def exactly(self, bound: Bound, instance: Instance, late: bool = False) -> Exactly:
+        """Of many rounds in which the statement is made the last one first, which is reached by squaring."""
+        steps = instance["rounds"] * instance["local_steps"] * kinds_of(instance)
+        if _length(bound) == ANYWHERE and steps > PLAYED and instance["rounds"] > 2:
+            if (found := super().exactly(bound, instance, late=True)).violated:
+                return found
+        return super().exactly(bound, instance, late)
+
+    def again(
+        self, bound: Bound, instance: Mapping[str, Any], late: bool = False
+    ) -> tuple[dict[str, Any], Readings, str]:
         from .twin import told, VIRTUAL
 
         wanted = _wanted(bound) | ({VIRTUAL} if along(bound) else set())
         memory = needs_memory(bound, instance["relaxation"])
-        return told(bound, instance, looked(bound, instance, PLAYED), memory, wanted)
+        return told(bound, instance, LAST if late else looked(bound, instance, PLAYED), memory, wanted)
 
     def simpler(self, instance: Instance) -> Iterator[Instance]:
         return tables.simpler(instance)

@@ -48,8 +48,13 @@ class Played:
         """The run in floating-point numbers, and whether it stayed among the finite ones."""
         raise NotImplementedError
 
-    def again(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[dict[str, Any], Readings, str]:
-        """The words without a run, the run by other means in exact numbers, and the arithmetic."""
+    def again(
+        self, bound: Bound, instance: Mapping[str, Any], late: bool = False
+    ) -> tuple[dict[str, Any], Readings, str]:
+        """The words without a run, the run by other means in exact numbers, and the arithmetic.
+
+        ``late``: of a statement on every round the last one will do.
+        """
         raise NotImplementedError
 
     def radius(self, bound: Bound, instance: Instance) -> float:
@@ -98,10 +103,10 @@ class Played:
     def undecided(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
         return deciding.assumptions(bound, *self.assumed(bound, instance))[1]
 
-    def exactly(self, bound: Bound, instance: Instance) -> Exactly:
+    def exactly(self, bound: Bound, instance: Instance, late: bool = False) -> Exactly:
         """The statement at an instance, at the entry where it does worst."""
         with mpmath.workdps(WORKING):
-            told, run, arithmetic = self.again(bound, instance)
+            told, run, arithmetic = self.again(bound, instance, late)
             known = {**told, **readings.of_run(run), **readings.iterated(bound, run)}
             measured = np.asarray(readings.target(bound, run, told["step_size"]), dtype=object)
             counted = by_kind(bound)
