@@ -171,9 +171,9 @@ class QuadraticRuns(Played):
     def exactly(self, bound: Bound, instance: Instance, late: bool = False) -> Exactly:
         """Of many rounds in which the statement is made the last one first, which is reached by squaring."""
         steps = instance["rounds"] * instance["local_steps"] * kinds_of(instance)
-        if _length(bound) == ANYWHERE and steps > PLAYED and instance["rounds"] > 2:
-            if (found := super().exactly(bound, instance, late=True)).violated:
-                return found
+        far = _length(bound) == ANYWHERE and steps > PLAYED and instance["rounds"] > 2
+        if far and (found := super().exactly(bound, instance, late=True)).violated:
+            return found
         return super().exactly(bound, instance, late)
 
     def again(
