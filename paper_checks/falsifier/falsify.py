@@ -102,7 +102,7 @@ def falsify(
 
     The budget counts evaluations, shared by the families; ``minutes`` only stops. ``name`` is what a witness says to
     load, ``definitions`` what was put into the bound; ``pins`` hold parameters of the instances at one value. Without
-    ``simplify`` a violation is confirmed as it was found, with all its digits.
+    ``simplify`` a violation is confirmed nearly as it was found, with all its digits.
     """
     able, refusals = serving(bound, family)
     able, refusals = _with_pins(bound, able, refusals, pins or {})
@@ -149,7 +149,7 @@ def _confirmed(shrinker: Shrinker, name: str, definitions: tuple[str, ...], simp
     """The violation as a witness, made simple; as it was found if only that survives exact arithmetic."""
     bound, family, whole = shrinker.bound, shrinker.family, dict(shrinker.instance)
     try:
-        simple = shrinker.run() if simplify else whole
+        simple = shrinker.run() if simplify else shrinker.smaller()
     except KeyboardInterrupt:  # it is a violation all the same
         simple = whole
     for instance in (simple, whole) if simple != whole else (whole,):

@@ -14,8 +14,8 @@ KEPT = 0.25
 """The share of a score that a simpler instance must keep, as long as that is more than ``ENOUGH``."""
 ENOUGH = 0.02
 PASSES = 4
-COUNTS = 1000
-"""Evaluations spent on one violation."""
+COUNTS, FEW = 1000, 80
+"""Evaluations spent on one violation, or on making it smaller at least."""
 
 
 class Shrinker:
@@ -59,10 +59,16 @@ class Shrinker:
                 break
         return self.instance
 
+    def smaller(self) -> Instance:
+        """The instance after a few of the simpler ones were tried: enough for exact numbers not to take long."""
+        self.left = min(self.left, FEW)
+        self._simplify()
+        return self.instance
+
     def _simplify(self) -> None:
         """One sweep over the simpler instances; one that is taken over is the base of those after it."""
         at = 0
-        while at < len(options := list(self.family.simpler(self.instance))):
+        while self.left > 0 and at < len(options := list(self.family.simpler(self.instance))):
             at += not self.keeps(options[at])
 
     def _round(self) -> None:

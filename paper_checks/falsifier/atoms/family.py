@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from ..exact import Exactly
 
 KINDS, SAMPLES = 3, 3
-MOST = 100
-"""Clients where all take part: their sum has few values where they bend alike."""
+FEW, MOST = 10, 100
+"""Clients of several kinds, and of one, where all take part: the sum of many alike has few values."""
 TELL_APART = ("non_iidness", "client_distance_sq")
 """Quantities by which a bound can tell clients apart; without one, it is tried on identical clients alone."""
 SAMPLINGS = ("all", "with_replacement", "without_replacement")
@@ -102,7 +102,7 @@ class Atoms:
         asked = {q.name for q in bound.quantities}
         sampling = int(point.get("sampling", _sampling(bound))) if _sampled(bound) else 0
         clients = min(int(point["clients"]), KINDS) if sampling else int(point["clients"])
-        number = clients if sampling else min(int(point["kinds"]), clients)
+        number = clients if sampling else min(int(point["kinds"]), clients) if clients <= FEW else 1
         cohort = min(int(point.get("cohort", clients)), clients) if sampling else clients
         alike = bool(point["alike"])
         if sampling and "non_iidness" in asked and cohort > 1:

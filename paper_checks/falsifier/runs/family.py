@@ -171,7 +171,10 @@ class QuadraticRuns(Played):
     def exactly(self, bound: Bound, instance: Instance, late: bool = False) -> Exactly:
         """Of many rounds in which the statement is made the last one first, which is reached by squaring."""
         steps = instance["rounds"] * instance["local_steps"] * kinds_of(instance)
-        far = _length(bound) == ANYWHERE and steps > PLAYED and instance["rounds"] > 2
+        people = sum(min(count, 2) for count in counts(instance)) * needs_memory(bound, instance["relaxation"])
+        numbers = instance["dim"] * (1 + people)
+        plays = numbers * (numbers + 3) // 2  # of a round, by which its map is known
+        far = _length(bound) == ANYWHERE and steps > PLAYED and instance["rounds"] > plays
         if far and (found := super().exactly(bound, instance, late=True)).violated:
             return found
         return super().exactly(bound, instance, late)
