@@ -91,13 +91,10 @@ def eval_(args: argparse.Namespace) -> int:
 def minimize(args: argparse.Namespace) -> int:
     from bounds.showing.answers import answer, over_intervals, smallest
     from bounds.showing.loading import load
-    from bounds.showing.usage import UsageError
 
     bound = load(args.name)
     over, words = _take("over", args.words)
     if not words and any(q.name != over for q in bound.quantities):
-        if over == bound.axis and all(q.name != over for q in bound.quantities):
-            raise UsageError(f"over={over} needs numbers: without them it is no quantity of {bound.name}")
         return _closed_form(bound, over)
     span = _grid(bound, words, paired=args.zip, free=[over])
     ask, remarks = over_intervals(span, smallest(span.bound, over))

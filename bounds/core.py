@@ -14,7 +14,7 @@ import sympy as sp
 from sympy.logic.boolalg import Boolean
 
 from .assumptions import Assumption
-from .errors import DeclarationError, unknown
+from .errors import BoundsError, DeclarationError, unknown
 from .operators import equal_clients
 from .papers import Source
 from .quantities import quantities_of, Quantity
@@ -160,6 +160,8 @@ class Bound:
         for q in self.quantities:
             if q.name == name:
                 return q
+        if name == self.axis:
+            raise BoundsError(f"{name} is no symbol of {self.name}, but how many numbers its lists have: give numbers")
         raise unknown(f"quantity of {self.name}", name, [q.name for q in self.quantities])
 
     # ---- numbers ----

@@ -251,7 +251,7 @@ def test_weights_beyond_all_numbers_are_one_line(capsys):
 
 
 def test_a_number_of_clients_that_no_formula_has_needs_numbers(capsys):
-    assert "over=clients needs numbers" in refused(capsys, "minimize", "fedals.one_round", "over=clients")
+    assert "how many numbers its lists have" in refused(capsys, "minimize", "fedals.one_round", "over=clients")
 
 
 @pytest.mark.parametrize("idle", [["--workers", "3"], ["--status"], ["--verify"]])

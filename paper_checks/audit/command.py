@@ -128,9 +128,9 @@ def _tell(verdicts: list[Verdict], as_json: bool, folder: Path | None, whole: bo
         show(verdicts, whole)
     if folder is not None:
         for name, text in (("REPORT.md", markdown(found)), ("report.html", page(found)), ("report.json", told + "\n")):
-            (folder / name).write_text(text, encoding="utf-8")
+            written = write_whole(folder / name, text)
             if not as_json:
-                print(f"wrote {folder / name}")
+                print(f"wrote {written}")
         _evidence(folder / EVIDENCE, found)
     return AS_AUDITED if all(v.expected for v in verdicts) else DIFFERS
 
@@ -141,7 +141,7 @@ def _evidence(folder: Path, found: list[Record]) -> None:
     for record in found:
         if record.verdict in (Word.FAILS, Word.REPAIRED):
             told = json.dumps(record.as_json(), indent=1, ensure_ascii=False)
-            (folder / f"{record.name}.json").write_text(told + "\n", encoding="utf-8")
+            write_whole(folder / f"{record.name}.json", told + "\n")
 
 
 def _parser() -> Parser:

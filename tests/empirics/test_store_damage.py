@@ -16,7 +16,7 @@ from sweep_cells import HERE
 
 from empirics.experiments import Cell, Outcome, Store, StoreError
 from empirics.experiments.running import sweep
-from empirics.experiments.whole import write_whole
+from empirics.experiments.whole import write_lasting
 from fedbounds import main
 from figures.runs import Runs
 
@@ -196,7 +196,7 @@ def test_a_file_and_its_name_are_on_the_disk_before_it_counts_as_written(tmp_pat
         real(file)
 
     monkeypatch.setattr(os, "fsync", noted)
-    write_whole(tmp_path / "here" / "a", b"content")
+    write_lasting(tmp_path / "here" / "a", b"content")
     assert [path.parent.name for path in asked[:1]] == ["here"]
     assert asked[-1] == tmp_path / "here"
     assert (tmp_path / "here" / "a").read_bytes() == b"content"
