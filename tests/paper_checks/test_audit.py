@@ -20,7 +20,7 @@ from paper_checks.audit.running import audit, claim, CLAIMS, judge, Word
 from paper_checks.audit.summaries import SUMMARIES
 from paper_checks.claims import decaying_k, fedals, fedcog, fedinit
 from paper_checks.claims.checkers import All, Computed, Open, Readings, Same
-from paper_checks.claims.claim import Book, Claim, ClaimError, Grade, Kind, registry, Repair, Status
+from paper_checks.claims.claim import Book, Claim, ClaimError, Defect, Grade, Kind, registry, Repair, Status
 
 ASKED_BY_NONE: dict[str, str] = {}
 """Bounds of the catalogue that no claim asks for, with the reason."""
@@ -185,6 +185,12 @@ def test_a_name_is_plain(name):
 def test_an_open_claim_has_nothing_to_repair():
     with pytest.raises(ClaimError, match="nothing to repair"):
         made("a", Open("why"), Status.OPEN, repair=Repair("words", TRUE))
+
+
+@pytest.mark.parametrize("known", [Status.HOLDS, Status.OPEN])
+def test_only_what_fails_has_a_defect(known):
+    with pytest.raises(ClaimError, match=r"has a defect \(gap\) and yet is audited"):
+        made("a", TRUE, known, defect=Defect.GAP)
 
 
 @pytest.mark.parametrize("check", [broken, lambda book: None, lambda book: exit(3), Same("toys.none", speed)])

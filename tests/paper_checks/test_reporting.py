@@ -12,7 +12,7 @@ from paper_checks.audit import summaries
 from paper_checks.audit.reporting import markdown, page, records, show
 from paper_checks.audit.running import audit
 from paper_checks.claims.checkers import Computed, Open, Same
-from paper_checks.claims.claim import Claim, Finding, Grade, Kind, Repair, Status
+from paper_checks.claims.claim import Claim, Defect, Finding, Grade, Kind, Repair, Status
 
 NASTY = 'a < b & "c" <script>alert(1)</script> | x_1 * y_2\nsecond line \\ end'
 VOID = {"meta", "input", "br", "hr", "img", "link"}
@@ -31,8 +31,16 @@ def verdicts():
     return audit(
         [
             made("holds", Same(speed, speed), Status.HOLDS, note=NASTY),
+            made("ours", Same(speed, speed), Status.HOLDS, ours=True),
+            made("slip", saying(Status.FAILS, "no"), Status.FAILS, defect=Defect.SLIP),
             made("damaged", saying(Status.FAILS, NASTY, x=NASTY), Status.FAILS, damaged="1 or l"),
-            made("repaired", saying(Status.FAILS, "no"), Status.FAILS, repair=Repair(NASTY, Same(speed, speed), "b.c")),
+            made(
+                "repaired",
+                saying(Status.FAILS, "no"),
+                Status.FAILS,
+                defect=Defect.GAP,
+                repair=Repair(NASTY, Same(speed, speed), "b.c"),
+            ),
             made("changed", saying(Status.FAILS, "no"), Status.HOLDS),
             made("open", Open("nobody knows"), Status.OPEN, paper="fedcog"),
             made("own", Same(speed, 2 * speed), Status.FAILS, paper="my_notes"),
@@ -87,8 +95,8 @@ def test_every_box_of_the_page_has_claims_to_sift(verdicts):
 def test_markdown_counts_links_and_keeps_each_entry_on_its_line(verdicts):
     text = markdown(records(verdicts))
     lines = text.splitlines()
-    assert "| FedALS | 4 | 1 | 1 | 2 | 0 | 1 proved |" in lines
-    assert "| all | 6 | 1 | 1 | 3 | 1 | 1 proved |" in lines
+    assert "| FedALS | 6 | 1 | 2 | 1 | 3 | 0 | 0 | 1 | 0 | 0 | 1 | 2 proved |" in lines
+    assert "| all | 8 | 1 | 2 | 1 | 4 | 1 | 0 | 1 | 0 | 0 | 1 | 2 proved |" in lines
     anchors = {re.sub(r"[^\w -]", "", line[5:]).strip().lower() for line in lines if line.startswith("#### ")}
     links = set(re.findall(r"\]\(#([^)]*)\)", text))
     assert links == anchors
@@ -99,9 +107,9 @@ def test_markdown_counts_links_and_keeps_each_entry_on_its_line(verdicts):
     assert r"x\_1 \* y\_2" in evidence[0]
 
 
-def test_damaged_text_comes_first_within_its_paper(verdicts):
+def test_damaged_text_comes_first_then_defects_by_weight_and_last_what_is_ours(verdicts):
     assert [r.name.split(".")[1] for r in records(verdicts)] == [
-        "damaged", "holds", "repaired", "changed", "open", "own",
+        "damaged", "repaired", "slip", "changed", "holds", "ours", "open", "own",
     ]  # fmt: skip
     text = markdown(records(verdicts))
     assert text.index("### Check against the PDF") < text.index("#### fedals.damaged") < text.index("#### fedals.holds")
@@ -134,11 +142,14 @@ def test_a_summary_quotes_the_verdicts_of_the_run(verdicts, monkeypatch):
 def test_the_terminal_shows_what_differs(verdicts, capsys):
     show(verdicts)
     out = capsys.readouterr().out
-    assert "6 claims: 1 HOLDS, 1 REPAIRED, 3 FAILS, 1 OPEN" in out
+    assert "8 claims: 2 HOLDS, 1 REPAIRED, 4 FAILS, 1 OPEN" in out
     assert "differs from the audit: fedals.changed: FAILS, audited HOLDS" in out
     assert "differs from the audit: fedals.holds" not in out
-    show(verdicts[1:2], whole=True)
-    assert "witness: x = a < b" in capsys.readouterr().out
+    show([v for v in verdicts if v.claim.name in ("fedals.damaged", "fedals.repaired", "fedals.ours")], whole=True)
+    out = capsys.readouterr().out
+    assert "witness: x = a < b" in out
+    assert "REPAIRED, gap (exact)  fedals.repaired" in out
+    assert "fedals.ours  [FedALS, eq. (1)]  (ours)" in out
 
 
 def test_another_way_of_failing_is_said_so(capsys):

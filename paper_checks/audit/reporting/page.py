@@ -72,6 +72,8 @@ def _claim(record: Record) -> str:
     witness = ", ".join(f"{k} = {v}" for k, v in record.witness.items())
     repair = f"{record.repair}: {record.repair_evidence}" if record.repair else ""
     rows = {
+        "defect": record.defect,
+        "whose": "ours, a cross-check" if record.ours else "",
         "source": record.source,
         "evidence": f"{record.evidence} ({record.grade})",
         "witness": witness,

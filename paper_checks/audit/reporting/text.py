@@ -6,15 +6,19 @@ from collections.abc import Sequence
 
 from bounds.papers import PAPERS
 
-from .records import counts, grades, papers, Record, short, summary, WORDS
+from .records import counts, DEFECTS, defects, grades, papers, Record, short, summary, WORDS
 
 HOW = """Every verdict judges the statement **as printed** and can be run again with the command beside it.
 
 - **HOLDS**: no way was found to make it false. The grade says how far that goes: *proved* (symbolically, or by going
-  through all cases), *exact* (exact arithmetic at stated points or instances: none refutes it), *sampled* (with the
-  error rate that is stated), *read*.
-- **FAILS**: a witness shows it. **REPAIRED**: it fails as printed, and a corrected statement is given and checked.
+  through all cases), *exact* (exact arithmetic at stated points or instances), *searched* (no violation in the box that
+  is stated), *sampled* (with the error rate that is stated), *read*.
+- **FAILS**: a witness shows it. **REPAIRED**: it fails as printed, and a corrected statement is given and checked. The
+  defect says what that means: *refuted* (the conclusion is false where it is stated), *gap* (a step of the proof is
+  false), *reading* (it holds in one reading and fails in another), *settings* (the experiments lie outside), *slip*.
 - **OPEN**: no machine decides it, for the reason given.
+
+Sentences are the papers', in our words; cross-checks of our own are marked and counted apart.
 
 A verdict can be wrong where the encoding is: every formula of the catalogue is typed from the paper by hand, compared
 with independent arithmetic, and attacked by planted errors (`fedbounds check --mutate`)."""
@@ -30,10 +34,10 @@ def markdown(found: Sequence[Record]) -> str:
 
 def tally(found: Sequence[Record]) -> list[str]:
     """A table: claims by verdict and paper."""
-    rows = [["paper", "claims", *WORDS, "holds by"]]
-    for paper, group in papers(found).items():
-        rows.append([short(paper), str(len(group)), *map(str, counts(group).values()), _grades(group)])
-    rows.append(["all", str(len(found)), *map(str, counts(found).values()), _grades(found)])
+    rows = [["paper", "claims", "ours", *WORDS, *DEFECTS, "holds by"]]
+    for paper, group in [*papers(found).items(), ("all", found)]:
+        numbers = [len(group), sum(r.ours for r in group), *counts(group).values(), *defects(group).values()]
+        rows.append([short(paper), *map(str, numbers), _grades(group)])
     return _table(rows)
 
 
@@ -53,7 +57,8 @@ def chapter(paper: str, group: Sequence[Record]) -> list[str]:
     lines += [f"{', '.join(about.authors)}; read: {about.read}.", ""] if about else []
     for paragraph in summary(paper, group):
         lines += [paragraph, ""]
-    lines += _table([["claim", "verdict", "grade", "kind"], *([_link(r), r.verdict, r.grade, r.kind] for r in group)])
+    head = ["claim", "verdict", "defect", "grade", "kind"]
+    lines += _table([head, *([_link(r), r.verdict, r.defect, r.grade, _kind(r)] for r in group)])
     for title, part in (
         ("Check against the PDF", [r for r in group if r.damaged]),
         ("", [r for r in group if not r.damaged]),
@@ -65,12 +70,18 @@ def chapter(paper: str, group: Sequence[Record]) -> list[str]:
     return lines
 
 
+def _kind(record: Record) -> str:
+    return f"{record.kind}, ours" if record.ours else record.kind
+
+
 def _link(record: Record) -> str:
     return f"[{record.name}](#{record.name.replace('.', '')})"
 
 
 def _claim(record: Record) -> list[str]:
-    lines = [f"#### {record.name}", "", f"**{record.verdict}** ({record.grade}). {record.words}", ""]
+    defect = f", {record.defect}" if record.defect else ""
+    lines = [f"#### {record.name}", "", f"**{record.verdict}**{defect} ({record.grade}). {record.words}", ""]
+    lines += ["- Whose: ours, a cross-check"] if record.ours else []
     lines.append(f"- Source: {record.source}")
     lines.append(f"- Evidence: {_plain(record.evidence)}")
     if record.witness:

@@ -20,7 +20,7 @@ class Computed:
         return self.run(book)
 
 
-WEAKEST = (Grade.READ, Grade.SAMPLED, Grade.EXACT, Grade.PROVED)
+WEAKEST = (Grade.READ, Grade.SAMPLED, Grade.SEARCHED, Grade.EXACT, Grade.PROVED)
 
 
 def _run(checks: Mapping[str, Check], book: Book, named: tuple[str, ...]) -> dict[str, Finding]:
