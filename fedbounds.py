@@ -269,6 +269,7 @@ ELSEWHERE = {
     "sweep": "empirics.experiments.command:sweep_",
     "results": "empirics.experiments.command:results",
     "check": "paper_checks.audit.command:check",
+    "verdict": "paper_checks.audit.verdict:verdict",
     "falsify": "paper_checks.falsify_options:main",
     "tightness": "paper_checks.tightness_options:main",
     "figure": "figures.command:figure",

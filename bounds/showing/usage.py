@@ -50,6 +50,8 @@ VERBS = {
     "results": Verb("what a store holds, as a tidy table", "fedbounds results quantity=train_loss"),
     "check": Verb("the machine-checked claims of the papers, and their verdicts",
                   "fedbounds check decaying_k.theorem_2"),
+    "verdict": Verb("what a referee would say of a paper, on one page; an erratum for it",
+                    "fedbounds verdict fedinit"),
     "falsify": Verb("search for an instance that meets every assumption and violates a bound",
                     "fedbounds falsify fedcog.smoothness_step --evaluations 200"),
     "tightness": Verb("a bound beside its exact worst case, and which K is really best; without a name, those in reach",

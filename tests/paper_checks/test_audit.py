@@ -16,8 +16,7 @@ from bounds.catalog import BOUNDS
 from bounds.core import declared
 from bounds.errors import UnknownNameError
 from paper_checks import claims
-from paper_checks.audit.running import audit, claim, CLAIMS, judge, Word
-from paper_checks.audit.summaries import SUMMARIES
+from paper_checks.audit.running import audit, claim, CLAIMS, judge, REVIEWS, Word
 from paper_checks.claims import decaying_k, fedals, fedcog, fedinit
 from paper_checks.claims.checkers import All, Computed, Open, Readings, Same
 from paper_checks.claims.claim import Book, Claim, ClaimError, Defect, Grade, Kind, registry, Repair, Status
@@ -114,15 +113,14 @@ def test_repairs_name_bounds_of_the_catalogue():
             assert c.repair.bound in BOUNDS, c.name
 
 
-def test_summaries_and_notes_speak_of_claims_that_exist():
-    told = {paper: " ".join(paragraphs) for paper, paragraphs in SUMMARIES.items()}
-    spoken = [name for text in told.values() for name in re.findall(r"\[([a-z_0-9.]+)\]", text)]
-    assert set(told) == {c.paper for c in CLAIMS.values()}
-    assert len(spoken) > 30
-    assert not set(spoken) - set(CLAIMS)
-    for paper, text in told.items():
-        assert {name.split(".")[0] for name in re.findall(r"\[([a-z_0-9.]+)\]", text)} == {paper}
-    pattern = rf"\b(?:{'|'.join(told)})\.[a-z0-9_]+(?:\.[a-z0-9_]+)*"
+def test_reviews_and_notes_speak_of_claims_that_exist():
+    assert set(REVIEWS) == {c.paper for c in CLAIMS.values()}
+    for paper, review in REVIEWS.items():
+        spoken = set(review.claims())
+        assert len(spoken) > 10
+        assert not spoken - set(CLAIMS)
+        assert {name.split(".")[0] for name in spoken} == {paper}
+    pattern = rf"\b(?:{'|'.join(REVIEWS)})\.[a-z0-9_]+(?:\.[a-z0-9_]+)*"
     for c in CLAIMS.values():
         assert not set(re.findall(pattern, c.note)) - set(CLAIMS) - set(BOUNDS), c.name
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -11,8 +10,8 @@ from typing import Any
 from bounds.papers import PAPERS
 
 from ...claims.claim import Defect
+from ...claims.review import NAMED
 from ..running import Verdict, Word
-from ..summaries import SUMMARIES
 
 WORDS = tuple(str(w) for w in Word)
 DEFECTS = tuple(str(d) for d in Defect)
@@ -120,12 +119,7 @@ def grades(found: Iterable[Record]) -> dict[str, int]:
     return dict(Counter(r.grade for r in found if r.verdict == Word.HOLDS))
 
 
-def summary(paper: str, found: Sequence[Record]) -> list[str]:
-    """The referee's paragraphs; every claim they name is followed by the verdict that was reached in this run."""
+def quoted(texts: Iterable[str], found: Sequence[Record]) -> list[str]:
+    """A referee's sentences; every claim they name is followed by the verdict that was reached in this run."""
     verdicts = {r.name: r.verdict for r in found}
-
-    def said(match: re.Match[str]) -> str:
-        name = match.group(1)
-        return f"`{name}` ({verdicts.get(name, 'not run')})"
-
-    return [re.sub(r"\[([a-z_0-9.]+)\]", said, paragraph) for paragraph in SUMMARIES.get(paper, ())]
+    return [NAMED.sub(lambda named: f"`{named[1]}` ({verdicts.get(named[1], 'not run')})", text) for text in texts]
