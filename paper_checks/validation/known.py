@@ -14,6 +14,7 @@ import numpy as np
 
 from bounds.errors import MissingQuantityError
 from empirics.algorithms.algorithm import Algorithm
+from empirics.errors import EmpiricsError
 from empirics.measuring.constants import closed_forms, Constant, constants, visited
 from empirics.measuring.costs import Devices
 from empirics.problems.problem import FederatedProblem
@@ -66,6 +67,9 @@ def known(
     """
     wanted = list(names)
     found = {**_of_setting(method, setting), **{k: Known.sure(v, "as drawn") for k, v in sizes.items()}}
+    for name in given:
+        if name in found and not _free(name):  # a bound at one plan beside runs of another
+            raise EmpiricsError(f"{name} is {found[name].value:g} in these runs, as options say: leave {name}= out")
     if any(name not in found and name not in given for name in wanted):
         found = {**_of_problem(problem, method, setting, walk, bar), **found}
     for name, value in given.items():

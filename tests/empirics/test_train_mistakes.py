@@ -103,8 +103,8 @@ MISTAKES = {
     "--problem softmax(diabetes)": "softmax needs one class per sample; diabetes has targets for regression: try ridge",
     "--problem svm(diabetes)": "svm needs one class per sample; diabetes has targets for regression: try ridge",
     "--problem femnist_dnn(diabetes)": "femnist_dnn needs classes; diabetes has targets for regression: try ridge",
-    "-o /not/there/x.csv": "-o /not/there/x.csv: there is no folder /not/there",
-    "-o /": "-o must name a file; / is a folder",
+    "-o /not/there/x.csv": "-o /not/there/x.csv: No such file or directory",
+    "-o /": "-o /: Is a directory",
 }
 
 
@@ -135,7 +135,7 @@ def test_an_error_inside_of_a_users_file_names_its_place(file, capsys):
     said = line_of(capsys, ["train", *DIGITS, "--algorithm", f"{file}:raises"])
     assert said == f"{file}, line {where}: ZeroDivisionError: oops"
     said = line_of(capsys, ["train", *DIGITS, "--algorithm", f"{file}:narrow"])
-    assert said == "narrow(): the direction of a step must have shape (5, 650) like the models; got (5, 2)"
+    assert said == "narrow(): the direction of a step must be a tensor of shape (5, 650) like the models; got (5, 2)"
 
 
 def test_an_error_of_the_library_itself_is_called_a_bug(monkeypatch, capsys):
@@ -150,7 +150,10 @@ def test_an_error_of_the_library_itself_is_called_a_bug(monkeypatch, capsys):
 @pytest.mark.parametrize("mean", ["seed", "folder"])
 def test_constants_refuses_too(mean, capsys):
     words = {"seed": ["--seed", "-1"], "folder": ["-o", "/not/there/c.json"]}[mean]
-    said = {"seed": "seed must be a whole number >= 0; got -1", "folder": "-o /not/there/c.json: there is no folder"}
+    said = {
+        "seed": "seed must be a whole number >= 0; got -1",
+        "folder": "-o /not/there/c.json: No such file",
+    }
     assert line_of(capsys, ["constants", *DIGITS[:4], *words]).startswith(said[mean])
 
 
