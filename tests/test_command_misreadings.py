@@ -118,6 +118,13 @@ def test_a_filter_finds_the_runs_that_left_the_argument_at_its_default(capsys, t
     assert capsys.readouterr().out.splitlines() == ["seed,step_size", "6,0.05", "3,0.05", "4,0.05"]
 
 
+def test_a_csv_of_results_has_every_digit(capsys, tmp_path):
+    value = 0.123456789012345
+    Store(tmp_path).keep(Cell("train", {"problem": "softmax(iris)", "seed": 3}), Outcome({}, {"minutes": value}), 0.1)
+    assert main(["results", "--store", str(tmp_path), "--columns", "value", "--csv"]) == 0
+    assert float(capsys.readouterr().out.splitlines()[1]) == value
+
+
 # ---- from Python ----
 
 

@@ -209,12 +209,12 @@ def _print(table: Sequence[dict[str, Any]], columns: Sequence[str], how: str) ->
     if how == "json":
         print(json.dumps(plain(cut), indent=1, ensure_ascii=False, allow_nan=False))
         return
-    rows = [[_text(row[name]) for name in columns] for row in cut]
-    if how == "csv":
+    if how == "csv":  # for other programs: every digit
         out = io.StringIO()
-        csv.writer(out).writerows([columns, *rows])
+        csv.writer(out).writerows([columns, *(row.values() for row in cut)])
         print(out.getvalue(), end="")
         return
+    rows = [[_text(item) for item in row.values()] for row in cut]
     print("\n".join(aligned(rows, columns)) if rows else "no results")
 
 
