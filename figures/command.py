@@ -126,5 +126,5 @@ def _parser() -> Parser:
         metavar="N",
         help="processes (one per core, or per GPU); 0: in this process",
     )
-    add("--scheduler", default="", type=word, metavar="ADDRESS", help="a running dask cluster instead")
+    add("--scheduler", type=word, metavar="ADDRESS", help="a running dask cluster instead")
     return parser

@@ -47,7 +47,7 @@ def sweep_(arguments: Sequence[str]) -> int:
     group.add_argument("--status", action="store_true", help="say what is there and what is missing; run nothing")
     group.add_argument("--verify", action="store_true", help="read all that is there, say what is damaged; run nothing")
     add("--workers", type=processes, metavar="N", help="processes (one per core, or per GPU); 0: in this process")
-    add("--scheduler", default="", type=word, metavar="ADDRESS", help="a running dask cluster instead")
+    add("--scheduler", type=word, metavar="ADDRESS", help="a running dask cluster instead")
     try:
         args = parser.parse_args(list(arguments))
     except SystemExit:  # --help

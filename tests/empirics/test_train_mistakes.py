@@ -112,7 +112,8 @@ MISTAKES = {
 def test_a_mistake_is_one_clear_line(words, capsys):
     quoted = words.startswith("--problem")
     option, *value = words.split(" ", 1) if quoted or "(" in words else words.split()
-    assert line_of(capsys, ["train", *DIGITS, option, *value]).startswith(MISTAKES[words])
+    others = [w for pair in zip(DIGITS[::2], DIGITS[1::2], strict=True) if pair[0] != option for w in pair]
+    assert line_of(capsys, ["train", *others, option, *value]).startswith(MISTAKES[words])
 
 
 @pytest.mark.parametrize(
@@ -162,7 +163,7 @@ def test_an_interrupted_run_keeps_what_was_measured(seeds, file, tmp_path, capsy
     """Stopped in the third round of the second method's first seed."""
     table = tmp_path / "runs.csv"
     own = ["--compare", f"{file}:stop", "--measure", "train_loss", "--every", "1", "--rounds", "5", "-o", str(table)]
-    assert main(["train", *DIGITS, *own, "--seeds", str(seeds)]) == 130
+    assert main(["train", *DIGITS[:4], *own, "--seeds", str(seeds)]) == 130
     rows = list(csv.DictReader(table.read_text().splitlines()))
     found = {name: [int(r["round"]) for r in rows if r["algorithm"] == name] for name in ("fedavg()", "stop()")}
     assert found == {"fedavg()": [0, 1, 2, 3, 4, 5], "stop()": [0, 1, 2]}
