@@ -318,9 +318,13 @@ def test_a_copy_under_another_name_gives_the_same_numbers():
     assert (one.measured, one.bound, one.verdict) == (other.measured, other.bound, other.verdict)
 
 
-@pytest.mark.parametrize("word", ["rounds=9", "local_steps=2", "step_size=0.02"])
-def test_the_plan_of_the_runs_is_not_told_twice(command, word):
-    status, out, err = command("fedcog.theorem", *SMALL, word)
+@pytest.mark.parametrize(
+    ("bound", "word"),
+    [*(("fedcog.theorem", word) for word in ("rounds=9", "local_steps=2", "step_size=0.02")),
+     ("decaying_k.runtime_fixed", "upload_rate=3")],
+)  # fmt: skip
+def test_the_plan_of_the_runs_is_not_told_twice(command, bound, word):
+    status, out, err = command(bound, *SMALL, word)
     name = word.partition("=")[0]
     assert (status, out) == (2, "")
-    assert re.search(rf"{name} is \S+ in these runs, as options say: leave {name}= out\n$", err)
+    assert re.search(rf"{name} is \S+ in these runs already: leave {name}= out\n$", err)
