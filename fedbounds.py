@@ -158,20 +158,18 @@ def validate(arguments: Sequence[str]) -> int:
     """The rest of the line belongs to the validation, which has options of its own."""
     from bounds.showing.usage import bare_parser, UsageError, WAYS
 
-    name = next((a for a in arguments if not a.startswith("-")), "")
+    name = "" if not arguments or arguments[0].startswith("-") else arguments[0]
     if not name and {"-h", "--help"} & set(arguments):
         parser = bare_parser("validate", WAYS)
         parser.usage = "fedbounds validate [NAME ...]"
         return _print([parser.format_help().rstrip()])
     if not name and arguments:
-        raise UsageError("validate needs the name of a bound; see fedbounds validate --help")
+        raise UsageError("validate needs the name of a bound before its options; see fedbounds validate --help")
     from paper_checks import validation
 
     if not name:
         return _print(validation.usage())
-    rest = list(arguments)
-    rest.remove(name)
-    return validation.run(name, rest, _drawing(name))
+    return validation.run(name, arguments[1:], _drawing(name))
 
 
 def _drawing(name: str) -> Callable[[Any, Path], list[Path]] | None:

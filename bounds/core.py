@@ -317,6 +317,9 @@ def _check_declaration(bound: Bound) -> None:
     names = sorted(q.name for q in declared)
     if len(set(names)) < len(names):
         refuse(f"two quantities share the name {next(n for n in names if names.count(n) > 1)!r}")
+    for name in bound.given:
+        if name not in names:
+            refuse(f"given holds {name!r}, which is none of its quantities: {', '.join(names)}")
     if len({q.card.axis for q in declared if q.card.axis}) > 1:
         refuse("quantities vary over more than one axis")
 
@@ -327,8 +330,9 @@ def _check_parts(bound: Bound, refuse: Callable[[str], None]) -> None:
         refuse(f"target must be a quantity; got {bound.target!r}")
     if not isinstance(bound.source, Source):
         refuse(f"source must be a Source, such as Source('my notes', 'Lemma 1'); got {bound.source!r}")
-    if not isinstance(bound.terms, Mapping):
-        refuse(f"terms must be a dict of expressions by name; got {bound.terms!r}")
+    for word, held, kind in (("terms", bound.terms, "expressions"), ("given", bound.given, "values")):
+        if not isinstance(held, Mapping):
+            refuse(f"{word} must be a dict of {kind} by name; got {held!r}")
     for condition in bound.conditions:
         if not isinstance(condition, Condition):
             refuse(f"conditions must be Condition objects; got {condition!r}")

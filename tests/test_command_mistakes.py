@@ -232,10 +232,20 @@ mine = renamed(fedavg, "mine", direction=Step())
 """
 
 
-@pytest.mark.parametrize("raised", ["raise KeyboardInterrupt", "raise SystemExit(0)", "raise Stop", "raise OSError(5)"])
+@pytest.mark.parametrize(
+    "raised",
+    ["raise KeyboardInterrupt", "raise SystemExit(0)", "raise Stop", "raise OSError(5)", "raise StopIteration"],
+)
 def test_whatever_a_hook_raises_is_a_line_that_names_its_file(capsys, tmp_path, raised):
     file = a_file(tmp_path, HOOK.format(raised))
     status = fedbounds.main(["train", "--problem", "softmax(iris)", "--clients", "4", "--algorithm", f"{file}:mine"])
     err = capsys.readouterr().err
     assert (status, err.count("\n")) == (2, 1)
     assert "own.py, line 10: " in err
+
+
+@pytest.mark.parametrize("body", ["return None", "return 3", "return gradient.tolist()", "yield gradient"])
+def test_a_hook_that_answers_with_no_tensor_is_told(capsys, tmp_path, body):
+    file = a_file(tmp_path, HOOK.format(body))
+    assert fedbounds.main(["train", "--problem", "softmax(iris)", "--clients", "4", "--algorithm", f"{file}:mine"]) == 2
+    assert "mine: the direction of a step must be a tensor of shape (4, 15)" in capsys.readouterr().err
