@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from empirics.federation.federation import Federation
-from empirics.models.linear import LeastSquares, Logistic, Softmax
+from empirics.models.linear import Logistic, Softmax
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,6 @@ class Split:
 
     def start(self, seed: int) -> Tensor:
         return torch.tensor(self.begin, dtype=self.dtype)
-
-
-@dataclass(frozen=True)
-class SplitLeastSquares(Split, LeastSquares):
-    pass
 
 
 @dataclass(frozen=True)

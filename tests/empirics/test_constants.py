@@ -34,7 +34,7 @@ from empirics.measuring.constants import (
     sample_noise,
     visited,
 )
-from empirics.models.linear import LeastSquares, Logistic, Softmax, SquaredHinge
+from empirics.models.linear import Logistic
 from empirics.models.network import Network
 from empirics.problems.problem import FederatedProblem
 from empirics.training.rounds import rounds
@@ -58,22 +58,6 @@ def network(build=small_net) -> FederatedProblem:
 
 
 # ---- curvature ----
-
-
-@pytest.mark.parametrize(
-    ("model", "targets"),
-    [
-        (Softmax(2, 3, 0.2), torch.tensor([0, 2, 1, 1, 0, 2])),
-        (LeastSquares(2, 3, 0.2), torch.tensor([0, 2, 1, 1, 0, 2])),
-        (SquaredHinge(2, 1, 0.2), torch.tensor([1.0, -1, 1, 1, -1, -1], dtype=torch.float64)),
-    ],
-    ids=lambda x: type(x).__name__,
-)
-def test_closed_form_products_equal_differentiated_ones(model, targets):
-    generator = torch.Generator().manual_seed(4)
-    w, v = (torch.randn(model.dim, dtype=torch.float64, generator=generator) for _ in range(2))
-    closed = hessian_product(model, w, INPUTS, targets)(v)
-    np.testing.assert_allclose(closed, functional_product(model, w, INPUTS, targets)(v), rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("build", [small_net, larger_net])

@@ -11,7 +11,7 @@ from data_toys import put, refused
 from scipy.io import savemat
 
 from empirics.data.catalogue import dataset
-from empirics.data.dataset import Dataset, numbered, signs
+from empirics.data.dataset import Dataset, numbered
 from empirics.errors import EmpiricsError
 
 rng = np.random.default_rng(5)
@@ -167,12 +167,6 @@ def test_heart_disease_with_and_without_headers_fills_what_was_not_taken(root):
 
 
 # ---- the object ----
-
-
-def test_two_labels_become_signs_and_others_are_refused():
-    assert signs(np.array([5, 2, 5]), "toy").tolist() == [1, -1, 1]
-    with pytest.raises(EmpiricsError, match="toy must hold two classes; found 1"):
-        signs(np.array([5, 5]), "toy")
 
 
 def test_names_are_numbered_over_both_lists():

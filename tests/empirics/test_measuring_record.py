@@ -5,10 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from measuring_toys import logistic, PARTS, ridge, rows_of, series, SETTING
+from measuring_toys import logistic, PARTS, ridge, rows_of, SETTING
 
 from bounds import vocabulary
-from bounds.errors import UnknownNameError
 from bounds.quantities import Quantity
 from empirics.algorithms.algorithm import fedavg
 from empirics.errors import EmpiricsError
@@ -25,13 +24,6 @@ def test_measurements_are_words_of_the_vocabulary():
         assert isinstance(made.quantity, Quantity)
         assert getattr(vocabulary, made.quantity.name) == made.quantity
         assert made.name.split("(")[0] == name
-
-
-def test_an_unknown_measurement_gets_a_hint():
-    with pytest.raises(UnknownNameError, match="unknown measurement 'train_los'; did you mean 'train_loss'"):
-        measurement("train_los")
-    with pytest.raises(UnknownNameError, match="unknown option of runtime 'uplaod_rate'; did you mean 'upload_rate'"):
-        measurement("runtime(uplaod_rate=2)")
 
 
 def test_every_exact_measurement_reads_a_finite_number():
@@ -53,25 +45,6 @@ def test_rows_say_where_they_come_from():
 def test_start_and_last_round_are_always_measured():
     rows = rows_of(ridge(), ["train_loss"], replace(SETTING, rounds=7), every=3)
     assert [r.round for r in rows] == [0, 3, 6, 7]
-
-
-def test_states_go_by_as_they_would_without_listening():
-    from empirics.training.rounds import rounds
-
-    problem = ridge()
-    plain = [s.model for s in rounds(problem.model, problem.federation, fedavg, SETTING, 3)]
-    heard = [s.model for s, _ in Run(problem, fedavg, SETTING, 3, [measurement("local_drift")], every=1)]
-    assert all(torch.equal(a, b) for a, b in zip(plain, heard, strict=True))
-
-
-def test_a_diverging_run_is_a_result():
-    setting = Setting(rounds=2000, cohort=2, batch=1, local_steps=2, step_size=9.0)
-    rows = Run(ridge(), fedavg, setting, 3, [measurement("train_loss")], every=10).rows()
-    last = rows[-1]
-    assert (last.quantity, last.honesty) == ("diverged", "exact")
-    assert last.value > 1e100
-    assert 10 < last.round < 2000
-    assert [r.round for r in rows[:3]] == [0, 10, 20]
 
 
 def test_the_table_keeps_every_digit(tmp_path):
@@ -123,8 +96,3 @@ def test_parts_must_fit_together():
 def _samples():
     federation = ridge().federation
     return federation.inputs, federation.targets
-
-
-def test_series_are_filtered():
-    rows = rows_of(ridge(), ["non_iidness"])
-    assert len(series(rows, "non_iidness", client=1, round=2)) == 1

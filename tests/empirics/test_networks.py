@@ -57,40 +57,6 @@ def test_numbers_of_parameters_are_those_of_the_papers(text, count):
     assert sum(p.numel() for p in module.parameters()) == count
 
 
-@pytest.mark.parametrize(
-    ("name", "megabits"),
-    [("sent140_linear", 0.32), ("femnist_dnn", 6.71), ("decaying_k_cnn", 40.0), ("shakespeare_gru", 5.21)],
-)
-def test_sizes_round_to_table_1_of_decaying_k(name, megabits):
-    digits = 1 if megabits == 40.0 else 2
-    assert round(network(name).dim * 32 / 1e6, digits) == megabits
-
-
-def test_only_unpadded_32_and_64_maps_on_whole_images_meet_decaying_k_s_40_megabits():
-    def megabits(side: int, padding: int, first: int, second: int) -> float:
-        left = side
-        for _ in range(2):
-            left = (left + 2 * padding - 2) // 2
-        convolutions = 9 * 3 * first + first + 9 * first * second + second
-        return 32e-6 * (convolutions + 512 * (second * left**2 + 1) + 100 * 513)
-
-    widths = (8, 16, 24, 32, 48, 64, 96, 128)
-    choices = [(s, p, a, b) for s in (28, 32) for p in (0, 1) for a in widths for b in widths]
-    assert [c for c in choices if round(megabits(*c), 1) == 40.0] == [(32, 0, 32, 64)]
-    assert round(megabits(28, 0, 32, 64), 1) == 28.5
-    assert round(megabits(28, 1, 32, 64), 1) == 53.7
-
-
-def test_resnet20_sends_the_numbers_of_table_2_of_fedals():
-    net = network("resnet20")
-    head = sum(c.stop - c.start for name, c in net.layers.items() if name.startswith("head"))
-    extractor = net.dim - head
-    assert (head, extractor) == (650, 292_304)
-    printed = {1: 2.344, 5: 0.473, 10: 0.239, 25: 0.099, 50: 0.052, 100: 0.029}
-    for alpha, billions in printed.items():
-        assert round(2 * 20_000 / 5 * (head + extractor / alpha) / 1e9, 3) == billions
-
-
 @pytest.mark.parametrize(("text", "batch"), SMALL.items())
 def test_output_is_the_head_of_the_features(text, batch):
     net = network(text)
@@ -269,15 +235,6 @@ def test_the_imagenet_stem_quarters_the_image_before_the_blocks():
     with torch.no_grad():
         weight = w[0, : 64 * 3 * 49].view(64, 3, 7, 7)
         assert weight.std().item() == pytest.approx(math.sqrt(2 / (64 * 49)), rel=0.02)
-
-
-@pytest.mark.parametrize("text", ["resnet20", "resnet18(side=16)"])
-def test_group_norm_does_not_see_the_rest_of_the_batch(text):
-    net = network(text, precision="float64")
-    w, x = net.start(3).unsqueeze(0), samples(net, 4)
-    alone = net.output(w, x[:, :1])
-    strange = torch.cat([x[:, :1], 100 + 50 * x[:, 1:]], 1)
-    torch.testing.assert_close(net.output(w, strange)[:, :1], alone, rtol=1e-10, atol=1e-10)
 
 
 def test_generator_makes_images_and_counts_as_derived_from_the_released_sizes():

@@ -14,15 +14,6 @@ from empirics.errors import EmpiricsError
 from empirics.models.networks import network, NETWORKS
 
 
-def test_the_name_is_a_call_with_every_option_and_reads_back():
-    net = network("resnet20(shortcut='pad')", classes=100, extractor=16)
-    assert network(net.name).name == net.name
-    assert network(net.name).build == net.build
-    assert "shortcut='pad'" in net.name
-    assert "extractor=16" in net.name
-    assert network("fedcog_cnn").name != network("fedcog_cnn", precision="float64").name
-
-
 @pytest.mark.parametrize("name", NETWORKS)
 def test_every_name_reads_back(name):
     net = network(name)

@@ -8,7 +8,6 @@ from empirics_toys import ragged, small
 
 from bounds.errors import BoundsError
 from empirics.algorithms import algorithm
-from empirics.algorithms.local import fedprox
 from empirics.data.catalogue import digits
 from empirics.federation.partitions import partition
 from empirics.problems.tasks import task
@@ -104,14 +103,3 @@ def test_the_command_trains_what_is_in_a_file(file, capsys):
     assert capsys.readouterr().out.startswith("sign_sgd(scale=0.5), seed 0, round 3: train_loss ")
     assert main(["constants", *own[:2], "--clients", "6", "--batch", "8", "-o", str(file.parent / "c.json")]) == 0
     assert '"smoothness": ' in (file.parent / "c.json").read_text()
-
-
-def test_a_plug_in_inside_of_a_file(tmp_path):
-    path = tmp_path / "plugged.py"
-    path.write_text(
-        "from empirics.algorithms.local import fedprox\nfrom empirics.algorithms.relaxed import relaxed\n"
-        "own = relaxed(fedprox(0.3), beta=0.05)\n"
-    )
-    own = algorithm(f"{path}:own")
-    assert own.direction == fedprox(0.3).direction
-    assert own == algorithm("relaxed(fedprox(mu=0.3), beta=0.05)")

@@ -50,22 +50,6 @@ def test_one_dimensional_ridge_in_fractions():
 
 
 @BOTH
-def test_minimisers_have_no_descent_and_gamma_is_their_difference(make):
-    problem = make(client_weight="samples")
-    p = (2 / 5, 3 / 5)
-
-    def whole(w):
-        return sum(p[k] * mean_loss(problem, w, PARTS[k]) for k in (0, 1))
-
-    w = problem.minimiser.numpy()
-    assert np.linalg.norm(sum(p[k] * slope(problem, w, PARTS[k]) for k in (0, 1))) < 1e-8
-    assert problem.optimal_loss == pytest.approx(whole(w), rel=1e-12)
-    least = [mean_loss(problem, v, PARTS[k]) for k, v in enumerate(problem.local_minimisers.numpy())]
-    assert problem.heterogeneity == pytest.approx(whole(w) - p[0] * least[0] - p[1] * least[1], rel=1e-9)
-    assert problem.heterogeneity > 0.01
-
-
-@BOTH
 def test_gradients_and_losses_by_client(make):
     problem = make()
     w = torch.tensor([0.7, -0.4], dtype=torch.float64)
@@ -76,22 +60,6 @@ def test_gradients_and_losses_by_client(make):
     rows = torch.tensor([[0.1, 0.2], [-0.9, 0.5]], dtype=torch.float64)
     own = problem.own_losses(rows, np.array([1, 0])).loss
     np.testing.assert_allclose(own, [mean_loss(problem, rows[i], PARTS[k]) for i, k in ((0, 1), (1, 0))], rtol=1e-12)
-
-
-@BOTH
-def test_smoothness_bounds_the_hessians_of_samples_and_clients(make):
-    problem = make()
-    rng = np.random.default_rng(2)
-    for w in rng.normal(size=(20, 2)):
-        singles = [([j], problem.smoothness) for j in np.concatenate(PARTS)]
-        wholes = zip(PARTS, problem.client_smoothness.tolist(), strict=True)
-        for part, bound in (*singles, *wholes):
-            hessian = np.array(
-                [(slope(problem, w + 1e-4 * u, part) - slope(problem, w - 1e-4 * u, part)) for u in np.eye(2)]
-            )
-            values = np.linalg.eigvalsh(hessian / 2e-4)
-            assert problem.strong_convexity - 1e-4 < values[0]
-            assert values[1] < bound + 1e-4
 
 
 def test_dissimilarity_of_ridge_is_the_supremum_over_a_grid():
@@ -109,15 +77,6 @@ def test_dissimilarity_of_ridge_is_the_supremum_over_a_grid():
         assert (clients - factor * together).max() <= offset * (1 + 1e-9)
         assert (clients - factor * together).max() > 0.97 * offset
     assert problem.dissimilarity_offset == problem.quadratics.dissimilarity_offset_for(problem.dissimilarity_factor)
-
-
-def test_dissimilarity_of_logistic_regression_holds_everywhere():
-    problem = logistic()
-    for w in np.random.default_rng(1).normal(scale=3, size=(200, 2)):
-        slopes = [slope(problem, w, part) for part in PARTS]
-        clients = np.mean([g @ g for g in slopes])
-        together = np.mean(slopes, 0) @ np.mean(slopes, 0)
-        assert clients <= problem.dissimilarity_offset + problem.dissimilarity_factor * together
 
 
 def test_gradient_variance_is_a_bound_for_bounded_slopes_alone():

@@ -41,17 +41,6 @@ def test_losses_gradients_and_minimisers_are_those_of_the_sums_by_hand(problem):
     assert problem.optimal_loss == pytest.approx(found.fun, rel=1e-10)
 
 
-def test_gamma_is_the_gap_of_minima_found_by_search(problem):
-    start = np.ones(3)
-    best = optimize.minimize(problem.loss, start, tol=1e-12).fun
-    locals_ = [
-        optimize.minimize(lambda w, k=k: problem.client_losses(w)[k], start, tol=1e-12).fun
-        for k in range(problem.clients)
-    ]
-    assert problem.heterogeneity == pytest.approx(best - WEIGHTS @ locals_, rel=1e-8)
-    assert problem.local_optimal_losses == pytest.approx(locals_, rel=1e-8)
-
-
 def test_smoothness_and_strong_convexity_are_the_extreme_slopes_of_the_gradients(problem):
     draws = np.random.default_rng(5)
     moves = draws.standard_normal((20_000, 3))

@@ -6,7 +6,7 @@ import torch
 
 from empirics.errors import EmpiricsError, NotConvergedError
 from empirics.models.linear import LeastSquares, Softmax
-from empirics.models.solvers import dot, newton
+from empirics.models.solvers import newton
 
 
 class Hyperbola:
@@ -67,8 +67,3 @@ def test_least_squares_without_a_single_minimiser_say_so():
     targets = torch.tensor([[0.4, 0.7, 0.1]], dtype=torch.float64)
     with pytest.raises(EmpiricsError, match=r"^the penalty of least squares must be large enough"):
         LeastSquares(2, 1, 1e-320).minimise((inputs, targets, None), 1e-10)
-
-
-def test_inner_products_are_per_client():
-    a, b = torch.arange(6.0).reshape(2, 3), torch.arange(6.0, 12.0).reshape(2, 3)
-    np.testing.assert_allclose(dot(a, b), [0 * 6 + 1 * 7 + 2 * 8, 3 * 9 + 4 * 10 + 5 * 11])
