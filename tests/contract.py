@@ -20,13 +20,7 @@ Point = dict[str, Any]
 SCALES = (0.3, 3.0, -0.4, 0.0, *(sign * 10.0**e for e in (1, -1, 2, -2, 4, -4, 7, -7) for sign in (1, -1)))
 
 
-OF_POINTS = (
-    OutsideConditionsWarning,
-    TermOverflowWarning,
-    UndefinedValueWarning,
-    UnderflowWarning,
-    UnsettledWarning,
-)
+OF_POINTS = (OutsideConditionsWarning, TermOverflowWarning, UndefinedValueWarning, UnderflowWarning, UnsettledWarning)
 
 
 @contextmanager

@@ -153,7 +153,8 @@ def test_equal_clients_are_a_special_case(bound, point):
 
 @every_bound
 def test_fixing_a_quantity_equals_passing_it(bound, point):
-    for name in point:
+    lists = [name for name, value in point.items() if isinstance(value, list)]
+    for name in {*list(point)[::9], *list(point)[-1:], *lists[:1]}:
         fixed = bound.fix(**{name: point[name]})
         rest = {n: v for n, v in point.items() if n != name}
         assert name not in {q.name for q in fixed.quantities}

@@ -13,14 +13,7 @@ from bounds.decaying_k.convergence import (
     theorem_1,
     theorem_1_appendix,
 )
-from bounds.decaying_k.optima import (
-    eta_star,
-    eta_star_capped,
-    eta_star_printed,
-    k_star,
-    k_star_printed,
-    k_star_rounds,
-)
+from bounds.decaying_k.optima import eta_star, eta_star_capped, eta_star_printed, k_star, k_star_printed, k_star_rounds
 from bounds.decaying_k.runtime import runtime, runtime_fixed
 from bounds.errors import OutsideConditionsWarning
 from bounds.points.decaying_k import POINTS

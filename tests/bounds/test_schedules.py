@@ -2,11 +2,13 @@
 
 from fractions import Fraction
 from math import ceil, sqrt
+from types import SimpleNamespace as Values
 
 import numpy as np
 import pytest
 import sympy as sp
 from hypothesis import given, strategies as st
+from twins import TWINS
 
 from bounds import BOUNDS
 from bounds.decaying_k.schedules import SCHEDULES, steps_cubed_ratio
@@ -24,18 +26,6 @@ CLIENT_RATES = {
     "client_minibatch_time": [0.017, 0.29, 0.11, 0.23],
 }
 
-TABLE_3 = {
-    "dsgd": (lambda r, f, late: 1, lambda r, f, late: 0.31),
-    "k_eta_fixed": (lambda r, f, late: 47, lambda r, f, late: 0.31),
-    "k_rounds": (lambda r, f, late: ceil(47 / r ** (1 / 3)), lambda r, f, late: 0.31),
-    "k_error": (lambda r, f, late: ceil(47 * f ** (1 / 3)), lambda r, f, late: 0.31),
-    "k_step": (lambda r, f, late: 5 if late else 47, lambda r, f, late: 0.31),
-    "eta_rounds": (lambda r, f, late: 47, lambda r, f, late: 0.31 / sqrt(r)),
-    "eta_error": (lambda r, f, late: 47, lambda r, f, late: 0.31 * sqrt(f)),
-    "eta_step": (lambda r, f, late: 47, lambda r, f, late: 0.031 if late else 0.31),
-}
-"""Table 3 re-read: local steps and step size of round r at relative loss f, before or after convergence."""
-
 
 def exact_steps(start, index):
     """The smallest whole k with k^3 r >= K_0^3, in whole numbers only."""
@@ -50,27 +40,18 @@ def exact_steps(start, index):
 # ---- every round ----
 
 
-@pytest.mark.parametrize("key", TABLE_3)
+@pytest.mark.parametrize("key", SCHEDULES)
 def test_a_plan_follows_table_3_round_by_round(key):
     plan = SCHEDULES[key].plan(**GIVEN)
-    steps, sizes = TABLE_3[key]
-    rows = [(i + 1, loss / LOSSES[0], i + 1 >= 6) for i, loss in enumerate(LOSSES)]
+    rows = [
+        Values(round_index=i + 1, current_loss=loss, initial_loss=LOSSES[0], plateau=int(i + 1 >= 6), **START)
+        for i, loss in enumerate(LOSSES)
+    ]
     assert plan.local_steps.dtype == np.int64
-    assert plan.local_steps.tolist() == [steps(*row) for row in rows]
-    assert plan.step_sizes == pytest.approx([sizes(*row) for row in rows], rel=1e-14)
-
-
-@pytest.mark.parametrize("key", TABLE_3)
-def test_the_catalogue_holds_both_formulas_of_a_schedule(key):
-    schedule = SCHEDULES[key]
-    steps, size = (BOUNDS[f"decaying_k.schedule_{key}_{what}"] for what in ("steps", "step_size"))
-    assert steps.expr == schedule.local_steps
-    assert size.expr == schedule.step_size
-    values = {"round_index": 7, "current_loss": LOSSES[6], "initial_loss": LOSSES[0], "plateau": 1}
-    values |= START
-    plan = schedule.plan(**GIVEN)
-    assert steps(**{q.name: values[q.name] for q in steps.quantities}) == plan.local_steps[6]
-    assert size(**{q.name: values[q.name] for q in size.quantities}) == pytest.approx(plan.step_sizes[6], rel=1e-14)
+    for what, found in (("steps", plan.local_steps), ("step_size", plan.step_sizes)):
+        name = f"decaying_k.schedule_{key}_{what}"
+        assert found == pytest.approx([TWINS[name](row) for row in rows], rel=1e-14)
+        assert BOUNDS[name].expr == (SCHEDULES[key].local_steps if what == "steps" else SCHEDULES[key].step_size)
 
 
 def test_the_initial_loss_may_be_that_of_an_earlier_time():

@@ -15,10 +15,7 @@ CELLS = {
         continued,
         {"first": "fedavg", "after": 1, "algorithm": "scaffold", "rounds": 2, "measure": ["train_loss"], "every": 1},
     ),
-    "timed": (
-        timed,
-        {"algorithm": "fedavg", "seconds": 40.0, "points": 2, "minibatch_time": 1.5, "model_size": 2.5},
-    ),
+    "timed": (timed, {"algorithm": "fedavg", "seconds": 40.0, "points": 2, "minibatch_time": 1.5, "model_size": 2.5}),
     "wall": (seconds, {"algorithms": ["fedavg"], "laps": 1}),
 }
 

@@ -5,14 +5,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from network_toys import (
-    FEATURES,
-    FEDERATION,
-    models,
-    NET,
-    SETTING,
-    work_of,
-)
+from network_toys import FEATURES, FEDERATION, models, NET, SETTING, work_of
 from training_toys import many_classes
 
 from bounds.fedcog.labels import largest_remainder

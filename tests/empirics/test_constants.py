@@ -1,6 +1,5 @@
 """Curvature, noise and dissimilarity against dense Hessians, enumeration and grid search; files that verbs read."""
 
-import json
 import math
 from dataclasses import replace
 from itertools import combinations
@@ -11,8 +10,6 @@ import torch
 from measuring_toys import INPUTS, logistic, PARTS, ridge, SETTING, slope
 from torch import nn
 
-from bounds.catalog import get
-from bounds.showing.values import grid, read
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg
 from empirics.errors import EmpiricsError
@@ -271,28 +268,6 @@ def test_constants_of_a_network_are_lower_estimates():
     assert found["optimal_loss"].high == min(losses)
     assert found["optimal_loss"].low == 0
     assert found["initial_gap"].low == losses[0] - min(losses)
-
-
-def test_the_file_is_read_by_every_verb(tmp_path):
-    found = constants(ridge(), batch=1, path=PATH)
-    held = as_json(found, about="tiny")
-    path = tmp_path / "c.json"
-    path.write_text(json.dumps(held, allow_nan=False))
-    values = read([f"@{path}", "local_gap=0.3,0.4", "non_iidness=0.1,0.2"])
-    assert not any(name.startswith("_") for name in values)
-    spanned = grid(get("fedals.one_round"), values)
-    bound = get("fedals.one_round")
-    assert bound(**spanned.values) == bound(
-        smoothness=held["smoothness"],
-        strong_convexity=0.35,
-        client_weight=[0.5, 0.5],
-        local_gap=[0.3, 0.4],
-        non_iidness=[0.1, 0.2],
-    )
-    assert values["gradient_variance"].ends == (found["gradient_variance"].low, math.inf)
-    assert values["client_gradient_variance"].ends == (found["client_gradient_variance"].low, [math.inf] * 2)
-    assert values["smoothness"].ends is None
-    assert set(held["_how"]) == set(found)
 
 
 def test_intervals_of_unbounded_ends():

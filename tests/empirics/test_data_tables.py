@@ -142,10 +142,7 @@ def test_parkinson_with_tabs_or_commas(root, separator):
 
 
 HEAD = "age,sex,cp,trestbps,chol,fbs,restecg,thalach,exang,oldpeak,slope,ca,thal,target\n"
-TWO = [
-    "63.0,1,1,145,233,1,2,150,0,2.3,3,0,6,0\n",
-    "67,1,4,160,286,0,2,108,1,1.5,2,3,3,2\n",
-]
+TWO = ["63.0,1,1,145,233,1,2,150,0,2.3,3,0,6,0\n", "67,1,4,160,286,0,2,108,1,1.5,2,3,3,2\n"]
 GAPS = ["28,1,2,130,?,0,2,185,0,0,,?,?,1\n", "32,1,1,95,-9,,0,127,0,.7,1,,,0\n"]
 
 

@@ -23,18 +23,6 @@ def test_jackknife_of_a_product_equals_plain_loops():
     assert found.error == pytest.approx(np.sqrt(12 / 13 * sum((w - np.mean(without)) ** 2 for w in without)))
 
 
-def test_jackknife_error_is_the_spread_over_repetitions():
-    """The root of a product of correlated means: the mean jackknife error matches the true spread."""
-    rng = np.random.default_rng(7)
-    values, errors = [], []
-    for _ in range(400):
-        x = rng.gamma(4.0, size=60)
-        estimate = jackknife(lambda a, b: np.sqrt(a * b), x, x + rng.gamma(2.0, size=60))
-        values.append(float(estimate.value))
-        errors.append(float(estimate.error))
-    assert np.mean(errors) == pytest.approx(np.std(values), rel=0.12)
-
-
 def test_an_error_needs_three_seeds():
     with pytest.raises(EmpiricsError, match="at least 3 seeds; got 2"):
         jackknife(lambda mean: mean, np.array([0.3, 0.7]))

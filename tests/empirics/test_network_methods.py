@@ -8,7 +8,7 @@ import torch
 from network_toys import FEDERATION, models, NET, SETTING
 
 from empirics.algorithms import algorithm, ALGORITHMS
-from empirics.training.engines import ClientLoop, Workers
+from empirics.training.engines import ClientLoop
 from empirics.training.engines.graphs import Graphs
 from empirics.training.rounds import rounds
 
@@ -39,17 +39,16 @@ def test_every_method_for_networks_is_here():
     assert names == {text.split("(")[0] for text in METHODS if not text.startswith(("ditto", "relaxed", "scheduled"))}
 
 
-def test_workers_find_the_numbers_of_the_loop_and_hooks_pickle_after_use():
-    with Workers(2) as workers:
-        for text in METHODS:
-            built = algorithm(text)
-            alone = list(rounds(NET, FEDERATION, built, RAGGED, 4, engine=ClientLoop()))[-1]
-            again = pickle.loads(pickle.dumps(built))
-            assert again == built
-            shared = list(rounds(NET, FEDERATION, again, RAGGED, 4, engine=workers))[-1]
-            assert torch.equal(alone.model, shared.model), text
-            for name, vector in alone.server.items():
-                assert torch.equal(vector, shared.server[name]), (text, name)
+def test_workers_find_the_numbers_of_the_loop_and_hooks_pickle_after_use(two):
+    for text in METHODS:
+        built = algorithm(text)
+        alone = list(rounds(NET, FEDERATION, built, RAGGED, 4, engine=ClientLoop()))[-1]
+        again = pickle.loads(pickle.dumps(built))
+        assert again == built
+        shared = list(rounds(NET, FEDERATION, again, RAGGED, 4, engine=two))[-1]
+        assert torch.equal(alone.model, shared.model), text
+        for name, vector in alone.server.items():
+            assert torch.equal(vector, shared.server[name]), (text, name)
 
 
 @pytest.mark.parametrize("text", METHODS)

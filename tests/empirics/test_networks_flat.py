@@ -127,40 +127,6 @@ def test_an_objective_of_outputs_features_and_row_is_differentiated_in_the_row()
     assert (gradient[0] @ direction).item() == pytest.approx(slope.item(), rel=1e-7)
 
 
-def test_hessian_products_agree_by_autograd_and_by_transforms():
-    net = small()
-    batch = batch_of(net)
-    w, v = net.start(3), net.start(4)
-
-    def loss(row: Tensor) -> Tensor:
-        return net.task_loss(row.unsqueeze(0), batch)[0]
-
-    twice = torch.func.vjp(torch.func.grad(loss), w)[1](v)[0]
-    row = w.clone().requires_grad_()
-    (gradient,) = torch.autograd.grad(loss(row), row, create_graph=True)
-    (product,) = torch.autograd.grad(gradient @ v, row)
-    torch.testing.assert_close(twice, product, rtol=1e-12, atol=1e-13)
-    plain = torch.autograd.functional.hvp(lambda r: F.cross_entropy(by_hand(r, batch[0][0]), batch[1][0]), w, v)[1]
-    torch.testing.assert_close(product, plain, rtol=1e-10, atol=1e-12)
-
-
-@pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")  # torch.func.jvp uses it itself
-def test_forward_derivatives_and_stacks_of_rows_work_by_transforms():
-    net = network("fedcog_cnn(channels=1, side=16, precision='float64')")
-    x = torch.randn(1, 40, 1, 16, 16, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
-    batch = x, torch.arange(40).unsqueeze(0) % 10, None
-    w, v = net.start(1), net.start(2)
-
-    def loss(row: Tensor) -> Tensor:
-        return net.task_loss(row.unsqueeze(0), batch)[0]
-
-    slope = torch.func.jvp(loss, (w,), (v,))[1]
-    torch.testing.assert_close(slope, net.gradient(w.unsqueeze(0), batch)[0] @ v, rtol=1e-10, atol=1e-12)
-    both = torch.func.vmap(loss)(torch.stack([w, v]))
-    torch.testing.assert_close(both, torch.stack([loss(w), loss(v)]), rtol=1e-10, atol=1e-12)
-    assert both[0] != both[1]
-
-
 def test_frozen_copies_pass_gradients_to_inputs_and_keep_their_parameters():
     net = small()
     x, y, _ = batch_of(net)

@@ -6,7 +6,7 @@ from fractions import Fraction as Q
 import numpy as np
 import pytest
 import torch
-from measuring_toys import INPUTS, logistic, loss, mean_loss, PARTS, ridge, slope
+from measuring_toys import INPUTS, logistic, loss, PARTS, ridge, slope
 
 from bounds.assumptions import ASSUMPTIONS
 from empirics.errors import EmpiricsError
@@ -15,8 +15,6 @@ from empirics.models.linear import LeastSquares, Softmax
 from empirics.models.network import Network
 from empirics.problems.problem import FederatedProblem
 from empirics.problems.tasks import task
-
-BOTH = pytest.mark.parametrize("make", [ridge, logistic])
 
 
 def test_one_dimensional_ridge_in_fractions():
@@ -47,36 +45,6 @@ def test_one_dimensional_ridge_in_fractions():
     np.testing.assert_allclose(problem.client_smoothness, [float(ak) for ak in a], rtol=1e-12)
     assert problem.smoothness == pytest.approx(9.25)
     assert problem.client_sizes == (2, 1)
-
-
-@BOTH
-def test_gradients_and_losses_by_client(make):
-    problem = make()
-    w = torch.tensor([0.7, -0.4], dtype=torch.float64)
-    np.testing.assert_allclose(problem.client_losses(w), [mean_loss(problem, w, part) for part in PARTS], rtol=1e-12)
-    slopes = [slope(problem, w.numpy(), part) for part in PARTS]
-    np.testing.assert_allclose(problem.client_gradients(w), slopes, rtol=1e-6)
-    np.testing.assert_allclose(problem.gradients(w.unsqueeze(0))[0], np.mean(slopes, 0), rtol=1e-6)
-    rows = torch.tensor([[0.1, 0.2], [-0.9, 0.5]], dtype=torch.float64)
-    own = problem.own_losses(rows, np.array([1, 0])).loss
-    np.testing.assert_allclose(own, [mean_loss(problem, rows[i], PARTS[k]) for i, k in ((0, 1), (1, 0))], rtol=1e-12)
-
-
-def test_dissimilarity_of_ridge_is_the_supremum_over_a_grid():
-    problem = ridge(client_weight="samples")
-    lines = np.linspace(-8, 8, 161), np.linspace(-1.5, 1.5, 201)  # a wide grid and a fine one
-    grid = np.concatenate([np.stack(np.meshgrid(line, line), -1).reshape(-1, 2) for line in lines])
-    curvatures = [INPUTS.numpy()[part].T @ INPUTS.numpy()[part] / len(part) + 0.35 * np.eye(2) for part in PARTS]
-    pulls = [INPUTS.numpy()[part].T @ problem.federation.targets.numpy()[part] / len(part) for part in PARTS]
-    gradients = np.stack([grid @ a - c for a, c in zip(curvatures, pulls, strict=True)])
-    p = np.array([2 / 5, 3 / 5])
-    clients = np.einsum("k,kgd->g", p, gradients**2)
-    together = (np.einsum("k,kgd->gd", p, gradients) ** 2).sum(1)
-    for factor in (problem.dissimilarity_factor, 3.0, 5.5):
-        offset = problem.quadratics.dissimilarity_offset_for(factor)
-        assert (clients - factor * together).max() <= offset * (1 + 1e-9)
-        assert (clients - factor * together).max() > 0.97 * offset
-    assert problem.dissimilarity_offset == problem.quadratics.dissimilarity_offset_for(problem.dissimilarity_factor)
 
 
 def test_gradient_variance_is_a_bound_for_bounded_slopes_alone():

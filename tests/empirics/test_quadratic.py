@@ -9,7 +9,7 @@ from bounds.assumptions import CONVEX, DISSIMILARITY, LIPSCHITZ, NONNEGATIVE_LOS
 from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
 from empirics.problems.quadratics import QuadraticFederation, QuadraticModel, Quadratics, random_quadratics
-from empirics.training.rounds import play, rounds
+from empirics.training.rounds import play
 from empirics.training.setting import Setting
 
 WEIGHTS = np.array([0.17, 0.31, 0.23, 0.29])
@@ -159,18 +159,6 @@ def test_noise_belongs_to_seed_round_and_client_alone(problem):
     assert torch.equal(some[0, :2], others[2, :2])
     assert not torch.equal(some, federation.draw(4, 7, np.array([0, 2]), np.array([5, 5]), 1).noise)
     assert not torch.equal(some, federation.draw(5, 6, np.array([0, 2]), np.array([5, 5]), 1).noise)
-
-
-def test_a_round_of_fedavg_is_the_loop_by_hand(problem):
-    model, federation = QuadraticModel(problem), QuadraticFederation(problem)
-    setting = Setting(rounds=2, cohort=4, local_steps=3, step_size=0.13, client_weight="samples")
-    _, first, *_ = rounds(model, federation, algorithm("fedavg"), setting, seed=17)
-    noise = federation.draw(17, 0, np.arange(4), np.full(4, 3), 1).noise.numpy()
-    ends = np.tile(problem.start, (4, 1))
-    for step in range(3):
-        for k in range(4):
-            ends[k] = ends[k] - 0.13 * (problem.curvatures[k] @ (ends[k] - problem.minima[k]) + noise[k, step])
-    assert first.model.numpy() == pytest.approx(WEIGHTS @ ends, rel=1e-12)
 
 
 def test_local_epochs_are_refused(problem):

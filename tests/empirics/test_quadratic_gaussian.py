@@ -25,18 +25,6 @@ def test_population_risk_is_what_fresh_points_cost():
     assert (np.abs(losses.mean(1) - GAUSS.population.client_losses(w)) < 4.5 * error).all()
 
 
-def test_expected_gap_of_the_averaged_minimisers_is_variance_over_all_samples():
-    # Each mean of n points has variance d s^2 / n and weighs 1/K in the average: the gap is d s^2 / (n K).
-    gaps = []
-    for seed in range(1_200):
-        drawn = GAUSS.draw(seed)
-        gaps.append(GAUSS.generalization_gap(GAUSS.training(drawn).local_minimisers.mean(0), drawn))
-    expected = 2 * 0.7 / (5 * 3)
-    error = np.std(gaps) / np.sqrt(len(gaps))
-    assert abs(np.mean(gaps) - expected) < 4 * error
-    assert error < 0.15 * expected
-
-
 def test_constants_are_those_of_unit_curvature():
     population = GaussianMean(MEANS, 0.7, samples=5, batch=4).population
     assert population.smoothness == population.strong_convexity == GAUSS.smoothness == 1

@@ -13,7 +13,7 @@ from sweep_cells import HERE
 
 from bounds.errors import BoundsError
 from empirics.errors import EmpiricsError
-from empirics.experiments import Cell, Store
+from empirics.experiments import Cell, processes, Store
 from empirics.experiments.grids import Grid, read_grid
 from empirics.experiments.running import sweep
 from fedbounds import main
@@ -184,7 +184,8 @@ def test_results_of_no_store(tmp_path, capsys):
     assert "there is no store" in capsys.readouterr().err
 
 
-def test_no_cluster_at_an_address(store):
+def test_no_cluster_at_an_address(store, monkeypatch):
+    monkeypatch.setattr(processes, "ANSWER", "0.3s")
     with pytest.raises(EmpiricsError, match="no cluster answers at"):
         sweep(SQUARES.cells(), store, scheduler="tcp://127.0.0.1:1")
 

@@ -66,14 +66,9 @@ def line_of(capsys, words):
 
 MISTAKES = {
     "--cohort 9": "cohort must be <= clients; got 9 > 5",
-    "--cohort 0": "cohort must be a whole number >= 1; got 0",
     "--batch 400": "batch must be <= the size of every client; got 400 > 360 of client 0",
-    "--step-size nan": "step_size must be > 0; got nan",
     "--seeds 0": "seeds must be a whole number >= 1; got 0",
-    "--rounds 0": "rounds must be a whole number >= 1; got 0",
     "--every 0": "every must be a whole number >= 1; got 0",
-    "--clip 0": "clip must be > 0; got 0",
-    "--local-epochs 0": "local_epochs must be a whole number >= 1; got 0",
     "--clients 0": "clients must be a whole number >= 1; got 0",
     "--local-steps 99999999999999999999": "local_steps must be a whole number >= 1 and at most 900719925474",
     "--rounds 1_0": "argument --rounds: must be a whole number; got '1_0'",
@@ -101,7 +96,6 @@ MISTAKES = {
     "--partition by_group(least=None)": "least of by_group must be a whole number; got None",
     "--partition pachinko": "digits has no coarse classes",
     "--problem softmax(diabetes)": "softmax needs one class per sample; diabetes has targets for regression: try ridge",
-    "--problem svm(diabetes)": "svm needs one class per sample; diabetes has targets for regression: try ridge",
     "--problem femnist_dnn(diabetes)": "femnist_dnn needs classes; diabetes has targets for regression: try ridge",
     "-o /not/there/x.csv": "-o /not/there/x.csv: there is no folder /not/there",
     "-o /": "-o must name a file; / is a folder",
