@@ -66,12 +66,6 @@ def test_every_verb_has_help_with_its_example(run, verb):
     assert "exit status" in out
 
 
-def test_the_json_formats_are_documented_in_the_help(run):
-    for key in ("name", "relation", "statistic", "unit", "axes", "value", "terms", "holds", "failed_conditions"):
-        assert key in run("eval", "--help")[1]
-    assert "per_client" in run("show", "--help")[1]
-
-
 def test_list_names_every_bound_once(run):
     status, out, _ = run("list")
     assert status == 0
@@ -323,10 +317,3 @@ def test_validate_passes_the_rest_of_the_line_on(run, monkeypatch):
     monkeypatch.setattr(validation, "run", spy)
     assert run("validate", "test.spy", "--seeds", "4")[0] == 1
     assert heard == [("test.spy", ["--seeds", "4"], None)]
-
-
-def test_help_of_validate_tells_its_three_ways(run):
-    status, out, err = run("validate", "--help")
-    assert (status, err) == (0, "")
-    for way in ("NAME  ", "NAME --problem MODEL(DATA)", "NAME --measured runs.csv"):
-        assert f"fedbounds validate {way}" in out

@@ -44,14 +44,6 @@ def test_importing_from_the_command_loads_no_library():
     assert done.stdout.strip() == "False"
 
 
-def test_an_interrupt_is_one_line_and_status_130(run, monkeypatch):
-    def interrupted(args):
-        raise KeyboardInterrupt
-
-    monkeypatch.setitem(fedbounds.VERBS, "list", interrupted)
-    assert run("list") == (130, "", "fedbounds: interrupted\n")
-
-
 # ---- bugs of ours ----
 
 

@@ -1,13 +1,14 @@
-"""Units found by rescaling: right ones are recognised, planted errors are seen."""
+"""Units: found by rescaling, so that planted errors show; a group with rational powers, printed as one says them."""
 
 from fractions import Fraction
 
 import pytest
 import sympy as sp
+from hypothesis import given, strategies as st
 
 from bounds import ClientMax, ClientMean, ClientSum
 from bounds.dimensions import unit_of
-from bounds.units import LOSS, MEGABIT, ONE, PARAMETER, SECOND
+from bounds.units import BASES, LOSS, MEGABIT, ONE, PARAMETER, SECOND, Unit
 from bounds.vocabulary import (
     client_weight as w,
     dissimilarity_offset as G2,
@@ -89,3 +90,42 @@ def test_an_accident_at_one_point_does_not_decide():
 def test_every_quantity_must_have_a_number():
     with pytest.raises(KeyError, match="step_size"):
         unit_of(L * eta, {L: 2.7})
+
+
+# ---- units: an Abelian group with rational powers ----
+
+exponents = st.tuples(*[st.fractions(-5, 5, max_denominator=6)] * len(BASES))
+units = st.builds(Unit, exponents)
+powers = st.fractions(-3, 3, max_denominator=4)
+
+
+@given(units, units, units)
+def test_units_form_an_abelian_group(a, b, c):
+    assert a * b == b * a
+    assert (a * b) * c == a * (b * c)
+    assert a * ONE == a
+    assert a / a == ONE
+    assert (a / b) * b == a
+
+
+@given(units, units, powers, powers)
+def test_powers_distribute(a, b, p, q):
+    assert (a * b) ** p == a**p * b**p
+    assert a**p * a**q == a ** (p + q)
+    assert (a**p) ** q == a ** (p * q)
+
+
+@pytest.mark.parametrize(
+    ("unit", "words"),
+    [
+        (ONE, "1"),
+        (LOSS, "loss"),
+        (LOSS / PARAMETER**2, "loss/parameter^2"),
+        (PARAMETER**2 / LOSS, "parameter^2/loss"),
+        (MEGABIT / SECOND, "megabit/second"),
+        (ONE / SECOND, "1/second"),
+        (LOSS ** Fraction(3, 2) / (PARAMETER * SECOND), "loss^3/2/(parameter second)"),
+    ],
+)
+def test_a_unit_prints_as_it_is_said(unit, words):
+    assert str(unit) == words

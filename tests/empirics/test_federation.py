@@ -92,10 +92,3 @@ def test_a_client_without_samples_is_one_clear_line():
 def test_a_batch_larger_than_a_client_is_one_clear_line():
     with pytest.raises(EmpiricsError, match=r"^batch must be <= the size of every client; got 6 > 5 of client 3$"):
         ragged().draw(1, 0, np.array([2, 3]), np.array([1, 1]), 6)
-
-
-def test_moving_to_a_device_keeps_everything():
-    federation = ragged()
-    moved = federation.to("cpu")
-    assert torch.equal(moved.members, federation.members)
-    assert moved.client_sizes.tolist() == federation.client_sizes.tolist()

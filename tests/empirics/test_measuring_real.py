@@ -1,7 +1,5 @@
 """A natural federation and a network on real data, measured; what measuring costs."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
@@ -15,7 +13,6 @@ from empirics.federation.federation import Federation
 from empirics.measuring import measurement, Run
 from empirics.measuring.constants import constants, visited
 from empirics.models.linear import Logistic, Softmax, with_intercept
-from empirics.models.networks import network
 from empirics.problems.problem import FederatedProblem
 from empirics.training.setting import Setting
 
@@ -52,32 +49,6 @@ def test_four_hospitals():
     found = constants(problem, 16, visited(problem, fedavg, setting, 1, most=5))
     assert found["smoothness"].value > max(problem.client_smoothness) > found["strong_convexity"].value == 0.1
     assert 0 < found["gradient_variance"].value < found["gradient_variance"].high < np.inf
-
-
-@data("fashion_mnist")
-def test_a_small_network_on_fashion_mnist():
-    built = federate("fashion_mnist", "iid()", 400)
-    problem = FederatedProblem.of(network("fedcog_cnn(channels=1, side=28)"), built)
-    few = FederatedProblem(problem.model, _first(built.train, 4), _first_test(built.test, 300), name="fashion")
-    setting = Setting(rounds=2, cohort=3, batch=25, local_steps=3, step_size=0.05)
-    names = ["train_loss", "test_loss", "generalization_gap", "consensus_distance_steps", "local_suboptimality"]
-    rows = Run(few, fedavg, setting, 1, [measurement(n) for n in names], every=1).rows()
-    grades = {r.quantity: r.honesty for r in rows}
-    assert grades["generalization_gap"] == grades["local_suboptimality"] == "proxy"
-    layers = [r for r in rows if r.quantity == "consensus_distance" and r.round == 2 and r.step == 3]
-    whole = [r.value for r in layers if not r.layer]
-    assert sum(r.value for r in layers if r.layer) == pytest.approx(whole[0], rel=1e-9)
-    assert len(layers) == 1 + 5
-
-
-def _first(federation, clients):
-    """The first few clients of a federation."""
-    last = int(federation.offsets[clients])
-    return replace(federation, members=federation.members[:last], offsets=federation.offsets[: clients + 1])
-
-
-def _first_test(federation, samples):
-    return replace(federation, members=federation.members[:samples], offsets=np.array([0, samples]))
 
 
 class Counting(Softmax):

@@ -1,4 +1,4 @@
-"""Federated problems know their minimisers and constants: fractions, grids, dense Hessians."""
+"""Federated problems know their minimisers and constants: fractions, dense Hessians, promises kept by every kind."""
 
 from dataclasses import replace
 from fractions import Fraction as Q
@@ -14,6 +14,7 @@ from empirics.federation.federation import Federation
 from empirics.models.linear import LeastSquares, Softmax
 from empirics.models.network import Network
 from empirics.problems.problem import FederatedProblem
+from empirics.problems.quadratics import random_quadratics
 from empirics.problems.tasks import task
 
 
@@ -112,3 +113,76 @@ def test_single_precision_models_are_minimised_in_double():
     np.testing.assert_allclose(single.minimiser, double.minimiser, atol=1e-11)
     assert single.heterogeneity == pytest.approx(double.heterogeneity, rel=1e-9)
     assert single.dissimilarity_offset == pytest.approx(double.dissimilarity_offset, rel=1e-9)
+
+
+# ---- what problems say of themselves, of data and of quadratics alike ----
+
+WEIGHTS = np.array([0.37, 0.21, 0.42])
+
+
+def dealt(text):
+    return task(text).deal("dirichlet(0.7, least=5)", 3, seed=2, client_weight="samples")
+
+
+PROBLEMS = {
+    "ridge": lambda: dealt("ridge(iris, regularisation=0.3)"),
+    "softmax": lambda: dealt("softmax(iris, regularisation=0.2)"),
+    "logistic": lambda: dealt("logistic(breast_cancer, regularisation=0.4)"),
+    "drawn": lambda: task("ridge(iris, regularisation=0.3)").pool("dirichlet_replaced(0.7)", 3, 9).drawn(seed=4),
+    "quadratics": lambda: random_quadratics(7, 3, 4, noise=0.3, weights=WEIGHTS, floors=np.array([0.3, 1.7, 0.9])),
+}
+
+
+@pytest.fixture(params=PROBLEMS, scope="module")
+def problem(request):
+    return PROBLEMS[request.param]()
+
+
+def numbers(array):
+    return np.asarray(array, dtype=float)
+
+
+def at(problem, seed, size=1.0):
+    """A generic model, in the problem's own kind of array."""
+    w = size * np.random.default_rng(seed).standard_normal(len(problem.minimiser))
+    return torch.from_numpy(w) if isinstance(problem.minimiser, torch.Tensor) else w
+
+
+def test_gradients_are_those_of_the_losses(problem):
+    w, step = at(problem, 1), at(problem, 2)
+    rise = numbers(problem.client_losses(w + 1e-5 * step)) - numbers(problem.client_losses(w - 1e-5 * step))
+    np.testing.assert_allclose(numbers(problem.client_gradients(w)) @ numbers(step), rise / 2e-5, rtol=1e-6, atol=1e-7)
+
+
+def test_losses_lie_between_their_parabolas(problem):
+    for seed in range(5):
+        w, v = at(problem, 2 * seed), at(problem, 2 * seed + 1, size=3.0)
+        away = numbers(v - w)
+        beyond = numbers(problem.client_losses(v)) - numbers(problem.client_losses(w))
+        beyond -= numbers(problem.client_gradients(w)) @ away
+        assert (problem.strong_convexity / 2 * away @ away <= beyond * (1 + 1e-9)).all()
+        assert (beyond <= problem.smoothness / 2 * away @ away * (1 + 1e-9)).all()
+
+
+def test_minimisers_have_no_gradient_and_the_smallest_loss(problem):
+    weights = numbers(problem.weights)
+    assert weights.sum() == pytest.approx(1)
+    assert np.abs(weights @ numbers(problem.client_gradients(problem.minimiser))).max() < 1e-9
+    assert weights @ numbers(problem.client_losses(problem.minimiser)) == pytest.approx(problem.optimal_loss, rel=1e-12)
+    for k, best in enumerate(problem.local_minimisers):
+        assert np.abs(numbers(problem.client_gradients(best))[k]).max() < 1e-9
+        assert numbers(problem.client_losses(best))[k] == pytest.approx(float(problem.local_optimal_losses[k]))
+    gap = problem.optimal_loss - weights @ numbers(problem.local_optimal_losses)
+    assert problem.heterogeneity == pytest.approx(gap, rel=1e-9)
+    assert gap > 0
+
+
+def test_dissimilarity_and_the_gradients_growth_hold_at_every_model(problem):
+    weights = numbers(problem.weights)
+    for seed in range(5):
+        gradients = numbers(problem.client_gradients(at(problem, seed, size=2.0)))
+        mean = weights @ gradients
+        most = problem.dissimilarity_offset + problem.dissimilarity_factor * mean @ mean
+        assert weights @ (gradients**2).sum(1) <= most * (1 + 1e-9)
+        loss = weights @ numbers(problem.client_losses(at(problem, seed, size=2.0)))
+        assert 2 * problem.pl_constant * (loss - problem.optimal_loss) <= mean @ mean * (1 + 1e-9)

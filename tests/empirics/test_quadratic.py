@@ -8,7 +8,13 @@ from scipy import optimize
 from bounds.assumptions import CONVEX, DISSIMILARITY, LIPSCHITZ, NONNEGATIVE_LOSS, SMOOTH, STRONGLY_CONVEX
 from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
-from empirics.problems.quadratics import QuadraticFederation, QuadraticModel, Quadratics, random_quadratics
+from empirics.problems.quadratics import (
+    GaussianMean,
+    QuadraticFederation,
+    QuadraticModel,
+    Quadratics,
+    random_quadratics,
+)
 from empirics.training.rounds import play
 from empirics.training.setting import Setting
 
@@ -168,3 +174,39 @@ def test_local_epochs_are_refused(problem):
     state = algorithm("fedavg").begin(QuadraticModel(problem).start(0), 4)
     with pytest.raises(EmpiricsError, match="give local_steps"):
         play(QuadraticModel(problem), QuadraticFederation(problem), algorithm("fedavg"), setting, 0, Stacked(), state)
+
+
+# ---- estimating a Gaussian mean ----
+
+MEANS = np.array([[0.4, -1.3], [2.2, 0.9], [-0.8, 1.7]])
+GAUSS = GaussianMean(MEANS, variance=0.7, samples=5)
+
+
+def test_training_risk_is_the_mean_over_the_points():
+    drawn, w = GAUSS.draw(3), np.array([0.6, -0.2])
+    risks = [np.mean([0.5 * ((w - z) ** 2).sum() for z in points]) for points in drawn]
+    assert GAUSS.training(drawn).client_losses(w) == pytest.approx(risks, rel=1e-12)
+    assert GAUSS.training(drawn).noise[1] == pytest.approx(np.cov(drawn[1].T, bias=True), rel=1e-12)
+
+
+def test_population_risk_is_what_fresh_points_cost():
+    w = np.array([0.6, -0.2])
+    points = GaussianMean(MEANS, 0.7, samples=40_000).draw(8)
+    losses = 0.5 * ((w - points) ** 2).sum(-1)
+    error = losses.std(1) / np.sqrt(losses.shape[1])
+    assert (np.abs(losses.mean(1) - GAUSS.population.client_losses(w)) < 4.5 * error).all()
+
+
+def test_constants_are_those_of_unit_curvature():
+    population = GaussianMean(MEANS, 0.7, samples=5, batch=4).population
+    assert population.smoothness == population.strong_convexity == GAUSS.smoothness == 1
+    assert population.gradient_variance == pytest.approx(2 * 0.7 / 4)
+    spread = ((MEANS - MEANS.mean(0)) ** 2).sum(1).mean()
+    assert population.heterogeneity == pytest.approx(spread / 2)
+    assert population.dissimilarity_offset == pytest.approx(spread)
+    assert population.optimal_loss == pytest.approx(spread / 2 + 2 * 0.7 / 2)
+
+
+def test_senseless_numbers_are_refused():
+    with pytest.raises(EmpiricsError, match="variance must be >= 0"):
+        GaussianMean(MEANS, -0.1, samples=3)
