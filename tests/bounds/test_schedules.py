@@ -184,15 +184,12 @@ def test_one_rate_may_be_shared_by_all_clients():
 # ---- refusals ----
 
 
-@pytest.mark.parametrize("key", ["k_error", "eta_error"])
-def test_schedules_of_the_loss_ask_for_losses(key):
-    with pytest.raises(MissingQuantityError, match=f"schedule {key} needs losses"):
-        SCHEDULES[key].plan(rounds=3, **START)
-
-
-@pytest.mark.parametrize("key", ["k_step", "eta_step"])
-def test_schedules_that_wait_for_convergence_ask_for_its_round(key):
-    with pytest.raises(MissingQuantityError, match=f"schedule {key} needs plateau_round"):
+@pytest.mark.parametrize(
+    ("key", "needed"),
+    [("k_error", "losses"), ("eta_error", "losses"), ("k_step", "plateau_round"), ("eta_step", "plateau_round")],
+)
+def test_schedules_ask_for_what_they_follow(key, needed):
+    with pytest.raises(MissingQuantityError, match=f"schedule {key} needs {needed}"):
         SCHEDULES[key].plan(rounds=3, **START)
 
 

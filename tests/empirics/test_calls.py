@@ -11,9 +11,7 @@ from bounds.errors import BoundsError, UnknownNameError
 from empirics.algorithms import algorithm, ALGORITHMS
 from empirics.algorithms.algorithm import fedavg
 from empirics.algorithms.layerwise import layerwise
-from empirics.algorithms.local import fedprox, scaffold
-from empirics.algorithms.relaxed import relaxed
-from empirics.algorithms.scheduled import scheduled
+from empirics.algorithms.local import fedprox
 from empirics.calls import parse, written
 from empirics.data.catalogue import dataset
 from empirics.errors import EmpiricsError
@@ -176,13 +174,6 @@ def test_a_mistake_is_one_clear_line(text):
 def test_what_is_given_twice_is_refused_by_every_reader(read, text):
     with pytest.raises(EmpiricsError, match="is given twice"):
         read(text)
-
-
-def test_a_plug_in_wants_the_algorithm_not_its_maker():
-    with pytest.raises(EmpiricsError, match="relaxed must be given an algorithm first"):
-        relaxed(scaffold)
-    with pytest.raises(EmpiricsError, match="scheduled must be given an algorithm first"):
-        scheduled("fedavg()")
 
 
 def test_other_registries_read_with_the_same_grammar():

@@ -16,16 +16,6 @@ def ragged(sizes=(7, 9, 12, 5, 10)) -> Federation:
     return Federation.of(inputs, 10 * inputs, parts)
 
 
-def test_sizes_and_samples():
-    parts = [np.array([4, 0]), np.array([3, 1, 2])]
-    federation = Federation.of(torch.arange(5.0), torch.arange(5) * 2, parts)
-    assert federation.clients == 2
-    assert federation.client_sizes.tolist() == [2, 3]
-    inputs, targets = federation.samples(1)
-    assert inputs.tolist() == [3, 1, 2]
-    assert targets.tolist() == [6, 2, 4]
-
-
 def test_a_pass_takes_every_sample_of_the_client_once():
     federation = ragged()
     steps = np.array([4, 6, 6, 4, 6])  # two passes each at batch 4

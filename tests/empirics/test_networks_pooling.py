@@ -103,14 +103,6 @@ def test_odd_and_small_inputs_fall_back_on_torch(shape):
     assert not pooling._suits(random((64, 6, 24, 24), 1).bfloat16())
 
 
-def test_without_gradients_nothing_is_saved():
-    x = random((32, 6, 24, 24), 1)
-    with torch.no_grad():
-        out = relu_pool(x)
-    assert not out.requires_grad
-    assert torch.equal(out, plain(x, None))
-
-
 @pytest.mark.parametrize(("side", "kernel", "padding"), [(12, 5, 0), (13, 3, 0), (12, 3, 0), (12, 3, 1), (13, 3, 1)])
 def test_convolution_with_pooling_equals_the_plain_order(side, kernel, padding, at_any_size):
     torch.manual_seed(3)

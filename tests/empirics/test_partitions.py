@@ -374,11 +374,6 @@ def test_a_large_parameter_makes_clients_alike():
     assert spread[0] > 2 * spread[1] > 20 * spread[2]
 
 
-def test_a_class_nobody_has_gets_nothing():
-    shares = DirichletReplaced(0.7).shares(np.array([0, 2, 2, 3]), 5, seed=0)
-    np.testing.assert_allclose(shares.sum(1), 1)
-
-
 def test_draws_follow_the_shares():
     problem = task("ridge(digits)").pool("dirichlet_replaced(0.3)", clients=3, samples=20_000)
     drawn = problem.draw(11)
