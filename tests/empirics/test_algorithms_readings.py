@@ -42,11 +42,11 @@ OFF = {
 """How each method is switched off and how far it is from FedAvg then: not at all where the server's formula is its."""
 
 NO_SWITCH = {
-    "dsgd": "has no option; it is FedAvg with one local step, see below",
+    "dsgd": "has no option; its twin is FedAvg with one local step",
     "fedadam": "divides by the root of the second moment whatever its options",
     "feddyn": "its server adds the mean of the duals, which alpha does not scale",
     "fedrep": "heads are never averaged",
-    "scaffold": "has no option; its first round, with all controls zero, is FedAvg's, see below",
+    "scaffold": "has no option; its twin begins with all controls zero",
 }
 
 

@@ -91,13 +91,9 @@ def test_the_default_cadence_counts_the_work():
 
 
 def test_parts_must_fit_together():
+    whole = ridge().federation
     with pytest.raises(EmpiricsError, match="local_test must have the 2 clients of the federation; got 1"):
-        FederatedProblem(ridge().model, ridge().federation, local_test=Federation.of(*_samples(), PARTS[:1]))
-
-
-def _samples():
-    federation = ridge().federation
-    return federation.inputs, federation.targets
+        FederatedProblem(ridge().model, whole, local_test=Federation.of(whole.inputs, whole.targets, PARTS[:1]))
 
 
 # ---- estimates ----
