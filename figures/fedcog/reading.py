@@ -13,6 +13,7 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, no_runs, Shown
+from ..captions import caption as put_together
 from ..comparing import Entry, Judged, Pair
 from ..runs import Runs
 from ..sheets import comparison, entry
@@ -121,7 +122,7 @@ def caption(scale: str, *more: str, setup: Setup = BASE) -> str:
             f"the paper: {paper.ROUNDS} rounds of {paper.LOCAL_STEPS} steps, {paper.FIRST} of them before FedCOG, "
             f"{paper.SAMPLES} images in {paper.STEPS} steps"
         )
-    return "; ".join(words) + "."
+    return put_together(words)
 
 
 def _instead(scale: str, data: str, used: str) -> str:

@@ -7,7 +7,7 @@ import pytest
 from figure_toys import keep, outcome
 
 from empirics.experiments import Outcome, Store
-from empirics.experiments.jobs.wall import BLOCKS
+from empirics.experiments.jobs import BLOCKS
 from figures.catalogue import artefact, FILES
 from figures.comparing import Reproduction
 from figures.fedinit import grid, reading, settings, table_1, table_2, table_3, table_9, table_10, table_11

@@ -2,7 +2,8 @@
 
 import pytest
 
-from empirics.experiments.jobs.wall import BLOCKS, seconds
+from empirics.experiments.jobs import BLOCKS
+from empirics.experiments.jobs.wall import seconds
 from figures.catalogue import chosen
 from figures.fedinit import costs, grid, settings, table_1, table_6, table_7, table_8
 from figures.fedinit.settings import HOME, METHODS, Setup
