@@ -13,7 +13,7 @@ from empirics.experiments import Cell
 
 from ..artefact import Shown
 from ..comparing import Judged, Reproduction
-from ..drawing import Axis, each_panel, Row
+from ..drawing import Axis, columns, each_panel, Row
 from ..runs import Runs
 from ..style import MEASURED, REFERENCE, THEORY
 from .settings import QUANTITIES, TITLES
@@ -91,6 +91,21 @@ def remark(rows: Rows) -> str:
     return f" OUTSIDE the conditions (dashed): {'; '.join(silent)}." if silent else ""
 
 
+def never_below(
+    words: str, rows: Sequence[Row], exact: Sequence[Row], nothing: str, place: str, doubt: float = 0.0
+) -> Judged:
+    """That no ratio of a bound to what it bounds is below 1 (by ``doubt``), of which those in ``exact`` surely are.
+
+    ``nothing`` is said where there are none, ``place`` says which is the least.
+    """
+    if not rows:
+        return Judged(words, Reproduction.UNDECIDED, nothing)
+    below = [row for row in rows if row["ratio"] < 1 - doubt]
+    verdict = Reproduction.NOT if exact else Reproduction.UNDECIDED if below else Reproduction.REPRODUCED
+    least = place.format(**min(rows, key=lambda row: float(row["ratio"])))
+    return Judged(words, verdict, f"{len(below)} of {len(rows)} ratios below 1; least {least}")
+
+
 # ---- drawing ----
 
 
@@ -108,7 +123,7 @@ def _panel(ax: Any, rows: Sequence[Row]) -> None:
 
 def _one(ax: Any, rows: Sequence[Row], label: str) -> None:
     """One curve by what it means; what is not positive has no place on a logarithmic axis."""
-    x, y, error = (np.array([float(row[k]) for row in rows]) for k in ("x", "y", "error"))
+    x, y, error = columns(rows, "x", "y", "error")
     y = np.where(y > 0, y, np.nan)
     outside = np.array([row["outside"] for row in rows])
     if label == "measured":

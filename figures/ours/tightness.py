@@ -11,16 +11,14 @@ import numpy as np
 from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
-from ..comparing import Judged, Reproduction
-from ..drawing import canvas, legend
+from ..captions import plural
+from ..comparing import Judged
+from ..drawing import columns, Row, strips
 from ..runs import Runs
-from ..style import MEASURED, REFERENCE, SILENT
+from ..style import MEASURED, REFERENCE
 from . import beside, grid, theorems_fedals
 from .grid import draws, exact, PLANS, trained
 from .settings import COMPARED, PAPERS, ROUNDS, TITLES
-
-LINE, SHORTEST = 0.16, 5
-"""Inches of one bound, and how many have their place even where none is there."""
 
 
 def cells(scale: str) -> list[Cell]:
@@ -42,9 +40,9 @@ def data(runs: Runs, scale: str) -> Shown:
         rows += _ratios(title, beside.rows_of(runs, trained(scale, bound), bound, name), ("measured",))
     families = ", ".join(f.words for f in plan.axes["draws"])
     caption = (
-        f"Bound divided by the exact value ({plan.counts['compared']} federations of quadratics) or by the mean of "
-        f"measurements ({grid.problem(scale)}; FedALS, one round: {families}), one mark per number of rounds or "
-        "clients; short line: the geometric mean. Left of 1 a bound would be violated. Step sizes are those that the "
+        f"Bound divided by the exact value ({plural(plan.counts['compared'], 'federation')} of quadratics) or by the "
+        f"mean of measurements ({grid.problem(scale)}; FedALS, one round: {families}), one mark per number of rounds "
+        "or clients; short line: the geometric mean. Left of 1 a bound would be violated. Step sizes are those that the "
         "conditions allow. Values that are not positive have no ratio and are left out."
     )
     return Shown(caption + beside.remark([r for r in rows if r["curve"] == "bound"]), rows, conclusions=[_judged(rows)])
@@ -65,39 +63,24 @@ def _ratios(name: str, rows: Iterable[dict[str, Any]], kinds: Sequence[str]) -> 
 
 def _judged(rows: Sequence[dict[str, Any]]) -> Judged:
     inside = [row for row in rows if not row["outside"]]
-    below = [row for row in inside if row["ratio"] < 1]
     words = "no bound is below what it bounds, inside its conditions"
-    if not inside:
-        return Judged(words, Reproduction.UNDECIDED, "not measured")
-    least = min(inside, key=lambda row: float(row["ratio"]))
-    sure = [row for row in below if row["curve"] == "exact" and row["ratio"] < 1 - beside.ROUNDING]
-    verdict = Reproduction.NOT if sure else Reproduction.UNDECIDED if below else Reproduction.REPRODUCED
-    said = f"{len(below)} of {len(inside)} ratios below 1; least {least['ratio']:.3g}: {least['row']}, {least['panel']}"
-    return Judged(words, verdict, said)
+    exact = [row for row in inside if row["curve"] == "exact" and row["ratio"] < 1 - beside.ROUNDING]
+    return beside.never_below(words, inside, exact, "not measured", "{ratio:.3g}: {row}, {panel}")
 
 
 def draw(shown: Shown) -> Any:
     """One line per bound, exact and measured ratios beside one another."""
-    names = list(dict.fromkeys(row["row"] for row in shown.rows))
-    made, axes = canvas(1, 1)
-    made.set_figheight(0.7 + LINE * max(len(names), SHORTEST))
-    ax = axes[0, 0]
+    return strips(shown.rows, _line, "bound / value", 0.16, 6)
+
+
+def _line(ax: Any, height: int, rows: list[Row]) -> None:
     for kind, colour, shift in (("exact", REFERENCE, 0.17), ("measured", MEASURED, -0.17)):
-        for place, name in enumerate(names):
-            mine = [row for row in shown.rows if row["row"] == name and row["curve"] == kind]
-            if not mine:
-                continue
-            ratios = np.array([row["ratio"] for row in mine])
+        if mine := [row for row in rows if row["curve"] == kind]:
+            (ratios,), middle = columns(mine, "ratio"), height + shift
             face = ["white" if row["outside"] else colour for row in mine]
-            ax.scatter(ratios, np.full(len(mine), -place + shift), s=5, c=face, edgecolors=colour, lw=0.4, alpha=0.7)
+            ax.scatter(ratios, np.full(len(mine), middle), s=5, c=face, edgecolors=colour, lw=0.4, alpha=0.7)
             mean = float(np.exp(np.log(ratios).mean()))
-            ax.plot([mean, mean], [-place + shift - 0.2, -place + shift + 0.2], color=colour, lw=1.3, label=kind)
-    ax.axvline(1, color=SILENT, lw=0.7, zorder=0)
-    ax.set_xscale("log")
-    ax.set_yticks([-i for i in range(len(names))], names, fontsize=6)
-    ax.set_xlabel("bound / value")
-    legend(made, axes)
-    return made
+            ax.plot([mean, mean], [middle - 0.2, middle + 0.2], color=colour, lw=1.3, label=kind)
 
 
 ARTEFACT = Artefact("ours.tightness", "bound over value, every bound and every run", cells, data, draw)

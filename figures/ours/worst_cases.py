@@ -10,13 +10,12 @@ from paper_checks.worst_cases.refining import DOUBT
 from paper_checks.worst_cases.tables import best_steps, committed, FOLDER, smallest_factors
 
 from ..artefact import Artefact, no_runs, Shown
-from ..comparing import Judged, Reproduction
-from ..drawing import canvas, legend
+from ..comparing import Judged
+from ..drawing import columns, Row, strips
 from ..runs import Runs
-from ..style import MEASURED, SILENT, THEORY
+from ..style import MEASURED, THEORY
+from . import beside
 from .settings import PAPERS
-
-LINE = 0.17
 
 
 def data(runs: Runs, scale: str) -> Shown:
@@ -52,37 +51,22 @@ def _name(bound: str) -> str:
 
 def _judged(rows: Sequence[dict[str, Any]]) -> Judged:
     words = "no bound is below the exact worst case, inside its conditions"
-    if not rows:
-        return Judged(words, Reproduction.UNDECIDED, "no tables")
-    below = [row for row in rows if row["ratio"] < 1 - DOUBT]
-    sure = [row for row in below if row["exact"]]
-    verdict = Reproduction.NOT if sure else Reproduction.UNDECIDED if below else Reproduction.REPRODUCED
-    least = min(rows, key=lambda row: float(row["ratio"]))
-    return Judged(
-        words, verdict, f"{len(below)} of {len(rows)} ratios below 1; least {least['ratio']:.4g}: {least['row']}"
-    )
+    exact = [row for row in rows if row["ratio"] < 1 - DOUBT and row["exact"]]
+    return beside.never_below(words, rows, exact, "no tables", "{ratio:.4g}: {row}", DOUBT)
 
 
 def draw(shown: Shown) -> Any:
     """One line per bound."""
-    names = list(dict.fromkeys(row["row"] for row in shown.rows))
-    made, axes = canvas(1, 1)
-    made.set_figheight(0.7 + LINE * max(len(names), 5))
-    ax = axes[0, 0]
-    for place, name in enumerate(names):
-        mine = [row for row in shown.rows if row["row"] == name]
-        exact = mine[0]["exact"]
-        colour, label = (THEORY, "exact worst case") if exact else (MEASURED, "upper estimate")
-        ax.plot(
-            [row["ratio"] for row in mine], [-place] * len(mine), "o", ms=3, mec=colour, mew=0.5, alpha=0.7,
-            mfc=colour if exact else "none", label=label,
-        )  # fmt: skip
-    ax.axvline(1, color=SILENT, lw=0.7, zorder=0)
-    ax.set_xscale("log")
-    ax.set_yticks([-i for i in range(len(names))], names, fontsize=5.5)
-    ax.set_xlabel("bound / worst case")
-    legend(made, axes)
-    return made
+    return strips(shown.rows, _line, "bound / worst case", 0.17, 5.5)
+
+
+def _line(ax: Any, height: int, rows: list[Row]) -> None:
+    exact = rows[0]["exact"]
+    colour, label = (THEORY, "exact worst case") if exact else (MEASURED, "upper estimate")
+    ax.plot(
+        *columns(rows, "ratio"), [height] * len(rows), "o", ms=3, mec=colour, mew=0.5, alpha=0.7,
+        mfc=colour if exact else "none", label=label,
+    )  # fmt: skip
 
 
 ARTEFACT = Artefact("ours.worst_cases", "bound over exact worst case", no_runs, data, draw)
