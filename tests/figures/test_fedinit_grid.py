@@ -7,8 +7,6 @@ from empirics.experiments.jobs.wall import seconds
 from figures.catalogue import chosen
 from figures.fedinit import costs, grid, settings, table_1, table_6, table_7, table_8
 from figures.fedinit.settings import HOME, METHODS, Setup
-from figures.making import cells
-from figures.scale import SCALES
 from paper_checks.reported import table
 
 ALL = chosen(["fedinit"])
@@ -21,13 +19,6 @@ def here(monkeypatch):
 
 
 # ---- the grid ----
-
-
-@pytest.mark.parametrize("scale", SCALES)
-def test_runs_are_cells_and_without_data_there_are_none_but_at_the_smallest_scale(scale, here, monkeypatch):
-    assert all(c.key for c in cells(ALL, scale))
-    monkeypatch.setattr(grid, "found", lambda name: "")
-    assert bool(cells(ALL, scale)) == (scale == "smoke")
 
 
 def test_tables_and_figures_read_the_same_runs(here):
