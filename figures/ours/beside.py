@@ -91,21 +91,6 @@ def remark(rows: Rows) -> str:
     return f" OUTSIDE the conditions (dashed): {'; '.join(silent)}." if silent else ""
 
 
-def never_below(
-    words: str, rows: Sequence[Row], exact: Sequence[Row], nothing: str, place: str, doubt: float = 0.0
-) -> Judged:
-    """That no ratio of a bound to what it bounds is below 1 (by ``doubt``), of which those in ``exact`` surely are.
-
-    ``nothing`` is said where there are none, ``place`` says which is the least.
-    """
-    if not rows:
-        return Judged(words, Reproduction.UNDECIDED, nothing)
-    below = [row for row in rows if row["ratio"] < 1 - doubt]
-    verdict = Reproduction.NOT if exact else Reproduction.UNDECIDED if below else Reproduction.REPRODUCED
-    least = place.format(**min(rows, key=lambda row: float(row["ratio"])))
-    return Judged(words, verdict, f"{len(below)} of {len(rows)} ratios below 1; least {least}")
-
-
 # ---- drawing ----
 
 

@@ -18,7 +18,7 @@ from ..comparing import judge, Judged, Pair, Reproduction
 from ..drawing import Axis, each_panel
 from ..runs import Runs, standard_error
 from .grid import Draws, draws, PLANS
-from .theorems_fedals import one_round as rows_of
+from .theorems import one_round as rows_of
 
 GROUPS = 6
 """Parts of the draws, each with a slope of its own: their spread is the error of the slope."""

@@ -8,9 +8,9 @@ from figure_toys import columns, NOT, outcome, places, verdicts, YES
 from empirics.experiments import Outcome
 from figures import stand_ins
 from figures.catalogue import artefact
-from figures.fedcog import figure_2, figure_3, figure_5, figure_6, grid, reading, settings
+from figures.fedcog import accuracies, figure_3, figure_5, figure_6, grid, one_round, reading, settings
 
-from figures.fedcog import table_1, table_2, table_3, table_4, table_5, table_9, table_10, table_11  # isort: skip
+from figures.fedcog import table_1, table_2, table_3, table_11  # isort: skip
 from figures.fedcog.settings import FEDCOG, KINDS
 from figures.runs import Runs
 from figures.writing import picture
@@ -97,58 +97,58 @@ def fill_one_round(store, better):
                 "local_accuracy_common": [0.3 + 0.01 * gain, 0.4 + 0.01 * gain],
                 "local_accuracy_own": [0.7 + 0.01 * gain + 0.001 * seed, 0.8],
             }
-            put(store, table_4.runs_of("smoke", method)[seed], 60 + gain, own)
+            put(store, one_round.runs_of("smoke", method)[seed], 60 + gain, own)
 
 
 @pytest.mark.parametrize(("better", "verdict"), [(1.0, YES), (-1.0, NOT)])
 def test_figure_2_shows_means_over_clients(store, tmp_path, better, verdict):
     fill_one_round(store, better)
-    shown = figure_2.data(Runs(store), "smoke")
+    shown = one_round.figure(Runs(store), "smoke")
     assert set(verdicts(shown)) == {verdict}
     at = {(r["panel"], r["curve"]): r for r in shown.rows}
-    distance, common, own = figure_2.MEASURES.values()
+    distance, common, own = one_round.MEASURES.values()
     assert at[distance, "FedAvg"]["y"] == pytest.approx(3.005)
     assert at[common, FEDCOG]["y"] == pytest.approx(35 + better)
     assert at[own, FEDCOG]["error"] == pytest.approx(0.05 / 2)
-    assert all(path.stat().st_size for path in picture(figure_2.ARTEFACT, shown, tmp_path))
+    assert all(path.stat().st_size for path in picture(artefact("fedcog.figure_2"), shown, tmp_path))
 
 
 def test_table_4_takes_the_time_of_all_rounds(store):
     fill_one_round(store, 1.0)
-    (timed,) = table_4.times("smoke", settings.COMPARED)
+    (timed,) = one_round.times("smoke", settings.COMPARED)
     seconds = {"FedAvg": [2.0, 4.0], "FedProx": [3.0, 6.4], "MOON": [4.0, 8.4], FEDCOG: [2.6, 5.6]}
     jobs = [(m, i + 1, each[i]) for i in range(2) for m, each in seconds.items()]
     keep_times(store, timed, jobs)
-    shown = table_4.data(Runs(store), "smoke")
+    shown = one_round.table_4(Runs(store), "smoke")
     at = places(shown)
-    assert at["MOON", table_4.TIME]["ours"] == pytest.approx((2.0 + 2.1) / 2)
-    assert at[FEDCOG, table_4.TIME]["ours"] == pytest.approx(((FIRST + 1.3) + (FIRST + 1.4)) / 2 / (FIRST + 1))
-    assert at[FEDCOG, table_4.TIME]["reported"] == pytest.approx(1001 / 983)
+    assert at["MOON", one_round.TIME]["ours"] == pytest.approx((2.0 + 2.1) / 2)
+    assert at[FEDCOG, one_round.TIME]["ours"] == pytest.approx(((FIRST + 1.3) + (FIRST + 1.4)) / 2 / (FIRST + 1))
+    assert at[FEDCOG, one_round.TIME]["reported"] == pytest.approx(1001 / 983)
     assert verdicts(shown) == [YES, YES]
 
 
 @pytest.mark.parametrize(("gain", "verdict"), [(3.0, YES), (-3.0, NOT)])
 def test_ablations_of_table_5(store, gain, verdict):
-    fill(store, table_5.places("smoke"), lambda row, column, seed: 50 + 0.1 * seed + gain * (row == table_5.FULL))
-    plain = {("FedAvg", kind): each for kind, each in table_5.plain("smoke").items()}
+    fill(store, accuracies.parts("smoke"), lambda row, column, seed: 50 + 0.1 * seed + gain * (row == accuracies.FULL))
+    plain = {("FedAvg", kind): each for kind, each in accuracies.plain("smoke").items()}
     fill(store, plain, lambda row, column, seed: 50 + gain + 0.1 * seed)
-    assert verdicts(table_5.ARTEFACT.data(Runs(store), "smoke")) == [verdict, verdict]
+    assert verdicts(artefact("fedcog.table_5").data(Runs(store), "smoke")) == [verdict, verdict]
 
 
 def test_diverged_runs_count_as_nothing_right(store):
-    for (_, column), each in table_10.places("smoke").items():
+    for (_, column), each in accuracies.generated("smoke").items():
         for seed, cell in enumerate(each):
             put(store, cell, 55 + seed / 9, status="diverged" if column == "500" else "done")
-    shown = table_10.ARTEFACT.data(Runs(store), "smoke")
+    shown = artefact("fedcog.table_10").data(Runs(store), "smoke")
     assert {r["row"]: r["ours"] for r in shown.rows}["500"] == 0
 
 
 def test_table_9_reads_own_models(store):
-    for (_, column), each in table_9.places("smoke").items():
+    for (_, column), each in accuracies.personal("smoke").items():
         for seed, cell in enumerate(each):
-            own = 0.8 + 0.01 * seed if column == table_9.TUNED else 0.6 + 0.01 * seed
+            own = 0.8 + 0.01 * seed if column == accuracies.TUNED else 0.6 + 0.01 * seed
             put(store, cell, 50, {"local_accuracy_own": [own, own + 0.1]})
-    shown = table_9.ARTEFACT.data(Runs(store), "smoke")
+    shown = artefact("fedcog.table_9").data(Runs(store), "smoke")
     assert {r["row"]: r["ours"] for r in shown.rows}["Ditto"] == pytest.approx(65.5)
     assert shown.conclusions[0].verdict == YES
 
@@ -246,4 +246,4 @@ def test_settings_name_every_printed_row():
     assert (*settings.METHODS, FEDCOG) == settings.rows("1")
     assert set(settings.COMPARED) == set(settings.rows("4")) == set(settings.rows("6"))
     assert {f"{m} {w}" for m in settings.PLUGGED for w in (table_3.WITH, table_3.WITHOUT)} == set(settings.columns("3"))
-    assert settings.rows("5") == tuple(table_5.VARIANTS)
+    assert settings.rows("5") == tuple(accuracies.VARIANTS)

@@ -9,7 +9,7 @@ from figure_toys import columns, keep, NOT, outcome, places, verdicts, YES
 from empirics.experiments import Outcome, Store
 from empirics.experiments.jobs import BLOCKS
 from figures.catalogue import artefact, FILES
-from figures.fedinit import grid, reading, settings, table_1, table_2, table_3, table_9, table_10, table_11
+from figures.fedinit import grid, listing, reading, settings, table_1, table_2, table_3, table_10, table_11
 from figures.fedinit.settings import CIFAR10, HOME, METHODS, Setup
 from figures.runs import Runs
 from figures.writing import picture
@@ -228,8 +228,8 @@ def test_table_11_takes_fedavgs_end_as_target(store, mine, verdict):
 
 def test_table_9_reads_where_the_runs_were_made(store):
     put(store, grid.runs("smoke", HOME, "FedAvg")[0], 30.0)
-    rows = {row["row"]: row for row in table_9.data(Runs(store), "smoke").rows}
+    rows = {row["row"]: row for row in listing.hardware(Runs(store), "smoke").rows}
     assert rows["GPU"]["reported"].startswith("Tesla")
     assert "PyTorch-" in rows["Platform"]["ours"]
-    nothing = table_9.data(Runs(Store(store.folder / "none")), "smoke").rows
+    nothing = listing.hardware(Runs(Store(store.folder / "none")), "smoke").rows
     assert {row["ours"] for row in nothing} == {"", "not measured"}

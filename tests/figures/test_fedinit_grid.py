@@ -5,7 +5,7 @@ import pytest
 from empirics.experiments.jobs import BLOCKS
 from empirics.experiments.jobs.wall import seconds
 from figures.catalogue import chosen
-from figures.fedinit import costs, grid, settings, table_1, table_6, table_7, table_8
+from figures.fedinit import costs, grid, listing, settings, table_1, table_8
 from figures.fedinit.settings import HOME, METHODS, Setup
 from paper_checks.reported import table
 
@@ -62,7 +62,7 @@ def test_methods_are_written_with_the_coefficients_of_table_7():
 
 
 def test_the_settings_tables_say_what_the_grid_runs(here):
-    shown = table_6.data(None, "laptop")
+    shown = listing.hyperparameters(None, "laptop")
     at = {row["row"]: row for row in shown.rows}
     given = grid.runs("laptop", HOME, "FedAvg")[0].arguments
     for row, word in (("minibatch", "batch"), ("weight decay", "weight_decay"), ("local learning rate", "step_size")):
@@ -71,7 +71,7 @@ def test_the_settings_tables_say_what_the_grid_runs(here):
     assert at["CIFAR-10, communication round T"]["ours, laptop"] == str(given["rounds"])
     assert at["CIFAR-10, local interval K"]["ours, paper"] == "5 epochs"
     assert at["CIFAR-100, minibatch"]["ours, laptop"] == "not run"
-    own = {row["row"]: row for row in table_7.data(None, "laptop").rows}
+    own = {row["row"]: row for row in listing.coefficients(None, "laptop").rows}
     for method, (_, row) in settings.TABLE_7.items():
         assert f"{settings.coefficient(method, HOME):g}" in own[row.replace("/", ", ")]["best"]
 

@@ -7,7 +7,7 @@ import pytest
 from figure_toys import columns, keep, NOT, OPEN, verdicts, YES
 
 from empirics.experiments import Outcome
-from figures.ours import beside, gap_slopes, grid, local_steps, relaxation, tightness, vacuity
+from figures.ours import beside, gap_slopes, grid, local_steps, ratios, relaxation, vacuity
 from figures.ours.settings import COMPARED
 from figures.runs import Runs
 from paper_checks.validation import jobs as comparisons
@@ -50,13 +50,13 @@ def test_what_was_only_measured_counts_by_its_test():
 def test_tightness_divides_the_bound_by_what_it_bounds(store):
     name = COMPARED["fedcog"][0]
     store.keep(grid.exact("smoke", name, 0), compared([2.0, 0.5], [3.0, 5.0]), 0.0)
-    shown = tightness.data(Runs(store), "smoke")
+    shown = ratios.over_runs(Runs(store), "smoke")
     assert [row["ratio"] for row in shown.rows] == [1.5, 10.0]
     assert verdicts(shown) == [YES]
     store.keep(grid.exact("smoke", name, 0), compared([2.0, 0.5], [1.0, 5.0]), 0.0)
-    assert verdicts(tightness.data(Runs(store), "smoke")) == [NOT]
+    assert verdicts(ratios.over_runs(Runs(store), "smoke")) == [NOT]
     store.keep(grid.exact("smoke", name, 0), compared([2.0, 0.5], [1.0, 5.0], outside=True), 0.0)
-    assert verdicts(tightness.data(Runs(store), "smoke")) == [OPEN]
+    assert verdicts(ratios.over_runs(Runs(store), "smoke")) == [OPEN]
 
 
 # ---- slopes ----
