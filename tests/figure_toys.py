@@ -1,9 +1,16 @@
 """Hand-made runs in a store: what a training cell would have written; and what an artefact says of them."""
 
 from empirics.experiments import Outcome
+from fedbounds import main
 from figures.comparing import Reproduction
 
 YES, NOT, OPEN = Reproduction.REPRODUCED, Reproduction.NOT, Reproduction.UNDECIDED
+
+
+def said(capsys, *arguments):
+    """Status, output and errors of the command."""
+    status = main([str(a) for a in arguments])
+    return status, *capsys.readouterr()
 
 
 def columns(names, rows):

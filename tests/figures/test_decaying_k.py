@@ -80,7 +80,6 @@ def test_figure_1_shows_the_smallest_loss_so_far(store):
     assert [r["x"] for r in curve] == pytest.approx([10 * j / 60 for j in range(1, POINTS + 1)])
     assert [r["y"] for r in curve] == [1.5, 1.5, 0.5, 0.5, 0.5, 0.5]
     assert [r["error"] for r in curve] == [0.5, 0.5, 0, 0, 0, 0]
-    assert FIGURE_1.draw(shown) is not None
 
 
 @pytest.mark.parametrize(("later", "verdict"), [(0.3, YES), (0.8, NOT)])
@@ -113,7 +112,6 @@ def test_matching_allows_a_point_of_accuracy(store, short, verdict):
     assert one(shown, "18 points") == NOT
     last = [r for r in shown.rows if (r["panel"], r["curve"]) == ("CIFAR100", "Kη-fixed")][-1]
     assert last["y"] == pytest.approx(60 + 100 * 1e-4 * 2 / 2)
-    assert FIGURE_2.draw(shown) is not None
 
 
 def test_a_diverged_run_counts_as_accuracy_zero(store):

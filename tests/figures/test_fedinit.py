@@ -12,7 +12,6 @@ from figures.catalogue import artefact, FILES
 from figures.fedinit import grid, listing, reading, settings, table_1, table_2, table_3, table_10, table_11
 from figures.fedinit.settings import CIFAR10, HOME, METHODS, Setup
 from figures.runs import Runs
-from figures.writing import picture
 
 FIGURES = {name: artefact(f"fedinit.{name}") for name in FILES["fedinit"] if name.startswith("figure")}
 SEEDS = range(grid.PLANS["smoke"].seeds)
@@ -137,7 +136,7 @@ def test_figures_2_and_3_compare_the_ends(store, gain, verdict):
 
 
 @pytest.mark.parametrize(("name", "method"), [("figure_6", "FedAvg"), ("figure_7", "SCAFFOLD")])
-def test_divergence_and_accuracy_by_beta(store, name, method, tmp_path):
+def test_divergence_and_accuracy_by_beta(store, name, method):
     for beta, level in ((0.0, 20.0), (0.02, 21.0), (0.05, 22.0), (0.1, 25.0)):
         for seed in SEEDS:
             put(store, grid.runs("smoke", HOME, method, beta)[seed], level + 0.1 * seed * beta)
@@ -146,7 +145,6 @@ def test_divergence_and_accuracy_by_beta(store, name, method, tmp_path):
     assert {(r["panel"], r["curve"]) for r in shown.rows} == {
         (p, f"beta = {b:g}") for p in ("divergence (parameters²)", "test accuracy (%)") for b in (0, 0.02, 0.05, 0.1)
     }
-    assert all(p.stat().st_size > 1000 for p in picture(FIGURES[name], shown, tmp_path))
 
 
 def test_what_is_not_run_is_said():
