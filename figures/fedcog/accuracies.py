@@ -188,62 +188,33 @@ def of_generated(runs: Runs, scale: str, found: list[Entry]) -> list[Judged]:
 
 ARTEFACTS = {
     "table_5": accuracies(
-        "5",
-        "parts of the method",
-        parts,
-        (ERROR, "hard labels are those that the server's model predicts"),
-        of_parts,
+        "5", "parts of the method", parts, (ERROR, "hard labels are those that the server's model predicts"), of_parts,
         more=lambda scale: cells_of(plain(scale)),
     ),
     "table_6": sweep(
-        "6",
-        "taus",
-        "number of local steps",
+        "6", "taus", "number of local steps",
         "columns are the paper's numbers of local steps; here as many times the default as 400 there",
-        lambda steps: Setup(stretch=int(steps) / LOCAL_STEPS),
-        local_steps,
+        lambda steps: Setup(stretch=int(steps) / LOCAL_STEPS), local_steps,
     ),
     "table_7": sweep(
-        "7",
-        "rates",
-        "participation rate",
-        f"{MANY} clients, columns are the part that trains in a round",
-        lambda rate: Setup(clients=MANY, cohort=round(float(rate) * MANY)),
-        participation,
+        "7", "rates", "participation rate", f"{MANY} clients, columns are the part that trains in a round",
+        lambda rate: Setup(clients=MANY, cohort=round(float(rate) * MANY)), participation,
     ),
     "table_8": sweep(
-        "8",
-        "clients",
-        "number of clients",
-        "columns are the number of clients",
+        "8", "clients", "number of clients", "columns are the number of clients",
         lambda clients: Setup(clients=int(clients)),
     ),
     "table_9": accuracies(
-        "9",
-        "personalised models",
-        personal,
-        (
-            "mean over clients, each on test samples with the class shares of its own; FT is the model after local "
-            "training; coefficients of FedRep and Ditto are not stated (here as many steps for the head as for the "
-            "body, weight 0.1)",
-            ERROR,
-        ),
-        of_personal,
-        corner="reported / ours (%)",
-        read=own_accuracy,
-        across=True,
+        "9", "personalised models", personal,
+        ("mean over clients, each on test samples with the class shares of its own; FT is the model after local "
+         "training; coefficients of FedRep and Ditto are not stated (here as many steps for the head as for the body, "
+         "weight 0.1)", ERROR),
+        of_personal, corner="reported / ours (%)", read=own_accuracy, across=True,
     ),
     "table_10": accuracies(
-        "10",
-        "number of generation steps",
-        generated,
-        (
-            "rows are the paper's numbers of steps; here as many times the default as 100 there; the paper does not "
-            "state its split, here NIID-1",
-            ERROR,
-        ),
-        of_generated,
-        corner="steps: reported / ours (%)",
-        across=True,
+        "10", "number of generation steps", generated,
+        ("rows are the paper's numbers of steps; here as many times the default as 100 there; the paper does not state "
+         "its split, here NIID-1", ERROR),
+        of_generated, corner="steps: reported / ours (%)", across=True,
     ),
-}
+}  # fmt: skip
