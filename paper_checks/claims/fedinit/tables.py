@@ -177,10 +177,11 @@ IMPROVES = Claim(
 GAINS = {f"{m} {s}": _difference(RI[f"{m} {s} +RI"], RI[f"{m} {s} vanilla"]) for m in METHODS for s in RI_SETUPS}
 
 
-def _at_least(method: str, points: str) -> Ordered:
-    """Every gain of a method is above this many points, up to what rounding hides."""
+def _at_least(method: str, points: str, *short: str) -> Ordered:
+    """Every gain of a method is above this many points, up to what rounding hides, but in ``short`` setups."""
     limit = exact(points) - Fraction(1, 100)
-    return Ordered({**GAINS, points: limit}, tuple((points, f"{method} {s}") for s in RI_SETUPS))
+    wrong = tuple(f"{points} < {method} {s}" for s in short)
+    return Ordered({**GAINS, points: limit}, tuple((points, f"{method} {s}") for s in RI_SETUPS), wrong)
 
 
 THREE = Claim(
@@ -193,13 +194,12 @@ THREE = Claim(
 
 TWO = Claim(
     "fedinit.appendix.gain",
-    "The relaxed start gives FedAvg and SCAFFOLD at least 2 points, rounded to whole points, in each setup.",
+    "The relaxed start gives SCAFFOLD, as it does FedAvg, at least 2 points in each setup.",
     Kind.TABLE.at("Appendix B.2.2"),
-    Ordered(
-        {**GAINS, "limit": exact(_text("RI on FedAvg and SCAFFOLD, each setup", "at least")) - Fraction(1, 2)},
-        tuple(("limit", f"{m} {s}") for m in ("FedAvg", "SCAFFOLD") for s in RI_SETUPS),
-    ),
-    note="SCAFFOLD gains 1.90 and 1.98 in two of four setups.",
+    _at_least("SCAFFOLD", _text("RI on FedAvg and SCAFFOLD, each setup", "at least"), RI_SETUPS[0], RI_SETUPS[3]),
+    known=Status.FAILS,
+    note="83.27 - 81.37 = 1.90 and 76.22 - 74.24 = 1.98: less than 2 in two of four setups.",
+    repair=Repair("at least 1.90 points", _at_least("SCAFFOLD", "1.90")),
 )
 
 CONSISTENT = Claim(
