@@ -48,8 +48,8 @@ SUMMARIES: dict[str, tuple[str, ...]] = {
         "beta = 0 [fedinit.theorem_4.dominates], [fedinit.theorem_5.dominates]. In rounds in which all clients train, "
         "which is what the proofs speak of, no search found any of the four violated.",
         "Theorem 3 is not what its proof yields: the first term loses a factor of almost 2 "
-        "[fedinit.theorem_3.first_term] and the second the Lipschitz constant [fedinit.theorem_3.drift_term], so that "
-        "it is no loss [fedinit.theorem_3.units]. As printed its first term does not fall like 1/S "
+        "[fedinit.theorem_3.first_term] and the second the Lipschitz constant, so that it is no loss "
+        "[fedinit.theorem_3.drift_term]. As printed its first term does not fall like 1/S "
         "[fedinit.theorem_3.order_in_samples], which Theorem 6 then states [fedinit.theorem_6.stability]; and where "
         "Theorem 3 sums the divergence over all rounds, Theorem 6 has it once [fedinit.theorem_6.divergence]. The "
         "three assumptions that Theorems 3 and 6 need at once exclude each other on the whole space, but for constant "

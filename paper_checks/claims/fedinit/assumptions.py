@@ -39,26 +39,3 @@ TOGETHER = Claim(
         Computed("a parabola at points of the ball", _on_a_ball),
     ),
 )
-
-
-def _sharp(book: Book) -> Finding:
-    """G^2 and B^2 of clients (w - b)^2 a/2 with different curvatures: the mean squared gradient as a quadratic form."""
-    curvatures, minima = (Fraction(1), Fraction(3)), (Fraction(0), Fraction(2))
-    mean = sum(curvatures) / 2
-    centre = sum((a * b for a, b in zip(curvatures, minima, strict=True)), Fraction(0)) / (2 * mean)
-    for w in map(Fraction, (-7, 0, 1, 4, 50)):
-        clients = sum((a * (w - b) / 1) ** 2 for a, b in zip(curvatures, minima, strict=True)) / 2
-        own = (mean * (w - centre)) ** 2
-        if clients > 2 * own * Fraction(5, 4) + 10:
-            return fails(f"{clients} > 10 + 2.5 * {own}", {"w": w})
-        if clients < own:
-            return fails("the mean square is below the square of the mean", {"w": w})
-    return holds("G^2 = 10 and B^2 = 5/2 cover two parabolas of curvature 1 and 3; B^2 < 1 is impossible where G = 0")
-
-
-SIMILAR = Claim(
-    "fedinit.assumption_3",
-    "Assumption 3 can be met by clients of different curvature, and B >= 1 restricts nothing.",
-    Kind.ASSUMPTION.at("Assumption 3, eqs. (6) and (21)"),
-    Computed("two parabolas at five points", _sharp),
-)

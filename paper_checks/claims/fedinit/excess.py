@@ -8,9 +8,9 @@ from itertools import product
 
 import sympy as sp
 
-from bounds.vocabulary import generalization_gap, optimality_gap, step_size_budget as mu_0
+from bounds.vocabulary import step_size_budget as mu_0
 
-from ..checkers import At, Computed, ImpliedBy, MonotoneIn, requires, Same, SlopeIs, term
+from ..checkers import At, Computed, ImpliedBy, MonotoneIn, Same, SlopeIs, term
 from ..checkers.formulas import Formula, resolve
 from ..checkers.points import value
 from ..checkers.trends import Curve
@@ -22,14 +22,6 @@ STABILITY = term("fedinit.theorem_6", "stability")
 DIVERGENCE = term("fedinit.theorem_6", "divergence")
 BY_BUDGET = {c: mu_0 / K}
 RANGE_96 = (beta > 0, beta < sp.sqrt(6) / 24)
-
-SPLIT = Claim(
-    "fedinit.excess_risk_split",
-    "(3): E F(w^T) - E f(w*) is the generalisation error plus the optimisation error.",
-    Kind.DEFINITION.at("Section 4.1, eq. (3)"),
-    Same("fedinit.excess_risk_split", generalization_gap + optimality_gap),
-    note="It is measured from the smallest empirical risk, not from the smallest population risk.",
-)
 
 
 def _overfit(book: Book) -> Finding:
@@ -50,6 +42,7 @@ EXCESS = Claim(
     "(3) bounds the excess risk, the population risk of the output over the smallest population risk, from above.",
     Kind.DEFINITION.at("Section 4.1"),
     Computed("enumerates one to five coins", _overfit),
+    about=("fedinit.excess_risk_split",),
     note="The paper calls (3) the excess risk. E f(w*) is at most min F; the difference is what the model can overfit "
     "and does not vanish with T.",
 )
@@ -198,17 +191,6 @@ SELECTION_K = Claim(
     ),
 )
 
-WEIGHT = Claim(
-    "fedinit.divergence_weight",
-    "The divergence's coefficient as a function of beta: (1+beta)^{1/(beta c L)} over sqrt(1 - 96 beta^2).",
-    Kind.EQUATION.at("Selection of beta"),
-    {
-        "as printed": Same("fedinit.divergence_weight", (1 + beta) ** (1 / (beta * c * L)) / sp.sqrt(1 - 96 * beta**2)),
-        "conditions": requires({"fedinit.divergence_weight": RANGE_96}),
-    },
-    damaged="the exponent 1/(beta c L)",
-)
-
 
 def _slope(book: Book) -> sp.Expr:
     """Derivative of the logarithm of the weight in beta."""
@@ -217,9 +199,11 @@ def _slope(book: Book) -> sp.Expr:
 
 BEST_BETA = Claim(
     "fedinit.divergence_weight.minimum",
-    "That coefficient has its minimum inside 0 < beta < sqrt(6)/24.",
+    "The divergence's coefficient (1+beta)^{1/(beta c L)}/sqrt(1 - 96 beta^2) has its minimum inside 0 < beta < "
+    "sqrt(6)/24.",
     Kind.REMARK.at("Selection of beta"),
     {
+        "as printed": Same("fedinit.divergence_weight", (1 + beta) ** (1 / (beta * c * L)) / sp.sqrt(1 - 96 * beta**2)),
         "it falls at first": ImpliedBy(
             At(_slope, {beta: 1 / (400 * c * L + 10)}), 0, where=(c * L < 10,), within={c: (0.01, 10), L: (0.1, 1)}
         ),
@@ -230,6 +214,7 @@ BEST_BETA = Claim(
             within={c: (0.01, 10), L: (0.1, 1)},
         ),
     },
+    damaged="the exponent 1/(beta c L)",
     note="As a property of the printed factor; see fedinit.divergence_weight.artefact.",
 )
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import sympy as sp
 
-from ..checkers import At, Computed, ImpliedBy, requires, Same
+from ..checkers import At, Computed, ImpliedBy, Same
 from ..checkers.formulas import resolve
 from ..claim import Book, Claim, fails, Finding, holds, Kind, Repair, Status
 from .by_hand.rounds import noise_and_path, relaxed_starts_in_the_sum, sampled_square, stale_divergence
@@ -20,27 +20,15 @@ ROUND = (K >= 2, eta <= 1 / (K * L))
 
 YOUNG = Claim(
     "fedinit.lemma_2.growth",
-    "Under Lemma 2's step-size cap a local step stretches the drift by at most 1 + 1/(K-1).",
-    Kind.PROOF.at("Lemma 2, proof, one local step"),
-    ImpliedBy(1 / (2 * K - 1) + 4 * K * eta**2 * L**2, 1 / (K - 1), under=("fedinit.lemma_2",)),
-    damaged="the number under the root of the cap 1/(2 sqrt(2) K L) is lost; 2 is what makes this step true for all K",
-)
-
-GEOMETRIC = Claim(
-    "fedinit.lemma_2.geometric",
-    "K steps of growth 1 + 1/(K-1) stretch by at most 4, and their geometric sum is at most 3(K-1).",
-    Kind.PROOF.at("Lemma 2, proof, unrolling"),
+    "Under Lemma 2's step-size cap a local step stretches the drift by at most 1 + 1/(K-1), K steps by at most 4, and "
+    "the geometric sum is at most 3(K-1).",
+    Kind.PROOF.at("Lemma 2, proof"),
     {
-        "power": ImpliedBy((1 + 1 / (K - 1)) ** K, 4, where=(K >= 2,)),
-        "sum": ImpliedBy((K - 1) * ((1 + 1 / (K - 1)) ** K - 1), 3 * (K - 1), where=(K >= 2,)),
+        "a step": ImpliedBy(1 / (2 * K - 1) + 4 * K * eta**2 * L**2, 1 / (K - 1), under=("fedinit.lemma_2",)),
+        "K steps": ImpliedBy((1 + 1 / (K - 1)) ** K, 4, where=(K >= 2,)),
+        "their sum": ImpliedBy((K - 1) * ((1 + 1 / (K - 1)) ** K - 1), 3 * (K - 1), where=(K >= 2,)),
     },
-)
-
-LEMMA_2 = Claim(
-    "fedinit.lemma_2",
-    "(24) is K times the bound of one step, 4 beta^2 Delta^t + 3K eta^2 (sigma_l^2 + 4K(G^2 + B^2 |grad f|^2)).",
-    Kind.THEOREM.at("Lemma 2, eq. (24)"),
-    Same("fedinit.lemma_2", K * (4 * beta**2 * Delta + 3 * K * eta**2 * (sigma2 + 4 * K * (G2 + B2 * g2)))),
+    damaged="the number under the root of the cap 1/(2 sqrt(2) K L) is lost; 2 is what makes this step true for all K",
 )
 
 
@@ -77,29 +65,16 @@ def _lemma_3(book: Book) -> sp.Expr:
     return eta**2 * K * sigma2 / N + 3 * walked / N + eta**2 * path2 / (C * N)
 
 
-LEMMA_3 = Claim(
-    "fedinit.lemma_3",
-    "(25) follows from Lemma 2 with eta K L at its largest value 1: the coefficients 15, 10, 39, 39.",
-    Kind.THEOREM.at("Lemma 3, eq. (25)"),
-    Same("fedinit.lemma_3", At(_lemma_3, AT_ROUND_CAP)),
-    note="The algebra after the two questionable steps of its proof, which have claims of their own.",
-)
-
-WEIGHTS = Claim(
-    "fedinit.lemma_3.sampling_weights",
-    "The sampling weights (C-N)/(N(C-1)) and (N-1)/(CN(C-1)) may be replaced by 1/N and 1/(CN).",
-    Kind.PROOF.at("Lemma 3, proof, summary of the bounds"),
+SAMPLING = Claim(
+    "fedinit.lemma_3.sampling",
+    "The expected square of a sum over N of C clients drawn without replacement splits into sum and squares, whose "
+    "weights may be replaced by 1/(CN) and 1/N.",
+    Kind.EQUATION.at("Lemma 3, proof, sampling identity and summary of the bounds"),
     {
+        "identity": Computed("enumerates all cohorts for rational vectors", sampled_square),
         "variance": ImpliedBy((C - N) / (N * (C - 1)), 1 / N, where=(C > 1, N <= C)),
         "mean": ImpliedBy((N - 1) / (C * N * (C - 1)), 1 / (C * N), where=(C > 1, N <= C)),
     },
-)
-
-SAMPLING = Claim(
-    "fedinit.lemma_3.sampling",
-    "The expected square of a sum over N of C clients drawn without replacement splits into sum and squares.",
-    Kind.EQUATION.at("Lemma 3, proof, sampling identity"),
-    Computed("enumerates all cohorts for rational vectors", sampled_square),
 )
 
 CANCEL = Claim(
@@ -151,25 +126,10 @@ def _lemma_4(book: Book) -> sp.Expr:
     return 3 * (beta**2 * Delta + own + walk)
 
 
-RECURSION = Claim(
-    "fedinit.lemma_4.recursion",
-    "The recursion behind Lemma 4 follows from (15), Lemmas 2 and 3: the coefficients 72, 51, 195 and 3.",
-    Kind.PROOF.at("Lemma 4, proof"),
-    Same("fedinit.lemma_4_recursion", At(_lemma_4, AT_ROUND_CAP)),
-)
-
-
 def _solved(book: Book) -> sp.Expr:
     rest = resolve("fedinit.lemma_4_recursion", book) - 72 * beta**2 * Delta
     return ((Delta - Delta_next) + rest) / (1 - 72 * beta**2)
 
-
-LEMMA_4 = Claim(
-    "fedinit.lemma_4",
-    "(26) is the recursion of its proof solved for the divergence of the current round.",
-    Kind.THEOREM.at("Lemma 4, eq. (26)"),
-    Same("fedinit.lemma_4", _solved),
-)
 
 STALE = Claim(
     "fedinit.lemma_4.stale",
@@ -186,17 +146,17 @@ STALE = Claim(
     ),
 )
 
-CONDITIONS = Claim(
-    "fedinit.lemmas.conditions",
-    "Lemmas 2 to 4 ask for K >= 2, their caps on the step size and 0 <= beta < sqrt(2)/12 in Lemma 4.",
-    Kind.ASSUMPTION.at("Lemmas 2, 3, 4, statements and proofs"),
-    requires(
-        {
-            "fedinit.lemma_2": (K >= 2, eta <= CAP_2),
-            "fedinit.lemma_3": ROUND,
-            "fedinit.lemma_4_recursion": (*ROUND, beta >= 0, beta < sp.sqrt(2) / 12),
-            "fedinit.lemma_4": (*ROUND, beta >= 0, beta < sp.sqrt(2) / 12),
-        }
-    ),
-    damaged="the root of Lemma 2's cap; whether beta < or <= sqrt(2)/12 is printed",
+
+CONSTANTS = Claim(
+    "fedinit.lemmas.constants",
+    "(24) is K times the bound of one step; (25), the recursion behind Lemma 4 and (26) follow with eta K L at its "
+    "largest value 1: the coefficients 15, 10, 39; 72, 51, 195, 3.",
+    Kind.PROOF.at("Lemmas 2 to 4, eqs. (24), (25), (26)"),
+    {
+        "(24)": Same("fedinit.lemma_2", K * (4 * beta**2 * Delta + 3 * K * eta**2 * (sigma2 + 4 * K * (G2 + B2 * g2)))),
+        "(25)": Same("fedinit.lemma_3", At(_lemma_3, AT_ROUND_CAP)),
+        "recursion": Same("fedinit.lemma_4_recursion", At(_lemma_4, AT_ROUND_CAP)),
+        "(26)": Same("fedinit.lemma_4", _solved),
+    },
+    note="The algebra after the questionable steps of the proofs, which have claims of their own.",
 )

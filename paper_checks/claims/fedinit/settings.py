@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import comb
 
 from ...reported import table
-from ..checkers import Computed, exact, ImpliedBy, Prints, Satisfies, undecided
+from ..checkers import Computed, exact, ImpliedBy, Prints, Satisfies
 from ..checkers.formulas import resolve
 from ..claim import Book, Claim, fails, Finding, holds, Kind, Repair, Status
 from .common import beta, C, K, L, N
@@ -94,19 +94,6 @@ EPOCHS_NOT_STEPS = Claim(
     "25 with 200.",
 )
 
-COUNTS = Claim(
-    "fedinit.settings.participants",
-    "Both participation settings draw N = 10 clients a round, out of 100 with 500 samples each or 200 with 250 each.",
-    Kind.SETTING.at("Section 5, Setups"),
-    Prints(
-        {"N of 100": "10", "N of 200": "10", "samples of 100": "500", "samples of 200": "250"},
-        {
-            **{f"N of {n}": Fraction(n * p, 100) for n, p in CLIENTS.values()},
-            **{f"samples of {n}": Fraction(TRAIN, n) for n, _ in CLIENTS.values()},
-        },
-    ),
-)
-
 
 def _sampled(book: Book) -> Finding:
     """Chance that independent draws with probability q give exactly N = 10 participants."""
@@ -156,14 +143,6 @@ STEP_CAPS = Claim(
             within={L: (0.0001, 0.01)},
         ),
     ),
-)
-
-SMOOTHNESS = undecided(
-    "fedinit.settings.networks",
-    "The losses of the networks trained have the smoothness that Theorem 1's caps ask for at the published step size.",
-    Kind.SETTING.at("Section 5; Theorem 1"),
-    "neither smoothness nor gradient variance nor dissimilarity of the trained networks are published; see "
-    "fedinit.settings.step_size for what the caps ask",
 )
 
 
