@@ -318,3 +318,43 @@ def test_the_potential_speaks_of_rounds_in_which_all_clients_train():
     bound = BOUNDS["fedinit.theorem_2_potential"]
     assert bound.about.reading == "proof"
     assert any("all clients run" in c.words for c in bound.conditions)
+
+
+# ---- sharper bounds ----
+
+
+@pytest.mark.parametrize("beta", [-0.4, 0.1, 0.3])
+@pytest.mark.parametrize("steps", [1, 2, 7])
+def test_sharper_bounds_cover_unequal_parabolas_round_by_round(beta, steps):
+    """Three parabolas, all in every round, eta K L = 1/10, no noise: divergence and mean gradient in plain loops."""
+    bends, places = np.array([0.2, 1.0, 0.6]), np.array([5.0, -1.0, 2.0])
+    step, factor = 0.1 / steps, 1.5
+    mean, pull = bends.mean(), (bends * places).mean()
+    # G^2: the largest mean square of the clients' gradients less factor times the square of their mean
+    a, b = factor * mean**2 - (bends**2).mean(), factor * mean * pull - (bends**2 * places).mean()
+    offset = (bends**2 * places**2).mean() - factor * pull**2 + b**2 / a
+    held = {"relaxation": beta, "local_steps": steps, "step_size": step, "smoothness": 1.0, "gradient_variance": 0.0}
+    held |= {"dissimilarity_offset": offset, "dissimilarity_factor": factor}
+    server, last, gradients, divergences = 9.0, np.full(3, 9.0), [], []
+    for _ in range(12):
+        gradients.append((mean * server - pull) ** 2)
+        divergences.append(np.mean((last - server) ** 2))
+        local = server + beta * (server - last)
+        for _ in range(steps):
+            local = local - step * bends * (local - places)
+        server, last = local.mean(), local
+        now = {**held, "divergence": divergences[-1], "grad_norm_sq": gradients[-1]}
+        assert np.mean((last - server) ** 2) <= BOUNDS["fedinit.theorem_4_recursion_sharp"].formula(**now)
+    left = 1 - 8 * (1 + beta**2) / (1 - 5 * beta**2) * 0.01 * factor
+    start = mean * (9.0 - pull / mean) ** 2 / 2
+    bound = BOUNDS["fedinit.theorem_1_sharp"](**held, initial_gap=start, cohort=3, rounds=12, contraction=left - 1e-12)
+    assert 0.03 * bound < np.mean(gradients) <= bound
+
+
+def test_sharper_constants_are_allowed_every_lambda_of_the_print():
+    for cohort, beta in [(1, 0.0), (3, 0.05), (40, 0.117)]:
+        for x in np.geomspace(1e-6, 1 / cohort, 60):
+            left = 1 - 39 * x / cohort - 3900 * beta**2 * x / ((1 - 72 * beta**2) * cohort) - 12 * x**2
+            if left > 0:
+                assert 8 * x**2 <= 1
+                assert left < 1 - 8 * (1 + beta**2) / (1 - 5 * beta**2) * x**2
