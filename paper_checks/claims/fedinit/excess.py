@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
-from itertools import product
 
 import sympy as sp
 
 from bounds.vocabulary import step_size_budget as mu_0
 
-from ..checkers import At, Computed, ImpliedBy, MonotoneIn, Same, SlopeIs, term
+from ..checkers import At, ImpliedBy, MonotoneIn, Same, SlopeIs, term
 from ..checkers.formulas import Formula, resolve
 from ..checkers.points import value
 from ..checkers.trends import Curve
-from ..claim import Book, Claim, fails, Finding, holds, Kind, Repair, Status
+from ..claim import Book, Claim, Kind, Repair, Status
 from .common import B2, beta, c, D, eta, G2, K, L, L_G, lam, mu, N, root_sum, S, sigma2, sigma_l, T, U
 
 SHARE = 1 / (1 + c * L)
@@ -22,30 +20,6 @@ STABILITY = term("fedinit.theorem_6", "stability")
 DIVERGENCE = term("fedinit.theorem_6", "divergence")
 BY_BUDGET = {c: mu_0 / K}
 RANGE_96 = (beta > 0, beta < sp.sqrt(6) / 24)
-
-
-def _overfit(book: Book) -> Finding:
-    """Coins, f = (w - z)^2/2: the expected smallest empirical risk against the smallest population risk, 1/8."""
-    population, least = Fraction(1, 8), {}
-    for coins in (1, 2, 3, 5):
-        data = list(product((0, 1), repeat=coins))
-        spreads = (Fraction(sum(z), coins) * (1 - Fraction(sum(z), coins)) / 2 for z in data)  # min f of 0/1 data
-        least[coins] = sum(spreads, Fraction(0)) / len(data)
-    found = "; ".join(f"{n} coins: {v}" for n, v in least.items())
-    if max(least.values()) > population:
-        return fails(f"E min f against min F = {population}: {found}", {"data": "coins"})
-    return holds(f"E min f, {found}, is at most min F = {population}")
-
-
-EXCESS = Claim(
-    "fedinit.excess_risk.name",
-    "(3) bounds the excess risk, the population risk of the output over the smallest population risk, from above.",
-    Kind.DEFINITION.at("Section 4.1"),
-    Computed("enumerates one to five coins", _overfit),
-    about=("fedinit.excess_risk_split",),
-    note="The paper calls (3) the excess risk. E f(w*) is at most min F; the difference is what the model can overfit "
-    "and does not vanish with T.",
-)
 
 
 def _assembled(book: Book) -> sp.Expr:
@@ -65,6 +39,7 @@ THEOREM_6 = Claim(
         ),
     },
     damaged="the third term, rebuilt as sqrt(Delta^T) (TK)^{cL/(1+cL)}",
+    about=("fedinit.excess_risk_split",),
 )
 
 AT = {

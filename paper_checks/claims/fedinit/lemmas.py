@@ -9,7 +9,7 @@ import sympy as sp
 from ..checkers import At, Computed, ImpliedBy, Same
 from ..checkers.formulas import resolve
 from ..claim import Book, Claim, fails, Finding, holds, Kind, Repair, Status
-from .by_hand.rounds import noise_and_path, relaxed_starts_in_the_sum, sampled_square, stale_divergence
+from .by_hand.rounds import noise_and_path, relaxed_starts_in_the_sum, sampled_square
 from .common import B2, beta, C, Delta, Delta_next, eta, G2, g2, K, L, N, path2, sigma2
 
 AT_ROUND_CAP = {L: 1 / (eta * K)}
@@ -129,22 +129,6 @@ def _lemma_4(book: Book) -> sp.Expr:
 def _solved(book: Book) -> sp.Expr:
     rest = resolve("fedinit.lemma_4_recursion", book) - 72 * beta**2 * Delta
     return ((Delta - Delta_next) + rest) / (1 - 72 * beta**2)
-
-
-STALE = Claim(
-    "fedinit.lemma_4.stale",
-    "Lemma 4 bounds the divergence over all C clients that Algorithm 1 produces when N of them train in a round.",
-    Kind.THEOREM.at("Lemma 4; Table 4; Algorithm 1"),
-    Computed("follows stale local models exactly: one of ten parabolas a round", stale_divergence(False)),
-    known=Status.FAILS,
-    note="The local models of clients that do not take part stay behind while the bound shrinks with the gradient. The "
-    "lemma is about rounds in which every client trains.",
-    repair=Repair(
-        "when all clients train and only the participants are averaged",
-        Computed("the same federation, all clients train", stale_divergence(True)),
-        bound="fedinit.lemma_4_recursion",
-    ),
-)
 
 
 CONSTANTS = Claim(

@@ -18,7 +18,7 @@ from bounds.vocabulary import final_divergence, initial_divergence
 
 from ...checkers.formulas import resolve
 from ...claim import Book, fails, Finding, holds
-from ..common import B2, beta, C, D, eta, G2, K, L, lam, mu, N, sigma2, T
+from ..common import B2, beta, C, D, Delta, eta, G2, g2, K, L, lam, mu, N, path2, sigma2, T
 
 Run = Callable[[Book], Finding]
 
@@ -54,6 +54,8 @@ FEW = Plan(100, 1, 2, Fraction(1, 400), Fraction(1, 10), 100, Fraction(1, 2))
 """One of 100 clients a round, beta = 1/10: the expected model grows."""
 PLAIN = Plan(100, 1, 2, Fraction(1, 200), Fraction(0), 400, Fraction(4, 5))
 """FedAvg: absent clients hold models of older rounds."""
+OLD = Plan(10, 1, 4, Fraction(1, 20), Fraction(0), 20, Fraction(1, 2))
+"""FedAvg, one of ten clients: round 20 is the first in which Lemma 4's recursion fails."""
 NOISY = Plan(100_000, 1, 2, Fraction(1, 200_000), Fraction(0), 1, Fraction(1, 2))
 """FedAvg from the minimiser with noise of variance 1 a step; any number of rounds is as long as another."""
 
@@ -85,15 +87,28 @@ def last_divergence(plan: Plan) -> Fraction:
     return (server - last) ** 2
 
 
-def mean_divergence(plan: Plan) -> Fraction:
-    """The mean of Delta^t over t < T at beta = 0, where the server model is a^t: exactly."""
-    share, server = Fraction(plan.cohort, plan.clients), Fraction(1)
-    last, square, summed = Fraction(1), Fraction(1), Fraction(0)
-    for _ in range(plan.rounds):
-        summed += square - 2 * last * server + server**2
+def divergences(plan: Plan) -> list[Fraction]:
+    """Delta^0 to Delta^T at beta = 0, where the server model is a^t: exactly."""
+    share, server, last, square = Fraction(plan.cohort, plan.clients), Fraction(1), Fraction(1), Fraction(1)
+    found = []
+    for _ in range(plan.rounds + 1):
+        found.append(square - 2 * last * server + server**2)
         server *= plan.shrink
         last, square = last + share * (server - last), square + share * (server**2 - square)
-    return summed / plan.rounds
+    return found
+
+
+def mean_divergence(plan: Plan) -> Fraction:
+    """The mean of Delta^t over t < T at beta = 0."""
+    return sum(divergences(plan)[:-1], Fraction(0)) / plan.rounds
+
+
+def as_round_begins(plan: Plan) -> dict[sp.Symbol, Any]:
+    """What the recursion of Lemma 4 asks of the last round at beta = 0, the gradients of all clients added up."""
+    server, step = plan.shrink ** (plan.rounds - 1), plan.speed / plan.local_steps
+    walked = plan.clients * server * (1 - plan.shrink) / step
+    known = {Delta: divergences(plan)[-2], g2: server**2, path2: walked**2}
+    return {quantity: sp.Rational(value) for quantity, value in known.items()}
 
 
 def settled_divergence(plan: Plan) -> Fraction:
@@ -108,6 +123,7 @@ def exceeds(name: str, plan: Plan, measured: Callable[[Plan], Fraction], noise: 
 
     def run(book: Book) -> Finding:
         at, bound = plan.words(noise), book[name]
+        at |= as_round_begins(plan) if Delta in bound.quantities else {}
         unmet = [c.words for c, r in zip(bound.numeric_conditions, bound.relations, strict=True) if not r.subs(at)]
         if unmet:
             return fails(f"the witness breaks {'; '.join(unmet)}", as_audited=False)
