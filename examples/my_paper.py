@@ -75,9 +75,7 @@ reading = Claim(
     repair=Repair("with one client, so that M is all the noise there is", Dominates(alone)),
 )
 review = Review(
-    summary=(
-        "The theorem stands for one learner [sgd.clients]; read into a federation, M has to count the draw too.",
-    ),
+    summary=("The theorem stands for one learner [sgd.clients]; read into a federation, M has to count the draw too.",),
     theorems={"Theorem 4.6": {"a client drawn per step": "sgd.clients"}},
     findings=("sgd.clients",),
     survives=("The floor of the bound is what the text says [sgd.limit].",),
