@@ -36,4 +36,59 @@ REVIEW = Review(
         "keep a vector that Table 8 does not count [fedinit.table_8.storage]. FedInit is ahead in most columns of "
         "Table 1 [fedinit.table_1.best].",
     ),
+    theorems={
+        "Lemma 4": {"Algorithm 1 as listed": "fedinit.lemma_4_recursion.dominates"},
+        "Theorem 1": {
+            "derivation from the lemmas": "fedinit.theorem_1",
+            "Algorithm 1 as listed": "fedinit.theorem_1.dominates",
+            "all clients train: worst case": "fedinit.theorem_1.worst_case",
+            "all take part, sharper": "fedinit.theorem_1.sharp",
+        },
+        "Theorem 2": {
+            "derivation from the lemmas": "fedinit.theorem_2.weighted_decreases",
+            "Algorithm 1 as listed": "fedinit.theorem_2.dominates",
+            "all clients train: worst case": "fedinit.theorem_2.worst_case",
+        },
+        "Theorem 3": {"derivation from the lemmas": "fedinit.theorem_3.drift_term"},
+        "Theorem 4": {
+            "derivation from the lemmas": "fedinit.theorem_4.recursion",
+            "Algorithm 1 as listed": "fedinit.theorem_4.dominates",
+            "all clients train: worst case": "fedinit.theorem_4.worst_case",
+            "all take part, sharper": "fedinit.theorem_4_recursion.sharp",
+        },
+        "Theorem 5": {
+            "derivation from the lemmas": "fedinit.theorem_5.hidden_condition",
+            "Algorithm 1 as listed": "fedinit.theorem_5.dominates",
+            "all clients train: worst case": "fedinit.theorem_5.worst_case",
+        },
+        "Theorem 6": {"derivation from the lemmas": "fedinit.theorem_6.divergence"},
+    },
+    findings=(
+        "fedinit.theorem_1.dominates",
+        "fedinit.theorem_5.dominates",
+        "fedinit.start.threshold",
+        "fedinit.assumptions.together",
+        "fedinit.theorem_3.order_in_samples",
+        "fedinit.theorem_6.divergence",
+        "fedinit.theorem_1.lambda_exists",
+        "fedinit.theorem_6.selection_of_k",
+        "fedinit.theorem_1.sharp",
+        "fedinit.settings.best_relaxation",
+    ),
+    survives=(
+        "The constants of Theorem 1 are those that the lemmas give [fedinit.theorem_1.constants].",
+        "Where all clients train in every round no search and no exact worst case was above Theorems 1, 2, 4 and 5 "
+        "[fedinit.theorem_1.worst_case], [fedinit.theorem_5.worst_case].",
+        "The orders of Theorems 1, 2 and 4 at the step sizes of the text [fedinit.theorem_1.order], "
+        "[fedinit.theorem_4.order].",
+    ),
+    change=(
+        "State that the theorems are about rounds in which all clients train, or average moves instead of models "
+        "[fedinit.theorem_1.dominates], [fedinit.algorithm_1.code].",
+        "Put the step-size cap of the proof into Lemma 2, a third cap and a lambda into Theorem 1 "
+        "[fedinit.lemma_2.no_cap], [fedinit.theorem_1.lambda_exists].",
+        "Give Theorem 3 its lost factors and ask for t_0 <= S [fedinit.theorem_3.first_term], "
+        "[fedinit.theorem_3.drift_term], [fedinit.t_0.admissible]; sum the divergence over the rounds in Theorem 6 "
+        "[fedinit.theorem_6.divergence].",
+    ),
 )

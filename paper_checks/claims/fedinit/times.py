@@ -30,14 +30,6 @@ def _time_ratios() -> dict[str, Fraction]:
 
 PRINTED_TIMES = {f"{m} {w}": table("fedinit", "Table 10")[m, f"{w}/ratio"].value for m in METHODS[1:] for w in PLACES}
 
-TIME_RATIOS = Claim(
-    "fedinit.table_10.ratios",
-    "Table 10's ratios are the printed seconds over FedAvg's, cut or rounded to two decimals.",
-    Kind.TABLE.at("Table 10"),
-    Prints(PRINTED_TIMES, _time_ratios(), slack=Fraction(1, 200)),
-    note="23.22/19.38 = 1.198 and 28.61/19.38 = 1.476 are cut to 1.19 and 1.47; others are rounded.",
-)
-
 
 def _all_seconds(where: str) -> Mapping[str, str]:
     return {m: _seconds(m, where) for m in METHODS}
