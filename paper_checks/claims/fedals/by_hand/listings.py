@@ -20,15 +20,16 @@ STEP = F(1, 8)
 ZERO: Vector = (F(0), F(0))
 
 
-def gradient(k: int, theta: Vector) -> Vector:
+def gradient(k: int, theta: Vector, alike: bool = False) -> Vector:
+    """Of client k's loss, or of that of its centre and the first one's Hessian."""
     x, y = theta[0] - CENTRES[k][0], theta[1] - CENTRES[k][1]
-    (a, b), (c, d) = CURVATURES[k]
+    (a, b), (c, d) = CURVATURES[0 if alike else k]
     return a * x + b * y, c * x + d * y
 
 
-def stepped(k: int, theta: Vector, correction: Vector = ZERO) -> Vector:
+def stepped(k: int, theta: Vector, correction: Vector = ZERO, alike: bool = False) -> Vector:
     """One local step (5); ``correction`` is added to the gradient."""
-    g = gradient(k, theta)
+    g = gradient(k, theta, alike)
     return theta[0] - STEP * (g[0] + correction[0]), theta[1] - STEP * (g[1] + correction[1])
 
 
@@ -112,11 +113,14 @@ class FedAls:
         self.sent[part].append((r - self.first) * self.tau + t + 1)
 
 
-def intended(rounds: int, tau: int, alpha: int) -> Vector:
-    """What the text describes: the head is averaged after every tau steps, the extractor after every alpha tau."""
+def intended(rounds: int, tau: int, alpha: int, alike: bool = False) -> Vector:
+    """What the text describes: the head is averaged after every tau steps, the extractor after every alpha tau.
+
+    ``alike``: the clients share the first one's Hessian.
+    """
     models = [START for _ in CLIENTS]
     for step in range(1, rounds * tau + 1):
-        models = [stepped(k, models[k]) for k in CLIENTS]
+        models = [stepped(k, models[k], alike=alike) for k in CLIENTS]
         for part, period in ((HEAD, tau), (PHI, alpha * tau)):
             if step % period == 0:
                 value = mean(models)[part]
