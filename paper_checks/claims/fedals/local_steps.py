@@ -104,7 +104,7 @@ def _mean_of_alike(book: Book) -> Finding:
 
 
 def _without_noise(book: Book) -> Finding:
-    """Mean non-iidness of noise-free clients that still have the share ``left`` of the way to their minima before them."""
+    """Mean non-iidness of noise-free clients with the share ``left`` of the way to their minima before them."""
     for clients in (2, 3):
         start, left, *minima = sp.symbols(f"start left m1:{clients + 1}", real=True)
         models = [m + left * (start - m) for m in minima]
@@ -127,10 +127,9 @@ RISES = Claim(
         wrong=("of every client", "of their mean"),
     ),
     Status.FAILS,
-    note="The averaged model comes closer to a client's minimum too, and sometimes faster. With noise the mean over the "
-    "clients falls as well: a local model ends ever farther from the mean of its samples, of which more are then "
-    "forgotten, and averaging takes out part of that. For iid clients it falls with every step, whatever the step size "
-    "up to 1/L.",
+    note="The averaged model comes closer to a client's minimum too, and sometimes faster. With noise the mean over "
+    "the clients falls as well: a local model has forgotten more of its samples and ends farther from their mean, and "
+    "averaging takes out part of that. For iid clients it falls with every step, whatever the step size up to 1/L.",
     repair=Repair(
         "without noise, for clients of one curvature, their mean is half the spread of their minima, less the squared "
         "share of the way that is left",
@@ -161,7 +160,7 @@ SAME_MODEL = Claim(
     Kind.REMARK.at("Section 5; Algorithm 1"),
     Computed("the returned models, in fractions", _returned),
     Status.FAILS,
-    note="Where the clients share one Hessian, local steps and averages commute: at a given number of steps the returned "
-    "model, and with it its gap, is the same for every tau and alpha, while (8) and (9) fall with tau, which measure "
-    "after every round on that round's samples. What FedALS gains has to come from unlike curvatures.",
+    note="Where the clients share one Hessian, local steps and averages commute: at a given number of steps the "
+    "returned model, and with it its gap, is the same for every tau and alpha, while (8) falls with tau, which "
+    "measures after every round on that round's samples. What FedALS gains has to come from unlike curvatures.",
 )

@@ -25,8 +25,20 @@ from bounds.vocabulary import (
     strong_convexity as mu,
 )
 
-from ..checkers import All, At, Computed, ImpliedBy, MeasuredIn, MonotoneIn, Readings, resolve, Same, term, Total
-from ..checkers import undecided
+from ..checkers import (
+    All,
+    At,
+    Computed,
+    ImpliedBy,
+    MeasuredIn,
+    MonotoneIn,
+    Readings,
+    resolve,
+    Same,
+    term,
+    Total,
+    undecided,
+)
 from ..checkers.formulas import relations
 from ..claim import Book, Claim, fails, Finding, Grade, holds, judged, Kind, Repair, Status
 from .by_hand.walks import Walk
@@ -192,7 +204,7 @@ def _any_constants(name: str) -> Computed:
     def run(book: Book) -> Finding:
         for size in (2, 3, 8):
             walk = Walk.of(size, size, F(1))
-            if (size**2 * walk.gap, size**2 * walk.non_iidness) != (1, F(str(drift.subs(n, size)))):
+            if walk.gap != F(1, size**2) or size**2 * walk.non_iidness != F(str(drift.subs(n, size))):
                 return fails(f"closed form at n = {size}", as_audited=False)
         parts = [part for part in BESIDE if part in book[name].terms]
         beside = sum(BESIDE[part] * resolve(alike(term(name, part)), book) for part in parts)
@@ -202,8 +214,8 @@ def _any_constants(name: str) -> Computed:
         least = sp.limit(under / n**2, n, sp.oo)
         at_16 = resolve(alike(term(name, *parts)), book).subs({**here, L: 1, C: 1}).subs(n, 16)
         said = (
-            f"n clients take n steps of 1/L on fresh coins of n and -n: gap 1; as n grows B/n^2 tends to {least} and the "
-            f"terms beside the root to {share} (at n = 16, all constants and the complexity one, {at_16})"
+            f"n clients take n steps of 1/L on fresh coins of n and -n: gap 1; as n grows B/n^2 tends to {least} and "
+            f"the terms beside the root to {share} (at n = 16, all constants and the complexity one, {at_16})"
         )
         status = Status.FAILS if (least, share) == (-c3 / 2, 0) else Status.OPEN
         return Finding(status, Grade.PROVED, said)

@@ -234,13 +234,6 @@ CONSENSUS = undecided(
     "released code divides by the number of parameters and leaves out the first client",
 )
 
-FIGURES = undecided(
-    "fedals.figures_2_3",
-    "Figures 2a and 3a show FedALS well above FedAvg and SCAFFOLD throughout training.",
-    Kind.REMARK.at("Section 6.1, Figures 2 and 3"),
-    "the curves are published as pictures only; their last points should be the rows of Table 1",
-)
-
 
 def _tuned(scores: dict[int, int], start: int) -> int:
     """The search of E.3 over powers of two: walk uphill until both neighbours are worse."""

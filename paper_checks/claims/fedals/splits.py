@@ -117,11 +117,11 @@ BEYOND_TEN = Claim(
 )
 
 
-def _cells(name: str, version: str) -> dict[str, str]:
-    cells = table("fedals", name, version=version)
+def _cells(version: str) -> dict[str, str]:
     return {
         f"{row} {column} {what}": getattr(cell, what)
-        for (row, column), cell in cells.items()
+        for name in ("Table 2", "Table 3")
+        for (row, column), cell in table("fedals", name, version=version).items()
         for what in ("value", "std")
         if getattr(cell, what)
     }
@@ -129,17 +129,10 @@ def _cells(name: str, version: str) -> dict[str, str]:
 
 TABLE_2_VERSIONS = Claim(
     "fedals.table_2.versions",
-    "Both versions of the paper print the same Table 2.",
-    Kind.TABLE.at("Table 2"),
-    Prints(_cells("Table 2", "v2"), _cells("Table 2", "v1"), wrong=("alpha=25 SVHN std",)),
+    "Both versions of the paper print the same Tables 2 and 3.",
+    Kind.TABLE.at("Tables 2 and 3"),
+    Prints(_cells("v2"), _cells("v1"), wrong=("alpha=25 SVHN std",)),
     Status.FAILS,
     note="Ours: the deviation of alpha = 25 on SVHN is 0.1565 in v1 and 0.0549 in v2 beside an unchanged mean. Nothing "
     "says which is right; in both versions CIFAR-10 has the deviation 0.0641 for alpha = 25 and for 50.",
-)
-
-TABLE_3_VERSIONS = Claim(
-    "fedals.table_3.versions",
-    "Both versions of the paper print the same Table 3.",
-    Kind.TABLE.at("Table 3"),
-    Prints(_cells("Table 3", "v2"), _cells("Table 3", "v1")),
 )

@@ -93,13 +93,18 @@ class FedAls:
             for t in range(self.tau):
                 if self.before:
                     self._exchange(r, t)
+                pulls = [self.pull(k) for k in CLIENTS]
                 for k in CLIENTS:
-                    theta[k, r, t + 1] = stepped(k, theta[k, r, t])
+                    theta[k, r, t + 1] = stepped(k, theta[k, r, t], pulls[k])
                 if not self.before:
                     self._exchange(r, t)
             for k in CLIENTS:
                 theta[k, r + 1, 0] = theta[k, r, self.tau]
         return mean([theta[k, self.first + rounds, 0] for k in CLIENTS])
+
+    def pull(self, k: int) -> Vector:
+        """What a client adds to its gradient: nothing without control variables."""
+        return ZERO
 
     def _exchange(self, r: int, t: int) -> None:
         for part in self.due(r * self.tau + t):
@@ -111,6 +116,49 @@ class FedAls:
         for k in CLIENTS:
             self.iterates[k, *place] = with_part(self.iterates[k, *place], part, value)
         self.sent[part].append((r - self.first) * self.tau + t + 1)
+
+
+class WithControls(FedAls):
+    """Algorithm 4: before a part is averaged, its control variables are renewed from a walk of that part.
+
+    A walk that begins before the first iterate begins at the start (v2's first one asks for round 0).
+    """
+
+    def __init__(self, tau: int, alpha: int, assign: Place, else_if: bool, before: bool = False):
+        super().__init__(tau, alpha, 1, assign, else_if, before)
+        self.controls = [ZERO for _ in CLIENTS]
+
+    def pull(self, k: int) -> Vector:
+        shared, own = mean(self.controls), self.controls[k]
+        return shared[0] - own[0], shared[1] - own[1]
+
+    def _average(self, part: int, r: int, t: int) -> None:
+        here, shared = self.assign(r, t), mean(self.controls)[part]
+        rounds = self.alpha if part == PHI else 0
+        for k in CLIENTS:
+            begun = self.iterates.get((k, r - rounds, t if rounds else 0), START)
+            steps = self.tau * (self.alpha if part == PHI else 1)
+            walk = (begun[part] - self.iterates[k, *here][part]) / (STEP * steps)
+            own = self.controls[k]
+            self.controls[k] = with_part(own, part, own[part] - shared + walk)
+        super()._average(part, r, t)
+
+
+def intended_controls(rounds: int, tau: int, alpha: int) -> Vector:
+    """What Algorithm 4 is to do: a part's control variables are renewed from its walk since its last average."""
+    models, begun, controls = [START for _ in CLIENTS], START, [ZERO for _ in CLIENTS]
+    for step in range(1, rounds * tau + 1):
+        shared = mean(controls)
+        models = [stepped(k, models[k], (shared[0] - controls[k][0], shared[1] - controls[k][1])) for k in CLIENTS]
+        for part, period in ((HEAD, tau), (PHI, alpha * tau)):
+            if step % period == 0:
+                walks = [(begun[part] - models[k][part]) / (STEP * period) for k in CLIENTS]
+                controls = [
+                    with_part(c, part, c[part] - shared[part] + walk) for c, walk in zip(controls, walks, strict=True)
+                ]
+                value = mean(models)[part]
+                models, begun = [with_part(m, part, value) for m in models], with_part(begun, part, value)
+    return mean(models)
 
 
 def intended(rounds: int, tau: int, alpha: int, alike: bool = False) -> Vector:
