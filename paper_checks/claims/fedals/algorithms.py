@@ -40,18 +40,6 @@ def version_2(assign: Place = lines.current, tau: int = TAU, alpha: int = ALPHA)
     return FedAls(tau, alpha, 0, assign, else_if=False)
 
 
-FEDAVG = Claim(
-    "fedals.algorithm_2",
-    "Algorithm 2 is FedAvg as (4) and (5) define it, for uniform weights: all listings average uniformly.",
-    Kind.ALGORITHM.at("Algorithm 2; eqs. (4), (5)"),
-    same(
-        "the listing against powers of affine maps",
-        lambda: lines.fedavg(ROUNDS, TAU),
-        lambda: lines.closed_fedavg(ROUNDS, TAU),
-    ),
-)
-
-
 def sends(book: Book) -> Finding:
     """v1's else-if for many periods: the extractor's test is only reached where the head's has failed."""
     for tau in range(1, 6):
@@ -85,15 +73,7 @@ ELSE_IF = Claim(
     Status.FAILS,
     note="A slip, mended in v2: the extractor's test stands in the else branch of the head's, which is true whenever "
     "it would be.",
-    repair=Repair("two separate tests, as in v2", _period),
-)
-
-PERIODS = Claim(
-    "fedals.algorithm_1.periods",
-    "In Algorithm 1 of v2 the head is averaged every tau steps, the extractor every alpha tau: every 50 for 5 and 10.",
-    Kind.ALGORITHM.at("Algorithm 1; Section 6.1", "v2"),
-    _period,
-    note="The first average comes after the first step, not after the first period.",
+    repair=Repair("two separate tests, as in v2; the first average then comes after the first step", _period),
 )
 
 

@@ -1,9 +1,8 @@
-"""Definitions and assumptions: composition, consensus distance, can the assumptions be met; Remark 5.1 of v1."""
+"""Consensus distance; what the variance bound of Theorem 4.3 excludes; Remark 5.1 of v1."""
 
 from __future__ import annotations
 
 from fractions import Fraction as F
-from itertools import permutations, product
 
 import sympy as sp
 
@@ -18,64 +17,9 @@ from bounds.vocabulary import (
 )
 
 from ..checkers import At, Computed, MeasuredIn, MonotoneIn, Refuted, Same
-from ..claim import Book, Claim, fails, Finding, Grade, holds, judged, Kind, Repair, Status
+from ..claim import Book, Claim, Finding, judged, Kind
 
 CONSENSUS, RATE = "fedals.consensus_distance", "fedals.optimization_rate"
-INPUT, FEATURES, LABEL = "inputs", "features", "labels"
-MAPS = {"extractor": (INPUT, FEATURES), "head": (FEATURES, LABEL)}
-"""Section 3.4: what the two parts of a model map from and to."""
-
-
-def _composed(outer: str, inner: str) -> Computed:
-    """``outer o inner`` is outer(inner(x)): it needs what inner maps to, and is to map inputs to labels."""
-
-    def run(book: Book) -> Finding:
-        (begin, middle), (wanted, end) = MAPS[inner], MAPS[outer]
-        said = f"{inner}: {begin} to {middle}, then {outer}: {wanted} to {end}"
-        return holds(said, Grade.PROVED) if (begin, middle, end) == (INPUT, wanted, LABEL) else fails(said)
-
-    return Computed(f"domains of {outer} after {inner}", run)
-
-
-def _drawn(replace: bool) -> set[F]:
-    """Probabilities of two of three fair coins (0 or 1) that are drawn from a data set, with or without replacement."""
-    orders = list(product(range(3), repeat=2)) if replace else list(permutations(range(3), 2))
-    chance: dict[tuple[int, ...], F] = {}
-    for data, order in product(product((0, 1), repeat=3), orders):
-        seen = tuple(data[i] for i in order)
-        chance[seen] = chance.get(seen, F(0)) + F(1, 8 * len(orders))
-    return set(chance.values())
-
-
-def _independent(book: Book) -> Finding:
-    without, with_again = _drawn(replace=False), _drawn(replace=True)
-    said = f"two of three coins: {shown_set(without)} without replacement, {shown_set(with_again)} with"
-    return judged(without == {F(1, 4)} != with_again, said)
-
-
-def shown_set(values: set[F]) -> str:
-    return ", ".join(map(str, sorted(values)))
-
-
-INDEPENDENT = Claim(
-    "fedals.eq_55.draws",
-    "Points of one round that are drawn without replacement are like independent draws from the client's distribution.",
-    Kind.PROOF.at("Theorem 4.3; proof of Theorem C.2, eq. (55)"),
-    Computed("all data sets of three coins, in fractions", _independent),
-    note="Within one round. Over several rounds the same data come back: see fedals.settings.fresh.",
-)
-
-COMPOSED_V1 = Claim(
-    "fedals.section_3_4.v1",
-    "A model is the composition of extractor and head, written with the extractor to the left.",
-    Kind.DEFINITION.at("Section 3.4", "v1"),
-    _composed("extractor", "head"),
-    Status.FAILS,
-    note="A slip of notation, mended in v2. Read as functions are composed everywhere, it applies the head to the "
-    "inputs.",
-    repair=Repair("head to the left, as v2 writes it", _composed("head", "extractor")),
-)
-
 DISTANCE = Claim(
     "fedals.consensus_distance",
     "The consensus distance is the plain mean of the squared distances to the mean model, zero after an average.",
@@ -111,23 +55,6 @@ RESTRICTIVE = Claim(
     Refuted(Computed("gradient variance of least squares, in fractions", _regression)),
     note="Ours: as every loss whose curvature differs from sample to sample. Squared distances meet all assumptions.",
 )
-
-LONGER = Claim(
-    "fedals.section_5.goal",
-    "The design goal is reached if the extractor's number of local steps is larger than the extractor's.",
-    Kind.REMARK.at("Section 5", "v1"),
-    lambda book: _larger(1, 1),
-    Status.FAILS,
-    note="A misprint, mended in v2: both symbols are printed alike, the head's is meant on the right.",
-    repair=Repair("larger than the head's: alpha times as large", lambda book: _larger(10, 1)),
-)
-
-
-def _larger(left: int, right: int) -> Finding:
-    """Steps of the two parts the sentence compares, in periods of the head's (alpha = 10)."""
-    said = f"{left} against {right} periods of the head"
-    return holds(said, Grade.PROVED) if left > right else fails(said)
-
 
 MORE_STEPS = Claim(
     "fedals.remark_5_1",

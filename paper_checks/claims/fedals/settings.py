@@ -20,7 +20,7 @@ from bounds.vocabulary import (
 from ...reported import table
 from ..checkers import Informative, Ordered, Prints, Readings, resolve, term, undecided
 from ..checkers.formulas import At
-from ..claim import Book, Claim, fails, Finding, Grade, holds, judged, Kind, Repair, Status
+from ..claim import Book, Claim, fails, Finding, Grade, holds, judged, Kind, Status
 from .cells import LLM, METHODS, TABLE_1
 from .common import alike, shared
 
@@ -210,21 +210,6 @@ DEVIATION = undecided(
 )
 
 
-def _classes(book: Book) -> Finding:
-    """Ten classes of 5,000 training images each, in order, cut into five."""
-    labels = [c for c in range(10) for _ in range(TRAINING["CIFAR-10"] // 10)]
-    size = len(labels) // CLIENTS
-    held = [len(set(labels[k * size : (k + 1) * size])) for k in range(CLIENTS)]
-    return holds("two classes on each of five clients") if held == [2] * CLIENTS else fails(f"classes held: {held}")
-
-
-PARTITION = Claim(
-    "fedals.example_1.partition",
-    "CIFAR-10, sorted by label and divided among five clients, gives each of them two classes, as in Example 1.",
-    Kind.SETTING.at("Example 1 and Section 6.1"),
-    _classes,
-)
-
 CONSENSUS = undecided(
     "fedals.figure_1",
     "The initial layers of ResNet-20 have a smaller consensus distance than the final ones.",
@@ -232,29 +217,4 @@ CONSENSUS = undecided(
     "the figure's numbers are not published, and the measure is not settled: the text defines a squared norm, "
     "which grows with a layer's size (2,304 parameters in an early convolution, 36,864 in a late one), the "
     "released code divides by the number of parameters and leaves out the first client",
-)
-
-
-def _tuned(scores: dict[int, int], start: int) -> int:
-    """The search of E.3 over powers of two: walk uphill until both neighbours are worse."""
-    at = start
-    while (best := max((at - 1, at, at + 1), key=lambda e: scores.get(e, -1))) != at:
-        at = best
-    return at
-
-
-def _tuning(scores: dict[int, int]) -> Finding:
-    found, best = _tuned(scores, 0), max(scores, key=lambda e: scores[e])
-    said = f"scores {scores} by exponent: stops at {found}, best is {best}"
-    return judged(found == best, said)
-
-
-TUNING = Claim(
-    "fedals.appendix_e3.tuning",
-    "A learning rate that lies between two worse ones is the optimal one.",
-    Kind.SETTING.at("Appendix E.3", "v2"),
-    lambda book: _tuning({-3: 9, -2: 4, -1: 5, 0: 7, 1: 6}),
-    Status.FAILS,
-    note="It is a local optimum, the words of Section 6 for the same search, and the scores are noisy besides.",
-    repair=Repair("where there is one peak only", lambda book: _tuning({-3: 9, -2: 8, -1: 7, 0: 6, 1: 5})),
 )

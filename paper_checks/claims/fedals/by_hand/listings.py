@@ -210,26 +210,3 @@ def optimum() -> Vector:
     ]
     determinant = a[0][0] * a[1][1] - a[0][1] * a[1][0]
     return (b[0] * a[1][1] - b[1] * a[0][1]) / determinant, (a[0][0] * b[1] - a[1][0] * b[0]) / determinant
-
-
-def closed_fedavg(rounds: int, tau: int) -> Vector:
-    """(4) and (5) for quadratics: every client's tau steps are one affine map, and the maps' ends are averaged."""
-    theta = START
-    for _ in range(rounds):
-        ends = [_affine(k, tau, theta) for k in CLIENTS]
-        theta = mean(ends)
-    return theta
-
-
-def _affine(k: int, tau: int, theta: Vector) -> Vector:
-    """``c_k + (I - STEP H_k)^tau (theta - c_k)``, the power by repeated multiplication of the matrix."""
-    (a, b), (c, d) = CURVATURES[k]
-    one = ((1 - STEP * a, -STEP * b), (-STEP * c, 1 - STEP * d))
-    power = ((F(1), F(0)), (F(0), F(1)))
-    for _ in range(tau):
-        power = tuple(  # type: ignore[assignment]
-            tuple(sum((power[i][m] * one[m][j] for m in (0, 1)), F(0)) for j in (0, 1)) for i in (0, 1)
-        )
-    x = (theta[0] - CENTRES[k][0], theta[1] - CENTRES[k][1])
-    moved = [power[i][0] * x[0] + power[i][1] * x[1] for i in (0, 1)]
-    return CENTRES[k][0] + moved[0], CENTRES[k][1] + moved[1]
