@@ -98,6 +98,19 @@ def test_the_bound_tends_to_root_two_times_the_gap():
     assert bound / (local / clients) == pytest.approx(sqrt(2), rel=1e-5)
 
 
+@pytest.mark.parametrize("clients", [2, 3])
+def test_root_two_suffices_in_theorem_4_1_and_is_needed_for_many_clients(clients):
+    gap, local, drift = coins(clients)
+    sharp = get("fedals.one_round_sharp")
+    at = {"client_weight": [1 / clients] * clients, "smoothness": 1.0, "strong_convexity": 1.0}
+    stated = sharp(**at, local_gap=[local] * clients, non_iidness=[drift] * clients)
+    assert stated == pytest.approx(local / clients**2 + sqrt(2 * drift * local) / clients, rel=1e-12)
+    assert gap < stated == pytest.approx(gap * (1 / clients + sqrt(1 - 1 / clients)), rel=1e-12)
+    many = 10**6
+    drift = (1 - 1 / many) * local / 2
+    assert local / many**2 + 1.4 / many * sqrt(drift * local) < local / many
+
+
 def test_a_client_drawn_twice_breaks_the_second_identity_of_lemma_d1():
     weights, values = (0.6, 0.4), (5.0, -2.0)
     clients = draws = 0.0
@@ -231,6 +244,8 @@ STATED = {
         (sp.Ge(Delta + 2 * epsilon, 0), ANY_SOLVER[1]),
         (*CONVEX, INDEPENDENT_SAMPLES, LOCAL_SGD, FULL_PARTICIPATION),
     ),
+    "one_round_sharp": (NONNEGATIVE, (*CONVEX, INDEPENDENT_SAMPLES, EXACT_LOCAL_SOLVER, FULL_PARTICIPATION)),
+    "one_round_inexact_sharp": (ANY_SOLVER, (*CONVEX, INDEPENDENT_SAMPLES, LOCAL_SGD, FULL_PARTICIPATION)),
     "one_round_inexact_joined": (ANY_SOLVER, (LOCAL_SGD, STRONGLY_CONVEX)),
     "rounds_v2": ((sp.Ge(delta + sigma_sq / (mu * tau), 0),), (*ROUNDS, BOUNDED_VARIANCE)),
     "rounds_v1": ((sp.Ge(delta + sigma_sq / (mu * tau) + L / mu, 0),), (*ROUNDS, BOUNDED_VARIANCE)),

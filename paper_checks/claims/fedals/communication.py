@@ -79,8 +79,8 @@ SAVES = Claim(
         "head": TendsTo(EXCHANGED, alpha, sp.oo, 2 * h * T / tau),
         "both ways": Same(EXCHANGED, lambda book: 2 * book[SENT].expr),
     },
-    note="The head is 450 times smaller than the extractor in ResNet-20, but 5 times only in OPT-125M, where alpha = 10 "
-    "saves a factor of 4 at most.",
+    note="The head is 450 times smaller than the extractor in ResNet-20, but 5 times only in OPT-125M, where alpha = 10"
+    " saves a factor of 4 at most.",
 )
 
 LAYERS = {"extractor": 10, "head": 2}
