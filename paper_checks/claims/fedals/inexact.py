@@ -112,7 +112,7 @@ JOINED_BOUND = Claim(
 
 SHARP = Claim(
     "fedals.theorem_4_1.sharp",
-    "Theorem 4.1 holds with sqrt(2) for the 2 of its second term, and with nothing less; Theorem C.1 with 2 for sqrt(8).",
+    "Theorem 4.1 holds with sqrt(2) for the 2 of its second term, but nothing less; Theorem C.1 with 2 for sqrt(8).",
     Kind.THEOREM.at("Theorem 4.1, eq. (6), and Theorem C.1, eq. (38), with the best constants"),
     {
         "half of (22)": step("inner product", lambda c, w: (c.inner, (c.slope_sq * c.moved_sq / 2) ** 0.5)),
