@@ -10,10 +10,10 @@ convexity gives ``E|A - A*|^2 <= 2/mu (Delta + epsilon)`` and ``<= 2/mu epsilon`
 The paper uses ``(a + b)^2 <= 2(a^2 + b^2)`` instead and gets ``4/mu (Delta + 2 epsilon)``, more than either.
 
 The second term need not have all of V. It bounds the mean of ``w <g, A_k(S_k) - A_k(S'_k)>``, g the gradient on S'_k
-at the model that is averaged without S_k. Of all this S_k enters A_k(S_k) alone, whose mean given the rest is the mean a
-of A_k. So it is the mean of ``w <g, a - A_k(S'_k)>``, at most ``w sqrt(E|g|^2 V/2)``: the ``_sharp`` bounds. For exact
-solvers neither constant can be smaller: a single client with L = mu meets the first term, and for K iid clients and
-squared distances the bound over the gap is ``1/K + sqrt(1 - 1/K)``, which tends to one.
+at the model that is averaged without S_k. Of all this S_k enters A_k(S_k) alone, whose mean given the rest is the mean
+a of A_k. So it is the mean of ``w <g, a - A_k(S'_k)>``, at most ``w sqrt(E|g|^2 V/2)``: the ``_sharp`` bounds. For
+exact solvers neither constant can be smaller: a single client with L = mu meets the first term, and for K iid clients
+and squared distances the bound over the gap is ``1/K + sqrt(1 - 1/K)``, which tends to one.
 """
 
 from __future__ import annotations

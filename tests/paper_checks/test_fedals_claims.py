@@ -491,6 +491,10 @@ def test_the_listing_of_algorithm_2_is_powers_of_affine_maps():
     assert [float(x) for x in listings.fedavg(6, 3)] == pytest.approx(list(theta), rel=1e-12)
 
 
+def test_scaffold_without_learning_its_control_variables_is_fedavg():
+    assert listings.scaffold(6, 3, learn=False)[0] == listings.fedavg(6, 3) != listings.scaffold(6, 3)[0]
+
+
 def test_head_and_extractor_are_sent_as_often_as_the_formula_says():
     bound = get("fedals.communicated_parameters")
     for steps, alpha, periods in ((3, 2, 4), (5, 4, 3), (2, 7, 2)):

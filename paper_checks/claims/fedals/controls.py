@@ -34,18 +34,6 @@ ELSE_IF_4 = Claim(
     "(fedals.algorithm_4.head) nothing is left of SCAFFOLD: v1's Algorithm 4 is its Algorithm 1 to the letter.",
 )
 
-ZERO_CONTROLS = Claim(
-    "fedals.algorithm_3.fedavg",
-    "With control variables that stay at zero SCAFFOLD is FedAvg.",
-    Kind.ALGORITHM.at("Appendix E.4 (v1: D); Algorithm 3"),
-    same(
-        "Algorithm 3 without line 7 against Algorithm 2",
-        lambda: lines.scaffold(ROUNDS, TAU, learn=False)[0],
-        lambda: lines.fedavg(ROUNDS, TAU),
-    ),
-    note="Line 7 moves them away from zero in the first round.",
-)
-
 
 def _drift_free(book: Book) -> Finding:
     best = lines.optimum()

@@ -10,13 +10,12 @@ from bounds.operators import ClientSum
 from bounds.vocabulary import (
     client_distance_sq as distance_sq,
     clients as K,
-    consensus_distance,
     iterations as T,
     local_steps as tau,
     rounds as R,
 )
 
-from ..checkers import At, Computed, MeasuredIn, MonotoneIn, Refuted, Same
+from ..checkers import At, Computed, MonotoneIn, Refuted, Same
 from ..claim import Book, Claim, Finding, judged, Kind
 
 CONSENSUS, RATE = "fedals.consensus_distance", "fedals.optimization_rate"
@@ -27,7 +26,6 @@ DISTANCE = Claim(
     {
         "mean": Same(CONSENSUS, ClientSum(distance_sq) / K),
         "average": Same(At(CONSENSUS, {distance_sq: sp.S.Zero}), 0),
-        "unit": MeasuredIn(CONSENSUS, consensus_distance),
     },
     note="Uniform whatever the weights of (4). With FedALS only the part that is averaged comes together.",
 )
