@@ -75,7 +75,6 @@ STATEMENT = Claim(
     "adds L/mu inside A and B, so that its bound stays away from zero however many samples a round has.",
 )
 
-
 UNITS = Claim(
     "fedals.theorem_4_3.units",
     "A is a generalization gap: its parts have the unit of a loss.",

@@ -113,7 +113,8 @@ class Plain:
                 for k in clients
             ],
             "local_suboptimality": [
-                sum(c * (self.risk(s, self.trained(s)) - self.risk(s, self.best(s))) for c, s in self.data(k)) for k in clients
+                sum(c * (self.risk(s, self.trained(s)) - self.risk(s, self.best(s))) for c, s in self.data(k))
+                for k in clients
             ],
             "client_weight": self.weights,
             "smoothness": max(curves),
