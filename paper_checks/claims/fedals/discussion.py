@@ -15,10 +15,10 @@ from bounds.vocabulary import (
     strong_convexity as mu,
 )
 
-from ..checkers import All, At, Broken, ImpliedBy, MonotoneIn, OrderIs, Refuted, Same, TendsTo, undecided
+from ..checkers import All, At, Broken, ImpliedBy, MonotoneIn, OrderIs, Refuted, Requires, Same, TendsTo, undecided
 from ..checkers.formulas import resolve
 from ..claim import Book, Claim, fails, Finding, holds, judged, Kind, Repair, Status
-from .common import alike, shared
+from .common import alike, NONNEGATIVE, shared
 from .one_round import CLOSED, D, d, DISCUSSION, DRIFT, GAP, IID, LOCAL, LOCAL_GAP, NON_IIDNESS, r
 
 
@@ -68,6 +68,7 @@ IID_BOUND = Claim(
             "weights squared (v1)": Same(GAP, At(IID, {mu: L}), difference=E_k(w * (1 - w) * Delta)),
             "uniform weights": Same(alike(GAP), At(alike(IID), {mu: L}), ratio=K, where=(sp.Gt(K, 1),)),
             "found by search": Broken(IID, f"{IID}.json"),
+            "signs": Requires(IID, NONNEGATIVE[:1]),
         },
         wrong=("weights squared (v1)", "uniform weights", "found by search"),
     ),

@@ -17,7 +17,7 @@ from bounds.vocabulary import (
     strong_convexity as mu,
 )
 
-from ..checkers import At, ImpliedBy, MeasuredIn, resolve, Same, TendsTo, term, Total
+from ..checkers import At, ImpliedBy, MeasuredIn, Requires, resolve, Same, TendsTo, term
 from ..claim import Claim, Kind, Repair, Status
 from .by_hand.enumerated import MU, SMOOTH
 from .common import alike, NONNEGATIVE, shared, SOLVER
@@ -48,6 +48,7 @@ STATEMENT = Claim(
         "local generalization": Same(term(BOUND, "local generalization"), E_k(L / 2 * MOVED_SQ)),
         "non-iidness": Same(term(BOUND, "non-iidness"), E_k(sp.sqrt(SLOPE_SQ * MOVED_SQ))),
         "units": MeasuredIn(BOUND, Delta),
+        "signs": Requires(BOUND, (sp.Ge(Delta + 2 * epsilon, 0), SOLVER[1])),
     },
 )
 
@@ -75,22 +76,6 @@ CHAIN = Claim(
     "even where a local gap or a non-iidness is negative.",
 )
 
-IDENTICAL = Claim(
-    "fedals.theorem_c1.identical",
-    "For exact minimisers, with no suboptimality, the terms of (38) are 2 and sqrt(2) times those of (6).",
-    Kind.REMARK.at("Appendix C, opening sentence; eq. (38) against (6)"),
-    {
-        name: Same(
-            At(term(BOUND, name), {epsilon: 0}),
-            Total(((factor, term("fedals.one_round", name)),)),
-            where=(sp.Ge(Delta, 0), sp.Ge(delta, 0)),
-        )
-        for name, factor in (("local generalization", sp.Integer(2)), ("non-iidness", sp.sqrt(2)))
-    },
-    note="Ours: what it costs that (47) doubles a square of which one part may be zero. The appendix calls the "
-    "theorems identical but for the solver. A bound without the loss: fedals.theorem_c1.joined.",
-)
-
 JOINED_BOUND = Claim(
     "fedals.theorem_c1.joined",
     "Adding the two distances of (41) as roots gives a bound that meets (6) for exact solvers and is never above (38).",
@@ -106,8 +91,10 @@ JOINED_BOUND = Claim(
         "meets (6)": Same(At(JOINED, {epsilon: 0}), "fedals.one_round", where=(sp.Ge(Delta, 0), sp.Ge(delta, 0))),
         "below (38)": ImpliedBy(alike(JOINED), alike(BOUND), where=SIGNS),
         "above the gap": above(JOINED),
+        "signs": Requires(JOINED, SOLVER),
     },
-    note="Ours (Minkowski).",
+    note="Ours (Minkowski). (47) doubles a square of which one part may be zero: for exact solvers the terms of (38) "
+    "are 2 and sqrt(2) times those of (6), though the appendix calls the theorems identical but for the solver.",
 )
 
 SHARP = Claim(
@@ -124,6 +111,8 @@ SHARP = Claim(
             SHARP_ANY,
             E_k(L / 2 * HALF_MOVED_SQ * 2) + E_k(sp.sqrt(SLOPE_SQ * HALF_MOVED_SQ)),
         ),
+        "signs": Requires(SHARP_EXACT, NONNEGATIVE),
+        "signs, any solver": Requires(SHARP_ANY, SOLVER),
         "below (38)": ImpliedBy(alike(SHARP_ANY), alike(BOUND), where=SIGNS),
         "above the gap": above(SHARP_ANY),
         "above the gap, exact": above(SHARP_EXACT, solvers=("exact",)),

@@ -22,10 +22,8 @@ def _left_of_start(steps: int) -> F:
 
 
 def _noise_free(book: Book) -> Finding:
-    left = _left_of_start(5)
-    return fails(
-        f"no gradient noise, five steps: suboptimality {float(left):.4g}, sigma^2/(mu tau) = 0", as_audited=left > 0
-    )
+    left = float(_left_of_start(5))
+    return fails(f"no noise, five steps: suboptimality {left:.4g}, sigma^2/(mu tau) = 0", as_audited=left > 0)
 
 
 def _with_start(book: Book) -> Finding:

@@ -10,9 +10,9 @@ import sympy as sp
 
 from bounds.vocabulary import client_distance_sq as distance_sq, clients as K, local_gap as Delta, smoothness as L
 
-from ..checkers import At, Computed, Informative, MonotoneIn, Same
+from ..checkers import At, Computed, Informative, MonotoneIn, Requires, Same
 from ..claim import Book, Claim, Finding, judged, Kind, Repair, Status
-from .common import alike, shared
+from .common import alike, NONNEGATIVE, shared
 from .fringe import searched
 
 ONE_ROUND = "fedals.one_round"
@@ -99,6 +99,7 @@ APART = Claim(
 
 D, r = shared(Delta), shared(distance_sq)
 CLOSED = alike("fedals.gaussian_mean_bound")
+SQUARED = ("bound", "gap", "non_iidness")
 FAR = D * ((K - 1 / K) ** 2 / 2 - (1 - 1 / K)) / L
 """Squared distance of equal clients up to which (6) is below a local gap, for squared distances: solved for."""
 
@@ -110,6 +111,7 @@ SAYS = Claim(
         "somewhere": Informative(CLOSED, D, where=(sp.Gt(D, 0), sp.Ge(K, 2))),
         "up to this distance": Same(At(CLOSED, {r: FAR}), D, where=(sp.Gt(D, 0), sp.Gt(K, 1))),
         "not beyond": MonotoneIn(CLOSED, r, up=True, where=(sp.Gt(D, 0), sp.Gt(r, 0))),
+        **{f"sign, {name}": Requires(f"fedals.gaussian_mean_{name}", NONNEGATIVE[:1]) for name in SQUARED},
     },
     note="Ours, for squared distances: as long as L times the squared distance is at most "
     "((K - 1/K)^2 / 2 - (1 - 1/K)) local gaps; beyond that each client's own model has the smaller guarantee.",

@@ -12,7 +12,7 @@ from bounds.vocabulary import (
     strong_convexity as mu,
 )
 
-from ..checkers import MonotoneIn, Same, term
+from ..checkers import MonotoneIn, Requires, Same, term
 from ..claim import Claim, Kind
 from .common import alike, NONNEGATIVE, shared
 
@@ -41,6 +41,7 @@ STATEMENT = Claim(
     {
         "local generalization": Same(LOCAL, E_k(L / 2 * SPREAD_SQ)),
         "non-iidness": Same(DRIFT, E_k(sp.sqrt(SLOPE_SQ * SPREAD_SQ)), where=NONNEGATIVE),
+        "signs": Requires("fedals.one_round", NONNEGATIVE),
     },
     note="Numbered (15) and (37) in the appendix, where the same formula stands.",
 )

@@ -17,7 +17,7 @@ from bounds.vocabulary import (
     strong_convexity as mu,
 )
 
-from ..checkers import All, At, resolve, Same, term
+from ..checkers import All, At, Requires, resolve, Same, term
 from ..claim import Book, Claim, Finding, judged, Kind, Repair, Status
 from .by_hand import sampling
 from .common import found_too, NONNEGATIVE
@@ -84,6 +84,7 @@ SUBSTITUTED = Claim(
         "Case I": Same(CASE_1, At(ONE, {w: 1 / K_hat})),
         "Case II": Same(CASE_2, At(ONE, {w: w * K / K_hat})),
         "Case II, everyone": Same(At(CASE_2, {K_hat: K}), ONE),
+        **{f"signs, {case}": Requires(case, NONNEGATIVE) for case in (CASE_1, CASE_2, COUNTED)},
     },
     note="The weights that the mean over clients is taken with stay what they are.",
 )

@@ -33,6 +33,7 @@ from ..checkers import (
     MeasuredIn,
     MonotoneIn,
     Readings,
+    Requires,
     resolve,
     Same,
     term,
@@ -70,7 +71,12 @@ STATEMENT = Claim(
     "fedals.theorem_4_3",
     "The bound is (38) with A for gap and suboptimality, and B for non-iidness and suboptimality.",
     Kind.THEOREM.at("Theorem 4.3, eq. (9); eq. (58)"),
-    {"v2": Same(V2, _substituted(sp.S.Zero)), "v1": Same(V1, _substituted(L / mu))},
+    {
+        "v2": Same(V2, _substituted(sp.S.Zero)),
+        "v1": Same(V1, _substituted(L / mu)),
+        "B, v2": Requires(V2, (sp.Ge(B, 0),)),
+        "B, v1": Requires(V1, (sp.Ge(B + L / mu, 0),)),
+    },
     note="Constants and logarithms are hidden; rounds are taken to be alike. Two versions, two bounds, one proof: v1 "
     "adds L/mu inside A and B, so that its bound stays away from zero however many samples a round has.",
 )

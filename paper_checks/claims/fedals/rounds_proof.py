@@ -17,17 +17,15 @@ from bounds.vocabulary import (
     strong_convexity as mu,
 )
 
-from ..checkers import Computed, ImpliedBy, Same, term
+from ..checkers import Computed, ImpliedBy, Requires, Same, term
 from ..claim import Book, Claim, fails, Finding, holds, judged, Kind, Repair, Status
 from .by_hand import enumerated as tiny
 from .by_hand.enumerated import MU
 from .by_hand.walks import weights
-from .common import alike, shared, SOLVER
-from .inexact import BOUND as INEXACT, SLOPE_SQ
+from .common import alike, SOLVER
+from .inexact import BOUND as INEXACT, SIGNS, SLOPE_SQ
 from .one_round_proof import above, step
 from .rounds import PRINTED, REPAIRED
-
-SIGNS = tuple(map(shared, SOLVER))
 
 
 def _first_round(book: Book) -> Finding:
@@ -131,6 +129,8 @@ TRUE = Claim(
         ),
         "local generalization": Same(term(REPAIRED, "local generalization"), E_k(L / 2 * MOVED_SQ)),
         "non-iidness": Same(term(REPAIRED, "non-iidness"), E_k(sp.sqrt(SLOPE_SQ * MOVED_SQ))),
+        "signs": Requires(REPAIRED, SOLVER),
+        "signs, (57)": Requires(PRINTED, SOLVER),
         "(57) is larger": ImpliedBy(alike(REPAIRED), alike(PRINTED), where=SIGNS),
         "above the gap": above(REPAIRED, PRINTED),
     },
