@@ -453,9 +453,9 @@ def test_minimisers_at_a_boundary_break_theorem_4_1():
 
 @pytest.mark.parametrize("opened", ["bend", "ceiling"])
 def test_the_search_that_looks_there_finds_it(opened):
-    found = fringe.searched("fedals.one_round", seed=1, **{opened: True})(Book())
+    found = fringe.search(Book(), "fedals.one_round", seed=1, **{opened: True})
     assert found.status is Status.FAILS
-    assert fringe.searched("fedals.one_round")(Book()).status is Status.HOLDS
+    assert fringe.search(Book(), "fedals.one_round").status is Status.HOLDS
 
 
 # ---- Algorithms 1 and 4 ----

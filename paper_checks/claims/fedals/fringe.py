@@ -23,7 +23,6 @@ from ...falsifier.entries import Entry
 from ...falsifier.exact import Exactly, RATIONAL, weigh
 from ...falsifier.search import Searcher
 from ...falsifier.shrink import Shrinker
-from ..checkers import Computed
 from ..claim import Book, Finding, holds, judged
 
 FREE = 2
@@ -89,17 +88,13 @@ def shown(table: Instance) -> str:
     return said + bent + (f", w at most {table['ceiling']}" if table["ceiling"] < FREE else "")
 
 
-def searched(name: str, evaluations: int = 300, seed: int = 0, **opened: bool) -> Computed:
+def search(book: Book, name: str, evaluations: int = 300, seed: int = 0, **opened: bool) -> Finding:
     """FAILS with the first instance of the fringe that violates the bound, made simple and confirmed in fractions."""
-
-    def run(book: Book) -> Finding:
-        bound, family = book[name], Fringe(**opened)
-        found = Searcher(bound, family, evaluations, seed).run()
-        if found.score <= MARGIN:
-            return holds(f"bound / exact value >= {1 / found.best.ratio:.4g} on {found.admissible} instances")
-        simple = Shrinker(bound, family, found.instance).run()
-        seen = family.exactly(bound, simple)
-        said = f"gap {float(seen.measured):.4g}, bound {float(seen.bound):.4g}: {shown(simple)}"
-        return judged(not seen.violated, said, simple)
-
-    return Computed(f"search of two clients with one sample each, {' and '.join(opened) or 'nothing'} open", run)
+    bound, family = book[name], Fringe(**opened)
+    found = Searcher(bound, family, evaluations, seed).run()
+    if found.score <= MARGIN:
+        return holds(f"bound / exact value >= {1 / found.best.ratio:.4g} on {found.admissible} instances")
+    simple = Shrinker(bound, family, found.instance).run()
+    seen = family.exactly(bound, simple)
+    said = f"gap {float(seen.measured):.4g}, bound {float(seen.bound):.4g}: {shown(simple)}"
+    return judged(not seen.violated, said, simple)
