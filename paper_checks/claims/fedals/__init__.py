@@ -26,11 +26,11 @@ from . import (
 from .review import REVIEW
 
 SECTIONS = {
-    "Sections 3.2 and 3.4, Remark 5.1": definitions,
+    "Section 1, Theorem 4.3, Remark 5.1": definitions,
     "Theorem 4.1": one_round,
     "Section 4.1, discussion": discussion,
     "Appendix B, (10) to (37)": one_round_proof,
-    "Theorem 4.1, its conditions": needed,
+    "Theorem 4.1, what it needs": needed,
     "Appendix C, Theorem C.1, (38) to (53)": inexact,
     "Theorem 4.3, (9)": rounds,
     "Appendix C, (54) to (58)": rounds_proof,

@@ -4,28 +4,36 @@ from ..review import Review
 
 REVIEW = Review(
     summary=(
-        "The bound for one round of exact local solvers, (6), is derived soundly; what is read into it is not. The "
+        "The bound for one round of exact local solvers, (6), is derived soundly for losses that are convex in the "
+        "parameters and minimisers without a gradient [fedals.theorem_4_1.search]; its words allow losses that are "
+        "convex in the prediction alone, and minimisers at a boundary, and there it fails "
+        "[fedals.theorem_4_1.conditions], [fedals.theorem_4_1.boundary]. What is read into it is not sound. The "
         "discussion takes the non-iidness of identically distributed clients for zero "
         "[fedals.discussion.iid_non_iidness] and so arrives at a gap that falls like 1/K^2 "
         "[fedals.discussion.one_over_k_squared]. Identically distributed clients still have minimisers of their own: "
         "for squared distances the gap is exactly the local gap over K, the second term of (6) is at least twice the "
         "first [fedals.discussion.iid_second_term], and the first term alone is no bound. The advantage that is "
-        "claimed over earlier work rests on it [fedals.discussion.enhancement], and so does the explanation of the iid "
-        "experiments [fedals.settings.iid_factor].",
-        "The proof of the bound for many rounds has gaps. Its first step measures a model that has not seen the "
-        "round's samples, a slip of an index [fedals.eq_56]; its last puts in a rate for local steps that forgets "
-        "where they start [fedals.eq_58.local_steps] and asks nothing of the step size [fedals.eq_58.constant_step]. "
-        "The step between loses a suboptimality [fedals.eq_57], but is true [fedals.eq_57.true]. Constants and "
-        "complexity stay open, so that no instance could refute the theorem itself [fedals.theorem_4_3.constants].",
+        "claimed over earlier work rests on it, and so does the explanation of the iid experiments "
+        "[fedals.settings.iid_factor].",
+        "The bound for many rounds is false as it is stated, for any step size: with steps of constant size the "
+        "non-iidness becomes negative, the number under the root does, and no constants in the O's save it "
+        "[fedals.theorem_4_3.conditions], [fedals.theorem_4_3.constants]. In its proof the first step measures a model "
+        "that has not seen the round's samples, a slip of an index [fedals.eq_56]; its last puts in a rate for local "
+        "steps that forgets where they start [fedals.eq_58.local_steps] and asks nothing of the step size "
+        "[fedals.eq_58.constant_step]. The step between loses a suboptimality [fedals.eq_57], but is true "
+        "[fedals.eq_57.true]. The advice that is read off it, to average less often, is about what (8) measures and "
+        "not about the model that is returned: for clients of one Hessian that is the same model whatever the periods "
+        "[fedals.section_5.same_model].",
         "For partial participation two of the averaging identities are true by draws and false by clients "
         "[fedals.lemma_d1.weight]. More serious, fixed numbers are put in the place of a model that depends on who "
         "takes part: its participation gap is not zero [fedals.eq_71], and clients without any noise violate both "
         "bounds on the whole gap [fedals.eq_73.bound], [fedals.eq_74.bound].",
-        "Algorithm 1 has slips that the experiments cannot have shared: the else-branch of version 1 never sends the "
-        "extractor [fedals.algorithm_1.else_if], and version 2 writes averages where they are not read "
-        "[fedals.algorithm_1.assignment]. Table 2's communicated parameters are those of the algorithm as it is "
-        "described, to the last digit [fedals.table_2.parameters]. FedALS improves on both baselines in every non-iid "
-        "experiment [fedals.table_1.baselines]; together with SCAFFOLD it does not improve further "
+        "Algorithms 1 and 4 have slips that the experiments cannot have shared: the else-branch of version 1 never "
+        "sends the extractor [fedals.algorithm_1.else_if], version 2 writes averages where they are not read "
+        "[fedals.algorithm_1.assignment], and the head's control variables stay at zero [fedals.algorithm_4.head]. "
+        "Table 2's communicated parameters are those of the algorithm as it is described, to the last digit "
+        "[fedals.table_2.parameters]. FedALS improves on both baselines in every non-iid experiment "
+        "[fedals.table_1.baselines]; together with SCAFFOLD it does not improve further "
         "[fedals.table_1.complementary], and the split that Table 3 recommends is behind the default of Table 1 "
         "[fedals.table_3.default].",
     ),

@@ -11,10 +11,6 @@ Sample = tuple[Fraction, Fraction]
 """Curvature and place of a sample's loss."""
 
 
-def risk(samples: list[Sample], w: Fraction) -> Fraction:
-    return sum((a * (w - y) ** 2 / 2 for a, y in samples), Fraction(0)) / len(samples)
-
-
 class Plain:
     """A table in fractions."""
 
@@ -52,6 +48,9 @@ class Plain:
             w -= self.table["step_size"] * sum((a * (w - y) for a, y in samples), Fraction(0)) / len(samples)
         return w
 
+    def risk(self, samples: list[Sample], w: Fraction) -> Fraction:
+        return sum((a * (w - y) ** 2 / 2 for a, y in samples), Fraction(0)) / len(samples)
+
     def population(self, k: int, w: Fraction) -> Fraction:
         return sum((c * a * (w - y) ** 2 / 2 for c, (a, y) in self.points(k)), Fraction(0))
 
@@ -80,12 +79,12 @@ class Plain:
                 taking[k] += chance * (model[k] > 0)
             for likely, sets in self._joint():
                 w = sum((m * self.trained(s) for m, s in zip(model, sets, strict=True)), Fraction(0))
-                seen = sum((model[k] * risk(sets[k], w) for k in clients), Fraction(0))
+                seen = sum((model[k] * self.risk(sets[k], w) for k in clients), Fraction(0))
                 gap += chance * likely * (sum(self.weights[k] * self.population(k, w) for k in clients) - seen)
                 out += chance * likely * (sum(model[k] * self.population(k, w) for k in clients) - seen)
                 for k in clients:
                     own = self.trained(sets[k])
-                    apart[k] += chance * likely * (model[k] > 0) * (risk(sets[k], w) - risk(sets[k], own))
+                    apart[k] += chance * likely * (model[k] > 0) * (self.risk(sets[k], w) - self.risk(sets[k], own))
         return {
             "generalization_gap": gap,
             "out_of_sample_gap": out,
@@ -110,11 +109,12 @@ class Plain:
         noise = [self._noise(k) for k in clients]
         return {
             "local_gap": [
-                sum(c * (self.population(k, self.trained(s)) - risk(s, self.trained(s))) for c, s in self.data(k))
+                sum(c * (self.population(k, self.trained(s)) - self.risk(s, self.trained(s))) for c, s in self.data(k))
                 for k in clients
             ],
             "local_suboptimality": [
-                sum(c * (risk(s, self.trained(s)) - risk(s, self.best(s))) for c, s in self.data(k)) for k in clients
+                sum(c * (self.risk(s, self.trained(s)) - self.risk(s, self.best(s))) for c, s in self.data(k))
+                for k in clients
             ],
             "client_weight": self.weights,
             "smoothness": max(curves),
