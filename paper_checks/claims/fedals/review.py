@@ -92,6 +92,7 @@ REVIEW = Review(
         "Ask in Theorem 4.1 for convexity in the parameters and for minimisers without a gradient "
         "[fedals.theorem_4_1.conditions], [fedals.theorem_4_1.boundary].",
         "Put (57) in place of Theorem 4.3, and bound the participation gap in Cases I and II [fedals.eq_71].",
-        "Mend Algorithm 1's else-branch and Algorithm 4's head [fedals.algorithm_1.else_if], [fedals.algorithm_4.head].",
+        "Mend Algorithm 1's else-branch and Algorithm 4's head [fedals.algorithm_1.else_if], "
+        "[fedals.algorithm_4.head].",
     ),
 )

@@ -4,7 +4,10 @@ from ..checkers import Dominates
 from ..claim import Claim, Kind
 
 CLAIMS = tuple(
-    Claim(f"fedals.{name}.search", words, Kind.THEOREM.at(place), Dominates(f"fedals.{bound}", 100), note=note, ours=not note)
+    Claim(
+        f"fedals.{name}.search", words, Kind.THEOREM.at(place), Dominates(f"fedals.{bound}", 100), note=note,
+        ours=not note,
+    )
     for name, bound, place, words, note in (
         ("theorem_4_1", "one_round", "Theorem 4.1, eq. (6)",
          "No instance whose loss is convex in the parameters, with minimisers without a gradient, breaks Theorem 4.1.",
