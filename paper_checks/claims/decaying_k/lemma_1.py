@@ -133,7 +133,7 @@ def _shared_coin(book: Book) -> Finding:
     said = ", ".join(f"{ratio} for C = {size}" for size, ratio in found.items())
     witness = {"clients": "x^2/2, C of them", "x_1": "x^* = 0", "K": "1", "N": "C", "eta": "1/4"}
     audited = all(ratio == size for size, ratio in found.items())
-    return judged(max(found.values()) <= 1, f"squared distance over (16): {said}", witness, audited)  # fmt: skip
+    return judged(max(found.values()) <= 1, f"squared distance over (16): {said}", witness, audited)
 
 
 def _kept_batch(book: Book) -> Finding:
