@@ -19,11 +19,10 @@ from bounds.vocabulary import (
     summed_client_loss as reports,
 )
 
-from ..checkers import At, Computed, MeasuredIn, OrderIs, Same, States
-from ..claim import Book, Claim, Finding, judged, Kind, Repair, Status
+from ..checkers import All, At, Computed, MeasuredIn, OrderIs, Same, States
+from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
 from .by_hand.scalar import Scalars
 from .common import F_star, W
-from .measured import TASKS
 from .optima import ETA_PRINT, K_PRINT
 
 K_TIMED, ETA_TIMED = "decaying_k.k_error_with_time", "decaying_k.eta_error_with_time"
@@ -76,6 +75,7 @@ AT_ZERO = Claim(
     known=Status.FAILS,
     note="(9) grows without limit as W falls to 0: a run without time has no best K, and (13) divides by it. The best "
     "K from the start is that of the whole runtime.",
+    defect=Defect.REFUTED,
 )
 
 # ---- the estimate of the loss ----
@@ -84,9 +84,16 @@ ROLLING_MEAN = Claim(
     "decaying_k.eq_15",
     "(15) is the mean of the losses reported over a window.",
     Kind.EQUATION.at("Section 3.5, eq. (15)"),
-    Same(At(ROLLING, {reports: (s + 1) * N * F_r}), F_r, ratio=(s + 1) / s),
+    All(
+        {
+            "constant loss": Same(At(ROLLING, {reports: (s + 1) * N * F_r}), F_r, ratio=(s + 1) / s),
+            "sum over s N": Same(ROLLING, reports / (s * N)),
+            "conditions": States(ROLLING, words=1, relation="="),
+        },
+        wrong=("constant loss",),
+    ),
     known=Status.FAILS,
-    note="A slip of an index: the sum runs over the s + 1 rounds r - s to r and is divided by s: a loss that never "
+    note="The sum runs over the s + 1 rounds r - s to r and is divided by s: a loss that never "
     "changes comes out (s + 1)/s times too large, 1 % with s = 100. In (13) that cancels only if F(x_0) is estimated "
     "the same way.",
     repair=Repair(
@@ -98,27 +105,7 @@ ROLLING_MEAN = Claim(
         },
         ROLLING_TRUE,
     ),
-)
-
-
-def _window(book: Book) -> Finding:
-    """Rounds of a window that all exist, for r about s = 100."""
-    window = 100
-    complete = [r_ for r_ in range(1, 205) if r_ - window >= 1]
-    said = f"the {len(range(window + 1))} rounds r - {window} to r all exist from r = {complete[0]} on"
-    return judged(complete[0] == window + 1, said)
-
-
-WINDOW_START = Claim(
-    "decaying_k.eq_15_start",
-    "(15) cannot be computed in the first s rounds, and can from then on.",
-    Kind.REMARK.at("Section 3.5, after eq. (15)"),
-    {
-        "rounds": Computed("counting the rounds of a window", _window),
-        "sum over s N": Same(ROLLING, reports / (s * N)),
-        "conditions": States(ROLLING, words=1, relation="="),
-    },
-    note="With s rounds in the window it could in round s already.",
+    defect=Defect.SLIP,
 )
 
 
@@ -143,16 +130,5 @@ UNBIASED = Claim(
         "over the draw of the clients, if their shares are equal",
         Computed("shares 1/2", lambda book: _reports((Fraction(1, 2),) * 2)),
     ),
+    defect=Defect.REFUTED,
 )
-
-ONE_FLOAT = Claim(
-    "decaying_k.one_float",
-    "Reporting the loss adds next to nothing to the communication.",
-    Kind.REMARK.at("Section 3.5, before eq. (15)"),
-    Computed("32 bits against the model sizes of Table 1", lambda book: _one_float()),
-)
-
-
-def _one_float() -> Finding:
-    most = max(Fraction(32, 10**6) / task.size for task in TASKS.values())
-    return judged(most <= Fraction(1, 10**3), f"at most {float(100 * most):.2g} % of an upload")
