@@ -135,5 +135,3 @@ ROOT_OF_27 = Claim(
     repair=Repair("(27) vanishes at the derived step size", _root(ETA_SLOPE, eta, ETA_TRUE, "noise"), ETA_TRUE),
     defect=Defect.GAP,
 )
-
-_DERIVATIVES = (SLOPE, SLOPE_TRUE, CURVE, CURVE_TRUE, ETA_SLOPE, ETA_SLOPE_TRUE, ETA_CURVE, ETA_CURVE_TRUE)

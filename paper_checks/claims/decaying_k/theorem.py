@@ -30,7 +30,6 @@ GRADIENT_CAP = "decaying_k.gradient_cap"
 VARIANCE = ClientSum(p_c**2 * sigma_c)
 BEST_FIRST = F_star <= F_0
 FALLING = "steps_never_increase"
-OPTIMISATION = 2 * KAPPA * (KAPPA * F_0 - F_star) / (eta * T)
 
 
 def _at_the_optimum(book: Book) -> Finding:

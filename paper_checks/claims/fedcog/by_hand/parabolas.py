@@ -36,7 +36,12 @@ def _one_coin(book: Book, steps: int, size: Fraction, rounds: int) -> tuple[Frac
     """
     q = (1 - size) ** steps
     rest = (1 - q) / (1 + q)
-    given = {"local_steps": steps, "step_size": size, "rounds": rounds, "gradient_variance": 1}
+    given: dict[str, int | Fraction] = {
+        "local_steps": steps,
+        "step_size": size,
+        "rounds": rounds,
+        "gradient_variance": 1,
+    }
     return rest, q**2 * rest + (1 - q) ** 2, _bound(book, rest, 1, dissimilarity_offset=0, **given)
 
 
@@ -53,7 +58,13 @@ def coin_of_a_round(book: Book) -> Finding:
 def coin_of_all_clients(book: Book) -> Finding:
     """16 clients x^2/2 with one coin, one step of 1/4: x becomes 3/4 x - coin/4, and E x^2 rests at 1/7."""
     rest, size = Fraction(1, 7), Fraction(1, 4)
-    given = {"local_steps": 1, "step_size": size, "rounds": 100, "gradient_variance": 1, "dissimilarity_offset": 0}
+    given: dict[str, int | Fraction] = {
+        "local_steps": 1,
+        "step_size": size,
+        "rounds": 100,
+        "gradient_variance": 1,
+        "dissimilarity_offset": 0,
+    }
     after = (1 - size) ** 2 * rest + size**2
     instance = "16 clients x^2/2, one coin of +-1 for all, tau = 1, eta = 1/4, T = 100"
     return _against(rest, after, _bound(book, rest, 16, **given), instance)
@@ -62,6 +73,6 @@ def coin_of_all_clients(book: Book) -> Finding:
 def one_of_two(book: Book) -> Finding:
     """Clients (x -+ 1)^2/2, one drawn a round, one step of 1/2: x becomes (x +- 1)/2, and E x^2 rests at 1/3."""
     rest = Fraction(1, 3)
-    given = {"step_size": Fraction(1, 2), "gradient_variance": 0, "dissimilarity_offset": 1}
+    given: dict[str, int | Fraction] = {"step_size": Fraction(1, 2), "gradient_variance": 0, "dissimilarity_offset": 1}
     bound = _bound(book, rest, 2, local_steps=1, rounds=5, **given)
     return _against(rest, (rest + 1) / 4, bound, "(x - 1)^2/2 and (x + 1)^2/2, one a round, tau = 1, eta = 1/2, T = 5")
