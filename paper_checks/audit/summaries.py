@@ -62,7 +62,7 @@ SUMMARIES: dict[str, tuple[str, ...]] = {
         "[decaying_k.eq_24]. How both depend on the loss and the runtime is not touched by this "
         "[decaying_k.theorem_2_order], and schedules that are tuned at the start do not see the lost factors. The "
         "schedules that follow the loss are quotients of (9) and (11) if one runtime is taken for both "
-        "[decaying_k.eq_13], [decaying_k.eq_14]; the text takes the first at W = 0, where (9) has no value "
+        "[decaying_k.eq_13]; the text takes the first at W = 0, where (9) has no value "
         "[decaying_k.k_0_at_zero]. That K should decay with time rests on reading the runtime that lies ahead as the "
         "time that has passed [decaying_k.theorem_2_decay].",
         "Theorem 1 is violated with the constant that the paper calls the largest gradient norm, L times the distance "

@@ -167,8 +167,16 @@ TENFOLD = Claim(
 
 SHARE_68 = Claim(
     "decaying_k.results_68",
-    "K_r-step takes 68 % of the steps.",
+    "Similarly, K_r-step takes 68 % of the steps.",
     Kind.TABLE.at("Section 4.4"),
-    Prints({"Sent140": "68"}, {"Sent140": 100 * exact(FOUR["Sent140", "K_r-step"].value)}),
-    note="The task is not named: it is Sent140. The sentence before speaks of CIFAR100, for which Table 4 has 40 %.",
+    All(
+        {
+            task: Prints({task: "68"}, {task: 100 * exact(FOUR[task, "K_r-step"].value)})
+            for task in ("Sent140", "CIFAR100")
+        },
+        wrong=("CIFAR100",),
+    ),
+    known=Status.FAILS,
+    note="No task is named. It is so of Sent140; the sentence before speaks of CIFAR100, for which Table 4 has 40 %.",
+    defect=Defect.READING,
 )
