@@ -77,10 +77,12 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.ASSUMPTION.at("Section 5, text before eq. (4)"),
         All(
             {
-                f"{targets} labels": Computed(
-                    "generates for three clients", lambda book, t=targets: listing.generated(t, 0.0, shared=True)
-                )
-                for targets in ("uniform", "complementary")
+                "uniform labels": Computed(
+                    "generates for three clients", lambda book: listing.generated("uniform", 0.0, shared=True)
+                ),
+                "complementary labels": Computed(
+                    "generates for three clients", lambda book: listing.generated("complementary", 0.0, shared=True)
+                ),
             },
             wrong=("complementary labels",),
         ),
