@@ -140,6 +140,7 @@ ANY_SCHEDULE = Claim(
         "constant": Computed("sum K^3 / sum K of a constant schedule, and of one that falls", lambda book: _ratios()),
         "growing": Computed("an exact run with growing K_r", _increasing),
     },
+    ours=True,
 )
 
 

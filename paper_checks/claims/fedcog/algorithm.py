@@ -31,6 +31,7 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.REMARK.at("Algorithm 1, lines 6 and 8, derived"),
         Computed("runs both from one seed", listing.one_step),
         note="What distillation changes it changes from the second local step of a round on.",
+        ours=True,
     ),
     Claim(
         "fedcog.algorithm.first_round",

@@ -15,11 +15,13 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.THEOREM.at("Theorem 5.6 = A.6, eq. (5) = (13)"),
         Dominates("fedcog.theorem", 200, family="quadratics"),
         note="The search comes no nearer than a factor of four: so loose is the bound there at least.",
+        ours=True,
     ),
     Claim(
         "fedcog.proof.instances",
         "(29), (30), (51) and (57) hold on every quadratic federation that a search visits.",
         Kind.PROOF.at("eq. (29), (30), (51) and (57)"),
         {place: Dominates(f"fedcog.{bound}", 100, family="quadratics") for place, bound in STEPS.items()},
+        ours=True,
     ),
 )
