@@ -42,37 +42,6 @@ CONVEX_COMBINATION = Claim(
 )
 
 
-def _variance_at(x: Fraction, mean: bool) -> Fraction:
-    """E (f'(x, sample) - f_c'(x))^2 over two samples 0 and 2 of (x - sample)^2 / 2, f_c their sum or mean."""
-    gradients = [x - Fraction(z) for z in (0, 2)]
-    whole = sum(gradients, Fraction(0)) / (2 if mean else 1)
-    return sum(((g - whole) ** 2 for g in gradients), Fraction(0)) / 2
-
-
-def _bounded(mean: bool) -> Computed:
-    def run(book: Book) -> Finding:
-        found = {x: _variance_at(Fraction(x), mean) for x in (1, 11, 101)}
-        said = ", ".join(f"{v} at x = {x}" for x, v in found.items())
-        grows = [v - 1 for v in found.values()] == [0, 100, 10000]
-        return judged(len(set(found.values())) == 1, f"variance {said}", {"samples": "0, 2"}, grows)
-
-    return Computed("the variance of a sample's gradient at three points", run)
-
-
-BOUNDED_VARIANCE = Claim(
-    "decaying_k.assumption_3",
-    "A3 can hold together with A2 for the f_c of (1).",
-    Kind.ASSUMPTION.at("Assumption 3 with eq. (1)"),
-    _bounded(mean=False),
-    known=Status.FAILS,
-    note="It goes away with the slip in (1). In (1) f_c sums over its samples, while the gradient of A3 is "
-    "that of one drawn uniformly: it is biased by (n_c - 1)/n_c of the client's gradient, which strong convexity makes "
-    "unbounded.",
-    repair=Repair("with the mean over the samples it holds, for samples of equal curvature", _bounded(mean=True)),
-    defect=Defect.SLIP,
-    ours=True,
-)
-
 # ---- G ----
 
 

@@ -42,8 +42,9 @@ OBJECTIVE = Claim(
     Kind.EQUATION.at("Section 3.1, eq. (1)"),
     _objective(per_sample=False),
     known=Status.FAILS,
-    note="1/n_c is missing, unless f is meant to hold it. As printed the bracket sums over a "
-    "client's samples, so that large clients count twice: by p_c and by their number.",
+    note="1/n_c is missing, unless f is meant to hold it. As printed the bracket sums over a client's samples, so "
+    "that large clients count twice: by p_c and by their number; and the gradient of one sample, which Assumption 3 "
+    "speaks of, is then biased without bound.",
     repair=Repair("with the mean over a client's samples in the bracket", _objective(per_sample=True)),
     defect=Defect.SLIP,
 )
@@ -178,31 +179,4 @@ NEEDS_DECAY = Claim(
     Computed("the fixed points of rounds of two steps on unlike clients", _needs_decay),
     note="With K_r > 1 for ever. With K_r falling to 1 the fixed point is x^* itself where all clients take part and "
     "gradients are exact, which is what decaying K achieves and (6) does not show.",
-)
-
-
-def _hinge_slopes(squared: bool) -> Finding:
-    """Change of the derivative across the kink at 1 over the distance, for max(0, 1 - x) + x^2/20 or its square."""
-    found = []
-    for gap in (Fraction(1, 10), Fraction(1, 1000), Fraction(1, 10**6)):
-        left, right = 1 - gap / 2, 1 + gap / 2
-        hinge = [-2 * (1 - left) if squared else Fraction(-1), Fraction(0)]
-        found.append(abs(hinge[1] + right / 10 - hinge[0] - left / 10) / gap)
-    said = ", ".join(short(f) for f in found)
-    return judged(
-        max(found) <= 3, f"slopes of the derivative over ever smaller distances: {said}", {}, found[2] > 10**5
-    )
-
-
-SUPPORT_VECTORS = Claim(
-    "decaying_k.support_vector_machines",
-    "Support vector machines, named as strongly convex models in wide use, meet Assumption 1 as well.",
-    Kind.ASSUMPTION.at("Section 3.3, after Assumption 3"),
-    Computed("the derivative of a regularised hinge loss about its kink", lambda book: _hinge_slopes(squared=False)),
-    known=Status.FAILS,
-    note="The text says strongly convex only, and with a regulariser they are. But the hinge loss has a kink, so "
-    "that no L meets Assumption 1.",
-    repair=Repair("with the squared hinge loss", Computed("the same slopes", lambda book: _hinge_slopes(squared=True))),
-    defect=Defect.SETTINGS,
-    ours=True,
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import sympy as sp
 
 from bounds.decaying_k.schedules import SCHEDULES
@@ -17,8 +15,8 @@ from bounds.vocabulary import (
     rounds as R,
 )
 
-from ..checkers import All, Formula, Same, States
-from ..claim import Book, Check, Claim, Defect, Finding, judged, Kind, Repair, Status
+from ..checkers import Formula, Same, States
+from ..claim import Book, Check, Claim, Kind
 from .optima import ETAR_CAP, KR_CAP
 from .practice import CUBE_ROOT, LOSSES, SQUARE_ROOT
 
@@ -77,41 +75,4 @@ TABLE_3 = Claim(
     note="(10) speaks of a run of R rounds in all; that R may be replaced by the current round is the step which "
     "decaying_k.theorem_2_decay refutes. K_r-error prints no lower limit of 1, which matters for a loss of 0 alone; "
     "the schedule has it. K_0 / 10, printed without a ceiling, is a whole number in every task.",
-)
-
-
-@dataclass(frozen=True)
-class NeverIncreases:
-    """The local steps of four rounds of a schedule, for losses that fall, rise and fall again."""
-
-    key: str
-
-    def __call__(self, book: Book) -> Finding:
-        losses = [2.0, 1.0, 1.6, 0.9]
-        steps = (
-            SCHEDULES[self.key]
-            .plan(
-                rounds=4,
-                initial_local_steps=80,
-                initial_step_size=0.1,
-                losses=losses,
-                initial_loss=2.0,
-                plateau_round=3,
-            )
-            .local_steps.tolist()
-        )
-        said = f"{steps} for losses {losses}"
-        return judged(steps == sorted(steps, reverse=True), said, {"losses": str(losses)}, True)
-
-
-NEVER_INCREASES = Claim(
-    "decaying_k.schedules_fall",
-    "All schedules of K keep to Theorem 1: the number of local steps never increases.",
-    Kind.SETTING.at("Section 3.5 with Theorem 1"),
-    All({key: NeverIncreases(key) for key in ("k_error", "k_rounds", "k_step")}, wrong=("k_error",)),
-    known=Status.FAILS,
-    note="K_r-error follows an estimate of the loss, which can rise again.",
-    repair=Repair("K_r-rounds and K_r-step do", {key: NeverIncreases(key) for key in ("k_rounds", "k_step")}),
-    defect=Defect.SETTINGS,
-    ours=True,
 )

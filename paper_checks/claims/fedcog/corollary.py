@@ -182,9 +182,9 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.REMARK.at("text after Corollary A.7"),
         Computed("(6) for ever more local steps, without heterogeneity", falls_for_ever),
         known=Status.FAILS,
-        note="Said in the appendix alone. For kappa^2 = 0, which Assumption 5.4 admits, (6) falls without noise as long as "
-        "local steps are added, and with noise tends to a constant; what limits them is then the theorem's condition, "
-        "which the corollary does not repeat.",
+        note="Said in the appendix alone. For kappa^2 = 0, which Assumption 5.4 admits, (6) falls without noise as "
+        "long as local steps are added, and with noise tends to a constant; what limits them is then the theorem's "
+        "condition, which the corollary does not repeat.",
         repair=Repair("where kappa^2 > 0 it grows without limit in tau", TendsTo(PRINTED, tau, sp.oo, sp.oo)),
         defect=Defect.REFUTED,
     ),
