@@ -160,3 +160,28 @@ def truth(relation, point):
     """A relation of quantities at many points at once."""
     names = sorted(relation.free_symbols, key=str)
     return sp.lambdify(names, relation)(*(point[str(n)] for n in names))
+
+
+# ---- sharpened ----
+
+SHARP = bounds.get("fedcog.theorem_sharp")
+
+
+@pytest.mark.parametrize("tau", [1, 2, 7, 90])
+@pytest.mark.parametrize("share", [0.999, 0.3, 0.01])
+def test_the_sharper_bound_is_between_a_quarter_of_the_theorem_and_all_of_it(tau, share):
+    limit = min(1 / (2 * tau), math.inf if tau == 1 else 1 / math.sqrt(2 * tau * (tau - 1) * (2 * 1.4 + 1)))
+    point = THEOREM | {"local_steps": tau, "dissimilarity_factor": 1.4, "step_size": share * limit / 1.7}
+    ratio = SHARP(**point) / THEOREM_5_6(**point)
+    assert 0.25 < ratio < 1
+    if share == 0.01:
+        assert ratio < 0.52
+
+
+def test_the_sharper_bound_of_one_step_by_hand():
+    """tau = 1: 2 gap/(eta T) + eta L sigma^2 sum p^2 / (1 - eta L), up to eta L = 1."""
+    point = THEOREM | {"local_steps": 1, "step_size": 0.5, "smoothness": 1.7}
+    noise = 0.5 * 1.7 * 1.9 * (0.2**2 + 0.35**2 + 0.45**2) / (1 - 0.85)
+    assert SHARP(**point) == pytest.approx(2 * 3.7 / (0.5 * 240) + noise, rel=1e-13)
+    assert SHARP.holds(**point)
+    assert not SHARP.holds(**point | {"step_size": 0.59})
