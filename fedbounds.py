@@ -91,13 +91,10 @@ def eval_(args: argparse.Namespace) -> int:
 def minimize(args: argparse.Namespace) -> int:
     from bounds.showing.answers import answer, over_intervals, smallest
     from bounds.showing.loading import load
-    from bounds.showing.usage import UsageError
 
     bound = load(args.name)
     over, words = _take("over", args.words)
     if not words and any(q.name != over for q in bound.quantities):
-        if over == bound.axis and all(q.name != over for q in bound.quantities):
-            raise UsageError(f"over={over} needs numbers: without them it is no quantity of {bound.name}")
         return _closed_form(bound, over)
     span = _grid(bound, words, paired=args.zip, free=[over])
     ask, remarks = over_intervals(span, smallest(span.bound, over))
@@ -161,20 +158,18 @@ def validate(arguments: Sequence[str]) -> int:
     """The rest of the line belongs to the validation, which has options of its own."""
     from bounds.showing.usage import bare_parser, UsageError, WAYS
 
-    name = next((a for a in arguments if not a.startswith("-")), "")
+    name = "" if not arguments or arguments[0].startswith("-") else arguments[0]
     if not name and {"-h", "--help"} & set(arguments):
         parser = bare_parser("validate", WAYS)
         parser.usage = "fedbounds validate [NAME ...]"
         return _print([parser.format_help().rstrip()])
     if not name and arguments:
-        raise UsageError("validate needs the name of a bound; see fedbounds validate --help")
+        raise UsageError("validate needs the name of a bound before its options; see fedbounds validate --help")
     from paper_checks import validation
 
     if not name:
         return _print(validation.usage())
-    rest = list(arguments)
-    rest.remove(name)
-    return validation.run(name, rest, _drawing(name))
+    return validation.run(name, arguments[1:], _drawing(name))
 
 
 def _drawing(name: str) -> Callable[[Any, Path], list[Path]] | None:
@@ -272,6 +267,7 @@ ELSEWHERE = {
     "sweep": "empirics.experiments.command:sweep_",
     "results": "empirics.experiments.command:results",
     "check": "paper_checks.audit.command:check",
+    "verdict": "paper_checks.audit.verdict:verdict",
     "falsify": "paper_checks.falsify_options:main",
     "tightness": "paper_checks.tightness_options:main",
     "figure": "figures.command:figure",

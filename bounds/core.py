@@ -14,7 +14,7 @@ import sympy as sp
 from sympy.logic.boolalg import Boolean
 
 from .assumptions import Assumption
-from .errors import DeclarationError, unknown
+from .errors import BoundsError, DeclarationError, unknown
 from .operators import equal_clients
 from .papers import Source
 from .quantities import quantities_of, Quantity
@@ -160,6 +160,8 @@ class Bound:
         for q in self.quantities:
             if q.name == name:
                 return q
+        if name == self.axis:
+            raise BoundsError(f"{name} is no symbol of {self.name}, but how many numbers its lists have: give numbers")
         raise unknown(f"quantity of {self.name}", name, [q.name for q in self.quantities])
 
     # ---- numbers ----
@@ -315,6 +317,9 @@ def _check_declaration(bound: Bound) -> None:
     names = sorted(q.name for q in declared)
     if len(set(names)) < len(names):
         refuse(f"two quantities share the name {next(n for n in names if names.count(n) > 1)!r}")
+    for name in bound.given:
+        if name not in names:
+            refuse(f"given holds {name!r}, which is none of its quantities: {', '.join(names)}")
     if len({q.card.axis for q in declared if q.card.axis}) > 1:
         refuse("quantities vary over more than one axis")
 
@@ -325,8 +330,9 @@ def _check_parts(bound: Bound, refuse: Callable[[str], None]) -> None:
         refuse(f"target must be a quantity; got {bound.target!r}")
     if not isinstance(bound.source, Source):
         refuse(f"source must be a Source, such as Source('my notes', 'Lemma 1'); got {bound.source!r}")
-    if not isinstance(bound.terms, Mapping):
-        refuse(f"terms must be a dict of expressions by name; got {bound.terms!r}")
+    for word, held, kind in (("terms", bound.terms, "expressions"), ("given", bound.given, "values")):
+        if not isinstance(held, Mapping):
+            refuse(f"{word} must be a dict of {kind} by name; got {held!r}")
     for condition in bound.conditions:
         if not isinstance(condition, Condition):
             refuse(f"conditions must be Condition objects; got {condition!r}")

@@ -9,9 +9,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
+
+from .errors import BoundsError
+from .showing.files import write_whole
 
 PATH = Path(__file__).with_name("index.json")
 DECLARED = ("decaying_k", "fedals", "fedcog", "fedinit", "vocabulary.py", "papers.py", "showing/cards.py")
@@ -28,10 +30,8 @@ def entries() -> list[dict[str, str]]:
     if not (isinstance(held, dict) and held.get("declarations") == now):
         written = text(now)
         held = json.loads(written)
-        with contextlib.suppress(OSError):
-            beside = PATH.with_name(f".{PATH.name}.{os.getpid()}")
-            beside.write_text(written, encoding="utf-8")
-            beside.replace(PATH)
+        with contextlib.suppress(BoundsError):
+            write_whole(PATH, written)
     found: list[dict[str, str]] = held["bounds"]
     return found
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
@@ -13,7 +12,7 @@ import numpy as np
 
 from bounds.showing.files import write_whole
 from bounds.showing.numbers import real_word, whole_word
-from bounds.showing.usage import bare_parser, Parser
+from bounds.showing.usage import bare_parser, Parser, writable_file
 
 from .calls import refuse_twice
 from .errors import EmpiricsError
@@ -170,14 +169,9 @@ def _check_output(path: Path | None, suffix: str) -> None:
     """Refuse a file that cannot be written before hours of training, not after, and a name of other data."""
     if path is None:
         return
-    if path.is_dir():
-        raise EmpiricsError(f"-o must name a file; {path} is a folder")
     if path.suffix.lower() not in ("", suffix):
         raise EmpiricsError(f"-o writes {suffix[1:].upper()}; got {path}: call it {path.with_suffix(suffix)}")
-    if not path.absolute().parent.is_dir():
-        raise EmpiricsError(f"-o {path}: there is no folder {path.parent}")
-    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
-        raise EmpiricsError(f"-o {path} cannot be written: no permission")
+    writable_file("-o", path)
 
 
 def _keep(rows: Sequence[Row], path: Path | None) -> None:

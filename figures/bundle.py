@@ -20,8 +20,8 @@ from empirics.experiments import Kept, Store
 from empirics.experiments.command import folder as store_folder, path_word
 from empirics.experiments.machine import machine
 from empirics.progress import progress
-from paper_checks.audit.reporting import markdown as audit_report, records
-from paper_checks.audit.running import audit, CLAIMS
+from paper_checks.audit.reporting import files as audit_report, records
+from paper_checks.audit.running import audit, CLAIMS, REVIEWS
 
 from .artefact import Artefact
 from .catalogue import chosen
@@ -42,7 +42,7 @@ Made by `fedbounds bundle --scale {scale}`: {artefacts} figures and tables, {the
 | `references.bib` | the papers |
 | `numbers.parquet` | every number that is drawn or printed: artefact, row, column, number or text |
 | `runs.parquet` | every number of every run behind them, with the run's key |
-| `audit.csv`, `AUDIT.md` | the verdict on every claim of the papers |
+| `audit.csv`, `audit/` | the verdict on every claim of the papers, a page per paper |
 | `machine.json` | this machine and the versions here; those of the runs are in the cards |
 """
 
@@ -88,11 +88,13 @@ def _audit(target: Path, workers: int) -> None:
         except KeyboardInterrupt:
             words = f"interrupted: figures, tables, numbers and bounds are in {target}; the audit is not"
             raise KeyboardInterrupt(words) from None
-    write_whole(target / "AUDIT.md", audit_report(found))
+    (target / "audit/reports").mkdir(parents=True, exist_ok=True)
+    for name, text in audit_report(found, REVIEWS).items():
+        write_whole(target / "audit" / name, text)
     with whole(target / "audit.csv") as beside, beside.open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file, lineterminator="\n")
-        out.writerow(["claim", "paper", "verdict", "grade", "source", "words", "evidence"])
-        out.writerows([r.name, r.paper, r.verdict, r.grade, r.source, r.words, r.evidence] for r in found)
+        out.writerow(["claim", "paper", "verdict", "defect", "grade", "source", "words", "evidence"])
+        out.writerows([r.name, r.paper, r.verdict, r.defect, r.grade, r.source, r.words, r.evidence] for r in found)
 
 
 # ---- LaTeX ----

@@ -8,6 +8,7 @@ from bounds.errors import unknown
 
 from .artefact import Artefact
 
+THEOREMS = tuple(f"theorems_{p}" for p in ("fedals", "fedinit", "fedinit_data", "decaying_k", "fedcog"))
 FILES: dict[str, tuple[str, ...]] = {
     "fedals": (*(f"figure_{i}" for i in (1, 2, 3)), *(f"table_{i}" for i in range(1, 6))),
     "fedinit": (
@@ -17,7 +18,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "decaying_k": ("figure_1", "figure_2", *(f"table_{i}" for i in range(1, 5))),
     "fedcog": (*(f"figure_{i}" for i in (2, 3, 5, 6)), *(f"table_{i}" for i in range(1, 12))),
     "ours": (
-        *(f"theorems_{p}" for p in ("fedals", "fedinit", "fedinit_data", "decaying_k", "fedcog")),
+        *THEOREMS,
         "local_steps",
         "gap_slopes",
         "relaxation",
@@ -34,10 +35,19 @@ SHARED = {
         **dict.fromkeys(("figure_1a", "figure_1b"), "sensitivity"),
         **dict.fromkeys((f"figure_{i}" for i in range(2, 6)), "curves"),
         **dict.fromkeys(("figure_6", "figure_7"), "beta"),
+        **dict.fromkeys(("table_6", "table_7", "table_9"), "listing"),
     },
     "decaying_k": dict.fromkeys(("figure_1", "figure_2"), "curves"),
-    "fedcog": dict.fromkeys(("table_6", "table_7", "table_8"), "sweeps"),
-    "ours": dict.fromkeys((f"theorems_{p}" for p in ("fedinit", "fedinit_data", "decaying_k", "fedcog")), "theorems"),
+    "fedcog": {
+        **dict.fromkeys(("figure_2", "table_4"), "one_round"),
+        **dict.fromkeys((f"table_{i}" for i in range(5, 11)), "accuracies"),
+    },
+    "ours": {
+        **dict.fromkeys(
+            (f"theorems_{p}" for p in ("fedals", "fedinit", "fedinit_data", "decaying_k", "fedcog")), "theorems"
+        ),
+        **dict.fromkeys(("tightness", "worst_cases"), "ratios"),
+    },
 }
 """Where one file has several, which are one drawing or table of other data: its ``ARTEFACTS`` by name."""
 

@@ -12,7 +12,7 @@ from bounds.showing.numbers import MOST_WORKERS, whole_number
 from bounds.showing.tables import aligned
 from bounds.showing.usage import bare_parser, Parser, refuse_idle, writable_folder
 from empirics.experiments import Store
-from empirics.experiments.command import folder as store_folder, path_word
+from empirics.experiments.command import folder as store_folder, path_word, word
 from empirics.experiments.running import Done, sweep
 from empirics.experiments.stopping import stopped
 from empirics.progress import progress
@@ -126,5 +126,5 @@ def _parser() -> Parser:
         metavar="N",
         help="processes (one per core, or per GPU); 0: in this process",
     )
-    add("--scheduler", default="", metavar="ADDRESS", help="a running dask cluster instead")
+    add("--scheduler", type=word, metavar="ADDRESS", help="a running dask cluster instead")
     return parser

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from empirics.experiments import Cell
+from empirics.experiments.jobs import BLOCKS
 
 SCALES: dict[str, str] = {
     "smoke": "seconds, on data that come with the packages: everything runs end to end",
@@ -16,8 +17,6 @@ SCALES: dict[str, str] = {
 }
 """Every artefact exists at all of them."""
 
-BLOCKS = 3
-"""Of rounds, in a timing of methods that take turns; a round before them warms up."""
 BEGINNING = 0.25
 """The part that counts of a beginning which several runs share."""
 POOL = 50000

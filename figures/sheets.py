@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from paper_checks.reported import Reported
@@ -41,6 +41,11 @@ def comparison(
     """A table of reported numbers beside ours; ``ranked`` are the entries whose ranks are compared (None: all)."""
     agreed = agreements(entries if ranked is None else ranked)
     return Shown(caption, tidy(entries), sheet(entries, corner, digits), judged, agreed)
+
+
+def listing(caption: str, rows: Sequence[Mapping[str, Any]], head: Sequence[str] = ()) -> Shown:
+    """A table of words: the rows as they are, below their names or ``head``."""
+    return Shown(caption, rows, [list(head or rows[0]), *([str(v) for v in row.values()] for row in rows)])
 
 
 def tidy(entries: Sequence[Entry]) -> list[dict[str, Any]]:

@@ -34,6 +34,7 @@ STYLE: dict[str, Any] = {
     "legend.frameon": False,
     "savefig.bbox": "tight",
     "savefig.pad_inches": 0.05,
+    "figure.dpi": 200,  # laid out as it is saved: words are not equally wide at another resolution
     "savefig.dpi": 200,
     "svg.hashsalt": "fedbounds",
     "pdf.fonttype": 42,

@@ -12,6 +12,7 @@ from textwrap import fill
 from typing import Any, cast
 
 from bounds.showing.files import whole, write_whole
+from bounds.showing.printing import escaped
 from empirics.experiments import Kept
 
 from .artefact import Artefact, Shown
@@ -140,23 +141,3 @@ def latex(artefact: Artefact, shown: Shown) -> str:
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"
-
-
-SPECIAL = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$", "–": "--", "×": r"$\times$",
-    "<": r"$<$", ">": r"$>$", "∞": r"$\infty$", "≤": r"$\le$", "≥": r"$\ge$", "²": r"$^2$", "|": r"$|$", "[": "{[}",
-    "−": r"$-$", "·": r"$\cdot$", "′": "$'$", "→": r"$\to$", "≈": r"$\approx$", "…": r"\dots{}", "√": r"$\surd$",
-}  # fmt: skip
-"""A bracket at the start of a row would be an argument of the line break before it."""
-
-
-NAMES = """alpha beta gamma delta varepsilon epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma varsigma tau
-upsilon varphi phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"""
-GREEK = dict(zip("αβγδεϵζηθικλμνξπρσςτυφϕχψωΓΔΘΛΞΠΣΥΦΨΩ", NAMES.split(), strict=True))
-
-
-def escaped(words: str) -> str:
-    """Plain words for LaTeX, in one line; what is beyond ASCII and has no entry is left to the font."""
-    known = SPECIAL | {letter: rf"$\{name}$" for letter, name in GREEK.items()}
-    return "".join(known.get(letter, letter) for letter in " ".join(words.split()))

@@ -76,3 +76,28 @@ def pytest_terminal_summary(terminalreporter, config):
     """Name the absent sets."""
     for name, tests in sorted(config.stash.get(ABSENT, {}).items()):
         terminalreporter.write_line(f"data set {name} is not on this machine: {tests} tests deselected")
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command line; returns its status, standard output and standard error."""
+
+    def command(*words):
+        import fedbounds
+
+        status = fedbounds.main([str(w) for w in words])
+        return (status, *capsys.readouterr())
+
+    return command
+
+
+@pytest.fixture
+def refused(run):
+    """Run a command line that must be refused; returns the one line it says."""
+
+    def command(*words):
+        status, out, err = run(*words)
+        assert (status, out, err.count("\n"), err[:11]) == (2, "", 1, "fedbounds: "), err
+        return err
+
+    return command

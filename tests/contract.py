@@ -1,11 +1,10 @@
-"""Moving about a bound's domain, and an exact second opinion on its value and conditions: for the contract suite."""
+"""Moving about a bound's domain: for the contract suite."""
 
 import warnings
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-import sympy as sp
 
 from bounds import Bound, Quantity
 from bounds.domains import NONNEGATIVE
@@ -16,19 +15,12 @@ from bounds.errors import (
     UnderflowWarning,
     UnsettledWarning,
 )
-from bounds.operators import bind
 
 Point = dict[str, Any]
 SCALES = (0.3, 3.0, -0.4, 0.0, *(sign * 10.0**e for e in (1, -1, 2, -2, 4, -4, 7, -7) for sign in (1, -1)))
 
 
-OF_POINTS = (
-    OutsideConditionsWarning,
-    TermOverflowWarning,
-    UndefinedValueWarning,
-    UnderflowWarning,
-    UnsettledWarning,
-)
+OF_POINTS = (OutsideConditionsWarning, TermOverflowWarning, UndefinedValueWarning, UnderflowWarning, UnsettledWarning)
 
 
 @contextmanager
@@ -136,46 +128,3 @@ def _alone(bound: Bound, point: Point) -> list[Point]:
     first = {name: value[:1] if isinstance(value, list) else value for name, value in point.items()}
     counts = {q.name: 1 for q in bound.quantities if is_tied(bound, q) or (q.card.at_most or q).name == "clients"}
     return [{**first, **counts, **{q.name: [1.0] for q in bound.quantities if q.card.domain.simplex}}]
-
-
-def _without(bound: Bound, point: Point, names: set[str]) -> list[Point]:
-    """The point with all of ``names`` zero that can be: no noise, no heterogeneity."""
-    zeros = {q.name: np.zeros_like(point[q.name], dtype=float).tolist() for q in bound.quantities if q.name in names}
-    able = {name: zero for name, zero in zeros.items() if inside(bound, {**point, name: zero})}
-    there = {**point, **able}
-    return [there] if able and inside(bound, there) else []
-
-
-# ---- the second opinion: SymPy numbers of 40 digits, reductions opened into plain sums ----
-
-
-def _digits(value: Any) -> Any:
-    return [sp.Float(v, 40) for v in value] if isinstance(value, list) else sp.Float(value, 40)
-
-
-def _opened(bound: Bound, expression: sp.Basic, point: Point) -> list[sp.Basic]:
-    """The expression with numbers put in, once per member of the axis if it varies over it."""
-    numbers = {q: _digits(point[q.name]) for q in bound.quantities}
-    lists = {q: v for q, v in numbers.items() if isinstance(v, list)}
-    opened = bind(expression, numbers)
-    if not opened.free_symbols:
-        return [opened]
-    return [opened.xreplace({q: v[i] for q, v in lists.items()}) for i in range(len(next(iter(lists.values()))))]
-
-
-def exactly_holds(bound: Bound, relation: sp.Basic, point: Point) -> bool:
-    """True when the relation holds for every member of the axis; what is no real number meets no relation."""
-    try:
-        return all(bool(r) for r in _opened(bound, relation, point))
-    except (TypeError, ValueError):  # SymPy will not compare complex numbers
-        return False
-
-
-def exact_values(bound: Bound, point: Point) -> list[complex | None]:
-    """The sum of the terms (per member if it varies), None where it is infinite; empty where it cannot be told."""
-    total = sp.Add(*bound.spelled_terms.values())
-    try:
-        numbers = [value.evalf(30) for value in _opened(bound, total, point)]
-    except (TypeError, ValueError):  # a minimum or maximum of complex numbers
-        return []
-    return [complex(number) if number.is_number and number.is_finite else None for number in numbers]

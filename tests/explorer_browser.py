@@ -37,6 +37,10 @@ class Page:
         self.driver.get(file.as_uri() + fragment)
         self.settle()
 
+    def around(self, file: Path) -> None:
+        """Load a page anew by the link that it gives."""
+        self.open(file, "#" + self.js("return explorer.texts.link()").split("#")[1])
+
     def settle(self) -> None:
         """Wait for the next redraw to be done."""
         self.driver.execute_async_script(SETTLED)
@@ -92,11 +96,16 @@ def browser(width: int = 1300, height: int = 1000) -> Iterator[Page]:
         driver.quit()
 
 
-def narrow(page: Page, width: int, height: int = 800) -> None:
-    """Make the page as wide as a phone; a window cannot be made so narrow."""
+@contextmanager
+def narrow(page: Page, width: int, height: int = 800) -> Iterator[None]:
+    """Make the page as wide as a phone for a while; a window cannot be made so narrow."""
     told = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": True}
     page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", told)
-    page.settle()
+    try:
+        page.settle()
+        yield
+    finally:
+        page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def focused(page: Page) -> str:

@@ -1,6 +1,21 @@
-"""Hand-made runs in a store: what a training cell would have written."""
+"""Hand-made runs in a store: what a training cell would have written; and what an artefact says of them."""
 
 from empirics.experiments import Outcome
+from fedbounds import main
+from figures.comparing import Reproduction
+
+YES, NOT, OPEN = Reproduction.REPRODUCED, Reproduction.NOT, Reproduction.UNDECIDED
+
+
+def said(capsys, *arguments):
+    """Status, output and errors of the command."""
+    status = main([str(a) for a in arguments])
+    return status, *capsys.readouterr()
+
+
+def columns(names, rows):
+    """The columns of a table by name."""
+    return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
 
 
 def outcome(curves, status="done", facts=None):
@@ -11,10 +26,25 @@ def outcome(curves, status="done", facts=None):
         for i, item in enumerate(values):
             at, value = item if isinstance(item, tuple) else (i, item)
             rows.append((quantity, layer, None, None, at, float(value)))
-    names = ("quantity", "layer", "client", "step", "round", "value")
-    return Outcome(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)), facts or {}, status)
+    return Outcome(columns(("quantity", "layer", "client", "step", "round", "value"), rows), facts or {}, status)
 
 
 def keep(store, cell, curves, status="done", facts=None, minutes=0.01):
     """Put a run into the store."""
     return store.keep(cell, outcome(curves, status, facts), minutes)
+
+
+def verdicts(shown):
+    """What is said of each conclusion."""
+    return [judged.verdict for judged in shown.conclusions]
+
+
+def one(shown, *words):
+    """The verdict on the conclusion with these words."""
+    (found,) = (j.verdict for j in shown.conclusions if all(word in j.words for word in words))
+    return found
+
+
+def places(shown):
+    """The rows of a table by (row, column)."""
+    return {(row["row"], row["column"]): row for row in shown.rows}

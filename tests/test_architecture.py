@@ -186,20 +186,6 @@ def test_bounds_are_evaluated_without_torch(tmp_path):
     assert statuses == ["0"] * 9 + ["2"]
 
 
-def cpu_seconds(*arguments):
-    """Processor time of a fresh interpreter, the best of three runs."""
-    code = (
-        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL);"
-        "used = resource.getrusage(resource.RUSAGE_CHILDREN); print(used.ru_utime + used.ru_stime)"
-    )
-    command = [sys.executable, "-c", code, sys.executable, *arguments]
-    return min(float(subprocess.check_output(command, cwd=ROOT, text=True)) for _ in range(3))
-
-
-def test_the_catalogue_is_listed_in_under_a_second_of_processor_time():
-    assert cpu_seconds("-m", "fedbounds", "list") < 1
-
-
 def test_the_index_of_the_list_says_what_the_catalogue_says():
     assert index.PATH.read_text(encoding="utf-8") == index.text(index.digest()), "fedbounds list builds it again"
 

@@ -16,31 +16,10 @@ import fedbounds
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.fixture
-def run(capsys):
-    """Run a command line; returns its status, standard output and standard error."""
-
-    def command(*words):
-        status = fedbounds.main([str(w) for w in words])
-        out, err = capsys.readouterr()
-        return status, out, err
-
-    return command
-
-
 def elsewhere(*words, **options):
     return subprocess.run(
         [sys.executable, "-m", "fedbounds", *words], capture_output=True, text=True, check=False, cwd=ROOT, **options
     )
-
-
-def test_listing_is_light():
-    code = (
-        "import sys, fedbounds; fedbounds.main(['list']);"
-        "print([m for m in ('torch', 'scipy', 'matplotlib', 'sklearn', 'rich') if m in sys.modules], file=sys.stderr)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert done.stderr.strip() == "[]"
 
 
 def test_a_reader_who_stops_early_is_no_error():
@@ -63,14 +42,6 @@ def test_importing_from_the_command_loads_no_library():
     code = "import sys; from fedbounds import main; print('bounds' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip() == "False"
-
-
-def test_an_interrupt_is_one_line_and_status_130(run, monkeypatch):
-    def interrupted(args):
-        raise KeyboardInterrupt
-
-    monkeypatch.setitem(fedbounds.VERBS, "list", interrupted)
-    assert run("list") == (130, "", "fedbounds: interrupted\n")
 
 
 # ---- bugs of ours ----

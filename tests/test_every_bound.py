@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from contract import around, exact_values, exactly_holds, inside, is_tied, quiet, scaled, stack
+from contract import around, inside, is_tied, quiet, scaled, stack
 from matplotlib.mathtext import MathTextParser
 from twins import TWINS
 
@@ -91,7 +91,7 @@ def test_its_terms_add_up(bound, point):
 
 @every_bound
 def test_its_terms_are_nonnegative_where_it_holds_unless_signed(bound, point, rng):
-    count = 700 if bound.signed else 150  # what is declared signed must be seen negative somewhere
+    count = 300 if bound.signed else 50  # what is declared signed must be seen negative somewhere
     sweep = stack([p for spread in (0.1, 1.0, 3.0) for p in around(bound, point, count, spread, rng)])
     with quiet():
         parts = bound.parts(**sweep)
@@ -153,7 +153,8 @@ def test_equal_clients_are_a_special_case(bound, point):
 
 @every_bound
 def test_fixing_a_quantity_equals_passing_it(bound, point):
-    for name in point:
+    lists = [name for name, value in point.items() if isinstance(value, list)]
+    for name in {*list(point)[::9], *list(point)[-1:], *lists[:1]}:
         fixed = bound.fix(**{name: point[name]})
         rest = {n: v for n, v in point.items() if n != name}
         assert name not in {q.name for q in fixed.quantities}
@@ -167,43 +168,19 @@ def test_it_survives_pickling(bound, point):
     np.testing.assert_array_equal(again(**point), bound(**point))
 
 
-# ---- conditions ----
-
-
-@every_bound
-def test_it_is_nan_exactly_where_a_condition_fails(bound, point, rng):
-    near, far = around(bound, point, 6, 0.2, rng), around(bound, point, 10, 2.0, rng)
-    for there in (*near, *far):
-        _check_conditions(bound, there)
+# ---- conditions (whether they are judged rightly: tests/bounds/test_precision.py) ----
 
 
 @every_bound
 def test_every_numeric_condition_can_fail(bound, point):
     for condition, relation in zip(bound.numeric_conditions, bound.relations, strict=True):
-        assert exactly_holds(bound, relation, point)
-        candidates = scaled(bound, point, {q.name for q in relation.free_symbols})
-        broken = next((p for p in candidates if not exactly_holds(bound, relation, p)), None)
+        with quiet():
+            assert condition not in bound.failed(**point)
+            candidates = scaled(bound, point, {q.name for q in relation.free_symbols})
+            broken = next((p for p in candidates if condition in bound.failed(**p)), None)
         assert broken is not None, f"{condition.words!r} holds wherever one quantity is scaled: is it a condition?"
-        assert condition in bound.failed(**broken)
         with pytest.warns(OutsideConditionsWarning):
-            bound(**broken)
-        _check_conditions(bound, broken)
-
-
-def _check_conditions(bound, there):
-    expected = all([exactly_holds(bound, r, there) for r in bound.relations])
-    with quiet():
-        value, formula, holds = bound(**there), bound.formula(**there), bound.holds(**there)
-    assert holds == expected
-    shown_values = np.atleast_1d(formula)
-    exact = exact_values(bound, there) or [None]
-    exact *= len(shown_values) // len(exact)  # one number when the clients' values happen not to differ
-    for shown, number in zip(shown_values, exact, strict=True):
-        if number is not None and number.imag == 0 and 1e-250 < abs(number.real) < 1e250:
-            close(shown, number.real, rel=1e-9)
-        if number is not None and number.imag:
-            assert np.isnan(shown)
-    np.testing.assert_array_equal(value, formula if expected else np.full_like(formula, np.nan))
+            assert np.isnan(bound(**broken)).any()
 
 
 # ---- bad input ----

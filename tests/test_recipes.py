@@ -194,7 +194,7 @@ def test_a_claim_is_added_as_the_recipe_says(scratch):
     scratch.append("paper_checks/claims/fedcog/settings.py", CLAIM)
     # the committed report is renewed by the whole audit, which takes minutes: here by this claim alone, elsewhere
     scratch.run("-m", "fedbounds", "check", "fedcog.settings.recipe", "--report", "report")
-    assert "#### fedcog.settings.recipe" in (scratch.folder / "report/REPORT.md").read_text(encoding="utf-8")
+    assert "#### fedcog.settings.recipe" in (scratch.folder / "report/reports/fedcog.md").read_text(encoding="utf-8")
 
 
 def test_a_figure_is_added_as_the_recipe_says(scratch):

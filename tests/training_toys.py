@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 
 from empirics.federation.federation import Federation
-from empirics.models.linear import LeastSquares, Logistic, Softmax
+from empirics.models.linear import Logistic, Softmax
 
 
 @dataclass(frozen=True)
-class Split:
+class SplitLogistic(Logistic):
     """Starts at ``begin``; the first ``body`` columns are the body, the others the head."""
 
     begin: tuple[float, ...] = ()
@@ -26,16 +26,6 @@ class Split:
 
     def start(self, seed: int) -> Tensor:
         return torch.tensor(self.begin, dtype=self.dtype)
-
-
-@dataclass(frozen=True)
-class SplitLeastSquares(Split, LeastSquares):
-    pass
-
-
-@dataclass(frozen=True)
-class SplitLogistic(Split, Logistic):
-    pass
 
 
 def two_classes(sizes: tuple[int, ...], features: int = 4, dtype: torch.dtype = torch.float64) -> Federation:

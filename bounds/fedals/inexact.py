@@ -1,13 +1,19 @@
-"""Theorem C.1 repaired: what local models that are ``epsilon_k`` above their minimum leave in the averaged model.
+"""Theorems 4.1 and C.1 with the constants that their proof gives when it is followed closely.
 
 The proof needs one number of each client, the mean squared distance V of its models A on two independent training sets;
-the bound is then ``E_k[L/2 w^2 V + w sqrt(2L(delta + epsilon) V)]``. With A* the exact minimiser on the *other* set,
-strong convexity gives ``E|A - A*|^2 <= 2/mu (Delta + epsilon)`` and ``<= 2/mu epsilon`` for A on A*'s own set. Then
+its bound is ``E_k[L/2 w^2 V + w sqrt(2L(delta + epsilon) V)]``. With A* the exact minimiser on the *other* set, strong
+convexity gives ``E|A - A*|^2 <= 2/mu (Delta + epsilon)`` and ``<= 2/mu epsilon`` for A on A*'s own set. Then
 
 - by Minkowski's inequality ``V <= 2/mu (sqrt(Delta + epsilon) + sqrt(epsilon))^2``: meets (6) for exact solvers;
 - V is twice the variance of A, and A is independent of A*, so ``V <= 2 E|A - A*|^2 <= 4/mu (Delta + epsilon)``.
 
 The paper uses ``(a + b)^2 <= 2(a^2 + b^2)`` instead and gets ``4/mu (Delta + 2 epsilon)``, more than either.
+
+The second term need not have all of V. It bounds the mean of ``w <g, A_k(S_k) - A_k(S'_k)>``, g the gradient on S'_k
+at the model that is averaged without S_k. Of all this S_k enters A_k(S_k) alone, whose mean given the rest is the mean
+a of A_k. So it is the mean of ``w <g, a - A_k(S'_k)>``, at most ``w sqrt(E|g|^2 V/2)``: the ``_sharp`` bounds. For
+exact solvers neither constant can be smaller: a single client with L = mu meets the first term, and for K iid clients
+and squared distances the bound over the gap is ``1/K + sqrt(1 - 1/K)``, which tends to one.
 """
 
 from __future__ import annotations
@@ -27,7 +33,7 @@ from ..vocabulary import (
     smoothness as L,
     strong_convexity as mu,
 )
-from .one_round import CONVEX_LOSS, EVERYONE, INDEPENDENT, LETTERS, ONE_ROUND
+from .one_round import CONVEX_LOSS, EVERYONE, EXACT, INDEPENDENT, LETTERS, NONNEGATIVE, ONE_ROUND
 from .rounds import EACH_ROUND, MANY_ROUNDS
 
 SOLVER = (
@@ -53,7 +59,7 @@ def _bound(
         target=generalization_gap,
         terms=parts,
         source=Source("fedals", place),
-        conditions=(*how, *SOLVER),
+        conditions=how,
         about=About("fedavg"),
         statistic=at,
         letters=LETTERS,
@@ -65,7 +71,7 @@ one_round_inexact_joined = _bound(
     "one_round_inexact_joined",
     "Theorem C.1, eq. (38), repaired",
     terms(JOINED**2, sp.sqrt(delta + epsilon) * JOINED),
-    ANY_SOLVER,
+    (*ANY_SOLVER, *SOLVER),
     ONE_ROUND,
     "With no suboptimality it is (6); it is never above (38).",
 )
@@ -73,7 +79,23 @@ rounds_inexact = _bound(
     "rounds_inexact",
     "proof of Theorem C.2, eq. (57), repaired",
     terms(2 * (Delta + epsilon), sp.sqrt(2 * (delta + epsilon) * (Delta + epsilon))),
-    MANY_ROUNDS,
+    (*MANY_ROUNDS, *SOLVER),
     EACH_ROUND,
     "One suboptimality instead of two in both terms: below (57), and so a proof of what (57) prints.",
+)
+one_round_sharp = _bound(
+    "one_round_sharp",
+    "Theorem 4.1, eq. (6), with the best constants",
+    terms(Delta, sp.sqrt(delta * Delta / 2)),
+    (*CONVEX_LOSS, INDEPENDENT, EXACT, EVERYONE, *NONNEGATIVE),
+    ONE_ROUND,
+    "(6) with sqrt(2) in place of 2 in its second term; neither constant can be smaller.",
+)
+one_round_inexact_sharp = _bound(
+    "one_round_inexact_sharp",
+    "Theorem C.1, eq. (38), with smaller constants",
+    terms(2 * (Delta + epsilon), sp.sqrt((delta + epsilon) * (Delta + epsilon))),
+    (*ANY_SOLVER, *SOLVER),
+    ONE_ROUND,
+    "(38) with one suboptimality beside the gap, and with 2 in place of sqrt(8) in its second term.",
 )

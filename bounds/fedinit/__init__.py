@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from ..core import Bound, declared
-from . import constants, costs, divergence, optimization, orders, repaired, stability
+from . import constants, costs, divergence, optimization, orders, repaired, sharp, stability
 
-BOUNDS = declared(Bound, constants, optimization, divergence, stability, orders, costs, repaired)
+BOUNDS = declared(Bound, constants, optimization, divergence, stability, orders, costs, repaired, sharp)

@@ -195,7 +195,8 @@ theorem_1 = Bound(
     statistic=MEAN_SERVER,
     letters=LETTERS,
     note="The cap N/(2CKL) carries the proof only while 60 beta^2 <= N (1 - 72 beta^2): see "
-    "fedinit.step_size_cap_descent.",
+    "fedinit.step_size_cap_descent. False of Algorithm 1 where absent clients keep their models: once beta exceeds "
+    "about N/(C-N) the models grow for ever. Where all clients train in every round no search violates it.",
 )
 
 theorem_2 = Bound(
@@ -212,5 +213,6 @@ theorem_2 = Bound(
     statistic=LAST_SERVER,
     letters=LETTERS,
     note="The cap 1/(lambda mu K) is rebuilt from the proof (high confidence). The proof replaces a weighted sum of "
-    "decreases of the divergence by Delta^0 - Delta^T; what this drops is positive when it rises and falls again.",
+    "decreases of the divergence by Delta^0 - Delta^T; what this drops is positive when it rises and falls again. "
+    "False of Algorithm 1 where Theorem 1 is.",
 )

@@ -28,6 +28,7 @@ from ..vocabulary import (
 )
 from .common import (
     ALGORITHM_1,
+    ALL_TRAIN,
     BETA_BELOW_72,
     BETA_DECAY,
     BETA_NOT_NEGATIVE,
@@ -36,6 +37,7 @@ from .common import (
     CONTRACTION_CAP,
     EVERY_ROUND,
     LETTERS,
+    PROOF,
     source,
     START,
     WEIGHT_72,
@@ -85,10 +87,12 @@ theorem_2_potential = replace(
     theorem_2,
     name="fedinit.theorem_2_potential",
     where=SLOWER,
-    conditions=(*(c for c in theorem_2.conditions if c not in (BETA_BELOW_72, CONTRACTION)), ABSORBED, LEFT),
+    about=PROOF,
+    conditions=(*(c for c in theorem_2.conditions if c not in (BETA_BELOW_72, CONTRACTION)), ALL_TRAIN, ABSORBED, LEFT),
     source=source("Theorem 2, eq. (11), repaired"),
     note="Derived: the loss gap plus 10 beta^2 L/(N (1 - 72 beta^2 - lambda mu eta K)) times the divergence shrinks by "
-    "1 - lambda mu eta K a round, so that no weighted sum of decreases is left over.",
+    "1 - lambda mu eta K a round, so that no weighted sum of decreases is left over. Under Algorithm 1, where absent "
+    "clients keep their models, that sum of both may grow for ever, as the loss gap of Theorem 2 does.",
 )
 
 # ---- Theorem 5 with a geometric sum ----

@@ -291,7 +291,7 @@ class Evaluator:
 def _numbers(name: str, value: Any) -> np.ndarray:
     try:
         array = np.asarray(value)
-        if array.dtype.kind in "OUSbc":
+        if array.dtype.kind in "OUSbcmM" or np.ma.is_masked(value):  # dates, and entries that are not there
             raise TypeError
         array = np.asarray(array, dtype=float)
     except (TypeError, ValueError):

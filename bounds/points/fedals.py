@@ -31,6 +31,8 @@ POINTS: dict[str, dict[str, Any]] = {
     "fedals.one_round_inexact": {**ONE, **INEXACT},
     "fedals.one_round_inexact_joined": {**ONE, **INEXACT},
     "fedals.rounds_inexact": {**ONE, **INEXACT},
+    "fedals.one_round_sharp": ONE,
+    "fedals.one_round_inexact_sharp": {**ONE, **INEXACT},
     "fedals.lemma_b1": {**FEDERATION, "swap_gap": [0.031, -0.012, 0.047]},
     "fedals.lemma_d1_mean": {k: v for k, v in DRAW.items() if k != "cohort"},
     "fedals.lemma_d1_weight_printed": DRAW,

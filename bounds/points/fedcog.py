@@ -33,6 +33,7 @@ POINTS: dict[str, dict[str, Any]] = {
         "generated_batch": 48,
     },
     "fedcog.theorem": THEOREM,
+    "fedcog.theorem_sharp": THEOREM,
     "fedcog.corollary_scaled": {**COROLLARY, "step_scale": 0.87},
     "fedcog.corollary": COROLLARY,
     "fedcog.corollary_printed": PRINTED,

@@ -117,6 +117,10 @@ POINTS: dict[str, dict[str, Any]] = {
         "relaxation", "local_steps", "smoothness", "cohort", "dissimilarity_factor", "contraction"
     ),
     "fedinit.theorem_2_potential": _take(*_CONVERGENCE, "pl_constant"),
+    "fedinit.theorem_4_recursion_sharp": _take(*_DRIFT, *_NOISE, "grad_norm_sq"),
+    "fedinit.theorem_1_sharp": _take(
+        *(word for word in _CONVERGENCE if word != "clients"), cohort=11, contraction=0.83, step_size=0.007
+    ),
     "fedinit.theorem_5_geometric": _take(*_CONVERGENCE, "pl_constant"),
     "fedinit.stability_step_clients": _take(
         "clients", "separation", "step_size", "smoothness", "lipschitz", "gradient_variance", "samples"

@@ -91,6 +91,8 @@ def place_in_files(error: BaseException) -> str:
     """Where in a user's file an error came from, as ``path, line n``; empty where it did not pass any."""
     files = {str(path): path for path in files_run()}
     frames = [f for f in traceback.extract_tb(error.__traceback__) if str(Path(f.filename).absolute()) in files]
+    if not frames and error.__cause__ is not None:  # a StopIteration on its way out of a generator of ours
+        return place_in_files(error.__cause__)
     return f"{frames[-1].filename}, line {frames[-1].lineno}" if frames else ""
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BoundsError, DomainError, shortened
+from ..errors import BoundsError, DomainError, shortened, unknown
 from .files import from_json
 from .numbers import DECIMAL, is_zero
 
@@ -199,7 +199,9 @@ def _constants(path: str) -> dict[str, Value]:
         raise BoundsError(f"{path} must hold a JSON object of values by quantity")
     values = {name: _from_json(name, item) for name, item in held.items() if not name.startswith("_")}
     ends = _intervals(path, held.get("_interval", {}))
-    ends = {name: _shaped(path, name, values[name], ends[name]) for name in values.keys() & ends.keys()}
+    for name in ends.keys() - values.keys():
+        raise BoundsError(f"{path}: {unknown('name in _interval', name, values)}; an _interval is of a value")
+    ends = {name: _shaped(path, name, values[name], pair) for name, pair in ends.items()}
     return {name: replace(value, optional=True, ends=ends.get(name)) for name, value in values.items()}
 
 

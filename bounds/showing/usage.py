@@ -50,6 +50,8 @@ VERBS = {
     "results": Verb("what a store holds, as a tidy table", "fedbounds results quantity=train_loss"),
     "check": Verb("the machine-checked claims of the papers, and their verdicts",
                   "fedbounds check decaying_k.theorem_2"),
+    "verdict": Verb("what a referee would say of a paper, on one page; an erratum for it",
+                    "fedbounds verdict fedinit"),
     "falsify": Verb("search for an instance that meets every assumption and violates a bound",
                     "fedbounds falsify fedcog.smoothness_step --evaluations 200"),
     "tightness": Verb("a bound beside its exact worst case, and which K is really best; without a name, those in reach",
@@ -89,15 +91,23 @@ no memory left; 130 interrupted"""
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse whose complaints are one line."""
+    """argparse whose complaints are one line, and that guesses no option and forgets none of two that are given."""
+
+    def __init__(self, **how: Any) -> None:
+        super().__init__(**how, allow_abbrev=False)
+        self._given: set[argparse.Action] = set()
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}; see {self.prog} --help")
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
-        """The value of an option; Python before 3.13 takes ``--option=--`` for an empty list."""
-        if action.nargs is None and action.option_strings and arg_strings == ["--"]:
-            self.error(f"argument {'/'.join(action.option_strings)}: expected one argument")
+        """The value of an option, once; Python before 3.13 takes ``--option=--`` for an empty list."""
+        option = "/".join(action.option_strings)
+        if action.nargs is None and option and arg_strings == ["--"]:
+            self.error(f"argument {option}: expected one argument")
+        if action in self._given and option and action.nargs != 0 and not isinstance(action, argparse._AppendAction):
+            self.error(f"argument {option} is given twice")
+        self._given.add(action)
         return super()._get_values(action, arg_strings)
 
 
@@ -108,6 +118,8 @@ def writable_file(option: str, path: Path) -> None:
         wrong = "no file can have this name"
     elif path.is_dir():
         wrong = "Is a directory"
+    elif path.exists() and not path.is_file():
+        wrong = "it is no file that could be written"
     elif not folder.is_dir():
         wrong = "Not a directory" if folder.exists() else "No such file or directory"
     else:
@@ -163,7 +175,6 @@ def bare_parser(name: str, *more: str, below: Iterable[str] = (), status: str = 
         description="\n\n".join([verb.words, f"example: {verb.example}", *more]),
         epilog="\n\n".join([*below, status]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
 
 

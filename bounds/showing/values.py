@@ -142,6 +142,8 @@ def _sweeps(quantity: Quantity, value: Value) -> bool:
 def _fitted(quantity: Quantity, value: Value) -> Value:
     """The value in the shape this quantity can have; ranges of whole numbers rounded."""
     if value.ends is not None:
+        if _sweeps(quantity, value):
+            raise DomainError(f"{quantity.name} is a sweep; an _interval is that of one value: leave one of them out")
         _check_ends(quantity, *value.ends)
     if value.kind == "uniform":
         raise DomainError(f"{quantity.name} cannot be 'uniform'; only client_weight can")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from bounds.papers import Paper
 from paper_checks.audit.reporting import Record, records
-from paper_checks.audit.reporting.text import chapter, tally
-from paper_checks.audit.running import audit, CLAIMS
+from paper_checks.audit.reporting.text import page_of, tally
+from paper_checks.audit.running import audit, CLAIMS, REVIEWS
 
 from .text import slug
 
@@ -28,9 +28,9 @@ def verdicts() -> list[Record]:
 
 
 def of_paper(paper: Paper, found: Sequence[Record]) -> str:
-    """The chapter of one paper as a page: its headings moved up, the claims left out of the list beside the page."""
-    told = "\n".join(chapter(paper.key, [r for r in found if r.paper == paper.key]))
-    told = told.replace(f"## {paper.short}: {paper.title}", f"# Claims of {paper.short}\n\n*{paper.title}*", 1)
+    """The page of one paper: its headings moved up, the claims left out of the list beside the page."""
+    told = "\n".join(page_of(paper.key, [r for r in found if r.paper == paper.key], REVIEWS[paper.key]))
+    told = told.replace(f"# {paper.short}: {paper.title}", f"# Claims of {paper.short}\n\n*{paper.title}*", 1)
     told = re.sub(r"^####? ", "## ", told, flags=re.MULTILINE)
     told = re.sub(r"`([a-z_0-9.]+)` \((?=[A-Z]+\))", lambda m: f"[{m[1]}](#{slug(m[1])}) (", told)
     return f"---\ntocdepth: 1\n---\n\n{told}\n"

@@ -106,7 +106,7 @@ class ExactRun:
 
     def moments(self) -> Iterator[Moments]:
         """Mean and covariance of the joint state before the first round and after every round."""
-        assert self.cohorts  # too many are refused before anything is computed
+        _ = self.cohorts  # too many are refused before anything is computed
         mean = self.player.begin()
         what = f"the covariance of {len(mean)} numbers that clients and server remember"
         refuse_beyond_memory(NUMBER * len(mean) ** 2, what, "take fewer clients or parameters")

@@ -47,7 +47,7 @@ def sweep_(arguments: Sequence[str]) -> int:
     group.add_argument("--status", action="store_true", help="say what is there and what is missing; run nothing")
     group.add_argument("--verify", action="store_true", help="read all that is there, say what is damaged; run nothing")
     add("--workers", type=processes, metavar="N", help="processes (one per core, or per GPU); 0: in this process")
-    add("--scheduler", default="", metavar="ADDRESS", help="a running dask cluster instead")
+    add("--scheduler", type=word, metavar="ADDRESS", help="a running dask cluster instead")
     try:
         args = parser.parse_args(list(arguments))
     except SystemExit:  # --help
@@ -209,12 +209,12 @@ def _print(table: Sequence[dict[str, Any]], columns: Sequence[str], how: str) ->
     if how == "json":
         print(json.dumps(plain(cut), indent=1, ensure_ascii=False, allow_nan=False))
         return
-    rows = [[_text(row[name]) for name in columns] for row in cut]
-    if how == "csv":
+    if how == "csv":  # for other programs: every digit
         out = io.StringIO()
-        csv.writer(out).writerows([columns, *rows])
+        csv.writer(out).writerows([columns, *(row.values() for row in cut)])
         print(out.getvalue(), end="")
         return
+    rows = [[_text(item) for item in row.values()] for row in cut]
     print("\n".join(aligned(rows, columns)) if rows else "no results")
 
 
@@ -237,8 +237,13 @@ def folder(given: Path | None) -> Path:
     return path
 
 
-def path_word(text: str) -> Path:
-    """A path as an option's value; an empty one would silently be the folder one is in."""
+def word(text: str) -> str:
+    """Text as an option's value; an empty one would silently be no option at all."""
     if not text:
         raise argparse.ArgumentTypeError("must not be empty")
-    return Path(text)
+    return text
+
+
+def path_word(text: str) -> Path:
+    """A path as an option's value; an empty one would silently be the folder one is in."""
+    return Path(word(text))

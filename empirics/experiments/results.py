@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bounds.errors import unknown
@@ -11,6 +11,7 @@ from bounds.showing.numbers import decimal
 from ..errors import EmpiricsError
 from . import Kept, Store, StoreError
 from .canonical import canonical, text
+from .registry import jobs
 
 Row = dict[str, Any]
 TIDY = {"quantity", "layer", "client", "step", "round", "value"}
@@ -31,8 +32,9 @@ def last_values(store: Store, damages: list[str]) -> Iterator[Row]:
             damages.append(damage)
         else:
             there.append(kept)
+    told = {name for kept in there for name in kept.card["arguments"]}
     for kept in sorted(there, key=lambda kept: text(kept.card["arguments"])):
-        about = {**_arguments(kept), "key": kept.card["key"], "status": kept.status}
+        about = {**_arguments(kept, told), "key": kept.card["key"], "status": kept.status}
         if kept.status == "failed":
             yield {**about, "quantity": "error", "value": kept.card["error"]}
             continue
@@ -45,8 +47,15 @@ def last_values(store: Store, damages: list[str]) -> Iterator[Row]:
             yield {**about, **end}
 
 
-def _arguments(kept: Kept) -> Row:
-    return {k: v if isinstance(v, (str, int, float)) else text(v) for k, v in kept.card["arguments"].items()}
+def _arguments(kept: Kept, told: Collection[str]) -> Row:
+    """The run's arguments, and what those of ``told`` are that it left at their defaults: both are the same run."""
+    given = kept.card["arguments"]
+    known = jobs().get(kept.card["job"])
+    usual = {} if known is None else {k: v for k, v in known.defaults.items() if k in told and v is not None}
+    if "local_epochs" in given:  # a round has one of them
+        usual.pop("local_steps", None)
+    every = {**given, **{k: canonical(v) for k, v in usual.items() if k not in given}}
+    return {k: v if isinstance(v, (str, int, float)) else text(v) for k, v in every.items()}
 
 
 def _ends(kept: Kept) -> Iterator[Row]:

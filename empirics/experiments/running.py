@@ -37,7 +37,7 @@ def sweep(
     cells: Sequence[Cell],
     store: Store,
     workers: int | None = None,
-    scheduler: str = "",
+    scheduler: str | None = None,
     fresh: bool = False,
     heard: Callable[[Done], object] = lambda done: None,
     tried: bool = False,
@@ -72,7 +72,7 @@ def sweep(
     return found
 
 
-def _computers(workers: int | None, scheduler: str) -> AbstractContextManager[Any]:
+def _computers(workers: int | None, scheduler: str | None) -> AbstractContextManager[Any]:
     """Who computes, as a client of theirs; None is this process itself."""
     if scheduler:
         return running_cluster(scheduler)

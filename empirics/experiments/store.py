@@ -21,7 +21,7 @@ from typing import Any
 from ..errors import EmpiricsError
 from .cells import Cell, Outcome
 from .machine import machine
-from .whole import remove_orphans, write_whole
+from .whole import remove_orphans, write_lasting
 
 FORMAT = 2
 KEY = re.compile(r"[0-9a-f]{20}(-[\w.+-]+)?")
@@ -220,7 +220,7 @@ class Store:
 
     def _write(self, path: Path, content: bytes) -> None:
         try:
-            write_whole(path, content)
+            write_lasting(path, content)
         except OSError as error:
             raise StoreError(
                 f"{path}: {error.strerror or error}: this result is not kept, those that were kept before are; "

@@ -15,7 +15,7 @@ PART = re.compile(r"\.[0-9a-f]{20}(?:-[\w.+-]+)?\.(?:json|parquet)\.(?:(?P<host>
 MINUTE, DAY = 60.0, 86400.0
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_lasting(path: Path, content: bytes) -> None:
     """All of it under its name, lasting through a loss of power, or nothing and an ``OSError``."""
     beside = path.with_name(f".{path.name}.{gethostname()}.{os.getpid()}.{uuid.uuid4().hex}")
     try:

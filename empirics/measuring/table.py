@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from bounds.showing.files import whole
+
 
 class Row(NamedTuple):
     """One number: empty client, layer or step where the quantity does not vary over them.
@@ -29,7 +31,7 @@ class Row(NamedTuple):
 
 def write(rows: Iterable[Row], path: Path) -> Path:
     """The rows as a CSV file with full precision."""
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with whole(path) as beside, beside.open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file)
         out.writerow(Row._fields)
         for row in rows:

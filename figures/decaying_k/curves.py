@@ -99,92 +99,81 @@ def _setting(scale: str, task: str) -> str:
     )
 
 
-# ---- Figure 1 ----
+# ---- the figures ----
+
+Claims = Callable[..., list[Pair]]
+"""From two schedules, maybe tasks, and how they are compared, the pairs of "the first is better", task by task."""
 
 
-def losses(runs: Runs, scale: str) -> Shown:
-    """Figure 1's curves and conclusions."""
-    here = tasks(scale)
+def of_losses(below: Claims) -> dict[str, list[Pair]]:
+    """What the paper sees in Figure 1."""
+    return {
+        "Kη-fixed lowers the training loss faster than dSGD at first: it is lower after a ninth of the time": below(
+            FIXED, SMALLEST, place=EARLY
+        ),
+        "on Shakespeare dSGD overtakes Kη-fixed within the time": below(SMALLEST, FIXED, ["Shakespeare"]),
+        "on FEMNIST and CIFAR100 K_r-rounds ends with a lower training loss than Kη-fixed": below(
+            "k_rounds", FIXED, ["FEMNIST", "CIFAR100"]
+        ),
+        "on CIFAR100 η_r-rounds ends with a lower training loss than Kη-fixed": below(
+            "eta_rounds", FIXED, ["CIFAR100"]
+        ),
+    }
 
-    def below(one: str, other: str, among: Sequence[str] = TASKS, place: float = END) -> list[Pair]:
-        return [ahead(runs, scale, task, one, other, LOSS, place) for task in here if task in among]
+
+def of_accuracies(over: Claims) -> dict[str, list[Pair]]:
+    """What the paper sees in Figure 2."""
+    matches, less = partial(over, margin=-TOLERANCE), f"at most {TOLERANCE:g} point less accuracy"
+    return {
+        "Kη-fixed gains accuracy faster than dSGD at first: it is ahead after a ninth of the time": over(
+            FIXED, SMALLEST, place=EARLY
+        ),
+        "dSGD has overtaken Kη-fixed in accuracy by the end": over(SMALLEST, FIXED),
+        f"K_r-rounds matches or beats Kη-fixed: {less}": matches("k_rounds", FIXED),
+        f"every decay of K matches or beats Kη-fixed: {less}": [p for k in K_DECAYS for p in matches(k, FIXED)],
+        f"every decay of K matches or beats the same decay of η: {less}": [
+            pair for k, eta in zip(K_DECAYS, ETA_DECAYS, strict=True) for pair in matches(k, eta)
+        ],
+        f"on CIFAR100 K_r-rounds is ahead of Kη-fixed by {GAIN:g} points": over(
+            "k_rounds", FIXED, ["CIFAR100"], margin=GAIN
+        ),
+    }
+
+
+SHOWN = {
+    LOSS: ("Smallest training cross-entropy", "the loss at the start", of_losses),
+    ACCURACY: ("Largest test accuracy", "accuracy 0", of_accuracies),
+}
+"""What is drawn, what a run that diverged counts as, and what the paper concludes."""
+
+
+def data(quantity: str, runs: Runs, scale: str) -> Shown:
+    """A figure's curves and conclusions."""
+    here, (best_, diverged, concluded) = tasks(scale), SHOWN[quantity]
+
+    def pairs(one: str, other: str, among: Sequence[str] = TASKS, **how: float) -> list[Pair]:
+        return [ahead(runs, scale, task, one, other, quantity, **how) for task in here if task in among]
 
     return Shown(
-        f"Smallest training cross-entropy so far. Band: one standard error over seeds. {caption(scale)} A run that "
-        "diverged is drawn as far as it goes and counts as the loss at the start.",
-        rows(runs, scale, LOSS),
-        conclusions=[
-            judge(
-                "Kη-fixed lowers the training loss faster than dSGD at first: it is lower after a ninth of the time",
-                below(FIXED, SMALLEST, place=EARLY),
-            ),
-            judge("on Shakespeare dSGD overtakes Kη-fixed within the time", below(SMALLEST, FIXED, ["Shakespeare"])),
-            judge(
-                "on FEMNIST and CIFAR100 K_r-rounds ends with a lower training loss than Kη-fixed",
-                below("k_rounds", FIXED, ["FEMNIST", "CIFAR100"]),
-            ),
-            judge(
-                "on CIFAR100 η_r-rounds ends with a lower training loss than Kη-fixed",
-                below("eta_rounds", FIXED, ["CIFAR100"]),
-            ),
-        ],
+        f"{best_} so far. Band: one standard error over seeds. {caption(scale)} A run that diverged is drawn as far as "
+        f"it goes and counts as {diverged}.",
+        rows(runs, scale, quantity),
+        conclusions=[judge(words, found) for words, found in concluded(pairs).items()],
         unavailable="" if here else "data not available",
     )
 
 
-# ---- Figure 2 ----
-
-
-def accuracies(runs: Runs, scale: str) -> Shown:
-    """Figure 2's curves and conclusions."""
-    here = tasks(scale)
-
-    def over(one: str, other: str, among: Sequence[str] = TASKS, **how: float) -> list[Pair]:
-        return [ahead(runs, scale, task, one, other, ACCURACY, **how) for task in here if task in among]
-
-    matches = partial(over, margin=-TOLERANCE)
-    return Shown(
-        f"Largest test accuracy so far. Band: one standard error over seeds. {caption(scale)} A run that diverged is "
-        "drawn as far as it goes and counts as accuracy 0.",
-        rows(runs, scale, ACCURACY),
-        conclusions=[
-            judge(
-                "Kη-fixed gains accuracy faster than dSGD at first: it is ahead after a ninth of the time",
-                over(FIXED, SMALLEST, place=EARLY),
-            ),
-            judge("dSGD has overtaken Kη-fixed in accuracy by the end", over(SMALLEST, FIXED)),
-            judge(
-                f"K_r-rounds matches or beats Kη-fixed: at most {TOLERANCE:g} point less accuracy",
-                matches("k_rounds", FIXED),
-            ),
-            judge(
-                f"every decay of K matches or beats Kη-fixed: at most {TOLERANCE:g} point less accuracy",
-                [pair for key in K_DECAYS for pair in matches(key, FIXED)],
-            ),
-            judge(
-                f"every decay of K matches or beats the same decay of η: at most {TOLERANCE:g} point less accuracy",
-                [pair for k, eta in zip(K_DECAYS, ETA_DECAYS, strict=True) for pair in matches(k, eta)],
-            ),
-            judge(
-                f"on CIFAR100 K_r-rounds is ahead of Kη-fixed by {GAIN:g} points",
-                over("k_rounds", FIXED, ["CIFAR100"], margin=GAIN),
-            ),
-        ],
-        unavailable="" if here else "data not available",
-    )
-
-
-def _figure(number: int, title: str, data: Callable[[Runs, str], Shown], y: Axis) -> Artefact:
+def _figure(number: int, title: str, quantity: str, y: Axis) -> Artefact:
     return Artefact(
         f"decaying_k.figure_{number}",
         f"{title} against simulated time",
         grid.cells,
-        data,
+        partial(data, quantity),
         lambda shown: panels(shown.rows, Axis("simulated time (minutes)"), y),
     )
 
 
 ARTEFACTS = {
-    "figure_1": _figure(1, "smallest training loss", losses, Axis("training loss", log=True)),
-    "figure_2": _figure(2, "largest test accuracy", accuracies, Axis("test accuracy (%)")),
+    "figure_1": _figure(1, "smallest training loss", LOSS, Axis("training loss", log=True)),
+    "figure_2": _figure(2, "largest test accuracy", ACCURACY, Axis("test accuracy (%)")),
 }

@@ -9,6 +9,7 @@ from typing import Any
 from bounds.decaying_k.runtime import runtime
 from empirics.experiments import Cell
 
+from ..captions import DIGITS
 from ..scale import Budget, Plan
 from ..stand_ins import found, remark
 from .settings import DOWNLOAD, NETWORKS, PRINTED, ROUNDS, TASKS, TITLES, TRIALS, UPLOAD, WINDOW
@@ -105,7 +106,7 @@ def data_of(scale: str, task: str) -> tuple[str, str]:
 def remarks(scale: str) -> str:
     """What stands in for which data, for captions."""
     if scale == "smoke":
-        return "scikit-learn's digits in place of every data set"
+        return DIGITS
     if scale == "paper":
         return "the paper's data sets"
     used = {task: found(name) for task, name in SETS.items()}

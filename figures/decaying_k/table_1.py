@@ -7,6 +7,7 @@ from typing import Any
 
 from ..artefact import Artefact, no_runs, Shown
 from ..runs import Runs
+from ..sheets import listing
 from .grid import data_of, PLANS, remarks
 from .settings import DOWNLOAD, PRINTED, TASKS, UPLOAD
 
@@ -15,14 +16,11 @@ SETTINGS = {"clients": "clients", "per round": "cohort", "batch": "batch", "K0":
 
 
 def data(runs: Runs, scale: str) -> Shown:
-    rows = [_row(scale, task) for task in TASKS]
-    columns = [column for column in rows[0] if column != "task"]
-    return Shown(
+    return listing(
         f"Printed / ours at the {scale} scale ({remarks(scale)}). The model size in megabit and the rates, "
         f"{DOWNLOAD:g} Mbit/s down and {UPLOAD:g} up, enter the simulated time as printed at every scale. The paper "
         "states no batch size for CIFAR100. All: every client with samples enough for a batch.",
-        rows,
-        [["task", *columns], *([row["task"], *(str(row[c]) for c in columns)] for row in rows)],
+        [_row(scale, task) for task in TASKS],
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bounds.core import Bound
 from bounds.errors import BoundsError
+from bounds.showing.files import write_whole
 from bounds.showing.loading import load
 
 from .command import entries, once, results
@@ -35,8 +36,7 @@ class Explorer:
 
     def save(self, path: str | Path) -> Path:
         """Write the page to ``path``, which is returned."""
-        Path(path).write_text(self.html, encoding="utf-8")
-        return Path(path)
+        return write_whole(Path(path), self.html)
 
 
 def explore(*bounds: Bound | str, store: str | Path | None = None, height: int = HEIGHT) -> Explorer:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from empirics.experiments import Cell
 from paper_checks.reported import Reported
 
+from ..captions import caption as put_together, DIGITS
 from ..comparing import Entry
 from ..runs import Runs
 from ..sheets import entry
@@ -64,7 +65,7 @@ def caption(scale: str, columns: Sequence[str], *, tables: bool = True) -> str:
     """Data, network, clients, rounds, seeds, and what differs from the paper."""
     plan, there = PLANS[scale], measured(scale, columns)
     if not there:
-        return f"{'; '.join(remarks(scale, columns))}."
+        return put_together(remarks(scale, columns))
     parts = [
         f"{', '.join(dict.fromkeys(data(scale, c) for c in there))}; {CLIENTS} clients, all in every round, "
         f"{LOCAL_STEPS} local steps; non-iid: sorted by label; {_rounds(scale, there)} rounds, iid half as many; "
@@ -76,13 +77,13 @@ def caption(scale: str, columns: Sequence[str], *, tables: bool = True) -> str:
         *remarks(scale, columns),
         *_different(scale, there),
     ]
-    return f"{'; '.join(filter(None, parts))}."
+    return put_together(parts)
 
 
 def remarks(scale: str, columns: Sequence[str]) -> list[str]:
     """Which data stand in for others, and which are missing; nothing at the smoke scale."""
     if scale == "smoke":
-        return ["scikit-learn's digits in place of every data set"]
+        return [DIGITS]
     instead = [
         remark(SETS[c], here(c)) if word(scale, c) or not here(c) else f"{c}: run at the paper's scale only"
         for c in columns

@@ -5,6 +5,7 @@ from __future__ import annotations
 from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
+from ..captions import caption as put_together
 from ..comparing import judge, Judged, Pair
 from ..drawing import Axis, panels
 from ..runs import mean_rows, Runs
@@ -33,7 +34,7 @@ def data(runs: Runs, scale: str, wanted: str) -> Shown:
     quantity, times = ("test_loss", 1.0) if column == TEXT else ("test_accuracy", 100.0)
     missing, there = "" if column == wanted else f"{wanted}: data not available", bool(word(scale, column))
     return Shown(
-        f"{missing}; the same curves on {column}. " * bool(missing) + caption(scale, [column], tables=False),
+        put_together(missing and [missing, f"the same curves on {column}"], caption(scale, [column], tables=False)),
         [
             row
             for split, methods in PANELS.items()

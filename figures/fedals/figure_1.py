@@ -10,6 +10,7 @@ import numpy as np
 from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
+from ..captions import caption
 from ..comparing import judge, Judged, Pair
 from ..drawing import Axis, panels
 from ..runs import mean_rows, Runs
@@ -36,14 +37,17 @@ def data(runs: Runs, scale: str) -> Shown:
     told = (
         f"{used[0].arguments['problem']}; {CLIENTS} clients of two classes each, FedAvg with {STEPS} local steps, "
         f"batch {used[0].arguments['batch']}, {plan.rounds[LAYERS]} rounds, {plan.seeds} seeds; distances before "
-        "averaging, per parameter as the released code has them; bands: standard error over seeds. "
+        "averaging, per parameter as the released code has them; bands: standard error over seeds."
         if used
         else ""
     )
     norm = [] if scale == "smoke" else ["group norm for batch norm"]
-    differs = "; ".join([*remarks(scale, ["CIFAR-10"]), *norm])
     return Shown(
-        f"Mean squared distance of the clients' models to their average. {told}{differs}.",
+        caption(
+            "Mean squared distance of the clients' models to their average.",
+            told,
+            [*remarks(scale, ["CIFAR-10"]), *norm],
+        ),
         [row for place, name in enumerate(sizes, 1) for row in _layer(runs, used, place, name, sizes[name])],
         conclusions=[_early(runs, used, sizes, by_size) for by_size in (False, True)],
         unavailable="" if used else "CIFAR-10: data not available",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..artefact import Artefact, no_runs, Shown
+from ..sheets import listing as sheet
 from .grid import arguments, PLANS
 from .settings import ARGUMENTS, IMAGES, LOCAL_STEPS, TEXT, TEXTS
 
@@ -66,11 +67,11 @@ def shown(text: bool) -> Shown:
     place = TEXTS if text else IMAGES
     listed = [(row, words, ours) for row, (words, ours) in WORDS[text].items()]
     listed += [(row, cell.value, f"{planned(row, text):g}") for (row, _), cell in place.items()]
-    return Shown(
+    return sheet(
         "Settings as printed, in words of ours, and those of the runs at the paper's scale. 'Rounds averaged' are the "
         "last evaluations, every 20 rounds as in the released code. Momentum and moments restart every round.",
         [{"setting": row, "printed": printed, "planned": ours} for row, printed, ours in listed],
-        [["setting", "printed", "runs at the paper's scale"], *([*line] for line in listed)],
+        ["setting", "printed", "runs at the paper's scale"],
     )
 
 

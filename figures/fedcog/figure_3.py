@@ -40,10 +40,6 @@ def points(scale: str) -> Points:
     return found
 
 
-def cells(scale: str) -> list[Cell]:
-    return cells_of(points(scale))
-
-
 def data(runs: Runs, scale: str) -> Shown:
     told = {place: [final(runs, cell) for cell in each] for place, each in points(scale).items()}
     return Shown(
@@ -98,4 +94,4 @@ def draw(shown: Shown) -> Any:
     return each_panel(shown.rows, panel, x, y, legend_lines=2, titled=False)
 
 
-ARTEFACT = Artefact("fedcog.figure_3", "heterogeneity and weights", cells, data, draw)
+ARTEFACT = Artefact("fedcog.figure_3", "heterogeneity and weights", lambda scale: cells_of(points(scale)), data, draw)

@@ -1,18 +1,29 @@
-"""One more round from one state, by one method or another: the runs and numbers that Figure 2 and Table 4 share."""
+"""Figure 2 and Table 4: one more round from one state by one method or another; local models, time and accuracy."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from empirics.experiments import Cell
+from paper_checks.reported import table
 
-from ..comparing import Pair
-from ..runs import Runs
+from ..artefact import Artefact, Shown
+from ..comparing import by_place, Entry, judge, Pair
+from ..drawing import canvas, COLOURS, MARKS
+from ..runs import Runs, standard_error
+from ..sheets import comparison, entry, number
 from . import grid
-from .grid import PLANS
-from .reading import mean_over_clients
-from .settings import FEDCOG, METHODS
+from .grid import chosen, PLANS, problem
+from .reading import caption, entries, ERROR, mean_over_clients, one_more
+from .settings import COMPARED, FEDCOG, METHODS
 
+OTHERS = ("FedAvg", "FedProx")
+DRAWN = (*OTHERS, FEDCOG)
+TIME, ACCURACY = "local time (FedAvg's = 1)", "test accuracy (%)"
 MEASURES = {
     "client_distance_sq": "distance of local models",
     "local_accuracy_common": "local accuracy, all classes (%)",
@@ -51,3 +62,112 @@ def ahead(runs: Runs, scale: str, quantity: str, others: Sequence[str], lower: b
         high, low = reversed(both) if lower else both
         pairs.append(Pair(f"{other} over FedCOG" if lower else f"FedCOG over {other}", high, low))
     return pairs
+
+
+# ---- Figure 2 ----
+
+
+def _figure_cells(scale: str) -> list[Cell]:
+    methods = chosen(scale, "compared", COMPARED)
+    return [cell for method in DRAWN if method in methods for cell in runs_of(scale, method)]
+
+
+def figure(runs: Runs, scale: str) -> Shown:
+    rows = [
+        {"panel": words, "curve": method, "x": x, "y": float(np.mean(told)), "error": standard_error(told)}
+        for quantity, words in MEASURES.items()
+        for x, method in enumerate(DRAWN)
+        if (told := measured(runs, scale, method, quantity))
+    ]
+    distance, common, own = MEASURES
+    return Shown(
+        caption(
+            scale,
+            "one round after FedAvg's, mean over clients (the paper shows each)",
+            "bars: one standard error over seeds",
+        ),
+        rows,
+        conclusions=[
+            judge("FedCOG's local models are nearest to the global one", ahead(runs, scale, distance, OTHERS, True)),
+            judge("FedCOG's local models are the most accurate on all classes", ahead(runs, scale, common, OTHERS)),
+            judge("FedCOG's local models are the most accurate on their own classes", ahead(runs, scale, own, OTHERS)),
+        ],
+        unavailable="" if problem(scale) else "data not available",
+    )
+
+
+def draw(shown: Shown) -> Any:
+    made, axes = canvas(1, len(MEASURES), 0)
+    for ax, words in zip(axes[0], MEASURES.values(), strict=True):
+        points = [r for r in shown.rows if r["panel"] == words]
+        for place, r in enumerate(points):
+            ax.errorbar(r["x"], r["y"], r["error"], color=COLOURS[place], marker=MARKS[place], ms=4, elinewidth=0.8)
+        ax.set_xlim(-0.5, len(DRAWN) - 0.5)
+        ax.set_xticks(range(len(DRAWN)), DRAWN, rotation=60, fontsize=6.5)
+        ax.set_ylabel(words.replace(", ", ",\n").replace("distance of ", "distance of\n"), fontsize=6.5)
+    return made
+
+
+# ---- Table 4 ----
+
+
+def _table_cells(scale: str) -> list[Cell]:
+    methods = chosen(scale, "compared", COMPARED)
+    return [*(cell for m in methods for cell in runs_of(scale, m)), *times(scale, COMPARED)]
+
+
+def table_4(runs: Runs, scale: str) -> Shown:
+    found = [e for row in COMPARED for e in _row(runs, scale, row)]
+    at = by_place(found)
+    others = [m for m in chosen(scale, "compared", COMPARED) if m != FEDCOG]
+    accurate = [Pair(f"FedCOG over {m}", at[FEDCOG, ACCURACY].ours, at[m, ACCURACY].ours) for m in others]
+    faster = [Pair(f"{m} over FedCOG", at[m, TIME].ours, at[FEDCOG, TIME].ours) for m in ("FedProx", "MOON")]
+    rounds = PLANS[scale].counts["first"] + 1
+    return comparison(
+        caption(
+            scale,
+            f"accuracy and local models: {rounds - 1} rounds of FedAvg, then one of the method; time: {rounds} rounds "
+            "of the method, for FedCOG one after FedAvg's, in seconds of one core, taken in turns, ± over repetitions",
+            ERROR,
+        ),
+        found,
+        [
+            judge("FedCOG is the most accurate after one round", accurate),
+            judge("FedCOG takes less local time than FedProx and MOON", faster),
+        ],
+    )
+
+
+def _row(runs: Runs, scale: str, row: str) -> list[Entry]:
+    """Time, accuracy, and the three numbers of Figure 2, which the paper prints nowhere."""
+    here = row in chosen(scale, "compared", COMPARED)
+    own = {(row, "Acc"): runs_of(scale, row)} if here else {}
+    printed = [e for e in entries(runs, "4", own, one_more) if (e.row, e.column) == (row, "Acc")]
+    accuracy = [replace(e, column=ACCURACY) for e in printed]
+    local = [entry(None, row, words, measured(runs, scale, row, q) if here else ()) for q, words in MEASURES.items()]
+    return [_time(runs, scale, row), *accuracy, *local]
+
+
+def _time(runs: Runs, scale: str, row: str) -> Entry:
+    printed, plain = (table("fedcog", "4")[m, "Local Time"] for m in (row, "FedAvg"))
+    reported, std = (number(text) / number(plain.value) for text in (printed.value, printed.std))
+    return Entry(row, TIME, reported, std, tuple(ratios(runs, scale, row)), "the paper prints seconds")
+
+
+def ratios(runs: Runs, scale: str, method: str) -> Sequence[float]:
+    """Local time of all rounds over FedAvg's, one per repetition; of FedCOG's only the last is its own."""
+    rounds = PLANS[scale].counts["first"] + 1
+    each = [s / plain for s, plain in zip(*(seconds(runs, scale, m) for m in (method, "FedAvg")), strict=False)]
+    return [(rounds - 1 + r) / rounds for r in each] if method == FEDCOG else each
+
+
+def seconds(runs: Runs, scale: str, method: str) -> list[float]:
+    """Of one round, one per repetition; none where they were not taken."""
+    columns = [runs.columns(cell) for cell in times(scale, COMPARED)]
+    return [s for c in columns if c for job, s in zip(c["job"], c["seconds"], strict=True) if job == method]
+
+
+ARTEFACTS = {
+    "figure_2": Artefact("fedcog.figure_2", "local models after one round", _figure_cells, figure, draw),
+    "table_4": Artefact("fedcog.table_4", "cost and effect of one round", _table_cells, table_4),
+}

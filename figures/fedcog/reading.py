@@ -12,10 +12,10 @@ import numpy as np
 from empirics.experiments import Cell
 from paper_checks.reported import table
 
-from ..artefact import Artefact, no_runs, Shown
-from ..comparing import Entry, Judged, Pair
+from ..captions import caption as put_together
+from ..comparing import Entry, Pair
 from ..runs import Runs
-from ..sheets import comparison, entry
+from ..sheets import entry
 from ..stand_ins import remark
 from . import settings as paper
 from .grid import BASE, data_set, PLANS, problem, Setup
@@ -62,35 +62,6 @@ def entries(
     ]
 
 
-def accuracies(
-    number: str,
-    title: str,
-    places: Callable[[str], Places],
-    words: Sequence[str],
-    judged: Callable[[Runs, str, list[Entry]], list[Judged]],
-    *,
-    corner: str = "test accuracy (%)",
-    read: Callable[[Runs, Cell], float] = final,
-    across: bool = False,
-    more: Callable[[str], Sequence[Cell]] = no_runs,
-) -> Artefact:
-    """The artefact of a printed table of accuracies with its runs by place.
-
-    ``words`` go into the caption; ``read`` gives a run's number in percent; ``across``: its one row becomes a column;
-    ``more`` are runs that the conclusions (``judged``) need besides.
-    """
-
-    def cells(scale: str) -> list[Cell]:
-        return [*cells_of(places(scale)), *more(scale)]
-
-    def data(runs: Runs, scale: str) -> Shown:
-        found = entries(runs, number, places(scale), read)
-        shown = turned(found) if across else found
-        return comparison(caption(scale, *words), shown, judged(runs, scale, shown), corner)
-
-    return Artefact(f"fedcog.table_{number}", title, cells, data)
-
-
 def turned(found: Iterable[Entry]) -> list[Entry]:
     """Rows as columns, for the rank agreement of a table that goes across."""
     return [replace(e, row=e.column, column=e.row) for e in found]
@@ -121,7 +92,7 @@ def caption(scale: str, *more: str, setup: Setup = BASE) -> str:
             f"the paper: {paper.ROUNDS} rounds of {paper.LOCAL_STEPS} steps, {paper.FIRST} of them before FedCOG, "
             f"{paper.SAMPLES} images in {paper.STEPS} steps"
         )
-    return "; ".join(words) + "."
+    return put_together(words)
 
 
 def _instead(scale: str, data: str, used: str) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from empirics.experiments import Cell
-
 from ..artefact import Artefact, Shown
 from ..comparing import Entry, judge, Judged, leads, Pair
 from ..runs import Runs
@@ -35,10 +33,6 @@ def problem_of(scale: str, column: str) -> str:
     """Network and data of a column; empty where its own data are not run (what stands for them is another column)."""
     name = setup_of(column).data
     return problem(scale, name) if name in PLANS[scale].networks else ""
-
-
-def cells(scale: str) -> list[Cell]:
-    return cells_of(places(scale))
 
 
 def data(runs: Runs, scale: str) -> Shown:
@@ -79,4 +73,4 @@ def _gain(found: list[Entry], column: str) -> list[float]:
     return [ours - plain for ours, plain in pairs]
 
 
-ARTEFACT = Artefact("fedcog.table_1", "test accuracy of all methods", cells, data)
+ARTEFACT = Artefact("fedcog.table_1", "test accuracy of all methods", lambda scale: cells_of(places(scale)), data)

@@ -38,10 +38,6 @@ def _runs(scale: str, method: str, word: str, setup: Setup) -> list[Cell]:
     return grid.runs(scale, plugged, setup, first=method, rounds=PLANS[scale].counts["first"] + 1)
 
 
-def cells(scale: str) -> list[Cell]:
-    return cells_of(places(scale))
-
-
 def data(runs: Runs, scale: str) -> Shown:
     found = entries(runs, "3", places(scale), one_more)
     at = by_place(found)
@@ -60,4 +56,4 @@ def data(runs: Runs, scale: str) -> Shown:
     return replace(shown, rows=tidy(found))
 
 
-ARTEFACT = Artefact("fedcog.table_3", "methods with FedCOG on top", cells, data)
+ARTEFACT = Artefact("fedcog.table_3", "methods with FedCOG on top", lambda scale: cells_of(places(scale)), data)

@@ -10,6 +10,7 @@ import numpy as np
 
 from empirics.experiments import Cell
 
+from ..captions import caption as put_together, plural
 from ..runs import Curve, mean_rows, Runs
 from ..stand_ins import remark
 from .grid import clients, length, missing, PLANS, used
@@ -59,16 +60,12 @@ SPREAD = "±: standard error over seeds; a run that diverged counts as accuracy 
 DIVERGED = "A run that diverged counts as far as it went."
 
 
-def plural(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
-
-
 def caption(scale: str, setups: Sequence[Setup], *more: str) -> str:
     """Data, networks, clients, rounds and seeds of the setups that are run, and what differs from the paper."""
     plan, unit = PLANS[scale], length(scale)
     seen = [s for s in setups if not missing(scale, s)]
     if not seen:
-        return f"{_absent(scale, setups)}."
+        return put_together([_absent(scale, setups)])
     data = dict.fromkeys(s.data for s in seen)
     parts = [
         "; ".join(_data(scale, d) for d in data),
@@ -81,7 +78,7 @@ def caption(scale: str, setups: Sequence[Setup], *more: str) -> str:
         *(["unaugmented"] if plan.setting["augment"] == "none" else []),
         plural(plan.seeds, "seed"),
     ]
-    return " ".join((f"{', '.join(parts)}.", *more))
+    return put_together(parts, *more, joint=", ")
 
 
 def _absent(scale: str, setups: Sequence[Setup]) -> str:

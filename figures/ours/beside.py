@@ -13,7 +13,7 @@ from empirics.experiments import Cell
 
 from ..artefact import Shown
 from ..comparing import Judged, Reproduction
-from ..drawing import Axis, each_panel, Row
+from ..drawing import Axis, columns, each_panel, Row
 from ..runs import Runs
 from ..style import MEASURED, REFERENCE, THEORY
 from .settings import QUANTITIES, TITLES
@@ -108,7 +108,7 @@ def _panel(ax: Any, rows: Sequence[Row]) -> None:
 
 def _one(ax: Any, rows: Sequence[Row], label: str) -> None:
     """One curve by what it means; what is not positive has no place on a logarithmic axis."""
-    x, y, error = (np.array([float(row[k]) for row in rows]) for k in ("x", "y", "error"))
+    x, y, error = columns(rows, "x", "y", "error")
     y = np.where(y > 0, y, np.nan)
     outside = np.array([row["outside"] for row in rows])
     if label == "measured":

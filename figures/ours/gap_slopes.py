@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,18 +12,19 @@ from empirics.experiments import Cell
 from empirics.measuring.estimates import power_law
 from paper_checks.validation import Verdict as Standing
 
+from .. import one_round
 from ..artefact import Artefact, Shown
 from ..comparing import judge, Judged, Pair, Reproduction
-from ..drawing import Axis, each_panel, Row
+from ..drawing import Axis, each_panel
 from ..runs import Runs, standard_error
-from ..style import MEASURED, SILENT, THEORY
 from .grid import Draws, draws, PLANS
-from .theorems_fedals import one_round
+from .theorems import one_round as rows_of
 
 GROUPS = 6
 """Parts of the draws, each with a slope of its own: their spread is the error of the slope."""
 BETWEEN = 1.5
 """Halfway between the two powers."""
+LINES = {"bound": "-", "first term alone": (0, (1.2, 1.2))}
 
 
 def federations(scale: str) -> list[Draws]:
@@ -35,7 +36,7 @@ def cells(scale: str) -> list[Cell]:
 
 
 def data(runs: Runs, scale: str) -> Shown:
-    rows = [row for f in federations(scale) for row in one_round(runs, scale, f)]
+    rows = [row for f in federations(scale) for row in rows_of(runs, scale, f)]
     found = {f.words: slopes(runs, scale, f) for f in federations(scale)}
     for name, values in found.items():
         mean, error = (float(np.mean(values)), standard_error(values)) if len(values) > 1 else (math.nan, math.nan)
@@ -102,32 +103,8 @@ def _caption(scale: str, rows: list[dict[str, Any]]) -> str:
 def draw(shown: Shown) -> Any:
     """One panel per model, both powers as guides."""
     rows = [row for row in shown.rows if row["curve"] != "slope"]
-    return each_panel(rows, _panel, Axis("", log=True), Axis("gap of the loss", log=True), legend_lines=2)
-
-
-def _panel(ax: Any, rows: Sequence[Row]) -> None:
-    dots = [row for row in rows if row["curve"] == "measured"]
-    _guides(ax, dots)
-    for label, dash in (("bound", "-"), ("first term alone", (0, (1.2, 1.2)))):
-        line = [row for row in rows if row["curve"] == label]
-        ax.plot(_of(line, "x"), _of(line, "y"), color=THEORY, ls=dash, label=label)
-    ax.errorbar(_of(dots, "x"), _of(dots, "y"), _of(dots, "error"), fmt="o", ms=2.5, color=MEASURED, elinewidth=0.8,
-                label="measured gap", zorder=4)  # fmt: skip
-    ax.set_xlabel("clients K")
-
-
-def _guides(ax: Any, dots: list[Any]) -> None:
-    if not dots:
-        return
-    x, first = _of(dots, "x"), float(dots[0]["y"])
-    for power, dash in ((1, "-"), (2, "--")):
-        ax.plot(
-            x, first * (x / x[0]) ** -power, color=SILENT, lw=0.8, ls=dash, label=f"1/K{'^2' if power == 2 else ''}"
-        )
-
-
-def _of(rows: list[Any], name: str) -> np.ndarray:
-    return np.array([float(row[name]) for row in rows])
+    y = Axis("gap of the loss", log=True)
+    return each_panel(rows, partial(one_round.panel, LINES), Axis("", log=True), y, legend_lines=2)
 
 
 ARTEFACT = Artefact(

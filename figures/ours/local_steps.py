@@ -13,7 +13,7 @@ from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
 from ..comparing import judge, Judged, Pair
-from ..drawing import Axis, each_panel, Row
+from ..drawing import Axis, columns, each_panel, Row
 from ..runs import Runs, standard_error
 from ..style import MEASURED, OTHER, THEORY
 from . import grid
@@ -152,7 +152,7 @@ def _panel(ax: Any, rows: Sequence[Row]) -> None:
 
 
 def _one(ax: Any, rows: Sequence[Row], label: str, colour: str) -> None:
-    x, y, error = (np.array([float(row[k]) for row in rows]) for k in ("x", "y", "error"))
+    x, y, error = columns(rows, "x", "y", "error")
     if label != BEST:
         ax.plot(x, y, color=colour, label=label, ls="-" if label == "K* derived" else (0, (4, 1.5)))
         return

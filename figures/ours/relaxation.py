@@ -15,7 +15,7 @@ from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
 from ..comparing import judge, Pair
-from ..drawing import Axis, canvas, finish, legend
+from ..drawing import Axis, band, canvas, columns, finish, legend
 from ..runs import Runs, standard_error
 from ..style import MEASURED, REFERENCE, SILENT, THEORY
 from .grid import divergence, PLANS, relaxed
@@ -191,7 +191,7 @@ def _name(ax: Any, row: Mapping[str, Any]) -> None:
 
 
 def _one(ax: Any, rows: Sequence[Mapping[str, Any]], label: str) -> None:
-    x, y, error = (np.array([float(row[k]) for row in rows]) for k in ("x", "y", "error"))
+    x, y, error = columns(rows, "x", "y", "error")
     if label.startswith("measured"):
         ax.errorbar(x, y, np.nan_to_num(error), fmt="o", ms=3, color=MEASURED, elinewidth=0.8, label=label, zorder=4)
         return
@@ -200,8 +200,7 @@ def _one(ax: Any, rows: Sequence[Mapping[str, Any]], label: str) -> None:
     dash = ":" if label == "exact, last round" else (0, (4, 1)) if label.endswith("5") else "-"
     inside = np.where([row["outside"] for row in rows], np.nan, y)
     ax.plot(x, inside, color=colour, lw=thin, ls=dash, label=label)
-    if np.isfinite(error).any():
-        ax.fill_between(x, y - np.nan_to_num(error), y + np.nan_to_num(error), color=colour, alpha=0.18, lw=0)
+    band(ax, x, y, error, colour)
 
 
 ARTEFACT = Artefact("ours.relaxation", "divergence against the relaxation", cells, data, draw)

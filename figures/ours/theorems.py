@@ -1,17 +1,21 @@
-"""What the figures of single papers share: bounds beside exact values on quadratics, and beside training on data."""
+"""The theorems of every paper beside exact values on quadratics, and beside training on data."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
 
+import sympy as sp
+
+from bounds.vocabulary import clients as K, gradient_variance as s_sq, samples as n
 from empirics.experiments import Cell
+from paper_checks.validation.gaussian_mean import exact_mean
 
 from ..artefact import Artefact, Shown
 from ..runs import Runs
 from . import beside, grid
-from .grid import exact, PLANS, trained
-from .settings import COMPARED, PAPERS, TITLES
+from .grid import Draws, draws, exact, mean, PLANS, trained
+from .settings import COMPARED, PAPERS, ROUNDS, TITLES
 
 QUADRATICS, DATA = "quadratics", "data"
 SIDES: dict[str, Callable[[str, str], Cell]] = {QUADRATICS: lambda s, b: exact(s, b, 0), DATA: trained}
@@ -56,12 +60,84 @@ def _of_paper(paper: str, more: str = "", sides: Sequence[str] = (QUADRATICS, DA
     return Artefact(f"ours.theorems_{paper}{suffix}", title, cells, data, beside.draw)
 
 
+# ---- FedALS: the bounds of one round and of many ----
+
+SAMPLES, VARIANCE = 20, 2.0
+"""Of the mean's estimation: samples per client, and the total variance of one in two dimensions."""
+DISTANCES = "squared distances"
+CURVES = {"bound": "bound", "first term alone": "first term", "measured": "measured for the bound"}
+"""What is drawn of one round, by the names in its cell."""
+
+
+def federations(scale: str) -> list[Draws]:
+    """Those drawn here: the first model, alike and skewed."""
+    return [f for f in PLANS[scale].axes["draws"] if f.model == "ridge"]
+
+
+def _fedals_cells(scale: str) -> list[Cell]:
+    return [mean(scale), *(draws(scale, f) for f in federations(scale)), *(trained(scale, b) for b in ROUNDS)]
+
+
+def _fedals(runs: Runs, scale: str) -> Shown:
+    plan = PLANS[scale]
+    parts = [_distances(runs, scale), *(one_round(runs, scale, f) for f in federations(scale))]
+    names = [DISTANCES, *(f.words for f in federations(scale))]
+    for bound in ROUNDS:
+        parts.append(beside.rows_of(runs, trained(scale, bound), bound, ""))
+        names.append(TITLES[bound])
+    judged = [
+        beside.held(f"FedALS, {name}: holds wherever its conditions are met", part)
+        for name, part in zip(names, parts, strict=True)
+    ]
+    rows = [row for part in parts for row in part]
+    caption = (
+        f"One averaging round of exact minimisers: squared distances to a mean ({20 * plan.seeds} draws of {SAMPLES} "
+        "samples per client, thin line: exact); ridge on digits with penalty 0.5, clients alike or with Dirichlet 0.3 "
+        f"classes ({federations(scale)[0].seeds} draws of {SAMPLES} samples per client, a control variate of mean zero "
+        f"subtracted everywhere). Many rounds: {grid.problem(scale, fresh=True)}, 10 clients, Dirichlet 1, fresh "
+        f"samples in each of 5 local steps, batch 8, {plan.seeds} seeds; step size 1/L. Bars: one standard error; what "
+        "is not positive is not drawn."
+    )
+    return Shown(caption + beside.remark(rows), rows, conclusions=judged)
+
+
+def _distances(runs: Runs, scale: str) -> beside.Rows:
+    table = runs.columns(mean(scale))
+    if not table:
+        return []
+    shared = {"panel": DISTANCES, "bound": "fedals.one_round", "x_name": "clients", "y_name": "gap of the loss"}
+    formulas, counts = exact_mean(), table["clients"]
+    at = {n: SAMPLES, s_sq: sp.nsimplify(VARIANCE)}
+    bound, exact = ([float(e.subs({**at, K: count})) for count in counts] for e in (formulas.bound, formulas.gap))
+    found = beside.curve(shared, "bound", counts, bound) + beside.curve(shared, "exact", counts, exact)
+    return found + beside.curve(shared, "measured", counts, table["value"], table["error"])
+
+
+def one_round(runs: Runs, scale: str, federation: Draws) -> beside.Rows:
+    """Bound, its first term alone and the measured gap at every number of clients."""
+    table = runs.columns(draws(scale, federation))
+    if not table:
+        return []
+    shared = {"panel": federation.words, "bound": "fedals.one_round", "x_name": "clients", "y_name": "gap of the loss"}
+    places = list(zip(*(table[k] for k in ("quantity", "clients", "value", "error", "verdict")), strict=True))
+    found: beside.Rows = []
+    for name, quantity in CURVES.items():
+        points = [place[1:] for place in places if place[0] == quantity]
+        clients, values, errors, verdicts = (list(column) for column in zip(*points, strict=True))
+        found += beside.curve(shared, name, clients, values, errors, verdict=verdicts)
+    return found
+
+
 _FEDINIT = " Relaxation 0.06, half of the clients averaged, lambda the best that is allowed."
 _DECAYING_K = " Least squared gradient over all local iterations, at the average of all clients."
 _FEDCOG = " Before generation sets in, so that the objective is the task's alone; all clients take part."
 ARTEFACTS = {
+    "theorems_fedals": Artefact(
+        "ours.theorems_fedals", "the theorems of FedALS beside exact values and measurements", _fedals_cells, _fedals,
+        beside.draw,
+    ),
     "theorems_fedinit": _of_paper("fedinit", _FEDINIT, (QUADRATICS,)),
     "theorems_fedinit_data": _of_paper("fedinit", _FEDINIT, (DATA,), "_data"),
     "theorems_decaying_k": _of_paper("decaying_k", _DECAYING_K),
     "theorems_fedcog": _of_paper("fedcog", _FEDCOG),
-}
+}  # fmt: skip

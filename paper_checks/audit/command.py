@@ -1,4 +1,4 @@
-"""The verb ``check``: run the audit or a part of it, and write its report."""
+"""The verb ``check``: run the audit or a part of it, and write its reports."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bounds.catalog import BOUNDS
+from bounds.core import declared
 from bounds.errors import unknown
 from bounds.papers import PAPERS
 from bounds.showing.files import write_whole
-from bounds.showing.loading import from_file
+from bounds.showing.loading import from_file, run_file
 from bounds.showing.numbers import MOST_WORKERS, whole_number
-from bounds.showing.usage import bare_parser, Parser, writable_folder
+from bounds.showing.usage import bare_parser, Parser, writable_file, writable_folder
 from empirics.experiments.command import path_word
 from empirics.progress import Progress, progress
 
-from ..claims.claim import Claim, ClaimError
+from ..claims.claim import Claim, ClaimError, registry
+from ..claims.review import Review
 from .reporting.records import Record
-from .running import audit, CLAIMS, Verdict, Word
+from .running import audit, CLAIMS, REVIEWS, Verdict
 
 AS_AUDITED, DIFFERS = 0, 1
 COMMITTED = Path(__file__).resolve().parents[1] / "REPORT.md"
@@ -39,6 +41,8 @@ def check(arguments: Sequence[str]) -> int:
     if args.paper is not None and args.paper not in PAPERS:
         raise unknown("paper", args.paper, list(PAPERS))
     folder = _folder(args)
+    if args.junit is not None:
+        writable_file("--junit", args.junit)
     if args.mutate:
         from .mutation.command import mutate
 
@@ -51,12 +55,16 @@ def check(arguments: Sequence[str]) -> int:
             verdicts = audit(claims, args.workers, lambda verdict: _heard(bar, heard, verdict))
         except KeyboardInterrupt:
             _tell(heard, args.json, None, whole=False)
-            unwritten = "" if args.report is None and not args.renew else "; no report was written"
+            unwritten = "; no report was written" if args.report or args.renew or args.junit else ""
             words = f"interrupted: {len(heard)} of {len(claims)} claims were checked{unwritten}"
             raise KeyboardInterrupt(words) from None
     if args.renew:
         _renew(verdicts)
-    return _tell(verdicts, args.json, folder, whole=bool(args.names) and len(claims) <= 12)
+    if args.junit is not None:
+        from .reporting import junit, records
+
+        write_whole(args.junit, junit(records(verdicts)))
+    return _tell(verdicts, args.json, folder, bool(args.names) and len(claims) <= 12, args.names)
 
 
 def _folder(args: Namespace) -> Path | None:
@@ -75,10 +83,16 @@ def _folder(args: Namespace) -> Path | None:
 
 
 def _renew(verdicts: Sequence[Verdict]) -> None:
-    from .reporting import markdown, records
+    from .reporting import files, records
 
-    write_whole(COMMITTED, markdown(records(verdicts)))
-    print(f"wrote {COMMITTED.parent.name}/{COMMITTED.name}", file=sys.stderr)
+    for name, text in files(records(verdicts), REVIEWS).items():
+        _write(COMMITTED.parent / name, text)
+        print(f"wrote {COMMITTED.parent.name}/{name}", file=sys.stderr)
+
+
+def _write(path: Path, text: str) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    return write_whole(path, text)
 
 
 def _heard(bar: Progress, heard: list[Verdict], verdict: Verdict) -> None:
@@ -102,12 +116,31 @@ def chosen(names: Sequence[str], paper: str = "", deep: bool = False, workers: i
 def _named(name: str, workers: int) -> list[Claim]:
     if ".py:" in name:
         return [from_file(name, Claim)]
+    if name.endswith(".py"):
+        return of_file(Path(name))
     if name in CLAIMS:
         return [CLAIMS[name]]
     under = [c for c in CLAIMS.values() if c.name.startswith(f"{name}.")]
     if not under and name not in BOUNDS:
         raise unknown("claim or bound", name, [*CLAIMS, *BOUNDS])
     return under or _about(name, workers)
+
+
+def of_file(path: Path) -> list[Claim]:
+    """Every claim that a file, which is run as Python, declares."""
+    claims = list(registry(declared(Claim, run_file(path))).values())
+    if not claims:
+        raise ClaimError(f"{path} declares no claim (an object of paper_checks.claims.claim.Claim)")
+    return claims
+
+
+def reviews(names: Sequence[str]) -> dict[str, Review]:
+    """What referees write of the papers: of the library's, and of those that files of these names are about."""
+    own: dict[str, Review] = {}
+    for path in (Path(name) for name in names if name.endswith(".py")):
+        for review in declared(Review, run_file(path)):
+            own |= dict.fromkeys((c.paper for c in of_file(path)), review)
+    return REVIEWS | own
 
 
 def _about(bound: str, workers: int) -> list[Claim]:
@@ -117,8 +150,8 @@ def _about(bound: str, workers: int) -> list[Claim]:
     return [v.claim for v in verdicts if bound in v.bounds]
 
 
-def _tell(verdicts: list[Verdict], as_json: bool, folder: Path | None, whole: bool) -> int:
-    from .reporting import markdown, page, records, show
+def _tell(verdicts: list[Verdict], as_json: bool, folder: Path | None, whole: bool, names: Sequence[str] = ()) -> int:
+    from .reporting import files, page, records, show
 
     found = records(verdicts)
     told = json.dumps([r.as_json() for r in found], indent=2, ensure_ascii=False)
@@ -127,10 +160,12 @@ def _tell(verdicts: list[Verdict], as_json: bool, folder: Path | None, whole: bo
     else:
         show(verdicts, whole)
     if folder is not None:
-        for name, text in (("REPORT.md", markdown(found)), ("report.html", page(found)), ("report.json", told + "\n")):
-            (folder / name).write_text(text, encoding="utf-8")
+        said = reviews(names)
+        pages = {**files(found, said), "report.html": page(found, said), "report.json": told + "\n"}
+        for name, text in pages.items():
+            written = _write(folder / name, text)
             if not as_json:
-                print(f"wrote {folder / name}")
+                print(f"wrote {written}")
         _evidence(folder / EVIDENCE, found)
     return AS_AUDITED if all(v.expected for v in verdicts) else DIFFERS
 
@@ -139,20 +174,31 @@ def _evidence(folder: Path, found: list[Record]) -> None:
     """One file per statement that fails: what was claimed, what shows that it is not so, and how to check it again."""
     folder.mkdir(exist_ok=True)
     for record in found:
-        if record.verdict in (Word.FAILS, Word.REPAIRED):
+        if not record.sound:
             told = json.dumps(record.as_json(), indent=1, ensure_ascii=False)
-            (folder / f"{record.name}.json").write_text(told + "\n", encoding="utf-8")
+            write_whole(folder / f"{record.name}.json", told + "\n")
 
 
 def _parser() -> Parser:
     parser = bare_parser("check")
     add = parser.add_argument
-    add("names", nargs="*", metavar="NAME", help="a claim, a prefix, a bound (its claims), or file.py:variable (all)")
+    add(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help="a claim, a prefix, a bound (its claims), file.py (all) or file.py:variable",
+    )
     add("--paper", metavar="P", help="only the claims of one paper")
     add("--deep", action="store_true", help="deep searches too, which take minutes")
     add("--mutate", action="store_true", help="plant errors in formulas and checks, and see which are noticed")
-    add("--report", type=path_word, metavar="DIR", help="write REPORT.md, report.html, report.json, evidence/ there")
+    add(
+        "--report",
+        type=path_word,
+        metavar="DIR",
+        help="write REPORT.md, a page per paper, HTML, JSON, evidence/ there",
+    )
     add("--renew", action="store_true", help="write the committed report of the whole audit again (in a checkout)")
+    add("--junit", type=path_word, metavar="FILE", help="write JUnit's XML: a claim is a test, a changed verdict fails")
     add("--json", action="store_true", help="print the records as JSON")
     add(
         "--workers",

@@ -13,9 +13,16 @@ from bounds.errors import unknown
 
 from ..claims import decaying_k, fedals, fedcog, fedinit
 from ..claims.claim import Book, Check, Claim, ClaimError, Finding, Grade, registry, Status
+from ..claims.review import Review
 from .forking import spread
 
 CLAIMS: dict[str, Claim] = registry(fedals.CLAIMS, fedinit.CLAIMS, decaying_k.CLAIMS, fedcog.CLAIMS)
+REVIEWS: dict[str, Review] = {
+    "fedals": fedals.REVIEW,
+    "fedinit": fedinit.REVIEW,
+    "decaying_k": decaying_k.REVIEW,
+    "fedcog": fedcog.REVIEW,
+}
 
 
 class Word(StrEnum):

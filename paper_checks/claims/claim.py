@@ -31,13 +31,28 @@ class Grade(StrEnum):
     PROVED = "proved"
     """Symbolically, or by going through all cases: wrong only if the encoding is."""
     EXACT = "exact"
-    """By exact arithmetic at stated points or instances: a FAILS is final; a HOLDS says that none refutes it."""
+    """By exact arithmetic at stated points or instances: a FAILS is final, a HOLDS is about those alone."""
     SEARCHED = "searched"
-    """No violation was found in the box, the regimes and with the power that the evidence states."""
+    """No violation was found in the box that the evidence states; a search never proves."""
     SAMPLED = "sampled"
     """From random runs, with the error rate that the evidence states."""
     READ = "read"
     """Nothing was computed: the reason is given in words."""
+
+
+class Defect(StrEnum):
+    """What is wrong with a statement that fails, the gravest first; reports are sorted by it."""
+
+    REFUTED = "refuted"
+    """The conclusion is false in the setting that it is stated for."""
+    GAP = "gap"
+    """A step of the proof is false; the statement is not shown to be."""
+    READING = "reading"
+    """It holds in one reading and fails in another; the note or the evidence says in which."""
+    SETTINGS = "settings"
+    """The experiments lie outside the conditions, or differ from what the text says of them."""
+    SLIP = "slip"
+    """An index, a sign, a rounding, a notation."""
 
 
 class Kind(StrEnum):
@@ -158,7 +173,8 @@ class Claim:
     ``name`` begins with the paper, ``words`` say the sentence in our own words, ``passage`` where it stands, and
     ``known`` is the audited status of the statement as printed. ``note`` says what a reader should make of the verdict.
     ``damaged`` names the readings of damaged text that were considered; such claims are to be checked against the PDF.
-    ``about`` names further bounds the claim speaks of than those its check asks for.
+    ``about`` names further bounds the claim speaks of than those its check asks for. ``defect`` is what is wrong with
+    a statement that fails; ``ours`` marks a cross-check of our own, which the paper does not state in these words.
 
     >>> Claim("mine.square", "A square is a product.", Kind.EQUATION.at("line 1"), lambda book: ...).source
     Source(paper='mine', place='line 1', version='')
@@ -173,6 +189,8 @@ class Claim:
     repair: Repair | None = None
     damaged: str = ""
     about: tuple[str, ...] = ()
+    defect: Defect | None = None
+    ours: bool = False
     deep: bool = False
     """Takes minutes: left to ``--deep``."""
 
@@ -181,6 +199,8 @@ class Claim:
             raise ClaimError(f"claim {self.name!r}: a name is the paper and words in lower case, joined by '_' and '.'")
         if self.known is Status.OPEN and self.repair is not None:
             raise ClaimError(f"claim {self.name!r} is open: there is nothing to repair")
+        if self.defect is not None and self.known is not Status.FAILS:
+            raise ClaimError(f"claim {self.name!r} has a defect ({self.defect}) and yet is audited {self.known}")
 
     @property
     def paper(self) -> str:

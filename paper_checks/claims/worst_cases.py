@@ -10,22 +10,23 @@ from .checkers import AboveWorstCase
 from .claim import Claim, Kind
 
 NOTE = (
-    "Ours. Over every federation of the class, not those a search visits: semidefinite programming, no noise, all "
+    "Over every federation of the class, not those a search visits: semidefinite programming, no noise, all "
     "clients taking part, L = 1, the start a unit away, F* = 0. The ratio is how much smaller the bound could be there."
 )
 
 
-def above(least: Mapping[str, float]) -> tuple[Claim, ...]:
-    """One claim per bound, with the audited smallest ratio of bound to worst case."""
-    return tuple(_above(name, ratio) for name, ratio in least.items())
+def above(least: Mapping[str, float], more: str = "") -> tuple[Claim, ...]:
+    """One claim per bound, with the audited smallest ratio of bound to worst case; ``more`` is added to its note."""
+    return tuple(_above(name, ratio, more) for name, ratio in least.items())
 
 
-def _above(name: str, ratio: float) -> Claim:
+def _above(name: str, ratio: float, more: str) -> Claim:
     bound = BOUNDS[name]
     return Claim(
         f"{name}.worst_case",
         f"{bound.source.place} is above the worst case over its class at every place of its table.",
         Kind.THEOREM.at(bound.source.place, bound.source.version),
         AboveWorstCase(name, ratio),
-        note=NOTE,
+        note=f"{NOTE} {more}".strip(),
+        ours=True,
     )

@@ -17,6 +17,7 @@ class Number:
     """A number of an instance; ``{k}`` in its name stands for every client, ``{i}`` for every axis.
 
     It lies between ``low`` and ``high``, both possible unless ``inside``; one that is not ``needed`` may be left out.
+    Unlike a domain of the vocabulary, which speaks of arrays of floats, the rule judges one exact number as it is.
     """
 
     name: str

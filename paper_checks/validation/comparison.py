@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bounds.core import Bound
+from bounds.showing.files import whole, write_whole
 from bounds.showing.tables import aligned, plain
 from empirics.measuring.estimates import Estimate
 
@@ -201,12 +202,11 @@ def write(found: Comparison, folder: Path, command: str) -> list[Path]:
     """``NAME.csv`` with full precision and, where the run has one, ``NAME.json``: what is needed to repeat it."""
     folder.mkdir(parents=True, exist_ok=True)
     table, card = folder / f"{found.bound.name}.csv", folder / f"{found.bound.name}.json"
-    with table.open("w", newline="", encoding="utf-8") as file:
+    with whole(table) as beside, beside.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows(_tidy(found) if found.numbers else _wide(found))
     if not found.card:
         return [table]
-    card.write_text(json.dumps(plain(_card(found, command)), indent=2, allow_nan=False) + "\n", encoding="utf-8")
-    return [table, card]
+    return [table, write_whole(card, json.dumps(plain(_card(found, command)), indent=2, allow_nan=False) + "\n")]
 
 
 def _wide(found: Comparison) -> Iterator[Iterable[Any]]:

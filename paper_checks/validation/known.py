@@ -14,6 +14,7 @@ import numpy as np
 
 from bounds.errors import MissingQuantityError
 from empirics.algorithms.algorithm import Algorithm
+from empirics.errors import EmpiricsError
 from empirics.measuring.constants import closed_forms, Constant, constants, visited
 from empirics.measuring.costs import Devices
 from empirics.problems.problem import FederatedProblem
@@ -66,20 +67,18 @@ def known(
     """
     wanted = list(names)
     found = {**_of_setting(method, setting), **{k: Known.sure(v, "as drawn") for k, v in sizes.items()}}
+    for name in given:
+        if name in found:  # a bound at one plan, or on other devices, beside runs of these
+            raise EmpiricsError(f"{name} is {found[name].value:g} in these runs already: leave {name}= out")
     if any(name not in found and name not in given for name in wanted):
         found = {**_of_problem(problem, method, setting, walk, bar), **found}
     for name, value in given.items():
-        found[name] = Known.sure(value, "given")._replace(doubt="" if _free(name) else "is given, not known")
+        found[name] = Known.sure(value, "given")._replace(doubt="is given, not known")
     missing = [name for name in wanted if name not in found]
     if missing:
         said = " ".join(f"{name}=NUMBER" for name in missing)
         raise MissingQuantityError(f"{problem} does not know {', '.join(missing)}: give {said} to see the formula")
     return {name: found[name] for name in wanted}
-
-
-def _free(name: str) -> bool:
-    """Whether the user is free to choose the number: a device's, not the problem's."""
-    return name in Devices.__dataclass_fields__
 
 
 # ---- the setting and the method ----

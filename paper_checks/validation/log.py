@@ -15,7 +15,7 @@ import numpy as np
 
 from bounds.core import Bound
 from bounds.errors import BoundsError
-from bounds.quantities import CLIENTS
+from bounds.quantities import CLIENTS, Quantity
 from bounds.showing.values import grid, read, Value
 from empirics.progress import Progress
 
@@ -23,7 +23,7 @@ from ..runs.statistics import needed, SEVERAL
 from ..runs.words import free, ITERATION, STATE, WORDS
 from .comparison import Comparison, Line, standing, TESTS
 from .judging import Data, lines, settled, trend
-from .logged import Log, read_log
+from .logged import Log, logged, read_log
 from .options import Options
 from .reading import Array
 
@@ -148,13 +148,14 @@ Ends = Mapping[str, tuple[Any, Any]]
 def _values(bound: Bound, log: Log, typed: Sequence[str]) -> tuple[Bound, dict[str, Array], dict[str, Any], Ends]:
     """The bound (its form for equal clients, if so asked), values by row, those of all rows, ends of uncertain ones."""
     given = read(list(typed))
-    rows = {q.name for q in bound.quantities if q.name in log.columns}
+    used = logged(bound)
+    rows = used.keys() & log.columns.keys()
     for name in rows & {k for k, v in given.items() if not v.optional}:
         raise BoundsError(f"{name} is given twice: as a column and as {name}=...")
     kept = {k: v for k, v in given.items() if k not in rows}
     for name, value in kept.items():
-        if name in {q.name for q in bound.quantities}:
-            _single(bound, name, value)
+        if name in used:
+            _single(used[name], value)
     missing = {q.name for q in bound.quantities} - rows - set(kept) - {*free(bound)}
     missing -= {"client_weight", "clients"} if bound.axis == CLIENTS else set()
     if missing:
@@ -170,7 +171,7 @@ def _values(bound: Bound, log: Log, typed: Sequence[str]) -> tuple[Bound, dict[s
     return span.bound, {k: v for k, v in moving.items() if k in span.values}, fixed, uncertain
 
 
-def _single(bound: Bound, name: str, value: Value) -> None:
-    listed = bound.quantity(name).card.axis and value.kind == "list"
+def _single(quantity: Quantity, value: Value) -> None:
+    listed = quantity.card.axis and value.kind == "list"
     if value.kind not in ("number", "uniform") and not listed:
-        raise BoundsError(f"{name} must be one value for all rows of the log; what varies is a column")
+        raise BoundsError(f"{quantity.name} must be one value for all rows of the log; what varies is a column")

@@ -20,14 +20,19 @@ import numpy as np
 from bounds.core import Bound
 from bounds.domains import Domain
 from bounds.errors import BoundsError, shortened, unknown
+from bounds.quantities import CLIENTS, Quantity
 from bounds.showing.files import content
 from bounds.showing.numbers import DECIMAL, decimal
+from bounds.vocabulary import clients
 
 Array = np.ndarray[Any, Any]
 
 SEED, ROUND = "seed", "round"
 COUNT = re.compile(r"\d{1,18}(\.0*)?|\d(\.\d+)?[eE]\+?\d{1,2}", re.ASCII)
 """What numbers a run or a round: ``3``, also as ``03``, ``3.0`` and ``3e0``, which tables are saved with."""
+NO_NAMES = {"", "nan", "inf", "infinity", "none", "null", "all", "average", "avg", "max", "mean", "median", "min", "sd",
+            "sem", "std", "sum", "total", "var"}  # fmt: skip
+"""What tables write where a run has no name, and in the rows that sum up all runs: such a row is no further run."""
 NOTATION = "write 0.5, not 0,5, no thousands separators, and commas between fields"
 
 
@@ -46,7 +51,7 @@ class Log:
 
 def read_log(path: Path, bound: Bound) -> Log:
     """The table; what is wrong with it is said in one line."""
-    domains = {q.name: q.card.domain for q in (*bound.quantities, bound.target)}
+    domains = {q.name: q.card.domain for q in (*logged(bound).values(), bound.target)}
     names, rows = _fields(path, bound)
     _check_names(path, bound, names, {SEED, ROUND, *domains})
     if not rows:
@@ -55,7 +60,17 @@ def read_log(path: Path, bound: Bound) -> Log:
         _check_row(f"{path}, row {i}", names, row)
     columns = dict(zip(names, zip(*rows, strict=True), strict=True))
     numbers = {name: _numbers(path, name, columns[name], domains[name]) for name in names if name in domains}
-    return _arranged(path, columns, numbers)
+    log = _arranged(path, columns, numbers)
+    for name, values in log.columns.items():
+        if name != bound.target.name and domains[name].whole and np.ptp(values, axis=0).any():
+            raise BoundsError(f"{path}: {name} differs between seeds, the runs of one plan; write a log for each plan")
+    return log
+
+
+def logged(bound: Bound) -> dict[str, Quantity]:
+    """The quantities that may be columns beside the target: those of the bound, and how many clients there are."""
+    counted = (clients,) if bound.axis == CLIENTS else ()
+    return {q.name: q for q in (*bound.quantities, *counted)}
 
 
 # ---- the file ----
@@ -119,7 +134,7 @@ def _counted(path: Path, name: str, texts: Sequence[str], named: bool = False) -
     found = []
     for row, text in enumerate(texts, 1):
         whole = COUNT.fullmatch(text) and Decimal(text) == int(Decimal(text))
-        number = DECIMAL.fullmatch(text) or text.lower().lstrip("+-") in ("", "nan", "inf", "infinity", "none", "null")
+        number = DECIMAL.fullmatch(text) or text.lower().lstrip("+-") in NO_NAMES
         if not whole and (number or not named):
             words = "a whole number >= 0" + (" or a name" if named else "")
             raise BoundsError(f"{path}, row {row}: {name} must be {words}; got {text!r}")
@@ -161,4 +176,4 @@ def _twice(path: Path, row: int, place: tuple[str, str], columns: Mapping[str, S
     return f"{path}, row {row}: {again}; add a column {wanted}, or aggregate the rows of a run into one"
 
 
-__all__ = ["Log", "read_log"]
+__all__ = ["Log", "logged", "read_log"]

@@ -147,11 +147,7 @@ def described(bound: Bound, evidence: str) -> str:
 
 def parsed(bound: Bound, evidence: str, arguments: Sequence[str]) -> Options | None:
     """The plan that command-line arguments ask for; None after --help."""
-    parser = Parser(
-        prog=f"fedbounds validate {bound.name}",
-        description=described(bound, evidence),
-        allow_abbrev=evidence not in WORDS,
-    )
+    parser = Parser(prog=f"fedbounds validate {bound.name}", description=described(bound, evidence))
     if evidence in WORDS:
         parser.add_argument("words", nargs="*", metavar="quantity=value", help=WORDS[evidence])
     for name, asked in ASKED[evidence].items():

@@ -14,6 +14,7 @@ import numpy as np
 
 from bounds.core import Statistic
 from bounds.errors import BoundsError
+from bounds.showing.files import write_whole
 from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
 from empirics.training.setting import Setting
@@ -91,7 +92,7 @@ class Instance:
             "values": self.values.tolist(),
         }
         lines = [f" {json.dumps(name)}: {json.dumps(number, allow_nan=False)}" for name, number in held.items()]
-        Path(path).write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+        write_whole(Path(path), "{\n" + ",\n".join(lines) + "\n}\n")
 
     @classmethod
     def load(cls, path: Path | str) -> Instance:

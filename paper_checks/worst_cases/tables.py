@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bounds.core import Bound
+from bounds.showing.files import whole, write_whole
 from empirics.experiments import Cell
 
 from ..runs.methods import takes
@@ -122,12 +123,11 @@ def write(rows: Sequence[Row], card: Mapping[str, Any], name: str, folder: Path)
     """``NAME.csv`` and ``NAME.json``, the card."""
     table, about = folder / f"{name}.csv", folder / f"{name}.json"
     columns = list(dict.fromkeys(column for row in rows for column in row))
-    with table.open("w", newline="", encoding="utf-8") as file:
+    with whole(table) as beside, beside.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, columns, lineterminator="\n")
         writer.writeheader()
         writer.writerows([{k: _shown(v) for k, v in row.items()} for row in rows])
-    about.write_text(json.dumps(dict(card), indent=2) + "\n", encoding="utf-8")
-    return [table, about]
+    return [table, write_whole(about, json.dumps(dict(card), indent=2) + "\n")]
 
 
 def _shown(value: Any) -> Any:

@@ -10,28 +10,21 @@ mean of the ratios at most 1.00, none above 1.15, memory within 3 times inputs p
 
 from __future__ import annotations
 
-import argparse
 import os
-import platform
 import statistics
 import sys
 import time
 import tracemalloc
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent)]
+import numpy as np
+import sympy as sp
+from hand_written import HAND_WRITTEN
+from results import machine, options, publish, table, turns
 
-import numpy as np  # noqa: E402
-import sympy as sp  # noqa: E402
-from benchmarks.hand_written import HAND_WRITTEN  # noqa: E402
-from benchmarks.results import put  # noqa: E402
-
-from bounds import Bound, BOUNDS  # noqa: E402
-from bounds.points import POINTS  # noqa: E402
+from bounds import Bound, BOUNDS
+from bounds.points import POINTS
 
 Inputs = dict[str, Any]
 
@@ -54,17 +47,6 @@ def sweep(bound: Bound, count: int, seed: int = 20_260) -> Inputs:
     return inputs
 
 
-def medians(functions: dict[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
-    """Median CPU seconds of each, one run of all after another so that a busy moment hits all alike."""
-    times: dict[str, list[float]] = {name: [] for name in functions}
-    for _ in range(repeats):
-        for name, function in functions.items():
-            start = time.process_time()
-            function()
-            times[name].append(time.process_time() - start)
-    return {name: statistics.median(values) for name, values in times.items()}
-
-
 def subs_seconds(bound: Bound, points: int = 4) -> float:
     """CPU seconds that SymPy's ``subs`` takes at one point, sums over clients written out beforehand."""
     from bounds.operators import bind
@@ -83,9 +65,8 @@ def speed_row(name: str, points: int, repeats: int) -> dict[str, Any]:
     inputs, compiled = sweep(bound, points), bound.compile()
     ours, hand = compiled(**inputs), twin(**inputs)
     np.testing.assert_allclose(ours, hand, rtol=1e-11, atol=0)
-    spent = medians(
-        {"ours": lambda: compiled(**inputs), "hand": lambda: twin(**inputs), "call": lambda: bound(**inputs)}, repeats
-    )
+    work = {"ours": lambda: compiled(**inputs), "hand": lambda: twin(**inputs), "call": lambda: bound(**inputs)}
+    spent = {name: statistics.median(times) for name, times in turns(work, repeats).items()}
     return {
         "bound": name,
         "compiled ms": spent["ours"] * 1e3,
@@ -113,45 +94,23 @@ def memory_row(name: str, points: int, swept: str) -> dict[str, Any]:
     return row
 
 
-def table(rows: list[dict[str, Any]]) -> str:
-    def cell(value: Any) -> str:
-        return value if isinstance(value, str) else f"{value:.0f}" if value >= 1000 else f"{value:.3g}"
-
-    lines = [list(rows[0]), ["---"] * len(rows[0]), *([cell(v) for v in row.values()] for row in rows)]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def machine() -> str:
-    cpuinfo = Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
-    model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())
-    versions = f"Python {platform.python_version()}, NumPy {np.__version__}, SymPy {sp.__version__}"
-    return f"{platform.system()} {platform.machine()}, {model}, {os.cpu_count()} cores; {versions}"
-
-
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--points", type=int, default=1_000_000)
-    parser.add_argument("--memory-points", type=int, default=10_000_000)
-    parser.add_argument("--repeats", type=int, default=11)
-    parser.add_argument("--write", action="store_true", help="put the tables into RESULTS.md")
-    options = parser.parse_args(arguments)
-    speed = [speed_row(name, options.points, options.repeats) for name in HAND_WRITTEN]
+    asked = options(__doc__, arguments, points=1_000_000, memory_points=10_000_000, repeats=11)
+    speed = [speed_row(name, asked.points, asked.repeats) for name in HAND_WRITTEN]
     ratios = [row["ratio"] for row in speed]
     mean = statistics.geometric_mean(ratios)
     memory = [
-        memory_row("fedals.one_round", options.memory_points, "smoothness"),
-        memory_row("fedinit.theorem_3", options.memory_points, "step_size_scale"),
-        memory_row("fedcog.theorem", options.memory_points, "all"),
+        memory_row("fedals.one_round", asked.memory_points, "smoothness"),
+        memory_row("fedinit.theorem_3", asked.memory_points, "step_size_scale"),
+        memory_row("fedcog.theorem", asked.memory_points, "all"),
     ]
     met = mean <= 1 and max(ratios) <= 1.15 and all(v <= 3 for row in memory for k, v in row.items() if "times" in k)
     report = RESULTS.format(
-        points=options.points, repeats=options.repeats, speed=table(speed), mean=mean, worst=max(ratios),
-        memory_points=options.memory_points, memory=table(memory), machine=machine(),
+        points=asked.points, repeats=asked.repeats, speed=table(speed), mean=mean, worst=max(ratios),
+        memory_points=asked.memory_points, memory=table(memory),
+        machine=f"{machine()}, NumPy {np.__version__}, SymPy {sp.__version__}",
     )  # fmt: skip
-    print(report)
-    if options.write:
-        put(report)
+    publish(report, asked.write)
     return 0 if met else 1
 
 

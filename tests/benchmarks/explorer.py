@@ -8,7 +8,6 @@ the layout, at the movement of a slider by one step. ``--write`` puts the chapte
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
@@ -18,14 +17,13 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent)]
+from results import machine, options, publish, row, table
 
-from benchmarks.results import machine, put, table  # noqa: E402
-from explorer_browser import browser, Page  # noqa: E402
+from figures.explorer.command import entries
+from figures.explorer.page import page as made
 
-from figures.explorer.command import entries  # noqa: E402
-from figures.explorer.page import page as made  # noqa: E402
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from explorer_browser import browser, Page
 
 MOVES, OPENINGS, HEAVIEST = 60, 5, 5
 MOVE = """
@@ -66,10 +64,6 @@ def redraws(shown: Page, name: str, moves: int) -> list[float]:
     return list(shown.driver.execute_async_script(MOVE, slider, moves)) if slider else [0.0]
 
 
-def row(what: str, measured: float, target: float | str = "") -> dict[str, Any]:
-    return {"what": what, "measured": measured, "target": target}
-
-
 def measured() -> list[dict[str, Any]]:
     named = entries([])
     with tempfile.TemporaryDirectory() as scratch, browser() as shown:
@@ -97,15 +91,10 @@ def how_quiet() -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--write", action="store_true")
-    args = parser.parse_args()
+    asked = options(__doc__)
     version = subprocess.run(["chromium", "--version"], capture_output=True, text=True, check=True).stdout.strip()
     begun = how_quiet()
-    text = f"{CHAPTER}{machine()}; {version}; {begun}.\n\n{table(measured())}\n"
-    print(text)
-    if args.write:
-        put(text)
+    publish(f"{CHAPTER}{machine()}; {version}; {begun}.\n\n{table(measured())}\n", asked.write)
 
 
 if __name__ == "__main__":

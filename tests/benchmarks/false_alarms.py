@@ -12,24 +12,19 @@ RESULTS.md beside this file. Exit status 1 when a promised rate is above 0.05 be
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent)]
+import numpy as np
+from results import machine, options, publish, table
+from scipy import stats
 
-import numpy as np  # noqa: E402
-from benchmarks.results import machine, put, table  # noqa: E402
-from scipy import stats  # noqa: E402
-
-from empirics.measuring.estimates import Estimate  # noqa: E402
-from paper_checks.claims.checkers import DominatesSampled  # noqa: E402
-from paper_checks.claims.claim import Book, Status  # noqa: E402
-from paper_checks.validation.comparison import ERROR_RATE, judge, Verdict  # noqa: E402
+from empirics.measuring.estimates import Estimate
+from paper_checks.claims.checkers import DominatesSampled
+from paper_checks.claims.claim import Book, Status
+from paper_checks.validation.comparison import ERROR_RATE, judge, Verdict
 
 Array = np.ndarray[Any, Any]
 Laws = dict[str, tuple[Callable[[np.random.Generator, int], Array], dict[str, float]]]
@@ -130,21 +125,16 @@ def above(found: dict[str, Any]) -> bool:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--repetitions", type=int, default=1000)
-    parser.add_argument("--write", action="store_true")
-    args = parser.parse_args()
-    found = list(rows(args.repetitions))
+    asked = options(__doc__, repetitions=1000)
+    found = list(rows(asked.repetitions))
     loud = [f"{r['check']}, {r['statement']}" for r in found if above(r)]
     said = f"Above the promised error rate beyond chance: {'; '.join(loud) or 'none'}."
-    print(table(found), said, sep="\n\n")
-    if args.write:
-        put(
-            "# Sampled checks: how often they are wrong\n\n"
-            "Written by `python tests/benchmarks/false_alarms.py --write`, whose docstring says what is measured.\n"
-            f"Error rate of every check: {ERROR_RATE:g}. {machine()}.\n\n"
-            f"{table(found)}\n\n{said}\n"
-        )
+    publish(
+        "# Sampled checks: how often they are wrong\n\n"
+        "Written by `python tests/benchmarks/false_alarms.py --write`, whose docstring says what is measured.\n"
+        f"Error rate of every check: {ERROR_RATE:g}. {machine()}.\n\n{table(found)}\n\n{said}\n",
+        asked.write,
+    )
     return 1 if loud else 0
 
 

@@ -6,24 +6,16 @@ RESULTS.md beside this file.
 
 from __future__ import annotations
 
-import argparse
 import statistics
-import sys
 import time
 from collections.abc import Mapping
-from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent)]
+from results import machine, options, put, table
 
-from benchmarks.results import machine, put  # noqa: E402
-
-from bounds.core import Bound  # noqa: E402
-from paper_checks.falsifier import falsify, replay, Search  # noqa: E402
-from paper_checks.falsifier.planted import CUT, false_statements, true_statements  # noqa: E402
-
-EVALUATIONS = 1000
+from bounds.core import Bound
+from paper_checks.falsifier import falsify, replay, Search
+from paper_checks.falsifier.planted import CUT, false_statements, true_statements
 
 
 class Outcome(NamedTuple):
@@ -62,10 +54,7 @@ def section(false: Mapping[str, Outcome], true: Mapping[str, Outcome], evaluatio
         "",
         f"Budget: {evaluations:,} evaluations each, seed {seed}; constants cut to {float(CUT):g} of their tight value.",
         "",
-        "| | statements | called violated | median s | largest s |",
-        "|---|---|---|---|---|",
-        _row("false", false, len(caught)),
-        _row("true", true, len(alarms)),
+        table([_row("false", false, len(caught)), _row("true", true, len(alarms))]),
         "",
         f"Slowest replay of a witness: {slowest:.2f} s.",
     ]
@@ -74,19 +63,17 @@ def section(false: Mapping[str, Outcome], true: Mapping[str, Outcome], evaluatio
     return lines
 
 
-def _row(kind: str, outcomes: Mapping[str, Outcome], called: int) -> str:
+def _row(kind: str, outcomes: Mapping[str, Outcome], called: int) -> dict[str, Any]:
     seconds = [o.seconds for o in outcomes.values()]
-    return f"| {kind} | {len(outcomes)} | {called} | {statistics.median(seconds):.1f} | {max(seconds):.1f} |"
+    return {"": kind, "statements": len(outcomes), "called violated": called, "median s": statistics.median(seconds),
+            "largest s": max(seconds)}  # fmt: skip
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--evaluations", type=int, default=EVALUATIONS)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    false = searched(false_statements(), options.evaluations, options.seed)
-    true = searched(true_statements(), options.evaluations, options.seed)
-    put("\n".join(section(false, true, options.evaluations, options.seed)))
+    asked = options(__doc__, evaluations=1000, seed=0)
+    false = searched(false_statements(), asked.evaluations, asked.seed)
+    true = searched(true_statements(), asked.evaluations, asked.seed)
+    put("\n".join(section(false, true, asked.evaluations, asked.seed)))
 
 
 if __name__ == "__main__":

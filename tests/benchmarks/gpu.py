@@ -13,30 +13,25 @@ clients, 50 steps of batch 50, as a share of the device's measured rate of matri
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent)]
+import numpy as np
+import torch
+from results import machine, options, publish, put, RESULTS, table
+from torch.utils.flop_counter import FlopCounterMode
 
-import numpy as np  # noqa: E402
-import torch  # noqa: E402
-from benchmarks.results import machine, put, RESULTS, table  # noqa: E402
-from torch.utils.flop_counter import FlopCounterMode  # noqa: E402
-
-from empirics.algorithms.algorithm import fedavg  # noqa: E402
-from empirics.federation.federation import Federation  # noqa: E402
-from empirics.models.networks import network  # noqa: E402
-from empirics.training.engines import ClientLoop  # noqa: E402
-from empirics.training.engines.graphs import computing, Graphs  # noqa: E402
-from empirics.training.rounds import play, rounds  # noqa: E402
-from empirics.training.setting import Setting  # noqa: E402
+from empirics.algorithms.algorithm import fedavg
+from empirics.federation.federation import Federation
+from empirics.models.networks import network
+from empirics.training.engines import ClientLoop
+from empirics.training.engines.graphs import computing, Graphs
+from empirics.training.rounds import play, rounds
+from empirics.training.setting import Setting
 
 HEAD = "# GPU: networks"
 NOT_MEASURED = f"{HEAD}\n\nNot measured: no GPU has been there. `python tests/benchmarks/gpu.py --write` fills this in."
@@ -57,10 +52,8 @@ class Case:
     def federation(self, device: torch.device) -> Federation:
         noise = torch.Generator().manual_seed(1)
         count = self.clients * self.samples
-        inputs, targets = (
-            torch.randn(count, *self.shape, generator=noise),
-            torch.randint(0, 10, (count,), generator=noise),
-        )
+        inputs = torch.randn(count, *self.shape, generator=noise)
+        targets = torch.randint(0, 10, (count,), generator=noise)
         return Federation.of(inputs, targets, np.split(np.arange(count), self.clients)).to(device)
 
     def setting(self, rounds_: int = 1) -> Setting:
@@ -183,10 +176,8 @@ def speed(case: Case, device: torch.device, repeats: int, size: int, *, stacked:
         ways[f"one after another, {precision}"] = engine_round(case, Graphs(1, precision), device), precision
         if stacked:
             ways[f"stacked, {precision}"] = engine_round(case, Graphs(precision=precision), device), precision
-    ways["stacked, not recorded" if stacked else "not recorded"] = (
-        engine_round(case, Graphs(record=False), device),
-        "float32",
-    )
+    unrecorded = engine_round(case, Graphs(record=False), device)
+    ways["stacked, not recorded" if stacked else "not recorded"] = unrecorded, "float32"
     plain, flops = plain_round(case, device), case.flops()
 
     def exact() -> None:
@@ -209,9 +200,9 @@ def speed(case: Case, device: torch.device, repeats: int, size: int, *, stacked:
     return rows
 
 
-def report(options: argparse.Namespace, device: torch.device) -> str:
-    small, large = (TINY_SMALL, TINY_LARGE) if options.tiny else (SMALL, LARGE)
-    size, repeats = (64, 1) if options.tiny else (8192, 5)
+def report(tiny: bool, device: torch.device) -> str:
+    small, large = (TINY_SMALL, TINY_LARGE) if tiny else (SMALL, LARGE)
+    size, repeats = (64, 1) if tiny else (8192, 5)
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
     versions = f"torch {torch.__version__}, CUDA {torch.version.cuda}, cuDNN {torch.backends.cudnn.version()}"
     return "\n\n".join(
@@ -230,21 +221,14 @@ def report(options: argparse.Namespace, device: torch.device) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--device", default="cuda")
-    parser.add_argument("--tiny", action="store_true", help="small everything: a rehearsal")
-    parser.add_argument("--write", action="store_true", help="put the chapter into RESULTS.md")
-    options = parser.parse_args(arguments)
-    device = torch.device(options.device)
+    asked = options(__doc__, arguments, device="cuda", tiny=False)
+    device = torch.device(asked.device)
     if device.type == "cuda" and not torch.cuda.is_available():
         print("not measured: torch sees no GPU")
-        if options.write and not (RESULTS.exists() and HEAD in RESULTS.read_text(encoding="utf-8")):
+        if asked.write and not (RESULTS.exists() and HEAD in RESULTS.read_text(encoding="utf-8")):
             put(NOT_MEASURED)
         return 0
-    made = report(options, device)
-    print(made)
-    if options.write:
-        put(made)
+    publish(report(asked.tiny, device), asked.write)
     return 0
 
 

@@ -18,11 +18,11 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent)]
 
-from threadpoolctl import threadpool_limits  # noqa: E402
+from threadpoolctl import threadpool_limits
 
-from paper_checks.falsifier import falsify  # noqa: E402
-from paper_checks.falsifier.planted_regimes import mechanical, regimes  # noqa: E402
-from paper_checks.falsifier.power import MEASURED  # noqa: E402
+from paper_checks.falsifier import falsify
+from paper_checks.falsifier.planted_regimes import mechanical, regimes
+from paper_checks.falsifier.power import MEASURED
 
 EVALUATIONS = 4000
 

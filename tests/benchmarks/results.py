@@ -2,13 +2,50 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import platform
 import re
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).resolve().parent / "RESULTS.md"
+
+
+def options(doc: str | None, given: Sequence[str] | None = None, **defaults: Any) -> argparse.Namespace:
+    """The words of a benchmark's line: an option of its kind for each default, a flag where that is False."""
+    parser = argparse.ArgumentParser(description=(doc or "").splitlines()[0])
+    for name, default in {**defaults, "write": False}.items():
+        kind: dict[str, Any] = {"action": "store_true"} if default is False else {"type": type(default)}
+        parser.add_argument(f"--{name.replace('_', '-')}", default=default, **kind)
+    return parser.parse_args(given)
+
+
+def publish(chapter: str, write: bool) -> None:
+    """Print a chapter, and put it into RESULTS.md."""
+    print(chapter)
+    if write:
+        put(chapter)
+
+
+def turns(
+    work: Mapping[str, Callable[[], Any]], repeats: int, clock: Callable[[], float] = time.process_time
+) -> dict[str, list[float]]:
+    """Seconds of each, one run of all after another so that a busy moment hits all alike."""
+    times: dict[str, list[float]] = {name: [] for name in work}
+    for _ in range(repeats):
+        for name, function in work.items():
+            begin = clock()
+            function()
+            times[name].append(clock() - begin)
+    return times
+
+
+def row(what: str, measured: float, target: float | str = "") -> dict[str, Any]:
+    """A row of a table of single numbers with their targets."""
+    return {"what": what, "measured": measured, "target": target}
 
 
 def put(chapter: str, file: Path = RESULTS) -> None:

@@ -7,35 +7,23 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+
+from results import machine, options, publish, row, table
+
+from empirics.experiments import Outcome, Store
+from empirics.experiments.grids import Grid
+from empirics.experiments.running import Done, sweep
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent)]
-
-from benchmarks.results import machine, put, table  # noqa: E402
-
-from empirics.experiments import Outcome, Store  # noqa: E402
-from empirics.experiments.grids import Grid  # noqa: E402
-from empirics.experiments.running import sweep  # noqa: E402
-
 CELLS, RUNS, CORES = 1000, 24, os.cpu_count() or 1
-WORK = {
-    "problem": "femnist_dnn(held_out(digits))",
-    "algorithm": "fedavg()",
-    "clients": 10,
-    "rounds": 20,
-    "local_steps": 10,
-    "batch": 32,
-    "step_size": 0.1,
-    "measure": ["train_loss"],
-}
+WORK = {"problem": "femnist_dnn(held_out(digits))", "algorithm": "fedavg()", "clients": 10, "rounds": 20,
+        "local_steps": 10, "batch": 32, "step_size": 0.1, "measure": ["train_loss"]}  # fmt: skip
 
 
 CHAPTER = """\
@@ -67,8 +55,12 @@ def busy() -> tuple[float, float]:
     with tempfile.TemporaryDirectory() as scratch:
         cells, ends, inside = Grid("busy", WORK, {"seed": list(range(RUNS))}).cells(), [], []
         begin = time.perf_counter()
-        for_each = lambda done: (ends.append(time.perf_counter()), inside.append(done.minutes * 60))  # noqa: E731
-        sweep(cells, Store(Path(scratch)), CORES, heard=for_each)
+
+        def heard(done: Done) -> None:
+            ends.append(time.perf_counter())
+            inside.append(done.minutes * 60)
+
+        sweep(cells, Store(Path(scratch)), CORES, heard=heard)
         end = time.perf_counter()
     first = min(ended - took for ended, took in zip(ends, inside, strict=True))
     return sum(inside) / (CORES * (end - begin)), sum(inside) / (CORES * (ends[-1] - first))
@@ -85,28 +77,18 @@ def drawn(store: Path, scale: str) -> float:
         return time.perf_counter() - begin
 
 
-def row(what: str, measured: float, target: float | str = "") -> dict[str, Any]:
-    return {"what": what, "measured": measured, "target": target}
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--store", type=Path)
-    parser.add_argument("--scale", default="laptop")
-    parser.add_argument("--write", action="store_true")
-    args = parser.parse_args()
+    asked = options(__doc__, store="", scale="laptop")
     whole, during = busy()
     rows = [
         row(f"resuming {CELLS} cells with nothing to do, s", resumed(), 2),
         row(f"time of the workers inside cells, {RUNS} short runs, start-up included, %", 100 * whole),
         row("the same from the first cell's start to the last one's end, %", 100 * during, 90),
     ]
-    if args.store:
-        rows.append(row(f"drawing every figure and table of scale {args.scale}, s", drawn(args.store, args.scale), 30))
-    text = f"{CHAPTER}{machine()}.\n\n{table(rows)}\n"
-    print(text)
-    if args.write:
-        put(text)
+    if asked.store:
+        seconds = drawn(Path(asked.store), asked.scale)
+        rows.append(row(f"drawing every figure and table of scale {asked.scale}, s", seconds, 30))
+    publish(f"{CHAPTER}{machine()}.\n\n{table(rows)}\n", asked.write)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from benchmarks.compile_speed import main, memory_row, subs_seconds, sweep
-from benchmarks.hand_written import HAND_WRITTEN
+from compile_speed import main, memory_row, sweep
+from hand_written import HAND_WRITTEN
 
 from bounds import BOUNDS
 
@@ -26,7 +26,3 @@ def test_memory_stays_near_inputs_and_output():
     row = memory_row("fedals.one_round", 400_000, "smoothness")
     assert 1 <= row["compiled, times"] < 3
     assert 1 <= row["call with checks, times"] < 3
-
-
-def test_a_loop_of_subs_takes_longer_than_ten_microseconds_a_point():
-    assert subs_seconds(BOUNDS["fedcog.theorem"], points=2) > 1e-5

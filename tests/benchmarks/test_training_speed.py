@@ -2,15 +2,18 @@
 
 import subprocess
 import sys
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
+import gpu
 import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from benchmarks import gpu, training_speed as bench
-from benchmarks.results import put, table
-from benchmarks.training_work import check_loss, cohort, data, first_model, SHAPES
+import training_speed as bench
+from peers.training_work import check_loss, cohort, data, first_model, SHAPES
+from results import put, table
 
 HERE = Path(__file__).parent
 CELL, TWO = ("softmax", "20of20", 5, 1), ("cnn", "20of20", 5, 2)
@@ -132,3 +135,12 @@ def test_scaling_has_a_row_for_every_case():
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count('"us per step"') == 3
+
+
+SCRIPTS = {p.stem for p in HERE.glob("*.py") if not p.stem.startswith("test_")}
+EXTRA = set() if find_spec("pepit") else {"worst_cases"}
+
+
+@pytest.mark.parametrize("script", sorted(SCRIPTS - EXTRA))
+def test_every_benchmark_finds_what_it_measures(script):
+    assert import_module(script).__doc__

@@ -18,20 +18,17 @@ from typing import Any
 
 for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parents[1]), str(HERE)]
+import numpy as np
+import torch
+from peers.training_work import BATCH, SAMPLES, STEP_SIZE
 
-import numpy as np  # noqa: E402
-import torch  # noqa: E402
-from training_work import BATCH, SAMPLES, STEP_SIZE  # noqa: E402
-
-from empirics.algorithms.algorithm import fedavg  # noqa: E402
-from empirics.federation.federation import Federation  # noqa: E402
-from empirics.models.linear import Softmax  # noqa: E402
-from empirics.models.networks import network  # noqa: E402
-from empirics.training.engines import choose  # noqa: E402
-from empirics.training.rounds import play  # noqa: E402
-from empirics.training.setting import Setting  # noqa: E402
+from empirics.algorithms.algorithm import fedavg
+from empirics.federation.federation import Federation
+from empirics.models.linear import Softmax
+from empirics.models.networks import network
+from empirics.training.engines import choose
+from empirics.training.rounds import play
+from empirics.training.setting import Setting
 
 STEPS = 5
 

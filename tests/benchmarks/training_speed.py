@@ -2,10 +2,10 @@
 
     python tests/benchmarks/training_speed.py --cache FOLDER [--repeats 3] [--parts peers scaling] [--write]
 
-``training_work.py`` says what the work is; every run reports the loss after a fixed round, so that one that does other
-work is seen. Each peer lives in an environment of its own under ``--cache``, made when it is missing, with the same
-build of torch as here. Repeats are interleaved, figures are medians. One core: the process is pinned to one core and
-CPU seconds per round count, which neighbours disturb least (for Flower those of all its processes). Two cores: wall
+``peers/training_work.py`` says what the work is; every run reports the loss after a fixed round, so that one that does
+other work is seen. Each peer lives in an environment of its own under ``--cache``, made when it is missing, with the
+same build of torch as here. Repeats are interleaved, figures are medians. One core: the process is pinned to one core
+and CPU seconds per round count, which neighbours disturb least (for Flower those of all its processes). Two cores: wall
 seconds. ``scaling`` measures how the cost of a client's step depends on the number of clients and on the cohort.
 Exit status 1 when a target is missed.
 """
@@ -21,11 +21,9 @@ import venv
 from pathlib import Path
 from typing import Any
 
+from results import machine, publish, table
+
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent)]
-
-from benchmarks.results import machine, put, table  # noqa: E402
-
 PEERS = {  # driver, and what pip is told, call by call
     "pfl-research": ("pfl_research.py", ["pfl[pytorch] scikit-learn"]),
     # Version 2 says it needs a newer Python than it does; version 3 needs one that is free-threaded.
@@ -190,8 +188,8 @@ def peers_report(options: argparse.Namespace) -> tuple[str, bool]:
 
 PEERS_TEXT = """## Against other simulators
 
-FedAvg, 160 samples per client, K local steps of batch 32 (see `training_work.py`). One core: CPU milliseconds per round
-of a process pinned to one core; two cores: wall milliseconds, worth what the load of others allows. Medians of
+FedAvg, 160 samples per client, K local steps of batch 32 (see `peers/training_work.py`). One core: CPU milliseconds per
+round of a process pinned to one core; two cores: wall milliseconds, worth what the load of others allows. Medians of
 {repeats} interleaved runs. *plain loop*: deep copy, DataLoader, optimiser, average of states.
 """
 
@@ -233,9 +231,7 @@ def main(arguments: list[str] | None = None) -> int:
         "# Training: speed and memory\n\nWritten by `python tests/benchmarks/training_speed.py --cache FOLDER --write`"
     )
     report = "\n\n".join([f"{head}.\n{machine()}.", *(text for text, _ in made)]) + "\n"
-    print(report)
-    if options.write:
-        put(report)
+    publish(report, options.write)
     return 0 if all(met for _, met in made) else 1
 
 

@@ -7,24 +7,18 @@ PEPit's numbers must agree to 1e-3, or the program stops. ``--write`` puts the c
 
 from __future__ import annotations
 
-import argparse
 import os
-import sys
 import time
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent)]
+from results import machine, options, publish, table
 
-from benchmarks.results import machine, put, table  # noqa: E402
-
-from bounds.core import Statistic  # noqa: E402
-from empirics.algorithms import algorithm  # noqa: E402
-from empirics.training.setting import Setting  # noqa: E402
-from paper_checks.worst_cases import answer, Question  # noqa: E402
-from paper_checks.worst_cases.referee import by_pepit  # noqa: E402
+from bounds.core import Statistic
+from empirics.algorithms import algorithm
+from empirics.training.setting import Setting
+from paper_checks.worst_cases import answer, Question
+from paper_checks.worst_cases.referee import by_pepit
 
 METHODS = ("fedavg()", "fedprox(mu=0.3)", "scaffold()", "fedinit(beta=0.1)")
 STRONG = {"smoothness": 1.0, "strong_convexity": 0.1, "initial_distance_sq": 1.0, "optimum_dissimilarity": 1.0}
@@ -43,10 +37,7 @@ def timed(what: Any, question: Question) -> tuple[float, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--write", action="store_true")
-    args = parser.parse_args()
-    rows = []
+    asked, rows = options(__doc__), []
     for method in METHODS:
         for words, given, metric, statistic in (
             ("strongly convex, loss gap", STRONG, "optimality_gap", Statistic("last", "rounds")),
@@ -63,10 +54,7 @@ def main() -> None:
                 rows.append({**shown, "seconds": seconds, "PEPit / ours": longer / seconds})
     load = os.getloadavg()[0]
     versions = ", ".join(f"{name} {version(name)}" for name in ("clarabel", "pepit"))
-    text = f"{CHAPTER}{machine()}; {versions}; load {load:.1f} as it ended.\n\n{table(rows)}\n"
-    print(text)
-    if args.write:
-        put(text)
+    publish(f"{CHAPTER}{machine()}; {versions}; load {load:.1f} as it ended.\n\n{table(rows)}\n", asked.write)
 
 
 if __name__ == "__main__":

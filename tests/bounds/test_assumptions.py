@@ -6,7 +6,6 @@ from types import SimpleNamespace as Facts
 import numpy as np
 import pytest
 
-from bounds import BOUNDS
 from bounds.assumptions import ASSUMPTIONS
 
 PROBLEM, ALGORITHM, SETTING = 0, 1, 2
@@ -98,11 +97,3 @@ def test_a_constant_that_is_not_a_number_meets_no_assumption():
     for name in ("smooth", "strongly_convex", "lower_bounded"):
         (attribute,) = CASES[name][1]
         assert ASSUMPTIONS[name].holds(*facts(PROBLEM, {attribute: float("nan")})) is False
-
-
-def test_every_bound_takes_its_assumptions_from_the_list():
-    used = {c.assumption.name for b in BOUNDS.values() for c in b.conditions if c.assumption is not None}
-    assert used <= set(ASSUMPTIONS)
-    for bound in BOUNDS.values():
-        for condition in bound.conditions:
-            assert condition.assumption in (None, *ASSUMPTIONS.values())

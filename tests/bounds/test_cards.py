@@ -8,13 +8,11 @@ from matplotlib.mathtext import MathTextParser
 
 from bounds import About, Bound, ClientMean, ClientSum, Condition, get, quantity, Source, Statistic
 from bounds.assumptions import EXACT_LOCAL_SOLVER
-from bounds.showing.cards import as_json, html, latex, summary, text
+from bounds.showing.cards import as_json, html, latex, text
 from bounds.showing.printing import latex as in_letters, split_sign, words
 from bounds.showing.tables import aligned, streamed
 from bounds.vocabulary import (
     client_weight,
-    clients,
-    cohort,
     grad_cap_sq,
     grad_norm_sq,
     local_gap,
@@ -166,23 +164,6 @@ def test_the_strings_of_json_are_formulas_again():
     symbols = {q.name: q for q in (*sample.quantities, factor)} | {"ClientMean": ClientMean}
     for label, term in sample.terms.items():
         assert sp.sympify(card["terms"][label]["string"], locals=symbols) == term
-
-
-def test_a_summary_is_one_line_of_the_list():
-    assert summary(get("fedals.one_round")) == {
-        "name": "fedals.one_round",
-        "paper": "fedals",
-        "relation": "<=",
-        "target": "generalization_gap",
-        "source": "FedALS, Theorem 4.1, eq. (6)",
-    }
-
-
-def test_quantities_limited_by_others_say_so():
-    rank = Bound(
-        name="test.rank", target=grad_norm_sq, terms={"a": step_size * cohort / clients}, source=Source("x", "y")
-    )
-    assert "a whole number >= 1, <= clients" in text(rank)
 
 
 def test_a_mean_over_the_clients_is_explained_where_there_is_one():

@@ -161,12 +161,6 @@ def test_value_and_parts_equal_the_formula_by_hand():
     assert make().parts(**VALUES) == pytest.approx(parts, rel=1e-14)
 
 
-def test_a_scalar_for_a_per_client_quantity_is_shared_by_all():
-    shared = {**VALUES, "local_gap": 0.053}
-    lists = {**VALUES, "local_gap": [0.053] * 3}
-    assert make()(**shared) == make()(**lists)
-
-
 def test_sweeps_broadcast_and_keep_the_client_axis_last():
     steps, gaps = np.array([[3], [7]]), [[0.05, 0.02, 0.09], [0.04, 0.06, 0.01], [0.03, 0.08, 0.07]]
     swept = make()(**{**VALUES, "local_steps": steps, "local_gap": gaps})
@@ -223,11 +217,3 @@ def test_what_is_fixed_is_neither_needed_nor_accepted_again():
 def test_fixed_numbers_enter_the_expression_exactly():
     assert make().fix(local_steps=13).expr.coeff(ClientMean(Delta)) == 13
     assert make().fix(strong_convexity=0.1).expr.coeff(ClientMean(w * Delta)) == 10 * L
-
-
-def test_equal_clients_turn_weights_into_counts():
-    special = make().equal_clients()
-    value = special(clients=7, local_gap=0.053, **{k: VALUES[k] for k in ("smoothness", "strong_convexity",
-                    "step_size", "local_steps")})  # fmt: skip
-    assert value == pytest.approx((2.7 / 0.3 / 7 + 13) * 0.053, rel=1e-14)
-    assert special.axis == ""

@@ -18,7 +18,6 @@ from bounds.errors import (
 )
 from bounds.vocabulary import (
     client_weight as w,
-    clients,
     generalization_gap,
     local_gap as Delta,
     local_steps as K,
@@ -87,16 +86,6 @@ def test_missing_and_unknown_names():
         BOUND(**VALUES, local_step=3)
     with pytest.raises(UnknownNameError, match="unknown backend 'numpi'; did you mean 'numpy'"):
         BOUND.compile("numpi")
-
-
-def test_the_number_of_clients_stands_in_for_lists():
-    counted = Bound(
-        name="own.count", target=generalization_gap, terms={"all": ClientMean(Delta) / clients}, source=BOUND.source
-    )
-    assert counted(clients=3, client_weight=1 / 3, local_gap=0.7) == pytest.approx(0.7 / 3)
-    assert counted(clients=3, **{n: VALUES[n] for n in ("client_weight", "local_gap")}) == pytest.approx(
-        (0.21 * 0.051 + 0.34 * 0.023 + 0.45 * 0.087) / 3
-    )
 
 
 def test_results_are_plain_numbers_where_nothing_is_swept():

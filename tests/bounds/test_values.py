@@ -306,17 +306,6 @@ def test_weights_cannot_be_uncertain(tmp_path):
         grid(listed, read([f"@{file}", "smoothness=2", "local_gap=3"]))
 
 
-def test_the_number_of_alike_clients_limits_a_cohort_also_where_it_cancels():
-    partial = get("fedals.participation_case2")
-    words = ["client_weight=uniform", "smoothness=2", "strong_convexity=.3", "local_gap=.1", "non_iidness=.2"]
-    span = grid(partial, read([*words, "clients=5", "cohort=20"]))
-    with pytest.raises(DomainError, match="cohort must be <= clients; got 20 > 5"):
-        span.bound(**span.values)
-    fine = grid(partial, read([*words, "clients=1e12", "cohort=20"]))
-    assert fine.bound(**fine.values) == pytest.approx(partial(clients=1e12, client_weight=1e-12, smoothness=2,
-        strong_convexity=0.3, local_gap=0.1, non_iidness=0.2, cohort=20))  # fmt: skip
-
-
 @pytest.mark.parametrize("weight", ["uniform", "[1]"])
 def test_a_list_of_one_entry_does_not_stand_for_several_clients(weight):
     bound = get("decaying_k.theorem_1")

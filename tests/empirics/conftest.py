@@ -1,8 +1,9 @@
-"""Folders that tests of this room begin with."""
+"""What tests of this room begin with: folders, and worker processes, which take seconds to start."""
 
 import pytest
 
 from empirics.experiments.store import Store
+from empirics.training.engines import Workers
 
 
 @pytest.fixture
@@ -16,3 +17,10 @@ def root(tmp_path, monkeypatch):
 def store(tmp_path):
     """An empty store of results."""
     return Store(tmp_path / "store")
+
+
+@pytest.fixture(scope="session")
+def two():
+    """Two worker processes; a test that ends them leaves it to the next to start others."""
+    with Workers(2) as engine:
+        yield engine

@@ -1,35 +1,20 @@
 """FedCOG: labels, divergences and weights by hand, what is generated when, ablations, plug-ins."""
 
 import math
-import pickle
 from dataclasses import replace
 
 import pytest
 import torch
-from network_toys import (
-    CLASSES,
-    FEATURES,
-    FEDERATION,
-    federation,
-    models,
-    NET,
-    SEED,
-    SETTING,
-    work_of,
-)
+from network_toys import FEATURES, FEDERATION, models, NET, SETTING, work_of
 from training_toys import many_classes
 
 from bounds.fedcog.labels import largest_remainder
 from empirics.algorithms import algorithm
-from empirics.algorithms.consensus import Distil, Generate, GENERATED, TEACHER
+from empirics.algorithms.consensus import Generate, GENERATED, TEACHER
 from empirics.errors import EmpiricsError
-from empirics.streams import stream
 from empirics.training.engines import Stacked
-from empirics.training.rounds import rounds
 
 SHARP = torch.tensor([[[math.log(3), 0.0]]])
-OTHER = torch.tensor([[[0.0, math.log(3)]]])
-"""Probabilities (3/4, 1/4) and (1/4, 3/4)."""
 ALL = torch.ones(1, 1)
 
 
@@ -38,13 +23,6 @@ class Last:
 
 
 # ---- by hand ----
-
-
-def test_the_divergence_by_hand():
-    """The middle is (1/2, 1/2): JS = (3/4) ln(3/2) + (1/4) ln(1/2); the code: ln(1/2) minus the mean logarithm."""
-    assert Generate().apart(Last, SHARP, OTHER, ALL).item() == pytest.approx(0.75 * math.log(1.5) - 0.25 * math.log(2))
-    swapped = -math.log(2) - 0.5 * (math.log(0.75) + math.log(0.25))
-    assert Generate(reading="code").apart(Last, SHARP, OTHER, ALL).item() == pytest.approx(swapped)
 
 
 def test_the_divergence_goes_from_zero_to_the_logarithm_of_two():
@@ -56,13 +34,6 @@ def test_the_divergence_goes_from_zero_to_the_logarithm_of_two():
         assert generate.apart(Last, sure, contrary, ALL).item() == pytest.approx(most)
         noise = torch.randn(2, 1, 50, 7, generator=torch.Generator().manual_seed(2))
         assert 0 < generate.apart(Last, *noise, torch.full((1, 50), 0.02)).item() < most
-
-
-def test_the_generation_loss_by_hand():
-    """-ln(1/4) of the server's model plus a tenth of 1 - JS."""
-    js = 0.75 * math.log(1.5) - 0.25 * math.log(2)
-    loss = Generate().loss(Last, SHARP, OTHER, torch.tensor([[1]]), ALL)
-    assert loss.item() == pytest.approx(math.log(4) + 0.1 * (1 - js))
 
 
 def counted(*counts, **options):
@@ -92,23 +63,6 @@ def test_clients_that_lack_nothing_and_uniform_targets_take_all_labels_alike():
 def test_fewer_samples_than_labels_under_the_code_are_none():
     _, shares = counted([3, 3, 3], samples=2, reading="code")
     assert shares.tolist() == [[0.0, 0.0]]
-
-
-def test_weights_without_hyper_parameters():
-    """1,500 samples, 1,000 lacking: 3/5 and 2/5. A client that lacks nothing does not distil."""
-    work = work_of("fedcog()").part(slice(0, 2))
-    work = work._replace(labels=torch.tensor([[500, 0, 400, 200, 400], [7, 7, 7, 7, 7]]))
-    real, made = Distil(weight=None).weights(work)
-    assert real.tolist() == pytest.approx([0.6, 1.0])
-    assert made.tolist() == pytest.approx([0.4, 0.0])
-    assert Distil(weight=0.3).weights(work) == (1.0, 0.3)
-
-
-def test_what_clients_lack_is_counted_from_their_own_samples():
-    """The first lacks 4 - (4, 3, 0), the fourth 5 - (0, 5, 0)."""
-    labels, _ = Generate(samples=10).labels(work_of("fedcog()"))
-    assert torch.bincount(labels[0], minlength=CLASSES).tolist() == [0, 2, 8]
-    assert torch.bincount(labels[3], minlength=CLASSES).tolist() == [5, 0, 5]
 
 
 BASE = "disagreement=0.4, distillation=0.5, samples=5, steps=3"
@@ -166,54 +120,6 @@ def test_before_its_first_round_fedcog_is_fedavg_and_then_parts():
     assert torch.equal(models("fedcog()"), models(f"fedcog({BASE}, after=50)"))
 
 
-def test_the_ablations_of_table_5_are_methods_of_their_own():
-    """(1) noise as it is, (2) the server's model alone, (3) hard labels, (4) all of it."""
-    variants = {
-        "noise": f"fedcog({BASE.replace('steps=3', 'steps=0')}, after=0)",
-        "global": f"fedcog({BASE.replace('disagreement=0.4', 'disagreement=0')}, after=0)",
-        "hard": f"fedcog({BASE}, after=0, supervision='target')",
-        "predicted": f"fedcog({BASE}, after=0, supervision='predicted')",
-        "full": f"fedcog({BASE}, after=0)",
-    }
-    found = {name: models(text)[-1] for name, text in variants.items()}
-    for one in variants:
-        for other in variants:
-            assert one == other or (found[one] - found[other]).abs().max() > 1e-8, (one, other)
-
-
-def test_without_optimisation_the_inputs_are_the_noise():
-    work = work_of("fedcog()")
-    inputs, _, _ = Generate(samples=4, steps=0)(NET, work, (FEATURES,))
-    for k in range(5):
-        drawn = stream(SEED, "generated inputs", client=k).standard_normal((4, FEATURES), dtype="float32")
-        assert inputs[k].tolist() == drawn.astype(float).tolist()
-
-
-def test_generation_finds_inputs_of_the_target_class_on_which_the_models_disagree():
-    work = work_of("fedcog()").part(slice(0, 1))
-    own = {"last": work.state.model + torch.linspace(-1, 1, NET.dim, dtype=torch.float64)}
-    work = work._replace(recalled={"last": own["last"].unsqueeze(0)})
-    losses = []
-    for steps in (0, 40, 400):
-        generate = Generate(samples=20, steps=steps, disagreement=0.5)
-        inputs, labels, shares = generate(NET, work, (FEATURES,))
-        theirs, mine = NET.output(work.state.model.unsqueeze(0), inputs), NET.output(own["last"].unsqueeze(0), inputs)
-        losses.append(generate.loss(NET, theirs, mine, labels, shares).item())
-    assert losses[0] > losses[1] + 0.1 > losses[2] + 0.2
-
-
-def test_distillation_is_nonnegative_and_zero_at_the_servers_model():
-    work = work_of("fedcog()").part(slice(1, 2))
-    objective = algorithm(f"fedcog({BASE}, after=0, distillation=1)".replace("distillation=0.5, ", "")).objective
-    inputs, labels = FEDERATION.samples(1)
-    batch = inputs.unsqueeze(0), labels.unsqueeze(0), None
-    server = work.state.model.unsqueeze(0)
-    for scale in (0.0, 0.3, 3.0):
-        w = server + scale * torch.randn(NET.dim, generator=torch.Generator().manual_seed(4), dtype=torch.float64)
-        apart = (objective(NET, w, batch, work) - NET.task_loss(w, batch)).item()
-        assert apart == pytest.approx(0, abs=1e-14) if scale == 0 else apart > 1e-3
-
-
 @pytest.mark.parametrize("inner", ["fedprox(mu=0.5)", "scaffold()", "moon(mu=0.8)", "fedavgm(momentum=0.5)"])
 def test_a_plug_in_keeps_its_method_and_adds_to_it(inner):
     both = models(f"with_consensus_data({inner}, {BASE})")
@@ -255,19 +161,6 @@ def test_the_teacher_is_the_model_that_was_sent():
     objective._prepare(NET, work, (FEATURES,))
     wanted = NET.output(sent.unsqueeze(0), work.recalled[GENERATED])
     torch.testing.assert_close(work.recalled[TEACHER], torch.softmax(wanted, -1).detach())
-
-
-def test_after_use_the_hooks_pickle_and_are_equal():
-    built = algorithm(f"fedcog({BASE}, after=0)")
-    for _ in rounds(NET, FEDERATION, built, SETTING, SEED):
-        pass
-    assert pickle.loads(pickle.dumps(built)) == built
-
-
-def test_clients_of_one_class_and_of_all_train():
-    data = federation(([1] * 6, [0] * 6, [0, 1, 2] * 2))
-    found = models(f"fedcog({BASE}, after=0)", replace(SETTING, cohort=3), NET, data)
-    assert found.isfinite().all()
 
 
 def test_tokens_and_targets_that_are_no_classes_are_one_clear_line():

@@ -12,9 +12,8 @@ from torch import nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from empirics.algorithms import algorithm
-from empirics.algorithms.algorithm import fedavg
-from empirics.algorithms.consensus import Generate, with_consensus_data
-from empirics.algorithms.pictures import LearnedGenerator, network, Pixels
+from empirics.algorithms.consensus import Generate
+from empirics.algorithms.pictures import LearnedGenerator, network
 from empirics.errors import EmpiricsError
 from empirics.federation.federation import Federation
 from empirics.models.network import Network
@@ -115,15 +114,6 @@ def test_in_training_it_is_a_method_of_its_own_and_off_by_default(monkeypatch):
     assert (learnt - pixels).abs().max() > 1e-4
     assert torch.equal(pixels, trained(f"fedcog({base}, generator=False)"))
     assert (learnt - trained(f"fedcog({base}, generator=True, shared=True)")).abs().max() > 1e-6
-
-
-def test_the_option_chooses_the_papers_sizes():
-    assert with_consensus_data(fedavg, generator=True, shared=True).objective.generate.pictures == LearnedGenerator(
-        True, 256, 64, 2
-    )
-    assert with_consensus_data(fedavg).objective.generate.pictures == Pixels(False)
-    built = algorithm("fedcog(generator=True)")
-    assert algorithm(built.name) == built != algorithm("fedcog()")
 
 
 def test_what_is_no_image_and_no_switch_is_refused():

@@ -1,6 +1,5 @@
 """Curvature, noise and dissimilarity against dense Hessians, enumeration and grid search; files that verbs read."""
 
-import json
 import math
 from dataclasses import replace
 from itertools import combinations
@@ -11,8 +10,6 @@ import torch
 from measuring_toys import INPUTS, logistic, PARTS, ridge, SETTING, slope
 from torch import nn
 
-from bounds.catalog import get
-from bounds.showing.values import grid, read
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg
 from empirics.errors import EmpiricsError
@@ -34,7 +31,7 @@ from empirics.measuring.constants import (
     sample_noise,
     visited,
 )
-from empirics.models.linear import LeastSquares, Logistic, Softmax, SquaredHinge
+from empirics.models.linear import Logistic
 from empirics.models.network import Network
 from empirics.problems.problem import FederatedProblem
 from empirics.training.rounds import rounds
@@ -58,22 +55,6 @@ def network(build=small_net) -> FederatedProblem:
 
 
 # ---- curvature ----
-
-
-@pytest.mark.parametrize(
-    ("model", "targets"),
-    [
-        (Softmax(2, 3, 0.2), torch.tensor([0, 2, 1, 1, 0, 2])),
-        (LeastSquares(2, 3, 0.2), torch.tensor([0, 2, 1, 1, 0, 2])),
-        (SquaredHinge(2, 1, 0.2), torch.tensor([1.0, -1, 1, 1, -1, -1], dtype=torch.float64)),
-    ],
-    ids=lambda x: type(x).__name__,
-)
-def test_closed_form_products_equal_differentiated_ones(model, targets):
-    generator = torch.Generator().manual_seed(4)
-    w, v = (torch.randn(model.dim, dtype=torch.float64, generator=generator) for _ in range(2))
-    closed = hessian_product(model, w, INPUTS, targets)(v)
-    np.testing.assert_allclose(closed, functional_product(model, w, INPUTS, targets)(v), rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("build", [small_net, larger_net])
@@ -287,28 +268,6 @@ def test_constants_of_a_network_are_lower_estimates():
     assert found["optimal_loss"].high == min(losses)
     assert found["optimal_loss"].low == 0
     assert found["initial_gap"].low == losses[0] - min(losses)
-
-
-def test_the_file_is_read_by_every_verb(tmp_path):
-    found = constants(ridge(), batch=1, path=PATH)
-    held = as_json(found, about="tiny")
-    path = tmp_path / "c.json"
-    path.write_text(json.dumps(held, allow_nan=False))
-    values = read([f"@{path}", "local_gap=0.3,0.4", "non_iidness=0.1,0.2"])
-    assert not any(name.startswith("_") for name in values)
-    spanned = grid(get("fedals.one_round"), values)
-    bound = get("fedals.one_round")
-    assert bound(**spanned.values) == bound(
-        smoothness=held["smoothness"],
-        strong_convexity=0.35,
-        client_weight=[0.5, 0.5],
-        local_gap=[0.3, 0.4],
-        non_iidness=[0.1, 0.2],
-    )
-    assert values["gradient_variance"].ends == (found["gradient_variance"].low, math.inf)
-    assert values["client_gradient_variance"].ends == (found["client_gradient_variance"].low, [math.inf] * 2)
-    assert values["smoothness"].ends is None
-    assert set(held["_how"]) == set(found)
 
 
 def test_intervals_of_unbounded_ends():

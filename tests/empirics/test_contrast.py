@@ -1,45 +1,19 @@
 """MOON and FedDecorr: pencil and paper, plain loops, what does not count."""
 
-import math
 from dataclasses import replace
 
 import pytest
 import torch
-from network_toys import agree, cross_entropy, head, hidden, mean, models, SETTING, Step, Twin, work_of
+from network_toys import agree, cross_entropy, head, hidden, mean, models, SETTING, Step, Twin
 from training_toys import many_classes
 
 from empirics.algorithms import algorithm
-from empirics.algorithms.contrast import Contrast, Decorrelated
+from empirics.algorithms.contrast import Decorrelated
 from empirics.errors import EmpiricsError
 from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
 
 # ---- MOON ----
-
-
-class Pair:
-    """Representations are the rows of w, whatever the input; the head makes nothing of them."""
-
-    class_axis = 2
-
-    def features(self, w, inputs):
-        return w.unsqueeze(1).expand(-1, inputs.shape[1], -1)
-
-    def head(self, w, z):
-        return z.new_zeros(*z.shape[:2], 2)
-
-    def losses(self, output, targets):
-        return torch.logsumexp(output, -1) - output.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
-
-
-def test_moons_contrast_by_hand():
-    """z = (3, 4), the server's (4, 3), the last local (-4, 3): cosines 24/25 and 0 at temperature 1/2; two classes."""
-    work = work_of("moon()").part(slice(0, 1))
-    state = work.state._replace(model=torch.tensor([4.0, 3.0]), memory={"last": torch.tensor([[-4.0, 3.0]])})
-    work = work._replace(state=state, rows=torch.tensor([0]), recalled={})
-    batch = torch.zeros(1, 3, 1), torch.tensor([[0, 1, 1]]), torch.tensor([[0.5, 0.5, 0.0]])
-    loss = Contrast(mu=0.25, temperature=0.5)(Pair(), torch.tensor([[3.0, 4.0]]), batch, work)
-    assert loss.item() == pytest.approx(math.log(2) + 0.25 * math.log(1 + math.exp(-48 / 25)), rel=1e-6)
 
 
 def cosine(a, b):
@@ -72,15 +46,6 @@ def test_moons_contrast_is_without_force_in_a_clients_first_round():
 
 
 # ---- FedDecorr ----
-
-COLUMNS = torch.tensor([[[1.0, 2.0], [2.0, 1.0], [3.0, 4.0], [4.0, 3.0]]], dtype=torch.float64)
-"""Two columns of correlation 3/5."""
-
-
-def test_correlations_by_hand():
-    """||R||^2 = 2 + 2 (9/25) over 4; the code: sums of 3 * 3/5 squared, over 4 samples."""
-    assert Decorrelated(1.0, "intended").correlation(COLUMNS, None).item() == pytest.approx(0.68, abs=1e-7)
-    assert Decorrelated(1.0, "code").correlation(COLUMNS, None).item() == pytest.approx(0.81, abs=1e-7)
 
 
 @pytest.mark.parametrize("reading", ["intended", "code"])

@@ -52,13 +52,6 @@ def test_stacked_crops_equal_those_of_single_images(augment, height):
     assert found.dtype == torch.uint8
 
 
-def test_without_cropping_and_flipping_nothing_changes():
-    images = pictures()
-    np.testing.assert_array_equal(CropFlip(4, crop_share=0.0, flip_share=0.0)(images, some_words()), images)
-    mirrored = CropFlip(4, crop_share=0.0, flip_share=1.0)(images, some_words())
-    np.testing.assert_array_equal(mirrored, images.flip(-1))
-
-
 def test_the_centre_is_seen_at_test_time():
     images = pictures()
     np.testing.assert_array_equal(CROP_FLIP.centre(images), images)

@@ -7,7 +7,6 @@ from torch import nn
 
 from bounds.errors import BoundsError
 from empirics.algorithms.algorithm import fedavg
-from empirics.data.catalogue import digits
 from empirics.data.dataset import Dataset
 from empirics.data.resident import Codes, Pixels
 from empirics.errors import EmpiricsError
@@ -15,7 +14,6 @@ from empirics.federation.augment import CropFlip, noise
 from empirics.federation.federate import federate, held_out, matched
 from empirics.federation.partitions import ByGroup, Dirichlet, Iid, Sorted
 from empirics.federation.prepared import PreparedFederation
-from empirics.models.linear import Logistic, Softmax
 from empirics.models.network import Network
 from empirics.training.engines.loop import ClientLoop
 from empirics.training.rounds import rounds
@@ -67,12 +65,6 @@ def test_real_features_are_ready_at_once():
     assert single.inputs.dtype == single.targets.dtype == torch.float32
 
 
-def test_features_can_be_standardised():
-    inputs = federate(table(), "iid", 5, standardise=True).train.inputs
-    np.testing.assert_allclose(inputs.mean(0), 0, atol=1e-12)
-    np.testing.assert_allclose(inputs.std(0, correction=0), 1)
-
-
 @pytest.mark.parametrize("batch", [5, 8])  # with 8 the last batch of a pass is short
 def test_batches_of_images_are_prepared_when_taken(batch):
     data = images()
@@ -109,31 +101,6 @@ def test_augmentation_is_drawn_by_round_client_and_place():
     smaller = federate(data, "iid", 6, augment=CropFlip(0, size=4))
     assert smaller.test.samples(0)[0].shape == (40, 1, 4, 4)
     assert smaller.train.draw(3, 2, clients, np.array([3, 3]), 5).at(2, 0)[0].shape == (2, 5, 1, 4, 4)
-
-
-def test_moving_keeps_the_recipe():
-    built = federate(images(), "iid", 6)
-    moved = built.train.to("cpu")
-    np.testing.assert_array_equal(moved.samples(2)[0], built.train.samples(2)[0])
-
-
-def test_a_binary_set_trains_a_logistic_model_and_digits_a_softmax():
-    for data, model, start in (
-        (table(60, "binary", 2), Logistic(5), np.log(2)),
-        (digits(), Softmax(65, 10), np.log(10)),
-    ):
-        train = federate(data, "dirichlet(5.0, least=5)", 4, intercept=True).train
-        *_, last = rounds(model, train, fedavg, Setting(rounds=4, cohort=4, batch=5, step_size=0.05), seed=0)
-        batch = (train.inputs[None], train.targets[None], None)
-        assert 0.5 * start < float(model.task_loss(last.model[None], batch)) < start
-
-
-def test_images_train_a_linear_model():
-    train = federate(images(), "iid", 6, flat=True, intercept=True).train
-    model = Softmax(37, 3, dtype=torch.float32)
-    *_, last = rounds(model, train, fedavg, Setting(rounds=2, cohort=3, batch=4), seed=0)
-    assert last.model.isfinite().all()
-    assert last.model.abs().max() > 0
 
 
 def small_network():

@@ -1,4 +1,4 @@
-"""Tables of features: the embedded sets, LIBSVM files and natural federations; and what the Dataset object does."""
+"""Tables of features: the embedded sets, LIBSVM files, natural federations, sets made of another."""
 
 import bz2
 import gzip
@@ -11,8 +11,10 @@ from data_toys import put, refused
 from scipy.io import savemat
 
 from empirics.data.catalogue import dataset
-from empirics.data.dataset import Dataset, numbered, signs
+from empirics.data.dataset import Dataset, numbered
+from empirics.data.parts import fewer, held_out
 from empirics.errors import EmpiricsError
+from empirics.problems.tasks import task
 
 rng = np.random.default_rng(5)
 
@@ -142,10 +144,7 @@ def test_parkinson_with_tabs_or_commas(root, separator):
 
 
 HEAD = "age,sex,cp,trestbps,chol,fbs,restecg,thalach,exang,oldpeak,slope,ca,thal,target\n"
-TWO = [
-    "63.0,1,1,145,233,1,2,150,0,2.3,3,0,6,0\n",
-    "67,1,4,160,286,0,2,108,1,1.5,2,3,3,2\n",
-]
+TWO = ["63.0,1,1,145,233,1,2,150,0,2.3,3,0,6,0\n", "67,1,4,160,286,0,2,108,1,1.5,2,3,3,2\n"]
 GAPS = ["28,1,2,130,?,0,2,185,0,0,,?,?,1\n", "32,1,1,95,-9,,0,127,0,.7,1,,,0\n"]
 
 
@@ -167,12 +166,6 @@ def test_heart_disease_with_and_without_headers_fills_what_was_not_taken(root):
 
 
 # ---- the object ----
-
-
-def test_two_labels_become_signs_and_others_are_refused():
-    assert signs(np.array([5, 2, 5]), "toy").tolist() == [1, -1, 1]
-    with pytest.raises(EmpiricsError, match="toy must hold two classes; found 1"):
-        signs(np.array([5, 5]), "toy")
 
 
 def test_names_are_numbered_over_both_lists():
@@ -226,3 +219,54 @@ def test_parts_keep_targets_and_groups_together():
 def test_inconsistent_sets_are_refused(changes, words):
     with pytest.raises(EmpiricsError, match=words):
         toy(**changes)
+
+
+# ---- sets made of another one ----
+
+
+@pytest.fixture
+def numbers():
+    """Sample i is the number i, of user i % 7."""
+    order = np.arange(53)
+    return Dataset("numbers", order[:, None] / 1.0, order % 3, 3, groups=order % 7, group_names=tuple("abcdefg"))
+
+
+def test_a_test_set_is_kept_out_of_the_training_samples(numbers):
+    made = held_out(numbers, share=0.3)
+    assert (len(made), len(made.test)) == (37, 16)
+    together = np.sort(np.concatenate([made.inputs, made.test.inputs]).ravel())
+    np.testing.assert_array_equal(together, np.arange(53))
+    for part in (made, made.test):
+        np.testing.assert_array_equal(part.targets, part.inputs.ravel() % 3)
+        np.testing.assert_array_equal(part.groups, part.inputs.ravel() % 7)
+    np.testing.assert_array_equal(held_out(numbers, share=0.3).inputs, made.inputs)
+
+
+def test_fewer_keeps_some_of_both_parts(numbers):
+    made = fewer(held_out(numbers, share=0.3), train=11, test=5)
+    assert (len(made), len(made.test)) == (11, 5)
+    assert not set(made.inputs.ravel()) & set(made.test.inputs.ravel())
+    assert made.name == "fewer(held_out(numbers, share=0.3), train=11, test=5)"
+    assert len(fewer(numbers, train=400)) == 53
+
+
+def test_they_are_written_like_any_other_set():
+    made = dataset("fewer(held_out(digits), test=100)")
+    assert len(made.test) == 100
+    assert task("softmax(held_out(digits, share=0.1))").data.test is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("held_out(held_out(digits))", "has a test set already"),
+        ("held_out(digits, share=1.5)", "share must be between 0 and 1; got 1.5"),
+        ("held_out(digits, share=0.0001)", "leaves one part empty"),
+        ("fewer(digits, train=0)", "train must be a whole number >= 1; got 0"),
+        ("fewer(digits, train=2.5)", "train must be a whole number >= 1; got 2.5"),
+        ("held_out(3)", "held_out needs a data set"),
+    ],
+)
+def test_mistakes_are_said(text, words):
+    with pytest.raises(EmpiricsError, match=words.replace("(", r"\(")):
+        dataset(text)

@@ -161,18 +161,6 @@ def test_local_steps_are_those_of_pytorch(name, engine):
     torch.testing.assert_close(found, w.detach(), rtol=0, atol=1e-12)
 
 
-def test_clipping_shortens_each_clients_direction_alone():
-    model, federation = problem("least squares", RAGGED, torch.float64)
-    built, setting = algorithm("fedavg()"), replace(SETTING, local_steps=1, step_size=1.0)
-    state = start(model, federation, built)
-    free = ends(model, federation, built, setting, state, range(7), Stacked()) - state.model
-    limit = float(free.norm(dim=1).median())
-    clipped = ends(model, federation, built, replace(setting, clip=limit), state, range(7), Stacked()) - state.model
-    for k in range(7):
-        scale = min(1.0, limit / (float(free[k].norm()) + 1e-6))
-        torch.testing.assert_close(clipped[k], free[k] * scale, rtol=0, atol=1e-12)
-
-
 def test_the_harmonic_rule_divides_the_step_size_by_local_time():
     """FedALS's language model: eta/(t/100 + 10), t counting on over rounds."""
     model, federation = problem("least squares", EVEN, torch.float64)

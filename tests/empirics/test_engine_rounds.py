@@ -100,26 +100,6 @@ def test_weights_of_cases_ii_and_of_bernoulli_draws(sampling, average, weight):
     assert (abs(weights.sum() - 1) < 1e-12) == (average == "renormalised")
 
 
-def test_unbiased_and_renormalised_weights_agree_for_equal_clients_in_a_full_cohort():
-    one, other = (played(replace(SETTING, average=a), [0, 2, 3], [1, 1, 1]).model for a in ("unbiased", "renormalised"))
-    torch.testing.assert_close(one, other, rtol=0, atol=1e-14)
-
-
-def test_unbiased_averages_have_the_full_average_as_their_mean():
-    """All ten cohorts of three equally often: Case II as printed is unbiased, renormalised weights are not."""
-    from itertools import combinations
-
-    ends = local_ends(range(5))
-    full = torch.tensor(np.array(SIZES) / 43) @ ends
-    means = {}
-    for average in ("unbiased", "renormalised"):
-        setting = replace(SETTING, average=average, client_weight="samples")
-        found = [played(setting, c, [1, 1, 1]).model for c in combinations(range(5), 3)]
-        means[average] = torch.stack(found).mean(0)
-    torch.testing.assert_close(means["unbiased"], full, rtol=0, atol=1e-14)
-    assert (means["renormalised"] - full).abs().max() > 1e-4
-
-
 # ---- order ----
 
 ORDERLY = [

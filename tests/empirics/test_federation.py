@@ -16,16 +16,6 @@ def ragged(sizes=(7, 9, 12, 5, 10)) -> Federation:
     return Federation.of(inputs, 10 * inputs, parts)
 
 
-def test_sizes_and_samples():
-    parts = [np.array([4, 0]), np.array([3, 1, 2])]
-    federation = Federation.of(torch.arange(5.0), torch.arange(5) * 2, parts)
-    assert federation.clients == 2
-    assert federation.client_sizes.tolist() == [2, 3]
-    inputs, targets = federation.samples(1)
-    assert inputs.tolist() == [3, 1, 2]
-    assert targets.tolist() == [6, 2, 4]
-
-
 def test_a_pass_takes_every_sample_of_the_client_once():
     federation = ragged()
     steps = np.array([4, 6, 6, 4, 6])  # two passes each at batch 4
@@ -92,10 +82,3 @@ def test_a_client_without_samples_is_one_clear_line():
 def test_a_batch_larger_than_a_client_is_one_clear_line():
     with pytest.raises(EmpiricsError, match=r"^batch must be <= the size of every client; got 6 > 5 of client 3$"):
         ragged().draw(1, 0, np.array([2, 3]), np.array([1, 1]), 6)
-
-
-def test_moving_to_a_device_keeps_everything():
-    federation = ragged()
-    moved = federation.to("cpu")
-    assert torch.equal(moved.members, federation.members)
-    assert moved.client_sizes.tolist() == federation.client_sizes.tolist()

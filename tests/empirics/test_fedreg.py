@@ -6,14 +6,11 @@ import pytest
 import torch
 from network_toys import (
     agree,
-    CLASSES,
     cross_entropy,
-    FEDERATION,
     kl,
     logits,
     mean,
     models,
-    NET,
     plain_loss,
     SETTING,
     slope,
@@ -24,27 +21,6 @@ from network_toys import (
 )
 
 from empirics.algorithms import algorithm
-
-
-def test_a_step_by_hand():
-    """From (0, 0), now at (2, 0): the gradient at (1, 0) is (1, 1), so with step 1 first comes (1, -1).
-
-    Halfway, at (1/2, -1/2), the pseudo data have the gradient (2, 0): 1/2 of it goes back, (1, 0). Left is (0, -1), and
-    of the perturbed data's (1, -2) it holds 2/5: (2/5, -4/5) goes back. New: (-2/5, -1/5).
-    """
-    asked = []
-
-    def gradient_at(point, objective=None):
-        asked.append(point[0].tolist())
-        if objective is None:
-            return torch.tensor([[1.0, 1.0]])
-        return torch.tensor([[2.0, 0.0]]) if objective.soft else torch.tensor([[1.0, -2.0]])
-
-    work = work_of("fedreg()").part(slice(0, 1))
-    work = work._replace(state=work.state._replace(model=torch.zeros(2)), sizes=[9.0, 1.0], step=1)
-    direction = algorithm("fedreg()").direction(work, torch.tensor([[2.0, 0.0]]), torch.full((1, 2), 7.0), gradient_at)
-    assert asked == [[1.0, 0.0], [0.5, -0.5], [0.5, -0.5]]
-    assert direction[0].tolist() == pytest.approx([2.4, 0.2])
 
 
 def test_nothing_goes_back_down():
@@ -92,29 +68,6 @@ def test_fedreg_equals_plain_loops(gamma, reading, size):
     """Three signed steps of 0.3 reach the range's limits; a batch's range leaves out its padding."""
     text = f"fedreg(gamma={gamma}, iterations=3, made_step_size={size}, reading='{reading}')"
     agree(text, Twin(take=fedreg_step(gamma, 3, size, reading == "code")))
-
-
-def test_readings_go_opposite_ways():
-    """Up the server model's loss the code's data, down the others, which stay in the batch's range."""
-    work = work_of("fedreg()").part(slice(2, 3))
-    inputs, labels = FEDERATION.samples(2)
-    batch = inputs.unsqueeze(0), labels.unsqueeze(0), None
-    theirs = work.state.model.unsqueeze(0)
-    losses = {}
-    for reading in ("intended", "code"):
-        stage = algorithm(f"fedreg(made_step_size=0.2, reading='{reading}')").direction.pseudo
-        made = stage.made(NET, theirs, batch)
-        losses[reading] = float(NET.task_loss(theirs, (made, labels.unsqueeze(0), None)).detach())
-        assert (made.abs().max() > inputs.abs().max()) == (reading == "code")
-    plain = float(NET.task_loss(theirs, batch).detach())
-    assert losses["intended"] < plain - 0.1
-    assert losses["code"] > plain + 0.1
-    assert NET.output(theirs, inputs.unsqueeze(0)).shape[-1] == CLASSES
-
-
-def test_there_is_no_switch_that_makes_it_fedavg():
-    """Even on the data as they are (no iterations) and at the model itself (gamma 1), what was moved goes back."""
-    assert (models("fedreg(gamma=1, iterations=0)") - models("fedavg()")).abs().max() > 1e-3
 
 
 def test_an_uneven_step_size_is_divided_out():

@@ -8,7 +8,6 @@ from sweep_cells import HERE
 from empirics.errors import EmpiricsError
 from empirics.experiments.checking import check_words
 from empirics.experiments.grids import Grid, read_grid
-from empirics.training.setting import refuse_both
 from fedbounds import main
 
 FIXED = {"problem": '"softmax(iris)"', "rounds": "2", "clients": "3", "measure": '["train_loss"]'}
@@ -99,13 +98,6 @@ def test_a_further_block_may_fix_what_the_first_varies_but_not_both_itself():
     assert Grid("g", {}, {"a": [1, 2]}, also=({"fixed": {"a": 7}},)).size == 3
     with pytest.raises(EmpiricsError, match="a is fixed and varied"):
         Grid("g", {"b": 3}, {}, also=({"fixed": {"a": 7}, "vary": {"a": [1, 2]}},))
-
-
-def test_a_round_has_one_length():
-    refuse_both(4, None)
-    refuse_both(None, 4)
-    with pytest.raises(EmpiricsError, match="got both"):
-        refuse_both(5, 2)
 
 
 def test_a_mark_of_byte_order_is_passed_over_as_in_other_files(tmp_path):

@@ -1,21 +1,22 @@
-"""Runs under observation: when rows come, what they say, what stops them, how they are kept."""
+"""Runs under observation: when rows come, what they say, what stops them; estimates made of them."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from measuring_toys import logistic, PARTS, ridge, rows_of, series, SETTING
+from measuring_toys import logistic, PARTS, ridge, rows_of, SETTING
 
 from bounds import vocabulary
-from bounds.errors import UnknownNameError
 from bounds.quantities import Quantity
 from empirics.algorithms.algorithm import fedavg
 from empirics.errors import EmpiricsError
 from empirics.federation.federation import Federation
 from empirics.measuring import default_every, measurement, MEASUREMENTS, read, Row, Run, write
+from empirics.measuring.estimates import jackknife, power_law, two_powers
 from empirics.measuring.record import MOST_PATH, OVERHEAD, SHARE
 from empirics.problems.problem import FederatedProblem
+from empirics.training.seeds import over_seeds
 from empirics.training.setting import Setting
 
 
@@ -25,13 +26,6 @@ def test_measurements_are_words_of_the_vocabulary():
         assert isinstance(made.quantity, Quantity)
         assert getattr(vocabulary, made.quantity.name) == made.quantity
         assert made.name.split("(")[0] == name
-
-
-def test_an_unknown_measurement_gets_a_hint():
-    with pytest.raises(UnknownNameError, match="unknown measurement 'train_los'; did you mean 'train_loss'"):
-        measurement("train_los")
-    with pytest.raises(UnknownNameError, match="unknown option of runtime 'uplaod_rate'; did you mean 'upload_rate'"):
-        measurement("runtime(uplaod_rate=2)")
 
 
 def test_every_exact_measurement_reads_a_finite_number():
@@ -53,25 +47,6 @@ def test_rows_say_where_they_come_from():
 def test_start_and_last_round_are_always_measured():
     rows = rows_of(ridge(), ["train_loss"], replace(SETTING, rounds=7), every=3)
     assert [r.round for r in rows] == [0, 3, 6, 7]
-
-
-def test_states_go_by_as_they_would_without_listening():
-    from empirics.training.rounds import rounds
-
-    problem = ridge()
-    plain = [s.model for s in rounds(problem.model, problem.federation, fedavg, SETTING, 3)]
-    heard = [s.model for s, _ in Run(problem, fedavg, SETTING, 3, [measurement("local_drift")], every=1)]
-    assert all(torch.equal(a, b) for a, b in zip(plain, heard, strict=True))
-
-
-def test_a_diverging_run_is_a_result():
-    setting = Setting(rounds=2000, cohort=2, batch=1, local_steps=2, step_size=9.0)
-    rows = Run(ridge(), fedavg, setting, 3, [measurement("train_loss")], every=10).rows()
-    last = rows[-1]
-    assert (last.quantity, last.honesty) == ("diverged", "exact")
-    assert last.value > 1e100
-    assert 10 < last.round < 2000
-    assert [r.round for r in rows[:3]] == [0, 10, 20]
 
 
 def test_the_table_keeps_every_digit(tmp_path):
@@ -116,15 +91,66 @@ def test_the_default_cadence_counts_the_work():
 
 
 def test_parts_must_fit_together():
+    whole = ridge().federation
     with pytest.raises(EmpiricsError, match="local_test must have the 2 clients of the federation; got 1"):
-        FederatedProblem(ridge().model, ridge().federation, local_test=Federation.of(*_samples(), PARTS[:1]))
+        FederatedProblem(ridge().model, whole, local_test=Federation.of(whole.inputs, whole.targets, PARTS[:1]))
 
 
-def _samples():
-    federation = ridge().federation
-    return federation.inputs, federation.targets
+# ---- estimates ----
 
 
-def test_series_are_filtered():
-    rows = rows_of(ridge(), ["non_iidness"])
-    assert len(series(rows, "non_iidness", client=1, round=2)) == 1
+def test_jackknife_of_a_mean_is_the_textbook_standard_error():
+    x = np.random.default_rng(3).gamma(2.3, size=(17, 4))
+    found = jackknife(lambda mean: mean, x)
+    np.testing.assert_allclose(found.value, x.mean(0))
+    np.testing.assert_allclose(found.error, x.std(0, ddof=1) / np.sqrt(17))
+
+
+def test_jackknife_of_a_product_equals_plain_loops():
+    rng = np.random.default_rng(5)
+    x, y = rng.gamma(2.3, size=13), rng.gamma(1.7, size=13)
+    found = jackknife(lambda a, b: np.sqrt(a * b), x, y)
+    without = [np.sqrt(np.delete(x, s).mean() * np.delete(y, s).mean()) for s in range(13)]
+    assert found.error == pytest.approx(np.sqrt(12 / 13 * sum((w - np.mean(without)) ** 2 for w in without)))
+
+
+def test_an_error_needs_three_seeds():
+    with pytest.raises(EmpiricsError, match="at least 3 seeds; got 2"):
+        jackknife(lambda mean: mean, np.array([0.3, 0.7]))
+
+
+def test_power_law_finds_the_exponent_and_weighs():
+    x = np.array([1.0, 2.0, 5.0, 30.0])
+    assert power_law(x, 3.7 * x**-1.3, np.array([2.0, 0.4, 1.1, 5.0])) == pytest.approx(-1.3)
+    bent = 3.7 * x**-1.3
+    bent[0] *= 1.9
+    assert power_law(x, bent, np.array([1e-9, 1, 1, 1])) == pytest.approx(-1.3, abs=1e-6)
+    plain = np.polyfit(np.log(x), np.log(bent), 1, w=np.sqrt([0.3, 1.0, 2.0, 0.7]))[0]
+    assert power_law(x, bent, np.array([0.3, 1.0, 2.0, 0.7])) == pytest.approx(plain)
+    assert np.isnan(power_law(x, -bent, np.ones(4)))
+
+
+def test_two_powers_finds_both_coefficients():
+    x = np.array([1.0, 2.0, 5.0, 30.0])
+    y = np.stack([0.31 / x - 0.12 / x**2, 2.2 / x + 0.7 / x**2])
+    found = two_powers(x, y, np.array([0.4, 0.1, 0.2, 0.05]))
+    np.testing.assert_allclose(found, [[0.31, -0.12], [2.2, 0.7]])
+
+
+def test_sweeps_keep_the_order_and_count_every_seed():
+    done = []
+    assert over_seeds(lambda s: s**2, range(3, 30), 3, lambda: done.append(1)) == [s**2 for s in range(3, 30)]
+    assert len(done) == 27
+
+
+def test_a_failing_seed_ends_the_sweep():
+    ran = []
+
+    def measure(seed):
+        ran.append(seed)
+        if seed == 2:
+            raise ValueError("seed 2")
+
+    with pytest.raises(ValueError, match="seed 2"):
+        over_seeds(measure, range(10_000), 1)
+    assert len(ran) < 10_000

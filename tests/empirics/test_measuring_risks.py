@@ -151,13 +151,6 @@ def test_how_honest_a_number_is(name, options, expected):
     assert measurement(name).honesty(ridge(**options), fedavg, SETTING) is expected
 
 
-def test_what_cannot_be_measured_says_why():
-    with pytest.raises(EmpiricsError, match="tiny has no test samples"):
-        rows_of(ridge(), ["test_loss"])
-    with pytest.raises(EmpiricsError, match="needs test samples of every client"):
-        rows_of(ridge(population=True), ["local_accuracy_own"])
-
-
 @pytest.mark.parametrize("name", MEASUREMENTS)
 def test_without_test_samples_it_is_refused_before_training_or_measured_to_the_end(name):
     def run(problem):
@@ -170,9 +163,3 @@ def test_without_test_samples_it_is_refused_before_training_or_measured_to_the_e
         made, said = run(ridge(tests=True)), str(error)
     assert "test samples" in said
     assert len(made.rows()) > 2
-
-
-@pytest.mark.parametrize("name", ["test_loss", "participation_gap", "local_gap", "local_accuracy_own"])
-def test_what_needs_test_samples_needs_them_before_the_first_round(name):
-    with pytest.raises(EmpiricsError, match="test samples"):
-        Run(ridge(), fedavg, SETTING, 3, [measurement("train_loss"), measurement(name)])

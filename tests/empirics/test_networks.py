@@ -1,8 +1,10 @@
-"""Networks of the papers: numbers of parameters, shapes, halves, layers, and values against plain functions."""
+"""Networks of the papers: numbers of parameters, shapes, halves, layers, names, and values against plain functions."""
 
 from __future__ import annotations
 
 import math
+import pickle
+import re
 from itertools import pairwise
 
 import pytest
@@ -11,6 +13,7 @@ import torch.nn.functional as F
 from network_samples import samples
 from torch import Tensor
 
+from bounds.errors import BoundsError
 from empirics.errors import EmpiricsError
 from empirics.models.networks import Generator, network, NETWORKS
 
@@ -55,40 +58,6 @@ def test_numbers_of_parameters_are_those_of_the_papers(text, count):
     with torch.device("meta"):
         module = network(text).build()
     assert sum(p.numel() for p in module.parameters()) == count
-
-
-@pytest.mark.parametrize(
-    ("name", "megabits"),
-    [("sent140_linear", 0.32), ("femnist_dnn", 6.71), ("decaying_k_cnn", 40.0), ("shakespeare_gru", 5.21)],
-)
-def test_sizes_round_to_table_1_of_decaying_k(name, megabits):
-    digits = 1 if megabits == 40.0 else 2
-    assert round(network(name).dim * 32 / 1e6, digits) == megabits
-
-
-def test_only_unpadded_32_and_64_maps_on_whole_images_meet_decaying_k_s_40_megabits():
-    def megabits(side: int, padding: int, first: int, second: int) -> float:
-        left = side
-        for _ in range(2):
-            left = (left + 2 * padding - 2) // 2
-        convolutions = 9 * 3 * first + first + 9 * first * second + second
-        return 32e-6 * (convolutions + 512 * (second * left**2 + 1) + 100 * 513)
-
-    widths = (8, 16, 24, 32, 48, 64, 96, 128)
-    choices = [(s, p, a, b) for s in (28, 32) for p in (0, 1) for a in widths for b in widths]
-    assert [c for c in choices if round(megabits(*c), 1) == 40.0] == [(32, 0, 32, 64)]
-    assert round(megabits(28, 0, 32, 64), 1) == 28.5
-    assert round(megabits(28, 1, 32, 64), 1) == 53.7
-
-
-def test_resnet20_sends_the_numbers_of_table_2_of_fedals():
-    net = network("resnet20")
-    head = sum(c.stop - c.start for name, c in net.layers.items() if name.startswith("head"))
-    extractor = net.dim - head
-    assert (head, extractor) == (650, 292_304)
-    printed = {1: 2.344, 5: 0.473, 10: 0.239, 25: 0.099, 50: 0.052, 100: 0.029}
-    for alpha, billions in printed.items():
-        assert round(2 * 20_000 / 5 * (head + extractor / alpha) / 1e9, 3) == billions
 
 
 @pytest.mark.parametrize(("text", "batch"), SMALL.items())
@@ -271,15 +240,6 @@ def test_the_imagenet_stem_quarters_the_image_before_the_blocks():
         assert weight.std().item() == pytest.approx(math.sqrt(2 / (64 * 49)), rel=0.02)
 
 
-@pytest.mark.parametrize("text", ["resnet20", "resnet18(side=16)"])
-def test_group_norm_does_not_see_the_rest_of_the_batch(text):
-    net = network(text, precision="float64")
-    w, x = net.start(3).unsqueeze(0), samples(net, 4)
-    alone = net.output(w, x[:, :1])
-    strange = torch.cat([x[:, :1], 100 + 50 * x[:, 1:]], 1)
-    torch.testing.assert_close(net.output(w, strange)[:, :1], alone, rtol=1e-10, atol=1e-10)
-
-
 def test_generator_makes_images_and_counts_as_derived_from_the_released_sizes():
     module = Generator()()
     dense, convolutions = 256 * 8192 + 8192, 9 * (128 * 128 + 128 * 64 + 64 * 3) + 3
@@ -290,3 +250,57 @@ def test_generator_makes_images_and_counts_as_derived_from_the_released_sizes():
     assert 0 < images.min() < images.max() < 1
     with pytest.raises(EmpiricsError, match="multiple of 4"):
         Generator(side=30)
+
+
+# ---- written as calls ----
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_every_name_reads_back(name):
+    net = network(name)
+    assert network(net.name).build == net.build
+    assert network(net.name).name == net.name
+
+
+def test_networks_pickle_without_their_work_module():
+    net = network("femnist_dnn")
+    w, x = net.start(6).unsqueeze(0), samples(net, 3)
+    output = net.output(w.clone().requires_grad_(), x)
+    packed = pickle.dumps(net)
+    assert len(packed) < 2_000
+    assert torch.equal(pickle.loads(packed).output(w, x), output)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("resnet_20", "did you mean"),
+        ("resnet20(shortcut='conv2')", "shortcut must be one of pad, conv1, conv3; got 'conv2'"),
+        ("resnet20(classes=0)", "classes must be a whole number >= 1; got 0"),
+        ("resnet20(classes='ten')", "classes must be a whole number"),
+        ("resnet20(depth=3)", "depth"),
+        ("resnet20(loss='next_token')", "loss must be one of"),
+        ("resnet20(precision='half')", "precision must be one of"),
+        ("resnet18(stem='none')", "stem must be one of"),
+        ("vgg11(side=16)", "side must be a whole number >= 32; got 16"),
+        ("opt(heads=5)", "heads must divide width"),
+        ("opt(head_layers=13)", "head_layers must be <= depth = 12"),
+        ("opt(length=3000)", "length must be <= positions"),
+        ("opt(", "must be a name or a call"),
+    ],
+)
+def test_wrong_options_get_one_clear_line(text, complaint):
+    with pytest.raises((EmpiricsError, BoundsError), match=re.escape(complaint)) as caught:
+        network(text)
+    assert "\n" not in str(caught.value)
+
+
+def test_sizes_that_cannot_be_built_are_refused_when_building():
+    with pytest.raises(EmpiricsError, match="side_after_pooling"):
+        _ = network("fedcog_cnn(side=8)").dim
+    with pytest.raises(EmpiricsError, match="groups must divide"):
+        _ = network("resnet20(groups=3)").dim
+    with pytest.raises(EmpiricsError, match="from 1 to the 20 layers"):
+        _ = network("resnet20(extractor=21)").layers
+    with pytest.raises(BoundsError, match="unknown option of resnet20 'width'"):
+        network("resnet20", width=3)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -125,40 +128,6 @@ def test_an_objective_of_outputs_features_and_row_is_differentiated_in_the_row()
     with torch.no_grad():
         slope = (objective(w + step) - objective(w - step)) / 2e-6
     assert (gradient[0] @ direction).item() == pytest.approx(slope.item(), rel=1e-7)
-
-
-def test_hessian_products_agree_by_autograd_and_by_transforms():
-    net = small()
-    batch = batch_of(net)
-    w, v = net.start(3), net.start(4)
-
-    def loss(row: Tensor) -> Tensor:
-        return net.task_loss(row.unsqueeze(0), batch)[0]
-
-    twice = torch.func.vjp(torch.func.grad(loss), w)[1](v)[0]
-    row = w.clone().requires_grad_()
-    (gradient,) = torch.autograd.grad(loss(row), row, create_graph=True)
-    (product,) = torch.autograd.grad(gradient @ v, row)
-    torch.testing.assert_close(twice, product, rtol=1e-12, atol=1e-13)
-    plain = torch.autograd.functional.hvp(lambda r: F.cross_entropy(by_hand(r, batch[0][0]), batch[1][0]), w, v)[1]
-    torch.testing.assert_close(product, plain, rtol=1e-10, atol=1e-12)
-
-
-@pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")  # torch.func.jvp uses it itself
-def test_forward_derivatives_and_stacks_of_rows_work_by_transforms():
-    net = network("fedcog_cnn(channels=1, side=16, precision='float64')")
-    x = torch.randn(1, 40, 1, 16, 16, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
-    batch = x, torch.arange(40).unsqueeze(0) % 10, None
-    w, v = net.start(1), net.start(2)
-
-    def loss(row: Tensor) -> Tensor:
-        return net.task_loss(row.unsqueeze(0), batch)[0]
-
-    slope = torch.func.jvp(loss, (w,), (v,))[1]
-    torch.testing.assert_close(slope, net.gradient(w.unsqueeze(0), batch)[0] @ v, rtol=1e-10, atol=1e-12)
-    both = torch.func.vmap(loss)(torch.stack([w, v]))
-    torch.testing.assert_close(both, torch.stack([loss(w), loss(v)]), rtol=1e-10, atol=1e-12)
-    assert both[0] != both[1]
 
 
 def test_frozen_copies_pass_gradients_to_inputs_and_keep_their_parameters():
@@ -304,3 +273,48 @@ def test_modules_without_halves_train_but_say_so():
     assert net.gradient(w, (x, y, None)).shape == (1, 18)
     with pytest.raises(EmpiricsError, match="mine has no features"):
         net.features(w, x)
+
+
+# ---- memory ----
+
+FAULTS = """
+import ctypes, resource
+from empirics.models.memory import keep_freed_memory
+
+c = ctypes.CDLL(None)
+c.malloc.restype, c.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+c.memset.argtypes, c.free.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t], [ctypes.c_void_p]
+
+def step():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    blocks = [c.malloc(1_000_000) for _ in range(20)]
+    for block in blocks:
+        c.memset(block, 1, 1_000_000)
+    for block in blocks:
+        c.free(block)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+for _ in range(4):
+    given_back = step()
+asked = keep_freed_memory()
+for _ in range(4):
+    kept = step()
+print(asked, given_back, kept)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="page faults are counted on Linux")
+def test_page_faults_end_where_the_c_library_can_be_asked():
+    out = subprocess.run([sys.executable, "-c", FAULTS], capture_output=True, text=True, check=True)
+    asked, given_back, kept = out.stdout.split()
+    if asked == "True":  # glibc
+        assert int(given_back) > 1_000
+        assert int(kept) < 100
+
+
+def test_networks_ask_for_it():
+    from empirics.models import memory
+
+    memory.keep_freed_memory.cache_clear()
+    _ = network("femnist_dnn").dim
+    assert memory.keep_freed_memory.cache_info().misses == 1

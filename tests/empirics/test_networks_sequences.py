@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from empirics.errors import EmpiricsError
-from empirics.federation.federation import Federation
 from empirics.models.losses import CrossEntropy, IGNORED, MultiLabel, next_tokens, NextToken
 from empirics.models.networks import network
 from empirics.models.networks.decoder import BYTE_TOKENS, byte_tokens, END, released_names
@@ -247,16 +246,3 @@ def test_cross_entropy_takes_any_integer_targets():
         expected = [surprise([0.3, -1.2, 0.7], 2), surprise([1.1, 0.4, -0.6], 1)]
         assert CrossEntropy().losses(output, targets).tolist() == pytest.approx(expected, rel=1e-12)
         assert CrossEntropy().correct(output, targets).tolist() == [True, False]
-
-
-def test_short_batches_of_tokens_keep_their_weights():
-    tokens = byte_tokens(["abcdefghi"[i:] for i in range(5)], 9)
-    federation = Federation.of(tokens, next_tokens(tokens, END), [np.arange(2), np.arange(2, 5)])
-    batches = federation.draw(0, 0, np.array([1]), np.array([2]), 2)
-    inputs, targets, weight = batches.at(1, 1)
-    assert weight is not None
-    assert weight.sum().item() == pytest.approx(1)
-    net = network("opt(width=12, depth=1, heads=2, hidden=20, positions=16, length=9, head_layers=1)")
-    w = net.start(0).unsqueeze(0)
-    alone = net.gradient(w, (inputs[:, :1], targets[:, :1], None))
-    torch.testing.assert_close(net.gradient(w, (inputs, targets, weight)), alone, rtol=1e-4, atol=1e-6)

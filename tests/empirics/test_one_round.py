@@ -91,28 +91,6 @@ def test_expectations_over_all_draws(model, regularisation, partition):
         assert 0 < exact["generalization_gap"][i] < np.squeeze(bound)
 
 
-def test_sampled_means_agree_with_enumeration():
-    problem = of_three_points("ridge", 0.3, "dirichlet_replaced(0.8)", clients=2)
-    exact = everything(problem, (1, 2))
-    draws = [OneRound(problem, (1, 2))(seed) for seed in range(1500)]
-    for key in ("generalization_gap", "local_gap", "non_iidness"):
-        values = np.stack([d[key] for d in draws])
-        if key != "non_iidness":
-            values = values - np.stack([d[f"{key}_control"] for d in draws])
-        error = values.std(0) / np.sqrt(len(draws))
-        off = np.abs(values.mean(0) - exact[key])
-        assert (np.nan_to_num(off) <= 4 * np.nan_to_num(error)).all(), key
-
-
-def test_ridge_gap_of_identical_clients_has_two_powers():
-    """E gap = a/K + b/K^2 exactly, with a not zero: like 1/K in the end, not 1/K^2."""
-    problem = of_three_points("ridge", 0.3, "iid", clients=3)
-    gap = everything(problem, (1, 2, 3))["generalization_gap"]
-    a, b = np.linalg.solve([[1, 1], [1 / 2, 1 / 4]], gap[:2])
-    assert gap[2] == pytest.approx(a / 3 + b / 9, rel=1e-10)
-    assert a > 10 * abs(b) / 3 > 0
-
-
 def test_the_control_variate_cuts_the_error_where_many_clients_average():
     problem = task("ridge(digits, regularisation=0.5)").pool("iid", clients=12, samples=10)
     draws = [OneRound(problem, (12,))(seed) for seed in range(25)]

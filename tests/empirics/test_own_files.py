@@ -8,11 +8,10 @@ from empirics_toys import ragged, small
 
 from bounds.errors import BoundsError
 from empirics.algorithms import algorithm
-from empirics.algorithms.local import fedprox
 from empirics.data.catalogue import digits
 from empirics.federation.partitions import partition
 from empirics.problems.tasks import task
-from empirics.training.engines import ClientLoop, Workers
+from empirics.training.engines import ClientLoop
 from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
 from fedbounds import main
@@ -51,23 +50,19 @@ def test_a_file_that_changed_is_run_again(file):
     assert str(first) != str(partition(f"{file}:my_partition")) == "dealt()"
 
 
-def test_workers_know_what_a_file_defines(file):
+def test_workers_know_what_a_file_defines(file, two):
     own = algorithm(f"{file}:my_algorithm")
     setting = Setting(rounds=2, cohort=4, batch=8, step_size=0.11, local_steps=3)
-    with Workers(1) as engine:
-        ends = [list(rounds(small(), ragged(), own, setting, 3, e))[-1].model for e in (engine, ClientLoop())]
+    ends = [list(rounds(small(), ragged(), own, setting, 3, e))[-1].model for e in (two, ClientLoop())]
     assert torch.equal(*ends)
 
 
 MISTAKES = {
-    "{}/none.py:x": "No such file or directory",
     "{}/mine.py:my_algoritm": "unknown algorithm in {}/mine.py 'my_algoritm'; did you mean 'my_algorithm'?",
     "{}/mine.py:number": "number in {}/mine.py is of type int, not an Algorithm; algorithms in it: fedavg, my_",
     "{}/mine.py:scale": "scale in {}/mine.py is of type type, not an Algorithm; algorithms in it: fedavg, my_algorithm",
     "{}/mine.py": "write path/file.py:variable; algorithms in it: fedavg, my_algorithm",
     "{}/empty.py:x": "{}/empty.py holds no Algorithm",
-    "{}/wrong.py:x": "{}/wrong.py, line 2: ModuleNotFoundError: No module named 'not_there'",
-    "{}/syntax.py:x": "{}/syntax.py, line 1: '(' was never closed",
     "relaxed('{}/mine.py:my_algorithm')": "relaxed must be given an algorithm first",
 }
 
@@ -75,8 +70,7 @@ MISTAKES = {
 @pytest.mark.parametrize("text", MISTAKES)
 def test_a_mistake_is_one_clear_line(text, file):
     folder = file.parent
-    for name, words in {"empty": "", "wrong": "\nimport not_there\n", "syntax": "x = ("}.items():
-        (folder / f"{name}.py").write_text(words)
+    (folder / "empty.py").touch()
     with pytest.raises(BoundsError) as raised:
         algorithm(text.format(folder))
     assert MISTAKES[text].format(folder) in str(raised.value)
@@ -104,14 +98,3 @@ def test_the_command_trains_what_is_in_a_file(file, capsys):
     assert capsys.readouterr().out.startswith("sign_sgd(scale=0.5), seed 0, round 3: train_loss ")
     assert main(["constants", *own[:2], "--clients", "6", "--batch", "8", "-o", str(file.parent / "c.json")]) == 0
     assert '"smoothness": ' in (file.parent / "c.json").read_text()
-
-
-def test_a_plug_in_inside_of_a_file(tmp_path):
-    path = tmp_path / "plugged.py"
-    path.write_text(
-        "from empirics.algorithms.local import fedprox\nfrom empirics.algorithms.relaxed import relaxed\n"
-        "own = relaxed(fedprox(0.3), beta=0.05)\n"
-    )
-    own = algorithm(f"{path}:own")
-    assert own.direction == fedprox(0.3).direction
-    assert own == algorithm("relaxed(fedprox(mu=0.3), beta=0.05)")

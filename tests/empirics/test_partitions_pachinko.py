@@ -38,11 +38,11 @@ def test_all_samples_are_dealt_where_clients_divide_them():
 @pytest.mark.parametrize("alpha", [0.1, 1.0, 20.0])
 def test_coarse_classes_are_as_concentrated_as_alpha_says(alpha):
     """The mean square of a Dirichlet share is (alpha + 1)/(n (n alpha + 1)); samples add (1 - that)/size."""
-    data, clients = cifar(per_class=300), 200  # a client takes 300: nothing runs out
-    few = [Pachinko(alpha)._client(*fresh(data), 300, np.random.default_rng(k)) for k in range(clients)]
+    data, clients = cifar(), 200  # a client takes 80: nothing runs out
+    few = [Pachinko(alpha)._client(*fresh(data), 80, np.random.default_rng(k)) for k in range(clients)]
     found = (shares(data.groups, few, 6) ** 2).sum(1)
     square = (alpha + 1) / (6 * alpha + 1)
-    wanted = square + (1 - square) / 300
+    wanted = square + (1 - square) / 80
     assert found.mean() == pytest.approx(wanted, abs=4 * found.std() / clients**0.5 + 1e-3)
 
 
@@ -53,11 +53,11 @@ def fresh(data):
 
 @pytest.mark.parametrize("beta", [0.5, 10.0])
 def test_classes_within_a_coarse_one_are_as_concentrated_as_beta_says(beta):
-    data = cifar(per_class=300, classes=4)  # one coarse class: all concentration is beta's
-    few = [Pachinko(0.1, beta)._client(*fresh(data), 300, np.random.default_rng(k)) for k in range(200)]
+    data = cifar(classes=4)  # one coarse class: all concentration is beta's
+    few = [Pachinko(0.1, beta)._client(*fresh(data), 80, np.random.default_rng(k)) for k in range(200)]
     found = (shares(data.labels, few, 4) ** 2).sum(1)
     square = (beta + 1) / (4 * beta + 1)
-    assert found.mean() == pytest.approx(square + (1 - square) / 300, abs=4 * found.std() / 200**0.5 + 1e-3)
+    assert found.mean() == pytest.approx(square + (1 - square) / 80, abs=4 * found.std() / 200**0.5 + 1e-3)
 
 
 def test_a_used_up_class_is_left_out_and_the_others_take_its_share():

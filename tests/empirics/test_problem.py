@@ -1,4 +1,4 @@
-"""Federated problems know their minimisers and constants: fractions, grids, dense Hessians."""
+"""Federated problems know their minimisers and constants: fractions, dense Hessians, promises kept by every kind."""
 
 from dataclasses import replace
 from fractions import Fraction as Q
@@ -6,7 +6,7 @@ from fractions import Fraction as Q
 import numpy as np
 import pytest
 import torch
-from measuring_toys import INPUTS, logistic, loss, mean_loss, PARTS, ridge, slope
+from measuring_toys import INPUTS, logistic, loss, PARTS, ridge, slope
 
 from bounds.assumptions import ASSUMPTIONS
 from empirics.errors import EmpiricsError
@@ -14,9 +14,8 @@ from empirics.federation.federation import Federation
 from empirics.models.linear import LeastSquares, Softmax
 from empirics.models.network import Network
 from empirics.problems.problem import FederatedProblem
+from empirics.problems.quadratics import random_quadratics
 from empirics.problems.tasks import task
-
-BOTH = pytest.mark.parametrize("make", [ridge, logistic])
 
 
 def test_one_dimensional_ridge_in_fractions():
@@ -47,77 +46,6 @@ def test_one_dimensional_ridge_in_fractions():
     np.testing.assert_allclose(problem.client_smoothness, [float(ak) for ak in a], rtol=1e-12)
     assert problem.smoothness == pytest.approx(9.25)
     assert problem.client_sizes == (2, 1)
-
-
-@BOTH
-def test_minimisers_have_no_descent_and_gamma_is_their_difference(make):
-    problem = make(client_weight="samples")
-    p = (2 / 5, 3 / 5)
-
-    def whole(w):
-        return sum(p[k] * mean_loss(problem, w, PARTS[k]) for k in (0, 1))
-
-    w = problem.minimiser.numpy()
-    assert np.linalg.norm(sum(p[k] * slope(problem, w, PARTS[k]) for k in (0, 1))) < 1e-8
-    assert problem.optimal_loss == pytest.approx(whole(w), rel=1e-12)
-    least = [mean_loss(problem, v, PARTS[k]) for k, v in enumerate(problem.local_minimisers.numpy())]
-    assert problem.heterogeneity == pytest.approx(whole(w) - p[0] * least[0] - p[1] * least[1], rel=1e-9)
-    assert problem.heterogeneity > 0.01
-
-
-@BOTH
-def test_gradients_and_losses_by_client(make):
-    problem = make()
-    w = torch.tensor([0.7, -0.4], dtype=torch.float64)
-    np.testing.assert_allclose(problem.client_losses(w), [mean_loss(problem, w, part) for part in PARTS], rtol=1e-12)
-    slopes = [slope(problem, w.numpy(), part) for part in PARTS]
-    np.testing.assert_allclose(problem.client_gradients(w), slopes, rtol=1e-6)
-    np.testing.assert_allclose(problem.gradients(w.unsqueeze(0))[0], np.mean(slopes, 0), rtol=1e-6)
-    rows = torch.tensor([[0.1, 0.2], [-0.9, 0.5]], dtype=torch.float64)
-    own = problem.own_losses(rows, np.array([1, 0])).loss
-    np.testing.assert_allclose(own, [mean_loss(problem, rows[i], PARTS[k]) for i, k in ((0, 1), (1, 0))], rtol=1e-12)
-
-
-@BOTH
-def test_smoothness_bounds_the_hessians_of_samples_and_clients(make):
-    problem = make()
-    rng = np.random.default_rng(2)
-    for w in rng.normal(size=(20, 2)):
-        singles = [([j], problem.smoothness) for j in np.concatenate(PARTS)]
-        wholes = zip(PARTS, problem.client_smoothness.tolist(), strict=True)
-        for part, bound in (*singles, *wholes):
-            hessian = np.array(
-                [(slope(problem, w + 1e-4 * u, part) - slope(problem, w - 1e-4 * u, part)) for u in np.eye(2)]
-            )
-            values = np.linalg.eigvalsh(hessian / 2e-4)
-            assert problem.strong_convexity - 1e-4 < values[0]
-            assert values[1] < bound + 1e-4
-
-
-def test_dissimilarity_of_ridge_is_the_supremum_over_a_grid():
-    problem = ridge(client_weight="samples")
-    lines = np.linspace(-8, 8, 161), np.linspace(-1.5, 1.5, 201)  # a wide grid and a fine one
-    grid = np.concatenate([np.stack(np.meshgrid(line, line), -1).reshape(-1, 2) for line in lines])
-    curvatures = [INPUTS.numpy()[part].T @ INPUTS.numpy()[part] / len(part) + 0.35 * np.eye(2) for part in PARTS]
-    pulls = [INPUTS.numpy()[part].T @ problem.federation.targets.numpy()[part] / len(part) for part in PARTS]
-    gradients = np.stack([grid @ a - c for a, c in zip(curvatures, pulls, strict=True)])
-    p = np.array([2 / 5, 3 / 5])
-    clients = np.einsum("k,kgd->g", p, gradients**2)
-    together = (np.einsum("k,kgd->gd", p, gradients) ** 2).sum(1)
-    for factor in (problem.dissimilarity_factor, 3.0, 5.5):
-        offset = problem.quadratics.dissimilarity_offset_for(factor)
-        assert (clients - factor * together).max() <= offset * (1 + 1e-9)
-        assert (clients - factor * together).max() > 0.97 * offset
-    assert problem.dissimilarity_offset == problem.quadratics.dissimilarity_offset_for(problem.dissimilarity_factor)
-
-
-def test_dissimilarity_of_logistic_regression_holds_everywhere():
-    problem = logistic()
-    for w in np.random.default_rng(1).normal(scale=3, size=(200, 2)):
-        slopes = [slope(problem, w, part) for part in PARTS]
-        clients = np.mean([g @ g for g in slopes])
-        together = np.mean(slopes, 0) @ np.mean(slopes, 0)
-        assert clients <= problem.dissimilarity_offset + problem.dissimilarity_factor * together
 
 
 def test_gradient_variance_is_a_bound_for_bounded_slopes_alone():
@@ -185,3 +113,76 @@ def test_single_precision_models_are_minimised_in_double():
     np.testing.assert_allclose(single.minimiser, double.minimiser, atol=1e-11)
     assert single.heterogeneity == pytest.approx(double.heterogeneity, rel=1e-9)
     assert single.dissimilarity_offset == pytest.approx(double.dissimilarity_offset, rel=1e-9)
+
+
+# ---- what problems say of themselves, of data and of quadratics alike ----
+
+WEIGHTS = np.array([0.37, 0.21, 0.42])
+
+
+def dealt(text):
+    return task(text).deal("dirichlet(0.7, least=5)", 3, seed=2, client_weight="samples")
+
+
+PROBLEMS = {
+    "ridge": lambda: dealt("ridge(iris, regularisation=0.3)"),
+    "softmax": lambda: dealt("softmax(iris, regularisation=0.2)"),
+    "logistic": lambda: dealt("logistic(breast_cancer, regularisation=0.4)"),
+    "drawn": lambda: task("ridge(iris, regularisation=0.3)").pool("dirichlet_replaced(0.7)", 3, 9).drawn(seed=4),
+    "quadratics": lambda: random_quadratics(7, 3, 4, noise=0.3, weights=WEIGHTS, floors=np.array([0.3, 1.7, 0.9])),
+}
+
+
+@pytest.fixture(params=PROBLEMS, scope="module")
+def problem(request):
+    return PROBLEMS[request.param]()
+
+
+def numbers(array):
+    return np.asarray(array, dtype=float)
+
+
+def at(problem, seed, size=1.0):
+    """A generic model, in the problem's own kind of array."""
+    w = size * np.random.default_rng(seed).standard_normal(len(problem.minimiser))
+    return torch.from_numpy(w) if isinstance(problem.minimiser, torch.Tensor) else w
+
+
+def test_gradients_are_those_of_the_losses(problem):
+    w, step = at(problem, 1), at(problem, 2)
+    rise = numbers(problem.client_losses(w + 1e-5 * step)) - numbers(problem.client_losses(w - 1e-5 * step))
+    np.testing.assert_allclose(numbers(problem.client_gradients(w)) @ numbers(step), rise / 2e-5, rtol=1e-6, atol=1e-7)
+
+
+def test_losses_lie_between_their_parabolas(problem):
+    for seed in range(5):
+        w, v = at(problem, 2 * seed), at(problem, 2 * seed + 1, size=3.0)
+        away = numbers(v - w)
+        beyond = numbers(problem.client_losses(v)) - numbers(problem.client_losses(w))
+        beyond -= numbers(problem.client_gradients(w)) @ away
+        assert (problem.strong_convexity / 2 * away @ away <= beyond * (1 + 1e-9)).all()
+        assert (beyond <= problem.smoothness / 2 * away @ away * (1 + 1e-9)).all()
+
+
+def test_minimisers_have_no_gradient_and_the_smallest_loss(problem):
+    weights = numbers(problem.weights)
+    assert weights.sum() == pytest.approx(1)
+    assert np.abs(weights @ numbers(problem.client_gradients(problem.minimiser))).max() < 1e-9
+    assert weights @ numbers(problem.client_losses(problem.minimiser)) == pytest.approx(problem.optimal_loss, rel=1e-12)
+    for k, best in enumerate(problem.local_minimisers):
+        assert np.abs(numbers(problem.client_gradients(best))[k]).max() < 1e-9
+        assert numbers(problem.client_losses(best))[k] == pytest.approx(float(problem.local_optimal_losses[k]))
+    gap = problem.optimal_loss - weights @ numbers(problem.local_optimal_losses)
+    assert problem.heterogeneity == pytest.approx(gap, rel=1e-9)
+    assert gap > 0
+
+
+def test_dissimilarity_and_the_gradients_growth_hold_at_every_model(problem):
+    weights = numbers(problem.weights)
+    for seed in range(5):
+        gradients = numbers(problem.client_gradients(at(problem, seed, size=2.0)))
+        mean = weights @ gradients
+        most = problem.dissimilarity_offset + problem.dissimilarity_factor * mean @ mean
+        assert weights @ (gradients**2).sum(1) <= most * (1 + 1e-9)
+        loss = weights @ numbers(problem.client_losses(at(problem, seed, size=2.0)))
+        assert 2 * problem.pl_constant * (loss - problem.optimal_loss) <= mean @ mean * (1 + 1e-9)

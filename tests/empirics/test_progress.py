@@ -61,10 +61,6 @@ def test_work_that_is_over_soon_says_nothing(monkeypatch, capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_the_first_line_comes_within_two_seconds():
-    assert said.FIRST < 2
-
-
 def test_progress_ends_where_the_work_fails(soon, monkeypatch):
     heard = Heard("doomed")
     monkeypatch.setattr(sys, "stderr", heard)

@@ -8,8 +8,14 @@ from scipy import optimize
 from bounds.assumptions import CONVEX, DISSIMILARITY, LIPSCHITZ, NONNEGATIVE_LOSS, SMOOTH, STRONGLY_CONVEX
 from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
-from empirics.problems.quadratics import QuadraticFederation, QuadraticModel, Quadratics, random_quadratics
-from empirics.training.rounds import play, rounds
+from empirics.problems.quadratics import (
+    GaussianMean,
+    QuadraticFederation,
+    QuadraticModel,
+    Quadratics,
+    random_quadratics,
+)
+from empirics.training.rounds import play
 from empirics.training.setting import Setting
 
 WEIGHTS = np.array([0.17, 0.31, 0.23, 0.29])
@@ -39,17 +45,6 @@ def test_losses_gradients_and_minimisers_are_those_of_the_sums_by_hand(problem):
     found = optimize.minimize(problem.loss, w, tol=1e-12)
     assert problem.minimiser == pytest.approx(found.x, abs=1e-5)
     assert problem.optimal_loss == pytest.approx(found.fun, rel=1e-10)
-
-
-def test_gamma_is_the_gap_of_minima_found_by_search(problem):
-    start = np.ones(3)
-    best = optimize.minimize(problem.loss, start, tol=1e-12).fun
-    locals_ = [
-        optimize.minimize(lambda w, k=k: problem.client_losses(w)[k], start, tol=1e-12).fun
-        for k in range(problem.clients)
-    ]
-    assert problem.heterogeneity == pytest.approx(best - WEIGHTS @ locals_, rel=1e-8)
-    assert problem.local_optimal_losses == pytest.approx(locals_, rel=1e-8)
 
 
 def test_smoothness_and_strong_convexity_are_the_extreme_slopes_of_the_gradients(problem):
@@ -172,18 +167,6 @@ def test_noise_belongs_to_seed_round_and_client_alone(problem):
     assert not torch.equal(some, federation.draw(5, 6, np.array([0, 2]), np.array([5, 5]), 1).noise)
 
 
-def test_a_round_of_fedavg_is_the_loop_by_hand(problem):
-    model, federation = QuadraticModel(problem), QuadraticFederation(problem)
-    setting = Setting(rounds=2, cohort=4, local_steps=3, step_size=0.13, client_weight="samples")
-    _, first, *_ = rounds(model, federation, algorithm("fedavg"), setting, seed=17)
-    noise = federation.draw(17, 0, np.arange(4), np.full(4, 3), 1).noise.numpy()
-    ends = np.tile(problem.start, (4, 1))
-    for step in range(3):
-        for k in range(4):
-            ends[k] = ends[k] - 0.13 * (problem.curvatures[k] @ (ends[k] - problem.minima[k]) + noise[k, step])
-    assert first.model.numpy() == pytest.approx(WEIGHTS @ ends, rel=1e-12)
-
-
 def test_local_epochs_are_refused(problem):
     setting = Setting(rounds=1, cohort=2, local_epochs=2)
     from empirics.training.engines import Stacked
@@ -191,3 +174,39 @@ def test_local_epochs_are_refused(problem):
     state = algorithm("fedavg").begin(QuadraticModel(problem).start(0), 4)
     with pytest.raises(EmpiricsError, match="give local_steps"):
         play(QuadraticModel(problem), QuadraticFederation(problem), algorithm("fedavg"), setting, 0, Stacked(), state)
+
+
+# ---- estimating a Gaussian mean ----
+
+MEANS = np.array([[0.4, -1.3], [2.2, 0.9], [-0.8, 1.7]])
+GAUSS = GaussianMean(MEANS, variance=0.7, samples=5)
+
+
+def test_training_risk_is_the_mean_over_the_points():
+    drawn, w = GAUSS.draw(3), np.array([0.6, -0.2])
+    risks = [np.mean([0.5 * ((w - z) ** 2).sum() for z in points]) for points in drawn]
+    assert GAUSS.training(drawn).client_losses(w) == pytest.approx(risks, rel=1e-12)
+    assert GAUSS.training(drawn).noise[1] == pytest.approx(np.cov(drawn[1].T, bias=True), rel=1e-12)
+
+
+def test_population_risk_is_what_fresh_points_cost():
+    w = np.array([0.6, -0.2])
+    points = GaussianMean(MEANS, 0.7, samples=40_000).draw(8)
+    losses = 0.5 * ((w - points) ** 2).sum(-1)
+    error = losses.std(1) / np.sqrt(losses.shape[1])
+    assert (np.abs(losses.mean(1) - GAUSS.population.client_losses(w)) < 4.5 * error).all()
+
+
+def test_constants_are_those_of_unit_curvature():
+    population = GaussianMean(MEANS, 0.7, samples=5, batch=4).population
+    assert population.smoothness == population.strong_convexity == GAUSS.smoothness == 1
+    assert population.gradient_variance == pytest.approx(2 * 0.7 / 4)
+    spread = ((MEANS - MEANS.mean(0)) ** 2).sum(1).mean()
+    assert population.heterogeneity == pytest.approx(spread / 2)
+    assert population.dissimilarity_offset == pytest.approx(spread)
+    assert population.optimal_loss == pytest.approx(spread / 2 + 2 * 0.7 / 2)
+
+
+def test_senseless_numbers_are_refused():
+    with pytest.raises(EmpiricsError, match="variance must be >= 0"):
+        GaussianMean(MEANS, -0.1, samples=3)

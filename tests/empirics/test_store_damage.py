@@ -16,8 +16,7 @@ from sweep_cells import HERE
 
 from empirics.experiments import Cell, Outcome, Store, StoreError
 from empirics.experiments.running import sweep
-from empirics.experiments.whole import write_whole
-from fedbounds import main
+from empirics.experiments.whole import write_lasting
 from figures.runs import Runs
 
 CELLS = [Cell(f"{HERE}:square", {"number": n}) for n in (3, 5, 7)]
@@ -65,13 +64,6 @@ def with_table(store, cell, content):
     recarded(store, cell, bytes=len(content), sha256=hashlib.sha256(content).hexdigest())
 
 
-def command(capsys, *words):
-    status = main(list(words))
-    told = capsys.readouterr()
-    assert "Traceback" not in told.err
-    return status, told.out, told.err
-
-
 def test_every_flipped_bit_of_a_card_is_found(store):
     card, _ = files(store, CELL)
     content = card.read_bytes()
@@ -96,21 +88,21 @@ def test_a_sweep_computes_again_what_the_disk_has_changed(store):
     assert len(list(store.folder.glob("*.aside"))) == 2
 
 
-def test_status_does_not_call_a_damaged_cell_there(store, grid, capsys):
+def test_status_does_not_call_a_damaged_cell_there(store, grid, run):
     flipped(files(store, CELLS[1])[1], 40)
     flipped(files(store, CELLS[2])[0], 200)
-    status, out, _ = command(capsys, "sweep", grid, "--store", str(store.folder), "--status")
+    status, out, _ = run("sweep", grid, "--store", str(store.folder), "--status")
     assert status == 0
     assert "4 cells: 1 done, 2 damaged, 1 missing" in out
 
 
-def test_verify_says_what_is_damaged_and_how(store, grid, capsys):
+def test_verify_says_what_is_damaged_and_how(store, grid, run):
     words = ("sweep", grid, "--store", str(store.folder), "--verify")
-    status, out, _ = command(capsys, *words)
+    status, out, _ = run(*words)
     assert (status, out.splitlines()[-1].endswith("4 cells: 3 whole, 1 missing")) == (0, True)
     flipped(files(store, CELLS[1])[1], 40)
     with_table(store, CELLS[2], b"no table at all")
-    status, out, _ = command(capsys, *words)
+    status, out, _ = run(*words)
     assert status == 1
     assert "4 cells: 1 whole, 2 damaged, 1 missing" in out
     assert f"damaged: number=5: {CELLS[1].key}.json: {CELLS[1].key}.parquet: its checksum differs" in out
@@ -119,10 +111,10 @@ def test_verify_says_what_is_damaged_and_how(store, grid, capsys):
     assert len(list(store.folder.iterdir())) == 6, "verifying changes nothing"
 
 
-def test_a_card_without_a_digest_is_damaged(store, grid, capsys):
+def test_a_card_without_a_digest_is_damaged(store, grid, run):
     recarded(store, CELL, digest=None)
     assert "its digest differs" in store.look(CELL)[1]
-    status, out, _ = command(capsys, "sweep", grid, "--store", str(store.folder), "--verify")
+    status, out, _ = run("sweep", grid, "--store", str(store.folder), "--verify")
     assert status == 1
     assert "4 cells: 1 damaged, 2 whole, 1 missing" in out
 
@@ -131,9 +123,9 @@ NO_TABLES = [b"no table at all", b"PAR1" + 60 * b"x" + b"PAR1", b"", b"PAR1"]
 
 
 @pytest.mark.parametrize("content", NO_TABLES, ids=["text", "magic", "empty", "short"])
-def test_a_table_that_is_none_is_told_and_the_others_are_shown(store, capsys, content):
+def test_a_table_that_is_none_is_told_and_the_others_are_shown(store, run, content):
     with_table(store, CELL, content)
-    status, out, err = command(capsys, "results", "--store", str(store.folder), "--csv")
+    status, out, err = run("results", "--store", str(store.folder), "--csv")
     assert status == 1
     assert len(out.splitlines()) == 3
     assert err.count("\n") == 1
@@ -148,11 +140,11 @@ def test_a_table_of_another_length_than_its_card_says_is_damaged(store):
         store.get(CELL).columns()
 
 
-def test_results_name_damaged_results_instead_of_leaving_them_out_silently(store, capsys):
+def test_results_name_damaged_results_instead_of_leaving_them_out_silently(store, run):
     flipped(files(store, CELLS[1])[1], 40)
     flipped(files(store, CELLS[2])[0], 200)
     (store.folder / "notes.json").write_text("mine")
-    status, out, err = command(capsys, "results", "--store", str(store.folder), "--csv")
+    status, out, err = run("results", "--store", str(store.folder), "--csv")
     assert (status, len(out.splitlines())) == (1, 2)
     assert "2 damaged results are left out, the first: " in err
 
@@ -196,7 +188,7 @@ def test_a_file_and_its_name_are_on_the_disk_before_it_counts_as_written(tmp_pat
         real(file)
 
     monkeypatch.setattr(os, "fsync", noted)
-    write_whole(tmp_path / "here" / "a", b"content")
+    write_lasting(tmp_path / "here" / "a", b"content")
     assert [path.parent.name for path in asked[:1]] == ["here"]
     assert asked[-1] == tmp_path / "here"
     assert (tmp_path / "here" / "a").read_bytes() == b"content"

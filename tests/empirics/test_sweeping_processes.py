@@ -206,24 +206,8 @@ def test_a_cluster_that_wants_certificates_gets_those_of_dasks_configuration(tmp
     where = tmp_path / "cluster.json"
     dask = [sys.executable, "-m", "dask"]
     about = {"env": {**os.environ, **tls}, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    running = [
-        subprocess.Popen(
-            [
-                *dask,
-                "scheduler",
-                "--protocol",
-                "tls",
-                "--host",
-                "127.0.0.1",
-                "--port",
-                "0",
-                "--no-dashboard",
-                "--scheduler-file",
-                str(where),
-            ],
-            **about,
-        )
-    ]
+    words = f"scheduler --protocol tls --host 127.0.0.1 --port 0 --no-dashboard --scheduler-file {where}"
+    running = [subprocess.Popen([*dask, *words.split()], **about)]
     try:
         wait_for(where.exists, running[0])
         address = json.loads(where.read_text())["address"]

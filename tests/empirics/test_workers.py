@@ -8,7 +8,6 @@ import time
 from multiprocessing import Pipe
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from empirics_toys import Dies, directed, Fails, ragged, small
@@ -28,17 +27,11 @@ from empirics.training.engines import (
     workers,
 )
 from empirics.training.engines.sharing import AttachedBuffers, SharedBuffers
-from empirics.training.rounds import plan, rounds
+from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
 
 ROOT = Path(__file__).parents[2]
 SETTING = Setting(rounds=3, cohort=4, batch=8, step_size=0.11, local_epochs=2, momentum=0.4)
-
-
-@pytest.fixture(scope="module")
-def two():
-    with Workers(2) as engine:
-        yield engine
 
 
 def trained(engine, algorithm=fedavg, setting=SETTING, federation=None, seed=3):
@@ -110,17 +103,6 @@ def test_the_loop_does_not_depend_on_torch_threads_or_chunks():
     assert torch.equal(threaded, trained(ClientLoop())[0])
 
 
-def test_a_client_ends_alone_where_it_ends_in_company(two):
-    model, federation = small(), ragged()
-    state = fedavg.begin(model.start(3), 6)
-    everyone = plan(model, federation, fedavg, SETTING, 3, state, (np.arange(6), np.ones(6)))
-    together, _ = ClientLoop().local(model, federation, fedavg, SETTING, everyone)
-    for chosen in (slice(4, 5), slice(1, 4)):
-        for engine in (two, ClientLoop()):
-            ends, _ = engine.local(model, federation, fedavg, SETTING, everyone.part(chosen))
-            assert torch.equal(ends, together[chosen])
-
-
 def test_changed_parts_reach_workers_that_are_there_already(two):
     other = ragged(cuts=(15, 30, 50, 70, 90))
     for federation, setting in ((ragged(), SETTING), (other, SETTING), (other, Setting(2, 5, 9))):
@@ -140,7 +122,12 @@ def test_processes_stay_for_all_runs_and_files_are_closed(two):
     assert open_files() == files
 
 
-def test_an_error_in_a_worker_is_one_line_and_the_engine_can_go_on(two):
+def test_a_mistake_of_the_user_keeps_its_words(two):
+    with pytest.raises(EmpiricsError, match=r"^batch must be <= the size of every client; got 14 > 13"):
+        trained(two, fedavg, Setting(rounds=1, cohort=6, batch=14))
+
+
+def test_an_error_in_a_worker_is_one_line_and_ends_all_of_them(two):
     trained(two)
     old = [p.pid for p in two._processes]
     with pytest.raises(EmpiricsError) as caught:
@@ -148,12 +135,6 @@ def test_an_error_in_a_worker_is_one_line_and_the_engine_can_go_on(two):
     assert str(caught.value) == "local training of client 2 failed in a worker process: ZeroDivisionError: planted"
     assert "empirics_toys.py" in str(caught.value.__cause__)
     assert await_end(old)
-    assert torch.equal(trained(two)[0], trained(ClientLoop())[0])
-
-
-def test_a_mistake_of_the_user_keeps_its_words(two):
-    with pytest.raises(EmpiricsError, match=r"^batch must be <= the size of every client; got 14 > 13"):
-        trained(two, fedavg, Setting(rounds=1, cohort=6, batch=14))
 
 
 @pytest.mark.slow

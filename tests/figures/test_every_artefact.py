@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from figure_toys import OPEN, verdicts
 
 from bounds.papers import PAPERS
 from empirics.experiments import Cell, Store
@@ -11,6 +12,7 @@ from figures import stand_ins
 from figures.artefact import Artefact
 from figures.catalogue import artefact, chosen, FILES, NAMES
 from figures.making import budget, cells, make
+from figures.runs import Runs
 from figures.scale import SCALES
 from figures.writing import PICTURES
 
@@ -46,6 +48,16 @@ def test_without_a_single_run_it_still_says_what_it_is(name, tmp_path):
     )
 
 
+def test_without_data_only_what_needs_none_is_run_and_each_says_what_is_missing(monkeypatch, store):
+    monkeypatch.setattr(stand_ins, "present", lambda name: False)
+    for made in chosen([paper for paper in FILES if paper != "ours"]):
+        if made.name != "decaying_k.table_2":  # the networks alone are timed
+            assert not made.cells("laptop")
+        shown = made.data(Runs(store), "laptop")
+        assert shown.unavailable or shown.sheet
+        assert set(verdicts(shown)) <= {OPEN} or not made.cells("smoke")
+
+
 @pytest.fixture
 def disk(monkeypatch):
     """Data sets as on a machine that has had a few of them downloaded."""
@@ -79,6 +91,7 @@ def test_everything_runs_end_to_end_at_the_smallest_scale(tmp_path, capsys):
         runs = json.loads((tmp_path / "out" / f"{name}.json").read_text())["runs"]
         assert runs["there"] == runs["wanted"], name
     first = {p.name: p.read_bytes() for p in (tmp_path / "out").iterdir()}
+    assert all(len(content) > 1000 for name, content in first.items() if name.endswith((".svg", ".pdf", ".png")))
     again = ["--scale", "smoke", "--store", str(tmp_path / "store"), "-o", str(tmp_path / "again")]
     assert main(["figure", "all", *again]) == 0
     assert "0 to do" in capsys.readouterr().out

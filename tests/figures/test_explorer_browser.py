@@ -192,7 +192,7 @@ def test_a_target_per_client_is_shown_of_the_client_that_is_chosen(page, file, c
     assert by_python(page, capsys) == pytest.approx(4 * first)
     assert by_shell(page, capsys)[2] == pytest.approx(4 * first)
     before = page.state()
-    page.open(file, "#" + page.js("return explorer.texts.link()").split("#")[1])
+    page.around(file)
     assert page.state() == before
     assert page.find("#member").get_property("value") == "3"
     page.choose("l-client_gradient_variance", "0.4, 0.8")
@@ -221,8 +221,7 @@ def test_dark_mode_by_the_system_and_by_the_button(page):
 
 @pytest.mark.parametrize("name", ["fedals.one_round", "fedinit.theorem_5", "decaying_k.per_second"])
 def test_a_phone_shows_everything_without_scrolling_sideways(name, page):
-    narrow(page, 360)
-    try:
+    with narrow(page, 360):
         page.choose("bound", name)
         assert page.js("return document.documentElement.scrollWidth") <= 360
         boxes = page.js(
@@ -230,8 +229,6 @@ def test_a_phone_shows_everything_without_scrolling_sideways(name, page):
             .map((e) => e.getBoundingClientRect()).filter((r) => r.width && (r.right > 361 || r.left < 0)).length"""
         )
         assert boxes == 0
-    finally:
-        page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 TICKS = """

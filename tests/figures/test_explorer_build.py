@@ -9,12 +9,13 @@ import re
 import numpy as np
 import pytest
 import sympy as sp
+from figure_toys import said
 
 import fedbounds
 from bounds import BOUNDS
 from bounds.errors import BoundsError, DeclarationError
 from bounds.vocabulary import smoothness
-from empirics.experiments import Store
+from empirics.experiments import Outcome, Store
 from fedbounds import main
 from figures.explorer import optima, ranges, records, verdicts
 from figures.explorer.command import entries
@@ -25,6 +26,7 @@ from paper_checks.audit.running import audit, CLAIMS
 
 OWN = """
 import sympy as sp
+from figure_toys import said
 from bounds import Bound, quantity, Source
 x = quantity("x", "x", "a number")
 y = quantity("y", "y", "another")
@@ -168,12 +170,6 @@ def test_mathml(latex, shown):
 # ---- the command, the notebook, points of a store ----
 
 
-def said(capsys, *arguments):
-    status = main([str(a) for a in arguments])
-    out, err = capsys.readouterr()
-    return status, out, err
-
-
 def test_the_command_writes_one_file(tmp_path, capsys):
     (tmp_path / "own.py").write_text(OWN)
     file = tmp_path / "page.html"
@@ -247,8 +243,9 @@ def test_two_bounds_of_one_name_are_refused():
 def test_points_of_a_store_stand_beside_their_bound(tmp_path):
     store = Store(tmp_path / "store")
     table = {"rounds": [1, 2], "measured": [0.5, 0.4], "error": [0.1, float("nan")], "bound": [3.0, 2.0]}
-    keep_table(store, trained("smoke", "fedcog.theorem"), table, {"constants": {"smoothness": 1.25}})
-    keep_table(store, exact("smoke", "fedcog.theorem", 0), {**table, "exact": [0.6, 0.3]}, {"step_size": 0.05})
+    store.keep(trained("smoke", "fedcog.theorem"), Outcome(table, {"constants": {"smoothness": 1.25}}), 0.1)
+    whole_table = {**table, "exact": [0.6, 0.3]}
+    store.keep(exact("smoke", "fedcog.theorem", 0), Outcome(whole_table, {"step_size": 0.05}), 0.1)
     record = unpacked(page(entries(["fedcog.theorem", "fedals.one_round"]), store.folder))["bounds"]
     data, quadratics = record[0]["points"]
     assert data["rows"] == [["measured", 1, 0.5, 0.1], ["measured", 2, 0.4, 0.0]]
@@ -259,12 +256,6 @@ def test_points_of_a_store_stand_beside_their_bound(tmp_path):
     assert quadratics["values"]["smoothness"] > 0
     assert quadratics["values"]["clients"] == 4, "their number, which no list of this bound tells"
     assert record[1]["points"] == []
-
-
-def keep_table(store, cell, table, facts):
-    from empirics.experiments import Outcome
-
-    store.keep(cell, Outcome(table, facts), 0.1)
 
 
 def test_a_bound_with_given_values_takes_them(tmp_path):

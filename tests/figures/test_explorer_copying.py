@@ -106,7 +106,7 @@ def test_a_bound_out_of_a_file_goes_around_and_is_copied(shared, tmp_path, capsy
     shared.choose("bound", name)
     shared.choose("q-kept", "0.3", "input")
     before = shared.state()
-    shared.open(tmp_path / "page.html", "#" + shared.js("return explorer.texts.link()").split("#")[1])
+    shared.around(tmp_path / "page.html")
     assert shared.state() == before
     assert shared.find("#notice").get_property("hidden")
     assert shared.js("return [...document.querySelectorAll('#bound optgroup')].map((g) => g.label)")[1] == "your own"

@@ -202,13 +202,10 @@ def test_every_text_can_be_told_from_what_is_behind_it(theme, page):
 
 @pytest.mark.parametrize("width", [360, 1280])
 def test_long_formulas_go_on_in_the_next_line(width, page):
-    narrow(page, width)
-    try:
+    with narrow(page, width):
         for name in ("fedinit.theorem_5", "decaying_k.per_second", "fedcog.theorem"):
             page.choose("bound", name)
             assert max(page.js(OVERFLOW)) <= 0, name
-    finally:
-        page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def test_a_formula_goes_on_before_a_term_or_a_definition(page):
@@ -225,15 +222,12 @@ def test_a_formula_goes_on_before_a_term_or_a_definition(page):
 
 
 def test_on_a_phone_the_sliders_stand_right_below_the_chart(page):
-    narrow(page, 360)
-    try:
+    with narrow(page, 360):
         top = {
             what: page.js("return document.querySelector(arguments[0]).getBoundingClientRect().top", what)
             for what in ("#bound", "#chart", "#controls", "#conditions", "#claims")
         }
         assert sorted(top, key=lambda what: top[what]) == list(top)
-    finally:
-        page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 # ---- a notebook ----

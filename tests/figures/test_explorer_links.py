@@ -38,7 +38,7 @@ def test_the_state_goes_around_through_the_address(page, file):
 def test_every_bound_goes_around_through_its_link(name, page, file):
     page.choose("bound", name)
     before, words = page.state(), page.text("#readout")
-    page.open(file, "#" + page.js("return explorer.texts.link()").split("#")[1])
+    page.around(file)
     assert page.find("#notice").get_property("hidden"), page.text("#notice")
     assert (page.state(), page.text("#readout")) == (before, words)
 
@@ -53,11 +53,11 @@ def test_a_comparison_goes_around_through_its_link_and_ends(name, second, page, 
     (only, *_) = page.js(ONLY_SECOND) or ["samples"]
     page.js("explorer.state().values[arguments[0]] = 7", only)
     before = page.state()
-    page.open(file, "#" + page.js("return explorer.texts.link()").split("#")[1])
+    page.around(file)
     assert page.find("#notice").get_property("hidden"), page.text("#notice")
     assert page.state() == before
     page.choose("overlay", "")
-    page.open(file, "#" + page.js("return explorer.texts.link()").split("#")[1])
+    page.around(file)
     assert page.find("#notice").get_property("hidden"), "what the second bound alone had is forgotten"
 
 
@@ -67,7 +67,7 @@ def test_a_range_ends_with_the_second_bound_it_was_of(page, file):
     page.choose("from", "5000", "input")
     page.choose("overlay", "fedals.gaussian_mean_local_gap")
     assert (page.state()["x"], page.state()["from"]) == ("samples", ""), "its slider ends before"
-    page.open(file, "#" + page.js("return explorer.texts.link()").split("#")[1])
+    page.around(file)
     assert page.find("#notice").get_property("hidden"), page.text("#notice")
 
 
@@ -169,7 +169,7 @@ def test_a_run_of_a_store_is_drawn_and_goes_around(shared, tmp_path):
     shared.choose("runs", "0")
     before = shared.state()
     assert {len(numbers) for numbers in before["lists"].values()} == {0, 4}, "none is left of the example's three"
-    shared.open(tmp_path / "page.html", "#" + shared.js("return explorer.texts.link()").split("#")[1])
+    shared.around(tmp_path / "page.html")
     assert shared.state() == before
     assert shared.find("#notice").get_property("hidden"), shared.text("#notice")
     assert not shared.complaints()

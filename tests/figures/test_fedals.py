@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from figure_toys import keep
+from figure_toys import keep, NOT, OPEN, verdicts, YES
 
 from empirics.experiments.jobs.train import train
 from figures.catalogue import artefact
@@ -14,7 +14,6 @@ from paper_checks.reported import table
 HERE = ("cifar10", "mnist", "fashion_mnist")
 STAND_INS = {**{name: name for name in HERE}, "cifar100": "omniglot"}
 FIGURE_2, FIGURE_3 = artefact("fedals.figure_2"), artefact("fedals.figure_3")
-NOT, YES, OPEN = "not reproduced", "reproduced", "not decidable at this scale"
 
 
 @pytest.fixture(autouse=True)
@@ -32,10 +31,6 @@ def filled(store, runs, column="CIFAR-10", scale="smoke"):
             value = values[seed] + 2e-9 * n**2 * seed
             keep(store, cell, {"test_accuracy": [0.1, value], "test_loss": [2.0, 2.0 - value]})
     return Runs(store)
-
-
-def verdicts(shown):
-    return [str(judged.verdict) for judged in shown.conclusions]
 
 
 def place(shown, row, column):
@@ -196,10 +191,9 @@ def test_figure_2_by_hand_and_without_its_data(store, disk):
     assert all("svhn" in c.arguments["problem"] for c in FIGURE_2.cells("laptop"))
 
 
-def test_figure_2_judges_and_draws(store):
+def test_figure_2_judges(store):
     shown = FIGURE_2.data(filled(store, TABLE_1, "SVHN"), "smoke")
     assert verdicts(shown) == [YES, YES]
-    assert len(FIGURE_2.draw(shown).axes) == 2
 
 
 def test_figure_3_needs_its_data_and_the_papers_scale(store, disk):
@@ -233,7 +227,6 @@ def test_figure_1_by_hand(store):
         assert last["of ", f"layer {place}"] == pytest.approx(3.5 * distance)
         assert last["per", f"layer {place}"] == pytest.approx(3.5 * distance / size * 1e6)
     assert verdicts(shown) == [YES, YES]
-    assert len(figure_1.draw(shown).axes) == 2
 
 
 def test_figure_1_whole_layers_and_single_parameters_may_disagree(store):

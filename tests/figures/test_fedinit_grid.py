@@ -2,12 +2,11 @@
 
 import pytest
 
-from empirics.experiments.jobs.wall import BLOCKS, seconds
+from empirics.experiments.jobs import BLOCKS
+from empirics.experiments.jobs.wall import seconds
 from figures.catalogue import chosen
-from figures.fedinit import costs, grid, settings, table_1, table_6, table_7, table_8
+from figures.fedinit import costs, grid, listing, settings, table_1, table_8
 from figures.fedinit.settings import HOME, METHODS, Setup
-from figures.making import cells
-from figures.scale import SCALES
 from paper_checks.reported import table
 
 ALL = chosen(["fedinit"])
@@ -20,13 +19,6 @@ def here(monkeypatch):
 
 
 # ---- the grid ----
-
-
-@pytest.mark.parametrize("scale", SCALES)
-def test_runs_are_cells_and_without_data_there_are_none_but_at_the_smallest_scale(scale, here, monkeypatch):
-    assert all(c.key for c in cells(ALL, scale))
-    monkeypatch.setattr(grid, "found", lambda name: "")
-    assert bool(cells(ALL, scale)) == (scale == "smoke")
 
 
 def test_tables_and_figures_read_the_same_runs(here):
@@ -70,7 +62,7 @@ def test_methods_are_written_with_the_coefficients_of_table_7():
 
 
 def test_the_settings_tables_say_what_the_grid_runs(here):
-    shown = table_6.data(None, "laptop")
+    shown = listing.hyperparameters(None, "laptop")
     at = {row["row"]: row for row in shown.rows}
     given = grid.runs("laptop", HOME, "FedAvg")[0].arguments
     for row, word in (("minibatch", "batch"), ("weight decay", "weight_decay"), ("local learning rate", "step_size")):
@@ -79,7 +71,7 @@ def test_the_settings_tables_say_what_the_grid_runs(here):
     assert at["CIFAR-10, communication round T"]["ours, laptop"] == str(given["rounds"])
     assert at["CIFAR-10, local interval K"]["ours, paper"] == "5 epochs"
     assert at["CIFAR-100, minibatch"]["ours, laptop"] == "not run"
-    own = {row["row"]: row for row in table_7.data(None, "laptop").rows}
+    own = {row["row"]: row for row in listing.coefficients(None, "laptop").rows}
     for method, (_, row) in settings.TABLE_7.items():
         assert f"{settings.coefficient(method, HOME):g}" in own[row.replace("/", ", ")]["best"]
 

@@ -5,21 +5,18 @@ import re
 from pathlib import Path
 
 import pytest
-from figure_toys import keep
+from figure_toys import keep, said
 
 from bounds.catalog import BOUNDS
 from empirics.experiments import Cell, Outcome, Store
-from fedbounds import main
 from figures import bundle
 from figures.catalogue import artefact, NAMES
 
 NAME = "fedinit.table_3"
 
 
-def said(capsys, *arguments):
-    status = main([str(a) for a in arguments])
-    out, err = capsys.readouterr()
-    return status, out, err
+def smoke(capsys, store, target, *more, verb=("figure", NAME)):
+    return said(capsys, *verb, "--scale", "smoke", "--store", store, "-o", target, *more)
 
 
 def test_without_a_name_it_lists_them_all(capsys):
@@ -38,9 +35,7 @@ def full(tmp_path):
 
 
 def test_what_is_in_the_store_is_not_run_again(full, tmp_path, capsys):
-    status, out, err = said(
-        capsys, "figure", NAME, "--scale", "smoke", "--store", full.folder, "-o", tmp_path / "out", "--workers", 0
-    )
+    status, out, err = smoke(capsys, full.folder, tmp_path / "out", "--workers", 0)
     assert status == 0
     assert err == ""
     first, second = out.splitlines()
@@ -50,9 +45,7 @@ def test_what_is_in_the_store_is_not_run_again(full, tmp_path, capsys):
 
 
 def test_drawing_alone_runs_nothing_and_says_what_is_missing(tmp_path, capsys):
-    status, _, err = said(
-        capsys, "figure", NAME, "--scale", "smoke", "--store", tmp_path / "no", "-o", tmp_path / "out", "--no-sweep"
-    )
+    status, _, err = smoke(capsys, tmp_path / "no", tmp_path / "out", "--no-sweep")
     assert status == 0
     runs = json.loads((tmp_path / "out" / f"{NAME}.json").read_text())["runs"]
     assert runs["there"] == 0 < runs["wanted"]
@@ -93,8 +86,7 @@ def test_a_figure_that_is_stopped_says_what_is_kept(tmp_path, capsys, monkeypatc
         raise KeyboardInterrupt
 
     monkeypatch.setattr("figures.command.sweep", stops)
-    words = ("figure", NAME, "--scale", "smoke", "--store", tmp_path / "s", "-o", tmp_path / "o")
-    status, _, err = said(capsys, *words)
+    status, _, err = smoke(capsys, tmp_path / "s", tmp_path / "o")
     kept = f"interrupted: 1 of {len(cells)} runs are kept in {tmp_path / 's'}: the same command goes on from there"
     assert (status, err) == (130, f"fedbounds: {kept}\n")
 
@@ -104,13 +96,9 @@ def test_drawing_that_is_stopped_says_what_is_written(full, tmp_path, capsys, mo
         raise KeyboardInterrupt
 
     monkeypatch.setattr("empirics.progress.Silent.step", stops)
-    status, _, err = said(
-        capsys, "figure", NAME, "--scale", "smoke", "--store", full.folder, "-o", tmp_path / "o", "--no-sweep"
-    )
-    assert (status, err) == (
-        130,
-        f"fedbounds: interrupted: 1 of 1 figures and tables are written, in {tmp_path / 'o'}\n",
-    )
+    status, _, err = smoke(capsys, full.folder, tmp_path / "o", "--no-sweep")
+    written = f"interrupted: 1 of 1 figures and tables are written, in {tmp_path / 'o'}"
+    assert (status, err) == (130, f"fedbounds: {written}\n")
     assert (tmp_path / "o" / f"{NAME}.md").exists()
 
 
@@ -120,11 +108,7 @@ def test_drawing_that_is_stopped_says_what_is_written(full, tmp_path, capsys, mo
         (["bundle", "--workers", "0"], "--workers: must be a whole number from 1 to 1024; got '0'"),
         (["bundle", "-o", ""], "-o: must not be empty"),
         (["explore", "-o", ""], "-o: must not be empty"),
-        (["explore", "-o", "no/page.html"], "-o no/page.html: No such file or directory"),
-        (["explore", "-o", "."], "-o .: Is a directory"),
         (["explore", "--store", ""], "--store: must not be empty"),
-        (["explore", "--store", "."], "holds no results"),
-        (["explore", "fedals.one_rond"], "did you mean 'fedals.one_round'"),
         (["explore", "fedals.one_round", "-o", "/dev/full"], "/dev/full: it is no file that could be written"),
     ],
 )
@@ -139,9 +123,7 @@ def test_mistakes_of_the_other_verbs_are_one_line(words, line, tmp_path, capsys,
 def test_a_folder_that_cannot_be_written_is_found_before_anything_runs(verb, full, tmp_path, capsys):
     (tmp_path / "file").write_text("here")
     names = [NAME] if verb == "figure" else []
-    status, _, err = said(
-        capsys, verb, *names, "--scale", "smoke", "--store", full.folder, "-o", tmp_path / "file" / "out"
-    )
+    status, _, err = smoke(capsys, full.folder, tmp_path / "file" / "out", verb=(verb, *names))
     assert status == 2
     assert re.search(r"^fedbounds: -o .*: Not a directory$", err, re.M)
 
@@ -182,7 +164,7 @@ def test_a_bundle_holds_everything(full, tmp_path, capsys):
     import pyarrow.parquet as pq
 
     folder = tmp_path / "b"
-    assert said(capsys, "bundle", "--scale", "smoke", "--store", full.folder, "-o", folder)[0] == 0
+    assert smoke(capsys, full.folder, folder, verb=("bundle",))[0] == 0
     files = {p.relative_to(folder).as_posix() for p in folder.rglob("*.*")}
     told = re.findall(r"^\| `([^`]+)`", (folder / "README.md").read_text(), re.M)
     assert told

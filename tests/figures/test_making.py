@@ -5,6 +5,7 @@ import errno
 import json
 import math
 
+import matplotlib
 import numpy as np
 import pytest
 from figure_toys import keep
@@ -16,9 +17,10 @@ from figures import making, report, writing
 from figures.artefact import Artefact, Shown
 from figures.catalogue import NAMES
 from figures.comparing import agreements, judge, leads
-from figures.drawing import Axis, panels
+from figures.drawing import Axis, canvas, panels
 from figures.runs import mean_curve, Runs
 from figures.sheets import entry, sheet, tidy
+from figures.style import settled, STYLE
 from paper_checks.reported import table
 
 PRINTED = table("fedinit", "Table 3")
@@ -157,6 +159,16 @@ def test_a_picture_is_one_column_wide_with_embedded_type_42_fonts(store, tmp_pat
     pdf = (tmp_path / "fedinit.figure_6.pdf").read_bytes()
     assert b"/Type42" in pdf.replace(b" ", b"") or b"CIDFontType2" in pdf
     assert b"/Type3" not in pdf.replace(b" ", b"")
+
+
+@pytest.mark.parametrize("words", ["FedALS, rounds, (57) repaired", "the longest of all the names beside an axis"])
+def test_the_box_of_a_picture_holds_every_word_as_it_is_saved(words):
+    with matplotlib.rc_context(STYLE):
+        made, axes = canvas(1, 1)
+        axes[0, 0].set_yticks([0, 1], [words, "short"], fontsize=6)
+        box = settled(made)
+        made.set_dpi(STYLE["savefig.dpi"])
+        assert box.x0 <= made.get_tightbbox().x0
 
 
 def test_what_is_not_available_is_said_not_drawn(tmp_path):

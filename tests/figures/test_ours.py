@@ -4,36 +4,19 @@ import math
 
 import numpy as np
 import pytest
+from figure_toys import columns, keep, NOT, OPEN, verdicts, YES
 
 from empirics.experiments import Outcome
-from figures.catalogue import artefact, FILES
-from figures.comparing import Reproduction
-from figures.ours import beside, gap_slopes, grid, local_steps, relaxation, tightness, vacuity
+from figures.ours import beside, gap_slopes, grid, local_steps, ratios, relaxation, vacuity
 from figures.ours.settings import COMPARED
 from figures.runs import Runs
 from paper_checks.validation import jobs as comparisons
-
-ARTEFACTS = [artefact(f"ours.{name}") for name in FILES["ours"]]
 
 
 def compared(exact, bound, outside=False):
     """What a cell of ``exact`` returns for two numbers of rounds."""
     table = {"rounds": [1, 2], "exact": exact, "bound": bound, "outside": [outside] * 2}
     return Outcome({**table, "measured": exact, "error": [0.01, 0.01]})
-
-
-def verdicts(shown):
-    return [judged.verdict for judged in shown.conclusions]
-
-
-# ---- cells ----
-
-
-@pytest.mark.parametrize("made", ARTEFACTS, ids=lambda made: made.name)
-def test_without_runs_nothing_is_concluded_and_a_picture_is_still_drawn(made, store):
-    shown = made.data(Runs(store), "smoke")
-    assert set(verdicts(shown)) <= {Reproduction.UNDECIDED} or not made.cells("smoke")  # tables that come along
-    assert made.draw(shown) is not None
 
 
 # ---- theorems ----
@@ -47,11 +30,11 @@ def test_a_theorem_held_against_exact_values(store):
     assert [(r["curve"], r["x"], r["y"]) for r in rows[:4]] == [
         ("bound", 1, 3.0), ("bound", 2, 1.0), ("exact", 1, 2.0), ("exact", 2, 1.0)
     ]  # fmt: skip
-    assert beside.held("holds", rows).verdict is Reproduction.REPRODUCED
+    assert beside.held("holds", rows).verdict is YES
     above = [{**row, "y": 1.01} if row["curve"] == "exact" and row["x"] == 2 else row for row in rows]
-    assert beside.held("holds", above).verdict is Reproduction.NOT
+    assert beside.held("holds", above).verdict is NOT
     outside = [{**row, "outside": True} for row in above]
-    assert beside.held("holds", outside).verdict is Reproduction.UNDECIDED
+    assert beside.held("holds", outside).verdict is OPEN
     assert "OUTSIDE" in beside.remark(outside)
     assert not beside.remark(above)
 
@@ -61,28 +44,25 @@ def test_what_was_only_measured_counts_by_its_test():
         return beside.curve({"panel": "p"}, "bound", [1], [2.0], verdict=[said])
 
     found = [beside.held("holds", rows(said)).verdict for said in ("holds here", "violated", "undecided")]
-    assert found == [Reproduction.REPRODUCED, Reproduction.NOT, Reproduction.UNDECIDED]
+    assert found == [YES, NOT, OPEN]
 
 
 def test_tightness_divides_the_bound_by_what_it_bounds(store):
     name = COMPARED["fedcog"][0]
     store.keep(grid.exact("smoke", name, 0), compared([2.0, 0.5], [3.0, 5.0]), 0.0)
-    shown = tightness.data(Runs(store), "smoke")
+    shown = ratios.over_runs(Runs(store), "smoke")
     assert [row["ratio"] for row in shown.rows] == [1.5, 10.0]
-    assert verdicts(shown) == [Reproduction.REPRODUCED]
+    assert verdicts(shown) == [YES]
     store.keep(grid.exact("smoke", name, 0), compared([2.0, 0.5], [1.0, 5.0]), 0.0)
-    assert verdicts(tightness.data(Runs(store), "smoke")) == [Reproduction.NOT]
+    assert verdicts(ratios.over_runs(Runs(store), "smoke")) == [NOT]
     store.keep(grid.exact("smoke", name, 0), compared([2.0, 0.5], [1.0, 5.0], outside=True), 0.0)
-    assert verdicts(tightness.data(Runs(store), "smoke")) == [Reproduction.UNDECIDED]
+    assert verdicts(ratios.over_runs(Runs(store), "smoke")) == [OPEN]
 
 
 # ---- slopes ----
 
 
-YES, NO = Reproduction.REPRODUCED, Reproduction.NOT
-
-
-@pytest.mark.parametrize(("power", "expected"), [(1, [NO, YES, NO]), (2, [YES, NO, YES])])
+@pytest.mark.parametrize(("power", "expected"), [(1, [NOT, YES, NOT]), (2, [YES, NOT, YES])])
 def test_the_power_of_the_gap_is_told(power, expected, store):
     draw = np.random.default_rng(5)
     for federation in gap_slopes.federations("smoke"):
@@ -96,8 +76,7 @@ def test_the_power_of_the_gap_is_told(power, expected, store):
             broken = power == 1 and quantity == "first term"
             rows += [(quantity, k, None, 1 / k, 0.1, "violated" if broken else "holds here") for k in counts]
         names = ("quantity", "clients", "seed", "value", "error", "verdict")
-        outcome = Outcome({name: [row[i] for row in rows] for i, name in enumerate(names)})
-        store.keep(grid.draws("smoke", federation), outcome, 0.0)
+        store.keep(grid.draws("smoke", federation), Outcome(columns(names, rows)), 0.0)
     shown = gap_slopes.data(Runs(store), "smoke")
     assert verdicts(shown) == expected
     slopes = [row["y"] for row in shown.rows if row["curve"] == "slope"]
@@ -116,10 +95,10 @@ def best(falls):
     """Runs of 1, 2 or 4 local steps whose least value is at 4, then at 1 (or the other way round) as rounds go on."""
     first, last = ((3.0, 2.0, 1.0), (1.0, 2.0, 3.0)) if falls else ((1.0, 2.0, 3.0), (3.0, 2.0, 1.0))
     values = [*zip([1] * 3, (1, 2, 4), first, strict=True), *zip([4] * 3, (1, 2, 4), last, strict=True)]
-    return Outcome({name: [v[i] for v in values] for i, name in enumerate(("rounds", "local_steps", "value"))}, FACTS)
+    return Outcome(columns(("rounds", "local_steps", "value"), values), FACTS)
 
 
-@pytest.mark.parametrize(("falls", "verdict"), [(True, Reproduction.REPRODUCED), (False, Reproduction.NOT)])
+@pytest.mark.parametrize(("falls", "verdict"), [(True, YES), (False, NOT)])
 def test_local_steps_by_hand(falls, verdict, store):
     for instance in range(2):
         store.keep(grid.best_steps("smoke", instance), best(falls), 0.0)
@@ -154,14 +133,9 @@ def test_all_conditions_together_allow_less():
 
 
 def test_divergence_as_a_share_of_that_without_relaxation(store):
-    def run(values):
-        names = ("quantity", "layer", "client", "step", "round", "value")
-        rows = [("divergence", "", None, None, r, v) for r, v in enumerate(values)]
-        return Outcome({name: [row[i] for row in rows] for i, name in enumerate(names)})
-
     for beta in grid.PLANS["smoke"].axes["betas"]:
         for seed, size in enumerate((1.0, 2.0)):
-            store.keep(grid.divergence("smoke", beta)[seed], run([size, size * (1 - beta)]), 0.0)
+            keep(store, grid.divergence("smoke", beta)[seed], {"divergence": [size, size * (1 - beta)]})
     shown = relaxation.data(Runs(store), "smoke")
     at = {row["x"]: row["y"] for row in shown.rows if row["curve"] == "measured, data"}
     assert at == pytest.approx({beta: 1 - beta / 2 for beta in grid.PLANS["smoke"].axes["betas"]})

@@ -16,18 +16,15 @@ from bounds.catalog import BOUNDS
 from bounds.core import declared
 from bounds.errors import UnknownNameError
 from paper_checks import claims
-from paper_checks.audit.running import audit, claim, CLAIMS, judge, Word
-from paper_checks.audit.summaries import SUMMARIES
+from paper_checks.audit.running import audit, claim, CLAIMS, judge, REVIEWS, Word
 from paper_checks.claims import decaying_k, fedals, fedcog, fedinit
 from paper_checks.claims.checkers import All, Computed, Open, Readings, Same
-from paper_checks.claims.claim import Book, Claim, ClaimError, Grade, Kind, registry, Repair, Status
+from paper_checks.claims.claim import Book, Claim, ClaimError, Defect, Grade, Kind, registry, Repair, Status
 
 ASKED_BY_NONE: dict[str, str] = {}
 """Bounds of the catalogue that no claim asks for, with the reason."""
 
-SHOWN_IN_WORDS = {
-    "fedals.section_3_4.v1": "what a part takes in and gives out are no numbers",
-}
+SHOWN_IN_WORDS: dict[str, str] = {}
 """Failing claims without a number to show."""
 
 
@@ -114,15 +111,14 @@ def test_repairs_name_bounds_of_the_catalogue():
             assert c.repair.bound in BOUNDS, c.name
 
 
-def test_summaries_and_notes_speak_of_claims_that_exist():
-    told = {paper: " ".join(paragraphs) for paper, paragraphs in SUMMARIES.items()}
-    spoken = [name for text in told.values() for name in re.findall(r"\[([a-z_0-9.]+)\]", text)]
-    assert set(told) == {c.paper for c in CLAIMS.values()}
-    assert len(spoken) > 30
-    assert not set(spoken) - set(CLAIMS)
-    for paper, text in told.items():
-        assert {name.split(".")[0] for name in re.findall(r"\[([a-z_0-9.]+)\]", text)} == {paper}
-    pattern = rf"\b(?:{'|'.join(told)})\.[a-z0-9_]+(?:\.[a-z0-9_]+)*"
+def test_reviews_and_notes_speak_of_claims_that_exist():
+    assert set(REVIEWS) == {c.paper for c in CLAIMS.values()}
+    for paper, review in REVIEWS.items():
+        spoken = set(review.claims())
+        assert len(spoken) > 10
+        assert not spoken - set(CLAIMS)
+        assert {name.split(".")[0] for name in spoken} == {paper}
+    pattern = rf"\b(?:{'|'.join(REVIEWS)})\.[a-z0-9_]+(?:\.[a-z0-9_]+)*"
     for c in CLAIMS.values():
         assert not set(re.findall(pattern, c.note)) - set(CLAIMS) - set(BOUNDS), c.name
 
@@ -185,6 +181,12 @@ def test_a_name_is_plain(name):
 def test_an_open_claim_has_nothing_to_repair():
     with pytest.raises(ClaimError, match="nothing to repair"):
         made("a", Open("why"), Status.OPEN, repair=Repair("words", TRUE))
+
+
+@pytest.mark.parametrize("known", [Status.HOLDS, Status.OPEN])
+def test_only_what_fails_has_a_defect(known):
+    with pytest.raises(ClaimError, match=r"has a defect \(gap\) and yet is audited"):
+        made("a", TRUE, known, defect=Defect.GAP)
 
 
 @pytest.mark.parametrize("check", [broken, lambda book: None, lambda book: exit(3), Same("toys.none", speed)])

@@ -134,10 +134,16 @@ def test_reports_of_ones_own_claim_in_a_new_folder(own, tmp_path, capsys):
     folder = tmp_path / "new" / "report"
     assert check(f"{own}:right", "--report", folder) == 0
     assert "wrote" in capsys.readouterr().out
-    assert sorted(p.name for p in folder.iterdir()) == ["REPORT.md", "evidence", "report.html", "report.json"]
+    assert sorted(p.name for p in folder.iterdir()) == [
+        "REPORT.md",
+        "evidence",
+        "report.html",
+        "report.json",
+        "reports",
+    ]
     assert not list((folder / "evidence").iterdir())
     assert names((folder / "report.json").read_text(encoding="utf-8")) == ["mine.square"]
-    assert "## mine" in (folder / "REPORT.md").read_text(encoding="utf-8")
+    assert "# mine" in (folder / "reports/mine.md").read_text(encoding="utf-8")
 
 
 def test_every_failing_statement_gets_a_file_with_what_shows_it(tmp_path, capsys):
@@ -168,7 +174,8 @@ def test_the_committed_report_is_renewed_in_a_checkout_only(few, tmp_path, capsy
     (tmp_path / "pyproject.toml").touch()
     assert command.check(["--renew"]) == 0
     assert "# The audit" in kept.read_text(encoding="utf-8")
-    assert sorted(p.name for p in kept.parent.iterdir()) == ["REPORT.md"]
+    written = [str(p.relative_to(kept.parent)) for p in kept.parent.rglob("*.*")]
+    assert sorted(written) == ["REPORT.md", "reports/fedals.md", "reports/fedcog.md"]
 
 
 def test_a_report_is_not_written_over_the_committed_one(tmp_path, capsys, monkeypatch):

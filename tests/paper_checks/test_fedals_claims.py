@@ -1,15 +1,47 @@
 """FedALS: the important findings once more, by arithmetic of their own; the checks are not rerun here."""
 
+from fractions import Fraction as F
 from itertools import product
-from math import log, sqrt
+from math import asinh, log, sinh, sqrt
 from statistics import fmean
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
+import sympy as sp
 
+from bounds.assumptions import (
+    BOUNDED_VARIANCE,
+    EXACT_LOCAL_SOLVER,
+    FIXED_LOCAL_STEPS,
+    FRESH_SAMPLES,
+    FULL_PARTICIPATION,
+    INDEPENDENT_SAMPLES,
+    LOCAL_SGD,
+    SAMPLED_WITH_REPLACEMENT,
+    SAMPLED_WITHOUT_REPLACEMENT,
+    SMOOTH,
+    STRONGLY_CONVEX,
+)
 from bounds.catalog import get
+from bounds.vocabulary import (
+    gradient_variance as sigma_sq,
+    local_gap as Delta,
+    local_steps as tau,
+    local_suboptimality as epsilon,
+    non_iidness as delta,
+    smoothness as L,
+    strong_convexity as mu,
+)
+from empirics.algorithms.algorithm import fedavg
+from empirics.algorithms.layers import LocalModels
+from empirics.algorithms.layerwise import EarlySteps, fedals
+from empirics.algorithms.local import scaffold
 from paper_checks.claims.checkers import Requires
 from paper_checks.claims.claim import Book, Status
-from paper_checks.claims.fedals import CLAIMS
+from paper_checks.claims.fedals import algorithms, CLAIMS, controls, fringe
+from paper_checks.claims.fedals.by_hand import listings
+from paper_checks.claims.fedals.by_hand.walks import Walk
 from paper_checks.claims.fedals.cells import CRITICAL, Distinct
 from paper_checks.claims.fedals.common import NONNEGATIVE
 from paper_checks.reported import Reported
@@ -66,6 +98,19 @@ def test_the_bound_tends_to_root_two_times_the_gap():
     assert bound / (local / clients) == pytest.approx(sqrt(2), rel=1e-5)
 
 
+@pytest.mark.parametrize("clients", [2, 3])
+def test_root_two_suffices_in_theorem_4_1_and_is_needed_for_many_clients(clients):
+    gap, local, drift = coins(clients)
+    sharp = get("fedals.one_round_sharp")
+    at = {"client_weight": [1 / clients] * clients, "smoothness": 1.0, "strong_convexity": 1.0}
+    stated = sharp(**at, local_gap=[local] * clients, non_iidness=[drift] * clients)
+    assert stated == pytest.approx(local / clients**2 + sqrt(2 * drift * local) / clients, rel=1e-12)
+    assert gap < stated == pytest.approx(gap * (1 / clients + sqrt(1 - 1 / clients)), rel=1e-12)
+    many = 10**6
+    drift = (1 - 1 / many) * local / 2
+    assert local / many**2 + 1.4 / many * sqrt(drift * local) < local / many
+
+
 def test_a_client_drawn_twice_breaks_the_second_identity_of_lemma_d1():
     weights, values = (0.6, 0.4), (5.0, -2.0)
     clients = draws = 0.0
@@ -101,9 +146,9 @@ def test_the_repaired_bound_for_local_steps_lies_between_the_exact_and_the_print
         "strong_convexity": 0.9,
     }
     exact = get("fedals.one_round")(**values)
-    for epsilon in (0.001, 0.03, 0.4):
+    for behind in (0.001, 0.03, 0.4):
         joined, printed, lost, smaller = (
-            float(get(f"fedals.{name}")(**values, local_suboptimality=[epsilon] * 3))
+            float(get(f"fedals.{name}")(**values, local_suboptimality=[behind] * 3))
             for name in ("one_round_inexact_joined", "one_round_inexact", "rounds_inexact_printed", "rounds_inexact")
         )
         assert exact < joined < printed
@@ -130,9 +175,9 @@ def test_table_2_counts_both_directions_of_head_650_and_extractor_292304():
 
 
 def test_an_else_if_behind_the_heads_test_is_never_reached():
-    for tau, alpha, count in product(range(1, 7), range(1, 7), range(200)):
-        if count % (alpha * tau) == 0:
-            assert count % tau == 0
+    for period, alpha, count in product(range(1, 7), range(1, 7), range(200)):
+        if count % (alpha * period) == 0:
+            assert count % period == 0
     assert known("algorithm_1.else_if") is Status.FAILS
 
 
@@ -189,8 +234,38 @@ def test_a_difference_counts_as_noise_below_the_critical_t_only():
     assert not Distinct(numbers, (("b", "a"), ("a", "c")), wrong=("a < c",))(Book()).as_audited
 
 
+CONVEX = (SMOOTH, STRONGLY_CONVEX)
+ROUNDS = (*CONVEX, LOCAL_SGD, FIXED_LOCAL_STEPS, FRESH_SAMPLES)
+ANY_SOLVER = (sp.Ge(Delta + epsilon, 0), sp.Ge(delta + epsilon, 0))
+STATED = {
+    "one_round": (NONNEGATIVE, (*CONVEX, INDEPENDENT_SAMPLES, EXACT_LOCAL_SOLVER, FULL_PARTICIPATION)),
+    "one_round_iid_claimed": (NONNEGATIVE[:1], CONVEX),
+    "one_round_inexact": (
+        (sp.Ge(Delta + 2 * epsilon, 0), ANY_SOLVER[1]),
+        (*CONVEX, INDEPENDENT_SAMPLES, LOCAL_SGD, FULL_PARTICIPATION),
+    ),
+    "one_round_sharp": (NONNEGATIVE, (*CONVEX, INDEPENDENT_SAMPLES, EXACT_LOCAL_SOLVER, FULL_PARTICIPATION)),
+    "one_round_inexact_sharp": (ANY_SOLVER, (*CONVEX, INDEPENDENT_SAMPLES, LOCAL_SGD, FULL_PARTICIPATION)),
+    "one_round_inexact_joined": (ANY_SOLVER, (LOCAL_SGD, STRONGLY_CONVEX)),
+    "rounds_v2": ((sp.Ge(delta + sigma_sq / (mu * tau), 0),), (*ROUNDS, BOUNDED_VARIANCE)),
+    "rounds_v1": ((sp.Ge(delta + sigma_sq / (mu * tau) + L / mu, 0),), (*ROUNDS, BOUNDED_VARIANCE)),
+    "rounds_inexact_printed": (ANY_SOLVER, ROUNDS),
+    "rounds_inexact": (ANY_SOLVER, ROUNDS),
+    "participation_case1": (NONNEGATIVE, (SMOOTH, EXACT_LOCAL_SOLVER, SAMPLED_WITH_REPLACEMENT)),
+    "participation_case2": (NONNEGATIVE, (SMOOTH, EXACT_LOCAL_SOLVER, SAMPLED_WITHOUT_REPLACEMENT)),
+    "participation_case1_counted": (NONNEGATIVE, (SMOOTH, EXACT_LOCAL_SOLVER, SAMPLED_WITH_REPLACEMENT)),
+    "gaussian_mean_bound": (NONNEGATIVE[:1], ()),
+    "gaussian_mean_gap": (NONNEGATIVE[:1], ()),
+    "gaussian_mean_non_iidness": (NONNEGATIVE[:1], ()),
+}
+
+
+@pytest.mark.parametrize("name", STATED)
+def test_a_bound_of_the_catalogue_asks_for_what_is_stated(name):
+    assert Requires(f"fedals.{name}", *STATED[name])(Book()).status is Status.HOLDS
+
+
 def test_a_lost_or_added_condition_is_noticed():
-    assert Requires("fedals.gaussian_mean_gap", NONNEGATIVE[:1])(Book()).status is Status.HOLDS
     assert Requires("fedals.gaussian_mean_gap")(Book()).status is Status.FAILS
     assert Requires("fedals.lemma_b1", NONNEGATIVE[:1])(Book()).status is Status.FAILS
 
@@ -215,3 +290,241 @@ def test_a_constant_step_size_leaves_a_floor_under_the_suboptimality():
     assert floor == pytest.approx((1 / 3 - 1 / 60) / 2, rel=1e-6)
     assert 60 * floor > 3 * 5 * sum((w - 1 / 5) ** 2 for w in weights[-5:]) / 2
     assert known("eq_58.constant_step") is Status.FAILS
+
+
+# ---- Theorem 4.3: negative non-iidness ----
+
+
+def walked(clients, steps, pull):
+    """Gap, mean non-iidness and mean suboptimality of clients that take a step towards each of their fair coins.
+
+    By going through all coins, half squared distances, from 0, in the arithmetic of ``pull``.
+    """
+    one = pull / pull
+    found = [0 * one] * 3
+    draws = list(product((one, -one), repeat=clients * steps))
+    for coins in draws:
+        own = [coins[k * steps : (k + 1) * steps] for k in range(clients)]
+        models = []
+        for mine in own:
+            theta = 0 * one
+            for z in mine:
+                theta = theta - pull * (theta - z)
+            models.append(theta)
+        average = sum(models) / clients
+
+        def risk(theta, points):
+            return sum((theta - z) ** 2 / 2 for z in points) / len(points)
+
+        for mine, theta in zip(own, models, strict=True):
+            found[0] += (risk(average, (one, -one)) - risk(average, mine)) / clients
+            found[1] += (risk(average, mine) - risk(theta, mine)) / clients
+            found[2] += (risk(theta, mine) - risk(sum(mine) / steps, mine)) / clients
+    return tuple(x / len(draws) for x in found)
+
+
+def rounds_bound(clients, steps, non_iidness):
+    """(9) of v2 for L = mu = sigma = 1, constants one, complexity zero."""
+    a, b = F(1, steps), non_iidness + F(1, steps)
+    return 2 * float(a) / clients**2 + sqrt(8 * a * b) / clients
+
+
+@pytest.mark.parametrize(("clients", "steps", "pull"), [(2, 4, F(1)), (3, 2, F(1, 3)), (2, 3, F(1, 2))])
+def test_the_moments_of_walks_are_those_of_all_coins(clients, steps, pull):
+    walk = Walk.of(clients, steps, pull)
+    assert (walk.gap, walk.non_iidness, walk.suboptimality) == walked(clients, steps, pull)
+
+
+def test_the_last_of_four_coins_breaks_theorem_4_3_with_constants_one():
+    """Steps of 1/L: the model is the last coin, K = 32.
+
+    Gap: covariance of a mean of 32 last coins with the mean of 4 * 32 coins, 1/128. Non-iidness: half of (variance of
+    that mean less that of a coin), plus what the coin and the mean have in common with the four coins.
+    """
+    gap = F(1, 32 * 4)
+    non_iidness = (F(1, 32) - 1) / 2 + (1 - F(1, 32)) / 4
+    assert non_iidness + F(1, 4) == F(1, 128)
+    assert rounds_bound(32, 4, non_iidness) == 9 / 2048 < gap == F(16, 2048)
+    assert known("theorem_4_3.squared_distances") is Status.FAILS
+
+
+def test_small_steps_break_it_too():
+    """Five clients, 175 steps of 1/20: 0.00114 against 0.00069."""
+    left, a = F(19, 20), F(1, 20)
+    shares = [a * left ** (174 - t) for t in range(175)]
+    gap = sum(shares) / (5 * 175)
+    non_iidness = (1 - F(1, 5)) * (2 * sum(shares) / 175 - sum(x**2 for x in shares)) / 2
+    assert float(gap) == pytest.approx(0.00114, abs=5e-6)
+    assert rounds_bound(5, 175, non_iidness) == pytest.approx(0.00069, abs=5e-6)
+
+
+def test_seven_coins_make_b_negative():
+    gap, non_iidness, suboptimality = walked(2, 7, 1.0)
+    assert (gap, non_iidness) == pytest.approx((1 / 14, -5 / 28), rel=1e-12)
+    assert F(-5, 28) + F(1, 7) == F(-1, 28)
+    assert non_iidness + suboptimality > 0
+    assert known("theorem_4_3.conditions") is Status.FAILS
+
+
+def test_no_constants_save_theorem_4_3():
+    """n clients, n steps of 1/L, coins of 1 and -1: the gap is 1/n^2, whatever the constants c of A and B."""
+    for c in (1.0, 30.0, 1000.0):
+        n = int(20 * c**2)
+        non_iidness = -(1 - 1 / n) * (1 - 2 / n) / 2
+        assert non_iidness + c / n < 0
+        assert 2 * c * (sqrt(1 / n) + 1 / n) / n**2 < 1 / n**2  # the complexity is one
+    assert F(1, 16**2) > 2 * (F(1, 4) + F(1, 16)) / 16**2
+    assert known("theorem_4_3.constants") is Status.FAILS
+
+
+# ---- Section 5: longer local phases ----
+
+
+def test_with_noise_more_local_steps_lower_the_mean_non_iidness():
+    found = [walked(2, steps, F(1, 2))[1] for steps in (1, 2, 3, 4)]
+    assert found == [F(3, 16), F(7, 64), F(49, 768), F(35, 1024)]
+    assert known("section_5.local_steps") is Status.FAILS
+
+
+def test_without_noise_it_falls_too_where_curvatures_differ():
+    """Curvatures 1 and 10, both minima at 0, steps of 1/10 from 1: the steep client is there at once."""
+
+    def mean_drift(steps):
+        models = (F(9, 10) ** steps, F(0))
+        average = sum(models) / 2
+        return sum(h * (average**2 - x**2) / 2 for h, x in zip((1, 10), models, strict=True)) / 2
+
+    assert [mean_drift(steps) > mean_drift(steps + 1) > 0 for steps in (1, 2, 3)] == [True] * 3
+
+
+def test_clients_of_one_hessian_return_one_model_however_seldom_they_average():
+    """One number a client, curvature 2, minima 1 and 4, steps of 1/8 from 5: averages after every 1, 2 or 6 steps."""
+    ends = set()
+    for period in (1, 2, 6):
+        models = [F(5), F(5)]
+        for step in range(1, 7):
+            models = [x - F(1, 8) * 2 * (x - m) for x, m in zip(models, (1, 4), strict=True)]
+            if step % period == 0:
+                models = [sum(models) / 2] * 2
+        ends.add(sum(models) / 2)
+    assert len(ends) == 1
+    assert known("section_5.same_model") is Status.FAILS
+
+
+# ---- Theorem 4.1, read otherwise than its proof ----
+
+
+def bent_clients(predict, parameter, clients=2):
+    """The first client draws 0 or 1 with even odds, the others always 0: gap, and Theorem 4.1 at L = mu = 1."""
+    ends = [predict(parameter(z) / clients) for z in (0, 1)]
+    gap = (
+        sum(((p - 0) ** 2 + (p - 1) ** 2) / 4 - (p - z) ** 2 / 2 for z, p in zip((0, 1), ends, strict=True))
+        / 2
+        / clients
+    )
+    local, drift = F(1, 4), sum((p - z) ** 2 / 2 for z, p in zip((0, 1), ends, strict=True)) / 2
+    return gap, (local / clients**2 + 2 / clients * sqrt(drift * local)) / clients
+
+
+def test_predictions_that_bend_break_theorem_4_1():
+    gap, bound = bent_clients(lambda w: 3 * w / (1 + 2 * w), lambda z: F(z))
+    assert (gap, bound) == (F(3, 32), 1 / 16)
+    steep = 1 / 50
+    gap, bound = bent_clients(lambda w: steep * asinh(w), lambda z: sinh(z / steep), clients=10)
+    assert gap / bound > 3.3
+    assert known("theorem_4_1.conditions") is Status.FAILS
+
+
+def test_minimisers_at_a_boundary_break_theorem_4_1():
+    """Parameters of at most 1; the first client draws 0 or 16, the other always 1: half squared distances."""
+    gap = local = drift = F(0)
+    for z in (0, 16):
+        own = min(z, 1)
+        average = F(own + 1, 2)
+        fresh = [sum(F(theta - y) ** 2 for y in (0, 16)) / 4 for theta in (average, own)]
+        trained = [F(theta - z) ** 2 / 2 for theta in (average, own)]
+        gap += (fresh[0] - trained[0]) / 2 / 2
+        local += (fresh[1] - trained[1]) / 2
+        drift += (trained[0] - trained[1]) / 2
+    assert (gap, local, drift) == (1, 4, F(1, 16))
+    assert (local / 4 + sqrt(drift * local)) / 2 == 3 / 4 < gap
+    assert known("theorem_4_1.boundary") is Status.FAILS
+
+
+@pytest.mark.parametrize("opened", ["bend", "ceiling"])
+def test_the_search_that_looks_there_finds_it(opened):
+    found = fringe.search(Book(), "fedals.one_round", seed=1, **{opened: True})
+    assert found.status is Status.FAILS
+    assert fringe.search(Book(), "fedals.one_round").status is Status.HOLDS
+
+
+# ---- Algorithms 1 and 4 ----
+
+
+def test_control_variables_of_version_1_stay_at_zero_so_that_its_algorithm_4_is_its_algorithm_1():
+    """The listing's counter rounds*tau + t in plain numbers, and both listings run."""
+    reached = [(r, t) for r in range(1, 9) for t in range(3) if (r * 3 + t) % 3 == 0]
+    assert {t for _, t in reached} == {0}  # the head's walk h_{k,r,0} - h_{k,r,t} is then none
+    both = controls.listing(else_if=True)
+    alone = listings.FedAls(algorithms.TAU, algorithms.ALPHA, 1, listings.to_the_letter, else_if=True)
+    assert both.run(5) == alone.run(5)
+    assert both.controls == [(0, 0), (0, 0)]
+    assert known("algorithm_4.else_if") is known("algorithm_4.head") is Status.FAILS
+
+
+def test_algorithm_4_with_walks_of_whole_periods_reaches_the_optimum():
+    end, best = listings.intended_controls(60, 3, 2), listings.optimum()
+    assert [float(x) for x in end] == pytest.approx([float(x) for x in best], abs=1e-6)
+    printed = controls.listing().run(60)
+    assert max(abs(float(x - b)) for x, b in zip(printed, best, strict=True)) > 0.1
+
+
+def test_the_listing_of_algorithm_2_is_powers_of_affine_maps():
+    """``c_k + (I - H_k/8)^tau (theta - c_k)`` for both clients, averaged after every round."""
+    theta = np.array(listings.START, dtype=float)
+    for _ in range(6):
+        ends = []
+        for centre, curvature in zip(listings.CENTRES, listings.CURVATURES, strict=True):
+            c, h = np.array(centre, dtype=float), np.array(curvature, dtype=float)
+            ends.append(c + np.linalg.matrix_power(np.eye(2) - h / 8, 3) @ (theta - c))
+        theta = sum(ends) / 2
+    assert [float(x) for x in listings.fedavg(6, 3)] == pytest.approx(list(theta), rel=1e-12)
+
+
+def test_scaffold_without_learning_its_control_variables_is_fedavg():
+    assert listings.scaffold(6, 3, learn=False)[0] == listings.fedavg(6, 3) != listings.scaffold(6, 3)[0]
+
+
+def test_head_and_extractor_are_sent_as_often_as_the_formula_says():
+    bound = get("fedals.communicated_parameters")
+    for steps, alpha, periods in ((3, 2, 4), (5, 4, 3), (2, 7, 2)):
+        run = algorithms.version_2(tau=steps, alpha=alpha)
+        run.run(alpha * periods)
+        counted = 650 * len(run.sent[listings.HEAD]) + 292_304 * len(run.sent[listings.PHI])
+        assert counted == bound(
+            adaptation=alpha,
+            local_steps=steps,
+            iterations=steps * alpha * periods,
+            extractor_size=292_304,
+            head_size=650,
+        )
+
+
+def test_scaffold_sends_twice_what_fedavg_sends():
+    made = scaffold()
+    assert made.uploads + made.downloads == 2 * (fedavg.uploads + fedavg.downloads)
+
+
+def test_the_readings_that_are_trained_average_the_extractor_when_the_listings_do():
+    rounds, period, alpha = 6, algorithms.TAU, algorithms.ALPHA
+    whole = [s for s in range(1, rounds * period + 1) if s % (alpha * period) == 0]
+    runs = {"printed": algorithms.version_2(), "printed_v1": algorithms.version_1()}
+    for reading in ("intended", *runs):
+        made = fedals(alpha=alpha, reading=reading)
+        periods = next(keeper.sharing for keeper in made.remember if isinstance(keeper, LocalModels))
+        first = 1 if isinstance(made.steps, EarlySteps) else period
+        states = [SimpleNamespace(state=SimpleNamespace(round=r)) for r in range(rounds)]
+        due = [first + r * period for r, state in enumerate(states) if periods.extractor_due(state)]
+        if reading in runs:
+            runs[reading].run(rounds)
+        assert due == (runs[reading].sent[listings.PHI] if reading in runs else whole)

@@ -1,4 +1,4 @@
-"""FedInit's main findings by independent arithmetic: nothing here runs the checks that it confirms."""
+"""FedInit's main findings by independent arithmetic, and what the audit says of a few."""
 
 import csv
 import itertools
@@ -11,6 +11,8 @@ import pytest
 
 import paper_checks
 from bounds import BOUNDS
+from paper_checks.audit.running import claim
+from paper_checks.claims.claim import Book
 
 REPORTED = Path(paper_checks.__file__).parent / "reported" / "fedinit.csv"
 
@@ -179,3 +181,181 @@ def test_the_range_of_beta_leaves_little_of_the_descent_at_the_experiments_relax
     left = [1 - 39 * b2 / 200 - 39 * b2 / 200 / 0.28 - 12 * b2 / 400 for b2 in (1.0, 1.1)]
     assert left[0] == pytest.approx(0.0786, abs=1e-4)
     assert left[1] < 0
+
+
+# ---- absent clients ----
+
+
+def listing(clients, beta, shrink, rounds):
+    """E w^2, E w and the mean E (last - w)^2 of Algorithm 1 on parabolas w^2/2, one client a round, every draw."""
+    squares, models, apart = Q(0), Q(0), Q(0)
+    for drawn in itertools.product(range(clients), repeat=rounds):
+        server, last = Q(1), [Q(1)] * clients
+        for i in drawn:
+            last[i] = shrink * (server + beta * (server - last[i]))
+            server = last[i]
+        squares, models = squares + server**2, models + server
+        apart += sum((x - server) ** 2 for x in last) / clients
+    draws = clients**rounds
+    return squares / draws, models / draws, apart / draws
+
+
+def two_numbers(clients, beta, shrink, rounds):
+    """Expected server model and last local model of Algorithm 1, one client a round."""
+    server = last = Q(1)
+    path = [(server, last)]
+    for _ in range(rounds):
+        server = shrink * ((1 + beta) * server - beta * last)
+        last = last + (server - last) / clients
+        path.append((server, last))
+    return path
+
+
+def test_two_numbers_a_round_are_the_expected_models_of_the_listing():
+    square, model, apart = listing(4, Q(2, 7), Q(9, 10), 6)
+    server, last = two_numbers(4, Q(2, 7), Q(9, 10), 6)[-1]
+    assert server == model
+    assert server**2 <= square
+    assert (server - last) ** 2 <= apart
+
+
+def test_one_of_100_clients_breaks_theorems_1_2_and_5_within_100_rounds():
+    """beta = 1/10, K = 2, eta K L = 1/400, lambda = 1/2: every printed condition is met."""
+    speed, lam, beta2 = Q(1, 400), Q(1, 2), Q(1, 100)
+    w72 = 1 - 72 * beta2
+    assert speed <= Q(1, 200)  # N/(2CKL), and 1/(NKL)
+    assert Q(1, 100) * w72 / (w72 + 60 * beta2) >= speed  # the cap that the bracket of the descent asks for
+    assert 1 - 39 * speed - 3900 * beta2 * speed / w72 - 12 * speed**2 > lam
+    assert 96 * beta2 < math.exp(-lam * speed)
+    path = two_numbers(100, Q(1, 10), (1 - speed / 2) ** 2, 100)
+    mean = sum(server**2 for server, _ in path[:-1]) / 100
+    assert mean > 830 > 8 == 1 / (lam * speed * 100)
+    assert path[-1][0] ** 2 / 2 > 7500 > math.exp(-lam * speed * 100) / 2
+    initial = 267 * speed / lam * 100 * math.exp(-lam * speed * 99)
+    assert (path[-1][0] - path[-1][1]) ** 2 > 12000 > 120 > initial
+
+
+@pytest.mark.parametrize(("clients", "cohort"), [(100, 10), (200, 10), (30, 1)])
+def test_expected_models_grow_from_the_threshold_on(clients, cohort):
+    """The eigenvalues of the map of both expectations, on both sides of C/(a(C-N)) - 1."""
+    a, share = 0.997, cohort / clients
+    edge = clients / (a * (clients - cohort)) - 1
+
+    def radius(beta):
+        rows = [[a * (1 + beta), -a * beta], [share * a * (1 + beta), 1 - share - share * a * beta]]
+        return max(abs(np.linalg.eigvals(np.array(rows))))
+
+    assert radius(0.99 * edge) < 1 < radius(1.01 * edge)
+    assert edge == pytest.approx(cohort / (clients - cohort), rel=0.15)
+
+
+def test_old_models_break_theorem_4_without_a_relaxation():
+    """FedAvg, one of 100 clients, K = 5, eta K L = 0.003, 600 rounds: ages of the local models, summed directly."""
+    a, rounds, clients = (1 - 0.0006) ** 5, 600, 100
+    miss = 1 - 1 / clients
+    found = 0.0
+    for t in range(rounds):
+        ages = np.arange(t)
+        found += np.sum(miss**ages / clients * (a ** (t - ages) - a**t) ** 2) + miss**t * (1 - a**t) ** 2
+    lam = 1 - 39 * 0.003 - 12 * 0.003**2 - 0.01
+    bound = 534 * 0.003 * 0.5 / (lam * rounds)
+    assert found / rounds == pytest.approx(0.0337, abs=1e-4)
+    assert bound < 0.00154
+
+
+def test_noise_alone_breaks_theorem_5_without_a_relaxation():
+    """FedAvg from the minimiser, one of 2000 clients: second moments round by round settle at the closed form."""
+    clients, step = 2000, 1 / 4000
+    a, added = (1 - step) ** 2, step**2 * (1 + (1 - step) ** 2)
+    square = cross = last = 0.0
+    for _ in range(40000):
+        moved = a * a * square + added
+        cross = (1 - 1 / clients) * a * cross + moved / clients
+        last += (moved - last) / clients
+        square = moved
+    closed = 2 * added * (1 - 1 / clients) / ((1 + a) * (1 - (1 - 1 / clients) * a))
+    assert last - 2 * cross + square == pytest.approx(closed, rel=1e-4)
+
+    def settled(clients, step):
+        a, added = (1 - step) ** 2, step**2 * (1 + (1 - step) ** 2)
+        return 2 * added * (1 - 1 / clients) / ((1 + a) * (1 - (1 - 1 / clients) * a))
+
+    step, lam = 1 / 400000, 0.5
+    bound = 69 * step**2 * 2 + 267 * 13 * step**3 * 4 / lam + 267 * 13 * step**2 * 2 / lam**2
+    assert settled(100000, step) > 4 * bound
+
+
+def test_the_relaxed_start_gives_scaffold_less_than_two_points(cells):
+    def gain(setup):
+        columns = (f"CIFAR-10 ResNet-18-GN/{setup}",) * 2
+        plain, relaxed = (cells["Table 2", f"SCAFFOLD/{c}", columns[0]] for c in ("vanilla", "+RI"))
+        return round(float(relaxed) - float(plain), 2)
+
+    assert gain("10%-100/Dir-0.6") == 1.90
+    assert gain("5%-200/Dir-0.1") == 1.98
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [
+        ("theorem_1.dominates", "FAILS"),
+        ("theorem_2.dominates", "FAILS"),
+        ("theorem_4.dominates", "FAILS"),
+        ("theorem_5.dominates", "FAILS"),
+        ("lemma_4_recursion.dominates", "FAILS"),
+        ("start.threshold", "HOLDS"),
+        ("appendix.gain", "FAILS"),
+        ("table_8.storage", "FAILS"),
+    ],
+)
+def test_what_is_said_of_absent_clients_and_of_the_tables(name, status):
+    checked = claim(f"fedinit.{name}")
+    found = checked.check(Book())
+    assert (found.status, found.as_audited) == (status, True)
+    assert checked.known == status
+
+
+def test_the_potential_speaks_of_rounds_in_which_all_clients_train():
+    bound = BOUNDS["fedinit.theorem_2_potential"]
+    assert bound.about.reading == "proof"
+    assert any("all clients run" in c.words for c in bound.conditions)
+
+
+# ---- sharper bounds ----
+
+
+@pytest.mark.parametrize("beta", [-0.4, 0.1, 0.3])
+@pytest.mark.parametrize("steps", [1, 2, 7])
+def test_sharper_bounds_cover_unequal_parabolas_round_by_round(beta, steps):
+    """Three parabolas, all in every round, eta K L = 1/10, no noise: divergence and mean gradient in plain loops."""
+    bends, places = np.array([0.2, 1.0, 0.6]), np.array([5.0, -1.0, 2.0])
+    step, factor = 0.1 / steps, 1.5
+    mean, pull = bends.mean(), (bends * places).mean()
+    # G^2: the largest mean square of the clients' gradients less factor times the square of their mean
+    a, b = factor * mean**2 - (bends**2).mean(), factor * mean * pull - (bends**2 * places).mean()
+    offset = (bends**2 * places**2).mean() - factor * pull**2 + b**2 / a
+    held = {"relaxation": beta, "local_steps": steps, "step_size": step, "smoothness": 1.0, "gradient_variance": 0.0}
+    held |= {"dissimilarity_offset": offset, "dissimilarity_factor": factor}
+    server, last, gradients, divergences = 9.0, np.full(3, 9.0), [], []
+    for _ in range(12):
+        gradients.append((mean * server - pull) ** 2)
+        divergences.append(np.mean((last - server) ** 2))
+        local = server + beta * (server - last)
+        for _ in range(steps):
+            local = local - step * bends * (local - places)
+        server, last = local.mean(), local
+        now = {**held, "divergence": divergences[-1], "grad_norm_sq": gradients[-1]}
+        assert np.mean((last - server) ** 2) <= BOUNDS["fedinit.theorem_4_recursion_sharp"].formula(**now)
+    left = 1 - 8 * (1 + beta**2) / (1 - 5 * beta**2) * 0.01 * factor
+    start = mean * (9.0 - pull / mean) ** 2 / 2
+    bound = BOUNDS["fedinit.theorem_1_sharp"](**held, initial_gap=start, cohort=3, rounds=12, contraction=left - 1e-12)
+    assert 0.03 * bound < np.mean(gradients) <= bound
+
+
+def test_sharper_constants_are_allowed_every_lambda_of_the_print():
+    for cohort, beta in [(1, 0.0), (3, 0.05), (40, 0.117)]:
+        for x in np.geomspace(1e-6, 1 / cohort, 60):
+            left = 1 - 39 * x / cohort - 3900 * beta**2 * x / ((1 - 72 * beta**2) * cohort) - 12 * x**2
+            if left > 0:
+                assert 8 * x**2 <= 1
+                assert left < 1 - 8 * (1 + beta**2) / (1 - 5 * beta**2) * x**2

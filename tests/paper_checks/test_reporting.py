@@ -3,17 +3,30 @@
 import json
 import re
 from html.parser import HTMLParser
+from xml.etree import ElementTree
 
 import pytest
 import sympy as sp
 from checker_toys import speed
 
-from paper_checks.audit import summaries
-from paper_checks.audit.reporting import markdown, page, records, show
+from paper_checks.audit.reporting import files, junit, page, records, show
+from paper_checks.audit.reporting.text import first_page
 from paper_checks.audit.running import audit
 from paper_checks.claims.checkers import Computed, Open, Same
-from paper_checks.claims.claim import Claim, Finding, Grade, Kind, Repair, Status
+from paper_checks.claims.claim import Claim, ClaimError, Defect, Finding, Grade, Kind, Repair, Status
+from paper_checks.claims.review import Review
 
+REVIEWS = {
+    "fedals": Review(
+        summary=("Look at [fedals.holds] and [fedals.gone].",),
+        theorems={
+            "Theorem 1": {"listing": "fedals.repaired", "proof": "fedals.holds"},
+            "Theorem 2": {"proof": "fedals.gone"},
+        },
+        findings=("fedals.slip", "fedals.repaired"),
+        survives=("[fedals.holds] stands.",),
+    )
+}
 NASTY = 'a < b & "c" <script>alert(1)</script> | x_1 * y_2\nsecond line \\ end'
 VOID = {"meta", "input", "br", "hr", "img", "link"}
 
@@ -31,8 +44,16 @@ def verdicts():
     return audit(
         [
             made("holds", Same(speed, speed), Status.HOLDS, note=NASTY),
+            made("ours", Same(speed, speed), Status.HOLDS, ours=True),
+            made("slip", saying(Status.FAILS, "no"), Status.FAILS, defect=Defect.SLIP),
             made("damaged", saying(Status.FAILS, NASTY, x=NASTY), Status.FAILS, damaged="1 or l"),
-            made("repaired", saying(Status.FAILS, "no"), Status.FAILS, repair=Repair(NASTY, Same(speed, speed), "b.c")),
+            made(
+                "repaired",
+                saying(Status.FAILS, "no"),
+                Status.FAILS,
+                defect=Defect.GAP,
+                repair=Repair(NASTY, Same(speed, speed), "b.c"),
+            ),
             made("changed", saying(Status.FAILS, "no"), Status.HOLDS),
             made("open", Open("nobody knows"), Status.OPEN, paper="fedcog"),
             made("own", Same(speed, 2 * speed), Status.FAILS, paper="my_notes"),
@@ -65,7 +86,7 @@ class Checked(HTMLParser):
 
 
 def test_the_page_is_balanced_self_contained_and_has_every_claim(verdicts):
-    text = page(records(verdicts))
+    text = page(records(verdicts), REVIEWS)
     found = Checked(text)
     assert found.open == []
     assert found.linked == []
@@ -78,17 +99,20 @@ def test_the_page_is_balanced_self_contained_and_has_every_claim(verdicts):
 
 
 def test_every_box_of_the_page_has_claims_to_sift(verdicts):
-    text = page(records(verdicts))
+    text = page(records(verdicts), REVIEWS)
     boxes = set(re.findall(r'checkbox" value="(\w+)"', text))
     assert boxes == {"HOLDS", "REPAIRED", "FAILS", "OPEN"}
     assert set(re.findall(r'data-verdict="(\w+)"', text)) == boxes
 
 
 def test_markdown_counts_links_and_keeps_each_entry_on_its_line(verdicts):
-    text = markdown(records(verdicts))
+    told = files(records(verdicts), REVIEWS)
+    lines = told.pop("REPORT.md").splitlines()
+    assert "| FedALS | 6 | 1 | 2 | 1 | 3 | 0 | 0 | 1 | 0 | 0 | 1 | 2 proved |" in lines
+    assert "| all | 8 | 1 | 2 | 1 | 4 | 1 | 0 | 1 | 0 | 0 | 1 | 2 proved |" in lines
+    assert set(re.findall(r"^- \[.*\]\((.*)\)$", "\n".join(lines), flags=re.MULTILINE)) == set(told)
+    text = "\n".join(told.values())
     lines = text.splitlines()
-    assert "| FedALS | 4 | 1 | 1 | 2 | 0 | 1 proved |" in lines
-    assert "| all | 6 | 1 | 1 | 3 | 1 | 1 proved |" in lines
     anchors = {re.sub(r"[^\w -]", "", line[5:]).strip().lower() for line in lines if line.startswith("#### ")}
     links = set(re.findall(r"\]\(#([^)]*)\)", text))
     assert links == anchors
@@ -99,11 +123,11 @@ def test_markdown_counts_links_and_keeps_each_entry_on_its_line(verdicts):
     assert r"x\_1 \* y\_2" in evidence[0]
 
 
-def test_damaged_text_comes_first_within_its_paper(verdicts):
+def test_damaged_text_comes_first_then_defects_by_weight_and_last_what_is_ours(verdicts):
     assert [r.name.split(".")[1] for r in records(verdicts)] == [
-        "damaged", "holds", "repaired", "changed", "open", "own",
+        "damaged", "repaired", "slip", "changed", "holds", "ours", "open", "own",
     ]  # fmt: skip
-    text = markdown(records(verdicts))
+    text = files(records(verdicts), REVIEWS)["reports/fedals.md"]
     assert text.index("### Check against the PDF") < text.index("#### fedals.damaged") < text.index("#### fedals.holds")
 
 
@@ -120,25 +144,52 @@ def test_records_are_json_and_hold_no_timings(verdicts):
 
 def test_reports_made_twice_are_the_same(verdicts):
     again = audit([v.claim for v in verdicts], workers=2)
-    for make in (markdown, page):
-        assert make(records(verdicts)) == make(records(again))
+    for make in (files, page):
+        assert make(records(verdicts), REVIEWS) == make(records(again), REVIEWS)
 
 
-def test_a_summary_quotes_the_verdicts_of_the_run(verdicts, monkeypatch):
-    monkeypatch.setitem(summaries.SUMMARIES, "fedals", ("Look at [fedals.holds] and [fedals.gone].",))
+def test_a_page_begins_with_what_a_referee_says_and_quotes_the_verdicts_of_the_run(verdicts):
+    text = files(records(verdicts), REVIEWS)["reports/fedals.md"]
+    first = first_page(text)
     said = "Look at `fedals.holds` (HOLDS) and `fedals.gone` (not run)."
-    assert said in markdown(records(verdicts))
-    assert said in page(records(verdicts))
+    assert said in first
+    assert said in page(records(verdicts), REVIEWS)
+    assert "| theorem | listing | proof |" in first
+    assert "| Theorem 1 | REPAIRED, gap | HOLDS, proved |" in first
+    assert "| Theorem 2 |  | not run |" in first
+    assert "1. **slip** fedals.slip: Says that" in first
+    assert "- [fedals.holds] stands." not in first
+    assert "- `fedals.holds` (HOLDS) stands." in first
+    assert "## What to correct" not in first, "nothing is said there"
+    assert "#### " not in first
+    assert "## All claims" in text
+
+
+def test_a_review_that_no_page_holds_is_refused():
+    with pytest.raises(ClaimError, match="at most 10 findings; got 11"):
+        Review(("Long.",), findings=tuple(f"fedals.claim_{i}" for i in range(11)))
+
+
+def test_continuous_integration_sees_a_changed_verdict_as_a_failure(verdicts):
+    root = ElementTree.fromstring(junit(records(verdicts)).split("\n", 1)[1])
+    suites = {s.get("name"): (s.get("tests"), s.get("failures")) for s in root}
+    assert suites == {"fedals": ("6", "1"), "fedcog": ("1", "0"), "my_notes": ("1", "0")}
+    (failed,) = root.iter("failure")
+    assert "FAILS (exact): no" in failed.get("message")
+    assert failed.text == "again: fedbounds check fedals.changed"
 
 
 def test_the_terminal_shows_what_differs(verdicts, capsys):
     show(verdicts)
     out = capsys.readouterr().out
-    assert "6 claims: 1 HOLDS, 1 REPAIRED, 3 FAILS, 1 OPEN" in out
+    assert "8 claims: 2 HOLDS, 1 REPAIRED, 4 FAILS, 1 OPEN" in out
     assert "differs from the audit: fedals.changed: FAILS, audited HOLDS" in out
     assert "differs from the audit: fedals.holds" not in out
-    show(verdicts[1:2], whole=True)
-    assert "witness: x = a < b" in capsys.readouterr().out
+    show([v for v in verdicts if v.claim.name in ("fedals.damaged", "fedals.repaired", "fedals.ours")], whole=True)
+    out = capsys.readouterr().out
+    assert "witness: x = a < b" in out
+    assert "REPAIRED, gap (exact)  fedals.repaired" in out
+    assert "fedals.ours  [FedALS, eq. (1)]  (ours)" in out
 
 
 def test_another_way_of_failing_is_said_so(capsys):

@@ -314,3 +314,49 @@ def test_a_bound_that_no_run_here_measures_can_be_judged_by_a_log(judge):
     text = "seed,generalization_gap,stability\n1,0.11,0.3\n2,0.12,0.31\n3,0.1,0.29\n"
     status, out, _ = judge(text, name="fedinit.lemma_1")
     assert (status, "1 x holds here" in out) == (0, True)
+
+
+THEOREM = "fedcog.theorem"
+PLAN = ["dissimilarity_factor=1.5", "dissimilarity_offset=0.3", "gradient_variance=0.4", "initial_gap=2",
+        "local_steps=2", "smoothness=1.1", "step_size=0.03", "rounds=2", "client_weight=uniform"]  # fmt: skip
+
+
+def norms(**columns):
+    """Three runs of two rounds, with further columns by (seed, round)."""
+    lines = [",".join(["seed", "round", "grad_norm_sq", *columns])]
+    for seed, round_ in ((s, r) for s in range(3) for r in range(2)):
+        more = [f"{value(seed, round_)}" for value in columns.values()]
+        lines.append(",".join([f"{seed}", f"{round_}", f"{0.1 + 0.01 * seed + 0.02 * round_:.3f}", *more]))
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("clients", ["4,5", "4,5,6", "2:9:3", "[4]"])
+def test_a_log_is_of_one_number_of_clients(judge, clients):
+    status, out, err = judge(norms(), *PLAN, f"clients={clients}", name=THEOREM)
+    assert (status, out) == (2, "")
+    assert "clients must be one value for all rows of the log" in err
+
+
+def test_a_column_of_clients_is_read(judge, tmp_path):
+    found = []
+    for text, words in ((norms(), ["clients=7"]), (norms(clients=lambda seed, round_: 7), [])):
+        assert judge(text, *PLAN, *words, name=THEOREM)[0] == 0
+        found.append((tmp_path / "fedcog.theorem.csv").read_bytes())
+    assert found[0] == found[1]
+    status, _, err = judge(norms(clients=lambda seed, round_: 7), *PLAN, "clients=9", name=THEOREM)
+    assert (status, err.count("\n")) == (2, 1)
+    assert "clients is given twice: as a column and as clients=..." in err
+
+
+def test_runs_of_different_plans_are_no_seeds_of_one(judge):
+    words = [*(w for w in PLAN if not w.startswith("local_steps")), "clients=7"]
+    status, _, err = judge(norms(local_steps=lambda seed, round_: 2 + 2 * (seed == 1)), *words, name=THEOREM)
+    assert (status, err.count("\n")) == (2, 1)
+    assert "local_steps differs between seeds" in err
+
+
+@pytest.mark.parametrize("name", ["mean", "Std", "average", "all"])
+def test_a_row_that_sums_up_all_runs_is_no_further_run(judge, name):
+    status, _, err = judge(norms() + f"{name},0,0.11\n{name},1,0.13\n", *PLAN, "clients=7", name=THEOREM)
+    assert (status, err.count("\n")) == (2, 1)
+    assert f"row 7: seed must be a whole number >= 0 or a name; got {name!r}" in err

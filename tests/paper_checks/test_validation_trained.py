@@ -24,6 +24,12 @@ SMALL = ["--problem", "softmax(digits, regularisation=0.1)", "--clients", "5", "
 SMALL += ["--partition", "dirichlet(1)", "--local-steps", "3"]
 
 
+def small(*words):
+    """The small training, with these options in place of its own."""
+    pairs = zip(SMALL[::2], SMALL[1::2], strict=True)
+    return [*(part for pair in pairs if pair[0] not in words for part in pair), *words]
+
+
 class Quiet:
     def start(self, total): ...
     def doing(self, words): ...
@@ -43,7 +49,7 @@ def command(tmp_path, capsys):
 
 def training(name_or_bound, *words):
     bound = BOUNDS[name_or_bound] if isinstance(name_or_bound, str) else name_or_bound
-    return planned(bound, parsed(bound, RUNS, [*SMALL, *words]), {})
+    return planned(bound, parsed(bound, RUNS, small(*words)), {})
 
 
 # ---- which bounds can be measured ----
@@ -267,10 +273,10 @@ def test_constants_and_validation_have_one_source(tmp_path, capsys):
         (["fedinit.theorem_3", *SMALL], "cannot be measured: nothing reads stability off a run; can be: "),
         (["fedals.rounds_v1"], "is measured on a problem: give --problem"),
         (["fedals.one_round_inexact", *SMALL], "is about one averaging round; got --rounds 4"),
-        (["fedinit.lemma_2", *SMALL, "--seeds", "0"], "seeds must be a whole number >= 1; got 0"),
+        (["fedinit.lemma_2", *small("--seeds", "0")], "seeds must be a whole number >= 1; got 0"),
         (["fedinit.lemma_2", *SMALL, "smothness=2"], "did you mean 'smoothness'"),
         (["fedinit.lemma_2", *SMALL, "smoothness=2", "smoothness=3"], "smoothness is given twice"),
-        (["fedinit.lemma_2", *SMALL, "--rounds", "0"], "rounds must be a whole number >= 1; got 0"),
+        (["fedinit.lemma_2", *small("--rounds", "0")], "rounds must be a whole number >= 1; got 0"),
         (["fedinit.lemma_2", *SMALL, "--cohort", "0"], "cohort must be a whole number >= 1; got 0"),
         (["fedinit.lemma_2", *SMALL, "--step-size", "0"], "step_size must be > 0; got 0"),
         (["fedinit.lemma_2", *SMALL, "--batch", "-2"], "batch must be a whole number >= 1; got -2"),
@@ -310,3 +316,15 @@ def test_a_copy_under_another_name_gives_the_same_numbers():
     renamed = replace(BOUNDS["fedinit.theorem_2"], name="other.name")
     one, other = (judged(training(b), Quiet()).lines[0] for b in ("fedinit.theorem_2", renamed))
     assert (one.measured, one.bound, one.verdict) == (other.measured, other.bound, other.verdict)
+
+
+@pytest.mark.parametrize(
+    ("bound", "word"),
+    [*(("fedcog.theorem", word) for word in ("rounds=9", "local_steps=2", "step_size=0.02")),
+     ("decaying_k.runtime_fixed", "upload_rate=3")],
+)  # fmt: skip
+def test_the_plan_of_the_runs_is_not_told_twice(command, bound, word):
+    status, out, err = command(bound, *SMALL, word)
+    name = word.partition("=")[0]
+    assert (status, out) == (2, "")
+    assert re.search(rf"{name} is \S+ in these runs already: leave {name}= out\n$", err)

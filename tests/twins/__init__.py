@@ -7,20 +7,7 @@ piece that several share. Nothing comes from ``bounds``.
 from inspect import isfunction
 from types import ModuleType
 
-from . import (
-    decaying_k,
-    fedals,
-    fedals_one_round,
-    fedals_participation,
-    fedcog,
-    fedcog_proof,
-    fedinit,
-    fedinit_divergence,
-    fedinit_optimization,
-    fedinit_orders,
-    fedinit_repaired,
-    fedinit_stability,
-)
+from . import decaying_k, fedals, fedals_one_round, fedals_participation, fedcog, fedinit
 
 
 def _read(paper: str, *modules: ModuleType):
@@ -30,9 +17,8 @@ def _read(paper: str, *modules: ModuleType):
 
 TWINS = {
     **_read("fedals", fedals, fedals_one_round, fedals_participation),
-    **_read("fedinit", fedinit, fedinit_optimization, fedinit_divergence, fedinit_stability),
-    **_read("fedinit", fedinit_orders, fedinit_repaired),
+    **_read("fedinit", fedinit),
     **fedinit.COSTS,
     **decaying_k.TWINS,
-    **_read("fedcog", fedcog, fedcog_proof),
+    **_read("fedcog", fedcog),
 }

@@ -69,6 +69,26 @@ def rounds_inexact(v):
     return _moved(v, lambda gap, eps: 4 * (gap + eps))
 
 
+def one_round_sharp(v):
+    """Eq. (31) with V at most 2/mu gap, half of it under the root."""
+
+    def part(p: float, gap: float, delta: float) -> float:
+        variance = gap / v.strong_convexity
+        return v.smoothness * p**2 * variance + p * math.sqrt(2 * v.smoothness * delta * variance)
+
+    return _mean(v, part, "local_gap", "non_iidness")
+
+
+def one_round_inexact_sharp(v):
+    """Eq. (31) with V at most 4/mu (gap + eps), half of it under the root."""
+
+    def part(p: float, gap: float, eps: float, delta: float) -> float:
+        variance = 2 * (gap + eps) / v.strong_convexity
+        return v.smoothness * p**2 * variance + p * math.sqrt(2 * v.smoothness * (delta + eps) * variance)
+
+    return _mean(v, part, "local_gap", "local_suboptimality", "non_iidness")
+
+
 def lemma_b1(v):
     """Lemma B.1, eq. (10): the swap gap is the bracket, the mean over samples already taken."""
     return _mean(v, lambda p, swap: swap, "swap_gap")

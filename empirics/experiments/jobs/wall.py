@@ -15,10 +15,8 @@ from ...training.rounds import rounds
 from ...training.setting import Setting
 from .. import Outcome
 from ..registry import job
+from . import BLOCKS
 from .train import loaded, planned
-
-BLOCKS = 3
-"""Times that every method runs ``laps`` rounds; the first round of each, which warms up, is not counted."""
 
 
 @job("round_times", version=1, setting="empirics.training.setting:Setting", formerly="empirics.cells_wall:seconds")

@@ -91,9 +91,10 @@ def descend(
         if algorithm.steps.needs_loss and step == 0:
             first = model.task_loss(here, batch).detach()
         direction = algorithm.direction(now, here, gradient_at(here), gradient_at)
-        if direction.shape != here.shape:
-            shapes = f"{tuple(here.shape)} like the models; got {tuple(direction.shape)}"
-            raise EmpiricsError(f"{algorithm.name}: the direction of a step must have shape {shapes}")
+        if not isinstance(direction, Tensor) or direction.shape != here.shape:
+            got = tuple(direction.shape) if isinstance(direction, Tensor) else type(direction).__name__
+            shapes = f"{tuple(here.shape)} like the models; got {got}"
+            raise EmpiricsError(f"{algorithm.name}: the direction of a step must be a tensor of shape {shapes}")
         if algorithm.moves is not None:
             moving = _moving(algorithm.moves(now, step), moving, take)
         take(w[:active], direction[:active], float(work.sizes[step]), moving)

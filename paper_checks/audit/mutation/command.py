@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from bounds.catalog import BOUNDS
 from bounds.errors import unknown
+from bounds.showing.files import write_whole
 from empirics.progress import progress
 
 from ...claims.claim import ClaimError
@@ -37,7 +38,7 @@ def mutate(args: argparse.Namespace) -> int:
     else:
         print("\n".join(lines(bounds, checks)))
     if args.report is not None:
-        (args.report / "MUTATION.md").write_text(markdown(bounds, checks), encoding="utf-8")
+        write_whole(args.report / "MUTATION.md", markdown(bounds, checks))
     return HOLES if any(not s.reason for t in (*bounds, *checks) for s in t.survivors) else FINE
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# FedCOG: at the edge of eta L <= 1/(2 tau), A = (tau - 1)/(2 tau), which the claim fedcog.eq_62 shows.
+# FedCOG: at the edge of eta L <= 1/(2 tau), A = (tau - 1)/(2 tau), which the claim fedcog.eq_64 shows.
 IMPLIED = "implied by the condition eta L <= 1/(2 tau) beside it, under which A < 1/2"
 
 EXPLAINED: dict[str, str] = {

@@ -1,8 +1,9 @@
-"""The report of an audit: a table in the terminal, Markdown, one HTML page and JSON, all from the same records."""
+"""The report of an audit: in the terminal, as Markdown, one HTML page, JUnit XML, JSON; all from the same records."""
 
+from .junit import junit
 from .page import page
 from .records import Record, records
 from .terminal import show
-from .text import markdown
+from .text import files
 
-__all__ = ["Record", "markdown", "page", "records", "show"]
+__all__ = ["Record", "files", "junit", "page", "records", "show"]

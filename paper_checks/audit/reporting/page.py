@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 from bounds.papers import PAPERS
 
-from .records import counts, papers, Record, short, summary, WORDS
+from ...claims.review import Review
+from .records import counts, papers, quoted, Record, short, WORDS
 
 STYLE = """
 :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 20%, transparent); }
@@ -37,10 +38,10 @@ if (named) named.open = true;
 """
 
 
-def page(found: Sequence[Record]) -> str:
+def page(found: Sequence[Record], reviews: Mapping[str, Review]) -> str:
     """The whole page."""
     boxes = "".join(f'<label><input type="checkbox" value="{w}" checked> {w}</label>' for w in WORDS)
-    sections = "".join(_paper(paper, group) for paper, group in papers(found).items())
+    sections = "".join(_paper(paper, group, reviews.get(paper)) for paper, group in papers(found).items())
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
         f"<title>The audit</title><style>{STYLE}</style><h1>The audit</h1>{_tally(found)}"
@@ -61,10 +62,10 @@ def _tally(found: Sequence[Record]) -> str:
     return f"<table><tr>{head}</tr>{body}</table>"
 
 
-def _paper(paper: str, group: Sequence[Record]) -> str:
+def _paper(paper: str, group: Sequence[Record], review: Review | None) -> str:
     about = PAPERS.get(paper)
     title = f"{about.short}: {about.title}" if about else paper
-    said = "".join(f"<p>{escape(p)}</p>" for p in summary(paper, group))
+    said = "".join(f"<p>{escape(p)}</p>" for p in quoted(review.summary if review else (), group))
     return f"<h2>{escape(title)}</h2>{said}" + "".join(map(_claim, group))
 
 
@@ -72,6 +73,8 @@ def _claim(record: Record) -> str:
     witness = ", ".join(f"{k} = {v}" for k, v in record.witness.items())
     repair = f"{record.repair}: {record.repair_evidence}" if record.repair else ""
     rows = {
+        "defect": record.defect,
+        "whose": "ours, a cross-check" if record.ours else "",
         "source": record.source,
         "evidence": f"{record.evidence} ({record.grade})",
         "witness": witness,

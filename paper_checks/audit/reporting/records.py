@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -10,10 +9,12 @@ from typing import Any
 
 from bounds.papers import PAPERS
 
+from ...claims.claim import Defect
+from ...claims.review import NAMED
 from ..running import Verdict, Word
-from ..summaries import SUMMARIES
 
 WORDS = tuple(str(w) for w in Word)
+DEFECTS = tuple(str(d) for d in Defect)
 REPLAY = "fedbounds check {name}"
 
 
@@ -25,6 +26,8 @@ class Record:
     paper: str
     kind: str
     verdict: str
+    defect: str
+    ours: bool
     expected: bool
     grade: str
     words: str
@@ -39,15 +42,26 @@ class Record:
     bounds: tuple[str, ...]
     command: str
 
+    @property
+    def sound(self) -> bool:
+        """Whether nothing was found against the statement as printed."""
+        return self.verdict not in (Word.FAILS, Word.REPAIRED)
+
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
 
 def records(verdicts: Iterable[Verdict]) -> list[Record]:
-    """Records in the order of the claims, damaged text first within a paper."""
+    """Records by paper: damaged text first, then the gravest defects, what is open, what holds, and what is ours."""
     found = [_record(v) for v in verdicts]
     order = {paper: i for i, paper in enumerate(dict.fromkeys(r.paper for r in found))}
-    return sorted(found, key=lambda r: (order[r.paper], not r.damaged))
+    return sorted(found, key=lambda r: (order[r.paper], not r.damaged, _weight(r), r.ours))
+
+
+def _weight(record: Record) -> int:
+    """The place of a verdict among verdicts: by defect, then failing without one, open, holding."""
+    order = (*DEFECTS, "", Word.OPEN, Word.HOLDS)
+    return order.index(record.verdict if record.sound else record.defect)
 
 
 def _record(verdict: Verdict) -> Record:
@@ -57,6 +71,8 @@ def _record(verdict: Verdict) -> Record:
         paper=claim.paper,
         kind=str(claim.kind),
         verdict=str(verdict.word),
+        defect=str(claim.defect or ""),
+        ours=claim.ours,
         expected=verdict.expected,
         grade=str(finding.grade),
         words=claim.words,
@@ -92,17 +108,18 @@ def counts(found: Iterable[Record]) -> dict[str, int]:
     return {word: count[word] for word in WORDS}
 
 
+def defects(found: Iterable[Record]) -> dict[str, int]:
+    """How many statements of the paper that fail have each defect, the gravest first; our own are not counted."""
+    count = Counter(r.defect for r in found if not (r.ours or r.sound))
+    return {word: count[word] for word in DEFECTS}
+
+
 def grades(found: Iterable[Record]) -> dict[str, int]:
     """How the claims that hold were decided."""
     return dict(Counter(r.grade for r in found if r.verdict == Word.HOLDS))
 
 
-def summary(paper: str, found: Sequence[Record]) -> list[str]:
-    """The referee's paragraphs; every claim they name is followed by the verdict that was reached in this run."""
+def quoted(texts: Iterable[str], found: Sequence[Record]) -> list[str]:
+    """A referee's sentences; every claim they name is followed by the verdict that was reached in this run."""
     verdicts = {r.name: r.verdict for r in found}
-
-    def said(match: re.Match[str]) -> str:
-        name = match.group(1)
-        return f"`{name}` ({verdicts.get(name, 'not run')})"
-
-    return [re.sub(r"\[([a-z_0-9.]+)\]", said, paragraph) for paragraph in SUMMARIES.get(paper, ())]
+    return [NAMED.sub(lambda named: f"`{named[1]}` ({verdicts.get(named[1], 'not run')})", text) for text in texts]

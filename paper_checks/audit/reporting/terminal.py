@@ -39,7 +39,9 @@ def _word(verdict: Verdict) -> str:
 
 def _whole(console: object, verdict: Verdict) -> None:
     claim, finding = verdict.claim, verdict.finding
-    lines = [f"{verdict.word} ({finding.grade})  {claim.name}  [{claim.source}]", f"  {claim.words}"]
+    defect = f", {claim.defect}" if claim.defect else ""
+    whose = "  (ours)" if claim.ours else ""
+    lines = [f"{verdict.word}{defect} ({finding.grade})  {claim.name}  [{claim.source}]{whose}", f"  {claim.words}"]
     lines.append(f"  evidence: {finding.evidence}")
     if finding.witness:
         lines.append(f"  witness: {', '.join(f'{k} = {v}' for k, v in finding.witness.items())}")

@@ -1,40 +1,53 @@
-"""The report as Markdown: what ``REPORT.md`` holds. No timings: made again, it is the same file."""
+"""The report as Markdown: an overview and a page per paper. No timings: made again, the files are the same."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
 from bounds.papers import PAPERS
 
-from .records import counts, grades, papers, Record, short, summary, WORDS
+from ...claims.review import Review
+from ..running import Word
+from .records import counts, DEFECTS, defects, grades, papers, quoted, Record, short, WORDS
 
+OVERVIEW, FOLDER = "REPORT.md", "reports"
+ALL = "## All claims"
+"""Where the first page of a paper ends."""
 HOW = """Every verdict judges the statement **as printed** and can be run again with the command beside it.
 
 - **HOLDS**: no way was found to make it false. The grade says how far that goes: *proved* (symbolically, or by going
-  through all cases), *exact* (exact arithmetic at stated points or instances: none refutes it), *searched* (no
-  violation in the box and the regimes that are stated, with the share of planted violations such searches find),
-  *sampled* (with the error rate that is stated), *read*.
-- **FAILS**: a witness shows it. **REPAIRED**: it fails as printed, and a corrected statement is given and checked.
+  through all cases), *exact* (exact arithmetic at stated points or instances), *searched* (no violation in the box that
+  is stated), *sampled* (with the error rate that is stated), *read*.
+- **FAILS**: a witness shows it. **REPAIRED**: it fails as printed, and a corrected statement is given and checked. The
+  defect says what that means: *refuted* (the conclusion is false where it is stated), *gap* (a step of the proof is
+  false), *reading* (it holds in one reading and fails in another), *settings* (the experiments lie outside), *slip*.
 - **OPEN**: no machine decides it, for the reason given.
+
+Sentences are the papers', in our words; cross-checks of our own are marked and counted apart.
 
 A verdict can be wrong where the encoding is: every formula of the catalogue is typed from the paper by hand, compared
 with independent arithmetic, and attacked by planted errors (`fedbounds check --mutate`)."""
 
 
-def markdown(found: Sequence[Record]) -> str:
-    """The whole report."""
-    lines = ["# The audit", "", HOW, "", "## Claims by verdict and paper", "", *tally(found)]
-    for paper, group in papers(found).items():
-        lines += ["", *chapter(paper, group)]
+def files(found: Sequence[Record], reviews: Mapping[str, Review]) -> dict[str, str]:
+    """The whole report, file by file: an overview, and one page per paper."""
+    pages = {paper: page_of(paper, group, reviews.get(paper)) for paper, group in papers(found).items()}
+    lines = ["# The audit", "", HOW, "", "## Claims by verdict and paper", "", *tally(found), ""]
+    lines += ["## Paper by paper", "", *(f"- [{short(paper)}]({FOLDER}/{paper}.md)" for paper in pages)]
+    return {OVERVIEW: _text(lines), **{f"{FOLDER}/{paper}.md": _text(page) for paper, page in pages.items()}}
+
+
+def _text(lines: Sequence[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
 def tally(found: Sequence[Record]) -> list[str]:
     """A table: claims by verdict and paper."""
-    rows = [["paper", "claims", *WORDS, "holds by"]]
-    for paper, group in papers(found).items():
-        rows.append([short(paper), str(len(group)), *map(str, counts(group).values()), _grades(group)])
-    rows.append(["all", str(len(found)), *map(str, counts(found).values()), _grades(found)])
+    rows = [["paper", "claims", "ours", *WORDS, *DEFECTS, "holds by"]]
+    for paper, group in [*papers(found).items(), ("all", found)]:
+        numbers = [len(group), sum(r.ours for r in group), *counts(group).values(), *defects(group).values()]
+        rows.append([short(paper), *map(str, numbers), _grades(group)])
     return _table(rows)
 
 
@@ -47,14 +60,14 @@ def _table(rows: list[list[str]]) -> list[str]:
     return [head, "|" + " --- |" * len(rows[0]), *body]
 
 
-def chapter(paper: str, group: Sequence[Record]) -> list[str]:
-    """What is said of one paper: the summary, the list of its claims, each with its evidence."""
+def page_of(paper: str, group: Sequence[Record], review: Review | None) -> list[str]:
+    """A paper's page: what a referee would say first, on one page; then all its claims, each with its evidence."""
     about = PAPERS.get(paper)
-    lines = [f"## {about.short}: {about.title}" if about else f"## {paper}", ""]
+    lines = [f"# {about.short}: {about.title}" if about else f"# {paper}", ""]
     lines += [f"{', '.join(about.authors)}; read: {about.read}.", ""] if about else []
-    for paragraph in summary(paper, group):
-        lines += [paragraph, ""]
-    lines += _table([["claim", "verdict", "grade", "kind"], *([_link(r), r.verdict, r.grade, r.kind] for r in group)])
+    lines += [*_first(review, group), ALL, ""] if review else [ALL, ""]
+    head = ["claim", "verdict", "defect", "grade", "kind"]
+    lines += _table([head, *([_link(r), r.verdict, r.defect, r.grade, _kind(r)] for r in group)])
     for title, part in (
         ("Check against the PDF", [r for r in group if r.damaged]),
         ("", [r for r in group if not r.damaged]),
@@ -66,12 +79,55 @@ def chapter(paper: str, group: Sequence[Record]) -> list[str]:
     return lines
 
 
+def _first(review: Review, group: Sequence[Record]) -> list[str]:
+    lines = [line for paragraph in quoted(review.summary, group) for line in (paragraph, "")]
+    by_name = {r.name: r for r in group}
+    if review.theorems:
+        lines += ["## Theorem by theorem", "", *_readings(review.theorems, by_name), ""]
+    if found := [by_name[name] for name in review.findings if name in by_name]:
+        lines += ["## What was found", ""]
+        lines += [f"{i}. {_finding(record)}" for i, record in enumerate(found, start=1)] + [""]
+    for title, texts in (("What stands", review.survives), ("What to correct", review.change)):
+        lines += [f"## {title}", "", *(f"- {text}" for text in quoted(texts, group)), ""] if texts else []
+    return lines
+
+
+def _readings(theorems: Mapping[str, Mapping[str, str]], by_name: Mapping[str, Record]) -> list[str]:
+    """A table: theorems by reading or regime, each with the verdict of the claim that decides it."""
+    columns = list(dict.fromkeys(reading for row in theorems.values() for reading in row))
+    rows = [[name, *(_cell(row.get(c, ""), by_name) for c in columns)] for name, row in theorems.items()]
+    return _table([["theorem", *columns], *rows])
+
+
+def _cell(name: str, by_name: Mapping[str, Record]) -> str:
+    if name not in by_name:
+        return "not run" if name else ""
+    record = by_name[name]
+    return f"[{record.verdict}, {record.defect or record.grade}](#{name.replace('.', '')})"
+
+
+def _finding(record: Record) -> str:
+    said = record.repair_evidence if record.verdict == Word.HOLDS else record.evidence
+    return f"**{record.defect or record.verdict}** {_link(record)}: {record.words} {_plain(said or record.evidence)}."
+
+
+def first_page(text: str) -> str:
+    """What comes before the list of all claims on a paper's page, links left as their words."""
+    return re.sub(r"\[([^\]]+)\]\(#[^)]*\)", r"\1", text.partition(f"\n{ALL}\n")[0]).rstrip()
+
+
+def _kind(record: Record) -> str:
+    return f"{record.kind}, ours" if record.ours else record.kind
+
+
 def _link(record: Record) -> str:
     return f"[{record.name}](#{record.name.replace('.', '')})"
 
 
 def _claim(record: Record) -> list[str]:
-    lines = [f"#### {record.name}", "", f"**{record.verdict}** ({record.grade}). {record.words}", ""]
+    defect = f", {record.defect}" if record.defect else ""
+    lines = [f"#### {record.name}", "", f"**{record.verdict}**{defect} ({record.grade}). {record.words}", ""]
+    lines += ["- Whose: ours, a cross-check"] if record.ours else []
     lines.append(f"- Source: {record.source}")
     lines.append(f"- Evidence: {_plain(record.evidence)}")
     if record.witness:

@@ -7,8 +7,8 @@ from itertools import product
 
 from bounds.vocabulary import distance_sq, initial_distance_sq, pl_constant as h, step_size as eta
 
-from ..checkers import Computed, ImpliedBy, Same, States
-from ..claim import Book, Claim, Finding, holds, judged, Kind, Repair, Status
+from ..checkers import All, Computed, ImpliedBy, Same, States
+from ..claim import Book, Claim, Defect, Finding, Grade, holds, judged, Kind, Repair, Status
 from .by_hand.scalar import Scalars
 from .common import CAP, L, mu, number, short
 
@@ -27,69 +27,22 @@ def _passes_on(book: Book) -> Finding:
         excess = problem.loss(x) - problem.loss(y) - (x - y) * problem.global_gradient(y)
         if not problem.strong_convexity * (x - y) ** 2 / 2 <= excess <= problem.smoothness * (x - y) ** 2 / 2:
             return judged(False, f"fails between {x} and {y}", {"x": str(x), "y": str(y)})
-    return judged(problem.strong_convexity < problem.curvature < problem.smoothness, "clients of curvature 1, 4 and 2")
+    bends = problem.strong_convexity < problem.curvature < problem.smoothness
+    return judged(bends, "clients of curvature 1, 4 and 2", grade=Grade.SEARCHED)
 
 
 CONVEX_COMBINATION = Claim(
     "decaying_k.assumptions_1_2",
-    "F, a convex combination of the f_c, is L-smooth and mu-strongly convex as they are.",
-    Kind.ASSUMPTION.at("Assumptions 1 and 2"),
-    Computed("both inequalities for three unlike quadratics, in exact numbers", _passes_on),
-)
-
-MU_AT_MOST_L = Claim(
-    "decaying_k.condition_number",
-    "A1 and A2 together imply mu <= L, so that kappa >= 1.",
+    "F, a convex combination of the f_c, is L-smooth and mu-strongly convex as they are, and mu <= L.",
     Kind.ASSUMPTION.at("Assumptions 1 and 2; A.1, before eq. (22)"),
-    ImpliedBy(mu / 2 * distance_sq, L / 2 * distance_sq, where=(mu <= h, h <= L)),
-    note="Any curvature lies between them.",
+    {
+        "F": Computed("both inequalities for three unlike quadratics, in exact numbers", _passes_on),
+        "mu <= L": ImpliedBy(mu / 2 * distance_sq, L / 2 * distance_sq, where=(mu <= h, h <= L)),
+    },
 )
 
-
-def _variance_at(x: Fraction, mean: bool) -> Fraction:
-    """E (f'(x, sample) - f_c'(x))^2 over two samples 0 and 2 of (x - sample)^2 / 2, f_c their sum or mean."""
-    gradients = [x - Fraction(z) for z in (0, 2)]
-    whole = sum(gradients, Fraction(0)) / (2 if mean else 1)
-    return sum(((g - whole) ** 2 for g in gradients), Fraction(0)) / 2
-
-
-def _bounded(mean: bool) -> Computed:
-    def run(book: Book) -> Finding:
-        found = {x: _variance_at(Fraction(x), mean) for x in (1, 11, 101)}
-        said = ", ".join(f"{v} at x = {x}" for x, v in found.items())
-        grows = [v - 1 for v in found.values()] == [0, 100, 10000]
-        return judged(len(set(found.values())) == 1, f"variance {said}", {"samples": "0, 2"}, grows)
-
-    return Computed("the variance of a sample's gradient at three points", run)
-
-
-BOUNDED_VARIANCE = Claim(
-    "decaying_k.assumption_3",
-    "A3 can hold together with A2 for the f_c of (1).",
-    Kind.ASSUMPTION.at("Assumption 3 with eq. (1)"),
-    _bounded(mean=False),
-    known=Status.FAILS,
-    note="Ours, and it goes away with the slip in (1). In (1) f_c sums over its samples, while the gradient of A3 is "
-    "that of one drawn uniformly: it is biased by (n_c - 1)/n_c of the client's gradient, which strong convexity makes "
-    "unbounded.",
-    repair=Repair("with the mean over the samples it holds, for samples of equal curvature", _bounded(mean=True)),
-)
 
 # ---- G ----
-
-GRADIENT_DESCENT = Claim(
-    "decaying_k.gradient_cap",
-    "Under gradient descent from x_1, ||grad F||^2 stays below L^2 ||x_1 - x^*||^2.",
-    Kind.DEFINITION.at("Section 3.3, definition of G"),
-    {
-        "formula": Same(GRADIENT_CAP, L**2 * initial_distance_sq),
-        "smooth": ImpliedBy(h**2 * initial_distance_sq, GRADIENT_CAP, where=(h <= L,)),
-        "never further": ImpliedBy((1 - eta * h) ** 2 * distance_sq, distance_sq, where=(h <= L, CAP)),
-        "conditions": States(GRADIENT_CAP, assumptions=("smooth",), relation="="),
-    },
-    note="For convex F and full gradients with steps up to 2/L, that is: smoothness alone does not keep the distance "
-    "from growing. Checked for quadratics.",
-)
 
 
 def _federated(book: Book) -> Finding:
@@ -106,17 +59,29 @@ def _federated(book: Book) -> Finding:
 
 FEDERATED = Claim(
     "decaying_k.gradient_cap_of_training",
-    "G so defined is the largest gradient norm during federated training.",
-    Kind.DEFINITION.at("Section 3.3, definition of G"),
-    Computed("a round of two opposed clients from near x^*", _federated),
+    "G^2 = L^2 ||x_1 - x^*||^2, which bounds the gradients of F along gradient descent, is the largest squared "
+    "gradient norm during federated training.",
+    Kind.DEFINITION.at("Section 3.3, definition of G; Appendix A.1"),
+    All(
+        {
+            "training": Computed("a round of two opposed clients from near x^*", _federated),
+            "formula": Same(GRADIENT_CAP, L**2 * initial_distance_sq),
+            "smooth": ImpliedBy(h**2 * initial_distance_sq, GRADIENT_CAP, where=(h <= L,)),
+            "never further": ImpliedBy((1 - eta * h) ** 2 * distance_sq, distance_sq, where=(h <= L, CAP)),
+            "conditions": States(GRADIENT_CAP, assumptions=("smooth",), relation="="),
+        },
+        wrong=("training",),
+    ),
     known=Status.FAILS,
-    note="It bounds the gradients of F along gradient descent. Clients descend their own losses, and a round ends at "
-    "the mean of a few of them; started at x^* the defined G is even 0. The lemma that is taken over needs G to bound "
-    "the clients' stochastic gradients.",
+    note="Along full gradient descent on F it does, with steps up to 2/L. Clients descend their own losses, and a "
+    "round ends at the mean of a few of them; started at x^* the defined G is even 0. Nor are the assumptions as "
+    "strong as those of the work whose lemma is taken over: there G bounds the clients' stochastic gradients, which "
+    "A1 to A3 do not give and no client of a strongly convex loss has on the whole space.",
     repair=Repair(
         "L times the largest distance to the clients' minima, while models stay between them",
         Computed("the same round", lambda book: _hull(book)),
     ),
+    defect=Defect.REFUTED,
 )
 
 
@@ -126,17 +91,6 @@ def _hull(book: Book) -> Finding:
     largest = max(OPPOSED.gradient(c, x) ** 2 for c in range(2) for x in models)
     return judged(largest <= cap, f"largest squared client gradient {short(largest)} against {cap}")
 
-
-AS_STRONG = Claim(
-    "decaying_k.assumptions_as_strong",
-    "The assumptions are at least as strong as those of the work whose lemma is taken over.",
-    Kind.ASSUMPTION.at("Appendix A.1"),
-    Computed("a client's gradient on an instance that meets A1 to A3", _federated),
-    known=Status.FAILS,
-    note="Li et al. also assume that the clients' stochastic gradients are bounded by G, everywhere. A1 to A3 with the "
-    "defined G do not give that, and no client of a strongly convex loss has it on the whole space.",
-    about=(GRADIENT_CAP,),
-)
 
 # ---- Gamma ----
 
@@ -152,7 +106,8 @@ def _heterogeneous(book: Book) -> Finding:
                 return judged(False, f"Gamma = 0 for minima {minima}")
             seen.append((problem.minimiser == centre, problem.heterogeneity > 0))
     converse = sum(1 for centred, positive in seen if centred and positive)
-    return holds(f"no exception in {len(seen)}; {converse} of them have Gamma > 0 though x^* is the mean of the minima")
+    said = f"no exception in {len(seen)}; {converse} of them have Gamma > 0 though x^* is the mean of the minima"
+    return holds(said, Grade.SEARCHED)
 
 
 GAMMA_NONZERO = Claim(
@@ -160,7 +115,8 @@ GAMMA_NONZERO = Claim(
     "Gamma is not 0 where the minimiser of F is not the mean of the clients' minimisers.",
     Kind.DEFINITION.at("Section 3.3, definition of Gamma"),
     Computed("Gamma of 18 pairs of quadratics", _heterogeneous),
-    note="Only in this direction: for equal curvatures the two always agree, and Gamma > 0 unless all minima do.",
+    note="Gamma is the weighted sum of f_c(x^*) - f_c^*, at least mu/2 ||x^* - x_c^*||^2 each: 0 only where all minima "
+    "agree. The converse fails: for equal curvatures x^* is always the mean of the minima.",
 )
 
 
@@ -194,6 +150,7 @@ GAMMA_IID = Claim(
             lambda book: judged(all(4 * n * _iid(n) == 1 for n in (1, 2, 4, 6)), "4 n E Gamma = 1 for n = 1, 2, 4, 6"),
         ),
     ),
+    defect=Defect.READING,
 )
 
 # ---- the loss along the run ----
@@ -232,4 +189,5 @@ LOSS_NEVER_RISES = Claim(
         "for full gradients of all clients and one local step, up to 1/(4L) and beyond",
         Computed("one step of all clients", _descends),
     ),
+    defect=Defect.REFUTED,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import sympy as sp
@@ -19,7 +20,7 @@ from bounds.vocabulary import (
 )
 
 from ..checkers import All, Broken, Computed, Dominates, MeasuredIn, Same, States, term
-from ..claim import Book, Claim, Finding, judged, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
 from .by_hand.scalar import Scalars
 from .common import A1_TO_A3, CAP, eta, K, L, mu, number, short
 
@@ -54,6 +55,13 @@ LEMMA_1 = Claim(
         {
             "stored witness": Broken(LEMMA, "decaying_k_claim.lemma_1_gradient_cap.json", ratio=7.156090841412641),
             "by plain loops": Computed("the jump at the end of a round, over all cohorts", _jump),
+            "formula": Same(
+                LEMMA,
+                (1 - eta * mu) * distance_sq
+                + eta**2 * (VARIANCE + 6 * L * Gamma + 8 * (K - 1) ** 2 * G2 + SAMPLING * 4 / N * K**2 * G2),
+            ),
+            "unit": MeasuredIn(LEMMA, PARAMETER**2),
+            "conditions": States(LEMMA, (LARGE_COHORT,), (*A1_TO_A3, "bounded_gradient")),
         },
         wrong=("stored witness", "by plain loops"),
     ),
@@ -78,21 +86,7 @@ LEMMA_1 = Claim(
     ),
     damaged="x^2 for x^* in the distance on the right",
     about=("decaying_k.gradient_cap",),
-)
-
-LEMMA_1_FORM = Claim(
-    "decaying_k.lemma_1_form",
-    "(16) is (1 - eta mu) times the distance plus eta^2 times variance, heterogeneity, drift and participation.",
-    Kind.EQUATION.at("Lemma 1, eq. (16)"),
-    {
-        "formula": Same(
-            LEMMA,
-            (1 - eta * mu) * distance_sq
-            + eta**2 * (VARIANCE + 6 * L * Gamma + 8 * (K - 1) ** 2 * G2 + SAMPLING * 4 / N * K**2 * G2),
-        ),
-        "unit": MeasuredIn(LEMMA, PARAMETER**2),
-        "conditions": States(LEMMA, (LARGE_COHORT,), (*A1_TO_A3, "bounded_gradient")),
-    },
+    defect=Defect.REFUTED,
 )
 
 
@@ -122,6 +116,56 @@ LEMMA_1_STEP = Claim(
     note="None is stated in Lemmas 1 and 2; the cited work asks for at most 1/(4L), as Theorem 1 does, so that only "
     "the lemmas by themselves are too wide.",
     repair=Repair("with step sizes up to 1/(4L)", Dominates(LEMMA_TRUE, evaluations=40, seed=2), LEMMA_TRUE),
+    defect=Defect.REFUTED,
+)
+
+
+def _shared_coin(book: Book) -> Finding:
+    """C equal clients x^2/2 from x^* = 0 by one step, all taking part, with one coin of +-1 between them: eta^2."""
+    step_size, found = Fraction(1, 4), {}
+    for size in (2, 10, 1000):
+        problem = replace(Scalars.of((0,) * size), variance=Fraction(1))
+        bound = number(
+            book, LEMMA_TRUE, **problem.values(), cohort=size, local_steps=1, step_size=step_size, distance_sq=0,
+            grad_cap_sq=1,
+        )  # fmt: skip
+        found[size] = step_size**2 / Fraction(bound.p, bound.q)
+    said = ", ".join(f"{ratio} for C = {size}" for size, ratio in found.items())
+    witness = {"clients": "x^2/2, C of them", "x_1": "x^* = 0", "K": "1", "N": "C", "eta": "1/4"}
+    audited = all(ratio == size for size, ratio in found.items())
+    return judged(max(found.values()) <= 1, f"squared distance over (16): {said}", witness, audited)
+
+
+def _kept_batch(book: Book) -> Finding:
+    """Two clients x^2/2 with a coin of +-1 each, the same for ever: at rest at minus their mean, E x^2 = 1/2."""
+    problem, step_size, rest = replace(Scalars.of((0, 0)), variance=Fraction(1)), Fraction(1, 4), Fraction(1, 2)
+    bound = number(
+        book, LEMMA_TRUE, **problem.values(), cohort=2, local_steps=1, step_size=step_size, distance_sq=rest,
+        grad_cap_sq=1,
+    )  # fmt: skip
+    said = f"a squared distance of {rest} at rest against {bound}"
+    return judged(rest <= Fraction(bound.p, bound.q), said, {"clients": "x^2/2 twice", "K": "1", "eta": "1/4"})
+
+
+INDEPENDENCE = Claim(
+    "decaying_k.lemma_1_independence",
+    "A3, a bound on each client's gradient variance, is all that Lemma 1, repaired, needs of the noise.",
+    Kind.ASSUMPTION.at("Assumption 3 with Lemma 1, eq. (16)"),
+    All(
+        {
+            "one coin for all clients": Computed("one step of all clients from x^*", _shared_coin),
+            "one coin for ever": Computed("two clients at rest", _kept_batch),
+        },
+        wrong=("one coin for all clients", "one coin for ever"),
+    ),
+    known=Status.FAILS,
+    note="It fails if read without independence and is not refuted with it: the sum of p_c^2 sigma_c^2 needs noises "
+    "that do not correlate over the clients (with one coin for all C it is too small by exactly C), and the cross "
+    "term with x_t - x^* needs noise of mean zero given all that came before. The same holds of Lemma 2 and Theorem 1.",
+    repair=Repair(
+        "with noise that is independent over clients and steps", Dominates(LEMMA_TRUE, evaluations=50), LEMMA_TRUE
+    ),
+    defect=Defect.READING,
 )
 
 
@@ -154,7 +198,7 @@ SAMPLING_FACTOR = Claim(
     Kind.PROOF.at("Lemma 1, eq. (16)"),
     Computed("the variance of a cohort's mean over all cohorts of five clients", _finite_population),
     known=Status.FAILS,
-    note="A slip in copying: it is (C - N)/(C - 1) in the cited work, the print has the cohort where the clients "
+    note="It is (C - N)/(C - 1) in the cited work, the print has the cohort where the clients "
     "belong. (16) is only weaker for it; what suffers is that the factor is then bounded by 1.",
     repair=Repair(
         "(C - N)/(C - 1)",
@@ -164,4 +208,5 @@ SAMPLING_FACTOR = Claim(
         ),
         LEMMA_TRUE,
     ),
+    defect=Defect.SLIP,
 )

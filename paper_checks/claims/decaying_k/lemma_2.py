@@ -19,11 +19,13 @@ from bounds.vocabulary import (
 )
 
 from ..checkers import All, Broken, Computed, Dominates, ImpliedBy, Same, States
-from ..claim import Book, Claim, Finding, judged, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
 from .common import A1_TO_A3, CAP, eta, F_star, K, KAPPA, L, mu, number
 from .lemma_1 import LEMMA, NOISE, SAMPLING
 
 SUM, SUM_TRUE = "decaying_k.lemma_2", "decaying_k.lemma_2_repaired"
+RIGHT_21 = 2 / mu * (F_0 - F_star) - 2 / L * (F_T - F_star)
+RIGHT_22 = 2 / mu * F_0 - 2 / L * F_T
 
 
 def _from_22(last: sp.Expr) -> object:
@@ -35,20 +37,6 @@ def _from_22(last: sp.Expr) -> object:
         return L**2 / mu * (2 / mu * F_0 - 2 / L * last) + L**2 / mu * noise / eta**2 * S
 
     return made
-
-
-LEMMA_2_FORM = Claim(
-    "decaying_k.lemma_2_form",
-    "(22) times L^2/mu, with F(x_T) >= F^* and the participation factor replaced by 1, is (17).",
-    Kind.PROOF.at("Lemma 2, eq. (17)"),
-    {
-        "equal": Same(SUM, _from_22(F_star)),
-        "F^* for F(x_T)": ImpliedBy(_from_22(F_T), SUM, where=(F_star <= F_T,)),
-        "conditions": States(SUM, (F_star <= F_0,), (*A1_TO_A3, "bounded_gradient")),
-    },
-    note="As algebra; that the factor may be replaced by 1 is decaying_k.lemma_2_cohort_factor. K_t is printed outside "
-    "the sum over t and is read as the largest.",
-)
 
 
 def _sum_at_optimum(book: Book) -> Finding:
@@ -69,11 +57,17 @@ LEMMA_2 = Claim(
         {
             "stored witness": Broken(SUM, "decaying_k_claim.lemma_2.json", ratio=0.0),
             "by hand": Computed("no gradient at all against a bound in exact numbers", _sum_at_optimum),
+            "(22)": ImpliedBy(RIGHT_21, RIGHT_22, where=(F_star <= F_0, F_star <= F_T)),
+            "from (22)": Same(SUM, _from_22(F_star)),
+            "F^* for F(x_T)": ImpliedBy(_from_22(F_T), SUM, where=(F_star <= F_T,)),
+            "conditions": States(SUM, (F_star <= F_0,), (*A1_TO_A3, "bounded_gradient")),
         },
-        wrong=("stored witness", "by hand"),
+        wrong=("stored witness", "by hand", "(22)"),
     ),
     known=Status.FAILS,
-    note="Negative where F^* < 0, as Theorem 1.",
+    note="Negative where F^* < 0, as Theorem 1: (22) drops -2 (1/mu - 1/L) F^* from (21) 'noting mu <= L', which is "
+    "then positive. From (22), times L^2/mu, with the participation factor replaced by 1 "
+    "(decaying_k.lemma_2_cohort_factor), it follows. K_t is printed outside the sum over t and is read as the largest.",
     repair=Repair(
         "with 2 kappa^2 (F_0 - F^*), G bounding the clients' gradients, uniform sampling and step sizes up to 1/(4L)",
         {
@@ -86,8 +80,10 @@ LEMMA_2 = Claim(
             "conditions": States(
                 SUM_TRUE, (F_star <= F_0, CAP), (*A1_TO_A3, "bounded_gradient", "sampled_without_replacement"), words=2
             ),
+            "(22) where F^* >= 0": ImpliedBy(RIGHT_21, RIGHT_22, where=(F_star <= F_0, F_star <= F_T, F_star >= 0)),
             "search": Dominates(SUM_TRUE, evaluations=40),
         },
         SUM_TRUE,
     ),
+    defect=Defect.REFUTED,
 )

@@ -20,7 +20,7 @@ from bounds.vocabulary import (
 )
 
 from ..checkers import All, ArgminIs, At, ImpliedBy, MeasuredIn, Readings, Same, States
-from ..claim import Book, Claim, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, Kind, Repair, Status
 from .common import beta, CAP, D, eta, F_star, F_t0, K, KAPPA, L, REAL_ROOT, SETTING, T, TAU, W, x
 
 SECONDS = "decaying_k.per_second"
@@ -59,20 +59,12 @@ EQ_8 = Claim(
             SECONDS, At("decaying_k.theorem_1", {steps_cubed_ratio: K**2, F_0: F_t0, T: _iterations})
         ),
         "as printed": Same(SECONDS, 2 * KAPPA * GAP / (eta * W * K) * (TAU + beta * K) + eta * KAPPA * L * Z),
+        "(23), (26)": Same(SECONDS, 2 * KAPPA * GAP / (eta * W) / K * (TAU + beta * K) + eta * KAPPA * L * Z),
         "conditions": States(SECONDS, (CAP, START_IS_BEST, ROUND_FITS), FIXED),
     },
-    note="As algebra. It takes over what is wrong with (6), and W is the length of the run that begins at t_0.",
+    note="As algebra; (23) and (26), where the proofs of the appendix begin, repeat it. It takes over what is wrong "
+    "with (6), and W is the length of the run that begins at t_0.",
     about=("decaying_k.theorem_1",),
-)
-
-EQ_6_IN_ROUNDS = Claim(
-    "decaying_k.per_rounds",
-    "Remarks 2.3 and 2.1.3 speak of (6) with K_r = K and T = K R.",
-    Kind.EQUATION.at("Remark 2.3"),
-    {
-        "from (6)": Same(ROUNDS, At("decaying_k.theorem_1", {steps_cubed_ratio: K**2, F_0: F_t0, T: K * R})),
-        "conditions": States(ROUNDS, (CAP, START_IS_BEST), FIXED),
-    },
 )
 
 
@@ -90,76 +82,75 @@ THEOREM_2 = Claim(
     "decaying_k.theorem_2",
     "(9) is the number of local steps that minimises (8).",
     Kind.THEOREM.at("Theorem 2, eq. (9)"),
-    Readings(
+    All(
         {
-            "the upload rate in the second fraction": ArgminIs(SECONDS, K, K_PRINT, ratio=LOST_IN_K),
-            "the download rate twice, as it stands": ArgminIs(SECONDS, K, _download_twice),
-            "the root closed before the second fraction": ArgminIs(SECONDS, K, _root_closed_early),
-        }
+            "minimiser": Readings(
+                {
+                    "the upload rate in the second fraction": ArgminIs(SECONDS, K, K_PRINT, ratio=LOST_IN_K),
+                    "the download rate twice, as it stands": ArgminIs(SECONDS, K, _download_twice),
+                    "the root closed before the second fraction": ArgminIs(SECONDS, K, _root_closed_early),
+                }
+            ),
+            "unit": MeasuredIn(K_PRINT, K, off_by=GRADIENT ** Fraction(2, 3)),
+            "conditions": States(K_PRINT, (CAP, START_IS_BEST, REAL_ROOT), FIXED, relation="="),
+        },
+        wrong=("minimiser", "unit"),
     ),
     known=Status.FAILS,
     note="G^2 is lost under the root: (9) is the minimiser times G^(2/3). It carries a unit, so that it changes when "
-    "the loss is measured in other units, although a number of steps cannot.",
-    repair=Repair("(9) divided by G^(2/3)", ArgminIs(SECONDS, K, K_TRUE), K_TRUE),
-    damaged="|x|/D twice instead of |x|/D + |x|/U, and where the cube root ends",
-)
-
-THEOREM_2_UNIT = Claim(
-    "decaying_k.theorem_2_unit",
-    "(9) is a pure number.",
-    Kind.THEOREM.at("Theorem 2, eq. (9)"),
-    MeasuredIn(K_PRINT, K, off_by=GRADIENT ** Fraction(2, 3)),
-    known=Status.FAILS,
-    note="The same slip, seen by its unit: halving the unit of the loss multiplies the printed number of steps by "
+    "the loss is measured in other units, although a number of steps cannot: halving the unit multiplies it by "
     "2^(2/3).",
-    repair=Repair("with G^2 under the root it is", MeasuredIn(K_TRUE, K), K_TRUE),
+    repair=Repair(
+        "(9) divided by G^(2/3)",
+        {
+            "minimiser": ArgminIs(SECONDS, K, K_TRUE),
+            "unit": MeasuredIn(K_TRUE, K),
+            "conditions": States(
+                K_TRUE,
+                (CAP, START_IS_BEST, REAL_ROOT, G2_POSITIVE, lambda book: ROUND_FITS.subs(K, book[K_TRUE].expr)),
+                FIXED,
+                relation="=",
+            ),
+        },
+        K_TRUE,
+    ),
+    damaged="|x|/D twice instead of |x|/D + |x|/U, and where the cube root ends",
+    defect=Defect.REFUTED,
 )
 
-THEOREM_2_CONDITIONS = Claim(
-    "decaying_k.theorem_2_conditions",
-    "What (9), (10) and the derived minimisers ask for can be met together.",
-    Kind.ASSUMPTION.at("Theorem 2"),
-    {
-        "(9)": States(K_PRINT, (CAP, START_IS_BEST, REAL_ROOT), FIXED, relation="="),
-        "(10)": States(KR_PRINT, (CAP, START_IS_BEST, REAL_ROOT), FIXED, words=1, relation="="),
-        "(10), right": States(KR_CAP, (CAP, F_star <= F_0, F_star < KAPPA * F_0), FIXED, words=2),
-        "derived from (8)": States(
-            K_TRUE,
-            (CAP, START_IS_BEST, REAL_ROOT, G2_POSITIVE, lambda book: ROUND_FITS.subs(K, book[K_TRUE].expr)),
-            FIXED,
-            relation="=",
-        ),
-        "derived from (6)": States(KR_TRUE, (CAP, START_IS_BEST, REAL_ROOT, G2_POSITIVE), FIXED, relation="="),
-    },
-)
 
 IN_ROUNDS = Claim(
     "decaying_k.eq_10",
-    "With W = R (|x|/D + |x|/U), (9) becomes (10), the best K for R rounds.",
+    "With W = R (|x|/D + |x|/U), (9) becomes (10), the best K for R rounds, which is largest at the start if the loss "
+    "has not risen.",
     Kind.EQUATION.at("Remark 2.3, eq. (10)"),
     All(
         {
             "from (9)": Same(KR_PRINT, At(K_PRINT, {W: R * TAU})),
             "minimiser": ArgminIs(ROUNDS, K, KR_PRINT, ratio=LOST_IN_K),
+            "its bound": Same(ROUNDS, At("decaying_k.theorem_1", {steps_cubed_ratio: K**2, F_0: F_t0, T: K * R})),
+            "right side": Same(KR_CAP, At(KR_PRINT, {F_t0: F_0})),
+            "at most that": ImpliedBy(KR_PRINT, KR_CAP, where=(F_t0 <= F_0, REAL_ROOT)),
+            "conditions of its bound": States(ROUNDS, (CAP, START_IS_BEST), FIXED),
+            "conditions": States(KR_PRINT, (CAP, START_IS_BEST, REAL_ROOT), FIXED, words=1, relation="="),
+            "conditions, right": States(KR_CAP, (CAP, F_star <= F_0, F_star < KAPPA * F_0), FIXED, words=2),
         },
         wrong=("minimiser",),
     ),
     known=Status.FAILS,
-    note="It follows from (9), and has lost the same G^2.",
-    repair=Repair("(10) divided by G^(2/3)", ArgminIs(ROUNDS, K, KR_TRUE), KR_TRUE),
+    note="It follows from (9), and has lost the same G^2. That the loss has not risen is decaying_k.loss_never_rises.",
+    repair=Repair(
+        "(10) divided by G^(2/3)",
+        {
+            "minimiser": ArgminIs(ROUNDS, K, KR_TRUE),
+            "conditions": States(KR_TRUE, (CAP, START_IS_BEST, REAL_ROOT, G2_POSITIVE), FIXED, relation="="),
+        },
+        KR_TRUE,
+    ),
     damaged="where the cube root ends",
+    defect=Defect.GAP,
 )
 
-IN_ROUNDS_CAP = Claim(
-    "decaying_k.eq_10_cap",
-    "The best K from t_0 on is at most the one from the start, if the loss has not risen.",
-    Kind.EQUATION.at("Remark 2.3, eq. (10), right side"),
-    {
-        "formula": Same(KR_CAP, At(KR_PRINT, {F_t0: F_0})),
-        "larger": ImpliedBy(KR_PRINT, KR_CAP, where=(F_t0 <= F_0, REAL_ROOT)),
-    },
-    note="That the loss has not risen is decaying_k.loss_never_rises.",
-)
 
 AT_LEAST_ONE_STEP = Claim(
     "decaying_k.theorem_2_whole",
@@ -167,6 +158,7 @@ AT_LEAST_ONE_STEP = Claim(
     Kind.THEOREM.at("Theorem 2; Table 3"),
     ImpliedBy(At(SECONDS, {K: sp.S.One}), SECONDS, where=(REAL_ROOT, sp.Ge(K, 1), BELOW_ONE), within={K: (1, 60)}),
     note="It is any positive number, below 1 for long runs, large steps or large G.",
+    ours=True,
 )
 
 NO_COMPUTATION_TIME = Claim(

@@ -7,7 +7,7 @@ import sympy as sp
 from bounds.vocabulary import cohort as N, grad_cap_sq as G2, heterogeneity as Gamma, steps_cubed_ratio as ratio
 
 from ..checkers import At, Informative, MonotoneIn, OrderIs, TendsTo, term, Total
-from ..claim import Book, Claim, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, Kind, Repair, Status
 from .common import CAP, eta, F_0, F_star, K, KAPPA, L, REAL_ROOT, T
 from .optima import ETAR_TRUE, ROUNDS, VARIANCE
 
@@ -23,23 +23,28 @@ LARGEST_STEP = Claim(
     Kind.REMARK.at("Theorem 1"),
     Informative(At(term(SIX, "drift"), {eta: 1 / (4 * L)}), G2, where=(sp.Gt(G2, 0),)),
     known=Status.FAILS,
-    note="Ours. The drift alone is then kappa (2 + 1/N) G^2 sum K^3 / sum K, more than twice G^2 whatever else is "
+    note="The drift alone is then kappa (2 + 1/N) G^2 sum K^3 / sum K, more than twice G^2 whatever else is "
     "chosen; no other term is negative where F^* >= 0.",
     repair=Repair(
         "it says something for step sizes well below 1 / (kappa L (8 + 4/N) K^2)",
         Informative(SIX, G2, where=(F_star >= 0, F_star <= F_0, CAP, sp.Gt(G2, 0))),
         SIX,
     ),
+    defect=Defect.SETTINGS,
+    ours=True,
 )
 
 RATE = Claim(
     "decaying_k.remark_1_1",
-    "With a fixed step size (6) is O(1/T) + O(eta).",
-    Kind.REMARK.at("Remark 1.1"),
+    "With a fixed step size (6) is O(1/T) + O(eta), with a fixed K O(1/T) + O(eta K^2): for a given T more local steps "
+    "make it larger.",
+    Kind.REMARK.at("Remarks 1.1 and 1.3; Section 3.5, on plateaus"),
     {
         "first term": OrderIs(term(SIX, "optimisation"), T, 1 / T, where=(REAL_START,)),
-        "floor": OrderIs(term(SIX, *FLOOR), eta, eta, to=0),
+        "floor": OrderIs(At(term(SIX, *FLOOR), {ratio: K**2}), eta, eta * K**2, to=0),
+        "floor in K": OrderIs(At(term(SIX, *FLOOR), {ratio: K**2}), K, eta * K**2),
         "floor without T": TendsTo(SIX, T, sp.oo, term(SIX, *FLOOR)),
+        "more local steps": MonotoneIn(FIXED_K, K, up=True, where=(sp.Gt(G2, 0),)),
     },
 )
 
@@ -81,6 +86,7 @@ AS_CENTRALISED = Claim(
             where=(REAL_START,),
         ),
     ),
+    defect=Defect.REFUTED,
 )
 
 VARIANCE_PER_ROUND = Claim(
@@ -97,6 +103,7 @@ VARIANCE_PER_ROUND = Claim(
         ),
         ROUNDS,
     ),
+    defect=Defect.REFUTED,
 )
 
 COHORT_AND_DRIFT = Claim(
@@ -117,22 +124,3 @@ COHORT_AND_DRIFT = Claim(
 
 def _drift(book: Book) -> sp.Expr:
     return At(term(SIX, "drift"), {ratio: K**2})(book)
-
-
-MORE_STEPS_HARM = Claim(
-    "decaying_k.remark_1_3",
-    "For a given number of iterations T, more local steps make (6) larger.",
-    Kind.REMARK.at("Remark 1.3"),
-    MonotoneIn(FIXED_K, K, up=True, where=(sp.Gt(G2, 0),)),
-)
-
-FIXED_K_RATE = Claim(
-    "decaying_k.summary_of_6",
-    "With a fixed K (6) is O(1/T) + O(eta K^2).",
-    Kind.REMARK.at("Section 3.5, on plateaus"),
-    {
-        "first term": OrderIs(term(SIX, "optimisation"), T, 1 / T, where=(REAL_START,)),
-        "floor in K": OrderIs(At(term(SIX, *FLOOR), {ratio: K**2}), K, eta * K**2),
-        "floor in eta": OrderIs(At(term(SIX, *FLOOR), {ratio: K**2}), eta, eta * K**2, to=0),
-    },
-)

@@ -6,8 +6,8 @@ import sympy as sp
 
 from bounds.vocabulary import cohort as N, grad_cap_sq as G2, initial_runtime as W_0
 
-from ..checkers import ArgminIs, At, MonotoneIn, OrderIs, Same
-from ..claim import Book, Claim, Kind, Repair, Status
+from ..checkers import All, ArgminIs, At, MonotoneIn, OrderIs, Same
+from ..claim import Book, Claim, Defect, Kind, Repair, Status
 from .common import beta, D, F_t0, K, REAL_ROOT, U, W, x
 from .optima import ETA_PRINT, ETA_TRUE, K_PRINT, K_TRUE, SECONDS
 
@@ -30,14 +30,16 @@ DECAY = Claim(
     Kind.REMARK.at("Theorem 2 and Section 3.4, on K_w"),
     MonotoneIn(At(K_TRUE, {W: W_0 - W}), W, up=False, where=(REAL_ROOT, W < W_0)),
     known=Status.FAILS,
-    note="Ours in reading W as it is defined, under (7). (8) is stated for a new run that begins at t_0, and W is how "
-    "long that run lasts. In a run that ends at a given time, what is left at w is the total minus w, so that at an "
-    "equal loss the best K rises. W^(-1/3) says that a longer run wants a smaller K, not that one K should follow "
-    "another; what can make K fall is the loss alone, and only if kappa F - F^* falls faster than the time left.",
+    note="It fails with W as it is defined, under (7), and holds if W were the time that has passed. (8) is stated "
+    "for a new run that begins at t_0, and W is how long that run lasts. In a run that ends at a given time, what is "
+    "left at w is the total minus w, so that at an equal loss the best K rises. W^(-1/3) says that a longer run wants "
+    "a smaller K, not that one K should follow another; what can make K fall is the loss alone, and only if kappa F - "
+    "F^* falls faster than the time left.",
     repair=Repair(
         "at a fixed horizon K* falls with the loss", MonotoneIn(K_TRUE, F_t0, up=True, where=(REAL_ROOT,)), K_TRUE
     ),
     about=(SECONDS,),
+    defect=Defect.READING,
 )
 
 
@@ -83,59 +85,46 @@ STEPS_AND_COHORT = Claim(
 
 # ---- Corollary 2.1 ----
 
-STEP_SIZE_ORDER = Claim(
-    "decaying_k.corollary_2_1_order",
-    "The best step size falls like W^(-1/2).",
-    Kind.REMARK.at("Corollary 2.1, after eq. (11)"),
-    {
-        "printed": OrderIs(ETA_PRINT, W, 1 / sp.sqrt(W), where=(REAL_ROOT,)),
-        "derived": OrderIs(ETA_TRUE, W, 1 / sp.sqrt(W), where=(REAL_ROOT,)),
-    },
-)
 
 LONGER_ROUNDS = Claim(
     "decaying_k.remark_2_1_1",
-    "The best step size grows with the upload, download and computation time.",
-    Kind.REMARK.at("Remark 2.1.1"),
+    "The best step size falls like W^(-1/2) and grows with the upload, download and computation time.",
+    Kind.REMARK.at("Corollary 2.1, after eq. (11); Remark 2.1.1"),
     {
+        "order": OrderIs(ETA_PRINT, W, 1 / sp.sqrt(W), where=(REAL_ROOT,)),
+        "order, derived": OrderIs(ETA_TRUE, W, 1 / sp.sqrt(W), where=(REAL_ROOT,)),
         "size": MonotoneIn(ETA_PRINT, x, up=True, where=(REAL_ROOT,)),
         "download rate": MonotoneIn(ETA_PRINT, D, up=False, where=(REAL_ROOT,)),
         "upload rate": MonotoneIn(ETA_PRINT, U, up=False, where=(REAL_ROOT,)),
         "computation": MonotoneIn(ETA_PRINT, beta, up=True, where=(REAL_ROOT,)),
-        "derived": MonotoneIn(ETA_TRUE, beta, up=True, where=(REAL_ROOT,)),
+        "computation, derived": MonotoneIn(ETA_TRUE, beta, up=True, where=(REAL_ROOT,)),
     },
     damaged="'eta^* + W', read as eta^*_w",
 )
 
 STEP_SIZE_AND_COHORT = Claim(
     "decaying_k.remark_2_1_2",
-    "More participants allow a smaller best step size, as K* shows too.",
+    "More participants, and a larger K, go with a smaller best step size (11).",
     Kind.REMARK.at("Remark 2.1.2"),
-    MonotoneIn(ETA_PRINT, N, up=False, where=(REAL_ROOT,)),
+    All(
+        {
+            "participants": MonotoneIn(ETA_PRINT, N, up=False, where=(REAL_ROOT,)),
+            "local steps": MonotoneIn(ETA_PRINT, K, up=False, where=(REAL_ROOT,)),
+        },
+        wrong=("participants", "local steps"),
+    ),
     known=Status.FAILS,
     note="Z falls as N grows, so that (11) and the derived step size rise, like K* in Remark 2.2, to which this one "
-    "refers. Less noise allows larger steps.",
+    "refers: less noise allows larger steps. In (11) K also stands in the time of a round, above the fraction: with "
+    "little drift and slow computation the printed step size rises with K; the derived one, with the lost K, never.",
     repair=Repair(
-        "they allow a larger one",
+        "more participants allow a larger one; the derived one falls in K",
         {
             "printed": MonotoneIn(ETA_PRINT, N, up=True, where=(REAL_ROOT, sp.Gt(G2, 0))),
             "derived": MonotoneIn(ETA_TRUE, N, up=True, where=(REAL_ROOT, sp.Gt(G2, 0))),
+            "local steps": MonotoneIn(ETA_TRUE, K, up=False, where=(REAL_ROOT,)),
         },
         ETA_TRUE,
     ),
-)
-
-STEP_SIZE_AND_STEPS = Claim(
-    "decaying_k.remark_2_1_2_steps",
-    "A larger K in (11) goes with a smaller step size.",
-    Kind.REMARK.at("Remark 2.1.2"),
-    MonotoneIn(ETA_PRINT, K, up=False, where=(REAL_ROOT,)),
-    known=Status.FAILS,
-    note="In (11) K also stands in the time of a round, above the fraction: with little drift and slow computation the "
-    "printed step size rises with K.",
-    repair=Repair(
-        "the derived step size, with the lost K, falls in K always",
-        MonotoneIn(ETA_TRUE, K, up=False, where=(REAL_ROOT,)),
-        ETA_TRUE,
-    ),
+    defect=Defect.REFUTED,
 )

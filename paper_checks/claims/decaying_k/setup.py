@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 
 from ..checkers import Computed
-from ..claim import Book, Claim, Finding, judged, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
 from ..parabolas import followed
 from .by_hand.scalar import Scalars
 from .common import short
@@ -42,9 +42,11 @@ OBJECTIVE = Claim(
     Kind.EQUATION.at("Section 3.1, eq. (1)"),
     _objective(per_sample=False),
     known=Status.FAILS,
-    note="A slip of notation (1/n_c is missing) unless f is meant to hold it. As printed the bracket sums over a "
-    "client's samples, so that large clients count twice: by p_c and by their number.",
+    note="1/n_c is missing, unless f is meant to hold it. As printed the bracket sums over a client's samples, so "
+    "that large clients count twice: by p_c and by their number; and the gradient of one sample, which Assumption 3 "
+    "speaks of, is then biased without bound.",
     repair=Repair("with the mean over a client's samples in the bracket", _objective(per_sample=True)),
+    defect=Defect.SLIP,
 )
 
 
@@ -82,28 +84,13 @@ LOCAL_STEP = Claim(
     Kind.ALGORITHM.at("Algorithm 1, line 7"),
     Computed("three steps on three clients, as printed and as SGD", lambda book: _line_7(3)),
     known=Status.FAILS,
-    note="A slip: the text and (2) have SGD. As printed the step is taken from x_r, the round's first model, each "
+    note="The text and (2) have SGD. As printed the step is taken from x_r, the round's first model, each "
     "time, so that all but the last are undone.",
     repair=Repair(
         "from x_(r,k-1), as the library trains", Computed("the library's FedAvg against plain loops", _as_trained)
     ),
+    defect=Defect.SLIP,
 )
-
-DSGD = Claim(
-    "decaying_k.dsgd",
-    "FedAvg with K_r = 1 is distributed SGD: one step along the mean gradient of the cohort.",
-    Kind.ALGORITHM.at("Sections 1 and 4.3"),
-    Computed("one step of every cohort of two", lambda book: _dsgd()),
-)
-
-
-def _dsgd() -> Finding:
-    ends = [x for _, x in UNLIKE.round_ends(Fraction(1), 2, 1, STEP)]
-    steps = [1 - STEP * sum(UNLIKE.gradient(c, Fraction(1)) for c in pair) / 2 for _, pair in UNLIKE.cohorts(2)]
-    same_line = _line_7(1).status is Status.HOLDS
-    return judged(
-        ends == steps and same_line, f"models {', '.join(map(str, ends))}; line 7 as printed agrees for K = 1"
-    )
 
 
 def _rests_at(weights: tuple[Fraction, ...]) -> Finding:
@@ -127,6 +114,7 @@ PLAIN_MEAN = Claim(
     repair=Repair(
         "for clients of equal weight", Computed("shares 1/2", lambda book: _rests_at((Fraction(1, 2), Fraction(1, 2))))
     ),
+    defect=Defect.REFUTED,
 )
 
 
@@ -166,6 +154,7 @@ BY_ITERATIONS = Claim(
     note="The shares p_c of a cohort do not sum to 1, so that (2) shrinks the model towards 0 whenever a client is "
     "absent: by half with one of two equal clients.",
     repair=Repair("with 1/N for p_c, as in line 11", _equivalent(divide=True)),
+    defect=Defect.REFUTED,
 )
 
 
@@ -190,29 +179,4 @@ NEEDS_DECAY = Claim(
     Computed("the fixed points of rounds of two steps on unlike clients", _needs_decay),
     note="With K_r > 1 for ever. With K_r falling to 1 the fixed point is x^* itself where all clients take part and "
     "gradients are exact, which is what decaying K achieves and (6) does not show.",
-)
-
-
-def _hinge_slopes(squared: bool) -> Finding:
-    """Change of the derivative across the kink at 1 over the distance, for max(0, 1 - x) + x^2/20 or its square."""
-    found = []
-    for gap in (Fraction(1, 10), Fraction(1, 1000), Fraction(1, 10**6)):
-        left, right = 1 - gap / 2, 1 + gap / 2
-        hinge = [-2 * (1 - left) if squared else Fraction(-1), Fraction(0)]
-        found.append(abs(hinge[1] + right / 10 - hinge[0] - left / 10) / gap)
-    said = ", ".join(short(f) for f in found)
-    return judged(
-        max(found) <= 3, f"slopes of the derivative over ever smaller distances: {said}", {}, found[2] > 10**5
-    )
-
-
-SUPPORT_VECTORS = Claim(
-    "decaying_k.support_vector_machines",
-    "Support vector machines, named as strongly convex models in wide use, meet Assumption 1 as well.",
-    Kind.ASSUMPTION.at("Section 3.3, after Assumption 3"),
-    Computed("the derivative of a regularised hinge loss about its kink", lambda book: _hinge_slopes(squared=False)),
-    known=Status.FAILS,
-    note="Ours: the text says strongly convex only, and with a regulariser they are. But the hinge loss has a kink, so "
-    "that no L meets Assumption 1.",
-    repair=Repair("with the squared hinge loss", Computed("the same slopes", lambda book: _hinge_slopes(squared=True))),
 )

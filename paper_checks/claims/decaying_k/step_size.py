@@ -9,7 +9,7 @@ import sympy as sp
 from bounds.vocabulary import initial_loss as F_0, rounds as R
 
 from ..checkers import All, ArgminIs, At, ImpliedBy, MeasuredIn, Readings, Same, States, TendsTo
-from ..claim import Book, Claim, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, Kind, Repair, Status
 from .common import beta, CAP, eta, F_star, F_t0, K, KAPPA, L, REAL_ROOT, TAU, W
 from .optima import (
     ETA_CAPPED,
@@ -44,43 +44,37 @@ COROLLARY = Claim(
     "decaying_k.corollary_2_1",
     "(11) is the step size that minimises (8).",
     Kind.THEOREM.at("Corollary 2.1, eq. (11)"),
-    Readings(
+    All(
         {
-            "divided by W once": ArgminIs(SECONDS, eta, ETA_PRINT, ratio=sp.sqrt(K)),
-            "divided by W twice": ArgminIs(SECONDS, eta, lambda book: book[ETA_PRINT].expr / sp.sqrt(W)),
-        }
+            "minimiser": Readings(
+                {
+                    "divided by W once": ArgminIs(SECONDS, eta, ETA_PRINT, ratio=sp.sqrt(K)),
+                    "divided by W twice": ArgminIs(SECONDS, eta, lambda book: book[ETA_PRINT].expr / sp.sqrt(W)),
+                }
+            ),
+            "unit": MeasuredIn(ETA_PRINT, eta),
+            "conditions": States(ETA_PRINT, (START_IS_BEST, REAL_ROOT, _capped(ETA_PRINT)), FIXED, relation="="),
+        },
+        wrong=("minimiser",),
     ),
     known=Status.FAILS,
     note="K is lost in the denominator under the root: the printed step size is sqrt(K) times too large, 7 to 9 times "
     "with the paper's K_0. The units agree, so that they do not tell.",
-    repair=Repair("(11) divided by sqrt(K)", ArgminIs(SECONDS, eta, ETA_TRUE), ETA_TRUE),
+    repair=Repair(
+        "(11) divided by sqrt(K)",
+        {
+            "minimiser": ArgminIs(SECONDS, eta, ETA_TRUE),
+            "unit": MeasuredIn(ETA_TRUE, eta),
+            "conditions": States(
+                ETA_TRUE, (START_IS_BEST, ROUND_FITS, REAL_ROOT, Z > 0, _capped(ETA_TRUE)), FIXED, relation="="
+            ),
+        },
+        ETA_TRUE,
+    ),
     damaged="whether W divides once or twice",
+    defect=Defect.REFUTED,
 )
 
-COROLLARY_UNIT = Claim(
-    "decaying_k.corollary_2_1_unit",
-    "(11) and (12) carry the unit of a step size.",
-    Kind.THEOREM.at("Corollary 2.1"),
-    {name: MeasuredIn(name, eta) for name in (ETA_PRINT, ETAR_PRINT, ETA_TRUE, ETAR_TRUE)},
-)
-
-COROLLARY_CONDITIONS = Claim(
-    "decaying_k.corollary_2_1_conditions",
-    "What (11), (12) and the derived minimisers ask for can be met together.",
-    Kind.ASSUMPTION.at("Corollary 2.1"),
-    {
-        "(11)": States(ETA_PRINT, (START_IS_BEST, REAL_ROOT, _capped(ETA_PRINT)), FIXED, relation="="),
-        "(12)": States(ETAR_PRINT, (START_IS_BEST, REAL_ROOT, _capped(ETAR_PRINT)), FIXED, words=1, relation="="),
-        "(12), right": States(ETAR_CAP, (F_star <= F_0, F_star < KAPPA * F_0, _capped(ETAR_CAP)), FIXED, words=2),
-        "derived from (8)": States(
-            ETA_TRUE, (START_IS_BEST, ROUND_FITS, REAL_ROOT, Z > 0, _capped(ETA_TRUE)), FIXED, relation="="
-        ),
-        "derived from (6)": States(
-            ETAR_TRUE, (START_IS_BEST, REAL_ROOT, Z > 0, _capped(ETAR_TRUE)), FIXED, relation="="
-        ),
-        "capped": States(ETA_CAPPED, (START_IS_BEST, ROUND_FITS, REAL_ROOT, Z > 0), FIXED, relation="="),
-    },
-)
 
 COROLLARY_CAP = Claim(
     "decaying_k.corollary_2_1_cap",
@@ -95,34 +89,45 @@ COROLLARY_CAP = Claim(
         {
             "formula": Same(ETA_CAPPED, _smaller, where=(REAL_ROOT,)),
             "best of those allowed": ImpliedBy(_at_capped, SECONDS, where=(CAP, REAL_ROOT)),
+            "conditions": States(ETA_CAPPED, (START_IS_BEST, ROUND_FITS, REAL_ROOT, Z > 0), FIXED, relation="="),
         },
         ETA_CAPPED,
     ),
+    defect=Defect.GAP,
 )
 
 ETA_IN_ROUNDS = Claim(
     "decaying_k.eq_12",
-    "Where communication takes nearly all the time, (11) becomes (12), the best step size for R rounds.",
+    "Where communication takes nearly all the time, (11) becomes (12), the best step size for R rounds, which is "
+    "largest at the start if the loss has not risen.",
     Kind.EQUATION.at("Remark 2.1.3, eq. (12)"),
     All(
         {
             "limit of (11)": TendsTo(At(ETA_PRINT, {W: R * TAU}), beta, 0, ETAR_PRINT),
             "without the limit": Same(ETAR_PRINT, At(ETA_PRINT, {W: R * (TAU + beta * K)})),
             "minimiser": ArgminIs(ROUNDS, eta, ETAR_PRINT, ratio=sp.sqrt(K)),
+            "unit": MeasuredIn(ETAR_PRINT, eta),
+            "right side": Same(ETAR_CAP, At(ETAR_PRINT, {F_t0: F_0})),
+            "at most that": ImpliedBy(ETAR_PRINT, ETAR_CAP, where=(F_t0 <= F_0, REAL_ROOT)),
+            "conditions": States(
+                ETAR_PRINT, (START_IS_BEST, REAL_ROOT, _capped(ETAR_PRINT)), FIXED, words=1, relation="="
+            ),
+            "conditions, right": States(
+                ETAR_CAP, (F_star <= F_0, F_star < KAPPA * F_0, _capped(ETAR_CAP)), FIXED, words=2
+            ),
         },
         wrong=("minimiser",),
     ),
     known=Status.FAILS,
     note="It follows from (11), for R rounds of any length, and has lost the same K.",
-    repair=Repair("(12) divided by sqrt(K)", ArgminIs(ROUNDS, eta, ETAR_TRUE), ETAR_TRUE),
-)
-
-ETA_IN_ROUNDS_CAP = Claim(
-    "decaying_k.eq_12_cap",
-    "The best step size from t_0 on is at most the one from the start, if the loss has not risen.",
-    Kind.EQUATION.at("Remark 2.1.3, eq. (12), right side"),
-    {
-        "formula": Same(ETAR_CAP, At(ETAR_PRINT, {F_t0: F_0})),
-        "larger": ImpliedBy(ETAR_PRINT, ETAR_CAP, where=(F_t0 <= F_0, REAL_ROOT)),
-    },
+    repair=Repair(
+        "(12) divided by sqrt(K)",
+        {
+            "minimiser": ArgminIs(ROUNDS, eta, ETAR_TRUE),
+            "unit": MeasuredIn(ETAR_TRUE, eta),
+            "conditions": States(ETAR_TRUE, (START_IS_BEST, REAL_ROOT, Z > 0, _capped(ETAR_TRUE)), FIXED, relation="="),
+        },
+        ETAR_TRUE,
+    ),
+    defect=Defect.GAP,
 )

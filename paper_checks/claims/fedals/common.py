@@ -11,15 +11,12 @@ from bounds.vocabulary import (
     local_gap as Delta,
     local_suboptimality as epsilon,
     non_iidness as delta,
-    smoothness as L,
-    strong_convexity as mu,
 )
 
 from ..checkers import All, Broken, Formula, resolve
 from ..claim import Book, Check
 
 NONNEGATIVE = (sp.Ge(Delta, 0), sp.Ge(delta, 0))
-MU_AT_MOST_L = sp.Le(mu, L)
 SOLVER = (sp.Ge(Delta + epsilon, 0), sp.Ge(delta + epsilon, 0))
 """What holds by itself for any solver: both are mean training risks above the smallest one."""
 

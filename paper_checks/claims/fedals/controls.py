@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 from ..checkers import Computed
-from ..claim import Book, Claim, fails, Finding, holds, judged, Kind, Repair, Status
-from .algorithms import ALPHA, ROUNDS, same, sends, TAU, version_2
+from ..claim import Book, Claim, Defect, fails, Finding, holds, judged, Kind, Repair, Status
+from .algorithms import ALPHA, ROUNDS, same, TAU
 from .by_hand import listings as lines
-from .by_hand.listings import HEAD, Vector
+from .by_hand.listings import HEAD, PHI, Place, Vector, WithControls
+
+
+def listing(else_if: bool = False, assign: Place = lines.to_the_letter, before: bool = False) -> WithControls:
+    """Algorithm 4, v2's or with v1's else-if."""
+    return WithControls(TAU, ALPHA, assign, else_if, before)
+
+
+def _never_sent(book: Book) -> Finding:
+    for tau in range(1, 6):
+        for alpha in range(1, 6):
+            run = WithControls(tau, alpha, lines.current, else_if=True)
+            run.run(4)
+            if run.sent[PHI] or any(control[PHI] for control in run.controls):
+                return holds(f"tau = {tau}, alpha = {alpha}: sent after steps {run.sent[PHI]}")
+    return fails("extractors never sent, their control variables zero, for any tau, alpha from 1 to 5")
+
 
 ELSE_IF_4 = Claim(
     "fedals.algorithm_4.else_if",
-    "Algorithm 4 of v1 averages the extractor every alpha tau steps.",
+    "Algorithm 4 of v1 averages the extractor, and renews its control variables, every alpha tau steps.",
     Kind.ALGORITHM.at("Algorithm 4", "v1"),
-    sends,
+    _never_sent,
     Status.FAILS,
-    note="The same slip as in Algorithm 1 (fedals.algorithm_1.else_if), mended in v2 too.",
-)
-
-ZERO_CONTROLS = Claim(
-    "fedals.algorithm_3.fedavg",
-    "With control variables that stay at zero SCAFFOLD is FedAvg.",
-    Kind.ALGORITHM.at("Appendix E.4 (v1: D); Algorithm 3"),
-    same(
-        "Algorithm 3 without line 7 against Algorithm 2",
-        lambda: lines.scaffold(ROUNDS, TAU, learn=False)[0],
-        lambda: lines.fedavg(ROUNDS, TAU),
-    ),
-    note="Line 7 moves them away from zero in the first round.",
+    note="The same slip as in Algorithm 1 (fedals.algorithm_1.else_if), mended in v2 too. With the head's walk "
+    "(fedals.algorithm_4.head) nothing is left of SCAFFOLD: v1's Algorithm 4 is its Algorithm 1 to the letter.",
+    defect=Defect.SLIP,
 )
 
 
@@ -49,25 +55,25 @@ DRIFT_FREE = Claim(
 )
 
 
+PLACES: dict[str, tuple[Place, bool]] = {
+    "to the letter": (lines.to_the_letter, False),
+    "exchange in front of the step": (lines.to_the_letter, True),
+    "written to the new iterate": (lines.current, False),
+}
+"""How the line can be read: see fedals.algorithm_1.assignment."""
+
+
 def _head_walk(book: Book) -> Finding:
-    """Lines 6 and 7 of Algorithm 4: the walk h_{k,r,0} - h_{k,r,t} wherever the test of line 6 lets it be taken."""
-    run = version_2()
-    run.run(ROUNDS)
-    theta, walks = run.iterates, []
-    for r in range(ROUNDS):
-        for t in range(TAU):
-            if (r * TAU + t) % TAU == 0:
-                walks += [theta[k, r, 0][HEAD] - theta[k, r, t][HEAD] for k in lines.CLIENTS]
-    if any(walks):
-        return holds(f"{len(walks)} walks, not all zero")
-    return fails(f"all {len(walks)} walks that line 7 takes are zero: its test lets t = 0 pass only")
-
-
-def _later_walk(book: Book) -> Finding:
-    run = version_2()
-    run.run(ROUNDS)
-    walks = [run.iterates[k, r, 0][HEAD] - run.iterates[k, r, TAU][HEAD] for r in range(ROUNDS) for k in lines.CLIENTS]
-    return holds(f"{len(walks)} walks of tau steps, none zero") if all(walks) else fails("a walk is zero")
+    """The head's control variables after some rounds, by reading, against the mean gradient that they stand for."""
+    kept = {}
+    for name, (assign, before) in PLACES.items():
+        run = listing(assign=assign, before=before)
+        run.run(ROUNDS)
+        kept[name] = run.controls[0][HEAD]
+    said = f"first client's after {ROUNDS} rounds: {', '.join(f'{float(c):.4g} ({name})' for name, c in kept.items())}"
+    if all(kept.values()):
+        return holds(said)
+    return fails(said, as_audited=[bool(c) for c in kept.values()] == [False, False, True])
 
 
 HEAD_CONTROL = Claim(
@@ -76,10 +82,18 @@ HEAD_CONTROL = Claim(
     Kind.ALGORITHM.at("Algorithm 4"),
     _head_walk,
     Status.FAILS,
-    note="A slip of an index: the walk is measured from t = 0 to t, and the line is reached at t = 0 only, wherever "
-    "the exchange stands. To the letter control variables that start at zero stay there: the head is trained without "
-    "SCAFFOLD.",
-    repair=Repair("measure it when tau steps are done", _later_walk),
+    note="A slip of an index: the walk is measured from t = 0 to t, and the line is reached at t = 0 only. Control "
+    "variables that start at zero stay there, and the head is trained without SCAFFOLD; written to the new iterate, it "
+    "is the walk of one step divided by tau.",
+    repair=Repair(
+        "the walk since the last average, measured when tau steps are done: for alpha = 1 it is then Algorithm 3",
+        same(
+            "Algorithm 4 so mended, alpha = 1, against Algorithm 3",
+            lambda: lines.intended_controls(ROUNDS, TAU, 1),
+            lambda: lines.scaffold(ROUNDS, TAU)[0],
+        ),
+    ),
+    defect=Defect.SLIP,
 )
 
 
@@ -105,4 +119,5 @@ EXTRACTOR_CONTROL = Claim(
     Status.FAILS,
     note="A slip of an index: rounds are counted from 1, and the first time the line is reached it asks for an iterate "
     "of round 0.",
+    defect=Defect.SLIP,
 )

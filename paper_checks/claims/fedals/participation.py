@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction as F
 
-from bounds.operators import ClientMean as E_k
-from bounds.vocabulary import client_value as x, client_weight as w, cohort as K_hat
-
-from ..checkers import Computed, Refuted, resolve, Same
-from ..claim import Book, Claim, fails, Finding, holds, judged, Kind, Repair, Status
+from ..checkers import All, Computed
+from ..claim import Book, Claim, Defect, fails, Finding, holds, judged, Kind, Repair, Status
 from .by_hand import sampling
 from .common import found_too
 
@@ -39,59 +36,30 @@ def lemma(case: str, power: int, name: str, sizes: tuple[int, ...] = SIZES) -> C
     return Computed(f"case {case}, share to the power {power}", run)
 
 
-FIRST = Claim(
-    "fedals.lemma_d1.mean",
-    "Case I: the mean over participants has the expectation of the mean over clients.",
+COUNTED_ONCE = Claim(
+    "fedals.lemma_d1.weight",
+    "Case I: the participants' mean of value times a power of weight is the mean value over that power of the cohort.",
     Kind.THEOREM.at(D1),
-    lemma("I", 1, "fedals.lemma_d1_mean"),
-)
-
-
-def _power(place: str, name: str, power: int, words: str) -> Claim:
-    return Claim(
-        f"fedals.{place}",
-        words,
-        Kind.THEOREM.at(f"Lemma D.1, eq. (63), proof ({63 + power})"),
-        lemma("I", power, f"fedals.{name}_printed"),
-        Status.FAILS,
-        note="Counted by draws, as the proof does, it is true. But (59) makes the weights a distribution over clients, "
-        "and (72) speaks of a client's weight in the averaged model: 2/cohort for one that is drawn twice.",
-        repair=Repair("the moments of a binomial", lemma("I", power, f"fedals.{name}"), f"fedals.{name}"),
-    )
-
-
-SECOND = _power(
-    "lemma_d1.weight",
-    "lemma_d1_weight",
-    2,
-    "Case I: the participants' mean of weight times value is in expectation the mean over cohort.",
-)
-THIRD = _power(
-    "lemma_d1.weight_sq",
-    "lemma_d1_weight_sq",
-    3,
-    "Case I: the participants' mean of squared weight times value is in expectation the mean over squared cohort.",
-)
-
-DRAWS = Claim(
-    "fedals.lemma_d1.repaired",
-    "Counted by clients, the moments of Case I add to the printed ones what repeated draws contribute.",
-    Kind.THEOREM.at("Lemma D.1, repaired"),
-    {
-        "second": Same(
-            "fedals.lemma_d1_weight",
-            lambda book: resolve("fedals.lemma_d1_weight_printed", book) + (K_hat - 1) / K_hat * E_k(w * x),
-        ),
-        "third": Same(
-            "fedals.lemma_d1_weight_sq",
-            lambda book: (
-                resolve("fedals.lemma_d1_weight_sq_printed", book)
-                + 3 * (K_hat - 1) / K_hat**2 * E_k(w * x)
-                + (K_hat - 1) * (K_hat - 2) / K_hat**2 * E_k(w**2 * x)
-            ),
-        ),
-    },
-    note="Ours.",
+    All(
+        {
+            "the value": lemma("I", 1, "fedals.lemma_d1_mean"),
+            "times weight": lemma("I", 2, "fedals.lemma_d1_weight_printed"),
+            "times squared weight": lemma("I", 3, "fedals.lemma_d1_weight_sq_printed"),
+        },
+        wrong=("times weight", "times squared weight"),
+    ),
+    Status.FAILS,
+    note="Counted by draws, as the proof does, it is true. But (59) makes the weights a distribution over clients, and "
+    "(72) speaks of a client's weight in the averaged model: 2/cohort for one that is drawn twice.",
+    repair=Repair(
+        "the moments of a binomial",
+        {
+            "times weight": lemma("I", 2, "fedals.lemma_d1_weight"),
+            "times squared weight": lemma("I", 3, "fedals.lemma_d1_weight_sq"),
+        },
+        "fedals.lemma_d1_weight_sq",
+    ),
+    defect=Defect.READING,
 )
 
 LEMMA_D2 = Claim(
@@ -112,6 +80,7 @@ LIMITS = Claim(
     lambda book: _partial_sums(),
     Status.FAILS,
     note="A slip of an index: K is meant; any shorter sum leaves clients out.",
+    defect=Defect.SLIP,
 )
 
 
@@ -148,6 +117,7 @@ DISTRIBUTION = Claim(
             ),
         ),
     ),
+    defect=Defect.REFUTED,
 )
 
 SUPPORT = Claim(
@@ -158,6 +128,7 @@ SUPPORT = Claim(
     Status.FAILS,
     note="A slip: not in Case I, where a client may be drawn twice. (The text also excludes that all take part and "
     "allows a cohort of K.)",
+    defect=Defect.SLIP,
 )
 
 
@@ -173,12 +144,15 @@ NO_GAP = Claim(
     Kind.EQUATION.at("Appendix D, eq. (71)"),
     found_too(lambda book: _gap_is_zero(book), "fedals.participation_gap"),
     Status.FAILS,
-    note="The lemmas speak of fixed numbers; the averaged model depends on who took part and lies nearer to them.",
+    note="The lemmas speak of fixed numbers, and of a model that does not depend on who takes part it would be true; "
+    "the averaged model does and lies nearer to them. So does the non-iidness that (72) averages: of the first of "
+    "these clients it is 0, 9/8 or 25/32 in Case I, depending on who joins it.",
     repair=Repair(
         "squared distances, Case I: L over cohort times the clients' weighted squared distance",
         lambda book: _gap_is_spread(book),
         "fedals.participation_gap_quadratic",
     ),
+    defect=Defect.REFUTED,
 )
 
 
@@ -210,37 +184,3 @@ def _gap_is_spread(book: Book) -> Finding:
         if abs(float(found) - float(stated)) > 1e-12:
             return fails(f"cohort {size}: {float(found):.8g} over all draws, {float(stated):.8g} stated")
     return holds("equal over all draws of 1, 2 and 3 of three clients")
-
-
-FIXED_MODEL = Claim(
-    "fedals.eq_71.fixed",
-    "For a model that does not depend on who takes part the expected participation gap is zero.",
-    Kind.REMARK.at("Appendix D, eq. (71)"),
-    lambda book: _fixed_model(),
-    note="Ours: what the lemmas do prove.",
-)
-
-
-def _fixed_model() -> Finding:
-    risks = [(F(4, 7) - c) ** 2 / 2 for c in sampling.CENTRES]
-    everyone = sum((p * r for p, r in zip(sampling.WEIGHTS, risks, strict=True)), F(0))
-    for case, draws in sampling.CASES.items():
-        mean = sum((p * sum(s * r for s, r in zip(q, risks, strict=True)) for p, q in draws(2)), F(0))
-        if mean != everyone:
-            return fails(f"Case {case}: {mean} against {everyone}")
-    return holds(f"the model 4/7: {everyone} in both cases and for everyone")
-
-
-DEPENDS = Claim(
-    "fedals.eq_72.fixed",
-    "What (72) averages over the participants depends on who takes part: the lemmas, on fixed numbers, do not apply.",
-    Kind.PROOF.at("Appendix D, eqs. (72) to (74)"),
-    Refuted(lambda book: _depends()),
-    note="Ours: the non-iidness of a client is that of the averaged model, which the other participants make.",
-)
-
-
-def _depends() -> Finding:
-    found = sampling.drifts("I", 2, 0)
-    said = f"Case I, two draws: the first client's non-iidness is {', '.join(map(str, sorted(found)))} by who joins it"
-    return judged(len(found) == 1, said)

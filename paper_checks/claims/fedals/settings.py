@@ -20,7 +20,7 @@ from bounds.vocabulary import (
 from ...reported import table
 from ..checkers import Informative, Ordered, Prints, Readings, resolve, term, undecided
 from ..checkers.formulas import At
-from ..claim import Book, Claim, fails, Finding, Grade, holds, judged, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, fails, Finding, Grade, holds, judged, Kind, Status
 from .cells import LLM, METHODS, TABLE_1
 from .common import alike, shared
 
@@ -46,8 +46,10 @@ FRESH = Claim(
     Kind.SETTING.at(*IMAGES),
     _drawn,
     Status.FAILS,
-    note="Ours: theorem against experiment. The data are gone through 43 times or more (non-iid 87 times or more). "
+    note="Theorem against experiment. The data are gone through 43 times or more (non-iid 87 times or more). "
     "(55) takes each round's samples to be independent of the model that the round starts from.",
+    defect=Defect.SETTINGS,
+    ours=True,
 )
 
 
@@ -73,6 +75,7 @@ PERIOD = Claim(
     Status.FAILS,
     note="Section 5 argues with more steps and more samples. From alpha = 50 a period uses samples twice: the local "
     "steps go on growing, the samples do not.",
+    defect=Defect.SETTINGS,
 )
 
 
@@ -107,8 +110,10 @@ CONVEX = Claim(
     Kind.SETTING.at(THEORY),
     Readings({"in the outputs": _flat_outputs, "in the parameters": _flat_parameters}),
     Status.FAILS,
-    note="Ours: theorem against experiment. Weight decay adds curvature only where the loss itself is convex, which no "
+    note="Theorem against experiment. Weight decay adds curvature only where the loss itself is convex, which no "
     "network with two layers is in its parameters.",
+    defect=Defect.SETTINGS,
+    ours=True,
 )
 
 
@@ -129,8 +134,10 @@ SMOOTH = Claim(
     Kind.SETTING.at(THEORY),
     _curvature,
     Status.FAILS,
-    note="Ours: theorem against experiment, even without ReLU. Section 6.3 holds this assumption against SCAFFOLD's "
+    note="Theorem against experiment, even without ReLU. Section 6.3 holds this assumption against SCAFFOLD's "
     "analysis; both theorems make it too.",
+    defect=Defect.SETTINGS,
+    ours=True,
 )
 
 
@@ -154,8 +161,10 @@ OPTIMIZER = Claim(
     Kind.SETTING.at("Tables 4 and 5 against Theorem 4.3"),
     _momentum,
     Status.FAILS,
-    note="Ours: theorem against experiment. Momentum 0.9 and weight decay for images, AdamW with a falling step size "
+    note="Theorem against experiment. Momentum 0.9 and weight decay for images, AdamW with a falling step size "
     "for the language model.",
+    defect=Defect.SETTINGS,
+    ours=True,
 )
 
 NETWORK = {C: sp.Integer(292_954), Z: sp.Integer(STEPS * BATCH), tau: sp.Integer(STEPS), w: sp.Rational(1, CLIENTS)}
@@ -166,9 +175,11 @@ VACUOUS = Claim(
     Kind.SETTING.at("Theorem 4.3 at the settings of Table 4", "v2"),
     Informative(At(term("fedals.rounds_v2", "model class"), {L: mu}), sp.S.One, given=NETWORK),
     Status.FAILS,
-    note="Ours: theorem against experiment. Hidden constants one, complexity the number of parameters, 5 clients, 320 "
+    note="Theorem against experiment. Hidden constants one, complexity the number of parameters, 5 clients, 320 "
     "samples a round: with the best of constants, L = mu, the first term alone is 2.4, and no gap of two accuracies "
     "exceeds 1.",
+    defect=Defect.SETTINGS,
+    ours=True,
 )
 
 
@@ -186,6 +197,7 @@ NEARLY = Claim(
     Status.FAILS,
     note="A fifth of it, for squared distances. The text states the factor 1/K^2, the numbers are ours; a consequence "
     "of fedals.discussion.one_over_k_squared.",
+    defect=Defect.REFUTED,
 )
 
 LOSSES = Claim(
@@ -199,6 +211,7 @@ LOSSES = Claim(
     ),
     Status.FAILS,
     note="A slip in Table 5, which names top-1 accuracy; Table 1 prints test losses, all above 1, and says so.",
+    defect=Defect.SLIP,
 )
 
 DEVIATION = undecided(
@@ -210,21 +223,6 @@ DEVIATION = undecided(
 )
 
 
-def _classes(book: Book) -> Finding:
-    """Ten classes of 5,000 training images each, in order, cut into five."""
-    labels = [c for c in range(10) for _ in range(TRAINING["CIFAR-10"] // 10)]
-    size = len(labels) // CLIENTS
-    held = [len(set(labels[k * size : (k + 1) * size])) for k in range(CLIENTS)]
-    return holds("two classes on each of five clients") if held == [2] * CLIENTS else fails(f"classes held: {held}")
-
-
-PARTITION = Claim(
-    "fedals.example_1.partition",
-    "CIFAR-10, sorted by label and divided among five clients, gives each of them two classes, as in Example 1.",
-    Kind.SETTING.at("Example 1 and Section 6.1"),
-    _classes,
-)
-
 CONSENSUS = undecided(
     "fedals.figure_1",
     "The initial layers of ResNet-20 have a smaller consensus distance than the final ones.",
@@ -232,36 +230,4 @@ CONSENSUS = undecided(
     "the figure's numbers are not published, and the measure is not settled: the text defines a squared norm, "
     "which grows with a layer's size (2,304 parameters in an early convolution, 36,864 in a late one), the "
     "released code divides by the number of parameters and leaves out the first client",
-)
-
-FIGURES = undecided(
-    "fedals.figures_2_3",
-    "Figures 2a and 3a show FedALS well above FedAvg and SCAFFOLD throughout training.",
-    Kind.REMARK.at("Section 6.1, Figures 2 and 3"),
-    "the curves are published as pictures only; their last points should be the rows of Table 1",
-)
-
-
-def _tuned(scores: dict[int, int], start: int) -> int:
-    """The search of E.3 over powers of two: walk uphill until both neighbours are worse."""
-    at = start
-    while (best := max((at - 1, at, at + 1), key=lambda e: scores.get(e, -1))) != at:
-        at = best
-    return at
-
-
-def _tuning(scores: dict[int, int]) -> Finding:
-    found, best = _tuned(scores, 0), max(scores, key=lambda e: scores[e])
-    said = f"scores {scores} by exponent: stops at {found}, best is {best}"
-    return judged(found == best, said)
-
-
-TUNING = Claim(
-    "fedals.appendix_e3.tuning",
-    "A learning rate that lies between two worse ones is the optimal one.",
-    Kind.SETTING.at("Appendix E.3", "v2"),
-    lambda book: _tuning({-3: 9, -2: 4, -1: 5, 0: 7, 1: 6}),
-    Status.FAILS,
-    note="It is a local optimum, the words of Section 6 for the same search, and the scores are noisy besides.",
-    repair=Repair("where there is one peak only", lambda book: _tuning({-3: 9, -2: 8, -1: 7, 0: 6, 1: 5})),
 )

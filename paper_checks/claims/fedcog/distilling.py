@@ -51,7 +51,7 @@ def lemma_instance(book: Book) -> Finding:
     at = {next_task_loss: TASK_LOSS, next_distillation: distillation(OLD, NEW, FIRST_DATA)}
     right = float(value(book["fedcog.lemma_5_5"].expr, at))
     said = f"{left:.6g} on the next data with the next teacher, at most {right:.6g}"
-    return judged(left <= right, said)
+    return judged(left <= right, said, grade=Grade.SEARCHED)
 
 
 def lemma_value(book: Book) -> Finding:
@@ -107,7 +107,7 @@ def gradient_at_teacher(book: Book) -> Finding:
 
     there, away = slope(OLD), slope(NEW)
     said = f"its gradient is {there:.1e} at the teacher, {away:.3g} at another model"
-    return judged(there < 1e-14 < away, said)
+    return judged(there < 1e-14 < away, said, grade=Grade.SEARCHED)
 
 
 def least_factor(book: Book) -> Finding:

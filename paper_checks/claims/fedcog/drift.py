@@ -21,7 +21,7 @@ from bounds.vocabulary import (
     step_size as eta,
 )
 
-from ..checkers import At, Computed, EdgeIs, ImpliedBy, Same, term
+from ..checkers import At, Computed, EdgeIs, ImpliedBy, Same
 from ..claim import Book, Claim, Kind
 from .by_hand import tiny_run
 
@@ -40,6 +40,7 @@ LINE_45 = (tau - 1) * L**2 * eta**2 * sigma_sq + (tau - 1) * L**2 * eta**2 * PAT
 LINE_47 = 2 * L**2 * (tau * S / L**2) + 2 * tau * g_k
 LINE_48 = (tau - 1) * L**2 * eta**2 * sigma_sq + A * S + A * g_k
 FULL_LIMIT = sp.Min(1 / (2 * tau * L), 1 / (L * sp.sqrt(2 * tau * (tau - 1) * (2 * beta_sq + 1))))
+A_IS_ONE = 1 / (L * sp.sqrt(2 * tau * (tau - 1)))
 SEVERAL = (sp.Gt(tau, 1),)
 
 
@@ -84,13 +85,18 @@ def line_57(book: Book) -> sp.Expr:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "fedcog.eq_33",
-        "The square of a weighted mean is at most the weighted mean of the squares.",
-        Kind.PROOF.at("eq. (33), again (36) and (42)"),
-        ImpliedBy(
-            ((u * one + v * other) / (u + v)) ** 2,
-            (u * one**2 + v * other**2) / (u + v),
-            squares=(u * v * (one - other) ** 2 / (u + v) ** 2,),
-        ),
+        "The elementary inequalities: 2 a b = a^2 + b^2 - (a - b)^2, (a + b)^2 <= 2 a^2 + 2 b^2, and the square of a "
+        "weighted mean is at most the mean of the squares.",
+        Kind.PROOF.at("eq. (23), (25), (33), again (36), (39), (42) and (46)"),
+        {
+            "(23)": Same(one * other, one**2 / 2 + other**2 / 2 - (one - other) ** 2 / 2),
+            "(25)": ImpliedBy((one + other) ** 2, 2 * one**2 + 2 * other**2, squares=((one - other) ** 2,)),
+            "(33)": ImpliedBy(
+                ((u * one + v * other) / (u + v)) ** 2,
+                (u * one**2 + v * other**2) / (u + v),
+                squares=(u * v * (one - other) ** 2 / (u + v) ** 2,),
+            ),
+        },
     ),
     Claim(
         "fedcog.eq_43",
@@ -98,18 +104,16 @@ CLAIMS: tuple[Claim, ...] = (
         "over the path) of its start.",
         Kind.PROOF.at("eq. (38) to (43)"),
         Computed("both sides by going through all coin tosses of a run", tiny_run.distance_bounded),
-    ),
-    Claim(
-        "fedcog.eq_45",
-        "Summing (43) over the steps, with 0 + 1 + ... + (tau - 1) = tau (tau - 1) / 2, gives (45).",
-        Kind.PROOF.at("eq. (44) to (45)"),
-        Same(L**2 / tau * sp.summation(T_4, (r, 0, tau - 1)), LINE_45),
+        note="With fresh batches, as fedcog.eq_28.",
     ),
     Claim(
         "fedcog.eq_48",
-        "(47) in (45) gives (48).",
-        Kind.PROOF.at("eq. (46) to (48)"),
-        Same(At(lambda book: LINE_45, {PATH: LINE_47}), LINE_48),
+        "(43) summed over the steps, with 0 + 1 + ... + (tau - 1) = tau (tau - 1) / 2, and (47) put in give (48).",
+        Kind.PROOF.at("eq. (44) to (48)"),
+        {
+            "(45)": Same(L**2 / tau * sp.summation(T_4, (r, 0, tau - 1)), LINE_45),
+            "(48)": Same(At(lambda book: LINE_45, {PATH: LINE_47}), LINE_48),
+        },
         damaged="the distance in (48) is printed with the client's index on the wrong model; read as in (47)",
     ),
     Claim(
@@ -119,35 +123,13 @@ CLAIMS: tuple[Claim, ...] = (
         Same("fedcog.gradient_drift", rearranged),
     ),
     Claim(
-        "fedcog.eq_51.below_one",
-        "The rearrangement needs A < 1, that is eta L < 1/sqrt(2 tau (tau - 1)).",
-        Kind.PROOF.at("text after eq. (51)"),
-        EdgeIs("fedcog.gradient_drift", eta, 1 / (L * sp.sqrt(2 * tau * (tau - 1))), closed=False, where=SEVERAL),
-        note="Beyond it the right side of (51) is negative, while the left is a square.",
-    ),
-    Claim(
-        "fedcog.eq_51.sign",
-        "Where A < 1 the bound on the drift is not negative.",
-        Kind.PROOF.at("eq. (51)"),
-        ImpliedBy(0, "fedcog.gradient_drift", under=("fedcog.gradient_drift",)),
-    ),
-    Claim(
         "fedcog.eq_53",
         "Averaged over the clients, bounded dissimilarity put in for their mean squared gradient, (51) gives (53).",
         Kind.PROOF.at("eq. (52) to (53)"),
-        Same("fedcog.mean_gradient_drift", averaged),
-    ),
-    Claim(
-        "fedcog.eq_53.factor",
-        "With the factor tau eta / 2 of (33) it is (53) as printed.",
-        Kind.EQUATION.at("eq. (53)"),
-        Same(line_53, PRINTED_53),
-    ),
-    Claim(
-        "fedcog.eq_53.below_one",
-        "(53) is inherited from (51) with its condition A < 1.",
-        Kind.PROOF.at("eq. (52) to (53)"),
-        EdgeIs("fedcog.mean_gradient_drift", eta, 1 / (L * sp.sqrt(2 * tau * (tau - 1))), closed=False, where=SEVERAL),
+        {
+            "averaged": Same("fedcog.mean_gradient_drift", averaged),
+            "with tau eta / 2, as printed": Same(line_53, PRINTED_53),
+        },
     ),
     Claim(
         "fedcog.eq_55",
@@ -156,54 +138,36 @@ CLAIMS: tuple[Claim, ...] = (
         Same("fedcog.descent_with_drift", line_54),
     ),
     Claim(
-        "fedcog.eq_55.limit",
-        "(55) needs 1 - 2 tau eta L >= 0 of (31) and no more: A < 1 follows.",
-        Kind.PROOF.at("eq. (55) with (31)"),
-        EdgeIs("fedcog.descent_with_drift", eta, 1 / (2 * tau * L), where=SEVERAL),
-    ),
-    Claim(
-        "fedcog.eq_56",
-        "A beta^2 / (1 - A) <= 1/2 says the same as 1/(1-A) <= 1 + 1/(2 beta^2).",
-        Kind.PROOF.at("text before eq. (56)"),
-        Same(A * beta_sq / (1 - A) - sp.Rational(1, 2), beta_sq * (1 / (1 - A) - 1 - 1 / (2 * beta_sq))),
-        note="Printed as an implication; the two are equivalent, since 1/(1-A) - 1 = A/(1-A).",
+        "fedcog.eq_51.below_one",
+        "The rearrangement needs A < 1, and (53) with it; (55) needs 1 - 2 tau eta L >= 0 of (31) alone, from which "
+        "A < 1 follows.",
+        Kind.PROOF.at("text after eq. (51), eq. (53) and (55)"),
+        {
+            "(51)": EdgeIs("fedcog.gradient_drift", eta, A_IS_ONE, closed=False, where=SEVERAL),
+            "(53)": EdgeIs("fedcog.mean_gradient_drift", eta, A_IS_ONE, closed=False, where=SEVERAL),
+            "(55)": EdgeIs("fedcog.descent_with_drift", eta, 1 / (2 * tau * L), where=SEVERAL),
+            "not negative": ImpliedBy(0, "fedcog.gradient_drift", under=("fedcog.gradient_drift",)),
+        },
+        note="Beyond eta L = 1/sqrt(2 tau (tau - 1)) the right side of (51) is negative, while the left is a square.",
     ),
     Claim(
         "fedcog.eq_57",
-        "Under (62) and (63), (55) is at most (57).",
+        "Under (62) and (63), (55) is at most (57), whose 1/4 and 3/4 are what 1/2 for A beta^2/(1-A), and 3/2 for "
+        "1/(1-A) at beta^2 = 1, leave.",
         Kind.PROOF.at("eq. (56) to (57)"),
-        ImpliedBy("fedcog.descent_with_drift", "fedcog.descent_one_round", under=("fedcog.descent_one_round",)),
-    ),
-    Claim(
-        "fedcog.eq_57.constants",
-        "1/4 and 3/4 in (57) are what 1/2 for A beta^2/(1-A), and 3/2 for 1/(1-A) at beta^2 = 1, leave.",
-        Kind.PROOF.at("eq. (57)"),
-        Same("fedcog.descent_one_round", line_57),
-    ),
-    Claim(
-        "fedcog.eq_57.limit",
-        "(57) holds up to the smaller of the two step sizes of (64).",
-        Kind.PROOF.at("eq. (57) with (62) to (64)"),
-        EdgeIs("fedcog.descent_one_round", eta, FULL_LIMIT, where=SEVERAL),
-    ),
-    Claim(
-        "fedcog.eq_57.one_step_limit",
-        "With one local step (57) holds up to eta L = 1/2.",
-        Kind.PROOF.at("eq. (57) with (62), tau = 1"),
-        EdgeIs("fedcog.descent_one_round", eta, 1 / (2 * L), where=(sp.Lt(tau, 2),)),
-    ),
-    Claim(
-        "fedcog.eq_57.one_step",
-        "With one local step the drift terms of (57) vanish.",
-        Kind.REMARK.at("eq. (57)"),
-        Same(At("fedcog.descent_one_round", {tau: 1}), -eta / 4 * g + L * eta**2 * sigma_sq * ClientSum(p**2)),
+        {
+            "implied": ImpliedBy(
+                "fedcog.descent_with_drift", "fedcog.descent_one_round", under=("fedcog.descent_one_round",)
+            ),
+            "constants": Same("fedcog.descent_one_round", line_57),
+            "one step: no drift": Same(
+                At("fedcog.descent_one_round", {tau: 1}), -eta / 4 * g + L * eta**2 * sigma_sq * ClientSum(p**2)
+            ),
+            "A beta^2/(1-A) <= 1/2 is (63)": Same(
+                A * beta_sq / (1 - A) - sp.Rational(1, 2), beta_sq * (1 / (1 - A) - 1 - 1 / (2 * beta_sq))
+            ),
+        },
+        note="The text before (56) prints an implication where the two are equivalent, since 1/(1-A) - 1 = A/(1-A).",
         about=("fedcog.theorem",),
-    ),
-    Claim(
-        "fedcog.assumption_5_4",
-        "Bounded dissimilarity: the weighted mean of squared client gradients is at most beta^2 times the squared "
-        "global gradient plus kappa^2.",
-        Kind.ASSUMPTION.at("Assumption 5.4 = A.4"),
-        Same(term("fedcog.dissimilarity", "global gradient", "heterogeneity"), beta_sq * g + kappa_sq),
     ),
 )

@@ -10,10 +10,10 @@ from bounds.fedcog.labels import floors, largest_remainder, uniform
 from bounds.operators import ClassMax, ClassSum
 from bounds.vocabulary import class_count as d, classes as C, generated_samples as N, samples_per_class as n
 
-from ..checkers import agreed, Computed, Prints, Refuted, Same, Total
+from ..checkers import agreed, All, Computed, Prints, Same, Total
 from ..checkers.formulas import relations
 from ..checkers.points import true_at, value
-from ..claim import Book, Claim, Finding, judged, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
 
 EXAMPLE = (500, 0, 400, 200, 400)
 BUDGET = 256
@@ -115,44 +115,37 @@ SOME: Mapping[tuple[int, ...], bool] = {(0, 0, 1): True, (4, 4, 4): True, (0, 0,
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
-        "fedcog.labels.uniform",
-        "Uniform labels: n of every class make n times the number of classes, 10 n for CIFAR-10.",
-        Kind.DEFINITION.at("Section 4.1 and A.1.1"),
-        {
-            "formula": Same("fedcog.uniform_labels", n * C),
-            "ten classes": Computed("counts the labels of ten classes", uniform_total),
-        },
-    ),
-    Claim(
         "fedcog.labels.budget",
-        "The default of 256 generated samples cannot be the same number of every class of CIFAR-10, nor of CIFAR-100.",
-        Kind.SETTING.at("Section 4.1 and Section 6.1"),
-        {
-            f"{number} classes": Refuted(
-                Prints({"samples of every class": str(BUDGET // number)}, {"samples of every class": BUDGET / number})
-            )
-            for number in (10, 100)
-        },
-        note="Ours: the uniform rule as stated makes no 256 samples. The text does not say which rule the experiments "
-        "use.",
+        "Uniform labels, n of every class, can make the default of 256 generated samples on CIFAR-10 or CIFAR-100.",
+        Kind.SETTING.at("Sections 4.1 and 6.1 and A.1.1"),
+        All(
+            {
+                "n times the classes": Same("fedcog.uniform_labels", n * C),
+                "a list of them": Computed("counts the labels of ten classes", uniform_total),
+                **{
+                    f"{number} classes": Prints(
+                        {"samples of every class": str(BUDGET // number)}, {"samples of every class": BUDGET / number}
+                    )
+                    for number in (10, 100)
+                },
+            },
+            wrong=("10 classes", "100 classes"),
+        ),
+        known=Status.FAILS,
+        note="25.6 of every class, and 2.56. The text does not say which rule the experiments use.",
+        defect=Defect.SETTINGS,
+        ours=True,
     ),
     Claim(
         "fedcog.labels.example",
-        "The worked example: [500, 0, 400, 200, 400] lacks [0, 500, 100, 300, 100], half of the samples go to class 1.",
+        "The complementary count is what a class lacks to the largest one; the shares sum to the budget; and the "
+        "worked example follows: [500, 0, 400, 200, 400] lacks [0, 500, 100, 300, 100].",
         Kind.EQUATION.at("A.1.1"),
-        Computed("evaluates the two formulas on it", example),
-    ),
-    Claim(
-        "fedcog.labels.count",
-        "The complementary count of a class is what it lacks to the largest class.",
-        Kind.DEFINITION.at("A.1.1"),
-        Same("fedcog.complementary_count", ClassMax(d) - d),
-    ),
-    Claim(
-        "fedcog.labels.adds_up",
-        "The allocated shares sum to the budget.",
-        Kind.EQUATION.at("A.1.1"),
-        Same(adds_up, N, where=(SOME_LACK,)),
+        {
+            "example": Computed("evaluates the two formulas on it", example),
+            "count": Same("fedcog.complementary_count", ClassMax(d) - d),
+            "sum": Same(adds_up, N, where=(SOME_LACK,)),
+        },
     ),
     Claim(
         "fedcog.labels.whole",
@@ -160,8 +153,10 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.EQUATION.at("A.1.1"),
         Computed("the paper's example with its default budget", whole_numbers),
         known=Status.FAILS,
-        note="Ours: rounding is left open; the released code rounds down and generates fewer samples than the budget.",
+        note="Rounding is left open; the released code rounds down and generates fewer samples than the budget.",
         repair=Repair("rounded by largest remainders", Computed("the example, rounded", rounded)),
+        defect=Defect.SLIP,
+        ours=True,
     ),
     Claim(
         "fedcog.labels.defined",
@@ -169,12 +164,14 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.DEFINITION.at("A.1.1"),
         Computed("a client whose classes are equally frequent", undefined_for_equal_classes),
         known=Status.FAILS,
-        note="Ours: 0/0 for a client that lacks nothing; what it generates is not stated.",
+        note="0/0 for a client that lacks nothing; what it generates is not stated.",
         repair=Repair(
             "for clients whose classes are not all equally frequent",
             admitted("fedcog.complementary_allocation", {(3, 2, 3): True, (3, 3, 3): False, (0, 0, 1): True}),
             "fedcog.complementary_allocation",
         ),
+        defect=Defect.SLIP,
+        ours=True,
     ),
     Claim(
         "fedcog.labels.more_uniform",
@@ -185,38 +182,22 @@ CLAIMS: tuple[Claim, ...] = (
         note="True of the paper's example. A client that lacks few samples gets the whole budget in those classes: "
         "beyond twice what it lacks, the imbalance turns round and grows.",
         repair=Repair("for a budget below twice what is lacking", evens_out(EXAMPLE, (90, 20, 0, 60), (0, 129))),
-    ),
-    Claim(
-        "fedcog.weights.total",
-        "Own and lacking samples make the number of classes times the largest class.",
-        Kind.EQUATION.at("A.2.2, derived"),
-        Same("fedcog.balanced_samples", ClassMax(d) * ClassSum(1)),
-    ),
-    Claim(
-        "fedcog.weights.sum",
-        "The two weights sum to one.",
-        Kind.EQUATION.at("A.2.2"),
-        Same(Total(((1, "fedcog.task_weight"), (1, "fedcog.distillation_weight"))), 1, where=(SOME_DATA,)),
+        defect=Defect.REFUTED,
     ),
     Claim(
         "fedcog.weights.intensity",
-        "With these weights all classes are supervised with the same intensity.",
+        "The two weights sum to one, and with them all classes are supervised with the same intensity.",
         Kind.REMARK.at("A.2.2"),
-        Same(class_intensity, ClassMax(d), where=(SOME_LACK, SOME_DATA)),
+        {
+            "intensity": Same(class_intensity, ClassMax(d), where=(SOME_LACK, SOME_DATA)),
+            "sum": Same(Total(((1, "fedcog.task_weight"), (1, "fedcog.distillation_weight"))), 1, where=(SOME_DATA,)),
+            "own and lacking samples": Same("fedcog.balanced_samples", ClassMax(d) * ClassSum(1)),
+            **{
+                f"{name} of a client with some data": admitted(f"fedcog.{name}", SOME)
+                for name in ("task_weight", "distillation_weight", "balanced_samples")
+            },
+        },
         note="Exactly, if both losses are means over their samples and a generated sample supervises as strongly as "
         "one of the client's own; the rounding of the allocation aside.",
-    ),
-    *(
-        Claim(
-            f"fedcog.weights.some_data.{name}",
-            f"The {words} is defined for a client with at least one sample, also for one that lacks nothing.",
-            Kind.DEFINITION.at("A.2.2"),
-            admitted(f"fedcog.{name}", SOME),
-        )
-        for name, words in (
-            ("task_weight", "weight of the task loss"),
-            ("distillation_weight", "weight of the distillation loss"),
-            ("balanced_samples", "number of samples of the balanced client"),
-        )
     ),
 )

@@ -11,8 +11,6 @@ from ...reported import Reported, table
 from ..checkers import exact, Ordered
 from ..claim import Claim, Kind
 
-Texts = Mapping[str, str]
-
 
 def entries(name: str) -> Mapping[tuple[str, str], Reported]:
     return table("fedcog", name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import log
 from typing import Any
 
@@ -11,7 +12,7 @@ from bounds.vocabulary import disagreement_loss, disagreement_weight, jensen_sha
 
 from ..checkers import agreed
 from ..checkers.points import value
-from ..claim import Book, fails, Finding, judged
+from ..claim import Book, fails, Finding, Grade, judged
 from .distilling import divergence, FIRST_DATA, NEW, OLD, outputs, Vector
 
 TARGETS = (2, 0, 1)
@@ -86,7 +87,7 @@ def least_generation_loss(book: Book) -> Finding:
     least, p, q = best
     right = p[0] == 1 and q[0] == 0 and abs(least - WEIGHT * (1 - log(2))) < 1e-12
     said = f"smallest, {least:.6g}, at outputs {p} of the global and {q} of the local model; the target comes first"
-    return judged(right, said)
+    return judged(right, said, grade=Grade.SEARCHED)
 
 
 def divergence_range(book: Book) -> Finding:
@@ -97,7 +98,7 @@ def divergence_range(book: Book) -> Finding:
         return fails(f"random outputs between {min(drawn)} and {max(drawn)}")
     p = [0.2, 0.5, 0.3]
     ends = {"agreeing": (jensen(p, p), 0.0), "disjoint": (jensen([0.4, 0.6, 0, 0], [0, 0, 0.1, 0.9]), log(2))}
-    return agreed(ends)
+    return replace(agreed(ends), grade=Grade.SEARCHED)
 
 
 def disjoint_in_bits(book: Book) -> Finding:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from ..checkers import averages_to, Computed, Ordered, Prints, sums_to
-from ..claim import Book, Claim, Finding, judged, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
 from .numbers import best, columns, entries, gain, rows, values, with_deviations
 
 ONE, TWO, THREE = values("1"), values("2"), values("3")
@@ -67,10 +67,11 @@ CLAIMS: tuple[Claim, ...] = (
             wrong=("FedReg",),
         ),
         known=Status.FAILS,
-        note="A slip in one of twelve rows: FedReg's six numbers have the mean 49.555, printed 49.52.",
+        note="One of twelve rows: FedReg's six numbers have the mean 49.555, printed 49.52.",
         repair=Repair(
             "49.56 for FedReg", averages_to({"FedReg": [ONE[f"FedReg, {c}"] for c in SETTINGS]}, {"FedReg": "49.56"})
         ),
+        defect=Defect.SLIP,
     ),
     best("1", "FedCOG has the highest accuracy in every setting and on average.", "Section 6.2 and Table 1"),
     Claim(
@@ -91,8 +92,9 @@ CLAIMS: tuple[Claim, ...] = (
             ),
         ),
         known=Status.FAILS,
-        note="Ours; the text says 'the best'. In two of six settings; how many runs the deviations come from is not "
-        "stated.",
+        note="The text says 'the best'. In two of six settings; how many runs the deviations come from is not stated.",
+        defect=Defect.SETTINGS,
+        ours=True,
     ),
     Claim(
         "fedcog.table_1.below_fedavg",
@@ -125,8 +127,8 @@ CLAIMS: tuple[Claim, ...] = (
             wrong=("introduction", "Section 6.1"),
         ),
         known=Status.FAILS,
-        note="A slip: Table 1 has eleven. FedGen is in none of the lists. Table 2 has ten rows, two of them without "
-        "numbers.",
+        note="Table 1 has eleven. FedGen is in none of the lists. Table 2 has ten rows, two of them without numbers.",
+        defect=Defect.SLIP,
     ),
     best("2", "On FLAIR FedCOG is best in all four metrics.", "Section 6.2 and Table 2"),
     Claim(
@@ -148,7 +150,9 @@ CLAIMS: tuple[Claim, ...] = (
             wrong=("C-F1", "O-F1"),
         ),
         known=Status.FAILS,
-        note="Ours, from two tables: 1 % and 7 % there, for the same numbers of FedCOG.",
+        note="From two tables: 1 % and 7 % there, for the same numbers of FedCOG.",
+        defect=Defect.READING,
+        ours=True,
     ),
     Claim(
         "fedcog.table_2.below_fedavg",
@@ -162,6 +166,7 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.TABLE.at("Table 2"),
         Ordered(F1_LIMIT, tuple((f"{row}, F1", f"{row}, limit") for row in MEASURED)),
         note="The harmonic mean is concave in both: a larger printed F1 would contradict its row.",
+        ours=True,
     ),
     Claim(
         "fedcog.table_3.gains",
@@ -195,8 +200,10 @@ CLAIMS: tuple[Claim, ...] = (
             ),
         ),
         known=Status.FAILS,
-        note="Ours; the text says 'evident'. As means all ten gain. Deviations are those of Table 1, after 70 rounds; "
+        note="The text says 'evident'. As means all ten gain. Deviations are those of Table 1, after 70 rounds; "
         "Table 3 prints none.",
+        defect=Defect.SETTINGS,
+        ours=True,
     ),
     Claim(
         "fedcog.table_3.baselines",
@@ -208,8 +215,10 @@ CLAIMS: tuple[Claim, ...] = (
             wrong=("FedAvg, C-F1", "FedAvg, O-F1", "FedAvgM, C-F1", "FedAvgM, O-F1"),
         ),
         known=Status.FAILS,
-        note="Ours, from two tables: three methods agree to the last digit, two do not: FedAvg's O-F1 is 3.4 points "
+        note="From two tables: three methods agree to the last digit, two do not: FedAvg's O-F1 is 3.4 points "
         "better in Table 3.",
+        defect=Defect.SETTINGS,
+        ours=True,
     ),
     Claim(
         "fedcog.table_3.rounds",
@@ -217,8 +226,10 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.TABLE.at("Section 6.2 and the caption of Table 3"),
         Computed("compares the printed digits", same_runs),
         known=Status.FAILS,
-        note="Ours, from two tables: they are equal to the last digit in both metrics, which one would not expect of "
+        note="From two tables: they are equal to the last digit in both metrics, which one would not expect of "
         "different runs. (Section 6.3 speaks of a single round.)",
+        defect=Defect.SETTINGS,
+        ours=True,
     ),
     Claim(
         "fedcog.rounds",

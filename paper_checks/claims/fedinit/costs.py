@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 
 import sympy as sp
@@ -10,7 +11,7 @@ from bounds.vocabulary import parameters as d
 
 from ...reported import table
 from ..checkers import All, Computed, Prints, Same
-from ..claim import Book, Claim, fails, Finding, holds, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, fails, Finding, holds, Kind, Repair, Status
 from .common import C, K, N
 
 METHODS = ("FedAvg", "FedAdam", "FedSAM", "SCAFFOLD", "FedDyn", "FedCM", "FedInit")
@@ -63,27 +64,38 @@ RATIOS = Claim(
             {f"{m} storage": ratio for m, ratio in _ratios("storage").items()},
         ),
     ),
+    defect=Defect.SLIP,
 )
 
-VECTORS = {
+KEPT = {
     "FedAvg": {"model"},
     "FedAdam": {"model"},
-    "FedSAM": {"model", "perturbed model"},
+    "FedSAM": {"model"},
     "SCAFFOLD": {"model", "own variate", "global variate"},
-    "FedDyn": {"model", "dual", "start"},
+    "FedDyn": {"model", "dual"},
     "FedCM": {"model", "global direction"},
-    "FedInit": {"model"},
+    "FedInit": {"model", "last local model"},
 }
-"""What a local step reads and writes besides the data; FedInit's last local model is the model it trains on."""
+"""What a client receives and keeps between rounds."""
+IN_A_STEP = {**KEPT, "FedSAM": {"model", "perturbed model"}, "FedDyn": {"model", "dual", "start"}, "FedInit": {"model"}}
+"""What a local step reads and writes besides the data; FedInit's last local model has become the start by then."""
+
+
+def _stored(counted: Mapping[str, set[str]], wrong: tuple[str, ...] = ()) -> Prints:
+    printed = {m: str(_ratios("storage")[m]) for m in METHODS}
+    return Prints(printed, {m: len(vectors) for m, vectors in counted.items()}, wrong=wrong)
+
 
 STORAGE = Claim(
     "fedinit.table_8.storage",
-    "A client holds as many vectors as Table 8 says: those that the method's local step names.",
+    "Table 8's total storage is what all clients keep between rounds and receive: no more for FedInit than for FedAvg.",
     Kind.TABLE.at("Table 8, storage; Appendix B.2.3"),
-    Prints(
-        {m: str(_ratios("storage")[m]) for m in METHODS}, lambda: {m: len(vectors) for m, vectors in VECTORS.items()}
-    ),
-    note="During training. Between rounds FedAvg's clients hold nothing while FedInit's must keep their last model.",
+    _stored(KEPT, wrong=("FedSAM", "FedDyn", "FedInit")),
+    known=Status.FAILS,
+    note="FedInit needs its last local model at the next start, beside the server model that it receives: 2Cd, printed "
+    "Cd; C models stay stored where FedAvg's clients keep none. FedSAM's 2 and FedDyn's 3 count a vector of one step.",
+    repair=Repair("what a client needs during a local step is as printed", _stored(IN_A_STEP)),
+    defect=Defect.REFUTED,
 )
 
 MESSAGES = {
@@ -115,10 +127,12 @@ TRAFFIC = Claim(
     Kind.TABLE.at("Appendix B.2.3; Table 8"),
     Computed("counts vectors received and sent", _traffic),
     known=Status.FAILS,
-    note="Ours, counting both directions. FedCM's clients receive a second vector but send none: half as much again "
+    note="Counting both directions. FedCM's clients receive a second vector but send none: half as much again "
     "over both directions. Table 8 is right for what is received.",
     repair=Repair(
         "1.5 times for FedCM, 2 times for SCAFFOLD",
         Prints({"SCAFFOLD": "2", "FedCM": "1.5"}, lambda: {m: _vectors(m) for m in ("SCAFFOLD", "FedCM")}),
     ),
+    defect=Defect.READING,
+    ours=True,
 )

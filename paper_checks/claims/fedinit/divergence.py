@@ -6,11 +6,10 @@ import sympy as sp
 
 from bounds.vocabulary import final_divergence, initial_divergence, mean_grad_norm_sq as mean_g2
 
-from ..checkers import At, ImpliedBy, requires, Same, Total
+from ..checkers import At, ImpliedBy, Same
 from ..checkers.formulas import resolve
-from ..claim import Book, Claim, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, Kind, Repair, Status
 from .common import B2, beta, C, Delta, eta, g2, K, L, lam, mu, N, path2, T
-from .optimization import LEFT, OF_1
 
 THETA = 96 * beta**2
 DECAY = sp.exp(-lam * mu * eta * K)
@@ -43,6 +42,7 @@ RECURSION = Claim(
         ),
         bound="fedinit.theorem_4_recursion",
     ),
+    defect=Defect.GAP,
 )
 
 
@@ -52,18 +52,15 @@ def _mean(book: Book) -> sp.Expr:
     return ((initial_divergence - final_divergence) / T + rest.subs(g2, mean_g2)) / (1 - THETA)
 
 
-BEFORE = Claim(
-    "fedinit.theorem_4.averaged",
-    "The mean divergence before Theorem 1 is used is the recursion solved for Delta^t and averaged.",
-    Kind.PROOF.at("Appendix A.2.5, accumulation"),
-    Same("fedinit.theorem_4_before", _mean),
-)
-
 INSERTED = Claim(
     "fedinit.theorem_4",
-    "Theorem 4's explicit form is that mean with Theorem 1 put in for the gradients: 534, 267 kappa_2, 801 kappa_1.",
-    Kind.THEOREM.at("Appendix A.2.5, last displays; Theorem 4"),
-    Same("fedinit.theorem_4", At("fedinit.theorem_4_before", {mean_g2: "fedinit.theorem_1"})),
+    "Theorem 4's explicit form is the recursion solved for Delta^t and averaged, with Theorem 1 put in for the "
+    "gradients: 534, 267 kappa_2, 801 kappa_1.",
+    Kind.THEOREM.at("Appendix A.2.5, accumulation and last displays; Theorem 4"),
+    {
+        "averaged": Same("fedinit.theorem_4_before", _mean),
+        "inserted": Same("fedinit.theorem_4", At("fedinit.theorem_4_before", {mean_g2: "fedinit.theorem_1"})),
+    },
     note="Delta^0 is kept although Theorem 1 has dropped it as 0.",
 )
 
@@ -76,74 +73,4 @@ NEVER_BINDS = Claim(
         "same caps": Same("fedinit.step_size_cap_theorem_4", "fedinit.step_size_cap_theorem_1", where=(N <= C,)),
     },
     damaged="sqrt(N)/(sqrt(C) K L), the only reading for which the proof's 24 C eta^2 K^2 L^2/N is at most 24",
-)
-
-
-CONDITIONS = Claim(
-    "fedinit.theorems_4_5.conditions",
-    "Theorems 4 and 5 ask for K >= 2, their step-size caps and 0 <= beta < sqrt(6)/24, which is inside Theorem 1's "
-    "range.",
-    Kind.ASSUMPTION.at("Theorems 4 and 5"),
-    {
-        "conditions": requires(
-            {
-                "fedinit.theorem_4": (
-                    *OF_1[:4],
-                    beta < sp.sqrt(6) / 24,
-                    lam < LEFT,
-                    eta <= sp.sqrt(N) / (sp.sqrt(C) * K * L),
-                ),
-                "fedinit.theorem_5": (
-                    *OF_1[:4],
-                    beta < sp.sqrt(6) / 24,
-                    lam < LEFT,
-                    eta <= 1 / (lam * mu * K),
-                    THETA <= DECAY,
-                ),
-                "fedinit.theorem_4_recursion": (
-                    K >= 2,
-                    eta <= 1 / (K * L),
-                    eta <= sp.sqrt(N) / (sp.sqrt(C) * K * L),
-                    beta >= 0,
-                    beta < sp.sqrt(6) / 24,
-                ),
-                "fedinit.theorem_4_before": (
-                    K >= 2,
-                    eta <= 1 / (K * L),
-                    eta <= sp.sqrt(N) / (sp.sqrt(C) * K * L),
-                    beta >= 0,
-                    beta < sp.sqrt(6) / 24,
-                ),
-            }
-        ),
-        "96 beta^2 = 1 at its end": Same(
-            Total(((K, lambda book: 96 * book["fedinit.relaxation_cap_theorem_4"].expr ** 2),)), K
-        ),
-        "72 beta^2 = 1 at Theorem 1's": Same(
-            Total(((K, lambda book: 72 * book["fedinit.relaxation_cap_theorem_1"].expr ** 2),)), K
-        ),
-    },
-    damaged="< or <= at the ends of beta's ranges; 24 and 12 follow from 96 and 72",
-)
-
-CAPS = Claim(
-    "fedinit.step_size_caps",
-    "The step-size caps of Theorems 1, 2, 4, 5 and Lemmas 2 to 4 are N/(2CKL), 1/(NKL), 1/(lambda mu K), "
-    "sqrt(N)/(sqrt(C) K L), 1/(2 sqrt(2) K L) and 1/(KL) in their combinations.",
-    Kind.ASSUMPTION.at("Theorems 1, 2, 4, 5; Lemmas 2 to 4"),
-    {
-        "Theorem 1": Same("fedinit.step_size_cap_theorem_1", sp.Min(N / (2 * C), 1 / N) / (K * L)),
-        "Theorem 2": Same(
-            "fedinit.step_size_cap_theorem_2", sp.Min(N / (2 * C * L), 1 / (N * L), 1 / (lam * mu), evaluate=False) / K
-        ),
-        "Theorem 5": Same("fedinit.step_size_cap_theorem_5", "fedinit.step_size_cap_theorem_2"),
-        "Lemma 2": Same("fedinit.step_size_cap_lemma_2", sp.sqrt(2) / (4 * K * L)),
-        "Lemma 3": Same("fedinit.step_size_cap_lemma_3", 1 / (K * L)),
-        "K at least 2": requires(
-            {
-                f"fedinit.step_size_cap_{x}": (K >= 2,)
-                for x in ("theorem_1", "theorem_2", "theorem_4", "theorem_5", "lemma_2", "lemma_3")
-            }
-        ),
-    },
 )

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
-from itertools import product
 
 import sympy as sp
 
-from bounds.vocabulary import generalization_gap, optimality_gap, step_size_budget as mu_0
+from bounds.vocabulary import step_size_budget as mu_0
 
-from ..checkers import At, Computed, ImpliedBy, MonotoneIn, requires, Same, SlopeIs, term
+from ..checkers import At, ImpliedBy, MonotoneIn, Same, SlopeIs, term
 from ..checkers.formulas import Formula, resolve
 from ..checkers.points import value
 from ..checkers.trends import Curve
-from ..claim import Book, Claim, fails, Finding, holds, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, Kind, Repair, Status
 from .common import B2, beta, c, D, eta, G2, K, L, L_G, lam, mu, N, root_sum, S, sigma2, sigma_l, T, U
 
 SHARE = 1 / (1 + c * L)
@@ -22,37 +20,6 @@ STABILITY = term("fedinit.theorem_6", "stability")
 DIVERGENCE = term("fedinit.theorem_6", "divergence")
 BY_BUDGET = {c: mu_0 / K}
 RANGE_96 = (beta > 0, beta < sp.sqrt(6) / 24)
-
-SPLIT = Claim(
-    "fedinit.excess_risk_split",
-    "(3): E F(w^T) - E f(w*) is the generalisation error plus the optimisation error.",
-    Kind.DEFINITION.at("Section 4.1, eq. (3)"),
-    Same("fedinit.excess_risk_split", generalization_gap + optimality_gap),
-    note="It is measured from the smallest empirical risk, not from the smallest population risk.",
-)
-
-
-def _overfit(book: Book) -> Finding:
-    """Coins, f = (w - z)^2/2: the expected smallest empirical risk against the smallest population risk, 1/8."""
-    population, least = Fraction(1, 8), {}
-    for coins in (1, 2, 3, 5):
-        data = list(product((0, 1), repeat=coins))
-        spreads = (Fraction(sum(z), coins) * (1 - Fraction(sum(z), coins)) / 2 for z in data)  # min f of 0/1 data
-        least[coins] = sum(spreads, Fraction(0)) / len(data)
-    found = "; ".join(f"{n} coins: {v}" for n, v in least.items())
-    if max(least.values()) > population:
-        return fails(f"E min f against min F = {population}: {found}", {"data": "coins"})
-    return holds(f"E min f, {found}, is at most min F = {population}")
-
-
-EXCESS = Claim(
-    "fedinit.excess_risk.name",
-    "(3) bounds the excess risk, the population risk of the output over the smallest population risk, from above.",
-    Kind.DEFINITION.at("Section 4.1"),
-    Computed("enumerates one to five coins", _overfit),
-    note="The paper calls (3) the excess risk. E f(w*) is at most min F; the difference is what the model can overfit "
-    "and does not vanish with T.",
-)
 
 
 def _assembled(book: Book) -> sp.Expr:
@@ -72,6 +39,7 @@ THEOREM_6 = Claim(
         ),
     },
     damaged="the third term, rebuilt as sqrt(Delta^T) (TK)^{cL/(1+cL)}",
+    about=("fedinit.excess_risk_split",),
 )
 
 AT = {
@@ -106,6 +74,7 @@ STABILITY_TERM = Claim(
         "their ratio grows like S^{1/(1+cL)}, here S^{2/3}",
         SlopeIs(_ratio(PRINTED_FIRST, STABILITY, S, POWERS), 2 / 3, 0.01),
     ),
+    defect=Defect.GAP,
 )
 
 STEP = {eta: sp.log(lam * mu * N * K * T) / (lam * mu * K * T)}
@@ -133,6 +102,7 @@ DIVERGENCE_TERM = Claim(
     note="Theorem 3 sums sqrt(Delta^t) over all T rounds, (18) has a single one. At the step size of the theorem every "
     "Delta^t, not only the last, is of order log^2/T^2, so the sum is a factor T larger and the term grows with T.",
     repair=Repair("a factor T larger", SlopeIs(_drift_ratio, 1, 0.01)),
+    defect=Defect.GAP,
 )
 
 MAIN = Claim(
@@ -151,6 +121,7 @@ MAIN = Claim(
             "against optimisation": SlopeIs(_ratio(DIVERGENCE, "fedinit.theorem_2_order", T, POWERS), 1 / 3, 0.01),
         },
     ),
+    defect=Defect.READING,
 )
 
 CONSTANT_C = Claim(
@@ -170,6 +141,7 @@ CONSTANT_C = Claim(
             where=(lam * mu * N * K * T > 1, c * lam * mu * K >= sp.log(lam * mu * N * K * T)),
         ),
     ),
+    defect=Defect.GAP,
 )
 
 LONG = sp.log(T * K) > 1 + mu_0 * L / K + sp.log(sigma2 + 1)
@@ -196,17 +168,7 @@ SELECTION_K = Claim(
             "third grows": MonotoneIn(DIVERGENCE, K, up=True, where=(D + G2 > 0,)),
         },
     ),
-)
-
-WEIGHT = Claim(
-    "fedinit.divergence_weight",
-    "The divergence's coefficient as a function of beta: (1+beta)^{1/(beta c L)} over sqrt(1 - 96 beta^2).",
-    Kind.EQUATION.at("Selection of beta"),
-    {
-        "as printed": Same("fedinit.divergence_weight", (1 + beta) ** (1 / (beta * c * L)) / sp.sqrt(1 - 96 * beta**2)),
-        "conditions": requires({"fedinit.divergence_weight": RANGE_96}),
-    },
-    damaged="the exponent 1/(beta c L)",
+    defect=Defect.REFUTED,
 )
 
 
@@ -217,9 +179,11 @@ def _slope(book: Book) -> sp.Expr:
 
 BEST_BETA = Claim(
     "fedinit.divergence_weight.minimum",
-    "That coefficient has its minimum inside 0 < beta < sqrt(6)/24.",
+    "The divergence's coefficient (1+beta)^{1/(beta c L)}/sqrt(1 - 96 beta^2) has its minimum inside 0 < beta < "
+    "sqrt(6)/24.",
     Kind.REMARK.at("Selection of beta"),
     {
+        "as printed": Same("fedinit.divergence_weight", (1 + beta) ** (1 / (beta * c * L)) / sp.sqrt(1 - 96 * beta**2)),
         "it falls at first": ImpliedBy(
             At(_slope, {beta: 1 / (400 * c * L + 10)}), 0, where=(c * L < 10,), within={c: (0.01, 10), L: (0.1, 1)}
         ),
@@ -230,6 +194,7 @@ BEST_BETA = Claim(
             within={c: (0.01, 10), L: (0.1, 1)},
         ),
     },
+    damaged="the exponent 1/(beta c L)",
     note="As a property of the printed factor; see fedinit.divergence_weight.artefact.",
 )
 
@@ -242,13 +207,15 @@ ARTEFACT = Claim(
         At(lambda book: _round_weight(book), {beta: sp.Rational(1, 1000)}),
     ),
     known=Status.FAILS,
-    note="Ours: the text speaks of the printed factor. 1 + beta is replaced by the power 1/(beta c L) of it, which "
+    note="The text speaks of the printed factor. 1 + beta is replaced by the power 1/(beta c L) of it, which "
     "falls with beta as 1 + beta does not. With the factor that the round has, beta = 0 is best: the bound gives no "
     "reason for a relaxed start.",
     repair=Repair(
         "a round's own factor grows with beta",
         MonotoneIn((1 + beta) / sp.sqrt(1 - 96 * beta**2), beta, up=True, where=RANGE_96),
     ),
+    defect=Defect.REFUTED,
+    ours=True,
 )
 
 

@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import sympy as sp
 
-from ..checkers import At, Computed, ImpliedBy, requires, Same
+from ..checkers import At, Computed, ImpliedBy, Same
 from ..checkers.formulas import resolve
-from ..claim import Book, Claim, fails, Finding, holds, Kind, Repair, Status
-from .by_hand.rounds import noise_and_path, relaxed_starts_in_the_sum, sampled_square, stale_divergence
+from ..claim import Book, Claim, Defect, fails, Finding, holds, Kind, Repair, Status
+from .by_hand.rounds import noise_and_path, relaxed_starts_in_the_sum, sampled_square
 from .common import B2, beta, C, Delta, Delta_next, eta, G2, g2, K, L, N, path2, sigma2
 
 AT_ROUND_CAP = {L: 1 / (eta * K)}
@@ -20,27 +20,15 @@ ROUND = (K >= 2, eta <= 1 / (K * L))
 
 YOUNG = Claim(
     "fedinit.lemma_2.growth",
-    "Under Lemma 2's step-size cap a local step stretches the drift by at most 1 + 1/(K-1).",
-    Kind.PROOF.at("Lemma 2, proof, one local step"),
-    ImpliedBy(1 / (2 * K - 1) + 4 * K * eta**2 * L**2, 1 / (K - 1), under=("fedinit.lemma_2",)),
-    damaged="the number under the root of the cap 1/(2 sqrt(2) K L) is lost; 2 is what makes this step true for all K",
-)
-
-GEOMETRIC = Claim(
-    "fedinit.lemma_2.geometric",
-    "K steps of growth 1 + 1/(K-1) stretch by at most 4, and their geometric sum is at most 3(K-1).",
-    Kind.PROOF.at("Lemma 2, proof, unrolling"),
+    "Under Lemma 2's step-size cap a local step stretches the drift by at most 1 + 1/(K-1), K steps by at most 4, and "
+    "the geometric sum is at most 3(K-1).",
+    Kind.PROOF.at("Lemma 2, proof"),
     {
-        "power": ImpliedBy((1 + 1 / (K - 1)) ** K, 4, where=(K >= 2,)),
-        "sum": ImpliedBy((K - 1) * ((1 + 1 / (K - 1)) ** K - 1), 3 * (K - 1), where=(K >= 2,)),
+        "a step": ImpliedBy(1 / (2 * K - 1) + 4 * K * eta**2 * L**2, 1 / (K - 1), under=("fedinit.lemma_2",)),
+        "K steps": ImpliedBy((1 + 1 / (K - 1)) ** K, 4, where=(K >= 2,)),
+        "their sum": ImpliedBy((K - 1) * ((1 + 1 / (K - 1)) ** K - 1), 3 * (K - 1), where=(K >= 2,)),
     },
-)
-
-LEMMA_2 = Claim(
-    "fedinit.lemma_2",
-    "(24) is K times the bound of one step, 4 beta^2 Delta^t + 3K eta^2 (sigma_l^2 + 4K(G^2 + B^2 |grad f|^2)).",
-    Kind.THEOREM.at("Lemma 2, eq. (24)"),
-    Same("fedinit.lemma_2", K * (4 * beta**2 * Delta + 3 * K * eta**2 * (sigma2 + 4 * K * (G2 + B2 * g2)))),
+    damaged="the number under the root of the cap 1/(2 sqrt(2) K L) is lost; 2 is what makes this step true for all K",
 )
 
 
@@ -68,6 +56,7 @@ NEEDS_CAP = Claim(
         ImpliedBy(1 / (2 * K - 1) + 4 * K * eta**2 * L**2, 1 / (K - 1), where=(K >= 2, eta <= CAP_2)),
         bound="fedinit.lemma_2",
     ),
+    defect=Defect.REFUTED,
 )
 
 
@@ -77,29 +66,16 @@ def _lemma_3(book: Book) -> sp.Expr:
     return eta**2 * K * sigma2 / N + 3 * walked / N + eta**2 * path2 / (C * N)
 
 
-LEMMA_3 = Claim(
-    "fedinit.lemma_3",
-    "(25) follows from Lemma 2 with eta K L at its largest value 1: the coefficients 15, 10, 39, 39.",
-    Kind.THEOREM.at("Lemma 3, eq. (25)"),
-    Same("fedinit.lemma_3", At(_lemma_3, AT_ROUND_CAP)),
-    note="The algebra after the two questionable steps of its proof, which have claims of their own.",
-)
-
-WEIGHTS = Claim(
-    "fedinit.lemma_3.sampling_weights",
-    "The sampling weights (C-N)/(N(C-1)) and (N-1)/(CN(C-1)) may be replaced by 1/N and 1/(CN).",
-    Kind.PROOF.at("Lemma 3, proof, summary of the bounds"),
+SAMPLING = Claim(
+    "fedinit.lemma_3.sampling",
+    "The expected square of a sum over N of C clients drawn without replacement splits into sum and squares, whose "
+    "weights may be replaced by 1/(CN) and 1/N.",
+    Kind.EQUATION.at("Lemma 3, proof, sampling identity and summary of the bounds"),
     {
+        "identity": Computed("enumerates all cohorts for rational vectors", sampled_square),
         "variance": ImpliedBy((C - N) / (N * (C - 1)), 1 / N, where=(C > 1, N <= C)),
         "mean": ImpliedBy((N - 1) / (C * N * (C - 1)), 1 / (C * N), where=(C > 1, N <= C)),
     },
-)
-
-SAMPLING = Claim(
-    "fedinit.lemma_3.sampling",
-    "The expected square of a sum over N of C clients drawn without replacement splits into sum and squares.",
-    Kind.EQUATION.at("Lemma 3, proof, sampling identity"),
-    Computed("enumerates all cohorts for rational vectors", sampled_square),
 )
 
 CANCEL = Claim(
@@ -113,6 +89,7 @@ CANCEL = Claim(
     repair=Repair(
         "with all clients in every round", Computed("the same round, all averaged", relaxed_starts_in_the_sum(2, 2))
     ),
+    defect=Defect.GAP,
 )
 
 SPLIT = Claim(
@@ -127,6 +104,7 @@ SPLIT = Claim(
         "on convex quadratics the split is an upper bound",
         Computed("the same two steps on a parabola that curves up", noise_and_path(sp.Integer(1))),
     ),
+    defect=Defect.GAP,
 )
 
 WIDER_CAP = Claim(
@@ -139,6 +117,7 @@ WIDER_CAP = Claim(
     repair=Repair(
         "with Lemma 2's cap too", ImpliedBy(eta, "fedinit.step_size_cap_lemma_2", under=("fedinit.lemma_2",))
     ),
+    defect=Defect.GAP,
 )
 
 
@@ -151,52 +130,21 @@ def _lemma_4(book: Book) -> sp.Expr:
     return 3 * (beta**2 * Delta + own + walk)
 
 
-RECURSION = Claim(
-    "fedinit.lemma_4.recursion",
-    "The recursion behind Lemma 4 follows from (15), Lemmas 2 and 3: the coefficients 72, 51, 195 and 3.",
-    Kind.PROOF.at("Lemma 4, proof"),
-    Same("fedinit.lemma_4_recursion", At(_lemma_4, AT_ROUND_CAP)),
-)
-
-
 def _solved(book: Book) -> sp.Expr:
     rest = resolve("fedinit.lemma_4_recursion", book) - 72 * beta**2 * Delta
     return ((Delta - Delta_next) + rest) / (1 - 72 * beta**2)
 
 
-LEMMA_4 = Claim(
-    "fedinit.lemma_4",
-    "(26) is the recursion of its proof solved for the divergence of the current round.",
-    Kind.THEOREM.at("Lemma 4, eq. (26)"),
-    Same("fedinit.lemma_4", _solved),
-)
-
-STALE = Claim(
-    "fedinit.lemma_4.stale",
-    "Lemma 4 bounds the divergence over all C clients that Algorithm 1 produces when N of them train in a round.",
-    Kind.THEOREM.at("Lemma 4; Table 4; Algorithm 1"),
-    Computed("follows stale local models exactly: one of ten parabolas a round", stale_divergence(False)),
-    known=Status.FAILS,
-    note="The local models of clients that do not take part stay behind while the bound shrinks with the gradient. The "
-    "lemma is about rounds in which every client trains.",
-    repair=Repair(
-        "when all clients train and only the participants are averaged",
-        Computed("the same federation, all clients train", stale_divergence(True)),
-        bound="fedinit.lemma_4_recursion",
-    ),
-)
-
-CONDITIONS = Claim(
-    "fedinit.lemmas.conditions",
-    "Lemmas 2 to 4 ask for K >= 2, their caps on the step size and 0 <= beta < sqrt(2)/12 in Lemma 4.",
-    Kind.ASSUMPTION.at("Lemmas 2, 3, 4, statements and proofs"),
-    requires(
-        {
-            "fedinit.lemma_2": (K >= 2, eta <= CAP_2),
-            "fedinit.lemma_3": ROUND,
-            "fedinit.lemma_4_recursion": (*ROUND, beta >= 0, beta < sp.sqrt(2) / 12),
-            "fedinit.lemma_4": (*ROUND, beta >= 0, beta < sp.sqrt(2) / 12),
-        }
-    ),
-    damaged="the root of Lemma 2's cap; whether beta < or <= sqrt(2)/12 is printed",
+CONSTANTS = Claim(
+    "fedinit.lemmas.constants",
+    "(24) is K times the bound of one step; (25), the recursion behind Lemma 4 and (26) follow with eta K L at its "
+    "largest value 1: the coefficients 15, 10, 39; 72, 51, 195, 3.",
+    Kind.PROOF.at("Lemmas 2 to 4, eqs. (24), (25), (26)"),
+    {
+        "(24)": Same("fedinit.lemma_2", K * (4 * beta**2 * Delta + 3 * K * eta**2 * (sigma2 + 4 * K * (G2 + B2 * g2)))),
+        "(25)": Same("fedinit.lemma_3", At(_lemma_3, AT_ROUND_CAP)),
+        "recursion": Same("fedinit.lemma_4_recursion", At(_lemma_4, AT_ROUND_CAP)),
+        "(26)": Same("fedinit.lemma_4", _solved),
+    },
+    note="The algebra after the questionable steps of the proofs, which have claims of their own.",
 )

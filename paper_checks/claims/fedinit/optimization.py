@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from bounds.vocabulary import initial_divergence, loss_decrease
+from bounds.vocabulary import loss_decrease
 
 from ..checkers import At, ImpliedBy, MonotoneIn, requires, Same, term, Total
 from ..checkers.formulas import resolve
-from ..claim import Book, Claim, Kind, Repair, Status
-from .common import B2, beta, C, D, Delta, Delta_next, eta, G2, g2, K, L, lam, mu, N, path2, sigma2, T
+from ..claim import Book, Claim, Defect, Kind, Repair, Status
+from .common import B2, beta, C, D, Delta, Delta_next, eta, G2, g2, K, L, lam, N, path2, sigma2, T
 
 W = 1 - 72 * beta**2
 HALF = lam * eta * K / 2
@@ -43,21 +43,15 @@ def _front(quantity: sp.Symbol) -> Callable[[Book], sp.Expr]:
 
 CONSTANTS = Claim(
     "fedinit.theorem_1.constants",
-    "kappa_1 = 1300 beta^2/(1-72 beta^2) + 17 and kappa_2 = 1020 beta^2/(1-72 beta^2) + 13 follow from the lemmas.",
+    "kappa_1 = 1300 beta^2/(1-72 beta^2) + 17, kappa_2 = 1020 beta^2/(1-72 beta^2) + 13 and the share of descent that "
+    "must exceed lambda, with its 39, 3900 and 12, follow from the lemmas.",
     Kind.PROOF.at("Theorem 1, under eq. (9); Appendix A.2.2"),
     {
         "kappa_1": Same("fedinit.kappa_1", Total(((2 * N / (3 * eta**2 * K**2 * L), _front(G2)),))),
         "kappa_2": Same("fedinit.kappa_2", Total(((2 * N / (eta**2 * K * L), _front(sigma2)),))),
+        "lambda": Same("fedinit.contraction_cap", Total(((-2 / (eta * K), _front(g2)),))),
     },
     damaged="the digits of 1300, 1020 and 72; no others follow from Lemmas 2 to 4",
-)
-
-CONTRACTION = Claim(
-    "fedinit.theorem_1.contraction",
-    "The share of descent that must exceed lambda is 1 - 39 eta K L B^2/N - 3900 beta^2 eta K L B^2/((1-72 beta^2)N) "
-    "- 12 eta^2 K^2 L^2 B^2.",
-    Kind.PROOF.at("Appendix A.2.2, before the descent inequality"),
-    Same("fedinit.contraction_cap", Total(((-2 / (eta * K), _front(g2)),))),
 )
 
 
@@ -65,19 +59,6 @@ GROWING = 30 * beta**2 * eta**2 * L / (C * N**2 * W) + eta**2 * L / (2 * C * N)
 FALLING = eta / (2 * C**2 * K)
 RANGE = (beta >= 0, beta < sp.sqrt(2) / 12)
 
-
-BRACKET = Claim(
-    "fedinit.descent.bracket",
-    "The factor of the gradients summed over all clients is 30 beta^2 eta^2 L/(CN^2(1-72 beta^2)) + eta^2 L/(2CN) "
-    "- eta/(2C^2 K); it is 0 at the step size solved from it.",
-    Kind.PROOF.at("Appendix A.2.2, bracket"),
-    {
-        "from the lemmas": Same(GROWING - FALLING, _front(path2)),
-        "its zero": Same(
-            At(GROWING, {eta: "fedinit.step_size_cap_descent"}), At(FALLING, {eta: "fedinit.step_size_cap_descent"})
-        ),
-    },
-)
 
 SMALL = {beta: (0.0, 0.117), N: (1, 40), C: (1, 400)}
 
@@ -112,6 +93,7 @@ BRACKET_SIGN = Claim(
         },
         bound="fedinit.step_size_cap_descent",
     ),
+    defect=Defect.GAP,
 )
 
 LEFT_AT_CAP = At("fedinit.contraction_cap", {eta: "fedinit.step_size_cap_contraction"})
@@ -140,6 +122,7 @@ LAMBDA = Claim(
         },
         bound="fedinit.step_size_cap_contraction",
     ),
+    defect=Defect.GAP,
 )
 
 
@@ -157,6 +140,10 @@ DESCENT = Claim(
     "divergence plus noise, with the divergence's factor 10 beta^2 L/((1-72 beta^2)N) from the lemmas.",
     Kind.PROOF.at("Appendix A.2.2, last display"),
     {
+        "bracket": Same(GROWING - FALLING, _front(path2)),
+        "its zero": Same(
+            At(GROWING, {eta: "fedinit.step_size_cap_descent"}), At(FALLING, {eta: "fedinit.step_size_cap_descent"})
+        ),
         "display": Same("fedinit.descent", _descent),
         "divergence": Same(
             term("fedinit.descent", "divergence decrease"), Total((((Delta - Delta_next) / HALF, _front(Delta)),))
@@ -176,17 +163,6 @@ SUMMED = Claim(
 )
 
 
-NO_DIVERGENCE = Claim(
-    "fedinit.theorem_1.no_divergence",
-    "The divergence does not enter Theorem 1's bound, whether beta is 0 or not.",
-    Kind.REMARK.at("Discussion of Theorem 1"),
-    Same(
-        "fedinit.theorem_1",
-        At("fedinit.theorem_1", {Delta: 2 * Delta + 1, Delta_next: 0, initial_divergence: 3 * initial_divergence}),
-    ),
-    note="It enters through beta: see fedinit.theorem_1.insensitive_to_beta.",
-)
-
 INSENSITIVE = Claim(
     "fedinit.theorem_1.insensitive_to_beta",
     "Optimisation is insensitive to the relaxed start in its constants too: kappa_1 does not depend on beta.",
@@ -198,7 +174,7 @@ INSENSITIVE = Claim(
         where=RANGE,
     ),
     known=Status.FAILS,
-    note="Ours: the text says that the divergence does not enter, and the order in T is the same. The constants are "
+    note="The text says that the divergence does not enter, and the order in T is the same. The constants are "
     "not: kappa_1 is 17 at beta = 0, 63 at the experiments' 0.1, and without bound towards sqrt(2)/12.",
     repair=Repair(
         "the constants grow with beta and blow up at sqrt(2)/12",
@@ -210,26 +186,9 @@ INSENSITIVE = Claim(
             ),
         },
     ),
+    defect=Defect.REFUTED,
+    ours=True,
 )
 
 OF_1 = (K >= 2, eta <= N / (2 * C * K * L), eta <= 1 / (N * K * L), beta >= 0, beta < sp.sqrt(2) / 12)
 LEFT = 1 - 39 * eta * K * L * B2 / N - 3900 * beta**2 * eta * K * L * B2 / (W * N) - 12 * eta**2 * K**2 * L**2 * B2
-
-CONDITIONS = Claim(
-    "fedinit.theorems_1_2.conditions",
-    "Theorem 1 asks for K >= 2, two step-size caps, beta below sqrt(2)/12 and lambda below what is left of the "
-    "descent; Theorem 2 for a third cap besides.",
-    Kind.ASSUMPTION.at("Theorems 1 and 2"),
-    requires(
-        {
-            "fedinit.theorem_1": (*OF_1, lam < LEFT),
-            "fedinit.descent": (*OF_1, lam < LEFT),
-            "fedinit.theorem_2": (*OF_1, lam < LEFT, eta <= 1 / (lam * mu * K)),
-            "fedinit.kappa_1": RANGE,
-            "fedinit.kappa_2": RANGE,
-            "fedinit.contraction_cap": (K >= 2, *OF_1[2:]),
-            "fedinit.step_size_cap_descent": RANGE,
-        }
-    ),
-    damaged="beta < or <= sqrt(2)/12; at the end point the constants are infinite",
-)

@@ -9,7 +9,7 @@ import sympy as sp
 
 from bounds.quantities import Quantity
 
-from ..checkers import All, ArgminIs, At, Formula, ImpliedBy, MonotoneIn, OrderIs, requires, Same, TendsTo, term, Total
+from ..checkers import All, ArgminIs, At, Formula, ImpliedBy, MonotoneIn, OrderIs, Same, term, Total
 from ..checkers.formulas import resolve
 from ..claim import Book, Claim, Kind
 from .common import B2, beta, C, D, eta, G2, K, L, lam, mu, N, sigma2, T
@@ -41,8 +41,8 @@ def _matches(theorem: str, order: str, at: Mapping[Quantity, Any], constants: di
 
 ORDER_1 = Claim(
     "fedinit.theorem_1.order",
-    "With eta = sqrt(N/(KT)) Theorem 1 gives (10), (D + L(sigma_l^2 + K G^2))/sqrt(NKT).",
-    Kind.THEOREM.at("Theorem 1, eq. (10)"),
+    "With eta = sqrt(N/(KT)) Theorem 1 gives (10), (D + L(sigma_l^2 + K G^2))/sqrt(NKT), and (28) is the same order.",
+    Kind.THEOREM.at("Theorem 1, eq. (10); Theorem 7, eq. (28)"),
     {
         "as printed": Same("fedinit.theorem_1_order", SCALED / sp.sqrt(N * K * T)),
         "terms": _matches(
@@ -55,16 +55,12 @@ ORDER_1 = Claim(
                 "dissimilarity": (3 / lam, "fedinit.kappa_1"),
             },
         ),
+        "in the appendix": Same(At("fedinit.theorem_1_order_appendix", {G2: G2 / 3}), "fedinit.theorem_1_order"),
     },
-    note="Once T >= 4 C^2 K L^2/N, so that the step size is below N/(2CKL).",
+    note="(28) prints 3KG^2 for KG^2, which an O(.) hides. Once T >= 4 C^2 K L^2/N, so that the step size is below "
+    "N/(2CKL).",
 )
 
-ORDER_1_APPENDIX = Claim(
-    "fedinit.theorem_1.order_appendix",
-    "The appendix states the same order as the main text: it prints 3KG^2 for KG^2, which an O(.) hides.",
-    Kind.EQUATION.at("Theorem 7, eq. (28), against eq. (10)"),
-    Same(At("fedinit.theorem_1_order_appendix", {G2: G2 / 3}), "fedinit.theorem_1_order"),
-)
 
 REACHED = Claim(
     "fedinit.theorem_1.rounds_needed",
@@ -87,21 +83,6 @@ SPEEDUP = Claim(
     Same(At("fedinit.theorem_1_order", {N: 2 * N, T: T / 2}), "fedinit.theorem_1_order"),
 )
 
-DOMINANT = Claim(
-    "fedinit.theorem_1.dominant",
-    "In (10) the dissimilarity is K times larger than the initial loss and the noise, as an order in K.",
-    Kind.REMARK.at("Discussion of Theorem 1"),
-    {
-            "noise": OrderIs(
-                Total(((1, lambda book: term("fedinit.theorem_1_order", "dissimilarity")(book)
-                        / term("fedinit.theorem_1_order", "gradient noise")(book)),)), K, K
-            ),
-            "initial loss": OrderIs(
-                Total(((1, lambda book: term("fedinit.theorem_1_order", "dissimilarity")(book)
-                        / term("fedinit.theorem_1_order", "initial loss")(book)),)), K, K
-            ),
-        },
-)  # fmt: skip
 
 BEST_K = Claim(
     "fedinit.local_steps_order",
@@ -198,63 +179,15 @@ INCREASING_N = Claim(
     note="N enters (16) through the step size sqrt(N/(KT)) alone. At a given step size Theorem 4 falls with N.",
 )
 
-INCREASING_K = Claim(
-    "fedinit.theorem_4.local_steps",
-    "Consistency asks for small K: (16) grows with K, its dominant part like NK/T with G^2.",
-    Kind.REMARK.at("Discussion of Theorem 4"),
-    {
-        "grows": MonotoneIn("fedinit.theorem_4_order", K, up=True, where=(G2 > 0,)),
-        "dominant in T": OrderIs("fedinit.theorem_4_order", T, 1 / T, where=(G2 > 0,)),
-        "with G": OrderIs("fedinit.theorem_4_order", G2, N * K / T * G2, where=(G2 > 0,)),
-    },
-)
-
-INITIAL_LOSS = Claim(
-    "fedinit.theorem_4.initial_loss",
-    "In (16) the initial loss is no longer among the dominant terms: its share vanishes as T grows.",
-    Kind.REMARK.at("Discussion of Theorem 4"),
-    TendsTo(lambda book: T * term("fedinit.theorem_4_order", "global gradient: initial loss")(book), T, sp.oo, 0),
-)
-
-LARGER_K_5 = Claim(
-    "fedinit.theorem_5.local_steps",
-    "Under PL larger K is supported: (17) falls with K.",
-    Kind.REMARK.at("Discussion of Theorem 5"),
-    MonotoneIn("fedinit.theorem_5_order", K, up=False),
-    note="For the printed order; D and G^2 without a factor do not depend on K.",
-)
 
 OPPOSITE = Claim(
     "fedinit.theorems_4_5.local_steps",
     "Theorems 4 and 5 give opposite advice on K, as their discussions say.",
     Kind.REMARK.at("Discussions of Theorems 4 and 5"),
     {
-        "Theorem 4": MonotoneIn("fedinit.theorem_4_order", K, up=True, where=(sigma2 > 0,)),
-        "Theorem 5": ImpliedBy(At("fedinit.theorem_5_order", {K: 2 * K}), "fedinit.theorem_5_order"),
+        "Theorem 4 grows": MonotoneIn("fedinit.theorem_4_order", K, up=True, where=(G2 > 0,)),
+        "with G": OrderIs("fedinit.theorem_4_order", G2, N * K / T * G2, where=(G2 > 0,)),
+        "Theorem 5 falls": MonotoneIn("fedinit.theorem_5_order", K, up=False),
     },
     note="The opposite advice comes from the step sizes alone, sqrt(N/(KT)) against log(..)/(lambda mu KT).",
-)
-
-STEP_SIZES = Claim(
-    "fedinit.step_sizes",
-    "The step sizes of Theorems 1 and 4, sqrt(N/(KT)), and of Theorems 2, 5 and 6, log(lambda mu NKT)/(lambda mu KT); "
-    "the second makes Theorem 2's exponential 1/(lambda mu NKT). The orders keep K >= 2.",
-    Kind.DEFINITION.at("Theorems 1 and 2, above eqs. (10) and (12)"),
-    {
-        "first": Same("fedinit.step_size_theorem_1_order", sp.sqrt(N / (K * T))),
-        "second": Same(
-            lambda book: sp.exp(-lam * mu * K * T * resolve("fedinit.step_size_theorem_2_order", book)),
-            1 / (lam * mu * N * K * T),
-        ),
-        "where": requires(
-            {
-                "fedinit.step_size_theorem_2_order": (lam * mu * N * K * T > 1,),
-                "fedinit.local_steps_order": (G2 > 0,),
-                **{
-                    f"fedinit.theorem_{x}": (K >= 2,)
-                    for x in ("1_order", "1_order_appendix", "2_order", "4_order", "5_order", "6")
-                },
-            }
-        ),
-    },
 )

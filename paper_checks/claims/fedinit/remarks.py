@@ -6,38 +6,32 @@ import sympy as sp
 
 from bounds.vocabulary import optimality_gap
 
-from ..checkers import At, Computed, ImpliedBy, Informative, Same, TendsTo, term, Total
-from ..checkers.formulas import resolve
-from ..claim import Book, Claim, fails, Finding, holds, Kind, Status
-from .common import beta, C, D, eta, G2, K, L, lam, mu, N, sigma2, T
+from ..checkers import At, Computed, ImpliedBy, Informative, Total
+from ..claim import Book, Claim, Defect, fails, Finding, holds, Kind, Status
+from .common import beta, C, D, eta, G2, K, L, lam, N, sigma2, T
 
 INSIDE = {N: (1, 4), C: (1, 9), K: (2, 9)}
 
 LEMMA_2_CAP = Claim(
     "fedinit.theorem_1.lemma_2_cap",
-    "With three participants or more, or at most half of the clients, Theorem 1's caps are below the one of Lemma 2.",
+    "Theorem 1's caps imply eta <= 1/(KL) of Lemmas 3 and 4 and N eta K L <= 1, with which 4x + 13 and 3x + 10 become "
+    "17 and 13; with three participants or more, or at most half of the clients, the one of Lemma 2 too.",
     Kind.PROOF.at("Theorem 1; Lemma 2, proof; Appendix A.2.2"),
-    ImpliedBy(
-        "fedinit.step_size_cap_theorem_1",
-        "fedinit.step_size_cap_lemma_2",
-        where=(N <= C, K >= 2, sp.Or(N >= 3, 2 * N <= C)),
-        within=INSIDE,
-    ),
+    {
+        "Lemma 2": ImpliedBy(
+            "fedinit.step_size_cap_theorem_1",
+            "fedinit.step_size_cap_lemma_2",
+            where=(N <= C, K >= 2, sp.Or(N >= 3, 2 * N <= C)),
+            within=INSIDE,
+        ),
+        "Lemmas 3 and 4": ImpliedBy(
+            "fedinit.step_size_cap_theorem_1", "fedinit.step_size_cap_lemma_3", where=(N <= C,)
+        ),
+        "N eta K L": ImpliedBy(Total(((N * K * L, "fedinit.step_size_cap_theorem_1"),)), 1, where=(N <= C,)),
+    },
     note="The proof of Theorem 1 uses both. For one or two clients that all take part N/(2CKL) and 1/(NKL) leave "
     "1/(2KL), which is larger.",
     damaged="the number under the root of Lemma 2's cap",
-)
-
-ROUND_CAP = Claim(
-    "fedinit.theorem_1.round_cap",
-    "Theorem 1's caps imply eta <= 1/(KL) of Lemmas 3 and 4 and N eta K L <= 1, which the constants 17 and 13 use.",
-    Kind.PROOF.at("Appendix A.2.2"),
-    {
-        "lemmas": ImpliedBy("fedinit.step_size_cap_theorem_1", "fedinit.step_size_cap_lemma_3", where=(N <= C,)),
-        "N eta K L": ImpliedBy(Total(((N * K * L, "fedinit.step_size_cap_theorem_1"),)), 1, where=(N <= C,)),
-        "4x + 13 at most 17": ImpliedBy(4 * N * eta * K * L + 13, 17, where=(N * eta * K * L <= 1,)),
-        "3x + 10 at most 13": ImpliedBy(3 * N * eta * K * L + 10, 13, where=(N * eta * K * L <= 1,)),
-    },
 )
 
 
@@ -59,43 +53,9 @@ CITED = Claim(
     known=Status.FAILS,
     note="A slip of the numbers: the recursion is Theorem 9's (A.2.5), the loss gap Theorem 8's; Theorem 11 is on "
     "stability.",
+    defect=Defect.SLIP,
 )
 
-NUMBERS = Claim(
-    "fedinit.appendix.numbers",
-    "Theorems 7 to 11 of the appendix restate Theorems 1, 2, 4, 5 and 3 with the same explicit bounds.",
-    Kind.EQUATION.at("Appendix A, eqs. (27), (29)"),
-    {
-        "(27)": Same(
-            "fedinit.theorem_1",
-            lambda book: (
-                2 * D / (lam * eta * K * T)
-                + resolve("fedinit.kappa_2", book) * eta * L * sigma2 / (lam * N)
-                + 3 * resolve("fedinit.kappa_1", book) * eta * K * L * G2 / (lam * N)
-            ),
-        ),
-        "(29)": Same(
-            "fedinit.theorem_2",
-            lambda book: (
-                sp.exp(-lam * mu * eta * K * T) * D
-                + 3 * resolve("fedinit.kappa_1", book) * eta * K * L * G2 / (2 * N * lam * mu)
-                + resolve("fedinit.kappa_2", book) * eta * L * sigma2 / (2 * N * lam * mu)
-            ),
-        ),
-    },
-    damaged="single digits of kappa_1 and kappa_2",
-)
-
-CONSTANTS = Claim(
-    "fedinit.theorem_1.three_constants",
-    "lambda, kappa_1 and kappa_2 are constants: kappa_1 = 1300 beta^2/(1-72 beta^2) + 17, kappa_2 likewise with "
-    "1020, 13.",
-    Kind.DEFINITION.at("Theorem 1, under eq. (9)"),
-    {
-        "kappa_1": Same("fedinit.kappa_1", 1300 * beta**2 / (1 - 72 * beta**2) + 17),
-        "kappa_2": Same("fedinit.kappa_2", 1020 * beta**2 / (1 - 72 * beta**2) + 13),
-    },
-)
 
 WITHOUT_NOISE = Claim(
     "fedinit.theorem_1.informative",
@@ -121,18 +81,4 @@ WITHOUT_NOISE = Claim(
         },
     ),
     note="Only with hardly any noise and dissimilarity: their terms do not fall with T at a given step size.",
-)
-
-STATIONARY = Claim(
-    "fedinit.theorem_1.constant_step",
-    "At a given step size only the part of the initial loss in (9) vanishes as T grows, hence the choice of (10).",
-    Kind.REMARK.at("Theorem 1, eq. (9)"),
-    TendsTo(
-        "fedinit.theorem_1",
-        T,
-        sp.oo,
-        term("fedinit.theorem_1", "gradient noise", "dissimilarity"),
-        where=(sigma2 > 0, beta >= 0, beta < sp.sqrt(2) / 12),
-    ),
-    note="Noise and dissimilarity stay; O(1/sqrt(NKT)) is for the step size sqrt(N/(KT)), chosen for a given T.",
 )

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from bounds.vocabulary import local_iteration as tau, step_size_budget as mu_0
+from bounds.vocabulary import step_size_budget as mu_0
 
 from ..checkers import At, Computed, ImpliedBy, MonotoneIn, Readings, Same, SlopeIs, Total
 from ..checkers.formulas import Formula, resolve
 from ..checkers.points import value
 from ..checkers.trends import Curve
-from ..claim import Book, Claim, fails, Finding, holds, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, fails, Finding, holds, Kind, Repair, Status
 from .common import beta, c, K, L, L_G, root_sum, S, sigma2, sigma_l, T, U
 from .generalization import BY_BUDGET, CENTRAL, DRIFT, FIRST
 
@@ -47,28 +47,23 @@ ORDER_S = Claim(
             "without": SlopeIs(_against_samples(FIRST, gradient_variance=0), -1, 0.01),
         },
     ),
+    defect=Defect.REFUTED,
 )
 
 ORDER_TK = Claim(
     "fedinit.theorem_3.order",
-    "The first term of (14) grows like (TK)^{cL/(1+cL)} with the total number of local steps.",
+    "The first term of (14) grows like (TK)^{cL/(1+cL)} with the total number of local steps; with c = mu_0/K the "
+    "exponent, mu_0 L/(K + mu_0 L), falls as K grows.",
     Kind.REMARK.at("Discussion of Theorem 3"),
     {
         "order": Same("fedinit.theorem_3_order", (T * K) ** (c * L / (1 + c * L)) / S),
         "power of T": Same(At(FIRST, {T: 3 * T}), Total(((3 ** (c * L / (1 + c * L)), FIRST),))),
+        "exponent": Same(At(c * L / (1 + c * L), BY_BUDGET), mu_0 * L / (K + mu_0 * L)),
+        "falls": MonotoneIn(At(c * L / (1 + c * L), BY_BUDGET), K, up=False),
         "power of K": Same(At(FIRST, {K: 5 * K}), Total(((5 ** (c * L / (1 + c * L)), FIRST),))),
     },
 )
 
-EXPONENT_K = Claim(
-    "fedinit.theorem_3.exponent",
-    "With c = mu_0/K the exponent cL/(1+cL) is mu_0 L/(K + mu_0 L), and it falls as K grows.",
-    Kind.REMARK.at("Discussion of Theorem 3"),
-    {
-        "exponent": Same(At(c * L / (1 + c * L), BY_BUDGET), mu_0 * L / (K + mu_0 * L)),
-        "falls": MonotoneIn(At(c * L / (1 + c * L), BY_BUDGET), K, up=False),
-    },
-)
 
 TENTH = sp.Rational(1, 10)
 
@@ -107,30 +102,9 @@ MANY_STEPS = Claim(
             "first term": Computed("evaluates it at K = 1e40", _first_in_the_limit),
         },
     ),
+    defect=Defect.REFUTED,
 )
 
-
-def _free_of_samples(name: str) -> Computed:
-    def run(book: Book) -> Finding:
-        if S in resolve(name, book).free_symbols:
-            return fails(f"{name} contains the number of samples", {"bound": name})
-        return holds(f"{name} does not contain the number of samples")
-
-    return Computed("the quantities that the bound contains", run)
-
-
-INDEPENDENT = Claim(
-    "fedinit.theorem_3.drift_and_samples",
-    "The divergence term is not affected by the number of samples.",
-    Kind.REMARK.at("Discussion of Theorem 3"),
-    {
-        "Theorem 4": _free_of_samples("fedinit.theorem_4"),
-        "Theorem 5": _free_of_samples("fedinit.theorem_5"),
-        "second term of (14)": SlopeIs(_against_samples(DRIFT), -1 / 3, 0.01),
-    },
-    note="The divergences themselves. The second term of (14), in which they stand, has S in its base through t_0 and "
-    "falls like S^{-cL/(1+cL)}, here S^{-1/3}, as the first term does.",
-)
 
 FIRST_STEP = Claim(
     "fedinit.theorem_3.first_step_size",
@@ -145,11 +119,6 @@ FIRST_STEP = Claim(
     known=Status.FAILS,
     note="A slip of an index: the counter is 0 in the first step, whichever it is; it has to begin at 1.",
     damaged="the counter: t, tK or tK+k",
-)
-
-STEP_SIZE = Claim(
-    "fedinit.theorem_3.step_size",
-    "With c = mu_0/K the step size of local iteration tau is mu_0/(K tau).",
-    Kind.DEFINITION.at("Theorem 3, step size"),
-    Same("fedinit.step_size_theorem_3", At(c / tau, BY_BUDGET)),
+    about=("fedinit.step_size_theorem_3",),
+    defect=Defect.SLIP,
 )

@@ -9,7 +9,7 @@ import sympy as sp
 from bounds.vocabulary import separation as s
 
 from ..checkers import At, Computed, ImpliedBy, Same, term, Total
-from ..claim import Book, Claim, fails, Finding, holds, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, fails, Finding, holds, Kind, Repair, Status
 from .common import beta, c, eta, K, L, L_G, root_sum, S, sigma2, sigma_l, T, t_0
 
 SAME, OTHER = 1 - 1 / S, 1 / S
@@ -50,6 +50,7 @@ SUMMED = Claim(
     note="A slip of an index: the sums begin at t_0, the integrals that bound them would have to begin at t_0 - 1. "
     "When the runs first differ in step t_0 + 1 the display holds.",
     repair=Repair("from tau = t_0 + 1 on", Computed("the same recursion", _summed(1))),
+    defect=Defect.SLIP,
 )
 
 SUM_CONSTANTS = Claim(
@@ -82,4 +83,5 @@ EXPONENT = Claim(
         ImpliedBy(1 + beta, (1 + beta) ** (1 / (beta * c * L)), where=(beta > 0, beta * c * L <= 1)),
         bound="fedinit.theorem_3",
     ),
+    defect=Defect.GAP,
 )

@@ -7,9 +7,9 @@ from fractions import Fraction
 from math import comb
 
 from ...reported import table
-from ..checkers import Computed, exact, ImpliedBy, Prints, Satisfies, undecided
+from ..checkers import Computed, exact, ImpliedBy, Prints, Satisfies
 from ..checkers.formulas import resolve
-from ..claim import Book, Claim, fails, Finding, holds, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, fails, Finding, holds, Kind, Repair, Status
 from .common import beta, C, K, L, N
 
 CLIENTS = {"10%-100": (100, 10), "5%-200": (200, 5)}
@@ -36,7 +36,7 @@ GRID = Claim(
         breaks=(BELOW_96, "the relaxation is not negative"),
     ),
     known=Status.FAILS,
-    note="Ours: the paper does not compare them. 0.15 is above 0.102, where Table 3 reports divergence; the negative "
+    note="The paper does not compare them. 0.15 is above 0.102, where Table 3 reports divergence; the negative "
     "ones are outside the statement, although the proofs of Theorems 1 to 5 use beta^2 only and would cover -0.1.",
     repair=Repair(
         "0.01 to 0.1, and -0.1, meet 96 beta^2 < 1",
@@ -45,6 +45,8 @@ GRID = Claim(
             lambda: {b: int(96 * exact(b) ** 2 < 1) for b in ("0.01", "0.02", "0.05", "0.1", "-0.1")},
         ),
     ),
+    defect=Defect.SETTINGS,
+    ours=True,
 )
 
 
@@ -68,9 +70,11 @@ PRAISES = Claim(
     Kind.REMARK.at("Section 5.2; Theorems 1 to 5"),
     Computed("evaluates the constants at beta = 0.1 and 0", _weights),
     known=Status.FAILS,
-    note="Ours: the text argues from the factor of Theorem 3 alone. Every explicit bound but the factor of Theorem 3 "
+    note="The text argues from the factor of Theorem 3 alone. Every explicit bound but the factor of Theorem 3 "
     "grows with beta: at 0.1, just below the cap, Theorem 4's weight is 25 times FedAvg's. The bounds do not show that "
     "a relaxed start helps.",
+    defect=Defect.REFUTED,
+    ours=True,
 )
 
 
@@ -90,21 +94,10 @@ EPOCHS_NOT_STEPS = Claim(
     Kind.SETTING.at("Table 6; Algorithm 1; released code"),
     Computed("counts minibatches of 50 in five epochs", _local_steps),
     known=Status.FAILS,
-    note="Ours: the paper does not compare them. The released code takes 5 for epochs: 50 SGD steps with 100 clients, "
+    note="The paper does not compare them. The released code takes 5 for epochs: 50 SGD steps with 100 clients, "
     "25 with 200.",
-)
-
-COUNTS = Claim(
-    "fedinit.settings.participants",
-    "Both participation settings draw N = 10 clients a round, out of 100 with 500 samples each or 200 with 250 each.",
-    Kind.SETTING.at("Section 5, Setups"),
-    Prints(
-        {"N of 100": "10", "N of 200": "10", "samples of 100": "500", "samples of 200": "250"},
-        {
-            **{f"N of {n}": Fraction(n * p, 100) for n, p in CLIENTS.values()},
-            **{f"samples of {n}": Fraction(TRAIN, n) for n, _ in CLIENTS.values()},
-        },
-    ),
+    defect=Defect.SETTINGS,
+    ours=True,
 )
 
 
@@ -123,8 +116,10 @@ SAMPLING = Claim(
     Kind.SETTING.at("Appendix A; released code"),
     Computed("probability of ten participants under independent draws", _sampled),
     known=Status.FAILS,
-    note="Ours: the paper does not compare them. The released code lets every client join independently with the "
+    note="The paper does not compare them. The released code lets every client join independently with the "
     "participation ratio as probability.",
+    defect=Defect.SETTINGS,
+    ours=True,
 )
 
 CAPS = (
@@ -146,7 +141,7 @@ STEP_CAPS = Claim(
         breaks=CAPS,
     ),
     known=Status.FAILS,
-    note="Ours: the paper does not compare them. N/(2CKL) asks for L <= 0.1 at K = 5 and L <= 0.01 at K = 50 (C = "
+    note="The paper does not compare them. N/(2CKL) asks for L <= 0.1 at K = 5 and L <= 0.01 at K = 50 (C = "
     "100), half of that at C = 200 and the same K. At these step sizes no lambda is left either.",
     repair=Repair(
         "from L = 1/100 down at K = 50, C = 100",
@@ -156,14 +151,8 @@ STEP_CAPS = Claim(
             within={L: (0.0001, 0.01)},
         ),
     ),
-)
-
-SMOOTHNESS = undecided(
-    "fedinit.settings.networks",
-    "The losses of the networks trained have the smoothness that Theorem 1's caps ask for at the published step size.",
-    Kind.SETTING.at("Section 5; Theorem 1"),
-    "neither smoothness nor gradient variance nor dissimilarity of the trained networks are published; see "
-    "fedinit.settings.step_size for what the caps ask",
+    defect=Defect.SETTINGS,
+    ours=True,
 )
 
 
@@ -183,7 +172,9 @@ DECAYING = Claim(
     Kind.SETTING.at("Section 5, Setups; Theorems 1 to 5"),
     Computed("multiplies 0.998 over the rounds", _decayed),
     known=Status.FAILS,
-    note="Ours: the paper does not compare them. They fall geometrically by 0.998 a round: neither one nor the other.",
+    note="The paper does not compare them. They fall geometrically by 0.998 a round: neither one nor the other.",
+    defect=Defect.SETTINGS,
+    ours=True,
 )
 
 ROUNDS_PRINTED = Claim(
@@ -197,6 +188,7 @@ ROUNDS_PRINTED = Claim(
     ),
     known=Status.FAILS,
     note="A slip: 500 in Table 6, 800 in the text.",
+    defect=Defect.SLIP,
 )
 
 
@@ -215,4 +207,5 @@ FEDDYN_DECAY = Claim(
     Kind.TABLE.at("Section 5, Setups; Table 6"),
     Computed("looks it up in both grids", _grids),
     known=Status.FAILS,
+    defect=Defect.SLIP,
 )

@@ -7,7 +7,7 @@ import sympy as sp
 from bounds.vocabulary import loss_decrease
 
 from ..checkers import At, Computed, ImpliedBy, requires, Same
-from ..claim import Book, Claim, fails, Finding, holds, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, fails, Finding, holds, Kind, Repair, Status
 from .common import B2, beta, D, Delta, Delta_next, eta, K, L, lam, mu, N, T
 from .optimization import HALF, OF_1, W
 
@@ -87,4 +87,5 @@ WEIGHTED = Claim(
         },
         bound="fedinit.theorem_2_potential",
     ),
+    defect=Defect.GAP,
 )

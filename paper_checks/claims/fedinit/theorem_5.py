@@ -8,8 +8,8 @@ from bounds.vocabulary import loss_decrease
 
 from ..checkers import At, ImpliedBy, OrderIs, requires, Same, term, Total
 from ..checkers.formulas import resolve
-from ..claim import Book, Claim, Kind, Repair, Status
-from .common import B2, beta, D, Delta, Delta_next, eta, G2, g2, K, L, lam, mu, N, sigma2, T
+from ..claim import Book, Claim, Defect, Kind, Repair, Status
+from .common import beta, D, Delta, Delta_next, eta, G2, g2, K, lam, mu, N, sigma2, T
 from .divergence import DECAY, THETA
 from .optimization import LEFT, OF_1
 
@@ -60,6 +60,7 @@ HIDDEN = Claim(
         },
         bound="fedinit.relaxation_cap_theorem_5",
     ),
+    defect=Defect.GAP,
 )
 
 LOG_SQ = sp.log(lam * mu * N * K * T) ** 2
@@ -96,55 +97,14 @@ INITIAL_ORDER = Claim(
         },
         bound="fedinit.theorem_5_geometric",
     ),
+    defect=Defect.GAP,
 )
 
-GEOMETRIC = Claim(
-    "fedinit.theorem_5.equal_powers",
-    "The last sum of the proof, of (96 beta^2)^(T-1-t) exp(-lambda mu eta K t) over t, is at most T "
-    "exp(-lambda mu eta K (T-1)) when 96 beta^2 <= exp(-lambda mu eta K).",
-    Kind.PROOF.at("Appendix A.2.6, last sum"),
-    ImpliedBy(
-        DECAY ** (T - 1) * (1 - (THETA / DECAY) ** T) / (1 - THETA / DECAY),
-        T * DECAY ** (T - 1),
-        where=(beta > 0, THETA < DECAY),
-        within={beta: (0.01, 0.102), T: (1, 60)},
-    ),
-)
-
-
-def _third_order(book: Book) -> sp.Expr:
-    """801 kappa_1 B^2 L G^2 log^3/((1 - 96 beta^2) lambda^4 mu^3 N T^3)."""
-    constant = 801 * resolve("fedinit.kappa_1", book) * B2 * L / ((1 - THETA) * lam**4 * mu**3)
-    return constant * G2 * sp.log(lam * mu * N * K * T) ** 3 / (N * T**3)
-
-
-REST = Claim(
-    "fedinit.theorem_5.rest",
-    "What (17) puts into 1/(NKT^3) is smaller than the rest, up to logarithms.",
-    Kind.THEOREM.at("Theorem 5, eq. (17), last term"),
-    Same(At(term("fedinit.theorem_5", "global gradient: dissimilarity"), STEP_2), _third_order, where=MEETS_LOG),
-    note="The G^2 part of eta^3 K^3/N has no K left: it is G^2/(NT^3), not of order 1/(NKT^3), but smaller than "
-    "(17)'s KG^2/(NKT^2).",
-)
-
-LOGARITHM = Claim(
-    "fedinit.theorem_5.logarithm",
-    "The divergence is of order 1/T^2, as (17) says, up to the square of a logarithm.",
-    Kind.THEOREM.at("Theorem 5, eq. (17); discussion"),
-    Same(
-        At(term("fedinit.theorem_5", "dissimilarity"), STEP_2),
-        267 * G2 * LOG_SQ / ((1 - THETA) * (lam * mu * T) ** 2),
-        where=MEETS_LOG,
-    ),
-    note="The step size carries log(lambda mu NKT), its square enters. (12) says that logarithms are left out, the "
-    "discussion of (17) says 'at least 1/T^2'.",
-    damaged="whether (17) has O with or without a tilde; without one it would fail",
-)
 
 ORDER_5 = Claim(
     "fedinit.theorem_5.order",
     "(17): D/T^2 + G^2/T^2 + (N sigma_l^2 + K G^2)/(NKT^2) + 1/(NKT^3); apart from D the first terms are those of the "
-    "explicit form.",
+    "explicit form, up to the square of a logarithm.",
     Kind.EQUATION.at("Theorem 5, eq. (17); appendix eq. (32)"),
     {
         "as printed": Same(

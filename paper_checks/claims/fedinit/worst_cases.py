@@ -9,8 +9,8 @@ LEAST = {
     "fedinit.theorem_4_recursion": 127.06,
     "fedinit.theorem_4": 9435.4,
     "fedinit.theorem_5": 1.4638e05,
-    "fedinit.theorem_2_potential": 1.3069,
-    "fedinit.theorem_5_geometric": 1.7939e05,
+    "fedinit.theorem_1_sharp": 3.7753,
+    "fedinit.theorem_4_recursion_sharp": 13.04,
 }
 
 CLAIMS = above(LEAST)

@@ -13,10 +13,6 @@ Sample = tuple[Fraction, Fraction]
 """Curvature and place of a sample's loss."""
 
 
-def risk(samples: list[Sample], w: Fraction) -> Fraction:
-    return sum((a * (w - y) ** 2 / 2 for a, y in samples), Fraction(0)) / len(samples)
-
-
 def _sum(one: dict[Fraction, Fraction], other: dict[Fraction, Fraction]) -> dict[Fraction, Fraction]:
     """The law of the sum of two independent numbers."""
     law: dict[Fraction, Fraction] = {}
@@ -64,6 +60,9 @@ class Plain:
             w -= self.table["step_size"] * sum((a * (w - y) for a, y in samples), Fraction(0)) / len(samples)
         return w
 
+    def risk(self, samples: list[Sample], w: Fraction) -> Fraction:
+        return sum((a * (w - y) ** 2 / 2 for a, y in samples), Fraction(0)) / len(samples)
+
     def population(self, k: int, w: Fraction) -> Fraction:
         return sum((c * a * (w - y) ** 2 / 2 for c, (a, y) in self.points(k)), Fraction(0))
 
@@ -109,10 +108,10 @@ class Plain:
         rest = self._rest(model, k)
         for chance, samples in self.data(k):
             mine = self.trained(samples)
-            own += chance * risk(samples, mine)
+            own += chance * self.risk(samples, mine)
             for others, likely in rest.items():
                 w = model[k] * mine + others
-                seen += chance * likely * risk(samples, w)
+                seen += chance * likely * self.risk(samples, w)
                 whole += chance * likely * self.population(k, w)
         return seen, whole, own
 
@@ -136,11 +135,12 @@ class Plain:
         noise = [self._noise(k) for k in clients]
         return {
             "local_gap": [
-                sum(c * (self.population(k, self.trained(s)) - risk(s, self.trained(s))) for c, s in self.data(k))
+                sum(c * (self.population(k, self.trained(s)) - self.risk(s, self.trained(s))) for c, s in self.data(k))
                 for k in clients
             ],
             "local_suboptimality": [
-                sum(c * (risk(s, self.trained(s)) - risk(s, self.best(s))) for c, s in self.data(k)) for k in clients
+                sum(c * (self.risk(s, self.trained(s)) - self.risk(s, self.best(s))) for c, s in self.data(k))
+                for k in clients
             ],
             "smoothness": max(curves),
             "strong_convexity": min(curves),

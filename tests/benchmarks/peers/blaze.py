@@ -1,28 +1,24 @@
 """BlazeFL: the FedAvg handler and trainers it brings; on two cores, its trainer with a pool of threads."""
 
-import sys
-from pathlib import Path
-
-sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parent)]
-from training_work import BATCH, CLIENTS, cohort, data, drive, options, SAMPLES, STEP_SIZE  # noqa: E402
+from training_work import BATCH, CLIENTS, cohort, data, drive, options, SAMPLES, STEP_SIZE
 
 chosen = options()
 
-import importlib.metadata  # noqa: E402
-import os  # noqa: E402
+import importlib.metadata
+import os
 
 os.environ["TQDM_DISABLE"] = "1"
-import blazefl.contrib.fedavg as contrib  # noqa: E402
-import torch  # noqa: E402
-from networks import arrays, module  # noqa: E402
-from torch.utils.data import DataLoader, TensorDataset  # noqa: E402
+import blazefl.contrib.fedavg as contrib
+import torch
+from networks import arrays, module, pairs
+from torch.utils.data import DataLoader
 
 contrib.tqdm = lambda iterable, **_: iterable
 torch.set_num_threads(1)
 torch.manual_seed(0)
 total, size = CLIENTS[chosen.setting]
 inputs, targets = data(chosen.task, total)
-pairs = [TensorDataset(torch.from_numpy(x), torch.from_numpy(y)) for x, y in zip(inputs, targets, strict=True)]
+samples = pairs(inputs, targets)
 epochs = chosen.steps * BATCH // SAMPLES
 
 
@@ -31,7 +27,7 @@ class Data:
         raise NotImplementedError
 
     def get_dataloader(self, type_, cid, batch_size, generator=None):
-        return DataLoader(pairs[cid], batch_size=batch_size, shuffle=True, generator=generator)
+        return DataLoader(samples[cid], batch_size=batch_size, shuffle=True, generator=generator)
 
 
 class Models:

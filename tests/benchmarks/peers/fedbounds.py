@@ -1,23 +1,19 @@
 """This project, driven through its own training loop."""
 
-import sys
-from pathlib import Path
-
-sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[3])]
-from training_work import BATCH, CLIENTS, data, drive, first_model, options, SHAPES, STEP_SIZE  # noqa: E402
+from training_work import BATCH, CLIENTS, data, drive, first_model, options, SHAPES, STEP_SIZE
 
 chosen = options()
 
-import numpy as np  # noqa: E402
-import torch  # noqa: E402
+import numpy as np
+import torch
 
-from empirics.algorithms.algorithm import fedavg  # noqa: E402
-from empirics.federation.federation import Federation  # noqa: E402
-from empirics.models.linear import Softmax, with_intercept  # noqa: E402
-from empirics.models.networks import network  # noqa: E402
-from empirics.training.engines import choose  # noqa: E402
-from empirics.training.rounds import play  # noqa: E402
-from empirics.training.setting import Setting  # noqa: E402
+from empirics.algorithms.algorithm import fedavg
+from empirics.federation.federation import Federation
+from empirics.models.linear import Softmax, with_intercept
+from empirics.models.networks import network
+from empirics.training.engines import choose
+from empirics.training.rounds import play
+from empirics.training.setting import Setting
 
 torch.set_num_threads(chosen.cores)
 total, size = CLIENTS[chosen.setting]

@@ -1,29 +1,26 @@
 """Flower's simulation with Ray: one actor per core, no evaluation; CPU seconds are those of all its processes."""
 
-import sys
-from pathlib import Path
-
-sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parent)]
-from training_work import CHECK, check_loss, CLIENTS, Clock, data, options  # noqa: E402
+from training_work import CHECK, check_loss, CLIENTS, Clock, data, options
 
 chosen = options()
 
-import importlib.metadata  # noqa: E402
-import logging  # noqa: E402
-import os  # noqa: E402
+import importlib.metadata
+import logging
+import os
+import sys
 
 total, size = CLIENTS[chosen.setting]
 os.environ.update(
     RAY_DEDUP_LOGS="0", FLWR_TELEMETRY_ENABLED="0", RAY_USAGE_STATS_ENABLED="0", RAY_memory_monitor_refresh_ms="0",
     OMP_NUM_THREADS="1", WORK_TASK=chosen.task, WORK_TOTAL=str(total), WORK_STEPS=str(chosen.steps),
-    PYTHONPATH=os.pathsep.join([*sys.path[:2], os.environ.get("PYTHONPATH", "")]),
+    PYTHONPATH=os.pathsep.join([sys.path[0], os.environ.get("PYTHONPATH", "")]),
 )  # fmt: skip
-import flower_client  # noqa: E402
-from flwr.app import ArrayRecord, Context  # noqa: E402
-from flwr.serverapp import Grid, ServerApp  # noqa: E402
-from flwr.serverapp.strategy import FedAvg  # noqa: E402
-from flwr.simulation import run_simulation  # noqa: E402
-from networks import arrays, module  # noqa: E402
+import flower_client
+from flwr.app import ArrayRecord, Context
+from flwr.serverapp import Grid, ServerApp
+from flwr.serverapp.strategy import FedAvg
+from flwr.simulation import run_simulation
+from networks import arrays, module
 
 clock, server, rounds = Clock(), ServerApp(), CHECK[chosen.task]
 

@@ -3,7 +3,8 @@
 import torch
 import torch.nn.functional as F
 from torch import nn
-from training_work import first_model
+from torch.utils.data import DataLoader, TensorDataset
+from training_work import BATCH, first_model, SAMPLES, STEP_SIZE
 
 
 class Linear(nn.Module):
@@ -38,3 +39,20 @@ def module(task: str) -> nn.Module:
 
 def arrays(made: nn.Module) -> list:
     return [p.detach().numpy().copy() for p in made.parameters()]
+
+
+def pairs(inputs, targets) -> list[TensorDataset]:
+    """The clients' samples."""
+    return [TensorDataset(torch.from_numpy(x), torch.from_numpy(y)) for x, y in zip(inputs, targets, strict=True)]
+
+
+def train(local: nn.Module, loader: DataLoader, steps: int) -> torch.Tensor:
+    """So many steps of plain SGD by an optimiser of its own; the last loss."""
+    optimiser, criterion = torch.optim.SGD(local.parameters(), lr=STEP_SIZE), nn.CrossEntropyLoss()
+    for _ in range(steps * BATCH // SAMPLES):
+        for x, y in loader:
+            optimiser.zero_grad()
+            loss = criterion(local(x), y)
+            loss.backward()
+            optimiser.step()
+    return loss

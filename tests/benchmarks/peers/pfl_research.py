@@ -1,28 +1,24 @@
 """pfl-research: simulated backend, federated averaging, PyTorch model; it cuts clients' data without shuffling."""
 
-import sys
-from pathlib import Path
-
-sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parent)]
-from training_work import BATCH, CHECK, check_loss, CLIENTS, Clock, cohort, data, options, SAMPLES, STEP_SIZE  # noqa: E402
+from training_work import BATCH, CHECK, check_loss, CLIENTS, Clock, cohort, data, options, SAMPLES, STEP_SIZE
 
 chosen = options()
 
-import importlib.metadata  # noqa: E402
-import logging  # noqa: E402
+import importlib.metadata
+import logging
 
-import numpy as np  # noqa: E402
-import torch  # noqa: E402
-from networks import arrays, module  # noqa: E402
-from pfl.aggregate.simulate import SimulatedBackend  # noqa: E402
-from pfl.algorithm.base import NNAlgorithmParams  # noqa: E402
-from pfl.algorithm.federated_averaging import FederatedAveraging  # noqa: E402
-from pfl.callback.base import TrainingProcessCallback  # noqa: E402
-from pfl.data.dataset import Dataset  # noqa: E402
-from pfl.data.federated_dataset import FederatedDataset  # noqa: E402
-from pfl.hyperparam import NNTrainHyperParams  # noqa: E402
-from pfl.metrics import Metrics, Weighted  # noqa: E402
-from pfl.model.pytorch import PyTorchModel  # noqa: E402
+import numpy as np
+import torch
+from networks import arrays, module
+from pfl.aggregate.simulate import SimulatedBackend
+from pfl.algorithm.base import NNAlgorithmParams
+from pfl.algorithm.federated_averaging import FederatedAveraging
+from pfl.callback.base import TrainingProcessCallback
+from pfl.data.dataset import Dataset
+from pfl.data.federated_dataset import FederatedDataset
+from pfl.hyperparam import NNTrainHyperParams
+from pfl.metrics import Metrics, Weighted
+from pfl.model.pytorch import PyTorchModel
 
 torch.set_num_threads(chosen.cores)
 torch.manual_seed(0)

@@ -11,12 +11,16 @@ from math import comb
 
 @dataclass(frozen=True)
 class Scalars:
-    """Clients ``f_c(x) = h_c/2 (x - b_c)^2 + floor`` with equal weights unless given, and no gradient noise."""
+    """Clients ``f_c(x) = h_c/2 (x - b_c)^2 + floor`` with equal weights unless given; runs have no gradient noise.
+
+    ``variance`` is that of every client's gradient, for bounds alone.
+    """
 
     minima: tuple[Fraction, ...]
     curvatures: tuple[Fraction, ...]
     floor: Fraction = Fraction(0)
     weights: tuple[Fraction, ...] = ()
+    variance: Fraction = Fraction(0)
 
     @classmethod
     def of(cls, minima: Sequence[int], curvatures: Sequence[int] = (), floor: int = 0) -> Scalars:
@@ -99,7 +103,7 @@ class Scalars:
         return {
             "clients": self.clients,
             "client_weight": self.shares,
-            "client_gradient_variance": (0,) * self.clients,
+            "client_gradient_variance": (self.variance,) * self.clients,
             "smoothness": self.smoothness,
             "strong_convexity": self.strong_convexity,
             "heterogeneity": self.heterogeneity,

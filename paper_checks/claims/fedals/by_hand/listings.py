@@ -20,15 +20,16 @@ STEP = F(1, 8)
 ZERO: Vector = (F(0), F(0))
 
 
-def gradient(k: int, theta: Vector) -> Vector:
+def gradient(k: int, theta: Vector, alike: bool = False) -> Vector:
+    """Of client k's loss, or of that of its centre and the first one's Hessian."""
     x, y = theta[0] - CENTRES[k][0], theta[1] - CENTRES[k][1]
-    (a, b), (c, d) = CURVATURES[k]
+    (a, b), (c, d) = CURVATURES[0 if alike else k]
     return a * x + b * y, c * x + d * y
 
 
-def stepped(k: int, theta: Vector, correction: Vector = ZERO) -> Vector:
+def stepped(k: int, theta: Vector, correction: Vector = ZERO, alike: bool = False) -> Vector:
     """One local step (5); ``correction`` is added to the gradient."""
-    g = gradient(k, theta)
+    g = gradient(k, theta, alike)
     return theta[0] - STEP * (g[0] + correction[0]), theta[1] - STEP * (g[1] + correction[1])
 
 
@@ -92,13 +93,18 @@ class FedAls:
             for t in range(self.tau):
                 if self.before:
                     self._exchange(r, t)
+                pulls = [self.pull(k) for k in CLIENTS]
                 for k in CLIENTS:
-                    theta[k, r, t + 1] = stepped(k, theta[k, r, t])
+                    theta[k, r, t + 1] = stepped(k, theta[k, r, t], pulls[k])
                 if not self.before:
                     self._exchange(r, t)
             for k in CLIENTS:
                 theta[k, r + 1, 0] = theta[k, r, self.tau]
         return mean([theta[k, self.first + rounds, 0] for k in CLIENTS])
+
+    def pull(self, k: int) -> Vector:
+        """What a client adds to its gradient: nothing without control variables."""
+        return ZERO
 
     def _exchange(self, r: int, t: int) -> None:
         for part in self.due(r * self.tau + t):
@@ -112,11 +118,57 @@ class FedAls:
         self.sent[part].append((r - self.first) * self.tau + t + 1)
 
 
-def intended(rounds: int, tau: int, alpha: int) -> Vector:
-    """What the text describes: the head is averaged after every tau steps, the extractor after every alpha tau."""
+class WithControls(FedAls):
+    """Algorithm 4: before a part is averaged, its control variables are renewed from a walk of that part.
+
+    A walk that begins before the first iterate begins at the start (v2's first one asks for round 0).
+    """
+
+    def __init__(self, tau: int, alpha: int, assign: Place, else_if: bool, before: bool = False):
+        super().__init__(tau, alpha, 1, assign, else_if, before)
+        self.controls = [ZERO for _ in CLIENTS]
+
+    def pull(self, k: int) -> Vector:
+        shared, own = mean(self.controls), self.controls[k]
+        return shared[0] - own[0], shared[1] - own[1]
+
+    def _average(self, part: int, r: int, t: int) -> None:
+        here, shared = self.assign(r, t), mean(self.controls)[part]
+        rounds = self.alpha if part == PHI else 0
+        for k in CLIENTS:
+            begun = self.iterates.get((k, r - rounds, t if rounds else 0), START)
+            steps = self.tau * (self.alpha if part == PHI else 1)
+            walk = (begun[part] - self.iterates[k, *here][part]) / (STEP * steps)
+            own = self.controls[k]
+            self.controls[k] = with_part(own, part, own[part] - shared + walk)
+        super()._average(part, r, t)
+
+
+def intended_controls(rounds: int, tau: int, alpha: int) -> Vector:
+    """What Algorithm 4 is to do: a part's control variables are renewed from its walk since its last average."""
+    models, begun, controls = [START for _ in CLIENTS], START, [ZERO for _ in CLIENTS]
+    for step in range(1, rounds * tau + 1):
+        shared = mean(controls)
+        models = [stepped(k, models[k], (shared[0] - controls[k][0], shared[1] - controls[k][1])) for k in CLIENTS]
+        for part, period in ((HEAD, tau), (PHI, alpha * tau)):
+            if step % period == 0:
+                walks = [(begun[part] - models[k][part]) / (STEP * period) for k in CLIENTS]
+                controls = [
+                    with_part(c, part, c[part] - shared[part] + walk) for c, walk in zip(controls, walks, strict=True)
+                ]
+                value = mean(models)[part]
+                models, begun = [with_part(m, part, value) for m in models], with_part(begun, part, value)
+    return mean(models)
+
+
+def intended(rounds: int, tau: int, alpha: int, alike: bool = False) -> Vector:
+    """What the text describes: the head is averaged after every tau steps, the extractor after every alpha tau.
+
+    ``alike``: the clients share the first one's Hessian.
+    """
     models = [START for _ in CLIENTS]
     for step in range(1, rounds * tau + 1):
-        models = [stepped(k, models[k]) for k in CLIENTS]
+        models = [stepped(k, models[k], alike=alike) for k in CLIENTS]
         for part, period in ((HEAD, tau), (PHI, alpha * tau)):
             if step % period == 0:
                 value = mean(models)[part]
@@ -158,26 +210,3 @@ def optimum() -> Vector:
     ]
     determinant = a[0][0] * a[1][1] - a[0][1] * a[1][0]
     return (b[0] * a[1][1] - b[1] * a[0][1]) / determinant, (a[0][0] * b[1] - a[1][0] * b[0]) / determinant
-
-
-def closed_fedavg(rounds: int, tau: int) -> Vector:
-    """(4) and (5) for quadratics: every client's tau steps are one affine map, and the maps' ends are averaged."""
-    theta = START
-    for _ in range(rounds):
-        ends = [_affine(k, tau, theta) for k in CLIENTS]
-        theta = mean(ends)
-    return theta
-
-
-def _affine(k: int, tau: int, theta: Vector) -> Vector:
-    """``c_k + (I - STEP H_k)^tau (theta - c_k)``, the power by repeated multiplication of the matrix."""
-    (a, b), (c, d) = CURVATURES[k]
-    one = ((1 - STEP * a, -STEP * b), (-STEP * c, 1 - STEP * d))
-    power = ((F(1), F(0)), (F(0), F(1)))
-    for _ in range(tau):
-        power = tuple(  # type: ignore[assignment]
-            tuple(sum((power[i][m] * one[m][j] for m in (0, 1)), F(0)) for j in (0, 1)) for i in (0, 1)
-        )
-    x = (theta[0] - CENTRES[k][0], theta[1] - CENTRES[k][1])
-    moved = [power[i][0] * x[0] + power[i][1] * x[1] for i in (0, 1)]
-    return CENTRES[k][0] + moved[0], CENTRES[k][1] + moved[1]

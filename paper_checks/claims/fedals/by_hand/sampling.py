@@ -83,13 +83,3 @@ def out_of_sample_gap(case: str, cohort: int, gaps: Sequence[F], weights: Sequen
     return sum(
         (p * sum((s**2 * g for s, g in zip(q, gaps, strict=True)), F(0)) for p, q in CASES[case](cohort, weights)), F(0)
     )
-
-
-def drifts(case: str, cohort: int, client: int) -> set[F]:
-    """The non-iidness of one client, noise-free, over the participant sets that it may find itself in."""
-    found = set()
-    for _, shares in CASES[case](cohort):
-        if shares[client] > 0:
-            theta = sum((s * c for s, c in zip(shares, CENTRES, strict=True)), F(0))
-            found.add((theta - CENTRES[client]) ** 2 / 2)
-    return found

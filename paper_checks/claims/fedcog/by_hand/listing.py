@@ -70,7 +70,7 @@ def _apart(one: Any, other: Any) -> float:
 def _compared(what: str, apart: float, limit: float) -> Finding:
     same = apart <= limit
     said = f"{what}: the models differ by at most {limit if same else apart:.1e}"  # the last bits are the processor's
-    return judged(same, said)
+    return judged(same, said, grade=Grade.SEARCHED)
 
 
 # ---- the listing ----

@@ -7,7 +7,7 @@ the variance is s^2 whatever the model. Later gradients depend on earlier tosses
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -17,7 +17,7 @@ import sympy as sp
 from bounds.vocabulary import client_weight, gradient_variance, local_steps, mean_path_gradient_sq
 
 from ...checkers.points import value
-from ...claim import Book, fails, Finding, holds, judged
+from ...claim import Book, fails, Finding, Grade, holds, judged
 
 START, STEP, SIZE, STEPS = Fraction(7, 5), Fraction(1, 6), Fraction(3, 4), 3
 WEIGHTS = (Fraction(2, 11), Fraction(5, 11), Fraction(4, 11))
@@ -83,7 +83,7 @@ def _same(pairs: dict[str, tuple[Fraction, Fraction]]) -> Finding:
     off = {name: f"{float(a):.6g} against {float(b):.6g}" for name, (a, b) in pairs.items() if a != b}
     if off:
         return fails("; ".join(f"{k}: {v}" for k, v in off.items()), off)
-    return holds(f"equal in rational arithmetic: {', '.join(pairs)}")
+    return holds(f"equal in rational arithmetic: {', '.join(pairs)}", Grade.SEARCHED)
 
 
 def server_move(book: Book) -> Finding:
@@ -94,7 +94,7 @@ def server_move(book: Book) -> Finding:
         if averaged(lambda one: one.end, run) - START != -STEPS * STEP * averaged(lambda one: one.d, run)
     ]
     said = f"{len(off)} of {2 ** (STEPS * len(WEIGHTS))} outcomes disagree"
-    return judged(not off, said)
+    return judged(not off, said, grade=Grade.SEARCHED)
 
 
 def noise_part_vanishes(book: Book) -> Finding:
@@ -134,6 +134,14 @@ def steps_uncorrelated(book: Book) -> Finding:
     return _same({f"client {k}": (_noise(k, k, 2), SIZE**2 / STEPS) for k in CLIENTS})
 
 
+def one_coin_a_round(book: Book) -> Finding:
+    """The variance of d_k where each client tosses once a round: sigma^2, and not sigma^2 / tau."""
+    kept = {k: [path(k, (toss,) * STEPS) for toss in (-1, 1)] for k in CLIENTS}
+    found = _same({f"client {k}": (sum((p.d - p.h) ** 2 for p in ps) / 2, SIZE**2 / STEPS) for k, ps in kept.items()})  # type: ignore[misc]
+    audited = all((p.d - p.h) ** 2 == SIZE**2 for ps in kept.values() for p in ps)
+    return replace(found, as_audited=audited)
+
+
 def update_bounded(book: Book) -> Finding:
     """T_2 of the run against (29) with the run's own variance, weights and path gradients."""
     found = expected(lambda run: averaged(lambda one: one.d, run) ** 2)
@@ -145,7 +153,7 @@ def update_bounded(book: Book) -> Finding:
     }
     bound = value(book["fedcog.mean_update"].expr, at)
     said = f"T_2 = {float(found):.6g}, bound {float(bound):.6g}"
-    return judged(sp.Rational(str(found)) <= bound, said)
+    return judged(sp.Rational(str(found)) <= bound, said, grade=Grade.SEARCHED)
 
 
 def distance_bounded(book: Book) -> Finding:
@@ -159,4 +167,4 @@ def distance_bounded(book: Book) -> Finding:
     off = {name: f"{float(a):.6g} > {float(b):.6g}" for name, (a, b) in pairs.items() if a > b}
     least = min(float(b / a) for a, b in pairs.values())
     said = "; ".join(f"{k}: {v}" for k, v in off.items()) or f"bound / exact value >= {least:.4g} in {len(pairs)} cases"
-    return judged(not off, said, off)
+    return judged(not off, said, off, grade=Grade.SEARCHED)

@@ -8,9 +8,7 @@ from itertools import combinations
 
 import sympy as sp
 
-from ...checkers.formulas import resolve
 from ...claim import Book, fails, Finding, holds
-from ..common import B2, beta, C, Delta, eta, G2, g2, K, L, N, path2, sigma2
 
 Run = Callable[[Book], Finding]
 
@@ -68,44 +66,3 @@ def _mean(polynomial: sp.Expr, *noises: sp.Symbol) -> sp.Expr:
         poly = sp.Poly(sp.expand(polynomial), n)
         polynomial = poly.coeff_monomial(1) + poly.coeff_monomial(n**2)
     return polynomial
-
-
-def stale_divergence(all_train: bool, first: int = 20) -> Run:
-    """Divergence against Lemma 4's recursion: ten identical parabolas, one averaged a round, no noise, beta = 0.
-
-    All models that were trained in one round are equal, so every server model is known; without ``all_train`` a client
-    that was not drawn keeps its model. The step size meets the caps of all theorems. ``first`` is the audited round.
-    """
-
-    def run(book: Book) -> Finding:
-        clients, steps, step, rounds = 10, 4, Fraction(1, 80), 30
-        shrink = (1 - step) ** steps
-        models = [shrink**r for r in range(rounds + 1)]
-        apart = [Fraction(0) if all_train else _apart(models[: r + 1], clients) for r in range(rounds + 1)]
-        for r in range(rounds):
-            bound = _recursion(book, clients, steps, step, apart[r], models[r])
-            if apart[r + 1] > bound:
-                said = f"in round {r + 1} the divergence is {float(apart[r + 1]):.4g}, the bound {float(bound):.4g}"
-                return fails(said, {"C": clients, "N": 1, "K": steps, "eta L": step, "beta": 0}, r + 1 == first)
-        return holds(f"no violation in {rounds} rounds")
-
-    return run
-
-
-def _apart(models: list[Fraction], clients: int) -> Fraction:
-    """Expected squared distance of a client's last model to the server's: it was last drawn r rounds ago, or never."""
-    miss, now = 1 - Fraction(1, clients), models[-1]
-    rounds = len(models) - 1
-    drawn = sum((miss**r / clients * (models[-1 - r] - now) ** 2 for r in range(rounds)), Fraction(0))
-    return drawn + miss**rounds * (models[0] - now) ** 2
-
-
-def _recursion(book: Book, clients: int, steps: int, step: Fraction, apart: Fraction, model: Fraction) -> Fraction:
-    """Lemma 4's recursion on parabolas w^2/2: no noise, no dissimilarity, the gradients summed along the path."""
-    walked = clients * model * (1 - (1 - step) ** steps) / step
-    at = {
-        C: clients, N: 1, K: steps, eta: sp.Rational(step), L: 1, beta: 0, sigma2: 0, G2: 0, B2: 1,
-        Delta: sp.Rational(apart), g2: sp.Rational(model**2), path2: sp.Rational(walked**2),
-    }  # fmt: skip
-    value = sp.Rational(resolve("fedinit.lemma_4_recursion", book).subs(at))
-    return Fraction(int(value.p), int(value.q))

@@ -1,0 +1,57 @@
+"""A short LaTeX note of what a paper prints, why it fails, and the corrected statement with what supports it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bounds.catalog import BOUNDS
+from bounds.core import Bound
+from bounds.papers import PAPERS
+from bounds.showing.printing import escaped
+
+from ..running import Verdict, Word
+
+HEAD = r"""\documentclass{article}
+\usepackage{amsmath, amssymb}
+\allowdisplaybreaks
+"""
+
+
+def erratum(verdicts: Sequence[Verdict]) -> str:
+    """The note; only statements whose correction is a bound of the catalogue and was found to hold stand in it."""
+    mended = [v for v in verdicts if v.word is Word.REPAIRED]
+    papers = list(dict.fromkeys(v.claim.paper for v in mended))
+    titles = [f"{PAPERS[p].title} ({', '.join(PAPERS[p].authors)})" if p in PAPERS else p for p in papers]
+    lines = [rf"\title{{Corrections to: {escaped('; '.join(titles))}}}", r"\date{}", r"\begin{document}", r"\maketitle"]
+    if not mended:
+        lines.append("No statement that fails has a correction here.")
+    for verdict in mended:
+        lines += ["", *_entry(verdict)]
+    return HEAD + "\n".join([*lines, r"\end{document}"]) + "\n"
+
+
+def _entry(verdict: Verdict) -> list[str]:
+    claim, repair = verdict.claim, verdict.claim.repair
+    assert repair is not None  # REPAIRED
+    corrected = BOUNDS[repair.bound]
+    printed = [BOUNDS[name] for name in verdict.bounds if name in BOUNDS and name != repair.bound]
+    defect = f" ({claim.defect})" if claim.defect else ""
+    lines = [rf"\paragraph{{{escaped(claim.passage.place)}}} {escaped(claim.words)} This fails{defect}: "]
+    lines.append(escaped(verdict.finding.evidence) + ".")
+    for bound in printed:
+        if bound.source.paper == claim.paper and bound.name.startswith(corrected.name.rpartition("_")[0]):
+            lines += [f"Printed, {escaped(bound.source.place)}:", *_display(bound)]
+    lines += [f"Corrected, {escaped(repair.words)}:", *_display(corrected)]
+    words = [escaped(c.words) for c in corrected.conditions]
+    lines += [f"Conditions: {'; '.join(words)}."] if words else []
+    held = verdict.repair
+    assert held is not None  # REPAIRED
+    lines.append(
+        f"Support ({held.grade}): {escaped(held.evidence)} (\\texttt{{fedbounds check {escaped(claim.name)}}})."
+    )
+    return lines
+
+
+def _display(bound: Bound) -> list[str]:
+    """Term under term, so that long bounds fit; names of terms and abbreviations as the card has them."""
+    return [r"\[", f"  {bound.latex()}", r"\]"]

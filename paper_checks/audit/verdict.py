@@ -1,0 +1,73 @@
+"""The verb ``verdict``: what a referee would say of a paper, on one page; and the erratum that would mend it."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+
+from bounds.catalog import BOUNDS
+from bounds.papers import paper as known, PAPERS
+from bounds.showing.files import write_whole
+from bounds.showing.numbers import MOST_WORKERS, whole_number
+from bounds.showing.usage import bare_parser, Parser, writable_file
+from empirics.experiments.command import path_word
+from empirics.progress import progress
+
+from ..claims.claim import Claim
+from .command import COMMITTED, of_file, reviews
+from .running import audit, CLAIMS, Verdict
+
+
+def verdict(arguments: Sequence[str]) -> int:
+    """Print a paper's page, as it was committed; the page of a file of one's own, and an erratum, are made now."""
+    from .reporting.erratum import erratum
+    from .reporting.records import records
+    from .reporting.text import files, first_page, FOLDER
+
+    try:
+        args = _parser().parse_args(list(arguments))
+    except SystemExit:  # --help
+        return 0
+    if args.output is not None:
+        writable_file("-o", args.output)
+    own = args.paper.endswith(".py")
+    paper = "" if own else known(args.paper).key
+    if args.erratum:
+        text = erratum(_judged(_repaired(of_file(Path(args.paper)) if own else _of(paper)), args))
+    elif own:
+        found = records(_judged(of_file(Path(args.paper)), args))
+        pages = files(found, reviews([args.paper]))
+        text = "\n\n".join(first_page(text) for name, text in pages.items() if name.startswith(FOLDER))
+    else:
+        again = f"As committed; `fedbounds check --paper {paper}` judges every claim again."
+        text = f"{first_page((COMMITTED.parent / FOLDER / f'{paper}.md').read_text(encoding='utf-8'))}\n\n{again}"
+    if args.output is None:
+        print(text.rstrip("\n"))
+    else:
+        print(f"wrote {write_whole(args.output, text.rstrip(chr(10)) + chr(10))}")
+    return 0
+
+
+def _of(paper: str) -> list[Claim]:
+    return [c for c in CLAIMS.values() if c.paper == paper and not c.deep]
+
+
+def _repaired(claims: Sequence[Claim]) -> list[Claim]:
+    return [c for c in claims if c.repair is not None and c.repair.bound in BOUNDS]
+
+
+def _judged(claims: Sequence[Claim], args: Namespace) -> list[Verdict]:
+    with progress("checking the claims") as bar:
+        bar.start(len(claims))
+        return audit(claims, args.workers, lambda verdict: bar.step())
+
+
+def _parser() -> Parser:
+    parser = bare_parser("verdict")
+    add = parser.add_argument
+    add("paper", metavar="PAPER", help=f"{', '.join(PAPERS)}, or a file.py of your own that declares claims")
+    add("--erratum", action="store_true", help="LaTeX: what is printed, why it fails, and what is to stand there")
+    add("-o", dest="output", type=path_word, metavar="FILE", help="write it there instead of printing it")
+    add("--workers", type=whole_number(1, MOST_WORKERS), default=2, metavar="N", help="processes (2)")
+    return parser

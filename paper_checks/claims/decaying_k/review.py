@@ -1,0 +1,31 @@
+"""What a referee would write of it first."""
+
+from ..review import Review
+
+REVIEW = Review(
+    summary=(
+        "The paper's closed forms are not the minimisers of its bound. K* (9) has lost a factor G^2 under its root and "
+        "with it its unit [decaying_k.theorem_2]; eta* (11) has lost K under its root "
+        "[decaying_k.corollary_2_1]; the derivative behind (9) leaves a bracket undifferentiated that depends on K "
+        "[decaying_k.eq_24]. How both depend on the loss and the runtime is not touched by this "
+        "[decaying_k.theorem_2_order], and schedules that are tuned at the start do not see the lost factors. The "
+        "schedules that follow the loss are quotients of (9) and (11) if one runtime is taken for both "
+        "[decaying_k.eq_13]; the text takes the first at W = 0, where (9) has no value "
+        "[decaying_k.k_0_at_zero]. That K should decay with time rests on reading the runtime that lies ahead as the "
+        "time that has passed [decaying_k.theorem_2_decay].",
+        "Theorem 1 is violated with the constant that the paper calls the largest gradient norm, L times the distance "
+        "from the start to the optimum: that is no bound on the gradients of clients "
+        "[decaying_k.gradient_cap_of_training], and one-dimensional quadratics break the theorem "
+        "[decaying_k.theorem_1_with_its_g] and the lemma under it [decaying_k.lemma_1]. With a true bound on the "
+        "gradients, nonnegative losses and the sampling factor of the cited work the statements are repaired "
+        "[decaying_k.theorem_1]. The appendix ends in another formula than the theorem, with 16 for 8 + 4/N "
+        "[decaying_k.a_2_last_display]; two slips in it are undone by (17) itself [decaying_k.eq_18], "
+        "[decaying_k.eq_20].",
+        "Table 4's relative numbers of steps do not follow from its schedule over the stated rounds; over equal "
+        "runtimes three of four do [decaying_k.table_4_k_rounds], and there no schedule takes less than a tenth of the "
+        "steps [decaying_k.results_tenth], [decaying_k.conclusion_tenfold]. The networks have no smoothness constant "
+        "[decaying_k.setting_step_sizes]; at the published settings, were the theorem to apply to them, its bound "
+        "would say no more than that gradients stay below G [decaying_k.setting_informative]. The repaired lemma "
+        "needs noise that is independent over clients and steps [decaying_k.lemma_1_independence].",
+    ),
+)

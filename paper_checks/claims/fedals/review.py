@@ -1,0 +1,98 @@
+"""What a referee would write of it first."""
+
+from ..review import Review
+
+REVIEW = Review(
+    summary=(
+        "The bound for one round of exact local solvers, (6), is derived soundly for losses that are convex in the "
+        "parameters and minimisers without a gradient [fedals.theorem_4_1.search]; its words allow losses that are "
+        "convex in the prediction alone, and minimisers at a boundary, and there it fails "
+        "[fedals.theorem_4_1.conditions], [fedals.theorem_4_1.boundary]. What is read into it is not sound. The "
+        "discussion takes the non-iidness of identically distributed clients for zero "
+        "[fedals.discussion.iid_non_iidness] and so arrives at a gap that falls like 1/K^2 "
+        "[fedals.discussion.one_over_k_squared]. Identically distributed clients still have minimisers of their own: "
+        "for squared distances the gap is exactly the local gap over K, the second term of (6) is at least twice the "
+        "first [fedals.discussion.iid_second_term], and the first term alone is no bound. The advantage that is "
+        "claimed over earlier work rests on it, and so does the explanation of the iid experiments "
+        "[fedals.settings.iid_factor].",
+        "The bound for many rounds is false as it is stated, for any step size: with steps of constant size the "
+        "non-iidness becomes negative, the number under the root does, and no constants in the O's save it "
+        "[fedals.theorem_4_3.conditions], [fedals.theorem_4_3.constants]. In its proof the first step measures a model "
+        "that has not seen the round's samples, a slip of an index [fedals.eq_56]; its last puts in a rate for local "
+        "steps that forgets where they start [fedals.eq_58.local_steps] and asks nothing of the step size "
+        "[fedals.eq_58.constant_step]. The step between loses a suboptimality [fedals.eq_57], but is true "
+        "[fedals.eq_57.true]. The advice that is read off it, to average less often, is about what (8) measures and "
+        "not about the model that is returned: for clients of one Hessian that is the same model whatever the periods "
+        "[fedals.section_5.same_model].",
+        "For partial participation two of the averaging identities are true by draws and false by clients "
+        "[fedals.lemma_d1.weight]. More serious, fixed numbers are put in the place of a model that depends on who "
+        "takes part: its participation gap is not zero [fedals.eq_71], and clients without any noise violate both "
+        "bounds on the whole gap [fedals.eq_73.bound], [fedals.eq_74.bound].",
+        "Algorithms 1 and 4 have slips that the experiments cannot have shared: the else-branch of version 1 never "
+        "sends the extractor [fedals.algorithm_1.else_if], version 2 writes averages where they are not read "
+        "[fedals.algorithm_1.assignment], and the head's control variables stay at zero [fedals.algorithm_4.head]. "
+        "Table 2's communicated parameters are those of the algorithm as it is described, to the last digit "
+        "[fedals.table_2.parameters]. FedALS improves on both baselines in every non-iid experiment "
+        "[fedals.table_1.baselines]; together with SCAFFOLD it does not improve further "
+        "[fedals.table_1.complementary], and the split that Table 3 recommends is behind the default of Table 1 "
+        "[fedals.table_3.default].",
+    ),
+    theorems={
+        "Theorem 4.1 (one round)": {
+            "derivation": "fedals.theorem_4_1",
+            "losses convex in the parameters": "fedals.theorem_4_1.search",
+            "convex in the output only": "fedals.theorem_4_1.conditions",
+            "minimisers at a boundary": "fedals.theorem_4_1.boundary",
+            "best constants": "fedals.theorem_4_1.sharp",
+        },
+        "Theorem C.1 (inexact)": {
+            "derivation": "fedals.theorem_c1",
+            "losses convex in the parameters": "fedals.theorem_c1.joined.search",
+            "best constants": "fedals.theorem_c1.sharp.search",
+        },
+        "Theorem C.2, eq. (57)": {
+            "derivation": "fedals.eq_57",
+            "losses convex in the parameters": "fedals.eq_57.repaired.search",
+        },
+        "Theorem 4.3 (many rounds)": {
+            "derivation": "fedals.eq_58.local_steps",
+            "losses convex in the parameters": "fedals.theorem_4_3.squared_distances",
+            "any hidden constants": "fedals.theorem_4_3.constants",
+        },
+        "Case I, eq. (73)": {
+            "derivation": "fedals.eqs_73_74",
+            "losses convex in the parameters": "fedals.eq_73.bound",
+        },
+        "Case II, eq. (74)": {
+            "derivation": "fedals.eqs_73_74",
+            "losses convex in the parameters": "fedals.eq_74.bound",
+        },
+    },
+    findings=(
+        "fedals.theorem_4_3.constants",
+        "fedals.discussion.one_over_k_squared",
+        "fedals.discussion.iid_non_iidness",
+        "fedals.section_5.local_steps",
+        "fedals.eq_73.bound",
+        "fedals.theorem_4_1.conditions",
+        "fedals.theorem_4_1.sharp",
+        "fedals.section_5.same_model",
+        "fedals.algorithm_4.else_if",
+        "fedals.table_1.complementary",
+    ),
+    survives=(
+        "Theorem 4.1 for losses that are convex in the parameters, with exact minimisers without a gradient and "
+        "independent clients [fedals.eqs_16_37], [fedals.theorem_4_1.search].",
+        "Theorem C.1, and (57) with the suboptimality written out [fedals.theorem_c1], [fedals.eq_57.true].",
+        "FedALS does better than both baselines in every non-iid experiment [fedals.table_1.baselines].",
+    ),
+    change=(
+        "Drop the 1/K^2 of the discussion: for iid clients the second term is the larger one "
+        "[fedals.discussion.iid_second_term].",
+        "Ask in Theorem 4.1 for convexity in the parameters and for minimisers without a gradient "
+        "[fedals.theorem_4_1.conditions], [fedals.theorem_4_1.boundary].",
+        "Put (57) in place of Theorem 4.3, and bound the participation gap in Cases I and II [fedals.eq_71].",
+        "Mend Algorithm 1's else-branch and Algorithm 4's head [fedals.algorithm_1.else_if], "
+        "[fedals.algorithm_4.head].",
+    ),
+)

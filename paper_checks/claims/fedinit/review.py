@@ -1,0 +1,94 @@
+"""What a referee would write of it first."""
+
+from ..review import Review
+
+REVIEW = Review(
+    summary=(
+        "The constants of Theorem 1 survive recomputation: they follow from the lemmas as stated "
+        "[fedinit.theorem_1.constants]; Theorem 2's would if a weighted sum of decreases could be dropped "
+        "[fedinit.theorem_2.weighted_decreases]. What the lemmas are about is less firm. They bound rounds in which "
+        "every client trains, while Algorithm 1 leaves the models of absent clients behind "
+        "[fedinit.lemma_4_recursion.dominates], their proofs let the relaxed starts cancel, which they do only where "
+        "all take part [fedinit.lemma_3.starts_cancel], and the noise of a step is taken to be independent of the "
+        "gradients after it [fedinit.lemma_3.noise_split]. Several conditions are left out or do not do what the "
+        "proof asks of them: the step-size cap of Lemma 2 stands in its proof alone [fedinit.lemma_2.no_cap], Theorem "
+        "1's caps keep the bracket of the descent nonpositive only up to a smaller relaxation than stated "
+        "[fedinit.descent.bracket_sign], and the range given for Theorem 5 does not imply what its proof uses "
+        "[fedinit.theorem_5.hidden_condition].",
+        "Of Algorithm 1 as it is listed, where absent clients keep their last models, Theorems 1 and 2 are false "
+        "[fedinit.theorem_1.dominates], [fedinit.theorem_2.dominates]: with one of 100 clients a round, equal "
+        "parabolas and beta = 0.1 the expected model grows, from beta = N/(C-N) on for small steps, which is where "
+        "Table 3 reports the collapse [fedinit.start.threshold]. Theorems 4 and 5 are false of it even for FedAvg, "
+        "beta = 0 [fedinit.theorem_4.dominates], [fedinit.theorem_5.dominates]. In rounds in which all clients train, "
+        "which is what the proofs speak of, no search found any of the four violated; where all take part smaller "
+        "bounds are proved [fedinit.theorem_1.sharp].",
+        "Theorem 3 is not what its proof yields: the first term loses a factor of almost 2 "
+        "[fedinit.theorem_3.first_term] and the second the Lipschitz constant, so that it is no loss "
+        "[fedinit.theorem_3.drift_term]. As printed its first term does not fall like 1/S "
+        "[fedinit.theorem_3.order_in_samples], which Theorem 6 then states [fedinit.theorem_6.stability]; and where "
+        "Theorem 3 sums the divergence over all rounds, Theorem 6 has it once [fedinit.theorem_6.divergence]. The "
+        "three assumptions that Theorems 3 and 6 need at once exclude each other on the whole space, but for constant "
+        "losses [fedinit.assumptions.together]. The advice on K mixes two choices of one constant "
+        "[fedinit.theorem_6.selection_of_k].",
+        "Of the sentences that lean on the tables most hold; a few quote other numbers than the tables have "
+        "[fedinit.text.drop], [fedinit.text.scaffold_drop], not every method gains by the relaxed start "
+        "[fedinit.table_2.improves] nor SCAFFOLD as much as stated [fedinit.appendix.gain], and FedInit's clients "
+        "keep a vector that Table 8 does not count [fedinit.table_8.storage]. FedInit is ahead in most columns of "
+        "Table 1 [fedinit.table_1.best].",
+    ),
+    theorems={
+        "Lemma 4": {"Algorithm 1 as listed": "fedinit.lemma_4_recursion.dominates"},
+        "Theorem 1": {
+            "derivation from the lemmas": "fedinit.theorem_1",
+            "Algorithm 1 as listed": "fedinit.theorem_1.dominates",
+            "all clients train: worst case": "fedinit.theorem_1.worst_case",
+            "all take part, sharper": "fedinit.theorem_1.sharp",
+        },
+        "Theorem 2": {
+            "derivation from the lemmas": "fedinit.theorem_2.weighted_decreases",
+            "Algorithm 1 as listed": "fedinit.theorem_2.dominates",
+            "all clients train: worst case": "fedinit.theorem_2.worst_case",
+        },
+        "Theorem 3": {"derivation from the lemmas": "fedinit.theorem_3.drift_term"},
+        "Theorem 4": {
+            "derivation from the lemmas": "fedinit.theorem_4.recursion",
+            "Algorithm 1 as listed": "fedinit.theorem_4.dominates",
+            "all clients train: worst case": "fedinit.theorem_4.worst_case",
+            "all take part, sharper": "fedinit.theorem_4_recursion.sharp",
+        },
+        "Theorem 5": {
+            "derivation from the lemmas": "fedinit.theorem_5.hidden_condition",
+            "Algorithm 1 as listed": "fedinit.theorem_5.dominates",
+            "all clients train: worst case": "fedinit.theorem_5.worst_case",
+        },
+        "Theorem 6": {"derivation from the lemmas": "fedinit.theorem_6.divergence"},
+    },
+    findings=(
+        "fedinit.theorem_1.dominates",
+        "fedinit.theorem_5.dominates",
+        "fedinit.start.threshold",
+        "fedinit.assumptions.together",
+        "fedinit.theorem_3.order_in_samples",
+        "fedinit.theorem_6.divergence",
+        "fedinit.theorem_1.lambda_exists",
+        "fedinit.theorem_6.selection_of_k",
+        "fedinit.theorem_1.sharp",
+        "fedinit.settings.best_relaxation",
+    ),
+    survives=(
+        "The constants of Theorem 1 are those that the lemmas give [fedinit.theorem_1.constants].",
+        "Where all clients train in every round no search and no exact worst case was above Theorems 1, 2, 4 and 5 "
+        "[fedinit.theorem_1.worst_case], [fedinit.theorem_5.worst_case].",
+        "The orders of Theorems 1, 2 and 4 at the step sizes of the text [fedinit.theorem_1.order], "
+        "[fedinit.theorem_4.order].",
+    ),
+    change=(
+        "State that the theorems are about rounds in which all clients train, or average moves instead of models "
+        "[fedinit.theorem_1.dominates], [fedinit.algorithm_1.code].",
+        "Put the step-size cap of the proof into Lemma 2, a third cap and a lambda into Theorem 1 "
+        "[fedinit.lemma_2.no_cap], [fedinit.theorem_1.lambda_exists].",
+        "Give Theorem 3 its lost factors and ask for t_0 <= S [fedinit.theorem_3.first_term], "
+        "[fedinit.theorem_3.drift_term], [fedinit.t_0.admissible]; sum the divergence over the rounds in Theorem 6 "
+        "[fedinit.theorem_6.divergence].",
+    ),
+)

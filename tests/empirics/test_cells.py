@@ -1,0 +1,240 @@
+"""The cells of sweeps: runs of a simulated time, runs that change their method, what they refuse."""
+
+import math
+
+import numpy as np
+import pytest
+
+from empirics.errors import EmpiricsError
+from empirics.experiments.jobs.continued import continued
+from empirics.experiments.jobs.generation import generation_seconds, images, round_seconds
+from empirics.experiments.jobs.step_times import step_times
+from empirics.experiments.jobs.timed import timed, times
+from empirics.experiments.jobs.train import train
+from empirics.experiments.jobs.wall import seconds
+
+SENDING = 3.0 / 20 + 3.0 / 5
+"""Seconds to move 3 megabit down and up."""
+PLAN = {
+    "problem": "softmax(held_out(digits))",
+    "points": 5,
+    "minibatch_time": 0.25,
+    "model_size": 3.0,
+    "seed": 1,
+    "partition": "iid",
+    "clients": 6,
+    "cohort": 2,
+    "batch": 4,
+    "step_size": 0.1,
+    "local_steps": 8,
+    "probe": 50,
+}
+SECONDS = 7 * (SENDING + 8 * 0.25)
+
+
+def _run(schedule, **changed):
+    algorithm = f"scheduled(fedavg(), schedule='{schedule}', window=2, patience=2)"
+    return timed(**{**PLAN, "seconds": SECONDS, "algorithm": algorithm, **changed})
+
+
+def _values(outcome, quantity):
+    columns = outcome.columns
+    return [v for v, q in zip(columns["value"], columns["quantity"], strict=True) if q == quantity]
+
+
+def test_fixed_steps_get_exactly_their_rounds():
+    outcome = _run("k_eta_fixed")
+    assert (outcome.facts["rounds"], outcome.facts["local_steps"], outcome.status) == (7, 56, "done")
+    assert _values(outcome, "runtime") == pytest.approx([SECONDS * (j / 5) ** 2 for j in range(6)])
+    at = [int(SECONDS * (j / 5) ** 2 / (SENDING + 2.0) + 1e-9) for j in range(6)]
+    assert _values(outcome, "local_steps") == [8 * r for r in at]
+    assert [
+        r for r, q in zip(outcome.columns["round"], outcome.columns["quantity"], strict=True) if q == "runtime"
+    ] == at
+
+
+@pytest.mark.parametrize("schedule", ["dsgd", "k_rounds"])
+def test_shorter_rounds_leave_time_for_more_of_them(schedule):
+    spent, rounds, steps = 0.0, 0, 0
+    while True:
+        k = 1 if schedule == "dsgd" else math.ceil(8 / (rounds + 1) ** (1 / 3) - 1e-9)
+        if spent + SENDING + 0.25 * k > SECONDS:
+            break
+        spent, rounds, steps = spent + SENDING + 0.25 * k, rounds + 1, steps + k
+    outcome = _run(schedule)
+    assert (outcome.facts["rounds"], outcome.facts["local_steps"]) == (rounds, steps)
+    assert rounds > 7
+
+
+def test_the_start_is_the_same_and_the_loss_falls():
+    fixed, single = _run("k_eta_fixed"), _run("dsgd")
+    losses = _values(fixed, "train_loss")
+    assert losses[0] == _values(single, "train_loss")[0] == pytest.approx(math.log(10), rel=0.05)
+    assert losses[-1] < losses[0]
+    assert _values(fixed, "test_accuracy")[-1] > 0.3
+
+
+def test_the_probe_of_all_samples_is_the_training_loss():
+    from empirics.algorithms import algorithm
+    from empirics.measuring import measurement, Run
+    from empirics.problems.tasks import task
+    from empirics.training.setting import Setting
+
+    dealt = task(PLAN["problem"]).deal("iid", 6, 1, client_weight="samples")
+    plan = Setting(7, 2, batch=4, step_size=0.1, local_steps=8, client_weight="samples")
+    rows = Run(dealt, algorithm("fedavg()"), plan, 1, [measurement("train_loss")], 7).rows()
+    found = _values(_run("k_eta_fixed", probe=None, client_weight="uniform"), "train_loss")
+    assert found[0] == pytest.approx(rows[0].value, rel=1e-9)
+
+
+def test_a_run_that_diverges_says_so():
+    outcome = _run("k_eta_fixed", problem="ridge(held_out(digits))", step_size=1e6, seconds=40 * SECONDS)
+    assert outcome.status == "diverged"
+    assert outcome.columns["quantity"][-1] == "diverged"
+    assert "local_steps" not in outcome.facts
+
+
+def test_own_tests_stand_in_for_a_common_one_and_nothing_for_none():
+    assert _values(_run("dsgd", problem="softmax(digits)", local_test="held_out"), "test_accuracy")
+    with pytest.raises(EmpiricsError, match="no test samples"):
+        _run("dsgd", problem="softmax(digits)")
+
+
+def test_too_little_time_is_refused():
+    with pytest.raises(EmpiricsError, match=r"a round, 1 s; got 0\.5"):
+        _run("dsgd", seconds=0.5)
+
+
+def test_times_are_closer_at_first():
+    assert times(16.0, 4) == [0.0, 1.0, 4.0, 9.0, 16.0]
+
+
+def test_seconds_per_step_of_every_network():
+    networks = [
+        {"network": "sent140_linear(words=20)", "batch": 3},
+        {"network": "shakespeare_gru(classes=5, width=4, length=6)", "batch": 2, "tokens": 5},
+    ]
+    outcome = step_times(networks, repeats=3, seed=2)
+    assert outcome.columns["network"] == [n["network"] for n in networks]
+    assert np.all(np.array(outcome.columns["seconds"]) > 0)
+    assert outcome.facts["parameters"][0] == 42
+
+
+# ---- numbers of a file as they stand ----
+
+WHAT = {"problem": "softmax(iris, regularisation=0.02)", "clients": 4, "seed": 3, "batch": 10, "local_steps": 2}
+CELLS = {
+    "train": (train, {"algorithm": "fedavg", "rounds": 2, "measure": ["train_loss"]}),
+    "continued": (
+        continued,
+        {"first": "fedavg", "after": 1, "algorithm": "scaffold", "rounds": 2, "measure": ["train_loss"], "every": 1},
+    ),
+    "timed": (timed, {"algorithm": "fedavg", "seconds": 40.0, "points": 2, "minibatch_time": 1.5, "model_size": 2.5}),
+    "wall": (seconds, {"algorithms": ["fedavg"], "laps": 1}),
+}
+
+
+def said(cell, **changes):
+    """The line that a cell refuses changed arguments with."""
+    run, own = CELLS[cell]
+    with pytest.raises(EmpiricsError) as raised:
+        run(**{**WHAT, **own, **changes})
+    return str(raised.value)
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize(
+    ("changes", "rule"),
+    [
+        ({"cohort": 0}, "cohort must be a whole number >= 1; got 0"),
+        ({"cohort": True}, "cohort must be a whole number >= 1; got True"),
+        ({"clients": 0}, "clients must be a whole number >= 1; got 0"),
+        ({"clients": True}, "clients must be a whole number >= 1; got True"),
+        ({"clients": 2.5}, "clients must be a whole number >= 1; got 2.5"),
+        ({"seed": True}, "seed must be a whole number >= 0; got True"),
+        ({"seed": 1.5}, "seed must be a whole number >= 0; got 1.5"),
+        ({"step_size": True}, "step_size must be > 0; got True"),
+        ({"batch": 0}, "batch must be a whole number >= 1; got 0"),
+    ],
+    ids=lambda given: "-".join(f"{k}={v}" for k, v in given.items()) if isinstance(given, dict) else "",
+)
+def test_a_number_that_is_none_is_refused_by_every_cell(cell, changes, rule):
+    assert said(cell, **changes) == rule
+
+
+@pytest.mark.parametrize(
+    ("cell", "changes", "rule"),
+    [
+        ("train", {"rounds": 0}, "rounds must be a whole number >= 1; got 0"),
+        ("train", {"every": 0}, "every must be a whole number >= 1; got 0"),
+        ("train", {"every": True}, "every must be a whole number >= 1; got True"),
+        ("timed", {"probe": 0}, "probe must be a whole number >= 1; got 0"),
+        ("timed", {"points": 0}, "points must be a whole number >= 1; got 0"),
+        ("wall", {"laps": 0}, "laps must be a whole number >= 1; got 0"),
+    ],
+)
+def test_what_one_cell_alone_takes_is_looked_at_too(cell, changes, rule):
+    assert said(cell, **changes) == rule
+
+
+def test_everyone_takes_part_where_no_cohort_is_given():
+    run, own = CELLS["train"]
+    assert run(**{**WHAT, **own}).columns == run(**{**WHAT, **own, "cohort": 4}).columns
+
+
+# ---- runs that change their method ----
+
+TOY = {
+    "problem": "softmax(held_out(iris))", "partition": "iid", "clients": 3, "seed": 4, "local_steps": 2, "batch": 5,
+    "step_size": 0.1, "measure": ["test_accuracy"], "every": 1,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("method", ["fedavg()", "scaffold()", "fedavgm(momentum=0.3)"])
+def test_going_on_with_the_same_method_is_one_run(method):
+    whole = train(algorithm=method, rounds=5, **TOY).columns
+    parts = continued(first=method, after=2, algorithm=method, rounds=5, **TOY).columns
+    assert parts["value"] == whole["value"]
+    assert parts["round"] == whole["round"] == list(range(6))
+
+
+def test_fedcog_goes_on_from_fedavg_and_leaves_the_beginning_as_it_was():
+    options = {"problem": "femnist_dnn(held_out(iris), pixels=4, classes=3)", "momentum": 0.9}
+    method = "fedcog(after=2, samples=6, steps=4, distillation=1.0)"
+    whole = train(algorithm=method, rounds=4, **{**TOY, **options}).columns
+    for _ in range(2):  # the second time from the kept beginning
+        parts = continued(first="fedavg()", after=2, algorithm=method, rounds=4, **{**TOY, **options}).columns
+        assert parts["value"] == whole["value"]
+
+
+def test_local_models_are_looked_at_where_asked():
+    looked = {"closely": ["client_distance_sq", "local_accuracy_own"], "closely_at": [3], "local_test": "matched"}
+    told = continued(first="fedavg()", after=2, algorithm="finetuned(fedavg())", rounds=4, **TOY, **looked).columns
+    at = [r for q, r in zip(told["quantity"], told["round"], strict=True) if q == "client_distance_sq"]
+    assert at == [3, 3, 3]
+    assert told["quantity"].count("local_accuracy_own") == 3
+
+
+def test_a_run_that_diverges_says_after_which_round():
+    wild = {**TOY, "problem": "ridge(held_out(iris))", "measure": [], "step_size": 1e30}
+    told = continued(first="fedavg()", after=1, algorithm="fedavg()", rounds=30, **{**wild, "step_size": 1e3})
+    assert told.status == "diverged"
+    assert told.columns["round"][-1] > 1
+    early = continued(first="fedavg()", after=9, algorithm="fedavg()", rounds=12, **wild)
+    assert early.status == "diverged"
+    assert early.columns["round"][-1] <= 9
+
+
+def test_images_and_times_of_generation():
+    toy = {k: v for k, v in TOY.items() if k not in ("measure", "every", "problem")}
+    net = {"problem": "femnist_dnn(held_out(digits))", "first": "fedavg()", "after": 1, **toy}
+    made = images(steps=[0, 30], **net)
+    assert made.columns["steps"] == [-1] * 10 + [0] * 10 + [30] * 10
+    assert made.columns["label"] == list(range(10)) * 3
+    moved = np.abs(np.subtract(made.columns["pixels"][10:20], made.columns["pixels"][20:]))
+    assert 0.01 < moved.mean() < 0.31  # Adam steps of at most about 0.01
+    times = round_seconds(algorithms={"a": "fedavg()", "b": "moon()"}, repeats=2, **net).columns
+    assert (times["job"], times["repeat"]) == (["a", "b"] * 2, [1, 1, 2, 2])
+    taken = generation_seconds(samples=[3, 9], steps=1, repeats=1, **net).columns
+    assert taken["job"] == ["3", "9"]
+    assert min(times["seconds"] + taken["seconds"]) > 0

@@ -1,0 +1,86 @@
+"""The verb ``verdict``: a paper's page as committed, that of a file of one's own, and the erratum."""
+
+import json
+
+import pytest
+
+import fedbounds
+from bounds.errors import UnknownNameError
+from paper_checks.audit import verdict
+from paper_checks.audit.running import CLAIMS
+
+OWN = """
+from bounds.vocabulary import local_steps as K, step_size as eta
+from paper_checks.claims.checkers import Same
+from paper_checks.claims.claim import Claim, Defect, Kind, Repair, Status
+from paper_checks.claims.review import Review
+
+square = Claim("mine.square", "A square is a product.", Kind.EQUATION.at("line 1"), Same(K**2, K * K))
+lost = Claim("mine.lost", "Half is lost.", Kind.THEOREM.at("line 2"), Same(eta, 2 * eta), Status.FAILS,
+             defect=Defect.SLIP, repair=Repair("twice", Same(2 * eta, 2 * eta), "decaying_k.eta_star"))
+review = Review(("All of it: [mine.square].",), {"Theorem 2": {"as printed": "mine.lost"}}, ("mine.lost",))
+"""
+
+
+@pytest.fixture
+def own(tmp_path):
+    path = tmp_path / "my_paper.py"
+    path.write_text(OWN, encoding="utf-8")
+    return path
+
+
+def run(capsys, *words):
+    status = fedbounds.main(["verdict", *map(str, words)])
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def test_the_page_of_a_paper_is_what_is_committed_up_to_the_list_of_claims(tmp_path, monkeypatch, capsys):
+    pages = tmp_path / "reports"
+    pages.mkdir()
+    (pages / "fedcog.md").write_text("# FedCOG\n\nLook at [a.b](#ab).\n\n## All claims\n\nmany\n", encoding="utf-8")
+    monkeypatch.setattr(verdict, "COMMITTED", tmp_path / "REPORT.md")
+    status, out, _ = run(capsys, "fedcog")
+    assert status == 0
+    assert out.startswith("# FedCOG\n\nLook at a.b.\n\nAs committed;")
+    assert "many" not in out
+
+
+def test_a_file_of_ones_own_is_judged_and_gets_its_page(own, capsys):
+    status, out, _ = run(capsys, own, "--workers", "1")
+    assert status == 0
+    assert "All of it: `mine.square` (HOLDS)." in out
+    assert "| Theorem 2 | FAILS, slip |" in out or "| Theorem 2 | REPAIRED, slip |" in out
+    assert "1. **slip** mine.lost: Half is lost." in out
+
+
+def test_every_claim_of_a_file_is_checked_and_its_page_lies_in_the_report(own, tmp_path, capsys):
+    folder, junit = tmp_path / "report", tmp_path / "junit.xml"
+    assert fedbounds.main(["check", str(own), "--json", "--report", str(folder), "--junit", str(junit)]) == 0
+    assert [told["name"] for told in json.loads(capsys.readouterr().out)] == ["mine.lost", "mine.square"]
+    assert "All of it: `mine.square` (HOLDS)." in (folder / "reports/mine.md").read_text(encoding="utf-8")
+    assert '<testcase classname="mine" name="mine.lost">' in junit.read_text(encoding="utf-8")
+
+
+def test_an_erratum_has_the_printed_formula_its_fault_and_the_corrected_one(tmp_path, monkeypatch, capsys):
+    chosen = {name: CLAIMS[name] for name in ("decaying_k.eq_24", "decaying_k.corollary_2_1", "fedcog.eq_3")}
+    monkeypatch.setattr(verdict, "CLAIMS", chosen)
+    file = tmp_path / "erratum.tex"
+    status, out, _ = run(capsys, "decaying_k", "--erratum", "-o", file, "--workers", "1")
+    assert (status, out) == (0, f"wrote {file}\n")
+    text = file.read_text(encoding="utf-8")
+    body = text.partition(r"\begin{document}")[2].partition(r"\end{document}")[0]
+    assert body.count(r"\paragraph") == 2
+    assert body.count(r"\[") == body.count(r"\]") >= 3
+    assert body.count("{") == body.count("}")
+    assert r"\texttt{fedbounds check decaying\_k.eq\_24}" in body
+    from bounds.catalog import BOUNDS
+
+    assert BOUNDS["decaying_k.eta_star"].latex() in body
+    assert BOUNDS["decaying_k.eta_star_printed"].latex() in body
+
+
+def test_a_paper_that_is_not_there_is_refused_with_the_nearest(capsys):
+    with pytest.raises(UnknownNameError, match="fedcog"):
+        verdict.verdict(["fedcogs"])
+    assert run(capsys, "nowhere.py")[0] == 2

@@ -1,0 +1,146 @@
+"""What was once accepted and answered as something else: options, notes, columns and words that nobody reads."""
+
+import json
+
+import numpy as np
+import pytest
+
+from bounds import Bound, get, Source
+from bounds.errors import DeclarationError, DomainError
+from bounds.vocabulary import clients, grad_norm_sq, rounds, smoothness
+from empirics.experiments import Cell, Outcome, Store
+from fedbounds import main
+
+ONE = "fedals.one_round"
+GAP = ("strong_convexity=0.1", "client_weight=uniform", "local_gap=0.03", "non_iidness=0.01")
+
+
+@pytest.fixture
+def refused(capsys):
+    """The one line of a command that is refused."""
+
+    def command(*words):
+        assert main([str(w) for w in words]) == 2
+        err = capsys.readouterr().err
+        assert err.count("\n") == 1
+        return err
+
+    return command
+
+
+# ---- options ----
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (("list", "--paper", "fedals", "--paper", "fedcog"), "--paper"),
+        (("train", "--problem", "softmax(iris)", "--rounds", "20", "--rounds", "3"), "--rounds"),
+        (("sweep", "g.toml", "--workers", "0", "--workers", "1"), "--workers"),
+        (("results", "--columns", "value", "--columns", "seed"), "--columns"),
+        (("falsify", "fedcog.theorem", "--seed", "3", "--seed", "5"), "--seed"),
+        (("tightness", "fedcog.theorem", "-o", "one", "--output", "two"), "-o/--output"),
+        (("plot", ONE, "-o", "one.svg", "-o", "two.svg"), "-o"),
+        (("validate", ONE, "--clients", "2", "--clients", "3"), "--clients"),
+    ],
+)
+def test_an_option_that_is_given_twice_is_refused(refused, words, option):
+    assert f"argument {option} is given twice" in refused(*words)
+
+
+def test_an_option_that_may_be_repeated_is_kept_each_time(refused):
+    assert "--fix spread is given twice" in refused(
+        "falsify", "fedcog.theorem", "--fix", "spread=2", "--fix", "spread=3"
+    )
+
+
+@pytest.mark.parametrize("words", [(ONE, "--seed", "3"), ("fedcog.theorem", "--inst", "2")])
+def test_an_option_is_never_guessed_from_its_beginning(refused, words):
+    assert f"unrecognized arguments: {words[1]} {words[2]}" in refused("validate", *words)
+
+
+def test_the_value_of_an_option_is_no_bound_to_validate(refused, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "the name of a bound before its options" in refused("validate", "--out", ONE, "fedcog.theorem")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("verb", ["sweep", "figure"])
+def test_an_empty_address_of_a_cluster_is_refused(refused, verb):
+    assert "--scheduler: must not be empty" in refused(verb, "fedinit.table_3", "--scheduler", "")
+
+
+@pytest.mark.parametrize("words", [("train", "--rounds", "1"), ("constants", "--quick")])
+def test_a_device_to_write_to_is_refused_before_the_work(refused, capsys, words):
+    said = refused(words[0], "--problem", "softmax(iris)", "--clients", "3", *words[1:], "-o", "/dev/full")
+    assert "-o /dev/full: it is no file that could be written" in said
+    assert "/dev/full" in refused("falsify", "fedcog.theorem", "-o", "/dev/full")
+
+
+# ---- uncertain constants ----
+
+
+@pytest.mark.parametrize(
+    ("held", "said"),
+    [
+        ({"smoothness": 1.3, "_interval": {"smothness": [1.1, 1.7]}}, "did you mean 'smoothness'"),
+        ({"_interval": {"smoothness": [1.1, 1.7]}}, "unknown name in _interval 'smoothness'"),
+        ({"smoothness": [1.3, 1.4], "_interval": {"smoothness": [1.1, 1.7]}}, "smoothness is a sweep"),
+        ({"smoothness": "1.3:1.6:3", "_interval": {"smoothness": [1.1, 1.7]}}, "smoothness is a sweep"),
+        ({"smoothness": "1.3,1.6", "_interval": {"smoothness": [None, 1.7]}}, "smoothness is a sweep"),
+    ],
+)
+@pytest.mark.parametrize("verb", [("eval", ONE), ("minimize", ONE, "over=clients"), ("plot", ONE, "x=clients=2:9:3")])
+def test_an_interval_is_that_of_one_value(refused, tmp_path, held, said, verb):
+    path = tmp_path / "c.json"
+    path.write_text(json.dumps(held))
+    number = [] if verb[0] != "eval" else ["clients=3"]
+    assert said in refused(*verb, *number, *GAP, *([] if "smoothness" in held else ["smoothness=1.3"]), f"@{path}")
+
+
+def test_lists_over_the_clients_that_are_swept_have_no_interval(refused, tmp_path):
+    path = tmp_path / "c.json"
+    path.write_text(json.dumps({"local_gap": [[0.2, 0.3], [0.4, 0.7]], "_interval": {"local_gap": [0.1, 0.9]}}))
+    assert "local_gap is a sweep" in refused(
+        "eval", ONE, *(w for w in GAP if "gap" not in w), "smoothness=1.3", f"@{path}"
+    )
+
+
+# ---- results ----
+
+
+def test_a_filter_finds_the_runs_that_left_the_argument_at_its_default(capsys, tmp_path):
+    store = Store(tmp_path)
+    for seed, more in ((3, {}), (4, {"step_size": 0.05}), (5, {"step_size": 0.2}), (6, {"local_epochs": 2})):
+        cell = Cell("train", {"problem": "softmax(iris)", "rounds": 2, "seed": seed, **more})
+        store.keep(cell, Outcome({}, {"minutes": 0.5 + seed}), 0.1)
+    assert main(["results", "--store", str(tmp_path), "--columns", "seed", "step_size", "--csv", "step_size=.05"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["seed,step_size", "6,0.05", "3,0.05", "4,0.05"]
+
+
+def test_a_csv_of_results_has_every_digit(capsys, tmp_path):
+    value = 0.123456789012345
+    Store(tmp_path).keep(Cell("train", {"problem": "softmax(iris)", "seed": 3}), Outcome({}, {"minutes": value}), 0.1)
+    assert main(["results", "--store", str(tmp_path), "--columns", "value", "--csv"]) == 0
+    assert float(capsys.readouterr().out.splitlines()[1]) == value
+
+
+# ---- from Python ----
+
+
+@pytest.mark.parametrize("number", [np.ma.array([1.3, 2.7], mask=[False, True]), np.datetime64("2021")])
+def test_an_entry_that_is_not_there_and_a_date_are_no_numbers(number):
+    values = {"strong_convexity": 0.1, "client_weight": [0.5, 0.5], "local_gap": 0.03, "non_iidness": 0.01}
+    with pytest.raises(DomainError, match="smoothness must be a number"):
+        get(ONE)(smoothness=number, **values)
+
+
+@pytest.mark.parametrize(("given", "said"), [(3, "must be a dict"), ({"smothness": 2.5}, "none of its quantities")])
+def test_what_an_own_bound_holds_fixed_are_its_quantities(given, said):
+    with pytest.raises(DeclarationError, match=said):
+        Bound("own", grad_norm_sq, {"all": smoothness / rounds}, Source("notes", "1"), given=given)
+
+
+def test_how_many_clients_there_are_can_be_held_fixed():
+    own = Bound("own", grad_norm_sq, {"all": smoothness / clients}, Source("notes", "1"), given={"clients": 4})
+    assert own(smoothness=2.5) == 0.625
