@@ -21,6 +21,7 @@ from ...falsifier.box import Box, Parameter
 from ...falsifier.core import Evaluation, Instance, MARGIN, Point
 from ...falsifier.entries import Entry
 from ...falsifier.exact import Exactly, RATIONAL, weigh
+from ...falsifier.kinds import by_kind
 from ...falsifier.search import Searcher
 from ...falsifier.shrink import Shrinker
 from ..claim import Book, Finding, holds, judged
@@ -55,8 +56,10 @@ class Fringe(Atoms):
     ceiling: bool = False
 
     def box(self, bound: Bound) -> Box:
-        found = list(super().box(bound).pinned({"clients": 2, "samples": 1}).parameters)
-        found += [Parameter("bend", 1e-2, 1e3, log=True)] * self.bend + [Parameter("ceiling", -1, 1)] * self.ceiling
+        found = list(super().box(bound).pinned({"clients": 2, "kinds": 2, "samples": 1}).parameters)
+        found += [Parameter("bend", 1e-2, 1e3, log=True)] * self.bend + [
+            Parameter("ceiling", -1, 1, special=(0, 0.5))
+        ] * self.ceiling
         return Box(tuple(found))
 
     def instance(self, bound: Bound, point: Point) -> Instance:
@@ -67,12 +70,13 @@ class Fringe(Atoms):
         if (found := super().evaluate(bound, instance)).failed:
             return found
         known = {q: np.asarray(value, dtype=float) for q, value in Bent(instance).words().items()}
-        return deciding.beside(bound, known, known[bound.target.name])
+        return deciding.beside(by_kind(bound), known, known[bound.target.name])
 
     def exactly(self, bound: Bound, instance: Instance) -> Exactly:
         known = Bent(instance).words()
-        entry = Entry({q.name: known[q.name] for q in bound.quantities}, known[bound.target.name], None)
-        return weigh(bound, entry, deciding.decided(bound, *facts(bound, instance)), RATIONAL, known)
+        counted = by_kind(bound)
+        entry = Entry({q.name: known[q.name] for q in counted.quantities}, known[bound.target.name], None)
+        return weigh(counted, entry, deciding.decided(bound, *facts(bound, instance)), RATIONAL, known)
 
 
 def shown(table: Instance) -> str:
@@ -88,7 +92,7 @@ def shown(table: Instance) -> str:
     return said + bent + (f", w at most {table['ceiling']}" if table["ceiling"] < FREE else "")
 
 
-def search(book: Book, name: str, evaluations: int = 300, seed: int = 0, **opened: bool) -> Finding:
+def search(book: Book, name: str, evaluations: int = 1000, seed: int = 0, **opened: bool) -> Finding:
     """FAILS with the first instance of the fringe that violates the bound, made simple and confirmed in fractions."""
     bound, family = book[name], Fringe(**opened)
     found = Searcher(bound, family, evaluations, seed).run()
