@@ -354,7 +354,12 @@ def test_a_violation_that_is_stopped_while_it_is_made_simple_is_kept_whole(tmp_p
 def test_a_witness_that_cannot_be_written_is_still_shown(tmp_path, capsys, monkeypatch):
     path = tmp_path / "mine.py"
     path.write_text(MINE)
-    assert fedbounds.main(["falsify", f"{path}:mine", "--evaluations", "40", "-o", "/dev/full"]) == 2
+
+    def full(path, words):
+        raise BoundsError(f"{path}: no space left; mend it and run again")
+
+    monkeypatch.setattr("paper_checks.falsifier.witness.write_whole", full)
+    assert fedbounds.main(["falsify", f"{path}:mine", "--evaluations", "40", "-o", str(tmp_path / "w.json")]) == 2
     out, err = capsys.readouterr()
     assert "VIOLATED" in out
     assert "wrote" not in out
