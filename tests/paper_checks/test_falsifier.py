@@ -12,6 +12,7 @@ import pytest
 import fedbounds
 from bounds.catalog import BOUNDS, get
 from bounds.core import Condition
+from bounds.errors import BoundsError
 from bounds.vocabulary import smoothness as L
 from paper_checks.falsifier import CannotServeError, defined, falsify, load_witness, replay, scan, WitnessError
 from paper_checks.falsifier.box import Box, Parameter

@@ -50,7 +50,7 @@ class Same:
             proved = self._symbolic(left - right)
             pieces = ", and a search finds no piece where they differ" if (left - right).has(*PIECES) else ""
             how = "equal symbolically" if proved else f"equal at {POINTS} generic points to 40 digits{pieces}"
-            return Finding(Status.HOLDS, Grade.PROVED if proved else Grade.EXACT, how)
+            return Finding(Status.HOLDS, Grade.PROVED if proved else Grade.SEARCHED, how)
         said = f"at the witness {side_by_side(value(left, witness), value(right, witness))}"
         return Finding(Status.FAILS, Grade.EXACT, *self._way(book, left, right, said, witness))
 
@@ -150,7 +150,7 @@ class ArgminIs:
             at = {**lower, self.by: value(printed, lower)}
             return self._judged(of, at, lower)
         said = f"slope 0 there, negative before and positive after, along the axis at {POINTS} generic points"
-        return Finding(Status.HOLDS, Grade.EXACT, said)
+        return Finding(Status.HOLDS, Grade.SEARCHED, said)
 
     def _inside(self, of: sp.Expr, printed: sp.Expr) -> list[dict[Quantity, Any]]:
         """Points at which the printed formula is a value that the quantity can have; none if it never is."""

@@ -51,7 +51,7 @@ class ImpliedBy:
             return Finding(Status.FAILS, Grade.EXACT, said, words(point))
         if self.squares or self._termwise(large - small):
             return self._proved(book, small, large, conditions)
-        return Finding(Status.HOLDS, Grade.EXACT, _none_found(conditions))
+        return Finding(Status.HOLDS, Grade.SEARCHED, _none_found(conditions))
 
     def _counterexample(self, small: sp.Expr, large: sp.Expr, conditions: tuple[sp.Basic, ...]) -> Point | None:
         seen: list[Point] = []
@@ -78,7 +78,7 @@ class ImpliedBy:
                     said = f"the parts given do not sum to larger - smaller: {sp.simplify(large - small)}"
                     return Finding(Status.OPEN, Grade.EXACT, said, words(point), as_audited=False)
         if any(p.is_nonnegative is not True and not _granted(p, conditions) for p in parts):
-            return Finding(Status.HOLDS, Grade.EXACT, _none_found(conditions))
+            return Finding(Status.HOLDS, Grade.SEARCHED, _none_found(conditions))
         said = "the difference is a sum of terms that are nonnegative on the domain and under the conditions"
         return Finding(Status.HOLDS, Grade.PROVED, said)
 

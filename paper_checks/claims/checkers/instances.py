@@ -23,12 +23,12 @@ class Dominates:
 
     The search maximises exact / bound over the families that serve the bound; nothing is sampled. A violation is final;
     a HOLDS says how near the search came, which box and which regimes it visited, and what planted violations such a
-    search finds. ``least`` is the audited smallest
-    bound / exact ratio of this very search: a bound that has become looser or tighter than it shows a changed formula.
+    search finds. ``least`` is the audited smallest bound / exact ratio of this very search: a bound that has become
+    looser or tighter than it shows a changed formula.
     ``definitions`` are equations of the catalogue that are put into the bound, ``family`` narrows the search to one.
     """
 
-    bound: str
+    bound: str | Bound
     evaluations: int = 200
     seed: int = 0
     least: float | None = None
@@ -57,7 +57,7 @@ class Dominates:
         ratio = 1 / search.ratio if search.ratio > 0 else float("inf")
         near = self.least is None or abs(ratio / self.least - 1) < 0.01
         said = f"bound / exact value >= {ratio:.4g} on {search.admissible} instances of {', '.join(search.families)}"
-        said += "".join(f"; searched {each.words}" for each in search.visited) + f"; {power(self.bound)}"
+        said += "".join(f"; searched {each.words}" for each in search.visited) + f"; {power(bound.name)}"
         said += "".join(f"; {each.words}" for each in fringes(bound) if each.violated)
         if search.undecided:
             said += f"; no machine decides: {'; '.join(search.undecided)}"
@@ -69,11 +69,11 @@ class Dominates:
         return Finding(Status.HOLDS, Grade.SEARCHED, said, as_audited=near)
 
 
-def _stated(book: Book, name: str, definitions: tuple[str, ...]) -> Bound:
-    """The bound of the book with equations of the catalogue put in."""
+def _stated(book: Book, name: str | Bound, definitions: tuple[str, ...]) -> Bound:
+    """A bound of the book, or one of one's own, with equations of the catalogue put in."""
     from ...falsifier import defined
 
-    bound = book[name]
+    bound = book[name] if isinstance(name, str) else name
     for equation in definitions:
         bound = defined(bound, book[equation])
     return bound

@@ -91,7 +91,7 @@ class TendsTo:
                 if not (found == wanted or near(sp.N(found, 80), sp.N(wanted, 80))):
                     said = f"the limit is {_short(found)}, not {_short(wanted)}, at the witness"
                     return Finding(Status.FAILS, Grade.EXACT, said, words(point))
-        return Finding(Status.HOLDS, Grade.EXACT, f"exact limits at {POINTS} generic points of the other quantities")
+        return Finding(Status.HOLDS, Grade.SEARCHED, f"exact limits at {POINTS} generic points of the other quantities")
 
 
 def _short(number: sp.Expr) -> str:
@@ -122,7 +122,7 @@ class OrderIs:
         said = (
             f"the ratio to {order} has a finite{'' if self.at_most else ' positive'} limit at {POINTS} generic points"
         )
-        return Finding(Status.HOLDS, Grade.EXACT, said)
+        return Finding(Status.HOLDS, Grade.SEARCHED, said)
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class MonotoneIn:
         point = self._counterexample(of, slope)
         if point is None:
             said = f"no counterexample at {SEARCHED + AT_EDGES} generic points, nor by a search from them"
-            return Finding(Status.HOLDS, Grade.EXACT, said)
+            return Finding(Status.HOLDS, Grade.SEARCHED, said)
         change, what = self._change(of, slope, point), "step" if self.by.card.domain.whole else "slope"
         said = f"at the witness the {what} in {self.by.name} is {shown(change)}"
         return Finding(Status.FAILS, Grade.EXACT, said, words(point))

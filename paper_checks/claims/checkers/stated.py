@@ -128,7 +128,7 @@ class EdgeIs:
                         f"with {self.by.name} {side} at {shown(there)} the conditions {'fail' if admitted else 'hold'}"
                     )
                     return fails(said, words(point))
-        return holds(f"the conditions end there at {PLACES} generic points")
+        return holds(f"the conditions end there at {PLACES} generic points", Grade.SEARCHED)
 
 
 def requires(asked: Mapping[str, tuple[sp.Basic, ...]]) -> Computed:

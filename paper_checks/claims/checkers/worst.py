@@ -41,7 +41,7 @@ class AboveWorstCase:
         near = abs(ratio / self.least - 1) < 0.01
         if ratio < 1 - DOUBT:
             return Finding(Status.OPEN if upper else Status.FAILS, Grade.EXACT, said, where, near)
-        return Finding(Status.HOLDS, Grade.EXACT, said, as_audited=near)
+        return Finding(Status.HOLDS, Grade.SEARCHED, said, as_audited=near)
 
 
 def _beside(bound: Any, row: dict[str, Any]) -> tuple[float, dict[str, Any]] | None:
