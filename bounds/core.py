@@ -280,9 +280,12 @@ class Bound:
 
 
 def declared(kind: type[T], *modules: ModuleType) -> tuple[T, ...]:
-    """What the modules declare of a kind, in that order: all with a public name of their own, alone or in a tuple."""
+    """What the modules declare of a kind, in that order: all with a public name of their own, alone or in a tuple.
+
+    Lists count as well; what a dictionary holds has names of its own, and does not.
+    """
     named = (value for module in modules for name, value in vars(module).items() if not name.startswith("_"))
-    flat = (one for value in named for one in (value if isinstance(value, tuple) else (value,)))
+    flat = (one for value in named for one in (value if isinstance(value, tuple | list) else (value,)))
     return tuple({id(one): one for one in flat if isinstance(one, kind)}.values())
 
 

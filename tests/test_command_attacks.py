@@ -59,9 +59,12 @@ def test_an_end_of_an_interval_that_no_float_holds_is_refused(refused, tmp_path)
 
 def test_what_is_written_takes_the_place_of_a_file_alone(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    for place in (tmp_path / "pipe", Path("/dev/null"), tmp_path):
-        with pytest.raises(BoundsError, match="it is no file that could be written"):
-            write_whole(place, "words")
+    with (tmp_path / "stream").open("w") as stream:
+        number = stream.fileno()
+        streams = [Path(f"/dev/fd/{number}"), Path(f"/proc/self/fd/{number}")]
+        for place in (tmp_path / "pipe", Path("/dev/null"), tmp_path, *streams):
+            with pytest.raises(BoundsError, match="it is no file that could be written"):
+                write_whole(place, "words")
     assert write_whole(tmp_path / "new.txt", "words").read_text() == "words"
 
 
@@ -214,3 +217,38 @@ def test_a_witness_under_a_name_that_no_file_can_have_is_refused(tmp_path):
     with pytest.raises(BoundsError, match="null byte"):
         witness.save(tmp_path / "a\0b")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("how", ["--status", "--verify"])
+def test_what_runs_nothing_takes_no_workers(refused, tmp_path, how):
+    grid = tmp_path / "g.toml"
+    grid.write_text(GRID + 'measure = ["train_loss"]\n')
+    assert "leave out --workers" in refused("sweep", grid, how, "--workers", "2")
+
+
+def test_a_page_does_not_take_the_place_of_the_file_of_its_bound(refused, tmp_path):
+    own = tmp_path / "my_bound.py"
+    text = (ROOT / "examples" / "my_bound.py").read_text(encoding="utf-8")
+    own.write_text(text, encoding="utf-8")
+    assert "is what this command reads" in refused("explore", f"{own}:my_bound", "-o", own)
+    assert own.read_text(encoding="utf-8") == text
+
+
+def test_a_link_to_a_file_is_followed_and_stays(tmp_path):
+    (tmp_path / "link.json").symlink_to(tmp_path / "target.json")
+    for words in ("first", "second"):
+        write_whole(tmp_path / "link.json", words)
+        assert (tmp_path / "link.json").is_symlink()
+        assert (tmp_path / "target.json").read_text() == words
+
+
+def test_a_column_that_is_asked_for_twice_is_refused(refused, tmp_path):
+    Store(tmp_path).keep(Cell("train", {"problem": "softmax(iris)", "seed": 3}), Outcome({"value": [0.25]}), 0.1)
+    assert "twice" in refused("results", "--store", tmp_path, "--columns", "seed", "seed")
+
+
+@pytest.mark.parametrize("name", ["_Interval", "_intervals", "interval"])
+def test_an_interval_under_another_name_is_not_passed_over(refused, tmp_path, name):
+    path = tmp_path / "c.json"
+    path.write_text(json.dumps({"smoothness": 2.5, name: {"smoothness": [1.5, 3]}}))
+    assert "write _interval" in refused("eval", "decaying_k.theorem_1", f"@{path}")

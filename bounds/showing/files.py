@@ -22,6 +22,20 @@ STREAM = re.compile(r"/dev/stdin|/(?:dev|proc/self)/fd/(\d+)")
 """What the shell has opened for us: ``<``, ``|`` and ``<(command)``."""
 
 
+_READ: list[set[str]] = []
+"""The files that the commands running now have read."""
+
+
+@contextmanager
+def inputs_kept() -> Iterator[None]:
+    """While a command runs, what it writes takes the place of no file that it has read."""
+    _READ.append(set())
+    try:
+        yield
+    finally:
+        _READ.pop()
+
+
 def content(path: Path | str, most: int = MOST_BYTES) -> bytes:
     """The bytes of a regular file, or of a stream the shell has opened; BoundsError beyond ``most`` bytes.
 
@@ -45,6 +59,8 @@ def _opened(path: Path | str, most: int) -> int:
     if stat.S_ISREG(found.st_mode):
         if found.st_size > most:
             raise _too_large(path, most)
+        for command in _READ:
+            command.add(os.path.realpath(path))
         return os.open(path, os.O_RDONLY)
     number = int(stream[1] or 0) if stream else -1
     if stream and (stat.S_ISFIFO(found.st_mode) or stat.S_ISSOCK(found.st_mode) or os.isatty(number)):
@@ -77,26 +93,38 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+def no_file(path: Path) -> bool:
+    """Whether something is there that is no file; a stream of the shell is none, even where it goes to a file."""
+    place = Path(os.path.realpath(path.parent)) / path.name
+    return path.exists() and (not path.is_file() or str(place).startswith(("/proc/", "/dev/std")))
+
+
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
     """A path to write to, of the same suffix; what is written takes the place of ``path`` when all of it is there.
 
+    A link is followed, and stays.
     What is there and is no file (a device, a pipe, a folder) is refused: it would be replaced, or never be read.
     """
-    beside = path.with_name(f".{uuid4().hex}{path.suffix}")
+    beside: Path | None = None
     try:
-        if path.exists() and not path.is_file():
+        place = Path(os.path.realpath(path))
+        beside = place.with_name(f".{uuid4().hex}{path.suffix}")
+        if no_file(path):
             raise BoundsError(f"{path}: it is no file that could be written")
+        if any(str(place) in command for command in _READ):
+            raise BoundsError(f"{path} is what this command reads, and is left as it is: write to another file")
         yield beside
-        beside.replace(path)
+        beside.replace(place)
     except BoundsError:
         raise
     except (OSError, ValueError) as error:  # a ValueError is a path no system has, with a NUL in it
         words = getattr(error, "strerror", None) or str(error)
         raise BoundsError(f"{path}: {words}; what was there is there still: mend it and run again") from None
     finally:
-        with suppress(OSError, ValueError):
-            beside.unlink(missing_ok=True)
+        if beside is not None:
+            with suppress(OSError, ValueError):
+                beside.unlink(missing_ok=True)
 
 
 def write_whole(path: Path, words: str) -> Path:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BoundsError, NoMinimumError, NoSolutionError, said, shortened
+from .files import inputs_kept
 
 FINE, FINDING, MISTAKE, BUG, INTERRUPTED = 0, 1, 2, 70, 130
 """Exit statuses; 70 is what the C library's ``sysexits.h`` calls an internal error of a program."""
@@ -34,7 +35,7 @@ def guarded(run: Callable[[], int], *, alone: bool = False) -> int:
     """The exit status of ``run``, whatever it raises; where it runs ``alone``, the process is set up for it."""
     if alone:
         _set_up()
-    with _warnings_as_lines():
+    with _warnings_as_lines(), inputs_kept():
         try:
             status = run()
         except KeyboardInterrupt as error:

@@ -197,6 +197,9 @@ def _constants(path: str) -> dict[str, Value]:
     held = _load(path)
     if not isinstance(held, dict):
         raise BoundsError(f"{path} must hold a JSON object of values by quantity")
+    for name in held:
+        if name != "_interval" and re.fullmatch("_?intervals?", name.strip().lower()):
+            raise BoundsError(f"{path}: {name!r} would not be read; write _interval")
     values = {name: _from_json(name, item) for name, item in held.items() if not name.startswith("_")}
     ends = _intervals(path, held.get("_interval", {}))
     for name in ends.keys() - values.keys():

@@ -10,6 +10,7 @@ from tempfile import TemporaryFile
 from typing import Any, NamedTuple, NoReturn
 
 from ..errors import BoundsError
+from .files import no_file
 
 
 class UsageError(BoundsError):
@@ -118,7 +119,7 @@ def writable_file(option: str, path: Path) -> None:
         wrong = "no file can have this name"
     elif path.is_dir():
         wrong = "Is a directory"
-    elif path.exists() and not path.is_file():
+    elif no_file(path):
         wrong = "it is no file that could be written"
     elif not folder.is_dir():
         wrong = "Not a directory" if folder.exists() else "No such file or directory"

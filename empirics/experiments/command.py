@@ -56,6 +56,8 @@ def sweep_(arguments: Sequence[str]) -> int:
         raise EmpiricsError(
             "--scheduler is a running cluster, whose workers run cells: leave out --workers, --status, --verify"
         )
+    if args.workers is not None and (args.status or args.verify):
+        raise EmpiricsError("--status and --verify run nothing: leave out --workers")
     grid, store = read_grid(args.grid), Store(folder(args.store))
     with progress() as bar:
         bar.start(grid.size)
@@ -195,6 +197,7 @@ def _wanted(words: Sequence[str]) -> dict[str, str]:
 def _columns(table: Sequence[dict[str, Any]], wanted: Sequence[str] | None) -> list[str]:
     """The columns asked for, or those that differ between rows, with what is always of interest."""
     known = list(dict.fromkeys(name for row in table for name in row))
+    refuse_twice(wanted or ())
     for name in wanted or ():
         if known and name not in known:
             raise unknown("column", name, known)

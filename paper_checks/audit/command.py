@@ -15,7 +15,7 @@ from bounds.papers import PAPERS
 from bounds.showing.files import write_whole
 from bounds.showing.loading import from_file, run_file
 from bounds.showing.numbers import MOST_WORKERS, whole_number
-from bounds.showing.usage import bare_parser, Parser, writable_file, writable_folder
+from bounds.showing.usage import bare_parser, Parser, refuse_idle, writable_file, writable_folder
 from empirics.experiments.command import path_word
 from empirics.progress import Progress, progress
 
@@ -44,6 +44,7 @@ def check(arguments: Sequence[str]) -> int:
     if args.junit is not None:
         writable_file("--junit", args.junit)
     if args.mutate:
+        refuse_idle(parser, args, ("deep", "renew", "junit"), "--mutate plants errors and judges no claim")
         from .mutation.command import mutate
 
         return mutate(args)
@@ -105,7 +106,7 @@ def chosen(names: Sequence[str], paper: str = "", deep: bool = False, workers: i
     """The claims of these names (a claim, a prefix, a bound they ask for, one of a file), or of a paper, or all."""
     if not names:
         return [c for c in CLAIMS.values() if paper in ("", c.paper) and (deep or not c.deep)]
-    found = {id(c): c for name in names for c in _named(name, workers)}
+    found = registry(tuple({id(c): c for name in names for c in _named(name, workers)}.values()))
     claims = [c for c in found.values() if paper in ("", c.paper)]
     if not claims:
         of = f" of {paper}" if paper else ""
@@ -138,8 +139,13 @@ def reviews(names: Sequence[str]) -> dict[str, Review]:
     """What referees write of the papers: of the library's, and of those that files of these names are about."""
     own: dict[str, Review] = {}
     for path in (Path(name) for name in names if name.endswith(".py")):
-        for review in declared(Review, run_file(path)):
-            own |= dict.fromkeys((c.paper for c in of_file(path)), review)
+        claims, found = of_file(path), declared(Review, run_file(path))
+        if len(found) > 1:
+            raise ClaimError(f"{path} declares {len(found)} reviews; a file is one paper: keep one")
+        for review in found:
+            for name in set(review.claims()) - {c.name for c in claims}:
+                raise ClaimError(f"{path}: its review speaks of {name!r}, which is no claim of the file")
+            own |= dict.fromkeys((c.paper for c in claims), review)
     return REVIEWS | own
 
 

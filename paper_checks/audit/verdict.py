@@ -10,6 +10,7 @@ from bounds.catalog import BOUNDS
 from bounds.papers import paper as known, PAPERS
 from bounds.showing.files import write_whole
 from bounds.showing.numbers import MOST_WORKERS, whole_number
+from bounds.showing.process import remark
 from bounds.showing.usage import bare_parser, Parser, writable_file
 from empirics.experiments.command import path_word
 from empirics.progress import progress
@@ -20,9 +21,12 @@ from .running import audit, CLAIMS, Verdict
 
 
 def verdict(arguments: Sequence[str]) -> int:
-    """Print a paper's page, as it was committed; the page of a file of one's own, and an erratum, are made now."""
+    """Print a paper's page, as it was committed; the page of a file of one's own, and an erratum, are made now.
+
+    A file without a review is told claim by claim. 1 where a claim of the file has another verdict than it declares.
+    """
     from .reporting.erratum import erratum
-    from .reporting.records import records
+    from .reporting.records import papers, Record, records
     from .reporting.text import files, first_page, FOLDER
 
     try:
@@ -33,12 +37,15 @@ def verdict(arguments: Sequence[str]) -> int:
         writable_file("-o", args.output)
     own = args.paper.endswith(".py")
     paper = "" if own else known(args.paper).key
+    found: list[Record] = []
     if args.erratum:
         text = erratum(_judged(_repaired(of_file(Path(args.paper)) if own else _of(paper)), args))
     elif own:
+        said = reviews([args.paper])  # what is wrong with it is found before the work
         found = records(_judged(of_file(Path(args.paper)), args))
-        pages = files(found, reviews([args.paper]))
-        text = "\n\n".join(first_page(text) for name, text in pages.items() if name.startswith(FOLDER))
+        pages = [files(group, said)[f"{FOLDER}/{about}.md"] for about, group in papers(found).items()]
+        reviewed = [about in said for about in papers(found)]
+        text = "\n\n".join(first_page(t) if first else t for t, first in zip(pages, reviewed, strict=True))
     else:
         again = f"As committed; `fedbounds check --paper {paper}` judges every claim again."
         text = f"{first_page((COMMITTED.parent / FOLDER / f'{paper}.md').read_text(encoding='utf-8'))}\n\n{again}"
@@ -46,7 +53,9 @@ def verdict(arguments: Sequence[str]) -> int:
         print(text.rstrip("\n"))
     else:
         print(f"wrote {write_whole(args.output, text.rstrip(chr(10)) + chr(10))}")
-    return 0
+    changed = [record.name for record in found if not record.expected]
+    remark([f"differs from the audit: {name}; see fedbounds check {args.paper}" for name in changed])
+    return int(bool(changed))
 
 
 def _of(paper: str) -> list[Claim]:

@@ -17,6 +17,14 @@ class ClaimError(BoundsError):
     """A claim or a check that is declared wrongly."""
 
 
+def check_kinds(what: str, **fields: tuple[object, type | tuple[type, ...]]) -> None:
+    """Refuse a field of another kind than is asked for: a report would read it wrongly, or not at all."""
+    for name, (value, kind) in fields.items():
+        if not isinstance(value, kind):
+            kinds = " or ".join(k.__name__ for k in (kind if isinstance(kind, tuple) else (kind,)))
+            raise ClaimError(f"{what}: {name} must be of type {kinds}; got {value!r}")
+
+
 class Status(StrEnum):
     """What a check says of the statement as printed."""
 
@@ -95,6 +103,10 @@ class Finding:
     evidence: str
     witness: Mapping[str, str] = field(default_factory=dict)
     as_audited: bool = True
+
+    def __post_init__(self) -> None:
+        kinds = {"status": (self.status, Status), "grade": (self.grade, Grade), "evidence": (self.evidence, str)}
+        check_kinds("a finding", **kinds)
 
 
 def holds(evidence: str, grade: Grade = Grade.EXACT, witness: Mapping[str, object] | None = None) -> Finding:
@@ -197,6 +209,15 @@ class Claim:
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+", self.name):
             raise ClaimError(f"claim {self.name!r}: a name is the paper and words in lower case, joined by '_' and '.'")
+        check_kinds(
+            f"claim {self.name!r}",
+            words=(self.words, str),
+            passage=(self.passage, Passage),
+            known=(self.known, Status),
+            defect=(self.defect, (Defect, type(None))),
+            repair=(self.repair, (Repair, type(None))),
+            about=(self.about, tuple),
+        )
         if self.known is Status.OPEN and self.repair is not None:
             raise ClaimError(f"claim {self.name!r} is open: there is nothing to repair")
         if self.defect is not None and self.known is not Status.FAILS:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from .claim import ClaimError
+from .claim import check_kinds, ClaimError
 
 MOST_FINDINGS = 10
 NAMED = re.compile(r"\[([a-z_0-9.]+)\]")
@@ -29,6 +29,10 @@ class Review:
     change: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        for name in ("summary", "findings", "survives", "change"):
+            check_kinds("a review", **{name: (getattr(self, name), tuple)})
+        for theorem, row in self.theorems.items():
+            check_kinds("a review", **{f"theorems[{theorem!r}]": (row, Mapping)})
         if len(self.findings) > MOST_FINDINGS:
             raise ClaimError(f"a review has at most {MOST_FINDINGS} findings; got {len(self.findings)}")
 

@@ -44,11 +44,12 @@ def found(bound: Bound, plan: Options, bar: Progress) -> Comparison:
     places = ["all"] if fold in ("min", "mean") else [log.rounds[i] for i in kept]
     judged = lines(data, places, "; ".join(doubts))
     seeds = len(log.seeds)
+    unread = f"; columns that {bound.name} has no use for: {', '.join(log.unread)}" if log.unread else ""
     return Comparison(
         bound,
         tuple(judged),
         f" ({seeds} seeds; {TESTS} these runs only).",
-        about=(f"{plan.measured}: {seeds} runs, {len(log.rounds)} rounds",),
+        about=(f"{plan.measured}: {seeds} runs, {len(log.rounds)} rounds{unread}",),
         standing=settled(data, standing(bound, None, None, None)),
         after=tuple(_after(judged)),
         card={"seeds": seeds, "log": str(plan.measured), "values": dict(fixed), "seed_names": list(log.seeds),

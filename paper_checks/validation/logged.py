@@ -10,7 +10,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from bounds.domains import Domain
 from bounds.errors import BoundsError, shortened, unknown
 from bounds.quantities import CLIENTS, Quantity
 from bounds.showing.files import content
-from bounds.showing.numbers import DECIMAL, decimal
+from bounds.showing.numbers import decimal
 from bounds.vocabulary import clients
 
 Array = np.ndarray[Any, Any]
@@ -30,9 +30,13 @@ Array = np.ndarray[Any, Any]
 SEED, ROUND = "seed", "round"
 COUNT = re.compile(r"\d{1,18}(\.0*)?|\d(\.\d+)?[eE]\+?\d{1,2}", re.ASCII)
 """What numbers a run or a round: ``3``, also as ``03``, ``3.0`` and ``3e0``, which tables are saved with."""
-NO_NAMES = {"", "nan", "inf", "infinity", "none", "null", "all", "average", "avg", "max", "mean", "median", "min", "sd",
-            "sem", "std", "sum", "total", "var"}  # fmt: skip
-"""What tables write where a run has no name, and in the rows that sum up all runs: such a row is no further run."""
+NAME = re.compile(r"\w(?:[\w./ -]*\w)?")
+"""What names a run in words: it begins with a letter; signs such as ``±``, ``%`` and brackets are no part of it."""
+NO_NAMES = {"", "nan", "inf", "infinity", "na", "none", "null", "aggregate", "all", "average", "avg", "ci", "count",
+            "deviation", "err", "error", "iqr", "lower", "max", "mean", "median", "min", "n", "overall", "percentile",
+            "quantile", "sd", "se", "sem", "st", "std", "stderr", "sum", "summary", "total", "upper", "var", "variance",
+            }  # fmt: skip
+"""Words that tables write where a run has no name, and in rows that sum up all runs: such a row is no further run."""
 NOTATION = "write 0.5, not 0,5, no thousands separators, and commas between fields"
 
 
@@ -47,6 +51,8 @@ class Log:
     seeds: tuple[str, ...]
     rounds: tuple[str, ...]
     numbered: bool
+    unread: tuple[str, ...] = ()
+    """Columns that no quantity of the bound is in."""
 
 
 def read_log(path: Path, bound: Bound) -> Log:
@@ -60,7 +66,8 @@ def read_log(path: Path, bound: Bound) -> Log:
         _check_row(f"{path}, row {i}", names, row)
     columns = dict(zip(names, zip(*rows, strict=True), strict=True))
     numbers = {name: _numbers(path, name, columns[name], domains[name]) for name in names if name in domains}
-    log = _arranged(path, columns, numbers)
+    unread = tuple(name for name in names if name and name not in {SEED, ROUND, *domains})
+    log = replace(_arranged(path, columns, numbers), unread=unread)
     for name, values in log.columns.items():
         if name != bound.target.name and domains[name].whole and np.ptp(values, axis=0).any():
             raise BoundsError(f"{path}: {name} differs between seeds, the runs of one plan; write a log for each plan")
@@ -134,12 +141,17 @@ def _counted(path: Path, name: str, texts: Sequence[str], named: bool = False) -
     found = []
     for row, text in enumerate(texts, 1):
         whole = COUNT.fullmatch(text) and Decimal(text) == int(Decimal(text))
-        number = DECIMAL.fullmatch(text) or text.lower().lstrip("+-") in NO_NAMES
-        if not whole and (number or not named):
+        if not whole and not (named and _is_name(text)):
             words = "a whole number >= 0" + (" or a name" if named else "")
             raise BoundsError(f"{path}, row {row}: {name} must be {words}; got {text!r}")
         found.append(str(int(Decimal(text))) if whole else text)
     return found
+
+
+def _is_name(text: str) -> bool:
+    """Whether this names a run rather than nothing, or what sums up all runs, as ``s.d.`` and ``mean (n=3)`` do."""
+    parts = re.findall(r"[^\W\d_]+", text.lower().replace(".", ""))
+    return text[:1].isalpha() and NAME.fullmatch(text) is not None and not NO_NAMES.intersection(parts)
 
 
 # ---- runs and rounds ----

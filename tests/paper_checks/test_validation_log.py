@@ -355,8 +355,30 @@ def test_runs_of_different_plans_are_no_seeds_of_one(judge):
     assert "local_steps differs between seeds" in err
 
 
-@pytest.mark.parametrize("name", ["mean", "Std", "average", "all"])
+@pytest.mark.parametrize(
+    "name",
+    ["mean", "Std", "average", "all", "mean±std", "25%", "s.d.", "std dev", "Std. Error", "mean (n=3)", "ci95", "#N/A",
+     "avg/seed", "count", "-", "n/a", "95% CI", "standard deviation", "½"],
+)  # fmt: skip
 def test_a_row_that_sums_up_all_runs_is_no_further_run(judge, name):
     status, _, err = judge(norms() + f"{name},0,0.11\n{name},1,0.13\n", *PLAN, "clients=7", name=THEOREM)
     assert (status, err.count("\n")) == (2, 1)
     assert f"row 7: seed must be a whole number >= 0 or a name; got {name!r}" in err
+
+
+@pytest.mark.parametrize("name", ["run-3", "seed 3", "A", "calm_otter.7", "été", "host/3"])
+def test_a_run_may_have_a_name_of_words(judge, name):
+    assert judge(norms() + f"{name},0,0.11\n{name},1,0.13\n", *PLAN, "clients=7", name=THEOREM)[0] == 0
+
+
+def test_columns_that_are_not_read_are_named(judge):
+    status, out, _ = judge(norms(lr=lambda seed, round_: 0.3), *PLAN, "clients=7", name=THEOREM)
+    assert (status, "columns that fedcog.theorem has no use for: lr" in out) == (0, True)
+
+
+def test_the_table_of_a_comparison_does_not_take_the_place_of_the_log(tmp_path, capsys):
+    log = tmp_path / f"{THEOREM}.csv"
+    log.write_text(norms(), encoding="utf-8")
+    words = ["validate", THEOREM, "--measured", str(log), "--out", str(tmp_path), *PLAN, "clients=7"]
+    assert (fedbounds.main(words), log.read_text(encoding="utf-8")) == (2, norms())
+    assert "is what this command reads" in capsys.readouterr().err

@@ -84,3 +84,68 @@ def test_a_paper_that_is_not_there_is_refused_with_the_nearest(capsys):
     with pytest.raises(UnknownNameError, match="fedcog"):
         verdict.verdict(["fedcogs"])
     assert run(capsys, "nowhere.py")[0] == 2
+
+
+def test_a_file_without_a_review_is_told_claim_by_claim(own, capsys):
+    own.write_text(OWN.partition("review = ")[0], encoding="utf-8")
+    status, out, _ = run(capsys, own, "--workers", "1")
+    assert status == 0
+    assert "#### mine.lost" in out
+    assert "#### mine.square" in out
+
+
+def test_a_verdict_that_differs_from_what_the_file_declares_is_a_finding(own, capsys):
+    own.write_text(OWN.replace("Same(K**2, K * K)", "Same(K**2, 3 * K)"), encoding="utf-8")
+    status, _, err = run(capsys, own, "--workers", "1")
+    assert (status, "differs from the audit: mine.square" in err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("[mine.square].", "[mine.squar].", "'mine.squar', which is no claim of the file"),
+        ('("mine.lost",))', '("mine.los",))', "'mine.los', which is no claim of the file"),
+        ('("mine.lost",))', '"mine.lost")', "findings must be of type tuple"),
+        ('("All of it: [mine.square].",)', '"All of it"', "summary must be of type tuple"),
+        ('{"as printed": "mine.lost"}', '"mine.lost"', "theorems['Theorem 2'] must be of type Mapping"),
+        ("review = ", "other = Review(())\nreview = ", "declares 2 reviews"),
+        ("Defect.SLIP", "'wrong'", "defect must be of type Defect"),
+        ("Status.FAILS", "'FAILS'", "known must be of type Status"),
+        ('Kind.THEOREM.at("line 2")', '"line 2"', "passage must be of type Passage"),
+        ('"Half is lost."', "None", "words must be of type str"),
+    ],
+)
+@pytest.mark.parametrize("verb", ["verdict", "check"])
+def test_what_a_file_declares_wrongly_is_one_line(own, capsys, tmp_path, verb, old, new, said):
+    own.write_text(OWN.replace(old, new), encoding="utf-8")
+    more = ["--report", str(tmp_path / "report")] if verb == "check" else []
+    assert fedbounds.main([verb, str(own), "--workers", "1", *more]) == 2
+    err = capsys.readouterr().err
+    assert (err.count("\n"), said in err) == (1, True), err
+
+
+def test_claims_in_a_list_count(own, capsys):
+    own.write_text(OWN + '\nmore = [Claim("mine.listed", "Too.", Kind.REMARK.at("line 3"), Same(K, K))]\n')
+    assert fedbounds.main(["check", str(own), "--workers", "1"]) == 0
+    assert "mine.listed" in capsys.readouterr().out
+
+
+def test_two_files_with_claims_of_one_name_are_refused(own, tmp_path, capsys):
+    (tmp_path / "copy.py").write_text(OWN, encoding="utf-8")
+    assert fedbounds.main(["check", str(own), str(tmp_path / "copy.py")]) == 2
+    assert "two claims are called 'mine.square'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["check", "{}", "--junit", "{}"], ["verdict", "{}", "-o", "{}"],
+                                   ["check", "{}:square", "--junit", "{}"]])  # fmt: skip
+def test_a_report_does_not_take_the_place_of_the_file_it_is_about(own, capsys, words):
+    assert fedbounds.main([word.format(own) for word in words]) == 2
+    assert "is what this command reads" in capsys.readouterr().err
+    assert own.read_text(encoding="utf-8") == OWN
+
+
+@pytest.mark.parametrize("idle", [["--deep"], ["--junit", "x.xml"]])
+def test_planting_errors_refuses_what_is_about_claims(capsys, monkeypatch, tmp_path, idle):
+    monkeypatch.chdir(tmp_path)
+    assert fedbounds.main(["check", "--mutate", "decaying_k.schedule_dsgd_steps", *idle]) == 2
+    assert f"leave out {idle[0]}" in capsys.readouterr().err

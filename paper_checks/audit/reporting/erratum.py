@@ -24,7 +24,7 @@ def erratum(verdicts: Sequence[Verdict]) -> str:
     titles = [f"{PAPERS[p].title} ({', '.join(PAPERS[p].authors)})" if p in PAPERS else p for p in papers]
     lines = [rf"\title{{Corrections to: {escaped('; '.join(titles))}}}", r"\date{}", r"\begin{document}", r"\maketitle"]
     if not mended:
-        lines.append("No statement that fails has a correction here.")
+        lines.append("No statement that fails has a correction that is a bound of the catalogue.")
     for verdict in mended:
         lines += ["", *_entry(verdict)]
     return HEAD + "\n".join([*lines, r"\end{document}"]) + "\n"
