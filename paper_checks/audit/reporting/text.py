@@ -112,8 +112,9 @@ def _finding(record: Record) -> str:
 
 
 def first_page(text: str) -> str:
-    """What comes before the list of all claims on a paper's page, links left as their words."""
-    return re.sub(r"\[([^\]]+)\]\(#[^)]*\)", r"\1", text.partition(f"\n{ALL}\n")[0]).rstrip()
+    """What comes before the list of all claims on a paper's page, links as their words, letters as they are."""
+    linked = text.partition(f"\n{ALL}\n")[0].rstrip()
+    return re.sub(r"\\([\\*|_])", r"\1", re.sub(r"\[([^\]]+)\]\(#[^)]*\)", r"\1", linked))
 
 
 def _kind(record: Record) -> str:

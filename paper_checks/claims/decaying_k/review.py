@@ -28,4 +28,47 @@ REVIEW = Review(
         "would say no more than that gradients stay below G [decaying_k.setting_informative]. The repaired lemma "
         "needs noise that is independent over clients and steps [decaying_k.lemma_1_independence].",
     ),
+    theorems={
+        "Lemma 1": {
+            "G as the text defines it": "decaying_k.lemma_1",
+            "G bounds the clients' gradients": "decaying_k.lemma_1.worst_case",
+            "noise shared by clients": "decaying_k.lemma_1_independence",
+        },
+        "Lemma 2": {
+            "G as the text defines it": "decaying_k.lemma_2",
+            "G bounds the clients' gradients": "decaying_k.lemma_2_repaired.worst_case",
+        },
+        "Theorem 1": {
+            "as printed, losses of any sign": "decaying_k.theorem_1",
+            "G as the text defines it": "decaying_k.theorem_1_with_its_g",
+            "G bounds the clients' gradients": "decaying_k.theorem_1.worst_case",
+        },
+        "Theorem 2, K*": {"minimises the bound": "decaying_k.theorem_2"},
+        "Corollary 2.1, eta*": {"minimises the bound": "decaying_k.corollary_2_1"},
+    },
+    findings=(
+        "decaying_k.theorem_1_with_its_g",
+        "decaying_k.theorem_1",
+        "decaying_k.theorem_2",
+        "decaying_k.corollary_2_1",
+        "decaying_k.lemma_1",
+        "decaying_k.theorem_2_trend",
+        "decaying_k.theorem_2_decay",
+        "decaying_k.results_tenth",
+        "decaying_k.table_4_k_rounds",
+        "decaying_k.lemma_1_independence",
+    ),
+    survives=(
+        "With G a bound on the clients' gradients and losses above their minimum no exact worst case is above Theorem 1 "
+        "[decaying_k.theorem_1.worst_case].",
+        "K* falls at least like W^(-1/3), grows with the cohort and does not depend on the time of a step for a number "
+        "of rounds [decaying_k.theorem_2_order], [decaying_k.remark_2_2], [decaying_k.remark_2_3].",
+    ),
+    change=(
+        "Define G as a bound on the clients' gradients, and count losses from the smallest one "
+        "[decaying_k.gradient_cap_of_training].",
+        "Put G^2 under the root of (9) and K under that of (11); minimise (8) with its bracket differentiated "
+        "[decaying_k.theorem_2], [decaying_k.corollary_2_1], [decaying_k.eq_24].",
+        "Say over which runs the relative numbers of steps are counted [decaying_k.table_4_k_rounds].",
+    ),
 )

@@ -25,4 +25,39 @@ REVIEW = Review(
         "rounded up [fedcog.table_7.gain]. The generated inputs, called small, are more numbers than the models have "
         "parameters [fedcog.inputs_small].",
     ),
+    theorems={
+        "Theorem 5.6": {
+            "all take part, fresh batches": "fedcog.theorem.instances",
+            "worst case": "fedcog.theorem.worst_case",
+            "one batch kept for a round": "fedcog.theorem.fresh_batches",
+            "some take part (FLAIR)": "fedcog.theorem.participation",
+            "the experiments' settings": "fedcog.theorem.settings",
+        },
+        "Corollary 5.7": {"all take part, fresh batches": "fedcog.corollary.rounds"},
+    },
+    findings=(
+        "fedcog.theorem.fresh_batches",
+        "fedcog.theorem.participation",
+        "fedcog.theorem.settings",
+        "fedcog.corollary.best_steps",
+        "fedcog.corollary.rounds",
+        "fedcog.theorem.gradient",
+        "fedcog.theorem.sharp",
+        "fedcog.table_5.noise",
+        "fedcog.shared_data",
+        "fedcog.inputs_small",
+    ),
+    survives=(
+        "The chain of inequalities, with fresh batches and all clients in every round [fedcog.eq_61], "
+        "[fedcog.theorem.instances].",
+        "FedCOG is best in every setting of Table 1, and every method gains by it in Table 3 [fedcog.table_1.best], "
+        "[fedcog.table_3.gains].",
+    ),
+    change=(
+        "Ask for fresh batches in every step and for all clients in every round [fedcog.eq_28], "
+        "[fedcog.theorem.participation].",
+        "Repeat the step size's condition in Corollary 5.7 [fedcog.corollary.rounds].",
+        "Say that the theorem is FedAvg's: no setting of generation or distillation stands in it "
+        "[fedcog.theorem.gradient].",
+    ),
 )
