@@ -59,7 +59,7 @@ REVIEW = Review(
         "decaying_k.lemma_1_independence",
     ),
     survives=(
-        "With G a bound on the clients' gradients and losses above their minimum no exact worst case is above Theorem 1 "
+        "With G a bound on the clients' gradients and losses above their minimum no worst case is above Theorem 1 "
         "[decaying_k.theorem_1.worst_case].",
         "K* falls at least like W^(-1/3), grows with the cohort and does not depend on the time of a step for a number "
         "of rounds [decaying_k.theorem_2_order], [decaying_k.remark_2_2], [decaying_k.remark_2_3].",
