@@ -151,7 +151,7 @@ def test_where_the_bound_is_silent_there_is_no_interval(run):
 
 def test_verbs_that_take_values_alone_say_so(run):
     said = "fedbounds: uncertain constants were taken at their values, not over their intervals: smoothness\n"
-    interval = {"smoothness": [1.1, 1.9], "optimal_loss": [0.1, 0.2]}
+    interval = {"smoothness": [1.1, 1.9]}
     assert run("show", "fedals.one_round", "@c.json", "--sensitivity", interval=interval)[2] == said
     status, _, err = run("plot", "fedals.one_round", "x=strong_convexity=0.2:0.6:3", "@c.json", interval=interval)
     assert (status, err) == (0, said)

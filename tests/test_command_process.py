@@ -94,6 +94,17 @@ def test_a_bug_is_one_line_that_says_where_and_status_70(raising, error, said):
     assert len(err) < 700
 
 
+def test_an_error_that_comes_of_ctrl_c_is_no_bug(run, monkeypatch):
+    def half_loaded(args):
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            raise ImportError("cannot load an extension module") from None
+
+    monkeypatch.setitem(fedbounds.VERBS, "list", half_loaded)
+    assert run("list") == (130, "", "fedbounds: interrupted\n")
+
+
 def test_endless_recursion_is_a_bug_like_any_other(run, monkeypatch):
     monkeypatch.setitem(fedbounds.VERBS, "list", lambda args: deep())
     status, _, err = run("list")

@@ -41,6 +41,8 @@ def guarded(run: Callable[[], int], *, alone: bool = False) -> int:
         except KeyboardInterrupt as error:
             status = _of_file(error) or _interrupted(alone, str(error))
         except BaseException as error:
+            if _of_interrupt(error):
+                return _flushed(_interrupted(alone, ""))
             status = FINE if isinstance(error, BrokenPipeError) and _reader_left() else _judged(error)
         status = _flushed(status)
         if alone:
@@ -128,6 +130,13 @@ def _place(error: BaseException) -> str:
         if path.is_relative_to(ROOT) and path.relative_to(ROOT).parts[0].removesuffix(".py") in ROOMS:
             return f"{path.relative_to(ROOT).as_posix()}:{frame.lineno}"
     return "no line of ours"
+
+
+def _of_interrupt(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is behind it: extension modules that are interrupted while they load raise errors of their own."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None and not _of_file(error)
 
 
 def _interrupted(alone: bool, words: str) -> int:

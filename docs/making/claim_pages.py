@@ -31,6 +31,7 @@ def of_paper(paper: Paper, found: Sequence[Record]) -> str:
     """The page of one paper: its headings moved up, the claims left out of the list beside the page."""
     told = "\n".join(page_of(paper.key, [r for r in found if r.paper == paper.key], REVIEWS[paper.key]))
     told = told.replace(f"# {paper.short}: {paper.title}", f"# Claims of {paper.short}\n\n*{paper.title}*", 1)
+    told = re.sub(r"^## (.*)$", r"**\1**", told, flags=re.MULTILINE)  # headings are the claims alone
     told = re.sub(r"^####? ", "## ", told, flags=re.MULTILINE)
     told = re.sub(r"`([a-z_0-9.]+)` \((?=[A-Z]+\))", lambda m: f"[{m[1]}](#{slug(m[1])}) (", told)
     return f"---\ntocdepth: 1\n---\n\n{told}\n"

@@ -20,7 +20,7 @@ def refused(tmp_path, capsys):
         if text is not None:
             path.write_bytes(text if isinstance(text, bytes) else text.encode())
         store = tmp_path / "store"
-        assert main(["sweep", str(path), "--store", str(store), "--workers", "0", *more]) == 2
+        assert main(["sweep", str(path), "--store", str(store), *(more or ("--workers", "0"))]) == 2
         told = capsys.readouterr()
         assert told.out == ""
         assert told.err.count("\n") == 1

@@ -63,7 +63,7 @@ def test_every_claim_of_a_file_is_checked_and_its_page_lies_in_the_report(own, t
 
 
 def test_an_erratum_has_the_printed_formula_its_fault_and_the_corrected_one(tmp_path, monkeypatch, capsys):
-    chosen = {name: CLAIMS[name] for name in ("decaying_k.eq_24", "decaying_k.corollary_2_1", "fedcog.eq_3")}
+    chosen = {name: CLAIMS[name] for name in ("decaying_k.eq_24", "decaying_k.corollary_2_1", "fedcog.eq_6")}
     monkeypatch.setattr(verdict, "CLAIMS", chosen)
     file = tmp_path / "erratum.tex"
     status, out, _ = run(capsys, "decaying_k", "--erratum", "-o", file, "--workers", "1")
