@@ -197,7 +197,7 @@ def test_every_text_can_be_told_from_what_is_behind_it(theme, page):
         page.settle()
         assert not page.js(FAINT), name
         seen |= set(page.js("return [...document.querySelectorAll('.verdict')].map((e) => e.textContent)"))
-    assert seen == {"HOLDS", "FAILS", "REPAIRED", "OPEN"}
+    assert seen == {"HOLDS", "FAILS", "REPAIRED"}  # what is open speaks of no bound
 
 
 @pytest.mark.parametrize("width", [360, 1280])

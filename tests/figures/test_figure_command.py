@@ -169,7 +169,7 @@ def test_a_bundle_holds_everything(full, tmp_path, capsys):
     told = re.findall(r"^\| `([^`]+)`", (folder / "README.md").read_text(), re.M)
     assert told
     assert all((folder / name).exists() for name in told)
-    assert {f"figures/{NAME}.tex", "audit.csv", "AUDIT.md", "machine.json"} <= files
+    assert {f"figures/{NAME}.tex", "audit.csv", "audit/REPORT.md", "audit/reports/fedinit.md", "machine.json"} <= files
     assert (folder / "references.bib").read_text().count("@") >= 4
     numbers = pq.read_table(folder / "numbers.parquet").to_pydict()
     drawn = Path(folder / "figures" / f"{NAME}.csv").read_text().splitlines()
