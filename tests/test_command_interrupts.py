@@ -65,6 +65,25 @@ def test_while_an_object_is_disposed_of():
     assert ended(code, "list") == (130, "", SAID)
 
 
+def test_one_that_was_lost_and_heard_is_one():
+    code = """
+        import signal, sys, threading, time, fedbounds
+
+        class Last:
+            def __del__(self):
+                signal.raise_signal(signal.SIGINT)
+
+        def verb(args):
+            Last()
+            threading.Thread(target=time.sleep, args=(1,)).start()
+            raise KeyboardInterrupt
+
+        fedbounds.VERBS["list"] = verb
+        sys.exit(fedbounds.main())
+    """
+    assert ended(code, "list") == (130, "", SAID)
+
+
 def test_a_second_one_while_threads_end_is_silent():
     code = """
         import os, signal, sys, threading, time, fedbounds

@@ -135,7 +135,7 @@ def _place(error: BaseException) -> str:
 def _of_interrupt(error: BaseException | None) -> bool:
     """Whether Ctrl-C is behind it: extension modules that are interrupted while they load raise errors of their own."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__cause__ or error.__context__
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     return error is not None and not _of_file(error)
 
 
@@ -143,6 +143,7 @@ def _interrupted(alone: bool, words: str) -> int:
     """Say it, in the words of who was interrupted, if it kept something."""
     if alone:  # a second Ctrl-C, while threads and workers end, ends the process without a word
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+        exec("")  # clears the mark that an interrupted exec of text leaves, by which Python would end by the signal
     remark([words or "interrupted"])
     return INTERRUPTED
 
@@ -171,11 +172,18 @@ def _set_up() -> None:
 
     def unraisable(lost: Any) -> None:
         if lost.exc_type is KeyboardInterrupt:  # it came while an object was disposed of: again, a moment later
-            threading.Timer(0.05, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)).start()
+            threading.Timer(0.05, _again).start()
         else:
             before(lost)
 
     sys.unraisablehook = unraisable
+
+
+def _again() -> None:
+    """Ctrl-C once more, unless it was heard after all: a second one would end the process without a word."""
+    main = threading.main_thread().ident
+    if main is not None and signal.getsignal(signal.SIGINT) is not signal.SIG_DFL:
+        signal.pthread_kill(main, signal.SIGINT)
 
 
 def _spelled_out(error: UnicodeError) -> tuple[str, int]:
