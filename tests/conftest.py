@@ -5,6 +5,7 @@ report says so.
 """
 
 import os
+import pickle
 import signal
 from importlib.util import find_spec
 from shutil import which
@@ -76,6 +77,23 @@ def pytest_terminal_summary(terminalreporter, config):
     """Name the absent sets."""
     for name, tests in sorted(config.stash.get(ABSENT, {}).items()):
         terminalreporter.write_line(f"data set {name} is not on this machine: {tests} tests deselected")
+
+
+@pytest.fixture(scope="session")
+def verdicts(tmp_path_factory):
+    """Every claim of the papers but the deep ones, judged once in a run of the suite, whichever process asks first."""
+    from filelock import FileLock
+
+    from paper_checks.audit.running import audit, CLAIMS, Verdict
+
+    folder = tmp_path_factory.getbasetemp()
+    kept = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "verdicts.pickle"
+    with FileLock(f"{kept}.lock"):
+        if not kept.exists():
+            found = audit([c for c in CLAIMS.values() if not c.deep], workers=2)
+            outcomes = [(v.claim.name, v.finding, v.repair, v.bounds, v.seconds, v.crashed) for v in found]
+            kept.write_bytes(pickle.dumps(outcomes))
+    return {name: Verdict(CLAIMS[name], *outcome) for name, *outcome in pickle.loads(kept.read_bytes())}
 
 
 @pytest.fixture

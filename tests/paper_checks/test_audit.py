@@ -42,12 +42,6 @@ def broken(book):
 # ---- the papers' claims ----
 
 
-@pytest.fixture(scope="session")
-def verdicts():
-    """Every claim but the deep ones, once, in two processes."""
-    return {v.claim.name: v for v in audit([c for c in CLAIMS.values() if not c.deep], workers=2)}
-
-
 def missing(verdicts):
     """The bounds of the catalogue that no claim asks for."""
     asked = {name for v in verdicts.values() for name in v.bounds}
