@@ -23,7 +23,7 @@ from bounds.fedcog import labels as whole
 from ..calls import chosen, written
 from ..errors import EmpiricsError
 from ..federation.shuffles import orders
-from ..models.model import Batch
+from ..models.model import Batch, Model
 from ..numbers import checked
 from .algorithm import Algorithm, fedavg, plugged, renamed, Rows, TaskLoss, Work
 from .halves import adam, floating, log_sum, over, Probable, probable
@@ -58,7 +58,7 @@ class Generate:
     pictures: Pixels | LearnedGenerator = field(default_factory=Pixels)
     reading: str = "intended"
 
-    def __call__(self, net: Any, work: Work, shape: tuple[int, ...]) -> tuple[Tensor, Tensor, Tensor]:
+    def __call__(self, net: Model, work: Work, shape: tuple[int, ...]) -> tuple[Tensor, Tensor, Tensor]:
         """Generated inputs ``(rows, samples, *shape)``, their target labels and weights ``(rows, samples)``."""
         labels, shares = self.labels(work)
         variables, inputs = self.pictures(work, self.samples, shape)
@@ -75,12 +75,12 @@ class Generate:
         with torch.no_grad():
             return inputs(*variables), labels, shares
 
-    def loss(self, net: Any, theirs: Tensor, own: Tensor, labels: Tensor, shares: Tensor) -> Tensor:
+    def loss(self, net: Model, theirs: Tensor, own: Tensor, labels: Tensor, shares: Tensor) -> Tensor:
         """Eq. (1) for every row ``(rows,)`` from the outputs of the server's and of the client's model."""
         task = F.cross_entropy(theirs.movedim(net.class_axis, 1), labels, reduction="none")
         return over(task, shares) + self.disagreement * (1 - self.apart(net, theirs, own, shares))
 
-    def apart(self, net: Any, theirs: Tensor, own: Tensor, shares: Tensor) -> Tensor:
+    def apart(self, net: Model, theirs: Tensor, own: Tensor, shares: Tensor) -> Tensor:
         """Jensen-Shannon divergence of the outputs, mean over samples ``(rows,)``."""
         one, other = probable(net, theirs), probable(net, own)
         if self.reading == "code":
@@ -109,7 +109,7 @@ class Generate:
         return [label for label, n in enumerate(share(lack, self.samples)) for _ in range(n)]
 
 
-def frozen(net: Any, w: Tensor) -> Callable[[Tensor], Tensor]:
+def frozen(net: Model, w: Tensor) -> Callable[[Tensor], Tensor]:
     """The outputs of models that nobody differentiates in their parameters, as a function of inputs."""
     return net.at(w[0]).output if len(w) == 1 and hasattr(net, "at") else partial(net.output, w)
 
@@ -131,7 +131,7 @@ class Distil:
     batch: int | None = None
     supervision: str = "soft"
 
-    def __call__(self, net: Any, w: Tensor, batch: Batch, work: Work) -> Tensor:
+    def __call__(self, net: Model, w: Tensor, batch: Batch, work: Work) -> Tensor:
         own: Tensor = self.base(net, w, batch, work)
         if work.state.round < self.after or self.weight == 0:
             return own
@@ -142,7 +142,7 @@ class Distil:
         real, made = self.weights(work)
         return real * own + made * over(apart, shares)
 
-    def _prepare(self, net: Any, work: Work, shape: tuple[int, ...]) -> None:
+    def _prepare(self, net: Model, work: Work, shape: tuple[int, ...]) -> None:
         """Generate, and keep what is wanted on the inputs; hard labels have the logarithm 0: cross-entropy to them."""
         inputs, labels, shares = self.generate(net, work, shape)
         with torch.no_grad():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -12,7 +11,7 @@ from torch import Tensor
 from bounds.domains import NONNEGATIVE, POSITIVE
 
 from ..calls import chosen, written
-from ..models.model import Batch
+from ..models.model import Batch, Halved
 from ..numbers import checked
 from .algorithm import Algorithm, fedavg, renamed, Rows, Work
 from .halves import halves, over, represented
@@ -31,7 +30,7 @@ class Contrast:
     mu: float
     temperature: float
 
-    def __call__(self, net: Any, w: Tensor, batch: Batch, work: Work) -> Tensor:
+    def __call__(self, net: Halved, w: Tensor, batch: Batch, work: Work) -> Tensor:
         inputs, targets, weight = batch
         z, output = halves(net, w, inputs, "moon")
         theirs = self._frozen(net, work.received.expand(len(w), -1), inputs)
@@ -40,7 +39,7 @@ class Contrast:
         return over(net.losses(output, targets) + self.mu * F.softplus(nearer / self.temperature), weight)
 
     @staticmethod
-    def _frozen(net: Any, w: Tensor, inputs: Tensor) -> Tensor:
+    def _frozen(net: Halved, w: Tensor, inputs: Tensor) -> Tensor:
         with torch.no_grad():
             return represented(net, w, inputs, "moon").flatten(2)
 
@@ -72,7 +71,7 @@ class Decorrelated:
     reading: str
     epsilon: float = 1e-8
 
-    def __call__(self, net: Any, w: Tensor, batch: Batch, work: Work) -> Tensor:
+    def __call__(self, net: Halved, w: Tensor, batch: Batch, work: Work) -> Tensor:
         inputs, targets, weight = batch
         z, output = halves(net, w, inputs, "feddecorr")
         return over(net.losses(output, targets), weight) + self.beta * self.correlation(z, weight)

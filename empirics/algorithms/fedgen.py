@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import torch
@@ -16,7 +15,7 @@ from bounds.domains import COUNT, NONNEGATIVE, POSITIVE
 
 from ..calls import written
 from ..errors import EmpiricsError
-from ..models.model import Batch
+from ..models.model import Batch, Halved, Trainable
 from ..models.network import Network
 from ..numbers import checked
 from ..streams import stream
@@ -56,7 +55,7 @@ class Latent:
     noise: int = 32
     hidden: int = 256
 
-    def network(self, net: Any, classes: int, dtype: torch.dtype) -> Network:
+    def network(self, net: Trainable | None, classes: int, dtype: torch.dtype) -> Network:
         """The generator for the representations that ``net``'s head takes."""
         return layers(self.noise + classes, self.hidden, width_of(net), dtype)
 
@@ -67,7 +66,7 @@ class Latent:
         return generator.output(parameters.unsqueeze(0), flat).view(*labels.shape, -1)
 
 
-def width_of(net: Any) -> int:
+def width_of(net: Trainable | None) -> int:
     """How many numbers the dense head of a network takes."""
     shapes = net.work.shapes if isinstance(net, Network) else {}
     heads = [shape for name, shape in shapes.items() if name.startswith("head") and name.endswith("weight")]
@@ -100,6 +99,7 @@ class GeneratorTraining:
         counts = work.labels.to(ends.dtype)
         shares = counts / counts.sum(0).clamp(min=1)
         generator = self.latent.network(work.net, counts.shape[1], ends.dtype)
+        assert isinstance(work.net, Network)  # others have been refused
         vector, moments = self._before(work, generator)
         draws = stream(work.seed, "generator", round=work.state.round)
         held = np.flatnonzero(counts.sum(0).cpu().numpy())
@@ -125,7 +125,7 @@ class GeneratorTraining:
         return vector, torch.zeros(2, len(vector)).to(work.starts)
 
     @staticmethod
-    def teaching(net: Any, ends: Tensor, z: Tensor, labels: Tensor, shares: Tensor) -> Tensor:
+    def teaching(net: Network, ends: Tensor, z: Tensor, labels: Tensor, shares: Tensor) -> Tensor:
         """What the clients' heads say about generated representations, each where it has seen the label."""
         total = z.new_zeros(())
         for end, share in zip(ends, shares, strict=True):
@@ -156,7 +156,7 @@ class GeneratorLoss:
     weight: float
     batch: int
 
-    def __call__(self, net: Any, w: Tensor, batch: Batch, work: Work) -> Tensor:
+    def __call__(self, net: Halved, w: Tensor, batch: Batch, work: Work) -> Tensor:
         inputs, targets, weight = batch
         output = net.output(w, inputs)
         own = over(net.losses(output, targets), weight)
@@ -169,7 +169,7 @@ class GeneratorLoss:
         taught = net.losses(net.head(w, other), labels).mean(-1)
         return own + self.weight * DECAY**work.state.round * (self.batch / inputs.shape[1] * taught + latent)
 
-    def made(self, net: Any, work: Work, targets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def made(self, net: Halved, work: Work, targets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Representations for the batch's labels and for drawn ones, and the drawn labels, of this step."""
         assert work.labels is not None  # asked for by ``needs_labels``
         classes, b = work.labels.shape[-1], targets.shape[1]

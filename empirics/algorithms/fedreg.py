@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -11,7 +10,7 @@ from torch import Tensor
 from bounds.domains import POSITIVE, SHARE, WHOLE
 
 from ..calls import chosen, written
-from ..models.model import Batch
+from ..models.model import Batch, Halved
 from ..numbers import checked
 from .algorithm import Algorithm, fedavg, GradientAt, renamed, Work
 from .halves import floating, over, probable
@@ -35,7 +34,7 @@ class OnMade:
     soft: bool
     reading: str
 
-    def __call__(self, net: Any, w: Tensor, batch: Batch, work: Work) -> Tensor:
+    def __call__(self, net: Halved, w: Tensor, batch: Batch, work: Work) -> Tensor:
         inputs, targets, weight = batch
         theirs = work.received.expand(len(w), -1)
         made = self.made(net, theirs, (floating(inputs, "fedreg"), targets, weight))
@@ -46,7 +45,7 @@ class OnMade:
             labels = probable(net, net.output(theirs, made)).p
         return over(-(labels * probable(net, output).log).sum(-1), weight)
 
-    def made(self, net: Any, theirs: Tensor, batch: Batch) -> Tensor:
+    def made(self, net: Halved, theirs: Tensor, batch: Batch) -> Tensor:
         """``x - step sign(gradient)``, kept within the range of the batch; ``code``: ``x + step sign``, unlimited."""
         inputs, targets, weight = batch
         low, high = _range(inputs, weight)

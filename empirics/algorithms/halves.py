@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from ..errors import EmpiricsError
+from ..models.model import Halved, Model
 
 
-def halves(net: Any, w: Tensor, inputs: Tensor, method: str) -> tuple[Tensor, Tensor]:
+def halves(net: Halved, w: Tensor, inputs: Tensor, method: str) -> tuple[Tensor, Tensor]:
     """Representations ``(rows, batch, d)`` and the outputs that the head makes of them."""
     z = represented(net, w, inputs, method)
     return z.flatten(2), net.head(w, z)
 
 
-def represented(net: Any, w: Tensor, inputs: Tensor, method: str) -> Tensor:
+def represented(net: Halved, w: Tensor, inputs: Tensor, method: str) -> Tensor:
     """What the head of the models ``w`` sees, in the shape the head takes."""
     if not hasattr(net, "head"):
         raise EmpiricsError(f"{method} needs a network made of features and head; got {type(net).__name__}")
@@ -51,7 +52,7 @@ class Probable(NamedTuple):
         return (self.p * (self.log - log_q)).sum(-1)
 
 
-def probable(net: Any, output: Tensor) -> Probable:
+def probable(net: Model, output: Tensor) -> Probable:
     """What a model's outputs say of the classes."""
     axis = net.class_axis
     return Probable(torch.softmax(output, axis).movedim(axis, -1), torch.log_softmax(output, axis).movedim(axis, -1))

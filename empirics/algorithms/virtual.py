@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import torch
@@ -14,7 +13,7 @@ from torch import Tensor
 from bounds.domains import COUNT, NONNEGATIVE, WHOLE
 
 from ..calls import written
-from ..models.model import Batch
+from ..models.model import Batch, Halved
 from ..numbers import checked
 from ..streams import stream
 from .algorithm import Algorithm, fedavg, renamed, Work
@@ -53,7 +52,7 @@ class Virtual:
     batch: int
     per_class: int
 
-    def __call__(self, net: Any, w: Tensor, batch: Batch, work: Work) -> Tensor:
+    def __call__(self, net: Halved, w: Tensor, batch: Batch, work: Work) -> Tensor:
         inputs, targets, weight = batch
         made, labels = self.drawn(work, floating(inputs, "vhl"))
         z, output = halves(net, w, torch.cat([inputs, made], 1), "vhl")

@@ -62,3 +62,15 @@ class Model(Trainable, Protocol):
     def evaluate(self, w: Tensor, inputs: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
         """The loss of every sample, penalty included, and how right it is, both ``(rows, batch)``."""
         ...
+
+
+class Halved(Model, Protocol):
+    """A model in two halves, of which ``output(w, x)`` is ``head(w, features(w, x))``."""
+
+    def features(self, w: Tensor, inputs: Tensor) -> Tensor:
+        """What the head sees of ``inputs (rows, batch, ...)``: representations ``(rows, batch, ...)``."""
+        ...
+
+    def head(self, w: Tensor, z: Tensor) -> Tensor:
+        """Outputs of the heads of ``w (rows, dim)`` from representations."""
+        ...

@@ -51,14 +51,13 @@ def engine_loss(book: Book) -> Finding:
     import torch
 
     from empirics.algorithms.consensus import Generate
-
-    class Last:
-        class_axis = 2
+    from empirics.models.network import Network
 
     pairs = _pairs()
     theirs, own = (torch.tensor([[pair[i] for pair in pairs]], dtype=torch.float64).log() for i in (0, 1))
     shares = torch.full((1, len(pairs)), 1 / len(pairs), dtype=torch.float64)
-    found = Generate(disagreement=WEIGHT).loss(Last, theirs, own, torch.tensor([TARGETS]), shares)
+    logits = Network("logits", torch.nn.Identity)
+    found = Generate(disagreement=WEIGHT).loss(logits, theirs, own, torch.tensor([TARGETS]), shares)
     task, disagreement = _means()
     return agreed({"generation loss of the engine": (found, task + WEIGHT * disagreement)})
 
