@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..calls import parse
-from .core import Honesty, Measurement, Reading, Snapshot
+from .core import Exactness, Measurement, Reading, Snapshot
 from .costs import COSTS, runtime
 from .models import MODELS
 from .record import default_every, Run
@@ -40,7 +40,7 @@ def measurement(text: str) -> Measurement:
 
 __all__ = [
     "MEASUREMENTS",
-    "Honesty",
+    "Exactness",
     "Measurement",
     "Reading",
     "Row",

@@ -24,7 +24,7 @@ from ..problems.problem import FederatedProblem
 from ..training.setting import Setting
 
 
-class Honesty(Enum):
+class Exactness(Enum):
     """EXACT: the quantity itself, for this run. SAMPLED: an unbiased estimate of it. PROXY: something near it."""
 
     EXACT = "exact"
@@ -173,33 +173,33 @@ def refuse_untested(problem: FederatedProblem, measurements: Iterable[Measuremen
 
 # ---- how honest a number is ----
 
-Grade = Callable[[FederatedProblem, Algorithm, Setting], Honesty]
+Grade = Callable[[FederatedProblem, Algorithm, Setting], Exactness]
 
 
-def exact(problem: FederatedProblem, algorithm: Algorithm, setting: Setting) -> Honesty:
-    return Honesty.EXACT
+def exact(problem: FederatedProblem, algorithm: Algorithm, setting: Setting) -> Exactness:
+    return Exactness.EXACT
 
 
-def sampled(problem: FederatedProblem, algorithm: Algorithm, setting: Setting) -> Honesty:
-    return Honesty.SAMPLED
+def sampled(problem: FederatedProblem, algorithm: Algorithm, setting: Setting) -> Exactness:
+    return Exactness.SAMPLED
 
 
-def of_population(problem: FederatedProblem, algorithm: Algorithm, setting: Setting) -> Honesty:
+def of_population(problem: FederatedProblem, algorithm: Algorithm, setting: Setting) -> Exactness:
     """Exact on a pool, sampled by clients' own test samples, a proxy by a test set that is not theirs."""
     if problem.population is not None:
-        return Honesty.EXACT
-    return Honesty.SAMPLED if problem.own_tests is not None else Honesty.PROXY
+        return Exactness.EXACT
+    return Exactness.SAMPLED if problem.own_tests is not None else Exactness.PROXY
 
 
-def of_minimum(problem: FederatedProblem, algorithm: Algorithm, setting: Setting) -> Honesty:
+def of_minimum(problem: FederatedProblem, algorithm: Algorithm, setting: Setting) -> Exactness:
     """Exact where the minimum is known, else a proxy: zero stands for the smallest loss."""
-    return Honesty.EXACT if problem.convex else Honesty.PROXY
+    return Exactness.EXACT if problem.convex else Exactness.PROXY
 
 
-def of_everyone(problem: FederatedProblem, algorithm: Algorithm, setting: Setting) -> Honesty:
+def of_everyone(problem: FederatedProblem, algorithm: Algorithm, setting: Setting) -> Exactness:
     """Exact when all clients train in every round; else those that train, or their last models, stand for all."""
     everyone = algorithm.everyone or (setting.cohort == problem.clients and setting.sampling == "without_replacement")
-    return Honesty.EXACT if everyone else Honesty.PROXY
+    return Exactness.EXACT if everyone else Exactness.PROXY
 
 
 @dataclass(frozen=True)
@@ -227,7 +227,7 @@ class Measurement:
     def __str__(self) -> str:
         return self.name
 
-    def honesty(self, problem: FederatedProblem, algorithm: Algorithm, setting: Setting) -> Honesty:
+    def exactness(self, problem: FederatedProblem, algorithm: Algorithm, setting: Setting) -> Exactness:
         return self.grade(problem, algorithm, setting)
 
 

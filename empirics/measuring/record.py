@@ -184,9 +184,9 @@ class Run:
         return found
 
     def _rows(self, m: Measurement, readings: Iterable[Reading], round_: int) -> list[Row]:
-        honesty = str(m.honesty(self.problem, self.algorithm, self.setting))
+        exactness = str(m.exactness(self.problem, self.algorithm, self.setting))
         name, word = (self.experiment or str(self.problem), self.algorithm.name), m.quantity.name
-        return [Row(*name, self.seed, round_, r.step, r.client, r.layer, word, r.value, honesty) for r in readings]
+        return [Row(*name, self.seed, round_, r.step, r.client, r.layer, word, r.value, exactness) for r in readings]
 
     def _diverged(self, stop: Diverged) -> tuple[State, list[Row]]:
         name = (self.experiment or str(self.problem), self.algorithm.name)

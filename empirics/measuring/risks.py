@@ -13,7 +13,7 @@ from ..errors import EmpiricsError
 from ..problems import evaluation
 from ..problems.problem import FederatedProblem
 from ..training.setting import Setting
-from .core import exact, Honesty, Measurement, of_minimum, of_population, one, per_client, Readings, sampled, Snapshot
+from .core import exact, Exactness, Measurement, of_minimum, of_population, one, per_client, Readings, sampled, Snapshot
 
 
 def _mean(s: Snapshot, values: Tensor) -> float:
@@ -83,10 +83,10 @@ def heterogeneity(s: Snapshot) -> Readings:
     return one(value)
 
 
-def of_excess(problem: FederatedProblem, algorithm: Algorithm, setting: Setting) -> Honesty:
+def of_excess(problem: FederatedProblem, algorithm: Algorithm, setting: Setting) -> Exactness:
     """The less honest of population risk and minimum."""
     both = of_population(problem, algorithm, setting), of_minimum(problem, algorithm, setting)
-    return max(both, key=list(Honesty).index)
+    return max(both, key=list(Exactness).index)
 
 
 # ---- the local models after a round ----

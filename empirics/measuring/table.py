@@ -26,7 +26,7 @@ class Row(NamedTuple):
     layer: str
     quantity: str
     value: float
-    honesty: str
+    exactness: str
 
 
 def write(rows: Iterable[Row], path: Path) -> Path:

@@ -135,7 +135,7 @@ def _doubts(training: Training, runs: Sequence[Sequence[Row]], chosen: Plan) -> 
     said = standing(training.bound, *facts(training))
     reasons = [f"{name} {held.doubt}" for name, held in training.values.items() if held.doubt]
     read = {m.quantity.name for m in chosen.measurements}
-    proxies = sorted({r.quantity for rows in runs for r in rows if r.honesty == "proxy" and r.quantity in read})
+    proxies = sorted({r.quantity for rows in runs for r in rows if r.exactness == "proxy" and r.quantity in read})
     reasons += [f"{word} is measured by a proxy" for word in proxies]
     if training.bound.relation == "<~":
         reasons.append("the bound hides a constant")

@@ -78,7 +78,7 @@ def test_seconds_are_those_of_training():
     seconds = series(rows, "training_seconds")
     assert seconds == sorted(seconds)
     assert 0 < seconds[-1] < 5
-    assert rows[-1].honesty == "sampled"
+    assert rows[-1].exactness == "sampled"
 
 
 # ---- what measuring itself costs ----

@@ -8,7 +8,7 @@ from measuring_toys import by_hand, logistic, PARTS, ridge, rows_of, series, SET
 
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg
-from empirics.measuring import Honesty, measurement, Run
+from empirics.measuring import Exactness, measurement, Run
 from empirics.training.setting import Setting
 
 PROBLEMS = pytest.mark.parametrize("make", [ridge, logistic])
@@ -74,10 +74,10 @@ def test_partial_participation_keeps_last_models_and_calls_them_a_proxy():
         expected.append(np.mean(((last - state.model.numpy()) ** 2).sum(1)))
     rows = run.rows()
     np.testing.assert_allclose(series(rows, "divergence"), expected, rtol=1e-12)
-    assert {r.honesty for r in rows if r.quantity == "divergence"} == {"proxy"}
-    assert measurement("divergence").honesty(problem, fedavg, SETTING) is Honesty.EXACT
+    assert {r.exactness for r in rows if r.quantity == "divergence"} == {"proxy"}
+    assert measurement("divergence").exactness(problem, fedavg, SETTING) is Exactness.EXACT
     proof = algorithm("fedinit(beta=0.1, reading='proof')")  # everyone trains, whoever is drawn
-    assert measurement("divergence").honesty(problem, proof, setting) is Honesty.EXACT
+    assert measurement("divergence").exactness(problem, proof, setting) is Exactness.EXACT
 
 
 def test_listening_changes_no_number_whatever_the_steps():

@@ -41,7 +41,7 @@ def test_rows_say_where_they_come_from():
     rows = run.rows()
     assert [(r.round, r.client) for r in rows] == [(2, 0), (2, 1), (3, 0), (3, 1)]
     assert {r[:3] for r in rows} == {("first try", "fedavg()", 7)}
-    assert {(r.step, r.layer, r.quantity, r.honesty) for r in rows} == {(None, "", "non_iidness", "exact")}
+    assert {(r.step, r.layer, r.quantity, r.exactness) for r in rows} == {(None, "", "non_iidness", "exact")}
 
 
 def test_start_and_last_round_are_always_measured():

@@ -10,7 +10,7 @@ from measuring_toys import by_hand, logistic, mean_loss, PARTS, ridge, rows_of, 
 from empirics.algorithms.algorithm import fedavg
 from empirics.errors import EmpiricsError
 from empirics.federation.fresh import Fresh
-from empirics.measuring import Honesty, measurement, MEASUREMENTS, Run
+from empirics.measuring import Exactness, measurement, MEASUREMENTS, Run
 from empirics.problems.tasks import task
 from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
@@ -86,7 +86,7 @@ def test_test_samples_stand_for_the_population_and_say_so():
     np.testing.assert_allclose(series(rows, "test_accuracy"), accuracy)
     own = [right(torch.from_numpy(paths[2][k][-1]), TESTS[k]) for k in (0, 1)]
     np.testing.assert_allclose(series(rows, "local_accuracy_own", round=3), own)
-    assert {r.honesty for r in rows} == {"sampled"}
+    assert {r.exactness for r in rows} == {"sampled"}
 
 
 def test_participation_gap_is_all_minus_participants():
@@ -139,16 +139,16 @@ def test_rounds_of_fresh_samples_are_disjoint_and_run_out():
 @pytest.mark.parametrize(
     ("name", "options", "expected"),
     [
-        ("generalization_gap", {"population": True}, Honesty.EXACT),
-        ("generalization_gap", {"tests": True}, Honesty.SAMPLED),
-        ("excess_risk", {"tests": True}, Honesty.SAMPLED),
-        ("excess_risk", {"population": True}, Honesty.EXACT),
-        ("test_loss", {"tests": True}, Honesty.SAMPLED),
-        ("train_loss", {}, Honesty.EXACT),
+        ("generalization_gap", {"population": True}, Exactness.EXACT),
+        ("generalization_gap", {"tests": True}, Exactness.SAMPLED),
+        ("excess_risk", {"tests": True}, Exactness.SAMPLED),
+        ("excess_risk", {"population": True}, Exactness.EXACT),
+        ("test_loss", {"tests": True}, Exactness.SAMPLED),
+        ("train_loss", {}, Exactness.EXACT),
     ],
 )
 def test_how_honest_a_number_is(name, options, expected):
-    assert measurement(name).honesty(ridge(**options), fedavg, SETTING) is expected
+    assert measurement(name).exactness(ridge(**options), fedavg, SETTING) is expected
 
 
 @pytest.mark.parametrize("name", MEASUREMENTS)
