@@ -11,11 +11,12 @@ from typing import Any, TYPE_CHECKING, TypeVar
 
 import numpy as np
 import sympy as sp
-from sympy.logic.boolalg import Boolean
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import BooleanFunction
 
 from .assumptions import Assumption
 from .errors import BoundsError, DeclarationError, unknown
-from .operators import equal_clients
+from .operators import equal_clients, varies
 from .papers import Source
 from .quantities import quantities_of, Quantity
 from .unfinished import unfinished
@@ -28,6 +29,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 RELATIONS = ("<=", "=", ">=", "<~")
+READINGS = ("intended", "printed", "code", "proof")
+STATISTICS = ("last", "min", "mean", "every", "expectation")
+OVER = ("rounds", "iterations", "local iterations", "the training samples")
+PLACES = (
+    "server model", "averaged model", "client's own model", "last local models of all clients",
+    "virtual average of all clients", "local models of two runs",
+)  # fmt: skip
+"""What runs are read by: another word would be shown and not looked at."""
 MIXED = None
 UNDEFINED = (sp.nan, sp.zoo, sp.oo, -sp.oo)
 
@@ -43,7 +52,7 @@ class Condition:
     def __post_init__(self) -> None:
         if self.relation is not None and self.assumption is not None:
             raise DeclarationError(f"condition {self.words!r}: give a relation or an assumption, not both")
-        if self.relation is not None and not isinstance(self.relation, (Boolean, bool)):
+        if self.relation is not None and not _decides(self.relation):
             raise DeclarationError(f"condition {self.words!r} needs a relation such as x <= 1; got {self.relation!r}")
         if self.relation in (sp.true, sp.false):
             raise DeclarationError(f"condition {self.words!r} is {self.relation} whatever the numbers; drop or mend it")
@@ -60,12 +69,27 @@ class Condition:
         return "assumption" if self.assumption is not None else "words"
 
 
+def _decides(relation: object) -> bool:
+    """Whether numbers make it true or false: a relation, or several joined (a symbol alone is true for SymPy)."""
+    if isinstance(relation, BooleanFunction):
+        return all(map(_decides, relation.args))
+    return isinstance(relation, (Relational, bool)) or relation in (sp.true, sp.false)
+
+
+def _one_of(what: str, word: object, known: tuple[str, ...]) -> None:
+    if word not in known:
+        raise DeclarationError(f"{what} must be one of {', '.join(repr(w) for w in known if w)}; got {word!r}")
+
+
 @dataclass(frozen=True)
 class About:
     """The algorithm a statement speaks of, and the reading of it (intended, printed, code, proof)."""
 
     algorithm: str
     reading: str = "intended"
+
+    def __post_init__(self) -> None:
+        _one_of("the reading of an algorithm", self.reading, READINGS)
 
     def __str__(self) -> str:
         return self.algorithm if self.reading == "intended" else f"{self.algorithm} (reading: {self.reading})"
@@ -80,8 +104,9 @@ class Statistic:
     at: str = ""
 
     def __post_init__(self) -> None:
-        if self.kind not in ("last", "min", "mean", "every", "expectation"):
-            raise DeclarationError(f"statistic must be last, min, mean, every or expectation; got {self.kind!r}")
+        _one_of("a statistic", self.kind, STATISTICS)
+        _one_of("what a statistic is over", self.over, ("", *OVER))
+        _one_of("the model that a statistic is at", self.at, ("", *PLACES))
 
     def __str__(self) -> str:
         return self.kind + (f" over {self.over}" if self.over else "") + (f" at the {self.at}" if self.at else "")
@@ -323,8 +348,15 @@ def _check_declaration(bound: Bound) -> None:
     for name in bound.given:
         if name not in names:
             refuse(f"given holds {name!r}, which is none of its quantities: {', '.join(names)}")
-    if len({q.card.axis for q in declared if q.card.axis}) > 1:
+    axes = {q.card.axis for q in declared if q.card.axis}
+    if len(axes) > 1:
         refuse("quantities vary over more than one axis")
+    for axis in axes - {bound.target.card.axis}:
+        summed = [(f"term {n!r}", e) for n, e in bound.terms.items()]
+        summed += [(f"abbreviation {q.name}", e) for q, e in bound.where.items() if q.card.axis != axis]
+        for place, expression in summed:
+            if varies(expression, axis):
+                refuse(f"{place} is a number for every one of the {axis}, where one is bounded: sum or average it")
 
 
 def _check_parts(bound: Bound, refuse: Callable[[str], None]) -> None:
@@ -333,9 +365,18 @@ def _check_parts(bound: Bound, refuse: Callable[[str], None]) -> None:
         refuse(f"target must be a quantity; got {bound.target!r}")
     if not isinstance(bound.source, Source):
         refuse(f"source must be a Source, such as Source('my notes', 'Lemma 1'); got {bound.source!r}")
+    if not isinstance(bound.about, About | None):
+        refuse(f"about must be an About, such as About('fedavg'); got {bound.about!r}")
+    if not isinstance(bound.statistic, Statistic | None):
+        refuse(f"statistic must be a Statistic, such as Statistic('min', 'rounds'); got {bound.statistic!r}")
     for word, held, kind in (("terms", bound.terms, "expressions"), ("given", bound.given, "values")):
         if not isinstance(held, Mapping):
             refuse(f"{word} must be a dict of {kind} by name; got {held!r}")
+        if strange := [key for key in held if not isinstance(key, str) or not key]:
+            refuse(f"{word} must be named by words; got {strange[0]!r}")
+    for word, abbreviations in (("where", bound.where), ("letters", bound.letters)):
+        if not isinstance(abbreviations, Mapping) or not all(isinstance(q, Quantity) for q in abbreviations):
+            refuse(f"{word} must be a dict by quantity; got {abbreviations!r}")
     for condition in bound.conditions:
         if not isinstance(condition, Condition):
             refuse(f"conditions must be Condition objects; got {condition!r}")

@@ -64,7 +64,8 @@ class Domain:
             if np.any(wrong):
                 first = np.asarray(totals)[wrong].flat[0]
                 over = values.shape[-1] if values.ndim else 1
-                raise DomainError(f"{name} must sum to 1 over the clients; got a sum of {first:g} over {over} clients")
+                said = f"got a sum of {first:.12g} over {over} clients"
+                raise DomainError(f"{name} must sum to 1 over the clients; {said}")
 
 
 def exactly(value: float) -> str:

@@ -49,6 +49,10 @@ class UndefinedValueWarning(UserWarning):
     """The conditions hold, but the formula has no real value: a root of a negative number, infinity over infinity."""
 
 
+class SignWarning(UserWarning):
+    """A bound is negative whose terms are declared nonnegative."""
+
+
 class UnderflowWarning(UserWarning):
     """A value is not zero but too small for a float with all its digits."""
 

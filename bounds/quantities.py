@@ -17,6 +17,8 @@ from .units import ONE, Unit
 CLIENTS = "clients"
 CLASSES = "classes"
 AXES = (CLIENTS, CLASSES)
+RESERVED = ("for_", "outside", "over", "side", "target", "value")
+"""Arguments of a bound's own methods and a column of its tables: a quantity of that name could not be given."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,13 @@ class Card:
             raise DeclarationError(f"{self.name}: axis must be one of {', '.join(AXES)} or empty; got {self.axis!r}")
         if not self.meaning:
             raise DeclarationError(f"{self.name} needs a meaning")
+        if self.name in RESERVED:
+            raise DeclarationError(f"{self.name} is a word of the methods of a bound; call the quantity otherwise")
+        for word, held, kind in (("domain", self.domain, Domain), ("unit", self.unit, Unit)):
+            if not isinstance(held, kind):
+                raise DeclarationError(f"{self.name}: {word} must be a {kind.__name__}; got {held!r}")
+        if not isinstance(self.at_most, Quantity | None):
+            raise DeclarationError(f"{self.name}: at_most must be a quantity; got {self.at_most!r}")
 
     @property
     def per_client(self) -> bool:

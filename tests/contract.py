@@ -10,6 +10,7 @@ from bounds import Bound, Quantity
 from bounds.domains import NONNEGATIVE
 from bounds.errors import (
     OutsideConditionsWarning,
+    SignWarning,
     TermOverflowWarning,
     UndefinedValueWarning,
     UnderflowWarning,
@@ -20,7 +21,10 @@ Point = dict[str, Any]
 SCALES = (0.3, 3.0, -0.4, 0.0, *(sign * 10.0**e for e in (1, -1, 2, -2, 4, -4, 7, -7) for sign in (1, -1)))
 
 
-OF_POINTS = (OutsideConditionsWarning, TermOverflowWarning, UndefinedValueWarning, UnderflowWarning, UnsettledWarning)
+OF_POINTS = (
+    OutsideConditionsWarning, SignWarning, TermOverflowWarning, UndefinedValueWarning, UnderflowWarning,
+    UnsettledWarning,
+)  # fmt: skip
 
 
 @contextmanager

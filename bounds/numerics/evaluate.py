@@ -22,6 +22,7 @@ from ..errors import (
     DomainError,
     MissingQuantityError,
     OutsideConditionsWarning,
+    SignWarning,
     TermOverflowWarning,
     UndefinedValueWarning,
     UnderflowWarning,
@@ -62,6 +63,10 @@ class Evaluator:
         (out,) = settled.arrays
         self._warn(settled, arrays, shape, outside)
         self._warn_of(settled)
+        if not outside and not self.bound.signed and (out < 0).any():
+            guilty = self._terms_that_are(lambda term: term < 0, arrays, shape)
+            said = f"{self.bound.name} is negative, by {guilty}: list terms that may be negative in signed=(...)"
+            warnings.warn(said, SignWarning, stacklevel=3)
         return self._finish(out)
 
     def parts(self, values: Mapping[str, Any], outside: bool = False) -> dict[str, Any]:

@@ -220,6 +220,8 @@ class Claim:
         )
         if self.known is Status.OPEN and self.repair is not None:
             raise ClaimError(f"claim {self.name!r} is open: there is nothing to repair")
+        if not self.words.strip():
+            raise ClaimError(f"claim {self.name!r} needs words: the sentence it is about")
         if self.defect is not None and self.known is not Status.FAILS:
             raise ClaimError(f"claim {self.name!r} has a defect ({self.defect}) and yet is audited {self.known}")
 

@@ -75,6 +75,13 @@ def by_hand(smoothness, strong_convexity, step_size, client_weight, local_gap, l
         ({"terms": {"spread": sp.Symbol("q") * L}}, r"q must be declared with quantity\(...\)"),
         ({"terms": {"spread": L * quantity("smoothness", "M", "another one")}}, "two quantities share the name"),
         ({"terms": {"spread": ClientMean(Delta) + ClassSum(class_count)}}, "vary over more than one axis"),
+        ({"terms": {"spread": w * Delta}}, "term 'spread' is a number for every one of the clients"),
+        ({"where": {ratio: L * Delta}}, "abbreviation ratio is a number for every one of the clients"),
+        ({"terms": {1: K * eta}}, "terms must be named by words; got 1"),
+        ({"terms": {"": K * eta}}, "terms must be named by words; got ''"),
+        ({"where": {"ratio": L / mu}}, "where must be a dict by quantity; got {'ratio'"),
+        ({"statistic": "min"}, r"statistic must be a Statistic, such as .*; got 'min'"),
+        ({"about": "fedavg"}, r"about must be an About, such as .*; got 'fedavg'"),
     ],
 )
 def test_an_inconsistent_declaration_is_refused(changes, reason):
@@ -126,18 +133,41 @@ def test_a_condition_says_one_thing_that_numbers_can_change():
         Condition("words", sp.Ge(L, 0))
     with pytest.raises(DeclarationError, match="needs a relation such as x <= 1; got smoothness - 1"):
         Condition("words", L - 1)
+    with pytest.raises(DeclarationError, match="needs a relation such as x <= 1; got step_size"):
+        Condition("words", eta)  # which SymPy takes for something true or false
+    assert Condition("words", sp.Or(eta < 2, L < 3)).kind == "numeric"
     assert [c.kind for c in make().conditions] == ["numeric", "numeric", "assumption", "words"]
 
 
 def test_a_statistic_is_of_a_known_kind_and_reads_as_words():
     assert str(Statistic("min", over="rounds", at="server model")) == "min over rounds at the server model"
-    with pytest.raises(DeclarationError, match="statistic must be"):
+    with pytest.raises(DeclarationError, match=r"a statistic must be one of 'last', 'min', .*; got 'median'"):
         Statistic("median")
+    with pytest.raises(DeclarationError, match=r"what a statistic is over must be one of .*; got 'iteration'"):
+        Statistic("min", over="iteration")
+    with pytest.raises(DeclarationError, match=r"the model that a statistic is at must be one of .*; got 'nowhere'"):
+        Statistic("min", over="rounds", at="nowhere")
 
 
 def test_about_names_the_reading_only_when_it_is_not_the_intended_one():
     assert str(About("fedavg")) == "fedavg"
     assert str(About("fedinit", "code")) == "fedinit (reading: code)"
+    with pytest.raises(DeclarationError, match=r"the reading of an algorithm must be one of 'intended', .*; got 'x'"):
+        About("fedinit", "x")
+
+
+@pytest.mark.parametrize(
+    ("declared", "reason"),
+    [
+        ({"name": "target"}, "target is a word of the methods of a bound"),
+        ({"domain": (0, 1)}, r"own: domain must be a Domain; got \(0, 1\)"),
+        ({"unit": "loss"}, "own: unit must be a Unit; got 'loss'"),
+        ({"at_most": 3.7}, "own: at_most must be a quantity; got 3.7"),
+    ],
+)
+def test_an_inconsistent_quantity_is_refused(declared, reason):
+    with pytest.raises(DeclarationError, match=reason):
+        quantity(**{"name": "own", "letter": "o", "meaning": "a quantity of one's own", **declared})
 
 
 def test_abbreviations_may_stand_for_one_another():

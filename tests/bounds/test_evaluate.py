@@ -1,5 +1,7 @@
 """Arguments: every mistake is refused in one line that names quantity, rule and value; extremes are announced."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -12,6 +14,7 @@ from bounds.errors import (
     DomainError,
     MissingQuantityError,
     OutsideConditionsWarning,
+    SignWarning,
     TermOverflowWarning,
     UndefinedValueWarning,
     UnknownNameError,
@@ -56,6 +59,10 @@ VALUES = {
         ({"local_steps": 2.5}, "local_steps must be a whole number >= 1; got 2.5"),
         ({"strong_convexity": 3.1}, "strong_convexity must be <= smoothness; got 3.1 > 2.7"),
         ({"client_weight": [0.3, 0.3, 0.3]}, "client_weight must sum to 1 over the clients; got a sum of 0.9 over 3"),
+        (
+            {"client_weight": [0.33333333] * 3},
+            "client_weight must sum to 1 over the clients; got a sum of 0.99999999",
+        ),
         ({"client_weight": 0.3}, "client_weight must sum to 1 over the clients; got a sum of 0.9 over 3 clients"),
         ({"local_gap": [0.1, 0.2]}, "lists over the clients must have one length; got client_weight: 3, local_gap: 2"),
         ({"clients": 5}, "clients must equal the length of the lists over the clients, 3; got 5"),
@@ -135,6 +142,16 @@ def test_what_is_no_real_number_is_not_taken_for_silence():
     )  # fmt: skip
     with pytest.warns(UndefinedValueWarning, match="own.root has no real value in 'lost', though its conditions hold"):
         assert np.isnan(root(x=[2.3, -0.3], y=[9.1, 0.7])).all()
+
+
+def test_a_negative_bound_whose_terms_are_declared_nonnegative_is_announced():
+    falling = {"tame": y, "lost": 0.7 - x**2}
+    own = Bound("own.falling", generalization_gap, falling, BOUND.source, (Condition("x < 9", sp.Lt(x, 9)),))
+    with pytest.warns(SignWarning, match="own.falling is negative, by 'lost': list terms that may be"):
+        np.testing.assert_allclose(own(x=[0.3, 2.1, 11.3], y=1.9), [2.51, -1.81, np.nan])
+    assert own(x=0.3, y=1.9) == pytest.approx(2.51)
+    assert own.formula(x=11.3, y=1.9) < 0  # where the bound says nothing
+    assert replace(own, signed=("lost",))(x=2.1, y=1.9) == pytest.approx(-1.81)
 
 
 def test_compiled_code_does_not_check_but_keeps_silent_points():

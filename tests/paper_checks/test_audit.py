@@ -179,6 +179,8 @@ def test_an_open_claim_has_nothing_to_repair():
 
 @pytest.mark.parametrize("known", [Status.HOLDS, Status.OPEN])
 def test_only_what_fails_has_a_defect(known):
+    with pytest.raises(ClaimError, match=r"claim 'toys\.a' needs words"):
+        Claim("toys.a", " ", Kind.EQUATION.at("a note"), TRUE)
     with pytest.raises(ClaimError, match=r"has a defect \(gap\) and yet is audited"):
         made("a", TRUE, known, defect=Defect.GAP)
 

@@ -6,7 +6,7 @@ import pytest
 
 from bounds.catalog import get
 from paper_checks.claims.checkers import Broken, Dominates, instances
-from paper_checks.claims.claim import Book, Status
+from paper_checks.claims.claim import Book, ClaimError, Status
 
 NAME = "fedals.one_round"
 
@@ -15,6 +15,12 @@ def scaled(factor):
     """The bound's twin with every term times a factor."""
     bound = get(NAME)
     return Book({NAME: replace(bound, terms={n: t * factor for n, t in bound.terms.items()})})
+
+
+@pytest.mark.parametrize("evaluations", [0, -5, 2.5, True])
+def test_a_search_looks_somewhere(evaluations):
+    with pytest.raises(ClaimError, match=f"evaluations must be a whole number >= 1; got {evaluations}"):
+        Dominates(NAME, evaluations=evaluations)
 
 
 def test_a_bound_that_holds_is_not_broken_and_its_tightness_is_audited():

@@ -11,7 +11,7 @@ import sympy as sp
 
 from bounds.core import Bound
 
-from ..claim import Book, Finding, Grade, Status
+from ..claim import Book, ClaimError, Finding, Grade, Status
 
 COUNTEREXAMPLES = Path(__file__).resolve().parents[2] / "counterexamples"
 """Instances that break a printed statement, as the falsifier wrote them."""
@@ -34,6 +34,10 @@ class Dominates:
     least: float | None = None
     definitions: tuple[str, ...] = ()
     family: str | None = None
+
+    def __post_init__(self) -> None:
+        if type(self.evaluations) is not int or self.evaluations < 1:
+            raise ClaimError(f"Dominates: evaluations must be a whole number >= 1; got {self.evaluations!r}")
 
     def __call__(self, book: Book) -> Finding:
         from ...falsifier import falsify
