@@ -173,6 +173,11 @@ class _Reading(NamedTuple):
         make = self.registry[name]
         form = signature(make)
         given = bound(f"{self.kind} {name}", f"option of {name}", form, arguments, options)
+        if sum(isinstance(a, (int, float)) for a in arguments) > 1:  # 1,5 is also how some write 1.5
+            named = ", ".join(f"{option}={value!r}" for option, value in [*given.items()][: len(arguments)])
+            raise EmpiricsError(
+                f"{self.kind} {name}: write {name}({named}), or a point in a decimal number; got {shown(self.text)}"
+            )
         for option, value in given.items() if self.declared else ():
             check_kind(f"{name}: {option}", str(form.parameters[option].annotation), value)
         return make(*arguments, **options)

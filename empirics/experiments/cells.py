@@ -12,6 +12,7 @@ from typing import Any
 from ..errors import EmpiricsError
 from .canonical import canonical, text
 from .registry import Job, known_job, resolved
+from .sources import digests
 
 LENGTH = "rounds"
 """The argument that says how long a run is."""
@@ -34,8 +35,8 @@ class Cell:
     """``job`` is the name of a registered job or ``path/file.py:name``; ``arguments`` are JSON data, canonical.
 
     The key is made of the job's name and version and of the arguments that differ from their defaults: an argument
-    that a job learns later changes no key. The number of rounds stands apart, at the end: runs of one beginning and
-    different lengths share the rest.
+    that a job learns later changes no key. What files of the user's own say counts, where arguments name them. The
+    number of rounds stands apart, at the end: runs of one beginning and different lengths share the rest.
     """
 
     job: str
@@ -65,7 +66,8 @@ class Cell:
         usual = self._known.defaults
         told = {k: v for k, v in self.arguments.items() if k not in usual or v != canonical(usual[k])}
         told.pop(LENGTH, None)
-        return text({"job": self.job, "version": self.version, "arguments": told})
+        own = digests(self.arguments)
+        return text({"job": self.job, "version": self.version, "arguments": told} | ({"files": own} if own else {}))
 
     @cached_property
     def key(self) -> str:

@@ -8,7 +8,6 @@ data decides what is imported. Stored keys know a job by its name and version, n
 from __future__ import annotations
 
 import ast
-import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from typing import Any, TypeVar
 from bounds.errors import unknown
 
 from ..errors import EmpiricsError
+from .sources import source_digest
 
 F = TypeVar("F", bound=Callable[..., Any])
 MODULES = [
@@ -40,7 +40,8 @@ class Job:
     """Something that a cell may ask for.
 
     ``version`` is raised when the numbers change for the same arguments; of a function in a user's file it is a digest
-    of the file. ``home`` is ``module:function`` or ``path/file.py:function``. ``defaults`` are those of its arguments.
+    of the file and of those beside it that it imports.
+    ``home`` is ``module:function`` or ``path/file.py:function``. ``defaults`` are those of its arguments.
     ``formerly`` is what stores of the first format call it, ``setting`` what else takes its arguments: see ``job``.
     """
 
@@ -184,12 +185,11 @@ def _literal(node: ast.expr) -> bool:
 def _of_file(path: Path, name: str) -> Job:
     """A function in a user's file, which is read, not run."""
     try:
-        content = path.read_bytes()
-        functions = {function.name: function for function in _functions(content.decode())}
+        functions = {function.name: function for function in _functions(path.read_text(encoding="utf-8"))}
     except OSError as error:
         raise EmpiricsError(f"{path}, which a cell's function is in: {error.strerror}") from None
     except (SyntaxError, ValueError):  # said when it is run, with the line
         functions = {}
     defaults = _defaults(functions[name]) if name in functions else {}
     home = f"{path}:{name}"
-    return Job(home, hashlib.sha256(content).hexdigest()[:12], home, defaults)
+    return Job(home, source_digest(path), home, defaults)

@@ -24,11 +24,8 @@ TERM = "term: "
     setting="paper_checks.worst_cases.places:Place",
     formerly="paper_checks.worst_cases.cells:tightness",
 )
-def tightness(bound: str, source: str = "", **place: Any) -> Outcome:
-    """A bound (by name) beside its exact worst case at one place; ``inside`` says whether its conditions hold there.
-
-    ``source`` only tells versions of a user's own file apart.
-    """
+def tightness(bound: str, **place: Any) -> Outcome:
+    """A bound (by name) beside its exact worst case at one place; ``inside`` says whether its conditions hold there."""
     chosen, here = load(bound), Place(**place)
     given = values(chosen, here)
     asked = question(chosen, here)
