@@ -124,6 +124,8 @@ def _plain(land: Landscape, at: Array) -> Any:
 
 def _finite(target: Any) -> float:
     try:
+        if isinstance(target, (str, bool)):
+            raise TypeError
         level = float(target)
     except (TypeError, ValueError):
         level = np.nan

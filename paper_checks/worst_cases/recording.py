@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -42,7 +43,7 @@ class GivenSteps:
 
 def with_steps(algorithm: Algorithm, steps: Sequence[int]) -> Algorithm:
     """``algorithm`` with these numbers of local steps, one per round."""
-    if not steps or any(k < 1 for k in steps):
+    if not steps or any(isinstance(k, bool) or not isinstance(k, Integral) or k < 1 for k in steps):
         raise EmpiricsError(f"local steps per round must be whole numbers >= 1; got {tuple(steps)}")
     return renamed(algorithm, algorithm.name, steps=GivenSteps(tuple(int(k) for k in steps)))
 

@@ -22,6 +22,17 @@ def plan(**more):
     return Setting(rounds=2, cohort=2, local_steps=2, step_size=0.13, **more)
 
 
+@pytest.mark.parametrize("steps", [(1.5, 1), (True, 1), (0, 2), ("2",), ()])
+def test_local_steps_per_round_are_whole_numbers(steps):
+    with pytest.raises(BoundsError, match="local steps per round must be whole numbers >= 1"):
+        worst_case("fedavg()", plan(), STRONG, "excess_risk", steps=steps)
+
+
+def test_there_are_not_more_of_them_than_rounds():
+    with pytest.raises(WorstCaseError, match="steps must be at most one number per round, 2; got 3"):
+        worst_case("fedavg()", plan(), STRONG, "excess_risk", steps=(3, 1, 1))
+
+
 # ---- what is no fixed-step method ----
 
 
