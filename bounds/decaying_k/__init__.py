@@ -2,7 +2,8 @@
 
 The runtime model is in ``runtime``, Theorem 1 and the bound per second (8) in ``convergence``
 (repaired in ``repairs``, sharpened in ``sharp``), the best K and eta in ``optima`` and the derivatives in
-``derivatives``, the loss estimate in ``practice`` and the schedules of Table 3 in ``schedules``. The import block of each is its notation table.
+``derivatives``, the loss estimate in ``practice`` and the schedules of Table 3 in ``schedules``. The import block of
+each is its notation table.
 """
 
 from __future__ import annotations

@@ -14,7 +14,9 @@ that are not convex and of the released code's averages are played by the exact 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import exp, sqrt
+from fractions import Fraction
+from itertools import product
+from math import exp, prod, sqrt
 from typing import Any
 
 import numpy as np
@@ -57,13 +59,15 @@ ATTEMPTS = {
     "disagreement alone from the optimum, until it settles": Plan(40, 4, 7, 20_000, noise=0.0, start=0.0),
     "huge noise": Plan(9, 2, 3, 3000, noise=1e12),
     "huge disagreement": Plan(9, 2, 3, 3000, apart=1e12),
-    "a start far away, neither noise nor disagreement, for long": Plan(25, 5, 4, 20_000, 0.9, apart=0, noise=0, start=1e3),
+    "a start far away, neither noise nor disagreement, for long": Plan(
+        25, 5, 4, 20_000, 0.9, apart=0, noise=0, start=1e3
+    ),
     "the relaxation at the end of its range": Plan(30, 3, 6, 1000, 0.999, relaxation=1 - 1e-6),
     "no relaxation, which is FedAvg": Plan(30, 3, 6, 1000, relaxation=0.0),
     "lambda next to 1, so that steps are tiny": Plan(20, 10, 3, 20_000, contraction=0.999, noise=0.1, apart=0.1),
     "lambda next to 0, steps as large as allowed": Plan(20, 20, 3, 1000, contraction=1e-6),
     "a step size far below every cap": Plan(20, 4, 5, 3000, speed=1e-6),
-}  # fmt: skip
+}
 
 PATIENT = ("lemma_2", "lemma_3", "lemma_4_recursion", "theorem_4_recursion", "theorem_4_recursion_sharp")
 """Statements on a round; without lambda."""
@@ -154,10 +158,17 @@ def sides(name: str, plan: Plan, told: dict[str, float] | None = None) -> tuple[
     seen = measured(plan, step, beta)
     gap, grad, divergence = seen["grad_norm_sq"] / 2, seen["grad_norm_sq"], seen["divergence"]
     exact = {
-        "lemma_2": seen["local_drift"], "lemma_3": seen["global_step"], "descent": grad[:-1], "theorem_1": grad[:-1].mean(),
-        "theorem_1_sharp": grad[:-1].mean(), "theorem_2": gap[-1], "theorem_2_potential": gap[-1],
-        "theorem_4": divergence[:-1].mean(), "theorem_5": divergence[-1], "theorem_5_geometric": divergence[-1],
-    }.get(name, divergence[1:])  # fmt: skip
+        "lemma_2": seen["local_drift"],
+        "lemma_3": seen["global_step"],
+        "descent": grad[:-1],
+        "theorem_1": grad[:-1].mean(),
+        "theorem_1_sharp": grad[:-1].mean(),
+        "theorem_2": gap[-1],
+        "theorem_2_potential": gap[-1],
+        "theorem_4": divergence[:-1].mean(),
+        "theorem_5": divergence[-1],
+        "theorem_5_geometric": divergence[-1],
+    }.get(name, divergence[1:])
     known = {
         "clients": plan.clients, "cohort": plan.cohort, "local_steps": plan.steps, "rounds": plan.rounds,
         "step_size": step, "relaxation": beta, "contraction": plan.contraction, "smoothness": 1.0, "pl_constant": 1.0,
@@ -215,22 +226,55 @@ def test_a_statement_that_is_told_less_does_not_survive(name, word):
 # ---- unlike clients, two dimensions, and the released code's averages: the exact engine ----
 
 UNLIKE: dict[str, dict[str, Any]] = {
-    "curvatures 1 and 1/1000, minima far apart": {"bends": (1, 1e-3), "places": (1, -30), "counts": (50, 50), "cohort": 5},
+    "curvatures 1 and 1/1000, minima far apart": {
+        "bends": (1, 1e-3),
+        "places": (1, -30),
+        "counts": (50, 50),
+        "cohort": 5,
+    },
     "one steep client among ten thousand flat ones": {"bends": (1, 0.01), "counts": (1, 9999), "cohort": 100},
     "one flat client among a hundred steep ones": {"bends": (0.02, 1), "counts": (1, 99), "cohort": 10},
     "one of a million, unlike curvatures": {"bends": (1, 0.3), "counts": (1, 999_999), "cohort": 1},
     "half of two hundred, huge noise": {"bends": (1, 0.5), "counts": (100, 100), "cohort": 100, "noise": 1e8},
     "all but one of fifty": {"bends": (1, 0.2), "counts": (20, 30), "cohort": 49},
-    "equal minima, unlike curvatures, no noise": {"bends": (1, 0.1), "places": (0, 0), "counts": (5, 5), "cohort": 2, "noise": 0},
-    "the optimum as the start, disagreement alone": {"bends": (1, 0.6), "counts": (30, 30), "cohort": 6, "noise": 0, "start": None},
+    "equal minima, unlike curvatures, no noise": {
+        "bends": (1, 0.1),
+        "places": (0, 0),
+        "counts": (5, 5),
+        "cohort": 2,
+        "noise": 0,
+    },
+    "the optimum as the start, disagreement alone": {
+        "bends": (1, 0.6),
+        "counts": (30, 30),
+        "cohort": 6,
+        "noise": 0,
+        "start": None,
+    },
     "three kinds turned against each other in two dimensions": {
-        "bends": ((1, 0.05), (0.05, 1), (0.6, 0.3)), "turns": (0.3, -0.7, 0.1), "places": ((3, -1), (0, 2), (-2, 1)),
-        "counts": (4, 5, 6), "cohort": 3, "start": (5, -4),
+        "bends": ((1, 0.05), (0.05, 1), (0.6, 0.3)),
+        "turns": (0.3, -0.7, 0.1),
+        "places": ((3, -1), (0, 2), (-2, 1)),
+        "counts": (4, 5, 6),
+        "cohort": 3,
+        "start": (5, -4),
     },
     "a thousand local steps": {"bends": (1, 0.4), "counts": (10, 10), "cohort": 4, "steps": 1000},
-    "the largest relaxation, many rounds": {"bends": (1, 0.7), "counts": (10, 90), "cohort": 10, "relaxation": 1 - 1e-6, "rounds": 2000},
-    "two hundred clients, five percent, five steps": {"bends": (1, 0.9), "counts": (100, 100), "cohort": 10, "steps": 5, "rounds": 500},
-}  # fmt: skip
+    "the largest relaxation, many rounds": {
+        "bends": (1, 0.7),
+        "counts": (10, 90),
+        "cohort": 10,
+        "relaxation": 1 - 1e-6,
+        "rounds": 2000,
+    },
+    "two hundred clients, five percent, five steps": {
+        "bends": (1, 0.9),
+        "counts": (100, 100),
+        "cohort": 10,
+        "steps": 5,
+        "rounds": 500,
+    },
+}
 
 
 def table(bends, counts, cohort, places=(1, -1), turns=None, noise=1.0, start=3.0, steps=3, rounds=200, **_):
@@ -287,19 +331,38 @@ def test_with_unlike_clients_it_survives(name, reading, attempt):
 BENT = {
     "1 - cos x, started at the top": {"shape": 3, "start": 3.0, "tilts": (0.3, -0.3)},
     "1 - cos x, started past the top, clients alike": {"shape": 3, "start": 3.4, "tilts": (0, 0)},
-    "1 - cos x, three clients, one drawn": {"shape": 3, "start": 2.0, "tilts": (1, -0.5, -0.5), "cohort": 1, "rounds": 5},
+    "1 - cos x, three clients, one drawn": {
+        "shape": 3,
+        "start": 2.0,
+        "tilts": (1, -0.5, -0.5),
+        "cohort": 1,
+        "rounds": 5,
+    },
     "1 - cos x, two of three drawn": {"shape": 3, "start": 1.6, "tilts": (1, -0.5, -0.5), "cohort": 2, "rounds": 5},
     "x^2/(1 + x^2), on its far slope": {"shape": 2, "start": 4.0, "tilts": (0.1, -0.1)},
     "x^2/(1 + x^2), where it bends most": {"shape": 2, "start": 1.0, "tilts": (0.5, -0.5), "cohort": 1, "rounds": 8},
     "x^2/(1 + x^2), many local steps": {"shape": 2, "start": 0.7, "tilts": (0.2, -0.2), "steps": 24},
     "pseudo-Huber, far out": {"shape": 0, "start": 5.0, "tilts": (0.4, -0.4)},
-    "pseudo-Huber, large disagreement, one drawn": {"shape": 0, "start": 0.0, "tilts": (5, -5), "cohort": 1, "rounds": 8},
+    "pseudo-Huber, large disagreement, one drawn": {
+        "shape": 0,
+        "start": 0.0,
+        "tilts": (5, -5),
+        "cohort": 1,
+        "rounds": 8,
+    },
     "log cosh, one client": {"shape": 1, "start": 4.0, "tilts": (0,)},
     "log cosh, strong tilts": {"shape": 1, "start": -3.0, "tilts": (0.9, -0.9)},
     "1 - cos x upon a bowl, from the hill": {"shape": 3, "start": 2.5, "tilts": (0.4, -0.4), "bowl": 1.2},
     "log cosh upon a bowl": {"shape": 1, "start": 3.0, "tilts": (0.6, -0.6), "bowl": 0.3},
-    "pseudo-Huber upon a bowl, one drawn": {"shape": 0, "start": 2.0, "tilts": (2, -2), "bowl": 0.1, "cohort": 1, "rounds": 8},
-}  # fmt: skip
+    "pseudo-Huber upon a bowl, one drawn": {
+        "shape": 0,
+        "start": 2.0,
+        "tilts": (2, -2),
+        "bowl": 0.1,
+        "cohort": 1,
+        "rounds": 8,
+    },
+}
 ASK_PL = ("theorem_2", "theorem_2_potential", "theorem_5", "theorem_5_geometric")
 ON_BENT = [(name, on) for name in STATEMENTS for on in BENT if "bowl" in BENT[on] or name not in ASK_PL]
 """All but statements that ask for the Polyak-Lojasiewicz inequality on losses that do not meet it."""
@@ -322,3 +385,45 @@ def test_where_losses_bend_both_ways_it_survives(name, attempt):
     found = CURVES.evaluate(bound, held)
     assert found.admissible, found.failed
     assert not found.violated, found.ratio
+
+
+# ---- Lemma 1: the generalisation error by enumeration of all data, in exact numbers ----
+
+LOSSES = {
+    "squared": lambda w, z: (w - z) ** 2 / 2,
+    "absolute": lambda w, z: abs(w - z),
+    "linear": lambda w, z: w * (1 - 2 * z),
+    "wrong or not": lambda w, z: Fraction(w != z),
+}
+LEARNERS = {
+    "the mean": lambda d: Fraction(sum(d), len(d)),
+    "the majority": lambda d: Fraction(2 * sum(d) > len(d)),
+    "the last sample": lambda d: Fraction(d[-1]),
+    "all samples, remembered as a number": lambda d: sum((Fraction(z, 3**j) for j, z in enumerate(d)), Fraction(0)),
+    "nothing": lambda d: Fraction(1, 3),
+    "the parity of the samples": lambda d: Fraction(sum(d) % 2),
+}
+TRIED = [
+    ("the mean", "squared", (1, 2), 2, 1), ("the mean", "squared", (1, 3), 1, 5), ("the mean", "absolute", (1, 2), 3, 1),
+    ("the mean", "linear", (1, 2), 2, 2), ("the majority", "wrong or not", (1, 2), 1, 3),
+    ("the majority", "squared", (2, 3), 3, 1), ("the last sample", "wrong or not", (1, 2), 2, 1),
+    ("the last sample", "linear", (1, 5), 1, 1), ("all samples, remembered as a number", "squared", (1, 2), 2, 2),
+    ("nothing", "absolute", (1, 2), 2, 2), ("the parity of the samples", "wrong or not", (1, 2), 1, 4),
+    ("the parity of the samples", "linear", (1, 9), 2, 2), ("the mean", "squared", (99, 100), 2, 2),
+]  # fmt: skip
+"""Learner, loss, chance of a one at client 0 (client i: its (i + 1)-th power), clients, samples of each."""
+
+
+@pytest.mark.parametrize(("learner", "loss", "chance", "clients", "samples"), TRIED)
+def test_the_generalisation_error_is_at_most_the_uniform_stability(learner, loss, chance, clients, samples):
+    learn, lose = LEARNERS[learner], LOSSES[loss]
+    chances = [Fraction(*chance) ** (i + 1) for i in range(clients) for _ in range(samples)]
+    model = {d: learn(d) for d in product((0, 1), repeat=len(chances))}
+    weight = {d: prod((p if z else 1 - p for p, z in zip(chances, d, strict=True)), start=Fraction(1)) for d in model}
+    gap = Fraction(0)
+    for d, w in model.items():
+        fresh = sum((p * lose(w, 1) + (1 - p) * lose(w, 0) for p in chances), Fraction(0))
+        gap += weight[d] * (fresh - sum((lose(w, z) for z in d), Fraction(0))) / len(d)
+    flips = [(d, (*d[:j], 1 - d[j], *d[j + 1 :])) for d in model for j in range(len(d))]
+    stable = max(lose(model[d], z) - lose(model[e], z) for d, e in flips for z in (0, 1))
+    assert gap <= stable
