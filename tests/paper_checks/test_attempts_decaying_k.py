@@ -13,6 +13,7 @@ expected square of a client's stochastic gradient in the run.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from math import sqrt
 from typing import Any
 
@@ -263,3 +264,68 @@ def test_the_sharper_theorem_asks_for_no_convexity(attempt, steps):
     found = CURVES.evaluate(BOUNDS["decaying_k.theorem_1_sharp"], table)
     assert found.admissible, found.failed
     assert not found.violated, found.ratio
+
+
+# ---- what is refuted, again: formulas and numbers typed from the paper ----
+
+
+def test_theorem_1_is_negative_at_an_optimum_where_the_loss_is_minus_one():
+    """Curvatures 1 and 2, kappa = 2, F_0 = F^* = -1, G = 0 and no noise: only the first term is left."""
+    kappa, step, total = 2, Fraction(1, 8), 4
+    assert 2 * kappa * (kappa * -1 + 1) / (step * total) == -8
+
+
+def test_theorem_1_with_its_own_g_fails_at_a_stationary_start():
+    """Clients (x - 1)^2/2 and (x + 1)^2/2, one drawn, from sqrt(S): E x^2 stays S; a round ends next to it."""
+    k, rounds, step = 20, 2500, 65e-6
+    q = (1 - step) ** k
+    square = (1 - q) / (1 + q)
+    assert q**2 * square + (1 - q) ** 2 == pytest.approx(square, rel=1e-12)
+    smallest = square * (1 - step) ** (2 * k)
+    bound = square / (step * k * rounds) + step * (6 * 0.5 + (8 + 4) * square * k**2)
+    assert smallest > 1.08 * bound
+
+
+def test_theorem_1_with_its_own_g_fails_with_a_hundred_clients_too():
+    """Half of them on either side, one drawn: the same two moments."""
+    k, rounds, step = 20, 2500, 65e-6
+    plan = Plan(100, 1, (k,) * rounds, 4 * step, noise=0.0, start=sqrt((1 - (1 - step) ** k) / (1 + (1 - step) ** k)))
+    exact, bound = sides("theorem_1", plan, told={"grad_cap_sq": plan.start**2})
+    assert exact > 1.08 * bound
+
+
+def test_lemma_1_with_its_own_g_fails_at_the_minimiser():
+    """Minima 1, -1, 1, -1, two drawn, ten steps of 1/20 from x^* = 0, where L ||x_1 - x^*|| = 0: the last step."""
+    step, k = Fraction(1, 20), 10
+    ends = [m * (1 - (1 - step) ** k) for m in (1, -1, 1, -1)]
+    drawn = [(a + b) / 2 for i, a in enumerate(ends) for b in ends[i + 1 :]]
+    after = sum(x**2 for x in drawn) / 6
+    assert after == (1 - (1 - step) ** k) ** 2 / 3
+    assert after > 7 * (step**2 * 6 * Fraction(1, 2))  # Gamma = 1/2, no noise, G = 0, and the average before is 0
+
+
+@pytest.mark.parametrize("cap_sq", [0.04, 25.0])
+def test_nine_is_no_minimum_of_eight(cap_sq):
+    """kappa = 2, F = 3, F^* = 1, L = 1, N = 2, tau/W = 4, beta/W = 1/10, eta = 1/10."""
+    step, tau, beta = 0.1, 4.0, 0.1
+
+    def eight(k):
+        return 2 * 2 * (2 * 3 - 1) / (step * k) * (tau + beta * k) + step * 2 * (8 + 4 / 2) * cap_sq * k**2
+
+    printed = ((2 * 3 - 1) / (8 * step**2 * (1 + 1 / 4)) * tau) ** (1 / 3)
+    best = printed / cap_sq ** (1 / 3)
+    assert eight(best) < 0.8 * eight(printed)
+    assert eight(best) < min(eight(0.99 * best), eight(1.01 * best))
+
+
+@pytest.mark.parametrize("k", [4, 50])
+def test_eleven_is_no_minimum_of_eight(k):
+    tau, beta, z = 4.0, 0.1, 7.0
+
+    def eight(step):
+        return 2 * 2 * (2 * 3 - 1) / (step * k) * (tau + beta * k) + step * 2 * z
+
+    printed = sqrt(2 * (2 * 3 - 1) / z * (tau + beta * k))
+    best = printed / sqrt(k)
+    assert eight(best) < 0.9 * eight(printed)
+    assert eight(best) < min(eight(0.99 * best), eight(1.01 * best))

@@ -113,7 +113,7 @@ GATHERS = Claim(
 
 
 def _noisy(minima: int) -> Computed:
-    """Clients (w -/+ m)^2/2 in every round, K = 1, eta = 1/2, noise 1: where divergences settle at beta = 0 and 1/10."""
+    """Clients (w -/+ m)^2/2 in every round, K = 1, eta = 1/2, noise 1: the divergence settles at beta = 0 and 1/10."""
 
     def settled(beta: Fraction) -> Fraction:
         shrink = added = Fraction(1, 2)  # q = 1 - eta; noise of variance eta^2 in each of two clients
