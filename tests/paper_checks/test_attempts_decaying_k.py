@@ -329,3 +329,36 @@ def test_eleven_is_no_minimum_of_eight(k):
     best = printed / sqrt(k)
     assert eight(best) < 0.9 * eight(printed)
     assert eight(best) < min(eight(0.99 * best), eight(1.01 * best))
+
+
+SHORT_RUNS = {
+    "a long run": {"w": 1e9},
+    "large steps": {"step": 0.25, "w": 50.0},
+    "large gradients": {"cap": 1e4},
+    "a badly conditioned loss": {"kappa": 1e4, "w": 1e5, "cap": 1e3},
+    "a million participants": {"n": 1e6, "w": 1e4},
+    "one participant": {"n": 1, "w": 1e4},
+    "a start next to the optimum": {"gap": 1e-9},
+    "free communication": {"tau": 1e-9},
+    "slow clients": {"beta": 1e3, "w": 1e5},
+    "free computation": {"beta": 0.0, "w": 1e4},
+    "the minimiser next to 1": {"w": 40.0 * 1.0001},
+}
+
+
+@pytest.mark.parametrize("attempt", SHORT_RUNS)
+def test_where_the_best_number_of_steps_is_below_one_a_single_one_is_best(attempt):
+    at = {"kappa": 2.0, "gap": 5.0, "n": 2.0, "cap": 1.0, "step": 0.1, "tau": 1.0, "beta": 0.1, "w": 1e3} | SHORT_RUNS[
+        attempt
+    ]
+    if attempt == "the minimiser next to 1":
+        at["w"] = 1.0001 * at["gap"] * at["tau"] / (at["step"] ** 2 * (8 + 4 / at["n"]) * at["cap"])
+
+    def eight(k):
+        first = 2 * at["kappa"] * at["gap"] / (at["step"] * at["w"] * k) * (at["tau"] + at["beta"] * k)
+        return first + at["step"] * at["kappa"] * (8 + 4 / at["n"]) * at["cap"] * k**2
+
+    best = (at["gap"] * at["tau"] / (at["step"] ** 2 * (8 + 4 / at["n"]) * at["cap"] * at["w"])) ** (1 / 3)
+    values = [eight(k) for k in (1, 2, 3, 10, 1000)]
+    assert best < 1
+    assert values == sorted(values)
