@@ -304,6 +304,19 @@ def test_lemma_1_with_its_own_g_fails_at_the_minimiser():
     assert after > 7 * (step**2 * 6 * Fraction(1, 2))  # Gamma = 1/2, no noise, G = 0, and the average before is 0
 
 
+def test_theorem_1_fails_where_unequal_clients_are_averaged_alike():
+    """Minima 0 and 4, shares 1/4 and 3/4, both take part: line 11 rests at 2, F at 3; K = 1, eta = 1/1000, T = 10^6."""
+    step, total = 1e-3, 1e6
+    server = 2.0
+    assert ((server - step * (server - 0)) + (server - step * (server - 4))) / 2 == server
+    start, best = (1 * 2**2 + 3 * 2**2) / 8, (1 * 3**2 + 3 * 1**2) / 8
+    bound = 2 * (start - best) / (step * total) + step * (
+        6 * best + (8 + 4 / 2) * 2**2
+    )  # kappa = 1, Gamma = F^*, G = 2
+    assert bound < 0.06
+    assert (server - 3) ** 2 > 15 * bound
+
+
 @pytest.mark.parametrize("cap_sq", [0.04, 25.0])
 def test_nine_is_no_minimum_of_eight(cap_sq):
     """kappa = 2, F = 3, F^* = 1, L = 1, N = 2, tau/W = 4, beta/W = 1/10, eta = 1/10."""

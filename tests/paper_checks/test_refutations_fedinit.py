@@ -75,3 +75,21 @@ def test_lemma_4_fails_for_fedavg_with_one_of_ten_equal_clients():
     a, g = (1 - x / k) ** k, seen[-2, 0]
     walked = (c * (1 - a) / (x / k)) ** 2 * g
     assert divergence[-1] > 195 * x**2 * g + 3 * (x / k) ** 2 / c * walked
+
+
+@pytest.mark.parametrize(("apart", "ratio"), [(0, (50 / 399) / (1 / 8)), (1, (2950 / 8379) / (3 / 8))])
+def test_a_relaxed_start_gathers_what_disagreement_parts_and_parts_what_noise_parts(apart, ratio):
+    """Two clients (w -/+ m)^2/2, both in every round, one step of 1/2, noise 1: mean and covariance of both models."""
+
+    def settled(beta):
+        keep, minima = 0.5, np.array([apart, -apart])
+        # server = mean of both; a client goes to keep (server + beta (server - its last)) + (1 - keep) its minimum
+        moves = keep * ((1 + beta) * np.full((2, 2), 0.5) - beta * np.eye(2))
+        mean, spread = np.zeros(2), np.zeros((2, 2))
+        for _ in range(80):
+            mean, spread = moves @ mean + (1 - keep) * minima, moves @ spread @ moves.T + 0.25 * np.eye(2)
+        away = np.eye(2) - 0.5
+        return np.sum((away @ mean) ** 2) / 2 + np.trace(away @ spread @ away.T) / 2
+
+    assert settled(0.1) / settled(0.0) == pytest.approx(ratio, rel=1e-9)
+    assert settled(-0.1) > settled(0.0)

@@ -41,6 +41,7 @@ REVIEW = Review(
         },
         "Theorem 1": {
             "as printed, losses of any sign": "decaying_k.theorem_1",
+            "line 11's plain mean, unequal shares": "decaying_k.algorithm_1_line_11",
             "G as the text defines it": "decaying_k.theorem_1_with_its_g",
             "G bounds the clients' gradients": "decaying_k.theorem_1.worst_case",
             "sharper": "decaying_k.theorem_1.sharp",
