@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 from math import sqrt
 from typing import Any
 
@@ -47,7 +48,7 @@ ATTEMPTS = {
     "half of a million": Plan(10**6, 5 * 10**5, (3,) * 100, noise=0.2),
     "all but one of a thousand": Plan(1000, 999, (5,) * 100),
     "a million clients, all of them": Plan(10**6, 10**6, (2,) * 200),
-    "one local step, for long": Plan(50, 10, (1,) * 5000),
+    "one local step, for long": Plan(50, 10, (1,) * 1500),
     "ten thousand local steps, one round": Plan(50, 10, (10**4,), 0.01),
     "ten thousand local steps, three rounds": Plan(50, 5, (10**4,) * 3, 1e-4),
     "a schedule that falls by cube roots, as in Table 3": Plan(500, 25, FALLING, 0.04),
@@ -68,6 +69,7 @@ STATEMENTS = (
 )  # fmt: skip
 
 
+@cache
 def run(plan: Plan, step: float) -> dict[str, np.ndarray]:
     """At every iteration: the mean square of the average before and after it, K of its round, and the largest G^2."""
     c, n = plan.clients, plan.cohort
@@ -154,8 +156,8 @@ def test_the_sharper_theorem_needs_all_it_is_told(word):
 @pytest.mark.parametrize("step", [0.05, 0.4, 0.999])
 def test_the_noise_of_the_sharper_theorem_is_reached_at_its_largest_step(step):
     """One step a round, all clients, noise alone: E x^2 settles at the bound over 2 - eta."""
-    exact, bound = sides("theorem_1_sharp", Plan(4, 4, (1,) * 4000, step, apart=0.0, start=0.0))
-    assert exact / bound == pytest.approx(1 / (2 - step), rel=5e-3)
+    exact, bound = sides("theorem_1_sharp", Plan(4, 4, (1,) * 2000, step, apart=0.0, start=0.0))
+    assert exact / bound == pytest.approx(1 / (2 - step), rel=1e-2)
 
 
 # ---- unlike clients, and losses that are not convex: the exact engines ----
