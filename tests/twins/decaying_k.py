@@ -132,6 +132,21 @@ def theorem_1_repaired(v: Values) -> float:
     return kappa(v) * (falling + v.step_size * v.smoothness * noise)
 
 
+def lemma_1_sharp(v: Values) -> float:
+    steps, n = v.local_steps, v.cohort
+    drawn = (v.clients - n) / (v.clients - 1) * steps**2 / n
+    noise = repaired_noise(v) + (2 * (steps - 1) ** 2 + drawn) * v.grad_cap_sq
+    return (1 - v.step_size * v.strong_convexity) * v.distance_sq + v.step_size**2 * noise
+
+
+def theorem_1_sharp(v: Values) -> float:
+    speed, cubes = v.step_size * v.smoothness, v.steps_cubed_ratio
+    falling = 2 * (v.initial_loss - v.optimal_loss) / (v.step_size * v.iterations)
+    drawn = (v.clients - v.cohort) / (v.clients - 1) * math.sqrt(cubes) / v.cohort * v.grad_cap_sq
+    noise = sum(v.client_gradient_variance) / v.clients**2
+    return falling + speed * (noise + drawn) + speed**2 * v.grad_cap_sq * (cubes - 1) / 3
+
+
 def per_second(v: Values) -> float:
     start = 2 * kappa(v) * excess(v, "current_loss") / (v.step_size * v.runtime * v.local_steps)
     return start * step_time(v) + v.step_size * kappa(v) * v.smoothness * z(v)
@@ -250,6 +265,8 @@ _READ: dict[str, Callable[[Values], Any]] = {
     "theorem_1_appendix": theorem_1_appendix,
     "lemma_2_repaired": lemma_2_repaired,
     "theorem_1_repaired": theorem_1_repaired,
+    "lemma_1_sharp": lemma_1_sharp,
+    "theorem_1_sharp": theorem_1_sharp,
     "per_second": per_second,
     "per_rounds": per_rounds,
     "k_star_printed": lambda v: printed_steps(v, "current_loss", communication(v) / v.runtime),

@@ -16,6 +16,7 @@ from . import (
     runtime,
     settings,
     setup,
+    sharp,
     step_size,
     table_3,
     table_4,
@@ -43,6 +44,7 @@ SECTIONS = {
     "Appendix A.1, Lemma 2": lemma_2,
     "Appendices A.1 and A.2, proofs": proofs,
     "Appendices A.3 and A.4": derivatives,
+    "sharper bounds": sharp,
     "exact worst cases": worst_cases,
 }
 """Where in the paper what a file holds is claimed; arithmetic made by hand lies in ``by_hand``."""

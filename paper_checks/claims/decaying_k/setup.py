@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import accumulate, pairwise
 
-from ..checkers import Computed
+from ..checkers import All, Computed
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
 from ..parabolas import followed
 from .by_hand.scalar import Scalars
-from .common import short
+from .common import number, short
 
 SAMPLES = ((Fraction(0),), (Fraction(4),) * 3)
 """Two clients with one and three samples of the loss (x - sample)^2 / 2."""
@@ -103,16 +103,44 @@ def _rests_at(weights: tuple[Fraction, ...]) -> Finding:
     return judged(still and rest == problem.minimiser, said, witness, still)
 
 
+def _beside_theorem_1(weights: tuple[Fraction, ...]) -> Computed:
+    """The rest of ``_rests_at`` against (6) with a true G: nothing moves there; K = 1, a million steps of 1/1000."""
+
+    def run(book: Book) -> Finding:
+        problem = Scalars((Fraction(0), Fraction(4)), (Fraction(1),) * 2, weights=weights)
+        rest, step = Fraction(2), Fraction(1, 1000)
+        exact, cap = problem.global_gradient(rest) ** 2, max(problem.gradient(c, rest) ** 2 for c in range(2))
+        bound = number(
+            book, "decaying_k.theorem_1", **problem.values(), initial_loss=problem.loss(rest), cohort=2,
+            grad_cap_sq=cap, steps_cubed_ratio=1, step_size=step, iterations=10**6,
+        )  # fmt: skip
+        said = f"squared gradient {exact} at every iteration, (6) with G^2 = {cap}: {short(bound)}"
+        witness = {"p": ", ".join(map(str, weights)), "minima": "0, 4", "start": "2", "eta": "1/1000", "T": "10^6"}
+        return judged(exact <= Fraction(bound.p, bound.q), said, witness)
+
+    return Computed("line 11 from where it rests, beside (6) with G the largest gradient of a client", run)
+
+
+UNEQUAL, EQUAL = (Fraction(1, 4), Fraction(3, 4)), (Fraction(1, 2), Fraction(1, 2))
+
 PLAIN_MEAN = Claim(
     "decaying_k.algorithm_1_line_11",
     "Algorithm 1, which averages its participants alike, minimises F.",
     Kind.ALGORITHM.at("Algorithm 1, line 11, with eq. (1)"),
-    Computed("two clients with shares 1/4 and 3/4", lambda book: _rests_at((Fraction(1, 4), Fraction(3, 4)))),
+    All(
+        {
+            "minimiser": Computed("two clients with shares 1/4 and 3/4", lambda book: _rests_at(UNEQUAL)),
+            "Theorem 1": _beside_theorem_1(UNEQUAL),
+        },
+        wrong=("minimiser", "Theorem 1"),
+    ),
     known=Status.FAILS,
     note="Uniformly drawn clients averaged alike minimise the plain mean of the f_c, whatever the shares p_c are. The "
-    "listing leaves the draw open; uniform is how the text says it is usually described.",
+    "listing leaves the draw open; uniform is how the text says it is usually described. Theorem 1 is false of it "
+    "then, with any G and even if all take part.",
     repair=Repair(
-        "for clients of equal weight", Computed("shares 1/2", lambda book: _rests_at((Fraction(1, 2), Fraction(1, 2))))
+        "for clients of equal weight",
+        {"minimiser": Computed("shares 1/2", lambda book: _rests_at(EQUAL)), "Theorem 1": _beside_theorem_1(EQUAL)},
     ),
     defect=Defect.REFUTED,
 )

@@ -222,4 +222,5 @@ def _smallest() -> Finding:
     problem, step_size = Scalars.of((5, -2, 1), (2, 1, 1)), Fraction(1, 8)
     norms = [problem.global_gradient(problem.average(Fraction(3), k, step_size)) ** 2 for k in range(9)]
     true = min(norms) <= sum(norms) / 9 < max(norms)
-    return judged(true, f"{short(min(norms))} <= {short(sum(norms) / 9)}, while the first is {short(norms[0])}")
+    said = f"{short(min(norms))} <= {short(sum(norms) / 9)}, while the first is {short(norms[0])}"
+    return judged(true, said, grade=Grade.SEARCHED)

@@ -7,6 +7,8 @@ LEAST = {
     "decaying_k.lemma_2_repaired": 221.82,
     "decaying_k.theorem_1": 463.97,
     "decaying_k.theorem_1_appendix": 86.231,
+    "decaying_k.lemma_1_sharp": 1.0107,
+    "decaying_k.theorem_1_sharp": 1.1,
 }
 ITS_G = (
     "G^2 = 4 bounds every squared gradient of a client along the run; it is not the L^2 ||x_1 - x^*||^2 of the text, "

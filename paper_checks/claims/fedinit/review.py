@@ -21,7 +21,8 @@ REVIEW = Review(
         "Table 3 reports the collapse [fedinit.start.threshold]. Theorems 4 and 5 are false of it even for FedAvg, "
         "beta = 0 [fedinit.theorem_4.dominates], [fedinit.theorem_5.dominates]. In rounds in which all clients train, "
         "which is what the proofs speak of, no search found any of the four violated; where all take part smaller "
-        "bounds are proved [fedinit.theorem_1.sharp].",
+        "bounds are proved [fedinit.theorem_1.sharp]. What noise parts a relaxed start parts further "
+        "[fedinit.start.gathers_noise].",
         "Theorem 3 is not what its proof yields: the first term loses a factor of almost 2 "
         "[fedinit.theorem_3.first_term] and the second the Lipschitz constant, so that it is no loss "
         "[fedinit.theorem_3.drift_term]. As printed its first term does not fall like 1/S "

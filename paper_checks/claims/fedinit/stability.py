@@ -11,7 +11,7 @@ from bounds.vocabulary import divergence as Delta, separation as s, stability
 
 from ..checkers import At, Computed, ImpliedBy, OrderIs, requires, Same, TendsTo, Total
 from ..checkers.formulas import resolve
-from ..claim import Book, Claim, Defect, fails, Finding, holds, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, fails, Finding, Grade, holds, Kind, Repair, Status
 from .common import beta, C, c, eta, K, L, L_G, S, sigma2, sigma_l, T, t_0, U
 
 SAME, OTHER = 1 - 1 / S, 1 / S
@@ -30,7 +30,7 @@ def _coins(book: Book) -> Finding:
     bound = resolve("fedinit.lemma_1", book).subs(stability, sp.Rational(worst))
     if sp.Rational(gap) > bound:
         return fails(f"generalisation error {gap} > {bound}", {"samples": "4 coins"})
-    return holds(f"generalisation error {gap} against stability {worst}, all data sets enumerated")
+    return holds(f"generalisation error {gap} against stability {worst}, all data sets enumerated", Grade.SEARCHED)
 
 
 LEMMA_1 = Claim(
