@@ -1,4 +1,4 @@
-"""FedALS without non-iidness once more, in plain loops over clients, samples and steps: nothing comes from ``bounds``."""
+"""FedALS without non-iidness once more, in plain loops over clients and samples: nothing comes from ``bounds``."""
 
 import math
 from collections.abc import Callable, Iterator
