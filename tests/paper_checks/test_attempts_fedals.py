@@ -52,7 +52,7 @@ def minimised(curve: Curve, people: list[tuple[float, tuple[float, ...], tuple[f
 
 EVEN, RARE = (0.5, 0.5), (0.001, 0.999)
 SURE = (1.0,)
-THIRDS, SIXTHS = THIRDS, [F(1, 2), F(1, 3), F(1, 6)]
+THIRDS, SIXTHS = [F(1, 3)] * 3, [F(1, 2), F(1, 3), F(1, 6)]
 TWO = [(0.7, (-1.0, 3.0), EVEN), (0.3, (0.0, 9.0), (0.9, 0.1))]
 COIN = [(1.0, (-1.0, 1.0), EVEN)]
 

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction as F
 
-from ..checkers import All, Computed
+import sympy as sp
+
+from bounds.operators import ClientMean as E_k
+from bounds.vocabulary import client_value as x, client_weight as w, clients as K, cohort as K_hat
+
+from ..checkers import All, Computed, Same
 from ..claim import Book, Claim, Defect, fails, Finding, holds, judged, Kind, Repair, Status
 from .by_hand import sampling
 from .common import found_too
@@ -62,12 +67,19 @@ COUNTED_ONCE = Claim(
     defect=Defect.READING,
 )
 
+
+def _chance(power: int) -> sp.Expr:
+    """(67), left side: a client's chance to be in a uniform subset, its share to a power, its value."""
+    taking = sp.combsimp(sp.binomial(K - 1, K_hat - 1) / sp.binomial(K, K_hat))
+    return E_k(taking * (w * K / K_hat) ** power * x / w)
+
+
 LEMMA_D2 = Claim(
     "fedals.lemma_d2",
     "Case II: the three expectations are those of a mean in which every client has its weight times K over cohort.",
     Kind.THEOREM.at(D2),
     {
-        f"power {power}": lemma("II", power, f"fedals.{name}")
+        f"power {power}": Same(f"fedals.{name}", _chance(power))
         for power, name in ((1, "lemma_d2_mean"), (2, "lemma_d2_weight"), (3, "lemma_d2_weight_sq"))
     },
     damaged="(69) is cut off in v2 and read from v1; the upper limits k of the last sums in (68) to (70) are read as K",
