@@ -24,21 +24,21 @@ ONE, CASE_1, CASE_2, COUNTED = (
 SIZES = (1, 2, 3)
 
 
-def lemma(case: str, power: int, name: str, sizes: tuple[int, ...] = SIZES) -> Computed:
-    """A lemma's identity against all draws."""
+def lemma(power: int, name: str) -> Computed:
+    """An identity of Lemma D.1 against all draws of Case I."""
 
     def run(book: Book) -> Finding:
-        for size in sizes:
-            found, stated = sampling.moment(case, size, power), sampling.stated(book[name], size)
+        for size in SIZES:
+            found, stated = sampling.moment(size, power), sampling.stated(book[name], size)
             if found != stated:
                 draws = sampling.moment_of_draws(size, power) == stated
                 said = f"cohort {size}: {found} over all draws, {stated} stated"
                 return fails(
                     f"{said}; true if the draws of one client are kept apart" if draws else said, as_audited=draws
                 )
-        return holds(f"equal in fractions over all draws of {', '.join(map(str, sizes))} of three clients")
+        return holds(f"equal in fractions over all draws of {', '.join(map(str, SIZES))} of three clients")
 
-    return Computed(f"case {case}, share to the power {power}", run)
+    return Computed(f"Case I, share to the power {power}", run)
 
 
 COUNTED_ONCE = Claim(
@@ -47,9 +47,9 @@ COUNTED_ONCE = Claim(
     Kind.THEOREM.at(D1),
     All(
         {
-            "the value": lemma("I", 1, "fedals.lemma_d1_mean"),
-            "times weight": lemma("I", 2, "fedals.lemma_d1_weight_printed"),
-            "times squared weight": lemma("I", 3, "fedals.lemma_d1_weight_sq_printed"),
+            "the value": lemma(1, "fedals.lemma_d1_mean"),
+            "times weight": lemma(2, "fedals.lemma_d1_weight_printed"),
+            "times squared weight": lemma(3, "fedals.lemma_d1_weight_sq_printed"),
         },
         wrong=("times weight", "times squared weight"),
     ),
@@ -59,8 +59,8 @@ COUNTED_ONCE = Claim(
     repair=Repair(
         "the moments of a binomial",
         {
-            "times weight": lemma("I", 2, "fedals.lemma_d1_weight"),
-            "times squared weight": lemma("I", 3, "fedals.lemma_d1_weight_sq"),
+            "times weight": lemma(2, "fedals.lemma_d1_weight"),
+            "times squared weight": lemma(3, "fedals.lemma_d1_weight_sq"),
         },
         "fedals.lemma_d1_weight_sq",
     ),
