@@ -5,6 +5,7 @@ where they differ. Definitions (1) to (3), (7) and (8) are targets, not bounds. 
 
 - ``one_round``: Theorem 4.1 (6), its iid reading, Theorem C.1 (38), Lemma B.1 (10);
 - ``inexact``: ours, (38) and (57) with constants that the same proof gives;
+- ``noise``: ours, replacements for (6), (9) and (72) without non-iidness;
 - ``participation``: Lemmas D.1 (63) and D.2 (67), Cases I (73) and II (74), the participation gap (71);
 - ``rounds``: Theorem 4.3 (9), (57), Remark 5.1 of v1, consensus distance, communicated parameters;
 - ``quadratic``: ours, every quantity of Theorem 4.1 in closed form for squared distances.
@@ -18,6 +19,6 @@ Lipschitz losses and stability but print no formula; FedALS itself restates none
 from __future__ import annotations
 
 from ..core import Bound, declared
-from . import inexact, one_round, participation, quadratic, rounds
+from . import inexact, noise, one_round, participation, quadratic, rounds
 
-BOUNDS = declared(Bound, one_round, inexact, participation, rounds, quadratic)
+BOUNDS = declared(Bound, one_round, inexact, participation, rounds, noise, quadratic)

@@ -23,6 +23,7 @@ TRAFFIC: dict[str, Any] = {
 }
 
 ONE = {**FEDERATION, **LOSS, **GAPS}
+NOISY = {**FEDERATION, **LOSS, "client_gradient_variance": [0.61, 1.37, 0.89]}
 DISTANCES: dict[str, Any] = {"client_distance_sq": [0.37, 0.19, 0.53]}
 
 POINTS: dict[str, dict[str, Any]] = {
@@ -33,6 +34,10 @@ POINTS: dict[str, dict[str, Any]] = {
     "fedals.rounds_inexact": {**ONE, **INEXACT},
     "fedals.one_round_sharp": ONE,
     "fedals.one_round_inexact_sharp": {**ONE, **INEXACT},
+    "fedals.one_round_noise_sharp": {**NOISY, "samples": 12, "local_gap": GAPS["local_gap"]},
+    "fedals.one_round_constants_sharp": {**NOISY, "samples": 12},
+    "fedals.rounds_noise_sharp": {**NOISY, "samples_per_round": [340, 510, 275], "local_steps": 7, "step_size": 0.29},
+    "fedals.participation_case1_noise_sharp": {**NOISY, "samples": 12, "local_gap": GAPS["local_gap"], "cohort": 2},
     "fedals.lemma_b1": {**FEDERATION, "swap_gap": [0.031, -0.012, 0.047]},
     "fedals.lemma_d1_mean": {k: v for k, v in DRAW.items() if k != "cohort"},
     "fedals.lemma_d1_weight_printed": DRAW,

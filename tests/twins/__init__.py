@@ -7,7 +7,7 @@ piece that several share. Nothing comes from ``bounds``.
 from inspect import isfunction
 from types import ModuleType
 
-from . import decaying_k, fedals, fedals_one_round, fedals_participation, fedcog, fedinit
+from . import decaying_k, fedals, fedals_noise, fedals_one_round, fedals_participation, fedcog, fedinit
 
 
 def _read(paper: str, *modules: ModuleType):
@@ -16,7 +16,7 @@ def _read(paper: str, *modules: ModuleType):
 
 
 TWINS = {
-    **_read("fedals", fedals, fedals_one_round, fedals_participation),
+    **_read("fedals", fedals, fedals_noise, fedals_one_round, fedals_participation),
     **_read("fedinit", fedinit),
     **fedinit.COSTS,
     **decaying_k.TWINS,

@@ -33,7 +33,7 @@ HURTS = Claim(
     Kind.REMARK.at(DISCUSSION),
     {"flat": Same(slope_of_gap, 0), "not growing": Refuted(MonotoneIn(alike(GAP), r, up=True))},
     note="The discussion names non-iidness as what deteriorates generalization, which is true of the bound. What "
-    "it raises here is the risk itself.",
+    "it raises here is the risk itself. For other losses: fedals.theorem_4_1.noise.",
     ours=True,
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from bounds.operators import ClientMean as E_k
+from bounds.operators import bind, ClientMean as E_k
 from bounds.vocabulary import (
     client_weight as w,
     clients as K,
@@ -17,8 +17,8 @@ from bounds.vocabulary import (
     strong_convexity as mu,
 )
 
-from ..checkers import At, ImpliedBy, MeasuredIn, Requires, resolve, Same, TendsTo, term
-from ..claim import Claim, Defect, Kind, Repair, Status
+from ..checkers import At, Computed, ImpliedBy, Requires, resolve, Same, TendsTo, term
+from ..claim import Book, Claim, Defect, Finding, Grade, judged, Kind, Repair, Status
 from .by_hand.enumerated import MU, SMOOTH
 from .common import alike, NONNEGATIVE, shared, SOLVER
 from .one_round_proof import above, step
@@ -40,6 +40,16 @@ SHARP_EXACT, SHARP_ANY = "fedals.one_round_sharp", "fedals.one_round_inexact_sha
 IID_DRIFT = (1 - 1 / K) * shared(Delta) / 2
 """The non-iidness of iid clients, for squared distances."""
 
+
+def _one_noisy_client(book: Book) -> Finding:
+    """Squared distances, one client with all noise, the others at its mean without any: the sharp bound is the gap."""
+    mine, rest, gap = sp.symbols("w rest Delta", positive=True)
+    stated, gaps = book[SHARP_EXACT], (gap, sp.S.Zero)
+    here = {w: (mine, rest), Delta: gaps, delta: (rest**2 * gap / 2, mine**2 * gap / 2), L: sp.S.One, mu: sp.S.One}
+    off = bind(stated.expr, {q: here[q] for q in stated.quantities}) - mine**2 * gap * (mine + rest)
+    return judged(sp.simplify(off) == 0, "w^2 Delta, the gap, for every weight w", grade=Grade.PROVED)
+
+
 STATEMENT = Claim(
     "fedals.theorem_c1",
     "The bound for inexact local models is what (31) gives with the two estimates (46) and (51) put in.",
@@ -47,7 +57,6 @@ STATEMENT = Claim(
     {
         "local generalization": Same(term(BOUND, "local generalization"), E_k(L / 2 * MOVED_SQ)),
         "non-iidness": Same(term(BOUND, "non-iidness"), E_k(sp.sqrt(SLOPE_SQ * MOVED_SQ))),
-        "units": MeasuredIn(BOUND, Delta),
         "signs": Requires(BOUND, (sp.Ge(Delta + 2 * epsilon, 0), SOLVER[1])),
     },
 )
@@ -117,6 +126,7 @@ SHARP = Claim(
         "below (38)": ImpliedBy(alike(SHARP_ANY), alike(BOUND), where=SIGNS),
         "above the gap": above(SHARP_ANY),
         "above the gap, exact": above(SHARP_EXACT, solvers=("exact",)),
+        "one noisy client": Computed("the bound with letters, the weights adding up to one", _one_noisy_client),
         "alone": Same(At(alike(SHARP_EXACT), {K: 1, shared(delta): 0, mu: L}), shared(Delta)),
         "many iid clients": TendsTo(
             lambda book: K * resolve(At(alike(SHARP_EXACT), {mu: L, shared(delta): IID_DRIFT}), book) / shared(Delta),
@@ -128,7 +138,8 @@ SHARP = Claim(
     },
     note="The mean of the inner product of (17) is that with a client's mean model in place of the one that S_k "
     "trained, which is independent of the rest: half of the squared move of (22) suffices. For squared distances the "
-    "gap is a local gap over K; one client meets the first constant, many iid clients the second.",
+    "gap is a local gap over K; one client meets the first constant, many iid clients the second. A client that has "
+    "all the noise, the others being sure of its mean, meets the bound with equality at every weight.",
     ours=True,
 )
 

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction as F
 
-from ..checkers import All, Computed
+import sympy as sp
+
+from bounds.operators import ClientMean as E_k
+from bounds.vocabulary import client_value as x, client_weight as w, clients as K, cohort as K_hat
+
+from ..checkers import All, Computed, Same
 from ..claim import Book, Claim, Defect, fails, Finding, holds, judged, Kind, Repair, Status
 from .by_hand import sampling
 from .common import found_too
@@ -19,21 +24,21 @@ ONE, CASE_1, CASE_2, COUNTED = (
 SIZES = (1, 2, 3)
 
 
-def lemma(case: str, power: int, name: str, sizes: tuple[int, ...] = SIZES) -> Computed:
-    """A lemma's identity against all draws."""
+def lemma(power: int, name: str) -> Computed:
+    """An identity of Lemma D.1 against all draws of Case I."""
 
     def run(book: Book) -> Finding:
-        for size in sizes:
-            found, stated = sampling.moment(case, size, power), sampling.stated(book[name], size)
+        for size in SIZES:
+            found, stated = sampling.moment(size, power), sampling.stated(book[name], size)
             if found != stated:
                 draws = sampling.moment_of_draws(size, power) == stated
                 said = f"cohort {size}: {found} over all draws, {stated} stated"
                 return fails(
                     f"{said}; true if the draws of one client are kept apart" if draws else said, as_audited=draws
                 )
-        return holds(f"equal in fractions over all draws of {', '.join(map(str, sizes))} of three clients")
+        return holds(f"equal in fractions over all draws of {', '.join(map(str, SIZES))} of three clients")
 
-    return Computed(f"case {case}, share to the power {power}", run)
+    return Computed(f"Case I, share to the power {power}", run)
 
 
 COUNTED_ONCE = Claim(
@@ -42,9 +47,9 @@ COUNTED_ONCE = Claim(
     Kind.THEOREM.at(D1),
     All(
         {
-            "the value": lemma("I", 1, "fedals.lemma_d1_mean"),
-            "times weight": lemma("I", 2, "fedals.lemma_d1_weight_printed"),
-            "times squared weight": lemma("I", 3, "fedals.lemma_d1_weight_sq_printed"),
+            "the value": lemma(1, "fedals.lemma_d1_mean"),
+            "times weight": lemma(2, "fedals.lemma_d1_weight_printed"),
+            "times squared weight": lemma(3, "fedals.lemma_d1_weight_sq_printed"),
         },
         wrong=("times weight", "times squared weight"),
     ),
@@ -54,20 +59,27 @@ COUNTED_ONCE = Claim(
     repair=Repair(
         "the moments of a binomial",
         {
-            "times weight": lemma("I", 2, "fedals.lemma_d1_weight"),
-            "times squared weight": lemma("I", 3, "fedals.lemma_d1_weight_sq"),
+            "times weight": lemma(2, "fedals.lemma_d1_weight"),
+            "times squared weight": lemma(3, "fedals.lemma_d1_weight_sq"),
         },
         "fedals.lemma_d1_weight_sq",
     ),
     defect=Defect.READING,
 )
 
+
+def _chance(power: int) -> sp.Expr:
+    """(67), left side: a client's chance to be in a uniform subset, its share to a power, its value."""
+    taking = sp.combsimp(sp.binomial(K - 1, K_hat - 1) / sp.binomial(K, K_hat))
+    return E_k(taking * (w * K / K_hat) ** power * x / w)
+
+
 LEMMA_D2 = Claim(
     "fedals.lemma_d2",
     "Case II: the three expectations are those of a mean in which every client has its weight times K over cohort.",
     Kind.THEOREM.at(D2),
     {
-        f"power {power}": lemma("II", power, f"fedals.{name}")
+        f"power {power}": Same(f"fedals.{name}", _chance(power))
         for power, name in ((1, "lemma_d2_mean"), (2, "lemma_d2_weight"), (3, "lemma_d2_weight_sq"))
     },
     damaged="(69) is cut off in v2 and read from v1; the upper limits k of the last sums in (68) to (70) are read as K",

@@ -22,7 +22,8 @@ CLAIMS = tuple(
         ("eq_57.repaired", "rounds_inexact", "proof of Theorem C.2, eq. (57), repaired",
          "No instance of one round breaks the smaller bound that proves (57), nor (57) itself.", ""),
         ("eq_73.counted", "participation_case1_counted", "Appendix D, eq. (73), repaired",
-         "No instance breaks (72) averaged with clients counted once each, as a bound on the out-of-sample gap.",
+         "Where non-iidness is the same whoever joins, no instance breaks (72), averaged with clients counted once "
+         "each, as a bound on the out-of-sample gap.",
          ""),
     )
 )  # fmt: skip

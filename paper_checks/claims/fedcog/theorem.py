@@ -142,10 +142,14 @@ CLAIMS: tuple[Claim, ...] = (
             "never larger": ImpliedBy("fedcog.theorem_sharp", "fedcog.theorem", under=("fedcog.theorem",)),
             "half the first term": TendsTo(share_of("optimisation"), eta, 0, sp.Rational(1, 2)),
             "a quarter of the noise": TendsTo(share_of("gradient noise"), eta, 0, sp.Rational(1, 4)),
+            "one round of one longest step": Same(
+                At(term("fedcog.theorem_sharp", "optimisation"), {T: 1, tau: 1, eta: 1 / L}), TRIVIAL
+            ),
             "limit": EdgeIs("fedcog.theorem_sharp", eta, SHARP_LIMIT, closed=False, where=SEVERAL),
             "a search": Dominates("fedcog.theorem_sharp", 100, family="quadratics"),
         },
-        note="(25) with weights 1 + c and 1 + 1/c = 1/(tau eta L) for 2 and 2, and (55) kept in place of (57).",
+        note="(25) with weights 1 + c and 1 + 1/c = 1/(tau eta L) for 2 and 2, and (55) kept in place of (57). "
+        "The first constant is the best one: one step of 1/L from L/2 ||theta||^2 meets it.",
         ours=True,
     ),
     Claim(

@@ -64,7 +64,15 @@ def few_steps(sets: Array) -> Array:
     return theta
 
 
-SOLVERS = {"exact": minimisers, "few steps": few_steps}
+def fresh_samples(sets: Array) -> Array:
+    """The model after one step on every sample in turn, from a common start: local steps on fresh samples."""
+    theta = np.full(len(sets), START)
+    for sample in sets.T:
+        theta = theta - STEP * slope(theta, sample)
+    return theta
+
+
+SOLVERS = {"exact": minimisers, "few steps": few_steps, "fresh samples": fresh_samples}
 
 
 @dataclass(frozen=True)
@@ -173,5 +181,11 @@ def at(bound: Bound, solver: str) -> float:
         "non_iidness": [c.drift for c in clients(solver)],
         "local_suboptimality": [max(c.suboptimality, 0.0) for c in clients(solver)],  # rounding below zero
         "swap_gap": [c.swap for c in clients(solver)],
+        # The slope changes by at most L times as much as the sample.
+        "client_gradient_variance": [SMOOTH**2 * float(np.var(pool)) for pool in POOLS],
+        "samples": SAMPLES,
+        "samples_per_round": [SAMPLES] * len(POOLS),
+        "local_steps": SAMPLES,
+        "step_size": STEP,
     }
     return float(bound(**{q.name: measured[q.name] for q in bound.quantities}))

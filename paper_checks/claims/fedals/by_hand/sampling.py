@@ -38,13 +38,13 @@ def case_2(cohort: int, weights: Sequence[F] = WEIGHTS) -> Iterator[tuple[F, Sha
 CASES = {"I": case_1, "II": case_2}
 
 
-def moment(case: str, cohort: int, power: int) -> F:
-    """Expectation of the sum over clients of share^power times value: (63) and (67), left sides, counted by clients."""
-    return sum((p * sum(s**power * x for s, x in zip(q, VALUES, strict=True)) for p, q in CASES[case](cohort)), F(0))
+def moment(cohort: int, power: int) -> F:
+    """Expectation of the sum over clients of share^power times value: (63), left sides, counted by clients."""
+    return sum((p * sum(s**power * x for s, x in zip(q, VALUES, strict=True)) for p, q in case_1(cohort)), F(0))
 
 
 def moment_of_draws(cohort: int, power: int) -> F:
-    """The same for Case I if the draws of one client are kept apart, as in (64) to (66)."""
+    """The same if the draws of one client are kept apart, as in (64) to (66)."""
     total = F(0)
     for drawn in product(range(CLIENTS), repeat=cohort):
         p = prod((WEIGHTS[k] for k in drawn), start=F(1))

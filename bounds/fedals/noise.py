@@ -1,0 +1,115 @@
+"""The gap by the noise of the gradients, without the clients' distances: replacements for (6), (9) and (72), proved.
+
+Client k's risk f on a copy S' of its data is independent of the other clients' part B of the average. Let m' be its
+model trained on S', A the one on S, a their mean, V their variance, w the share and c = B + w a. What (10) averages is
+``f(B + w A) - f(B + w m')``. Smoothness and strong convexity, both expanded at c, give in the mean at most
+
+``(L - mu)/2 w^2 V + w E<grad f(c), a - m'>``,
+
+since A is independent of f. Given c the gradient has the mean of the population's, and a - m' has mean zero: only the
+covariance counts, over the n samples at most ``sigma_k n^(-1/2) V^(1/2)``, whatever the other clients have learnt.
+
+- Exact minimisers (at a boundary too): ``V <= Delta/mu``.
+- A sample moves an exact minimiser by ``sigma_k/(mu n)`` in root mean square, given the others: the covariance is at
+  most ``sigma_k^2/(mu n)``, and ``V <= sigma_k^2/(mu^2 n)`` by Efron and Stein.
+- tau steps of ``eta <= 2/(L + mu)`` on fresh samples contract by ``q = 1 - eta mu``: a sample of the step before the
+  last s ones moves the model by ``eta q^s`` over the batch. Added up, the covariance is at most
+  ``sigma_k^2 (1 - q^tau)/(mu |Z_k|)``, and ``V <= eta^2 sigma_k^2 tau/|Z_k| (1 + q^2 + ... + q^(2 tau - 2))``.
+
+All are equalities for squared distances, however far the clients are from one another.
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from ..assumptions import FIXED_LOCAL_STEPS, FRESH_SAMPLES, LOCAL_SGD
+from ..core import About, Bound, Condition
+from ..operators import ClientMean as E_k
+from ..papers import Source
+from ..quantities import Quantity
+from ..vocabulary import (
+    client_gradient_variance as sigma_sq,
+    client_weight as w,
+    generalization_gap,
+    local_gap as Delta,
+    local_steps as tau,
+    out_of_sample_gap,
+    samples as n,
+    samples_per_round as Z,
+    smoothness as L,
+    step_size as eta,
+    strong_convexity as mu,
+)
+from .one_round import CONVEX_LOSS, EVERYONE, EXACT, INDEPENDENT, LETTERS, NONNEGATIVE, ONE_ROUND
+from .participation import CASE_1, drawn
+from .rounds import EACH_ROUND
+
+NOISE = Condition("the gradient of one sample of client k has at most the variance sigma_k^2 at every model")
+CONTRACTS = Condition("eta (L + mu) <= 2: a local step brings two models closer", eta * (L + mu) <= 2)
+
+
+def terms(square: sp.Expr, share: sp.Expr, variance: sp.Expr, covariance: sp.Expr) -> dict[str, sp.Expr]:
+    """The two terms; ``share`` and ``square`` are a client's share of the average and its square, in the mean."""
+    return {"curvature": E_k((L - mu) / 2 * square * variance), "sampling": E_k(share * covariance)}
+
+
+def _bound(
+    name: str, place: str, parts: dict[str, sp.Expr], how: tuple[Condition, ...], note: str,
+    target: Quantity = generalization_gap,
+) -> Bound:  # fmt: skip
+    return Bound(
+        name=f"fedals.{name}",
+        target=target,
+        terms=parts,
+        source=Source("fedals", place),
+        conditions=(*CONVEX_LOSS, INDEPENDENT, NOISE, *how),
+        about=About("fedavg"),
+        statistic=EACH_ROUND if tau in sp.Add(*parts.values()).free_symbols else ONE_ROUND,
+        letters=LETTERS,
+        note=f"Derived. {note}",
+    )
+
+
+MEASURED = Delta / mu, sp.sqrt(sigma_sq * Delta / (mu * n))
+q = 1 - eta * mu
+
+one_round_noise_sharp = _bound(
+    "one_round_noise_sharp",
+    "Theorem 4.1, eq. (6), without non-iidness",
+    terms(w**2, w, *MEASURED),
+    (EXACT, EVERYONE, NONNEGATIVE[0]),
+    "No distance of the clients stands in it. Minimisers may lie at the boundary of a convex set of models.",
+)
+one_round_constants_sharp = _bound(
+    "one_round_constants_sharp",
+    "Theorem 4.1, eq. (6), by constants alone",
+    terms(w**2, w, sigma_sq / (mu**2 * n), sigma_sq / (mu * n)),
+    (EXACT, EVERYONE),
+    "Of the order 1/(clients samples) for equal weights, iid or not: that of one model fitted to all data.",
+)
+rounds_noise_sharp = _bound(
+    "rounds_noise_sharp",
+    "Theorem 4.3, eq. (9), replaced",
+    terms(
+        w**2,
+        w,
+        eta * sigma_sq * tau * (1 - q ** (2 * tau)) / (mu * Z * (1 + q)),
+        sigma_sq * (1 - q**tau) / (mu * Z),
+    ),
+    (
+        EVERYONE, CONTRACTS,
+        *map(Condition.assume, (LOCAL_SGD, FIXED_LOCAL_STEPS, FRESH_SAMPLES)),
+        Condition("a round's samples are used once each, in batches of one size"),
+        Condition("every round is measured at the model that it ends with"),
+    ),
+    "Constants alone: no rate of the local steps, no complexity, no non-iidness, rounds that need not be alike.",
+)  # fmt: skip
+participation_case1_noise_sharp = _bound(
+    "participation_case1_noise_sharp",
+    "eq. (72), averaged over the participants of Case I, without non-iidness",
+    terms(drawn(3), drawn(2), *MEASURED),
+    (EXACT, CASE_1, NONNEGATIVE[0]),
+    "Nothing in it depends on who takes part. The participation gap of (62) comes on top.",
+    target=out_of_sample_gap,
+)
