@@ -91,7 +91,14 @@ class Searcher:
         if found.evaluations >= self.evaluations or time.monotonic() > self.deadline:
             raise OutOfBudget
         instance = self.family.instance(self.bound, self.box.point(place))
-        evaluation = self.family.evaluate(self.bound, instance)
+        lost = [name for name, value in self.pins.items() if instance.get(name, value) != value]
+        evaluation = (
+            Evaluation(
+                failed=tuple(f"{name} can be {self.pins[name]:g}" for name in lost), relation=self.bound.relation
+            )
+            if lost
+            else self.family.evaluate(self.bound, instance)
+        )
         found.evaluations += 1
         self.progress.step()
         cell = self.family.cell(self.bound, instance)

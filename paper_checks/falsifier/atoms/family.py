@@ -73,8 +73,10 @@ class Atoms:
         return misfit(instance, NUMBERS, 2) or _meant_otherwise(bound, instance)
 
     def box(self, bound: Bound) -> Box:
+        people = {1, 2, 3, 10, MOST}
+        most = KINDS if _sampled(bound) else MOST  # where some are drawn, each is described by itself
         found = [
-            Parameter("clients", 1, MOST, log=True, whole=True, special=(1, 2, 3, 10, MOST)),
+            Parameter("clients", 1, most, log=True, whole=True, special=tuple(sorted(x for x in people if x <= most))),
             Parameter("kinds", 1, KINDS, whole=True, special=(1, 2)),
             Parameter("samples", 1, SAMPLES, whole=True, special=(1,)),
         ]
