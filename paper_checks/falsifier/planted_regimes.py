@@ -143,7 +143,7 @@ def mechanical() -> dict[str, Planted]:
         family = serving(bound)[0][0]
         ranges = {p.name: p for p in family.box(bound).parameters}
         learned = family.name == "atoms"
-        about_all = () if C in bound.quantities or bound.about is None else (FULL,)
+        about_all = () if learned or C in bound.quantities or bound.about is None else (FULL,)
         for variable, words in SIZES.items():
             asked = variable in bound.quantities or (learned and variable in (C, n))
             if not asked or any(word not in ranges for word in words):

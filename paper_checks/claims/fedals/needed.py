@@ -11,7 +11,7 @@ import sympy as sp
 from bounds.vocabulary import client_distance_sq as distance_sq, clients as K, local_gap as Delta, smoothness as L
 
 from ..checkers import At, Computed, Informative, MonotoneIn, Requires, Same
-from ..claim import Book, Claim, Defect, Finding, holds, judged, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, Finding, Grade, holds, judged, Kind, Repair, Status
 from .common import alike, NONNEGATIVE, shared
 
 ONE_ROUND = "fedals.one_round"
@@ -77,7 +77,9 @@ def searched(evaluations: int = 1000, seed: int = 0, **opened: bool) -> Computed
         bound, family = book[ONE_ROUND], BentAtoms(**opened)
         found = Searcher(bound, family, evaluations, seed).run()
         if found.score <= MARGIN:
-            return holds(f"bound / exact value >= {1 / found.best.ratio:.4g} on {found.admissible} instances")
+            return holds(
+                f"bound / exact value >= {1 / found.best.ratio:.4g} on {found.admissible} instances", Grade.SEARCHED
+            )
         simple = Shrinker(bound, family, found.instance).run()
         seen = family.exactly(bound, simple)
         said = f"gap {float(seen.measured):.4g}, bound {float(seen.bound):.4g}: {shown(simple)}"

@@ -331,6 +331,8 @@ def held_words(words: Collection[str], clients: int) -> Iterator[Parameter]:
     yield Parameter("step_size", 1e-15, 1e15)
     ranges = {"relaxation": (0, 0.999), "contraction": (1e-15, 1), "dissimilarity_factor": (1, 1e15)}
     yield from (Parameter(name, *ends) for name, ends in ranges.items() if name in words)
+    if "relaxation" not in words:
+        yield Parameter("relaxation", 0, 0)
 
 
 SCALES = (Parameter("smoothness", 1e-9, 1e9), Parameter("gradient_variance", 0, 1e18))
