@@ -138,14 +138,16 @@ def test_what_a_statement_leaves_no_choice_of_is_refused_in_one_line():
         falsify(minimised, 10, pins={"local_steps": 4})
 
 
-def test_an_instance_that_cannot_keep_what_is_held_does_not_count():
-    """Where all take part, 5 clients and a cohort of 3 cannot both be; more clients than ten are all of one kind."""
-    for pins, said in (
-        ({"clients": 5, "cohort": 3}, "clients can be 5"),
-        ({"clients": 40, "kinds": 2}, "kinds can be 2"),
-    ):
-        with pytest.raises(CannotServeError, match=said):
-            falsify(get("fedals.one_round"), 10, pins=pins)
+@pytest.mark.parametrize(
+    ("name", "family", "pins", "said"),
+    [
+        ("fedals.one_round", "atoms", {"clients": 5, "cohort": 3}, "clients can be 5"),  # all of them take part
+        ("jensen", "curves", {"clients": 3, "cohort": 2, "rounds": 39}, "rounds can be 39"),  # too many cohorts
+    ],
+)
+def test_an_instance_that_cannot_keep_what_is_held_does_not_count(name, family, pins, said):
+    with pytest.raises(CannotServeError, match=said):
+        falsify(TIGHT.get(name) or get(name), 10, family=family, pins=pins)
 
 
 def test_a_budget_is_spent_to_the_last_evaluation_by_all_families_together():
