@@ -40,12 +40,12 @@ def test_every_planted_regime_is_found_in_the_usual_budget(name):
     assert falsify(REGIMES[name], simplify=False).violated
 
 
-def test_the_committed_counts_are_of_every_plant_in_every_budget_and_say_that_nearly_all_are_found():
+def test_the_committed_counts_are_of_every_regime_in_every_budget_and_say_that_nearly_all_are_found():
     held = json.loads(MEASURED.read_text(encoding="utf-8"))
     plants, budgets = held["plants"], [Dominates.evaluations, EVALUATIONS]
     assert held["budgets"] == budgets
     assert len(REGIMES) == 18
-    assert set(plants) == {*REGIMES, *MECHANICAL}
+    assert set(REGIMES) <= set(plants) <= {*REGIMES, *MECHANICAL}
     for name, plant in plants.items():
         assert plant["statement"] == (REGIMES.get(name) or MECHANICAL[name].bound).name
         assert {int(budget) for budget in plant["found"]} == set(budgets if plant["false"] else budgets[:1])
