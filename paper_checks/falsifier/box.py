@@ -51,6 +51,7 @@ class Parameter:
         """The values that an instance may have, in words."""
         beyond = [f"{value:g}" for value in self.special if not self.low <= value <= self.high]
         words = f"{'a whole number' if self.whole else 'a number'} from {self.low:g} to {self.high:g}"
+        words = words if self.low < self.high else f"{self.low:g}"
         return f"{words}, or {' or '.join(beyond)}" if beyond else words
 
     def at(self, share: float) -> float:

@@ -103,7 +103,9 @@ def lines(found: Search, conditions: Sequence[Any]) -> list[str]:
         told.append(f"no violation found: largest ratio {found.ratio:.6g} after {spent}. This proves nothing.")
     else:
         told.append(f"nothing seen: none of the instances was admissible, after {spent}")
-    told += [f"searched {each.words}" for each in found.visited] + [power(found.bound)]
+    told += [f"searched {each.words}" for each in found.visited]
+    if found.witness is None:
+        told.append(power(found.bound, found.evaluations))
     if found.unconfirmed:
         told.append(f"{found.unconfirmed} violation(s) in floating-point numbers that exact arithmetic did not confirm")
     if found.interrupted:

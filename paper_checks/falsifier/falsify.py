@@ -112,8 +112,8 @@ def falsify(
     bar.start(evaluations)
     searches: list[tuple[Family, Found]] = []
     witness, unconfirmed = None, 0
-    for each in able:
-        left = max(1, evaluations // len(able))
+    for at, each in enumerate(able):
+        left = max(1, (evaluations + at) // len(able))  # together all of them
         for again in range(TRIES):  # what exact arithmetic does not confirm ends a search, not the looking
             found = Searcher(bound, each, left, seed + 1000 * again, deadline, bar, pins or {}).run()
             searches.append((each, found))

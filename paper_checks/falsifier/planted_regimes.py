@@ -7,7 +7,8 @@ a needed term away beyond some r0: it is as true as the statement up to r0, and 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from math import isqrt, prod
 
 import sympy as sp
 
@@ -27,9 +28,12 @@ from bounds.vocabulary import (
     pl_constant as mu,
     relaxation as beta,
     rounds as T,
+    samples as n,
     smoothness as L,
     step_size as eta,
 )
+
+from .falsify import serving
 
 Terms = Mapping[str, sp.Expr]
 
@@ -101,26 +105,51 @@ def regimes() -> dict[str, Bound]:
 
 SEARCHED = (
     "decaying_k.lemma_1", "decaying_k.lemma_2_repaired", "decaying_k.theorem_1_repaired",
-    "fedcog.mean_update", "fedcog.descent", "fedcog.gradient_drift", "fedcog.descent_one_round", "fedcog.theorem",
-    "fedinit.lemma_2", "fedinit.lemma_3", "fedinit.lemma_4_recursion", "fedinit.lemma_4", "fedinit.descent",
-    "fedinit.theorem_1", "fedinit.theorem_2", "fedinit.theorem_4_recursion", "fedinit.theorem_4_before",
-    "fedinit.theorem_4", "fedinit.theorem_5", "fedinit.theorem_2_potential", "fedinit.theorem_5_geometric",
+    "fedals.one_round", "fedals.one_round_sharp", "fedals.one_round_inexact_joined", "fedals.one_round_inexact_sharp",
+    "fedals.rounds_inexact", "fedals.participation_case1_counted",
+    "fedcog.mean_update", "fedcog.descent", "fedcog.gradient_drift", "fedcog.descent_one_round",
+    "fedcog.smoothness_step", "fedcog.theorem", "fedcog.theorem_sharp",
+    "fedinit.lemma_2", "fedinit.lemma_3", "fedinit.lemma_4_recursion", "fedinit.descent",
+    "fedinit.theorem_1", "fedinit.theorem_1_sharp", "fedinit.theorem_2", "fedinit.theorem_4_recursion",
+    "fedinit.theorem_4_recursion_sharp", "fedinit.theorem_4", "fedinit.theorem_5", "fedinit.theorem_2_potential",
+    "fedinit.theorem_5_geometric",
 )  # fmt: skip
-"""Statements on sizes of runs whose verdict is a search's."""
+"""Statements whose verdict, or that of a repair or a reading of theirs, is a search's."""
+SIZES = {C: ("clients",), K: ("local_steps",), T: ("rounds",), T_steps: ("rounds", "local_steps"), n: ("samples",)}
+"""The numbers of an instance whose product a variable of the regime is."""
 
 
-def mechanical() -> dict[str, Bound]:
-    """In every one of them a plant for each of clients, local steps and rounds that it speaks of, with everybody there.
+@dataclass(frozen=True)
+class Planted:
+    """A statement multiplied by ``min(1, (r0/r)^2)``, and the far end of the axis of r.
 
-    The factor is ``min(1, (r0/r)^2)``, r0 in the middle of the axis by its logarithm.
+    Whether it is false there is not known of itself: a statement may be looser than that. ``far`` are the numbers to
+    hold for who is told where to look.
     """
-    middles = {C: 1000, K: 30, T: 10**4, T_steps: 10**4}
+
+    bound: Bound
+    far: Mapping[str, float]
+
+
+def mechanical() -> dict[str, Planted]:
+    """In every searched statement a plant for each of clients, samples, local steps and rounds, with everybody there.
+
+    r0 lies in the middle of the axis by its logarithm, whose ends are those of the first family that serves. A size
+    that the statement does not name counts where the family's instances differ in it and the statement is on learning.
+    """
     found = {}
     for name in SEARCHED:
         bound = get(name)
-        about_all = () if C in bound.quantities or bound.about is None else (FULL,)
-        for variable, middle in middles.items():
-            if variable in bound.quantities:
-                planted = times(bound, at_most((middle / variable) ** 2), *about_all)
-                found[f"{name}, large {variable.name}"] = planted
+        family = serving(bound)[0][0]
+        ranges = {p.name: p for p in family.box(bound).parameters}
+        learned = family.name == "atoms"
+        about_all = () if learned or C in bound.quantities or bound.about is None else (FULL,)
+        for variable, words in SIZES.items():
+            asked = variable in bound.quantities or (learned and variable in (C, n))
+            if not asked or any(word not in ranges for word in words):
+                continue
+            ends = [ranges[word] for word in words]
+            middle = isqrt(int(prod(end.low * end.high for end in ends)))
+            planted = times(bound, at_most((sp.Integer(middle) / variable) ** 2), *about_all)
+            found[f"{name}, large {variable.name}"] = Planted(planted, {end.name: end.high for end in ends})
     return found

@@ -1,12 +1,13 @@
-"""What the falsifier was seen to find: planted violations of the statements that are searched, by regime.
+"""What the falsifier was seen to find: planted violations of the statements that are searched.
 
-``power.json`` is written by ``tests/benchmarks/regimes.py``: how many seeds found each plant, in which budget.
+``power.json`` is written by ``tests/benchmarks/regimes.py``: by plant and by budget, after how many evaluations every
+seed found it. How a search goes about depends on its budget, so that a small search has a power of its own.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,17 +19,42 @@ OFTEN = 0.8
 
 @cache
 def measured() -> Mapping[str, Any]:
-    """Budget, number of seeds, and per plant the statement and the seeds that found it."""
+    """The budgets, and by name every plant: its statement, whether it is known to be false, and what was found."""
+    from .planted_regimes import regimes
+
     held: Mapping[str, Any] = json.loads(MEASURED.read_text(encoding="utf-8"))
-    return held
+    named = {name: {"statement": bound.name, "kind": "regime", "false": True} for name, bound in regimes().items()}
+    plants = {name: {"found": {}, **named.get(name, {}), **held["plants"].get(name, {})} for name in
+              dict.fromkeys((*named, *held["plants"]))}  # fmt: skip
+    return {**held, "plants": plants}
 
 
-def power(statement: str) -> str:
-    """In words: how many of the violations planted in this statement, and in all, a search finds."""
+def is_found(plant: Mapping[str, Any], budget: int) -> bool:
+    """Whether nearly every seed found it in this budget; what was not measured was not found."""
+    seen = plant["found"].get(str(budget))
+    return bool(seen) and sum(at is not None for at in seen["evaluations"]) >= OFTEN * seen["seeds"]
+
+
+def power(statement: str, evaluations: int) -> str:
+    """In words: how many of the violations planted in this statement, and in all, a search of such a budget finds.
+
+    The counts are those of the largest budget measured that is no larger. A plant that is not known to be false is
+    none.
+    """
     held = measured()
-    plants = held["plants"].values()
-    counts = [(plant["statement"], plant["found"] >= OFTEN * plant["seeds"]) for plant in plants]
-    own = [found for name, found in counts if name == statement]
-    mine = f"{sum(own)} of {len(own)} violations planted in it, " if own else "none was planted in it; "
-    whole = sum(found for _, found in counts)
-    return f"power: {mine}{whole} of {len(counts)} in all found within {held['evaluations']} evaluations"
+    budgets = [budget for budget in held["budgets"] if budget <= evaluations]
+    if not budgets:
+        return f"power: not measured for fewer than {min(held['budgets'])} evaluations"
+    budget = max(budgets)
+
+    def count(plants: Iterable[Mapping[str, Any]]) -> str:
+        told = [is_found(plant, budget) for plant in plants if plant["false"]]
+        return f"{sum(told)} of {len(told)}"
+
+    every = held["plants"].values()
+    own = [plant for plant in every if plant["statement"] == statement]
+    unknown = sum(not plant["false"] for plant in own)
+    mine = f"{count(own)} violations planted in it" if len(own) > unknown else "no violation is planted in it"
+    mine += f" ({unknown} more may be none)" if unknown else ""
+    regime, size = (count(p for p in every if p["kind"] == kind) for kind in ("regime", "size"))
+    return f"power: {mine}, of all {regime} by regime and {size} by size, found within {budget} evaluations"

@@ -91,7 +91,7 @@ class Searcher:
         if found.evaluations >= self.evaluations or time.monotonic() > self.deadline:
             raise OutOfBudget
         instance = self.family.instance(self.bound, self.box.point(place))
-        evaluation = self.family.evaluate(self.bound, instance)
+        evaluation = self._unkept(instance) or self.family.evaluate(self.bound, instance)
         found.evaluations += 1
         self.progress.step()
         cell = self.family.cell(self.bound, instance)
@@ -109,6 +109,12 @@ class Searcher:
             if evaluation.score > self.stop_at:
                 raise OutOfBudget
         return evaluation.score
+
+    def _unkept(self, instance: Instance) -> Evaluation | None:
+        """What is said of an instance whose sizes are not those held; parameters may be relative to one another."""
+        lost = [name for name in self.family.reach if instance.get(name) != self.pins.get(name, instance.get(name))]
+        words = tuple(f"{name} can be {self.pins[name]:g}" for name in lost)
+        return Evaluation(failed=words, relation=self.bound.relation) if lost else None
 
     def _anywhere(self) -> Unit:
         return self.box.draw(self.draws.random(len(self.box)), self.draws)

@@ -10,13 +10,17 @@ import numpy as np
 import pytest
 
 import fedbounds
+from bounds import vocabulary
 from bounds.catalog import BOUNDS, get
 from bounds.core import Condition
 from bounds.errors import BoundsError
+from bounds.quantities import Quantity
 from bounds.vocabulary import smoothness as L
 from paper_checks.falsifier import CannotServeError, defined, falsify, load_witness, replay, scan, WitnessError
 from paper_checks.falsifier.box import Box, Parameter
+from paper_checks.falsifier.command import lines
 from paper_checks.falsifier.core import Evaluation, score
+from paper_checks.falsifier.falsify import serving
 from paper_checks.falsifier.families import FAMILIES
 from paper_checks.falsifier.planted import cut, dropping, false_statements, shortened, TIGHT, true_statements
 from paper_checks.falsifier.search import Searcher
@@ -109,6 +113,53 @@ def test_any_word_of_an_instance_can_be_held(word, value):
     found = falsify(get("fedinit.lemma_3"), 25, family="quadratics", pins={word: value})
     assert float(found.instance[word]) == value
     assert found.admissible > 3
+
+
+@pytest.mark.parametrize(
+    "name", ["fedinit.lemma_3", "fedals.one_round_inexact_joined", "fedals.participation_case1_counted", "known.jensen"]
+)
+def test_every_word_of_the_vocabulary_that_an_instance_has_can_be_held(name):
+    bound = TIGHT["jensen"] if name == "known.jensen" else get(name)
+    words = {q.name for q in vars(vocabulary).values() if isinstance(q, Quantity)}
+    for family in serving(bound)[0]:
+        box = family.box(bound)
+        place = np.random.default_rng(7).random(len(box))
+        instance = family.instance(bound, box.point(place))
+        for word in words & set(instance):
+            pinned = box.pinned({word: float(instance[word])})
+            assert family.instance(bound, pinned.point(place))[word] == instance[word], (family.name, word)
+
+
+def test_what_a_statement_leaves_no_choice_of_is_refused_in_one_line():
+    counted, minimised = get("fedals.participation_case1_counted"), get("fedals.one_round")
+    with pytest.raises(BoundsError, match=r"^clients must be a whole number from 1 to 3; got 12$"):
+        falsify(counted, 10, pins={"clients": 12})
+    with pytest.raises(BoundsError, match=r"^local_steps must be 0; got 4$"):
+        falsify(minimised, 10, pins={"local_steps": 4})
+
+
+@pytest.mark.parametrize(
+    ("name", "family", "pins", "said"),
+    [
+        ("fedals.one_round", "atoms", {"clients": 5, "cohort": 3}, "clients can be 5"),  # all of them take part
+        ("jensen", "curves", {"clients": 3, "cohort": 2, "rounds": 39}, "rounds can be 39"),  # too many cohorts
+    ],
+)
+def test_an_instance_that_cannot_keep_what_is_held_does_not_count(name, family, pins, said):
+    with pytest.raises(CannotServeError, match=said):
+        falsify(TIGHT.get(name) or get(name), 10, family=family, pins=pins)
+
+
+def test_a_budget_is_spent_to_the_last_evaluation_by_all_families_together():
+    found = falsify(TIGHT["gap_by_gradient"], 41)
+    assert len(found.families) == 2
+    assert found.evaluations == 41
+
+
+def test_a_search_says_its_power_unless_it_has_found_something(capsys):
+    bound = get("fedals.one_round")
+    assert "power: " in "\n".join(lines(falsify(bound, 30), bound.conditions))
+    assert "power: " not in "\n".join(lines(falsify(cut(bound), 400), bound.conditions))
 
 
 def test_words_that_all_clients_make_are_held_by_scaling_them():

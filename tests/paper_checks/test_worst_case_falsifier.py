@@ -11,7 +11,7 @@ from paper_checks.worst_cases import answer, Question
 from paper_checks.worst_cases.places import Place, question
 
 CALM = {f"noise_{k}": 0.0 for k in range(4)} | {"noise": 0.0, "cohort_share": 1.0}
-CALM |= {"spread": 0.6, "start": 0.9, "smoothness": 1.0, "stationary": 0.0, "start_0": 1.0, "step_share": 0.8}
+CALM |= {"spread": 0.6, "start": 0.9, "smoothness": 1.0, "start_at": 0, "start_0": 1.0, "step_share": 0.8}
 CASES = (
     "fedcog.theorem",
     "decaying_k.theorem_1_repaired",

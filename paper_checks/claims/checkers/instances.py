@@ -61,7 +61,9 @@ class Dominates:
         ratio = 1 / search.ratio if search.ratio > 0 else float("inf")
         near = self.least is None or abs(ratio / self.least - 1) < 0.01
         said = f"bound / exact value >= {ratio:.4g} on {search.admissible} instances of {', '.join(search.families)}"
-        said += "".join(f"; searched {each.words}" for each in search.visited) + f"; {power(bound.name)}"
+        said += (
+            "".join(f"; searched {each.words}" for each in search.visited) + f"; {power(bound.name, self.evaluations)}"
+        )
         said += "".join(f"; {each.words}" for each in fringes(bound) if each.violated)
         if search.undecided:
             said += f"; no machine decides: {'; '.join(search.undecided)}"

@@ -80,7 +80,7 @@ LEMMA_1 = Claim(
             "conditions": States(
                 LEMMA_TRUE, (CAP, sp.Gt(C, 1)), (*A1_TO_A3, "bounded_gradient", "sampled_without_replacement"), words=1
             ),
-            "search": Dominates(LEMMA_TRUE, evaluations=50),
+            "search": Dominates(LEMMA_TRUE),
         },
         LEMMA_TRUE,
     ),
@@ -115,7 +115,7 @@ LEMMA_1_STEP = Claim(
     known=Status.FAILS,
     note="None is stated in Lemmas 1 and 2; the cited work asks for at most 1/(4L), as Theorem 1 does, so that only "
     "the lemmas by themselves are too wide.",
-    repair=Repair("with step sizes up to 1/(4L)", Dominates(LEMMA_TRUE, evaluations=40, seed=2), LEMMA_TRUE),
+    repair=Repair("with step sizes up to 1/(4L)", Dominates(LEMMA_TRUE, seed=2), LEMMA_TRUE),
     defect=Defect.REFUTED,
 )
 
@@ -162,9 +162,7 @@ INDEPENDENCE = Claim(
     note="It fails if read without independence and is not refuted with it: the sum of p_c^2 sigma_c^2 needs noises "
     "that do not correlate over the clients (with one coin for all C it is too small by exactly C), and the cross "
     "term with x_t - x^* needs noise of mean zero given all that came before. The same holds of Lemma 2 and Theorem 1.",
-    repair=Repair(
-        "with noise that is independent over clients and steps", Dominates(LEMMA_TRUE, evaluations=50), LEMMA_TRUE
-    ),
+    repair=Repair("with noise that is independent over clients and steps", Dominates(LEMMA_TRUE), LEMMA_TRUE),
     defect=Defect.READING,
 )
 

@@ -81,7 +81,7 @@ LEMMA_2 = Claim(
                 SUM_TRUE, (F_star <= F_0, CAP), (*A1_TO_A3, "bounded_gradient", "sampled_without_replacement"), words=2
             ),
             "(22) where F^* >= 0": ImpliedBy(RIGHT_21, RIGHT_22, where=(F_star <= F_0, F_star <= F_T, F_star >= 0)),
-            "search": Dominates(SUM_TRUE, evaluations=40),
+            "search": Dominates(SUM_TRUE),
         },
         SUM_TRUE,
     ),

@@ -70,7 +70,7 @@ THEOREM_1 = Claim(
                 + eta * KAPPA * L * (ClientSum(sigma_c) / C**2 + 6 * L * Gamma + (8 + 4 / N) * G2 * ratio),
             ),
             "conditions": States(REPAIRED, (CAP, BEST_FIRST), (*SETTING, "sampled_without_replacement"), words=2),
-            "search": Dominates(REPAIRED, evaluations=50),
+            "search": Dominates(REPAIRED),
         },
         REPAIRED,
     ),
@@ -107,9 +107,7 @@ WITH_ITS_G = Claim(
     known=Status.FAILS,
     note="The model of a round is that of the clients drawn, which are drawn towards minima of their own; the distance "
     "of the start from x^* does not know of them. The witness keeps K_r constant, which (8) takes Theorem 1 to allow.",
-    repair=Repair(
-        "with G a bound on the clients' stochastic gradients", Dominates(REPAIRED, evaluations=50, seed=1), REPAIRED
-    ),
+    repair=Repair("with G a bound on the clients' stochastic gradients", Dominates(REPAIRED, seed=1), REPAIRED),
     about=(GRADIENT_CAP,),
     defect=Defect.REFUTED,
 )

@@ -5,7 +5,7 @@ from ..claim import Claim, Kind
 
 CLAIMS = tuple(
     Claim(
-        f"fedals.{name}.search", words, Kind.THEOREM.at(place), Dominates(f"fedals.{bound}", 100), note=note,
+        f"fedals.{name}.search", words, Kind.THEOREM.at(place), Dominates(f"fedals.{bound}"), note=note,
         ours=not note,
     )
     for name, bound, place, words, note in (

@@ -13,7 +13,7 @@ CLAIMS: tuple[Claim, ...] = (
         "fedcog.theorem.instances",
         "Theorem 5.6 holds on every quadratic federation that a search visits.",
         Kind.THEOREM.at("Theorem 5.6 = A.6, eq. (5) = (13)"),
-        Dominates("fedcog.theorem", 200, family="quadratics"),
+        Dominates("fedcog.theorem", family="quadratics"),
         note="The search comes no nearer than a factor of four: so loose is the bound there at least.",
         ours=True,
     ),
@@ -21,7 +21,7 @@ CLAIMS: tuple[Claim, ...] = (
         "fedcog.proof.instances",
         "(29), (30), (51) and (57) hold on every quadratic federation that a search visits.",
         Kind.PROOF.at("eq. (29), (30), (51) and (57)"),
-        {place: Dominates(f"fedcog.{bound}", 100, family="quadratics") for place, bound in STEPS.items()},
+        {place: Dominates(f"fedcog.{bound}", family="quadratics") for place, bound in STEPS.items()},
         ours=True,
     ),
 )

@@ -75,7 +75,7 @@ CLAIMS: tuple[Claim, ...] = (
             "with a plus, with equality for L/2 ||theta||^2",
             {
                 "L/2 ||theta||^2": Same(QUADRATIC, "fedcog.smoothness_step"),
-                "a search": Dominates("fedcog.smoothness_step", 40, family="quadratics"),
+                "a search": Dominates("fedcog.smoothness_step", family="quadratics"),
             },
             "fedcog.smoothness_step",
         ),

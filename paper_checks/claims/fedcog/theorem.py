@@ -146,7 +146,7 @@ CLAIMS: tuple[Claim, ...] = (
                 At(term("fedcog.theorem_sharp", "optimisation"), {T: 1, tau: 1, eta: 1 / L}), TRIVIAL
             ),
             "limit": EdgeIs("fedcog.theorem_sharp", eta, SHARP_LIMIT, closed=False, where=SEVERAL),
-            "a search": Dominates("fedcog.theorem_sharp", 100, family="quadratics"),
+            "a search": Dominates("fedcog.theorem_sharp", family="quadratics"),
         },
         note="(25) with weights 1 + c and 1 + 1/c = 1/(tau eta L) for 2 and 2, and (55) kept in place of (57). "
         "The first constant is the best one: one step of 1/L from L/2 ||theta||^2 meets it.",
@@ -170,7 +170,7 @@ CLAIMS: tuple[Claim, ...] = (
         "400 steps of a round exceeds the theorem up to 38 times at its largest step size.",
         repair=Repair(
             "with batches that are fresh at every step and independent over the clients",
-            Dominates("fedcog.theorem", 200, family="quadratics"),
+            Dominates("fedcog.theorem", family="quadratics"),
             "fedcog.theorem",
         ),
         defect=Defect.READING,

@@ -19,14 +19,14 @@ def _in_reading(name: str, reading: str) -> Computed:
 
     def run(book: Book) -> Finding:
         bound = replace(book[name], about=About("fedinit", reading))
-        return Search(name, evaluations=100)(Book({name: bound}))
+        return Search(name)(Book({name: bound}))
 
     return Computed(f"searches runs of FedInit in the reading '{reading}'", run)
 
 
 def _claim(name: str, words: str, where: str, note: str = "") -> Claim:
     """That a statement dominates the exact value in its own reading."""
-    check = Dominates(f"fedinit.{name}", evaluations=100)
+    check = Dominates(f"fedinit.{name}")
     return Claim(f"fedinit.{name}.dominates", words, Kind.THEOREM.at(where), check, note=note)
 
 

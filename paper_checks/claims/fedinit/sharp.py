@@ -34,7 +34,7 @@ RECURSION = Claim(
         "a step": ImpliedBy(YOUNG, 1 / (K - 1), where=(K >= 2, CAP)),
         "K - 1 steps": ImpliedBy((1 + 1 / (K - 1)) ** (K - 1), 3, where=(K >= 2,)),
         "constants": Same("fedinit.theorem_4_recursion_sharp", _divergence),
-        "exact runs": Dominates("fedinit.theorem_4_recursion_sharp", evaluations=100),
+        "exact runs": Dominates("fedinit.theorem_4_recursion_sharp"),
     },
     note="The noise of a step inside later gradients is paid for by a factor 2, for which the print has no room.",
     ours=True,
@@ -69,7 +69,7 @@ THEOREM_1 = Claim(
             where=(N * eta * K * L <= 1, *RANGE),
             within={beta: (0.0, 0.117)},
         ),
-        "exact runs": Dominates("fedinit.theorem_1_sharp", evaluations=100),
+        "exact runs": Dominates("fedinit.theorem_1_sharp"),
     },
     note="Every lambda that the print allows is allowed here. It is 3.8 times the worst case at the least where "
     "the print is 53 times (fedinit.theorem_1_sharp.worst_case). Like the printed bound it grows with beta squared: "

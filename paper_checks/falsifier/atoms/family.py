@@ -73,8 +73,10 @@ class Atoms:
         return misfit(instance, NUMBERS, 2) or _meant_otherwise(bound, instance)
 
     def box(self, bound: Bound) -> Box:
+        people = {1, 2, 3, 10, MOST}
+        most = KINDS if _sampled(bound) else MOST  # where some are drawn, each is described by itself
         found = [
-            Parameter("clients", 1, MOST, log=True, whole=True, special=(1, 2, 3, 10, MOST)),
+            Parameter("clients", 1, most, log=True, whole=True, special=tuple(sorted(x for x in people if x <= most))),
             Parameter("kinds", 1, KINDS, whole=True, special=(1, 2)),
             Parameter("samples", 1, SAMPLES, whole=True, special=(1,)),
         ]
@@ -96,12 +98,19 @@ class Atoms:
                 *(Parameter(f"place_{k}_{i}", -1, 1, special=(0, 1, -1)) for i in range(2)),
                 *(Parameter(f"curvature_{k}_{i}", 1e-2, 1, log=True, special=(1,)) for i in range(2)),
             ]
-        return Box(tuple(found))
+        held = [Parameter("smoothness", 1e-9, 1e9)]
+        held += [] if _sampled(bound) else [Parameter("cohort", 1, MOST, whole=True)]
+        held += (
+            [Parameter(n, 0, 0) for n in ("local_steps", "step_size")]
+            if _exact(bound)
+            else [Parameter("step_size", 1e-15, 1e15)]
+        )
+        return Box(tuple(found), tuple(held))
 
     def instance(self, bound: Bound, point: Point) -> Instance:
         asked = {q.name for q in bound.quantities}
         sampling = int(point.get("sampling", _sampling(bound))) if _sampled(bound) else 0
-        clients = min(int(point["clients"]), KINDS) if sampling else int(point["clients"])
+        clients = int(point["clients"] if sampling else point.get("cohort", point["clients"]))
         number = clients if sampling else min(int(point["kinds"]), clients) if clients <= FEW else 1
         cohort = min(int(point.get("cohort", clients)), clients) if sampling else clients
         alike = bool(point["alike"])
@@ -124,8 +133,12 @@ class Atoms:
         table |= _distributions(point, 1 if alike else number, "strong_convexity" in asked)
         if clients > KINDS and len(set(curvatures(table))) > 1:  # the laws of sums must stay small
             table |= {n: 1.0 for n in table if n.startswith("curvature_")}
-        top = max(v for n, v in table.items() if n.startswith("curvature_"))
-        return {**table, "step_size": point.get("step_share", 0.0) / top}
+        curves = {n: v for n, v in table.items() if n.startswith("curvature_")}
+        top = max(curves.values())
+        if "smoothness" in point:
+            scale = point["smoothness"] / top
+            table, top = table | {n: v * scale for n, v in curves.items()}, point["smoothness"]
+        return {**table, "step_size": point.get("step_size", point.get("step_share", 0.0) / top)}
 
     def evaluate(self, bound: Bound, instance: Instance) -> Evaluation:
         if any(not 0 < v < 1 for n, v in instance.items() if n.startswith("share_")):

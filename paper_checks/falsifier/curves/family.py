@@ -96,7 +96,8 @@ class Curves(Played):
         for k in range(CLIENTS):
             found.append(Parameter(f"tilt_{k}", -1, 1, special=(0, 1, -1)))
             found += [Parameter(f"weight_{k}", 0.01, 1, log=True, special=(1,))] if shared else []
-        return Box(tuple(found), tuple(held_words(words, CLIENTS)))
+        held = (*held_words(words, CLIENTS), Parameter("smoothness", 1, 2), Parameter("gradient_variance", 0, 0))
+        return Box(tuple(found), held)
 
     def instance(self, bound: Bound, point: Point) -> Instance:
         clients = int(point["clients"])
@@ -104,6 +105,7 @@ class Curves(Played):
         table: Instance = {name: int(point[name]) for name in ("clients", "local_steps", "rounds", "shape")}
         table |= {"cohort": cohort, "with_replacement": int(point.get("with_replacement", 0)), "relaxation": 0.0}
         table |= {name: point.get(name, 0.0) for name in ("bowl", "floor")}
+        table |= {"bowl": point["smoothness"] - 1} if "smoothness" in point else {}
         table |= {"height": point["height"], "start": point["start"] * point["height"], "step_size": 1e-12}
         for k in range(clients):
             equal = cohort < clients and not table["with_replacement"]

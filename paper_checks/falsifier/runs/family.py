@@ -38,6 +38,8 @@ PLAYED = 300
 """The same in exact numbers, where a round takes long."""
 LONGEST, SHORT = 2**40, 12
 """Rounds of a run of which one number is asked, and of one in which every round counts."""
+ANYHOW, SETTLES, BEST = 0, 1, 2
+"""Where a run starts: wherever the place says, as far from the minimiser as it settles, or at the minimiser."""
 PLANNED = ("cohort", "local_steps", "rounds", "step_size", "relaxation")
 LAST_MODELS = {name for name, word in WORDS.items() if {"divergence", "active_divergence"} & {name, word.of}}
 """What the clients' last local models tell, and all that is made of it."""
@@ -77,7 +79,7 @@ class QuadraticRuns(Played):
             Parameter("spread", 1e-4, 1e4, log=True, special=(0, 1, 1e9)),
             Parameter("noise", 1e-4, 1e4, log=True, special=(0, 1, 1e9)),
             Parameter("start", 1e-4, 1e4, log=True, special=(0, 1, 1e9)),
-            Parameter("stationary", 0, 1, special=(0, 1)),
+            Parameter("start_at", ANYHOW, ANYHOW, whole=True, special=(ANYHOW, SETTLES, BEST)),
         ]
         if "optimal_loss" in words or "initial_loss" in words or "current_loss" in words:
             found.append(Parameter("floor", -1e3, 1e3, special=(0, -1)))
@@ -131,8 +133,9 @@ class QuadraticRuns(Played):
         elif "dissimilarity_factor" in words:
             smallest = max(problem.smallest_dissimilarity_factor, 1.0)
             table["dissimilarity_factor"] = problem.dissimilarity_factor + point["dissimilarity_excess"] * smallest
+        table = _started(table, problem, 0.0) if point["start_at"] == BEST else table
         table = self.inside(bound, table, point, problem)
-        table = _settled(bound, table, problem) if point["stationary"] == 1 else table
+        table = _settled(bound, table, problem) if point["start_at"] == SETTLES else table
         return _finite(bound, table, problem) if table["rounds"] > SHORT and table["relaxation"] else table
 
     def impossible(self, bound: Bound, instance: Mapping[str, Any]) -> str:
@@ -154,6 +157,10 @@ class QuadraticRuns(Played):
 
     def static(self, instance: Mapping[str, Any], problem: Quadratics) -> dict[str, Any]:
         known = {**readings.of_problem(problem), **readings.of_plan(**{name: instance[name] for name in PLANNED})}
+        away = problem.start - problem.minimiser  # a difference of two large losses may come out negative
+        known |= readings.of_losses(
+            problem.optimal_loss + float(away @ problem.curvature @ away) / 2, problem.optimal_loss
+        )
         known |= {n: np.array(v) for n, v in of_kinds(counts(instance), list(problem.weights)).items()}
         if "contraction" in instance:
             known["contraction"] = instance["contraction"]
@@ -292,10 +299,18 @@ def _settled(bound: Bound, table: Instance, problem: Quadratics) -> Instance:
     if not np.isfinite(run.round.affine[0]).all():
         return table
     away = max(run.stationary(), 0.0) ** 0.5
-    if not np.isfinite(away):
-        return table
-    place = [float(x) for x in problem.minimiser]
-    return {**table, **{f"start_{i}": x + (away if i == 0 else 0.0) for i, x in enumerate(place)}}
+    return _started(table, problem, away) if np.isfinite(away) else table
+
+
+def _started(table: Instance, problem: Quadratics, away: float) -> Instance:
+    """The table moved so that the minimiser lies at zero, with its start at this distance from there.
+
+    Distances among minima settle where that is: large ones far from zero would leave nothing but their rounding.
+    """
+    apart = problem.minima - problem.minima[0]
+    middle = np.linalg.solve(problem.curvature, np.einsum("k,kde,ke->d", problem.weights, problem.curvatures, apart))
+    moved = {f"minimum_{k}_{i}": float(x) for k, place in enumerate(apart - middle) for i, x in enumerate(place)}
+    return {**table, **moved, **{f"start_{i}": away if i == 0 else 0.0 for i in range(problem.dim)}}
 
 
 def cohort_at(share: float, clients: int) -> int:
@@ -316,6 +331,8 @@ def held_words(words: Collection[str], clients: int) -> Iterator[Parameter]:
     yield Parameter("step_size", 1e-15, 1e15)
     ranges = {"relaxation": (0, 0.999), "contraction": (1e-15, 1), "dissimilarity_factor": (1, 1e15)}
     yield from (Parameter(name, *ends) for name, ends in ranges.items() if name in words)
+    if "relaxation" not in words:
+        yield Parameter("relaxation", 0, 0)
 
 
 SCALES = (Parameter("smoothness", 1e-9, 1e9), Parameter("gradient_variance", 0, 1e18))
