@@ -28,7 +28,6 @@ if TYPE_CHECKING:  # they load torch, which --help does without
 FINE, FINDING = 0, 1
 DEFAULT = ("train_loss", "train_accuracy", "test_loss", "test_accuracy")
 """What is measured unless told."""
-LOCAL_STEPS = 5
 
 PROBLEM = """a problem is a model of a data set: softmax(digits, regularisation=0.01), logistic(a9a), ridge(school),
 fedcog_cnn(fashion_mnist, channels=1, side=28); algorithms, partitions and measurements are calls too:
@@ -51,7 +50,7 @@ def _training(parser: Parser) -> None:
     add("--compare", nargs="+", default=[], metavar="CALL", help="further methods on the same seeds")
     add("--cohort", type=whole_word, metavar="N", help="clients per round (all)")
     add("--rounds", type=whole_word, default=20, metavar="N", help="communication rounds (20)")
-    add("--local-steps", type=whole_word, metavar="N", help=f"local steps per round ({LOCAL_STEPS})")
+    add("--local-steps", type=whole_word, metavar="N", help=f"local steps per round ({Setting.USUAL['local_steps']})")
     add("--local-epochs", type=whole_word, metavar="N", help="passes over the own samples instead of steps")
     add("--step-size", type=real_word, default=0.05, metavar="X", help="step size of local SGD (0.05)")
     add("--step-size-decay", type=real_word, default=1.0, metavar="X", help="factor per round (1)")
@@ -218,11 +217,20 @@ def _problem(args: argparse.Namespace, what: Any, seed: int) -> FederatedProblem
 
 
 def _setting(args: argparse.Namespace, problem: FederatedProblem) -> Setting:
-    same = ("rounds", "batch", "step_size", "step_size_decay", "momentum", "weight_decay", "clip", "sampling")
+    same = (
+        "rounds",
+        "batch",
+        "local_steps",
+        "local_epochs",
+        "step_size",
+        "step_size_decay",
+        "momentum",
+        "weight_decay",
+        "clip",
+        "sampling",
+    )
     return Setting(
         cohort=problem.clients if args.cohort is None else args.cohort,
-        local_steps=LOCAL_STEPS if args.local_steps is None else args.local_steps,
-        local_epochs=args.local_epochs,
         client_weight=args.client_weight,
         **{name: getattr(args, name) for name in same},
     )

@@ -189,8 +189,7 @@ def refuse(algorithm: Algorithm, setting: Setting) -> None:
     """One line on what has no exact worst case."""
     if algorithm.steps.needs_loss or algorithm.needs_labels:
         raise EmpiricsError(f"{algorithm} looks at losses or labels: an exact worst case needs a fixed-step method")
-    if setting.local_epochs is not None:
-        raise EmpiricsError("an exact worst case has no samples to pass over: give local_steps instead of local_epochs")
+    setting.refuse_epochs("an exact worst case has no samples to pass over")
     if setting.optimizer != "sgd" or setting.clip is not None:
         raise EmpiricsError(
             f"an exact worst case needs steps that are linear in the gradients; got optimizer {setting.optimizer!r}"

@@ -72,7 +72,7 @@ BAD = [
     (STRONG, {"client_weight": "samples"}, {}, "equal weights"),
     (STRONG, {"optimizer": "adamw"}, {}, "linear in the gradients; got optimizer 'adamw'"),
     (STRONG, {"clip": 1.0}, {}, r"clip 1\.0"),
-    (STRONG, {"local_epochs": 2}, {}, "give local_steps instead of local_epochs"),
+    (STRONG, {"local_steps": None, "local_epochs": 2}, {}, "give local_steps instead of local_epochs"),
     (STRONG, {"weight_decay": 0.1}, {}, "weight decay pulls to the origin"),
 ]
 
