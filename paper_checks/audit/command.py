@@ -9,18 +9,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bounds.catalog import BOUNDS
-from bounds.core import declared
 from bounds.errors import unknown
 from bounds.papers import PAPERS
 from bounds.showing.files import write_whole
-from bounds.showing.loading import from_file, run_file
 from bounds.showing.numbers import MOST_WORKERS, whole_number
 from bounds.showing.usage import bare_parser, Parser, refuse_idle, writable_file, writable_folder
 from empirics.experiments.command import path_word
 from empirics.progress import Progress, progress
 
 from ..claims.claim import Claim, ClaimError, registry
-from ..claims.review import Review
+from .own import again, is_own, of_file, reviews
 from .reporting.records import Record
 from .running import audit, CLAIMS, REVIEWS, Verdict
 
@@ -64,7 +62,7 @@ def check(arguments: Sequence[str]) -> int:
     if args.junit is not None:
         from .reporting import junit, records
 
-        write_whole(args.junit, junit(records(verdicts)))
+        write_whole(args.junit, junit(records(verdicts, again(args.names))))
     return _tell(verdicts, args.json, folder, bool(args.names) and len(claims) <= 12, args.names)
 
 
@@ -115,38 +113,14 @@ def chosen(names: Sequence[str], paper: str = "", deep: bool = False, workers: i
 
 
 def _named(name: str, workers: int) -> list[Claim]:
-    if ".py:" in name:
-        return [from_file(name, Claim)]
-    if name.endswith(".py"):
-        return of_file(Path(name))
+    if is_own(name):
+        return of_file(name)
     if name in CLAIMS:
         return [CLAIMS[name]]
     under = [c for c in CLAIMS.values() if c.name.startswith(f"{name}.")]
     if not under and name not in BOUNDS:
         raise unknown("claim or bound", name, [*CLAIMS, *BOUNDS])
     return under or _about(name, workers)
-
-
-def of_file(path: Path) -> list[Claim]:
-    """Every claim that a file, which is run as Python, declares."""
-    claims = list(registry(declared(Claim, run_file(path))).values())
-    if not claims:
-        raise ClaimError(f"{path} declares no claim (an object of paper_checks.claims.claim.Claim)")
-    return claims
-
-
-def reviews(names: Sequence[str]) -> dict[str, Review]:
-    """What referees write of the papers: of the library's, and of those that files of these names are about."""
-    own: dict[str, Review] = {}
-    for path in (Path(name) for name in names if name.endswith(".py")):
-        claims, found = of_file(path), declared(Review, run_file(path))
-        if len(found) > 1:
-            raise ClaimError(f"{path} declares {len(found)} reviews; a file is one paper: keep one")
-        for review in found:
-            for name in set(review.claims()) - {c.name for c in claims}:
-                raise ClaimError(f"{path}: its review speaks of {name!r}, which is no claim of the file")
-            own |= dict.fromkeys((c.paper for c in claims), review)
-    return REVIEWS | own
 
 
 def _about(bound: str, workers: int) -> list[Claim]:
@@ -159,7 +133,7 @@ def _about(bound: str, workers: int) -> list[Claim]:
 def _tell(verdicts: list[Verdict], as_json: bool, folder: Path | None, whole: bool, names: Sequence[str] = ()) -> int:
     from .reporting import files, page, records, show
 
-    found = records(verdicts)
+    found = records(verdicts, again(names))
     told = json.dumps([r.as_json() for r in found], indent=2, ensure_ascii=False)
     if as_json:
         print(told)

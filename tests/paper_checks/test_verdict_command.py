@@ -1,6 +1,7 @@
 """The verb ``verdict``: a paper's page as committed, that of a file of one's own, and the erratum."""
 
 import json
+import shlex
 
 import pytest
 
@@ -103,6 +104,17 @@ def test_a_verdict_that_differs_from_what_the_file_declares_is_a_finding(own, ca
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
+        (
+            '"decaying_k.eta_star")',
+            '"decaying_k.eta_stra")',
+            "'mine.lost' names an unknown bound 'decaying_k.eta_stra'",
+        ),
+        (
+            "defect=Defect.SLIP,",
+            "about=('fedals.on_round',),",
+            "'mine.lost' names an unknown bound 'fedals.on_round'; d",
+        ),
+        ("mine.", "fedinit.", "'fedinit.square' would stand among the library's own of fedinit: begin its name with"),
         ("[mine.square].", "[mine.squar].", "'mine.squar', which is no claim of the file"),
         ('("mine.lost",))', '("mine.los",))', "'mine.los', which is no claim of the file"),
         ('("mine.lost",))', '"mine.lost")', "findings must be of type tuple"),
@@ -122,6 +134,32 @@ def test_what_a_file_declares_wrongly_is_one_line(own, capsys, tmp_path, verb, o
     assert fedbounds.main([verb, str(own), "--workers", "1", *more]) == 2
     err = capsys.readouterr().err
     assert (err.count("\n"), said in err) == (1, True), err
+
+
+def test_what_is_printed_to_run_a_claim_again_runs_it(own, tmp_path, capsys):
+    there = tmp_path / "a folder" / "my paper.py"
+    there.parent.mkdir()
+    there.write_text(OWN + '\nmore = [Claim("mine.listed", "Too.", Kind.REMARK.at("line 3"), Same(K, K))]\n')
+    assert fedbounds.main(["check", str(there), "--json", "--workers", "1"]) == 0
+    commands = {told["name"]: told["command"] for told in json.loads(capsys.readouterr().out)}
+    assert len(commands) == 3
+    for name, command in commands.items():
+        program, *words = shlex.split(command)
+        assert program == "fedbounds"
+        assert fedbounds.main([*words, "--workers", "1"]) == 0
+        assert name in capsys.readouterr().out
+    status, out, _ = run(capsys, there, "--erratum", "--workers", "1")
+    assert (status, "my paper.py:lost" in out) == (0, True)
+
+
+def test_a_bound_that_the_file_declares_may_be_the_correction(own, capsys):
+    own.write_text(
+        "from dataclasses import replace\nfrom bounds import get\n"
+        "mended = replace(get('decaying_k.eta_star'), name='mine.eta_star')\n"
+        + OWN.replace('"decaying_k.eta_star")', '"mine.eta_star")')
+    )
+    status, out, _ = run(capsys, own, "--erratum", "--workers", "1")
+    assert (status, out.count(r"\paragraph"), "Corrected, twice:" in out) == (0, 1, True)
 
 
 def test_claims_in_a_list_count(own, capsys):
