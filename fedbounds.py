@@ -151,7 +151,7 @@ def plot(args: argparse.Namespace) -> int:
 
     from figures import curves
 
-    path = Path(args.output or "-vs-".join(b.name for b in bounds) + ".svg")
+    path, _ = curves.places(Path(args.output or "-vs-".join(b.name for b in bounds) + ".svg"))
     with _working("drawing"):
         given = read([swept, *words])
         picture = curves.data(bounds, quantity, given)

@@ -15,7 +15,6 @@ from bounds.showing.numbers import real_word, whole_word
 from bounds.showing.usage import bare_parser, Parser, writable_file
 
 from .calls import refuse_twice
-from .errors import EmpiricsError
 from .numbers import check_words
 from .progress import Progress, progress
 from .sizes import refuse_beyond_memory, ROW
@@ -72,7 +71,8 @@ def train(arguments: Sequence[str]) -> int:
     args = _parsed(parser, arguments)
     if args is None:
         return FINE
-    _check_output(args.output, ".csv")
+    if args.output is not None:
+        writable_file("-o", args.output, ".csv")
     refuse_both(args.local_steps, args.local_epochs)
     from .algorithms import algorithm
     from .measuring import measurement, Run
@@ -164,15 +164,6 @@ def _summary(ends: Mapping[str, Sequence[dict[str, float] | None]]) -> None:
             print(f"{method}  {words}  {sample.mean():.6g}{error}")
 
 
-def _check_output(path: Path | None, suffix: str) -> None:
-    """Refuse a file that cannot be written before hours of training, not after, and a name of other data."""
-    if path is None:
-        return
-    if path.suffix.lower() not in ("", suffix):
-        raise EmpiricsError(f"-o writes {suffix[1:].upper()}; got {path}: call it {path.with_suffix(suffix)}")
-    writable_file("-o", path)
-
-
 def _keep(rows: Sequence[Row], path: Path | None) -> None:
     if path is not None and rows:
         from .measuring import write
@@ -191,7 +182,8 @@ def constants_(arguments: Sequence[str]) -> int:
     args = _parsed(parser, arguments)
     if args is None:
         return FINE
-    _check_output(args.output, ".json")
+    if args.output is not None:
+        writable_file("-o", args.output, ".json")
     from .federation.federation import refuse_short
     from .measuring.constants import as_json, constants
     from .problems.tasks import task

@@ -142,10 +142,21 @@ def _of_interrupt(error: BaseException | None) -> bool:
 def _interrupted(alone: bool, words: str) -> int:
     """Say it, in the words of who was interrupted, if it kept something."""
     if alone:  # a second Ctrl-C, while threads and workers end, ends the process without a word
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
         exec("")  # clears the mark that an interrupted exec of text leaves, by which Python would end by the signal
     remark([words or "interrupted"])
-    return INTERRUPTED
+    return 128 + _TERMINATED[-1] if _TERMINATED else INTERRUPTED
+
+
+_TERMINATED: list[int] = []
+"""The signal by which somebody ended the process, other than Ctrl-C."""
+
+
+def _terminated(number: int, frame: Any) -> None:
+    """Ends all as Ctrl-C does: workers and what is kept are looked after, and one line says so."""
+    _TERMINATED.append(number)
+    signal.default_int_handler(number, frame)
 
 
 def _say_who_is_waited_for() -> None:
@@ -163,7 +174,7 @@ def _say_who_is_waited_for() -> None:
 
 
 def _set_up() -> None:
-    """Signs that a stream cannot say are spelled out; Ctrl-C is heard wherever it comes."""
+    """Signs that a stream cannot say are spelled out; Ctrl-C and SIGTERM are heard wherever they come."""
     codecs.register_error("fedbounds.plain", _spelled_out)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
@@ -177,6 +188,8 @@ def _set_up() -> None:
             before(lost)
 
     sys.unraisablehook = unraisable
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _terminated)
 
 
 def _again() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from bounds.catalog import BOUNDS
@@ -25,6 +27,7 @@ from .running import audit, CLAIMS, REVIEWS, Verdict
 AS_AUDITED, DIFFERS = 0, 1
 COMMITTED = Path(__file__).resolve().parents[1] / "REPORT.md"
 """The report of the whole audit that is kept with the code."""
+NAME = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
 EVIDENCE = "evidence"
 """Folder of a report with a file per statement that fails. Counterexamples that are searched for are kept elsewhere."""
 
@@ -40,7 +43,7 @@ def check(arguments: Sequence[str]) -> int:
         raise unknown("paper", args.paper, list(PAPERS))
     folder = _folder(args)
     if args.junit is not None:
-        writable_file("--junit", args.junit)
+        writable_file("--junit", args.junit, ".xml")
     if args.mutate:
         refuse_idle(parser, args, ("deep", "renew", "junit"), "--mutate plants errors and judges no claim")
         from .mutation.command import mutate
@@ -75,7 +78,8 @@ def _folder(args: Namespace) -> Path | None:
     folder: Path | None = args.report
     if folder is None:
         return None
-    writable_folder("--report", folder)
+    own = {"REPORT.md": "# The audit", "report.html": "<!doctype html>", "report.json": '[\n  {\n    "name"'}
+    writable_folder("--report", folder, own)
     if folder.resolve() == COMMITTED.parent:
         raise ClaimError(f"--report {folder} is where the committed report lies: use --renew, or another folder")
     return folder
@@ -141,6 +145,7 @@ def _tell(verdicts: list[Verdict], as_json: bool, folder: Path | None, whole: bo
         show(verdicts, whole)
     if folder is not None:
         said = reviews(names)
+        _clear(folder)
         pages = {**files(found, said), "report.html": page(found, said), "report.json": told + "\n"}
         for name, text in pages.items():
             written = _write(folder / name, text)
@@ -148,6 +153,17 @@ def _tell(verdicts: list[Verdict], as_json: bool, folder: Path | None, whole: bo
                 print(f"wrote {written}")
         _evidence(folder / EVIDENCE, found)
     return AS_AUDITED if all(v.expected for v in verdicts) else DIFFERS
+
+
+def _clear(folder: Path) -> None:
+    """Take the pages and the evidence of the report before away: what they say may not hold any more."""
+    from .reporting.text import FOLDER
+
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        for record in json.loads((folder / "report.json").read_text(encoding="utf-8")):
+            if NAME.fullmatch(record["name"]):
+                (folder / EVIDENCE / f"{record['name']}.json").unlink(missing_ok=True)
+                (folder / FOLDER / f"{record['name'].partition('.')[0]}.md").unlink(missing_ok=True)
 
 
 def _evidence(folder: Path, found: list[Record]) -> None:

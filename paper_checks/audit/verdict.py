@@ -35,7 +35,7 @@ def verdict(arguments: Sequence[str]) -> int:
     except SystemExit:  # --help
         return 0
     if args.output is not None:
-        writable_file("-o", args.output)
+        writable_file("-o", args.output, *((".tex",) if args.erratum else (".md", ".txt")))
     own = args.paper.endswith(".py")
     paper = "" if own else known(args.paper).key
     claims = of_file(args.paper) if own else [c for c in CLAIMS.values() if c.paper == paper and not c.deep]

@@ -7,7 +7,7 @@ import pytest
 
 import fedbounds
 from bounds.errors import UnknownNameError
-from paper_checks.audit import verdict
+from paper_checks.audit import command, verdict
 from paper_checks.audit.running import CLAIMS
 
 OWN = """
@@ -143,8 +143,8 @@ def test_what_is_printed_to_run_a_claim_again_runs_it(own, tmp_path, capsys):
     assert fedbounds.main(["check", str(there), "--json", "--workers", "1"]) == 0
     commands = {told["name"]: told["command"] for told in json.loads(capsys.readouterr().out)}
     assert len(commands) == 3
-    for name, command in commands.items():
-        program, *words = shlex.split(command)
+    for name, line in commands.items():
+        program, *words = shlex.split(line)
         assert program == "fedbounds"
         assert fedbounds.main([*words, "--workers", "1"]) == 0
         assert name in capsys.readouterr().out
@@ -174,12 +174,40 @@ def test_two_files_with_claims_of_one_name_are_refused(own, tmp_path, capsys):
     assert "two claims are called 'mine.square'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("words", [["check", "{}", "--junit", "{}"], ["verdict", "{}", "-o", "{}"],
-                                   ["check", "{}:square", "--junit", "{}"]])  # fmt: skip
-def test_a_report_does_not_take_the_place_of_the_file_it_is_about(own, capsys, words):
-    assert fedbounds.main([word.format(own) for word in words]) == 2
-    assert "is what this command reads" in capsys.readouterr().err
+@pytest.mark.parametrize(("words", "ending"), [(["check", "{}", "--junit"], ".xml"), (["verdict", "{}", "-o"], ".md"),
+                                   (["verdict", "{}", "--erratum", "-o"], ".tex"),
+                                   (["check", "{}:square", "--junit"], ".xml")])  # fmt: skip
+def test_a_report_does_not_take_the_place_of_the_file_it_is_about(own, capsys, monkeypatch, words, ending):
+    for module in (verdict, command):
+        monkeypatch.setattr(module, "audit", lambda *_: pytest.fail("refused after the work"))
+    words, link = [word.format(own) for word in words], own.with_suffix(ending)
+    link.symlink_to(own)
+    assert fedbounds.main([*words, str(link)]) == 2
+    assert f"{own} is what this command reads" in capsys.readouterr().err
+    assert fedbounds.main([*words, str(own)]) == 2
+    assert f"call it {own.with_suffix(ending)}" in capsys.readouterr().err
     assert own.read_text(encoding="utf-8") == OWN
+
+
+@pytest.mark.parametrize("name", ["REPORT.md", "report.html", "report.json"])
+def test_a_report_takes_the_place_of_nobody_elses(own, tmp_path, capsys, name):
+    theirs = tmp_path / name
+    theirs.write_text("# My own report\n", encoding="utf-8")
+    assert fedbounds.main(["check", f"{own}:square", "--report", str(tmp_path)]) == 2
+    assert f"{theirs} would be replaced" in capsys.readouterr().err
+    assert theirs.read_text(encoding="utf-8") == "# My own report\n"
+
+
+def test_a_report_made_again_keeps_no_evidence_of_what_was_mended(own, tmp_path, capsys):
+    again = ["check", str(own), "--workers", "1", "--report", str(tmp_path / "report")]
+    assert fedbounds.main(again) == 0
+    assert (tmp_path / "report/evidence/mine.lost.json").exists()
+    assert (tmp_path / "report/reports/mine.md").exists()
+    mended = OWN.replace("mine.", "ours.").replace("defect=Defect.SLIP, ", "")
+    own.write_text(mended.replace("2 * eta), Status.FAILS", "eta), Status.HOLDS"), encoding="utf-8")
+    assert fedbounds.main(again) == 0
+    assert [path.name for path in (tmp_path / "report/evidence").iterdir()] == []
+    assert [path.name for path in (tmp_path / "report/reports").iterdir()] == ["ours.md"]
 
 
 @pytest.mark.parametrize("idle", [["--deep"], ["--junit", "x.xml"]])
