@@ -35,7 +35,7 @@ def guarded(run: Callable[[], int], *, alone: bool = False) -> int:
     """The exit status of ``run``, whatever it raises; where it runs ``alone``, the process is set up for it."""
     if alone:
         _set_up()
-    with _warnings_as_lines(), inputs_kept():
+    with _warnings_as_lines() as numeric, inputs_kept():
         try:
             status = run()
         except KeyboardInterrupt as error:
@@ -45,6 +45,8 @@ def guarded(run: Callable[[], int], *, alone: bool = False) -> int:
                 return _flushed(_interrupted(alone, ""))
             status = FINE if isinstance(error, BrokenPipeError) and _reader_left() else _judged(error)
         status = _flushed(status)
+        if status in (FINE, FINDING):  # beside an error they would be a second line on the same matter
+            remark(numeric)
         if alone:
             _say_who_is_waited_for()
         return status
@@ -238,17 +240,23 @@ def _to_nowhere(stream: Any) -> None:
 
 
 @contextmanager
-def _warnings_as_lines() -> Iterator[None]:
-    """Every warning is one line on standard error, said once."""
+def _warnings_as_lines() -> Iterator[list[str]]:
+    """Every warning is one line on standard error, said once; those of NumPy's arithmetic are kept for the end."""
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         warnings.simplefilter("ignore", ResourceWarning)  # such as files that an interrupted import leaves open
         told: set[str] = set()  # Python counts a warning anew for every place in the code that gives it
 
-        def tell(message: Any, *_: Any, **__: Any) -> None:
-            if str(message) not in told:
-                told.add(str(message))
+        numeric: list[str] = []
+
+        def tell(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
+            if str(message) in told:
+                return
+            told.add(str(message))
+            if category is RuntimeWarning:
+                numeric.append(str(message))
+            else:
                 remark([str(message)])
 
         warnings.showwarning = tell
-        yield
+        yield numeric
