@@ -7,11 +7,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from ..errors import EmpiricsError
 from .canonical import canonical, text
-from .registry import Job, known_job, resolved
+from .registry import Job, known_job, resolved, version_of
 
 LENGTH = "rounds"
 """The argument that says how long a run is."""
@@ -29,13 +30,18 @@ class Outcome:
     status: str = "done"
 
 
+OWN = re.compile(r'([^"]+\.py):\w')
+"""A user's file, in an argument that names something in it."""
+
+
 @dataclass(frozen=True)
 class Cell:
     """``job`` is the name of a registered job or ``path/file.py:name``; ``arguments`` are JSON data, canonical.
 
     The key is made of the job's name and version and of the arguments that differ from their defaults: an argument
     that a job learns later changes no key. The number of rounds stands apart, at the end: runs of one beginning and
-    different lengths share the rest.
+    different lengths share the rest. Files that the arguments name (``path/file.py:variable``) are in it as they are:
+    once they are edited, it is another run.
     """
 
     job: str
@@ -65,7 +71,9 @@ class Cell:
         usual = self._known.defaults
         told = {k: v for k, v in self.arguments.items() if k not in usual or v != canonical(usual[k])}
         told.pop(LENGTH, None)
-        return text({"job": self.job, "version": self.version, "arguments": told})
+        config = {"job": self.job, "version": self.version, "arguments": told}
+        files = {path: version_of(Path(path)) for path in OWN.findall(text(told)) if Path(path).is_file()}
+        return text(config | {"files": files} if files else config)
 
     @cached_property
     def key(self) -> str:

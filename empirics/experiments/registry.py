@@ -193,4 +193,27 @@ def _of_file(path: Path, name: str) -> Job:
         functions = {}
     defaults = _defaults(functions[name]) if name in functions else {}
     home = f"{path}:{name}"
-    return Job(home, hashlib.sha256(content).hexdigest()[:12], home, defaults)
+    return Job(home, version_of(path), home, defaults)
+
+
+def version_of(path: Path) -> str:
+    """A digest of a user's file and of the files beside it that it imports: with any of them its numbers may change."""
+    seen: dict[Path, bytes] = {}
+    left = [path]
+    while left:
+        here = left.pop()
+        if here not in seen and here.is_file():
+            seen[here] = here.read_bytes()
+            left += [here.parent / f"{name}.py" for name in sorted(_imported(seen[here]))]
+    return hashlib.sha256(b"".join(seen.values())).hexdigest()[:12]
+
+
+def _imported(content: bytes) -> set[str]:
+    """The first words of the modules that a text imports; none where it is no Python."""
+    try:
+        nodes = list(ast.walk(ast.parse(content)))
+    except (SyntaxError, ValueError):
+        return set()
+    plain = {a.name for node in nodes if isinstance(node, ast.Import) for a in node.names}
+    plain |= {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level}
+    return {name.partition(".")[0] for name in plain}

@@ -46,6 +46,24 @@ def test_a_key_knows_no_place_of_code(monkeypatch):
     assert Cell("train", RUN).key == key
 
 
+def test_a_file_that_is_edited_or_imports_one_that_is_makes_other_runs(tmp_path):
+    own, helper = tmp_path / "own.py", tmp_path / "helper.py"
+    own.write_text("import helper\n\n\ndef f(number) -> 'Outcome': ...\n")
+    helper.write_text("share = 0.5\n")
+    cells = [("train", {**RUN, "problem": f"{own}:made"}), ("train", {**RUN, "algorithm": f"{own}:made"})]
+    cells += [("train", {**RUN, "measure": [f"{own}:made"]}), (f"{own}:f", {"number": 3})]
+
+    def keys():
+        return [Cell(*cell).key for cell in cells]
+
+    first = keys()
+    assert keys() == first
+    helper.write_text("share = 0.7\n")
+    second = keys()
+    own.write_text(own.read_text() + "share = 3\n")
+    assert all(len({*each}) == 3 for each in zip(first, second, keys(), strict=True))
+
+
 def test_an_argument_at_its_default_changes_no_key():
     key = Cell("train", RUN).key
     assert Cell("train", {**RUN, "partition": "iid", "batch": 32, "momentum": 0, "cohort": None}).key == key
