@@ -99,6 +99,9 @@ class Parser(argparse.ArgumentParser):
         self._given: set[argparse.Action] = set()
 
     def error(self, message: str) -> NoReturn:
+        head, found, words = message.partition("unrecognized arguments: ")
+        if found:  # argparse names what stands behind the option too
+            message = head + found + " ".join(w for w in words.split() if w.startswith("-") or "=" not in w) or words
         raise UsageError(f"{message}; see {self.prog} --help")
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:

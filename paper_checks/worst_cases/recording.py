@@ -42,7 +42,7 @@ class GivenSteps:
 
 def with_steps(algorithm: Algorithm, steps: Sequence[int]) -> Algorithm:
     """``algorithm`` with these numbers of local steps, one per round."""
-    if not steps or any(k < 1 for k in steps):
+    if not steps or any(not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1 for k in steps):
         raise EmpiricsError(f"local steps per round must be whole numbers >= 1; got {tuple(steps)}")
     return renamed(algorithm, algorithm.name, steps=GivenSteps(tuple(int(k) for k in steps)))
 

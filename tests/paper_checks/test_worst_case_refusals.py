@@ -19,7 +19,7 @@ SMOOTH = {"smoothness": L, "initial_gap": 1.3, "dissimilarity_offset": 0.4, "dis
 
 
 def plan(**more):
-    return Setting(rounds=2, cohort=2, local_steps=2, step_size=0.13, **more)
+    return replace(Setting(rounds=2, cohort=2, local_steps=2, step_size=0.13), **more)
 
 
 # ---- what is no fixed-step method ----
@@ -117,3 +117,16 @@ def test_a_missing_solver_is_said(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(WorstCaseError, match=r"python -m pip install 'fedbounds\[exact\]'"):
         worst_case("fedavg()", plan(), STRONG, "distance_sq")
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        ((1.5, 1), "whole numbers >= 1"),
+        ((3, 1, 1), "each of the 2 rounds; got 3"),
+        ((2,), "each of the 2 rounds; got 1"),
+    ],
+)
+def test_steps_are_whole_numbers_one_per_round(steps, said):
+    with pytest.raises(BoundsError, match=said):
+        worst_case("fedavg()", Setting(2, 2, step_size=0.1), STRONG, "optimality_gap", steps=steps)
