@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from math import prod
 
 TYPE_CHECKING = False  # as in typing, which takes time to load
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
     from typing import Any
 
     from bounds.core import Bound
+    from bounds.showing.answers import Ask
     from bounds.showing.values import Grid
+    from empirics.progress import Progress
 
 FINE, FINDING, MISTAKE, INTERRUPTED = 0, 1, 2, 130
 ROOMS = ("bounds", "empirics", "paper_checks", "figures")
@@ -65,13 +69,13 @@ def show(args: argparse.Namespace) -> int:
 
     bound = load(args.name)
     if args.sensitivity:
-        from bounds.showing.answers import answer, elastic, evaluate
+        from bounds.showing.answers import elastic, evaluate
 
         span = _grid(bound, args.words)
-        _remark([*evaluate(span).remarks(), *span.remarks()])
-        return _answer(
-            answer(span, elastic(span.bound)), "elasticity: percent of the bound per percent of the quantity"
-        )
+        with _working("evaluating"):
+            remarks = [*evaluate(span).remarks(), *span.remarks()]
+        title = "elasticity: percent of the bound per percent of the quantity"
+        return _answer(span, elastic(span.bound), remarks, title)
     if args.words:
         raise UsageError("values go with --sensitivity; to evaluate, use fedbounds eval")
     if args.json:
@@ -83,13 +87,15 @@ def eval_(args: argparse.Namespace) -> int:
     from bounds.showing.answers import evaluate
     from bounds.showing.loading import load
 
-    result = evaluate(_grid(load(args.name), args.words, paired=args.zip), args.outside)
+    span = _grid(load(args.name), args.words, paired=args.zip)
+    with _working("evaluating"):
+        result = evaluate(span, args.outside)
     _remark(result.remarks())
     return _json(result.as_json()) if args.json else _print(result.lines())
 
 
 def minimize(args: argparse.Namespace) -> int:
-    from bounds.showing.answers import answer, over_intervals, smallest
+    from bounds.showing.answers import over_intervals, smallest
     from bounds.showing.loading import load
 
     bound = load(args.name)
@@ -97,14 +103,14 @@ def minimize(args: argparse.Namespace) -> int:
     if not words and any(q.name != over for q in bound.quantities):
         return _closed_form(bound, over)
     span = _grid(bound, words, paired=args.zip, free=[over])
-    ask, remarks = over_intervals(span, smallest(span.bound, over))
-    return _answer(answer(span, ask), remarks=remarks)
+    return _answer(span, *over_intervals(span, smallest(span.bound, over)))
 
 
 def _closed_form(bound: Bound, over: str) -> int:
     from bounds.showing.printing import words
 
-    best: Any = bound.minimize(over)
+    with _working("minimising"):
+        best: Any = bound.minimize(over)
     lines = [f"{over} = {words(best.at)}", f"{bound.target.name} {bound.relation} {words(best.value)}"]
     lines += [f"if {words(relation)}" for relation in best.requires]
     spoken = zip(bound.numeric_conditions, bound.relations, strict=True)
@@ -114,7 +120,7 @@ def _closed_form(bound: Bound, over: str) -> int:
 
 
 def solve(args: argparse.Namespace) -> int:
-    from bounds.showing.answers import answer, over_intervals, solved
+    from bounds.showing.answers import over_intervals, solved
     from bounds.showing.loading import load
     from bounds.showing.values import parse_number
 
@@ -123,8 +129,7 @@ def solve(args: argparse.Namespace) -> int:
     target, words = _take("target", words)
     span = _grid(bound, words, paired=args.zip, free=[wanted])
     side = "smallest" if args.smallest else "largest"
-    ask, remarks = over_intervals(span, solved(span.bound, wanted, parse_number("target", target, ""), side))
-    return _answer(answer(span, ask), remarks=remarks)
+    return _answer(span, *over_intervals(span, solved(span.bound, wanted, parse_number("target", target, ""), side)))
 
 
 def plot(args: argparse.Namespace) -> int:
@@ -146,10 +151,11 @@ def plot(args: argparse.Namespace) -> int:
 
     from figures import curves
 
-    given = read([swept, *words])
-    picture = curves.data(bounds, quantity, given)
-    path = Path(args.output or "-vs-".join(b.name for b in bounds) + ".svg")
-    written = curves.write(picture, path, lines=args.lines, outside=args.outside)
+    path, _ = curves.places(Path(args.output or "-vs-".join(b.name for b in bounds) + ".svg"))
+    with _working("drawing"):
+        given = read([swept, *words])
+        picture = curves.data(bounds, quantity, given)
+        written = curves.write(picture, path, lines=args.lines, outside=args.outside)
     _remark([*curves.notes(picture, args.outside), *taken_as_they_are(bounds, given)])
     return _print([f"wrote {file}" for file in written])
 
@@ -188,7 +194,15 @@ def _drawing(name: str) -> Callable[[Any, Path], list[Path]] | None:
 def _grid(bound: Bound, words: Sequence[str], paired: bool = False, free: Iterable[str] = ()) -> Grid:
     from bounds.showing.values import grid, read
 
-    return grid(bound, read(words), paired=paired, free=free)
+    with _working("reading the values"):
+        return grid(bound, read(words), paired=paired, free=free)
+
+
+def _working(what: str) -> AbstractContextManager[Progress]:
+    """Says what is being done where it takes longer than a second."""
+    from empirics.progress import progress
+
+    return progress(what, brief=True)
 
 
 def _take(key: str, words: Sequence[str]) -> tuple[str, list[str]]:
@@ -201,7 +215,19 @@ def _take(key: str, words: Sequence[str]) -> tuple[str, list[str]]:
     return found[0].partition("=")[2], [word for word in words if word != found[0]]
 
 
-def _answer(answers: Any, title: str = "", remarks: Iterable[str] = ()) -> int:
+def _answer(span: Grid, ask: Ask, remarks: Iterable[str], title: str = "") -> int:
+    from bounds.showing.answers import answer
+
+    with _working("looking for answers") as heard:
+        heard.start(prod(span.shape))
+
+        def told(**values: Any) -> dict[str, Any]:
+            try:
+                return ask(**values)
+            finally:
+                heard.step()
+
+        answers = answer(span, told)
     _remark(remarks)
     lines = answers.lines()
     _print([title, *lines] if title and lines else lines)

@@ -13,6 +13,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from inspect import Parameter, Signature, signature
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -117,6 +118,11 @@ def tree(text: str, kind: str = "a call") -> ast.expr:
     if ast.get_source_segment(source, found) != source.strip("() \t\n") and "#" in source:  # a comment would be dropped
         raise _no_call(kind, text)
     for node in ast.walk(found):
+        for one, next_ in pairwise(node.args if isinstance(node, ast.Call) else ()):
+            spelled = source[one.col_offset : next_.end_col_offset] if source.isascii() else ""
+            if re.fullmatch("[0-9]+,[0-9]+", spelled):
+                point, apart = spelled.replace(",", "."), spelled.replace(",", ", ")
+                raise EmpiricsError(f"{kind}: {spelled} in {shown(text)} is written {point}, or {apart} if it is two")
         if isinstance(node, ast.Constant) and type(node.value) is int and node.value > LONGEST:
             raise EmpiricsError(f"{kind}: write large numbers like 1e20; got {shown(node.value)} in {shown(text)}")
         if isinstance(node, ast.Constant) and type(node.value) in (int, float):
@@ -173,11 +179,6 @@ class _Reading(NamedTuple):
         make = self.registry[name]
         form = signature(make)
         given = bound(f"{self.kind} {name}", f"option of {name}", form, arguments, options)
-        if sum(isinstance(a, (int, float)) for a in arguments) > 1:  # 1,5 is also how some write 1.5
-            named = ", ".join(f"{option}={value!r}" for option, value in [*given.items()][: len(arguments)])
-            raise EmpiricsError(
-                f"{self.kind} {name}: write {name}({named}), or a point in a decimal number; got {shown(self.text)}"
-            )
         for option, value in given.items() if self.declared else ():
             check_kind(f"{name}: {option}", str(form.parameters[option].annotation), value)
         return make(*arguments, **options)

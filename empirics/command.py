@@ -15,7 +15,6 @@ from bounds.showing.numbers import real_word, whole_word
 from bounds.showing.usage import bare_parser, Parser, writable_file
 
 from .calls import refuse_twice
-from .errors import EmpiricsError
 from .numbers import check_words
 from .progress import Progress, progress
 from .sizes import refuse_beyond_memory, ROW
@@ -28,7 +27,6 @@ if TYPE_CHECKING:  # they load torch, which --help does without
 FINE, FINDING = 0, 1
 DEFAULT = ("train_loss", "train_accuracy", "test_loss", "test_accuracy")
 """What is measured unless told."""
-LOCAL_STEPS = 5
 
 PROBLEM = """a problem is a model of a data set: softmax(digits, regularisation=0.01), logistic(a9a), ridge(school),
 fedcog_cnn(fashion_mnist, channels=1, side=28); algorithms, partitions and measurements are calls too:
@@ -51,7 +49,7 @@ def _training(parser: Parser) -> None:
     add("--compare", nargs="+", default=[], metavar="CALL", help="further methods on the same seeds")
     add("--cohort", type=whole_word, metavar="N", help="clients per round (all)")
     add("--rounds", type=whole_word, default=20, metavar="N", help="communication rounds (20)")
-    add("--local-steps", type=whole_word, metavar="N", help=f"local steps per round ({LOCAL_STEPS})")
+    add("--local-steps", type=whole_word, metavar="N", help=f"local steps per round ({Setting.USUAL['local_steps']})")
     add("--local-epochs", type=whole_word, metavar="N", help="passes over the own samples instead of steps")
     add("--step-size", type=real_word, default=0.05, metavar="X", help="step size of local SGD (0.05)")
     add("--step-size-decay", type=real_word, default=1.0, metavar="X", help="factor per round (1)")
@@ -73,7 +71,8 @@ def train(arguments: Sequence[str]) -> int:
     args = _parsed(parser, arguments)
     if args is None:
         return FINE
-    _check_output(args.output, ".csv")
+    if args.output is not None:
+        writable_file("-o", args.output, ".csv")
     refuse_both(args.local_steps, args.local_epochs)
     from .algorithms import algorithm
     from .measuring import measurement, Run
@@ -165,15 +164,6 @@ def _summary(ends: Mapping[str, Sequence[dict[str, float] | None]]) -> None:
             print(f"{method}  {words}  {sample.mean():.6g}{error}")
 
 
-def _check_output(path: Path | None, suffix: str) -> None:
-    """Refuse a file that cannot be written before hours of training, not after, and a name of other data."""
-    if path is None:
-        return
-    if path.suffix.lower() not in ("", suffix):
-        raise EmpiricsError(f"-o writes {suffix[1:].upper()}; got {path}: call it {path.with_suffix(suffix)}")
-    writable_file("-o", path)
-
-
 def _keep(rows: Sequence[Row], path: Path | None) -> None:
     if path is not None and rows:
         from .measuring import write
@@ -192,7 +182,8 @@ def constants_(arguments: Sequence[str]) -> int:
     args = _parsed(parser, arguments)
     if args is None:
         return FINE
-    _check_output(args.output, ".json")
+    if args.output is not None:
+        writable_file("-o", args.output, ".json")
     from .federation.federation import refuse_short
     from .measuring.constants import as_json, constants
     from .problems.tasks import task
@@ -218,11 +209,20 @@ def _problem(args: argparse.Namespace, what: Any, seed: int) -> FederatedProblem
 
 
 def _setting(args: argparse.Namespace, problem: FederatedProblem) -> Setting:
-    same = ("rounds", "batch", "step_size", "step_size_decay", "momentum", "weight_decay", "clip", "sampling")
+    same = (
+        "rounds",
+        "batch",
+        "local_steps",
+        "local_epochs",
+        "step_size",
+        "step_size_decay",
+        "momentum",
+        "weight_decay",
+        "clip",
+        "sampling",
+    )
     return Setting(
         cohort=problem.clients if args.cohort is None else args.cohort,
-        local_steps=LOCAL_STEPS if args.local_steps is None else args.local_steps,
-        local_epochs=args.local_epochs,
         client_weight=args.client_weight,
         **{name: getattr(args, name) for name in same},
     )

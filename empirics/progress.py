@@ -43,14 +43,15 @@ class Silent:
 
 
 @contextmanager
-def progress(what: str = "working") -> Iterator[Progress]:
+def progress(what: str = "working", *, brief: bool = False) -> Iterator[Progress]:
     """A bar on standard error when that is a terminal; lines when it is a pipe or a file, after a second of work.
 
-    ``what`` is being done, in a few words. The lines come on time even if the work never says how far it is.
+    ``what`` is being done, in a few words. The lines come on time even if the work never says how far it is. Work that
+    is mostly ``brief`` says lines on a terminal too: a bar would flicker there.
     """
     if sys.stderr is None or os.environ.get(SILENCE) == "none":  # closed by the caller (2>&-), or not wanted
         yield Silent()
-    elif sys.stderr.isatty() and os.environ.get("TERM", "") not in ("", "dumb", "unknown"):
+    elif not brief and sys.stderr.isatty() and os.environ.get("TERM", "") not in ("", "dumb", "unknown"):
         with _bar(what) as bar:
             yield bar
     else:

@@ -27,6 +27,7 @@ from .artefact import Artefact
 from .catalogue import chosen
 from .command import drawn, known_scale
 from .making import cells
+from .report import TITLE
 
 DIGITS = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
 CONTENTS = """\
@@ -57,7 +58,7 @@ def bundle(arguments: Sequence[str]) -> int:
     artefacts, target, store = chosen(["all"]), args.output, Store(store_folder(args.store))
     if not store.folder.is_dir():
         raise EmpiricsError(f"there is no store at {store.folder}; fedbounds figure all --scale {args.scale} fills one")
-    writable_folder("-o", target)
+    writable_folder("-o", target, _own())
     told = _figures(artefacts, args.scale, store, target)
     write_whole(target / "bounds.tex", macros(BOUNDS))
     write_whole(target / "references.bib", "\n\n".join(p.bibtex for p in PAPERS.values()) + "\n")
@@ -66,6 +67,12 @@ def bundle(arguments: Sequence[str]) -> int:
     write_whole(target / "README.md", told)
     print(f"wrote {target}: {len(list(target.rglob('*.*')))} files")
     return 0
+
+
+def _own() -> dict[str, str]:
+    """How the files of the bundle begin that others may have too."""
+    title, entry = CONTENTS.partition("\n")[0], next(iter(PAPERS.values())).bibtex
+    return {"README.md": title, "references.bib": entry, "bounds.tex": MACROS, "figures/REPORT.md": TITLE}
 
 
 def _figures(artefacts: Sequence[Artefact], scale: str, store: Store, target: Path) -> str:
@@ -107,9 +114,12 @@ def macro_name(name: str) -> str:
     return first + re.sub(r"\d", lambda found: DIGITS[int(found.group())], spelled)
 
 
+MACROS = "% Every bound as a macro, to be used in mathematics; needs amsmath."
+
+
 def macros(bounds: Mapping[str, Bound]) -> str:
     """One ``\\newcommand`` per bound: its formula, to be used in mathematics."""
-    lines = ["% Every bound as a macro, to be used in mathematics; needs amsmath."]
+    lines = [MACROS]
     for name, bound in bounds.items():
         lines += [f"% {name}: {bound.source}", rf"\newcommand{{\{macro_name(name)}}}{{{bound.latex()}}}"]
     return "\n".join(lines) + "\n"

@@ -20,6 +20,7 @@ from empirics.progress import progress
 from .artefact import Artefact
 from .catalogue import artefact, chosen, NAMES
 from .making import budget, cells, make
+from .report import TITLE
 from .scale import SCALES
 
 FINE, FINDING = 0, 1
@@ -42,7 +43,7 @@ def figure(arguments: Sequence[str]) -> int:
     known_scale(args.scale)
     wanted = chosen(args.names)
     target = args.output or Path(f"figures-{args.scale}")
-    writable_folder("-o", target)
+    writable_folder("-o", target, {"REPORT.md": TITLE})
     store = Store(store_folder(args.store))
     failed = _without(wanted, args.scale, store) if args.no_sweep else _sweep(wanted, args, store)
     paths = drawn(wanted, args.scale, store, target)

@@ -12,7 +12,7 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 
 from bounds.errors import BoundsError, unknown
-from bounds.showing.files import whole
+from bounds.showing.files import refuse_foreign, to_write, whole
 from bounds.units import ONE
 
 from .curve_data import Curve, data, notes, Picture, rows, stretches
@@ -148,8 +148,7 @@ def write(picture: Picture, path: Path, *, lines: bool = False, outside: bool = 
     """The picture at ``path`` (its ending says the format) and the numbers it shows beside it as CSV: both or none."""
     import matplotlib
 
-    path = _place(path)
-    beside = path.with_suffix(".csv")
+    path, beside = places(path)
     settings: Any = STYLE
     with matplotlib.rc_context(settings):
         made, ax = figure(4.4)
@@ -164,13 +163,21 @@ def write(picture: Picture, path: Path, *, lines: bool = False, outside: bool = 
     return path, beside
 
 
-def _place(path: Path) -> Path:
-    """Where the picture goes: the path, as SVG if it has no ending; what cannot be a file's name is refused."""
+def places(path: Path) -> tuple[Path, Path]:
+    """Where the picture goes, as SVG if it has no ending, and its numbers.
+
+    What cannot be a file's name is refused, and a table that is no such numbers.
+    """
     if path.is_dir():
         raise BoundsError(f"{path} is a folder; name a file, such as {path / 'picture.svg'}")
     if path.exists() and not path.is_file():
         raise BoundsError(f"{path} is not a file; a picture needs one to be written to, such as picture.svg")
-    return path if path.suffix else path.with_suffix(".svg")
+    path = path if path.suffix else path.with_suffix(".svg")
+    beside = path.with_suffix(".csv")
+    refuse_foreign(beside, "bound,curve,part,")
+    for each in (path, beside):
+        to_write(each)
+    return path, beside
 
 
-__all__ = ["Curve", "Picture", "data", "draw", "notes", "rows", "write"]
+__all__ = ["Curve", "Picture", "data", "draw", "notes", "places", "rows", "write"]

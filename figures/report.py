@@ -15,6 +15,7 @@ from .catalogue import NAMES
 
 Card = Mapping[str, Any]
 
+TITLE = "# Figures and tables beside what the papers report"
 READING = """\
 Tau is Kendall's rank correlation between the reported numbers and ours, with 90 % of it when both move by their noise.
 A conclusion is *reproduced* when every comparison it consists of is surely so, *not reproduced* when one is surely the
@@ -51,7 +52,7 @@ def text(cards: Sequence[Card], folder: str = ".") -> str:
     count = Counter(j["verdict"] for c in cards for j in c["conclusions"])
     verdicts = ", ".join(f"{n} {verdict}" for verdict, n in sorted(count.items()))
     lines = [
-        "# Figures and tables beside what the papers report",
+        TITLE,
         "",
         f"Made by `fedbounds figure all --scale {' '.join(scales)}`. {len(cards)} artefacts from "
         f"{len({k for c in cards for k in c['keys']})} runs, {minutes(cards):.0f} minutes inside them.",

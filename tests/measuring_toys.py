@@ -66,12 +66,12 @@ def by_hand(problem: FederatedProblem, setting: Setting, seed: int):
     server, paths = [np.zeros(2)], []
     weights = problem.weights.numpy()
     for round_ in range(setting.rounds):
-        clients, steps = np.arange(2), np.full(2, setting.local_steps)
+        clients, steps = np.arange(2), np.full(2, setting.steps)
         index = problem.federation.draw(seed, round_, clients, steps, setting.batch).index
         here = []
         for k in clients:
             w = [server[-1]]
-            for step in range(setting.local_steps):
+            for step in range(setting.steps):
                 w.append(w[-1] - setting.step_size * slope(problem, w[-1], index[k, step].tolist()))
             here.append(w)
         paths.append(np.array(here))

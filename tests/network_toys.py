@@ -162,9 +162,9 @@ class Twin:
         return torch.stack(path)
 
     def batches(self, k: int, round_: int, size: int) -> list[list[int]]:
-        order = orders(SEED, round_, np.array([k]), np.array([size]), self.setting.local_steps)[0]
+        order = orders(SEED, round_, np.array([k]), np.array([size]), self.setting.steps)[0]
         b = self.setting.batch
-        return [list(p[i : i + b]) for p in order for i in range(0, size, b)][: self.setting.local_steps]
+        return [list(p[i : i + b]) for p in order for i in range(0, size, b)][: self.setting.steps]
 
 
 class Adam:

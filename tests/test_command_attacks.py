@@ -230,7 +230,8 @@ def test_a_page_does_not_take_the_place_of_the_file_of_its_bound(refused, tmp_pa
     own = tmp_path / "my_bound.py"
     text = (ROOT / "examples" / "my_bound.py").read_text(encoding="utf-8")
     own.write_text(text, encoding="utf-8")
-    assert "is what this command reads" in refused("explore", f"{own}:my_bound", "-o", own)
+    (page := tmp_path / "page.html").symlink_to(own)
+    assert "is what this command reads" in refused("explore", f"{own}:my_bound", "-o", page)
     assert own.read_text(encoding="utf-8") == text
 
 

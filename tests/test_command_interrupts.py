@@ -47,6 +47,24 @@ def test_while_torch_loads():
     assert ended(AT_IMPORT.format("torch.nn"), *words) == (130, "", SAID)
 
 
+@pytest.mark.parametrize(
+    ("module", "inner"),
+    [
+        ("numpy.random", "numpy.random._common"),
+        ("numpy.random", "numpy.random._bounded_integers"),
+        ("numpy.random", "numpy.random.bit_generator"),
+        ("scipy.linalg", "scipy.linalg._fblas"),
+        ("scipy.special", "scipy.special._ufuncs_cxx"),
+        ("scipy.optimize", "scipy.optimize._zeros"),
+        ("scipy.sparse", "scipy.sparse._sparsetools"),
+    ],
+)
+def test_while_an_extension_loads(module, inner):
+    verb = f"fedbounds.VERBS['list'] = lambda args: __import__('{module}')"
+    code = textwrap.dedent(AT_IMPORT.format(inner)).replace("sys.exit(", f"{verb}\nsys.exit(")
+    assert ended(code, "list") == (130, "", SAID)
+
+
 def test_while_an_object_is_disposed_of():
     code = """
         import signal, sys, time, fedbounds
@@ -132,6 +150,31 @@ def test_forked_workers_leave_the_words_to_the_first_process():
         sys.exit(guarded(run, alone=True))
     """
     assert ended(code) == (130, "", SAID)
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "time.sleep(60)",
+        "sum(result for _, result in spread(time.sleep, [600, 600, 600], workers=2))",
+        pytest.param("own_cluster(2).__enter__(); time.sleep(60)", marks=pytest.mark.slow),
+    ],
+)
+def test_who_is_ended_by_the_system_says_one_line(work):
+    code = f"""
+        import os, signal, sys, threading, time
+        from bounds.showing.process import guarded
+        from empirics.experiments.processes import own_cluster
+        from paper_checks.audit.forking import spread
+
+        def run():
+            threading.Timer(2, os.kill, (os.getpid(), signal.SIGTERM)).start()
+            {work}
+
+        if __name__ == "__main__":
+            sys.exit(guarded(run, alone=True))
+    """
+    assert ended(code) == (143, "", SAID)
 
 
 def test_forked_workers_beside_a_progress_bar_say_nothing():

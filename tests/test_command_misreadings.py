@@ -54,6 +54,24 @@ def test_an_option_that_may_be_repeated_is_kept_each_time(refused):
     )
 
 
+def test_an_option_that_is_none_is_named_without_the_values_behind_it(refused):
+    err = refused("solve", ONE, "for=clients", "target=0.1", "--outside", "smoothness=1.1", *GAP)
+    assert err == "fedbounds: unrecognized arguments: --outside; see fedbounds solve --help\n"
+
+
+@pytest.mark.parametrize(
+    ("option", "call", "right"),
+    [
+        ("--partition", "dirichlet(1,5)", "1.5, or 1, 5 if it is two"),
+        ("--algorithm", "fedsam(0,1)", "0.1, or 0, 1 if it is two"),
+        ("--measure", "runtime(1,5)", "1.5, or 1, 5 if it is two"),
+    ],
+)
+def test_a_decimal_comma_in_a_call_is_not_two_numbers(refused, option, call, right):
+    err = refused("train", "--problem", "softmax(iris)", "--clients", "4", option, call)
+    assert err.endswith(f" in '{call}' is written {right}\n")
+
+
 @pytest.mark.parametrize("words", [(ONE, "--seed", "3"), ("fedcog.theorem", "--inst", "2")])
 def test_an_option_is_never_guessed_from_its_beginning(refused, words):
     assert f"unrecognized arguments: {words[1]} {words[2]}" in refused("validate", *words)

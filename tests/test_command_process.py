@@ -9,9 +9,11 @@ import sys
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import fedbounds
+from bounds.errors import BoundsError
 
 ROOT = Path(__file__).parents[1]
 
@@ -235,3 +237,19 @@ def test_the_module_is_a_command_and_a_library():
     assert "Condition" in dir(fedbounds)
     with pytest.raises(AttributeError, match="no attribute 'gett'"):
         _ = fedbounds.gett
+
+
+@pytest.mark.parametrize(
+    ("verb", "lines"),
+    [("refuse", ["fedbounds: no"]), ("answer", ["fedbounds: overflow encountered in exp"])],
+)
+def test_numpys_arithmetic_is_no_second_line_beside_an_error(verb, lines, capsys, monkeypatch):
+    def overflow(args):
+        np.exp(np.array([1e5]))
+        if verb == "refuse":
+            raise BoundsError("no")
+        return 0
+
+    monkeypatch.setitem(fedbounds.VERBS, "list", overflow)
+    assert fedbounds.main(["list"]) == (2 if verb == "refuse" else 0)
+    assert capsys.readouterr().err.splitlines() == lines

@@ -24,16 +24,41 @@ STREAM = re.compile(r"/dev/stdin|/(?:dev|proc/self)/fd/(\d+)")
 
 _READ: list[set[str]] = []
 """The files that the commands running now have read."""
+_TO_WRITE: list[set[str]] = []
+"""And those that they have said they will write."""
 
 
 @contextmanager
 def inputs_kept() -> Iterator[None]:
     """While a command runs, what it writes takes the place of no file that it has read."""
     _READ.append(set())
+    _TO_WRITE.append(set())
     try:
         yield
     finally:
         _READ.pop()
+        _TO_WRITE.pop()
+
+
+def to_write(path: Path | str) -> None:
+    """Say before the work that it will write this file, which it has not read and will not read."""
+    _refuse_both(path, _READ)
+    for command in _TO_WRITE:
+        command.add(os.path.realpath(path))
+
+
+def _refuse_both(path: Path | str, others: list[set[str]]) -> None:
+    if any(os.path.realpath(path) in command for command in others):
+        raise BoundsError(f"{path} is what this command reads, and is left as it is: write to another file")
+
+
+def refuse_foreign(path: Path, begins: str) -> None:
+    """Refuse a file in the place of one that nobody named, unless it begins like those that are written there."""
+    found, ours = b"", begins.encode()
+    with suppress(OSError, ValueError), path.open("rb") as file:  # what cannot be read is not written either
+        found = file.read(len(ours))
+    if found not in (b"", ours):
+        raise BoundsError(f"{path} would be replaced, and is no file of this verb: move it, or write elsewhere")
 
 
 def content(path: Path | str, most: int = MOST_BYTES) -> bytes:
@@ -59,6 +84,7 @@ def _opened(path: Path | str, most: int) -> int:
     if stat.S_ISREG(found.st_mode):
         if found.st_size > most:
             raise _too_large(path, most)
+        _refuse_both(path, _TO_WRITE)
         for command in _READ:
             command.add(os.path.realpath(path))
         return os.open(path, os.O_RDONLY)
@@ -112,10 +138,11 @@ def whole(path: Path) -> Iterator[Path]:
         beside = place.with_name(f".{uuid4().hex}{path.suffix}")
         if no_file(path):
             raise BoundsError(f"{path}: it is no file that could be written")
-        if any(str(place) in command for command in _READ):
-            raise BoundsError(f"{path} is what this command reads, and is left as it is: write to another file")
+        _refuse_both(path, _READ)
         yield beside
         beside.replace(place)
+        for command in _TO_WRITE:
+            command.discard(str(place))
     except BoundsError:
         raise
     except (OSError, ValueError) as error:  # a ValueError is a path no system has, with a NUL in it

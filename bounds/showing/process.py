@@ -35,7 +35,7 @@ def guarded(run: Callable[[], int], *, alone: bool = False) -> int:
     """The exit status of ``run``, whatever it raises; where it runs ``alone``, the process is set up for it."""
     if alone:
         _set_up()
-    with _warnings_as_lines(), inputs_kept():
+    with _warnings_as_lines() as numeric, inputs_kept():
         try:
             status = run()
         except KeyboardInterrupt as error:
@@ -45,6 +45,8 @@ def guarded(run: Callable[[], int], *, alone: bool = False) -> int:
                 return _flushed(_interrupted(alone, ""))
             status = FINE if isinstance(error, BrokenPipeError) and _reader_left() else _judged(error)
         status = _flushed(status)
+        if status in (FINE, FINDING):  # beside an error they would be a second line on the same matter
+            remark(numeric)
         if alone:
             _say_who_is_waited_for()
         return status
@@ -133,19 +135,33 @@ def _place(error: BaseException) -> str:
 
 
 def _of_interrupt(error: BaseException | None) -> bool:
-    """Whether Ctrl-C is behind it: extension modules that are interrupted while they load raise errors of their own."""
-    while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    return error is not None and not _of_file(error)
+    """Whether Ctrl-C is behind it: extension modules that are interrupted while they load raise errors of their own.
+
+    An error that is said to be the user's is: a file may raise ``KeyboardInterrupt`` on purpose.
+    """
+    while error is not None and not isinstance(error, (KeyboardInterrupt, BoundsError)):
+        error = error.__cause__ or error.__context__
+    return isinstance(error, KeyboardInterrupt) and not _of_file(error)
 
 
 def _interrupted(alone: bool, words: str) -> int:
     """Say it, in the words of who was interrupted, if it kept something."""
     if alone:  # a second Ctrl-C, while threads and workers end, ends the process without a word
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
         exec("")  # clears the mark that an interrupted exec of text leaves, by which Python would end by the signal
     remark([words or "interrupted"])
-    return INTERRUPTED
+    return 128 + _TERMINATED[-1] if _TERMINATED else INTERRUPTED
+
+
+_TERMINATED: list[int] = []
+"""The signal by which somebody ended the process, other than Ctrl-C."""
+
+
+def _terminated(number: int, frame: Any) -> None:
+    """Ends all as Ctrl-C does: workers and what is kept are looked after, and one line says so."""
+    _TERMINATED.append(number)
+    signal.default_int_handler(number, frame)
 
 
 def _say_who_is_waited_for() -> None:
@@ -163,7 +179,7 @@ def _say_who_is_waited_for() -> None:
 
 
 def _set_up() -> None:
-    """Signs that a stream cannot say are spelled out; Ctrl-C is heard wherever it comes."""
+    """Signs that a stream cannot say are spelled out; Ctrl-C and SIGTERM are heard wherever they come."""
     codecs.register_error("fedbounds.plain", _spelled_out)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
@@ -177,6 +193,8 @@ def _set_up() -> None:
             before(lost)
 
     sys.unraisablehook = unraisable
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _terminated)
 
 
 def _again() -> None:
@@ -225,17 +243,23 @@ def _to_nowhere(stream: Any) -> None:
 
 
 @contextmanager
-def _warnings_as_lines() -> Iterator[None]:
-    """Every warning is one line on standard error, said once."""
+def _warnings_as_lines() -> Iterator[list[str]]:
+    """Every warning is one line on standard error, said once; those of NumPy's arithmetic are kept for the end."""
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         warnings.simplefilter("ignore", ResourceWarning)  # such as files that an interrupted import leaves open
         told: set[str] = set()  # Python counts a warning anew for every place in the code that gives it
 
-        def tell(message: Any, *_: Any, **__: Any) -> None:
-            if str(message) not in told:
-                told.add(str(message))
+        numeric: list[str] = []
+
+        def tell(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
+            if str(message) in told:
+                return
+            told.add(str(message))
+            if category is RuntimeWarning:
+                numeric.append(str(message))
+            else:
                 remark([str(message)])
 
         warnings.showwarning = tell
-        yield
+        yield numeric

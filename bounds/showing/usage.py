@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, NamedTuple, NoReturn
 
 from ..errors import BoundsError
-from .files import no_file
+from .files import no_file, refuse_foreign, to_write
 
 
 class UsageError(BoundsError):
@@ -88,7 +88,7 @@ WAYS = """three ways, each with a --help of its own:
   fedbounds validate NAME --measured runs.csv quantity=value @file.json    a log of yours"""
 STATUS = """exit status: 0 fine (also outside a theorem's conditions: words on standard error); 1 a finding (a
 violation, no solution, no minimum); 2 a mistake in the command line or in a file it names; 70 a bug of fedbounds, or
-no memory left; 130 interrupted"""
+no memory left; 130 interrupted; 143 ended by SIGTERM"""
 
 
 class Parser(argparse.ArgumentParser):
@@ -99,6 +99,9 @@ class Parser(argparse.ArgumentParser):
         self._given: set[argparse.Action] = set()
 
     def error(self, message: str) -> NoReturn:
+        head, found, words = message.partition("unrecognized arguments: ")
+        if found:  # argparse names what stands behind the option too
+            message = head + found + " ".join(w for w in words.split() if w.startswith("-") or "=" not in w) or words
         raise UsageError(f"{message}; see {self.prog} --help")
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
@@ -112,8 +115,13 @@ class Parser(argparse.ArgumentParser):
         return super()._get_values(action, arg_strings)
 
 
-def writable_file(option: str, path: Path) -> None:
-    """Refuse a file that could not be written, before time is spent on what would go there; nothing is touched."""
+def writable_file(option: str, path: Path, *endings: str) -> None:
+    """Refuse a file that could not be written, before time is spent on what would go there; nothing is touched.
+
+    So is a name that says it holds something else, where the ``endings`` say what will be in it.
+    """
+    if endings and path.suffix.lower() not in ("", *endings):
+        raise UsageError(f"{option} writes {' or '.join(endings)}; got {path}: call it {path.with_suffix(endings[0])}")
     folder = path.parent
     if "\0" in str(path):
         wrong = "no file can have this name"
@@ -127,10 +135,17 @@ def writable_file(option: str, path: Path) -> None:
         wrong = "" if os.access(path if path.exists() else folder, os.W_OK) else "Permission denied"
     if wrong:
         raise UsageError(f"{option} {path}: {wrong}")
+    to_write(path)
 
 
-def writable_folder(option: str, folder: Path) -> None:
-    """Make the folder of ``option`` and try it, before time is spent on what would go there."""
+def writable_folder(option: str, folder: Path, own: Mapping[str, str] | None = None) -> None:
+    """Make the folder of ``option`` and try it, before time is spent on what would go there.
+
+    ``own`` says how the files begin that will be written there by names of their own: others of these names are
+    somebody else's, and are refused.
+    """
+    for name, begins in (own or {}).items():
+        refuse_foreign(folder / name, begins)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=folder):

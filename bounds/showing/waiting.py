@@ -1,8 +1,7 @@
-"""Work at many points: refused once the first of them tell that it would take hours, its progress on a terminal."""
+"""Work at many points: refused once the first of them tell that it would take hours."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator
 from time import perf_counter
 from typing import TypeVar
@@ -22,7 +21,6 @@ JUDGED = 0.1
 def watched(items: Iterable[Item], total: int) -> Iterator[Item]:
     """The items, with an eye on the clock from the second one on: the first also pays for what is made on first use."""
     began = last = perf_counter()
-    shown = ""
     for done, item in enumerate(items):
         now = perf_counter()
         if done == 1:
@@ -35,15 +33,4 @@ def watched(items: Iterable[Item], total: int) -> Iterator[Item]:
                 raise BoundsError(
                     f"{total} points would take about {left / 3600:.2g} hours, at {each:.2g} seconds each; give fewer"
                 )
-            shown = _show(f"{done} of {total} points, about {left:.0f} s left", shown)
         yield item
-    if shown:
-        _show("", shown)
-
-
-def _show(words: str, before: str) -> str:
-    """Write words over the ones before, on a terminal only."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        return ""
-    print(f"\r{words.ljust(len(before))}", end="" if words else "\r", file=sys.stderr, flush=True)
-    return words

@@ -126,8 +126,7 @@ class Player:
             )
         if self.algorithm.needs_labels:
             raise NotAffineError(f"{self.algorithm} looks at class numbers, which quadratics have not")
-        if self.setting.local_epochs is not None:
-            raise EmpiricsError("quadratics have no samples to pass over: give local_steps instead of local_epochs")
+        self.setting.refuse_epochs("quadratics have no samples to pass over")
 
     @cached_property
     def model(self) -> QuadraticModel:

@@ -169,9 +169,10 @@ def _defaults(function: ast.FunctionDef, setting: str = "") -> dict[str, Any]:
 
 
 def _fields(node: ast.ClassDef) -> dict[str, Any]:
-    """The defaults of a dataclass's fields, as far as literal."""
+    """The defaults of a dataclass's fields, as far as literal; its ``USUAL`` says what is meant by one left open."""
     fields = [f for f in node.body if isinstance(f, ast.AnnAssign) and f.value is not None and _literal(f.value)]
-    return {f.target.id: ast.literal_eval(f.value) for f in fields if isinstance(f.target, ast.Name) and f.value}
+    found = {f.target.id: ast.literal_eval(f.value) for f in fields if isinstance(f.target, ast.Name) and f.value}
+    return {**found, **found.pop("USUAL", {})}
 
 
 def _literal(node: ast.expr) -> bool:

@@ -194,10 +194,11 @@ class Run:
         return State(stop.round, torch.full((self.problem.model.dim,), math.nan), {}, {}), [row]
 
     def _recorded(self, recorder: Recorder) -> Algorithm:
-        size = self.setting.cohort * self.setting.local_steps * self.problem.model.dim * 8
+        steps = int(self.setting.planned(self.problem.federation.client_sizes).max())
+        size = self.setting.cohort * steps * self.problem.model.dim * 8
         if size > MOST_PATH:
             raise EmpiricsError(
-                f"keeping {self.setting.cohort} clients' models after each of {self.setting.local_steps} local steps "
+                f"keeping {self.setting.cohort} clients' models after each of {steps} local steps "
                 f"takes {size / 1e9:.1f} GB; leave out {', '.join(m.name for m in self.measurements if m.path)}"
             )
         return replace(self.algorithm, direction=RecordedDirection(self.algorithm.direction, recorder))
@@ -218,10 +219,9 @@ def _timed(states: Iterator[State]) -> Iterator[tuple[State, float]]:
 def default_every(problem: FederatedProblem, setting: Setting, measurements: Sequence[Measurement]) -> int:
     """Rounds between two measurements so that they cost at most ``SHARE`` of training, counted in forward passes."""
     sizes = problem.federation.client_sizes
-    steps = float(setting.local_steps * setting.batch)
-    if setting.local_epochs is not None:
-        steps = float(np.mean(sizes)) * setting.local_epochs
-    trained = TRAINING * setting.cohort * steps
+    passes = setting.local_epochs
+    samples = setting.steps * setting.batch if passes is None else float(np.mean(sizes)) * passes
+    trained = TRAINING * setting.cohort * samples
     overhead = OVERHEAD if problem.model.stacked else 0
     measured = overhead + sum(m.cost for m in measurements if not m.over) * float(np.sum(sizes))
     return max(1, math.ceil(measured / (SHARE * trained)))

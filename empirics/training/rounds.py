@@ -221,10 +221,9 @@ def _client_steps(
     What the algorithm makes of the planned number: the same for all, or each client's passes over its own samples.
     """
     if setting.local_epochs is None:
-        steps, step_size = algorithm.steps(state, setting.local_steps, planned)
+        steps, step_size = algorithm.steps(state, setting.steps, planned)
         return np.full(len(clients), steps), step_size
-    passes = -(-federation.client_sizes[clients] // setting.batch) * setting.local_epochs
-    numbers, place = np.unique(passes, return_inverse=True)
+    numbers, place = np.unique(setting.planned(federation.client_sizes[clients]), return_inverse=True)
     made = [algorithm.steps(state, number.item(), planned) for number in numbers]
     return np.array([steps for steps, _ in made])[place], made[0][1]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,6 +22,8 @@ RULES = ("constant", "harmonic")
 class Setting:
     """A run's plan: ``rounds`` of ``local_steps`` SGD steps (or ``local_epochs`` passes) on ``cohort`` of the clients.
 
+    Without either, a round has the ``USUAL`` number of steps; both are refused, as one would be dropped.
+
     ``sampling`` draws the cohort: uniformly without replacement (Case II of FedALS), with replacement by the client
     weights (Case I: a client drawn m times trains once and counts m times), or each client alone with probability
     cohort/clients. ``client_weight`` says what the average weighs by.
@@ -36,11 +39,14 @@ class Setting:
     ``t/100 + 10`` with t counting local steps since the start, ``local_steps`` a round (FedALS's language model).
     """
 
+    USUAL: ClassVar[dict[str, int]] = {"local_steps": 5}
+    """What a field that is left open stands for."""
+
     rounds: int
     cohort: int
     batch: int = 32
     step_size: float = 0.05
-    local_steps: int = 5
+    local_steps: int | None = None
     local_epochs: int | None = None
     step_size_decay: float = 1.0
     momentum: float = 0.0
@@ -57,8 +63,9 @@ class Setting:
     step_size_rule: str = "constant"
 
     def __post_init__(self) -> None:
-        left_open = [name for name in ("local_epochs", "clip") if getattr(self, name) is None]
+        left_open = [name for name in ("local_steps", "local_epochs", "clip") if getattr(self, name) is None]
         check_options({name: value for name, value in vars(self).items() if name not in left_open})
+        self._check("nesterov", "True or False", isinstance(self.nesterov, bool))
         for name, known in (
             ("sampling", SAMPLINGS),
             ("client_weight", WEIGHTS),
@@ -74,12 +81,33 @@ class Setting:
             raise EmpiricsError(f"{name} must be {rule}; got {getattr(self, name)!r}")
 
     def _check_together(self) -> None:
+        refuse_both(self.local_steps, self.local_epochs)
         if self.nesterov and not self.momentum:
             raise EmpiricsError("nesterov needs momentum > 0; got momentum 0")
         if self.optimizer == "adamw" and self.momentum:
             raise EmpiricsError(f"momentum belongs to sgd; adamw has beta1; got momentum {self.momentum:g}")
-        if self.step_size_rule == "harmonic" and self.local_epochs is not None:
-            raise EmpiricsError("step_size_rule harmonic counts local steps: give local_steps instead of local_epochs")
+        moments = [n for n in ("beta1", "beta2", "epsilon") if getattr(self, n) != getattr(Setting, n)]
+        if self.optimizer != "adamw" and moments:
+            raise EmpiricsError(f"{' and '.join(moments)} would change nothing: only the optimizer adamw has them")
+        if self.step_size_rule == "harmonic":
+            self.refuse_epochs("step_size_rule harmonic counts local steps")
+
+    def refuse_epochs(self, why: str) -> None:
+        """Refuse passes over the samples where only steps can be counted."""
+        if self.local_epochs is not None:
+            raise EmpiricsError(f"{why}: give local_steps instead of local_epochs")
+
+    @property
+    def steps(self) -> int:
+        """Local steps of every round; passes over samples are refused, as their steps differ by client."""
+        self.refuse_epochs("the number of local steps is asked for")
+        return self.USUAL["local_steps"] if self.local_steps is None else self.local_steps
+
+    def planned(self, samples: np.ndarray) -> np.ndarray:
+        """Local steps of a round, of each of the clients that hold so many ``samples``."""
+        if self.local_epochs is None:
+            return np.full(len(samples), self.steps)
+        return -(-samples // self.batch) * self.local_epochs
 
     def check_cohort(self, clients: int) -> None:
         """Refuse a cohort that so many clients cannot fill."""
@@ -90,7 +118,7 @@ class Setting:
         """The step size of each of the ``steps`` local steps of a round whose step size is ``step_size``."""
         if self.step_size_rule == "constant":
             return np.full(steps, step_size)
-        return harmonic(step_size, round_ * self.local_steps + np.arange(steps))
+        return harmonic(step_size, round_ * self.steps + np.arange(steps))
 
 
 def refuse_both(local_steps: int | None, local_epochs: int | None) -> None:

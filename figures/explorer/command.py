@@ -29,7 +29,7 @@ def explore(arguments: Sequence[str]) -> int:
         return FINE
     named = entries(args.names)
     store = results(args.store)
-    writable_file("-o", args.output)
+    writable_file("-o", args.output, ".html", ".htm")
     with progress("making the page"):
         html = page(named, store)
     try:

@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from bounds.catalog import BOUNDS
-from bounds.core import declared
 from bounds.errors import unknown
 from bounds.papers import PAPERS
 from bounds.showing.files import write_whole
-from bounds.showing.loading import from_file, run_file
 from bounds.showing.numbers import MOST_WORKERS, whole_number
 from bounds.showing.usage import bare_parser, Parser, refuse_idle, writable_file, writable_folder
 from empirics.experiments.command import path_word
 from empirics.progress import Progress, progress
 
 from ..claims.claim import Claim, ClaimError, registry
-from ..claims.review import Review
+from .own import again, is_own, of_file, reviews
 from .reporting.records import Record
 from .running import audit, CLAIMS, REVIEWS, Verdict
 
 AS_AUDITED, DIFFERS = 0, 1
 COMMITTED = Path(__file__).resolve().parents[1] / "REPORT.md"
 """The report of the whole audit that is kept with the code."""
+NAME = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
 EVIDENCE = "evidence"
 """Folder of a report with a file per statement that fails. Counterexamples that are searched for are kept elsewhere."""
 
@@ -42,7 +43,7 @@ def check(arguments: Sequence[str]) -> int:
         raise unknown("paper", args.paper, list(PAPERS))
     folder = _folder(args)
     if args.junit is not None:
-        writable_file("--junit", args.junit)
+        writable_file("--junit", args.junit, ".xml")
     if args.mutate:
         refuse_idle(parser, args, ("deep", "renew", "junit"), "--mutate plants errors and judges no claim")
         from .mutation.command import mutate
@@ -64,7 +65,7 @@ def check(arguments: Sequence[str]) -> int:
     if args.junit is not None:
         from .reporting import junit, records
 
-        write_whole(args.junit, junit(records(verdicts)))
+        write_whole(args.junit, junit(records(verdicts, again(args.names))))
     return _tell(verdicts, args.json, folder, bool(args.names) and len(claims) <= 12, args.names)
 
 
@@ -77,7 +78,8 @@ def _folder(args: Namespace) -> Path | None:
     folder: Path | None = args.report
     if folder is None:
         return None
-    writable_folder("--report", folder)
+    own = {"REPORT.md": "# The audit", "report.html": "<!doctype html>", "report.json": '[\n  {\n    "name"'}
+    writable_folder("--report", folder, own)
     if folder.resolve() == COMMITTED.parent:
         raise ClaimError(f"--report {folder} is where the committed report lies: use --renew, or another folder")
     return folder
@@ -115,38 +117,14 @@ def chosen(names: Sequence[str], paper: str = "", deep: bool = False, workers: i
 
 
 def _named(name: str, workers: int) -> list[Claim]:
-    if ".py:" in name:
-        return [from_file(name, Claim)]
-    if name.endswith(".py"):
-        return of_file(Path(name))
+    if is_own(name):
+        return of_file(name)
     if name in CLAIMS:
         return [CLAIMS[name]]
     under = [c for c in CLAIMS.values() if c.name.startswith(f"{name}.")]
     if not under and name not in BOUNDS:
         raise unknown("claim or bound", name, [*CLAIMS, *BOUNDS])
     return under or _about(name, workers)
-
-
-def of_file(path: Path) -> list[Claim]:
-    """Every claim that a file, which is run as Python, declares."""
-    claims = list(registry(declared(Claim, run_file(path))).values())
-    if not claims:
-        raise ClaimError(f"{path} declares no claim (an object of paper_checks.claims.claim.Claim)")
-    return claims
-
-
-def reviews(names: Sequence[str]) -> dict[str, Review]:
-    """What referees write of the papers: of the library's, and of those that files of these names are about."""
-    own: dict[str, Review] = {}
-    for path in (Path(name) for name in names if name.endswith(".py")):
-        claims, found = of_file(path), declared(Review, run_file(path))
-        if len(found) > 1:
-            raise ClaimError(f"{path} declares {len(found)} reviews; a file is one paper: keep one")
-        for review in found:
-            for name in set(review.claims()) - {c.name for c in claims}:
-                raise ClaimError(f"{path}: its review speaks of {name!r}, which is no claim of the file")
-            own |= dict.fromkeys((c.paper for c in claims), review)
-    return REVIEWS | own
 
 
 def _about(bound: str, workers: int) -> list[Claim]:
@@ -159,7 +137,7 @@ def _about(bound: str, workers: int) -> list[Claim]:
 def _tell(verdicts: list[Verdict], as_json: bool, folder: Path | None, whole: bool, names: Sequence[str] = ()) -> int:
     from .reporting import files, page, records, show
 
-    found = records(verdicts)
+    found = records(verdicts, again(names))
     told = json.dumps([r.as_json() for r in found], indent=2, ensure_ascii=False)
     if as_json:
         print(told)
@@ -167,6 +145,7 @@ def _tell(verdicts: list[Verdict], as_json: bool, folder: Path | None, whole: bo
         show(verdicts, whole)
     if folder is not None:
         said = reviews(names)
+        _clear(folder)
         pages = {**files(found, said), "report.html": page(found, said), "report.json": told + "\n"}
         for name, text in pages.items():
             written = _write(folder / name, text)
@@ -174,6 +153,17 @@ def _tell(verdicts: list[Verdict], as_json: bool, folder: Path | None, whole: bo
                 print(f"wrote {written}")
         _evidence(folder / EVIDENCE, found)
     return AS_AUDITED if all(v.expected for v in verdicts) else DIFFERS
+
+
+def _clear(folder: Path) -> None:
+    """Take the pages and the evidence of the report before away: what they say may not hold any more."""
+    from .reporting.text import FOLDER
+
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        for record in json.loads((folder / "report.json").read_text(encoding="utf-8")):
+            if NAME.fullmatch(record["name"]):
+                (folder / EVIDENCE / f"{record['name']}.json").unlink(missing_ok=True)
+                (folder / FOLDER / f"{record['name'].partition('.')[0]}.md").unlink(missing_ok=True)
 
 
 def _evidence(folder: Path, found: list[Record]) -> None:

@@ -57,6 +57,7 @@ def _inherit(work: Callable[[Any], Any], items: Sequence[Any]) -> None:
     from threadpoolctl import threadpool_limits
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches everybody; who started us ends us
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     Thread(target=_end_with_parent, daemon=True).start()
     threadpool_limits(1)
     _INHERITED.update(work=work, items=items)

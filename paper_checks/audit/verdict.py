@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Sequence
-from pathlib import Path
+from shlex import quote
 
 from bounds.catalog import BOUNDS
 from bounds.papers import paper as known, PAPERS
@@ -16,7 +16,8 @@ from empirics.experiments.command import path_word
 from empirics.progress import progress
 
 from ..claims.claim import Claim
-from .command import COMMITTED, of_file, reviews
+from .command import COMMITTED
+from .own import again, bounds_of, of_file, reviews
 from .running import audit, CLAIMS, Verdict
 
 
@@ -34,36 +35,32 @@ def verdict(arguments: Sequence[str]) -> int:
     except SystemExit:  # --help
         return 0
     if args.output is not None:
-        writable_file("-o", args.output)
+        writable_file("-o", args.output, *((".tex",) if args.erratum else (".md", ".txt")))
     own = args.paper.endswith(".py")
     paper = "" if own else known(args.paper).key
+    claims = of_file(args.paper) if own else [c for c in CLAIMS.values() if c.paper == paper and not c.deep]
+    commands = again([args.paper])
     found: list[Record] = []
     if args.erratum:
-        text = erratum(_judged(_repaired(of_file(Path(args.paper)) if own else _of(paper)), args))
+        book = bounds_of(args.paper) if own else BOUNDS
+        judged = _judged([c for c in claims if c.repair is not None and c.repair.bound in book], args)
+        text = erratum(judged, book, commands)
     elif own:
         said = reviews([args.paper])  # what is wrong with it is found before the work
-        found = records(_judged(of_file(Path(args.paper)), args))
+        found = records(_judged(claims, args), commands)
         pages = [files(group, said)[f"{FOLDER}/{about}.md"] for about, group in papers(found).items()]
         reviewed = [about in said for about in papers(found)]
         text = "\n\n".join(first_page(t) if first else t for t, first in zip(pages, reviewed, strict=True))
     else:
-        again = f"As committed; `fedbounds check --paper {paper}` judges every claim again."
-        text = f"{first_page((COMMITTED.parent / FOLDER / f'{paper}.md').read_text(encoding='utf-8'))}\n\n{again}"
+        once_more = f"As committed; `fedbounds check --paper {paper}` judges every claim again."
+        text = f"{first_page((COMMITTED.parent / FOLDER / f'{paper}.md').read_text(encoding='utf-8'))}\n\n{once_more}"
     if args.output is None:
         print(text.rstrip("\n"))
     else:
         print(f"wrote {write_whole(args.output, text.rstrip(chr(10)) + chr(10))}")
     changed = [record.name for record in found if not record.expected]
-    remark([f"differs from the audit: {name}; see fedbounds check {args.paper}" for name in changed])
+    remark([f"differs from the audit: {name}; see fedbounds check {quote(args.paper)}" for name in changed])
     return int(bool(changed))
-
-
-def _of(paper: str) -> list[Claim]:
-    return [c for c in CLAIMS.values() if c.paper == paper and not c.deep]
-
-
-def _repaired(claims: Sequence[Claim]) -> list[Claim]:
-    return [c for c in claims if c.repair is not None and c.repair.bound in BOUNDS]
 
 
 def _judged(claims: Sequence[Claim], args: Namespace) -> list[Verdict]:

@@ -30,7 +30,7 @@ class Drawn:
 
 def facts(problem: Any, setting: Any) -> Drawn:
     """The plan of a setting, with a problem's clients."""
-    return Drawn(problem.clients, setting.cohort, setting.sampling, setting.local_steps, setting.step_size)
+    return Drawn(problem.clients, setting.cohort, setting.sampling, setting.steps, setting.step_size)
 
 
 # ---- what federation and plan tell ----
@@ -67,7 +67,7 @@ def of_problem(problem: Any) -> dict[str, Any]:
 
 def values(problem: Any, setting: Any, relaxation: float, run: Readings) -> dict[str, Any]:
     """All words of a run on quadratics."""
-    plan = of_plan(setting.cohort, setting.local_steps, setting.rounds, setting.step_size, relaxation)
+    plan = of_plan(setting.cohort, setting.steps, setting.rounds, setting.step_size, relaxation)
     return {**of_problem(problem), **of_run(run), **plan}
 
 

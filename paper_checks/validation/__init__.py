@@ -15,6 +15,7 @@ from pathlib import Path
 from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from bounds.errors import BoundsError, UnknownNameError
+from bounds.showing.files import to_write
 from bounds.showing.loading import load
 from bounds.showing.usage import UsageError, writable_folder
 from empirics.progress import Progress, progress, Silent
@@ -72,6 +73,8 @@ def run(name: str, arguments: Sequence[str], draw: Draw | None = None) -> int:
     if plan is None:
         return 0
     writable_folder("--out", plan.out)
+    for ending in ("csv", "json"):
+        to_write(plan.out / f"{bound.name}.{ending}")
     with nullcontext(Silent()) if evidence == LOG else progress() as bar:
         found = validate(bound, evidence, plan, bar)
     show(found)

@@ -87,7 +87,7 @@ def known(
 def _of_setting(method: Algorithm, setting: Setting) -> Knowns:
     devices = Devices()
     found = {
-        **of_plan(setting.cohort, setting.local_steps, setting.rounds, setting.step_size, None),
+        **of_plan(setting.cohort, setting.steps, setting.rounds, setting.step_size, None),
         **{name: getattr(devices, name) for name in ("download_rate", "upload_rate", "minibatch_time")},
         "relaxation": getattr(method.start, "beta", None),
     }
@@ -96,7 +96,7 @@ def _of_setting(method: Algorithm, setting: Setting) -> Knowns:
 
 def of_rounds(values: Mapping[str, Any], setting: Setting, rounds: int) -> dict[str, Any]:
     """The values for the first ``rounds`` rounds of the run."""
-    changed = {"rounds": rounds, "iterations": rounds * setting.local_steps}
+    changed = {"rounds": rounds, "iterations": rounds * setting.steps}
     return {name: changed.get(name, value) for name, value in values.items()}
 
 

@@ -37,6 +37,9 @@ NO_NAMES = {"", "nan", "inf", "infinity", "na", "none", "null", "aggregate", "al
             "quantile", "sd", "se", "sem", "st", "std", "stderr", "sum", "summary", "total", "upper", "var", "variance",
             }  # fmt: skip
 """Words that tables write where a run has no name, and in rows that sum up all runs: such a row is no further run."""
+PLAN = {"algorithm", "method", "optimizer", "problem", "dataset", "data", "model", "partition", "split", "experiment",
+        "client", "layer", "phase", "beta", "alpha", "lr"}  # fmt: skip
+"""Columns of what runs of one plan share, whether the bound has a quantity for it or not."""
 NOTATION = "write 0.5, not 0,5, no thousands separators, and commas between fields"
 
 
@@ -67,6 +70,9 @@ def read_log(path: Path, bound: Bound) -> Log:
     columns = dict(zip(names, zip(*rows, strict=True), strict=True))
     numbers = {name: _numbers(path, name, columns[name], domains[name]) for name in names if name in domains}
     unread = tuple(name for name in names if name and name not in {SEED, ROUND, *domains})
+    for name in unread:
+        if name.lower() in PLAN and len(set(columns[name])) > 1:
+            raise BoundsError(f"{path}: {name} differs between rows, which are runs of one plan; write a log for each")
     log = replace(_arranged(path, columns, numbers), unread=unread)
     for name, values in log.columns.items():
         if name != bound.target.name and domains[name].whole and np.ptp(values, axis=0).any():
@@ -154,6 +160,16 @@ def _is_name(text: str) -> bool:
     return text[:1].isalpha() and NAME.fullmatch(text) is not None and not NO_NAMES.intersection(parts)
 
 
+def _check_alike(path: Path, seeds: Sequence[str]) -> None:
+    """Refuse a name unlike numbered ones: ``StdDev``, ``best`` or ``p95`` below ``s1`` and ``s2`` sums them up."""
+    stems = [re.sub(r"\d+", "", seed) for seed in seeds]
+    usual = next((s for s, seed in zip(stems, seeds, strict=True) if s != seed), None)
+    for row, (stem, seed) in enumerate(zip(stems, seeds, strict=True), 1):
+        if usual is not None and stem != usual:
+            words = f"named as the others are, such as {usual}7, or the row left out if it sums them up"
+            raise BoundsError(f"{path}, row {row}: seed must be {words}; got {seed!r}")
+
+
 # ---- runs and rounds ----
 
 
@@ -161,6 +177,7 @@ def _arranged(path: Path, columns: Mapping[str, Sequence[str]], numbers: Mapping
     """Rows by seed and round; a log of one run needs no column of seeds, one of one moment none of rounds."""
     count = len(next(iter(numbers.values())))
     seeds = _counted(path, SEED, columns[SEED], named=True) if SEED in columns else ["0"] * count
+    _check_alike(path, seeds)
     rounds = _counted(path, ROUND, columns[ROUND]) if ROUND in columns else ["1"] * count
     places: dict[tuple[str, str], int] = {}
     for row, place in enumerate(zip(seeds, rounds, strict=True)):

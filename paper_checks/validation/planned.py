@@ -100,8 +100,8 @@ def planned(bound: Bound, options: Options, given: Mapping[str, float], bar: Pro
     refuse_beyond_memory(ROW * rows, runs, "take fewer --seeds or --rounds")
     sizes, samples = {}, options.samples if needs_population(bound) else None
     if fresh(bound):
-        sizes["samples_per_round"] = setting.local_steps * setting.batch
-        samples = setting.rounds * setting.local_steps * setting.batch
+        sizes["samples_per_round"] = setting.steps * setting.batch
+        samples = setting.rounds * setting.steps * setting.batch
     if samples is not None:
         sizes["samples"] = samples
         draws = f"drawing {samples} samples for each of {base.clients} clients"

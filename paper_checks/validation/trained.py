@@ -170,7 +170,7 @@ def _about(training: Training) -> list[str]:
     return [
         f"{training.method} on {base}{drawn}",
         f"{setting.cohort} of {base.clients} clients, {setting.sampling}; {setting.rounds} rounds of "
-        f"{setting.local_steps} steps of size {setting.step_size:.3g}, batch {setting.batch}; {training.seeds} seeds",
+        f"{setting.steps} steps of size {setting.step_size:.3g}, batch {setting.batch}; {training.seeds} seeds",
         *(f"  {name} = {_number(held.value)}: {held.how}" for name, held in training.values.items() if _worth(held)),
     ]
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -43,7 +42,7 @@ class GivenSteps:
 
 def with_steps(algorithm: Algorithm, steps: Sequence[int]) -> Algorithm:
     """``algorithm`` with these numbers of local steps, one per round."""
-    if not steps or any(isinstance(k, bool) or not isinstance(k, Integral) or k < 1 for k in steps):
+    if not steps or any(not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1 for k in steps):
         raise EmpiricsError(f"local steps per round must be whole numbers >= 1; got {tuple(steps)}")
     return renamed(algorithm, algorithm.name, steps=GivenSteps(tuple(int(k) for k in steps)))
 
@@ -190,8 +189,7 @@ def refuse(algorithm: Algorithm, setting: Setting) -> None:
     """One line on what has no exact worst case."""
     if algorithm.steps.needs_loss or algorithm.needs_labels:
         raise EmpiricsError(f"{algorithm} looks at losses or labels: an exact worst case needs a fixed-step method")
-    if setting.local_epochs is not None:
-        raise EmpiricsError("an exact worst case has no samples to pass over: give local_steps instead of local_epochs")
+    setting.refuse_epochs("an exact worst case has no samples to pass over")
     if setting.optimizer != "sgd" or setting.clip is not None:
         raise EmpiricsError(
             f"an exact worst case needs steps that are linear in the gradients; got optimizer {setting.optimizer!r}"

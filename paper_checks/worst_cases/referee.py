@@ -106,7 +106,7 @@ def _play(question: Question, clients: list[Any], start: Any) -> _Run:
     run, everyone = _Run([start]), range(len(clients))
     last, controls, control = [start] * len(clients), [0 * start] * len(clients), 0 * start
     for r in range(setting.rounds):
-        steps = setting.local_steps if question.steps is None else question.steps[min(r, len(question.steps) - 1)]
+        steps = setting.steps if question.steps is None else question.steps[min(r, len(question.steps) - 1)]
         eta, server = setting.step_size * setting.step_size_decay**r, run.servers[-1]
         begins = [server + method.beta * (server - last[i]) for i in everyone]
         walks = []

@@ -212,8 +212,8 @@ def worst_case(
     method = named(algorithm) if isinstance(algorithm, str) else algorithm
     at = Statistic(statistic, "rounds") if isinstance(statistic, str) else statistic
     given = None if steps is None else tuple(steps)
-    if given is not None and len(given) > setting.rounds:
-        raise WorstCaseError(f"steps must be at most one number per round, {setting.rounds}; got {len(given)}")
+    if given is not None and len(given) != setting.rounds:
+        raise WorstCaseError(f"steps are those of each of the {setting.rounds} rounds; got {len(given)} of them")
     return answer(Question(method, setting, dict(assumptions), metric, at, given, symmetric), patience)
 
 

@@ -1,4 +1,4 @@
-"""Work at many points: refused when it would take hours, its progress shown on a terminal only."""
+"""Work at many points: refused when it would take hours."""
 
 import pytest
 
@@ -41,15 +41,3 @@ def test_work_that_becomes_slow_late_is_finished(clock):
         clock.now += 0.1 if done < 600 else 5.0
         done += 1
     assert done == 5000
-
-
-def test_progress_is_for_terminals(clock, capsys, monkeypatch):
-    worked(clock, 0.4, 9)
-    assert capsys.readouterr() == ("", "")
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    worked(clock, 0.4, 9)
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "of 9 points, about " in err
-    assert "\n" not in err
-    assert err.endswith("\r")

@@ -195,7 +195,7 @@ def test_a_head_that_no_layer_has_is_one_clear_line():
 
 
 def test_a_constant_schedule_on_epochs_is_the_epochs():
-    by_epochs = replace(PARTIAL, local_epochs=2, momentum=0.0)
+    by_epochs = replace(PARTIAL, local_steps=None, local_epochs=2, momentum=0.0)
     assert torch.equal(models("scheduled(fedavg(), 'k_eta_fixed')", by_epochs), models("fedavg()", by_epochs))
     assert (
         np.ptp(

@@ -101,7 +101,7 @@ def plain_run(setting: Setting) -> slow.Plain:
         weights=shares(setting, FEDERATION).tolist(),
         start=list(START),
         eta=setting.step_size,
-        steps=setting.local_steps,
+        steps=setting.steps,
         batch=setting.batch,
         seed=SEED,
         regularisation=MODEL.regularisation,

@@ -85,7 +85,7 @@ MISTAKES = {
     "fedavgg": "unknown algorithm 'fedavgg'; did you mean 'fedavg' or 'fedavgm'",
     "relaxed(scafold())": "unknown algorithm 'scafold'; did you mean 'scaffold'?",
     "fedprox(nu=0.1)": "unknown option of fedprox 'nu'; did you mean 'mu'?",
-    "fedsam(0,1)": "algorithm fedsam: write fedsam(rho=0, epsilon=1), or a point in a decimal number",
+    "fedsam(0,1)": "algorithm: 0,1 in 'fedsam(0,1)' is written 0.1, or 0, 1 if it is two",
     "fedprox(0.1, 0.2)": "algorithm fedprox takes at most 1 without a name; got 2",
     "fedprox(0.1, mu=0.2)": "algorithm fedprox: mu is given twice",
     "fedprox(mu=0.1, mu=0.2)": "algorithm fedprox: mu is given twice in 'fedprox(mu=0.1, mu=0.2)'",

@@ -94,7 +94,7 @@ def test_a_client_generates_once_a_round_however_often_its_objective_is_asked(in
     )
     model, data = many_classes((7, 9, 12, 5, 10))
     text = f"with_consensus_data({inner}, {BASE})"
-    setting = replace(SETTING, local_epochs=1, momentum=0.5)  # two or three steps: fewer and fewer rows are active
+    setting = replace(SETTING, local_steps=None, local_epochs=1, momentum=0.5)  # fewer and fewer rows are active
     models(text, setting)
     assert generated == [1] * 9
     generated.clear()
@@ -144,7 +144,7 @@ STACKED = f"fedcog({BASE}, after=0"
 def test_stacked_models_give_the_same_in_every_chunk(options):
     """Also where the code generates different numbers of samples for different clients."""
     model, data = many_classes((7, 9, 12, 5, 10))
-    setting = replace(SETTING, local_epochs=1, cohort=4)
+    setting = replace(SETTING, local_steps=None, local_epochs=1, cohort=4)
     whole = models(STACKED + options + ")", setting, model, data)
     assert whole.isfinite().all()
     assert (whole - models("fedavg()", setting, model, data)).abs().max() > 1e-3

@@ -43,10 +43,10 @@ def ends(model, federation, built, setting, state, clients, engine) -> torch.Ten
 @pytest.mark.parametrize("sizes", [RAGGED, EVEN], ids=["ragged", "even"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 @pytest.mark.parametrize("kind", ["softmax", "logistic", "hinge", "least squares"])
-@pytest.mark.parametrize("epochs", [None, 2])
-def test_bits_do_not_depend_on_chunk_or_cohort(kind, dtype, sizes, epochs):
+@pytest.mark.parametrize("length", [{}, {"local_steps": None, "local_epochs": 2}], ids=["steps", "epochs"])
+def test_bits_do_not_depend_on_chunk_or_cohort(kind, dtype, sizes, length):
     model, federation = problem(kind, sizes, dtype)
-    setting = replace(SETTING, local_epochs=epochs, momentum=0.5, clip=1.5)
+    setting = replace(SETTING, **length, momentum=0.5, clip=1.5)
     built = algorithm("fedsam(rho=0.1)")
     state = start(model, federation, built)
     whole = ends(model, federation, built, setting, state, range(7), Stacked())
@@ -82,7 +82,7 @@ def test_bits_do_not_depend_on_chunk_or_threads_for_products_of_many_shapes(feat
 @pytest.mark.parametrize("text", ["fedavg()", "scaffold()", "fedsam(rho=0.1)"])
 def test_the_stacked_and_the_plain_loop_agree(kind, text):
     model, federation = problem(kind, RAGGED, torch.float64)
-    setting, built = replace(SETTING, local_epochs=2, momentum=0.5), algorithm(text)
+    setting, built = replace(SETTING, local_steps=None, local_epochs=2, momentum=0.5), algorithm(text)
     one, other = start(model, federation, built), start(model, federation, built)
     for _ in range(3):
         one = play(model, federation, built, setting, 8, Stacked(3), one)
@@ -192,7 +192,7 @@ def test_scaffolds_controls_divide_by_the_length_of_the_walk():
 
 def test_epochs_give_every_client_its_own_number_of_steps():
     model, federation = problem("softmax", RAGGED, torch.float64)
-    built, setting = algorithm("fedavg()"), replace(SETTING, local_epochs=2)
+    built, setting = algorithm("fedavg()"), replace(SETTING, local_steps=None, local_epochs=2)
     state = start(model, federation, built)
     drawn = np.arange(7), np.ones(7)
     assert plan(model, federation, built, setting, 8, state, drawn).steps.tolist() == [4, 6, 6, 4, 6, 4, 12]
@@ -210,7 +210,7 @@ def test_methods_that_change_the_steps_change_epochs_too(text, steps):
         model,
         federation,
         built,
-        replace(SETTING, local_epochs=2),
+        replace(SETTING, local_steps=None, local_epochs=2),
         8,
         start(model, federation, built),
         (np.array([0, 6]), np.ones(2)),
@@ -226,7 +226,7 @@ def test_a_chunk_has_at_least_one_row():
 def test_personal_models_and_phases_work_chunk_by_chunk():
     model = SplitLogistic(features=4, regularisation=0.07, begin=(0.9, -1.5, 0.8, -1.2), body=3)
     federation = two_classes(RAGGED)
-    setting = replace(SETTING, momentum=0.6, local_epochs=1)
+    setting = replace(SETTING, local_steps=None, momentum=0.6, local_epochs=1)
     for text in ("fedrep(head_steps=2)", "ditto(scaffold(), weight=0.3)", "layerwise(scaffold(), alpha=2)"):
         built = algorithm(text)
         last = [list(rounds(model, federation, built, setting, 8, engine=Stacked(chunk)))[-1] for chunk in (1, 256)]

@@ -116,7 +116,7 @@ ORDERLY = [
 @pytest.mark.parametrize("text", ORDERLY)
 def test_a_round_does_not_depend_on_the_order_of_the_clients(text):
     """A client who read what another has just written would tell: memories are rewritten between rounds only."""
-    built, setting = algorithm(text), replace(SETTING, client_weight="samples", local_epochs=1)
+    built, setting = algorithm(text), replace(SETTING, local_steps=None, client_weight="samples", local_epochs=1)
     results = []
     for order in ([0, 1, 3, 4], [4, 1, 0, 3]):
         state = begin(text)
@@ -229,10 +229,14 @@ MISTAKES = {
     "average must be one of renormalised, unbiased; got 'mean'": {"average": "mean"},
     "optimizer must be one of sgd, adamw; got 'adam'": {"optimizer": "adam"},
     "step_size_rule must be one of constant, harmonic; got 'cosine'": {"step_size_rule": "cosine"},
+    "nesterov must be True or False; got 'no'": {"nesterov": "no", "momentum": 0.5},
+    "beta1 and epsilon would change nothing: only the optimizer adamw has them": {"beta1": 0.7, "epsilon": 1e-5},
     "nesterov needs momentum > 0; got momentum 0": {"nesterov": True},
     "momentum belongs to sgd; adamw has beta1; got momentum 0.5": {"optimizer": "adamw", "momentum": 0.5},
+    "a round has local_steps or local_epochs; got both": {"local_epochs": 2},
     "step_size_rule harmonic counts local steps: give local_steps instead of local_epochs": {
         "step_size_rule": "harmonic",
+        "local_steps": None,
         "local_epochs": 2,
     },
 }

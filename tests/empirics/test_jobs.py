@@ -33,7 +33,7 @@ def test_a_declaration_says_what_the_function_says(job):
 
 
 def test_words_of_a_setting_have_its_defaults():
-    usual = {f.name: f.default for f in fields(Setting) if f.default is not MISSING}
+    usual = {f.name: f.default for f in fields(Setting) if f.default is not MISSING} | Setting.USUAL
     assert len(usual) > 10
     assert usual.items() <= jobs.jobs()["round_times"].defaults.items()
     assert {f.name: f.default for f in fields(Place)}.items() <= jobs.jobs()["tightness"].defaults.items()
@@ -44,6 +44,24 @@ def test_a_key_knows_no_place_of_code(monkeypatch):
     assert re.fullmatch(r"[0-9a-f]{20}", key)
     monkeypatch.setattr(jobs, "jobs", lambda: known | {"train": replace(known["train"], home="elsewhere:trained")})
     assert Cell("train", RUN).key == key
+
+
+def test_a_file_that_is_edited_or_imports_one_that_is_makes_other_runs(tmp_path):
+    own, helper = tmp_path / "own.py", tmp_path / "helper.py"
+    own.write_text("import helper\n\n\ndef f(number) -> 'Outcome': ...\n")
+    helper.write_text("share = 0.5\n")
+    cells = [("train", {**RUN, "problem": f"{own}:made"}), ("train", {**RUN, "algorithm": f"{own}:made"})]
+    cells += [("train", {**RUN, "measure": [f"{own}:made"]}), (f"{own}:f", {"number": 3})]
+
+    def keys():
+        return [Cell(*cell).key for cell in cells]
+
+    first = keys()
+    assert keys() == first
+    helper.write_text("share = 0.7\n")
+    second = keys()
+    own.write_text(own.read_text() + "share = 3\n")
+    assert all(len({*each}) == 3 for each in zip(first, second, keys(), strict=True))
 
 
 def test_an_argument_at_its_default_changes_no_key():

@@ -76,6 +76,9 @@ def test_paths_too_large_to_keep_are_refused():
     problem = FederatedProblem(Huge(), ridge().federation, name="huge")
     with pytest.raises(EmpiricsError, match=r"after each of 2 local steps takes 68\.7 GB; leave out local_drift"):
         Run(problem, fedavg, SETTING, 1, [measurement("local_drift")], every=1).rows()
+    passes = replace(SETTING, local_steps=None, local_epochs=7)
+    with pytest.raises(EmpiricsError, match=rf"after each of {7 * -(-max(map(len, PARTS)) // SETTING.batch)} local"):
+        Run(problem, fedavg, passes, 1, [measurement("local_drift")], every=1).rows()
 
 
 def test_the_default_cadence_counts_the_work():
@@ -86,7 +89,7 @@ def test_the_default_cadence_counts_the_work():
     every = default_every(problem, setting, [measurement("train_loss"), measurement("grad_norm_sq")])
     trained, measured = 3 * 2 * 4 * 50, OVERHEAD + (1 + 2) * 4000
     assert (every - 1) * trained * SHARE < measured <= every * trained * SHARE
-    epochs = replace(setting, local_epochs=2, cohort=1)
+    epochs = replace(setting, local_steps=None, local_epochs=2, cohort=1)
     assert default_every(problem, epochs, [measurement("train_loss")]) == -(-(OVERHEAD + 4000) // (3 * 4000 * SHARE))
 
 

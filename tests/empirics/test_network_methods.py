@@ -28,7 +28,7 @@ METHODS = [
     "relaxed(fedgen(batch=3, noise=2, hidden=5, generator_steps=3), beta=0.1)",
     "scheduled(vhl(batch=3), 'k_rounds')",
 ]
-RAGGED = replace(SETTING, local_epochs=1, momentum=0.5)
+RAGGED = replace(SETTING, local_steps=None, local_epochs=1, momentum=0.5)
 """Two or three local steps, as many as the client's samples fill batches."""
 
 

@@ -1,6 +1,7 @@
 """How far long work is: a bar on a terminal, plain lines on a pipe, nothing where nobody listens."""
 
 import os
+import pkgutil
 import pty
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import threading
 
 import pytest
 
+import fedbounds
 from empirics import progress as said
 from empirics.progress import lasting, progress
 
@@ -102,18 +104,50 @@ def test_it_can_be_silenced(soon, monkeypatch, capsys):
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize(("kind", "drawn"), [("xterm", True), ("dumb", False)])
-def test_a_terminal_gets_a_bar_and_one_that_cannot_move_its_cursor_lines(kind, drawn):
+GAP = ["smoothness=1.1", "client_weight=.3,.7", "local_gap=0.03", "non_iidness=0.01"]
+ONE = "fedals.one_round"
+
+
+@pytest.mark.parametrize(
+    ("said_there", "work", "line"),
+    [
+        ("reading the values", "bounds.showing.values.grid", ("eval", ONE, *GAP, "strong_convexity=.2")),
+        ("evaluating", "bounds.core.Bound.holds", ("eval", ONE, *GAP, "strong_convexity=.2")),
+        ("evaluating", "bounds.core.Bound.holds", ("show", ONE, "--sensitivity", *GAP, "strong_convexity=.2")),
+        ("looking for answers: 0 of 3 done", "bounds.core.Bound.solve",
+         ("solve", ONE, "for=smoothness", "target=2", *GAP[1:], "strong_convexity=.1:.2:3")),
+        ("minimising", "bounds.core.Bound.minimize", ("minimize", "decaying_k.per_rounds", "over=local_steps")),
+        ("drawing", "figures.curves.write", ("plot", ONE, "x=strong_convexity=.1:.3:3", *GAP, "-o", "gap.svg")),
+    ],
+)  # fmt: skip
+def test_the_verbs_of_one_bound_say_what_takes_long(said_there, work, line, soon, monkeypatch, tmp_path):
+    place, _, name = work.rpartition(".")
+    owner = pkgutil.resolve_name(place)
+    does, heard = getattr(owner, name), Heard(f"fedbounds: {said_there}")
+
+    def slow(*given, **how):
+        assert heard.came.wait(30)
+        return does(*given, **how)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(owner, name, slow)
+    monkeypatch.setattr(sys, "stderr", heard)
+    assert fedbounds.main(list(line)) == 0
+
+
+@pytest.mark.parametrize(("kind", "drawn"), [("xterm", "_Bar"), ("dumb", "_Lines"), ("brief", "_Lines")])
+def test_a_terminal_gets_a_bar_and_one_that_cannot_move_its_cursor_or_brief_work_lines(kind, drawn):
     code = (
-        "import time\nfrom empirics import progress as p\np.FIRST = 0.0\n"
-        "with p.progress('drawn') as bar:\n    bar.start(5)\n    print(type(bar).__name__)\n"
+        "import os, time\nfrom empirics import progress as p\np.FIRST = 0.0\n"
+        "with p.progress('drawn', brief=os.environ['TERM'] == 'brief') as bar:\n"
+        "    bar.start(5)\n    print(type(bar).__name__)\n"
     )
     above, below = pty.openpty()
     env = {k: v for k, v in os.environ.items() if k != said.SILENCE} | {"TERM": kind}
     done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=below, text=True, env=env)
     os.close(below)
     os.close(above)
-    assert done.stdout == ("_Bar\n" if drawn else "_Lines\n")
+    assert done.stdout == f"{drawn}\n"
 
 
 @pytest.mark.parametrize(

@@ -366,9 +366,34 @@ def test_a_row_that_sums_up_all_runs_is_no_further_run(judge, name):
     assert f"row 7: seed must be a whole number >= 0 or a name; got {name!r}" in err
 
 
-@pytest.mark.parametrize("name", ["run-3", "seed 3", "A", "calm_otter.7", "été", "host/3"])
-def test_a_run_may_have_a_name_of_words(judge, name):
-    assert judge(norms() + f"{name},0,0.11\n{name},1,0.13\n", *PLAN, "clients=7", name=THEOREM)[0] == 0
+RUNS = ["run-{}", "seed {}", "otter.{}", "host/{}"]
+
+
+@pytest.mark.parametrize("names", [[run.format(n) for n in (3, 4, 11)] for run in RUNS] + [["A", "été", "calm_otter"]])
+def test_a_run_may_have_a_name_of_words(judge, names):
+    told = norms()
+    for seed, name in enumerate(names):
+        told = told.replace(f"\n{seed},", f"\n{name},")
+    assert judge(told, *PLAN, "clients=7", name=THEOREM)[0] == 0
+
+
+@pytest.mark.parametrize("name", ["StdDev", "AVERAGES", "best", "Q3", "p95", "Mittelwert", "moyenne"])
+@pytest.mark.parametrize("run", ["{}", "s{}"])
+def test_a_run_that_is_named_unlike_the_others_is_none(judge, run, name):
+    told = norms()
+    for seed in range(3):
+        told = told.replace(f"\n{seed},", f"\n{run.format(seed)},")
+    status, _, err = judge(told + f"{name},0,0.11\n{name},1,0.13\n", *PLAN, "clients=7", name=THEOREM)
+    assert (status, err.count("\n")) == (2, 1)
+    assert f"row 7: seed must be named as the others are, such as {run.format(7)}" in err
+
+
+@pytest.mark.parametrize("column", ["algorithm", "split", "client"])
+def test_rows_of_different_plans_are_no_seeds_of_one_without_a_quantity_for_it_either(judge, column):
+    more = {column: lambda seed, round_: "ab"[seed % 2]}
+    status, _, err = judge(norms(**more), *PLAN, "clients=7", name=THEOREM)
+    assert (status, err.count("\n")) == (2, 1)
+    assert f"{column} differs between rows, which are runs of one plan" in err
 
 
 def test_columns_that_are_not_read_are_named(judge):

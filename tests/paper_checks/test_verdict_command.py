@@ -1,12 +1,13 @@
 """The verb ``verdict``: a paper's page as committed, that of a file of one's own, and the erratum."""
 
 import json
+import shlex
 
 import pytest
 
 import fedbounds
 from bounds.errors import UnknownNameError
-from paper_checks.audit import verdict
+from paper_checks.audit import command, verdict
 from paper_checks.audit.running import CLAIMS
 
 OWN = """
@@ -103,6 +104,17 @@ def test_a_verdict_that_differs_from_what_the_file_declares_is_a_finding(own, ca
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
+        (
+            '"decaying_k.eta_star")',
+            '"decaying_k.eta_stra")',
+            "'mine.lost' names an unknown bound 'decaying_k.eta_stra'",
+        ),
+        (
+            "defect=Defect.SLIP,",
+            "about=('fedals.on_round',),",
+            "'mine.lost' names an unknown bound 'fedals.on_round'; d",
+        ),
+        ("mine.", "fedinit.", "'fedinit.square' would stand among the library's own of fedinit: begin its name with"),
         ("[mine.square].", "[mine.squar].", "'mine.squar', which is no claim of the file"),
         ('("mine.lost",))', '("mine.los",))', "'mine.los', which is no claim of the file"),
         ('("mine.lost",))', '"mine.lost")', "findings must be of type tuple"),
@@ -124,6 +136,32 @@ def test_what_a_file_declares_wrongly_is_one_line(own, capsys, tmp_path, verb, o
     assert (err.count("\n"), said in err) == (1, True), err
 
 
+def test_what_is_printed_to_run_a_claim_again_runs_it(own, tmp_path, capsys):
+    there = tmp_path / "a folder" / "my paper.py"
+    there.parent.mkdir()
+    there.write_text(OWN + '\nmore = [Claim("mine.listed", "Too.", Kind.REMARK.at("line 3"), Same(K, K))]\n')
+    assert fedbounds.main(["check", str(there), "--json", "--workers", "1"]) == 0
+    commands = {told["name"]: told["command"] for told in json.loads(capsys.readouterr().out)}
+    assert len(commands) == 3
+    for name, line in commands.items():
+        program, *words = shlex.split(line)
+        assert program == "fedbounds"
+        assert fedbounds.main([*words, "--workers", "1"]) == 0
+        assert name in capsys.readouterr().out
+    status, out, _ = run(capsys, there, "--erratum", "--workers", "1")
+    assert (status, "my paper.py:lost" in out) == (0, True)
+
+
+def test_a_bound_that_the_file_declares_may_be_the_correction(own, capsys):
+    own.write_text(
+        "from dataclasses import replace\nfrom bounds import get\n"
+        "mended = replace(get('decaying_k.eta_star'), name='mine.eta_star')\n"
+        + OWN.replace('"decaying_k.eta_star")', '"mine.eta_star")')
+    )
+    status, out, _ = run(capsys, own, "--erratum", "--workers", "1")
+    assert (status, out.count(r"\paragraph"), "Corrected, twice:" in out) == (0, 1, True)
+
+
 def test_claims_in_a_list_count(own, capsys):
     own.write_text(OWN + '\nmore = [Claim("mine.listed", "Too.", Kind.REMARK.at("line 3"), Same(K, K))]\n')
     assert fedbounds.main(["check", str(own), "--workers", "1"]) == 0
@@ -136,12 +174,40 @@ def test_two_files_with_claims_of_one_name_are_refused(own, tmp_path, capsys):
     assert "two claims are called 'mine.square'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("words", [["check", "{}", "--junit", "{}"], ["verdict", "{}", "-o", "{}"],
-                                   ["check", "{}:square", "--junit", "{}"]])  # fmt: skip
-def test_a_report_does_not_take_the_place_of_the_file_it_is_about(own, capsys, words):
-    assert fedbounds.main([word.format(own) for word in words]) == 2
-    assert "is what this command reads" in capsys.readouterr().err
+@pytest.mark.parametrize(("words", "ending"), [(["check", "{}", "--junit"], ".xml"), (["verdict", "{}", "-o"], ".md"),
+                                   (["verdict", "{}", "--erratum", "-o"], ".tex"),
+                                   (["check", "{}:square", "--junit"], ".xml")])  # fmt: skip
+def test_a_report_does_not_take_the_place_of_the_file_it_is_about(own, capsys, monkeypatch, words, ending):
+    for module in (verdict, command):
+        monkeypatch.setattr(module, "audit", lambda *_: pytest.fail("refused after the work"))
+    words, link = [word.format(own) for word in words], own.with_suffix(ending)
+    link.symlink_to(own)
+    assert fedbounds.main([*words, str(link)]) == 2
+    assert f"{own} is what this command reads" in capsys.readouterr().err
+    assert fedbounds.main([*words, str(own)]) == 2
+    assert f"call it {own.with_suffix(ending)}" in capsys.readouterr().err
     assert own.read_text(encoding="utf-8") == OWN
+
+
+@pytest.mark.parametrize("name", ["REPORT.md", "report.html", "report.json"])
+def test_a_report_takes_the_place_of_nobody_elses(own, tmp_path, capsys, name):
+    theirs = tmp_path / name
+    theirs.write_text("# My own report\n", encoding="utf-8")
+    assert fedbounds.main(["check", f"{own}:square", "--report", str(tmp_path)]) == 2
+    assert f"{theirs} would be replaced" in capsys.readouterr().err
+    assert theirs.read_text(encoding="utf-8") == "# My own report\n"
+
+
+def test_a_report_made_again_keeps_no_evidence_of_what_was_mended(own, tmp_path, capsys):
+    again = ["check", str(own), "--workers", "1", "--report", str(tmp_path / "report")]
+    assert fedbounds.main(again) == 0
+    assert (tmp_path / "report/evidence/mine.lost.json").exists()
+    assert (tmp_path / "report/reports/mine.md").exists()
+    mended = OWN.replace("mine.", "ours.").replace("defect=Defect.SLIP, ", "")
+    own.write_text(mended.replace("2 * eta), Status.FAILS", "eta), Status.HOLDS"), encoding="utf-8")
+    assert fedbounds.main(again) == 0
+    assert [path.name for path in (tmp_path / "report/evidence").iterdir()] == []
+    assert [path.name for path in (tmp_path / "report/reports").iterdir()] == ["ours.md"]
 
 
 @pytest.mark.parametrize("idle", [["--deep"], ["--junit", "x.xml"]])

@@ -20,7 +20,7 @@ from ...numbers import check_options, shown
 from ...problems.problem import FederatedProblem
 from ...problems.tasks import Task, task, TASKS
 from ...training.engines import in_process
-from ...training.setting import refuse_both, Setting
+from ...training.setting import Setting
 from .. import Outcome
 from ..registry import job
 
@@ -145,7 +145,6 @@ def train(**words: Any) -> Outcome:
 
 def planned(clients: int, rounds: int, cohort: int | None, **setting: Any) -> Setting:
     """The setting of a cell; without a number for the cohort everyone takes part."""
-    refuse_both(setting.get("local_steps"), setting.get("local_epochs"))
     return Setting(rounds, clients if cohort is None else cohort, **setting)
 
 

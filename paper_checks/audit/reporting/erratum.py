@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from bounds.papers import PAPERS
 from bounds.showing.printing import escaped
@@ -17,24 +16,27 @@ HEAD = r"""\documentclass{article}
 """
 
 
-def erratum(verdicts: Sequence[Verdict]) -> str:
-    """The note; only statements whose correction is a bound of the catalogue and was found to hold stand in it."""
+def erratum(verdicts: Sequence[Verdict], book: Mapping[str, Bound], again: Mapping[str, str]) -> str:
+    """The note; only statements whose correction is a bound of the ``book`` and was found to hold stand in it.
+
+    ``again`` holds what runs a claim once more, for those that have no name in the catalogue.
+    """
     mended = [v for v in verdicts if v.word is Word.REPAIRED]
     papers = list(dict.fromkeys(v.claim.paper for v in mended))
     titles = [f"{PAPERS[p].title} ({', '.join(PAPERS[p].authors)})" if p in PAPERS else p for p in papers]
     lines = [rf"\title{{Corrections to: {escaped('; '.join(titles))}}}", r"\date{}", r"\begin{document}", r"\maketitle"]
     if not mended:
-        lines.append("No statement that fails has a correction that is a bound of the catalogue.")
+        lines.append("No statement that fails has a correction that names a bound.")
     for verdict in mended:
-        lines += ["", *_entry(verdict)]
+        lines += ["", *_entry(verdict, book, again.get(verdict.claim.name, verdict.claim.name))]
     return HEAD + "\n".join([*lines, r"\end{document}"]) + "\n"
 
 
-def _entry(verdict: Verdict) -> list[str]:
+def _entry(verdict: Verdict, book: Mapping[str, Bound], again: str) -> list[str]:
     claim, repair = verdict.claim, verdict.claim.repair
     assert repair is not None  # REPAIRED
-    corrected = BOUNDS[repair.bound]
-    printed = [BOUNDS[name] for name in verdict.bounds if name in BOUNDS and name != repair.bound]
+    corrected = book[repair.bound]
+    printed = [book[name] for name in verdict.bounds if name in book and name != repair.bound]
     defect = f" ({claim.defect})" if claim.defect else ""
     lines = [rf"\paragraph{{{escaped(claim.passage.place)}}} {escaped(claim.words)} This fails{defect}: "]
     lines.append(escaped(verdict.finding.evidence) + ".")
@@ -46,9 +48,7 @@ def _entry(verdict: Verdict) -> list[str]:
     lines += [f"Conditions: {'; '.join(words)}."] if words else []
     held = verdict.repair
     assert held is not None  # REPAIRED
-    lines.append(
-        f"Support ({held.grade}): {escaped(held.evidence)} (\\texttt{{fedbounds check {escaped(claim.name)}}})."
-    )
+    lines.append(f"Support ({held.grade}): {escaped(held.evidence)} (\\texttt{{fedbounds check {escaped(again)}}}).")
     return lines
 
 

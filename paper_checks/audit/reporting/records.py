@@ -15,7 +15,6 @@ from ..running import Verdict, Word
 
 WORDS = tuple(str(w) for w in Word)
 DEFECTS = tuple(str(d) for d in Defect)
-REPLAY = "fedbounds check {name}"
 
 
 @dataclass(frozen=True)
@@ -51,9 +50,12 @@ class Record:
         return asdict(self)
 
 
-def records(verdicts: Iterable[Verdict]) -> list[Record]:
-    """Records by paper: damaged text first, then the gravest defects, what is open, what holds, and what is ours."""
-    found = [_record(v) for v in verdicts]
+def records(verdicts: Iterable[Verdict], again: Mapping[str, str] | None = None) -> list[Record]:
+    """Records by paper: damaged text first, then the gravest defects, what is open, what holds, and what is ours.
+
+    ``again`` holds what runs a claim once more, for those that have no name in the catalogue.
+    """
+    found = [_record(v, (again or {}).get(v.claim.name, v.claim.name)) for v in verdicts]
     order = {paper: i for i, paper in enumerate(dict.fromkeys(r.paper for r in found))}
     return sorted(found, key=lambda r: (order[r.paper], not r.damaged, _weight(r), r.ours))
 
@@ -64,7 +66,7 @@ def _weight(record: Record) -> int:
     return order.index(record.verdict if record.sound else record.defect)
 
 
-def _record(verdict: Verdict) -> Record:
+def _record(verdict: Verdict, again: str) -> Record:
     claim, finding, repair = verdict.claim, verdict.finding, verdict.claim.repair
     return Record(
         name=claim.name,
@@ -85,7 +87,7 @@ def _record(verdict: Verdict) -> Record:
         repair_evidence=verdict.repair.evidence if verdict.repair else "",
         damaged=claim.damaged,
         bounds=verdict.bounds,
-        command=REPLAY.format(name=claim.name),
+        command=f"fedbounds check {again}",
     )
 
 

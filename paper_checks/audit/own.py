@@ -1,0 +1,77 @@
+"""Claims of a user's file: what it declares, whether its names are names, and how each of its claims is run again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from bounds.catalog import BOUNDS
+from bounds.core import Bound, declared
+from bounds.errors import unknown
+from bounds.papers import PAPERS
+from bounds.showing.loading import from_file, run_file
+
+from ..claims.claim import Claim, ClaimError, registry
+from ..claims.review import Review
+from .running import REVIEWS
+
+
+def is_own(name: str) -> bool:
+    """Whether it names a file, or something in it."""
+    return name.endswith(".py") or ".py:" in name
+
+
+def of_file(name: str) -> list[Claim]:
+    """Every claim that ``file.py``, which is run as Python, declares, or the one of ``file.py:variable``."""
+    path = _path(name)
+    claims = (from_file(name, Claim),) if ".py:" in name else declared(Claim, run_file(path))
+    if not claims:
+        raise ClaimError(f"{path} declares no claim (an object of paper_checks.claims.claim.Claim)")
+    known = bounds_of(name)
+    for claim in registry(claims).values():
+        if claim.paper in PAPERS:
+            raise ClaimError(
+                f"{path}: the claim {claim.name!r} would stand among the library's own of {claim.paper}: begin its "
+                f"name with another word, such as my_{claim.paper}"
+            )
+        mended = [claim.repair.bound] if claim.repair is not None and claim.repair.bound else []
+        for bound in (*mended, *claim.about):
+            if bound not in known:
+                raise ClaimError(f"{path}: the claim {claim.name!r} names an {unknown('bound', bound, known)}")
+    return list(claims)
+
+
+def bounds_of(*names: str) -> dict[str, Bound]:
+    """The bounds of the catalogue, and those that the files of these names declare."""
+    return BOUNDS | {bound.name: bound for name in names for bound in declared(Bound, run_file(_path(name)))}
+
+
+def reviews(names: Sequence[str]) -> dict[str, Review]:
+    """What referees write of the papers: of the library's, and of those that files of these names are about."""
+    own: dict[str, Review] = {}
+    for path in (Path(name) for name in names if name.endswith(".py")):
+        claims, found = of_file(str(path)), declared(Review, run_file(path))
+        if len(found) > 1:
+            raise ClaimError(f"{path} declares {len(found)} reviews; a file is one paper: keep one")
+        for review in found:
+            for name in set(review.claims()) - {c.name for c in claims}:
+                raise ClaimError(f"{path}: its review speaks of {name!r}, which is no claim of the file")
+            own |= dict.fromkeys((c.paper for c in claims), review)
+    return REVIEWS | own
+
+
+def again(names: Sequence[str]) -> dict[str, str]:
+    """The name by which ``check`` runs each claim of the files of these names once more, as a shell reads it."""
+    found = {}
+    for name in filter(is_own, names):
+        path = _path(name)
+        variables = {id(value): variable for variable, value in vars(run_file(path)).items()}
+        for claim in of_file(name):
+            one = f"{path}:{variables[id(claim)]}" if id(claim) in variables else str(path)
+            found[claim.name] = shlex.quote(one)
+    return found
+
+
+def _path(name: str) -> Path:
+    return Path(name.rpartition(":")[0] if ".py:" in name else name)
