@@ -150,7 +150,7 @@ class QuadraticRuns(Played):
             return float("nan")
 
     def federation(self, instance: Mapping[str, Any]) -> Quadratics:
-        return tables.problem(dict(instance))
+        return tables.problem(_from_start(instance))
 
     def plan(self, instance: Mapping[str, Any], problem: Quadratics) -> readings.Drawn:
         return replace(readings.facts(problem, tables.setting(dict(instance))), clients=instance["clients"])
@@ -177,6 +177,7 @@ class QuadraticRuns(Played):
 
     def exactly(self, bound: Bound, instance: Instance, late: bool = False) -> Exactly:
         """Of many rounds in which the statement is made the last one first, which is reached by squaring."""
+        instance = _from_start(instance)
         steps = instance["rounds"] * instance["local_steps"] * kinds_of(instance)
         people = sum(min(count, 2) for count in counts(instance)) * needs_memory(bound, instance["relaxation"])
         numbers = instance["dim"] * (1 + people)
@@ -197,6 +198,14 @@ class QuadraticRuns(Played):
 
     def simpler(self, instance: Instance) -> Iterator[Instance]:
         return tables.simpler(instance)
+
+
+def _from_start(instance: Mapping[str, Any]) -> Instance:
+    """The table with places told from the start: of large ones alike, digits would leave what is not there."""
+    axes = range(instance["dim"])
+    moved = {f"minimum_{k}_{i}": instance[f"minimum_{k}_{i}"] - instance[f"start_{i}"]
+             for k in range(kinds_of(instance)) for i in axes}  # fmt: skip
+    return {**instance, **moved, **{f"start_{i}": 0 for i in axes}}
 
 
 def regime(instance: Mapping[str, Any], sizes: Mapping[str, float]) -> tuple[str, ...]:
