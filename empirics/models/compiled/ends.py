@@ -1,0 +1,78 @@
+"""Where samples come in and go out: between rows of numbers, one per sample, and the layout with samples innermost."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from .cache import kernel
+
+ZERO = numba.float32(0)
+
+
+@kernel
+def taken_in(memory, width, batch, source, y0, channels, rows, columns, channel_pitch, row_pitch):  # type: ignore[no-untyped-def]
+    """Copy ``source (batch, channels * rows * columns)`` to ``y``; samples that pad the batch are zero."""
+    size = channels * rows * columns
+    for c in range(channels):
+        for r in range(rows):
+            for v in range(columns):
+                y, x = y0 + c * channel_pitch + r * row_pitch + v * width, (c * rows + r) * columns + v
+                to, numbers = memory[y : y + width], source[x:]
+                for t in range(batch):
+                    to[t] = numbers[t * size]
+                for t in range(batch, width):
+                    to[t] = ZERO
+
+
+@kernel
+def given_out(memory, width, batch, target, y0, channels, rows, columns, channel_pitch, row_pitch):  # type: ignore[no-untyped-def]
+    """Copy ``y`` to ``target (batch, channels * rows * columns)``."""
+    size = channels * rows * columns
+    for c in range(channels):
+        for r in range(rows):
+            for v in range(columns):
+                y, x = y0 + c * channel_pitch + r * row_pitch + v * width, (c * rows + r) * columns + v
+                for t in range(batch):
+                    target[t * size + x] = memory[y + t]
+
+
+@kernel
+def entropy(memory, width, batch, targets, weight, z0, d0, classes):  # type: ignore[no-untyped-def]
+    """Gradients ``(classes, width)`` of the weighted sum of the cross-entropies of outputs ``z``; none for padding.
+
+    Returns whether all targets are classes.
+    """
+    for t in range(batch):
+        if targets[t] < 0 or targets[t] >= classes:
+            return False
+        most = memory[z0 + t]
+        for c in range(1, classes):
+            a = memory[z0 + c * width + t]
+            most = a if a > most or a != a else most
+        total = ZERO
+        for c in range(classes):
+            e = np.exp(memory[z0 + c * width + t] - most)
+            memory[d0 + c * width + t] = e
+            total += e
+        for c in range(classes):
+            memory[d0 + c * width + t] *= weight[t] / total
+        memory[d0 + targets[t] * width + t] -= weight[t]
+    for c in range(classes):
+        for t in range(batch, width):
+            memory[d0 + c * width + t] = ZERO
+    return True
+
+
+@kernel
+def zeros(memory, begin, end):  # type: ignore[no-untyped-def]
+    """Zeros, where a buffer has a rim that nobody writes."""
+    for place in range(begin, end):
+        memory[place] = ZERO
+
+
+@kernel
+def relu(memory, begin, end):  # type: ignore[no-untyped-def]
+    """ReLU in place; a NaN stays."""
+    for place in range(begin, end):
+        memory[place] = ZERO if memory[place] < 0 else memory[place]
