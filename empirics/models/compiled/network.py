@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -14,7 +14,8 @@ from torch.autograd.function import once_differentiable
 from ..losses import CrossEntropy
 from ..model import Batch
 from ..network import Network
-from .plan import layers, NotServed, Plan
+from . import NotServed
+from .plan import layers, Plan
 from .program import carry_out
 from .tiles import WIDTH
 
@@ -31,6 +32,16 @@ class CompiledNetwork(Network):
     transforms of ``torch.func``, samples of a shape that the layers do not take) is done by torch as before. One
     thread at a time may use it.
     """
+
+    compiled: ClassVar[bool] = True
+
+    @classmethod
+    def of(cls, network: Network) -> CompiledNetwork:
+        """The same network by compiled passes; raises ``NotServed`` where it has a layer that is none of theirs."""
+        if network.dtype != torch.float32:
+            raise NotServed(f"it is in {str(network.dtype).removeprefix('torch.')}")
+        layers(network.work.module, network.parameters)
+        return cls(**{field.name: getattr(network, field.name) for field in fields(Network)})
 
     # ---- passes ----
 
@@ -205,11 +216,3 @@ class _Passes(torch.autograd.Function):
         lines = plan.inputs_back if plan.inputs else plan.outputs_back
         _run(plan, lines, count, ctx.memory, row, g.numpy(), _flat(gradients[0]), to.view(-1).numpy())
         return g, to if plan.inputs else None, None
-
-
-def compiled(network: Network) -> CompiledNetwork:
-    """The same network by compiled passes; raises ``NotServed`` where it has a layer that is none of theirs."""
-    if network.dtype != torch.float32:
-        raise NotServed(f"it is in {str(network.dtype).removeprefix('torch.')}")
-    layers(network.work.module, network.parameters)
-    return CompiledNetwork(**{field.name: getattr(network, field.name) for field in fields(Network)})

@@ -10,15 +10,12 @@ import numpy as np
 from torch import nn
 
 from ..networks.parts import ConvPool, ConvReLU, DenseReLU, Split
+from . import NotServed
 from . import program as ops
 from .tiles import OUTPUTS, WIDTH
 
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
-
-
-class NotServed(Exception):
-    """Why a module runs on torch."""
 
 
 @dataclass(frozen=True)
