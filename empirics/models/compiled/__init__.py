@@ -8,12 +8,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...errors import EmpiricsError
+
 ENGINES = ("torch", "compiled-1")
 """What computes, by the names that cells have in their keys. The number is raised when the last bits may change."""
 
 
-class NotServed(Exception):
-    """Why a model runs on torch, in one line."""
+class NotServed(EmpiricsError):
+    """Why a model cannot be compiled, in one line."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"the model runs on torch alone: {why}")
 
 
 def compiled(model: Any) -> Any:

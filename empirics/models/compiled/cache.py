@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core import config
+from numba.core import config as numba_config
 
+config: Any = numba_config  # neither says all that it holds
+njit: Any = numba.njit
 HERE = Path(__file__).resolve().parent
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "boundscheck": False}
 FLAGS = {"contract", "reassoc", "nsz", "arcp"}  # not those that take numbers for finite: divergence must be seen
@@ -44,7 +46,7 @@ def folder() -> Path | None:
 
 def kernel(function: Callable[..., Any]) -> Any:
     """``function`` compiled when it is first called: inner loops, which the outermost kernel takes in."""
-    return numba.njit(fastmath=FLAGS, no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS)(function)
+    return njit(fastmath=FLAGS, no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS)(function)
 
 
 def kept_kernel(function: Callable[..., Any]) -> Any:
@@ -52,6 +54,6 @@ def kept_kernel(function: Callable[..., Any]) -> Any:
     place, before = folder(), config.CACHE_DIR
     config.CACHE_DIR = "" if place is None else str(place)
     try:
-        return numba.njit(fastmath=FLAGS, cache=place is not None, no_cfunc_wrapper=True, **OPTIONS)(function)
+        return njit(fastmath=FLAGS, cache=place is not None, no_cfunc_wrapper=True, **OPTIONS)(function)
     finally:
         config.CACHE_DIR = before

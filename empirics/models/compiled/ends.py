@@ -11,7 +11,7 @@ ZERO = numba.float32(0)
 
 
 @kernel
-def taken_in(memory, width, batch, source, y0, channels, rows, columns, channel_pitch, row_pitch):  # type: ignore[no-untyped-def]
+def taken_in(memory, width, batch, source, y0, channels, rows, columns, channel_pitch, row_pitch):
     """Copy ``source (batch, channels * rows * columns)`` to ``y``; samples that pad the batch are zero."""
     size = channels * rows * columns
     for c in range(channels):
@@ -26,7 +26,7 @@ def taken_in(memory, width, batch, source, y0, channels, rows, columns, channel_
 
 
 @kernel
-def given_out(memory, width, batch, target, y0, channels, rows, columns, channel_pitch, row_pitch):  # type: ignore[no-untyped-def]
+def given_out(memory, width, batch, target, y0, channels, rows, columns, channel_pitch, row_pitch):
     """Copy ``y`` to ``target (batch, channels * rows * columns)``."""
     size = channels * rows * columns
     for c in range(channels):
@@ -38,7 +38,7 @@ def given_out(memory, width, batch, target, y0, channels, rows, columns, channel
 
 
 @kernel
-def entropy(memory, width, batch, targets, weight, z0, d0, classes):  # type: ignore[no-untyped-def]
+def entropy(memory, width, batch, targets, weight, z0, d0, classes):
     """Gradients ``(classes, width)`` of the weighted sum of the cross-entropies of outputs ``z``; none for padding.
 
     Returns whether all targets are classes.
@@ -65,14 +65,14 @@ def entropy(memory, width, batch, targets, weight, z0, d0, classes):  # type: ig
 
 
 @kernel
-def zeros(memory, begin, end):  # type: ignore[no-untyped-def]
+def zeros(memory, begin, end):
     """Zeros, where a buffer has a rim that nobody writes."""
     for place in range(begin, end):
         memory[place] = ZERO
 
 
 @kernel
-def relu(memory, begin, end):  # type: ignore[no-untyped-def]
+def relu(memory, begin, end):
     """ReLU in place; a NaN stays."""
     for place in range(begin, end):
         memory[place] = ZERO if memory[place] < 0 else memory[place]

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 from torch import nn, Tensor
-from torch.autograd.function import once_differentiable
 
+from ...errors import EmpiricsError
 from ..losses import CrossEntropy
 from ..model import Batch
 from ..network import Network
@@ -207,8 +207,9 @@ class _Passes(torch.autograd.Function):
         return _forward(plan, row, samples, ctx.memory)
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor | None, None]:
+        if torch.is_grad_enabled():  # with create_graph: what a second derivative lacks would be lost in silence
+            raise EmpiricsError("compiled passes are differentiated once; for second derivatives take the engine torch")
         (row,) = ctx.saved_tensors
         plan, g = ctx.plan, torch.zeros_like(row)
         count = ctx.shape[0]

@@ -10,8 +10,7 @@ import numpy as np
 from torch import nn
 
 from ..networks.parts import ConvPool, ConvReLU, DenseReLU, Split
-from . import NotServed
-from . import program as ops
+from . import NotServed, program as ops
 from .tiles import OUTPUTS, WIDTH
 
 Array = np.ndarray[Any, Any]
@@ -72,7 +71,7 @@ def _parts(module: nn.Module, name: str) -> Iterator[tuple[str, nn.Module]]:
         yield from _parts(child, f"{name}.{key}" if name else key)
 
 
-def _layers(name: str, part: nn.Module, places: Mapping[str, slice]) -> list[Layer]:
+def _layers(name: str, part: Any, places: Mapping[str, slice]) -> list[Layer]:
     """What one module does."""
     kind: Any = type(part)
     what = f"{name or 'the module'} is {kind.__name__}"
@@ -84,7 +83,7 @@ def _layers(name: str, part: nn.Module, places: Mapping[str, slice]) -> list[Lay
         if (part.start_dim, part.end_dim) != (1, -1):
             raise NotServed(f"{what} from dimension {part.start_dim} to {part.end_dim}")
         return [Layer("none", flat=True)]
-    if isinstance(part, (nn.Linear, nn.Conv2d)):
+    if kind in (nn.Linear, DenseReLU, nn.Conv2d, ConvReLU, ConvPool):
         weight, bias = _own(name, "weight", places), -1 if part.bias is None else _own(name, "bias", places)
     if kind in (nn.Linear, DenseReLU):
         return [Layer("dense", kind is DenseReLU, weight, bias, part.out_features, part.in_features)]

@@ -26,7 +26,9 @@ def squares(typing: Any, memory: Any, x0: Any, below: Any, y0: Any, code0: Any, 
         code = Code(context, builder, signature, given)
         memory, x0, below, y0, code0, width, relu = code.values.values()
         zero = ir.Constant(VECTOR, None)
-        border = code.spread(builder.select(builder.icmp_signed("!=", relu, INDEX(0)), FLOAT(0.0), FLOAT(float("-inf"))))
+        border = code.spread(
+            builder.select(builder.icmp_signed("!=", relu, INDEX(0)), FLOAT(0.0), FLOAT(float("-inf")))
+        )
 
         def vector(lane: Any, _: Any) -> list[Any]:
             best = which = zero
@@ -73,7 +75,7 @@ def squares_back(typing: Any, memory: Any, d0: Any, code0: Any, x0: Any, below: 
 
 
 @kernel
-def maxima(  # type: ignore[no-untyped-def]
+def maxima(
     memory, width, x0, y0, code0, channels, rows, columns, high, wide, kh, kw, sh, sw, channel_pitch, row_pitch, relu
 ):
     """Maxima ``(channels, rows, columns)`` of windows ``kh x kw`` of inputs ``(channels, high, wide)``.
@@ -109,7 +111,7 @@ def maxima(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def maxima_back(memory, width, d0, code0, to0, channels, rows, columns, high, wide, kh, kw, sh, sw):  # type: ignore[no-untyped-def]
+def maxima_back(memory, width, d0, code0, to0, channels, rows, columns, high, wide, kh, kw, sh, sw):
     """Gradients ``(channels, high, wide)`` of the inputs: each window's goes to the number that ``code`` names.
 
     Squares that tile the input are written, other windows are added up on zeros.
@@ -134,9 +136,7 @@ def maxima_back(memory, width, d0, code0, to0, channels, rows, columns, high, wi
 
 
 @kernel
-def means(  # type: ignore[no-untyped-def]
-    memory, width, x0, y0, channels, rows, columns, high, wide, kh, kw, sh, sw, channel_pitch, row_pitch
-):
+def means(memory, width, x0, y0, channels, rows, columns, high, wide, kh, kw, sh, sw, channel_pitch, row_pitch):
     """Means ``(channels, rows, columns)`` of windows ``kh x kw`` of inputs ``(channels, high, wide)``."""
     share = numba.float32(1.0 / (kh * kw))
     for c in range(channels):
@@ -156,7 +156,7 @@ def means(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def means_back(memory, width, d0, to0, channels, rows, columns, high, wide, kh, kw, sh, sw):  # type: ignore[no-untyped-def]
+def means_back(memory, width, d0, to0, channels, rows, columns, high, wide, kh, kw, sh, sw):
     """Gradients ``(channels, high, wide)`` of the inputs: each window's in equal shares."""
     share = numba.float32(1.0 / (kh * kw))
     for place in range(to0, to0 + channels * high * wide * width):

@@ -24,13 +24,13 @@ def _blocks(sizes: tuple[int, ...]) -> Any:
     if smaller is None:
 
         @kernel
-        def block(n, y, y0, ys, x, x0, xc, w, w0, ws, wc, taps, first, last, channels, b0, relu):  # type: ignore[no-untyped-def]
+        def block(n, y, y0, ys, x, x0, xc, w, w0, ws, wc, taps, first, last, channels, b0, relu):
             make(y, y0, ys, x, x0, xc, w, w0, ws, wc, taps, first, last, channels, b0, relu)
             return 1
     else:
 
         @kernel
-        def block(n, y, y0, ys, x, x0, xc, w, w0, ws, wc, taps, first, last, channels, b0, relu):  # type: ignore[no-untyped-def]
+        def block(n, y, y0, ys, x, x0, xc, w, w0, ws, wc, taps, first, last, channels, b0, relu):
             if n < size:
                 return smaller(n, y, y0, ys, x, x0, xc, w, w0, ws, wc, taps, first, last, channels, b0, relu)
             make(y, y0, ys, x, x0, xc, w, w0, ws, wc, taps, first, last, channels, b0, relu)
@@ -43,9 +43,7 @@ block = _blocks((OUTPUTS, 4, 2, 1))
 
 
 @kernel
-def product(  # type: ignore[no-untyped-def]
-    memory, w, taps, pixels, width, y0, ys, x0, xc, channels, w0, ws, wc, outputs, b0, relu, first, last
-):
+def product(memory, w, taps, pixels, width, y0, ys, x0, xc, channels, w0, ws, wc, outputs, b0, relu, first, last):
     """Outputs ``(outputs, pixels, width)`` of a layer, or the gradients of its inputs.
 
     Pixels outermost: their windows overlap, so that what one pixel reads the next finds in the nearest cache, and a
@@ -59,13 +57,13 @@ def product(  # type: ignore[no-untyped-def]
             while o < outputs:
                 bias = b0 + o if b0 >= 0 else -1
                 o += block(
-                    outputs - o, memory, yp + o * ys + lane, ys, memory, xp + lane, xc, w, w0 + o * ws, ws, wc, taps, begin, end,
-                    channels, bias, relu,
+                    outputs - o, memory, yp + o * ys + lane, ys, memory, xp + lane, xc, w, w0 + o * ws, ws, wc, taps,
+                    begin, end, channels, bias, relu,
                 )  # fmt: skip
 
 
 @kernel
-def convolution_weights(memory, g, taps, width, g0, outputs, count, d0, ds, t0, first, last):  # type: ignore[no-untyped-def]
+def convolution_weights(memory, g, taps, width, g0, outputs, count, d0, ds, t0, first, last):
     """Gradients ``(outputs, count)`` of a convolution's weights, all input channels' taps in one list.
 
     Blocks of outputs and taps, pixels and samples innermost: what is summed over goes by once for every block.
@@ -79,7 +77,7 @@ def convolution_weights(memory, g, taps, width, g0, outputs, count, d0, ds, t0, 
 
 
 @kernel
-def dense_weights(memory, g, taps, width, batch, g0, outputs, inputs, d0, x0, turned, pitch, spare, first):  # type: ignore[no-untyped-def]
+def dense_weights(memory, g, taps, width, batch, g0, outputs, inputs, d0, x0, turned, pitch, spare, first):
     """Gradients ``(outputs, inputs)`` of a dense layer's weights.
 
     The sum is over the samples, which lie innermost: instead of summing over the lanes of vectors for every weight, the
@@ -105,7 +103,7 @@ def dense_weights(memory, g, taps, width, batch, g0, outputs, inputs, d0, x0, tu
 
 
 @kernel
-def bias(memory, g, g0, outputs, d0, ds):  # type: ignore[no-untyped-def]
+def bias(memory, g, g0, outputs, d0, ds):
     """Gradients of biases: the sum over pixels and samples, which lie one after another."""
     for o in range(outputs):
         total = numba.float32(0)
@@ -116,7 +114,7 @@ def bias(memory, g, g0, outputs, d0, ds):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def cut(memory, d0, y0, channels, rows, columns, channel_pitch, row_pitch):  # type: ignore[no-untyped-def]
+def cut(memory, d0, y0, channels, rows, columns, channel_pitch, row_pitch):
     """Back through ReLU: gradients ``(channels, rows, columns)`` vanish where the output, which may have a rim, does.
 
     ``columns`` and pitches count samples, so that the innermost loop runs over whole rows.

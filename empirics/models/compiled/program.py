@@ -18,7 +18,7 @@ LONGEST = 17
 
 
 @kept_kernel
-def carry_out(program, taps, pixels, width, batch, memory, w, g, source, target, targets, weight):  # type: ignore[no-untyped-def]
+def carry_out(program, taps, pixels, width, batch, memory, w, g, source, target, targets, weight):
     """Carry out the operations ``program (n, 1 + LONGEST)`` on a batch padded to ``width`` samples.
 
     Flat float32 arrays: ``memory`` for all between, the row ``w`` and its gradient ``g``, samples that come in from

@@ -17,7 +17,6 @@ from typing import Any
 import llvmlite.binding as llvm
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
 WIDE_VECTORS = bool(llvm.get_host_cpu_features().get("avx512f"))
@@ -85,6 +84,11 @@ class Code:
             upper = self.builder.shuffle_vector(vector, ir.Constant(VECTOR, ir.Undefined), half)
             vector = self.builder.fadd(vector, upper)
         return self.builder.extract_element(vector, ir.IntType(32)(0))
+
+    def cut_below(self, relu: Any) -> Any:
+        """What ReLU cuts below: without it nothing is below minus infinity; a NaN never is, and stays."""
+        wanted = self.builder.icmp_signed("!=", relu, INDEX(0))
+        return self.spread(self.builder.select(wanted, FLOAT(0.0), FLOAT(float("-inf"))))
 
     def product_added(self, total: Any, a: Any, b: Any) -> Any:
         return self.builder.fadd(total, self.builder.fmul(a, b, flags=FAST), flags=FAST)
@@ -167,7 +171,9 @@ def sums(outputs: int) -> Any:
 
             totals = code.loop(INDEX(0), channels, totals, one, channel)
             # Without ReLU nothing is below minus infinity; a NaN never is, and stays.
-            border = code.spread(builder.select(builder.icmp_signed("!=", relu, INDEX(0)), FLOAT(0.0), FLOAT(float("-inf"))))
+            border = code.spread(
+                builder.select(builder.icmp_signed("!=", relu, INDEX(0)), FLOAT(0.0), FLOAT(float("-inf")))
+            )
             for place, total in enumerate(totals):
                 o, v = divmod(place, VECTORS)
                 kept = builder.select(builder.fcmp_ordered("<", total, border), zero, total)
