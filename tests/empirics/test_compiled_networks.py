@@ -11,10 +11,13 @@ import torch
 from hypothesis import assume, given, settings, strategies as st
 from torch import nn
 
+from bounds.errors import BoundsError
 from empirics.algorithms import algorithm
 from empirics.errors import Diverged, EmpiricsError
+from empirics.experiments import Cell
+from empirics.experiments.jobs.train import meant
 from empirics.federation.federation import Federation
-from empirics.models.compiled import compiled, NotServed
+from empirics.models.compiled import compiled, ENGINES, NotServed
 from empirics.models.losses import LOSSES
 from empirics.models.network import Network
 from empirics.models.networks import network
@@ -270,6 +273,30 @@ def test_numbers_that_are_not_finite_stay_so(name):
         assert not net.gradient(spoilt, batch).isfinite().all()
 
 
+# ---- cells ----
+
+CELL = {"algorithm": "fedavg()", "problem": "femnist_dnn(digits, pixels=64, classes=10)", "seed": 3, "rounds": 1,
+        "measure": ["train_loss"], "clients": 4}  # fmt: skip
+
+
+def test_the_engine_is_in_a_cells_key_and_card_and_torch_changes_no_key():
+    torchs, ours = Cell("train", CELL), Cell("train", {**CELL, "engine": ENGINES[-1]})
+    assert Cell("train", {**CELL, "engine": "torch"}).key == torchs.key != ours.key
+    assert ours.run().facts["engine"] == ENGINES[-1]
+    assert "engine" not in torchs.run().facts
+
+
+@pytest.mark.parametrize("engine", ["compiled", "compiled-0", 1])
+def test_a_cell_names_an_engine_with_its_version(engine):
+    with pytest.raises(BoundsError, match="engine"):
+        meant({**CELL, "engine": engine})
+
+
+def test_a_cell_that_asks_for_compiled_passes_never_takes_torch():
+    with pytest.raises(EmpiricsError, match="no network"):
+        Cell("train", {**CELL, "problem": "softmax(digits)", "engine": ENGINES[-1]}).run()
+
+
 # ---- what is not served ----
 
 
@@ -312,6 +339,11 @@ except NotServed as reason:
     assert (status, wrong) == (0, "")
     assert said.startswith("the model runs on torch alone: numba cannot be loaded: ModuleNotFoundError")
     assert said.count("\n") == 1
+
+
+def test_numba_is_not_loaded_before_it_is_asked_for():
+    code = "import sys, empirics.training.engines, empirics.experiments.jobs.train\nprint('numba' in sys.modules)"
+    assert run(code)[1] == "False\n"
 
 
 def test_without_a_folder_to_write_code_stays_in_memory(tmp_path):
