@@ -142,26 +142,35 @@ class CompiledNetwork(Network):
     def _entropy_gradient(self, row: Tensor, batch: Batch) -> Tensor | None:
         """Gradient ``(dim,)`` of the cross-entropy, outputs never leaving the passes; None where torch has to do it."""
         inputs, targets, weight = batch
-        samples, count = self._checked(inputs)[0], inputs.shape[1]
-        wanted = targets[0].long()
-        if weight is None:
-            if count not in self._even:
-                self._even[count] = np.full(count, 1 / count, np.float32)
-            weights = self._even[count]
-        else:
+        samples, wanted = self._checked(inputs)[0], targets[0]
+        count = len(samples)
+        if wanted.ndim != 1 or row.dtype != torch.float32 or row.device.type != "cpu":
+            return None
+        if weight is not None:
             weights = weight[0].to(torch.float32).contiguous().numpy()
-        total: Tensor | None = None
+        elif (weights := self._even.get(count)) is None:
+            weights = self._even[count] = np.full(count, 1 / count, np.float32)
+        if count <= self.chunk:
+            return self._chunk_gradient(row, samples, wanted, weights)
+        total = torch.zeros(self.dim)
         for begin in range(0, count, self.chunk):
             part = slice(begin, begin + self.chunk)
-            plan = self._plan(WHOLE, samples[part], False)
-            if plan is None or len(plan.shape) != 1 or row.dtype != torch.float32 or wanted.ndim != 1:
+            found = self._chunk_gradient(row, samples[part], wanted[part], weights[part])
+            if found is None:
                 return None
-            g = torch.zeros(self.dim)
-            right = _gradient(plan, row, samples[part], wanted[part], weights[part], self._memory(plan), g)
-            if not right:  # a target that is no class: torch says which, or leaves it out
-                return None
-            total = g if total is None else total.add_(g)
+            total += found
         return total
+
+    def _chunk_gradient(self, row: Tensor, samples: Tensor, targets: Tensor, weights: Array) -> Tensor | None:
+        plan = self._plan(WHOLE, samples, False)
+        if plan is None or len(plan.shape) != 1:
+            return None
+        g = torch.empty(self.dim)  # every parameter belongs to a layer, which writes its gradient
+        right = _run(
+            plan, plan.entropy, len(samples), self._memory(plan), row, g.numpy(), _flat(samples),
+            targets=_flat(targets.long()), weights=weights,
+        )  # fmt: skip
+        return g if right else None  # a target that is no class: torch says which, or leaves it out
 
 
 def _flat(tensor: Tensor) -> Array:
@@ -186,15 +195,6 @@ def _forward(plan: Plan, row: Tensor, samples: Tensor, memory: Tensor) -> Tensor
     output = torch.empty(len(samples), *plan.shape)
     _run(plan, plan.outputs, len(samples), memory, row, source=_flat(samples), target=output.view(-1).numpy())
     return output
-
-
-def _gradient(
-    plan: Plan, row: Tensor, samples: Tensor, targets: Tensor, weights: Array, memory: Tensor, g: Tensor
-) -> bool:
-    return _run(
-        plan, plan.entropy, len(samples), memory, row, g.numpy(), _flat(samples), targets=_flat(targets),
-        weights=weights,
-    )  # fmt: skip
 
 
 class _Passes(torch.autograd.Function):
