@@ -27,7 +27,7 @@ from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
 
 ROOT = Path(__file__).resolve().parents[2]
-PAPERS = ["fedcog_cnn(channels=1, side=28)", "fedcog_cifar100_cnn", "decaying_k_cnn", "femnist_dnn", "sent140_linear"]
+PAPERS = ["fedcog_cnn(channels=1, side=28)", "fedcog_cifar100_cnn", "decaying_k_cnn", "femnist_dnn"]
 
 
 def lenet():
@@ -312,6 +312,11 @@ def test_a_cell_that_asks_for_compiled_passes_never_takes_torch():
 def test_a_network_with_another_layer_stays_on_torch_and_says_which(build, why):
     with pytest.raises(NotServed, match=why):
         compiled(Network("own", build))
+
+
+def test_a_linear_classifier_stays_on_torch():
+    with pytest.raises(NotServed, match="one dense layer"):
+        compiled(network("sent140_linear"))
 
 
 def test_double_precision_stays_on_torch():

@@ -8,21 +8,31 @@ import numpy as np
 from .cache import kernel
 
 ZERO = numba.float32(0)
+LINE = 16
 
 
 @kernel
 def taken_in(memory, width, batch, source, y0, channels, rows, columns, channel_pitch, row_pitch):
-    """Copy ``source (batch, channels * rows * columns)`` to ``y``; samples that pad the batch are zero."""
+    """Copy ``source (batch, channels * rows * columns)`` to ``y``; samples that pad the batch are zero.
+
+    ``LINE`` numbers of a sample at a time: what is read and what is written then stay in the nearest cache.
+    """
     size = channels * rows * columns
+    if channel_pitch == rows * row_pitch and row_pitch == columns * width:  # no rim: one long row
+        channels, rows, columns = 1, 1, size
     for c in range(channels):
         for r in range(rows):
-            for v in range(columns):
-                y, x = y0 + c * channel_pitch + r * row_pitch + v * width, (c * rows + r) * columns + v
-                to, numbers = memory[y : y + width], source[x:]
+            y, x = y0 + c * channel_pitch + r * row_pitch, (c * rows + r) * columns
+            for begin in range(0, columns, LINE):
+                end = min(begin + LINE, columns)
                 for t in range(batch):
-                    to[t] = numbers[t * size]
-                for t in range(batch, width):
-                    to[t] = ZERO
+                    numbers = source[t * size + x + begin : t * size + x + end]
+                    to = memory[y + begin * width + t :]
+                    for v in range(len(numbers)):
+                        to[v * width] = numbers[v]
+                for v in range(begin, end):
+                    for t in range(batch, width):
+                        memory[y + v * width + t] = ZERO
 
 
 @kernel

@@ -176,6 +176,12 @@ class Passes:
         self.size = buffer.end
         return buffer
 
+    def room_for(self, numbers: int) -> int:
+        """So many numbers for a while; what follows is aligned again."""
+        begin = self.size
+        self.size = begin - (-numbers // WIDTH) * WIDTH
+        return begin
+
     def add(self, *line: int) -> None:
         self.lines.append((*line, *[0] * (1 + ops.LONGEST - len(line))))
 
@@ -258,7 +264,7 @@ class Plan:
         pixel = made.listed(made.pixels, np.array([[0, 0, first, first + layer.inputs]]))
         made.add(
             ops.PRODUCT, here.place, made.width, before.place, 0, 1, layer.weight, layer.inputs, 0, layer.outputs,
-            layer.bias, layer.relu, pixel, pixel + 1,
+            layer.bias, layer.relu, pixel, pixel + 1, -1,
         )  # fmt: skip
 
     def _window(self, number: int, layer: Layer, before: Buffer, rim: tuple[int, int]) -> Buffer:
@@ -290,6 +296,7 @@ class Plan:
             made.add(
                 ops.PRODUCT, here.first, here.channel, before.place, before.channel, layer.inputs, layer.weight,
                 layer.inputs * len(taps), len(taps), outputs, layer.bias, layer.relu, pixel, pixel + len(r),
+                self._pack(layer), len(taps),
             )  # fmt: skip
             return here
         window = (*here.shape, *before.shape[1:], *layer.kernel, *layer.stride, here.channel, here.row)
@@ -301,6 +308,10 @@ class Plan:
             if layer.relu:
                 made.add(ops.RELU, here.place, here.end)
         return here
+
+    def _pack(self, layer: Layer) -> int:
+        """Room for the weights of a convolution in another order."""
+        return self.made.room_for(layer.outputs * layer.inputs * layer.kernel[0] * layer.kernel[1])
 
     # ---- back ----
 
@@ -343,7 +354,7 @@ class Plan:
             pixel = made.listed(made.pixels, np.array([[0, 0, first, first + layer.outputs]]))
             made.add(
                 ops.PRODUCT, to.place, made.width, d.place, 0, 1, layer.weight, 1, 0, layer.inputs, -1, 0, pixel,
-                pixel + 1,
+                pixel + 1, -1,
             )  # fmt: skip
         elif layer.kind == "convolution":
             self._convolution_back(layer, before, d, to)
@@ -358,8 +369,7 @@ class Plan:
     def _dense_weights(self, layer: Layer, before: Buffer, d: Buffer) -> None:
         made, pitch, every = self.made, -(-layer.inputs // WIDTH) * WIDTH, np.arange(self.made.width)
         first = made.listed(made.taps, np.stack([every * pitch, every], 1))
-        turned, spare = made.size, made.size + made.width * pitch
-        made.size = spare + OUTPUTS * WIDTH
+        turned, spare = made.room_for(made.width * pitch), made.room_for(OUTPUTS * WIDTH)
         made.add(
             ops.DENSE_WEIGHTS, layer.weight, layer.outputs, layer.inputs, d.place, before.place, turned, pitch, spare,
             first,
@@ -398,7 +408,7 @@ class Plan:
         pixel = made.listed(made.pixels, np.array(pixels))
         made.add(
             ops.PRODUCT, to.place, to.channel, d.place, d.channel, layer.outputs, layer.weight, size,
-            layer.inputs * size, layer.inputs, -1, 0, pixel, pixel + len(pixels),
+            layer.inputs * size, layer.inputs, -1, 0, pixel, pixel + len(pixels), self._pack(layer), size,
         )  # fmt: skip
 
 

@@ -24,16 +24,16 @@ def _blocks(sizes: tuple[int, ...]) -> Any:
     if smaller is None:
 
         @kernel
-        def block(n, y, y0, ys, x, x0, xc, w, w0, ws, wc, taps, first, last, channels, b0, relu):
-            make(y, y0, ys, x, x0, xc, w, w0, ws, wc, taps, first, last, channels, b0, relu)
+        def block(n, y, y0, ys, x, x0, xc, w, w0, ws, wc, wm, taps, first, last, channels, b, b0, relu):
+            make(y, y0, ys, x, x0, xc, w, w0, ws, wc, wm, taps, first, last, channels, b, b0, relu)
             return 1
     else:
 
         @kernel
-        def block(n, y, y0, ys, x, x0, xc, w, w0, ws, wc, taps, first, last, channels, b0, relu):
+        def block(n, y, y0, ys, x, x0, xc, w, w0, ws, wc, wm, taps, first, last, channels, b, b0, relu):
             if n < size:
-                return smaller(n, y, y0, ys, x, x0, xc, w, w0, ws, wc, taps, first, last, channels, b0, relu)
-            make(y, y0, ys, x, x0, xc, w, w0, ws, wc, taps, first, last, channels, b0, relu)
+                return smaller(n, y, y0, ys, x, x0, xc, w, w0, ws, wc, wm, taps, first, last, channels, b, b0, relu)
+            make(y, y0, ys, x, x0, xc, w, w0, ws, wc, wm, taps, first, last, channels, b, b0, relu)
             return size
 
     return block
@@ -43,12 +43,41 @@ block = _blocks((OUTPUTS, 4, 2, 1))
 
 
 @kernel
-def product(memory, w, taps, pixels, width, y0, ys, x0, xc, channels, w0, ws, wc, outputs, b0, relu, first, last):
+def blocked(left):
+    """How many outputs ``block`` makes when so many are left."""
+    return OUTPUTS if left >= OUTPUTS else 4 if left >= 4 else 2 if left >= 2 else 1
+
+
+@kernel
+def packed(memory, w, to, w0, ws, wc, outputs, channels, size):
+    """Weights in the order in which blocks of outputs take them, ``(block, channel, tap, output of the block)``.
+
+    A convolution's are taken anew for every pixel: they then come in one stream, not in one for each output.
+    """
+    o = 0
+    while o < outputs:
+        n = blocked(outputs - o)
+        for c in range(channels):
+            for t in range(size):
+                for i in range(n):
+                    memory[to + i] = w[w0 + (o + i) * ws + c * wc + t]
+                to += n
+        o += n
+
+
+@kernel
+def product(
+    memory, w, taps, pixels, width, y0, ys, x0, xc, channels, w0, ws, wc, outputs, b0, relu, first, last, pack, size
+):
     """Outputs ``(outputs, pixels, width)`` of a layer, or the gradients of its inputs.
 
     Pixels outermost: their windows overlap, so that what one pixel reads the next finds in the nearest cache, and a
-    window stays there while all outputs take from it.
+    window stays there while all outputs take from it. ``pack`` is the place for the weights of a kernel of so many
+    taps, or -1: those of a dense layer are taken once.
     """
+    if pack >= 0:
+        packed(memory, w, pack, w0, ws, wc, outputs, channels, size)
+    weights = memory if pack >= 0 else w
     for p in range(first, last):
         xp, yp = x0 + pixels[4 * p], y0 + pixels[4 * p + 1]
         begin, end = pixels[4 * p + 2], pixels[4 * p + 3]
@@ -56,9 +85,13 @@ def product(memory, w, taps, pixels, width, y0, ys, x0, xc, channels, w0, ws, wc
             o = 0
             while o < outputs:
                 bias = b0 + o if b0 >= 0 else -1
+                at, apart, on, times = w0 + o * ws, ws, wc, 1
+                if pack >= 0:
+                    times = blocked(outputs - o)
+                    at, apart, on = pack + o * channels * size, 1, size * times
                 o += block(
-                    outputs - o, memory, yp + o * ys + lane, ys, memory, xp + lane, xc, w, w0 + o * ws, ws, wc, taps,
-                    begin, end, channels, bias, relu,
+                    outputs - o, memory, yp + o * ys + lane, ys, memory, xp + lane, xc, weights, at, apart, on, times,
+                    taps, begin, end, channels, w, bias, relu,
                 )  # fmt: skip
 
 
@@ -93,7 +126,7 @@ def dense_weights(memory, g, taps, width, batch, g0, outputs, inputs, d0, x0, tu
         while o < outputs:
             made = block(
                 outputs - o, target, g0 + o * inputs + k if whole else spare, inputs if whole else WIDTH, memory,
-                turned + k, 0, memory, d0 + o * width, width, 0, taps, first, first + batch, 1, -1, 0,
+                turned + k, 0, memory, d0 + o * width, width, 0, 1, taps, first, first + batch, 1, memory, -1, 0,
             )  # fmt: skip
             if not whole:
                 for row in range(made):

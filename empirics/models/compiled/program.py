@@ -30,7 +30,7 @@ def carry_out(program, taps, pixels, width, batch, memory, w, g, source, target,
         name = p[0]
         if name == PRODUCT:
             product(memory, w, taps, pixels, width, p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11],
-                    p[12], p[13])  # fmt: skip
+                    p[12], p[13], p[14], p[15])  # fmt: skip
         elif name == CONVOLUTION_WEIGHTS:
             convolution_weights(memory, g, taps, width, p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8])
         elif name == DENSE_WEIGHTS:

@@ -125,30 +125,30 @@ FLOATS, INDICES = types.Array(types.float32, 1, "C"), types.Array(types.int64, 1
 def sums(outputs: int) -> Any:
     """An intrinsic: ``outputs`` sums of products for ``WIDTH`` samples each.
 
-    ``y[y0 + o ys + lane] = b[b0 + o] + sum over c, t of w[w0 + o ws + c wc + wt] x[x0 + c xc + xt + lane]`` with
-    ``c`` from 0 to ``channels``, ``t`` from ``first`` to ``last`` and ``(xt, wt) = taps[2t], taps[2t + 1]``; no bias
-    where ``b0 < 0``. ``relu`` cuts at zero.
+    ``y[y0 + o ys + lane] = b[b0 + o] + sum over c, t of w[w0 + o ws + c wc + wt wm] x[x0 + c xc + xt + lane]``
+    with ``c`` from 0 to ``channels``, ``t`` from ``first`` to ``last`` and ``(xt, wt) = taps[2t], taps[2t + 1]``; no
+    bias where ``b0 < 0``. ``relu`` cuts at zero.
     """
 
     @intrinsic
     def block(
         typing: Any, y: Any, y0: Any, ys: Any, x: Any, x0: Any, xc: Any, w: Any, w0: Any, ws: Any, wc: Any,
-        taps: Any, first: Any, last: Any, channels: Any, b0: Any, relu: Any,
+        wm: Any, taps: Any, first: Any, last: Any, channels: Any, b: Any, b0: Any, relu: Any,
     ) -> Any:  # fmt: skip
         place = types.int64
         signature = types.void(
-            FLOATS, place, place, FLOATS, place, place, FLOATS, place, place, place,
-            INDICES, place, place, place, place, place,
+            FLOATS, place, place, FLOATS, place, place, FLOATS, place, place, place, place,
+            INDICES, place, place, place, FLOATS, place, place,
         )  # fmt: skip
 
         def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
             code = Code(context, builder, signature, given)
-            y, y0, ys, x, x0, xc, w, w0, ws, wc, taps, first, last, channels, b0, relu = code.values.values()
+            y, y0, ys, x, x0, xc, w, w0, ws, wc, wm, taps, first, last, channels, b, b0, relu = code.values.values()
             one, zero = INDEX(1), ir.Constant(VECTOR, None)
             has = builder.icmp_signed(">=", b0, INDEX(0))
             start = []
             for o in range(outputs):
-                bias = code.number(w, builder.select(has, code.plus(b0, INDEX(o)), INDEX(0)))
+                bias = code.number(b, builder.select(has, code.plus(b0, INDEX(o)), INDEX(0)))
                 start.append(code.spread(builder.select(has, bias, FLOAT(0.0))))
             totals = [start[o] for o in range(outputs) for _ in range(VECTORS)]
 
@@ -160,7 +160,7 @@ def sums(outputs: int) -> Any:
                     xt, wt = code.number(taps, pair), code.number(taps, code.plus(pair, one))
                     here, renewed = code.plus(xs, xt), []
                     seen = [code.vector(x, code.plus(here, INDEX(v * LANES))) for v in range(VECTORS)]
-                    weight = code.plus(at, wt)
+                    weight = code.plus(at, code.times(wt, wm))
                     for o in range(outputs):
                         factor = code.spread(code.number(w, code.plus(weight, code.times(ws, o))))
                         for v in range(VECTORS):
