@@ -20,7 +20,7 @@ FLAGS = {"contract", "reassoc", "nsz", "arcp"}  # not those that take numbers fo
 
 
 def version() -> str:
-    """What the kernels are: a digest of their text. Numbers of another version are not to be mixed with these."""
+    """What the kernels are: a digest of their text."""
     text = b"".join(path.read_bytes() for path in sorted(HERE.glob("*.py")))
     return hashlib.sha256(text).hexdigest()[:12]
 
