@@ -13,6 +13,7 @@ from torch import nn
 
 from bounds.errors import BoundsError
 from empirics.algorithms import algorithm
+from empirics.algorithms.algorithm import fedavg, renamed
 from empirics.errors import Diverged, EmpiricsError
 from empirics.experiments import Cell
 from empirics.experiments.jobs.train import meant
@@ -250,11 +251,15 @@ def test_compiled_networks_are_given_threads():
     assert isinstance(choose(net, workers=2), Threads)
 
 
-def test_an_error_in_a_thread_is_raised_and_the_threads_go_on_to_the_next_round():
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
+def test_what_stops_a_thread_is_raised_and_the_threads_go_on_with_the_next_round(error):
+    def stops(work, w, gradient, gradient_at):
+        raise error("stop")
+
     net, engine = compiled(network(PAPERS[0])), Threads(2)
-    with pytest.raises(AttributeError):
-        trained(net, "fedavg", engine, None)
-    assert torch.isfinite(trained(net, "fedavg", engine)).all()
+    with pytest.raises(error):
+        list(rounds(net, dealt(net), renamed(fedavg, "stops()", direction=stops), SETTING, 4, engine))
+    assert torch.equal(trained(net, "fedavg", engine), trained(net, "fedavg", ClientLoop()))
 
 
 def test_divergence_is_seen():

@@ -148,10 +148,9 @@ class CompiledNetwork(Network):
         count = len(samples)
         if wanted.ndim != 1 or row.dtype != torch.float32 or row.device.type != "cpu":
             return None
-        if weight is not None:
-            weights = weight[0].to(torch.float32).contiguous().numpy()
-        elif (weights := self._even.get(count)) is None:
-            weights = self._even[count] = np.full(count, 1 / count, np.float32)
+        if weight is None and count not in self._even:
+            self._even[count] = np.full(count, 1 / count, np.float32)
+        weights = self._even[count] if weight is None else weight[0].to(torch.float32).contiguous().numpy()
         if count <= self.chunk:
             return self._chunk_gradient(row, samples, wanted, weights)
         total = torch.zeros(self.dim)
