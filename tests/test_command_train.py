@@ -91,3 +91,29 @@ def test_what_is_written_has_the_name_of_its_kind(tmp_path, run, verb, name, rig
     assert (status, out) == (2, "")
     assert f"call it {tmp_path / right}" in err
     assert list(tmp_path.iterdir()) == []
+
+
+NETWORK = ["--problem", "femnist_dnn(digits, pixels=64, classes=10)", "--clients", "4", "--rounds", "2"]
+
+
+def test_the_compiled_engine_trains_to_the_same_numbers(tmp_path, run):
+    tables = {engine: tmp_path / f"{engine}.csv" for engine in ("torch", "compiled")}
+    for engine, table in tables.items():
+        status, _, err = run("train", *NETWORK, "--engine", engine, "-o", str(table))
+        assert (status, err) == (0, "")
+    torchs, ours = ([row.value for row in read(table)] for table in tables.values())
+    assert ours == pytest.approx(torchs, rel=1e-4)
+    assert ours != torchs
+
+
+def test_a_model_that_is_not_served_trains_on_torch_and_says_so_once(run):
+    status, out, err = run("train", *SMALL, "--rounds", "2", "--seeds", "2", "--engine", "compiled")
+    assert (status, err) == (0, "fedbounds: the model runs on torch alone: it is no network\n")
+    assert out == run("train", *SMALL, "--rounds", "2", "--seeds", "2")[1]
+
+
+def test_an_unknown_engine_is_refused(run):
+    assert run("train", *SMALL, "--engine", "jax")[::2] == (
+        2,
+        "fedbounds: unknown --engine 'jax'; known: compiled, torch\n",
+    )

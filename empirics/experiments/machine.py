@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-PACKAGES = ("fedbounds", "numpy", "scipy", "sympy", "torch", "scikit-learn")
+PACKAGES = ("fedbounds", "numpy", "scipy", "sympy", "torch", "scikit-learn", "numba")
 
 
 @cache

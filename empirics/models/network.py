@@ -48,6 +48,8 @@ class Network:
     chunk: int = 128  # on one core 125 to 250 are quickest for the CNNs, 500 is a fifth slower
 
     stacked: ClassVar[bool] = False
+    compiled: ClassVar[bool] = False
+    """Whether passes are compiled: several threads may then work beside each other, each with a network of its own."""
     class_axis: ClassVar[int] = 2
 
     def __getstate__(self) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def test_the_work_is_what_it_says():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("driver", ["fedbounds.py", "plain_loop.py"])
+@pytest.mark.parametrize("driver", ["fedbounds.py", "fedbounds.py --engine compiled", "plain_loop.py"])
 @pytest.mark.parametrize(("task", "loss"), [("softmax", 1.8417), ("cnn", 2.252)])
 def test_drivers_reach_the_check_loss(driver, task, loss):
     result = bench.run(Path(sys.executable), driver, (task, "20of20", 5, 1), 0.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache, wraps
 from inspect import signature
 from typing import Any
@@ -16,6 +17,7 @@ from ...federation.augment import AUGMENTATIONS
 from ...federation.federate import LOCAL_TESTS
 from ...federation.partitions import partition as read_partition
 from ...measuring import Measurement, measurement, Row, Run
+from ...models.compiled import compiled, ENGINES
 from ...numbers import check_options, shown
 from ...problems.problem import FederatedProblem
 from ...problems.tasks import Task, task, TASKS
@@ -47,16 +49,23 @@ def prepared(
     augment: str | None = None,
     local_test: str = "none",
     every: int | None = None,
+    engine: str = "torch",
     **setting: Any,
 ) -> Run:
-    """The training run that these words ask for, its data dealt; ``setting`` holds more fields of ``Setting``."""
+    """The training run that these words ask for, its data dealt; ``setting`` holds more fields of ``Setting``.
+
+    ``engine`` is one of ``ENGINES``: what computes is part of a cell's key. Where the compiled passes serve the model
+    they are taken or the cell fails, so that cells that say so are never a mixture of both.
+    """
     measurements = measured(measure)
+    chosen("engine", engine, ENGINES)
     dealt = loaded(problem).deal(
         partition, clients, seed, client_weight=client_weight, augment=augment, local_test=local_test
     )
     plan = planned(dealt.clients, rounds, cohort, client_weight=client_weight, **setting)
-    engine = in_process(dealt.model)
-    return Run(dealt, read_algorithm(algorithm), plan, seed, measurements, every, problem, engine)
+    if engine != "torch":
+        dealt = replace(dealt, model=compiled(dealt.model))
+    return Run(dealt, read_algorithm(algorithm), plan, seed, measurements, every, problem, in_process(dealt.model))
 
 
 def measured(measure: Sequence[str]) -> list[Measurement]:
@@ -91,6 +100,7 @@ def _meant(text: str) -> str:
     if clients is not None and plan.cohort > clients:
         raise EmpiricsError(f"cohort must be <= clients; got {plan.cohort} > {clients}")
     chosen("local_test", words["local_test"], LOCAL_TESTS)
+    chosen("engine", words["engine"], ENGINES)
     if words["augment"] is not None:
         chosen("augment", words["augment"], AUGMENTATIONS)
     readers = {"problem": _problem_meant, "algorithm": _algorithm_meant, "partition": _partition_meant}
@@ -154,7 +164,9 @@ def columns(rows: Sequence[Row]) -> dict[str, list[Any]]:
 
 
 def _facts(problem: FederatedProblem, run: Run) -> dict[str, Any]:
+    """What a card says; the engine where it is not torch."""
     return {
+        **({"engine": ENGINES[-1]} if getattr(problem.model, "compiled", False) else {}),
         "algorithm": run.algorithm.name,
         "clients": problem.clients,
         "parameters": problem.model.dim,

@@ -11,6 +11,7 @@ from ...models.model import Trainable
 from .engine import Engine
 from .loop import ClientLoop
 from .stacked import Stacked
+from .threaded import shared_threads, Threads
 from .workers import cores, LoopThenWorkers, shared_workers, Workers
 
 
@@ -19,7 +20,7 @@ def choose(model: Trainable, device: torch.device | str = "cpu", workers: int | 
 
     Models with closed-form gradients are stacked. Networks on a CPU go one client after another: in this process if
     ``workers`` is 1, in so many worker processes if it is more, and by default in this process until the work ahead
-    is worth one process per core. Networks on a GPU run as graphs.
+    is worth one process per core. Compiled networks go on so many threads. Networks on a GPU run as graphs.
     """
     if workers is not None and workers < 1:
         raise EmpiricsError(f"workers must be >= 1; got {workers}")
@@ -29,6 +30,8 @@ def choose(model: Trainable, device: torch.device | str = "cpu", workers: int | 
         from .graphs import Graphs
 
         return Graphs()
+    if getattr(model, "compiled", False):
+        return shared_threads(cores() if workers is None else workers)
     if workers == 1 or cores() == 1 or sys.platform == "win32":
         return ClientLoop()
     return LoopThenWorkers() if workers is None else shared_workers(workers)
@@ -57,6 +60,7 @@ __all__ = [
     "Engine",
     "LoopThenWorkers",
     "Stacked",
+    "Threads",
     "Workers",
     "choose",
     "cores",

@@ -9,6 +9,7 @@ import torch
 
 from empirics.algorithms.algorithm import fedavg
 from empirics.federation.federation import Federation
+from empirics.models.compiled import compiled
 from empirics.models.linear import Softmax, with_intercept
 from empirics.models.networks import network
 from empirics.training.engines import choose
@@ -25,6 +26,7 @@ if chosen.task == "softmax":
     start = torch.from_numpy(np.concatenate([first[0], first[1][:, None]], 1).ravel())
 else:
     model = network("fedcog_cnn(channels=1, side=28)")
+    model = compiled(model) if chosen.engine == "compiled" else model
     start = torch.from_numpy(np.concatenate([a.ravel() for a in first]))
 federation = Federation.of(pool, labels, np.split(np.arange(len(pool)), total))
 setting = Setting(rounds=1, cohort=size, batch=BATCH, step_size=STEP_SIZE, local_steps=chosen.steps)

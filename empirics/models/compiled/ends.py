@@ -1,0 +1,88 @@
+"""Where samples come in and go out: between rows of numbers, one per sample, and the layout with samples innermost."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from .cache import kernel
+
+ZERO = numba.float32(0)
+LINE = 16
+
+
+@kernel
+def taken_in(memory, width, batch, source, y0, channels, rows, columns, channel_pitch, row_pitch):
+    """Copy ``source (batch, channels * rows * columns)`` to ``y``; samples that pad the batch are zero.
+
+    ``LINE`` numbers of a sample at a time: what is read and what is written then stay in the nearest cache.
+    """
+    size = channels * rows * columns
+    if channel_pitch == rows * row_pitch and row_pitch == columns * width:  # no rim: one long row
+        channels, rows, columns = 1, 1, size
+    for c in range(channels):
+        for r in range(rows):
+            y, x = y0 + c * channel_pitch + r * row_pitch, (c * rows + r) * columns
+            for begin in range(0, columns, LINE):
+                end = min(begin + LINE, columns)
+                for t in range(batch):
+                    numbers = source[t * size + x + begin : t * size + x + end]
+                    to = memory[y + begin * width + t :]
+                    for v in range(len(numbers)):
+                        to[v * width] = numbers[v]
+                for v in range(begin, end):
+                    for t in range(batch, width):
+                        memory[y + v * width + t] = ZERO
+
+
+@kernel
+def given_out(memory, width, batch, target, y0, channels, rows, columns, channel_pitch, row_pitch):
+    """Copy ``y`` to ``target (batch, channels * rows * columns)``."""
+    size = channels * rows * columns
+    for c in range(channels):
+        for r in range(rows):
+            for v in range(columns):
+                y, x = y0 + c * channel_pitch + r * row_pitch + v * width, (c * rows + r) * columns + v
+                for t in range(batch):
+                    target[t * size + x] = memory[y + t]
+
+
+@kernel
+def entropy(memory, width, batch, targets, weight, z0, d0, classes):
+    """Gradients ``(classes, width)`` of the weighted sum of the cross-entropies of outputs ``z``; none for padding.
+
+    Returns whether all targets are classes.
+    """
+    for t in range(batch):
+        if targets[t] < 0 or targets[t] >= classes:
+            return False
+        most = memory[z0 + t]
+        for c in range(1, classes):
+            a = memory[z0 + c * width + t]
+            most = a if a > most or a != a else most
+        total = ZERO
+        for c in range(classes):
+            e = np.exp(memory[z0 + c * width + t] - most)
+            memory[d0 + c * width + t] = e
+            total += e
+        for c in range(classes):
+            memory[d0 + c * width + t] *= weight[t] / total
+        memory[d0 + targets[t] * width + t] -= weight[t]
+    for c in range(classes):
+        for t in range(batch, width):
+            memory[d0 + c * width + t] = ZERO
+    return True
+
+
+@kernel
+def zeros(memory, begin, end):
+    """Zeros, where a buffer has a rim that nobody writes."""
+    for place in range(begin, end):
+        memory[place] = ZERO
+
+
+@kernel
+def relu(memory, begin, end):
+    """ReLU in place; a NaN stays."""
+    for place in range(begin, end):
+        memory[place] = ZERO if memory[place] < 0 else memory[place]

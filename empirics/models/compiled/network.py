@@ -1,0 +1,220 @@
+"""A network whose passes are compiled: the same model over flat rows, its numbers by other code than torch's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import nn, Tensor
+
+from ...errors import EmpiricsError
+from ..losses import CrossEntropy
+from ..model import Batch
+from ..network import Network
+from . import NotServed
+from .plan import layers, Plan
+from .program import carry_out
+from .tiles import WIDTH
+
+Array = np.ndarray[Any, Any]
+NO_FLOATS, NO_TARGETS = np.zeros(1, np.float32), np.zeros(1, np.int64)
+WHOLE = ""
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledNetwork(Network):
+    """``Network`` by compiled passes on a CPU: outputs, both halves, gradients in the row and in the inputs.
+
+    Numbers agree with torch's to rounding, not to the last bit. What compiled passes do not do (other devices,
+    transforms of ``torch.func``, samples of a shape that the layers do not take) is done by torch as before. One
+    thread at a time may use it.
+    """
+
+    compiled: ClassVar[bool] = True
+
+    @classmethod
+    def of(cls, network: Network) -> CompiledNetwork:
+        """The same network by compiled passes; raises ``NotServed`` where it has a layer that is none of theirs."""
+        if network.dtype != torch.float32:
+            raise NotServed(f"it is in {str(network.dtype).removeprefix('torch.')}")
+        working = [layer for layer in layers(network.work.module, network.parameters) if layer.kind != "none"]
+        if len(working) == 1 and working[0].kind == "dense":
+            raise NotServed("one dense layer takes less time than copying its samples")
+        return cls(**{field.name: getattr(network, field.name) for field in fields(Network)})
+
+    # ---- passes ----
+
+    @cached_property
+    def _plans(self) -> dict[Any, Plan | None]:
+        return {}
+
+    @cached_property
+    def _kept(self) -> list[Tensor]:
+        """Memory of passes that nobody comes back to."""
+        return [torch.empty(0)]
+
+    @cached_property
+    def _even(self) -> dict[int, Array]:
+        return {}
+
+    def _plan(self, half: str, samples: Tensor, inputs: bool) -> Plan | None:
+        """The passes for these samples; None where they are torch's."""
+        if (
+            samples.dtype != torch.float32
+            or samples.device.type != "cpu"
+            or len(samples) == 0
+            or torch._C._are_functorch_transforms_active()
+        ):
+            return None
+        width = -(-len(samples) // WIDTH) * WIDTH
+        key = half, samples.shape[1:], width, inputs
+        if key not in self._plans:
+            module = self._half(half) if half else self.work.module
+            assert isinstance(module, nn.Module)
+            try:
+                found = layers(module, self.parameters, half)
+                self._plans[key] = Plan(found, tuple(samples.shape[1:]), width, inputs)
+            except NotServed:
+                self._plans[key] = None
+        return self._plans[key]
+
+    def _memory(self, plan: Plan) -> Tensor:
+        if self._kept[0].numel() < plan.size:
+            self._kept[0] = torch.empty(plan.size)
+        return self._kept[0]
+
+    # ---- outputs ----
+
+    def output(self, w: Tensor, inputs: Tensor) -> Tensor:
+        """Outputs ``(1, batch, ...)`` of the single row ``w (1, dim)`` on ``inputs (1, batch, ...)``."""
+        made = self._made(WHOLE, w, self._checked(inputs))
+        return super().output(w, inputs) if made is None else made
+
+    def features(self, w: Tensor, inputs: Tensor) -> Tensor:
+        """What the head sees: representations ``(1, batch, ...)``."""
+        made = self._made("features", w, self._checked(inputs))
+        return super().features(w, inputs) if made is None else made
+
+    def head(self, w: Tensor, z: Tensor) -> Tensor:
+        """Outputs ``(1, batch, ...)`` from representations: ``output(w, x)`` is ``head(w, features(w, x))``."""
+        made = self._made("head", w, z)
+        return super().head(w, z) if made is None else made
+
+    def _made(self, half: str, w: Tensor, inputs: Tensor) -> Tensor | None:
+        """What ``half`` makes of the inputs by compiled passes, with a way back where one is asked for."""
+        samples, row = inputs[0], w.reshape(-1)
+        back = torch.is_grad_enabled() and (row.requires_grad or samples.requires_grad)
+        parts = [samples] if back else samples.split(self.chunk)
+        plans = [self._plan(half, part, samples.requires_grad) for part in parts]
+        found = []
+        for plan, part in zip(plans, parts, strict=True):
+            if plan is None or row.dtype != torch.float32 or row.device.type != "cpu":
+                return None
+            if back:
+                found.append(_Passes.apply(row, part, plan))
+            else:
+                found.append(_forward(plan, row, part, self._memory(plan)))
+        return (found[0] if len(found) == 1 else torch.cat(found)).unsqueeze(0)
+
+    # ---- losses ----
+
+    def task_loss(self, w: Tensor, batch: Batch) -> Tensor:
+        """Weighted mean of the losses of a batch ``(1,)``."""
+        inputs, targets, weight = batch
+        output = self.output(w, inputs)[0]
+        if weight is None:
+            return self.loss.mean(output, targets[0]).view(1)
+        return (self.loss.losses(output, targets[0]) * weight[0].to(output.dtype)).sum().view(1)
+
+    def gradient(self, w: Tensor, batch: Batch) -> Tensor:
+        """Gradient of ``task_loss`` ``(1, dim)``, chunk by chunk."""
+        if type(self.loss) is CrossEntropy:
+            found = self._entropy_gradient(w.detach().reshape(-1), batch)
+            if found is not None:
+                return found.unsqueeze(0)
+            return super().gradient(w, batch)
+        with torch.enable_grad():
+            row = w.detach().requires_grad_()
+            (gradient,) = torch.autograd.grad(self.task_loss(row, batch), row)
+        return gradient
+
+    def _entropy_gradient(self, row: Tensor, batch: Batch) -> Tensor | None:
+        """Gradient ``(dim,)`` of the cross-entropy, outputs never leaving the passes; None where torch has to do it."""
+        inputs, targets, weight = batch
+        samples, wanted = self._checked(inputs)[0], targets[0]
+        count = len(samples)
+        if wanted.ndim != 1 or row.dtype != torch.float32 or row.device.type != "cpu":
+            return None
+        if weight is None and count not in self._even:
+            self._even[count] = np.full(count, 1 / count, np.float32)
+        weights = self._even[count] if weight is None else weight[0].to(torch.float32).contiguous().numpy()
+        if count <= self.chunk:
+            return self._chunk_gradient(row, samples, wanted, weights)
+        total = torch.zeros(self.dim)
+        for begin in range(0, count, self.chunk):
+            part = slice(begin, begin + self.chunk)
+            found = self._chunk_gradient(row, samples[part], wanted[part], weights[part])
+            if found is None:
+                return None
+            total += found
+        return total
+
+    def _chunk_gradient(self, row: Tensor, samples: Tensor, targets: Tensor, weights: Array) -> Tensor | None:
+        plan = self._plan(WHOLE, samples, False)
+        if plan is None or len(plan.shape) != 1:
+            return None
+        g = torch.empty(self.dim)  # every parameter belongs to a layer, which writes its gradient
+        right = _run(
+            plan, plan.entropy, len(samples), self._memory(plan), row, g.numpy(), _flat(samples),
+            targets=_flat(targets.long()), weights=weights,
+        )  # fmt: skip
+        return g if right else None  # a target that is no class: torch says which, or leaves it out
+
+
+def _flat(tensor: Tensor) -> Array:
+    """The numbers of a tensor one after another, where they lie if they lie so."""
+    array: Array = tensor.detach().contiguous().view(-1).numpy()
+    return array
+
+
+def _run(
+    plan: Plan, lines: Array, count: int, memory: Tensor, row: Tensor, g: Array = NO_FLOATS, source: Array = NO_FLOATS,
+    target: Array = NO_FLOATS, targets: Array = NO_TARGETS, weights: Array = NO_FLOATS,
+) -> bool:  # fmt: skip
+    """Carry out some operations of a plan on so many samples."""
+    done = carry_out(
+        lines, plan.taps, plan.pixels, plan.made.width, count, memory.numpy(), _flat(row), g, source, target, targets,
+        weights,
+    )  # fmt: skip
+    return bool(done)
+
+
+def _forward(plan: Plan, row: Tensor, samples: Tensor, memory: Tensor) -> Tensor:
+    output = torch.empty(len(samples), *plan.shape)
+    _run(plan, plan.outputs, len(samples), memory, row, source=_flat(samples), target=output.view(-1).numpy())
+    return output
+
+
+class _Passes(torch.autograd.Function):
+    """Outputs by compiled passes, with a way back to the row and to the samples, once."""
+
+    @staticmethod
+    def forward(ctx: Any, row: Tensor, samples: Tensor, plan: Plan) -> Tensor:
+        ctx.plan, ctx.memory, ctx.shape = plan, torch.empty(plan.size), samples.shape
+        ctx.save_for_backward(row)
+        return _forward(plan, row, samples, ctx.memory)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor | None, None]:
+        if torch.is_grad_enabled():  # with create_graph: what a second derivative lacks would be lost in silence
+            raise EmpiricsError("compiled passes are differentiated once; for second derivatives take the engine torch")
+        (row,) = ctx.saved_tensors
+        plan, g = ctx.plan, torch.zeros_like(row)
+        count = ctx.shape[0]
+        to = torch.empty(ctx.shape) if plan.inputs else torch.empty(1)
+        lines = plan.inputs_back if plan.inputs else plan.outputs_back
+        _run(plan, lines, count, ctx.memory, row, g.numpy(), _flat(gradients[0]), to.view(-1).numpy())
+        return g, to if plan.inputs else None, None

@@ -1,0 +1,428 @@
+"""Which modules are served, and what their passes are: a module becomes layers, layers become a list of operations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from torch import nn
+
+from ..networks.parts import ConvPool, ConvReLU, DenseReLU, Split
+from . import NotServed, program as ops
+from .tiles import OUTPUTS, WIDTH
+
+Array = np.ndarray[Any, Any]
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What is done: ``kind`` is dense, convolution, maximum, mean or none; ``weight`` and ``bias`` begin in the row.
+
+    Of dense layers ``outputs`` and ``inputs`` count features, of convolutions channels.
+    """
+
+    kind: str
+    relu: bool = False
+    weight: int = 0
+    bias: int = -1
+    outputs: int = 0
+    inputs: int = 0
+    kernel: tuple[int, int] = (1, 1)
+    stride: tuple[int, int] = (1, 1)
+    padding: tuple[int, int] = (0, 0)
+    flat: bool = False
+    """Samples are flat from here on."""
+    everywhere: bool = False
+    """The window is the whole picture."""
+
+
+# ---- recognising ----
+
+
+def layers(module: nn.Module, places: Mapping[str, slice], prefix: str = "") -> list[Layer]:
+    """The layers of a module whose parameters lie at ``places`` of the row; raises ``NotServed``."""
+    found: list[Layer] = []
+    for name, part in _parts(module, prefix):
+        new = _layers(name, part, places)
+        if new and new[0].kind == "none" and new[0].relu and found:
+            found[-1] = replace(found[-1], relu=True)
+        else:
+            found += new
+        if len(found) > 1 and found[-1].kind == "maximum" and found[-2].relu:  # they commute; later there is less to do
+            found[-2:] = [replace(found[-2], relu=False), replace(found[-1], relu=True)]
+    return found
+
+
+def _parts(module: nn.Module, name: str) -> Iterator[tuple[str, nn.Module]]:
+    """The modules that are called one after another, with their names."""
+    if any(getattr(module, f"_{kind}") for kind in ("forward_hooks", "forward_pre_hooks", "backward_hooks")):
+        raise NotServed(f"{name or 'the module'} has hooks")
+    if type(module) is nn.Sequential:
+        children = [(key, child) for key, child in module._modules.items() if child is not None]  # one twice is two
+    elif type(module) is Split:
+        children = [("features", module.features), ("head", module.head)]
+    else:
+        yield name, module
+        return
+    for key, child in children:
+        yield from _parts(child, f"{name}.{key}" if name else key)
+
+
+def _layers(name: str, part: Any, places: Mapping[str, slice]) -> list[Layer]:
+    """What one module does."""
+    kind: Any = type(part)
+    what = f"{name or 'the module'} is {kind.__name__}"
+    if kind in (nn.Identity, nn.Dropout, nn.Dropout2d):  # with p > 0 no network takes it
+        return []
+    if kind is nn.ReLU:
+        return [Layer("none", relu=True)]
+    if kind is nn.Flatten:
+        if (part.start_dim, part.end_dim) != (1, -1):
+            raise NotServed(f"{what} from dimension {part.start_dim} to {part.end_dim}")
+        return [Layer("none", flat=True)]
+    if kind in (nn.Linear, DenseReLU, nn.Conv2d, ConvReLU, ConvPool):
+        weight, bias = _own(name, "weight", places), -1 if part.bias is None else _own(name, "bias", places)
+    if kind in (nn.Linear, DenseReLU):
+        return [Layer("dense", kind is DenseReLU, weight, bias, part.out_features, part.in_features)]
+    if kind in (nn.Conv2d, ConvReLU, ConvPool):
+        if part.groups != 1 or part.dilation != (1, 1) or part.padding_mode != "zeros" or isinstance(part.padding, str):
+            raise NotServed(f"{what} with groups, dilation or padding by name")
+        stride = (1, 1) if kind is ConvPool else part.stride
+        convolution = Layer(
+            "convolution", kind is ConvReLU, weight, bias, part.out_channels, part.in_channels, part.kernel_size,
+            stride, part.padding,
+        )  # fmt: skip
+        pooled = [Layer("maximum", relu=True, kernel=(2, 2), stride=(2, 2))]
+        return [convolution, *(pooled if kind is ConvPool else [])]
+    if kind in (nn.MaxPool2d, nn.AvgPool2d):
+        size, stride = _pair(part.kernel_size), _pair(part.stride)
+        plain = _pair(part.padding) == (0, 0) and not part.ceil_mode and _pair(getattr(part, "dilation", 1)) == (1, 1)
+        if not plain or getattr(part, "divisor_override", None) or getattr(part, "return_indices", False):
+            raise NotServed(f"{what} with padding, dilation, ceil_mode or another result")
+        return [Layer("maximum" if kind is nn.MaxPool2d else "mean", kernel=size, stride=stride)]
+    if kind is nn.AdaptiveAvgPool2d and part.output_size in (1, (1, 1)):
+        return [Layer("mean", everywhere=True)]
+    raise NotServed(what)
+
+
+def _own(name: str, key: str, places: Mapping[str, slice]) -> int:
+    found = places.get(f"{name}.{key}" if name else key)
+    if found is None:
+        raise NotServed(f"{name} shares its {key}")
+    return int(found.start)
+
+
+def _pair(value: Any) -> tuple[int, int]:
+    return (value, value) if isinstance(value, int) else (int(value[0]), int(value[1]))
+
+
+# ---- passes ----
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """Numbers ``(channels, rows, columns, width)`` in memory, with a rim of zeros round every picture."""
+
+    place: int
+    width: int
+    channels: int
+    rows: int = 1
+    columns: int = 1
+    rim: tuple[int, int] = (0, 0)
+
+    @property
+    def row(self) -> int:
+        """Numbers from one row to the next."""
+        return (self.columns + 2 * self.rim[1]) * self.width
+
+    @property
+    def channel(self) -> int:
+        """Numbers from one channel to the next."""
+        return (self.rows + 2 * self.rim[0]) * self.row
+
+    @property
+    def end(self) -> int:
+        return self.place + self.channels * self.channel
+
+    @property
+    def first(self) -> int:
+        """The place of the first number inside of the rim."""
+        return self.place + self.rim[0] * self.row + self.rim[1] * self.width
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        return self.channels, self.rows, self.columns
+
+    @property
+    def size(self) -> int:
+        return self.channels * self.rows * self.columns
+
+
+@dataclass
+class Passes:
+    """The operations of a network's passes while they are written, their lists, and the memory that they take."""
+
+    width: int
+    size: int = 0
+    lines: list[tuple[int, ...]] = field(default_factory=list)
+    taps: list[Array] = field(default_factory=list)
+    pixels: list[Array] = field(default_factory=list)
+
+    def room(self, channels: int, rows: int = 1, columns: int = 1, rim: tuple[int, int] = (0, 0)) -> Buffer:
+        buffer = Buffer(self.size, self.width, channels, rows, columns, rim)
+        self.size = buffer.end
+        return buffer
+
+    def room_for(self, numbers: int) -> int:
+        """So many numbers for a while; what follows is aligned again."""
+        begin = self.size
+        self.size = begin - (-numbers // WIDTH) * WIDTH
+        return begin
+
+    def add(self, *line: int) -> None:
+        self.lines.append((*line, *[0] * (1 + ops.LONGEST - len(line))))
+
+    def listed(self, kept: list[Array], new: Array) -> int:
+        """Append a list; returns the number of its first entry."""
+        begin = sum(len(part) for part in kept)
+        kept.append(new)
+        return begin
+
+    def taken(self) -> Array:
+        """The operations added since the last call."""
+        lines, self.lines = self.lines, []
+        return np.array(lines, dtype=np.int64).reshape(-1, 1 + ops.LONGEST)
+
+
+class Plan:
+    """The passes of ``layers`` on samples of one shape, for batches padded to ``width``.
+
+    ``outputs`` takes samples in and gives outputs out; ``outputs_back`` takes the gradients of the outputs in and
+    makes those of the row, ``inputs_back`` gives out those of the samples too (where ``inputs`` says so); ``entropy``
+    is all of it with the cross-entropy between. ``size`` numbers of memory lie between.
+    """
+
+    def __init__(self, layers: Sequence[Layer], shape: Shape, width: int, inputs: bool = False) -> None:
+        self.inputs, self.made = inputs, (made := Passes(width))
+        self.seen: list[Buffer] = []
+        self.codes: dict[int, Buffer] = {}
+        self.layers = layers = [layer for layer in layers]
+        self._forward(shape)
+        self._back()
+        taps = np.concatenate(made.taps) if made.taps else np.zeros((1, 2))
+        pixels = np.concatenate(made.pixels) if made.pixels else np.zeros((1, 4))
+        self.taps, self.pixels = (np.ascontiguousarray(a.ravel(), dtype=np.int64) for a in (taps, pixels))
+        self.size = made.size
+
+    # ---- forward ----
+
+    def _forward(self, shape: Shape) -> None:
+        made = self.made
+        here = made.room(*_picture(shape), rim=self._rim(0))
+        flat = len(shape) == 1
+        if here.rim != (0, 0):
+            made.add(ops.ZEROS, here.place, here.end)
+        made.add(ops.TAKE_IN, here.first, *here.shape, here.channel, here.row)
+        self.seen.append(here)
+        for number, layer in enumerate(self.layers):
+            before, rim = here, self._rim(number + 1)
+            if layer.kind == "none":
+                if layer.flat and not flat:
+                    here, flat = replace(before, channels=before.size, rows=1, columns=1), True
+                if layer.relu:
+                    made.add(ops.RELU, here.place, here.end)
+            elif layer.kind == "dense":
+                if not flat or before.channels != layer.inputs:
+                    raise NotServed(f"a dense layer of {layer.inputs} inputs after samples of shape {before.shape}")
+                here = made.room(layer.outputs)
+                self._dense(layer, before, here)
+            else:
+                if flat or (layer.kind == "convolution" and before.channels != layer.inputs):
+                    raise NotServed(f"a {layer.kind} after samples of shape {before.shape}")
+                here = self._window(number, layer, before, rim)
+            self.seen.append(here)
+        self.output = here
+        self.shape: Shape = (here.channels,) if flat else here.shape
+        self.forward = made.taken()
+        self.outputs = np.concatenate([self.forward, self._given(here)])
+
+    def _rim(self, number: int) -> tuple[int, int]:
+        """What the next layer that does more than ReLU, from that number on, wants round its inputs."""
+        return next((layer.padding for layer in self.layers[number:] if layer.kind != "none"), (0, 0))
+
+    def _given(self, buffer: Buffer) -> Array:
+        """Copying the samples of a buffer out."""
+        self.made.add(ops.GIVE_OUT, buffer.first, *buffer.shape, buffer.channel, buffer.row)
+        return self.made.taken()
+
+    def _dense(self, layer: Layer, before: Buffer, here: Buffer) -> None:
+        made, every = self.made, np.arange(layer.inputs)
+        first = made.listed(made.taps, np.stack([every * made.width, every], 1))
+        pixel = made.listed(made.pixels, np.array([[0, 0, first, first + layer.inputs]]))
+        made.add(
+            ops.PRODUCT, here.place, made.width, before.place, 0, 1, layer.weight, layer.inputs, 0, layer.outputs,
+            layer.bias, layer.relu, pixel, pixel + 1, -1,
+        )  # fmt: skip
+
+    def _window(self, number: int, layer: Layer, before: Buffer, rim: tuple[int, int]) -> Buffer:
+        """A convolution or a pooling layer: outputs where the whole window lies in the (padded) picture."""
+        made = self.made
+        if layer.everywhere:
+            layer = self.layers[number] = replace(layer, kernel=before.shape[1:], stride=before.shape[1:])
+        high, wide = (
+            (side + 2 * rim - kernel) // stride + 1
+            for side, rim, kernel, stride in zip(
+                before.shape[1:], layer.padding, layer.kernel, layer.stride, strict=True
+            )
+        )
+        if high < 1 or wide < 1:
+            raise NotServed(f"a window of {layer.kernel} on pictures of {before.shape[1:]}")
+        outputs = layer.outputs or before.channels
+        here = made.room(outputs, high, wide, rim)
+        if rim != (0, 0):
+            made.add(ops.ZEROS, here.place, here.end)
+        if layer.kind == "convolution":
+            i, j = (a.ravel() for a in np.indices(layer.kernel))
+            taps = np.stack([i * before.row + j * before.width, i * layer.kernel[1] + j], 1)
+            first = made.listed(made.taps, taps)
+            r, v = (a.ravel() for a in np.indices((high, wide)))
+            seen = r * layer.stride[0] * before.row + v * layer.stride[1] * before.width
+            to = r * here.row + v * here.width
+            ends = np.full_like(r, first), np.full_like(r, first + len(taps))
+            pixel = made.listed(made.pixels, np.stack([seen, to, *ends], 1))
+            made.add(
+                ops.PRODUCT, here.first, here.channel, before.place, before.channel, layer.inputs, layer.weight,
+                layer.inputs * len(taps), len(taps), outputs, layer.bias, layer.relu, pixel, pixel + len(r),
+                self._pack(layer), len(taps),
+            )  # fmt: skip
+            return here
+        window = (*here.shape, *before.shape[1:], *layer.kernel, *layer.stride, here.channel, here.row)
+        if layer.kind == "maximum":
+            code = self.codes[number] = made.room(*here.shape)
+            made.add(ops.MAXIMA, before.place, here.first, code.place, *window, layer.relu)
+        else:
+            made.add(ops.MEANS, before.place, here.first, *window)
+            if layer.relu:
+                made.add(ops.RELU, here.place, here.end)
+        return here
+
+    def _pack(self, layer: Layer) -> int:
+        """Room for the weights of a convolution in another order."""
+        return self.made.room_for(layer.outputs * layer.inputs * layer.kernel[0] * layer.kernel[1])
+
+    # ---- back ----
+
+    def _back(self) -> None:
+        made = self.made
+        self.gradient = made.room(*self.output.shape)
+        made.add(ops.TAKE_IN, self.gradient.first, *self.gradient.shape, self.gradient.channel, self.gradient.row)
+        taking = made.taken()
+        learning = [number for number, layer in enumerate(self.layers) if layer.outputs]
+        lowest = 0 if self.inputs else learning[0] if learning else len(self.layers)
+        d = self.gradient
+        for number in reversed(range(lowest, len(self.layers))):
+            d = self._layer_back(number, d, inputs=self.inputs or number > lowest)
+        back = made.taken()
+        self.outputs_back = np.concatenate([taking, back])
+        self.inputs_back = np.concatenate([taking, back, self._given(d)])
+        made.add(ops.ENTROPY, self.output.place, self.gradient.place, self.output.channels)
+        self.entropy = np.concatenate([self.forward, made.taken(), back])
+
+    def _layer_back(self, number: int, d: Buffer, inputs: bool) -> Buffer:
+        """Gradients of a layer's weights from those of its outputs; returns those of its inputs where asked for."""
+        made, layer, before, here = self.made, self.layers[number], self.seen[number], self.seen[number + 1]
+        if layer.relu and layer.kind != "maximum":
+            made.add(ops.CUT, d.place, here.first, *here.shape[:2], here.columns * made.width, here.channel, here.row)
+        if layer.outputs:
+            if layer.kind == "dense":
+                self._dense_weights(layer, before, d)
+            else:
+                self._convolution_weights(layer, before, here, d)
+            if layer.bias >= 0:
+                made.add(ops.BIAS, layer.bias, layer.outputs, d.place, d.channel)
+        if layer.kind == "none":
+            return replace(d, channels=before.channels, rows=before.rows, columns=before.columns)
+        if not inputs:
+            return d
+        to = made.room(*before.shape)
+        if layer.kind == "dense":
+            every = np.arange(layer.outputs)
+            first = made.listed(made.taps, np.stack([every * made.width, every * layer.inputs], 1))
+            pixel = made.listed(made.pixels, np.array([[0, 0, first, first + layer.outputs]]))
+            made.add(
+                ops.PRODUCT, to.place, made.width, d.place, 0, 1, layer.weight, 1, 0, layer.inputs, -1, 0, pixel,
+                pixel + 1, -1,
+            )  # fmt: skip
+        elif layer.kind == "convolution":
+            self._convolution_back(layer, before, d, to)
+        else:
+            window = (*here.shape, *before.shape[1:], *layer.kernel, *layer.stride)
+            if layer.kind == "maximum":
+                made.add(ops.MAXIMA_BACK, d.place, self.codes[number].place, to.place, *window)
+            else:
+                made.add(ops.MEANS_BACK, d.place, to.place, *window)
+        return to
+
+    def _dense_weights(self, layer: Layer, before: Buffer, d: Buffer) -> None:
+        made, pitch, every = self.made, -(-layer.inputs // WIDTH) * WIDTH, np.arange(self.made.width)
+        first = made.listed(made.taps, np.stack([every * pitch, every], 1))
+        turned, spare = made.room_for(made.width * pitch), made.room_for(OUTPUTS * WIDTH)
+        made.add(
+            ops.DENSE_WEIGHTS, layer.weight, layer.outputs, layer.inputs, d.place, before.place, turned, pitch, spare,
+            first,
+        )  # fmt: skip
+
+    def _convolution_weights(self, layer: Layer, before: Buffer, here: Buffer, d: Buffer) -> None:
+        made = self.made
+        c, i, j = (a.ravel() for a in np.indices((layer.inputs, *layer.kernel)))
+        seen = before.place + c * before.channel + i * before.row + j * before.width
+        taps = made.listed(made.taps, np.stack([seen, np.zeros_like(seen)], 1))
+        r, v = (a.ravel() for a in np.indices(here.shape[1:]))
+        pairs = np.stack(
+            [r * layer.stride[0] * before.row + v * layer.stride[1] * before.width, r * d.row + v * d.width], 1
+        )
+        places = made.listed(made.taps, pairs)
+        made.add(
+            ops.CONVOLUTION_WEIGHTS, layer.weight, layer.outputs, len(c), d.place, d.channel, taps, places,
+            places + len(pairs),
+        )  # fmt: skip
+
+    def _convolution_back(self, layer: Layer, before: Buffer, d: Buffer, to: Buffer) -> None:
+        """Every input pixel with the output pixels whose windows hold it: so nothing is multiplied with padding."""
+        made = self.made
+        size = layer.kernel[0] * layer.kernel[1]
+        entries, pixels = [], []
+        base, count = sum(len(part) for part in made.taps), 0
+        for r in range(before.rows):
+            rows = _windows(r, 0, layer, d.rows)
+            for v in range(before.columns):
+                columns = _windows(v, 1, layer, d.columns)
+                seen = [(a * d.row + b * d.width, i * layer.kernel[1] + j) for a, i in rows for b, j in columns]
+                pixels.append((0, r * to.row + v * to.width, base + count, base + count + len(seen)))
+                entries += seen
+                count += len(seen)
+        made.listed(made.taps, np.array(entries).reshape(-1, 2))
+        pixel = made.listed(made.pixels, np.array(pixels))
+        made.add(
+            ops.PRODUCT, to.place, to.channel, d.place, d.channel, layer.outputs, layer.weight, size,
+            layer.inputs * size, layer.inputs, -1, 0, pixel, pixel + len(pixels), self._pack(layer), size,
+        )  # fmt: skip
+
+
+def _picture(shape: Shape) -> tuple[int, int, int]:
+    if len(shape) not in (1, 3):
+        raise NotServed(f"samples of shape {shape}")
+    return (shape[0], 1, 1) if len(shape) == 1 else (shape[0], shape[1], shape[2])
+
+
+def _windows(place: int, axis: int, layer: Layer, outputs: int) -> list[tuple[int, int]]:
+    """Along one axis: the outputs whose windows hold the input at ``place``, each with where in the kernel it is."""
+    found = []
+    for tap in range(layer.kernel[axis]):
+        output, rest = divmod(place + layer.padding[axis] - tap, layer.stride[axis])
+        if not rest and 0 <= output < outputs:
+            found.append((output, tap))
+    return found

@@ -1,0 +1,173 @@
+"""Maxima and means over windows, ``(channel, row, column, sample)`` with the samples innermost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from .cache import kernel
+from .tiles import Code, FLOAT, FLOATS, INDEX, LANES, VECTOR
+
+ZERO = numba.float32(0)
+QUARTERS = [(0, 0), (0, 1), (1, 0), (1, 1)]
+"""The squares of most networks, 2 x 2, are written out below: numba's own loops over them go number by number."""
+
+
+@intrinsic
+def squares(typing: Any, memory: Any, x0: Any, below: Any, y0: Any, code0: Any, width: Any, relu: Any) -> Any:
+    """Maxima of one 2 x 2 square for ``width`` samples; ``below`` says how far on the next row is."""
+    place = types.int64
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        code = Code(context, builder, signature, given)
+        memory, x0, below, y0, code0, width, relu = code.values.values()
+        zero = ir.Constant(VECTOR, None)
+        border = code.spread(
+            builder.select(builder.icmp_signed("!=", relu, INDEX(0)), FLOAT(0.0), FLOAT(float("-inf")))
+        )
+
+        def vector(lane: Any, _: Any) -> list[Any]:
+            best = which = zero
+            for number, (i, j) in enumerate(QUARTERS):
+                here = code.plus(x0, lane, code.times(below, i), code.times(width, j))
+                a = code.vector(memory, here)
+                if number:
+                    better = builder.or_(builder.fcmp_ordered(">", a, best), builder.fcmp_unordered("uno", a, a))
+                    which = builder.select(better, code.spread(FLOAT(float(number))), which)
+                    a = builder.select(better, a, best)
+                best = a
+            lost = builder.fcmp_ordered("<=", best, border)
+            code.write(memory, code.plus(y0, lane), builder.select(lost, code.spread(FLOAT(0.0)), best))
+            code.write(memory, code.plus(code0, lane), builder.select(lost, code.spread(FLOAT(-1.0)), which))
+            return []
+
+        code.loop(INDEX(0), width, [], INDEX(LANES), vector)
+        return context.get_dummy_value()
+
+    return types.void(FLOATS, place, place, place, place, place, place), generate
+
+
+@intrinsic
+def squares_back(typing: Any, memory: Any, d0: Any, code0: Any, x0: Any, below: Any, width: Any) -> Any:
+    """A square's gradient to the number that ``code`` names, and zero to the other three."""
+    place = types.int64
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        code = Code(context, builder, signature, given)
+        memory, d0, code0, x0, below, width = code.values.values()
+
+        def vector(lane: Any, _: Any) -> list[Any]:
+            d, which = code.vector(memory, code.plus(d0, lane)), code.vector(memory, code.plus(code0, lane))
+            for number, (i, j) in enumerate(QUARTERS):
+                this = builder.fcmp_ordered("==", which, code.spread(FLOAT(float(number))))
+                here = code.plus(x0, lane, code.times(below, i), code.times(width, j))
+                code.write(memory, here, builder.select(this, d, ir.Constant(VECTOR, None)))
+            return []
+
+        code.loop(INDEX(0), width, [], INDEX(LANES), vector)
+        return context.get_dummy_value()
+
+    return types.void(FLOATS, place, place, place, place, place), generate
+
+
+@kernel
+def maxima(
+    memory, width, x0, y0, code0, channels, rows, columns, high, wide, kh, kw, sh, sw, channel_pitch, row_pitch, relu
+):
+    """Maxima ``(channels, rows, columns)`` of windows ``kh x kw`` of inputs ``(channels, high, wide)``.
+
+    ``code`` keeps which number of the window it was, so that the way back need not read the inputs again; -1 where
+    ReLU cut it. The first of equal ones counts, and a NaN wins, as torch has it.
+    """
+    for c in range(channels):
+        for r in range(rows):
+            for v in range(columns):
+                x = x0 + ((c * high + r * sh) * wide + v * sw) * width
+                y = y0 + c * channel_pitch + r * row_pitch + v * width
+                code = code0 + ((c * rows + r) * columns + v) * width
+                if kh == 2 and kw == 2:
+                    squares(memory, x, wide * width, y, code, width, relu)
+                    continue
+                for t in range(width):
+                    memory[y + t] = memory[x + t]
+                    memory[code + t] = ZERO
+                for i in range(kh):
+                    for j in range(kw):
+                        at, number = x + (i * wide + j) * width, numba.float32(i * kw + j)
+                        for t in range(width):
+                            a = memory[at + t]
+                            better = a > memory[y + t] or a != a
+                            memory[y + t] = a if better else memory[y + t]
+                            memory[code + t] = number if better else memory[code + t]
+                if relu:
+                    for t in range(width):
+                        if memory[y + t] <= 0:
+                            memory[y + t] = ZERO
+                            memory[code + t] = numba.float32(-1)
+
+
+@kernel
+def maxima_back(memory, width, d0, code0, to0, channels, rows, columns, high, wide, kh, kw, sh, sw):
+    """Gradients ``(channels, high, wide)`` of the inputs: each window's goes to the number that ``code`` names.
+
+    Squares that tile the input are written, other windows are added up on zeros.
+    """
+    if not (sh == kh == 2 and sw == kw == 2 and rows * kh == high and columns * kw == wide):
+        for place in range(to0, to0 + channels * high * wide * width):
+            memory[place] = ZERO
+    for c in range(channels):
+        for r in range(rows):
+            for v in range(columns):
+                x = to0 + ((c * high + r * sh) * wide + v * sw) * width
+                d = d0 + ((c * rows + r) * columns + v) * width
+                code = code0 + ((c * rows + r) * columns + v) * width
+                if kh == 2 and kw == 2 and sh == 2 and sw == 2:
+                    squares_back(memory, d, code, x, wide * width, width)
+                    continue
+                for i in range(kh):
+                    for j in range(kw):
+                        at, number = x + (i * wide + j) * width, numba.float32(i * kw + j)
+                        for t in range(width):
+                            memory[at + t] += memory[d + t] if memory[code + t] == number else ZERO
+
+
+@kernel
+def means(memory, width, x0, y0, channels, rows, columns, high, wide, kh, kw, sh, sw, channel_pitch, row_pitch):
+    """Means ``(channels, rows, columns)`` of windows ``kh x kw`` of inputs ``(channels, high, wide)``."""
+    share = numba.float32(1.0 / (kh * kw))
+    for c in range(channels):
+        for r in range(rows):
+            for v in range(columns):
+                x = x0 + ((c * high + r * sh) * wide + v * sw) * width
+                y = y0 + c * channel_pitch + r * row_pitch + v * width
+                for t in range(width):
+                    memory[y + t] = ZERO
+                for i in range(kh):
+                    for j in range(kw):
+                        at = x + (i * wide + j) * width
+                        for t in range(width):
+                            memory[y + t] += memory[at + t]
+                for t in range(width):
+                    memory[y + t] *= share
+
+
+@kernel
+def means_back(memory, width, d0, to0, channels, rows, columns, high, wide, kh, kw, sh, sw):
+    """Gradients ``(channels, high, wide)`` of the inputs: each window's in equal shares."""
+    share = numba.float32(1.0 / (kh * kw))
+    for place in range(to0, to0 + channels * high * wide * width):
+        memory[place] = ZERO
+    for c in range(channels):
+        for r in range(rows):
+            for v in range(columns):
+                x = to0 + ((c * high + r * sh) * wide + v * sw) * width
+                d = d0 + ((c * rows + r) * columns + v) * width
+                for i in range(kh):
+                    for j in range(kw):
+                        at = x + (i * wide + j) * width
+                        for t in range(width):
+                            memory[at + t] += share * memory[d + t]

@@ -1,0 +1,239 @@
+"""The two innermost loops, in LLVM's own words: sums of products whose sums stay in vector registers.
+
+Everything a network multiplies goes through one of them. Arrays are flat and hold float32 numbers with the samples of a
+batch innermost, so that a vector is the same number of ``LANES`` neighbouring samples whatever the layer: no channel is
+too few. Numba's own loops would keep each sum in memory; here a block of sums is held in registers while all its
+products go by, and every number that is loaded serves several of them.
+
+Each sum adds its products one after another in the order of its list, so it does not depend on how sums are grouped
+into blocks, on the processor's registers or on the threads that run elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import llvmlite.binding as llvm
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+WIDE_VECTORS = bool(llvm.get_host_cpu_features().get("avx512f"))
+LANES = 16 if WIDE_VECTORS else 8
+"""Samples in a vector."""
+VECTORS = 2
+WIDTH = VECTORS * LANES
+"""Samples in a block of sums: batches are padded to a multiple of it."""
+OUTPUTS = 8 if WIDE_VECTORS else 6
+"""Outputs in a block of sums: with ``VECTORS`` each, as many as registers hold beside the factors."""
+ROWS, TAPS = (4, 6) if WIDE_VECTORS else (3, 4)
+"""Outputs and taps in a block of weight gradients, one vector each."""
+
+FLOAT, INDEX = ir.FloatType(), ir.IntType(64)
+VECTOR = ir.VectorType(FLOAT, LANES)
+FAST = ("contract",)  # a product and a sum in one operation, where the processor has it; nothing that hides a NaN
+
+
+class Code:
+    """A few words over llvmlite's builder: addresses in flat arrays, vectors, loops with sums."""
+
+    def __init__(self, context: Any, builder: Any, signature: Any, values: Sequence[Any]) -> None:
+        self.builder = builder
+        module = builder.module
+        said = [module.add_metadata([f"llvm.loop.{word}.disable"]) for word in ("unroll",)]
+        # LLVM wants a node that names itself first; unrolled further, these loops only take longer to compile.
+        self.as_written = module.add_metadata([module.add_metadata(["fedbounds loop"]), *said])
+        self.values: dict[int, Any] = {}
+        for place, (kind, value) in enumerate(zip(signature.args, values, strict=True)):
+            array = isinstance(kind, types.Array)
+            self.values[place] = context.make_array(kind)(context, builder, value).data if array else value
+
+    def plus(self, *terms: Any) -> Any:
+        total = terms[0]
+        for term in terms[1:]:
+            total = self.builder.add(total, term)
+        return total
+
+    def times(self, a: Any, b: Any) -> Any:
+        return self.builder.mul(a, b if isinstance(b, ir.Value) else INDEX(b))
+
+    def number(self, array: Any, place: Any) -> Any:
+        return self.builder.load(self.builder.gep(array, [place]))
+
+    def vector(self, array: Any, place: Any) -> Any:
+        where = self.builder.bitcast(self.builder.gep(array, [place]), VECTOR.as_pointer())
+        return self.builder.load(where, align=4)
+
+    def spread(self, number: Any) -> Any:
+        """The number in every lane."""
+        one = self.builder.insert_element(ir.Constant(VECTOR, ir.Undefined), number, ir.IntType(32)(0))
+        lanes = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+        return self.builder.shuffle_vector(one, ir.Constant(VECTOR, ir.Undefined), lanes)
+
+    def write(self, array: Any, place: Any, vector: Any) -> None:
+        where = self.builder.bitcast(self.builder.gep(array, [place]), VECTOR.as_pointer())
+        self.builder.store(vector, where, align=4)
+
+    def lanes_summed(self, vector: Any) -> Any:
+        """The sum over the lanes: halves onto halves."""
+        lanes = LANES
+        while lanes > 1:
+            lanes //= 2
+            half = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [*range(lanes, 2 * lanes)] + [0] * (LANES - lanes))
+            upper = self.builder.shuffle_vector(vector, ir.Constant(VECTOR, ir.Undefined), half)
+            vector = self.builder.fadd(vector, upper)
+        return self.builder.extract_element(vector, ir.IntType(32)(0))
+
+    def cut_below(self, relu: Any) -> Any:
+        """What ReLU cuts below: without it nothing is below minus infinity; a NaN never is, and stays."""
+        wanted = self.builder.icmp_signed("!=", relu, INDEX(0))
+        return self.spread(self.builder.select(wanted, FLOAT(0.0), FLOAT(float("-inf"))))
+
+    def product_added(self, total: Any, a: Any, b: Any) -> Any:
+        return self.builder.fadd(total, self.builder.fmul(a, b, flags=FAST), flags=FAST)
+
+    def loop(self, begin: Any, end: Any, totals: Sequence[Any], step: Any, body: Any) -> list[Any]:
+        """``totals = body(place, totals)`` for place = begin, begin + step, ... < end, the totals in registers."""
+        builder = self.builder
+        before = builder.block
+        head, inside = builder.append_basic_block("head"), builder.append_basic_block("body")
+        after = builder.append_basic_block("after")
+        builder.branch(head)
+        builder.position_at_end(head)
+        place = builder.phi(INDEX)
+        place.add_incoming(begin, before)
+        sums = [builder.phi(total.type) for total in totals]
+        for phi, total in zip(sums, totals, strict=True):
+            phi.add_incoming(total, before)
+        builder.cbranch(builder.icmp_signed("<", place, end), inside, after)
+        builder.position_at_end(inside)
+        renewed = body(place, sums)
+        last = builder.block
+        place.add_incoming(builder.add(place, step), last)
+        for phi, total in zip(sums, renewed, strict=True):
+            phi.add_incoming(total, last)
+        back = builder.branch(head)
+        back.set_metadata("llvm.loop", self.as_written)
+        builder.position_at_end(after)
+        return list(sums)
+
+
+FLOATS, INDICES = types.Array(types.float32, 1, "C"), types.Array(types.int64, 1, "C")
+
+
+def sums(outputs: int) -> Any:
+    """An intrinsic: ``outputs`` sums of products for ``WIDTH`` samples each.
+
+    ``y[y0 + o ys + lane] = b[b0 + o] + sum over c, t of w[w0 + o ws + c wc + wt wm] x[x0 + c xc + xt + lane]``
+    with ``c`` from 0 to ``channels``, ``t`` from ``first`` to ``last`` and ``(xt, wt) = taps[2t], taps[2t + 1]``; no
+    bias where ``b0 < 0``. ``relu`` cuts at zero.
+    """
+
+    @intrinsic
+    def block(
+        typing: Any, y: Any, y0: Any, ys: Any, x: Any, x0: Any, xc: Any, w: Any, w0: Any, ws: Any, wc: Any,
+        wm: Any, taps: Any, first: Any, last: Any, channels: Any, b: Any, b0: Any, relu: Any,
+    ) -> Any:  # fmt: skip
+        place = types.int64
+        signature = types.void(
+            FLOATS, place, place, FLOATS, place, place, FLOATS, place, place, place, place,
+            INDICES, place, place, place, FLOATS, place, place,
+        )  # fmt: skip
+
+        def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+            code = Code(context, builder, signature, given)
+            y, y0, ys, x, x0, xc, w, w0, ws, wc, wm, taps, first, last, channels, b, b0, relu = code.values.values()
+            one, zero = INDEX(1), ir.Constant(VECTOR, None)
+            has = builder.icmp_signed(">=", b0, INDEX(0))
+            start = []
+            for o in range(outputs):
+                bias = code.number(b, builder.select(has, code.plus(b0, INDEX(o)), INDEX(0)))
+                start.append(code.spread(builder.select(has, bias, FLOAT(0.0))))
+            totals = [start[o] for o in range(outputs) for _ in range(VECTORS)]
+
+            def channel(c: Any, totals: Any) -> Any:
+                xs, at = code.plus(x0, code.times(c, xc)), code.plus(w0, code.times(c, wc))
+
+                def tap(t: Any, totals: Any) -> Any:
+                    pair = code.times(t, 2)
+                    xt, wt = code.number(taps, pair), code.number(taps, code.plus(pair, one))
+                    here, renewed = code.plus(xs, xt), []
+                    seen = [code.vector(x, code.plus(here, INDEX(v * LANES))) for v in range(VECTORS)]
+                    weight = code.plus(at, code.times(wt, wm))
+                    for o in range(outputs):
+                        factor = code.spread(code.number(w, code.plus(weight, code.times(ws, o))))
+                        for v in range(VECTORS):
+                            renewed.append(code.product_added(totals[o * VECTORS + v], factor, seen[v]))
+                    return renewed
+
+                return code.loop(first, last, totals, one, tap)
+
+            totals = code.loop(INDEX(0), channels, totals, one, channel)
+            # Without ReLU nothing is below minus infinity; a NaN never is, and stays.
+            border = code.spread(
+                builder.select(builder.icmp_signed("!=", relu, INDEX(0)), FLOAT(0.0), FLOAT(float("-inf")))
+            )
+            for place, total in enumerate(totals):
+                o, v = divmod(place, VECTORS)
+                kept = builder.select(builder.fcmp_ordered("<", total, border), zero, total)
+                code.write(y, code.plus(y0, code.times(ys, o), INDEX(v * LANES)), kept)
+            return context.get_dummy_value()
+
+        return signature, generate
+
+    return block
+
+
+@intrinsic
+def weight_sums(
+    typing: Any, g: Any, g0: Any, gs: Any, d: Any, d0: Any, ds: Any, x: Any, taps: Any, t0: Any, places: Any,
+    first: Any, last: Any, width: Any, outputs: Any, count: Any,
+) -> Any:  # fmt: skip
+    """Gradients of ``ROWS x TAPS`` weights: what the outputs' gradients and the inputs make of each other.
+
+    ``g[g0 + o gs + t] = sum over p, lane of d[d0 + o ds + dp + lane] x[xp + taps[2 (t0 + t)] + lane]`` with ``p`` from
+    ``first`` to ``last``, ``(xp, dp) = places[2p], places[2p + 1]`` and ``lane`` below ``width``. Of the block, rows
+    from ``outputs`` and taps from ``count`` on are the last ones again.
+    """
+    place = types.int64
+    signature = types.void(
+        FLOATS, place, place, FLOATS, place, place, FLOATS, INDICES, place, INDICES, place, place, place, place, place,
+    )  # fmt: skip
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        code = Code(context, builder, signature, given)
+        g, g0, gs, d, d0, ds, x, taps, t0, places, first, last, width, outputs, count = code.values.values()
+        one = INDEX(1)
+
+        def clipped(number: int, limit: Any) -> Any:
+            end = builder.sub(limit, one)
+            return builder.select(builder.icmp_signed("<", INDEX(number), end), INDEX(number), end)
+
+        rows = [code.times(clipped(o, outputs), ds) for o in range(ROWS)]
+        taken = [clipped(t, count) for t in range(TAPS)]
+        ahead = [code.number(taps, code.times(code.plus(t0, t), 2)) for t in taken]
+
+        def pixel(p: Any, totals: Any) -> Any:
+            pair = code.times(p, 2)
+            xp, dp = code.number(places, pair), code.plus(d0, code.number(places, code.plus(pair, one)))
+
+            def vector(lane: Any, totals: Any) -> Any:
+                out = [code.vector(d, code.plus(dp, row, lane)) for row in rows]
+                renewed = [*totals]
+                for t, tap in enumerate(ahead):  # one factor at a time: no register is left for more
+                    seen = code.vector(x, code.plus(xp, tap, lane))
+                    for o in range(ROWS):
+                        renewed[o * TAPS + t] = code.product_added(totals[o * TAPS + t], out[o], seen)
+                return renewed
+
+            return code.loop(INDEX(0), width, totals, INDEX(LANES), vector)
+
+        totals = code.loop(first, last, [ir.Constant(VECTOR, None)] * (ROWS * TAPS), one, pixel)
+        for place, total in enumerate(totals):
+            o, t = divmod(place, TAPS)
+            where = code.plus(g0, code.times(clipped(o, outputs), gs), taken[t])
+            builder.store(code.lanes_summed(total), builder.gep(g, [where]))
+        return context.get_dummy_value()
+
+    return signature, generate

@@ -1,0 +1,366 @@
+"""Compiled passes against torch: gradients, halves, losses, algorithms, and what is not served."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import assume, given, settings, strategies as st
+from torch import nn
+
+from bounds.errors import BoundsError
+from empirics.algorithms import algorithm
+from empirics.algorithms.algorithm import fedavg, renamed
+from empirics.errors import Diverged, EmpiricsError
+from empirics.experiments import Cell
+from empirics.experiments.jobs.train import meant
+from empirics.federation.federation import Federation
+from empirics.models.compiled import compiled, ENGINES, NotServed
+from empirics.models.losses import LOSSES
+from empirics.models.network import Network
+from empirics.models.networks import network
+from empirics.models.networks.parts import ConvPool, ConvReLU, DenseReLU, Split
+from empirics.training.engines import choose, ClientLoop, Threads
+from empirics.training.rounds import rounds
+from empirics.training.setting import Setting
+
+ROOT = Path(__file__).resolve().parents[2]
+PAPERS = ["fedcog_cnn(channels=1, side=28)", "fedcog_cifar100_cnn", "decaying_k_cnn", "femnist_dnn"]
+
+
+def lenet():
+    return nn.Sequential(
+        nn.Conv2d(2, 5, 3, stride=2, padding=1), nn.ReLU(), nn.AvgPool2d(2), nn.Conv2d(5, 7, (3, 2), bias=False),
+        nn.MaxPool2d(3, stride=1), nn.ReLU(), nn.Flatten(), nn.Linear(7 * 2 * 2, 9), nn.ReLU(), nn.Linear(9, 4),
+    )  # fmt: skip
+
+
+def batch_of(net, shape, samples, classes, seed=3, weighted=False):
+    draws = torch.Generator().manual_seed(seed)
+    inputs = torch.randn(1, samples, *shape, generator=draws)
+    targets = torch.randint(0, classes, (1, samples), generator=draws)
+    weight = torch.rand(1, samples, generator=draws) if weighted else None
+    return inputs, targets, weight
+
+
+def in_double(net):
+    return Network(net.name, net.build, net.loss, torch.float64, net.input_shape)
+
+
+def double(batch):
+    return batch[0].double(), batch[1], None if batch[2] is None else batch[2].double()
+
+
+def errors(net, w, batch, found):
+    """Relative distance of every layer's gradient from that of float64 autograd."""
+    exact = in_double(net).gradient(w.double(), double(batch))
+    return {
+        name: float((found[:, at].double() - exact[:, at]).norm() / exact[:, at].norm().clamp(min=1e-12))
+        for name, at in net.parameters.items()
+    }
+
+
+def close(net, w, batch, allowed=1e-6):
+    """Compiled gradients as near to float64 as asked, or at most twice as far as those of torch."""
+    ours = errors(net, w, batch, compiled(net).gradient(w, batch))
+    torchs = errors(net, w, batch, net.gradient(w, batch))
+    return all(error <= max(allowed, 2 * torchs[name]) for name, error in ours.items())
+
+
+# ---- gradients ----
+
+
+@pytest.mark.parametrize("name", PAPERS)
+@pytest.mark.parametrize(("samples", "weighted"), [(32, False), (7, True)])
+def test_gradients_of_the_papers_networks_are_those_of_float64_autograd(name, samples, weighted):
+    net = network(name)
+    w = net.start(5).unsqueeze(0)
+    assert close(net, w, batch_of(net, net.input_shape, samples, net.build.classes, weighted=weighted))
+
+
+def test_gradients_of_a_users_sequential_with_strides_rims_and_means():
+    net = Network("own", lenet)
+    assert close(net, net.start(2).unsqueeze(0), batch_of(net, (2, 23, 21), 19, 4))
+
+
+sides, channels, kernels = st.integers(5, 11), st.integers(1, 9), st.integers(1, 4)
+
+
+@st.composite
+def convolutions(draw):
+    """A convolution of any kernel, stride and padding between two others, so that its inputs have gradients too."""
+    inputs, inner, outputs = draw(channels), draw(channels), draw(channels)
+    size, stride = (draw(kernels), draw(kernels)), (draw(st.integers(1, 3)), draw(st.integers(1, 2)))
+    rim, bias = (draw(st.integers(0, 2)), draw(st.integers(0, 2))), draw(st.booleans())
+    return (inputs, draw(sides), draw(sides)), [
+        nn.Conv2d(inputs, inner, 1), nn.Conv2d(inner, outputs, size, stride, rim, bias=bias), nn.Flatten()
+    ]  # fmt: skip
+
+
+@st.composite
+def poolings(draw):
+    """Pooling of any window and stride after a convolution."""
+    inputs, kind = draw(channels), draw(st.sampled_from([nn.MaxPool2d, nn.AvgPool2d]))
+    window, stride = (draw(kernels), draw(kernels)), (draw(st.integers(1, 3)), draw(st.integers(1, 3)))
+    after = [nn.ReLU()] if draw(st.booleans()) else []
+    return (inputs, draw(sides), draw(sides)), [nn.Conv2d(inputs, 3, 2), kind(window, stride), *after, nn.Flatten()]
+
+
+@st.composite
+def own_parts(draw):
+    """The layers of the papers' networks, odd sides included."""
+    inputs, inner = draw(channels), draw(channels)
+    first = draw(st.sampled_from([ConvPool, ConvReLU]))(
+        inputs, inner, draw(st.integers(1, 3)), padding=draw(st.integers(0, 1))
+    )
+    return (inputs, draw(sides), draw(sides)), [first, ConvPool(inner, 4, 2), nn.Flatten()]
+
+
+@st.composite
+def dense(draw):
+    inputs, inner = draw(st.integers(1, 70)), draw(st.integers(1, 40))
+    return (inputs,), [nn.Linear(inputs, inner, bias=draw(st.booleans())), nn.ReLU(), DenseReLU(inner, 5)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.one_of(convolutions(), poolings(), own_parts(), dense()), st.integers(1, 40), st.integers(0, 2**20))
+def test_gradients_of_every_kind_of_layer_at_random_shapes(made, samples, seed):
+    shape, parts = made
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        body = nn.Sequential(*parts)
+        try:
+            width = body(torch.randn(1, *shape)).numel()
+        except RuntimeError:  # a window larger than the picture
+            assume(False)
+        net = Network("random", lambda: nn.Sequential(body, nn.Linear(width, 3)))
+        w = torch.cat([p.detach().reshape(-1) for p in net.work.module.parameters()]).unsqueeze(0)
+    assert close(net, w, batch_of(net, shape, samples, 3, seed), allowed=3e-6)
+
+
+def test_the_sum_over_many_samples_is_that_of_its_chunks():
+    net = network("femnist_dnn")
+    assert close(net, net.start(4).unsqueeze(0), batch_of(net, net.input_shape, 300, 62))
+
+
+@pytest.mark.parametrize("loss", ["multi_label"])
+def test_other_losses_go_back_from_the_outputs(loss):
+    net = Network("labels", lenet, LOSSES[loss])
+    inputs, _, _ = batch_of(net, (2, 23, 21), 13, 4)
+    targets = torch.randint(0, 2, (1, 13, 4), generator=torch.Generator().manual_seed(8))
+    assert close(net, net.start(2).unsqueeze(0), (inputs, targets, None))
+
+
+def test_equal_numbers_of_a_window_give_their_gradient_to_the_first():
+    net = Network("ties", lambda: nn.Sequential(nn.Conv2d(1, 3, 1), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(12, 3)))
+    inputs, targets, _ = batch_of(net, (1, 4, 4), 5, 3)
+    inputs = inputs.round()  # three values, so most windows have ties
+    w = net.start(6).unsqueeze(0)
+    assert close(net, w, (inputs, targets, None))
+
+
+# ---- outputs, halves, inputs ----
+
+
+@pytest.mark.parametrize("name", PAPERS[:2])
+def test_outputs_and_evaluation_agree_with_torch(name):
+    net = network(name)
+    w, batch = net.start(5).unsqueeze(0), batch_of(net, net.input_shape, 150, 10)
+    for ours, theirs in zip(compiled(net).evaluate(w, *batch[:2]), net.evaluate(w, *batch[:2]), strict=True):
+        assert ours.shape == theirs.shape
+        assert torch.allclose(ours.float(), theirs.float(), rtol=1e-5, atol=1e-6)
+
+
+def test_gradients_reach_the_inputs_and_both_halves():
+    net = network(PAPERS[0])
+    w = net.start(5).unsqueeze(0)
+    inputs, targets, _ = batch_of(net, net.input_shape, 9, 10)
+
+    def made(model):
+        x, row = inputs.clone().requires_grad_(), w.clone().requires_grad_()
+        z = model.features(row, x)
+        loss = model.losses(model.head(row, z), targets).mean() + z.square().mean()
+        return (z, *torch.autograd.grad(loss, [row, x]))
+
+    for ours, theirs in zip(made(compiled(net)), made(net), strict=True):
+        assert ours.shape == theirs.shape
+        assert float((ours - theirs).detach().norm() / theirs.detach().norm()) < 1e-5
+
+
+def test_a_second_gradient_is_refused_not_wrong():
+    net = compiled(network(PAPERS[0]))
+    row = net.start(5).unsqueeze(0).requires_grad_()
+    loss = net.task_loss(row, batch_of(net, net.input_shape, 4, 10)) + row.square().sum()
+    with pytest.raises(EmpiricsError, match="differentiated once"):
+        torch.autograd.grad(loss, row, create_graph=True)
+
+
+def test_transforms_of_torch_func_are_torchs():
+    net = network("femnist_dnn")
+    w, batch = net.start(5).unsqueeze(0), batch_of(net, net.input_shape, 4, 62)
+    ours = torch.func.grad(lambda row: compiled(net).task_loss(row, batch).sum())(w)
+    assert torch.equal(ours, torch.func.grad(lambda row: net.task_loss(row, batch).sum())(w))
+
+
+def test_a_target_that_is_no_class_is_torchs_error():
+    net = compiled(network("femnist_dnn"))
+    inputs, targets, _ = batch_of(net, net.input_shape, 4, 62)
+    with pytest.raises(IndexError, match="62"):
+        net.gradient(net.start(5).unsqueeze(0), (inputs, targets.fill_(62), None))
+
+
+# ---- training ----
+
+
+def dealt(net, clients=5, each=37, seed=6):
+    inputs, targets, _ = batch_of(net, net.input_shape, clients * each, 10, seed)
+    return Federation(inputs[0], targets[0], torch.arange(clients * each), np.arange(0, clients * each + 1, each))
+
+
+SETTING = Setting(rounds=2, cohort=4, batch=16, local_steps=3, step_size=0.05)
+
+
+def trained(net, method, engine, setting=SETTING):
+    return list(rounds(net, dealt(net), algorithm(method), setting, 4, engine))[-1].model
+
+
+@pytest.mark.parametrize(
+    "method", ["fedavg", "fedsam", "scaffold", "moon", "feddecorr", "relaxed(fedprox(mu=0.1), beta=0.05)"]
+)
+def test_algorithms_end_where_they_end_on_torch(method):
+    net = network(PAPERS[0])
+    theirs, start = trained(net, method, ClientLoop()), net.start(4)
+    ours = trained(compiled(net), method, ClientLoop())
+    assert float((ours - theirs).norm()) < 1e-3 * float((theirs - start).norm())
+
+
+@pytest.mark.parametrize("method", ["fedavg", "moon"])
+def test_numbers_do_not_depend_on_the_threads(method):
+    net = compiled(network(PAPERS[0]))
+    ragged = Setting(rounds=2, cohort=5, batch=16, local_epochs=1, step_size=0.05)
+    alone = trained(net, method, ClientLoop(), ragged)
+    for count in (2, 3):
+        assert torch.equal(trained(net, method, Threads(count), ragged), alone)
+
+
+def test_compiled_networks_are_given_threads():
+    net = compiled(network(PAPERS[0]))
+    assert isinstance(choose(net, workers=2), Threads)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
+def test_what_stops_a_thread_is_raised_and_the_threads_go_on_with_the_next_round(error):
+    def stops(work, w, gradient, gradient_at):
+        raise error("stop")
+
+    net, engine = compiled(network(PAPERS[0])), Threads(2)
+    with pytest.raises(error):
+        list(rounds(net, dealt(net), renamed(fedavg, "stops()", direction=stops), SETTING, 4, engine))
+    assert torch.equal(trained(net, "fedavg", engine), trained(net, "fedavg", ClientLoop()))
+
+
+def test_divergence_is_seen():
+    net = compiled(network(PAPERS[0]))
+    with pytest.raises(Diverged):
+        trained(net, "fedavg", ClientLoop(), Setting(rounds=9, cohort=4, batch=16, local_steps=9, step_size=1e9))
+
+
+@pytest.mark.parametrize("name", [*PAPERS[:1], "femnist_dnn"])
+def test_numbers_that_are_not_finite_stay_so(name):
+    net = compiled(network(name))
+    w, batch = net.start(5).unsqueeze(0), batch_of(net, net.input_shape, 16, 10)
+    for bad in (float("nan"), float("inf")):
+        spoilt = w.clone()
+        spoilt[0, 3] = bad
+        assert not net.gradient(spoilt, batch).isfinite().all()
+
+
+# ---- cells ----
+
+CELL = {"algorithm": "fedavg()", "problem": "femnist_dnn(digits, pixels=64, classes=10)", "seed": 3, "rounds": 1,
+        "measure": ["train_loss"], "clients": 4}  # fmt: skip
+
+
+def test_the_engine_is_in_a_cells_key_and_card_and_torch_changes_no_key():
+    torchs, ours = Cell("train", CELL), Cell("train", {**CELL, "engine": ENGINES[-1]})
+    assert Cell("train", {**CELL, "engine": "torch"}).key == torchs.key != ours.key
+    assert ours.run().facts["engine"] == ENGINES[-1]
+    assert "engine" not in torchs.run().facts
+
+
+@pytest.mark.parametrize("engine", ["compiled", "compiled-0", 1])
+def test_a_cell_names_an_engine_with_its_version(engine):
+    with pytest.raises(BoundsError, match="engine"):
+        meant({**CELL, "engine": engine})
+
+
+def test_a_cell_that_asks_for_compiled_passes_never_takes_torch():
+    with pytest.raises(EmpiricsError, match="no network"):
+        Cell("train", {**CELL, "problem": "softmax(digits)", "engine": ENGINES[-1]}).run()
+
+
+# ---- what is not served ----
+
+
+@pytest.mark.parametrize(
+    ("build", "why"),
+    [
+        (lambda: nn.Sequential(nn.Flatten(), nn.Linear(9, 4), nn.Tanh(), nn.Linear(4, 3)), "2 is Tanh"),
+        (lambda: nn.Sequential(nn.Conv2d(2, 4, 3, groups=2), nn.Flatten()), "groups"),
+        (lambda: Split(nn.GRU(3, 4), nn.Linear(4, 2)), "features is GRU"),
+        (lambda: nn.Sequential(*[nn.Linear(4, 4)] * 2), "shares its weight"),
+    ],
+)
+def test_a_network_with_another_layer_stays_on_torch_and_says_which(build, why):
+    with pytest.raises(NotServed, match=why):
+        compiled(Network("own", build))
+
+
+def test_a_linear_classifier_stays_on_torch():
+    with pytest.raises(NotServed, match="one dense layer"):
+        compiled(network("sent140_linear"))
+
+
+def test_double_precision_stays_on_torch():
+    with pytest.raises(NotServed, match="float64"):
+        compiled(network("femnist_dnn(precision='float64')"))
+
+
+def run(code, **environment):
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, env={**os.environ, **environment}
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_without_numba_one_line_says_so():
+    code = """import sys
+sys.modules["numba"] = None
+from empirics.models.compiled import compiled, NotServed
+from empirics.models.networks import network
+try:
+    compiled(network("femnist_dnn"))
+except NotServed as reason:
+    print(reason)"""
+    status, said, wrong = run(code)
+    assert (status, wrong) == (0, "")
+    assert said.startswith("the model runs on torch alone: numba cannot be loaded: ModuleNotFoundError")
+    assert said.count("\n") == 1
+
+
+def test_numba_is_not_loaded_before_it_is_asked_for():
+    code = "import sys, empirics.training.engines, empirics.experiments.jobs.train\nprint('numba' in sys.modules)"
+    assert run(code)[1] == "False\n"
+
+
+def test_without_a_folder_to_write_code_stays_in_memory(tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("no folder")
+    code = """from empirics.models.compiled import cache
+print(cache.folder())
+kernel = cache.kept_kernel(abs_ := eval("lambda x: x + 2.5"))
+print(kernel(3.25))"""
+    assert run(code, NUMBA_CACHE_DIR=str(blocked / "below")) == (0, "None\n5.75\n", "")
