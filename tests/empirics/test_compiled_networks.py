@@ -212,6 +212,18 @@ def test_a_target_that_is_no_class_is_torchs_error():
         net.gradient(net.start(5).unsqueeze(0), (inputs, targets.fill_(62), None))
 
 
+@pytest.mark.parametrize("field", ["row", "targets", "weight"])
+def test_an_array_that_is_too_short_is_torchs_error(field):
+    net = compiled(network("femnist_dnn"))
+    given = dict(
+        zip(("inputs", "targets", "weight"), batch_of(net, net.input_shape, 6, 62, weighted=True), strict=True)
+    )
+    given["row"] = net.start(5).unsqueeze(0)
+    given[field] = given[field][:, :-2]
+    with pytest.raises((ValueError, RuntimeError)):
+        net.gradient(given["row"], (given["inputs"], given["targets"], given["weight"]))
+
+
 # ---- training ----
 
 

@@ -81,6 +81,10 @@ class CompiledNetwork(Network):
                 self._plans[key] = None
         return self._plans[key]
 
+    def _takes(self, row: Tensor) -> bool:
+        """Whether a row is one that compiled passes can read: nothing in them looks where an array ends."""
+        return row.dtype == torch.float32 and row.device.type == "cpu" and row.shape == (self.dim,)
+
     def _memory(self, plan: Plan) -> Tensor:
         if self._kept[0].numel() < plan.size:
             self._kept[0] = torch.empty(plan.size)
@@ -111,7 +115,7 @@ class CompiledNetwork(Network):
         plans = [self._plan(half, part, samples.requires_grad) for part in parts]
         found = []
         for plan, part in zip(plans, parts, strict=True):
-            if plan is None or row.dtype != torch.float32 or row.device.type != "cpu":
+            if plan is None or not self._takes(row):
                 return None
             if back:
                 found.append(_Passes.apply(row, part, plan))
@@ -146,7 +150,7 @@ class CompiledNetwork(Network):
         inputs, targets, weight = batch
         samples, wanted = self._checked(inputs)[0], targets[0]
         count = len(samples)
-        if wanted.ndim != 1 or row.dtype != torch.float32 or row.device.type != "cpu":
+        if wanted.shape != (count,) or (weight is not None and weight.shape[1:] != (count,)) or not self._takes(row):
             return None
         if weight is None and count not in self._even:
             self._even[count] = np.full(count, 1 / count, np.float32)
