@@ -104,7 +104,8 @@ def regimes() -> dict[str, Bound]:
 
 
 SEARCHED = (
-    "decaying_k.lemma_1", "decaying_k.lemma_2_repaired", "decaying_k.theorem_1_repaired",
+    "decaying_k.lemma_1", "decaying_k.lemma_1_sharp", "decaying_k.lemma_2_repaired", "decaying_k.theorem_1_repaired",
+    "decaying_k.theorem_1_sharp",
     "fedals.one_round", "fedals.one_round_sharp", "fedals.one_round_inexact_joined", "fedals.one_round_inexact_sharp",
     "fedals.rounds_inexact", "fedals.participation_case1_counted",
     "fedcog.mean_update", "fedcog.descent", "fedcog.gradient_drift", "fedcog.descent_one_round",
