@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import fedbounds
 from bounds.assumptions import EXACT_LOCAL_SOLVER, FULL_PARTICIPATION, SMOOTH, STRONGLY_CONVEX
 from bounds.catalog import get
 from empirics.measuring.estimates import Estimate, jackknife
+from empirics.progress import SILENCE
 from paper_checks import validation
 from paper_checks.validation import Options, run, validate, Verdict
 from paper_checks.validation.comparison import judge, plus_minus, standing
@@ -199,8 +201,9 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_work(tmp_path, ca
 def test_ctrl_c_ends_with_one_line(tmp_path):
     words = ["validate", NAME, "--seeds", "100000", "--out", str(tmp_path)]
     run = subprocess.Popen(
-        [sys.executable, "-m", "fedbounds", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+        [sys.executable, "-m", "fedbounds", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={name: value for name, value in os.environ.items() if name != SILENCE},
+    )  # fmt: skip
     assert run.stderr.readline() == "fedbounds: working ...\n"
     run.send_signal(signal.SIGINT)
     try:
