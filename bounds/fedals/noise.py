@@ -72,7 +72,7 @@ def _bound(
 
 
 MEASURED = Delta / mu, sp.sqrt(sigma_sq * Delta / (mu * n))
-q = 1 - eta * mu
+q = sp.Max(1 - eta * mu, 0)  # where a step contracts it is not negative
 
 one_round_noise_sharp = _bound(
     "one_round_noise_sharp",

@@ -78,10 +78,10 @@ def _folder(args: Namespace) -> Path | None:
     folder: Path | None = args.report
     if folder is None:
         return None
-    own = {"REPORT.md": "# The audit", "report.html": "<!doctype html>", "report.json": '[\n  {\n    "name"'}
-    writable_folder("--report", folder, own)
     if folder.resolve() == COMMITTED.parent:
         raise ClaimError(f"--report {folder} is where the committed report lies: use --renew, or another folder")
+    own = {"REPORT.md": "# The audit", "report.html": "<!doctype html>", "report.json": '[\n  {\n    "name"'}
+    writable_folder("--report", folder, own)
     return folder
 
 
