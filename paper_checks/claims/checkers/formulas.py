@@ -56,7 +56,7 @@ class At:
     """A formula with expressions put in for quantities, all at once; the expressions may be formulas too."""
 
     formula: Formula
-    put: Mapping[Quantity, Any] = field(default_factory=dict)
+    put: Mapping[Any, Any] = field(default_factory=dict)
 
     def __call__(self, book: Book) -> sp.Expr:
         put = {q: resolve(f, book) for q, f in self.put.items()}

@@ -43,6 +43,8 @@ SQUARED_GAP = At("fedals.gaussian_mean_gap", {Delta: SQUARED[Delta]})
 VARIANCE = Delta / mu
 """Of an exact minimiser, at most: its excess risk on an independent data set is the local gap."""
 q = 1 - eta * mu
+CONTRACTED = {sp.Max(q, 0): q}
+"""What the step size leaves of the maximum that the bound's formula has beyond it."""
 later = sp.Symbol("s", integer=True, nonnegative=True)
 KEPT = eta * q**later
 """By how much of its gradient a step shows in the model ``s`` steps later, at most."""
@@ -124,14 +126,15 @@ ANY_ROUND = Claim(
     Kind.THEOREM.at("Theorem 4.3, eq. (9), replaced"),
     {
         "curvature": Same(
-            term(ROUNDS, "curvature"),
+            At(term(ROUNDS, "curvature"), CONTRACTED),
             E_k((L - mu) / 2 * w**2 * sigma_sq * tau / Z * sp.summation(KEPT**2, (later, 0, tau - 1)).simplify()),
         ),
         "sampling": Same(
-            term(ROUNDS, "sampling"), E_k(w * sigma_sq / Z * sp.summation(KEPT, (later, 0, tau - 1)).simplify())
+            At(term(ROUNDS, "sampling"), CONTRACTED),
+            E_k(w * sigma_sq / Z * sp.summation(KEPT, (later, 0, tau - 1)).simplify()),
         ),
         "one step": Same(
-            At(ROUNDS, {tau: 1}),
+            At(At(ROUNDS, CONTRACTED), {tau: 1}),
             E_k(w * eta * sigma_sq / Z + (L - mu) / 2 * w**2 * eta**2 * sigma_sq / Z),
         ),
         "step size": Requires(ROUNDS, (sp.Le(eta * (L + mu), 2),)),
