@@ -22,7 +22,9 @@ def source_digest(path: Path) -> str:
     texts = {path.name: content(path, MOST_SOURCE)}
     waiting = [path]
     while waiting:
-        for neighbour in _neighbours(path.parent, texts[waiting.pop().relative_to(path.parent).as_posix()]):
+        here = waiting.pop()
+        text = texts[here.relative_to(path.parent).as_posix()]
+        for neighbour in (n for folder in (path.parent, here.parent) for n in _neighbours(folder, text)):
             name = neighbour.relative_to(path.parent).as_posix()
             if name not in texts:
                 texts[name] = content(neighbour, MOST_SOURCE)

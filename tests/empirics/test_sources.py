@@ -25,7 +25,12 @@ FILES = {
 
 @pytest.fixture
 def folder(tmp_path):
-    for name, text in {**FILES, "inner/__init__.py": "", "inner/parts.py": "scale = 2\n"}.items():
+    for name, text in {
+        **FILES,
+        "inner/__init__.py": "",
+        "inner/parts.py": "from . import side\n",
+        "inner/side.py": "",
+    }.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     return tmp_path
@@ -36,7 +41,7 @@ def trained(folder, **more):
 
 
 @pytest.mark.parametrize(
-    "name", ["own.py", "helper.py", "deeper.py", "beside.py", "inner/__init__.py", "inner/parts.py"]
+    "name", ["own.py", "helper.py", "deeper.py", "beside.py", "inner/__init__.py", "inner/parts.py", "inner/side.py"]
 )
 def test_what_a_file_says_and_what_it_imports_changes_the_key(folder, name):
     keys = trained(folder), Cell(f"{folder}/own.py:cell", {"seed": 5}).key
