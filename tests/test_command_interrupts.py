@@ -65,41 +65,26 @@ def test_while_an_extension_loads(module, inner):
     assert ended(code, "list") == (130, "", SAID)
 
 
-def test_while_an_object_is_disposed_of():
-    code = """
-        import signal, sys, time, fedbounds
+LOST = """
+    import signal, sys, threading, time, fedbounds
 
-        class Last:
-            def __del__(self):
-                signal.raise_signal(signal.SIGINT)
+    class Last:
+        def __del__(self):
+            signal.raise_signal(signal.SIGINT)
 
-        def verb(args):
-            Last()
-            time.sleep(60)
+    def verb(args):
+        Last()
+        {}
 
-        fedbounds.VERBS["list"] = verb
-        sys.exit(fedbounds.main())
-    """
-    assert ended(code, "list") == (130, "", SAID)
+    fedbounds.VERBS["list"] = verb
+    sys.exit(fedbounds.main())
+"""
+HEARD = "threading.Thread(target=time.sleep, args=(1,)).start(); raise KeyboardInterrupt"
 
 
-def test_one_that_was_lost_and_heard_is_one():
-    code = """
-        import signal, sys, threading, time, fedbounds
-
-        class Last:
-            def __del__(self):
-                signal.raise_signal(signal.SIGINT)
-
-        def verb(args):
-            Last()
-            threading.Thread(target=time.sleep, args=(1,)).start()
-            raise KeyboardInterrupt
-
-        fedbounds.VERBS["list"] = verb
-        sys.exit(fedbounds.main())
-    """
-    assert ended(code, "list") == (130, "", SAID)
+@pytest.mark.parametrize("then", ["time.sleep(60)", HEARD])
+def test_one_that_is_lost_while_an_object_is_disposed_of_is_heard_once(then):
+    assert ended(LOST.format(then), "list") == (130, "", SAID)
 
 
 def test_a_second_one_while_threads_end_is_silent():
