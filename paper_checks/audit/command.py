@@ -8,6 +8,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import suppress
+from os.path import realpath
 from pathlib import Path
 
 from bounds.catalog import BOUNDS
@@ -78,7 +79,7 @@ def _folder(args: Namespace) -> Path | None:
     folder: Path | None = args.report
     if folder is None:
         return None
-    if folder.resolve() == COMMITTED.parent:
+    if realpath(folder) == str(COMMITTED.parent):  # Path.resolve raises RuntimeError at a loop of links
         raise ClaimError(f"--report {folder} is where the committed report lies: use --renew, or another folder")
     own = {"REPORT.md": "# The audit", "report.html": "<!doctype html>", "report.json": '[\n  {\n    "name"'}
     writable_folder("--report", folder, own)
