@@ -51,9 +51,13 @@ class Periods:
     never: bool = False
 
     def extractor_due(self, work: Work) -> bool:
-        if self.never:
-            return False
-        return (work.state.round + (0 if self.early else 1)) % self.alpha == 0
+        return self.averaged_until(work.state.round + 1) == work.state.round + 1
+
+    def averaged_until(self, rounds: int) -> int:
+        """The number of rounds up to the last average of the extractor, among so many finished ones; 0 if none was."""
+        shift = 0 if self.early else 1
+        last = (rounds - 1 + shift) // self.alpha * self.alpha - shift  # the newest round, from 0, that averages it
+        return 0 if self.never else max(last + 1, 0)
 
     def averaged(self, work: Work) -> Tensor:
         """True on the columns that are averaged after this round."""
@@ -66,7 +70,7 @@ class LayerwiseControls:
     """SCAFFOLD's controls, renewed layer by layer when the layer is averaged, over the whole walk since the last time.
 
     ``walked`` is each client's sum of step sizes since the extractor was averaged, and the round that last added to it:
-    a sum that is older than the last average (``walked until``) counts as 0.
+    a sum that is older than the last average counts as 0.
     """
 
     periods: Periods
@@ -74,21 +78,19 @@ class LayerwiseControls:
     def begin(self, model: Tensor, clients: int) -> Remembered:
         zero = torch.zeros_like(model)
         rows = {"control": zero.expand(clients, -1).clone(), "walked": model.new_zeros(clients, 2)}
-        return Remembered(rows, {"control": zero, "walked until": model.new_zeros(1)})
+        return Remembered(rows, {"control": zero})
 
     def __call__(self, work: Work, ends: Tensor, model: Tensor) -> Mapping[str, Tensor]:
         server, memory, walked, now = work.state.server, work.state.memory, work.lengths, work.state.round + 1
         before, last = memory["walked"][work.rows].split(1, -1)
-        since = walked + torch.where(last > server["walked until"], before, torch.zeros_like(before))
+        averaged = self.periods.averaged_until(work.state.round)
+        since = walked + torch.where(last > averaged, before, torch.zeros_like(before))
         memory["walked"][work.rows] = torch.cat([since, torch.full_like(since, now)], -1)
         length = torch.where(head_columns(work, self.periods.head), walked, since)
         change = (work.received - ends) / length - server["control"]
         change = torch.where(self.periods.averaged(work), change, torch.zeros_like(change))
         memory["control"][work.rows] += change
-        until = (
-            torch.full_like(server["walked until"], now) if self.periods.extractor_due(work) else server["walked until"]
-        )
-        return {"control": server["control"] + change.sum(0) / work.total, "walked until": until}
+        return {"control": server["control"] + change.sum(0) / work.total}
 
 
 @dataclass(frozen=True)
