@@ -135,22 +135,21 @@ def _about(bound: str, workers: int) -> list[Claim]:
     return [v.claim for v in verdicts if bound in v.bounds]
 
 
-def _tell(verdicts: list[Verdict], as_json: bool, folder: Path | None, whole: bool, names: Sequence[str] = ()) -> int:
-    from .reporting import files, page, records, show
+def _tell(verdicts: list[Verdict], as_data: bool, folder: Path | None, whole: bool, names: Sequence[str] = ()) -> int:
+    from .reporting import as_json, files, page, records, show
 
     found = records(verdicts, again(names))
-    told = json.dumps([r.as_json() for r in found], indent=2, ensure_ascii=False)
-    if as_json:
-        print(told)
+    if as_data:
+        print(as_json(found), end="")
     else:
         show(verdicts, whole)
     if folder is not None:
         said = reviews(names)
         _clear(folder)
-        pages = {**files(found, said), "report.html": page(found, said), "report.json": told + "\n"}
+        pages = {**files(found, said), "report.html": page(found, said), "report.json": as_json(found)}
         for name, text in pages.items():
             written = _write(folder / name, text)
-            if not as_json:
+            if not as_data:
                 print(f"wrote {written}")
         _evidence(folder / EVIDENCE, found)
     return AS_AUDITED if all(v.expected for v in verdicts) else DIFFERS

@@ -16,6 +16,8 @@ from bounds.catalog import BOUNDS
 from bounds.core import declared
 from bounds.errors import UnknownNameError
 from paper_checks import claims
+from paper_checks.audit.command import COMMITTED
+from paper_checks.audit.reporting import files, records
 from paper_checks.audit.running import audit, claim, CLAIMS, judge, REVIEWS, Word
 from paper_checks.claims import decaying_k, fedals, fedcog, fedinit
 from paper_checks.claims.checkers import All, Computed, Open, Readings, Same
@@ -65,6 +67,13 @@ def test_a_failing_claim_shows_where_it_fails(verdicts):
         if _is_general(v.claim.check) or not re.search(r"\d", v.finding.evidence)
     }
     assert bare <= set(SHOWN_IN_WORDS)
+
+
+@pytest.mark.slow
+def test_the_committed_report_says_what_the_audit_finds(verdicts):
+    told = files(records(verdicts.values()), REVIEWS)
+    kept = {name: (COMMITTED.parent / name).read_text(encoding="utf-8") for name in told}
+    assert told == kept, "fedbounds check --renew writes the report again"
 
 
 def _names_the_way(check):

@@ -2,8 +2,8 @@
 
 from .junit import junit
 from .page import page
-from .records import Record, records
+from .records import as_json, Record, records
 from .terminal import show
 from .text import files
 
-__all__ = ["Record", "files", "junit", "page", "records", "show"]
+__all__ = ["Record", "as_json", "files", "junit", "page", "records", "show"]

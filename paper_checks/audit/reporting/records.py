@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -58,6 +59,11 @@ def records(verdicts: Iterable[Verdict], again: Mapping[str, str] | None = None)
     found = [_record(v, (again or {}).get(v.claim.name, v.claim.name)) for v in verdicts]
     order = {paper: i for i, paper in enumerate(dict.fromkeys(r.paper for r in found))}
     return sorted(found, key=lambda r: (order[r.paper], not r.damaged, _weight(r), r.ours))
+
+
+def as_json(found: Sequence[Record]) -> str:
+    """The records as ``report.json`` holds them."""
+    return json.dumps([record.as_json() for record in found], indent=2, ensure_ascii=False) + "\n"
 
 
 def _weight(record: Record) -> int:
