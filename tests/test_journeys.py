@@ -23,16 +23,21 @@ import fedbounds
 
 root, met, clock = sys.argv[1], {{}}, itertools.count()
 
+def called(frame, event, _):
+    if frame.f_code.co_filename.startswith(root):
+        frame.f_trace_lines = False
+        return seen(frame, event, _)
+
 def seen(frame, event, _):
     now = next(clock)
     met[frame.f_code] = (met.get(frame.f_code, (now,))[0], now)
+    return seen
 
-sys.setprofile(seen)
+sys.settrace(called)
 status = fedbounds.main(sys.argv[2:])
-sys.setprofile(None)
+sys.settrace(None)
 met = {{
-    f"{{Path(code.co_filename).relative_to(root).as_posix()}}:{{code.co_qualname}}": when
-    for code, when in met.items() if code.co_filename.startswith(root)
+    f"{{Path(code.co_filename).relative_to(root).as_posix()}}:{{code.co_qualname}}": when for code, when in met.items()
 }}
 print(json.dumps([status, met]))
 """

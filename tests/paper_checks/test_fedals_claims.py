@@ -451,6 +451,7 @@ def test_minimisers_at_a_boundary_break_theorem_4_1():
     assert known("theorem_4_1.boundary") is Status.FAILS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("opened", ["bend", "ceiling"])
 def test_the_search_that_looks_there_finds_it(opened):
     assert needed.searched(seed=1, **{opened: True})(Book()).status is Status.FAILS
