@@ -9,10 +9,11 @@ import sympy as sp
 from bounds.catalog import get
 from bounds.core import Condition
 from bounds.vocabulary import client_weight, cohort, local_steps, runtime, smoothness, step_size
-from paper_checks.audit.mutation import attack_bounds, attack_checks, mutants
+from paper_checks.audit.mutation import attack_bounds, attack_checks, Kept, kept, mutants, runs, Survivor, Tally
 from paper_checks.audit.mutation.command import lines, markdown
+from paper_checks.audit.mutation.explained import EXPLAINED
 from paper_checks.audit.mutation.expressions import errors
-from paper_checks.audit.mutation.runs import reason, Survivor, Tally
+from paper_checks.audit.running import judge
 from paper_checks.claims.checkers import MonotoneIn, Prints, Same
 from paper_checks.claims.claim import Claim, Kind, Status
 
@@ -61,7 +62,6 @@ def test_a_claim_that_pins_the_formula_notices_every_error_in_its_terms():
     left = [s.name for s in tally.survivors]
     assert tally.caught > 10
     assert all("| condition " in name for name in left), left
-    assert all(s.reason == reason(s.name) for s in tally.survivors)
 
 
 def test_a_weak_claim_leaves_survivors_and_an_unexpected_one_is_not_asked():
@@ -92,8 +92,9 @@ def test_an_error_in_a_check_that_nothing_depends_on_survives():
     assert any("doubled" in s.name for s in tally.survivors)
 
 
-def test_the_page_counts_by_paper_and_names_survivors_under_their_reasons():
-    seen = Tally(NAME, 8, (Survivor(f"{NAME} | term 'a' | doubled", ""), Survivor(f"{NAME} | b", "the same by (3)")))
+def test_the_page_counts_by_paper_and_names_survivors_under_their_reasons(monkeypatch):
+    monkeypatch.setitem(EXPLAINED, f"{NAME} | b", "the same by (3)")
+    seen = Tally(NAME, 8, (Survivor(f"{NAME} | term 'a' | doubled"), Survivor(f"{NAME} | b")))
     repaired = Tally("decaying_k.lemma_1", 4, ())
     told = markdown([seen, repaired], [])
     assert "| decaying_k | printed formulas | 1 | 8 | 6 | 75.0% |" in told
@@ -102,6 +103,30 @@ def test_the_page_counts_by_paper_and_names_survivors_under_their_reasons():
     assert (
         lines([seen], [])[0] == "printed formulas: 6 of 8 planted errors caught (75.0%); 2 survive, 1 of them explained"
     )
+
+
+def test_an_attack_that_was_stopped_goes_on_and_other_code_starts_again(tmp_path, monkeypatch):
+    file, steady = tmp_path / "mutation.jsonl", MonotoneIn(smoothness**2, smoothness, up=True)
+    claims, judged = [claim(steady, name="decaying_k.first"), claim(steady, name="decaying_k.second")], []
+
+    def stopped(found):
+        if found.name.startswith("decaying_k.second"):
+            raise KeyboardInterrupt
+        judged.append(found.name)
+        return judge(found)
+
+    monkeypatch.setattr(runs, "judge", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        attack_checks(claims, workers=1, kept=Kept(file))
+    first = len(judged)
+    monkeypatch.setattr(runs, "judge", lambda found: judged.append(found.name) or judge(found))
+    once, again = (attack_checks(claims, workers=1, kept=Kept(file)) for _ in range(2))
+    assert once == again == attack_checks(claims, workers=1)
+    assert first > 1
+    assert len(judged) == 4 * first  # two claims resumed, then two without a file
+    monkeypatch.setattr(kept, "code", lambda: "another")
+    attack_checks(claims, workers=1, kept=Kept(file))
+    assert len(judged) == 6 * first
 
 
 @pytest.mark.slow
@@ -119,4 +144,4 @@ def test_the_command_tells_score_and_survivors(capsys):
 
 @pytest.mark.parametrize("words", ["decaying_k.eta_star_printed | nothing like it"])
 def test_an_unknown_survivor_has_no_reason(words):
-    assert reason(words) == ""
+    assert Survivor(words).reason == ""

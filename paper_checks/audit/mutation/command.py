@@ -13,7 +13,9 @@ from empirics.progress import progress
 
 from ...claims.claim import ClaimError
 from ..running import CLAIMS
-from .runs import attack_bounds, attack_checks, Survivor, Tally
+from .kept import Kept
+from .runs import attack_bounds, attack_checks
+from .tally import Survivor, Tally
 
 FINE, HOLES = 0, 1
 
@@ -27,12 +29,13 @@ def mutate(args: argparse.Namespace) -> int:
     if not names:
         raise ClaimError(f"no bound of {args.paper} is named {', '.join(args.names)}")
     claims = [c for c in CLAIMS.values() if not c.deep and any(BOUNDS[n].source.paper == c.paper for n in names)]
+    kept = Kept(None if args.report is None else args.report / "mutation.jsonl")
     with progress("planting errors") as bar:
         bar.start(len(names) + (0 if args.names else len(claims)))
         bar.doing("in formulas")
-        bounds = attack_bounds(names, claims, args.workers, bar.step)
+        bounds = attack_bounds(names, claims, args.workers, bar.step, kept)
         bar.doing("in checks")
-        checks = [] if args.names else attack_checks(claims, args.workers, bar.step)
+        checks = [] if args.names else attack_checks(claims, args.workers, bar.step, kept)
     if args.json:
         print(json.dumps({"bounds": [_plain(t) for t in bounds], "checks": [_plain(t) for t in checks]}, indent=2))
     else:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from bounds.catalog import BOUNDS
@@ -13,47 +11,27 @@ from ...claims.claim import Book, Claim
 from ..forking import spread
 from ..running import audit, judge, Verdict
 from .checks import mutant_checks
-from .explained import EXPLAINED, PATTERNS
 from .formulas import Mutant, mutants
+from .kept import Kept
+from .tally import Survivor, Tally
 
 SLOWEST = 20.0  # seconds; slower claims are not asked
 
 
-@dataclass(frozen=True)
-class Survivor:
-    """A planted error that no claim notices, and why that is no hole (empty: it is one)."""
-
-    name: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class Tally:
-    """How many errors were planted in something, and which of them survived."""
-
-    name: str
-    planted: int
-    survivors: tuple[Survivor, ...]
-
-    @property
-    def caught(self) -> int:
-        return self.planted - len(self.survivors)
-
-
-def reason(name: str) -> str:
-    """Why a survivor is none to worry about, where somebody has said so."""
-    named = (why for start, why in EXPLAINED.items() if name.startswith(start))
-    sorts = (why for pattern, why in PATTERNS.items() if re.search(pattern, name))
-    return next(named, next(sorts, ""))
-
-
 def attack_bounds(
-    names: Sequence[str], claims: Iterable[Claim], workers: int = 2, step: Callable[[], object] = lambda: None
+    names: Sequence[str],
+    claims: Iterable[Claim],
+    workers: int = 2,
+    step: Callable[[], object] = lambda: None,
+    kept: Kept | None = None,
 ) -> list[Tally]:
     """Plant every error in each bound and run the claims that ask for it, quickest first, until one notices."""
-    baseline = [v for v in audit(list(claims), workers) if v.expected]
+    kept = kept or Kept()
+    baseline: list[Verdict] = []
+    if any(kept.get("formulas", name) is None for name in names):
+        baseline = [v for v in audit(list(claims), workers) if v.expected]
     askers = {name: _askers(name, baseline) for name in names}
-    return _all(lambda name: _bound(name, askers[name]), names, workers, step)
+    return _all("formulas", {name: (name, askers[name]) for name in names}, _bound, workers, step, kept)
 
 
 def _askers(name: str, verdicts: Sequence[Verdict]) -> list[Claim]:
@@ -61,10 +39,10 @@ def _askers(name: str, verdicts: Sequence[Verdict]) -> list[Claim]:
     return [v.claim for v in asking if v.seconds < SLOWEST]
 
 
-def _bound(name: str, claims: Sequence[Claim]) -> Tally:
+def _bound(asked: tuple[str, Sequence[Claim]]) -> Tally:
+    name, claims = asked
     found = list(mutants(BOUNDS[name]))
-    survivors = [Survivor(m.name, reason(m.name)) for m in found if not _noticed(m, claims)]
-    return Tally(name, len(found), tuple(survivors))
+    return Tally(name, len(found), tuple(Survivor(m.name) for m in found if not _noticed(m, claims)))
 
 
 def _noticed(mutant: Mutant, claims: Sequence[Claim]) -> bool:
@@ -72,21 +50,36 @@ def _noticed(mutant: Mutant, claims: Sequence[Claim]) -> bool:
     return any(not judge(claim, Book(book)).expected for claim in claims)
 
 
-def attack_checks(claims: Sequence[Claim], workers: int = 2, step: Callable[[], object] = lambda: None) -> list[Tally]:
+def attack_checks(
+    claims: Sequence[Claim],
+    workers: int = 2,
+    step: Callable[[], object] = lambda: None,
+    kept: Kept | None = None,
+) -> list[Tally]:
     """Plant every error in each claim's check; it is caught when the claim's verdict is no longer the audited one."""
-    return _all(_check, claims, workers, step)
+    return _all("checks", {claim.name: claim for claim in claims}, _check, workers, step, kept or Kept())
 
 
-def _all(work: Callable[[Any], Tally], items: Sequence[Any], workers: int, step: Callable[[], object]) -> list[Tally]:
-    """The tallies in the order of the items."""
-    found = {}
-    for place, tally in spread(work, items, workers):
-        found[place] = tally
+def _all(
+    attacked: str,
+    items: Mapping[str, Any],
+    work: Callable[[Any], Tally],
+    workers: int,
+    step: Callable[[], object],
+    kept: Kept,
+) -> list[Tally]:
+    """The tallies in the order of the items: those that are kept, and the others as they are ready."""
+    found = {name: tally for name in items if (tally := kept.get(attacked, name)) is not None}
+    for _ in found:
         step()
-    return [found[i] for i in range(len(items))]
+    left = [name for name in items if name not in found]
+    for place, tally in spread(work, [items[name] for name in left], workers):
+        found[left[place]] = tally
+        kept.add(attacked, tally)
+        step()
+    return [found[name] for name in items]
 
 
 def _check(claim: Claim) -> Tally:
     found = list(mutant_checks(claim))
-    survivors = [Survivor(m.name, reason(m.name)) for m in found if judge(m.claim).expected]
-    return Tally(claim.name, len(found), tuple(survivors))
+    return Tally(claim.name, len(found), tuple(Survivor(m.name) for m in found if judge(m.claim).expected))
