@@ -186,7 +186,11 @@ def _parser() -> Parser:
     )
     add("--paper", metavar="P", help="only the claims of one paper")
     add("--deep", action="store_true", help="deep searches too, which take minutes")
-    add("--mutate", action="store_true", help="plant errors in formulas and checks, see which are noticed; one with --report that was stopped goes on")
+    add(
+        "--mutate",
+        action="store_true",
+        help="plant errors in formulas and checks, see which are noticed; one with --report that was stopped goes on",
+    )
     add(
         "--report",
         type=path_word,
