@@ -224,6 +224,9 @@ class Claim:
             raise ClaimError(f"claim {self.name!r} needs words: the sentence it is about")
         if self.defect is not None and self.known is not Status.FAILS:
             raise ClaimError(f"claim {self.name!r} has a defect ({self.defect}) and yet is audited {self.known}")
+        if self.defect is None and self.known is Status.FAILS:
+            kinds = ", ".join(Defect)
+            raise ClaimError(f"claim {self.name!r} is audited FAILS: say its defect, one of {kinds}")
 
     @property
     def paper(self) -> str:
