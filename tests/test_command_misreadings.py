@@ -98,7 +98,10 @@ def test_a_device_to_write_to_is_refused_before_the_work(refused, capsys, words)
 @pytest.mark.parametrize("name", [ONE, "fedcog.theorem"])
 def test_training_and_a_log_exclude_each_other(refused, name):
     said = "--problem trains runs, --measured reads runs of yours: leave one of the two out\n"
-    for words in (["--problem", "softmax(iris)", "--measured", "r.csv"], ["--measured=r.csv", "--problem=softmax(iris)"]):
+    for words in (
+        ["--problem", "softmax(iris)", "--measured", "r.csv"],
+        ["--measured=r.csv", "--problem=softmax(iris)"],
+    ):
         assert refused("validate", name, *words, "--clients", "4").endswith(said)
 
 
@@ -111,10 +114,14 @@ def test_the_constants_of_a_problem_are_not_read_from_a_file(refused, tmp_path, 
     assert "validate --measured take it as @FILE" in " ".join(capsys.readouterr().out.split())
 
 
-@pytest.mark.parametrize("other", [["fedcog.theorem"], ["fedcog.theorem", "--sensitivity"], ["fedcog.theorem", "--json"]])
+@pytest.mark.parametrize(
+    "other", [["fedcog.theorem"], ["fedcog.theorem", "--sensitivity"], ["fedcog.theorem", "--json"]]
+)
 def test_show_takes_one_name(refused, other):
     said = refused("show", ONE, *other)
-    assert "expected quantity=value" in said if "--sensitivity" in other else f"one name of a bound; got {ONE}, " in said
+    assert (
+        "expected quantity=value" in said if "--sensitivity" in other else f"one name of a bound; got {ONE}, " in said
+    )
 
 
 @pytest.mark.parametrize("name", ["fedcog.smoothness_step", "fedals.one_round", "decaying_k.theorem_1"])
@@ -168,7 +175,9 @@ def test_a_filter_finds_the_runs_that_left_the_argument_at_its_default(capsys, t
 def test_a_filter_takes_a_number_as_it_is_printed(capsys, refused, tmp_path):
     values = {3: 0.744109876, 4: 0.744112345, 5: 0.471588249}
     for seed, value in values.items():
-        Store(tmp_path).keep(Cell("train", {"problem": "softmax(iris)", "seed": seed}), Outcome({}, {"loss": value}), 0.1)
+        Store(tmp_path).keep(
+            Cell("train", {"problem": "softmax(iris)", "seed": seed}), Outcome({}, {"loss": value}), 0.1
+        )
     words = ["results", "--store", str(tmp_path), "--columns", "seed", "value", "--"]
     for seed, value in values.items():
         for text in (f"{value:.6g}", repr(value)):

@@ -133,4 +133,6 @@ def _nowhere(name: str, wanted: str, there: Sequence[Any]) -> EmpiricsError:
         return EmpiricsError(f"{name} must be a number here; got {wanted!r}")
     nearest = sorted(sorted(set(there), key=lambda item: abs(item - number))[:NEAREST])
     said = ", ".join(dict.fromkeys(map(shown, nearest)))
-    return EmpiricsError(f"no result has {name}={wanted}; {'the nearest are' if ',' in said else 'there is only'} {said}")
+    return EmpiricsError(
+        f"no result has {name}={wanted}; {'the nearest are' if ',' in said else 'there is only'} {said}"
+    )

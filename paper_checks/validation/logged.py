@@ -153,7 +153,7 @@ def _counted(path: Path, name: str, texts: Sequence[str], named: bool = False) -
     for row, text in enumerate(texts, 1):
         whole = COUNT.fullmatch(text) and Decimal(text) == int(Decimal(text))
         if not whole and not (named and _is_name(text)):
-            words = "a whole number >= 0" + (" or a name" if named else "")
+            words = "a whole number >= 0" + (" or a name of a run" if named else "")
             raise BoundsError(f"{path}, row {row}: {name} must be {words}; got {text!r}")
         found.append(str(int(Decimal(text))) if whole else text)
     return found

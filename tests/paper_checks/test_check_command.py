@@ -14,7 +14,7 @@ OWN = """
 import sympy as sp
 from bounds.vocabulary import local_steps
 from paper_checks.claims.checkers import Same
-from paper_checks.claims.claim import Claim, Kind, Status
+from paper_checks.claims.claim import Claim, Defect, Kind, Status
 
 def made(known):
     return Claim("mine.square", "A square is a product.", Kind.EQUATION.at("line 1"),

@@ -14,7 +14,7 @@ from paper_checks.audit.mutation.command import lines, markdown
 from paper_checks.audit.mutation.expressions import errors
 from paper_checks.audit.mutation.runs import reason, Survivor, Tally
 from paper_checks.claims.checkers import MonotoneIn, Prints, Same
-from paper_checks.claims.claim import Claim, Kind, Status
+from paper_checks.claims.claim import Claim, Defect, Kind, Status
 
 NAME = "decaying_k.runtime_fixed"
 
