@@ -32,9 +32,9 @@ from .running import Done, sweep
 from .store import RESULTS
 
 FINE, FINDING = 0, 1
-OWN = """files of your own that a grid names (path/file.py:variable) count with the files beside them that they import: where
-their text has changed, cells are run anew, and results calls the old ones stale. Data that such a file opens is not
-known: where it has changed, use --fresh, or name it in an argument"""
+OWN = """files of your own that a grid names (path/file.py:variable) count with the files beside them that they
+import: where their text has changed, cells are run anew, and results calls the old ones stale. Data that
+such a file opens is not known: where it has changed, use --fresh, or name it in an argument"""
 FOLDER = "folder of the results ($FEDBOUNDS_STORE, else ./fedbounds-store)"
 
 

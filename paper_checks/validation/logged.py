@@ -32,12 +32,14 @@ COUNT = re.compile(r"\d{1,18}(\.0*)?|\d(\.\d+)?[eE]\+?\d{1,2}", re.ASCII)
 """What numbers a run or a round: ``3``, also as ``03``, ``3.0`` and ``3e0``, which tables are saved with."""
 NAME = re.compile(r"\w(?:[\w./ -]*\w)?")
 """What names a run in words: it begins with a letter; signs such as ``±``, ``%`` and brackets are no part of it."""
-NO_NAMES = {"", "nan", "inf", "infinity", "na", "none", "null", "aggregate", "all", "baseline", "best", "ci", "combined",
-            "count", "dev", "err", "error", "expected", "goal", "iqr", "lower", "mad", "max", "maximum", "media", "min",
-            "minimum", "n", "overall", "pooled", "range", "ref", "reference", "rms", "rmse", "sd", "se", "sem", "sigma",
-            "spread", "st", "sum", "target", "upper", "var", "worst"}  # fmt: skip
-SUMS_UP = ("aggreg", "averag", "avg", "deviat", "dispers", "durchschnitt", "mean", "median", "mittel", "moyen", "percent",
-           "promed", "quantil", "quartil", "std", "stdev", "streu", "summar", "total", "variance", "varianz")  # fmt: skip
+NO_NAMES = {"", "nan", "inf", "infinity", "na", "none", "null", "aggregate", "all", "baseline", "best", "ci",
+            "combined", "count", "dev", "err", "error", "expected", "goal", "iqr", "lower", "mad",
+            "max", "maximum", "media", "min", "minimum", "n", "overall", "pooled", "range", "ref",
+            "reference", "rms", "rmse", "sd", "se", "sem", "sigma", "spread", "st", "sum", "target",
+            "upper", "var", "worst"}  # fmt: skip
+SUMS_UP = ("aggreg", "averag", "avg", "deviat", "dispers", "durchschnitt", "mean", "median", "mittel", "moyen",
+           "percent", "promed", "quantil", "quartil", "std", "stdev", "streu", "summar", "total",
+           "variance", "varianz")  # fmt: skip
 """Words that tables write where a run has no name, and in rows that sum up all runs: such a row is no further run.
 
 Those of ``SUMS_UP`` are beginnings: such words come in many forms and languages.
@@ -163,7 +165,7 @@ def _is_name(text: str) -> bool:
     """Whether this names a run rather than nothing, or what sums up all runs, as ``s.d.`` and ``mean (n=3)`` do."""
     apart = re.sub(r"(?<=[^\W\d_A-Z])(?=[A-Z])", " ", text.replace(".", ""))  # StdDev: Std Dev
     parts = [part.lower() for part in re.findall(r"[^\W\d_]+", apart)]
-    sums = any({part, part.removesuffix("s")} & NO_NAMES or part.startswith(SUMS_UP) for part in parts)
+    sums = any({part, part[:1] + part[1:].removesuffix("s")} & NO_NAMES or part.startswith(SUMS_UP) for part in parts)
     return text[:1].isalpha() and NAME.fullmatch(text) is not None and not sums
 
 
