@@ -111,7 +111,7 @@ def test_a_verdict_that_differs_from_what_the_file_declares_is_a_finding(own, ca
         ),
         (
             "defect=Defect.SLIP,",
-            "about=('fedals.on_round',),",
+            "defect=Defect.SLIP, about=('fedals.on_round',),",
             "'mine.lost' names an unknown bound 'fedals.on_round'; d",
         ),
         ("mine.", "fedinit.", "'fedinit.square' would stand among the library's own of fedinit: begin its name with"),
