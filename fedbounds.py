@@ -77,6 +77,8 @@ def show(args: argparse.Namespace) -> int:
         title = "elasticity: percent of the bound per percent of the quantity"
         return _answer(span, elastic(span.bound), remarks, title)
     if args.words:
+        if all("=" not in word and not word.startswith("@") for word in args.words):
+            raise UsageError(f"show takes one name of a bound; got {args.name}, {', '.join(args.words)}")
         raise UsageError("values go with --sensitivity; to evaluate, use fedbounds eval")
     if args.json:
         return _json(cards.as_json(bound))

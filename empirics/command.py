@@ -184,7 +184,13 @@ def constants_(arguments: Sequence[str]) -> int:
     parser.add_argument("--seed", type=whole_word, default=0, metavar="N", help="seed of the partition (0)")
     quick = "networks: curvature from some steps of Lanczos on some samples, not to the end on every client's"
     parser.add_argument("--quick", action="store_true", help=quick)
-    parser.add_argument("-o", dest="output", type=Path, metavar="FILE", help="JSON that every verb reads as @FILE")
+    parser.add_argument(
+        "-o",
+        dest="output",
+        type=Path,
+        metavar="FILE",
+        help="JSON; eval, minimize, solve, plot and validate --measured take it as @FILE",
+    )
     args = _parsed(parser, arguments)
     if args is None:
         return FINE

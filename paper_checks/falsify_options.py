@@ -57,8 +57,14 @@ def parser() -> Parser:
     add("--with", dest="definitions", action="append", default=[], metavar="EQUATION",
         help="put in an equation of the list for its target; may be repeated")  # fmt: skip
     add("--fix", dest="fixed", action="append", default=[], metavar="PARAMETER=NUMBER",
-        help="hold a parameter of the instances, such as floor=0; may be repeated")  # fmt: skip
-    add("-o", dest="output", type=path_word, metavar="FILE", help="write the witness here (JSON)")
+        help="hold a number of the instances, such as clients=2; may be repeated")  # fmt: skip
+    add(
+        "-o",
+        dest="output",
+        type=path_word,
+        metavar="FILE",
+        help="write the witness here, if one is found (JSON); a file that is there must be one of the same statement",
+    )
     add("--json", action="store_true", help="print JSON")
     add("--replay", type=Path, metavar="FILE", help="recompute a witness exactly instead of searching")
     return found

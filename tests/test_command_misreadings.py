@@ -95,6 +95,42 @@ def test_a_device_to_write_to_is_refused_before_the_work(refused, capsys, words)
     assert "/dev/full" in refused("falsify", "fedcog.theorem", "-o", "/dev/full")
 
 
+@pytest.mark.parametrize("name", [ONE, "fedcog.theorem"])
+def test_training_and_a_log_exclude_each_other(refused, name):
+    said = "--problem trains runs, --measured reads runs of yours: leave one of the two out\n"
+    for words in (
+        ["--problem", "softmax(iris)", "--measured", "r.csv"],
+        ["--measured=r.csv", "--problem=softmax(iris)"],
+    ):
+        assert refused("validate", name, *words, "--clients", "4").endswith(said)
+
+
+def test_the_constants_of_a_problem_are_not_read_from_a_file(refused, tmp_path, capsys):
+    path = tmp_path / "c.json"
+    path.write_text('{"smoothness": 1.3}')
+    said = refused("validate", "fedcog.theorem", "--problem", "softmax(iris)", "--out", tmp_path, f"@{path}")
+    assert f"the constants of a problem are computed from it: leave out @{path}" in said
+    assert main(["constants", "--help"]) == 0
+    assert "validate --measured take it as @FILE" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    "other", [["fedcog.theorem"], ["fedcog.theorem", "--sensitivity"], ["fedcog.theorem", "--json"]]
+)
+def test_show_takes_one_name(refused, other):
+    said = refused("show", ONE, *other)
+    assert (
+        "expected quantity=value" in said if "--sensitivity" in other else f"one name of a bound; got {ONE}, " in said
+    )
+
+
+@pytest.mark.parametrize("name", ["fedcog.smoothness_step", "fedals.one_round", "decaying_k.theorem_1"])
+def test_what_the_help_of_a_search_says_can_be_held(capsys, name):
+    main(["falsify", "--help"])
+    held = capsys.readouterr().out.partition("such as ")[2].partition(";")[0]
+    assert main(["falsify", name, "--fix", held, "--evaluations", "20"]) == 0
+
+
 # ---- uncertain constants ----
 
 
@@ -136,6 +172,20 @@ def test_a_filter_finds_the_runs_that_left_the_argument_at_its_default(capsys, t
     assert capsys.readouterr().out.splitlines() == ["seed,step_size", "6,0.05", "3,0.05", "4,0.05"]
 
 
+def test_a_filter_takes_a_number_as_it_is_printed(capsys, refused, tmp_path):
+    values = {3: 0.744109876, 4: 0.744112345, 5: 0.471588249}
+    for seed, value in values.items():
+        Store(tmp_path).keep(
+            Cell("train", {"problem": "softmax(iris)", "seed": seed}), Outcome({}, {"loss": value}), 0.1
+        )
+    words = ["results", "--store", str(tmp_path), "--columns", "seed", "value", "--"]
+    for seed, value in values.items():
+        for text in (f"{value:.6g}", repr(value)):
+            assert main([*words, f"value={text}"]) == 0
+            assert [row.split()[0] for row in capsys.readouterr().out.splitlines()[1:]] == [str(seed)]
+    assert "no result has value=0.5; the nearest are 0.471588, 0.74411, 0.744112" in refused(*words, "value=0.5")
+
+
 def test_a_csv_of_results_has_every_digit(capsys, tmp_path):
     value = 0.123456789012345
     Store(tmp_path).keep(Cell("train", {"problem": "softmax(iris)", "seed": 3}), Outcome({}, {"minutes": value}), 0.1)
@@ -151,6 +201,21 @@ def test_an_entry_that_is_not_there_and_a_date_are_no_numbers(number):
     values = {"strong_convexity": 0.1, "client_weight": [0.5, 0.5], "local_gap": 0.03, "non_iidness": 0.01}
     with pytest.raises(DomainError, match="smoothness must be a number"):
         get(ONE)(smoothness=number, **values)
+
+
+@pytest.mark.parametrize("name", ["strong_convexity", "local_gap", "non_iidness"])
+@pytest.mark.parametrize("count", [{"client_weight": [0.3, 0.7]}, {"clients": 2, "client_weight": 0.5}])
+def test_a_list_of_one_is_no_list_over_several_clients(name, count):
+    """As typed; what is swept for all clients alike has an axis of its own for them."""
+    values = {"smoothness": 1.3, "strong_convexity": 0.1, "local_gap": 0.03, "non_iidness": 0.01, **count}
+    bound, number = get(ONE), values[name]
+    if not bound.quantity(name).card.axis:
+        assert bound(**{**values, name: [number]}) == pytest.approx([bound(**values)])
+        return
+    for function in (bound, bound.formula, bound.parts, bound.holds, bound.compile()):
+        with pytest.raises(DomainError, match=f"{name}: 1|{name} has 1 entry where there are 2 clients"):
+            function(**{**values, name: [number]})
+    assert bound(**{**values, name: [[number], [2 * number]]})[0] == bound(**values)
 
 
 @pytest.mark.parametrize(("given", "said"), [(3, "must be a dict"), ({"smothness": 2.5}, "none of its quantities")])

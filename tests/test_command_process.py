@@ -164,6 +164,18 @@ def test_a_warning_that_a_filter_made_an_error_is_no_bug(raising):
     assert raising(UserWarning("odd")) == (2, "", said)
 
 
+def test_a_way_to_draw_that_matplotlib_does_not_know_is_no_bug():
+    words = (
+        "plot fedals.one_round x=clients=2:5:3 smoothness=1.1 strong_convexity=0.1 client_weight=uniform local_gap=0.03"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "fedbounds", *words.split(), "non_iidness=0.01", "-o", os.devnull + ".svg"],
+        capture_output=True, text=True, check=False, cwd=ROOT, env={**os.environ, "MPLBACKEND": "nope"},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "matplotlib has no MPLBACKEND=nope: unset it" in done.stderr
+
+
 # ---- streams ----
 
 SIGNS = "import sys, fedbounds\nfedbounds.VERBS['list'] = lambda args: fedbounds._{}\nsys.exit(fedbounds.main())"

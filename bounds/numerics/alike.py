@@ -20,12 +20,12 @@ ROUNDING = 1e-9
 
 
 def applies(bound: Bound, values: Mapping[str, Any]) -> bool:
-    """Whether ``values`` say how many clients there are and tell none of them from another."""
+    """Whether ``values`` say how many clients there are and tell none of them from another; a list of one tells one."""
     if clients.name not in values or bound.axis != CLIENTS or bound.target.card.axis:
         return False
     merged = {**bound.given, **values}
     over = [merged[q.name] for q in bound._all if q.card.axis and q.name in merged]
-    return all(np.ndim(value) == 0 or np.shape(value)[-1] == 1 for value in over)
+    return all(np.ndim(value) == 0 or (np.ndim(value) > 1 and np.shape(value)[-1] == 1) for value in over)
 
 
 def special_form(bound: Bound) -> Bound:

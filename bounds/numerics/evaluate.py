@@ -219,11 +219,14 @@ class Evaluator:
         count = arrays.get(clients.name) if self.bound.axis == CLIENTS else None
         lengths = {n: a.shape[-1] for n, a in arrays.items() if n in over and a.ndim}
         length = max(lengths.values(), default=1)
-        if any(v not in (1, length) for v in lengths.values()):
+        single = sorted(n for n, v in lengths.items() if v == 1 and arrays[n].ndim == 1)  # a list of one, no sweep
+        if any(v not in (1, length) for v in lengths.values()) or (single and length > 1):
             said = ", ".join(f"{n}: {v}" for n, v in sorted(lengths.items()))
             raise DomainError(f"lists over the {self.bound.axis} must have one length; got {said}")
         if count is not None:
             length = _agree(count, length, bool(lengths), self.bound.axis)
+            if single and length > 1:
+                raise DomainError(f"{single[0]} has 1 entry where there are {length} clients; list one for each")
         if clients.name not in self.names:
             arrays = {n: a for n, a in arrays.items() if n != clients.name}
         full = {n: broadcast(a, (*a.shape[:-1], length)) if n in over else a[..., None] for n, a in arrays.items()}

@@ -34,7 +34,8 @@ def log_ratio(x: Any) -> Any:
 def stable(expression: sp.Basic) -> sp.Basic:
     """Every ``(1+x)^y`` with a quantity in its exponent as ``exp(x y LogRatio(x))``.
 
-    Where ``y`` divides by ``x``, as in ``(1+x)^(1/(x c))``, nothing is left that is lost as ``x`` falls to 0.
+    It has no value where ``1+x < 0``, as real powers have none. Where ``y`` divides by ``x``, as in
+    ``(1+x)^(1/(x c))``, nothing is left that is lost as ``x`` falls to 0.
     """
     while grows := {e for e in expression.atoms(sp.Pow) if _grows(e)}:
         expression = expression.xreplace({e: sp.exp((e.base - 1) * e.exp * LogRatio(e.base - 1)) for e in grows})

@@ -95,6 +95,9 @@ def _of_machine(error: BaseException) -> int:
         where = error.filename or "standard output or a file being written"
         remark([f"{where}: {error.strerror}" if error.strerror else said(error)])
         return MISTAKE
+    if isinstance(error, ValueError) and (backend := os.environ.get("MPLBACKEND")) and "Key backend:" in str(error):
+        remark([f"matplotlib has no MPLBACKEND={backend}: unset it, pictures are drawn without a display"])
+        return MISTAKE
     if isinstance(error, Warning):
         remark([f"{said(error)} (a warning that a filter made an error)"])
         return MISTAKE

@@ -44,7 +44,7 @@ VERBS = {
                      "fedbounds validate fedals.one_round"),
     "train": Verb("train a federation and measure it",
                   'fedbounds train --problem "softmax(digits)" --clients 10 --partition "dirichlet(1)" --seeds 3'),
-    "constants": Verb("L, mu, sigma^2, G^2, B^2, Gamma of a problem, for other verbs as @FILE",
+    "constants": Verb("L, mu, sigma^2, G^2, B^2, Gamma of a problem, for eval, solve, plot as @FILE",
                       'fedbounds constants --problem "softmax(digits)" --clients 10 -o c.json'),
     "sweep": Verb("a grid of experiments, run into a store; may be stopped and resumed",
                   "fedbounds sweep examples/beta.toml --workers 0"),

@@ -27,17 +27,20 @@ from . import Cell, Kept, Store, StoreError
 from .checking import check_words
 from .grids import Grid, read_grid
 from .rekeying import rekeyed
-from .results import last_values, select
+from .results import last_values, select, shown, STALE
 from .running import Done, sweep
 from .store import RESULTS
 
 FINE, FINDING = 0, 1
+OWN = """files of your own that a grid names (path/file.py:variable) count with the files beside them that they
+import: where their text has changed, cells are run anew, and results calls the old ones stale. Data that
+such a file opens is not known: where it has changed, use --fresh, or name it in an argument"""
 FOLDER = "folder of the results ($FEDBOUNDS_STORE, else ./fedbounds-store)"
 
 
 def sweep_(arguments: Sequence[str]) -> int:
     """Run what is missing of a grid; 1 when a cell failed."""
-    parser, processes = bare_parser("sweep"), whole_number(0, MOST_WORKERS)
+    parser, processes = bare_parser("sweep", below=[OWN]), whole_number(0, MOST_WORKERS)
     add = parser.add_argument
     add("grid", metavar="FILE", help="a TOML file, or path/file.py:variable")
     add("--store", type=path_word, metavar="DIR", help=FOLDER)
@@ -164,6 +167,12 @@ def results(arguments: Sequence[str]) -> int:
     table = select(last_values(store, damages), _wanted(args.words))
     columns = _columns(table, args.columns)
     _print(table, columns, "json" if args.json else "csv" if args.csv else "")
+    if stale := len({row["key"] for row in table if row[STALE] == "yes"}):
+        print(
+            f"fedbounds: {stale} of these results are stale: the job or a file that they name has changed since "
+            f"(column {STALE}; {STALE}=no leaves them out)",
+            file=sys.stderr,
+        )
     if damages:
         told = (
             "1 damaged result is left out: "
@@ -204,6 +213,7 @@ def _columns(table: Sequence[dict[str, Any]], wanted: Sequence[str] | None) -> l
     if wanted:
         return list(wanted)
     always = {"algorithm", "seed", "round", "quantity", "value", "status"}
+    always |= {STALE} if any(row[STALE] == "yes" for row in table) else set()
     return [n for n in known if n in always or (n != "key" and len({str(row.get(n, "")) for row in table}) > 1)]
 
 
@@ -217,12 +227,8 @@ def _print(table: Sequence[dict[str, Any]], columns: Sequence[str], how: str) ->
         csv.writer(out).writerows([columns, *(row.values() for row in cut)])
         print(out.getvalue(), end="")
         return
-    rows = [[_text(item) for item in row.values()] for row in cut]
+    rows = [[shown(item) for item in row.values()] for row in cut]
     print("\n".join(aligned(rows, columns)) if rows else "no results")
-
-
-def _text(item: Any) -> str:
-    return f"{item:.6g}" if isinstance(item, float) else str(item)
 
 
 def folder(given: Path | None) -> Path:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from bounds.errors import unknown
+from bounds.errors import BoundsError, unknown
 from bounds.showing.numbers import decimal
 
 from ..errors import EmpiricsError
 from . import Kept, Store, StoreError
 from .canonical import canonical, text
 from .registry import jobs
+from .sources import own_files
 
 Row = dict[str, Any]
 TIDY = {"quantity", "layer", "client", "step", "round", "value"}
 """The columns of a training run's table that are read here."""
+STALE = "stale"
+"""The column that says whether a job, or a file that a result names, has changed since."""
 NEAREST = 3
 """Numbers that are named where none is the wanted one."""
 
@@ -34,7 +38,7 @@ def last_values(store: Store, damages: list[str]) -> Iterator[Row]:
             there.append(kept)
     told = {name for kept in there for name in kept.card["arguments"]}
     for kept in sorted(there, key=lambda kept: text(kept.card["arguments"])):
-        about = {**_arguments(kept, told), "key": kept.card["key"], "status": kept.status}
+        about = {**_arguments(kept, told), "key": kept.card["key"], "status": kept.status, STALE: _stale(kept)}
         if kept.status == "failed":
             yield {**about, "quantity": "error", "value": kept.card["error"]}
             continue
@@ -45,6 +49,16 @@ def last_values(store: Store, damages: list[str]) -> Iterator[Row]:
             continue
         for end in found or _facts(kept):
             yield {**about, **end}
+
+
+def _stale(kept: Kept) -> str:
+    """Whether the same words would make another result today; files that are not here say nothing."""
+    homes = own_files([kept.card["arguments"], kept.card["job"]]).values()
+    try:
+        known = all(map(Path.is_file, homes))
+        return "yes" if known and kept.cell.key != kept.card["key"] else "no"
+    except BoundsError:  # a job that this version does not know
+        return "yes"
 
 
 def _arguments(kept: Kept, told: Collection[str]) -> Row:
@@ -90,8 +104,13 @@ def select(rows: Iterable[Row], wanted: Mapping[str, str]) -> list[Row]:
 
 def _same(found: Any, wanted: str) -> bool:
     if _number(found):
-        return _read(wanted) == float(found)
+        return _read(wanted) in (float(found), float(shown(found)))
     return str(found) == str(canonical(wanted))
+
+
+def shown(item: Any) -> str:
+    """A value as the table prints it; a filter takes a number as it is and as it is printed."""
+    return f"{item:.6g}" if isinstance(item, float) else str(item)
 
 
 def _number(item: Any) -> bool:
@@ -113,4 +132,7 @@ def _nowhere(name: str, wanted: str, there: Sequence[Any]) -> EmpiricsError:
     if number is None:
         return EmpiricsError(f"{name} must be a number here; got {wanted!r}")
     nearest = sorted(sorted(set(there), key=lambda item: abs(item - number))[:NEAREST])
-    return EmpiricsError(f"no result has {name}={wanted}; the nearest are {', '.join(f'{n:.6g}' for n in nearest)}")
+    said = ", ".join(dict.fromkeys(map(shown, nearest)))
+    return EmpiricsError(
+        f"no result has {name}={wanted}; {'the nearest are' if ',' in said else 'there is only'} {said}"
+    )

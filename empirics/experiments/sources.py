@@ -37,11 +37,15 @@ def source_digest(path: Path) -> str:
 
 def digests(arguments: Any) -> dict[str, str]:
     """The digest of every file that is named as ``path/file.py:variable`` among arguments, by what names it."""
+    return {name: source_digest(path) for name, path in own_files(arguments).items() if path.is_file()}
+
+
+def own_files(arguments: Any) -> dict[str, Path]:
+    """The files that are named as ``path/file.py:variable`` among arguments, there or not, by what names them."""
     if isinstance(arguments, str):
-        path = Path(arguments.strip().rpartition(":")[0])
-        return {arguments: source_digest(path)} if in_a_file(arguments) and path.is_file() else {}
+        return {arguments: Path(arguments.strip().rpartition(":")[0])} if in_a_file(arguments) else {}
     inner = arguments.values() if isinstance(arguments, dict) else arguments if isinstance(arguments, list) else ()
-    return {name: digest for each in inner for name, digest in digests(each).items()}
+    return {name: path for each in inner for name, path in own_files(each).items()}
 
 
 def _neighbours(folder: Path, text: bytes) -> Iterator[Path]:

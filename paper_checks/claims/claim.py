@@ -186,7 +186,8 @@ class Claim:
     ``known`` is the audited status of the statement as printed. ``note`` says what a reader should make of the verdict.
     ``damaged`` names the readings of damaged text that were considered; such claims are to be checked against the PDF.
     ``about`` names further bounds the claim speaks of than those its check asks for. ``defect`` is what is wrong with
-    a statement that fails; ``ours`` marks a cross-check of our own, which the paper does not state in these words.
+    a statement that fails, and must be said of one; ``ours`` marks a cross-check of our own, which the paper does not
+    state in these words.
 
     >>> Claim("mine.square", "A square is a product.", Kind.EQUATION.at("line 1"), lambda book: ...).source
     Source(paper='mine', place='line 1', version='')
@@ -224,6 +225,9 @@ class Claim:
             raise ClaimError(f"claim {self.name!r} needs words: the sentence it is about")
         if self.defect is not None and self.known is not Status.FAILS:
             raise ClaimError(f"claim {self.name!r} has a defect ({self.defect}) and yet is audited {self.known}")
+        if self.defect is None and self.known is Status.FAILS:
+            kinds = ", ".join(Defect)
+            raise ClaimError(f"claim {self.name!r} is audited FAILS: say its defect, one of {kinds}")
 
     @property
     def paper(self) -> str:

@@ -18,7 +18,7 @@ from .definitions import loaded
 from .falsify import falsify, replay, Search
 from .fringe import fringes
 from .power import power
-from .witness import load_witness, Replay, stated
+from .witness import holds_witness, load_witness, Replay, stated
 
 NONE, VIOLATED = 0, 1
 
@@ -30,6 +30,7 @@ def run(options: argparse.Namespace) -> int:
     if options.output is not None:
         writable_file("-o", options.output)
     bound = loaded(options.name, options.definitions)
+    before = options.output is not None and holds_witness(options.output, bound)
     with progress(f"searching a violation of {bound.name}") as bar:
         found = falsify(
             bound, options.evaluations, options.seed, options.family,
@@ -43,6 +44,8 @@ def run(options: argparse.Namespace) -> int:
         if not options.json:
             again = [options.name] * (".py" in options.name) + ["--replay", str(options.output)]
             print(f"wrote {options.output}; replay: fedbounds falsify {shlex.join(again)}")
+    elif before:
+        remark([f"{options.output} stays: the violation of this statement that was found before, not by this search"])
     if found.interrupted:
         raise KeyboardInterrupt(f"interrupted after {found.evaluations} of {options.evaluations} evaluations")
     return VIOLATED if found.violated else NONE

@@ -15,7 +15,7 @@ import sympy as sp
 
 from bounds.core import Bound
 from bounds.errors import BoundsError, shortened
-from bounds.showing.files import from_json, write_whole
+from bounds.showing.files import from_json, MOST_SOURCE, write_whole
 
 from .core import Instance
 from .exact import DIGITS, Exactly
@@ -112,6 +112,24 @@ def load_witness(path: Path | str) -> Witness:
         raise WitnessError(f"{path} is no witness file: {error}") from None
     except BoundsError as error:
         raise WitnessError(str(error)) from None
+
+
+def holds_witness(path: Path, bound: Bound) -> bool:
+    """Whether a witness of this statement is in the place of a new one; refuses another file there.
+
+    It would stay where nothing is found, and read as what this search says.
+    """
+    if not path.exists() or not path.stat().st_size:
+        return False
+    try:
+        with path.open("rb") as file:  # not as what the command reads, which it would not replace
+            kept = Witness(**_typed(json.loads(file.read(MOST_SOURCE))))
+    except (ValueError, RecursionError, BoundsError):
+        kept = None
+    if kept is None or kept.formula != formula(bound):
+        what = "no witness file" if kept is None else f"a witness against another statement, {kept.bound}"
+        raise WitnessError(f"-o {path} is {what}, and would stay if nothing is found: move it, or name another file")
+    return True
 
 
 def _typed(held: Any) -> dict[str, Any]:

@@ -87,6 +87,8 @@ def run(name: str, arguments: Sequence[str], draw: Draw | None = None) -> int:
 def _evidence(bound: Bound, name: str, arguments: Sequence[str]) -> str:
     """Which evidence the arguments ask for."""
     asked = {a.partition("=")[0] for a in arguments}
+    if {"--measured", "--problem"} <= asked:
+        raise UsageError("--problem trains runs, --measured reads runs of yours: leave one of the two out")
     if "--measured" in asked:
         return LOG
     if name in VALIDATIONS and "--problem" not in asked:

@@ -32,11 +32,18 @@ COUNT = re.compile(r"\d{1,18}(\.0*)?|\d(\.\d+)?[eE]\+?\d{1,2}", re.ASCII)
 """What numbers a run or a round: ``3``, also as ``03``, ``3.0`` and ``3e0``, which tables are saved with."""
 NAME = re.compile(r"\w(?:[\w./ -]*\w)?")
 """What names a run in words: it begins with a letter; signs such as ``±``, ``%`` and brackets are no part of it."""
-NO_NAMES = {"", "nan", "inf", "infinity", "na", "none", "null", "aggregate", "all", "average", "avg", "ci", "count",
-            "deviation", "err", "error", "iqr", "lower", "max", "mean", "median", "min", "n", "overall", "percentile",
-            "quantile", "sd", "se", "sem", "st", "std", "stderr", "sum", "summary", "total", "upper", "var", "variance",
-            }  # fmt: skip
-"""Words that tables write where a run has no name, and in rows that sum up all runs: such a row is no further run."""
+NO_NAMES = {"", "nan", "inf", "infinity", "na", "none", "null", "aggregate", "all", "baseline", "best", "ci",
+            "combined", "count", "dev", "err", "error", "expected", "goal", "iqr", "lower", "mad",
+            "max", "maximum", "media", "min", "minimum", "n", "overall", "pooled", "range", "ref",
+            "reference", "rms", "rmse", "sd", "se", "sem", "sigma", "spread", "st", "sum", "target",
+            "upper", "var", "worst"}  # fmt: skip
+SUMS_UP = ("aggreg", "averag", "avg", "deviat", "dispers", "durchschnitt", "mean", "median", "mittel", "moyen",
+           "percent", "promed", "quantil", "quartil", "std", "stdev", "streu", "summar", "total",
+           "variance", "varianz")  # fmt: skip
+"""Words that tables write where a run has no name, and in rows that sum up all runs: such a row is no further run.
+
+Those of ``SUMS_UP`` are beginnings: such words come in many forms and languages.
+"""
 PLAN = {"algorithm", "method", "optimizer", "problem", "dataset", "data", "model", "partition", "split", "experiment",
         "client", "layer", "phase", "beta", "alpha", "lr"}  # fmt: skip
 """Columns of what runs of one plan share, whether the bound has a quantity for it or not."""
@@ -148,7 +155,7 @@ def _counted(path: Path, name: str, texts: Sequence[str], named: bool = False) -
     for row, text in enumerate(texts, 1):
         whole = COUNT.fullmatch(text) and Decimal(text) == int(Decimal(text))
         if not whole and not (named and _is_name(text)):
-            words = "a whole number >= 0" + (" or a name" if named else "")
+            words = "a whole number >= 0" + (" or a name of a run" if named else "")
             raise BoundsError(f"{path}, row {row}: {name} must be {words}; got {text!r}")
         found.append(str(int(Decimal(text))) if whole else text)
     return found
@@ -156,8 +163,10 @@ def _counted(path: Path, name: str, texts: Sequence[str], named: bool = False) -
 
 def _is_name(text: str) -> bool:
     """Whether this names a run rather than nothing, or what sums up all runs, as ``s.d.`` and ``mean (n=3)`` do."""
-    parts = re.findall(r"[^\W\d_]+", text.lower().replace(".", ""))
-    return text[:1].isalpha() and NAME.fullmatch(text) is not None and not NO_NAMES.intersection(parts)
+    apart = re.sub(r"(?<=[^\W\d_A-Z])(?=[A-Z])", " ", text.replace(".", ""))  # StdDev: Std Dev
+    parts = [part.lower() for part in re.findall(r"[^\W\d_]+", apart)]
+    sums = any({part, part[:1] + part[1:].removesuffix("s")} & NO_NAMES or part.startswith(SUMS_UP) for part in parts)
+    return text[:1].isalpha() and NAME.fullmatch(text) is not None and not sums
 
 
 def _check_alike(path: Path, seeds: Sequence[str]) -> None:

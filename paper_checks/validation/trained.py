@@ -208,6 +208,10 @@ def _given(bound: Bound, typed: Sequence[str]) -> dict[str, float]:
     found = {}
     for word in typed:
         name, equals, text = word.partition("=")
+        if word.startswith("@"):
+            raise BoundsError(
+                f"the constants of a problem are computed from it: leave out {word}, type what is missing"
+            )
         if not equals:
             raise BoundsError(f"expected quantity=value; got {word!r}")
         if name in found:

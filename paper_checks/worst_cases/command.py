@@ -7,7 +7,7 @@ import os
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -49,12 +49,13 @@ def run(args: argparse.Namespace) -> int:
         why = "the table that comes with the project is shown, --full and quantity=value compute"
         refuse_idle(parser(), args, ("store", "workers", "patience"), why)
         return _committed(args)
-    bound, spans = load(args.name), {**GRID, **_spans(args.words)}
+    bound, given = load(args.name), _spans(args.words)
+    spans = {**GRID, **given}
     refuse_many(spans)
     at = full(bound) if args.full else places(spans)
     with progress(f"worst cases of {args.name}") as bar:
         seconds = expected(bound, at, args.patience)
-        _refuse_moot(bound, max(at, key=lambda place: place.work), args.words)
+        _refuse_moot(bound, max(at, key=lambda place: place.work), given)
         if args.output is not None:
             writable_folder("-o", args.output)
         rows, failed = _computed(args, at, seconds / len(at), bar)
@@ -113,13 +114,14 @@ def _spans(words: Sequence[str]) -> dict[str, list[float]]:
             raise unknown("quantity of a tightness table", name, NAMES)
         if value.kind not in ("number", "range", "list"):
             raise WorstCaseError(f"{name} must be a number, a range or a list")
+        if value.ends is not None:
+            raise WorstCaseError(f"a worst case is that of one {name}: leave its _interval out of the file, or type it")
         found[name] = list(dict.fromkeys(value.numbers.ravel().tolist()))
     return found
 
 
-def _refuse_moot(bound: Bound, place: Place, words: Sequence[str]) -> None:
-    """A quantity that changes nothing was meant for another bound."""
-    given = [name for name in NAMES if any(word.startswith(f"{name}=") for word in words)]
+def _refuse_moot(bound: Bound, place: Place, given: Iterable[str]) -> None:
+    """A quantity that changes nothing was meant for another bound, whether it is typed or in a file."""
     if idle := moot(bound, place, given):
         use = [name for name in NAMES if name not in moot(bound, place, NAMES)]
         raise WorstCaseError(

@@ -9,6 +9,7 @@ from empirics_toys import ragged, small
 from bounds.errors import BoundsError
 from empirics.algorithms import algorithm
 from empirics.data.catalogue import digits
+from empirics.experiments import Cell, Outcome, Store
 from empirics.federation.partitions import partition
 from empirics.problems.tasks import task
 from empirics.training.engines import ClientLoop
@@ -98,3 +99,25 @@ def test_the_command_trains_what_is_in_a_file(file, capsys):
     assert capsys.readouterr().out.startswith("sign_sgd(scale=0.5), seed 0, round 3: train_loss ")
     assert main(["constants", *own[:2], "--clients", "6", "--batch", "8", "-o", str(file.parent / "c.json")]) == 0
     assert '"smoothness": ' in (file.parent / "c.json").read_text()
+
+
+def test_a_result_of_a_file_that_has_changed_since_is_marked_as_stale(file, tmp_path, capsys):
+    store = Store(tmp_path / "store")
+    cells = []
+    for step_size, more in ((0.1, ""), (0.3, "\n# another text\n")):
+        file.write_text(file.read_text() + more)
+        cells.append(Cell("train", {"problem": f"{file}:my_problem", "step_size": step_size}))
+        store.keep(cells[-1], Outcome({}, {"minutes": 0.5}), 0.1)
+    words = ["results", "--store", str(store.folder), "--csv"]
+    assert main([*words, "--columns", "step_size", "stale"]) == 0
+    told = capsys.readouterr()
+    assert sorted(told.out.split()[1:]) == ["0.1,yes", "0.3,no"]
+    assert "1 of these results are stale" in told.err
+    assert main(words) == 0
+    assert "stale" in capsys.readouterr().out.splitlines()[0]  # not only where it is asked for
+    assert main([*words, "--columns", "step_size", "--", "stale=no"]) == 0
+    told = capsys.readouterr()
+    assert (told.out.split(), told.err) == (["step_size", "0.3"], "")
+    file.unlink()  # then nobody knows
+    assert main([*words, "stale=no"]) == 0
+    assert capsys.readouterr().err == ""

@@ -31,6 +31,7 @@ SHOWN_IN_WORDS: dict[str, str] = {}
 
 
 def made(name, check, known=Status.HOLDS, **more):
+    more = {"defect": Defect.SLIP if known is Status.FAILS else None, **more}
     return Claim(f"toys.{name}", "A sentence.", Kind.EQUATION.at("a note"), check, known, **more)
 
 

@@ -14,11 +14,12 @@ OWN = """
 import sympy as sp
 from bounds.vocabulary import local_steps
 from paper_checks.claims.checkers import Same
-from paper_checks.claims.claim import Claim, Kind, Status
+from paper_checks.claims.claim import Claim, Defect, Kind, Status
 
 def made(known):
     return Claim("mine.square", "A square is a product.", Kind.EQUATION.at("line 1"),
-                 Same(local_steps**2, local_steps * local_steps), known)
+                 Same(local_steps**2, local_steps * local_steps), known,
+                 defect=Defect.SLIP if known is Status.FAILS else None)
 
 right, wrong = made(Status.HOLDS), made(Status.FAILS)
 no_claim = 3

@@ -46,6 +46,44 @@ def test_an_instance_that_is_no_violation_does_not_replay_as_one():
         replay(replace(witness, formula="0"))
 
 
+# ---- the file of a search that finds nothing ----
+
+SOUND, BROKEN = "fedcog.theorem", "decaying_k.theorem_1"
+
+
+@pytest.mark.parametrize(
+    ("held", "said"),
+    [
+        ("", ""),
+        ("runs of mine", "is no witness file"),
+        ("[1, 2]", "is no witness file"),
+        ((FOLDER / f"{BROKEN}.json").read_text(), f"is a witness against another statement, {BROKEN}"),
+    ],
+)
+def test_what_a_search_would_leave_in_the_place_of_its_result_is_refused(tmp_path, capsys, monkeypatch, held, said):
+    path = tmp_path / "w.json"
+    path.write_text(held)
+    if said:
+        monkeypatch.setattr("paper_checks.falsifier.command.falsify", lambda *_, **__: pytest.fail("after the work"))
+    assert main(["falsify", SOUND, "--evaluations", "5", "-o", str(path)]) == (2 if said else 0)
+    assert said in capsys.readouterr().err
+    assert path.read_text() == held
+
+
+def test_a_violation_that_was_found_before_stays_and_is_said_to_be_none_of_this_search(tmp_path, capsys):
+    path, kept = tmp_path / "w.json", (FOLDER / f"{BROKEN}.json").read_text()
+    path.write_text(kept)
+    search = ["falsify", BROKEN, "--family", "quadratics", "-o", str(path), "--evaluations"]
+    assert main([*search, "2"]) == 0
+    assert capsys.readouterr().err == (
+        f"fedbounds: {path} stays: the violation of this statement that was found before, not by this search\n"
+    )
+    assert path.read_text() == kept
+    assert main([*search, "400"]) == 1
+    assert path.read_text() != kept
+    assert load_witness(path).command.endswith("--evaluations 400 --family quadratics")
+
+
 # ---- files that somebody has changed ----
 
 

@@ -15,13 +15,14 @@ from paper_checks.audit.mutation.explained import EXPLAINED
 from paper_checks.audit.mutation.expressions import errors
 from paper_checks.audit.running import judge
 from paper_checks.claims.checkers import MonotoneIn, Prints, Same
-from paper_checks.claims.claim import Claim, Kind, Status
+from paper_checks.claims.claim import Claim, Defect, Kind, Status
 
 NAME = "decaying_k.runtime_fixed"
 
 
 def claim(check, known=Status.HOLDS, name="decaying_k.toy"):
-    return Claim(name, "A toy.", Kind.EQUATION.at("nowhere"), check, known)
+    defect = Defect.SLIP if known is Status.FAILS else None
+    return Claim(name, "A toy.", Kind.EQUATION.at("nowhere"), check, known, defect=defect)
 
 
 def test_an_expression_gets_every_sort_of_error():

@@ -46,7 +46,7 @@ def verdicts():
             made("holds", Same(speed, speed), Status.HOLDS, note=NASTY),
             made("ours", Same(speed, speed), Status.HOLDS, ours=True),
             made("slip", saying(Status.FAILS, "no"), Status.FAILS, defect=Defect.SLIP),
-            made("damaged", saying(Status.FAILS, NASTY, x=NASTY), Status.FAILS, damaged="1 or l"),
+            made("damaged", saying(Status.FAILS, NASTY, x=NASTY), Status.FAILS, damaged="1 or l", defect=Defect.SLIP),
             made(
                 "repaired",
                 saying(Status.FAILS, "no"),
@@ -56,7 +56,7 @@ def verdicts():
             ),
             made("changed", saying(Status.FAILS, "no"), Status.HOLDS),
             made("open", Open("nobody knows"), Status.OPEN, paper="fedcog"),
-            made("own", Same(speed, 2 * speed), Status.FAILS, paper="my_notes"),
+            made("own", Same(speed, 2 * speed), Status.FAILS, paper="my_notes", defect=Defect.SLIP),
         ],
         workers=1,
     )
@@ -193,6 +193,6 @@ def test_the_terminal_shows_what_differs(verdicts, capsys):
 
 
 def test_another_way_of_failing_is_said_so(capsys):
-    other = made("other", Same(speed, 3 * speed, ratio=sp.Rational(1, 2)), Status.FAILS)
+    other = made("other", Same(speed, 3 * speed, ratio=sp.Rational(1, 2)), Status.FAILS, defect=Defect.SLIP)
     show(audit([other], workers=1))
     assert "FAILS, but in another way, audited FAILS" in capsys.readouterr().out

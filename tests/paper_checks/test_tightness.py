@@ -230,6 +230,25 @@ def test_a_quantity_is_moot_where_neither_side_asks_for_it():
     assert moot(BOUNDS["fedinit.lemma_2"], replace(place, rounds=1), ["divergence", "relaxation"]) == ["divergence"]
 
 
+@pytest.mark.parametrize(
+    ("held", "said"),
+    [
+        ({"heterogeneity": 0.7, "grad_cap_sq": 0.3}, "grad_cap_sq would change nothing"),
+        ({"step_share": 0.3, "fixed_step_size": 0.1}, "step_share would change nothing"),
+        ({"heterogeneity": 0.7, "smoothness": 2.3}, "unknown quantity of a tightness table 'smoothness'"),
+        ({"heterogeneity": 0.7, "_interval": {"heterogeneity": [0.4, 0.9]}}, "leave its _interval out"),
+    ],
+)
+def test_a_file_says_no_more_than_could_be_typed(capsys, monkeypatch, tmp_path, held, said):
+    monkeypatch.setattr("paper_checks.worst_cases.command._computed", lambda *_: pytest.fail("refused after the work"))
+    (tmp_path / "c.json").write_text(json.dumps(held))
+    typed = [f"{name}={value}" for name, value in held.items() if name != "_interval"]
+    for words in ([f"@{tmp_path / 'c.json'}"], *([typed] if "_interval" not in held else [])):
+        status, out, err = run(capsys, "fedcog.theorem", *words, "rounds=2", "local_steps=1")
+        assert (status, out, err.count("\n")) == (2, "", 1)
+        assert said in err
+
+
 def test_the_committed_table_is_shown_without_a_solver(capsys, monkeypatch):
     monkeypatch.setattr("paper_checks.worst_cases.program.solver", lambda: pytest.fail("solved"))
     status, out, _ = run(capsys, "fedcog.theorem", "--committed")

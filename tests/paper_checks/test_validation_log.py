@@ -257,8 +257,8 @@ HEAD = "seed,round,local_drift,divergence,grad_norm_sq\n"
         (HEAD + "1,2.5,0.3,0.4,0.5\n", "row 1: round must be a whole number >= 0; got '2.5'"),
         (HEAD + "1,last,0.3,0.4,0.5\n", "row 1: round must be a whole number >= 0; got 'last'"),
         (HEAD + "1,-1,0.3,0.4,0.5\n", "row 1: round must be a whole number >= 0; got '-1'"),
-        (HEAD + "nan,1,0.3,0.4,0.5\n", "row 1: seed must be a whole number >= 0 or a name; got 'nan'"),
-        (HEAD + ",1,0.3,0.4,0.5\n", "row 1: seed must be a whole number >= 0 or a name; got ''"),
+        (HEAD + "nan,1,0.3,0.4,0.5\n", "row 1: seed must be a whole number >= 0 or a name of a run; got 'nan'"),
+        (HEAD + ",1,0.3,0.4,0.5\n", "row 1: seed must be a whole number >= 0 or a name of a run; got ''"),
         (HEAD.replace("seed", "Seed") + "1,1,0.3,0.4,0.5\n", "column 'Seed' would not be read; write seed"),
         (
             "seed,local_drift,divergence,grad_norm_sq\n5,0.1,0.2,1.1\n6,0.2,0.3,1.2\n5,0.3,0.4,1.3\n",
@@ -358,18 +358,26 @@ def test_runs_of_different_plans_are_no_seeds_of_one(judge):
 @pytest.mark.parametrize(
     "name",
     ["mean", "Std", "average", "all", "mean±std", "25%", "s.d.", "std dev", "Std. Error", "mean (n=3)", "ci95", "#N/A",
-     "avg/seed", "count", "-", "n/a", "95% CI", "standard deviation", "½"],
+     "avg/seed", "count", "-", "n/a", "95% CI", "standard deviation", "½", "StdDev", "seedMeans", "AVERAGES", "best",
+     "Mittelwert", "moyenne", "MAX", "stdev", "gap_std"],
 )  # fmt: skip
-def test_a_row_that_sums_up_all_runs_is_no_further_run(judge, name):
-    status, _, err = judge(norms() + f"{name},0,0.11\n{name},1,0.13\n", *PLAN, "clients=7", name=THEOREM)
+@pytest.mark.parametrize("names", ["012", ["anna", "Bert", "clara"]])
+def test_a_row_that_sums_up_all_runs_is_no_further_run(judge, name, names):
+    told = norms()
+    for seed, run in enumerate(names):
+        told = told.replace(f"\n{seed},", f"\n{run},")
+    status, _, err = judge(told + f"{name},0,0.11\n{name},1,0.13\n", *PLAN, "clients=7", name=THEOREM)
     assert (status, err.count("\n")) == (2, 1)
-    assert f"row 7: seed must be a whole number >= 0 or a name; got {name!r}" in err
+    assert f"row 7: seed must be a whole number >= 0 or a name of a run; got {name!r}" in err
 
 
 RUNS = ["run-{}", "seed {}", "otter.{}", "host/{}"]
 
 
-@pytest.mark.parametrize("names", [[run.format(n) for n in (3, 4, 11)] for run in RUNS] + [["A", "été", "calm_otter"]])
+@pytest.mark.parametrize(
+    "names",
+    [[run.format(n) for n in (3, 4, 11)] for run in RUNS] + [["A", "été", "calm_otter"], ["Summer", "Alma", "Mina"]],
+)
 def test_a_run_may_have_a_name_of_words(judge, names):
     told = norms()
     for seed, name in enumerate(names):
@@ -377,7 +385,7 @@ def test_a_run_may_have_a_name_of_words(judge, names):
     assert judge(told, *PLAN, "clients=7", name=THEOREM)[0] == 0
 
 
-@pytest.mark.parametrize("name", ["StdDev", "AVERAGES", "best", "Q3", "p95", "Mittelwert", "moyenne"])
+@pytest.mark.parametrize("name", ["top", "Q3", "p95", "Werte"])
 @pytest.mark.parametrize("run", ["{}", "s{}"])
 def test_a_run_that_is_named_unlike_the_others_is_none(judge, run, name):
     told = norms()

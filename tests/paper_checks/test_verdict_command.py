@@ -111,7 +111,7 @@ def test_a_verdict_that_differs_from_what_the_file_declares_is_a_finding(own, ca
         ),
         (
             "defect=Defect.SLIP,",
-            "about=('fedals.on_round',),",
+            "defect=Defect.SLIP, about=('fedals.on_round',),",
             "'mine.lost' names an unknown bound 'fedals.on_round'; d",
         ),
         ("mine.", "fedinit.", "'fedinit.square' would stand among the library's own of fedinit: begin its name with"),
@@ -122,6 +122,7 @@ def test_a_verdict_that_differs_from_what_the_file_declares_is_a_finding(own, ca
         ('{"as printed": "mine.lost"}', '"mine.lost"', "theorems['Theorem 2'] must be of type Mapping"),
         ("review = ", "other = Review(())\nreview = ", "declares 2 reviews"),
         ("Defect.SLIP", "'wrong'", "defect must be of type Defect"),
+        ("defect=Defect.SLIP,", "", "'mine.lost' is audited FAILS: say its defect, one of refuted, gap, reading, "),
         ("Status.FAILS", "'FAILS'", "known must be of type Status"),
         ('Kind.THEOREM.at("line 2")', '"line 2"', "passage must be of type Passage"),
         ('"Half is lost."', "None", "words must be of type str"),

@@ -21,7 +21,7 @@ class MeasuredIn:
     """``of`` carries the unit of ``target`` (a quantity or a unit); ``off_by`` is the audited excess where it does not.
 
     Blind to pure numbers: a lost factor 2 or client weight goes unseen. A formula that adds different units fails;
-    ``mixed`` says that this is the audited way.
+    ``mixed`` says that this is the audited way. That it holds is seen at one generic point, and never proved.
     """
 
     of: Formula
@@ -38,7 +38,7 @@ class MeasuredIn:
         found = unit_of(of, {q: plain[q] for q in quantities_of([of])})
         wanted = self.target if isinstance(self.target, Unit) else self.target.card.unit
         if found == wanted:
-            return Finding(Status.HOLDS, Grade.EXACT, f"rescaling every quantity shows the unit {found}")
+            return Finding(Status.HOLDS, Grade.SEARCHED, f"rescaling every quantity shows the unit {found}")
         if found is None:
             said = "adds different units: no power of the scale follows when every quantity is rescaled"
             return Finding(Status.FAILS, Grade.EXACT, said, words(point), as_audited=self.mixed or self.off_by is None)
