@@ -11,6 +11,7 @@ import pytest
 
 from bounds import BOUNDS, get
 from bounds.showing.usage import VERBS
+from figures import bundle
 
 ROOT = Path(__file__).parents[1]
 MINE = f"{ROOT / 'examples' / 'my_bound.py'}:my_bound"
@@ -48,7 +49,10 @@ EXAMPLES = [
 
 
 @pytest.mark.parametrize("verb", EXAMPLES)
-def test_the_examples_run_as_printed(run, verb, tmp_path, monkeypatch):
+def test_the_examples_run_as_printed(run, verb, tmp_path, monkeypatch, request):
+    if verb == "bundle":  # the audit in it is the suite's own
+        verdicts = request.getfixturevalue("verdicts")
+        monkeypatch.setattr(bundle, "audit", lambda claims, *_: [verdicts[claim.name] for claim in claims])
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
     if verb in NEEDED:

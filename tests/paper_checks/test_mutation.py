@@ -6,10 +6,21 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
+import fedbounds
 from bounds.catalog import get
 from bounds.core import Condition
 from bounds.vocabulary import client_weight, cohort, local_steps, runtime, smoothness, step_size
-from paper_checks.audit.mutation import attack_bounds, attack_checks, Kept, kept, mutants, runs, Survivor, Tally
+from paper_checks.audit.mutation import (
+    attack_bounds,
+    attack_checks,
+    command,
+    Kept,
+    kept,
+    mutants,
+    runs,
+    Survivor,
+    Tally,
+)
 from paper_checks.audit.mutation.command import lines, markdown
 from paper_checks.audit.mutation.explained import EXPLAINED
 from paper_checks.audit.mutation.expressions import errors
@@ -130,11 +141,13 @@ def test_an_attack_that_was_stopped_goes_on_and_other_code_starts_again(tmp_path
     assert len(judged) == 6 * first
 
 
-@pytest.mark.slow
-def test_the_command_tells_score_and_survivors(capsys):
-    from fedbounds import main
-
-    status = main(["check", NAME, "--mutate", "--workers", "1", "--json"])
+def test_the_command_tells_score_and_survivors(capsys, monkeypatch):
+    pinning, weak = (
+        claim(Same(NAME, get(NAME).expr)),
+        claim(MonotoneIn(NAME, local_steps, up=False), name="decaying_k.b"),
+    )
+    monkeypatch.setattr(command, "CLAIMS", {c.name: c for c in (weak, pinning)})
+    status = fedbounds.main(["check", NAME, "--mutate", "--workers", "1", "--json"])
     told = json.loads(capsys.readouterr().out)
     (found,) = told["bounds"]
     assert found["name"] == NAME
