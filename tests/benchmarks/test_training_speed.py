@@ -53,11 +53,13 @@ def test_the_work_is_what_it_says():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("driver", ["fedbounds.py", "fedbounds.py --engine compiled", "plain_loop.py"])
-@pytest.mark.parametrize(("task", "loss"), [("softmax", 1.8417), ("cnn", 2.252)])
-def test_drivers_reach_the_check_loss(driver, task, loss):
+@pytest.mark.parametrize(
+    ("driver", "task"),
+    [("fedbounds.py", "softmax"), ("fedbounds.py --engine compiled", "cnn"), ("plain_loop.py", "softmax")],
+)
+def test_drivers_reach_the_check_loss(driver, task):
     result = bench.run(Path(sys.executable), driver, (task, "20of20", 5, 1), 0.0)
-    assert result["loss"] == pytest.approx(loss, abs=3e-3)
+    assert result["loss"] == pytest.approx({"softmax": 1.8417, "cnn": 2.252}[task], abs=3e-3)
     assert result["rounds"] == {"softmax": 9, "cnn": 5}[task]
     assert 0 < result["cpu"] < 60
 
