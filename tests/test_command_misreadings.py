@@ -227,3 +227,10 @@ def test_what_an_own_bound_holds_fixed_are_its_quantities(given, said):
 def test_how_many_clients_there_are_can_be_held_fixed():
     own = Bound("own", grad_norm_sq, {"all": smoothness / clients}, Source("notes", "1"), given={"clients": 4})
     assert own(smoothness=2.5) == 0.625
+
+
+@pytest.mark.parametrize("name", ["Initial_gap", "initial gap", "Smoothness"])
+def test_a_constant_in_another_spelling_would_not_be_read(refused, tmp_path, name):
+    path = tmp_path / "c.json"
+    path.write_text(json.dumps({"initial_gap": 2.5, name: 3.5}))
+    assert f"{name!r} would not be read; write" in refused("eval", "decaying_k.theorem_1", f"@{path}")

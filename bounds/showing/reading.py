@@ -200,7 +200,14 @@ def _constants(path: str) -> dict[str, Value]:
     for name in held:
         if name != "_interval" and re.fullmatch("_?intervals?", name.strip().lower()):
             raise BoundsError(f"{path}: {name!r} would not be read; write _interval")
+    from .. import vocabulary  # needs SymPy, which has been loaded with the bound
+    from ..quantities import Quantity
+
     values = {name: _from_json(name, item) for name, item in held.items() if not name.startswith("_")}
+    for name in values:
+        meant = name.strip().lower().replace(" ", "_").replace("-", "_")
+        if meant != name and (meant in values or isinstance(getattr(vocabulary, meant, None), Quantity)):
+            raise BoundsError(f"{path}: {name!r} would not be read; write {meant}")
     ends = _intervals(path, held.get("_interval", {}))
     for name in ends.keys() - values.keys():
         raise BoundsError(f"{path}: {unknown('name in _interval', name, values)}; an _interval is of a value")

@@ -64,7 +64,9 @@ class Cell:
     def config(self) -> str:
         """The canonical text that is hashed."""
         usual = self._known.defaults
-        told = {k: v for k, v in self.arguments.items() if k not in usual or v != canonical(usual[k])}
+        told = {
+            k: v for k, v in self.arguments.items() if k not in usual or text(v) != text(usual[k])
+        }  # false is not 0
         told.pop(LENGTH, None)
         own = digests(self.arguments)
         return text({"job": self.job, "version": self.version, "arguments": told} | ({"files": own} if own else {}))

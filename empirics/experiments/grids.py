@@ -26,6 +26,7 @@ from typing import Any
 from bounds.errors import unknown
 from bounds.showing.files import content, MOST_SOURCE
 from bounds.showing.loading import from_file
+from bounds.showing.numbers import decimal
 
 from ..errors import EmpiricsError
 from . import Cell
@@ -116,12 +117,18 @@ def read_grid(text: str) -> Grid:
     path = Path(text)
     data = content(path, MOST_SOURCE)
     try:
-        found = tomllib.loads(data.decode("utf-8-sig"))
+        found = tomllib.loads(data.decode("utf-8-sig"), parse_float=_float)
     except RecursionError:
         raise EmpiricsError(f"{path}: nested too deeply for a grid") from None
     except ValueError as error:  # no text, no TOML, numbers of thousands of digits
         raise EmpiricsError(f"{path}: not a TOML file: {error}") from None
     return _grid(path, found)
+
+
+def _float(text: str) -> float:
+    """A number of TOML as it is written: one that is too small for a float is no 0."""
+    plain = decimal(text.replace("_", ""))
+    return float(text) if plain is None else plain  # inf and nan, which are refused where they stand
 
 
 def _grid(path: Path, found: dict[str, Any]) -> Grid:

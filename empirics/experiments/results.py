@@ -17,7 +17,7 @@ from .sources import own_files
 
 Row = dict[str, Any]
 TIDY = {"quantity", "layer", "client", "step", "round", "value"}
-"""The columns of a training run's table that are read here."""
+"""The columns of a training run's table."""
 STALE = "stale"
 """The column that says whether a job, or a file that a result names, has changed since."""
 NEAREST = 3
@@ -27,8 +27,8 @@ NEAREST = 3
 def last_values(store: Store, damages: list[str]) -> Iterator[Row]:
     """Per run and federation-wide quantity the value at the last measured round, with the run's arguments.
 
-    A result that is no table of a training run gives one row per fact; a failure gives one row with the error. Why
-    results were left out is added to ``damages``.
+    A table of another shape, of a job of the user's own, is shown whole, or at its last round if it has rounds, with
+    the facts beside it; a failure gives one row with the error. Why results were left out is added to ``damages``.
     """
     there = []
     for kept, damage in store.everything():
@@ -43,11 +43,11 @@ def last_values(store: Store, damages: list[str]) -> Iterator[Row]:
             yield {**about, "quantity": "error", "value": kept.card["error"]}
             continue
         try:
-            found = list(_ends(kept))
+            found = list(_ends(kept.columns())) or [*_table(kept.columns()), *_facts(kept)]
         except StoreError as error:
             damages.append(str(error))
             continue
-        for end in found or _facts(kept):
+        for end in found:
             yield {**about, **end}
 
 
@@ -72,8 +72,8 @@ def _arguments(kept: Kept, told: Collection[str]) -> Row:
     return {k: v if isinstance(v, (str, int, float)) else text(v) for k, v in every.items()}
 
 
-def _ends(kept: Kept) -> Iterator[Row]:
-    columns = kept.columns()
+def _ends(columns: Mapping[str, Sequence[Any]]) -> Iterator[Row]:
+    """The last value of every quantity of a training run; nothing of another table."""
     if TIDY - set(columns):
         return
     last: dict[tuple[str, str], Row] = {}
@@ -83,6 +83,21 @@ def _ends(kept: Kept) -> Iterator[Row]:
             last[row["quantity"], row["layer"]] = row
     for (quantity, layer), row in last.items():
         yield {"round": row["round"], "quantity": f"{quantity}[{layer}]" if layer else quantity, "value": row["value"]}
+
+
+def _table(columns: Mapping[str, Sequence[Any]]) -> Iterator[Row]:
+    """A row per number of a table that is no training run's; one that names its quantities itself is left as it is."""
+    if set(columns) >= TIDY:
+        return
+    rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+    if "round" in columns:
+        rows = [row for row in rows if row["round"] == rows[-1]["round"]]
+    for number, row in enumerate(rows, 1):
+        place = {"round": row.pop("round")} if "round" in columns else {"row": number} if len(rows) > 1 else {}
+        if {"quantity", "value"} <= set(row):
+            yield {**place, **row}
+        else:
+            yield from ({**place, "quantity": name, "value": value} for name, value in row.items())
 
 
 def _facts(kept: Kept) -> Iterator[Row]:

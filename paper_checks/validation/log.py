@@ -41,15 +41,16 @@ def found(bound: Bound, plan: Options, bar: Progress) -> Comparison:
     data = Data(filled, target, moving, fixed, uncertain, free_ones, fold, lacking=lacking)
     doubts = [f"{word} is uncertain" for word in uncertain]
     doubts += ["the bound hides a constant"] if bound.relation == "<~" else []
-    places = ["all"] if fold in ("min", "mean") else [log.rounds[i] for i in kept]
+    places = ["all"] if fold in ("min", "mean") or not log.numbered else [log.rounds[i] for i in kept]
     judged = lines(data, places, "; ".join(doubts))
     seeds = len(log.seeds)
+    rounds = f", {len(log.rounds)} rounds" if log.numbered else ""
     unread = f"; columns that {bound.name} has no use for: {', '.join(log.unread)}" if log.unread else ""
     return Comparison(
         bound,
         tuple(judged),
         f" ({seeds} seeds; {TESTS} these runs only).",
-        about=(f"{plan.measured}: {seeds} runs, {len(log.rounds)} rounds{unread}",),
+        about=(f"{plan.measured}: {seeds} runs{rounds}{unread}",),
         standing=settled(data, standing(bound, None, None, None)),
         after=tuple(_after(judged)),
         card={"seeds": seeds, "log": str(plan.measured), "values": dict(fixed), "seed_names": list(log.seeds),

@@ -47,6 +47,8 @@ Those of ``SUMS_UP`` are beginnings: such words come in many forms and languages
 PLAN = {"algorithm", "method", "optimizer", "problem", "dataset", "data", "model", "partition", "split", "experiment",
         "client", "layer", "phase", "beta", "alpha", "lr"}  # fmt: skip
 """Columns of what runs of one plan share, whether the bound has a quantity for it or not."""
+MOMENTS = {"epoch", "epochs", "iteration", "iter", "step", "update", "communication_round", "comm_round", "t"}
+"""Columns that say when a row was measured, which is the same for all rows of a round."""
 NOTATION = "write 0.5, not 0,5, no thousands separators, and commas between fields"
 
 
@@ -80,6 +82,11 @@ def read_log(path: Path, bound: Bound) -> Log:
     for name in unread:
         if name.lower() in PLAN and len(set(columns[name])) > 1:
             raise BoundsError(f"{path}: {name} differs between rows, which are runs of one plan; write a log for each")
+        if name.lower() in MOMENTS and _moves(columns, name):
+            raise BoundsError(
+                f"{path}: {name} differs between runs at one moment; write the rounds as a column {ROUND}, and only "
+                "rows that belong together"
+            )
     log = replace(_arranged(path, columns, numbers), unread=unread)
     for name, values in log.columns.items():
         if name != bound.target.name and domains[name].whole and np.ptp(values, axis=0).any():
@@ -91,6 +98,13 @@ def logged(bound: Bound) -> dict[str, Quantity]:
     """The quantities that may be columns beside the target: those of the bound, and how many clients there are."""
     counted = (clients,) if bound.axis == CLIENTS else ()
     return {q.name: q for q in (*bound.quantities, *counted)}
+
+
+def _moves(columns: Mapping[str, Sequence[str]], name: str) -> bool:
+    """Whether rows of one round, or of a log without rounds, differ in a column."""
+    told = columns[name]
+    rounds = columns.get(ROUND, ("",) * len(told))
+    return len(set(zip(rounds, told, strict=True))) > len(set(rounds))
 
 
 # ---- the file ----

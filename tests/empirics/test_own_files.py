@@ -1,5 +1,6 @@
 """``path/file.py:variable``: a user's own algorithm, partition and problem, in this process and in workers."""
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -121,3 +122,60 @@ def test_a_result_of_a_file_that_has_changed_since_is_marked_as_stale(file, tmp_
     file.unlink()  # then nobody knows
     assert main([*words, "stale=no"]) == 0
     assert capsys.readouterr().err == ""
+
+
+def own_job(tmp_path, text):
+    path = tmp_path / "jobs.py"
+    path.write_text("from empirics.experiments import Outcome\n\n" + text)
+    return f"{path}:own"
+
+
+def swept(tmp_path, capsys, job, values, name="x"):
+    """What ``results`` prints of a sweep over an own job's argument, as rows of CSV."""
+    grid = tmp_path / "g.toml"
+    grid.write_text(f'job = "{job}"\n[vary]\n{name} = {values}\n')
+    store = ["--store", str(tmp_path / "store")]
+    assert main(["sweep", str(grid), *store, "--workers", "0"]) == 0
+    capsys.readouterr()
+    assert main(["results", *store, "--csv"]) == 0
+    return list(csv.DictReader(capsys.readouterr().out.splitlines()))
+
+
+def test_false_is_not_zero_and_one_is_not_true(tmp_path, capsys):
+    job = own_job(tmp_path, "def own(x=False, y=1) -> Outcome:\n    return Outcome({}, {'got': repr((x, y))})\n")
+    rows = swept(tmp_path, capsys, job, "[false, 0, 0.1]")
+    assert sorted(row["value"] for row in rows) == ["(0, 1)", "(0.1, 1)", "(False, 1)"]
+    rows = swept(tmp_path, capsys, job, "[true, 1, 1.0]", name="y")
+    assert sorted({row["value"] for row in rows}) == ["(0, 1)", "(0.1, 1)", "(False, 1)", "(False, True)"]
+
+
+@pytest.mark.parametrize(
+    ("returned", "expected"),
+    [
+        ("{'accuracy': [x / 4]}", [("accuracy", "0.5", ""), ("accuracy", "0.75", "")]),
+        ("{'round': [1, 2], 'loss': [9.5, x]}", [("loss", "2.0", "2"), ("loss", "3.0", "2")]),
+        (
+            "{'quantity': ['a'], 'value': [x]}, {'size': 7}",
+            [("a", "2", ""), ("size", "7", ""), ("a", "3", ""), ("size", "7", "")],
+        ),
+    ],
+)
+def test_a_table_of_an_own_shape_is_shown_with_the_facts_beside_it(tmp_path, capsys, returned, expected):
+    job = own_job(tmp_path, f"def own(x) -> Outcome:\n    return Outcome({returned})\n")
+    rows = swept(tmp_path, capsys, job, "[2, 3]")
+    assert [(row["quantity"], row["value"], row.get("round") or "") for row in rows] == expected
+
+
+def test_a_table_of_several_rows_tells_them_apart(tmp_path, capsys):
+    job = own_job(tmp_path, "def own(x) -> Outcome:\n    return Outcome({'a': [x, 2 * x], 'b': [5, 6]})\n")
+    rows = swept(tmp_path, capsys, job, "[3]")
+    assert [(r["row"], r["quantity"], r["value"]) for r in rows] == [
+        ("1", "a", "3"), ("1", "b", "5"), ("2", "a", "6"), ("2", "b", "6"),
+    ]  # fmt: skip
+
+
+def test_a_number_too_small_for_a_float_is_no_zero_in_a_grid(tmp_path, capsys):
+    grid = tmp_path / "g.toml"
+    grid.write_text("[vary]\nstep_size = [1e-400, 0.1]\n")
+    assert main(["sweep", str(grid), "--store", str(tmp_path / "store")]) == 2
+    assert "of a size that a floating-point number can have" in capsys.readouterr().err

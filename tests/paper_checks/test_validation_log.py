@@ -415,3 +415,19 @@ def test_the_table_of_a_comparison_does_not_take_the_place_of_the_log(tmp_path, 
     words = ["validate", THEOREM, "--measured", str(log), "--out", str(tmp_path), *PLAN, "clients=7"]
     assert (fedbounds.main(words), log.read_text(encoding="utf-8")) == (2, norms())
     assert "is what this command reads" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("moment", ["epoch", "step", "t"])
+def test_rows_of_one_run_at_several_moments_are_no_runs(judge, moment):
+    lines = [line.split(",") for line in log(0.6).splitlines()]
+    rows = [[row[0], row[2], row[3], row[4]] for row in lines[1::2]]
+    header = f"seed,{moment},local_drift,divergence,grad_norm_sq\n"
+    apart = header + "".join(f"{r[0]},{10 * i},{','.join(r[1:])}\n" for i, r in enumerate(rows, 1))
+    status, out, err = judge(apart, *WORDS)
+    assert (status, out) == (2, "")
+    assert f"{moment} differs between runs at one moment" in err
+    together = header + "".join(f"{r[0]},30,{','.join(r[1:])}\n" for r in rows)
+    status, out, _ = judge(together, *WORDS)
+    assert status == 0
+    assert "3 runs" in out
+    assert "3 runs, " not in out  # of how many rounds nobody said
