@@ -17,13 +17,15 @@ from empirics.algorithms.algorithm import fedavg, renamed
 from empirics.errors import Diverged, EmpiricsError
 from empirics.experiments import Cell
 from empirics.experiments.jobs.train import meant
+from empirics.experiments.running import _try
 from empirics.federation.federation import Federation
 from empirics.models.compiled import compiled, ENGINES, NotServed
 from empirics.models.losses import LOSSES
 from empirics.models.network import Network
 from empirics.models.networks import network
 from empirics.models.networks.parts import ConvPool, ConvReLU, DenseReLU, Split
-from empirics.training.engines import choose, ClientLoop, Threads
+from empirics.sizes import CORES, cores
+from empirics.training.engines import choose, ClientLoop, in_process, Threads
 from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
 
@@ -303,7 +305,7 @@ def test_the_engine_is_in_a_cells_key_and_card_and_torch_changes_no_key():
     assert "engine" not in torchs.run().facts
 
 
-@pytest.mark.parametrize("engine", ["compiled", "compiled-0", 1])
+@pytest.mark.parametrize("engine", ["auto", "compiled", "compiled-0", 1])
 def test_a_cell_names_an_engine_with_its_version(engine):
     with pytest.raises(BoundsError, match="engine"):
         meant({**CELL, "engine": engine})
@@ -361,6 +363,53 @@ except NotServed as reason:
     assert (status, wrong) == (0, "")
     assert said.startswith("the model runs on torch alone: numba cannot be loaded: ModuleNotFoundError")
     assert said.count("\n") == 1
+
+
+TRAINS = """import sys
+{first}
+import fedbounds
+words = "train --rounds 1 --clients 3 -v --problem".split()
+sys.exit(fedbounds.main([*words, "femnist_dnn(digits, pixels=64, classes=10)"]))"""
+
+
+def test_training_without_numba_takes_torch_and_one_line_says_so():
+    status, said, wrong = run(TRAINS.format(first='sys.modules["numba"] = None'), FEDBOUNDS_PROGRESS="none")
+    assert status == 0
+    assert "round 1: train_loss" in said
+    reason, engine = wrong.splitlines()
+    assert reason.startswith("fedbounds: the model runs on torch alone: numba cannot be loaded: ModuleNotFoundError")
+    assert engine == "fedbounds: the engine is torch"
+
+
+@pytest.mark.slow
+def test_training_without_a_folder_for_compiled_code_works_and_says_what_it_is_doing(tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("no folder")
+    begin = {"FEDBOUNDS_PROGRESS": "", "NUMBA_CACHE_DIR": str(blocked / "below")}
+    status, said, wrong = run(TRAINS.format(first=""), **begin)
+    assert status == 0
+    assert "round 1: train_loss" in said
+    assert "fedbounds: compiling the passes of networks, once on this machine" in wrong
+    assert "whose code is kept nowhere and compiled anew by every process: no folder can be written" in wrong
+
+
+def test_a_sweep_is_refused_where_one_of_its_machines_lacks_numba():
+    class Cluster:
+        def run(self, ask):
+            assert ask() == ""  # here it can be loaded
+            return {"tls://here:1": "", "tls://there:2": "numba cannot be loaded"}
+
+    cells = [Cell("train", {**CELL, "engine": ENGINES[-1]})]
+    with pytest.raises(EmpiricsError, match="no cell was started, for on tls://there:2 numba cannot be loaded"):
+        _try(cells, cells, Cluster())
+
+
+def test_a_cell_computes_on_its_share_of_the_cores(monkeypatch):
+    net = compiled(network(PAPERS[0]))
+    monkeypatch.setenv(CORES, "1")
+    assert in_process(net).count == cores() == 1
+    monkeypatch.delenv(CORES)
+    assert in_process(net).count == cores() >= 1
 
 
 def test_numba_is_not_loaded_before_it_is_asked_for():

@@ -17,7 +17,7 @@ from ...federation.augment import AUGMENTATIONS
 from ...federation.federate import LOCAL_TESTS
 from ...federation.partitions import partition as read_partition
 from ...measuring import Measurement, measurement, Row, Run
-from ...models.compiled import compiled, ENGINES
+from ...models.compiled import compiled, engine_of, ENGINES
 from ...numbers import check_options, shown
 from ...problems.problem import FederatedProblem
 from ...problems.tasks import Task, task, TASKS
@@ -58,7 +58,7 @@ def prepared(
     they are taken or the cell fails, so that cells that say so are never a mixture of both.
     """
     measurements = measured(measure)
-    chosen("engine", engine, ENGINES)
+    chosen("engine", engine, ENGINES)  # no "auto": what a cell's key says must not depend on the machine
     dealt = loaded(problem).deal(
         partition, clients, seed, client_weight=client_weight, augment=augment, local_test=local_test
     )
@@ -165,8 +165,9 @@ def columns(rows: Sequence[Row]) -> dict[str, list[Any]]:
 
 def _facts(problem: FederatedProblem, run: Run) -> dict[str, Any]:
     """What a card says; the engine where it is not torch."""
+    engine = engine_of(problem.model)
     return {
-        **({"engine": ENGINES[-1]} if getattr(problem.model, "compiled", False) else {}),
+        **({"engine": engine} if engine != "torch" else {}),
         "algorithm": run.algorithm.name,
         "clients": problem.clients,
         "parameters": problem.model.dim,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
+from threading import Timer
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,13 +17,16 @@ from ..losses import CrossEntropy
 from ..model import Batch
 from ..network import Network
 from . import NotServed
-from .plan import layers, Plan
-from .program import carry_out
+from .cache import folder
+from .layers import layers
+from .plan import Plan
+from .program import carry_out, LONGEST
 from .tiles import WIDTH
 
 Array = np.ndarray[Any, Any]
 NO_FLOATS, NO_TARGETS = np.zeros(1, np.float32), np.zeros(1, np.int64)
 WHOLE = ""
+SLOW = 1.0  # seconds: loading what an earlier run compiled takes a fraction of one
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,12 +42,7 @@ class CompiledNetwork(Network):
 
     @classmethod
     def of(cls, network: Network) -> CompiledNetwork:
-        """The same network by compiled passes; raises ``NotServed`` where it has a layer that is none of theirs."""
-        if network.dtype != torch.float32:
-            raise NotServed(f"it is in {str(network.dtype).removeprefix('torch.')}")
-        working = [layer for layer in layers(network.work.module, network.parameters) if layer.kind != "none"]
-        if len(working) == 1 and working[0].kind == "dense":
-            raise NotServed("one dense layer takes less time than copying its samples")
+        """The same network, one that is served, by compiled passes."""
         return cls(**{field.name: getattr(network, field.name) for field in fields(Network)})
 
     # ---- passes ----
@@ -176,6 +176,26 @@ class CompiledNetwork(Network):
             targets=_flat(targets.long()), weights=weights,
         )  # fmt: skip
         return g if right else None  # a target that is no class: torch says which, or leaves it out
+
+
+def prepare(slow: Callable[[], object]) -> None:
+    """Compile the passes, or load what was compiled before; ``slow`` is called when it takes more than a moment."""
+    telling = Timer(SLOW, slow)
+    telling.daemon = True
+    telling.start()
+    try:
+        carry_out(
+            np.zeros((0, 1 + LONGEST), np.int64), NO_TARGETS, NO_TARGETS, WIDTH, 0, *[NO_FLOATS] * 5, NO_TARGETS,
+            NO_FLOATS,
+        )  # fmt: skip
+    finally:
+        telling.cancel()
+
+
+def kept() -> str:
+    """Where compiled code is kept between runs, in words."""
+    place = folder()
+    return f"kept in {place}" if place else "kept nowhere and compiled anew by every process: no folder can be written"
 
 
 def _flat(tensor: Tensor) -> Array:
