@@ -95,8 +95,9 @@ class Plan:
     """The passes of ``layers`` on samples of one shape, for batches padded to ``width``.
 
     ``outputs`` takes samples in and gives outputs out; ``outputs_back`` takes the gradients of the outputs in and
-    makes those of the row, ``inputs_back`` gives out those of the samples too (where ``inputs`` says so); ``entropy``
-    is all of it with the cross-entropy between. ``size`` numbers of memory lie between.
+    makes those of the row, ``inputs_back`` gives out those of the samples too (where ``inputs`` says so),
+    ``inputs_alone`` only these; ``entropy`` is all of it with the cross-entropy between. ``size`` numbers of memory lie
+    between.
     """
 
     def __init__(self, layers: Sequence[Layer], shape: Shape, width: int, inputs: bool = False) -> None:
@@ -222,6 +223,7 @@ class Plan:
         back = made.taken()
         self.outputs_back = np.concatenate([taking, back])
         self.inputs_back = np.concatenate([taking, back, self._given(d)])
+        self.inputs_alone = self.inputs_back[~np.isin(self.inputs_back[:, 0], ops.LEARNING)]
         made.add(ops.ENTROPY, self.output.place, self.gradient.place, self.output.channels)
         self.entropy = np.concatenate([self.forward, made.taken(), back])
 
