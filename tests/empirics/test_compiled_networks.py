@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from copy import deepcopy
 from pathlib import Path
 from statistics import median
 
@@ -152,7 +153,7 @@ def test_gradients_of_every_kind_of_layer_at_random_shapes(made, samples, seed):
             width = body(torch.randn(1, *shape)).numel()
         except RuntimeError:  # a window larger than the picture
             assume(False)
-        net = Network("random", lambda: nn.Sequential(body, nn.Linear(width, 3)))
+        net = Network("random", lambda: nn.Sequential(deepcopy(body), nn.Linear(width, 3)))
         w = torch.cat([p.detach().reshape(-1) for p in net.work.module.parameters()]).unsqueeze(0)
     assert close(net, w, batch_of(net, shape, samples, 3, seed))
 
@@ -188,6 +189,19 @@ def test_outputs_and_evaluation_agree_with_torch(name):
     for ours, theirs in zip(compiled(net).evaluate(w, *batch[:2]), net.evaluate(w, *batch[:2]), strict=True):
         assert ours.shape == theirs.shape
         assert torch.allclose(ours.float(), theirs.float(), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "samples", "torchs"),
+    [
+        ("femnist_dnn", 256, True), ("femnist_dnn", 40, False), ("femnist_dnn", 3, True), ("decaying_k_cnn", 70, True),
+        (PAPERS[0], 256, False), (PAPERS[0], 40, False),
+    ],
+)  # fmt: skip
+def test_evaluation_is_torchs_to_the_last_bit_where_compiled_passes_gain_nothing(name, samples, torchs):
+    net = network(name)
+    w, batch = net.start(5).unsqueeze(0), batch_of(net, net.input_shape, samples, 10)
+    assert torch.equal(compiled(net).evaluate(w, *batch[:2])[0], net.evaluate(w, *batch[:2])[0]) is torchs
 
 
 def test_gradients_reach_the_inputs_and_both_halves():

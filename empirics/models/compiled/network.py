@@ -116,6 +116,9 @@ class CompiledNetwork(Network):
         """What ``half`` makes of the inputs by compiled passes, with a way back where one is asked for."""
         samples, row = inputs[0], w.reshape(-1)
         back = torch.is_grad_enabled() and (row.requires_grad or samples.requires_grad)
+        whole = None if half == "head" else self._plan(WHOLE, samples[: self.chunk], False)
+        if whole is not None and not whole.pays(len(samples), back):
+            return None
         parts = [samples] if back else samples.split(self.chunk)
         plans = [self._plan(half, part, samples.requires_grad) for part in parts]
         found = []
@@ -144,7 +147,6 @@ class CompiledNetwork(Network):
             found = self._entropy_gradient(w.detach().reshape(-1), batch)
             if found is not None:
                 return found.unsqueeze(0)
-            return super().gradient(w, batch)
         with torch.enable_grad():
             row = w.detach().requires_grad_()
             (gradient,) = torch.autograd.grad(self.task_loss(row, batch), row)
@@ -156,6 +158,9 @@ class CompiledNetwork(Network):
         samples, wanted = self._checked(inputs)[0], targets[0]
         count = len(samples)
         if wanted.shape != (count,) or (weight is not None and weight.shape[1:] != (count,)) or not self._takes(row):
+            return None
+        plan = self._plan(WHOLE, samples[: self.chunk], False)
+        if plan is None or len(plan.shape) != 1 or not plan.pays(count, back=True):
             return None
         if weight is None and count not in self._even:
             self._even[count] = np.full(count, 1 / count, np.float32)
@@ -173,7 +178,7 @@ class CompiledNetwork(Network):
 
     def _chunk_gradient(self, row: Tensor, samples: Tensor, targets: Tensor, weights: Array) -> Tensor | None:
         plan = self._plan(WHOLE, samples, False)
-        if plan is None or len(plan.shape) != 1:
+        if plan is None:
             return None
         g = torch.empty(self.dim)  # every parameter belongs to a layer, which writes its gradient
         right = _run(

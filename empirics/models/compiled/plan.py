@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,10 @@ from .tiles import OUTPUTS, WIDTH
 
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
+CHANNELS, FEW, MANY = 32, 4, 64
+"""Channels that are no longer few; samples that are few, and many: see ``Plan.pays``."""
+TOGETHER = 512
+"""Taps of all input channels that make one list: more would fill the nearest cache."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +117,25 @@ class Plan:
         self.taps, self.pixels = (np.ascontiguousarray(a.ravel(), dtype=np.int64) for a in (taps, pixels))
         self.size = made.size
 
+    def pays(self, count: int, back: bool) -> bool:
+        """Whether this takes less time than torch's passes on so many samples, there and back or only there.
+
+        Measured, for it is no matter of right or wrong. Batches are padded, so that few samples cost as much as many;
+        and passes of many are matrix products, at which torch is good but for convolutions of few channels.
+        """
+        convolves = any(layer.kind == "convolution" for layer in self.layers)
+        return self._narrow or (count > FEW and (count < MANY or (back and convolves)))
+
+    @cached_property
+    def _narrow(self) -> bool:
+        """Whether most products are those of convolutions of few channels."""
+        products = {True: 0, False: 0}
+        for layer, here in zip(self.layers, self.seen[1:], strict=True):
+            kernel = layer.kernel[0] * layer.kernel[1]
+            few = layer.kind == "convolution" and layer.inputs < CHANNELS
+            products[few] += here.size * layer.inputs * (kernel if layer.outputs else 0)
+        return products[True] > products[False]
+
     # ---- forward ----
 
     def _forward(self, shape: Shape) -> None:
@@ -180,8 +204,10 @@ class Plan:
         if rim != (0, 0):
             made.add(ops.ZEROS, here.place, here.end)
         if layer.kind == "convolution":
-            i, j = (a.ravel() for a in np.indices(layer.kernel))
-            taps = np.stack([i * before.row + j * before.width, i * layer.kernel[1] + j], 1)
+            size = layer.kernel[0] * layer.kernel[1]
+            together = layer.inputs if layer.inputs * size <= TOGETHER else 1  # one loop is quicker than two
+            c, i, j = (a.ravel() for a in np.indices((together, *layer.kernel)))
+            taps = np.stack([c * before.channel + i * before.row + j * before.width, np.arange(len(c))], 1)
             first = made.listed(made.taps, taps)
             r, v = (a.ravel() for a in np.indices((high, wide)))
             seen = r * layer.stride[0] * before.row + v * layer.stride[1] * before.width
@@ -189,8 +215,8 @@ class Plan:
             ends = np.full_like(r, first), np.full_like(r, first + len(taps))
             pixel = made.listed(made.pixels, np.stack([seen, to, *ends], 1))
             made.add(
-                ops.PRODUCT, here.first, here.channel, before.place, before.channel, layer.inputs, layer.weight,
-                layer.inputs * len(taps), len(taps), outputs, layer.bias, layer.relu, pixel, pixel + len(r),
+                ops.PRODUCT, here.first, here.channel, before.place, before.channel, layer.inputs // together,
+                layer.weight, layer.inputs * size, len(taps), outputs, layer.bias, layer.relu, pixel, pixel + len(r),
                 self._pack(layer), len(taps),
             )  # fmt: skip
             return here
