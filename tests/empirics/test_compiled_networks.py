@@ -372,6 +372,16 @@ def test_the_engine_is_in_a_cells_key_and_card_and_torch_changes_no_key():
     assert "engine" not in torchs.run().facts
 
 
+def test_runs_that_change_their_method_take_an_engine_too():
+    words = {**CELL, "first": "fedavg()", "after": 1, "rounds": 2, "algorithm": "fedcog(samples=4, steps=2, after=0)"}
+    torchs, ours = Cell("continued", words), Cell("continued", {**words, "engine": ENGINES[-1]})
+    assert Cell("continued", {**words, "engine": "torch"}).key == torchs.key != ours.key
+    theirs, found = torchs.run(), ours.run()
+    assert found.facts == {**theirs.facts, "engine": ENGINES[-1]}
+    assert found.columns["value"] == pytest.approx(theirs.columns["value"], rel=1e-3)
+    assert found.columns["value"] != theirs.columns["value"]
+
+
 @pytest.mark.parametrize("engine", ["auto", "compiled", "compiled-0", 1])
 def test_a_cell_names_an_engine_with_its_version(engine):
     with pytest.raises(BoundsError, match="engine"):
