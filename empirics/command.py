@@ -18,7 +18,7 @@ from bounds.showing.usage import bare_parser, Parser, writable_file
 
 from .calls import chosen, refuse_twice
 from .numbers import check_words
-from .progress import Progress, progress
+from .progress import Progress, progress, Silent
 from .sizes import refuse_beyond_memory, ROW
 from .training.setting import refuse_both, Setting
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:  # they load torch, which --help does without
 FINE, FINDING = 0, 1
 DEFAULT = ("train_loss", "train_accuracy", "test_loss", "test_accuracy")
 """What is measured unless told."""
+
+COMPILING = "fedbounds: compiling the passes of networks, once on this machine: 10 to 20 seconds"
 
 PROBLEM = """a problem is a model of a data set: softmax(digits, regularisation=0.01), logistic(a9a), ridge(school),
 fedcog_cnn(fashion_mnist, channels=1, side=28); algorithms, partitions and measurements are calls too:
@@ -60,10 +62,12 @@ def _training(parser: Parser) -> None:
     add("--clip", type=real_word, metavar="X", help="largest norm of a direction")
     add("--sampling", default="without_replacement", help="without_replacement, with_replacement or bernoulli")
     add("--seeds", type=whole_word, default=1, metavar="N", help="number of seeds (1)")
-    add("--engine", default="torch", help="torch or compiled: several times as fast for small networks (torch)")
+    known = "torch, compiled (several times as fast for small networks), or auto: compiled where it serves (auto)"
+    add("--engine", default="auto", help=known)
     add("--measure", nargs="+", metavar="CALL", help=f"measurements ({' '.join(DEFAULT)}, as far as there are tests)")
     add("--every", type=whole_word, metavar="N", help="rounds between two measurements (what keeps measuring cheap)")
     add("-o", dest="output", type=Path, metavar="FILE", help="CSV with one row per number")
+    add("-v", "--verbose", action="store_true", help="say which engine computes, and where its code is kept")
 
 
 def train(arguments: Sequence[str]) -> int:
@@ -79,9 +83,10 @@ def train(arguments: Sequence[str]) -> int:
     refuse_both(args.local_steps, args.local_epochs)
     from .algorithms import algorithm
     from .measuring import measurement, Run
+    from .models.compiled import engine_of
     from .problems.tasks import task
 
-    chosen("--engine", args.engine, ("torch", "compiled"))
+    chosen("--engine", args.engine, ("auto", "torch", "compiled"))
     methods = [algorithm(text) for text in (args.algorithm, *args.compare)]
     watched = None if args.measure is None else [measurement(text) for text in args.measure]
     refuse_twice(method.name for method in methods)
@@ -95,8 +100,7 @@ def train(arguments: Sequence[str]) -> int:
             bar.start(len(methods) * args.seeds * args.rounds)
             for seed in range(args.seeds):
                 problem = _problem(args, what, seed)
-                if args.engine == "compiled":
-                    problem = _compiled(problem, say=not seed)
+                problem = replace(problem, model=_fitting(problem.model, args, bar, first=not seed))
                 setting = _setting(args, problem)
                 for method in methods:
                     seen = _usual(problem) if watched is None else watched
@@ -108,7 +112,7 @@ def train(arguments: Sequence[str]) -> int:
         _keep(rows, args.output)
         raise
     _summary(ends)
-    _keep(rows, args.output)
+    _keep(rows, args.output, engine_of(problem.model))
     return FINE
 
 
@@ -170,11 +174,11 @@ def _summary(ends: Mapping[str, Sequence[dict[str, float] | None]]) -> None:
             print(f"{method}  {words}  {sample.mean():.6g}{error}")
 
 
-def _keep(rows: Sequence[Row], path: Path | None) -> None:
+def _keep(rows: Sequence[Row], path: Path | None, engine: str = "torch") -> None:
     if path is not None and rows:
         from .measuring import write
 
-        print(f"wrote {write(rows, path)}")
+        print(f"wrote {write(rows, path)}{'' if engine == 'torch' else f', numbers by {engine}'}")
 
 
 def constants_(arguments: Sequence[str]) -> int:
@@ -220,16 +224,25 @@ def _problem(args: argparse.Namespace, what: Any, seed: int) -> FederatedProblem
     return dealt
 
 
-def _compiled(problem: FederatedProblem, say: bool) -> FederatedProblem:
-    """The problem on compiled passes; where there are none, on torch as ever, said in one line."""
-    from .models.compiled import compiled, NotServed
+def _fitting(model: Any, args: argparse.Namespace, bar: Progress, first: bool) -> Any:
+    """The model by the engine that was asked for; by torch where it is not served, said once in one line."""
+    from .models.compiled import compiled, engine_of, loaded, NotServed
 
-    try:
-        return replace(problem, model=compiled(problem.model))
-    except NotServed as reason:
-        if say:
-            print(f"fedbounds: {reason}", file=sys.stderr)
-        return problem
+    lines = []
+    if args.engine == "compiled" or (args.engine == "auto" and not model.stacked):  # stacked models never gain
+        try:
+            model = compiled(model)
+            if first:
+                bar.doing("loading compiled passes")
+                loaded().prepare(lambda: isinstance(bar, Silent) or print(COMPILING, file=sys.stderr, flush=True))
+        except NotServed as reason:
+            lines.append(str(reason))
+    if args.verbose:
+        kept = f", whose code is {loaded().kept()}" if engine_of(model) != "torch" else ""
+        lines.append(f"the engine is {engine_of(model)}{kept}")
+    if first and lines:
+        print("\n".join(f"fedbounds: {line}" for line in lines), file=sys.stderr, flush=True)
+    return model
 
 
 def _setting(args: argparse.Namespace, problem: FederatedProblem) -> Setting:

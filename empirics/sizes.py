@@ -1,4 +1,4 @@
-"""Whether what a run must hold fits into this machine's memory at all: said before hours of work, not after."""
+"""This machine's cores, and whether what a run must hold fits into its memory: said before hours of work, not after."""
 
 from __future__ import annotations
 
@@ -11,7 +11,16 @@ NUMBER = 8
 """Bytes of a number in an array."""
 ROW = 150
 """Bytes of a row of a tidy table, at least."""
+CORES = "FEDBOUNDS_CORES"
+"""Environment variable: the cores that are this process's share where others compute beside it."""
 UNITS = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
+
+
+def cores() -> int:
+    """The processor cores this process may run on, or its share of them."""
+    there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    share = os.environ.get(CORES, "")
+    return min(there, max(int(share), 1)) if share.isdecimal() else there
 
 
 def memory() -> float:

@@ -132,6 +132,13 @@ def test_reading_the_catalogue_loads_nothing_heavy(code):
     assert not HEAVY & loaded
 
 
+def test_training_a_linear_model_loads_torch_and_no_more_that_is_heavy():
+    words = ["train", "--problem", "softmax(digits)", "--clients", "3", "--rounds", "1"]
+    loaded = modules_after(f"import fedbounds\nfedbounds.main({words})")
+    assert "torch" in loaded
+    assert not loaded & {"scipy", "sklearn", "pandas", "matplotlib", "numba", "bounds.catalog", "bounds.fedcog.method"}
+
+
 def test_help_of_every_verb_loads_nothing_heavy():
     code = f"""
 import fedbounds, json

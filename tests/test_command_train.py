@@ -112,8 +112,74 @@ def test_a_model_that_is_not_served_trains_on_torch_and_says_so_once(run):
     assert out == run("train", *SMALL, "--rounds", "2", "--seeds", "2")[1]
 
 
+OWN = """
+import torch
+from torch import nn
+from empirics.data.catalogue import DATASETS
+from empirics.models.network import Network
+from empirics.problems.tasks import Task
+
+def served():
+    return nn.Sequential(nn.Flatten(), nn.Linear(64, 21), nn.ReLU(), nn.Linear(21, 10))
+
+def other():
+    return nn.Sequential(nn.Linear(64, 21), nn.Tanh(), nn.Linear(21, 10))
+
+def task(build):
+    network = Network("own", build)
+    return Task("own", DATASETS["digits"](), lambda federation: network, linear=False, dtype=torch.float32)
+
+mine, others = task(served), task(other)
+"""
+
+
+@pytest.fixture
+def own(tmp_path):
+    file = tmp_path / "own.py"
+    file.write_text(OWN)
+    return file
+
+
+def test_a_network_of_served_layers_is_recognised_by_itself(tmp_path, run, own):
+    problem = ["--problem", f"{own}:mine", *NETWORK[2:]]
+    tables = {engine: tmp_path / f"{engine}.csv" for engine in ("auto", "compiled", "torch")}
+    said = {engine: run("train", *problem, "--engine", engine, "-o", str(table)) for engine, table in tables.items()}
+    assert {(status, err) for status, _, err in said.values()} == {(0, "")}
+    text = {engine: table.read_text() for engine, table in tables.items()}
+    assert text["auto"] == text["compiled"] != text["torch"]
+    assert said["auto"][1].splitlines()[-1] == f"wrote {tables['auto']}, numbers by compiled-1"
+    assert said["torch"][1].splitlines()[-1] == f"wrote {tables['torch']}"
+
+
+def test_a_network_with_another_layer_trains_on_torch_and_says_which_once(run, own):
+    status, out, err = run("train", "--problem", f"{own}:others", *NETWORK[2:], "--seeds", "2")
+    assert (status, err) == (0, "fedbounds: the model runs on torch alone: 1 is Tanh\n")
+    assert out == run("train", "--problem", f"{own}:others", *NETWORK[2:], "--seeds", "2", "--engine", "torch")[1]
+
+
+def test_verbose_says_which_engine_computes_and_where_its_code_is(run):
+    assert run("train", *SMALL, "--rounds", "1", "-v")[2] == "fedbounds: the engine is torch\n"
+    said = run("train", *NETWORK, "-v")[2]
+    assert said.startswith("fedbounds: the engine is compiled-1, whose code is kept in ")
+    assert said.count("\n") == 1
+
+
+def test_compiled_runs_that_diverge_are_recorded_as_those_on_torch(tmp_path, run):
+    wild = ["--rounds", "9", "--step-size", "1e12", "--every", "1"]
+    last = []
+    for engine in ("auto", "torch"):
+        table = tmp_path / f"{engine}.csv"
+        status, out, err = run("train", *NETWORK[:-2], *wild, "--engine", engine, "-o", str(table))
+        assert (status, err) == (0, "")
+        assert ": diverged in round " in out
+        last.append(read(table)[-1])
+    assert [row.quantity for row in last] == ["diverged"] * 2
+    assert last[0].round == last[1].round
+    assert last[0].value == pytest.approx(last[1].value, rel=1e-3)
+
+
 def test_an_unknown_engine_is_refused(run):
     assert run("train", *SMALL, "--engine", "jax")[::2] == (
         2,
-        "fedbounds: unknown --engine 'jax'; known: compiled, torch\n",
+        "fedbounds: unknown --engine 'jax'; known: auto, compiled, torch\n",
     )

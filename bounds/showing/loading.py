@@ -10,19 +10,23 @@ from contextlib import contextmanager, redirect_stdout
 from dis import opmap
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, TYPE_CHECKING, TypeVar
 from zlib import crc32
 
-from ..catalog import get
-from ..core import Bound
 from ..errors import BoundsError, said, unknown, UnknownNameError
 from .files import content, MOST_SOURCE
+
+if TYPE_CHECKING:
+    from ..core import Bound
 
 Kind = TypeVar("Kind")
 
 
 def load(name: str) -> Bound:
     """The bound of this name; files are run as Python, their output goes to standard error."""
+    from ..catalog import get  # all bounds: who trains a user's model does without
+    from ..core import Bound
+
     if not (":" in name or name.endswith(".py")):
         return get(name)
     return from_file(name, Bound)

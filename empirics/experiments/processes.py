@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import EmpiricsError
+from ..sizes import CORES, cores
 from .whole import runs
 
 HERE = "127.0.0.1"
@@ -154,12 +155,13 @@ def _cluster(workers: int | None) -> Any:
                     ending.cancel()
 
     gpus = _gpus()
-    count = (gpus or os.cpu_count() or 1) if workers is None else workers
+    count = (gpus or cores()) if workers is None else workers
     here = {"host": HERE, "dashboard": False, "dashboard_address": f"{HERE}:0"}  # free ports: sweeps run side by side
     own = {"security": Security.temporary(), "protocol": "tls", **here}
     spec = {}
     for i in range(count):
-        env = {"CUDA_VISIBLE_DEVICES": str(i % gpus)} if gpus else {}
+        env = {CORES: str(max(1, cores() // max(1, count)))}
+        env |= {"CUDA_VISIBLE_DEVICES": str(i % gpus)} if gpus else {}
         spec[i] = {"cls": Hasty, "options": {"nthreads": 1, "env": env, "memory_limit": 0, **own}}
     scheduler = {"cls": Scheduler, "options": {"port": 0, **own}}
     return SpecCluster(workers=spec, scheduler=scheduler, security=own["security"], silence_logs=50)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import Diverged, EmpiricsError
+from ..models.compiled import loaded, NotServed
 from . import Cell, Outcome, Store
 from .cells import run
 from .checking import check
@@ -84,10 +85,23 @@ def _try(cells: Sequence[Cell], wanted: Sequence[Cell], client: Any) -> None:
     if client is None:
         check(cells, wanted)
         return
+    if any(cell.arguments.get("engine", "torch") != "torch" for cell in wanted):  # on one machine numba may be missing
+        for worker, reason in client.run(lacking).items():
+            if reason:
+                raise EmpiricsError(f"no cell was started, for on {worker} {reason}: take engine torch for all cells")
     error = client.submit(check, cells, wanted, pure=False).exception()
     if error is not None:
         kind = "" if isinstance(error, EmpiricsError) else f"no cell was started: {type(error).__name__}: "
         raise EmpiricsError(f"{kind}{' '.join(str(error).split())}")
+
+
+def lacking() -> str:
+    """Why the compiled passes cannot be loaded in this process; empty where they can."""
+    try:
+        loaded()
+    except NotServed as reason:
+        return str(reason)
+    return ""
 
 
 def _keep(store: Store, cell: Cell, outcome: Outcome | None, error: str, minutes: float) -> Done:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from threading import local, RLock
 from typing import Any, ClassVar
 
 import torch
@@ -20,6 +21,8 @@ from .memory import keep_freed_memory
 from .model import Batch
 
 Half = Callable[[Tensor], Tensor]
+BUILDING = RLock()
+"""Held while modules draw their first parameters: torch's generator is one for all threads."""
 
 
 def weighs(name: str, ndim: int) -> bool:
@@ -60,13 +63,24 @@ class Network:
 
     def _fresh(self, seed: int) -> nn.Module:
         """A module as ``build`` makes it under a seed; no other draw is moved, no transform of torch.func sees it."""
-        with torch.random.fork_rng(devices=[]), torch._C._DisableFuncTorch():
+        with BUILDING, torch.random.fork_rng(devices=[]), torch._C._DisableFuncTorch():
             torch.default_generator.manual_seed(seed)
             return self.build().to(self.dtype)
 
     @cached_property
+    def _own(self) -> local:
+        """What each thread has for itself."""
+        return local()
+
+    @property
     def work(self) -> FlatModule:
-        """The one module that computes, on whichever row it is given."""
+        """The module that computes, on whichever row it is given: one for every thread."""
+        found: FlatModule | None = getattr(self._own, "work", None)
+        if found is None:
+            found = self._own.work = self._made_work()
+        return found
+
+    def _made_work(self) -> FlatModule:
         keep_freed_memory()
         module = self._fresh(0)
         for name, part in module.named_modules():

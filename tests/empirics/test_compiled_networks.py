@@ -3,7 +3,9 @@
 import os
 import subprocess
 import sys
+from copy import deepcopy
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 import pytest
@@ -17,13 +19,15 @@ from empirics.algorithms.algorithm import fedavg, renamed
 from empirics.errors import Diverged, EmpiricsError
 from empirics.experiments import Cell
 from empirics.experiments.jobs.train import meant
+from empirics.experiments.running import _try
 from empirics.federation.federation import Federation
 from empirics.models.compiled import compiled, ENGINES, NotServed
 from empirics.models.losses import LOSSES
 from empirics.models.network import Network
 from empirics.models.networks import network
 from empirics.models.networks.parts import ConvPool, ConvReLU, DenseReLU, Split
-from empirics.training.engines import choose, ClientLoop, Threads
+from empirics.sizes import CORES, cores
+from empirics.training.engines import choose, ClientLoop, in_process, Threads
 from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
 
@@ -55,11 +59,11 @@ def double(batch):
 
 
 def errors(net, w, batch, found):
-    """Relative distance of every layer's gradient from that of float64 autograd."""
+    """Relative distance of every layer's gradient, weights and bias together, from that of float64 autograd."""
     exact = in_double(net).gradient(w.double(), double(batch))
     return {
         name: float((found[:, at].double() - exact[:, at]).norm() / exact[:, at].norm().clamp(min=1e-12))
-        for name, at in net.parameters.items()
+        for name, at in net.weight_layers.items()
     }
 
 
@@ -110,6 +114,15 @@ def poolings(draw):
 
 
 @st.composite
+def means_of_pictures(draw):
+    """The mean over all of a picture, between other layers."""
+    inputs, inner = draw(channels), draw(channels)
+    after = [nn.ReLU()] if draw(st.booleans()) else []
+    body = [nn.Conv2d(inputs, inner, draw(kernels), padding=1), nn.AdaptiveAvgPool2d(1), *after, nn.Flatten()]
+    return (inputs, draw(sides), draw(sides)), body
+
+
+@st.composite
 def own_parts(draw):
     """The layers of the papers' networks, odd sides included."""
     inputs, inner = draw(channels), draw(channels)
@@ -126,7 +139,11 @@ def dense(draw):
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.one_of(convolutions(), poolings(), own_parts(), dense()), st.integers(1, 40), st.integers(0, 2**20))
+@given(
+    st.one_of(convolutions(), poolings(), means_of_pictures(), own_parts(), dense()),
+    st.integers(1, 40),
+    st.integers(0, 2**20),
+)
 def test_gradients_of_every_kind_of_layer_at_random_shapes(made, samples, seed):
     shape, parts = made
     with torch.random.fork_rng():
@@ -136,9 +153,9 @@ def test_gradients_of_every_kind_of_layer_at_random_shapes(made, samples, seed):
             width = body(torch.randn(1, *shape)).numel()
         except RuntimeError:  # a window larger than the picture
             assume(False)
-        net = Network("random", lambda: nn.Sequential(body, nn.Linear(width, 3)))
+        net = Network("random", lambda: nn.Sequential(deepcopy(body), nn.Linear(width, 3)))
         w = torch.cat([p.detach().reshape(-1) for p in net.work.module.parameters()]).unsqueeze(0)
-    assert close(net, w, batch_of(net, shape, samples, 3, seed), allowed=3e-6)
+    assert close(net, w, batch_of(net, shape, samples, 3, seed))
 
 
 def test_the_sum_over_many_samples_is_that_of_its_chunks():
@@ -174,6 +191,19 @@ def test_outputs_and_evaluation_agree_with_torch(name):
         assert torch.allclose(ours.float(), theirs.float(), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("name", "samples", "torchs"),
+    [
+        ("femnist_dnn", 256, True), ("femnist_dnn", 40, False), ("femnist_dnn", 3, True), ("decaying_k_cnn", 70, True),
+        (PAPERS[0], 256, False), (PAPERS[0], 40, False),
+    ],
+)  # fmt: skip
+def test_evaluation_is_torchs_to_the_last_bit_where_compiled_passes_gain_nothing(name, samples, torchs):
+    net = network(name)
+    w, batch = net.start(5).unsqueeze(0), batch_of(net, net.input_shape, samples, 10)
+    assert torch.equal(compiled(net).evaluate(w, *batch[:2])[0], net.evaluate(w, *batch[:2])[0]) is torchs
+
+
 def test_gradients_reach_the_inputs_and_both_halves():
     net = network(PAPERS[0])
     w = net.start(5).unsqueeze(0)
@@ -190,12 +220,36 @@ def test_gradients_reach_the_inputs_and_both_halves():
         assert float((ours - theirs).detach().norm() / theirs.detach().norm()) < 1e-5
 
 
-def test_a_second_gradient_is_refused_not_wrong():
-    net = compiled(network(PAPERS[0]))
-    row = net.start(5).unsqueeze(0).requires_grad_()
-    loss = net.task_loss(row, batch_of(net, net.input_shape, 4, 10)) + row.square().sum()
-    with pytest.raises(EmpiricsError, match="differentiated once"):
-        torch.autograd.grad(loss, row, create_graph=True)
+def test_second_gradients_of_rows_and_inputs_are_those_of_torch():
+    net = Network("smooth", lambda: nn.Sequential(nn.Linear(7, 9), nn.ReLU(), nn.Linear(9, 3)))
+    inputs, targets, _ = batch_of(net, (7,), 5, 3)
+
+    def penalised(model):
+        row, x = model.start(5).unsqueeze(0).requires_grad_(), inputs.clone().requires_grad_()
+        loss = model.task_loss(row, (x, targets, None)).sum()
+        steep, along = torch.autograd.grad(loss, [row, x], create_graph=True)
+        return torch.autograd.grad(loss + 0.3 * steep.square().sum() + 0.7 * along.square().sum(), [row, x])
+
+    for ours, theirs in zip(penalised(compiled(net)), penalised(net), strict=True):
+        assert torch.allclose(ours, theirs, rtol=1e-4, atol=1e-6)
+
+
+def test_a_frozen_network_gives_gradients_to_inputs_and_none_to_its_parameters():
+    net = network(PAPERS[0])
+    row, (inputs, _, _) = net.start(5), batch_of(net, net.input_shape, 9, 10)
+
+    def slopes(model):
+        x, vector = inputs.clone().requires_grad_(), row.clone().requires_grad_()
+        teacher = model.at(vector)
+        output, again = teacher.output(x), teacher.head(teacher.features(x))
+        assert torch.allclose(output, again, rtol=1e-5, atol=1e-6)
+        (slope,) = torch.autograd.grad(output.square().mean(), x)
+        assert vector.grad is None
+        return output.detach(), slope
+
+    for ours, theirs in zip(slopes(compiled(net)), slopes(net), strict=True):
+        assert not torch.equal(ours, theirs)  # by other code
+        assert float((ours - theirs).norm() / theirs.norm()) < 1e-5
 
 
 def test_transforms_of_torch_func_are_torchs():
@@ -235,21 +289,36 @@ def dealt(net, clients=5, each=37, seed=6):
 SETTING = Setting(rounds=2, cohort=4, batch=16, local_steps=3, step_size=0.05)
 
 
-def trained(net, method, engine, setting=SETTING):
-    return list(rounds(net, dealt(net), algorithm(method), setting, 4, engine))[-1].model
+def trained(net, method, engine, setting=SETTING, seed=4):
+    return list(rounds(net, dealt(net), algorithm(method), setting, seed, engine))[-1].model
 
 
-@pytest.mark.parametrize(
-    "method", ["fedavg", "fedsam", "scaffold", "moon", "feddecorr", "relaxed(fedprox(mu=0.1), beta=0.05)"]
-)
-def test_algorithms_end_where_they_end_on_torch(method):
+METHODS = [
+    "fedavg", "fedsam", "scaffold", "moon", "feddecorr", "relaxed(fedprox(mu=0.1), beta=0.05)", "vhl(batch=9)",
+    "fedgen(generator_steps=3)", "fedcog(samples=8, steps=3, after=0)", "fedreg",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_updates_are_at_most_twice_as_far_from_those_in_double_precision_as_those_of_torch(method):
     net = network(PAPERS[0])
-    theirs, start = trained(net, method, ClientLoop()), net.start(4)
-    ours = trained(compiled(net), method, ClientLoop())
-    assert float((ours - theirs).norm()) < 1e-3 * float((theirs - start).norm())
+
+    def farther(seed):
+        """How many times as far, in the update, compiled passes are as torch."""
+        exact, theirs, ours = (
+            trained(model, method, ClientLoop(), seed=seed).double() for model in (in_double(net), net, compiled(net))
+        )
+        assert float((theirs - exact).norm()) < 1e-2 * float((exact - net.start(seed)).norm())
+        return float((ours - exact).norm() / (theirs - exact).norm())
+
+    # feddecorr divides by how much a column varies: for next to nothing at times, and then rounding is a lottery
+    assert median(farther(seed) for seed in ((1, 2, 7) if method == "feddecorr" else (4,))) <= 2
 
 
-@pytest.mark.parametrize("method", ["fedavg", "moon"])
+GENERATED = "fedcog(samples=8, steps=2, after=0, generator=True)"
+
+
+@pytest.mark.parametrize("method", ["fedavg", "moon", GENERATED])
 def test_numbers_do_not_depend_on_the_threads(method):
     net = compiled(network(PAPERS[0]))
     ragged = Setting(rounds=2, cohort=5, batch=16, local_epochs=1, step_size=0.05)
@@ -303,7 +372,17 @@ def test_the_engine_is_in_a_cells_key_and_card_and_torch_changes_no_key():
     assert "engine" not in torchs.run().facts
 
 
-@pytest.mark.parametrize("engine", ["compiled", "compiled-0", 1])
+def test_runs_that_change_their_method_take_an_engine_too():
+    words = {**CELL, "first": "fedavg()", "after": 1, "rounds": 2, "algorithm": "fedcog(samples=4, steps=2, after=0)"}
+    torchs, ours = Cell("continued", words), Cell("continued", {**words, "engine": ENGINES[-1]})
+    assert Cell("continued", {**words, "engine": "torch"}).key == torchs.key != ours.key
+    theirs, found = torchs.run(), ours.run()
+    assert found.facts == {**theirs.facts, "engine": ENGINES[-1]}
+    assert found.columns["value"] == pytest.approx(theirs.columns["value"], rel=1e-3)
+    assert found.columns["value"] != theirs.columns["value"]
+
+
+@pytest.mark.parametrize("engine", ["auto", "compiled", "compiled-0", 1])
 def test_a_cell_names_an_engine_with_its_version(engine):
     with pytest.raises(BoundsError, match="engine"):
         meant({**CELL, "engine": engine})
@@ -361,6 +440,53 @@ except NotServed as reason:
     assert (status, wrong) == (0, "")
     assert said.startswith("the model runs on torch alone: numba cannot be loaded: ModuleNotFoundError")
     assert said.count("\n") == 1
+
+
+TRAINS = """import sys
+{first}
+import fedbounds
+words = "train --rounds 1 --clients 3 -v --problem".split()
+sys.exit(fedbounds.main([*words, "femnist_dnn(digits, pixels=64, classes=10)"]))"""
+
+
+def test_training_without_numba_takes_torch_and_one_line_says_so():
+    status, said, wrong = run(TRAINS.format(first='sys.modules["numba"] = None'), FEDBOUNDS_PROGRESS="none")
+    assert status == 0
+    assert "round 1: train_loss" in said
+    reason, engine = wrong.splitlines()
+    assert reason.startswith("fedbounds: the model runs on torch alone: numba cannot be loaded: ModuleNotFoundError")
+    assert engine == "fedbounds: the engine is torch"
+
+
+@pytest.mark.slow
+def test_training_without_a_folder_for_compiled_code_works_and_says_what_it_is_doing(tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("no folder")
+    begin = {"FEDBOUNDS_PROGRESS": "", "NUMBA_CACHE_DIR": str(blocked / "below")}
+    status, said, wrong = run(TRAINS.format(first=""), **begin)
+    assert status == 0
+    assert "round 1: train_loss" in said
+    assert "fedbounds: compiling the passes of networks, once on this machine" in wrong
+    assert "whose code is kept nowhere and compiled anew by every process: no folder can be written" in wrong
+
+
+def test_a_sweep_is_refused_where_one_of_its_machines_lacks_numba():
+    class Cluster:
+        def run(self, ask):
+            assert ask() == ""  # here it can be loaded
+            return {"tls://here:1": "", "tls://there:2": "numba cannot be loaded"}
+
+    cells = [Cell("train", {**CELL, "engine": ENGINES[-1]})]
+    with pytest.raises(EmpiricsError, match="no cell was started, for on tls://there:2 numba cannot be loaded"):
+        _try(cells, cells, Cluster())
+
+
+def test_a_cell_computes_on_its_share_of_the_cores(monkeypatch):
+    net = compiled(network(PAPERS[0]))
+    monkeypatch.setenv(CORES, "1")
+    assert in_process(net).count == cores() == 1
+    monkeypatch.delenv(CORES)
+    assert in_process(net).count == cores() >= 1
 
 
 def test_numba_is_not_loaded_before_it_is_asked_for():

@@ -11,6 +11,9 @@ from empirics.algorithms.algorithm import fedavg
 from empirics.errors import EmpiricsError
 from empirics.federation.federation import Federation
 from empirics.measuring import paired, Swap, swaps
+from empirics.models.compiled import compiled
+from empirics.problems.tasks import task
+from empirics.training.setting import Setting
 
 NEW = torch.tensor([-0.7, 0.45], dtype=torch.float64)
 
@@ -51,6 +54,16 @@ def test_the_same_sample_again_changes_nothing():
     found = paired(problem, fedavg, SETTING, 3, [same])
     assert found.separations.max() == 0
     assert found.changes.max() == 0
+
+
+def test_paired_runs_of_a_compiled_network_agree_with_those_on_torch():
+    problem = task("femnist_dnn(digits, pixels=64, classes=10)").deal("iid", 3, 4, local_test="held_out")
+    setting = Setting(rounds=2, cohort=3, batch=32, local_epochs=1, step_size=0.1)
+    ours = replace(problem, model=compiled(problem.model))
+    pairs = [paired(made, fedavg, setting, 3, swaps(made, seed=8, pairs=2)) for made in (problem, ours)]
+    theirs, found = (np.concatenate([p.separations.ravel(), p.stability]) for p in pairs)
+    np.testing.assert_allclose(found, theirs, rtol=1e-2)
+    assert (found != theirs).any()
 
 
 def test_stability_is_the_largest_mean_change():

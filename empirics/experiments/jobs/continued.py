@@ -28,7 +28,7 @@ from ...training.engines import in_process
 from ...training.setting import Setting
 from .. import Outcome
 from ..registry import job
-from .train import columns, loaded, planned
+from .train import by_engine, columns, engine_fact, loaded, planned
 
 BEGUN = 16
 """Beginnings that a worker keeps."""
@@ -47,10 +47,11 @@ class Plan(NamedTuple):
     augment: str | None
     seed: int
     setting: tuple[tuple[str, Any], ...]
+    engine: str = "torch"
 
     def deal(self) -> FederatedProblem:
         """The samples, dealt to the clients."""
-        return loaded(self.problem).deal(
+        dealt = loaded(self.problem).deal(
             self.partition,
             self.clients,
             self.seed,
@@ -58,6 +59,7 @@ class Plan(NamedTuple):
             local_test=self.local_test,
             augment=self.augment,
         )
+        return by_engine(dealt, self.engine)
 
     def rounds(self, number: int, clients: int) -> Setting:
         """The setting of so many rounds."""
@@ -160,16 +162,16 @@ def continued(
     every: int = 1,
     closely: Sequence[str] = (),
     closely_at: Sequence[int] = (),
+    engine: str = "torch",
     **setting: Any,
 ) -> Outcome:
     """``after`` rounds of ``first``, then ``algorithm`` until round ``rounds``, with one seed, on one thread.
 
     ``measure`` is read every ``every`` rounds before the change and after every round from then on, ``closely`` after
-    the rounds ``closely_at`` alone.
+    the rounds ``closely_at`` alone. ``engine`` is one of ``ENGINES``.
     """
-    plan = Plan(
-        problem, partition, clients, cohort, client_weight, local_test, augment, seed, tuple(sorted(setting.items()))
-    )
+    told = tuple(sorted(setting.items()))
+    plan = Plan(problem, partition, clients, cohort, client_weight, local_test, augment, seed, told, engine)
     before = begun(plan, first, after, every, tuple(measure))
     if before.state is None:
         return Outcome(columns(before.rows), {}, "diverged")
@@ -188,5 +190,5 @@ def continued(
     )
     rows = [row._replace(round=row.round + after) if row.quantity == "diverged" else row for row in run.rows()]
     diverged = any(row.quantity == "diverged" for row in rows)
-    facts = {"first": first, "algorithm": run.algorithm.name, "parameters": dealt.model.dim}
+    facts = {**engine_fact(dealt), "first": first, "algorithm": run.algorithm.name, "parameters": dealt.model.dim}
     return Outcome(columns([*before.rows, *rows]), facts, "diverged" if diverged else "done")

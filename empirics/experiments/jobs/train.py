@@ -17,7 +17,7 @@ from ...federation.augment import AUGMENTATIONS
 from ...federation.federate import LOCAL_TESTS
 from ...federation.partitions import partition as read_partition
 from ...measuring import Measurement, measurement, Row, Run
-from ...models.compiled import compiled, ENGINES
+from ...models.compiled import compiled, engine_of, ENGINES
 from ...numbers import check_options, shown
 from ...problems.problem import FederatedProblem
 from ...problems.tasks import Task, task, TASKS
@@ -58,14 +58,18 @@ def prepared(
     they are taken or the cell fails, so that cells that say so are never a mixture of both.
     """
     measurements = measured(measure)
-    chosen("engine", engine, ENGINES)
     dealt = loaded(problem).deal(
         partition, clients, seed, client_weight=client_weight, augment=augment, local_test=local_test
     )
     plan = planned(dealt.clients, rounds, cohort, client_weight=client_weight, **setting)
-    if engine != "torch":
-        dealt = replace(dealt, model=compiled(dealt.model))
+    dealt = by_engine(dealt, engine)
     return Run(dealt, read_algorithm(algorithm), plan, seed, measurements, every, problem, in_process(dealt.model))
+
+
+def by_engine(problem: FederatedProblem, engine: str) -> FederatedProblem:
+    """The problem computed by one of ``ENGINES``; none chooses by itself: a cell's key is the same on every machine."""
+    chosen("engine", engine, ENGINES)
+    return problem if engine == "torch" else replace(problem, model=compiled(problem.model))
 
 
 def measured(measure: Sequence[str]) -> list[Measurement]:
@@ -164,12 +168,18 @@ def columns(rows: Sequence[Row]) -> dict[str, list[Any]]:
 
 
 def _facts(problem: FederatedProblem, run: Run) -> dict[str, Any]:
-    """What a card says; the engine where it is not torch."""
+    """What a card says."""
     return {
-        **({"engine": ENGINES[-1]} if getattr(problem.model, "compiled", False) else {}),
+        **engine_fact(problem),
         "algorithm": run.algorithm.name,
         "clients": problem.clients,
         "parameters": problem.model.dim,
         "samples": int(problem.federation.client_sizes.sum()),
         "determinism": "bit-identical on one device",
     }
+
+
+def engine_fact(problem: FederatedProblem) -> dict[str, Any]:
+    """Who computed, for a card; nothing where it was torch."""
+    engine = engine_of(problem.model)
+    return {} if engine == "torch" else {"engine": engine}

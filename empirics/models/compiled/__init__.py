@@ -25,11 +25,26 @@ def compiled(model: Any) -> Any:
     """``model`` by compiled passes; raises ``NotServed`` where it is no network of their layers or numba is missing."""
     from ..network import Network
 
-    if not isinstance(model, Network):
-        raise NotServed("it is no network")
+    if engine_of(model) != "torch":
+        return model
+    if type(model) is not Network:  # a subclass may compute something else
+        raise NotServed("it is no network" if not isinstance(model, Network) else f"it is {type(model).__name__}")
+    from .layers import refuse_unserved
+
+    refuse_unserved(model)
+    return loaded().CompiledNetwork.of(model)
+
+
+def loaded() -> Any:
+    """The module of compiled networks; raises ``NotServed`` where numba is missing or broken."""
     try:
-        from .network import CompiledNetwork
+        from . import network
     except Exception as error:  # an installation may be broken in any way
         first = (str(error).splitlines() or [""])[0]
         raise NotServed(f"numba cannot be loaded: {type(error).__name__}: {first}") from None
-    return CompiledNetwork.of(model)
+    return network
+
+
+def engine_of(model: Any) -> str:
+    """Which of ``ENGINES`` computes for a model."""
+    return ENGINES[-1] if getattr(model, "compiled", False) else ENGINES[0]

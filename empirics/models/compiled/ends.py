@@ -6,33 +6,36 @@ import numba
 import numpy as np
 
 from .cache import kernel
+from .tiles import LANES, tile_turned
 
 ZERO = numba.float32(0)
-LINE = 16
+
+
+@kernel
+def turned(to, to0, to_pitch, x, x0, pitch, rows, columns):
+    """Turn a matrix ``x (rows, columns)`` round: ``to (columns, rows)``."""
+    whole_rows, whole_columns = rows // LANES * LANES, columns // LANES * LANES
+    for c in range(0, whole_columns, LANES):
+        for r in range(0, whole_rows, LANES):
+            tile_turned(to, to0 + c * to_pitch + r, to_pitch, x, x0 + r * pitch + c, pitch)
+    for r in range(rows):
+        for c in range(whole_columns if r < whole_rows else 0, columns):
+            to[to0 + c * to_pitch + r] = x[x0 + r * pitch + c]
 
 
 @kernel
 def taken_in(memory, width, batch, source, y0, channels, rows, columns, channel_pitch, row_pitch):
-    """Copy ``source (batch, channels * rows * columns)`` to ``y``; samples that pad the batch are zero.
-
-    ``LINE`` numbers of a sample at a time: what is read and what is written then stay in the nearest cache.
-    """
+    """Copy ``source (batch, channels * rows * columns)`` to ``y``; samples that pad the batch are zero."""
     size = channels * rows * columns
     if channel_pitch == rows * row_pitch and row_pitch == columns * width:  # no rim: one long row
         channels, rows, columns = 1, 1, size
     for c in range(channels):
         for r in range(rows):
-            y, x = y0 + c * channel_pitch + r * row_pitch, (c * rows + r) * columns
-            for begin in range(0, columns, LINE):
-                end = min(begin + LINE, columns)
-                for t in range(batch):
-                    numbers = source[t * size + x + begin : t * size + x + end]
-                    to = memory[y + begin * width + t :]
-                    for v in range(len(numbers)):
-                        to[v * width] = numbers[v]
-                for v in range(begin, end):
-                    for t in range(batch, width):
-                        memory[y + v * width + t] = ZERO
+            y = y0 + c * channel_pitch + r * row_pitch
+            turned(memory, y, width, source, (c * rows + r) * columns, size, batch, columns)
+            for v in range(columns):
+                for t in range(batch, width):
+                    memory[y + v * width + t] = ZERO
 
 
 @kernel
@@ -41,10 +44,8 @@ def given_out(memory, width, batch, target, y0, channels, rows, columns, channel
     size = channels * rows * columns
     for c in range(channels):
         for r in range(rows):
-            for v in range(columns):
-                y, x = y0 + c * channel_pitch + r * row_pitch + v * width, (c * rows + r) * columns + v
-                for t in range(batch):
-                    target[t * size + x] = memory[y + t]
+            y = y0 + c * channel_pitch + r * row_pitch
+            turned(target, (c * rows + r) * columns, size, memory, y, width, columns, batch)
 
 
 @kernel

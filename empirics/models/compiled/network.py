@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
+from threading import Timer
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from torch import nn, Tensor
 
-from ...errors import EmpiricsError
 from ..losses import CrossEntropy
 from ..model import Batch
-from ..network import Network
+from ..network import Frozen, Network
 from . import NotServed
-from .plan import layers, Plan
-from .program import carry_out
+from .cache import folder
+from .layers import layers
+from .plan import Plan
+from .program import carry_out, LONGEST
 from .tiles import WIDTH
 
 Array = np.ndarray[Any, Any]
 NO_FLOATS, NO_TARGETS = np.zeros(1, np.float32), np.zeros(1, np.int64)
 WHOLE = ""
+SLOW = 1.0  # seconds: loading what an earlier run compiled takes a fraction of one
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,20 +33,15 @@ class CompiledNetwork(Network):
     """``Network`` by compiled passes on a CPU: outputs, both halves, gradients in the row and in the inputs.
 
     Numbers agree with torch's to rounding, not to the last bit. What compiled passes do not do (other devices,
-    transforms of ``torch.func``, samples of a shape that the layers do not take) is done by torch as before. One
-    thread at a time may use it.
+    transforms of ``torch.func``, second derivatives, samples of a shape that the layers do not take) is done by torch
+    as before.
     """
 
     compiled: ClassVar[bool] = True
 
     @classmethod
     def of(cls, network: Network) -> CompiledNetwork:
-        """The same network by compiled passes; raises ``NotServed`` where it has a layer that is none of theirs."""
-        if network.dtype != torch.float32:
-            raise NotServed(f"it is in {str(network.dtype).removeprefix('torch.')}")
-        working = [layer for layer in layers(network.work.module, network.parameters) if layer.kind != "none"]
-        if len(working) == 1 and working[0].kind == "dense":
-            raise NotServed("one dense layer takes less time than copying its samples")
+        """The same network, one that is served, by compiled passes."""
         return cls(**{field.name: getattr(network, field.name) for field in fields(Network)})
 
     # ---- passes ----
@@ -50,11 +49,6 @@ class CompiledNetwork(Network):
     @cached_property
     def _plans(self) -> dict[Any, Plan | None]:
         return {}
-
-    @cached_property
-    def _kept(self) -> list[Tensor]:
-        """Memory of passes that nobody comes back to."""
-        return [torch.empty(0)]
 
     @cached_property
     def _even(self) -> dict[int, Array]:
@@ -86,31 +80,45 @@ class CompiledNetwork(Network):
         return row.dtype == torch.float32 and row.device.type == "cpu" and row.shape == (self.dim,)
 
     def _memory(self, plan: Plan) -> Tensor:
-        if self._kept[0].numel() < plan.size:
-            self._kept[0] = torch.empty(plan.size)
-        return self._kept[0]
+        """Memory of passes that nobody comes back to, one for every thread."""
+        kept: Tensor | None = getattr(self._own, "memory", None)
+        if kept is None or kept.numel() < plan.size:
+            kept = self._own.memory = torch.empty(plan.size)
+        return kept
 
     # ---- outputs ----
 
     def output(self, w: Tensor, inputs: Tensor) -> Tensor:
         """Outputs ``(1, batch, ...)`` of the single row ``w (1, dim)`` on ``inputs (1, batch, ...)``."""
         made = self._made(WHOLE, w, self._checked(inputs))
-        return super().output(w, inputs) if made is None else made
+        return self._torchs(WHOLE, w, inputs) if made is None else made
 
     def features(self, w: Tensor, inputs: Tensor) -> Tensor:
         """What the head sees: representations ``(1, batch, ...)``."""
         made = self._made("features", w, self._checked(inputs))
-        return super().features(w, inputs) if made is None else made
+        return self._torchs("features", w, inputs) if made is None else made
 
     def head(self, w: Tensor, z: Tensor) -> Tensor:
         """Outputs ``(1, batch, ...)`` from representations: ``output(w, x)`` is ``head(w, features(w, x))``."""
         made = self._made("head", w, z)
-        return super().head(w, z) if made is None else made
+        return self._torchs("head", w, z) if made is None else made
+
+    def at(self, vector: Tensor) -> Frozen:
+        """The network at fixed parameters ``(dim,)``: gradients reach its inputs, never ``vector``."""
+        return CompiledFrozen(self, vector.detach().reshape(-1))
+
+    def _torchs(self, half: str, w: Tensor, inputs: Tensor) -> Tensor:
+        """The same by torch."""
+        made: Tensor = getattr(super(), half or "output")(w, inputs)
+        return made
 
     def _made(self, half: str, w: Tensor, inputs: Tensor) -> Tensor | None:
         """What ``half`` makes of the inputs by compiled passes, with a way back where one is asked for."""
         samples, row = inputs[0], w.reshape(-1)
         back = torch.is_grad_enabled() and (row.requires_grad or samples.requires_grad)
+        whole = None if half == "head" else self._plan(WHOLE, samples[: self.chunk], False)
+        if whole is not None and not whole.pays(len(samples), back):
+            return None
         parts = [samples] if back else samples.split(self.chunk)
         plans = [self._plan(half, part, samples.requires_grad) for part in parts]
         found = []
@@ -118,7 +126,7 @@ class CompiledNetwork(Network):
             if plan is None or not self._takes(row):
                 return None
             if back:
-                found.append(_Passes.apply(row, part, plan))
+                found.append(_Passes.apply(row, part, plan, self, half))
             else:
                 found.append(_forward(plan, row, part, self._memory(plan)))
         return (found[0] if len(found) == 1 else torch.cat(found)).unsqueeze(0)
@@ -139,7 +147,6 @@ class CompiledNetwork(Network):
             found = self._entropy_gradient(w.detach().reshape(-1), batch)
             if found is not None:
                 return found.unsqueeze(0)
-            return super().gradient(w, batch)
         with torch.enable_grad():
             row = w.detach().requires_grad_()
             (gradient,) = torch.autograd.grad(self.task_loss(row, batch), row)
@@ -151,6 +158,9 @@ class CompiledNetwork(Network):
         samples, wanted = self._checked(inputs)[0], targets[0]
         count = len(samples)
         if wanted.shape != (count,) or (weight is not None and weight.shape[1:] != (count,)) or not self._takes(row):
+            return None
+        plan = self._plan(WHOLE, samples[: self.chunk], False)
+        if plan is None or len(plan.shape) != 1 or not plan.pays(count, back=True):
             return None
         if weight is None and count not in self._even:
             self._even[count] = np.full(count, 1 / count, np.float32)
@@ -168,7 +178,7 @@ class CompiledNetwork(Network):
 
     def _chunk_gradient(self, row: Tensor, samples: Tensor, targets: Tensor, weights: Array) -> Tensor | None:
         plan = self._plan(WHOLE, samples, False)
-        if plan is None or len(plan.shape) != 1:
+        if plan is None:
             return None
         g = torch.empty(self.dim)  # every parameter belongs to a layer, which writes its gradient
         right = _run(
@@ -176,6 +186,26 @@ class CompiledNetwork(Network):
             targets=_flat(targets.long()), weights=weights,
         )  # fmt: skip
         return g if right else None  # a target that is no class: torch says which, or leaves it out
+
+
+def prepare(slow: Callable[[], object]) -> None:
+    """Compile the passes, or load what was compiled before; ``slow`` is called when it takes more than a moment."""
+    telling = Timer(SLOW, slow)
+    telling.daemon = True
+    telling.start()
+    try:
+        carry_out(
+            np.zeros((0, 1 + LONGEST), np.int64), NO_TARGETS, NO_TARGETS, WIDTH, 0, *[NO_FLOATS] * 5, NO_TARGETS,
+            NO_FLOATS,
+        )  # fmt: skip
+    finally:
+        telling.cancel()
+
+
+def kept() -> str:
+    """Where compiled code is kept between runs, in words."""
+    place = folder()
+    return f"kept in {place}" if place else "kept nowhere and compiled anew by every process: no folder can be written"
 
 
 def _flat(tensor: Tensor) -> Array:
@@ -203,22 +233,42 @@ def _forward(plan: Plan, row: Tensor, samples: Tensor, memory: Tensor) -> Tensor
 
 
 class _Passes(torch.autograd.Function):
-    """Outputs by compiled passes, with a way back to the row and to the samples, once."""
+    """Outputs by compiled passes, with a way back to the row and to the samples; a second derivative is torch's."""
 
     @staticmethod
-    def forward(ctx: Any, row: Tensor, samples: Tensor, plan: Plan) -> Tensor:
-        ctx.plan, ctx.memory, ctx.shape = plan, torch.empty(plan.size), samples.shape
-        ctx.save_for_backward(row)
+    def forward(ctx: Any, row: Tensor, samples: Tensor, plan: Plan, net: CompiledNetwork, half: str) -> Tensor:
+        ctx.plan, ctx.net, ctx.half, ctx.memory = plan, net, half, torch.empty(plan.size)
+        ctx.save_for_backward(row, samples)
         return _forward(plan, row, samples, ctx.memory)
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor | None, None]:
-        if torch.is_grad_enabled():  # with create_graph: what a second derivative lacks would be lost in silence
-            raise EmpiricsError("compiled passes are differentiated once; for second derivatives take the engine torch")
-        (row,) = ctx.saved_tensors
-        plan, g = ctx.plan, torch.zeros_like(row)
-        count = ctx.shape[0]
-        to = torch.empty(ctx.shape) if plan.inputs else torch.empty(1)
-        lines = plan.inputs_back if plan.inputs else plan.outputs_back
-        _run(plan, lines, count, ctx.memory, row, g.numpy(), _flat(gradients[0]), to.view(-1).numpy())
-        return g, to if plan.inputs else None, None
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, Tensor | None, None, None, None]:
+        row, samples = ctx.saved_tensors
+        plan, wanted = ctx.plan, ctx.needs_input_grad[:2]
+        if torch.is_grad_enabled():  # with create_graph
+            parts = [part for part, asked in zip((row, samples), wanted, strict=True) if asked]
+            output = ctx.net._torchs(ctx.half, row.unsqueeze(0), samples.unsqueeze(0))[0]
+            found = iter(torch.autograd.grad(output, parts, gradients[0], create_graph=True))
+            to_row, to_samples = (next(found) if asked else None for asked in wanted)
+            return to_row, to_samples, None, None, None
+        g = torch.zeros_like(row) if wanted[0] else None
+        to = torch.empty(samples.shape) if wanted[1] else None
+        lines = plan.outputs_back if to is None else plan.inputs_back if wanted[0] else plan.inputs_alone
+        arrays = (NO_FLOATS if made is None else made.view(-1).numpy() for made in (g, to))
+        g_array, to_array = arrays
+        _run(plan, lines, len(samples), ctx.memory, row, g_array, _flat(gradients[0]), to_array)
+        return g, to, None, None, None
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledFrozen(Frozen):
+    """``Frozen`` by compiled passes."""
+
+    def output(self, inputs: Tensor) -> Tensor:
+        return self.net.output(self.vector, inputs)
+
+    def features(self, inputs: Tensor) -> Tensor:
+        return self.net.features(self.vector, inputs)
+
+    def head(self, z: Tensor) -> Tensor:
+        return self.net.head(self.vector, z)

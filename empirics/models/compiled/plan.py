@@ -1,125 +1,24 @@
-"""Which modules are served, and what their passes are: a module becomes layers, layers become a list of operations."""
+"""What the passes of a network are: its layers become a list of operations."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from torch import nn
 
-from ..networks.parts import ConvPool, ConvReLU, DenseReLU, Split
 from . import NotServed, program as ops
+from .layers import Layer
 from .tiles import OUTPUTS, WIDTH
 
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Layer:
-    """What is done: ``kind`` is dense, convolution, maximum, mean or none; ``weight`` and ``bias`` begin in the row.
-
-    Of dense layers ``outputs`` and ``inputs`` count features, of convolutions channels.
-    """
-
-    kind: str
-    relu: bool = False
-    weight: int = 0
-    bias: int = -1
-    outputs: int = 0
-    inputs: int = 0
-    kernel: tuple[int, int] = (1, 1)
-    stride: tuple[int, int] = (1, 1)
-    padding: tuple[int, int] = (0, 0)
-    flat: bool = False
-    """Samples are flat from here on."""
-    everywhere: bool = False
-    """The window is the whole picture."""
-
-
-# ---- recognising ----
-
-
-def layers(module: nn.Module, places: Mapping[str, slice], prefix: str = "") -> list[Layer]:
-    """The layers of a module whose parameters lie at ``places`` of the row; raises ``NotServed``."""
-    found: list[Layer] = []
-    for name, part in _parts(module, prefix):
-        new = _layers(name, part, places)
-        if new and new[0].kind == "none" and new[0].relu and found:
-            found[-1] = replace(found[-1], relu=True)
-        else:
-            found += new
-        if len(found) > 1 and found[-1].kind == "maximum" and found[-2].relu:  # they commute; later there is less to do
-            found[-2:] = [replace(found[-2], relu=False), replace(found[-1], relu=True)]
-    return found
-
-
-def _parts(module: nn.Module, name: str) -> Iterator[tuple[str, nn.Module]]:
-    """The modules that are called one after another, with their names."""
-    if any(getattr(module, f"_{kind}") for kind in ("forward_hooks", "forward_pre_hooks", "backward_hooks")):
-        raise NotServed(f"{name or 'the module'} has hooks")
-    if type(module) is nn.Sequential:
-        children = [(key, child) for key, child in module._modules.items() if child is not None]  # one twice is two
-    elif type(module) is Split:
-        children = [("features", module.features), ("head", module.head)]
-    else:
-        yield name, module
-        return
-    for key, child in children:
-        yield from _parts(child, f"{name}.{key}" if name else key)
-
-
-def _layers(name: str, part: Any, places: Mapping[str, slice]) -> list[Layer]:
-    """What one module does."""
-    kind: Any = type(part)
-    what = f"{name or 'the module'} is {kind.__name__}"
-    if kind in (nn.Identity, nn.Dropout, nn.Dropout2d):  # with p > 0 no network takes it
-        return []
-    if kind is nn.ReLU:
-        return [Layer("none", relu=True)]
-    if kind is nn.Flatten:
-        if (part.start_dim, part.end_dim) != (1, -1):
-            raise NotServed(f"{what} from dimension {part.start_dim} to {part.end_dim}")
-        return [Layer("none", flat=True)]
-    if kind in (nn.Linear, DenseReLU, nn.Conv2d, ConvReLU, ConvPool):
-        weight, bias = _own(name, "weight", places), -1 if part.bias is None else _own(name, "bias", places)
-    if kind in (nn.Linear, DenseReLU):
-        return [Layer("dense", kind is DenseReLU, weight, bias, part.out_features, part.in_features)]
-    if kind in (nn.Conv2d, ConvReLU, ConvPool):
-        if part.groups != 1 or part.dilation != (1, 1) or part.padding_mode != "zeros" or isinstance(part.padding, str):
-            raise NotServed(f"{what} with groups, dilation or padding by name")
-        stride = (1, 1) if kind is ConvPool else part.stride
-        convolution = Layer(
-            "convolution", kind is ConvReLU, weight, bias, part.out_channels, part.in_channels, part.kernel_size,
-            stride, part.padding,
-        )  # fmt: skip
-        pooled = [Layer("maximum", relu=True, kernel=(2, 2), stride=(2, 2))]
-        return [convolution, *(pooled if kind is ConvPool else [])]
-    if kind in (nn.MaxPool2d, nn.AvgPool2d):
-        size, stride = _pair(part.kernel_size), _pair(part.stride)
-        plain = _pair(part.padding) == (0, 0) and not part.ceil_mode and _pair(getattr(part, "dilation", 1)) == (1, 1)
-        if not plain or getattr(part, "divisor_override", None) or getattr(part, "return_indices", False):
-            raise NotServed(f"{what} with padding, dilation, ceil_mode or another result")
-        return [Layer("maximum" if kind is nn.MaxPool2d else "mean", kernel=size, stride=stride)]
-    if kind is nn.AdaptiveAvgPool2d and part.output_size in (1, (1, 1)):
-        return [Layer("mean", everywhere=True)]
-    raise NotServed(what)
-
-
-def _own(name: str, key: str, places: Mapping[str, slice]) -> int:
-    found = places.get(f"{name}.{key}" if name else key)
-    if found is None:
-        raise NotServed(f"{name} shares its {key}")
-    return int(found.start)
-
-
-def _pair(value: Any) -> tuple[int, int]:
-    return (value, value) if isinstance(value, int) else (int(value[0]), int(value[1]))
-
-
-# ---- passes ----
+CHANNELS, FEW, MANY = 32, 4, 64
+"""Channels that are no longer few; samples that are few, and many: see ``Plan.pays``."""
+TOGETHER = 512
+"""Taps of all input channels that make one list: more would fill the nearest cache."""
 
 
 @dataclass(frozen=True)
@@ -201,8 +100,9 @@ class Plan:
     """The passes of ``layers`` on samples of one shape, for batches padded to ``width``.
 
     ``outputs`` takes samples in and gives outputs out; ``outputs_back`` takes the gradients of the outputs in and
-    makes those of the row, ``inputs_back`` gives out those of the samples too (where ``inputs`` says so); ``entropy``
-    is all of it with the cross-entropy between. ``size`` numbers of memory lie between.
+    makes those of the row, ``inputs_back`` gives out those of the samples too (where ``inputs`` says so),
+    ``inputs_alone`` only these; ``entropy`` is all of it with the cross-entropy between. ``size`` numbers of memory lie
+    between.
     """
 
     def __init__(self, layers: Sequence[Layer], shape: Shape, width: int, inputs: bool = False) -> None:
@@ -216,6 +116,25 @@ class Plan:
         pixels = np.concatenate(made.pixels) if made.pixels else np.zeros((1, 4))
         self.taps, self.pixels = (np.ascontiguousarray(a.ravel(), dtype=np.int64) for a in (taps, pixels))
         self.size = made.size
+
+    def pays(self, count: int, back: bool) -> bool:
+        """Whether this takes less time than torch's passes on so many samples, there and back or only there.
+
+        Measured, for it is no matter of right or wrong. Batches are padded, so that few samples cost as much as many;
+        and passes of many are matrix products, at which torch is good but for convolutions of few channels.
+        """
+        convolves = any(layer.kind == "convolution" for layer in self.layers)
+        return self._narrow or (count > FEW and (count < MANY or (back and convolves)))
+
+    @cached_property
+    def _narrow(self) -> bool:
+        """Whether most products are those of convolutions of few channels."""
+        products = {True: 0, False: 0}
+        for layer, here in zip(self.layers, self.seen[1:], strict=True):
+            kernel = layer.kernel[0] * layer.kernel[1]
+            few = layer.kind == "convolution" and layer.inputs < CHANNELS
+            products[few] += here.size * layer.inputs * (kernel if layer.outputs else 0)
+        return products[True] > products[False]
 
     # ---- forward ----
 
@@ -285,8 +204,10 @@ class Plan:
         if rim != (0, 0):
             made.add(ops.ZEROS, here.place, here.end)
         if layer.kind == "convolution":
-            i, j = (a.ravel() for a in np.indices(layer.kernel))
-            taps = np.stack([i * before.row + j * before.width, i * layer.kernel[1] + j], 1)
+            size = layer.kernel[0] * layer.kernel[1]
+            together = layer.inputs if layer.inputs * size <= TOGETHER else 1  # one loop is quicker than two
+            c, i, j = (a.ravel() for a in np.indices((together, *layer.kernel)))
+            taps = np.stack([c * before.channel + i * before.row + j * before.width, np.arange(len(c))], 1)
             first = made.listed(made.taps, taps)
             r, v = (a.ravel() for a in np.indices((high, wide)))
             seen = r * layer.stride[0] * before.row + v * layer.stride[1] * before.width
@@ -294,8 +215,8 @@ class Plan:
             ends = np.full_like(r, first), np.full_like(r, first + len(taps))
             pixel = made.listed(made.pixels, np.stack([seen, to, *ends], 1))
             made.add(
-                ops.PRODUCT, here.first, here.channel, before.place, before.channel, layer.inputs, layer.weight,
-                layer.inputs * len(taps), len(taps), outputs, layer.bias, layer.relu, pixel, pixel + len(r),
+                ops.PRODUCT, here.first, here.channel, before.place, before.channel, layer.inputs // together,
+                layer.weight, layer.inputs * size, len(taps), outputs, layer.bias, layer.relu, pixel, pixel + len(r),
                 self._pack(layer), len(taps),
             )  # fmt: skip
             return here
@@ -328,6 +249,7 @@ class Plan:
         back = made.taken()
         self.outputs_back = np.concatenate([taking, back])
         self.inputs_back = np.concatenate([taking, back, self._given(d)])
+        self.inputs_alone = self.inputs_back[~np.isin(self.inputs_back[:, 0], ops.LEARNING)]
         made.add(ops.ENTROPY, self.output.place, self.gradient.place, self.output.channels)
         self.entropy = np.concatenate([self.forward, made.taken(), back])
 

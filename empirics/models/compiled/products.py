@@ -13,6 +13,7 @@ from typing import Any
 import numba
 
 from .cache import kernel
+from .ends import turned
 from .tiles import OUTPUTS, ROWS, sums, TAPS, weight_sums, WIDTH
 
 
@@ -110,15 +111,13 @@ def convolution_weights(memory, g, taps, width, g0, outputs, count, d0, ds, t0, 
 
 
 @kernel
-def dense_weights(memory, g, taps, width, batch, g0, outputs, inputs, d0, x0, turned, pitch, spare, first):
+def dense_weights(memory, g, taps, width, batch, g0, outputs, inputs, d0, x0, copy, pitch, spare, first):
     """Gradients ``(outputs, inputs)`` of a dense layer's weights.
 
     The sum is over the samples, which lie innermost: instead of summing over the lanes of vectors for every weight, the
-    inputs are turned round once, ``turned (batch, pitch)``, and vectors go along them.
+    inputs are turned round once, ``copy (batch, pitch)``, and vectors go along them.
     """
-    for k in range(inputs):
-        for t in range(batch):
-            memory[turned + t * pitch + k] = memory[x0 + k * width + t]
+    turned(memory, copy, pitch, memory, x0, width, inputs, batch)
     for k in range(0, inputs, WIDTH):
         whole = k + WIDTH <= inputs
         target = g if whole else memory  # what is left over at the end of a row is made apart and copied
@@ -126,7 +125,7 @@ def dense_weights(memory, g, taps, width, batch, g0, outputs, inputs, d0, x0, tu
         while o < outputs:
             made = block(
                 outputs - o, target, g0 + o * inputs + k if whole else spare, inputs if whole else WIDTH, memory,
-                turned + k, 0, memory, d0 + o * width, width, 0, 1, taps, first, first + batch, 1, memory, -1, 0,
+                copy + k, 0, memory, d0 + o * width, width, 0, 1, taps, first, first + batch, 1, memory, -1, 0,
             )  # fmt: skip
             if not whole:
                 for row in range(made):

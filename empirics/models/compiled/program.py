@@ -13,6 +13,8 @@ from .products import bias, convolution_weights, cut, dense_weights, product
 
 (TAKE_IN, GIVE_OUT, ENTROPY, ZEROS, RELU, MAXIMA, MAXIMA_BACK, MEANS, MEANS_BACK, PRODUCT, CONVOLUTION_WEIGHTS,
  DENSE_WEIGHTS, BIAS, CUT) = range(14)  # fmt: skip
+LEARNING = (CONVOLUTION_WEIGHTS, DENSE_WEIGHTS, BIAS)
+"""What makes gradients of the row alone."""
 LONGEST = 17
 """Numbers in an operation beside its name."""
 

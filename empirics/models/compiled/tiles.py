@@ -237,3 +237,29 @@ def weight_sums(
         return context.get_dummy_value()
 
     return signature, generate
+
+
+@intrinsic
+def tile_turned(typing: Any, to: Any, to0: Any, to_pitch: Any, x: Any, x0: Any, pitch: Any) -> Any:
+    """Turn a square of ``LANES`` rows round: ``to[to0 + c to_pitch + r] = x[x0 + r pitch + c]``, all in registers."""
+    place = types.int64
+    signature = types.void(FLOATS, place, place, FLOATS, place, place)
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        code = Code(context, builder, signature, given)
+        to, to0, to_pitch, x, x0, pitch = code.values.values()
+        rows = [code.vector(x, code.plus(x0, code.times(pitch, r))) for r in range(LANES)]
+        step = 1
+        while step < LANES:  # exchange the squares of this size above the diagonal for those below it
+            upper = [lane if not lane & step else LANES + lane - step for lane in range(LANES)]
+            lower = [lane + step if not lane & step else LANES + lane for lane in range(LANES)]
+            masks = [ir.Constant(ir.VectorType(ir.IntType(32), LANES), mask) for mask in (upper, lower)]
+            for r in (r for r in range(LANES) if not r & step):
+                a, b = rows[r], rows[r + step]
+                rows[r], rows[r + step] = (builder.shuffle_vector(a, b, mask) for mask in masks)
+            step *= 2
+        for c, row in enumerate(rows):
+            code.write(to, code.plus(to0, code.times(to_pitch, c)), row)
+        return context.get_dummy_value()
+
+    return signature, generate

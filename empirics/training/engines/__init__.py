@@ -7,12 +7,14 @@ import sys
 import torch
 
 from ...errors import EmpiricsError
+from ...models.compiled import engine_of
 from ...models.model import Trainable
+from ...sizes import cores
 from .engine import Engine
 from .loop import ClientLoop
 from .stacked import Stacked
 from .threaded import shared_threads, Threads
-from .workers import cores, LoopThenWorkers, shared_workers, Workers
+from .workers import LoopThenWorkers, shared_workers, Workers
 
 
 def choose(model: Trainable, device: torch.device | str = "cpu", workers: int | None = None) -> Engine:
@@ -30,7 +32,7 @@ def choose(model: Trainable, device: torch.device | str = "cpu", workers: int | 
         from .graphs import Graphs
 
         return Graphs()
-    if getattr(model, "compiled", False):
+    if engine_of(model) != "torch":
         return shared_threads(cores() if workers is None else workers)
     if workers == 1 or cores() == 1 or sys.platform == "win32":
         return ClientLoop()
@@ -38,7 +40,12 @@ def choose(model: Trainable, device: torch.device | str = "cpu", workers: int | 
 
 
 def in_process(model: Trainable) -> Engine:
-    """The engine of a run that is one of many: on the CPU, in this process, on one thread."""
+    """The engine of a run that is one of many: on the CPU, in this process, on one thread.
+
+    Compiled networks take as many threads as there are cores for this process.
+    """
+    if engine_of(model) != "torch":
+        return shared_threads(cores())
     return Stacked() if model.stacked else ClientLoop()
 
 

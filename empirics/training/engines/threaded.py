@@ -1,16 +1,14 @@
 """The clients of a cohort on all cores by threads of this process: for networks whose passes are compiled.
 
-Compiled passes let other threads run meanwhile. A client is one piece of work and has its own model and memory, so the
-numbers are those of ``ClientLoop`` to the last bit, whatever the number of threads.
+Compiled passes let other threads run meanwhile. A client is one piece of work, and a network has a module and memory
+for every thread, so the numbers are those of ``ClientLoop`` to the last bit, whatever the number of threads.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 import torch
@@ -32,7 +30,6 @@ class Threads:
         if count < 1:
             raise EmpiricsError(f"threads must be >= 1; got {count}")
         self.count, self._pool = count, ThreadPoolExecutor(count, "fedbounds")
-        self._models: list[Any] = [None]
 
     def local(
         self, model: Trainable, federation: Source, algorithm: Algorithm, setting: Setting, work: Work
@@ -41,12 +38,10 @@ class Threads:
         rows = len(work.clients)
         if min(self.count, rows) == 1:
             return ClientLoop().local(model, federation, algorithm, setting, work)
-        if self._models[0] is not model:
-            self._models = [model, *(replace(model) for _ in range(self.count - 1))]  # type: ignore[type-var]
         ends, firsts = torch.empty(work.starts.shape, dtype=work.starts.dtype), dict[int, Tensor]()
         queue = deque(np.argsort(-work.steps, kind="stable").tolist())
 
-        def serve(own: Trainable) -> None:
+        def serve() -> None:
             while queue:
                 try:
                     row = queue.popleft()
@@ -54,7 +49,7 @@ class Threads:
                     return
                 try:
                     alone = work.part(slice(row, row + 1))
-                    end, first = ClientLoop().local(own, federation, algorithm, setting, alone)
+                    end, first = ClientLoop().local(model, federation, algorithm, setting, alone)
                 except BaseException:
                     queue.clear()
                     raise
@@ -63,7 +58,7 @@ class Threads:
                     firsts[row] = first
 
         with one_thread(ends.device):
-            served = [self._pool.submit(serve, own) for own in self._models[: min(self.count, rows)]]
+            served = [self._pool.submit(serve) for _ in range(min(self.count, rows))]
             try:
                 for one in served:
                     one.result()

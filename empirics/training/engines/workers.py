@@ -29,6 +29,7 @@ from ...algorithms.algorithm import Algorithm, Work
 from ...errors import EmpiricsError
 from ...federation.federation import Source
 from ...models.model import Trainable
+from ...sizes import cores
 from ..setting import Setting
 from .loop import ClientLoop
 from .sharing import SharedBuffers
@@ -38,11 +39,6 @@ signal.signal(signal.SIGINT, signal.SIG_IGN)
 sys.path[:] = sys.argv[2:]
 from empirics.training.engines.serving import serve
 serve(int(sys.argv[1]))"""
-
-
-def cores() -> int:
-    """The processor cores this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class RemoteError(Exception):

@@ -1,0 +1,125 @@
+"""Which modules are served: a module becomes the list of layers that compiled passes are made of, or is refused.
+
+Nothing here needs numba: whether a network is served is known without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import nn
+
+from ..network import Network
+from ..networks.parts import ConvPool, ConvReLU, DenseReLU, Split
+from . import NotServed
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What is done: ``kind`` is dense, convolution, maximum, mean or none; ``weight`` and ``bias`` begin in the row.
+
+    Of dense layers ``outputs`` and ``inputs`` count features, of convolutions channels.
+    """
+
+    kind: str
+    relu: bool = False
+    weight: int = 0
+    bias: int = -1
+    outputs: int = 0
+    inputs: int = 0
+    kernel: tuple[int, int] = (1, 1)
+    stride: tuple[int, int] = (1, 1)
+    padding: tuple[int, int] = (0, 0)
+    flat: bool = False
+    """Samples are flat from here on."""
+    everywhere: bool = False
+    """The window is the whole picture."""
+
+
+def refuse_unserved(network: Network) -> None:
+    """Raise ``NotServed`` for a network that has a layer, or a precision, that is none of the compiled passes'."""
+    if network.dtype != torch.float32:
+        raise NotServed(f"it is in {str(network.dtype).removeprefix('torch.')}")
+    working = [layer for layer in layers(network.work.module, network.parameters) if layer.kind != "none"]
+    if len(working) == 1 and working[0].kind == "dense":
+        raise NotServed("one dense layer takes less time than copying its samples")
+
+
+def layers(module: nn.Module, places: Mapping[str, slice], prefix: str = "") -> list[Layer]:
+    """The layers of a module whose parameters lie at ``places`` of the row; raises ``NotServed``."""
+    found: list[Layer] = []
+    for name, part in _parts(module, prefix):
+        new = _layers(name, part, places)
+        if new and new[0].kind == "none" and new[0].relu and found:
+            found[-1] = replace(found[-1], relu=True)
+        else:
+            found += new
+        if len(found) > 1 and found[-1].kind == "maximum" and found[-2].relu:  # they commute; later there is less to do
+            found[-2:] = [replace(found[-2], relu=False), replace(found[-1], relu=True)]
+    return found
+
+
+def _parts(module: nn.Module, name: str) -> Iterator[tuple[str, nn.Module]]:
+    """The modules that are called one after another, with their names."""
+    if any(getattr(module, f"_{kind}") for kind in ("forward_hooks", "forward_pre_hooks", "backward_hooks")):
+        raise NotServed(f"{name or 'the module'} has hooks")
+    if type(module) is nn.Sequential:
+        children = [(key, child) for key, child in module._modules.items() if child is not None]  # one twice is two
+    elif type(module) is Split:
+        children = [("features", module.features), ("head", module.head)]
+    else:
+        yield name, module
+        return
+    for key, child in children:
+        yield from _parts(child, f"{name}.{key}" if name else key)
+
+
+def _layers(name: str, part: Any, places: Mapping[str, slice]) -> list[Layer]:
+    """What one module does."""
+    kind: Any = type(part)
+    what = f"{name or 'the module'} is {kind.__name__}"
+    if kind in (nn.Identity, nn.Dropout, nn.Dropout2d):  # with p > 0 no network takes it
+        return []
+    if kind is nn.ReLU:
+        return [Layer("none", relu=True)]
+    if kind is nn.Flatten:
+        if (part.start_dim, part.end_dim) != (1, -1):
+            raise NotServed(f"{what} from dimension {part.start_dim} to {part.end_dim}")
+        return [Layer("none", flat=True)]
+    if kind in (nn.Linear, DenseReLU, nn.Conv2d, ConvReLU, ConvPool):
+        weight, bias = _own(name, "weight", places), -1 if part.bias is None else _own(name, "bias", places)
+    if kind in (nn.Linear, DenseReLU):
+        return [Layer("dense", kind is DenseReLU, weight, bias, part.out_features, part.in_features)]
+    if kind in (nn.Conv2d, ConvReLU, ConvPool):
+        if part.groups != 1 or part.dilation != (1, 1) or part.padding_mode != "zeros" or isinstance(part.padding, str):
+            raise NotServed(f"{what} with groups, dilation or padding by name")
+        stride = (1, 1) if kind is ConvPool else part.stride
+        convolution = Layer(
+            "convolution", kind is ConvReLU, weight, bias, part.out_channels, part.in_channels, part.kernel_size,
+            stride, part.padding,
+        )  # fmt: skip
+        pooled = [Layer("maximum", relu=True, kernel=(2, 2), stride=(2, 2))]
+        return [convolution, *(pooled if kind is ConvPool else [])]
+    if kind in (nn.MaxPool2d, nn.AvgPool2d):
+        size, stride = _pair(part.kernel_size), _pair(part.stride)
+        plain = _pair(part.padding) == (0, 0) and not part.ceil_mode and _pair(getattr(part, "dilation", 1)) == (1, 1)
+        if not plain or getattr(part, "divisor_override", None) or getattr(part, "return_indices", False):
+            raise NotServed(f"{what} with padding, dilation, ceil_mode or another result")
+        return [Layer("maximum" if kind is nn.MaxPool2d else "mean", kernel=size, stride=stride)]
+    if kind is nn.AdaptiveAvgPool2d and part.output_size in (1, (1, 1)):
+        return [Layer("mean", everywhere=True)]
+    raise NotServed(what)
+
+
+def _own(name: str, key: str, places: Mapping[str, slice]) -> int:
+    found = places.get(f"{name}.{key}" if name else key)
+    if found is None:
+        raise NotServed(f"{name} shares its {key}")
+    return int(found.start)
+
+
+def _pair(value: Any) -> tuple[int, int]:
+    return (value, value) if isinstance(value, int) else (int(value[0]), int(value[1]))
