@@ -18,6 +18,7 @@ from functools import cache
 
 import numpy as np
 
+from .ran import Ran
 from .runs import standard_error
 
 LEVEL = 0.05
@@ -64,7 +65,8 @@ class Agreement:
 class Entry:
     """One place of a table: what the paper prints (NaN: nothing), and ours.
 
-    ``ours`` has one value per seed, NaN for a seed that is missing, so that seeds stay paired; empty: not run.
+    ``ours`` has one value per seed, NaN for a seed that is missing, so that seeds stay paired; empty: not run. ``ran``
+    is what it comes from.
     """
 
     row: str
@@ -73,6 +75,7 @@ class Entry:
     reported_std: float
     ours: tuple[float, ...]
     note: str = ""
+    ran: Ran | None = None
 
     @property
     def known(self) -> tuple[float, ...]:

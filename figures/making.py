@@ -13,6 +13,7 @@ from . import report, writing
 from .artefact import Artefact
 from .runs import Runs
 from .scale import Plan
+from .style import HOUSE
 
 COMMITTED = Path(__file__).resolve().parent / "laptop"
 """The results that are kept with the code; their report lies beside the folder."""
@@ -34,7 +35,12 @@ def budget(artefacts: Sequence[Artefact], scale: str, todo: Sequence[Cell]) -> f
 
 
 def make(
-    artefacts: Sequence[Artefact], scale: str, store: Store, folder: Path, written: Callable[[], object] = lambda: None
+    artefacts: Sequence[Artefact],
+    scale: str,
+    store: Store,
+    folder: Path,
+    written: Callable[[], object] = lambda: None,
+    style: str = HOUSE,
 ) -> Iterator[list[Path]]:
     """Write each artefact from what the store holds, and the report of all that lie in the folder."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -43,7 +49,7 @@ def make(
         wanted = cells([artefact], scale)
         shown = artefact.data(runs, scale)
         used = [kept for cell in wanted if (kept := runs.kept(cell)) is not None]
-        yield writing.write(artefact, shown, writing.card(artefact, shown, scale, used, len(wanted)), folder)
+        yield writing.write(artefact, shown, writing.card(artefact, shown, scale, used, len(wanted)), folder, style)
         written()
     if folder.resolve() == COMMITTED:
         yield [write_whole(folder.parent / "REPORT.md", report.text(report.read(folder), folder.name))]

@@ -24,7 +24,7 @@ otherwise not decidable at this scale. Ours at a smaller scale says nothing abou
 whether the ordering is already there.""".splitlines()
 
 
-WORDS = {"name", "title", "source", "kind", "scale", "unavailable", "runs", "keys", "agreement", "conclusions"}
+WORDS = {"name", "title", "source", "kind", "scale", "unavailable", "ran", "runs", "keys", "agreement", "conclusions"}
 """Of a card, those that the report is made of."""
 
 
@@ -63,7 +63,7 @@ def text(cards: Sequence[Card], folder: str = ".") -> str:
     ]
     for paper in dict.fromkeys(c["name"].partition(".")[0] for c in cards):
         title = PAPERS[paper].short if paper in PAPERS else "Ours, which no paper has"
-        lines += [f"## {title}", "", "| | what | runs | tau | conclusions |", "|---|---|---|---|---|"]
+        lines += [f"## {title}", "", "| | what | what ran | runs | tau | conclusions |", "|---|---|---|---|---|---|"]
         lines += [_row(c, folder) for c in cards if c["name"].partition(".")[0] == paper]
         lines += [""]
     return "\n".join(lines).rstrip() + "\n"
@@ -81,6 +81,8 @@ def _row(card: Card, folder: str) -> str:
     taus = "<br>".join(f"{a['column']}: {a['tau']:+.2f} [{a['low']:+.2f}, {a['high']:+.2f}]" for a in card["agreement"])
     conclusions = "<br>".join(f"**{j['verdict']}**: {j['words']} ({j['why']})" for j in card["conclusions"])
     conclusions = "<br>".join(filter(None, (card["unavailable"], conclusions)))
-    where = f"[{card['source'] or card['name']}]({folder}/{card['name']}.{'md' if card['kind'] == 'table' else 'svg'})"
-    cells = (where, card["title"], there, taus, conclusions)
+    ending = "md" if card["kind"] == "table" else "json" if card["unavailable"] else "svg"
+    where = f"[{card['source'] or card['name']}]({folder}/{card['name']}.{ending})"
+    ran = "<br>".join(one["words"] for one in card["ran"])
+    cells = (where, card["title"], ran, there, taus, conclusions)
     return "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |"

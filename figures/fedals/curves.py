@@ -8,10 +8,11 @@ from ..artefact import Artefact, Shown
 from ..captions import caption as put_together
 from ..comparing import judge, Judged, Pair
 from ..drawing import Axis, panels
+from ..ran import of
 from ..runs import mean_rows, Runs
-from .beside import caption, label, results, title
+from .beside import caption, label, results
 from .grid import seeds, word
-from .settings import TEXT
+from .settings import in_paper, TEXT
 
 PANELS = {"non-iid": ("FedAvg", "FedALS", "SCAFFOLD"), "iid": ("FedAvg", "FedALS")}
 """Methods of each panel, as far as the text names them; SCAFFOLD is run for non-iid clients only."""
@@ -39,12 +40,9 @@ def data(runs: Runs, scale: str, wanted: str) -> Shown:
             row
             for split, methods in PANELS.items()
             for m in methods
-            for row in mean_rows(
-                (runs.curve(c, quantity) for c in seeds(scale, column, m, split)),
-                f"{title(scale, column)}, {split}",
-                m,
-                times,
-            )
+            for found in [seeds(scale, column, m, split)]
+            if (ran := of(found, in_paper(wanted, split)))
+            for row in mean_rows((runs.curve(c, quantity) for c in found), f"{ran.data}, {split}", m, ran, times)
         ],
         conclusions=conclusions(runs, scale, column) if there or missing else [],
         unavailable="" if there else missing or label(scale, column),

@@ -16,6 +16,7 @@ from ..comparing import Judged, Reproduction
 from ..drawing import Axis, columns, each_panel, Row
 from ..runs import Runs
 from ..style import MEASURED, REFERENCE, THEORY
+from .grid import what_ran
 from .settings import QUANTITIES, TITLES
 
 Rows = list[dict[str, Any]]
@@ -31,8 +32,9 @@ def rows_of(runs: Runs, cell: Cell, bound: str, where: str) -> Rows:
     table = runs.columns(cell)
     if not table:
         return []
-    shared = {"panel": f"{TITLES[bound]}, {where}" if where else TITLES[bound], "bound": bound, "x_name": "rounds"}
-    shared["y_name"] = QUANTITIES[get(bound).target.name]
+    panel = f"{TITLES[bound]}, {where}" if where else TITLES[bound]
+    shared: dict[str, Any] = {"panel": panel, "bound": bound, "x_name": "rounds"}
+    shared |= {"y_name": QUANTITIES[get(bound).target.name], "ran": what_ran(cell)}
     x = [float(r) for r in table["rounds"]]
     said = table.get("verdict", [""] * len(x))
     found = curve(shared, "bound", x, table["bound"], outside=table["outside"], verdict=said)
