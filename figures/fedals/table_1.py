@@ -59,6 +59,7 @@ def _judged(found: Sequence[Entry], there: Mapping[str, str], about: str = "") -
     def over(one: str, *others: str, columns: Iterable[str] = there) -> list[Pair]:
         return [_better(found, c, there[c], f"{one} non-iid", f"{other} non-iid") for c in columns for other in others]
 
+    but = f", other than on {there['MNIST']}" if "MNIST" in there else ""
     return [
         judge(f"for non-iid clients FedALS does better than FedAvg and SCAFFOLD{about}", over(ALS, AVG, SCAFFOLD)),
         judge(
@@ -66,7 +67,7 @@ def _judged(found: Sequence[Entry], there: Mapping[str, str], about: str = "") -
             [_gain(found, c, name) for c, name in there.items()],
         ),
         judge(
-            f"SCAFFOLD does better with FedALS than alone, other than on {there.get('MNIST', 'MNIST')}{about}",
+            f"SCAFFOLD does better with FedALS than alone{but}{about}",
             over(BOTH, SCAFFOLD, columns=[c for c in there if c != "MNIST"]),
         ),
         judge(f"SCAFFOLD adds to FedALS: together they do better than FedALS alone{about}", over(BOTH, ALS)),

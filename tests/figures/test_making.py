@@ -18,6 +18,7 @@ from figures.artefact import Artefact, Shown
 from figures.catalogue import NAMES
 from figures.comparing import agreements, judge, leads
 from figures.drawing import Axis, canvas, panels
+from figures.ran import COLUMNS
 from figures.runs import mean_curve, Runs
 from figures.sheets import entry, sheet, tidy
 from figures.style import settled, STYLE
@@ -181,7 +182,7 @@ def test_what_is_not_available_is_said_not_drawn(tmp_path):
     )
     list(making.make([gone], "laptop", Store(tmp_path / "none"), tmp_path / "out"))
     assert "data not available" in (tmp_path / "out" / "REPORT.md").read_text()
-    assert (tmp_path / "out" / "fedals.figure_2.png").exists()
+    assert {p.name for p in (tmp_path / "out").iterdir()} == {"REPORT.md", "fedals.figure_2.json"}
 
 
 def test_latex_takes_every_special_letter():
@@ -201,7 +202,7 @@ def test_whatever_a_table_shows_stays_in_its_row(tmp_path):
     assert "    {[}e] & f \\& g \\\\\n" in tex
     assert "\\caption{a $|$ b c. one two no $\\eta$}\n" in tex
     with (tmp_path / f"{TABLE.name}.csv").open(newline="") as file:
-        assert list(csv.DictReader(file)) == [{"a": 'x, "y"\nz'}]
+        assert list(csv.DictReader(file)) == [{"a": 'x, "y"\nz', **dict.fromkeys(COLUMNS, "")}]
     row = next(line for line in (tmp_path / "REPORT.md").read_text().splitlines() if line.startswith("| [FedInit"))
     assert "| a \\| b c |" in row
 
