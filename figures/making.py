@@ -51,7 +51,19 @@ def make(
         used = [kept for cell in wanted if (kept := runs.kept(cell)) is not None]
         yield writing.write(artefact, shown, writing.card(artefact, shown, scale, used, len(wanted)), folder, style)
         written()
+    yield [_reported(folder)]
+
+
+def redraw(artefacts: Sequence[Artefact], folder: Path, style: str) -> Iterator[list[Path]]:
+    """Draw the figures that lie in the folder again, from their numbers (CSV) and cards alone."""
+    for artefact in artefacts:
+        numbers, card = (folder / f"{artefact.name}{suffix}" for suffix in (".csv", ".json"))
+        if artefact.draw is not None and numbers.exists() and card.exists():
+            yield writing.picture(artefact, writing.rows(numbers), report.card(card), folder, style)
+
+
+def _reported(folder: Path) -> Path:
+    """The report of all that lie in the folder; that of the committed ones lies beside it."""
     if folder.resolve() == COMMITTED:
-        yield [write_whole(folder.parent / "REPORT.md", report.text(report.read(folder), folder.name))]
-    else:
-        yield [write_whole(folder / "REPORT.md", report.text(report.read(folder)))]
+        return write_whole(folder.parent / "REPORT.md", report.text(report.read(folder), folder.name))
+    return write_whole(folder / "REPORT.md", report.text(report.read(folder)))

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bounds.errors import BoundsError
 from bounds.papers import PAPERS
 
 from .catalogue import NAMES
@@ -30,20 +31,24 @@ WORDS = {"name", "title", "source", "kind", "scale", "unavailable", "ran", "runs
 
 def read(folder: Path) -> list[Card]:
     """The cards in a folder, in the order of the catalogue; a file that is none is left out with a warning."""
-    return [card for name in NAMES if (card := _card(folder / f"{name}.json")) is not None]
+    found = []
+    for path in (folder / f"{name}.json" for name in NAMES):
+        try:
+            found += [card(path)] if path.exists() else []
+        except BoundsError as error:
+            warnings.warn(f"{error} and left out of the report: delete or rename it", stacklevel=2)
+    return found
 
 
-def _card(path: Path) -> Card | None:
+def card(path: Path) -> Card:
+    """The card in a file; refused where it is none of a figure or table."""
     try:
-        card: Any = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
+        read: Any = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
-        card = None
-    if isinstance(card, dict) and set(card) >= WORDS and card["name"] == path.stem:
-        return card
-    warnings.warn(f"{path} is not the card of a figure and left out of the report: delete or rename it", stacklevel=3)
-    return None
+        read = None
+    if isinstance(read, dict) and set(read) >= WORDS and read["name"] == path.stem:
+        return read
+    raise BoundsError(f"{path} is not the card of a figure")
 
 
 def text(cards: Sequence[Card], folder: str = ".") -> str:
