@@ -14,7 +14,7 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 
 from .ran import of_row, Setting
-from .style import enlarged, line, SILENT, WIDTH
+from .style import enlarged, heavier, line, SILENT, WIDTH
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -102,15 +102,16 @@ def what_ran(rows: Sequence[Row], known: str = "") -> str:
 
 def said(ax: Axes, rows: Sequence[Row]) -> None:
     """What ran for a panel, in small letters between its title and its axes; nothing where nothing is run."""
-    import matplotlib
-
     place, title = ax.get_subplotspec(), ax.get_title(loc="left")
-    letters = LETTERS * len(place.colspan) // place.get_gridspec().ncols if place else LETTERS
-    text, points = fill(what_ran(rows, title), letters), 0.86 * float(matplotlib.rcParams["font.size"])
-    ax.set_title(fill(title, letters * 6 // 7), loc="left", pad=4 + points * (text.count("\n") + bool(text)),
-                 parse_math=False)  # fmt: skip
-    ax.annotate(text, (0, 1), (0, 2), "axes fraction", "offset points", fontsize="x-small", color=SILENT, va="bottom",
-                parse_math=False, annotation_clip=False)  # fmt: skip
+    share = len(place.colspan) / place.get_gridspec().ncols if place else 1
+    letters = int(LETTERS * enlarged() / heavier() * share)
+    note = ax.annotate(
+        fill(what_ran(rows, title), letters), (0, 1), (0, 2), "axes fraction", "offset points", fontsize="x-small",
+        color=SILENT, va="bottom", parse_math=False, annotation_clip=False,
+    )  # fmt: skip
+    box = note.get_window_extent()
+    height = box.height * 72 / ax.figure.dpi if note.get_text() else 0.0
+    ax.set_title(fill(title, letters * 6 // 7), loc="left", pad=4 + height, parse_math=False)
 
 
 def above(made: Any, rows: Sequence[Row]) -> None:
@@ -134,12 +135,12 @@ def panels(rows: Sequence[Row], x: Axis, y: Axis, *, points: bool = False, share
 def one(ax: Axes, rows: Sequence[Row], label: str, place: int, points: bool = False) -> None:
     """One curve with its band of errors, the ``place``-th of its picture."""
     at, value, error = columns(rows, "x", "y", "error")
-    look, times = line(label, place), enlarged()
+    look = line(label, place)
     if points:
-        ax.errorbar(at, value, np.nan_to_num(error), color=look.colour, ls=look.dash, lw=look.width * times,
-                    marker=look.mark, ms=3 * times, elinewidth=0.8 * times, label=label)  # fmt: skip
+        ax.errorbar(at, value, np.nan_to_num(error), color=look.colour, ls=look.dash, lw=look.width,
+                    marker=look.mark, ms=3, elinewidth=0.8, label=label)  # fmt: skip
         return
-    ax.plot(at, value, color=look.colour, ls=look.dash, lw=look.width * times, label=label)
+    ax.plot(at, value, color=look.colour, ls=look.dash, lw=look.width, label=label)
     band(ax, at, value, error, look.colour)
 
 

@@ -54,18 +54,36 @@ STYLES: dict[str, dict[str, Any]] = {
     "neurips": {**STYLE, **SERIF, "font.size": 9, "figure.figsize": (5.5, 5.5 * GOLDEN)},
     "icml": {**STYLE, **SERIF, "font.size": 8, "figure.figsize": (3.25, 3.25 * GOLDEN)},
     "slides": {
-        **STYLE, "font.size": 16, "figure.figsize": (9.0, 9.0 * GOLDEN), "axes.linewidth": 1.2, "lines.linewidth": 2.6,
-        "lines.markersize": 7,
+        **STYLE, "font.size": 16, "figure.figsize": (9.0, 9.0 * GOLDEN), "axes.linewidth": 1.2,
     },
 }  # fmt: skip
 """As wide as the text or the column of a venue, in letters of its size; curves follow the width."""
 
 
 def enlarged() -> float:
-    """How many times as wide as the house style the current one is: panels and lines follow it."""
+    """How many times as wide as the house style the current one is: panels follow it."""
     import matplotlib
 
     return float(matplotlib.rcParams["figure.figsize"][0]) / WIDTH
+
+
+def heavier() -> float:
+    """How many times as large as in the house style letters are, and lines and marks with them."""
+    import matplotlib
+
+    return float(matplotlib.rcParams["font.size"] / STYLE["font.size"])
+
+
+def weighted(made: Any) -> None:
+    """Make lines and marks as heavy as the letters of the current style."""
+    from matplotlib.collections import LineCollection
+    from matplotlib.lines import Line2D
+
+    times = heavier()
+    for line in made.findobj(Line2D) if times != 1 else ():
+        line.set(linewidth=line.get_linewidth() * times, markersize=line.get_markersize() * times)
+    for bars in made.findobj(LineCollection) if times != 1 else ():
+        bars.set_linewidth([width * times for width in bars.get_linewidth()])
 
 
 # ---- lines ----

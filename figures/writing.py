@@ -19,7 +19,7 @@ from empirics.experiments import Kept
 
 from .artefact import Artefact, Shown
 from .ran import COLUMNS, flat, Ran
-from .style import HOUSE, save, settled, STYLES
+from .style import HOUSE, save, settled, STYLES, weighted
 
 PICTURES = (".pdf", ".svg", ".png")
 CAPTIONS = (".caption.md", ".caption.tex")
@@ -59,6 +59,7 @@ def picture(
         matplotlib.rcdefaults()  # whatever the user's own settings: the same bytes everywhere
         matplotlib.rcParams.update(cast(Any, STYLES[style]))
         made = cast(Any, artefact.draw)(Shown(card["caption"], numbers))
+        weighted(made)
         box = settled(made)
         for path in paths:
             with whole(path) as beside:
