@@ -111,7 +111,7 @@ def said(ax: Axes, rows: Sequence[Row]) -> None:
     )  # fmt: skip
     box = note.get_window_extent()
     height = box.height * 72 / ax.figure.dpi if note.get_text() else 0.0
-    ax.set_title(fill(title, letters * 6 // 7), loc="left", pad=4 + height, parse_math=False)
+    ax.set_title(fill(title, letters * 9 // 10), loc="left", pad=4 + height, parse_math=False)
 
 
 def above(made: Any, rows: Sequence[Row]) -> None:

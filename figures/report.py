@@ -19,10 +19,15 @@ Card = Mapping[str, Any]
 TITLE = "# Figures and tables beside what the papers report"
 READING = """\
 Tau is Kendall's rank correlation between the reported numbers and ours, with 90 % of it when both move by their noise.
-A conclusion is *reproduced* when every comparison it consists of is surely so, *not reproduced* when one is surely the
-other way (95 %, simultaneously; wrong where differences over seeds are far from normal or of unequal variance), and
-otherwise not decidable at this scale. Ours at a smaller scale says nothing about the paper's own setting: it says
-whether the ordering is already there.""".splitlines()
+A conclusion is *reproduced* when every comparison it consists of is surely so, *contradicted* when one is surely the
+other way (95 %, simultaneously; wrong where differences over seeds are far from normal or of unequal variance), *equal
+within delta* when every difference is surely smaller than a stated delta, and otherwise *undecided*. It is not judged
+where our runs did not reach the *regime* that it speaks of. Ours at a smaller scale says nothing about the paper's own
+setting: it says whether the ordering is already there.""".splitlines()
+EARLIER = """\
+{} of the artefacts were judged before there were regimes and deltas: until their runs are made again, *contradicted* stands
+there for what was called not reproduced, *undecided* for what was called not decidable at this scale.\
+"""
 
 
 WORDS = {"name", "title", "source", "kind", "scale", "unavailable", "ran", "runs", "keys", "agreement", "conclusions"}
@@ -55,6 +60,7 @@ def text(cards: Sequence[Card], folder: str = ".") -> str:
     """The report as Markdown; ``folder`` is where its links find the files."""
     scales = sorted({c["scale"] for c in cards})
     count = Counter(j["verdict"] for c in cards for j in c["conclusions"])
+    earlier = sum("verdicts" not in c for c in cards if c["conclusions"])
     verdicts = ", ".join(f"{n} {verdict}" for verdict, n in sorted(count.items()))
     lines = [
         TITLE,
@@ -62,6 +68,7 @@ def text(cards: Sequence[Card], folder: str = ".") -> str:
         f"Made by `fedbounds figure all --scale {' '.join(scales)}`. {len(cards)} artefacts from "
         f"{len({k for c in cards for k in c['keys']})} runs, {minutes(cards):.0f} minutes inside them.",
         *READING,
+        *(EARLIER.format(earlier).splitlines() if earlier else ()),
         "",
         f"Conclusions: {verdicts or 'none'}.",
         "",

@@ -18,6 +18,7 @@ from bounds.showing.printing import escaped
 from empirics.experiments import Kept
 
 from .artefact import Artefact, Shown
+from .comparing import Reproduction
 from .ran import COLUMNS, flat, Ran
 from .style import HOUSE, save, settled, STYLES, weighted
 
@@ -76,7 +77,8 @@ def picture(
 
 def what_ran(card: Mapping[str, Any]) -> str:
     """The sentence on data, network, clients and rounds; empty where nothing is run."""
-    return f"What ran: {'; '.join(one['words'] for one in card['ran'])}." if card["ran"] else ""
+    ran = card.get("ran")
+    return f"What ran: {'; '.join(one['words'] for one in ran)}." if ran else ""
 
 
 def card(artefact: Artefact, shown: Shown, scale: str, used: Sequence[Kept], wanted: int) -> dict[str, Any]:
@@ -103,6 +105,7 @@ def card(artefact: Artefact, shown: Shown, scale: str, used: Sequence[Kept], wan
             n: _seen(c["versions"].get(n, "") for c in cards) for n in _seen(n for c in cards for n in c["versions"])
         },
         "agreement": [dict(vars(a)) for a in shown.agreement],
+        "verdicts": [str(verdict) for verdict in Reproduction],
         "conclusions": [{**vars(j), "verdict": str(j.verdict)} for j in shown.conclusions],
     }
 

@@ -12,7 +12,7 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
-from ..comparing import judge, Pair
+from ..comparing import judge, Pair, POINT, Regime
 from ..drawing import Axis, panels
 from ..runs import Curve, mean_rows, Runs
 from . import grid
@@ -25,7 +25,7 @@ EARLY, END = 1 / 3, 1.0
 FIXED, SMALLEST = "k_eta_fixed", "dsgd"
 SECONDS = 60.0
 """Of a minute."""
-TOLERANCE = 1.0
+TOLERANCE = POINT
 """Points of accuracy by which a schedule may fall short and still match another."""
 GAIN = float(table("decaying_k", "Text 4.4")["CIFAR100", "K_r-rounds validation-accuracy gain over Keta-fixed"].value)
 
@@ -74,6 +74,19 @@ def ahead(
         at(runs, scale, task, low, quantity, place),
         margin,
     )
+
+
+def shares(runs: Runs, scale: str, task: str, key: str) -> list[float]:
+    """Local steps of a schedule over those of Kη-fixed, seed by seed; NaN where one is missing."""
+    steps = [[runs.fact(c, "local_steps") for c in grid.runs(scale, task, k)] for k in (key, FIXED)]
+    return [a / b if a and b else float("nan") for a, b in zip(*steps, strict=True)]
+
+
+def decaying(runs: Runs, scale: str, task: str, key: str) -> Regime:
+    """That a schedule decays K within the rounds that are run."""
+    known = [1 - share for share in shares(runs, scale, task, key) if np.isfinite(share)]
+    words = f"share of the steps that {TITLES[key]} saves on {grid.name(scale, task)}"
+    return Regime(words, float(np.mean(known)) if known else float("nan"))
 
 
 def caption(scale: str) -> str:
@@ -159,11 +172,19 @@ def data(quantity: str, runs: Runs, scale: str) -> Shown:
     def pairs(one: str, other: str, among: Sequence[str] = TASKS, **how: float) -> list[Pair]:
         return [ahead(runs, scale, task, one, other, quantity, **how) for task in here if task in among]
 
+    def regimes(words: str) -> list[Regime]:
+        """What a conclusion on decays of K needs: that they decay."""
+        keys = K_DECAYS if words.startswith("every decay") else ("k_rounds",) if "K_r-rounds" in words else ()
+        return [decaying(runs, scale, task, key) for task in here for key in keys]
+
     return Shown(
         f"{best_} so far. Band: one standard error over seeds. {caption(scale)} A run that diverged is drawn as far as "
         f"it goes and counts as {diverged}.",
         rows(runs, scale, quantity),
-        conclusions=[judge(words, found) for words, found in concluded(pairs, named).items()],
+        conclusions=[
+            judge(words, found, 0.0 if quantity == LOSS else POINT, regimes(words))
+            for words, found in concluded(pairs, named).items()
+        ],
         unavailable="" if here else "data not available",
     )
 

@@ -15,7 +15,7 @@ from ..comparing import by_place, Entry, judge, Pair
 from ..runs import Runs
 from ..sheets import comparison, entry
 from . import grid
-from .curves import caption, FIXED
+from .curves import caption, FIXED, shares
 from .grid import name, tasks, what_ran
 from .settings import DOWNLOAD, K_DECAYS, PRINTED, ROUNDS, TASKS, TITLES, UPLOAD
 
@@ -63,8 +63,7 @@ def data(runs: Runs, scale: str) -> Shown:
 
 
 def _entry(runs: Runs, scale: str, task: str, key: str) -> Entry:
-    steps = [[runs.fact(c, "local_steps") for c in grid.runs(scale, task, k)] for k in (key, FIXED)]
-    ours = [a / b if a and b else float("nan") for a, b in zip(*steps, strict=True)]
+    ours = shares(runs, scale, task, key)
     note, ran = "" if ours else "data not available", what_ran(scale, task, key)
     return entry(REPORTED[task, TITLES[key]], name(scale, task), TITLES[key], ours, note, ran)
 

@@ -6,7 +6,7 @@ from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
 from ..captions import caption as put_together
-from ..comparing import judge, Judged, Pair
+from ..comparing import drift, judge, Judged, Pair
 from ..drawing import Axis, panels
 from ..ran import of
 from ..runs import mean_rows, Runs
@@ -59,11 +59,12 @@ def conclusions(runs: Runs, scale: str, column: str) -> list[Judged]:
     def gain(split: str) -> list[float]:
         return [a - b for a, b in zip(last("FedALS", split), last("FedAvg", split), strict=True)]
 
+    regimes = [drift(label(scale, column), last("FedAvg", "iid"), last("FedAvg", "non-iid"))]
     ahead = [Pair(f"FedALS over {m}", last("FedALS", "non-iid"), last(m, "non-iid")) for m in ("FedAvg", "SCAFFOLD")]
     apart = Pair("gain non-iid over gain iid", gain("non-iid"), gain("iid"))
     return [
-        judge("for non-iid clients FedALS ends better than FedAvg and SCAFFOLD", ahead),
-        judge("FedALS gains more for non-iid clients than for iid ones", [apart]),
+        judge("for non-iid clients FedALS ends better than FedAvg and SCAFFOLD", ahead, regimes=regimes),
+        judge("FedALS gains more for non-iid clients than for iid ones", [apart], regimes=regimes),
     ]
 
 

@@ -8,7 +8,7 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
-from ..comparing import by_place, Entry, judge, Judged, Pair
+from ..comparing import by_place, drift, Entry, judge, Judged, learnt, Pair, POINT, Regime
 from ..runs import Runs
 from ..sheets import comparison
 from .beside import caption, compared, label, labelled, measured
@@ -59,18 +59,41 @@ def _judged(found: Sequence[Entry], there: Mapping[str, str], about: str = "") -
     def over(one: str, *others: str, columns: Iterable[str] = there) -> list[Pair]:
         return [_better(found, c, there[c], f"{one} non-iid", f"{other} non-iid") for c in columns for other in others]
 
+    def drifting(columns: Iterable[str] = there) -> list[Regime]:
+        """That there is drift, and that FedAvg learns at all."""
+        by, found_ = by_place(found), []
+        for c in columns:
+            found_.append(drift(there[c], *(_values(found, c, f"{AVG} {split}") for split in ("iid", "non-iid"))))
+            found_ += learnt(by[f"{AVG} iid", c].ran, by[f"{AVG} iid", c].ours) if c != TEXT else []
+        return found_
+
+    delta = 0.0 if TEXT in there else POINT
     but = f", other than on {there['MNIST']}" if "MNIST" in there else ""
     return [
-        judge(f"for non-iid clients FedALS does better than FedAvg and SCAFFOLD{about}", over(ALS, AVG, SCAFFOLD)),
+        judge(
+            f"for non-iid clients FedALS does better than FedAvg and SCAFFOLD{about}",
+            over(ALS, AVG, SCAFFOLD),
+            delta,
+            drifting(),
+        ),
         judge(
             f"FedALS gains more over FedAvg for non-iid clients than for iid ones, where it gains little{about}",
             [_gain(found, c, name) for c, name in there.items()],
+            delta,
+            drifting(),
         ),
         judge(
             f"SCAFFOLD does better with FedALS than alone{but}{about}",
             over(BOTH, SCAFFOLD, columns=[c for c in there if c != "MNIST"]),
+            delta,
+            drifting(c for c in there if c != "MNIST"),
         ),
-        judge(f"SCAFFOLD adds to FedALS: together they do better than FedALS alone{about}", over(BOTH, ALS)),
+        judge(
+            f"SCAFFOLD adds to FedALS: together they do better than FedALS alone{about}",
+            over(BOTH, ALS),
+            delta,
+            drifting(),
+        ),
     ]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
-from ..comparing import judge, Judged, Pair
+from ..comparing import judge, Judged, moved, Pair, POINT
 from ..drawing import Axis, each_panel, one, Row
 from ..runs import point, Runs
 from . import settings as paper
@@ -80,7 +80,12 @@ def _default(scale: str, told: Told, panel: str) -> Judged:
         for weight in chosen(scale, axis, every)
         if weight != default
     ]
-    return judge(f"{default:g} is the best {panel[4:]} in both splits", pairs)
+    weights = chosen(scale, axis, every)
+    regimes = [
+        moved(f"accuracy by the {panel[4:]}, {kind}", [told[panel, f"FedCOG, {kind}", w] for w in weights])
+        for kind in KINDS
+    ]
+    return judge(f"{default:g} is the best {panel[4:]} in both splits", pairs, POINT, regimes)
 
 
 def draw(shown: Shown) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ..artefact import Artefact, Shown
-from ..comparing import Entry, judge, Judged, leads, Pair
+from ..comparing import Entry, judge, Judged, leads, learnt, Pair, POINT
 from ..runs import Runs
 from ..sheets import comparison
 from . import grid
@@ -79,10 +79,13 @@ def conclusions(found: list[Entry], names: Mapping[str, str]) -> list[Judged]:
         ran[d + two].removesuffix(two): (_gain(found, ran[d + two]), _gain(found, ran[d + one])) for d in data_sets
     }
     more = [Pair(f"gain in NIID-2 over NIID-1, {d}", second, first) for d, (second, first) in gains.items()]
+    plain = [e for e in found if e.row == "FedAvg" and e.column in shown]
+    regimes = [regime for e in plain for regime in learnt(e.ran, e.ours)]
+    best = leads(found, FEDCOG, columns=shown)
     return [
-        judge("FedCOG is the most accurate in every setting that is run", leads(found, FEDCOG, columns=shown)),
-        judge("SCAFFOLD is less accurate than FedAvg in NIID-2", below),
-        judge("FedCOG gains more over FedAvg in NIID-2 than in NIID-1", more),
+        judge("FedCOG is the most accurate in every setting that is run", best, POINT, regimes),
+        judge("SCAFFOLD is less accurate than FedAvg in NIID-2", below, POINT, regimes),
+        judge("FedCOG gains more over FedAvg in NIID-2 than in NIID-1", more, POINT, regimes),
     ]
 
 

@@ -6,7 +6,7 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
-from ..comparing import by_place, Entry, judge, Judged, leads, Pair
+from ..comparing import by_place, Entry, judge, Judged, leads, learnt, Pair, POINT
 from ..ran import of
 from ..runs import Runs
 from ..sheets import comparison, entry
@@ -57,14 +57,20 @@ def conclusions(entries: list[Entry], scale: str) -> list[Judged]:
     ran = what_ran(scale, HOME)
     data = ran.data if ran else HOME.data
     few = Setup(share="5%-200")
+    at = by_place(entries)
+    regimes = [regime for c in seen for regime in learnt(at[plain, c].ran, at[plain, c].ours)]
     return [
         judge(
             f"FedInit is more accurate than every other method in every column of {data}, {mine.rpartition(',')[0]}",
             leads(entries, mine, others, seen) if seen else [],
+            POINT,
+            regimes,
         ),
         judge(
             "FedInit is more accurate than FedAvg in every one of these columns",
             leads(entries, mine, [plain], seen) if seen else [],
+            POINT,
+            regimes,
         ),
         judge(
             f"fewer participants ({clients_of(scale, few)}, Dirichlet 0.1) cost FedInit less accuracy than FedAvg",

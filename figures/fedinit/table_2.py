@@ -6,7 +6,7 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
-from ..comparing import by_place, Entry, judge, Judged, Pair
+from ..comparing import by_place, Entry, judge, Judged, learnt, Pair, POINT
 from ..ran import of
 from ..runs import Runs
 from ..sheets import comparison, entry
@@ -51,11 +51,25 @@ def data(runs: Runs, scale: str) -> Shown:
 def conclusions(entries: list[Entry], scale: str) -> list[Judged]:
     """What Section 5.1 and Appendix B.2.2 conclude, over the columns in which all of RI's runs are planned."""
     seen = [column(scale, s) for s in PLANS[scale].axes["with_ri"] if not missing(scale, s)]
+    at = by_place(entries)
+    regimes = [regime for c in seen for regime in learnt(at["FedAvg/vanilla", c].ran, at["FedAvg/vanilla", c].ours)]
     return [
-        judge("RI makes every one of the six methods more accurate in every setup", gains(entries, BASELINES, seen)),
-        judge("RI makes FedAvg, FedAdam, FedSAM and SCAFFOLD more accurate", gains(entries, HELPED, seen)),
-        judge("RI gives FedAvg over 3 points in every setup", gains(entries, ["FedAvg"], seen, 3.0)),
-        judge("RI gives SCAFFOLD about 2 points (1.5 or more) in every setup", gains(entries, ["SCAFFOLD"], seen, 1.5)),
+        judge(
+            "RI makes every one of the six methods more accurate in every setup",
+            gains(entries, BASELINES, seen),
+            POINT,
+            regimes,
+        ),
+        judge(
+            "RI makes FedAvg, FedAdam, FedSAM and SCAFFOLD more accurate", gains(entries, HELPED, seen), POINT, regimes
+        ),
+        judge("RI gives FedAvg over 3 points in every setup", gains(entries, ["FedAvg"], seen, 3.0), POINT, regimes),
+        judge(
+            "RI gives SCAFFOLD about 2 points (1.5 or more) in every setup",
+            gains(entries, ["SCAFFOLD"], seen, 1.5),
+            POINT,
+            regimes,
+        ),
     ]
 
 

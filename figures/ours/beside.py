@@ -69,21 +69,23 @@ def held(words: str, rows: Rows) -> Judged:
     said = [_verdict(found) for found in places.values() if "bound" in found]
     count = {verdict: said.count(verdict) for verdict in Reproduction}
     verdict = (
-        Reproduction.NOT
-        if count[Reproduction.NOT]
+        Reproduction.CONTRADICTED
+        if count[Reproduction.CONTRADICTED]
         else Reproduction.REPRODUCED
         if count[Reproduction.REPRODUCED] and not count[Reproduction.UNDECIDED]
         else Reproduction.UNDECIDED
     )
     why = f"{len(said)} points inside the conditions: {count[Reproduction.REPRODUCED]} below the bound, "
-    return Judged(words, verdict, f"{why}{count[Reproduction.NOT]} above, {count[Reproduction.UNDECIDED]} open")
+    return Judged(
+        words, verdict, f"{why}{count[Reproduction.CONTRADICTED]} above, {count[Reproduction.UNDECIDED]} open"
+    )
 
 
 def _verdict(found: dict[str, dict[str, Any]]) -> Reproduction:
     if "exact" in found:
         below = found["exact"]["y"] <= found["bound"]["y"] * (1 + ROUNDING)
-        return Reproduction.REPRODUCED if below else Reproduction.NOT
-    tested = {"holds here": Reproduction.REPRODUCED, "violated": Reproduction.NOT}
+        return Reproduction.REPRODUCED if below else Reproduction.CONTRADICTED
+    tested = {"holds here": Reproduction.REPRODUCED, "violated": Reproduction.CONTRADICTED}
     return tested.get(found["bound"]["verdict"], Reproduction.UNDECIDED)
 
 

@@ -83,7 +83,7 @@ def _first_term(rows: list[dict[str, Any]]) -> Judged:
     mine = [row for row in rows if row["curve"] == "first term alone"]
     broken = [f"{row['panel']}, K = {row['x']:g}" for row in mine if row["verdict"] == str(Standing.VIOLATED)]
     held = bool(mine) and all(row["verdict"] == str(Standing.HOLDS_HERE) for row in mine)
-    verdict = Reproduction.NOT if broken else Reproduction.REPRODUCED if held else Reproduction.UNDECIDED
+    verdict = Reproduction.CONTRADICTED if broken else Reproduction.REPRODUCED if held else Reproduction.UNDECIDED
     words = "with clients alike the first term bounds the gap by itself (FedALS, discussion of Theorem 4.1)"
     return Judged(words, verdict, f"violated at {len(broken)} of {len(mine)} places: {'; '.join(broken) or 'none'}")
 

@@ -35,7 +35,7 @@ def never_below(
     if not rows:
         return Judged(words, Reproduction.UNDECIDED, nothing)
     below = [row for row in rows if row["ratio"] < 1 - doubt]
-    verdict = Reproduction.NOT if exact else Reproduction.UNDECIDED if below else Reproduction.REPRODUCED
+    verdict = Reproduction.CONTRADICTED if exact else Reproduction.UNDECIDED if below else Reproduction.REPRODUCED
     least = place.format(**min(rows, key=lambda row: float(row["ratio"])))
     return Judged(words, verdict, f"{len(below)} of {len(rows)} ratios below 1; least {least}")
 

@@ -7,6 +7,7 @@ from figure_toys import NOT, one, OPEN, outcome, places, verdicts, YES
 
 from empirics.experiments import Outcome
 from figures.catalogue import artefact
+from figures.comparing import Reproduction
 from figures.decaying_k import curves, grid, table_1, table_2, table_3, table_4
 from figures.decaying_k.settings import PRINTED, TASKS, TITLES
 from figures.runs import Runs
@@ -151,6 +152,18 @@ def test_table_4_in_another_order(store):
     shown = table_4.data(Runs(store), "smoke")
     assert one(shown, "then K_r-step") == NOT
     assert one(shown, "fewer steps than Kη-fixed") == YES
+
+
+def test_a_schedule_that_has_not_decayed_yet_is_not_judged(store):
+    at, facts = [float(10 * j) for j in range(POINTS + 1)], {"local_steps": 700}
+    for task in TASKS:
+        for key in TITLES:
+            for seed in range(2):
+                outcome_ = _outcome(at, [1.5 - 0.01 * seed] * len(at), [0.5] * len(at), facts)
+                store.keep(grid.runs("smoke", task, key)[seed], outcome_, 0.1)
+    shown = FIGURE_2.data(Runs(store), "smoke")
+    assert one(shown, "every decay of K matches or beats Kη-fixed") == Reproduction.REGIME
+    assert one(shown, "dSGD has overtaken") != Reproduction.REGIME
 
 
 @pytest.mark.parametrize("task", TASKS)

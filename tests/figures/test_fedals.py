@@ -7,6 +7,7 @@ from figure_toys import keep, NOT, OPEN, verdicts, YES
 
 from empirics.experiments.jobs.train import train
 from figures.catalogue import artefact
+from figures.comparing import Reproduction
 from figures.fedals import figure_1, grid, listing, settings, table_1, table_2, table_3
 from figures.runs import Runs
 from paper_checks.reported import table
@@ -112,6 +113,12 @@ def test_table_1_by_hand(store):
 def test_table_1_the_other_way_round(store):
     swapped = TABLE_1 | {("FedALS", "non-iid"): (0.2, 0.22), ("FedALS+SCAFFOLD", "non-iid"): (0.1, 0.12)}
     assert verdicts(table_1.data(filled(store, swapped), "smoke")) == [NOT] * 8
+
+
+def test_without_client_drift_nothing_is_said_of_non_iid_clients(store):
+    calm = TABLE_1 | {("FedAvg", "iid"): (0.39, 0.41)}
+    assert verdicts(table_1.data(filled(store, calm), "smoke")) == [Reproduction.REGIME] * 8
+    assert "client drift" in table_1.data(Runs(store), "smoke").conclusions[0].why
 
 
 def test_a_run_that_diverged_counts_as_nothing_right(store):

@@ -187,6 +187,14 @@ def test_figure_3_has_a_point_for_every_weight(store):
     assert verdicts(shown)[-2:] == [YES, NOT]
 
 
+def test_a_weight_that_moves_nothing_has_no_best_value(store):
+    for each in figure_3.points("smoke").values():
+        for seed, cell in enumerate(each):
+            put(store, cell, 60 + 0.02 * seed)
+    shown = figure_3.data(Runs(store), "smoke")
+    assert [str(v) for v in verdicts(shown)[-2:]] == ["regime not reached"] * 2
+
+
 def test_figure_5_draws_the_stored_pixels(store):
     (cell,) = figure_5.cells("smoke")
     pixels = [[0.0, 2.0, 4.0, 1.0], [5.0, 5.0, 5.0, 5.0], [3.0, -1.0, 1.0, 0.0]]

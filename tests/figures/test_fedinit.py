@@ -59,6 +59,16 @@ def test_that_fedinit_is_best_is_seen_or_denied(store, gain, verdict):
     assert "of 24 comparisons" in best.why
 
 
+def test_methods_are_not_compared_before_training_left_its_first_plateau(store):
+    for method in METHODS:
+        for setup in CIFAR10:
+            for seed, cell in enumerate(grid.runs("smoke", setup, method)):
+                put(store, cell, 11 + 0.1 * seed + 2 * (method == "FedInit"))
+    best, *_ = table_1.data(Runs(store), "smoke").conclusions
+    assert best.verdict == "regime not reached"
+    assert "accuracy over that of guessing, digits for CIFAR-10: 1.1" in best.why
+
+
 def test_a_steadier_method_loses_less_with_fewer_participants(store):
     for share, *levels in (("10%-100", 50.0, 53.0), ("5%-200", 44.0, 52.0)):
         for method, level in zip(("FedAvg", "FedInit"), levels, strict=True):
