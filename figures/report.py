@@ -25,8 +25,8 @@ within delta* when every difference is surely smaller than a stated delta, and o
 where our runs did not reach the *regime* that it speaks of. Ours at a smaller scale says nothing about the paper's own
 setting: it says whether the ordering is already there.""".splitlines()
 EARLIER = """\
-{} of the artefacts were judged before there were regimes and deltas: until their runs are made again, *contradicted* stands
-there for what was called not reproduced, *undecided* for what was called not decidable at this scale.\
+{} of the artefacts were judged before there were regimes and deltas: until their runs are made again, *contradicted*
+stands there for what was called not reproduced, *undecided* for what was called not decidable at this scale.\
 """
 
 
