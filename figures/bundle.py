@@ -37,7 +37,7 @@ Made by `fedbounds bundle --scale {scale}`: {artefacts} figures and tables, {the
 
 | file | what it holds |
 |---|---|
-| `figures/` | every figure (PDF, SVG, PNG) and table (LaTeX, Markdown), with its numbers (CSV) and card (JSON) |
+| `figures/` | figures (PDF, SVG, PNG), captions and tables (LaTeX, Markdown), their numbers (CSV) and cards (JSON) |
 | `figures/REPORT.md` | all of them, beside what the papers report |
 | `bounds.tex` | one macro per bound: `\\input` it in the preamble (amsmath), then `$\\{macro}$` |
 | `references.bib` | the papers |
@@ -132,6 +132,8 @@ NUMBERS = ("artefact", "row", "column", "number", "text")
 
 def _drawn(folder: Path, artefacts: Sequence[Artefact]) -> Iterator[tuple[str, int, str, float | None, str]]:
     for artefact in artefacts:
+        if not (folder / f"{artefact.name}.csv").exists():  # a figure that has nothing to show
+            continue
         with (folder / f"{artefact.name}.csv").open(newline="", encoding="utf-8") as file:
             for i, row in enumerate(csv.DictReader(file)):
                 for column, cell in row.items():

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bounds.errors import unknown
+from bounds.errors import BoundsError, unknown
 from bounds.showing.numbers import MOST_WORKERS, whole_number
 from bounds.showing.tables import aligned
 from bounds.showing.usage import bare_parser, Parser, refuse_idle, writable_folder
@@ -19,9 +19,10 @@ from empirics.progress import progress
 
 from .artefact import Artefact
 from .catalogue import artefact, chosen, NAMES
-from .making import budget, cells, make
+from .making import budget, cells, make, redraw
 from .report import TITLE
 from .scale import SCALES
+from .style import HOUSE, STYLES
 
 FINE, FINDING = 0, 1
 
@@ -41,23 +42,37 @@ def figure(arguments: Sequence[str]) -> int:
     if args.scheduler:
         refuse_idle(parser, args, ("workers",), "--scheduler is a running cluster, which has workers of its own")
     known_scale(args.scale)
+    if args.style not in STYLES:
+        raise unknown("style", args.style, STYLES)
     wanted = chosen(args.names)
     target = args.output or Path(f"figures-{args.scale}")
     writable_folder("-o", target, {"REPORT.md": TITLE})
+    if args.redraw:
+        refuse_idle(parser, args, ("store", "workers", "scheduler"), "--redraw reads no runs")
+        return _redraw(wanted, target, args.style)
     store = Store(store_folder(args.store))
     failed = _without(wanted, args.scale, store) if args.no_sweep else _sweep(wanted, args, store)
-    paths = drawn(wanted, args.scale, store, target)
+    paths = drawn(wanted, args.scale, store, target, args.style)
     print(f"{len(wanted)} figures and tables, {len(paths)} files in {target}")
     return FINDING if failed else FINE
 
 
-def drawn(wanted: Sequence[Artefact], scale: str, store: Store, folder: Path) -> list[Path]:
+def _redraw(wanted: Sequence[Artefact], folder: Path, style: str) -> int:
+    """Other pictures of the same numbers."""
+    paths = [path for made in redraw(wanted, folder, style) for path in made]
+    if not paths:
+        raise BoundsError(f"none of these figures lies in {folder} with its numbers (CSV) and its card (JSON)")
+    print(f"{len(paths)} files in {folder}")
+    return FINE
+
+
+def drawn(wanted: Sequence[Artefact], scale: str, store: Store, folder: Path, style: str = HOUSE) -> list[Path]:
     """The files of these artefacts, written with a report of all that lie in the folder."""
     made: list[list[Path]] = []
     with progress("drawing") as bar:
         bar.start(len(wanted))
         try:
-            for paths in make(wanted, scale, store, folder, bar.step):
+            for paths in make(wanted, scale, store, folder, bar.step, style):
                 made.append(paths)
         except KeyboardInterrupt:
             words = f"interrupted: {len(made)} of {len(wanted)} figures and tables are written, in {folder}"
@@ -121,6 +136,8 @@ def _parser() -> Parser:
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--fresh", action="store_true", help="run everything again")
     group.add_argument("--no-sweep", action="store_true", help="draw what is there, run nothing")
+    group.add_argument("--redraw", action="store_true", help="draw the figures in -o again, from their CSV alone")
+    add("--style", default=HOUSE, metavar="S", help=f"how figures look: {', '.join(STYLES)} ({HOUSE})")
     add(
         "--workers",
         type=whole_number(0, MOST_WORKERS),

@@ -3,9 +3,10 @@
 A conclusion is a list of pairs "this is above that". Each pair is compared seed by seed (runs of one seed share data,
 start and batches), the variance of the differences is pooled over the pairs, and the intervals hold simultaneously with
 95 %. Wrong with 5 % where differences are normal with equal variance; a pair that varies more than that counts with its
-own spread. With few seeds most conclusions stay undecided. So does a pair with a seed in which one side left the finite
-numbers, and what rests on two or three differences that are alike although the values vary: accuracies are counts, and
-counts coincide.
+own spread. With few seeds most conclusions stay undecided, unless every difference is surely small: two one-sided tests
+for each pair, each at 5 %. Undecided stay a pair with a seed in which one side left the finite numbers, and what rests
+on two or three differences that are alike although the values vary: accuracies are counts, and counts coincide. A
+conclusion may need a regime; where our runs did not reach it, nothing is judged.
 """
 
 from __future__ import annotations
@@ -18,9 +19,17 @@ from functools import cache
 
 import numpy as np
 
+from .ran import Ran
 from .runs import standard_error
+from .stand_ins import classes
 
 LEVEL = 0.05
+POINT = 1.0
+"""The delta of accuracies in percent: what differs by less is equal to all intents."""
+MOVED = 0.5
+"""Percentage points that a coefficient moves accuracies by before one of its values can be the best."""
+PLATEAU = 1.5
+"""Times the accuracy of guessing that training must reach before methods can be told apart."""
 FEW = 2
 """Degrees of freedom below which differences that are all alike are taken for chance."""
 ALIKE = 1e-9
@@ -33,8 +42,10 @@ class Reproduction(StrEnum):
     """Of a paper's conclusion, at the scale of our runs."""
 
     REPRODUCED = "reproduced"
-    NOT = "not reproduced"
-    UNDECIDED = "not decidable at this scale"
+    CONTRADICTED = "contradicted"
+    EQUAL = "equal within delta"
+    UNDECIDED = "undecided"
+    REGIME = "regime not reached"
 
 
 @dataclass(frozen=True)
@@ -64,7 +75,8 @@ class Agreement:
 class Entry:
     """One place of a table: what the paper prints (NaN: nothing), and ours.
 
-    ``ours`` has one value per seed, NaN for a seed that is missing, so that seeds stay paired; empty: not run.
+    ``ours`` has one value per seed, NaN for a seed that is missing, so that seeds stay paired; empty: not run. ``ran``
+    is what it comes from.
     """
 
     row: str
@@ -73,6 +85,7 @@ class Entry:
     reported_std: float
     ours: tuple[float, ...]
     note: str = ""
+    ran: Ran | None = None
 
     @property
     def known(self) -> tuple[float, ...]:
@@ -118,9 +131,56 @@ class Pair:
         return np.asarray(self.higher[:shared], float), np.asarray(self.lower[:shared], float)
 
 
-def judge(words: str, pairs: Iterable[Pair]) -> Judged:
-    """Reproduced if every pair is surely in the order claimed, not reproduced if one is surely in the other."""
+@dataclass(frozen=True)
+class Regime:
+    """What a conclusion needs before it can be judged: that ``value`` was above ``threshold`` (NaN: not measured)."""
+
+    words: str
+    value: float
+    threshold: float = 0.0
+
+    @property
+    def missed(self) -> bool:
+        """Whether it was measured and not reached."""
+        return self.value <= self.threshold
+
+    def __str__(self) -> str:
+        return f"{self.words}: {self.value:.3g}, which is not above {self.threshold:g}"
+
+
+def drift(name: str, iid: Sequence[float], apart: Sequence[float]) -> Regime:
+    """That clients drift apart: plain averaging does worse, by values where more is better, than on iid clients."""
+    return Regime(f"client drift, what FedAvg loses to non-iid clients on {name}", _mean(iid) - _mean(apart))
+
+
+def learnt(ran: Ran | None, accuracies: Sequence[float]) -> list[Regime]:
+    """That training left its first plateau: accuracy in percent over that of guessing; none where that is not known."""
+    count = classes(ran.ours.data) if ran else 0
+    words = f"accuracy over that of guessing, {ran.data if ran else ''}"
+    return [Regime(words, _mean(accuracies) * count / 100, PLATEAU)] if count else []
+
+
+def moved(words: str, levels: Iterable[Sequence[float]]) -> Regime:
+    """That a coefficient moves anything: the range of mean accuracies over its values."""
+    means = [_mean(level) for level in levels]
+    spread = max(means, default=math.nan) - min(means, default=math.nan)
+    return Regime(f"{words}, range over its values in points", spread, MOVED)
+
+
+def _mean(values: Sequence[float]) -> float:
+    known = [value for value in values if not math.isnan(value)]
+    return float(np.mean(known)) if known else math.nan
+
+
+def judge(words: str, pairs: Iterable[Pair], delta: float = 0.0, regimes: Iterable[Regime] = ()) -> Judged:
+    """Reproduced if every pair is surely in the order claimed, contradicted if one is surely in the other.
+
+    Else equal if every pair differs surely by less than ``delta`` (0: never), whatever its margin. Before all that the
+    ``regimes`` must be reached.
+    """
     claimed = list(pairs)
+    if missed := [regime for regime in regimes if regime.missed]:
+        return Judged(words, Reproduction.REGIME, "; ".join(map(str, missed)))
     found = [pair.differences for pair in claimed]
     if not claimed or any(not len(d) for d in found):
         missing = next((p.words for p, d in zip(claimed, found, strict=True) if not len(d)), "everything")
@@ -132,10 +192,29 @@ def judge(words: str, pairs: Iterable[Pair]) -> Judged:
         return Judged(words, Reproduction.UNDECIDED, "differences that are alike by chance have no spread")
     means = np.array([float(d.mean()) if np.isfinite(d).all() else d[~np.isfinite(d)].min() for d in found])
     sure, against = means > half, means < -half
-    verdict = Reproduction.REPRODUCED if sure.all() else Reproduction.NOT if against.any() else Reproduction.UNDECIDED
+    equal = _equal(claimed, found, delta)
+    verdict = (
+        Reproduction.REPRODUCED
+        if sure.all()
+        else Reproduction.CONTRADICTED
+        if against.any()
+        else Reproduction.EQUAL
+        if equal
+        else Reproduction.UNDECIDED
+    )
     worst = int(np.argmin(means))
     why = f"{_of(sure)} comparisons surely so, {_of(against)} surely the other way; least: {claimed[worst].words} "
-    return Judged(words, verdict, f"{why}{means[worst]:+.3g} ± {half[worst]:.2g}")
+    within = f"; every difference surely below {delta:g}" if verdict is Reproduction.EQUAL else ""
+    return Judged(words, verdict, f"{why}{means[worst]:+.3g} ± {half[worst]:.2g}{within}")
+
+
+def _equal(claimed: Sequence[Pair], found: Sequence[np.ndarray], delta: float) -> bool:
+    """Two one-sided tests for every pair: all must reject, so that each keeps its own level (intersection-union)."""
+    half = _halves(found, 2 * LEVEL, shared=False)
+    if not delta or half is None:
+        return False
+    means = np.array([float(d.mean()) + pair.margin for pair, d in zip(claimed, found, strict=True)])
+    return bool((np.abs(means) + half < delta).all())
 
 
 def _coincide(claimed: Sequence[Pair], found: Sequence[np.ndarray]) -> bool:
@@ -148,9 +227,10 @@ def _coincide(claimed: Sequence[Pair], found: Sequence[np.ndarray]) -> bool:
     return all(float(np.ptp(d)) <= ALIKE * largest for d in found if np.isfinite(d).all())
 
 
-def _halves(found: Sequence[np.ndarray]) -> np.ndarray | None:
-    """Half the interval of every mean: from the spread of all pairs together, or a pair's own where that is wider.
+def _halves(found: Sequence[np.ndarray], level: float = LEVEL, shared: bool = True) -> np.ndarray | None:
+    """Half the interval of every mean, all together (``shared``) or each by itself.
 
+    From the spread of all pairs together, or a pair's own where that is wider.
     An infinite difference is no part of the spread, and its pair has no interval. None: nothing has a spread.
     """
     finite = [d[np.isfinite(d)] for d in found]
@@ -159,7 +239,9 @@ def _halves(found: Sequence[np.ndarray]) -> np.ndarray | None:
     if not freedom:
         return None
     own = [square / (len(d) - 1) if len(d) > 1 else 0.0 for square, d in zip(squares, finite, strict=True)]
-    wide = np.sqrt(np.maximum(own, sum(squares) / freedom)) * _quantile(freedom, LEVEL / len(found))
+    wide = np.sqrt(np.maximum(own, sum(squares) / freedom)) * _quantile(
+        freedom, level / len(found) if shared else level
+    )
     known = [math.sqrt(len(d)) if len(d) == len(f) else 0.0 for d, f in zip(found, finite, strict=True)]
     return np.array([w / k if k else math.inf for w, k in zip(wide, known, strict=True)])
 

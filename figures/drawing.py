@@ -1,30 +1,32 @@
-"""Pictures from rows: panels of curves with bands, one legend on top, the caption's words at the foot.
+"""Pictures from rows: panels of curves with bands, each with what ran below its title, one legend on top.
 
-The rows are dicts with ``panel``, ``curve``, ``x``, ``y`` and ``error`` (half the band, NaN for none).
+The rows are dicts with ``panel``, ``curve``, ``x``, ``y`` and ``error`` (half the band, NaN for none), and the columns
+of what ran. A caption lies beside a picture, not in it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import fill
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
-from .style import CYCLE, SILENT, WIDTH
+from .ran import of_row, Setting
+from .style import enlarged, heavier, line, SILENT, WIDTH
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Row = Mapping[str, Any]
 
-COLOURS = (*CYCLE, "#c98b2b", "#3aa6b9", "#7a7a7a", "#b0568a", "#6b8e23", "#4b4b9b")
-DASHES = ("-", (0, (4, 1.5)), (0, (1.2, 1.2)), (0, (5, 1.5, 1.2, 1.5)))
-MARKS = "osD^vP"
-PANEL_HEIGHT, SHORTEST = 1.45, 5
-"""Inches of one row of panels; how many strips have their place even where fewer are there."""
+PANEL_HEIGHT, TITLE_HEIGHT, SHORTEST = 1.45, 0.26, 5
+"""Inches of one row of panels, of the words above it; how many strips have their place even where fewer are there."""
 TWO_DECADES, FEW_TICKS = 100, 5
 """Ratios of the ends of a logarithmic axis: above the first only powers of ten have words, above the second 1, 2, 5."""
+LETTERS = 64
+"""Of a line above a panel as wide as the picture."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +38,12 @@ class Axis:
 
 
 def canvas(rows: int, across: int, legend_lines: int = 1, **options: Any) -> tuple[Any, Any]:
-    """A figure one column wide with ``rows`` x ``across`` axes (an array), made without pyplot."""
+    """A figure as wide as the style with ``rows`` x ``across`` axes (an array), made without pyplot."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    made = Figure(figsize=(WIDTH, 0.75 + 0.16 * legend_lines + PANEL_HEIGHT * rows), layout="constrained")
+    height = 0.55 + 0.16 * legend_lines + (PANEL_HEIGHT + TITLE_HEIGHT) * rows
+    made = Figure(figsize=(WIDTH * enlarged(), height * enlarged()), layout="constrained")
     FigureCanvasAgg(made)
     return made, made.subplots(rows, across, squeeze=False, **options)
 
@@ -63,14 +66,57 @@ def each_panel(
     names = list(dict.fromkeys(r["panel"] for r in rows))
     wide = min(wide, max(len(names), 1))
     made, axes = canvas(-(-len(names) // wide) or 1, wide, legend_lines, sharey=shared)
+    if 1 < len(names) < axes.size:
+        _widened(made, axes)
     for ax, name in zip(axes.flat, names, strict=False):
-        draw(ax, [r for r in rows if r["panel"] == name])
+        mine = [r for r in rows if r["panel"] == name]
+        draw(ax, mine)
         finish(ax, x, y, name if titled else "")
-    for ax in axes.flat[len(names) :]:
-        ax.set_visible(False)
+        said(ax, mine)
     words(axes, x, y)
     legend(made, axes)
     return made
+
+
+def _widened(made: Any, axes: Any) -> None:
+    """An odd panel is as wide as two: no place stays blank."""
+    last = axes[-1, 0]
+    spanned = made.add_subplot(last.get_gridspec()[-1, :], sharey=axes[0, 0] if len(axes) > 1 else None)
+    if not last.get_shared_y_axes().joined(last, axes[0, 0]):
+        spanned.remove()
+        spanned = made.add_subplot(last.get_gridspec()[-1, :])
+    for ax in axes[-1]:
+        ax.remove()
+    axes[-1, :] = spanned
+
+
+def what_ran(rows: Sequence[Row], known: str = "") -> str:
+    """What ran for these rows, but for the data and the clients that ``known`` words tell already."""
+    told = []
+    for ran in dict.fromkeys(map(of_row, rows)):
+        data = "" if ran.data in known else ran.data
+        clients = ("", "") if f"{ran.taking_part} " in f"{known} " else (ran.clients, ran.cohort)
+        told.append(str(Setting(data, ran.network, *clients, ran.rounds)))
+    return "; ".join(filter(None, told))
+
+
+def said(ax: Axes, rows: Sequence[Row]) -> None:
+    """What ran for a panel, in small letters between its title and its axes; nothing where nothing is run."""
+    place, title = ax.get_subplotspec(), ax.get_title(loc="left")
+    share = len(place.colspan) / place.get_gridspec().ncols if place else 1
+    letters = int(LETTERS * enlarged() / heavier() * share)
+    note = ax.annotate(
+        fill(what_ran(rows, title), letters), (0, 1), (0, 2), "axes fraction", "offset points", fontsize="x-small",
+        color=SILENT, va="bottom", parse_math=False, annotation_clip=False,
+    )  # fmt: skip
+    box = note.get_window_extent()
+    height = box.height * 72 / ax.figure.dpi if note.get_text() else 0.0
+    ax.set_title(fill(title, letters * 9 // 10), loc="left", pad=4 + height, parse_math=False)
+
+
+def above(made: Any, rows: Sequence[Row]) -> None:
+    """What ran for a whole picture that has no legend, on top of it."""
+    made.suptitle(fill(what_ran(rows), LETTERS), x=0.02, ha="left", fontsize="x-small", color=SILENT)
 
 
 def panels(rows: Sequence[Row], x: Axis, y: Axis, *, points: bool = False, shared: bool = False) -> Any:
@@ -89,13 +135,13 @@ def panels(rows: Sequence[Row], x: Axis, y: Axis, *, points: bool = False, share
 def one(ax: Axes, rows: Sequence[Row], label: str, place: int, points: bool = False) -> None:
     """One curve with its band of errors, the ``place``-th of its picture."""
     at, value, error = columns(rows, "x", "y", "error")
-    colour, dash = COLOURS[place % len(COLOURS)], DASHES[place // 4 % len(DASHES)]
+    look = line(label, place)
     if points:
-        ax.errorbar(at, value, np.nan_to_num(error), color=colour, ls=dash, lw=1, marker=MARKS[place % len(MARKS)],
-                    ms=3, elinewidth=0.8, label=label)  # fmt: skip
+        ax.errorbar(at, value, np.nan_to_num(error), color=look.colour, ls=look.dash, lw=look.width,
+                    marker=look.mark, ms=3, elinewidth=0.8, label=label)  # fmt: skip
         return
-    ax.plot(at, value, color=colour, ls=dash, lw=1.1, label=label)
-    band(ax, at, value, error, colour)
+    ax.plot(at, value, color=look.colour, ls=look.dash, lw=look.width, label=label)
+    band(ax, at, value, error, look.colour)
 
 
 def band(ax: Axes, at: np.ndarray, value: np.ndarray, error: np.ndarray, colour: str) -> None:
@@ -118,20 +164,19 @@ def finish(ax: Axes, x: Axis, y: Axis, title: str = "") -> None:
         ax.set_yscale("log")
         plain_ticks(ax.yaxis, ax.get_ylim())
     if title:
-        ax.set_title(title, fontsize=7, parse_math=False)
+        ax.set_title(title, parse_math=False)
 
 
 def plain_ticks(axis: Any, limits: tuple[float, float]) -> None:
-    """Words on a logarithmic axis only where they cannot run into one another."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
+    """Words on a logarithmic axis only where they cannot run into one another, all at ticks of one length."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     ratio = limits[1] / limits[0]
+    axis.set_minor_formatter(NullFormatter())
     if ratio > TWO_DECADES:
-        axis.set_minor_formatter(NullFormatter())
         return
-    first = "125" if ratio > FEW_TICKS else "123456789"
-    for set_words in (axis.set_major_formatter, axis.set_minor_formatter):
-        set_words(FuncFormatter(lambda value, _: f"{value:g}" if f"{value:e}"[0] in first else ""))
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if ratio > FEW_TICKS else range(1, 10), numticks=99))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
 def words(axes: Any, x: Axis, y: Axis) -> None:
@@ -144,23 +189,23 @@ def words(axes: Any, x: Axis, y: Axis) -> None:
 
 
 def legend(made: Any, axes: Any, most: int = 3) -> None:
-    """One legend on top, every label once; the foot belongs to the caption."""
+    """One legend on top, every label once."""
     found: dict[str, Any] = {}
     for ax in axes.flat:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
     if len(found) > 1:
         made.legend(found.values(), found.keys(), loc="outside upper center", ncols=min(most, len(found)),
-                    fontsize=6.5, handlelength=1.8, columnspacing=1.0)  # fmt: skip
+                    handlelength=2.6, columnspacing=1.0)  # fmt: skip
 
 
 def strips(
-    rows: Sequence[Row], draw: Callable[[Axes, int, list[Row]], None], label: str, line: float, size: float
+    rows: Sequence[Row], draw: Callable[[Axes, int, list[Row]], None], label: str, height: float, size: str
 ) -> Any:
-    """A line of ``line`` inches for each name of ``row``, on which ``draw`` puts ratios at its height; 1 is marked."""
+    """A line of ``height`` inches for each name of ``row``, on which ``draw`` puts ratios at its place; 1 is marked."""
     names = list(dict.fromkeys(row["row"] for row in rows))
     made, axes = canvas(1, 1)
-    made.set_figheight(0.7 + line * max(len(names), SHORTEST))
+    made.set_figheight((0.7 + height * max(len(names), SHORTEST)) * enlarged())
     ax = axes[0, 0]
     for place, name in enumerate(names):
         draw(ax, -place, [row for row in rows if row["row"] == name])
@@ -169,12 +214,4 @@ def strips(
     ax.set_yticks([-i for i in range(len(names))], names, fontsize=size)
     ax.set_xlabel(label)
     legend(made, axes)
-    return made
-
-
-def nothing(why: str) -> Any:
-    """A picture that says why there is nothing to draw."""
-    made, axes = canvas(1, 1)
-    axes[0, 0].set_axis_off()
-    axes[0, 0].text(0.5, 0.5, why, ha="center", va="center", color=SILENT, wrap=True)
     return made

@@ -13,6 +13,7 @@ from . import report, writing
 from .artefact import Artefact
 from .runs import Runs
 from .scale import Plan
+from .style import HOUSE
 
 COMMITTED = Path(__file__).resolve().parent / "laptop"
 """The results that are kept with the code; their report lies beside the folder."""
@@ -34,7 +35,12 @@ def budget(artefacts: Sequence[Artefact], scale: str, todo: Sequence[Cell]) -> f
 
 
 def make(
-    artefacts: Sequence[Artefact], scale: str, store: Store, folder: Path, written: Callable[[], object] = lambda: None
+    artefacts: Sequence[Artefact],
+    scale: str,
+    store: Store,
+    folder: Path,
+    written: Callable[[], object] = lambda: None,
+    style: str = HOUSE,
 ) -> Iterator[list[Path]]:
     """Write each artefact from what the store holds, and the report of all that lie in the folder."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -43,9 +49,21 @@ def make(
         wanted = cells([artefact], scale)
         shown = artefact.data(runs, scale)
         used = [kept for cell in wanted if (kept := runs.kept(cell)) is not None]
-        yield writing.write(artefact, shown, writing.card(artefact, shown, scale, used, len(wanted)), folder)
+        yield writing.write(artefact, shown, writing.card(artefact, shown, scale, used, len(wanted)), folder, style)
         written()
+    yield [_reported(folder)]
+
+
+def redraw(artefacts: Sequence[Artefact], folder: Path, style: str) -> Iterator[list[Path]]:
+    """Draw the figures that lie in the folder again, from their numbers (CSV) and cards alone."""
+    for artefact in artefacts:
+        numbers, card = (folder / f"{artefact.name}{suffix}" for suffix in (".csv", ".json"))
+        if artefact.draw is not None and numbers.exists() and card.exists():
+            yield writing.picture(artefact, writing.rows(numbers), report.card(card), folder, style)
+
+
+def _reported(folder: Path) -> Path:
+    """The report of all that lie in the folder; that of the committed ones lies beside it."""
     if folder.resolve() == COMMITTED:
-        yield [write_whole(folder.parent / "REPORT.md", report.text(report.read(folder), folder.name))]
-    else:
-        yield [write_whole(folder / "REPORT.md", report.text(report.read(folder)))]
+        return write_whole(folder.parent / "REPORT.md", report.text(report.read(folder), folder.name))
+    return write_whole(folder / "REPORT.md", report.text(report.read(folder)))

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bounds.errors import BoundsError
 from bounds.papers import PAPERS
 
 from .catalogue import NAMES
@@ -18,38 +19,48 @@ Card = Mapping[str, Any]
 TITLE = "# Figures and tables beside what the papers report"
 READING = """\
 Tau is Kendall's rank correlation between the reported numbers and ours, with 90 % of it when both move by their noise.
-A conclusion is *reproduced* when every comparison it consists of is surely so, *not reproduced* when one is surely the
-other way (95 %, simultaneously; wrong where differences over seeds are far from normal or of unequal variance), and
-otherwise not decidable at this scale. Ours at a smaller scale says nothing about the paper's own setting: it says
-whether the ordering is already there.""".splitlines()
+A conclusion is *reproduced* when every comparison it consists of is surely so, *contradicted* when one is surely the
+other way (95 %, simultaneously; wrong where differences over seeds are far from normal or of unequal variance), *equal
+within delta* when every difference is surely smaller than a stated delta, and otherwise *undecided*. It is not judged
+where our runs did not reach the *regime* that it speaks of. Ours at a smaller scale says nothing about the paper's own
+setting: it says whether the ordering is already there.""".splitlines()
+EARLIER = """\
+{} of the artefacts were judged before there were regimes and deltas: until their runs are made again, *contradicted*
+stands there for what was called not reproduced, *undecided* for what was called not decidable at this scale.\
+"""
 
 
-WORDS = {"name", "title", "source", "kind", "scale", "unavailable", "runs", "keys", "agreement", "conclusions"}
+WORDS = {"name", "title", "source", "kind", "scale", "unavailable", "ran", "runs", "keys", "agreement", "conclusions"}
 """Of a card, those that the report is made of."""
 
 
 def read(folder: Path) -> list[Card]:
     """The cards in a folder, in the order of the catalogue; a file that is none is left out with a warning."""
-    return [card for name in NAMES if (card := _card(folder / f"{name}.json")) is not None]
+    found = []
+    for path in (folder / f"{name}.json" for name in NAMES):
+        try:
+            found += [card(path)] if path.exists() else []
+        except BoundsError as error:
+            warnings.warn(f"{error} and left out of the report: delete or rename it", stacklevel=2)
+    return found
 
 
-def _card(path: Path) -> Card | None:
+def card(path: Path) -> Card:
+    """The card in a file; refused where it is none of a figure or table."""
     try:
-        card: Any = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
+        read: Any = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
-        card = None
-    if isinstance(card, dict) and set(card) >= WORDS and card["name"] == path.stem:
-        return card
-    warnings.warn(f"{path} is not the card of a figure and left out of the report: delete or rename it", stacklevel=3)
-    return None
+        read = None
+    if isinstance(read, dict) and set(read) >= WORDS and read["name"] == path.stem:
+        return read
+    raise BoundsError(f"{path} is not the card of a figure")
 
 
 def text(cards: Sequence[Card], folder: str = ".") -> str:
     """The report as Markdown; ``folder`` is where its links find the files."""
     scales = sorted({c["scale"] for c in cards})
     count = Counter(j["verdict"] for c in cards for j in c["conclusions"])
+    earlier = sum("verdicts" not in c for c in cards if c["conclusions"])
     verdicts = ", ".join(f"{n} {verdict}" for verdict, n in sorted(count.items()))
     lines = [
         TITLE,
@@ -57,13 +68,14 @@ def text(cards: Sequence[Card], folder: str = ".") -> str:
         f"Made by `fedbounds figure all --scale {' '.join(scales)}`. {len(cards)} artefacts from "
         f"{len({k for c in cards for k in c['keys']})} runs, {minutes(cards):.0f} minutes inside them.",
         *READING,
+        *(EARLIER.format(earlier).splitlines() if earlier else ()),
         "",
         f"Conclusions: {verdicts or 'none'}.",
         "",
     ]
     for paper in dict.fromkeys(c["name"].partition(".")[0] for c in cards):
         title = PAPERS[paper].short if paper in PAPERS else "Ours, which no paper has"
-        lines += [f"## {title}", "", "| | what | runs | tau | conclusions |", "|---|---|---|---|---|"]
+        lines += [f"## {title}", "", "| | what | what ran | runs | tau | conclusions |", "|---|---|---|---|---|---|"]
         lines += [_row(c, folder) for c in cards if c["name"].partition(".")[0] == paper]
         lines += [""]
     return "\n".join(lines).rstrip() + "\n"
@@ -81,6 +93,8 @@ def _row(card: Card, folder: str) -> str:
     taus = "<br>".join(f"{a['column']}: {a['tau']:+.2f} [{a['low']:+.2f}, {a['high']:+.2f}]" for a in card["agreement"])
     conclusions = "<br>".join(f"**{j['verdict']}**: {j['words']} ({j['why']})" for j in card["conclusions"])
     conclusions = "<br>".join(filter(None, (card["unavailable"], conclusions)))
-    where = f"[{card['source'] or card['name']}]({folder}/{card['name']}.{'md' if card['kind'] == 'table' else 'svg'})"
-    cells = (where, card["title"], there, taus, conclusions)
+    ending = "md" if card["kind"] == "table" else "json" if card["unavailable"] else "svg"
+    where = f"[{card['source'] or card['name']}]({folder}/{card['name']}.{ending})"
+    ran = "<br>".join(one["words"] for one in card["ran"])
+    cells = (where, card["title"], ran, there, taus, conclusions)
     return "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |"

@@ -10,6 +10,8 @@ import numpy as np
 
 from empirics.experiments import Cell, Kept, Store
 
+from .ran import Ran
+
 Curve = tuple[np.ndarray, np.ndarray]
 """Rounds and values."""
 
@@ -98,20 +100,23 @@ def mean_curve(curves: Iterable[Curve]) -> tuple[np.ndarray, np.ndarray, np.ndar
     return np.array(x), np.array([np.mean(table[i]) for i in x]), np.array([standard_error(table[i]) for i in x])
 
 
-def mean_rows(curves: Iterable[Curve], panel: str, curve: str, times: float = 1.0, **more: Any) -> list[dict[str, Any]]:
-    """The mean over runs as rows to draw: values and standard errors are multiplied by ``times``."""
+def mean_rows(
+    curves: Iterable[Curve], panel: str, curve: str, ran: Ran | None, times: float = 1.0, **more: Any
+) -> list[dict[str, Any]]:
+    """The mean over runs as rows to draw: values and standard errors are multiplied by ``times``; ``ran``: what ran."""
     return [
-        {"panel": panel, "curve": curve, "x": x, "y": times * y, "error": times * error, **more}
+        {"panel": panel, "curve": curve, "x": x, "y": times * y, "error": times * error, **more, "ran": ran}
         for x, y, error in zip(*mean_curve(curves), strict=True)
     ]
 
 
-def point(values: Sequence[float], x: float, curve: str, panel: str = "") -> list[dict[str, Any]]:
+def point(values: Sequence[float], x: float, curve: str, ran: Ran | None, panel: str = "") -> list[dict[str, Any]]:
     """One point of a curve to draw: mean and standard error over seeds; nothing where nothing was measured."""
     seen = [v for v in values if math.isfinite(v)]
     if not seen:
         return []
-    return [{"panel": panel, "curve": curve, "x": x, "y": float(np.mean(seen)), "error": standard_error(seen)}]
+    mean, error = float(np.mean(seen)), standard_error(seen)
+    return [{"panel": panel, "curve": curve, "x": x, "y": mean, "error": error, "ran": ran}]
 
 
 def standard_error(values: Sequence[float]) -> float:

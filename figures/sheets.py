@@ -10,6 +10,7 @@ from paper_checks.reported import Reported
 
 from .artefact import Shown
 from .comparing import agreements, by_place, Entry, Judged
+from .ran import Ran
 
 Sheet = list[list[str]]
 
@@ -22,11 +23,13 @@ def number(text: str) -> float:
         return math.nan
 
 
-def entry(printed: Reported | None, row: str, column: str, ours: Sequence[float], note: str = "") -> Entry:
+def entry(
+    printed: Reported | None, row: str, column: str, ours: Sequence[float], note: str = "", ran: Ran | None = None
+) -> Entry:
     """What a paper prints at one place beside ours; a seed that is missing is NaN, and nothing where all are."""
     values = () if all(math.isnan(v) for v in ours) else tuple(ours)
     reported, std = (number(printed.value), number(printed.std)) if printed else (math.nan, math.nan)
-    return Entry(row, column, reported, std, values, note)
+    return Entry(row, column, reported, std, values, note, ran)
 
 
 def comparison(
@@ -45,7 +48,8 @@ def comparison(
 
 def listing(caption: str, rows: Sequence[Mapping[str, Any]], head: Sequence[str] = ()) -> Shown:
     """A table of words: the rows as they are, below their names or ``head``."""
-    return Shown(caption, rows, [list(head or rows[0]), *([str(v) for v in row.values()] for row in rows)])
+    shown = [{name: str(v) for name, v in row.items() if name != "ran"} for row in rows]
+    return Shown(caption, rows, [list(head or shown[0]), *(list(row.values()) for row in shown)])
 
 
 def tidy(entries: Sequence[Entry]) -> list[dict[str, Any]]:
@@ -60,6 +64,7 @@ def tidy(entries: Sequence[Entry]) -> list[dict[str, Any]]:
             "ours_error": e.error,
             "seeds": len(e.known),
             "note": e.note,
+            "ran": e.ran,
         }
         for e in entries
     ]

@@ -1,4 +1,4 @@
-"""Real data sets that stand in for one that is not here, of the same kind; a caption always says so."""
+"""Real data sets that stand in for one that is not here, of the same kind; whatever is shown of them says so."""
 
 from __future__ import annotations
 
@@ -18,6 +18,40 @@ STAND_INS: dict[str, tuple[str, ...]] = {
 }
 """By set, what may take its place: pictures for pictures, handwriting for handwriting, tweets for tweets."""
 
+TITLES = {
+    "cifar10": "CIFAR-10",
+    "cifar100": "CIFAR-100",
+    "fashion_mnist": "Fashion-MNIST",
+    "femnist": "FEMNIST",
+    "flair": "FLAIR",
+    "mnist": "MNIST",
+    "multinli": "MultiNLI",
+    "omniglot": "Omniglot",
+    "sent140": "Sent140",
+    "sent140_sample": "Sent140 (sample)",
+    "sent140_users": "Sent140 (part)",
+    "shakespeare": "Shakespeare",
+    "svhn": "SVHN",
+    "tiny_shakespeare": "tiny Shakespeare",
+}
+"""The names of data sets as papers print them."""
+
+
+CLASSES = {
+    "cifar10": 10, "cifar100": 100, "digits": 10, "fashion_mnist": 10, "femnist": 62, "mnist": 10, "svhn": 10,
+}  # fmt: skip
+"""Of pictures whose classes are equally frequent: one over it is the accuracy of guessing."""
+
+
+def classes(name: str) -> int:
+    """The same by the printed name; 0 where accuracies are not held against guessing."""
+    return next((count for key, count in CLASSES.items() if title(key) == name), 0)
+
+
+def title(name: str) -> str:
+    """A data set as it is printed."""
+    return TITLES.get(name, name.replace("_", " "))
+
 
 def found(name: str) -> str:
     """The set itself where it is here, else the first stand-in that is; empty where there is none."""
@@ -29,7 +63,7 @@ def remark(name: str, used: str) -> str:
     return (
         ""
         if used == name
-        else f"{used} in place of {name}, which is not here"
+        else f"{title(used)} for {title(name)}, which is not here"
         if used
-        else f"{name}: data not available"
+        else f"{title(name)}: data not available"
     )

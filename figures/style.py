@@ -1,4 +1,4 @@
-"""The house style: one dict of settings, four colours by meaning, curves labelled at their right end."""
+"""The styles: a dict of settings each, colours and dashes by meaning, curves labelled at their right end."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ GOLDEN = (5**0.5 - 1) / 2
 
 STYLE: dict[str, Any] = {
     "font.size": 8,
-    "axes.titlesize": 8,
+    "figure.figsize": (WIDTH, WIDTH * GOLDEN),
+    "axes.titlesize": "small",
     "axes.titlelocation": "left",
-    "axes.labelsize": 8,
+    "axes.labelsize": "medium",
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.linewidth": 0.6,
-    "xtick.labelsize": 7,
-    "ytick.labelsize": 7,
+    "xtick.labelsize": "small",
+    "ytick.labelsize": "small",
+    "legend.fontsize": "small",
     "lines.linewidth": 1.4,
     "lines.markersize": 4,
     "legend.frameon": False,
@@ -37,10 +39,104 @@ STYLE: dict[str, Any] = {
     "figure.dpi": 200,  # laid out as it is saved: words are not equally wide at another resolution
     "savefig.dpi": 200,
     "svg.hashsalt": "fedbounds",
+    "svg.fonttype": "none",  # words stay words, which can be found and copied
     "pdf.fonttype": 42,
     "ps.fonttype": 42,
     "hatch.linewidth": 0.4,
 }
+
+
+HOUSE = "house"
+SERIF = {"font.family": ["STIXGeneral", "DejaVu Serif"], "mathtext.fontset": "stix"}
+"""Both come with matplotlib; the second has the letters that the first lacks."""
+STYLES: dict[str, dict[str, Any]] = {
+    HOUSE: STYLE,
+    "neurips": {**STYLE, **SERIF, "font.size": 9, "figure.figsize": (5.5, 5.5 * GOLDEN)},
+    "icml": {**STYLE, **SERIF, "font.size": 8, "figure.figsize": (3.25, 3.25 * GOLDEN)},
+    "slides": {
+        **STYLE, "font.size": 16, "figure.figsize": (9.0, 9.0 * GOLDEN), "axes.linewidth": 1.2,
+    },
+}  # fmt: skip
+"""As wide as the text or the column of a venue, in letters of its size; curves follow the width."""
+
+
+def enlarged() -> float:
+    """How many times as wide as the house style the current one is: panels follow it."""
+    import matplotlib
+
+    return float(matplotlib.rcParams["figure.figsize"][0]) / WIDTH
+
+
+def heavier() -> float:
+    """How many times as large as in the house style letters are, and lines and marks with them."""
+    import matplotlib
+
+    return float(matplotlib.rcParams["font.size"] / STYLE["font.size"])
+
+
+def weighted(made: Any) -> None:
+    """Make lines and marks as heavy as the letters of the current style."""
+    from matplotlib.collections import LineCollection
+    from matplotlib.lines import Line2D
+
+    times = heavier()
+    for line in made.findobj(Line2D) if times != 1 else ():
+        line.set(linewidth=line.get_linewidth() * times, markersize=line.get_markersize() * times)
+    for bars in made.findobj(LineCollection) if times != 1 else ():
+        bars.set_linewidth([width * times for width in bars.get_linewidth()])
+
+
+# ---- lines ----
+
+Dash = str | tuple[float, tuple[float, ...]]
+SOLID, DASHED, DOTTED, MIXED = "-", (0, (4, 1.5)), (0, (1.2, 1.2)), (0, (5, 1.5, 1.2, 1.5))
+LONG, TWICE = (0, (8, 2)), (0, (5, 1.2, 1.2, 1.2, 1.2, 1.2))
+
+
+@dataclass(frozen=True)
+class Line:
+    """The look of a curve: by colour, by dashes and by marks, so that grey prints tell curves apart too."""
+
+    colour: str
+    dash: Dash = SOLID
+    mark: str = "o"
+    width: float = 1.1
+
+
+BLACK, AMBER, CYAN, PINK, OLIVE = "#1a1a1a", "#c98b2b", "#3aa6b9", "#b0568a", "#6b8e23"
+OWN = Line(THEORY, SOLID, "o", 1.9)
+"""A paper's own method: the widest line, without a gap."""
+LINES: dict[str, Line] = {
+    **dict.fromkeys(("FedALS", "FedInit", "FedCOG"), OWN),
+    "FedAvg": Line(BLACK, DASHED, "s"),
+    "SCAFFOLD": Line(MEASURED, DOTTED, "D"),
+    "FedProx": Line(REFERENCE, MIXED, "^"),
+    "MOON": Line(OTHER, LONG, "v"),
+    "FedAvgM": Line(AMBER, TWICE, "P"),
+    "FedAdam": Line(AMBER, MIXED, "^"),
+    "FedSAM": Line(CYAN, LONG, "v"),
+    "FedDyn": Line(REFERENCE, TWICE, "P"),
+    "FedCM": Line(OTHER, MIXED, "X"),
+    # Decaying-K: what decays by its dashes, when it does by its colour
+    "Kη-fixed": Line(BLACK, SOLID, "s", 1.9),
+    "dSGD": Line(SILENT, SOLID, "o", 1.9),
+    **{f"K_r-{when}": Line(colour, DASHED, "^")
+       for when, colour in (("rounds", THEORY), ("error", OTHER), ("step", REFERENCE))},
+    **{f"η_r-{when}": Line(colour, DOTTED, "v")
+       for when, colour in (("rounds", THEORY), ("error", OTHER), ("step", REFERENCE))},
+}  # fmt: skip
+"""The curves that have a meaning of their own in whichever picture they are."""
+PLACES = (
+    Line(THEORY, SOLID, "o"), Line(MEASURED, DASHED, "s"), Line(REFERENCE, DOTTED, "D"), Line(OTHER, MIXED, "^"),
+    Line(AMBER, LONG, "v"), Line(CYAN, TWICE, "P"), Line(BLACK, DASHED, "X"), Line(PINK, DOTTED, "<"),
+    Line(OLIVE, MIXED, ">"),
+)  # fmt: skip
+"""The others, by their place in the picture."""
+
+
+def line(label: str, place: int) -> Line:
+    """The look of the curve ``label``, the ``place``-th of its picture."""
+    return LINES.get(label, PLACES[place % len(PLACES)])
 
 
 @dataclass(frozen=True)

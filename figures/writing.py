@@ -1,4 +1,7 @@
-"""Files of one artefact: its numbers as CSV and a card; a picture as PDF, SVG and PNG; a table as LaTeX, Markdown."""
+"""Files of one artefact: its numbers as CSV and a card; a picture as PDF, SVG, PNG, with its caption; or a table.
+
+Captions of pictures, and tables, are LaTeX and Markdown.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,8 @@ import csv
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from textwrap import fill
 from typing import Any, cast
 
 from bounds.showing.files import whole, write_whole
@@ -16,43 +18,67 @@ from bounds.showing.printing import escaped
 from empirics.experiments import Kept
 
 from .artefact import Artefact, Shown
-from .drawing import nothing
-from .style import save, settled, SILENT, STYLE
+from .comparing import Reproduction
+from .ran import COLUMNS, flat, Ran
+from .style import HOUSE, save, settled, STYLES, weighted
 
 PICTURES = (".pdf", ".svg", ".png")
-FOOT = 92
-"""Letters of a line of the caption below a picture."""
+CAPTIONS = (".caption.md", ".caption.tex")
+NUMBERS = ("x", "y", "error")
+"""Columns of a CSV that are no words even where all of it is empty."""
+NO_RUN = "none of its runs is there"
 
 
-def write(artefact: Artefact, shown: Shown, card: Mapping[str, Any], folder: Path) -> list[Path]:
-    """Everything one artefact is made of; the same numbers give the same bytes. Returns the paths."""
-    stem = folder / artefact.name
-    paths = [_csv(shown.rows, stem.with_name(f"{artefact.name}.csv"))]
-    paths.append(
-        write_whole(stem.with_name(f"{artefact.name}.json"), json.dumps(card, indent=1, ensure_ascii=False) + "\n")
-    )
+def write(artefact: Artefact, shown: Shown, card: Mapping[str, Any], folder: Path, style: str = HOUSE) -> list[Path]:
+    """Everything one artefact is made of; the same numbers give the same bytes. Returns the paths.
+
+    A figure that has nothing to show is its card alone, which says why; what an earlier one has left is removed.
+    """
+
+    def at(suffix: str) -> Path:
+        return folder / f"{artefact.name}{suffix}"
+
+    written = write_whole(at(".json"), json.dumps(card, indent=1, ensure_ascii=False) + "\n")
+    if artefact.draw is not None and not shown.rows:
+        for suffix in (".csv", *PICTURES, *CAPTIONS):
+            at(suffix).unlink(missing_ok=True)
+        return [written]
+    paths = [_csv(flat(shown.rows), at(".csv")), written]
     if artefact.draw is not None:
-        return paths + picture(artefact, shown, folder)
-    paths.append(write_whole(stem.with_name(f"{artefact.name}.md"), markdown(artefact, shown)))
-    paths.append(write_whole(stem.with_name(f"{artefact.name}.tex"), latex(artefact, shown)))
-    return paths
+        return paths + picture(artefact, rows(at(".csv")), card, folder, style)
+    return [*paths, write_whole(at(".md"), markdown(artefact, shown)), write_whole(at(".tex"), latex(artefact, shown))]
 
 
-def picture(artefact: Artefact, shown: Shown, folder: Path) -> list[Path]:
-    """The drawing in every format, the caption at its foot."""
+def picture(
+    artefact: Artefact, numbers: Sequence[Mapping[str, Any]], card: Mapping[str, Any], folder: Path, style: str = HOUSE
+) -> list[Path]:
+    """The drawing of the rows of a CSV in every format, and its caption beside it."""
     import matplotlib
 
     paths = [folder / f"{artefact.name}{suffix}" for suffix in PICTURES]
     with matplotlib.rc_context():
         matplotlib.rcdefaults()  # whatever the user's own settings: the same bytes everywhere
-        matplotlib.rcParams.update(cast(Any, STYLE))
-        made = artefact.draw(shown) if artefact.draw and not shown.unavailable else nothing(shown.unavailable)
-        made.supxlabel(fill(shown.caption, FOOT), x=0.01, ha="left", fontsize=5, color=SILENT, parse_math=False)
+        matplotlib.rcParams.update(cast(Any, STYLES[style]))
+        made = cast(Any, artefact.draw)(Shown(card["caption"], numbers))
+        weighted(made)
         box = settled(made)
         for path in paths:
             with whole(path) as beside:
                 save(made, beside, box)
-    return paths
+    name = f"{card['source'] or 'Ours'}: {card['title']}"
+    said = " ".join(filter(None, (card["caption"], what_ran(card))))
+    texts = (
+        f"**{name}.** {said}\n",
+        f"\\caption{{\\textbf{{{escaped(name)}.}} {escaped(said)}}}\n\\label{{fig:{artefact.name}}}\n",
+    )
+    kept = zip(CAPTIONS, texts, strict=True)
+    return paths + [write_whole(folder / f"{artefact.name}{suffix}", text) for suffix, text in kept]
+
+
+def what_ran(card: Mapping[str, Any]) -> str:
+    """The sentence on data, network, clients and rounds; empty where nothing is run."""
+    ran = card.get("ran")
+    return f"What ran: {'; '.join(one['words'] for one in ran)}." if ran else ""
 
 
 def card(artefact: Artefact, shown: Shown, scale: str, used: Sequence[Kept], wanted: int) -> dict[str, Any]:
@@ -65,7 +91,8 @@ def card(artefact: Artefact, shown: Shown, scale: str, used: Sequence[Kept], wan
         "kind": "table" if artefact.draw is None else "figure",
         "scale": scale,
         "caption": shown.caption,
-        "unavailable": shown.unavailable,
+        "unavailable": shown.unavailable or (NO_RUN if artefact.draw and not shown.rows else ""),
+        "ran": listed(row.get("ran") for row in shown.rows),
         "runs": {"wanted": wanted, "there": len(used), **dict(sorted(Counter(c["status"] for c in cards).items()))},
         "seeds": sorted({c["seed"] for c in cards if c.get("seed") is not None}),
         "minutes": round(sum(c["minutes"] for c in cards), 2),
@@ -78,17 +105,51 @@ def card(artefact: Artefact, shown: Shown, scale: str, used: Sequence[Kept], wan
             n: _seen(c["versions"].get(n, "") for c in cards) for n in _seen(n for c in cards for n in c["versions"])
         },
         "agreement": [dict(vars(a)) for a in shown.agreement],
+        "verdicts": [str(verdict) for verdict in Reproduction],
         "conclusions": [{**vars(j), "verdict": str(j.verdict)} for j in shown.conclusions],
     }
+
+
+def listed(ran: Iterable[Ran | None]) -> list[dict[str, str]]:
+    """What ran, each once, by the columns of a CSV and in words."""
+    return [{**one.columns(), "words": str(one)} for one in dict.fromkeys(filter(None, ran))]
 
 
 def _seen(values: Iterable[str]) -> list[str]:
     return sorted(set(values))
 
 
+def rows(path: Path) -> list[dict[str, Any]]:
+    """The rows of a CSV of ours: numbers where a column holds nothing else (NaN where it is empty), truth values."""
+    with path.open(newline="", encoding="utf-8") as file:
+        read = list(csv.DictReader(file))
+    of = {name: _reader(name, [row[name] for row in read]) for name in (read[0] if read else ())}
+    return [{name: of[name](cell) for name, cell in row.items()} for row in read]
+
+
+def _reader(name: str, cells: Sequence[str]) -> Callable[[str], Any]:
+    said = list(filter(None, cells))
+    if name in COLUMNS or (not said and name not in NUMBERS):
+        return str
+    if said and set(said) <= {"True", "False"}:
+        return "True".__eq__
+    for kind in (int, float):
+        try:
+            [kind(cell) for cell in (cells if kind is int else said)]
+        except ValueError:
+            continue
+        return int if kind is int else _float
+    return str
+
+
+def _float(cell: str) -> float:
+    return float(cell) if cell else math.nan
+
+
 def _csv(rows: Sequence[Mapping[str, Any]], path: Path) -> Path:
+    names = list(dict.fromkeys(k for row in rows for k in row if k not in COLUMNS)) + list(COLUMNS)
     with whole(path) as beside, beside.open("w", newline="", encoding="utf-8") as file:
-        out = csv.DictWriter(file, list(dict.fromkeys(k for row in rows for k in row)), lineterminator="\n")
+        out = csv.DictWriter(file, names, lineterminator="\n")
         out.writeheader()
         out.writerows({k: _cell(v) for k, v in row.items()} for row in rows)
     return path
@@ -104,9 +165,14 @@ def _cell(value: Any) -> Any:
 # ---- tables ----
 
 
+def _said(shown: Shown) -> str:
+    ran = listed(row.get("ran") for row in shown.rows)
+    return " ".join(filter(None, (shown.caption, what_ran({"ran": ran}))))
+
+
 def markdown(artefact: Artefact, shown: Shown) -> str:
     """The table, its caption, and what it says of the paper."""
-    lines = [f"# {artefact.source or 'Ours'}: {artefact.title}", "", shown.caption, ""]
+    lines = [f"# {artefact.source or 'Ours'}: {artefact.title}", "", _said(shown), ""]
     if shown.unavailable:
         lines += [f"**{shown.unavailable}**", ""]
     if shown.sheet:
@@ -126,7 +192,7 @@ def _line(cells: Sequence[str]) -> str:
 def latex(artefact: Artefact, shown: Shown) -> str:
     """The table for booktabs."""
     head, *body = shown.sheet or [[artefact.title]]
-    caption = f"{artefact.title}. {shown.caption} {shown.unavailable}"
+    caption = f"{artefact.title}. {_said(shown)} {shown.unavailable}"
     lines = [
         r"\begin{table}",
         rf"  \caption{{{escaped(caption)}}}",

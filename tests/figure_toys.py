@@ -4,7 +4,7 @@ from empirics.experiments import Outcome
 from fedbounds import main
 from figures.comparing import Reproduction
 
-YES, NOT, OPEN = Reproduction.REPRODUCED, Reproduction.NOT, Reproduction.UNDECIDED
+YES, NOT, OPEN = Reproduction.REPRODUCED, Reproduction.CONTRADICTED, Reproduction.UNDECIDED
 
 
 def said(capsys, *arguments):

@@ -11,6 +11,7 @@ from typing import Any
 from bounds.papers import PAPERS
 from figures.artefact import Artefact
 from figures.catalogue import artefact, FILES
+from figures.writing import what_ran
 
 from .text import page, plain
 
@@ -43,7 +44,7 @@ def _result(card: Mapping[str, Any], pages: Path, made: Path) -> Iterator[str | 
         yield [f"```{{image}} {name}.svg", f":alt: {' '.join(card['title'].split())}", ":width: 100%", "```"]
     else:
         yield [line for line in (made / f"{name}.md").read_text(encoding="utf-8").splitlines() if line.startswith("|")]
-    yield plain(card["caption"])
+    yield plain(" ".join(filter(None, (card["caption"], what_ran(card)))))
     yield [f"- **{j['verdict']}**: {plain(j['words'])} ({plain(j['why'])})" for j in card["conclusions"]]
     taus = [f"{plain(a['column'])} {a['tau']:+.2f} [{a['low']:+.2f}, {a['high']:+.2f}]" for a in card["agreement"]]
     yield f"Kendall's tau with the reported numbers: {'; '.join(taus)}." if taus else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,7 +12,7 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
-from ..comparing import judge, Pair
+from ..comparing import judge, Pair, POINT, Regime
 from ..drawing import Axis, panels
 from ..runs import Curve, mean_rows, Runs
 from . import grid
@@ -25,7 +25,7 @@ EARLY, END = 1 / 3, 1.0
 FIXED, SMALLEST = "k_eta_fixed", "dsgd"
 SECONDS = 60.0
 """Of a minute."""
-TOLERANCE = 1.0
+TOLERANCE = POINT
 """Points of accuracy by which a schedule may fall short and still match another."""
 GAIN = float(table("decaying_k", "Text 4.4")["CIFAR100", "K_r-rounds validation-accuracy gain over Keta-fixed"].value)
 
@@ -45,7 +45,8 @@ def rows(runs: Runs, scale: str, quantity: str) -> list[dict[str, Any]]:
         row
         for task in tasks(scale)
         for key, title in TITLES.items()
-        for row in mean_rows((best(runs, cell, quantity) for cell in grid.runs(scale, task, key)), task, title)
+        if (ran := grid.what_ran(scale, task, key))
+        for row in mean_rows((best(runs, c, quantity) for c in grid.runs(scale, task, key)), ran.data, title, ran)
         if row["x"] > 0
     ]
 
@@ -68,11 +69,24 @@ def ahead(
     """The claim that ``one`` is better by then: less loss, or more accuracy by ``margin`` points (below 0: or less)."""
     high, low = (other, one) if quantity == LOSS else (one, other)
     return Pair(
-        f"{TITLES[one]} {'below' if quantity == LOSS else 'over'} {TITLES[other]}, {task}",
+        f"{TITLES[one]} {'below' if quantity == LOSS else 'over'} {TITLES[other]}, {grid.name(scale, task)}",
         at(runs, scale, task, high, quantity, place),
         at(runs, scale, task, low, quantity, place),
         margin,
     )
+
+
+def shares(runs: Runs, scale: str, task: str, key: str) -> list[float]:
+    """Local steps of a schedule over those of Kη-fixed, seed by seed; NaN where one is missing."""
+    steps = [[runs.fact(c, "local_steps") for c in grid.runs(scale, task, k)] for k in (key, FIXED)]
+    return [a / b if a and b else float("nan") for a, b in zip(*steps, strict=True)]
+
+
+def decaying(runs: Runs, scale: str, task: str, key: str) -> Regime:
+    """That a schedule decays K within the rounds that are run."""
+    known = [1 - share for share in shares(runs, scale, task, key) if np.isfinite(share)]
+    words = f"share of the steps that {TITLES[key]} saves on {grid.name(scale, task)}"
+    return Regime(words, float(np.mean(known)) if known else float("nan"))
 
 
 def caption(scale: str) -> str:
@@ -91,9 +105,10 @@ def caption(scale: str) -> str:
 def _setting(scale: str, task: str) -> str:
     """A task and its setting in few words."""
     plan = PLANS[scale]
-    network, have = plan.networks[task].replace("{data}, ", "").replace("({data})", ""), plan.own[task]
+    ran, have = grid.what_ran(scale, task), plan.own[task]
+    data, network = (ran.data, ran.network) if ran else (task, "")
     return (
-        f"{task}: {network}, {have['cohort']} of {have.get('clients', 'all')} clients, batch {have['batch']}, K0 "
+        f"{data}: {network}, {have['cohort']} of {have.get('clients', 'all')} clients, batch {have['batch']}, K0 "
         f"{have['local_steps']}, η0 {have['step_size']:g}, window {grid.window(scale, task)}, "
         f"{plan.rounds[task]} rounds"
     )
@@ -105,24 +120,25 @@ Claims = Callable[..., list[Pair]]
 """From two schedules, maybe tasks, and how they are compared, the pairs of "the first is better", task by task."""
 
 
-def of_losses(below: Claims) -> dict[str, list[Pair]]:
-    """What the paper sees in Figure 1."""
+def of_losses(below: Claims, named: Mapping[str, str]) -> dict[str, list[Pair]]:
+    """What the paper sees in Figure 1; ``named``: what stands for a task."""
+    pictures, letters, speech = (named[task] for task in ("CIFAR100", "FEMNIST", "Shakespeare"))
     return {
         "Kη-fixed lowers the training loss faster than dSGD at first: it is lower after a ninth of the time": below(
             FIXED, SMALLEST, place=EARLY
         ),
-        "on Shakespeare dSGD overtakes Kη-fixed within the time": below(SMALLEST, FIXED, ["Shakespeare"]),
-        "on FEMNIST and CIFAR100 K_r-rounds ends with a lower training loss than Kη-fixed": below(
+        f"on {speech} dSGD overtakes Kη-fixed within the time": below(SMALLEST, FIXED, ["Shakespeare"]),
+        f"on {letters} and {pictures} K_r-rounds ends with a lower training loss than Kη-fixed": below(
             "k_rounds", FIXED, ["FEMNIST", "CIFAR100"]
         ),
-        "on CIFAR100 η_r-rounds ends with a lower training loss than Kη-fixed": below(
+        f"on {pictures} η_r-rounds ends with a lower training loss than Kη-fixed": below(
             "eta_rounds", FIXED, ["CIFAR100"]
         ),
     }
 
 
-def of_accuracies(over: Claims) -> dict[str, list[Pair]]:
-    """What the paper sees in Figure 2."""
+def of_accuracies(over: Claims, named: Mapping[str, str]) -> dict[str, list[Pair]]:
+    """What the paper sees in Figure 2; ``named``: what stands for a task."""
     matches, less = partial(over, margin=-TOLERANCE), f"at most {TOLERANCE:g} point less accuracy"
     return {
         "Kη-fixed gains accuracy faster than dSGD at first: it is ahead after a ninth of the time": over(
@@ -134,7 +150,7 @@ def of_accuracies(over: Claims) -> dict[str, list[Pair]]:
         f"every decay of K matches or beats the same decay of η: {less}": [
             pair for k, eta in zip(K_DECAYS, ETA_DECAYS, strict=True) for pair in matches(k, eta)
         ],
-        f"on CIFAR100 K_r-rounds is ahead of Kη-fixed by {GAIN:g} points": over(
+        f"on {named['CIFAR100']} K_r-rounds is ahead of Kη-fixed by {GAIN:g} points": over(
             "k_rounds", FIXED, ["CIFAR100"], margin=GAIN
         ),
     }
@@ -151,14 +167,24 @@ def data(quantity: str, runs: Runs, scale: str) -> Shown:
     """A figure's curves and conclusions."""
     here, (best_, diverged, concluded) = tasks(scale), SHOWN[quantity]
 
+    named = {task: grid.name(scale, task) for task in TASKS}
+
     def pairs(one: str, other: str, among: Sequence[str] = TASKS, **how: float) -> list[Pair]:
         return [ahead(runs, scale, task, one, other, quantity, **how) for task in here if task in among]
+
+    def regimes(words: str) -> list[Regime]:
+        """What a conclusion on decays of K needs: that they decay."""
+        keys = K_DECAYS if words.startswith("every decay") else ("k_rounds",) if "K_r-rounds" in words else ()
+        return [decaying(runs, scale, task, key) for task in here for key in keys]
 
     return Shown(
         f"{best_} so far. Band: one standard error over seeds. {caption(scale)} A run that diverged is drawn as far as "
         f"it goes and counts as {diverged}.",
         rows(runs, scale, quantity),
-        conclusions=[judge(words, found) for words, found in concluded(pairs).items()],
+        conclusions=[
+            judge(words, found, 0.0 if quantity == LOSS else POINT, regimes(words))
+            for words, found in concluded(pairs, named).items()
+        ],
         unavailable="" if here else "data not available",
     )
 

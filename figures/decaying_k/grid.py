@@ -10,9 +10,10 @@ from bounds.decaying_k.runtime import runtime
 from empirics.experiments import Cell
 
 from ..captions import DIGITS
+from ..ran import of, Ran
 from ..scale import Budget, Plan
-from ..stand_ins import found, remark
-from .settings import DOWNLOAD, NETWORKS, PRINTED, ROUNDS, TASKS, TITLES, TRIALS, UPLOAD, WINDOW
+from ..stand_ins import found, remark, title
+from .settings import DOWNLOAD, in_paper, NETWORKS, PRINTED, ROUNDS, TASKS, TITLES, TRIALS, UPLOAD, WINDOW
 
 SHARES = {"'dsgd'": 0.4, "'k_rounds'": 0.75}
 """Part of the longest run's minutes that the schedules with fewer steps take, their evaluations included."""
@@ -103,6 +104,17 @@ def data_of(scale: str, task: str) -> tuple[str, str]:
     return WHOLE[task] if scale == "paper" else FEDERATIONS.get(found(SETS[task]), ("", ""))
 
 
+def what_ran(scale: str, task: str, schedule: str = "k_eta_fixed") -> Ran | None:
+    """What runs for a task beside what the paper has there; None where nothing does."""
+    return of(runs(scale, task, schedule), in_paper(task))
+
+
+def name(scale: str, task: str) -> str:
+    """The data behind a task, ``CIFAR-10 for CIFAR100`` where these are not the paper's."""
+    ran = what_ran(scale, task)
+    return ran.data if ran else task
+
+
 def remarks(scale: str) -> str:
     """What stands in for which data, for captions."""
     if scale == "smoke":
@@ -111,7 +123,8 @@ def remarks(scale: str) -> str:
         return "the paper's data sets"
     used = {task: found(name) for task, name in SETS.items()}
     words = [remark(SETS[t], name) for t, name in used.items() if t != "CIFAR100"]
-    words.insert(0, f"{used['CIFAR100'] or 'no data'} for CIFAR100, whose hundred classes need more rounds")
+    ten = title(used["CIFAR100"]) if used["CIFAR100"] else "no data"
+    words.insert(0, f"{ten} for CIFAR100, whose hundred classes need more rounds")
     return "; ".join(filter(None, words))
 
 

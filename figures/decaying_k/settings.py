@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from bounds.decaying_k.schedules import SCHEDULES
 from paper_checks.reported import table
 
+from ..ran import model, Setting
+
 TASKS = ("Sent140", "FEMNIST", "CIFAR100", "Shakespeare")
 _ONE, _TWO = table("decaying_k", "Table 1"), table("decaying_k", "Table 2")
 _DATA, _RATES = table("decaying_k", "Text 4.1"), table("decaying_k", "Text 4.2")
@@ -68,3 +70,9 @@ def _task(name: str) -> Task:
 
 PRINTED = {name: _task(name) for name in TASKS}
 """The four experiments."""
+
+
+def in_paper(task: str) -> Setting:
+    """What the paper runs for a task."""
+    one = PRINTED[task]
+    return Setting(task, model(NETWORKS[task]), str(one.clients), str(one.cohort), str(ROUNDS))

@@ -6,12 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..artefact import Artefact, no_runs, Shown
+from ..ran import partition_words, problem_words
 from ..runs import Runs
 from ..sheets import listing
-from .grid import data_of, PLANS, remarks
+from .grid import data_of, name, PLANS, remarks, what_ran
 from .settings import DOWNLOAD, PRINTED, TASKS, UPLOAD
 
-SETTINGS = {"clients": "clients", "per round": "cohort", "batch": "batch", "K0": "local_steps", "η0": "step_size"}
+SETTINGS = {
+    "clients in all": "clients",
+    "per round": "cohort",
+    "batch": "batch",
+    "K0": "local_steps",
+    "η0": "step_size",
+}
 """Columns by the words of a run's setting."""
 
 
@@ -28,13 +35,14 @@ def _row(scale: str, task: str) -> dict[str, Any]:
     one, plan = PRINTED[task], PLANS[scale]
     text, partition = data_of(scale, task)
     return {
-        "task": task,
-        "ours": plan.networks[task].format(data=text) if text else "data not available",
-        "partition": partition or "–",
+        "task": name(scale, task),
+        "ours": problem_words(plan.networks[task].format(data=text)) if text else "data not available",
+        "partition": partition_words(partition) if partition else "–",
         "size (Mbit)": f"{one.model_size:g}",
-        **{words: _beside(getattr(one, name), plan.own[task], name) for words, name in SETTINGS.items()},
+        **{words: _beside(getattr(one, key), plan.own[task], key) for words, key in SETTINGS.items()},
         "samples per client": f"{one.samples}",
         "rounds of Kη-fixed": f"{PLANS['paper'].rounds[task]} / {plan.rounds[task]}",
+        "ran": what_ran(scale, task),
     }
 
 

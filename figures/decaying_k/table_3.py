@@ -75,7 +75,7 @@ def data(runs: Runs, scale: str) -> Shown:
 
 
 def _counted(words: str, good: list[bool]) -> Judged:
-    verdict = Reproduction.REPRODUCED if all(good) else Reproduction.NOT
+    verdict = Reproduction.REPRODUCED if all(good) else Reproduction.CONTRADICTED
     return Judged(words, verdict, f"{sum(good)} of {len(good)} agree")
 
 

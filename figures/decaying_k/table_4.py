@@ -15,8 +15,8 @@ from ..comparing import by_place, Entry, judge, Pair
 from ..runs import Runs
 from ..sheets import comparison, entry
 from . import grid
-from .curves import caption, FIXED
-from .grid import tasks
+from .curves import caption, FIXED, shares
+from .grid import name, tasks, what_ran
 from .settings import DOWNLOAD, K_DECAYS, PRINTED, ROUNDS, TASKS, TITLES, UPLOAD
 
 REPORTED = table("decaying_k", "Table 4")
@@ -42,7 +42,7 @@ def by_schedule(task: str) -> float:
 def data(runs: Runs, scale: str) -> Shown:
     entries = [_entry(runs, scale, task, key) for task in TASKS for key in K_DECAYS]
     at = by_place(entries)
-    here = tasks(scale)
+    here = [name(scale, task) for task in tasks(scale)]
     ordered = [
         Pair(f"{TITLES[more]} over {TITLES[fewer]}, {task}", at[task, TITLES[more]].ours, at[task, TITLES[fewer]].ours)
         for task in here
@@ -63,9 +63,9 @@ def data(runs: Runs, scale: str) -> Shown:
 
 
 def _entry(runs: Runs, scale: str, task: str, key: str) -> Entry:
-    steps = [[runs.fact(c, "local_steps") for c in grid.runs(scale, task, k)] for k in (key, FIXED)]
-    ours = [a / b if a and b else float("nan") for a, b in zip(*steps, strict=True)]
-    return entry(REPORTED[task, TITLES[key]], task, TITLES[key], ours, "" if ours else "data not available")
+    ours = shares(runs, scale, task, key)
+    note, ran = "" if ours else "data not available", what_ran(scale, task, key)
+    return entry(REPORTED[task, TITLES[key]], name(scale, task), TITLES[key], ours, note, ran)
 
 
 ARTEFACT = Artefact("decaying_k.table_4", "SGD steps relative to Kη-fixed", cells, data)

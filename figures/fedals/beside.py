@@ -10,28 +10,23 @@ from paper_checks.reported import Reported
 
 from ..captions import caption as put_together, DIGITS
 from ..comparing import Entry
+from ..ran import of, problem_words
 from ..runs import Runs
 from ..sheets import entry
 from ..stand_ins import remark
-from .grid import data, PLANS, seeds, word
-from .settings import CLIENTS, here, LOCAL_STEPS, METHODS, SETS, TEXT
+from .grid import PLANS, seeds, word
+from .settings import CLIENTS, here, in_paper, LOCAL_STEPS, METHODS, SETS, TEXT
 
 GUESS = 5.55
 """The loss of guessing one of 256 bytes: what a language model that diverged counts as."""
 
 
 def label(scale: str, column: str, shown: Sequence[str] = tuple(SETS)) -> str:
-    """A column's name with the data behind it, where these are not the paper's; ``shown``: what its table runs."""
-    name = word(scale, column)
-    if name and column in shown:
-        return column if name == SETS[column] else f"{column} (here {name})"
+    """The data behind a column, ``Omniglot for CIFAR-100`` where not the paper's; ``shown``: what its table runs."""
+    ran = of(seeds(scale, column, "FedAvg", "non-iid"), in_paper(column))
+    if ran and column in shown:
+        return ran.data
     return f"{column} ({'not run at this scale' if scale == 'smoke' or here(column) else 'data not available'})"
-
-
-def title(scale: str, column: str) -> str:
-    """The data that are shown, by the name of the paper where they are its own."""
-    name = word(scale, column)
-    return column if name == SETS[column] else name
 
 
 def results(runs: Runs, scale: str, column: str, cells: Sequence[Cell]) -> list[float]:
@@ -46,7 +41,8 @@ def compared(
     runs: Runs, scale: str, printed: Reported, row: str, column: str, cells: Sequence[Cell], note: str = ""
 ) -> Entry:
     """One place of a table; accuracies are printed as shares and shown in percent."""
-    place = entry(printed, row, column, results(runs, scale, column, cells), note)
+    ran = of(cells, in_paper(column, "iid" if row.endswith(" iid") else "non-iid"))
+    place = entry(printed, row, column, results(runs, scale, column, cells), note, ran)
     times = 1.0 if column == TEXT else 100.0
     return replace(place, reported=times * place.reported, reported_std=times * place.reported_std)
 
@@ -67,7 +63,7 @@ def caption(scale: str, columns: Sequence[str], *, tables: bool = True) -> str:
     if not there:
         return put_together(remarks(scale, columns))
     parts = [
-        f"{', '.join(dict.fromkeys(data(scale, c) for c in there))}; {CLIENTS} clients, all in every round, "
+        f"{', '.join(dict.fromkeys(_problem(scale, c) for c in there))}; {CLIENTS} clients, all in every round, "
         f"{LOCAL_STEPS} local steps; non-iid: sorted by label; {_rounds(scale, there)} rounds, iid half as many; "
         f"{plan.seeds} seeds",
         f"± is the standard error over seeds; a result is the mean of the last {plan.window} of "
@@ -91,6 +87,10 @@ def remarks(scale: str, columns: Sequence[str]) -> list[str]:
     return [words for words in instead if words]
 
 
+def _problem(scale: str, column: str) -> str:
+    return problem_words(seeds(scale, column, "FedAvg", "non-iid")[0].arguments["problem"])
+
+
 def _rounds(scale: str, columns: Sequence[str]) -> str:
     counts = {c: seeds(scale, c, "FedAvg", "non-iid")[0].arguments["rounds"] for c in columns}
     if len(set(counts.values())) == 1:
@@ -107,7 +107,7 @@ def _different(scale: str, columns: Sequence[str]) -> list[str]:
             "norm; SCAFFOLD without momentum, with which its printed controls diverge"
         ]
     return [
-        f"differs: network {plan.networks[''].partition('(')[0]} of {plan.counts['layers']} layers, batch "
+        f"differs: network {_problem(scale, columns[0]).partition(' on ')[0]} of {plan.counts['layers']} layers, batch "
         f"{plan.setting['batch']}, "
         f"no momentum (SCAFFOLD's printed controls diverge with it), {_step_sizes(scale, columns)}"
     ]

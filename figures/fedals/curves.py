@@ -6,12 +6,13 @@ from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
 from ..captions import caption as put_together
-from ..comparing import judge, Judged, Pair
+from ..comparing import drift, judge, Judged, Pair
 from ..drawing import Axis, panels
+from ..ran import of
 from ..runs import mean_rows, Runs
-from .beside import caption, label, results, title
+from .beside import caption, label, results
 from .grid import seeds, word
-from .settings import TEXT
+from .settings import in_paper, TEXT
 
 PANELS = {"non-iid": ("FedAvg", "FedALS", "SCAFFOLD"), "iid": ("FedAvg", "FedALS")}
 """Methods of each panel, as far as the text names them; SCAFFOLD is run for non-iid clients only."""
@@ -39,12 +40,9 @@ def data(runs: Runs, scale: str, wanted: str) -> Shown:
             row
             for split, methods in PANELS.items()
             for m in methods
-            for row in mean_rows(
-                (runs.curve(c, quantity) for c in seeds(scale, column, m, split)),
-                f"{title(scale, column)}, {split}",
-                m,
-                times,
-            )
+            for found in [seeds(scale, column, m, split)]
+            if (ran := of(found, in_paper(wanted, split)))
+            for row in mean_rows((runs.curve(c, quantity) for c in found), f"{ran.data}, {split}", m, ran, times)
         ],
         conclusions=conclusions(runs, scale, column) if there or missing else [],
         unavailable="" if there else missing or label(scale, column),
@@ -61,11 +59,12 @@ def conclusions(runs: Runs, scale: str, column: str) -> list[Judged]:
     def gain(split: str) -> list[float]:
         return [a - b for a, b in zip(last("FedALS", split), last("FedAvg", split), strict=True)]
 
+    regimes = [drift(label(scale, column), last("FedAvg", "iid"), last("FedAvg", "non-iid"))]
     ahead = [Pair(f"FedALS over {m}", last("FedALS", "non-iid"), last(m, "non-iid")) for m in ("FedAvg", "SCAFFOLD")]
     apart = Pair("gain non-iid over gain iid", gain("non-iid"), gain("iid"))
     return [
-        judge("for non-iid clients FedALS ends better than FedAvg and SCAFFOLD", ahead),
-        judge("FedALS gains more for non-iid clients than for iid ones", [apart]),
+        judge("for non-iid clients FedALS ends better than FedAvg and SCAFFOLD", ahead, regimes=regimes),
+        judge("FedALS gains more for non-iid clients than for iid ones", [apart], regimes=regimes),
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,11 @@ from ..artefact import Artefact, Shown
 from ..captions import caption
 from ..comparing import judge, Judged, Pair
 from ..drawing import Axis, panels
+from ..ran import of, problem_words
 from ..runs import mean_rows, Runs
 from .beside import remarks
 from .grid import example, LAYERS, PLANS, STEPS
-from .settings import CLIENTS
+from .settings import CLIENTS, in_paper
 
 DISTANCE = "consensus_distance"
 SHAPES: dict[str, dict[str, int]] = {
@@ -25,6 +27,8 @@ SHAPES: dict[str, dict[str, int]] = {
     "fashion_mnist": {"channels": 1, "side": 28},
 }
 """Samples that are not as the network expects by itself."""
+LIKE = replace(in_paper("CIFAR-10"), rounds=str(PLANS["paper"].rounds[LAYERS]))
+"""What the paper has there; it takes other local steps than elsewhere."""
 DEFINED, BY_SIZE = "of the layer", "per parameter (10⁻⁶)"
 CURVES = 6
 """Layers that are drawn over rounds."""
@@ -35,7 +39,8 @@ def data(runs: Runs, scale: str) -> Shown:
     sizes = _sizes(str(used[0].arguments["problem"])) if used else {}
     plan = PLANS[scale]
     told = (
-        f"{used[0].arguments['problem']}; {CLIENTS} clients of two classes each, FedAvg with {STEPS} local steps, "
+        f"{problem_words(used[0].arguments['problem'])}; {CLIENTS} clients of two classes each, FedAvg with {STEPS} "
+        f"local steps, "
         f"batch {used[0].arguments['batch']}, {plan.rounds[LAYERS]} rounds, {plan.seeds} seeds; distances before "
         "averaging, per parameter as the released code has them; bands: standard error over seeds."
         if used
@@ -68,7 +73,12 @@ def _layer(runs: Runs, used: Sequence[Cell], place: int, name: str, size: int) -
         row
         for panel, by in ((DEFINED, 1.0), (BY_SIZE, size / 1e6))
         for row in mean_rows(
-            (runs.curve(c, DISTANCE, name) for c in used), panel, f"layer {place}", 1 / by, parameters=size
+            (runs.curve(c, DISTANCE, name) for c in used),
+            panel,
+            f"layer {place}",
+            of(used, LIKE),
+            1 / by,
+            parameters=size,
         )
     ]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from paper_checks.reported import table
 
+from ..ran import Setting
 from ..stand_ins import found
 
 VERSION = "v2"
@@ -67,6 +68,12 @@ def algorithm(method: str) -> str:
         return METHODS[method]
     alpha = int(method.removeprefix("alpha="))
     return f"fedals(alpha={alpha})" if alpha > 1 else METHODS["FedAvg"]
+
+
+def in_paper(column: str, split: str = "non-iid") -> Setting:
+    """What the paper runs for a column."""
+    text, clients = column == TEXT, str(CLIENTS)
+    return Setting(column, "OPT-125M" if text else "ResNet-20", clients, clients, str(rounds(split, text)))
 
 
 def partition(split: str, text: bool = False) -> str:

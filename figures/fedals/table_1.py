@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
-from ..comparing import by_place, Entry, judge, Judged, Pair
+from ..comparing import by_place, drift, Entry, judge, Judged, learnt, Pair, POINT, Regime
 from ..runs import Runs
 from ..sheets import comparison
-from .beside import caption, compared, labelled, measured
+from .beside import caption, compared, label, labelled, measured
 from .grid import seeds
 from .settings import SETS, TEXT
 
@@ -38,35 +38,62 @@ def data(runs: Runs, scale: str) -> Shown:
         for row in ROWS
         for column in SETS
     ]
-    shown = labelled(scale, found)
+    names = {c: label(scale, c) for c in measured(scale, list(SETS))}
     return comparison(
         f"Test accuracy (%), of {TEXT} test loss. {caption(scale, list(SETS))}",
-        shown,
-        conclusions(found, measured(scale, list(SETS))),
+        labelled(scale, found),
+        conclusions(found, names),
     )
 
 
-def conclusions(found: Sequence[Entry], there: Sequence[str]) -> list[Judged]:
-    """What the paper reads off its table, on the data that are there; losses and accuracies are judged apart."""
-    judged = _judged(found, [c for c in there if c != TEXT])
-    return judged + (_judged(found, [TEXT], ", for the language model") if TEXT in there else [])
+def conclusions(found: Sequence[Entry], there: Mapping[str, str]) -> list[Judged]:
+    """What the paper reads off its table, on the data that are ``there`` (what stands for a column, by column).
+
+    Losses and accuracies are judged apart.
+    """
+    judged = _judged(found, {c: name for c, name in there.items() if c != TEXT})
+    return judged + (_judged(found, {TEXT: there[TEXT]}, ", for the language model") if TEXT in there else [])
 
 
-def _judged(found: Sequence[Entry], there: Sequence[str], about: str = "") -> list[Judged]:
-    def over(one: str, *others: str, columns: Sequence[str] = there) -> list[Pair]:
-        return [_better(found, c, f"{one} non-iid", f"{other} non-iid") for c in columns for other in others]
+def _judged(found: Sequence[Entry], there: Mapping[str, str], about: str = "") -> list[Judged]:
+    def over(one: str, *others: str, columns: Iterable[str] = there) -> list[Pair]:
+        return [_better(found, c, there[c], f"{one} non-iid", f"{other} non-iid") for c in columns for other in others]
 
+    def drifting(columns: Iterable[str] = there) -> list[Regime]:
+        """That there is drift, and that FedAvg learns at all."""
+        by, found_ = by_place(found), []
+        for c in columns:
+            found_.append(drift(there[c], *(_values(found, c, f"{AVG} {split}") for split in ("iid", "non-iid"))))
+            found_ += learnt(by[f"{AVG} iid", c].ran, by[f"{AVG} iid", c].ours) if c != TEXT else []
+        return found_
+
+    delta = 0.0 if TEXT in there else POINT
+    but = f", other than on {there['MNIST']}" if "MNIST" in there else ""
     return [
-        judge(f"for non-iid clients FedALS does better than FedAvg and SCAFFOLD{about}", over(ALS, AVG, SCAFFOLD)),
+        judge(
+            f"for non-iid clients FedALS does better than FedAvg and SCAFFOLD{about}",
+            over(ALS, AVG, SCAFFOLD),
+            delta,
+            drifting(),
+        ),
         judge(
             f"FedALS gains more over FedAvg for non-iid clients than for iid ones, where it gains little{about}",
-            [_gain(found, c) for c in there],
+            [_gain(found, c, name) for c, name in there.items()],
+            delta,
+            drifting(),
         ),
         judge(
-            f"SCAFFOLD does better with FedALS than alone, other than on MNIST{about}",
+            f"SCAFFOLD does better with FedALS than alone{but}{about}",
             over(BOTH, SCAFFOLD, columns=[c for c in there if c != "MNIST"]),
+            delta,
+            drifting(c for c in there if c != "MNIST"),
         ),
-        judge(f"SCAFFOLD adds to FedALS: together they do better than FedALS alone{about}", over(BOTH, ALS)),
+        judge(
+            f"SCAFFOLD adds to FedALS: together they do better than FedALS alone{about}",
+            over(BOTH, ALS),
+            delta,
+            drifting(),
+        ),
     ]
 
 
@@ -76,16 +103,16 @@ def _values(found: Sequence[Entry], column: str, row: str) -> list[float]:
     return [sign * value for value in by_place(found)[row, column].ours]
 
 
-def _better(found: Sequence[Entry], column: str, one: str, other: str) -> Pair:
-    return Pair(f"{one} over {other}, {column}", _values(found, column, one), _values(found, column, other))
+def _better(found: Sequence[Entry], column: str, name: str, one: str, other: str) -> Pair:
+    return Pair(f"{one} over {other}, {name}", _values(found, column, one), _values(found, column, other))
 
 
-def _gain(found: Sequence[Entry], column: str) -> Pair:
+def _gain(found: Sequence[Entry], column: str, name: str) -> Pair:
     def gain(split: str) -> list[float]:
         values = (_values(found, column, f"{method} {split}") for method in (ALS, AVG))
         return [a - b for a, b in zip(*values, strict=False)]
 
-    return Pair(f"gain non-iid over gain iid, {column}", gain("non-iid"), gain("iid"))
+    return Pair(f"gain non-iid over gain iid, {name}", gain("non-iid"), gain("iid"))
 
 
 ARTEFACT = Artefact("fedals.table_1", "four methods, iid and non-iid", cells, data)

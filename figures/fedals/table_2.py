@@ -14,11 +14,12 @@ from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
 from ..comparing import by_place, Entry, judge, Judged, Pair
+from ..ran import of
 from ..runs import Runs
 from ..sheets import comparison, entry, number
 from .beside import caption, compared, labelled
 from .grid import PLANS, seeds, word
-from .settings import LOCAL_STEPS, printed
+from .settings import in_paper, LOCAL_STEPS, printed
 
 PRINTED = table("fedals", "Table 2", version="v2")
 ROWS = tuple(dict.fromkeys(row for row, _ in PRINTED))
@@ -58,14 +59,15 @@ def data(runs: Runs, scale: str) -> Shown:
 
 def _entries(runs: Runs, scale: str, row: str) -> list[Entry]:
     total = PRINTED[row, "communicated parameters per client"]
-    counted = [runs.last(cell, "exchanged_parameters") / MILLION for cell in seeds(scale, COLUMNS[0], row, "non-iid")]
+    cells = seeds(scale, COLUMNS[0], row, "non-iid")
+    counted = [runs.last(cell, "exchanged_parameters") / MILLION for cell in cells]
     return [
         *(
             compared(runs, scale, PRINTED[row, column], row, column, seeds(scale, column, row, "non-iid"))
             for column in COLUMNS
         ),
         Entry(row, SENT, number(total.value) / MILLION, math.nan, (exchanged(_alpha(row)) / MILLION,)),
-        entry(None, row, HERE, counted),
+        entry(None, row, HERE, counted, ran=of(cells, in_paper(COLUMNS[0]))),
     ]
 
 

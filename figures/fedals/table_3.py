@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
 from ..comparing import judge, leads
+from ..ran import beside
 from ..runs import Runs
 from ..sheets import comparison
-from .beside import caption, compared, labelled
+from .beside import caption, compared, label, labelled
 from .grid import PLANS, seeds, word
 from .settings import ALPHA, LOCAL_STEPS
 
@@ -43,14 +46,24 @@ def data(runs: Runs, scale: str) -> Shown:
         for row in ROWS
         for column in COLUMNS
     ]
-    ran = [c for c in COLUMNS if any(e.ours for e in found if e.column == c)]
+    ran = [label(scale, c, splits) for c in COLUMNS if any(e.ours for e in found if e.column == c)]
     told = [c for c in COLUMNS if c in splits or not word(scale, c)]
+    named = {row: _name(scale, row) for row in ROWS}
+    shown = labelled(scale, [replace(e, row=named[e.row]) for e in found], splits)
+    best = leads(shown, named[BEST], columns=ran)
     return comparison(
         f"Test accuracy (%), non-iid, alpha = {ALPHA}; L of the paper's 20 layers{_borders(scale)}; with all layers in "
         f"the extractor it is FedAvg with {ALPHA * LOCAL_STEPS} local steps. {caption(scale, told)}",
-        labelled(scale, found, splits),
-        [judge("the best split is after the first 16 of 20 layers", leads(found, BEST, columns=ran))],
+        shown,
+        [judge(f"the best split is after the first {named[BEST].removeprefix('L=')} layers", best)],
     )
+
+
+def _name(scale: str, row: str) -> str:
+    """A row with as many of this network's layers as stand for the printed ones."""
+    plan, border = PLANS[scale], _border(scale, row)
+    ours = f"{border} of {plan.counts['layers']}" if border else ""
+    return f"L={beside(ours, row.removeprefix('L=') + ' of 20')}" if ours else row
 
 
 def _borders(scale: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -10,10 +10,11 @@ from empirics.experiments import Cell
 
 from ..artefact import Artefact, no_runs, Shown
 from ..comparing import by_place, Entry, judge, Judged, leads, Pair
+from ..ran import beside
 from ..runs import Runs
 from ..sheets import comparison
 from . import grid
-from .grid import chosen, PLANS, Setup
+from .grid import BASE, chosen, PLANS, Setup
 from .reading import caption, cells_of, entries, ERROR, final, mean_over_clients, Places, rising, turned
 from .settings import columns, COMPARED, FEDCOG, KINDS, LOCAL_STEPS, MANY, rows, STEPS
 
@@ -31,18 +32,24 @@ def accuracies(
     read: Callable[[Runs, Cell], float] = final,
     across: bool = False,
     more: Callable[[str], Sequence[Cell]] = no_runs,
+    setup: Callable[[str], Setup] = lambda column: BASE,
+    named: Callable[[str, str], str] = lambda scale, column: column,
 ) -> Artefact:
     """The artefact of a printed table of accuracies with its runs by place.
 
     ``words`` go into the caption; ``read`` gives a run's number in percent; ``across``: its one row becomes a column;
-    ``more`` are runs that the conclusions (``judged``) need besides.
+    ``more`` are runs that the conclusions (``judged``) need besides; ``setup`` is that of a column, ``named`` says what
+    is run there.
     """
 
     def cells(scale: str) -> list[Cell]:
         return [*cells_of(places(scale)), *more(scale)]
 
     def data(runs: Runs, scale: str) -> Shown:
-        found = entries(runs, number, places(scale), read)
+        found = entries(
+            runs, number, places(scale), read,
+            setup=lambda row, column: setup(column), named=lambda row, column: (row, named(scale, column)),
+        )  # fmt: skip
         shown = turned(found) if across else found
         return comparison(caption(scale, *words), shown, judged(runs, scale, shown), corner)
 
@@ -94,12 +101,18 @@ def of_parts(runs: Runs, scale: str, found: list[Entry]) -> list[Judged]:
 
 # ---- Tables 6 to 8: what is swept ----
 
-Conclusions = Callable[[Sequence[Entry], Sequence[str], Sequence[str]], list[Judged]]
-"""From the entries, the methods and the columns that were run."""
+Conclusions = Callable[[Sequence[Entry], Sequence[str], Mapping[str, str]], list[Judged]]
+"""From the entries, the methods and the columns that were run, which are what is run there by what is printed."""
 
 
 def sweep(
-    number: str, axis: str, column: str, words: str, setup: Callable[[str], Setup], more: Conclusions | None = None
+    number: str,
+    axis: str,
+    column: str,
+    words: str,
+    setup: Callable[[str], Setup],
+    more: Conclusions | None = None,
+    named: Callable[[str, str], str] = lambda scale, column: column,
 ) -> Artefact:
     """The artefact of one of these tables.
 
@@ -114,29 +127,41 @@ def sweep(
         }
 
     def judged(runs: Runs, scale: str, found: list[Entry]) -> list[Judged]:
-        shown, methods = chosen(scale, axis, columns(number)), chosen(scale, "swept", COMPARED)
-        best = judge(f"FedCOG is the most accurate for every {column}", leads(found, FEDCOG, columns=shown))
+        shown = {value: named(scale, value) for value in chosen(scale, axis, columns(number))}
+        methods = chosen(scale, "swept", COMPARED)
+        best = judge(f"FedCOG is the most accurate for every {column}", leads(found, FEDCOG, columns=shown.values()))
         return [best, *(more(found, methods, shown) if more else [])]
 
     title = "participation" if axis == "rates" else column
-    return accuracies(number, title, places, (words, ERROR), judged)
+    return accuracies(number, title, places, (words, ERROR), judged, setup=setup, named=named)
 
 
-def local_steps(found: Sequence[Entry], methods: Sequence[str], shown: Sequence[str]) -> list[Judged]:
+def steps_of(scale: str, column: str) -> str:
+    """The local steps that are run beside the printed ones."""
+    cells = grid.runs(scale, "FedAvg", stretched(column)) if column in chosen(scale, "taus", columns("6")) else []
+    return beside(str(cells[0].arguments["local_steps"]), column) if cells else column
+
+
+def stretched(column: str) -> Setup:
+    """As many times the default number of local steps as the paper takes there."""
+    return Setup(stretch=int(column) / LOCAL_STEPS)
+
+
+def local_steps(found: Sequence[Entry], methods: Sequence[str], shown: Mapping[str, str]) -> list[Judged]:
     """What the paper reads off Table 6."""
     at = by_place(found)
-    rise = [rising(at, m, "200", "400") for m in methods]
-    fall = [rising(at, m, "800", "400") for m in methods] if "800" in shown else []
+    rise = [rising(at, m, shown["200"], shown["400"]) for m in methods]
+    fall = [rising(at, m, shown["800"], shown["400"]) for m in methods] if "800" in shown else []
     return [
         judge("All methods gain from half the default number of local steps to the default", rise),
         judge("With twice the default number of local steps all methods lose", fall),
     ]
 
 
-def participation(found: Sequence[Entry], methods: Sequence[str], shown: Sequence[str]) -> list[Judged]:
+def participation(found: Sequence[Entry], methods: Sequence[str], shown: Mapping[str, str]) -> list[Judged]:
     """What the paper reads off Table 7; off Table 8 it reads nothing else."""
     at = by_place(found)
-    rise = [rising(at, m, low, high) for m in methods for low, high in pairwise(shown)]
+    rise = [rising(at, m, low, high) for m in methods for low, high in pairwise(shown.values())]
     return [judge("All methods gain with every step of the participation rate", rise)]
 
 
@@ -182,8 +207,18 @@ def generated(scale: str) -> Places:
 
 
 def of_generated(runs: Runs, scale: str, found: list[Entry]) -> list[Judged]:
-    others = [c for c in chosen(scale, "steps", columns("10")) if c != DEFAULT]
-    return [judge("The default number of generation steps beats fewer and more", leads(found, DEFAULT, others))]
+    default, *others = (
+        generation_steps(scale, c)
+        for c in sorted(chosen(scale, "steps", columns("10")), key=lambda column: column != DEFAULT)
+    )
+    return [judge("The default number of generation steps beats fewer and more", leads(found, default, others))]
+
+
+def generation_steps(scale: str, column: str) -> str:
+    """The steps that are run beside the printed ones."""
+    if column not in chosen(scale, "steps", columns("10")):
+        return column
+    return beside(str(PLANS[scale].counts["steps"] * int(column) // STEPS), column)
 
 
 ARTEFACTS = {
@@ -194,7 +229,7 @@ ARTEFACTS = {
     "table_6": sweep(
         "6", "taus", "number of local steps",
         "columns are the paper's numbers of local steps; here as many times the default as 400 there",
-        lambda steps: Setup(stretch=int(steps) / LOCAL_STEPS), local_steps,
+        stretched, local_steps, steps_of,
     ),
     "table_7": sweep(
         "7", "rates", "participation rate", f"{MANY} clients, columns are the part that trains in a round",
@@ -215,6 +250,6 @@ ARTEFACTS = {
         "10", "number of generation steps", generated,
         ("rows are the paper's numbers of steps; here as many times the default as 100 there; the paper does not state "
          "its split, here NIID-1", ERROR),
-        of_generated, corner="steps: reported / ours (%)", across=True,
+        of_generated, corner="steps: reported / ours (%)", across=True, named=generation_steps,
     ),
 }  # fmt: skip

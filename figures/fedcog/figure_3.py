@@ -7,11 +7,11 @@ from typing import Any
 from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
-from ..comparing import judge, Judged, Pair
+from ..comparing import judge, Judged, moved, Pair, POINT
 from ..drawing import Axis, each_panel, one, Row
 from ..runs import point, Runs
 from . import settings as paper
-from .grid import chosen, problem, runs as runs_of, Setup
+from .grid import chosen, problem, runs as runs_of, Setup, what_ran
 from .reading import caption, cells_of, final
 from .settings import FEDCOG, KINDS
 
@@ -41,10 +41,12 @@ def points(scale: str) -> Points:
 
 
 def data(runs: Runs, scale: str) -> Shown:
-    told = {place: [final(runs, cell) for cell in each] for place, each in points(scale).items()}
+    found = points(scale)
+    told = {place: [final(runs, cell) for cell in each] for place, each in found.items()}
+    ran = {place: what_ran(each) for place, each in found.items()}
     return Shown(
         caption(scale, "NIID-1 in (a)", "bars: one standard error over seeds"),
-        [row for (panel, curve, x), values in told.items() for row in point(values, x, curve, panel)],
+        [row for at, values in told.items() for row in point(values, at[2], at[1], ran[at], at[0])],
         conclusions=[*_heterogeneity(scale, told), *(_default(scale, told, panel) for panel in WEIGHTS)],
         unavailable="" if problem(scale) else "data not available",
     )
@@ -78,7 +80,12 @@ def _default(scale: str, told: Told, panel: str) -> Judged:
         for weight in chosen(scale, axis, every)
         if weight != default
     ]
-    return judge(f"{default:g} is the best {panel[4:]} in both splits", pairs)
+    weights = chosen(scale, axis, every)
+    regimes = [
+        moved(f"accuracy by the {panel[4:]}, {kind}", [told[panel, f"FedCOG, {kind}", w] for w in weights])
+        for kind in KINDS
+    ]
+    return judge(f"{default:g} is the best {panel[4:]} in both splits", pairs, POINT, regimes)
 
 
 def draw(shown: Shown) -> Any:

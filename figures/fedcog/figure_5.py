@@ -9,11 +9,12 @@ import numpy as np
 from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
-from ..drawing import canvas
+from ..drawing import above, canvas
+from ..ran import problem_words
 from ..runs import Runs
-from ..style import WIDTH
-from .grid import chosen, data_set, generation, PLANS, problem
-from .settings import MAIN, SHOWN_STEPS
+from ..style import enlarged, WIDTH
+from .grid import chosen, generation, named, PLANS, problem, what_ran
+from .settings import SHOWN_STEPS
 
 REAL = -1
 """In the place of the steps: a test sample."""
@@ -25,10 +26,10 @@ def cells(scale: str) -> list[Cell]:
 
 def data(runs: Runs, scale: str) -> Shown:
     rows = [row for cell in cells(scale) for row in _rows(runs, cell)]
-    first = PLANS[scale].counts["first"]
+    first, words = PLANS[scale].counts["first"], problem_words(problem(scale))
     return Shown(
-        f"One client of {problem(scale)} (here {data_set(scale, MAIN)}; the paper: {MAIN}) after {first} rounds "
-        "of FedAvg, NIID-1, one seed; an image for each class from one noise, each in the range of its own values.",
+        f"One client of {words} ({named(scale)}) after {first} rounds of FedAvg, NIID-1, one seed; an image for each "
+        "class from one noise, each in the range of its own values.",
         rows,
         unavailable="" if problem(scale) else "data not available",
     )
@@ -42,9 +43,9 @@ def _rows(runs: Runs, cell: Cell) -> list[dict[str, Any]]:
     shape = runs.fact(cell, "shape")  # flat inputs are square and grey
     channels, side = (shape[0], shape[-1]) if len(shape) == 3 else (1, round(shape[0] ** 0.5))
     told = zip(*(columns[name] for name in ("steps", "label", "pixels")), strict=True)
+    shape, ran = {"channels": channels, "side": side}, what_ran([cell], later=0)
     return [
-        {"steps": steps, "label": label, "channels": channels, "side": side, "pixels": grey(pixels)}
-        for steps, label, pixels in told
+        {"steps": steps, "label": label, **shape, "pixels": grey(pixels), "ran": ran} for steps, label, pixels in told
     ]
 
 
@@ -68,8 +69,9 @@ def draw(shown: Shown) -> Any:
     steps = list(dict.fromkeys(r["steps"] for r in shown.rows)) or [REAL]
     classes = max((r["label"] for r in shown.rows), default=0) + 1
     made, axes = canvas(len(steps), classes)
+    above(made, shown.rows)
     made.set_layout_engine(ConstrainedLayoutEngine(w_pad=0.01, h_pad=0.01, wspace=0, hspace=0))
-    made.set_figheight(0.4 + WIDTH * len(steps) / (classes + 2.5))
+    made.set_figheight((0.4 + WIDTH * len(steps) / (classes + 2.5)) * enlarged())
     for ax in axes.flat:
         ax.set(xticks=[], yticks=[])
         ax.spines[:].set_visible(False)
@@ -77,7 +79,7 @@ def draw(shown: Shown) -> Any:
         axes[steps.index(r["steps"]), r["label"]].imshow(image(r), cmap="gray", interpolation="nearest")
     for ax, number in zip(axes[:, 0], steps, strict=True):
         words = "test sample" if number == REAL else f"{number} steps"
-        ax.set_ylabel(words, rotation=0, ha="right", va="center", fontsize=7)
+        ax.set_ylabel(words, rotation=0, ha="right", va="center", fontsize="small")
     return made
 
 

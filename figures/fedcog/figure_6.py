@@ -31,7 +31,7 @@ def data(runs: Runs, scale: str) -> Shown:
     rows = [
         row
         for method, each in found.items()
-        for row in mean_rows((runs.curve(c, "test_accuracy") for c in each), "", method, 100.0)
+        for row in mean_rows((runs.curve(c, "test_accuracy") for c in each), "", method, grid.what_ran(each), 100.0)
     ]
     ends = {method: [final(runs, c) for c in each] for method, each in found.items()}
     best = [Pair(f"FedCOG over {m}", ends[FEDCOG], ends[m]) for m in found if m != FEDCOG]

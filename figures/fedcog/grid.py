@@ -6,12 +6,14 @@ and all its variants go on from one state.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from empirics.calls import written
 from empirics.experiments import Cell
 
+from ..ran import model, of, Ran, Setting
 from ..scale import Budget, Plan
 from ..stand_ins import found
 from . import settings as paper
@@ -34,7 +36,7 @@ def _counts(first: int, samples: int, steps: int, repeats: int = 5) -> dict[str,
 
 FEW = {"swept": ("FedAvg", "FedProx", FEDCOG), "steps": ("0", "50", "100", "500")}
 SMALL = {"batch": 20, "momentum": 0.9, "step_size": 0.01}
-CNN = "fedcog_cnn({})"
+CNN, BIG = "fedcog_cnn({})", "fedcog_cifar100_cnn({})"
 PLANS = {
     "smoke": Plan(
         networks={"Fashion-MNIST": "femnist_dnn(held_out({}))"}, rounds={"": 4}, seeds=2,
@@ -61,7 +63,7 @@ PLANS = {
         budget=_budget(4e-3, 2e-2, 300), axes=FEW,
     ),
     "paper": Plan(
-        networks={"Fashion-MNIST": CNN, "CIFAR-10": CNN, "CIFAR-100": "fedcog_cifar100_cnn({})"},
+        networks={"Fashion-MNIST": CNN, "CIFAR-10": CNN, "CIFAR-100": BIG},
         rounds={"": paper.ROUNDS}, seeds=3, counts=_counts(paper.FIRST, paper.SAMPLES, paper.STEPS),
         setting={
             "local_steps": paper.LOCAL_STEPS, "step_size": paper.STEP_SIZE, "augment": "crop_flip", **paper.RELEASED,
@@ -82,6 +84,13 @@ class Setup:
     clients: int = paper.CLIENTS
     cohort: int | None = None
     stretch: float = 1.0
+
+    @property
+    def in_paper(self) -> Setting:
+        """What the paper runs."""
+        network = CNN if self.data != "CIFAR-100" else BIG
+        cohort = self.clients if self.cohort is None else self.cohort
+        return Setting(self.data, model(network.format("data")), str(self.clients), str(cohort), str(paper.ROUNDS))
 
 
 BASE = Setup()
@@ -172,6 +181,20 @@ def runs(
         **(_plain_steps(plan) if METHODS["SCAFFOLD"] in text else {}),
     }
     return plan.cells("continued", **arguments)
+
+
+def what_ran(cells: Sequence[Cell], setup: Setup = BASE, later: int | None = None) -> Ran | None:
+    """What these cells run beside what the paper has; read ``later`` rounds after the change (None: in the end)."""
+    if later is None or not cells:
+        return of(cells, setup.in_paper)
+    there = replace(setup.in_paper, rounds=str(paper.FIRST + later))
+    return of(cells, there, cells[0].arguments["after"] + later)
+
+
+def named(scale: str, data: str = MAIN) -> str:
+    """The data behind a printed name, ``Fashion-MNIST for CIFAR-10`` where these are not the paper's."""
+    ran = what_ran(runs(scale, "FedAvg", Setup(data)), Setup(data))
+    return ran.data if ran else data
 
 
 def _plain_steps(plan: Plan) -> dict[str, float]:

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
 from ..comparing import by_place, Entry, judge, Pair
-from ..drawing import canvas, COLOURS, MARKS
-from ..runs import Runs, standard_error
+from ..drawing import above, canvas
+from ..ran import Ran
+from ..runs import point, Runs
 from ..sheets import comparison, entry, number
+from ..style import line
 from . import grid
 from .grid import chosen, PLANS, problem
 from .reading import caption, entries, ERROR, mean_over_clients, one_more
@@ -46,6 +46,11 @@ def measured(runs: Runs, scale: str, method: str, quantity: str) -> list[float]:
     return [mean**0.5 if quantity == "client_distance_sq" else 100 * mean for mean in means]
 
 
+def _ran(scale: str, method: str) -> Ran | None:
+    """What is read off these runs, one round after the change."""
+    return grid.what_ran(runs_of(scale, method), later=1)
+
+
 def times(scale: str, methods: Sequence[str]) -> list[Cell]:
     """The cell in which these methods take turns."""
     texts = {m: grid.consensus(scale) if m == FEDCOG else METHODS[m] for m in methods}
@@ -74,10 +79,10 @@ def _figure_cells(scale: str) -> list[Cell]:
 
 def figure(runs: Runs, scale: str) -> Shown:
     rows = [
-        {"panel": words, "curve": method, "x": x, "y": float(np.mean(told)), "error": standard_error(told)}
+        row
         for quantity, words in MEASURES.items()
         for x, method in enumerate(DRAWN)
-        if (told := measured(runs, scale, method, quantity))
+        for row in point(measured(runs, scale, method, quantity), x, method, _ran(scale, method), words)
     ]
     distance, common, own = MEASURES
     return Shown(
@@ -98,13 +103,15 @@ def figure(runs: Runs, scale: str) -> Shown:
 
 def draw(shown: Shown) -> Any:
     made, axes = canvas(1, len(MEASURES), 0)
+    above(made, shown.rows)
     for ax, words in zip(axes[0], MEASURES.values(), strict=True):
         points = [r for r in shown.rows if r["panel"] == words]
         for place, r in enumerate(points):
-            ax.errorbar(r["x"], r["y"], r["error"], color=COLOURS[place], marker=MARKS[place], ms=4, elinewidth=0.8)
+            look = line(r["curve"], place)
+            ax.errorbar(r["x"], r["y"], r["error"], color=look.colour, marker=look.mark, ms=4, elinewidth=0.8)
         ax.set_xlim(-0.5, len(DRAWN) - 0.5)
-        ax.set_xticks(range(len(DRAWN)), DRAWN, rotation=60, fontsize=6.5)
-        ax.set_ylabel(words.replace(", ", ",\n").replace("distance of ", "distance of\n"), fontsize=6.5)
+        ax.set_xticks(range(len(DRAWN)), DRAWN, rotation=60, fontsize="small")
+        ax.set_ylabel(words.replace(", ", ",\n").replace("distance of ", "distance of\n"), fontsize="small")
     return made
 
 
@@ -142,16 +149,20 @@ def _row(runs: Runs, scale: str, row: str) -> list[Entry]:
     """Time, accuracy, and the three numbers of Figure 2, which the paper prints nowhere."""
     here = row in chosen(scale, "compared", COMPARED)
     own = {(row, "Acc"): runs_of(scale, row)} if here else {}
-    printed = [e for e in entries(runs, "4", own, one_more) if (e.row, e.column) == (row, "Acc")]
+    ran = _ran(scale, row) if here else None
+    printed = [e for e in entries(runs, "4", own, one_more, later=1) if (e.row, e.column) == (row, "Acc")]
     accuracy = [replace(e, column=ACCURACY) for e in printed]
-    local = [entry(None, row, words, measured(runs, scale, row, q) if here else ()) for q, words in MEASURES.items()]
+    local = [
+        entry(None, row, words, measured(runs, scale, row, q) if here else (), ran=ran) for q, words in MEASURES.items()
+    ]
     return [_time(runs, scale, row), *accuracy, *local]
 
 
 def _time(runs: Runs, scale: str, row: str) -> Entry:
     printed, plain = (table("fedcog", "4")[m, "Local Time"] for m in (row, "FedAvg"))
     reported, std = (number(text) / number(plain.value) for text in (printed.value, printed.std))
-    return Entry(row, TIME, reported, std, tuple(ratios(runs, scale, row)), "the paper prints seconds")
+    ran = grid.what_ran(times(scale, COMPARED), later=1)
+    return Entry(row, TIME, reported, std, tuple(ratios(runs, scale, row)), "the paper prints seconds", ran)
 
 
 def ratios(runs: Runs, scale: str, method: str) -> Sequence[float]:

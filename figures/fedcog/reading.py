@@ -14,11 +14,12 @@ from paper_checks.reported import table
 
 from ..captions import caption as put_together
 from ..comparing import Entry, Pair
+from ..ran import problem_words
 from ..runs import Runs
 from ..sheets import entry
-from ..stand_ins import remark
+from ..stand_ins import remark, title
 from . import settings as paper
-from .grid import BASE, data_set, PLANS, problem, Setup
+from .grid import BASE, data_set, PLANS, problem, Setup, what_ran
 
 Places = Mapping[tuple[str, str], Sequence[Cell]]
 """The runs behind each place (row, column) of a table, one per seed."""
@@ -53,13 +54,24 @@ def mean_over_clients(runs: Runs, cell: Cell, quantity: str, at: int) -> float:
 
 
 def entries(
-    runs: Runs, name: str, places: Places, read: Callable[[Runs, Cell], float] = final, absent: str = ABSENT
+    runs: Runs,
+    name: str,
+    places: Places,
+    read: Callable[[Runs, Cell], float] = final,
+    absent: str = ABSENT,
+    *,
+    setup: Callable[[str, str], Setup] = lambda row, column: BASE,
+    named: Callable[[str, str], tuple[str, str]] = lambda row, column: (row, column),
+    later: int | None = None,
 ) -> list[Entry]:
-    """Every printed place of a table beside ours."""
-    return [
-        entry(printed, *place, [read(runs, c) for c in places.get(place, ())], "" if places.get(place) else absent)
-        for place, printed in table("fedcog", name).items()
-    ]
+    """Every printed place of a table beside ours, by what is run there (``named``); ``later`` as in ``what_ran``."""
+    found = []
+    for place, printed in table("fedcog", name).items():
+        cells = places.get(place, ())
+        ran = what_ran(cells, setup(*place), later) if cells else None
+        values, note = [read(runs, c) for c in cells], "" if cells else absent
+        found.append(entry(printed, *named(*place), values, note, ran))
+    return found
 
 
 def turned(found: Iterable[Entry]) -> list[Entry]:
@@ -79,9 +91,9 @@ def caption(scale: str, *more: str, setup: Setup = BASE) -> str:
     if not used:
         return "Reported numbers alone: the data are not here, or not run at this scale."
     words = [
-        f"{problem(scale, setup.data)}{_instead(scale, setup.data, used)}, {paper.CLIENTS} clients where nothing else "
-        f"is said, {plan.rounds['']} rounds of {given['local_steps']} local steps (batch {given['batch']}, step size "
-        f"{given['step_size']:g}, momentum 0.9)",
+        f"{problem_words(problem(scale, setup.data))}{_instead(scale, setup.data, used)}, "
+        f"{paper.CLIENTS} clients where nothing else is said, {plan.rounds['']} rounds of {given['local_steps']} local "
+        f"steps (batch {given['batch']}, step size {given['step_size']:g}, momentum 0.9)",
         f"FedCOG: {counts['first']} rounds of FedAvg, then its own, {counts['samples']} images in {counts['steps']} "
         "steps",
         *more,
@@ -97,7 +109,7 @@ def caption(scale: str, *more: str, setup: Setup = BASE) -> str:
 
 def _instead(scale: str, data: str, used: str) -> str:
     if scale == "smoke" or data not in PLANS[scale].networks:
-        return f" ({used} stands for {data})"
+        return f" ({title(used)} for {data})"
     said = remark(paper.DATA[data], used)
     return f" ({said})" if said else ""
 

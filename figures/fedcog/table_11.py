@@ -10,10 +10,11 @@ from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
 from ..comparing import by_place, Entry, judge, Pair
+from ..ran import problem_words
 from ..runs import Runs
 from ..sheets import comparison, number
-from .grid import data_set, generation, PLANS, problem
-from .settings import columns, DATA, MAIN
+from .grid import generation, named, PLANS, problem, what_ran
+from .settings import columns
 
 ROW, TIME = "Time", "time (16 samples = 1)"
 NUMBERS = columns("11")
@@ -39,7 +40,15 @@ def data(runs: Runs, scale: str) -> Shown:
     printed, ours, counts = table("fedcog", "11"), ratios(runs, scale), PLANS[scale].counts
     least = number(printed[ROW, LEAST].value)
     found = [
-        Entry(n, TIME, number(printed[ROW, n].value) / least, float("nan"), ours[n], "the paper prints seconds")
+        Entry(
+            n,
+            TIME,
+            number(printed[ROW, n].value) / least,
+            float("nan"),
+            ours[n],
+            "the paper prints seconds",
+            what_ran(cells(scale), later=0),
+        )
         for n in NUMBERS
     ]
     at = by_place(found)
@@ -47,8 +56,8 @@ def data(runs: Runs, scale: str) -> Shown:
     steps = [Pair(f"logarithm of {b} over {a} samples", logs[b], logs[a]) for a, b in pairwise(NUMBERS)]
     cheap = [Pair(f"logarithm of twice {LEAST} over {MOST} samples", [math.log(2.0)] * len(logs[MOST]), logs[MOST])]
     return comparison(
-        f"One client of {problem(scale) or 'data that are not here'} generates in {counts['steps']} steps"
-        f"{'' if data_set(scale, MAIN) == DATA[MAIN] else f' (the paper: {MAIN})'}, on one core, not on a GPU; seconds "
+        f"One client of {problem_words(problem(scale)) if problem(scale) else 'data that are not here'} "
+        f"({named(scale)}) generates in {counts['steps']} steps, on one core, not on a GPU; seconds "
         f"taken in turns, over those of {LEAST} samples; ± one standard error over {counts['repeats']} repetitions.",
         found,
         [

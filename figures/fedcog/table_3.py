@@ -39,11 +39,15 @@ def _runs(scale: str, method: str, word: str, setup: Setup) -> list[Cell]:
 
 
 def data(runs: Runs, scale: str) -> Shown:
-    found = entries(runs, "3", places(scale), one_more)
+    rows = {f"CIFAR-10-{kind[-1]}": f"{grid.named(scale)}, {kind}" for kind in KINDS}
+    found = entries(
+        runs, "3", places(scale), one_more,
+        named=lambda row, column: (rows.get(row, row), column), later=1,
+    )  # fmt: skip
     at = by_place(found)
     pairs = [
         Pair(f"{m} gains, {kind}", at[row, f"{m} {WITH}"].ours, at[row, f"{m} {WITHOUT}"].ours)
-        for kind, row in ((kind, f"CIFAR-10-{kind[-1]}") for kind in KINDS)
+        for kind, row in zip(KINDS, rows.values(), strict=True)
         for m in chosen(scale, "plugged", PLUGGED)
     ]
     columns = turned(found)

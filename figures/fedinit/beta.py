@@ -57,7 +57,7 @@ def _shown(runs: Runs, scale: str, method: str) -> Shown:
         row
         for quantity, (words, scaled) in QUANTITIES.items()
         for beta in CURVES
-        for row in rows(runs, scale, seeds(scale, beta, method), quantity, words, f"beta = {beta:g}", scaled)
+        for row in rows(runs, scale, HOME, seeds(scale, beta, method), quantity, words, f"beta = {beta:g}", scaled)
     ]
     more = f"{method} from the start relaxed by beta; divergence: of the participants, as the released code reports it."
     reason = unavailable(scale, [HOME])

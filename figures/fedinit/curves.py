@@ -9,7 +9,7 @@ from ..artefact import Artefact, Shown
 from ..comparing import judge, Judged, Pair
 from ..drawing import Axis, panels
 from ..runs import Runs
-from .grid import missing, runs as grid_runs
+from .grid import column, missing, runs as grid_runs
 from .reading import accuracies, caption, DIVERGED, each, losses, PERCENT, RELAXED, rows, smoothed, unavailable
 from .settings import METHODS, of, Setup
 
@@ -36,12 +36,10 @@ def _shown(runs: Runs, scale: str, setups: tuple[Setup, ...], quantity: str, sca
         for setup in setups
         for method in reversed(METHODS)
         for row in rows(
-            runs, scale, grid_runs(scale, setup, method), quantity, f"{setup.share}, Dir {setup.split}", method, scaled
+            runs, scale, setup, grid_runs(scale, setup, method), quantity, column(scale, setup), method, scaled
         )
     ]
-    more = (
-        f"Panels: participants, Dirichlet coefficient. Means over seeds (standard errors in the CSV). {smoothed(scale)}"
-    )
+    more = f"Means over seeds (standard errors in the CSV). {smoothed(scale)}"
     judged = _conclusions(runs, scale, setups, quantity)
     return Shown(caption(scale, setups, more, RELAXED, DIVERGED), found, (), judged, (), unavailable(scale, setups))
 
@@ -58,7 +56,7 @@ def _conclusions(runs: Runs, scale: str, setups: tuple[Setup, ...], quantity: st
         found = grid_runs(scale, setup, method)
         return losses(runs, scale, found) if loss else accuracies(runs, scale, found)
 
-    pairs = [Pair(f"{high} over {low}, {s.column}", ends(s, high), ends(s, low)) for s in seen]
+    pairs = [Pair(f"{high} over {low}, {column(scale, s)}", ends(s, high), ends(s, low)) for s in seen]
     better = "a lower test loss" if loss else "a higher accuracy"
     return [judge(f"FedInit ends at {better} than FedAvg in every panel", pairs)]
 

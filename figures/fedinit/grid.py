@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from empirics.experiments import Cell
 
+from ..ran import of, Ran
 from ..scale import Budget, Plan
 from ..stand_ins import found
 from .settings import (
@@ -141,6 +143,34 @@ def runs(scale: str, setup: Setup, method: str, beta: float | None = None, steps
         every=plan.every,
         measure=MEASURED,
     )
+
+
+def what_ran(scale: str, setup: Setup) -> Ran | None:
+    """What runs in a setup beside what the paper has there; None where nothing is."""
+    return of(runs(scale, setup, "FedAvg"), setup.in_paper)
+
+
+def anyhow(scale: str, setup: Setup) -> Ran | None:
+    """The same with whichever network runs at this scale."""
+    return what_ran(scale, replace(setup, network=next(iter(PLANS[scale].networks))))
+
+
+def clients_of(scale: str, setup: Setup) -> str:
+    """``5 of 50 for 10 of 100 clients``."""
+    ran = anyhow(scale, setup)
+    return f"{ran.clients if ran else setup.in_paper.taking_part} clients"
+
+
+def column(scale: str, setup: Setup) -> str:
+    """Data, clients and split of a setup, as they are run and as the paper has them."""
+    ran = anyhow(scale, setup)
+    return f"{ran.data if ran else setup.data}, {clients_of(scale, setup)}, Dirichlet {setup.split}"
+
+
+def network(scale: str, name: str) -> str:
+    """``small CNN for ResNet-18-GN``; the paper's own name where it is not run."""
+    ran = what_ran(scale, Setup(network=name))
+    return ran.network if ran else name
 
 
 def timing(scale: str, share: str) -> list[Cell]:

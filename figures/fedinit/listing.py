@@ -11,8 +11,8 @@ from paper_checks.reported import table
 from ..artefact import Artefact, no_runs, Shown
 from ..runs import Runs
 from ..sheets import listing
-from .grid import PLANS, runs as grid_runs
-from .settings import coefficient, DATA, HOME, PRINTED, RELAXATIONS, SETUPS, TABLE_7
+from .grid import clients_of, PLANS, runs as grid_runs
+from .settings import coefficient, DATA, HOME, PARTS, PRINTED, RELAXATIONS, SETUPS, TABLE_7
 
 COEFFICIENTS, HARDWARE = table("fedinit", "Table 7"), table("fedinit", "Table 9")
 NOTHING = "not measured"
@@ -37,7 +37,7 @@ def ours(scale: str, data: str, name: str) -> str:
     if name.startswith("global"):
         return "1 (FedAdam 0.1)"
     if name == BETA:
-        return " / ".join(f"{beta:g} ({share})" for share, beta in RELAXATIONS.items())
+        return " / ".join(f"{beta:g} ({PARTS[share]})" for share, beta in RELAXATIONS.items())
     given: Mapping[str, Any] = plan.setting
     word = next(w for w in WORDS[name] if w in given)
     unit = f" {word.removeprefix('local_')}" if name.startswith("local interval") else ""
@@ -72,10 +72,10 @@ def own(method: str) -> str:
     """The coefficients that the grid takes, and where, if not everywhere."""
     found: dict[float, list[str]] = {}
     for setup in SETUPS:
-        found.setdefault(coefficient(method, setup), []).append(f"{setup.data} {setup.share}")
+        found.setdefault(coefficient(method, setup), []).append(f"{setup.data}, {PARTS[setup.share]}")
     if len(found) == 1:
         return f"{next(iter(found)):g}"
-    return "; ".join(f"{value:g} ({', '.join(dict.fromkeys(where))})" for value, where in found.items())
+    return "; ".join(f"{value:g} ({' and '.join(dict.fromkeys(where))})" for value, where in found.items())
 
 
 def coefficients(runs: Runs, scale: str) -> Shown:
@@ -115,7 +115,7 @@ def hardware(runs: Runs, scale: str) -> Shown:
         }
         for name in names
     ]
-    caption = "Where the paper's experiments were made, and where our runs of FedAvg (10 % of 100 clients) were."
+    caption = f"Where the paper's experiments were made, and where our runs of FedAvg ({clients_of(scale, HOME)}) were."
     return listing(caption, found, ["", "reported", "ours"])
 
 

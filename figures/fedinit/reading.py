@@ -11,10 +11,11 @@ import numpy as np
 from empirics.experiments import Cell
 
 from ..captions import caption as put_together, plural
+from ..ran import of
 from ..runs import Curve, mean_rows, Runs
 from ..stand_ins import remark
-from .grid import clients, length, missing, PLANS, used
-from .settings import DATA, RELAXATIONS, RESNET, Setup
+from .grid import clients_of, length, missing, network, PLANS, used
+from .settings import DATA, PARTS, RELAXATIONS, Setup
 
 PERCENT = 100.0
 
@@ -43,19 +44,22 @@ def smooth(curve: Curve, over: int) -> Curve:
 
 
 def rows(
-    runs: Runs, scale: str, cells: Iterable[Cell], quantity: str, panel: str, curve: str, scaled: float = 1.0
-) -> list[dict[str, Any]]:
+    runs: Runs, scale: str, setup: Setup, cells: Sequence[Cell], quantity: str, panel: str, curve: str,
+    scaled: float = 1.0,
+) -> list[dict[str, Any]]:  # fmt: skip
     """The mean over seeds of smoothed curves with its standard error; a run that diverged counts as far as it went."""
     curves, over = (runs.curve(c, quantity) for c in cells), PLANS[scale].counts["smoothing"]
     read = (smooth((at, scaled * values), over) for at, values in curves)
-    return [row for row in mean_rows(read, panel, curve) if np.isfinite(row["y"])]
+    return [row for row in mean_rows(read, panel, curve, of(cells, setup.in_paper)) if np.isfinite(row["y"])]
 
 
 # ---- captions ----
 
-SMALL = (f"Ours stands in the rows of {RESNET}; a dash: not run at this scale.",)
+SMALL = ("A dash: not run at this scale.",)
 """Said of one network in place of two."""
-RELAXED = f"Beta: {' or '.join(f'{beta:g} ({share})' for share, beta in RELAXATIONS.items())}, the latter by a trial."
+RELAXED = (
+    f"Beta: {' or '.join(f'{beta:g} ({PARTS[share]})' for share, beta in RELAXATIONS.items())}, the latter by a trial."
+)
 SPREAD = "±: standard error over seeds; a run that diverged counts as accuracy 0."
 DIVERGED = "A run that diverged counts as far as it went."
 
@@ -69,8 +73,8 @@ def caption(scale: str, setups: Sequence[Setup], *more: str) -> str:
     data = dict.fromkeys(s.data for s in seen)
     parts = [
         "; ".join(_data(scale, d) for d in data),
-        ", ".join(_network(scale, n) for n in dict.fromkeys(s.network for s in seen)),
-        _clients(scale, seen),
+        ", ".join(network(scale, n) for n in dict.fromkeys(s.network for s in seen)),
+        " and ".join(clients_of(scale, Setup(share=share)) for share in dict.fromkeys(s.share for s in seen)),
         "Dirichlet " + " and ".join(dict.fromkeys(s.split for s in seen)),
         " / ".join(str(n) for n in dict.fromkeys(plan.rounds[d] for d in data))
         + f" rounds of {plural(plan.setting[unit], unit.removeprefix('local_').removesuffix('s'))}",
@@ -90,19 +94,7 @@ def _data(scale: str, data: str) -> str:
     if name == DATA[data]:
         few = PLANS[scale].tests
         return data + (f" (tested on {few} samples)" if few else "")
-    return f"digits in place of {data}" if scale == "smoke" else remark(DATA[data], name)
-
-
-def _network(scale: str, network: str) -> str:
-    ours = PLANS[scale].networks[network].partition("(")[0]
-    return network if ours in ("resnet18", "vgg11") else f"{ours} in place of {network}"
-
-
-def _clients(scale: str, setups: Sequence[Setup]) -> str:
-    counts = (clients(scale, share) for share in dict.fromkeys(s.share for s in setups))
-    shrink = PLANS[scale].counts["shrink"]
-    fewer = f" (1/{shrink} of the paper's)" if shrink > 1 else ""
-    return " and ".join(f"{cohort} of {total} clients" for total, cohort in counts) + fewer
+    return f"digits for {data}" if scale == "smoke" else remark(DATA[data], name)
 
 
 def ends(scale: str) -> str:

@@ -10,6 +10,7 @@ from empirics.experiments import Cell
 from ..artefact import Artefact, Shown
 from ..comparing import judge, Judged, Pair
 from ..drawing import Axis, panels
+from ..ran import of, Ran
 from ..runs import point, Runs
 from . import beta
 from .grid import length, PLANS, runs as grid_runs
@@ -40,7 +41,8 @@ def over_intervals(runs: Runs, scale: str) -> Shown:
         judge(f"accuracy rises with K at first (K = {chosen} over {least})", above(least)),
         judge(f"accuracy falls again when K is large (K = {chosen} over {most})", above(most)),
     ]
-    return _shown(scale, values, f"FedInit over {unit.removeprefix('local_')}", more, judged)
+    ran = {k: of(each, HOME.in_paper) for k, each in intervals(scale).items()}
+    return _shown(scale, values, ran, f"FedInit over {unit.removeprefix('local_')}", more, judged)
 
 
 def over_betas(runs: Runs, scale: str) -> Shown:
@@ -55,11 +57,19 @@ def over_betas(runs: Runs, scale: str) -> Shown:
         judge(collapse, [above(THRESHOLD, FALL)]),
         judge("the largest beta below it is the best positive one", [above(b) for b in beta.BETAS if 0 < b < best]),
     ]
-    return _shown(scale, values, "FedInit", "The runs are those of Table 3.", judged)
+    ran = {b: of(beta.seeds(scale, b), HOME.in_paper) for b in values}
+    return _shown(scale, values, ran, "FedInit", "The runs are those of Table 3.", judged)
 
 
-def _shown(scale: str, values: Mapping[Any, list[float]], curve: str, more: str, judged: list[Judged]) -> Shown:
-    rows = [row for x, of in values.items() for row in point(of, float(x), curve)]
+def _shown(
+    scale: str,
+    values: Mapping[Any, list[float]],
+    ran: Mapping[Any, Ran | None],
+    curve: str,
+    more: str,
+    judged: list[Judged],
+) -> Shown:
+    rows = [row for x, each in values.items() for row in point(each, float(x), curve, ran[x])]
     words = caption(scale, [HOME], more, ends(scale), SPREAD.replace("±", "Bars"))
     reason = unavailable(scale, [HOME])
     return Shown(words, rows, (), [] if reason else judged, (), reason)

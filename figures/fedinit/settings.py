@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 
 from paper_checks.reported import table
 
+from ..ran import Setting
+
 PRINTED = table("fedinit", "Table 6")
 METHODS = ("FedAvg", "FedAdam", "FedSAM", "SCAFFOLD", "FedDyn", "FedCM", "FedInit")
 """The compared methods in the order of Table 1; FedInit is FedAvg from the relaxed start."""
@@ -13,6 +15,8 @@ BASELINES = METHODS[:-1]
 DATA = {"CIFAR-10": "cifar10", "CIFAR-100": "cifar100"}
 SHARES = {"10%-100": (100, 10), "5%-200": (200, 10)}
 """Clients in all and per round."""
+PARTS = {share: f"{share.partition('%')[0]} % of the clients" for share in SHARES}
+"""The same in words, of as many clients as there are."""
 SPLITS = ("0.6", "0.1")
 """The coefficients of the Dirichlet law, as printed."""
 RESNET, VGG = "ResNet-18-GN", "VGG-11"
@@ -41,7 +45,14 @@ class Setup:
 
     @property
     def column(self) -> str:
+        """As the paper's tables name it here."""
         return f"{self.data}/{self.share}/Dir-{self.split}"
+
+    @property
+    def in_paper(self) -> Setting:
+        """What the paper runs."""
+        total, cohort = SHARES[self.share]
+        return Setting(self.data, self.network, str(total), str(cohort), str(ROUNDS[self.data]))
 
 
 HOME = Setup()

@@ -6,12 +6,13 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
-from ..comparing import by_place, Entry, judge, Judged, leads, Pair
+from ..comparing import by_place, Entry, judge, Judged, leads, learnt, Pair, POINT
+from ..ran import of
 from ..runs import Runs
 from ..sheets import comparison, entry
-from .grid import missing, PLANS, runs as grid_runs
+from .grid import clients_of, column, missing, network as network_words, PLANS, runs as grid_runs, what_ran
 from .reading import accuracies, caption, each, ends, RELAXED, SMALL, SPREAD
-from .settings import BASELINES, CIFAR10, METHODS, on, RESNET, Setup, SETUPS, VGG
+from .settings import BASELINES, CIFAR10, HOME, METHODS, on, RESNET, Setup, SETUPS, VGG
 
 PRINTED = table("fedinit", "Table 1")
 EVERY = tuple(on(network, setup) for network in (RESNET, VGG) for setup in SETUPS)
@@ -25,10 +26,11 @@ def data(runs: Runs, scale: str) -> Shown:
     found = [
         entry(
             PRINTED[f"{setup.network}/{method}", setup.column],
-            f"{setup.network}/{method}",
-            setup.column,
+            _row(scale, network, method),
+            column(scale, setup),
             accuracies(runs, scale, grid_runs(scale, setup, method)),
             missing(scale, setup),
+            of(grid_runs(scale, setup, method), setup.in_paper),
         )
         for network in (RESNET, VGG)
         for method in METHODS
@@ -39,36 +41,49 @@ def data(runs: Runs, scale: str) -> Shown:
         caption(scale, EVERY, "Test accuracy (%): reported / ours.", ends(scale), SPREAD, RELAXED, *small),
         found,
         conclusions(found, scale),
-        ranked=[e for e in found if e.row.startswith(RESNET)],
+        ranked=[e for e in found if e.row.startswith(network_words(scale, RESNET))],
     )
+
+
+def _row(scale: str, name: str, method: str) -> str:
+    return f"{network_words(scale, name)}, {method}"
 
 
 def conclusions(entries: list[Entry], scale: str) -> list[Judged]:
     """What Section 5.1 concludes from the ResNet-18-GN rows on CIFAR-10."""
-    seen = [s.column for s in CIFAR10 if not missing(scale, s)]
-    others = [f"{RESNET}/{m}" for m in BASELINES]
-    mine, plain = f"{RESNET}/FedInit", f"{RESNET}/FedAvg"
+    seen = [column(scale, s) for s in CIFAR10 if not missing(scale, s)]
+    others = [_row(scale, RESNET, m) for m in BASELINES]
+    mine, plain = (_row(scale, RESNET, m) for m in ("FedInit", "FedAvg"))
+    ran = what_ran(scale, HOME)
+    data = ran.data if ran else HOME.data
+    few = Setup(share="5%-200")
+    at = by_place(entries)
+    regimes = [regime for c in seen for regime in learnt(at[plain, c].ran, at[plain, c].ours)]
     return [
         judge(
-            "FedInit is more accurate than every other method in every CIFAR-10 column of ResNet-18-GN",
+            f"FedInit is more accurate than every other method in every column of {data}, {mine.rpartition(',')[0]}",
             leads(entries, mine, others, seen) if seen else [],
+            POINT,
+            regimes,
         ),
         judge(
             "FedInit is more accurate than FedAvg in every one of these columns",
             leads(entries, mine, [plain], seen) if seen else [],
+            POINT,
+            regimes,
         ),
         judge(
-            "fewer participants (5 % of 200 clients, Dirichlet 0.1) cost FedInit less accuracy than FedAvg",
-            [_steadier(entries, mine, plain)],
+            f"fewer participants ({clients_of(scale, few)}, Dirichlet 0.1) cost FedInit less accuracy than FedAvg",
+            [_steadier(entries, scale, mine, plain)],
         ),
     ]
 
 
-def _steadier(entries: list[Entry], mine: str, plain: str) -> Pair:
+def _steadier(entries: list[Entry], scale: str, mine: str, plain: str) -> Pair:
     at = by_place(entries)
 
     def drop(row: str) -> list[float]:
-        many, few = (at[row, Setup(share=share).column].ours for share in ("10%-100", "5%-200"))
+        many, few = (at[row, column(scale, Setup(share=share))].ours for share in ("10%-100", "5%-200"))
         return [a - b for a, b in zip(many, few, strict=False)]
 
     return Pair("FedAvg's loss over FedInit's", drop(plain), drop(mine))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,10 +13,11 @@ from paper_checks.reported import Reported, table
 
 from ..artefact import Artefact, Shown
 from ..comparing import Entry, judge, Judged, leads
+from ..ran import beside, of
 from ..runs import Runs
 from ..sheets import comparison, entry
 from . import table_10
-from .grid import missing, PLANS, runs as grid_runs
+from .grid import missing, PLANS, runs as grid_runs, what_ran
 from .reading import caption, each, ends, PERCENT, RELAXED
 from .settings import METHODS, Setup
 
@@ -91,7 +92,7 @@ def data(runs: Runs, scale: str) -> Shown:
         "over the method's, 0 for a run that never gets there; rounds and seconds are means over the runs that do (how "
         f"many: in the CSV). {RELAXED}"
     )
-    return comparison(caption(scale, SETUPS, ends(scale), more), found, conclusions(found, seen))
+    return comparison(caption(scale, SETUPS, ends(scale), more), found, conclusions(found, scale, seen))
 
 
 def _rule(scale: str) -> str:
@@ -105,41 +106,58 @@ def _goal(setup: Setup) -> str:
     return f"{setup.data} (>{TARGETS[setup.data]:g}%)"
 
 
+def _name(scale: str, setup: Setup) -> str:
+    """Data and target as they are run."""
+    ran = what_ran(scale, setup)
+    if ran is None:
+        return _goal(setup)
+    printed = f">{TARGETS[setup.data]:g}%"
+    return f"{ran.data}, {beside(printed if scale == 'paper' else 'the end of FedAvg', printed)}"
+
+
 def _entries(runs: Runs, scale: str, setup: Setup) -> list[Entry]:
     goal = _goal(setup)
     found = reached(runs, scale, setup)
-    note = missing(scale, setup)
-    places = []
+    note, name = missing(scale, setup), _name(scale, setup)
+    places: list[Entry] = []
     for method in METHODS:
         mine, plain = found[method], found["FedAvg"]
+        ran = of(grid_runs(scale, setup, method), setup.in_paper)
         for word, ours, theirs in (("rounds", mine.rounds, plain.rounds), ("time", mine.times, plain.times)):
             printed = PRINTED[method, f"{goal}/{word}"], PRINTED[method, f"{goal}/{word} speed ratio"]
-            places += _pair(printed, method, ours, theirs, note)
+            columns = f"{name}, {word}", f"{name}, {word} speed ratio"
+            places += [replace(e, ran=ran) for e in _pair(printed, method, columns, ours, theirs, note)]
     return places
 
 
 def _pair(
-    printed: tuple[Reported, Reported], method: str, ours: Sequence[float], plain: Sequence[float], note: str
+    printed: tuple[Reported, Reported],
+    method: str,
+    columns: tuple[str, str],
+    ours: Sequence[float],
+    plain: Sequence[float],
+    note: str,
 ) -> list[Entry]:
     there = [v if math.isfinite(v) else math.nan for v in ours]
     known = sum(not math.isnan(v) for v in ours)
     said = note or (f"reached by {sum(map(math.isfinite, ours))} of {known}" if known else "")
     speeds = [a / b if math.isfinite(a) else math.nan for a, b in zip(plain, ours, strict=True)]
     return [
-        entry(printed[0], method, printed[0].column, there, said),
-        entry(printed[1], method, printed[1].column, speeds, said),
+        entry(printed[0], method, columns[0], there, said),
+        entry(printed[1], method, columns[1], speeds, said),
     ]
 
 
-def conclusions(entries: Sequence[Entry], seen: Sequence[Setup]) -> list[Judged]:
+def conclusions(entries: Sequence[Entry], scale: str, seen: Sequence[Setup]) -> list[Judged]:
     """What Appendix B.2.4 concludes, on the data sets that are run."""
-    ten = [_goal(s) for s in seen if s.data == "CIFAR-10"]
+    ten = [_name(scale, s) for s in seen if s.data == "CIFAR-10"]
+    on = ten[0].rpartition(",")[0] if ten else "CIFAR-10"
     others = [m for m in METHODS if m != "FedInit"]
     found = []
     for word, what in (("rounds", "rounds"), ("time", "seconds")):
-        pairs = [p for c in ten for p in leads(entries, "FedInit", others, [f"{c}/{word} speed ratio"])]
-        found.append(judge(f"on CIFAR-10 FedInit needs the fewest {what} to the target", pairs))
-    pairs = [p for c in ten for m in FASTER for p in leads(entries, m, ["FedAvg"], [f"{c}/rounds speed ratio"])]
+        pairs = [p for c in ten for p in leads(entries, "FedInit", others, [f"{c}, {word} speed ratio"])]
+        found.append(judge(f"on {on} FedInit needs the fewest {what} to the target", pairs))
+    pairs = [p for c in ten for m in FASTER for p in leads(entries, m, ["FedAvg"], [f"{c}, rounds speed ratio"])]
     return [*found, judge("SCAFFOLD and FedDyn need fewer rounds than FedAvg", pairs)]
 
 

@@ -6,10 +6,11 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
-from ..comparing import by_place, Entry, judge, Judged, Pair
+from ..comparing import by_place, Entry, judge, Judged, learnt, Pair, POINT
+from ..ran import of
 from ..runs import Runs
 from ..sheets import comparison, entry
-from .grid import missing, PLANS, runs as grid_runs
+from .grid import column, missing, PLANS, runs as grid_runs
 from .reading import accuracies, caption, each, ends, RELAXED, SPREAD
 from .settings import BASELINES, CIFAR10, RELAXATIONS, Setup
 
@@ -33,9 +34,10 @@ def data(runs: Runs, scale: str) -> Shown:
         entry(
             PRINTED[f"{method}/{start}", "CIFAR-10 ResNet-18-GN/" + setup.column.partition("/")[2]],
             f"{method}/{start}",
-            setup.column,
+            column(scale, setup),
             accuracies(runs, scale, _runs(scale, setup, method, start)),
             missing(scale, setup),
+            of(_runs(scale, setup, method, start), setup.in_paper),
         )
         for method in BASELINES
         for start in STARTS
@@ -48,29 +50,38 @@ def data(runs: Runs, scale: str) -> Shown:
 
 def conclusions(entries: list[Entry], scale: str) -> list[Judged]:
     """What Section 5.1 and Appendix B.2.2 conclude, over the columns in which all of RI's runs are planned."""
-    seen = [s for s in PLANS[scale].axes["with_ri"] if not missing(scale, s)]
+    seen = [column(scale, s) for s in PLANS[scale].axes["with_ri"] if not missing(scale, s)]
+    at = by_place(entries)
+    regimes = [regime for c in seen for regime in learnt(at["FedAvg/vanilla", c].ran, at["FedAvg/vanilla", c].ours)]
     return [
-        judge("RI makes every one of the six methods more accurate in every setup", gains(entries, BASELINES, seen)),
-        judge("RI makes FedAvg, FedAdam, FedSAM and SCAFFOLD more accurate", gains(entries, HELPED, seen)),
-        judge("RI gives FedAvg over 3 points in every setup", gains(entries, ["FedAvg"], seen, 3.0)),
-        judge("RI gives SCAFFOLD about 2 points (1.5 or more) in every setup", gains(entries, ["SCAFFOLD"], seen, 1.5)),
+        judge(
+            "RI makes every one of the six methods more accurate in every setup",
+            gains(entries, BASELINES, seen),
+            POINT,
+            regimes,
+        ),
+        judge(
+            "RI makes FedAvg, FedAdam, FedSAM and SCAFFOLD more accurate", gains(entries, HELPED, seen), POINT, regimes
+        ),
+        judge("RI gives FedAvg over 3 points in every setup", gains(entries, ["FedAvg"], seen, 3.0), POINT, regimes),
+        judge(
+            "RI gives SCAFFOLD about 2 points (1.5 or more) in every setup",
+            gains(entries, ["SCAFFOLD"], seen, 1.5),
+            POINT,
+            regimes,
+        ),
     ]
 
 
 def gains(
-    entries: list[Entry], methods: list[str] | tuple[str, ...], setups: list[Setup], points: float = 0.0
+    entries: list[Entry], methods: list[str] | tuple[str, ...], columns: list[str], points: float = 0.0
 ) -> list[Pair]:
     """RI's runs over the vanilla ones, by more than some points."""
     at = by_place(entries)
     return [
-        Pair(
-            f"{m} +RI over vanilla, {s.column}",
-            at[f"{m}/+RI", s.column].ours,
-            at[f"{m}/vanilla", s.column].ours,
-            points,
-        )
+        Pair(f"{m} +RI over vanilla, {c}", at[f"{m}/+RI", c].ours, at[f"{m}/vanilla", c].ours, points)
         for m in methods
-        for s in setups
+        for c in columns
     ]
 
 

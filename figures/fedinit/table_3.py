@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from ..artefact import Artefact, Shown
 from ..comparing import by_place, Entry, judge, Judged, Pair
+from ..ran import of
 from ..runs import Runs
 from ..sheets import comparison, entry
 from .beta import BEST, BETAS, cells, label, PRINTED, seeds
@@ -31,10 +32,11 @@ def data(runs: Runs, scale: str) -> Shown:
 
 def _entries(runs: Runs, scale: str, beta: float) -> list[Entry]:
     row, cells, note = label(beta), seeds(scale, beta), missing(scale, HOME)
+    ran = of(cells, HOME.in_paper)
     return [
-        entry(PRINTED[row, ACCURACY], row, ACCURACY, accuracies(runs, scale, cells), note),
-        entry(PRINTED[row, DIVERGENCE], row, DIVERGENCE, _mean(divergences(runs, scale, cells)), note),
-        entry(None, row, ALL, _mean(divergences(runs, scale, cells, "divergence")), note),
+        entry(PRINTED[row, ACCURACY], row, ACCURACY, accuracies(runs, scale, cells), note, ran),
+        entry(PRINTED[row, DIVERGENCE], row, DIVERGENCE, _mean(divergences(runs, scale, cells)), note, ran),
+        entry(None, row, ALL, _mean(divergences(runs, scale, cells, "divergence")), note, ran),
     ]
 
 

@@ -96,7 +96,7 @@ def conclusions(ours: dict[str, Costs]) -> list[Judged]:
 
 
 def _certain(words: str, so: bool, why: str) -> Judged:
-    return Judged(words, Reproduction.REPRODUCED if so else Reproduction.NOT, why)
+    return Judged(words, Reproduction.REPRODUCED if so else Reproduction.CONTRADICTED, why)
 
 
 ARTEFACT = Artefact("fedinit.table_8", "costs of a round", no_runs, data)

@@ -16,6 +16,7 @@ from ..comparing import Judged, Reproduction
 from ..drawing import Axis, columns, each_panel, Row
 from ..runs import Runs
 from ..style import MEASURED, REFERENCE, THEORY
+from .grid import what_ran
 from .settings import QUANTITIES, TITLES
 
 Rows = list[dict[str, Any]]
@@ -31,8 +32,9 @@ def rows_of(runs: Runs, cell: Cell, bound: str, where: str) -> Rows:
     table = runs.columns(cell)
     if not table:
         return []
-    shared = {"panel": f"{TITLES[bound]}, {where}" if where else TITLES[bound], "bound": bound, "x_name": "rounds"}
-    shared["y_name"] = QUANTITIES[get(bound).target.name]
+    panel = f"{TITLES[bound]}, {where}" if where else TITLES[bound]
+    shared: dict[str, Any] = {"panel": panel, "bound": bound, "x_name": "rounds"}
+    shared |= {"y_name": QUANTITIES[get(bound).target.name], "ran": what_ran(cell)}
     x = [float(r) for r in table["rounds"]]
     said = table.get("verdict", [""] * len(x))
     found = curve(shared, "bound", x, table["bound"], outside=table["outside"], verdict=said)
@@ -67,21 +69,23 @@ def held(words: str, rows: Rows) -> Judged:
     said = [_verdict(found) for found in places.values() if "bound" in found]
     count = {verdict: said.count(verdict) for verdict in Reproduction}
     verdict = (
-        Reproduction.NOT
-        if count[Reproduction.NOT]
+        Reproduction.CONTRADICTED
+        if count[Reproduction.CONTRADICTED]
         else Reproduction.REPRODUCED
         if count[Reproduction.REPRODUCED] and not count[Reproduction.UNDECIDED]
         else Reproduction.UNDECIDED
     )
     why = f"{len(said)} points inside the conditions: {count[Reproduction.REPRODUCED]} below the bound, "
-    return Judged(words, verdict, f"{why}{count[Reproduction.NOT]} above, {count[Reproduction.UNDECIDED]} open")
+    return Judged(
+        words, verdict, f"{why}{count[Reproduction.CONTRADICTED]} above, {count[Reproduction.UNDECIDED]} open"
+    )
 
 
 def _verdict(found: dict[str, dict[str, Any]]) -> Reproduction:
     if "exact" in found:
         below = found["exact"]["y"] <= found["bound"]["y"] * (1 + ROUNDING)
-        return Reproduction.REPRODUCED if below else Reproduction.NOT
-    tested = {"holds here": Reproduction.REPRODUCED, "violated": Reproduction.NOT}
+        return Reproduction.REPRODUCED if below else Reproduction.CONTRADICTED
+    tested = {"holds here": Reproduction.REPRODUCED, "violated": Reproduction.CONTRADICTED}
     return tested.get(found["bound"]["verdict"], Reproduction.UNDECIDED)
 
 

@@ -17,7 +17,7 @@ from ..artefact import Artefact, Shown
 from ..comparing import judge, Judged, Pair, Reproduction
 from ..drawing import Axis, each_panel
 from ..runs import Runs, standard_error
-from .grid import Draws, draws, PLANS
+from .grid import Draws, draws, PLANS, what_ran
 from .theorems import one_round as rows_of
 
 GROUPS = 6
@@ -38,10 +38,13 @@ def cells(scale: str) -> list[Cell]:
 def data(runs: Runs, scale: str) -> Shown:
     rows = [row for f in federations(scale) for row in rows_of(runs, scale, f)]
     found = {f.words: slopes(runs, scale, f) for f in federations(scale)}
+    ran = {f.words: what_ran(draws(scale, f)) for f in federations(scale)}
     for name, values in found.items():
         mean, error = (float(np.mean(values)), standard_error(values)) if len(values) > 1 else (math.nan, math.nan)
         slope = {"bound": "fedals.one_round", "x_name": "", "y_name": "exponent of K", "curve": "slope", "verdict": ""}
-        rows.append({"panel": name, **slope, "x": math.nan, "y": mean, "error": error, "outside": False})
+        rows.append(
+            {"panel": name, **slope, "x": math.nan, "y": mean, "error": error, "outside": False, "ran": ran[name]}
+        )
     return Shown(_caption(scale, rows), rows, conclusions=[*_conclusions(found), _first_term(rows)])
 
 
@@ -80,7 +83,7 @@ def _first_term(rows: list[dict[str, Any]]) -> Judged:
     mine = [row for row in rows if row["curve"] == "first term alone"]
     broken = [f"{row['panel']}, K = {row['x']:g}" for row in mine if row["verdict"] == str(Standing.VIOLATED)]
     held = bool(mine) and all(row["verdict"] == str(Standing.HOLDS_HERE) for row in mine)
-    verdict = Reproduction.NOT if broken else Reproduction.REPRODUCED if held else Reproduction.UNDECIDED
+    verdict = Reproduction.CONTRADICTED if broken else Reproduction.REPRODUCED if held else Reproduction.UNDECIDED
     words = "with clients alike the first term bounds the gap by itself (FedALS, discussion of Theorem 4.1)"
     return Judged(words, verdict, f"violated at {len(broken)} of {len(mine)} places: {'; '.join(broken) or 'none'}")
 

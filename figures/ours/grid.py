@@ -5,14 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from bounds.assumptions import FULL_PARTICIPATION
 from bounds.catalog import get
 from empirics.experiments import Cell
 from paper_checks.runs.methods import method, takes
+from paper_checks.validation.options import Options, RUNS
 
+from ..ran import of, Ran
 from ..scale import Budget, Plan
 from ..stand_ins import found
 from .settings import BETAS, RELAXED, ROUNDS
 
+CLIENTS = Options.of(RUNS).clients
+"""Of training on data."""
 QUADRATICS: dict[str, Any] = {"clients": 4, "dim": 2}
 NOISE = 0.3
 MOST_REPEATS = 30
@@ -187,6 +192,23 @@ def divergence(scale: str, beta: float) -> list[Cell]:
         local_steps=5,
         step_size=0.1,
     )[:MOST_REPEATS]
+
+
+def what_ran(*cells: Cell) -> Ran | None:
+    """What these cells run; half of the clients take part, or all where the theorem asks for it."""
+    return of(map(_spelled, cells))
+
+
+def _spelled(cell: Cell) -> Cell:
+    """The cell with the clients that ``validate`` takes by itself."""
+    given = cell.arguments
+    if not {"ends", "betas"} & set(given):
+        return cell
+    clients = given.get("clients", CLIENTS)
+    known = get(given["bound"]).conditions if "bound" in given else ()
+    everyone = FULL_PARTICIPATION in {condition.assumption for condition in known}
+    cohort = clients if everyone else max(1, clients // 2)
+    return Cell(cell.job, {**given, "clients": clients, "cohort": cohort})
 
 
 def _cell(name: str, **arguments: Any) -> Cell:

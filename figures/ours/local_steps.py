@@ -14,10 +14,11 @@ from empirics.experiments import Cell
 from ..artefact import Artefact, Shown
 from ..comparing import judge, Judged, Pair
 from ..drawing import Axis, columns, each_panel, Row
+from ..ran import problem_words, Ran
 from ..runs import Runs, standard_error
 from ..style import MEASURED, OTHER, THEORY
 from . import grid
-from .grid import best_steps, PLANS, SCALES_OF_LOSS, steps_on_data
+from .grid import best_steps, PLANS, SCALES_OF_LOSS, steps_on_data, what_ran
 
 PRINTED, DERIVED = "decaying_k.k_star_rounds_printed", "decaying_k.k_star_rounds"
 CURVES = {"K* printed, (10)": PRINTED, "K* derived": DERIVED}
@@ -45,19 +46,21 @@ def data(runs: Runs, scale: str) -> Shown:
         return [one for one in every if one]
 
     there, trained = found(), _trained(runs, scale)
-    rows = _panel_rows("quadratics", "rounds", there, steps)
-    rows += _panel_rows(name, "rounds", [trained] if trained else [], steps)
+    exact = what_ran(*(best_steps(scale, i) for i in range(instances)))
+    rows = _panel_rows("quadratics", "rounds", there, steps, exact)
+    ran = what_ran(*(steps_on_data(scale, k) for k in steps))
+    rows += _panel_rows(name, "rounds", [trained] if trained else [], steps, ran)
     panel = f"other units, {length} round{'s' if length > 1 else ''}"
     for factor in SCALES_OF_LOSS:
         kept = [{label: {factor: points[length]} for label, points in one.items()} for one in found(factor)]
-        rows += _panel_rows(panel, "factor on the loss", kept, steps)
+        rows += _panel_rows(panel, "factor on the loss", kept, steps, exact)
     caption = (
         f"Best: the number of local steps among {', '.join(map(str, steps))} with the least squared gradient after so "
         "many rounds; open: at an end of that list, the best may lie beyond. Quadratics: "
         f"{instances} instances (geometric mean, bar one standard error), exact expectations, 4 clients, 2 take part, "
-        f"G^2 the largest of all runs. {name}: {grid.problem(scale)}, 10 clients, 5 take part, Dirichlet 1, "
-        f"{plan.seeds} seeds. Step size 1/(4L) everywhere. Last: the same quadratics with the loss in other units, "
-        "which changes no model."
+        f"G^2 the largest of all runs. {name}: {problem_words(grid.problem(scale))}, 10 clients, 5 take part, "
+        f"Dirichlet 1, {plan.seeds} seeds. Step size 1/(4L) everywhere. Last: the same quadratics with the loss in "
+        "other units, which changes no model."
     )
     return Shown(caption, rows, conclusions=_conclusions(there, lengths))
 
@@ -105,7 +108,7 @@ def _formula(name: str, values: Mapping[str, Any], rounds: int) -> float:
 
 
 def _panel_rows(
-    name: str, x_name: str, found: Sequence[Mapping[str, Mapping[Any, float]]], steps: Sequence[int]
+    name: str, x_name: str, found: Sequence[Mapping[str, Mapping[Any, float]]], steps: Sequence[int], ran: Ran | None
 ) -> list[Any]:
     """Geometric means over problems, and the standard errors of their logarithms."""
     rows: list[dict[str, Any]] = []
@@ -116,7 +119,7 @@ def _panel_rows(
             error = standard_error(logs)
             edge = label == BEST and any(points[label][x] in (steps[0], steps[-1]) for points in found)
             shared = {"panel": name, "x_name": x_name, "curve": label, "edge": edge}
-            rows.append({**shared, "x": float(x), "y": y, "error": error})
+            rows.append({**shared, "x": float(x), "y": y, "error": error, "ran": ran})
     return rows
 
 

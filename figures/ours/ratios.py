@@ -17,6 +17,7 @@ from ..artefact import Artefact, no_runs, Shown
 from ..captions import plural
 from ..comparing import Judged, Reproduction
 from ..drawing import columns, Row, strips
+from ..ran import problem_words
 from ..runs import Runs
 from ..style import MEASURED, REFERENCE, THEORY
 from . import beside, grid, theorems
@@ -34,7 +35,7 @@ def never_below(
     if not rows:
         return Judged(words, Reproduction.UNDECIDED, nothing)
     below = [row for row in rows if row["ratio"] < 1 - doubt]
-    verdict = Reproduction.NOT if exact else Reproduction.UNDECIDED if below else Reproduction.REPRODUCED
+    verdict = Reproduction.CONTRADICTED if exact else Reproduction.UNDECIDED if below else Reproduction.REPRODUCED
     least = place.format(**min(rows, key=lambda row: float(row["ratio"])))
     return Judged(words, verdict, f"{len(below)} of {len(rows)} ratios below 1; least {least}")
 
@@ -62,9 +63,9 @@ def over_runs(runs: Runs, scale: str) -> Shown:
     families = ", ".join(f.words for f in plan.axes["draws"])
     caption = (
         f"Bound divided by the exact value ({plural(plan.counts['compared'], 'federation')} of quadratics) or by the "
-        f"mean of measurements ({grid.problem(scale)}; FedALS, one round: {families}), one mark per number of rounds "
-        "or clients; short line: the geometric mean. Left of 1 a bound would be violated. Step sizes are those that "
-        "the conditions allow. Values that are not positive have no ratio and are left out."
+        f"mean of measurements ({problem_words(grid.problem(scale))}; FedALS, one round: {families}), one mark per "
+        "number of rounds or clients; short line: the geometric mean. Left of 1 a bound would be violated. Step sizes "
+        "are those that the conditions allow. Values that are not positive have no ratio and are left out."
     )
     return Shown(
         caption + beside.remark([r for r in rows if r["curve"] == "bound"]), rows, conclusions=[_over_runs(rows)]
@@ -80,7 +81,9 @@ def _ratios(name: str, rows: Iterable[dict[str, Any]], kinds: Sequence[str]) -> 
         bound = bounds.get((row["panel"], row["x"]))
         if row["curve"] in kinds and bound and row["y"] > 0 and math.isfinite(bound["y"]):
             shared = {"panel": row["panel"], "row": name, "curve": row["curve"], "x": row["x"]}
-            found.append({**shared, "ratio": bound["y"] / row["y"], "outside": bool(bound["outside"])})
+            found.append(
+                {**shared, "ratio": bound["y"] / row["y"], "outside": bool(bound["outside"]), "ran": row["ran"]}
+            )
     return found
 
 
@@ -154,10 +157,10 @@ def _one(ax: Any, height: int, rows: list[Row]) -> None:
 ARTEFACTS = {
     "tightness": Artefact(
         "ours.tightness", "bound over value, every bound and every run", cells, over_runs,
-        lambda shown: strips(shown.rows, _both, "bound / value", 0.16, 6),
+        lambda shown: strips(shown.rows, _both, "bound / value", 0.16, "x-small"),
     ),
     "worst_cases": Artefact(
         "ours.worst_cases", "bound over exact worst case", no_runs, over_worst_cases,
-        lambda shown: strips(shown.rows, _one, "bound / worst case", 0.17, 5.5),
+        lambda shown: strips(shown.rows, _one, "bound / worst case", 0.17, "x-small"),
     ),
 }  # fmt: skip

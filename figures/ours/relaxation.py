@@ -15,10 +15,11 @@ from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
 from ..comparing import judge, Pair
-from ..drawing import Axis, band, canvas, columns, finish, legend
+from ..drawing import Axis, band, canvas, columns, finish, legend, said
+from ..ran import problem_words, Ran
 from ..runs import Runs, standard_error
 from ..style import MEASURED, REFERENCE, SILENT, THEORY
-from .grid import divergence, PLANS, relaxed
+from .grid import divergence, PLANS, relaxed, what_ran
 from .settings import RELAXED
 
 ROOM = 0.45
@@ -41,9 +42,13 @@ def _quadratics(scale: str) -> list[Cell]:
 
 def data(runs: Runs, scale: str) -> Shown:
     plan, trained = PLANS[scale], divergence(scale, 0.0)
+    on = what_ran(*trained)
     rows = [
-        _row(ABOVE, curve, beta, float(np.mean(known)), standard_error(known))
-        for curve, shares in (("exact, quadratics", _exact_shares), ("measured, data", _measured_shares))
+        _row(ABOVE, curve, beta, float(np.mean(known)), standard_error(known), ran=ran)
+        for curve, shares, ran in (
+            ("exact, quadratics", _exact_shares, what_ran(*_quadratics(scale))),
+            (f"measured, {on.ours.data if on else 'data'}", _measured_shares, on),
+        )
         for beta in plan.axes["betas"]
         if (known := [v for v in shares(runs, scale, beta) if math.isfinite(v)])
     ]
@@ -53,17 +58,18 @@ def data(runs: Runs, scale: str) -> Shown:
         "Divergence: mean squared distance of all clients' last models from the server's; half of the clients "
         f"averaged; mean over {plan.rounds['relaxed']} rounds. Above, as a share of that without relaxation: exact on "
         f"{plan.counts['instances']} quadratics of 4 clients inside the conditions on the step size (eta L K = 0.005), "
-        f"band: standard error; dots: {trained[0].arguments['problem']}, 10 clients, Dirichlet 0.1, step size 0.1, "
-        f"{len(trained)} seeds, OUTSIDE the conditions on the step size. Below: the first of the quadratics, bounds of "
-        "theorem 4 (mean) and of theorem 5 "
+        f"band: standard error; dots: {problem_words(trained[0].arguments['problem'])}, 10 clients, Dirichlet 0.1, "
+        f"step size 0.1, {len(trained)} seeds, OUTSIDE the conditions on the step size. Below: the first of the "
+        "quadratics, bounds of theorem 4 (mean) and of theorem 5 "
         "(last round). Upright lines: the largest relaxation that the conditions allow, above by those on it alone, "
         "below by all together at the first quadratics; to the right the theorems named there are silent."
     )
     return Shown(caption, rows, conclusions=_conclusions(runs, scale))
 
 
-def _row(panel: str, curve: str, x: float, y: float, error: float = math.nan, outside: bool = False) -> dict[str, Any]:
-    return {"panel": panel, "curve": curve, "x": x, "y": y, "error": error, "outside": outside}
+def _row(panel: str, curve: str, x: float, y: float, error: float = math.nan, outside: bool = False,
+         ran: Ran | None = None) -> dict[str, Any]:  # fmt: skip
+    return {"panel": panel, "curve": curve, "x": x, "y": y, "error": error, "outside": outside, "ran": ran}
 
 
 # ---- limits ----
@@ -131,11 +137,11 @@ def _measured_shares(runs: Runs, scale: str, beta: float) -> list[float]:
 
 
 def _bounds(runs: Runs, scale: str) -> list[dict[str, Any]]:
-    table = _table(runs, relaxed(scale, 0))
+    table, ran = _table(runs, relaxed(scale, 0)), what_ran(relaxed(scale, 0))
     rows = []
     for quantity, at in table.items():
         words = f"bound, theorem {THEOREMS[quantity]}" if quantity in RELAXED else f"exact, {EXACT[quantity]}"
-        rows += [_row(BELOW, words, beta, value, outside=outside) for beta, (value, outside) in at.items()]
+        rows += [_row(BELOW, words, beta, value, outside=outside, ran=ran) for beta, (value, outside) in at.items()]
     return rows
 
 
@@ -174,6 +180,8 @@ def draw(shown: Shown) -> Any:
     finish(below, Axis(""), Axis("", log=True), BELOW)
     low, high = above.get_ylim()
     above.set_ylim(low, high + ROOM * (high - low))
+    for ax, panel in ((above, ABOVE), (below, BELOW)):
+        said(ax, [row for row in shown.rows if row["panel"] == panel])
     for row in at:
         _name(below if "all conditions" in row["curve"] else above, row)
     above.set_ylabel("share of divergence")
@@ -186,8 +194,8 @@ def draw(shown: Shown) -> Any:
 def _name(ax: Any, row: Mapping[str, Any]) -> None:
     if math.isfinite(row["x"]):
         words = row["curve"].partition(" all")[0].strip(",").replace("theorems ", "thm ")
-        ax.text(row["x"], 0.97, words, transform=ax.get_xaxis_transform(), rotation=90, fontsize=5.5, color=SILENT,
-                ha="right", va="top")  # fmt: skip
+        ax.text(row["x"], 0.97, words, transform=ax.get_xaxis_transform(), rotation=90, fontsize="x-small",
+                color=SILENT, ha="right", va="top")  # fmt: skip
 
 
 def _one(ax: Any, rows: Sequence[Mapping[str, Any]], label: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import sympy as sp
 
@@ -12,6 +13,7 @@ from empirics.experiments import Cell
 from paper_checks.validation.gaussian_mean import exact_mean
 
 from ..artefact import Artefact, Shown
+from ..ran import problem_words
 from ..runs import Runs
 from . import beside, grid
 from .grid import Draws, draws, exact, mean, PLANS, trained
@@ -46,7 +48,7 @@ def _caption(scale: str) -> dict[str, str]:
     return {
         QUADRATICS: f"Quadratics: 4 clients, 2 parameters, 3 local steps; thin line: exact expectation, dots: mean of "
         f"{plan.counts['runs']} sampled runs; step size: {size}.",
-        DATA: f"{grid.data(scale)}: {grid.problem(scale)}, 10 clients, Dirichlet 1, 5 local steps, batch 32, "
+        DATA: f"{problem_words(grid.problem(scale))}, 10 clients, Dirichlet 1, 5 local steps, batch 32, "
         f"{plan.seeds} seeds, step size the largest inside the conditions, constants in closed form where there "
         "is one.",
     }
@@ -94,18 +96,23 @@ def _fedals(runs: Runs, scale: str) -> Shown:
         f"One averaging round of exact minimisers: squared distances to a mean ({20 * plan.seeds} draws of {SAMPLES} "
         "samples per client, thin line: exact); ridge on digits with penalty 0.5, clients alike or with Dirichlet 0.3 "
         f"classes ({federations(scale)[0].seeds} draws of {SAMPLES} samples per client, a control variate of mean zero "
-        f"subtracted everywhere). Many rounds: {grid.problem(scale, fresh=True)}, 10 clients, Dirichlet 1, fresh "
-        f"samples in each of 5 local steps, batch 8, {plan.seeds} seeds; step size 1/L. Bars: one standard error; what "
-        "is not positive is not drawn."
+        f"subtracted everywhere). Many rounds: {problem_words(grid.problem(scale, fresh=True))}, 10 clients, "
+        f"Dirichlet 1, fresh samples in each of 5 local steps, batch 8, {plan.seeds} seeds; step size 1/L. Bars: one "
+        "standard error; what is not positive is not drawn."
     )
     return Shown(caption + beside.remark(rows), rows, conclusions=judged)
+
+
+def _shared(panel: str, cell: Cell) -> dict[str, Any]:
+    words = {"panel": panel, "bound": "fedals.one_round", "x_name": "clients", "y_name": "gap of the loss"}
+    return {**words, "ran": grid.what_ran(cell)}
 
 
 def _distances(runs: Runs, scale: str) -> beside.Rows:
     table = runs.columns(mean(scale))
     if not table:
         return []
-    shared = {"panel": DISTANCES, "bound": "fedals.one_round", "x_name": "clients", "y_name": "gap of the loss"}
+    shared = _shared(DISTANCES, mean(scale))
     formulas, counts = exact_mean(), table["clients"]
     at = {n: SAMPLES, s_sq: sp.nsimplify(VARIANCE)}
     bound, exact = ([float(e.subs({**at, K: count})) for count in counts] for e in (formulas.bound, formulas.gap))
@@ -118,7 +125,7 @@ def one_round(runs: Runs, scale: str, federation: Draws) -> beside.Rows:
     table = runs.columns(draws(scale, federation))
     if not table:
         return []
-    shared = {"panel": federation.words, "bound": "fedals.one_round", "x_name": "clients", "y_name": "gap of the loss"}
+    shared = _shared(federation.words, draws(scale, federation))
     places = list(zip(*(table[k] for k in ("quantity", "clients", "value", "error", "verdict")), strict=True))
     found: beside.Rows = []
     for name, quantity in CURVES.items():

@@ -144,7 +144,7 @@ def draw(shown: Shown) -> Any:
         finish(ax, Axis("", log=True), Axis("", log=True), name)
         ax.set(xlabel=mine[0]["x_name"], ylabel=mine[0]["y_name"], xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
     patches = [Patch(color=COLOURS[s], alpha=0.55, lw=0, label=words) for s, words in WORDS.items()]
-    made.legend(handles=patches, loc="outside upper center", ncols=2, fontsize=6.5)
+    made.legend(handles=patches, loc="outside upper center", ncols=2)
     return made
 
 

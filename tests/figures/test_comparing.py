@@ -6,7 +6,22 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, t
 
-from figures.comparing import agreement, agreements, by_place, Entry, judge, kendall, leads, Pair, Reproduction
+from figures.comparing import (
+    agreement,
+    agreements,
+    by_place,
+    drift,
+    Entry,
+    judge,
+    kendall,
+    leads,
+    learnt,
+    moved,
+    Pair,
+    Regime,
+    Reproduction,
+)
+from figures.ran import Ran, Setting
 from figures.sheets import entry, tidy
 
 NAN = math.nan
@@ -63,14 +78,14 @@ def test_a_conclusion_needs_every_comparison():
     assert judge("a is best", [clear, near]).verdict is Reproduction.UNDECIDED
     against = Pair("a over e", [5.1, 5.3, 5.2], [6.0, 6.3, 6.1])
     told = judge("a is best", [clear, near, against])
-    assert told.verdict is Reproduction.NOT
+    assert told.verdict is Reproduction.CONTRADICTED
     assert "a over e" in told.why
     assert "1 of 3 comparisons surely so, 1 of 3 surely the other way" in told.why
 
 
 def test_the_margin_counts():
     pair = Pair("by 2", [5.1, 5.3, 5.2], [4.0, 4.1, 4.2], margin=2.0)
-    assert judge("at least 2 better", [pair]).verdict is Reproduction.NOT
+    assert judge("at least 2 better", [pair]).verdict is Reproduction.CONTRADICTED
 
 
 def test_the_interval_is_the_pooled_t_interval_shared_among_the_pairs():
@@ -142,7 +157,10 @@ def test_unequal_spread_costs_little_with_five_seeds():
     wrong = 0
     for _ in range(400):
         values = draw.normal(size=(4, 5)) * scale[:, None]
-        wrong += judge("x", [Pair(str(i), v, np.zeros(5)) for i, v in enumerate(values)]).verdict is Reproduction.NOT
+        wrong += (
+            judge("x", [Pair(str(i), v, np.zeros(5)) for i, v in enumerate(values)]).verdict
+            is Reproduction.CONTRADICTED
+        )
     assert wrong / 400 < 0.04
 
 
@@ -173,3 +191,54 @@ def test_leading_means_every_other_row_in_every_measured_column():
     ]
     assert [p.words for p in leads(table, "a")] == ["a over b, x", "a over b, y"]
     assert by_place(table)["b", "y"].mean == pytest.approx(2.1)
+
+
+# ---- equal, and not judged ----
+
+
+def test_differences_that_are_surely_small_are_equal_within_delta():
+    near = Pair("a over b", [50.11, 50.32, 50.23], [50.31, 50.12, 50.27])
+    assert judge("a is best", [near]).verdict is Reproduction.UNDECIDED
+    told = judge("a is best", [near], delta=1.5)
+    assert told.verdict is Reproduction.EQUAL
+    assert told.why.endswith("every difference surely below 1.5")
+    assert judge("a is best", [near], delta=0.2).verdict is Reproduction.UNDECIDED
+    wide = Pair("a over c", [50.1, 52.3, 49.2], [51.3, 50.1, 50.2])
+    assert judge("a is best", [near, wide], delta=1.5).verdict is Reproduction.UNDECIDED
+
+
+def test_equality_is_two_one_sided_tests_at_five_percent():
+    apart = np.array([0.31, -0.17, 0.09, 0.22])
+    bound = abs(apart.mean()) + t.ppf(0.95, 3) * apart.std(ddof=1) / 2
+    for delta, verdict in ((bound * 1.01, Reproduction.EQUAL), (bound * 0.99, Reproduction.UNDECIDED)):
+        assert judge("x", [Pair("p", apart, np.zeros(4))], delta).verdict is verdict
+
+
+def test_equality_is_seldom_claimed_of_what_differs_by_delta():
+    draw, wrong = np.random.default_rng(13), 0
+    for _ in range(400):
+        wrong += judge("x", [Pair("p", 0.7 + draw.normal(size=4), np.zeros(4))], 0.7).verdict is Reproduction.EQUAL
+    assert wrong / 400 < 0.08
+
+
+def test_what_is_surely_so_or_surely_not_so_is_not_called_equal():
+    high, low = [50.31, 50.33, 50.32], [50.11, 50.12, 50.13]
+    assert judge("x", [Pair("p", high, low)], delta=2.5).verdict is Reproduction.REPRODUCED
+    assert judge("x", [Pair("p", low, high)], delta=2.5).verdict is Reproduction.CONTRADICTED
+
+
+def test_a_regime_that_was_not_reached_comes_before_the_verdict():
+    clear = Pair("a over b", [5.1, 5.3, 5.2], [4.0, 4.1, 4.2])
+    told = judge("a is best", [clear], regimes=[Regime("drift", 0.25), Regime("learning", 1.25, 1.5)])
+    assert (told.verdict, told.why) == (Reproduction.REGIME, "learning: 1.25, which is not above 1.5")
+    assert judge("a is best", [clear], regimes=[Regime("drift", 0.25)]).verdict is Reproduction.REPRODUCED
+    assert judge("a is best", [clear], regimes=[Regime("drift", NAN)]).verdict is Reproduction.REPRODUCED
+
+
+def test_regimes_are_measured():
+    assert drift("x", [36.5, NAN, 35.5], [36.25, 36.75]).value == pytest.approx(-0.5)
+    (plateau,) = learnt(Ran(Setting("CIFAR-10")), [13.0, 16.0])
+    assert (plateau.value, plateau.missed) == (pytest.approx(1.45), True)
+    assert learnt(Ran(Setting("Shakespeare")), [13.0]) == learnt(None, []) == []
+    assert moved("w", [[66.5, 66.25], [66.75, 66.5]]).missed
+    assert not moved("w", [[66.5, 66.25], [67.75, 66.5]]).missed

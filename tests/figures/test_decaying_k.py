@@ -7,6 +7,7 @@ from figure_toys import NOT, one, OPEN, outcome, places, verdicts, YES
 
 from empirics.experiments import Outcome
 from figures.catalogue import artefact
+from figures.comparing import Reproduction
 from figures.decaying_k import curves, grid, table_1, table_2, table_3, table_4
 from figures.decaying_k.settings import PRINTED, TASKS, TITLES
 from figures.runs import Runs
@@ -54,10 +55,11 @@ def test_the_papers_scale_is_the_papers_setting(task):
 def test_table_1_shows_both_sides(here):
     shown = table_1.data(None, "laptop")
     head, *body = shown.sheet
-    assert [row[0] for row in body] == list(TASKS)
+    names = ["Sent140 (part) for Sent140", "MNIST for FEMNIST", "CIFAR-10 for CIFAR100", "Shakespeare"]
+    assert [row[0] for row in body] == names
     assert body[3][head.index("K0")] == "80 / 20"
     assert body[3][head.index("rounds of Kη-fixed")] == "10000 / 20"
-    assert "mnist in place of femnist" in shown.caption
+    assert "MNIST for FEMNIST, which is not here" in shown.caption
 
 
 def test_a_task_without_data_has_no_runs_and_says_so(monkeypatch, store):
@@ -76,7 +78,7 @@ def test_a_task_without_data_has_no_runs_and_says_so(monkeypatch, store):
 def test_figure_1_shows_the_smallest_loss_so_far(store):
     _fill(store, lambda task, key, seed: [2.0, 1.0 + seed, 1.5 + seed, 0.5, 0.75, 0.9, 0.7])
     shown = FIGURE_1.data(Runs(store), "smoke")
-    curve = [r for r in shown.rows if r["panel"] == "FEMNIST" and r["curve"] == "K_r-error"]
+    curve = [r for r in shown.rows if r["panel"] == "digits for FEMNIST" and r["curve"] == "K_r-error"]
     assert [r["x"] for r in curve] == pytest.approx([10 * j / 60 for j in range(1, POINTS + 1)])
     assert [r["y"] for r in curve] == [1.5, 1.5, 0.5, 0.5, 0.5, 0.5]
     assert [r["error"] for r in curve] == [0.5, 0.5, 0, 0, 0, 0]
@@ -91,7 +93,7 @@ def test_dsgd_overtakes_on_shakespeare_or_not(store, later, verdict):
 
     _fill(store, losses)
     shown = FIGURE_1.data(Runs(store), "smoke")
-    assert one(shown, "on Shakespeare dSGD overtakes") == verdict
+    assert one(shown, "on digits for Shakespeare dSGD overtakes") == verdict
     assert one(shown, "after a ninth") == YES
     assert one(shown, "η_r-rounds") == OPEN  # nothing but noise of one sign in two seeds
 
@@ -110,7 +112,7 @@ def test_matching_allows_a_point_of_accuracy(store, short, verdict):
     shown = FIGURE_2.data(Runs(store), "smoke")
     assert one(shown, "K_r-rounds matches or beats Kη-fixed") == verdict
     assert one(shown, "18 points") == NOT
-    last = [r for r in shown.rows if (r["panel"], r["curve"]) == ("CIFAR100", "Kη-fixed")][-1]
+    last = [r for r in shown.rows if (r["panel"], r["curve"]) == ("digits for CIFAR100", "Kη-fixed")][-1]
     assert last["y"] == pytest.approx(60 + 100 * 1e-4 * 2 / 2)
 
 
@@ -138,10 +140,10 @@ def _steps(store, shares):
 def test_table_4_divides_by_fixed_steps(store):
     _steps(store, {"k_rounds": 0.2, "k_step": 0.5, "k_error": 0.9})
     shown = table_4.data(Runs(store), "smoke")
-    place = places(shown)["Shakespeare", "K_r-step"]
+    place = places(shown)["digits for Shakespeare", "K_r-step"]
     assert (place["reported"], place["ours"], place["seeds"]) == (0.96, pytest.approx(0.5015), 2)
     assert place["ours_error"] == pytest.approx(0.0015)
-    assert shown.sheet[1] == ["Sent140", "0.21 / 0.20 ± 0.00", "0.99 / 0.90 ± 0.00", "0.68 / 0.50 ± 0.00"]
+    assert shown.sheet[1] == ["digits for Sent140", "0.21 / 0.20 ± 0.00", "0.99 / 0.90 ± 0.00", "0.68 / 0.50 ± 0.00"]
     assert set(verdicts(shown)) == {YES}
 
 
@@ -150,6 +152,18 @@ def test_table_4_in_another_order(store):
     shown = table_4.data(Runs(store), "smoke")
     assert one(shown, "then K_r-step") == NOT
     assert one(shown, "fewer steps than Kη-fixed") == YES
+
+
+def test_a_schedule_that_has_not_decayed_yet_is_not_judged(store):
+    at, facts = [float(10 * j) for j in range(POINTS + 1)], {"local_steps": 700}
+    for task in TASKS:
+        for key in TITLES:
+            for seed in range(2):
+                outcome_ = _outcome(at, [1.5 - 0.01 * seed] * len(at), [0.5] * len(at), facts)
+                store.keep(grid.runs("smoke", task, key)[seed], outcome_, 0.1)
+    shown = FIGURE_2.data(Runs(store), "smoke")
+    assert one(shown, "every decay of K matches or beats Kη-fixed") == Reproduction.REGIME
+    assert one(shown, "dSGD has overtaken") != Reproduction.REGIME
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -177,10 +191,10 @@ def test_table_2_compares_ratios(store, slow, verdict):
         store.keep(cell, Outcome({"network": names, "seconds": seconds}), 0.1)
     shown = table_2.data(Runs(store), "smoke")
     at = places(shown)
-    row = at["FEMNIST", table_2.RATIO]
+    row = at["dense network of FEMNIST", table_2.RATIO]
     assert row["reported"] == pytest.approx(17 / 5.2)
     assert row["ours"] == pytest.approx(3 * 1.01)
-    assert at["Shakespeare", table_2.MILLISECONDS]["ours"] == pytest.approx(5 * 1.03)
+    assert at["GRU of Shakespeare", table_2.MILLISECONDS]["ours"] == pytest.approx(5 * 1.03)
     assert shown.conclusions[0].verdict == verdict
     assert shown.agreement[0].tau == pytest.approx(1.0 if slow > 3e-4 else 1 / 3)
 

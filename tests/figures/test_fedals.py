@@ -7,6 +7,7 @@ from figure_toys import keep, NOT, OPEN, verdicts, YES
 
 from empirics.experiments.jobs.train import train
 from figures.catalogue import artefact
+from figures.comparing import Reproduction
 from figures.fedals import figure_1, grid, listing, settings, table_1, table_2, table_3
 from figures.runs import Runs
 from paper_checks.reported import table
@@ -34,7 +35,8 @@ def filled(store, runs, column="CIFAR-10", scale="smoke"):
 
 
 def place(shown, row, column):
-    return next(r for r in shown.rows if r["row"] == row and r["column"].startswith(column))
+    found = (r for r in shown.rows if r["row"] == row)
+    return next(r for r in found if r["column"].rpartition(" for ")[2] == column or r["column"].startswith(column))
 
 
 # ---- the grid ----
@@ -103,7 +105,7 @@ def test_table_1_by_hand(store):
     assert (one["ours"], one["ours_error"], one["seeds"]) == pytest.approx((51.5, 1.5, 2))
     assert place(shown, "FedALS non-iid", "MultiNLI")["ours"] == pytest.approx(2 - 0.515)
     assert verdicts(shown) == [YES] * 8
-    column = next(a for a in shown.agreement if a.column.startswith("CIFAR-10 "))
+    column = next(a for a in shown.agreement if a.column == "digits for CIFAR-10")
     # Of 15 pairs two are the other way: SCAFFOLD with FedAvg (46.51 over 45.38), both with FedALS (52.24 over 51.21).
     assert column.tau == pytest.approx((13 - 2) / 15)
 
@@ -111,6 +113,12 @@ def test_table_1_by_hand(store):
 def test_table_1_the_other_way_round(store):
     swapped = TABLE_1 | {("FedALS", "non-iid"): (0.2, 0.22), ("FedALS+SCAFFOLD", "non-iid"): (0.1, 0.12)}
     assert verdicts(table_1.data(filled(store, swapped), "smoke")) == [NOT] * 8
+
+
+def test_without_client_drift_nothing_is_said_of_non_iid_clients(store):
+    calm = TABLE_1 | {("FedAvg", "iid"): (0.39, 0.41)}
+    assert verdicts(table_1.data(filled(store, calm), "smoke")) == [Reproduction.REGIME] * 8
+    assert "client drift" in table_1.data(Runs(store), "smoke").conclusions[0].why
 
 
 def test_a_run_that_diverged_counts_as_nothing_right(store):
@@ -123,13 +131,13 @@ def test_columns_say_what_is_behind_them(store):
     shown = table_1.data(Runs(store), "laptop")
     assert shown.sheet[0][1:] == [
         "CIFAR-10",
-        "CIFAR-100 (here omniglot)",
+        "Omniglot for CIFAR-100",
         "MNIST",
         "SVHN (data not available)",
         "MultiNLI (data not available)",
     ]
-    assert "omniglot in place of cifar100" in shown.caption
-    assert "svhn: data not available" in shown.caption
+    assert "Omniglot for CIFAR-100, which is not here" in shown.caption
+    assert "SVHN: data not available" in shown.caption
     assert shown.sheet[1][4] == "94.76 / –"
     assert verdicts(shown) == [OPEN] * 4
     assert table_3.data(Runs(store), "laptop").sheet[0][2] == "CIFAR-100 (not run at this scale)"
@@ -169,7 +177,7 @@ def test_table_2_where_longer_periods_only_cost(store):
 def test_table_3_by_hand(store, best, verdict):
     values = {("FedALS", "non-iid", n): (0.3, 0.31) if n != best else (0.5, 0.52) for n in (1, 2, 3)}
     shown = table_3.data(filled(store, values), "smoke")
-    row = {1: "L=4", 2: "L=16"}[best]
+    row = {1: "L=1 of 3 for 4 of 20", 2: "L=2 of 3 for 16 of 20"}[best]
     assert place(shown, row, "SVHN")["ours"] == pytest.approx(51)
     assert place(shown, "L=12", "SVHN")["note"] == "no like in this network"
     assert verdicts(shown) == [verdict]
@@ -184,7 +192,7 @@ def test_figure_2_by_hand_and_without_its_data(store, disk):
     shown = FIGURE_2.data(Runs(store), "laptop")
     assert shown.caption.startswith("SVHN: data not available; the same curves on CIFAR-10. ")
     rows = [(r["panel"], r["curve"], r["x"], round(r["y"], 9)) for r in shown.rows]
-    assert rows == [("CIFAR-10, non-iid", "FedALS", 0, 10), ("CIFAR-10, non-iid", "FedALS", 20, 40)]
+    assert rows == [("CIFAR-10 for SVHN, non-iid", "FedALS", 0, 10), ("CIFAR-10 for SVHN, non-iid", "FedALS", 20, 40)]
     assert shown.rows[1]["error"] == pytest.approx(10 / 3**0.5)
     assert verdicts(shown) == [OPEN, OPEN]
     disk["svhn"] = "svhn"

@@ -57,7 +57,7 @@ def test_table_1_shows_last_accuracies_beside_the_printed(store):
     fill(store, table_1.places("smoke"), lambda row, column, seed: 31 + 2.3 * seed + (row == FEDCOG))
     shown = table_1.data(Runs(store), "smoke")
     at = places(shown)
-    place = at["FedProx", "Fashion-MNIST NIID-2"]
+    place = at["FedProx", "digits for Fashion-MNIST NIID-2"]
     assert (place["reported"], place["reported_std"], place["seeds"]) == (64.44, 1.36, 2)
     assert place["ours"] == pytest.approx(31 + 2.3 / 2)
     assert place["ours_error"] == pytest.approx(2.3 / 2)  # half the distance of two values
@@ -81,8 +81,8 @@ def test_table_3_compares_a_round_after_the_change(store):
     fill(store, wanted, lambda row, column, seed: ends.get(column, 38.0) + 0.02 * seed)
     shown = table_3.data(Runs(store), "smoke")
     at = {place: row["ours"] for place, row in places(shown).items()}
-    assert at["CIFAR-10-2", "FedAvg with FedCOG"] == pytest.approx(82.01 * HALF)
-    assert at["CIFAR-10-1", "FedAvg without FedCOG"] == pytest.approx(38.01 * HALF)
+    assert at["digits for CIFAR-10, NIID-2", "FedAvg with FedCOG"] == pytest.approx(82.01 * HALF)
+    assert at["digits for CIFAR-10, NIID-1", "FedAvg without FedCOG"] == pytest.approx(38.01 * HALF)
     assert shown.conclusions[0].verdict == YES
     assert math.isnan(at["FLAIR O-F1", "FedAvg with FedCOG"])
 
@@ -138,7 +138,7 @@ def test_diverged_runs_count_as_nothing_right(store):
         for seed, cell in enumerate(each):
             put(store, cell, 55 + seed / 9, status="diverged" if column == "500" else "done")
     shown = artefact("fedcog.table_10").data(Runs(store), "smoke")
-    assert {r["row"]: r["ours"] for r in shown.rows}["500"] == 0
+    assert {r["row"]: r["ours"] for r in shown.rows}["15 for 500"] == 0
 
 
 def test_table_9_reads_own_models(store):
@@ -166,7 +166,7 @@ def test_table_2_has_the_reported_numbers_alone(store):
     shown = table_2.data(Runs(store), "paper")
     assert len(shown.rows) == len(table("fedcog", "2"))
     assert all(math.isnan(r["ours"]) for r in shown.rows)
-    assert shown.unavailable == "flair: data not available"
+    assert shown.unavailable == "FLAIR: data not available"
 
 
 # ---- figures ----
@@ -185,6 +185,14 @@ def test_figure_3_has_a_point_for_every_weight(store):
     assert {r["x"] for r in shown.rows if r["panel"] == figure_3.APART} == {0.1, 10.0}
     assert len([r for r in shown.rows if r["panel"] == figure_3.DISTILLED]) == 4
     assert verdicts(shown)[-2:] == [YES, NOT]
+
+
+def test_a_weight_that_moves_nothing_has_no_best_value(store):
+    for each in figure_3.points("smoke").values():
+        for seed, cell in enumerate(each):
+            put(store, cell, 60 + 0.02 * seed)
+    shown = figure_3.data(Runs(store), "smoke")
+    assert [str(v) for v in verdicts(shown)[-2:]] == ["regime not reached"] * 2
 
 
 def test_figure_5_draws_the_stored_pixels(store):

@@ -14,6 +14,7 @@ from figures.fedinit.settings import CIFAR10, HOME, METHODS, Setup
 from figures.runs import Runs
 
 FIGURES = {name: artefact(f"fedinit.{name}") for name in FILES["fedinit"] if name.startswith("figure")}
+NETWORK = "softmax regression for ResNet-18-GN"
 SEEDS = range(grid.PLANS["smoke"].seeds)
 
 
@@ -40,14 +41,14 @@ def test_table_1_shows_the_last_accuracies_beside_the_printed(store):
     fill_table_1(store, gain=2.0)
     shown = table_1.data(Runs(store), "smoke")
     at = places(shown)
-    place = at["ResNet-18-GN/FedDyn", "CIFAR-10/5%-200/Dir-0.6"]
+    place = at[f"{NETWORK}, FedDyn", "digits for CIFAR-10, 2 of 40 for 10 of 200 clients, Dirichlet 0.6"]
     assert (place["reported"], place["seeds"]) == (79.96, 2)
     assert place["ours"] == pytest.approx(42 + 1.2 + 0.02)
     assert place["ours_error"] == pytest.approx(0.04 / 2)
-    assert math.isnan(at["VGG-11/FedAvg", "CIFAR-10/10%-100/Dir-0.1"]["ours"])
-    assert at["ResNet-18-GN/FedAvg", "CIFAR-100/10%-100/Dir-0.1"]["note"] == "not run at this scale"
+    assert math.isnan(at["VGG-11, FedAvg", grid.column("smoke", HOME)]["ours"])
+    assert at[f"{NETWORK}, FedAvg", "CIFAR-100, 10 of 100 clients, Dirichlet 0.1"]["note"] == "not run at this scale"
     assert len(shown.sheet) == 15
-    assert [a.column for a in shown.agreement] == [s.column for s in CIFAR10]
+    assert [a.column for a in shown.agreement] == [grid.column("smoke", s) for s in CIFAR10]
 
 
 @pytest.mark.parametrize(("gain", "verdict"), [(2.0, YES), (-3.0, NOT)])
@@ -56,6 +57,16 @@ def test_that_fedinit_is_best_is_seen_or_denied(store, gain, verdict):
     best, better, _ = table_1.data(Runs(store), "smoke").conclusions
     assert (best.verdict, better.verdict) == (verdict, verdict)
     assert "of 24 comparisons" in best.why
+
+
+def test_methods_are_not_compared_before_training_left_its_first_plateau(store):
+    for method in METHODS:
+        for setup in CIFAR10:
+            for seed, cell in enumerate(grid.runs("smoke", setup, method)):
+                put(store, cell, 11 + 0.1 * seed + 2 * (method == "FedInit"))
+    best, *_ = table_1.data(Runs(store), "smoke").conclusions
+    assert best.verdict == "regime not reached"
+    assert "accuracy over that of guessing, digits for CIFAR-10: 1.1" in best.why
 
 
 def test_a_steadier_method_loses_less_with_fewer_participants(store):
@@ -117,7 +128,7 @@ def test_curves_are_means_over_seeds_smoothed_and_in_percent(store):
         put(store, grid.runs("smoke", HOME, "FedInit")[seed], 40.0 + 10 * seed)
     rows = FIGURES["figure_3"].data(Runs(store), "smoke").rows
     mine = [r for r in rows if r["curve"] == "FedInit"]
-    assert {r["panel"] for r in mine} == {"10%-100, Dir 0.1"}
+    assert {r["panel"] for r in mine} == {"digits for CIFAR-10, 2 of 20 for 10 of 100 clients, Dirichlet 0.1"}
     np.testing.assert_allclose([r["x"] for r in mine], [0, 1, 2])
     np.testing.assert_allclose([r["y"] for r in mine], [10.0, 27.5, 45.0])
     assert mine[2]["error"] == pytest.approx(5.0)
@@ -188,8 +199,8 @@ def test_table_10_takes_medians_block_by_block(store, mine, verdict):
         keep_seconds(store, share, taken)
     shown = table_10.data(Runs(store), "smoke")
     at = places(shown)
-    assert at["FedSAM", "10%-100/wall-clock"]["ours"] == pytest.approx(4.1 * 1.1 + 0.001)
-    assert at["FedSAM", "5%-200/ratio"]["ours"] == pytest.approx(2.05, abs=1e-3)
+    assert at["FedSAM", "2 of 20 for 10 of 100 clients, wall-clock"]["ours"] == pytest.approx(4.1 * 1.1 + 0.001)
+    assert at["FedSAM", "2 of 40 for 10 of 200 clients, ratio"]["ours"] == pytest.approx(2.05, abs=1e-3)
     assert verdicts(shown) == [verdict, verdict, YES]
 
 
@@ -215,7 +226,8 @@ def test_table_11_takes_fedavgs_end_as_target(store, mine, verdict):
             store.keep(grid.runs("smoke", HOME, method)[seed], outcome({"test_accuracy": curve}), 0.01)
     keep_seconds(store, HOME.share, {m: 1 + 0.1 * i for i, m in enumerate(METHODS)})
     shown = table_11.data(Runs(store), "smoke")
-    at = {(row["row"], row["column"].partition("/")[2]): row for row in shown.rows if "CIFAR-10 " in row["column"]}
+    on = "digits for CIFAR-10, the end of FedAvg for >70%, "
+    at = {(row["row"], row["column"].removeprefix(on)): row for row in shown.rows if row["column"].startswith(on)}
     assert at["FedDyn", "rounds"]["ours"] == 2
     assert at["FedDyn", "rounds speed ratio"]["ours"] == 2
     assert at["FedDyn", "time"]["ours"] == pytest.approx(2 * (1.4 * 1.1 + 0.001))

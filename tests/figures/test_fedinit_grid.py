@@ -94,7 +94,7 @@ def test_table_8_has_the_printed_multiples_by_the_cost_model():
         first = at.value[0]
         assert table_8.modelled(method, cost) == (int(first) if first.isdigit() else 1)
     assert [str(j.verdict) for j in table_8.data(None, "smoke").conclusions] == [
-        "reproduced", "not reproduced", "reproduced", "not reproduced",
+        "reproduced", "contradicted", "reproduced", "contradicted",
     ]  # fmt: skip
 
 

@@ -52,6 +52,20 @@ def test_drawing_alone_runs_nothing_and_says_what_is_missing(tmp_path, capsys):
     assert f"{runs['wanted']} of {runs['wanted']} runs are missing" in err
 
 
+@pytest.mark.parametrize(("style", "inches"), [("neurips", 5.5), ("slides", 9.0)])
+def test_a_figure_is_drawn_again_in_another_style_from_its_numbers_alone(style, inches, full, tmp_path, capsys):
+    from matplotlib.image import imread
+
+    name, out = "fedinit.figure_1b", tmp_path / "out"
+    assert said(capsys, "figure", name, "--scale", "smoke", "--store", full.folder, "-o", out, "--no-sweep")[0] == 0
+    kept = {p.name: p.read_bytes() for p in out.iterdir()}
+    assert said(capsys, "figure", name, "--redraw", "-o", out)[1] == f"5 files in {out}\n"
+    assert kept == {p.name: p.read_bytes() for p in out.iterdir()}
+    assert said(capsys, "figure", name, "--redraw", "--style", style, "-o", out)[0] == 0
+    assert imread(out / f"{name}.png").shape[1] / 200 == pytest.approx(inches, rel=0.06)
+    assert (out / f"{name}.csv").read_bytes() == kept[f"{name}.csv"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -60,6 +74,10 @@ def test_drawing_alone_runs_nothing_and_says_what_is_missing(tmp_path, capsys):
         ([NAME, "--workers", "-3"], "--workers: must be a whole number from 0 to 1024; got '-3'"),
         ([NAME, "--workers", "nan"], "--workers: must be a whole number from 0 to 1024; got 'nan'"),
         ([NAME, "--workers", "100000"], "--workers: must be a whole number from 0 to 1024; got '100000'"),
+        ([NAME, "--style", "poster"], "unknown style 'poster'"),
+        (["fedinit.figure_6", "--redraw", "-o", "none"], "none of these figures lies in none"),
+        ([NAME, "--redraw", "--no-sweep"], "not allowed with argument"),
+        ([NAME, "--redraw", "--workers", "3"], "--redraw reads no runs"),
         ([""], "unknown figure or table ''"),
         (["../fedinit.table_3"], "unknown figure or table '../fedinit.table_3'"),
         ([NAME, "--scale", ""], "unknown scale ''"),

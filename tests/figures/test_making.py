@@ -18,6 +18,7 @@ from figures.artefact import Artefact, Shown
 from figures.catalogue import NAMES
 from figures.comparing import agreements, judge, leads
 from figures.drawing import Axis, canvas, panels
+from figures.ran import COLUMNS, Ran, Setting
 from figures.runs import mean_curve, Runs
 from figures.sheets import entry, sheet, tidy
 from figures.style import settled, STYLE
@@ -181,7 +182,7 @@ def test_what_is_not_available_is_said_not_drawn(tmp_path):
     )
     list(making.make([gone], "laptop", Store(tmp_path / "none"), tmp_path / "out"))
     assert "data not available" in (tmp_path / "out" / "REPORT.md").read_text()
-    assert (tmp_path / "out" / "fedals.figure_2.png").exists()
+    assert {p.name for p in (tmp_path / "out").iterdir()} == {"REPORT.md", "fedals.figure_2.json"}
 
 
 def test_latex_takes_every_special_letter():
@@ -201,7 +202,7 @@ def test_whatever_a_table_shows_stays_in_its_row(tmp_path):
     assert "    {[}e] & f \\& g \\\\\n" in tex
     assert "\\caption{a $|$ b c. one two no $\\eta$}\n" in tex
     with (tmp_path / f"{TABLE.name}.csv").open(newline="") as file:
-        assert list(csv.DictReader(file)) == [{"a": 'x, "y"\nz'}]
+        assert list(csv.DictReader(file)) == [{"a": 'x, "y"\nz', **dict.fromkeys(COLUMNS, "")}]
     row = next(line for line in (tmp_path / "REPORT.md").read_text().splitlines() if line.startswith("| [FedInit"))
     assert "| a \\| b c |" in row
 
@@ -252,6 +253,31 @@ def test_the_report_counts_what_is_reproduced_and_links_the_files(store, tmp_pat
     assert "2 artefacts from 9 runs" in text
     assert "[FedInit, Table 3](./fedinit.table_3.md)" in text
     assert text == report.text(report.read(tmp_path))
+
+
+def test_the_report_says_which_cards_were_judged_before_there_were_regimes(store, tmp_path):
+    list(making.make([TABLE], "laptop", store, tmp_path))
+    assert "judged before" not in (tmp_path / "REPORT.md").read_text()
+    (told,) = report.read(tmp_path)
+    old = {name: value for name, value in told.items() if name != "verdicts"}
+    assert "1 of the artefacts were judged before" in report.text([old])
+
+
+def test_a_card_and_the_report_say_what_ran(store, tmp_path):
+    ran = Ran(Setting("MNIST", "small CNN", "40", "4", "30"), Setting("FEMNIST", "CNN", "400", "40", "300"))
+
+    def data(runs, scale):
+        return Shown("caption", [{"row": "a", "ours": 1.5, "ran": ran}, {"row": "b", "ours": 2.5}], [["", "x"]])
+
+    list(making.make([Artefact(TABLE.name, "t", lambda s: [], data)], "laptop", store, tmp_path))
+    words = "MNIST for FEMNIST, small CNN for CNN, 4 of 40 for 40 of 400 clients, 30 for 300 rounds"
+    (told,) = report.read(tmp_path)
+    assert [one["words"] for one in told["ran"]] == [words]
+    assert f"| {words} |" in (tmp_path / "REPORT.md").read_text()
+    assert f"What ran: {words}." in (tmp_path / f"{TABLE.name}.md").read_text()
+    first, second = (tmp_path / f"{TABLE.name}.csv").read_text().splitlines()[1:]
+    assert first == "a,1.5,MNIST,FEMNIST,small CNN,40,4,30"
+    assert second == "b,2.5,,,,,,"
 
 
 def test_the_report_counts_shared_minutes_once(store, tmp_path):

@@ -137,7 +137,7 @@ def test_divergence_as_a_share_of_that_without_relaxation(store):
         for seed, size in enumerate((1.0, 2.0)):
             keep(store, grid.divergence("smoke", beta)[seed], {"divergence": [size, size * (1 - beta)]})
     shown = relaxation.data(Runs(store), "smoke")
-    at = {row["x"]: row["y"] for row in shown.rows if row["curve"] == "measured, data"}
+    at = {row["x"]: row["y"] for row in shown.rows if row["curve"] == "measured, digits"}
     assert at == pytest.approx({beta: 1 - beta / 2 for beta in grid.PLANS["smoke"].axes["betas"]})
 
 

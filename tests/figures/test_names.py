@@ -1,0 +1,167 @@
+"""Names say what was used: panels, columns, rows and lines of the report against the cells behind the numbers."""
+
+import re
+
+import numpy as np
+import pytest
+
+from empirics.experiments import Cell
+from figures import stand_ins, writing
+from figures.catalogue import artefact, NAMES
+from figures.making import COMMITTED
+from figures.ran import beside, data_of, flat, of, partition_words, problem_words, Setting
+from figures.runs import Runs
+from figures.scale import SCALES
+
+HERE = ("cifar10", "mnist", "fashion_mnist", "omniglot", "sent140_users", "shakespeare")
+SETS = (*sorted(stand_ins.TITLES.values(), key=len, reverse=True), "CIFAR100")
+NETWORKS = ("ResNet-18-GN", "ResNet-20", "VGG-11", "OPT-125M")
+NAMED = ("panel", "row", "column", "task", "curve")
+FIGURES = [name for name in NAMES if artefact(name).draw]
+
+
+class Answering(Runs):
+    """Runs that have an answer for every cell, the same for all."""
+
+    def kept(self, cell):
+        return None
+
+    def has(self, cell):
+        return not cell.job.startswith("validate")
+
+    def diverged(self, cell):
+        return False
+
+    def fact(self, cell, name):
+        return {"shape": [1, 2, 2], "constants": {}}.get(name, 5)
+
+    def curve(self, cell, quantity, layer=""):
+        return np.arange(120.0), np.linspace(0.2, 0.5, 120)
+
+    def last(self, cell, quantity, window=1, diverged=0.0):
+        return 0.5
+
+    def columns(self, cell):
+        if cell.job == "continued":
+            at = [r for r in (cell.arguments["after"] + 1, cell.arguments["rounds"]) for _ in range(3)]
+            names = ["client_distance_sq", "local_accuracy_common", "local_accuracy_own"] * 2
+            return {"quantity": names, "round": at, "client": [0] * 6, "value": [0.5] * 6}
+        if cell.job == "generated_images":
+            return {"steps": [0], "label": [0], "pixels": [[0.1, 0.2, 0.3, 0.4]]}
+        if cell.job in ("validate_trained", "validate_exact"):
+            found = {"rounds": [3], "bound": [2.5], "measured": [1.5], "error": [0.1], "outside": [False]}
+            return found | ({"exact": [1.4]} if cell.job == "validate_exact" else {"verdict": ["holds here"]})
+        return {}
+
+
+def untrue(text, ours, names):
+    """The names in a text that are not what ran, unless what ran is said to stand for them."""
+    for mine in filter(None, ours):
+        text = re.sub(rf"{re.escape(mine)} for ({'|'.join(map(re.escape, names))})(?![\w-])", "", text)
+        text = text.replace(mine, "")
+    return [name for name in names if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text)]
+
+
+def told(row):
+    """Everything in a row's names that is not what its columns say ran."""
+    text = "; ".join(str(row[name]) for name in NAMED if name in row)
+    found = untrue(text, [row["data"]], SETS) if row["data"] else []
+    found += untrue(text, [row["network"]], NETWORKS) if row["network"] else []
+    pairs = re.findall(r"(\d+) of (\d+)(?: for \d+ of \d+)? clients", text) if row["clients"] else []
+    found += [pair for pair in pairs if pair != (str(row["cohort"]), str(row["clients"]))]
+    return found + re.findall(r"\d+%-\d+", text)
+
+
+def test_a_name_that_was_not_used_is_noticed():
+    row = {"panel": "CIFAR100", "data": "CIFAR-10", "network": "small CNN", "clients": "50", "cohort": "5"}
+    assert told(row) == ["CIFAR100"]
+    assert not told({**row, "panel": "CIFAR-10 for CIFAR100"})
+    assert told({**row, "panel": "ResNet-18-GN/FedAvg"}) == ["ResNet-18-GN"]
+    assert not told({**row, "panel": "small CNN for ResNet-18-GN, FedAvg"})
+    assert told({**row, "panel": "10%-100, Dir 0.1"}) == ["10%-100"]
+    assert told({**row, "panel": "10 of 100 clients"}) == [("10", "100")]
+    assert not told({**row, "panel": "CIFAR-10, 5 of 50 for 10 of 100 clients"})
+
+
+@pytest.fixture
+def answering(store):
+    return Answering(store)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("name", NAMES)
+def test_names_say_what_the_cells_ran(name, scale, answering, monkeypatch):
+    monkeypatch.setattr(stand_ins, "present", lambda data: data in HERE)
+    made = artefact(name)
+    cells = made.cells(scale)
+    if not cells and scale != "laptop":  # computed, and alike at every scale; or nothing is run there
+        return
+    ran = {data_of(cell.arguments.get("problem", "")) for cell in cells}
+    shown = made.data(answering, scale)
+    rows = flat(shown.rows)
+    assert not cells or {row["data"] for row in rows} <= {*ran, "", "quadratics", "normal samples"}
+    assert [wrong for row in rows for wrong in told(row)] == []
+    assert not cells or made.paper == "ours" or name == "fedinit.table_9" or any(r["network"] for r in rows)
+    said = [a.column for a in shown.agreement] + [w for j in shown.conclusions for w in (j.words, j.why)]
+    if ran - {""}:
+        assert [wrong for words in said for wrong in untrue(words, ran, SETS)] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_committed_names_are_as_true(name):
+    path = COMMITTED / f"{name}.csv"
+    rows = writing.rows(path) if path.exists() else []
+    assert [wrong for row in rows for wrong in told(row)] == []
+
+
+@pytest.mark.parametrize("name", ["fedinit.figure_1a", "fedcog.figure_6", "ours.gap_slopes"])
+def test_a_committed_picture_is_drawn_from_the_csv_beside_it(name, tmp_path):
+    numbers, card = writing.rows(COMMITTED / f"{name}.csv"), {"source": "", "title": "t", "caption": "c", "ran": []}
+    writing.picture(artefact(name), numbers, card, tmp_path)
+    assert (tmp_path / f"{name}.svg").read_bytes() == (COMMITTED / f"{name}.svg").read_bytes()
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_picture_has_no_caption_in_it_and_its_caption_no_code(name):
+    path = COMMITTED / f"{name}.svg"
+    if path.exists():
+        words = (COMMITTED / f"{name}.caption.md").read_text(encoding="utf-8")
+        assert not re.search(r"\w\((?:\w+[,=(]|\w+\))", words.partition(".**")[2]), words
+        drawn = re.sub(r"<[^>]+>", " ", path.read_text(encoding="utf-8"))
+        assert "seeds" not in drawn
+        assert "seeds" in words or "seed" in words or name.startswith("ours")
+        assert "<text" in path.read_text(encoding="utf-8")
+
+
+# ---- reading cells ----
+
+
+def test_what_ran_is_read_off_the_cells():
+    told = {
+        "problem": "fedcog_cnn(fewer(held_out(omniglot(size=32)), test=70), extractor=2)",
+        "rounds": 12,
+        "clients": 9,
+    }
+    ran = of([Cell("train", {**told, "cohort": 4})], Setting("CIFAR-100", "ResNet-20", "90", "40", "700"))
+    assert str(ran) == (
+        "Omniglot for CIFAR-100, small CNN for ResNet-20, 4 of 9 for 40 of 90 clients, 12 for 700 rounds"
+    )
+    assert list(ran.columns().values()) == ["Omniglot", "CIFAR-100", "small CNN", "9", "4", "12"]
+    assert of([]) is None
+    assert of([Cell("train", told)]).ours.taking_part == "9"
+
+
+def test_the_rounds_of_a_run_for_a_simulated_time_are_those_of_all_local_steps():
+    sending = {"model_size": 6.0, "download_rate": 20.0, "upload_rate": 5.0, "minibatch_time": 0.25}
+    cell = Cell("timed", {"problem": "softmax(mnist)", "local_steps": 8, "seconds": 13 * (0.3 + 1.2 + 2.0), **sending})
+    assert of([cell]).ours.rounds == "time of 13"
+
+
+def test_code_is_put_in_words():
+    words = problem_words("shakespeare_gru(fewer(held_out(shakespeare(length=20)), test=1500), width=64)")
+    assert words == "GRU of width 64 on Shakespeare (tested on 1,500 samples)"
+    assert problem_words("softmax(phishing, regularisation=0.25)") == "softmax regression on phishing (penalty 0.25)"
+    assert [partition_words(p) for p in ("dirichlet_replaced(0.3)", "by_group(least=8)", "iid")] == [
+        "Dirichlet 0.3", "by user, 8 samples or more each", "iid",
+    ]  # fmt: skip
+    assert beside("CIFAR-10", "CIFAR10") == "CIFAR-10"
