@@ -49,7 +49,8 @@ class Split:
         what = f"{self}: sample numbers of client {client}"
         part = array_of_numbers(what, given, "whole numbers")
         must(part.size > 0, f"{self}: every client", "dealt a sample or more", f"client {client}: none")
-        must(part.ndim == 1, what, "a flat array", f"shape {part.shape}")
+        if part.ndim > 1:
+            raise EmpiricsError(f"{what} must be a flat array; got shape {part.shape}")
         must(np.issubdtype(part.dtype, np.integer), what, "whole numbers", str(part.dtype))
         outside = part[(part < 0) | (part >= samples)]
         if len(outside):

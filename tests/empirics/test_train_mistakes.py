@@ -53,7 +53,8 @@ class Parts(Split):
         }[self.what]
 
 stop, narrow, raises = (renamed(fedavg, f"{w}()", direction=Wrong(w)) for w in ("stop", "narrow", "raise"))
-empty, few, beyond, before, mask, none, deep, words, ragged = map(Parts, ("empty", "few", "beyond", "before", "mask", "none", "deep", "words", "ragged"))
+empty, few, beyond, before, mask, none = map(Parts, ("empty", "few", "beyond", "before", "mask", "none"))
+deep, words, ragged = map(Parts, ("deep", "words", "ragged"))
 """
 
 
@@ -136,7 +137,7 @@ def test_a_mistake_is_one_clear_line(words, capsys):
     ],
 )
 def test_what_a_partition_of_ones_own_deals_is_looked_at(what, says, file, capsys):
-    assert line_of(capsys, ["train", *DIGITS, "--partition", f"{file}:{what}"]) == says
+    assert line_of(capsys, ["train", *DIGITS, "--partition", f"{file}:{what}"]).startswith(says)
 
 
 def test_an_error_inside_of_a_users_file_names_its_place(file, capsys):
