@@ -88,8 +88,29 @@ def shown(value: Any) -> str:
     return words if len(words) <= 80 else f"{words[:70]} ..."
 
 
+def check_name(what: str, value: Any) -> None:
+    """Refuse what cannot be printed as the name of a thing, on one line."""
+    if not isinstance(value, str) or not value.strip() or not value.isprintable():
+        raise EmpiricsError(f"{what} must be a line of text; got {shown(value)}")
+
+
+def array_of_numbers(what: str, value: Any, rule: str = "an array of numbers") -> np.ndarray:
+    """``value`` as an array of real numbers or truths in this machine's byte order; masked entries are none."""
+    if np.ma.is_masked(value):
+        raise EmpiricsError(f"{what} must be {rule}; some are masked: fill them or leave their samples out")
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError, RuntimeError) as error:  # rows of different lengths, a tensor elsewhere
+        raise EmpiricsError(f"{what} must be {rule}; got {type(value).__name__}: {error}") from None
+    if array.dtype.kind not in "biuf" or not array.ndim:
+        sort = "an array" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
+        raise EmpiricsError(f"{what} must be {rule}; got {sort} of {array.dtype}")
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
 def check_kind(name: str, declared: str, value: Any) -> None:
     """Refuse a value that is not of the kind its option declares, if that is a kind of number."""
     kind, words = KINDS.get(declared, (object, ""))
     if not isinstance(value, kind) or (isinstance(value, bool) and declared in ("int", "float")):
-        raise EmpiricsError(f"{name} must be {words}; got {shown(value)}")
+        got = repr(value) if isinstance(value, float) else shown(value)  # 3.0 is not whole, 3 is
+        raise EmpiricsError(f"{name} must be {words}; got {got}")

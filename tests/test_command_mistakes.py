@@ -217,8 +217,71 @@ def test_whatever_a_hook_raises_is_a_line_that_names_its_file(capsys, tmp_path, 
     assert "own.py, line 10: " in err
 
 
-@pytest.mark.parametrize("body", ["return None", "return 3", "return gradient.tolist()", "yield gradient"])
+DIRECTIONS = ["None", "3", "gradient.tolist()", "gradient.bool()", "gradient * 2j", "gradient.to_sparse()"]
+
+
+@pytest.mark.parametrize("body", [*(f"return {found}" for found in DIRECTIONS), "yield gradient"])
 def test_a_hook_that_answers_with_no_tensor_is_told(capsys, tmp_path, body):
     file = a_file(tmp_path, HOOK.format(body))
     assert fedbounds.main(["train", "--problem", "softmax(iris)", "--clients", "4", "--algorithm", f"{file}:mine"]) == 2
     assert "mine: the direction of a step must be a tensor of shape (4, 15)" in capsys.readouterr().err
+
+
+OWN = """\
+from empirics.algorithms.algorithm import fedavg, renamed
+
+class Keeps:
+    def __init__(self, begun, found):
+        self.begun, self.found = begun, found
+
+    def begin(self, model, clients):
+        return self.begun
+
+    def __call__(self, work, ends, model):
+        return self.found
+
+class Steps:
+    needs_loss = False
+
+    def __init__(self, found):
+        self.found = found
+
+    def __call__(self, state, steps, step_size):
+        return self.found
+
+mine = renamed(fedavg, {})
+"""
+
+ANSWERS = {
+    "'x', start=lambda *a: None": "x: what start returns must be a tensor of shape (4, 15) like the models; got NoneT",
+    "'x', start=lambda state, rows: state.model": "x: what start returns must be a tensor of shape (4, 15) like the m",
+    "'x', steps=Steps(None)": "x: what steps returns must be (local steps >= 1, step size); got None",
+    "'x', steps=Steps((0, 0.3))": "x: what steps returns must be (local steps >= 1, step size); got (0, 0.3)",
+    "'x', steps=lambda *a: (3, 0.3)": "x: steps must say needs_loss; function does not",
+    "'x', objective=lambda *a: 3": "function: an objective must return a tensor of losses that depends on the models;",
+    "'x', combine=lambda *a: None": "x: what combine returns must be (model, vectors); got NoneType",
+    "'x', combine=lambda work, ends: (ends, {})": "x: what combine returns, model, must be a tensor of shape (15,) li",
+    "'x', combine=lambda work, ends: (ends[0], None)": "x: what combine returns, vectors, must be a dictionary of ten",
+    "'x', remember=(Keeps(None, {}),)": "x: what a memory begins as must be (rows, vectors); got NoneType",
+    "'x', remember=(Keeps(({}, {}), None),)": "x: what a memory returns must be a dictionary of tensors; got NoneType",
+    "'x', remember=Keeps(({}, {}), {})": "x: remember must be a tuple of memories; got <",
+    "'x', remember=(Steps(3),)": "x: a memory of remember must be callable as (work, ends, model) and begin",
+    "'x', moves=lambda *a: 3": "x: what moves returns must be a tensor of shape (15,) or None; got int",
+    "'x', direction=Steps": "x: direction must be an instance; got the class Steps: call it, Steps()",
+    "'x', direction=None": "x: direction must be callable as (work, w, gradient, gradient_at); got None",
+    "'x', combine=Steps(3)": "x: combine must be callable as (work, ends); Steps: missing a required argument: 'step_",
+    "'x', also=7": "x: also must be an algorithm or None; got 7",
+    "'x', personal='mine'": "x: personal must name a memory of it; got 'mine', it has nothing",
+    "''": "name of an algorithm must be a line of text; got ''",
+    "7": "name of an algorithm must be a line of text; got 7",
+    "'my\\nown'": "name of an algorithm must be a line of text; got 'my\\nown'",
+}
+
+
+@pytest.mark.parametrize("hooks", ANSWERS)
+def test_a_hook_that_is_none_or_answers_with_something_else_is_told(capsys, tmp_path, hooks):
+    file = a_file(tmp_path, OWN.replace("renamed(fedavg, {})", f"renamed(fedavg, {hooks})"))
+    assert fedbounds.main(["train", "--problem", "softmax(iris)", "--clients", "4", "--algorithm", f"{file}:mine"]) == 2
+    err = capsys.readouterr().err
+    assert ANSWERS[hooks] in err
+    assert err.count("\n") == 1

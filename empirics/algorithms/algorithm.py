@@ -16,6 +16,8 @@ from torch import Tensor
 
 from ..errors import EmpiricsError
 from ..models.model import Batch, Trainable
+from ..numbers import check_name, shown
+from .hooks import check_hook, checked_models, checked_parts, checked_tensors
 from .state import Exchange, own_rows, Remembered, State
 
 
@@ -171,6 +173,17 @@ class Average:
         return work.mean(ends), {}
 
 
+ARGUMENTS = {
+    "start": "state, rows",
+    "objective": "net, w, batch, work",
+    "direction": "work, w, gradient, gradient_at",
+    "steps": "state, steps, step_size",
+    "combine": "work, ends",
+    "moves": "work, step",
+}
+"""What every hook is called with."""
+
+
 @dataclass(frozen=True)
 class Algorithm:
     """A named choice of hooks; ``name`` is how it is written, a call such as ``fedinit(beta=0.1)``."""
@@ -197,22 +210,49 @@ class Algorithm:
     personal: str = ""
     """The memory whose rows are the clients' own models, for local metrics; without one they use the server's."""
 
+    def __post_init__(self) -> None:
+        check_name("name of an algorithm", self.name)
+        for word, arguments in ARGUMENTS.items():
+            hook = getattr(self, word)
+            if word != "moves" or hook is not None:
+                check_hook(f"{self.name}: {word}", hook, arguments)
+        if not hasattr(self.steps, "needs_loss"):
+            raise EmpiricsError(f"{self.name}: steps must say needs_loss; {type(self.steps).__name__} does not")
+        if not isinstance(self.also, Algorithm | None):
+            raise EmpiricsError(f"{self.name}: also must be an algorithm or None; got {shown(self.also)}")
+        if not isinstance(self.remember, tuple):
+            raise EmpiricsError(f"{self.name}: remember must be a tuple of memories; got {shown(self.remember)}")
+        for keeper in self.remember:
+            if not hasattr(keeper, "begin"):
+                kind = "must be callable as (work, ends, model) and begin"
+                raise EmpiricsError(f"{self.name}: a memory of remember {kind}; got {shown(keeper)}")
+            check_hook(f"{self.name}: a memory of remember", keeper, "work, ends, model")
+            check_hook(f"{self.name}: begin of a memory", keeper.begin, "model, clients")
+
     def begin(self, model: Tensor, clients: int) -> State:
         """The state before the first round."""
         memory: dict[str, Tensor] = {}
         server: dict[str, Tensor] = {}
         exchanges: dict[str, Exchange] = {}
         for keeper in (*self.remember, *(self.also.remember if self.also else ())):
-            begun = Remembered(*keeper.begin(model, clients))
-            memory.update(begun.rows)
-            server.update(begun.vectors)
+            where = f"{self.name}: what a memory begins as"
+            begun = Remembered(*checked_parts(where, keeper.begin(model, clients), "(rows, vectors)", 2, 3))
+            memory.update(checked_tensors(f"{where}, rows,", begun.rows))
+            server.update(checked_tensors(f"{where}, vectors,", begun.vectors))
             exchanges.update(begun.exchanges)
+        if self.personal and self.personal not in memory:
+            known = ", ".join(memory) or "nothing"
+            raise EmpiricsError(
+                f"{self.name}: personal must name a memory of it; got {self.personal!r}, it has {known}"
+            )
         return State(0, model, memory, server, exchanges=exchanges)
 
     def finish(self, work: Work, ends: Tensor, losses: tuple[float, ...]) -> State:
         """The state after a round whose clients ended at ``ends (rows, dim)``."""
-        model, server = self.combine(work, ends)
-        state = work.state
+        where, state = f"{self.name}: what combine returns", work.state
+        made, vectors = checked_parts(where, self.combine(work, ends), "(model, vectors)", 2)
+        model = checked_models(f"{where}, model,", made, state.model)
+        server = checked_tensors(f"{where}, vectors,", vectors)
         changes = {**server, **self.renew(work, ends, model)}
         return State(state.round + 1, model, state.memory, {**state.server, **changes}, losses, state.exchanges)
 
@@ -220,7 +260,7 @@ class Algorithm:
         """Rewrite the clients' memory after a round that made ``model``; returns the server's new vectors."""
         changes: dict[str, Tensor] = {}
         for keeper in self.remember:
-            changes.update(keeper(work, ends, model))
+            changes.update(checked_tensors(f"{self.name}: what a memory returns", keeper(work, ends, model)))
         return changes
 
     def own_models(self, state: State) -> Tensor:

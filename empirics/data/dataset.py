@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import EmpiricsError
+from ..numbers import array_of_numbers, check_kind, check_name, shown
 
 KINDS = ("classification", "binary", "regression", "multilabel", "sequence")
 
@@ -21,7 +22,10 @@ class Dataset:
     rows of 0 and 1 (multilabel), the code that follows (sequence). Images, texts and bags of words stay small whole
     numbers; ``prepare`` makes model inputs of a batch of them (None: the inputs are ready as they are).
     ``groups`` are whole numbers into ``group_names``, shared with ``test``. Sample i shares text with the ``overlap``
-    samples after it.
+    samples after it. Whatever NumPy reads as an array of numbers is taken (lists, tables, tensors).
+
+    Raises:
+        EmpiricsError: where a part is not what it must be; the message says which, and the rule.
     """
 
     name: str
@@ -39,20 +43,68 @@ class Dataset:
     overlap: int = 0
 
     def __post_init__(self) -> None:
+        check_name("name of a data set", self.name)
         if self.kind not in KINDS:
             raise EmpiricsError(f"kind of a data set must be one of {', '.join(KINDS)}; got {self.kind!r}")
-        for word, array in (("targets", self.targets), ("groups", self.groups)):
-            if array is not None and len(array) != len(self.inputs):
-                raise EmpiricsError(f"{self.name}: {len(self.inputs)} inputs but {len(array)} {word}")
+        check_kind(f"{self.name}: classes", "int", self.classes)
+        for word, array in (("inputs", self.inputs), ("targets", self.targets)):
+            object.__setattr__(self, word, array_of_numbers(f"{self.name}: {word}", array))
+        if self.groups is not None:
+            object.__setattr__(self, "groups", self._numbered_groups())
+        for word, held in (("targets", self.targets), ("groups", self.groups)):
+            if held is not None and len(held) != len(self.inputs):
+                raise EmpiricsError(f"{self.name}: {len(self.inputs)} inputs but {len(held)} {word}")
         for word, array in (("inputs", self.inputs), ("targets", self.targets)):
             if np.issubdtype(array.dtype, np.floating) and not np.isfinite(array).all():
                 first = int(np.argmin(np.isfinite(array).reshape(len(array), -1).all(-1)))
                 raise EmpiricsError(f"{self.name}: {word} must be finite numbers; sample {first} holds nan or infinity")
+        self._check_samples()
         self._check_classes()
+
+    def _numbered_groups(self) -> np.ndarray:
+        """The groups, if they are whole numbers into the names."""
+        rule = "one whole number from 0 per sample (empirics.data.dataset.numbered makes them of names)"
+        groups = array_of_numbers(f"{self.name}: groups", self.groups, rule)
+        if groups.ndim > 1 or groups.dtype.kind == "f":
+            got = f"shape {groups.shape}" if groups.ndim > 1 else f"an array of {groups.dtype}"
+            raise EmpiricsError(f"{self.name}: groups must be {rule}; got {got}")
+        if groups.size and groups.min() < 0:
+            raise EmpiricsError(f"{self.name}: groups must be {rule}; got {groups.min()}")
+        names = tuple(self.group_names)
+        if names and (len(set(names)) < len(names) or len(names) <= groups.max(initial=0)):
+            needed = f"{groups.max(initial=0) + 1} different names or more, one per group"
+            raise EmpiricsError(f"{self.name}: group_names must be {needed}; got {shown(names)}")
+        return groups.astype(np.int64) if groups.dtype.kind == "b" else groups
+
+    def _check_samples(self) -> None:
+        """Refuse inputs that are no samples, and a test set of others."""
+        if not self.inputs.size:
+            raise EmpiricsError(f"{self.name}: inputs must hold a sample or more; got shape {self.inputs.shape}")
+        if self.prepare is None and self.inputs.ndim < 2:
+            rule = "must be of shape (samples, features): a single feature is inputs[:, None]"
+            raise EmpiricsError(f"{self.name}: inputs {rule}; got {self.inputs.shape}")
+        if self.prepare is not None and not callable(self.prepare):
+            raise EmpiricsError(f"{self.name}: prepare must be callable or None; got {shown(self.prepare)}")
+        if self.test is None:
+            return
+        if not isinstance(self.test, Dataset):
+            raise EmpiricsError(f"{self.name}: test must be a Dataset or None; got {type(self.test).__name__}")
+        if self.prepare is None and self.test.inputs.shape[1:] != self.inputs.shape[1:]:
+            shapes = f"{self.inputs.shape[1:]} like the others; got {self.test.inputs.shape[1:]}"
+            raise EmpiricsError(f"{self.name}: samples of the test set must be of shape {shapes}")
 
     def _check_classes(self) -> None:
         """Refuse class numbers that are none."""
-        if self.kind not in ("classification", "sequence") or not len(self.targets):
+        if self.kind in ("classification", "binary") and self.targets.ndim > 1:
+            rule = "one number per sample; a column is targets[:, 0]"
+            raise EmpiricsError(f"{self.name}: targets must be {rule}; got shape {self.targets.shape}")
+        if self.targets.ndim > 2:
+            rule = "of shape (samples,) or (samples, numbers)"
+            raise EmpiricsError(f"{self.name}: targets must be {rule}; got {self.targets.shape}")
+        if self.kind == "binary" and not (np.abs(self.targets) == 1).all():
+            wrong = self.targets[np.abs(self.targets) != 1][0]
+            raise EmpiricsError(f"{self.name}: targets of a binary set must be -1 or 1; got {shown(wrong)}")
+        if self.kind not in ("classification", "sequence"):
             return
         words = f"{self.name}: targets must be whole numbers from 0 to {self.classes - 1}"
         if not np.issubdtype(self.targets.dtype, np.integer):
@@ -93,6 +145,16 @@ class Dataset:
         test = self.test and self.test.as_signs()
         return replace(self, targets=np.where(self.labels == 1, 1.0, -1.0), kind="binary", test=test)
 
+    def as_features(self) -> Dataset:
+        """Whole numbers (counts, flags) and short or long floats as float64, for models that multiply them."""
+        real = self.kind in ("regression", "multilabel")
+        test = self.test and self.test.as_features()
+        inputs = self.inputs if self.prepare else _real(self.inputs)
+        targets = _real(self.targets) if real else self.targets
+        if inputs is self.inputs and targets is self.targets and test is self.test:
+            return self
+        return replace(self, inputs=inputs, targets=targets, test=test)
+
     def part(self, chosen: np.ndarray) -> Dataset:
         """The samples with these numbers, in this order; the test set stays."""
         groups = None if self.groups is None else self.groups[chosen]
@@ -102,10 +164,20 @@ class Dataset:
         """Every feature with mean 0 and variance 1 over these samples; the test set is moved by the same numbers."""
         if not self.tabular:
             raise EmpiricsError(f"only real features can be standardised; {self.name} holds {self.inputs.dtype}")
-        mean, spread = self.inputs.mean(0), self.inputs.std(0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean, spread = self.inputs.mean(0), self.inputs.std(0)
+        if not np.isfinite(spread).all():
+            column = int(np.argmin(np.isfinite(spread)))
+            rule = f"small enough for a variance in {self.inputs.dtype}: take another unit"
+            largest = shown(np.abs(self.inputs[:, column]).max())
+            raise EmpiricsError(f"{self.name}: feature {column} must be {rule}; its largest number is {largest}")
         spread = np.where(spread > 0, spread, 1.0)  # a constant feature becomes zero
         test = self.test and replace(self.test, inputs=(self.test.inputs - mean) / spread)
         return replace(self, inputs=(self.inputs - mean) / spread, test=test)
+
+
+def _real(array: np.ndarray) -> np.ndarray:
+    return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
 
 
 Part = tuple[np.ndarray, np.ndarray, np.ndarray | None]

@@ -242,7 +242,7 @@ def _packed(outcome: Outcome) -> tuple[bytes, dict[str, Any]]:
         pq.write_table(pa.table({k: list(v) for k, v in outcome.columns.items()}), buffer, compression="zstd")
     except OutcomeError:
         raise
-    except (TypeError, ValueError, AttributeError, NotImplementedError, RecursionError) as error:
+    except (TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, pa.ArrowException) as error:
         raise OutcomeError(f"an outcome must be columns of one kind each and facts of JSON data: {error}") from None
     content = buffer.getvalue().to_pybytes()
     digest = hashlib.sha256(content).hexdigest()

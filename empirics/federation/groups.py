@@ -30,7 +30,8 @@ class ByGroup(Split):
         """Numbers of all groups that are large enough."""
         if data.groups is None:
             raise EmpiricsError(f"{data} does not say whose its samples are: choose another partition")
-        return np.flatnonzero(np.bincount(data.groups) >= self.least)
+        numbers, counts = np.unique(data.groups, return_counts=True)  # numbers may be as large as those of patients
+        return numbers[counts >= self.least]
 
     def chosen(self, data: Dataset, clients: int, seed: int) -> np.ndarray:
         """The group number of every client."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..data.dataset import Dataset
 from ..errors import EmpiricsError
-from ..numbers import check_kind, check_options, shown
+from ..numbers import array_of_numbers, check_kind, check_options, shown
 
 MOST = 1e100
 """Of a Dirichlet law's parameter."""
@@ -42,18 +42,16 @@ class Split:
             raise EmpiricsError(
                 f"{self} must deal a list of {clients} arrays of sample numbers, one per client; got {got}"
             )
-        return [self._dealt(k, np.asarray(part), len(data)) for k, part in enumerate(parts)]
+        return [self._dealt(k, part, len(data)) for k, part in enumerate(parts)]
 
-    def _dealt(self, client: int, part: np.ndarray, samples: int) -> np.ndarray:
+    def _dealt(self, client: int, given: Any, samples: int) -> np.ndarray:
         """What a client was dealt, if that is what a client can hold."""
-        must(
-            part.ndim == 1 and len(part) > 0,
-            f"{self}: every client",
-            "dealt a sample or more",
-            f"client {client}: none",
-        )
-        whole = np.issubdtype(part.dtype, np.integer)
-        must(whole, f"{self}: sample numbers of client {client}", "whole numbers", str(part.dtype))
+        what = f"{self}: sample numbers of client {client}"
+        part = array_of_numbers(what, given, "whole numbers")
+        must(part.size > 0, f"{self}: every client", "dealt a sample or more", f"client {client}: none")
+        if part.ndim > 1:
+            raise EmpiricsError(f"{what} must be a flat array; got shape {part.shape}")
+        must(np.issubdtype(part.dtype, np.integer), what, "whole numbers", str(part.dtype))
         outside = part[(part < 0) | (part >= samples)]
         if len(outside):
             raise EmpiricsError(f"{self}: sample numbers must be from 0 to {samples - 1}; got {outside[0]}")

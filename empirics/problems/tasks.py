@@ -111,7 +111,7 @@ class LinearTask:
     def __call__(self, data: Any, regularisation: float = 1e-3) -> Task:
         data = _dataset(self.word, data)
         regularisation = checked(f"{self.word}: regularisation", regularisation, POSITIVE)
-        data = self._targets(data)
+        data = self._targets(data.as_features())
         outputs = data.classes if self.model is Softmax else self._outputs(data)
 
         def make(federation: Federation) -> Linear:
@@ -129,7 +129,8 @@ class LinearTask:
         return data.as_classes() if data.kind == "binary" else data
 
     def _outputs(self, data: Dataset) -> int:
-        return data.classes if self.model is LeastSquares and data.kind == "classification" else 1
+        classes = self.model is LeastSquares and data.kind == "classification"
+        return data.classes if classes else math.prod(data.targets.shape[1:])
 
 
 @dataclass(frozen=True)
@@ -143,6 +144,9 @@ class NetworkTask:
 
     def __call__(self, data: Any, **options: Any) -> Task:
         data = _dataset(self.word, data)
+        architecture: Any = NETWORKS[self.word]
+        if "next_token" not in architecture.losses:  # those of texts look codes up
+            data = data.as_features()
         data = data.as_classes() if data.kind == "binary" else data
         if data.kind == "regression":
             raise EmpiricsError(f"{self.word} needs classes; {data} has targets for regression: try ridge")

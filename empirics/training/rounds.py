@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from ..algorithms.algorithm import Algorithm, Work
+from ..algorithms.hooks import checked_models, checked_steps
 from ..algorithms.state import own_rows, State
 from ..errors import Diverged
 from ..federation.federation import Source
@@ -204,7 +205,9 @@ def plan(
         step_size=step_size,
         total=federation.clients,
         seed=seed,
-        starts=algorithm.start(state, rows),
+        starts=checked_models(
+            f"{algorithm.name}: what start returns", algorithm.start(state, rows), state.model.expand(len(rows), -1)
+        ),
         layers=model.layers,
         sizes=setting.sizes(state.round, step_size, int(steps.max())),
         recalled={},
@@ -220,11 +223,12 @@ def _client_steps(
 
     What the algorithm makes of the planned number: the same for all, or each client's passes over its own samples.
     """
+    where = f"{algorithm.name}: what steps returns"
     if setting.local_epochs is None:
-        steps, step_size = algorithm.steps(state, setting.steps, planned)
+        steps, step_size = checked_steps(where, algorithm.steps(state, setting.steps, planned))
         return np.full(len(clients), steps), step_size
     numbers, place = np.unique(setting.planned(federation.client_sizes[clients]), return_inverse=True)
-    made = [algorithm.steps(state, number.item(), planned) for number in numbers]
+    made = [checked_steps(where, algorithm.steps(state, number.item(), planned)) for number in numbers]
     return np.array([steps for steps, _ in made])[place], made[0][1]
 
 

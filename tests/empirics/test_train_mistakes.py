@@ -4,11 +4,16 @@ import csv
 
 import numpy as np
 import pytest
+import torch
 
+from empirics.algorithms.algorithm import fedavg
 from empirics.data.dataset import Dataset
 from empirics.errors import EmpiricsError
 from empirics.federation.partitions import partition
+from empirics.problems.tasks import TASKS
 from empirics.streams import stream
+from empirics.training.rounds import rounds
+from empirics.training.setting import Setting
 from fedbounds import main
 
 DIGITS = ["--problem", "softmax(digits)", "--clients", "5", "--rounds", "2"]
@@ -42,10 +47,14 @@ class Parts(Split):
             "before": [m - 1 for m in mine],
             "mask": [np.arange(n) % clients == k for k in range(clients)],
             "none": None,
+            "deep": [m[:, None].T[:, :359] for m in mine],
+            "words": [["some", "text"]] * clients,
+            "ragged": [[[1], [2, 3]]] * clients,
         }[self.what]
 
 stop, narrow, raises = (renamed(fedavg, f"{w}()", direction=Wrong(w)) for w in ("stop", "narrow", "raise"))
 empty, few, beyond, before, mask, none = map(Parts, ("empty", "few", "beyond", "before", "mask", "none"))
+deep, words, ragged = map(Parts, ("deep", "words", "ragged"))
 """
 
 
@@ -117,12 +126,18 @@ def test_a_mistake_is_one_clear_line(words, capsys):
         ("few", "parts(what='few') must deal a list of 5 arrays of sample numbers, one per client; got 4 of them"),
         ("beyond", "parts(what='beyond'): sample numbers must be from 0 to 1796; got 1797"),
         ("before", "parts(what='before'): sample numbers must be from 0 to 1796; got -1"),
+        ("deep", "parts(what='deep'): sample numbers of client 0 must be a flat array; got shape (1, 359)"),
+        ("words", "parts(what='words'): sample numbers of client 0 must be whole numbers; got a list of <U4"),
+        (
+            "ragged",
+            "parts(what='ragged'): sample numbers of client 0 must be whole numbers; got list: setting an array",
+        ),
         ("mask", "parts(what='mask'): sample numbers of client 0 must be whole numbers; got 'bool'"),
         ("none", "parts(what='none') must deal a list of 5 arrays of sample numbers, one per client; got NoneType"),
     ],
 )
 def test_what_a_partition_of_ones_own_deals_is_looked_at(what, says, file, capsys):
-    assert line_of(capsys, ["train", *DIGITS, "--partition", f"{file}:{what}"]) == says
+    assert line_of(capsys, ["train", *DIGITS, "--partition", f"{file}:{what}"]).startswith(says)
 
 
 def test_an_error_inside_of_a_users_file_names_its_place(file, capsys):
@@ -155,9 +170,12 @@ def test_an_interrupted_run_keeps_what_was_measured(seeds, file, tmp_path, capsy
     assert capsys.readouterr().err.strip().endswith("interrupted")
 
 
+TABLE = np.array([[2.0, 5.0], [3.0, 7.0], [11.0, 4.0], [6.0, 9.0], [8.0, 2.0], [5.0, 3.0]])
+
+
 def made(**changes):
-    parts = {"inputs": np.arange(12.0).reshape(6, 2), "targets": np.array([0, 1, 2, 0, 1, 2]), "classes": 3}
-    return Dataset("own", **{**parts, **changes})
+    parts = {"name": "own", "inputs": TABLE, "targets": np.array([0, 1, 2, 0, 1, 2]), "classes": 3}
+    return Dataset(**{**parts, **changes})
 
 
 @pytest.mark.parametrize(
@@ -172,6 +190,29 @@ def made(**changes):
             {"targets": np.array([0.1, np.nan] * 3), "kind": "regression"},
             "own: targets must be finite numbers; sample 1",
         ),
+        ({"inputs": TABLE[:, 0]}, "own: inputs must be of shape (samples, features): a single feature is inputs[:, No"),
+        ({"inputs": TABLE.astype(str)}, "own: inputs must be an array of numbers; got an array of <U32"),
+        ({"inputs": TABLE.astype(object)}, "own: inputs must be an array of numbers; got an array of object"),
+        ({"inputs": TABLE + 2j}, "own: inputs must be an array of numbers; got an array of complex128"),
+        ({"inputs": TABLE.astype("datetime64[s]")}, "own: inputs must be an array of numbers; got an array of datetim"),
+        ({"inputs": [[1, 2], [3]] * 3}, "own: inputs must be an array of numbers; got list: setting an array element"),
+        ({"inputs": np.ma.masked_greater(TABLE, 7)}, "own: inputs must be an array of numbers; some are masked: fill"),
+        ({"inputs": TABLE[:0], "targets": []}, "own: inputs must hold a sample or more; got shape (0, 2)"),
+        ({"targets": np.ma.masked_equal([0, 1, 2, 0, 1, 2], 2)}, "own: targets must be an array of numbers; some are"),
+        ({"targets": np.array([[0, 1, 2, 0, 1, 2]]).T}, "own: targets must be one number per sample; a column is"),
+        ({"targets": np.ones((6, 2, 2)), "kind": "regression"}, "own: targets must be of shape (samples,) or (sample"),
+        ({"targets": [0, 1, 1, 0, 1, 0], "kind": "binary"}, "own: targets of a binary set must be -1 or 1; got 0"),
+        ({"classes": 3.0}, "own: classes must be a whole number; got 3.0"),
+        ({"name": None}, "name of a data set must be a line of text; got None"),
+        ({"name": "my\nown"}, "name of a data set must be a line of text; got 'my\\nown'"),
+        ({"prepare": 7}, "own: prepare must be callable or None; got 7"),
+        ({"test": (TABLE, [0, 1, 2, 0, 1, 2])}, "own: test must be a Dataset or None; got tuple"),
+        ({"groups": ["a", "b"] * 3}, "own: groups must be one whole number from 0 per sample (empirics.data.dataset.n"),
+        ({"groups": [1.0, 2.0] * 3}, "own: groups must be one whole number from 0 per sample (empirics.data.dataset.n"),
+        ({"groups": [-1, 2] * 3}, "own: groups must be one whole number from 0 per sample (empirics.data.dataset.nu"),
+        ({"groups": np.arange(6)[:, None]}, "own: groups must be one whole number from 0 per sample (empirics.data.d"),
+        ({"groups": [0, 2] * 3, "group_names": ("a", "b")}, "own: group_names must be 3 different names or more, one"),
+        ({"groups": [0, 1] * 3, "group_names": ("a", "a")}, "own: group_names must be 2 different names or more, one"),
     ],
 )
 def test_data_that_no_model_can_learn_are_refused(changes, says):
@@ -179,6 +220,62 @@ def test_data_that_no_model_can_learn_are_refused(changes, says):
     with pytest.raises(EmpiricsError) as raised:
         made(**changes)
     assert str(raised.value).startswith(says)
+
+
+def test_a_test_set_has_samples_of_the_same_shape():
+    with pytest.raises(EmpiricsError, match=r"must be of shape \(2,\) like the others; got \(1,\)"):
+        made(test=made(inputs=TABLE[:, :1]))
+
+
+def trained(data, word="softmax"):
+    problem = TASKS[word](data, regularisation=0.3).deal("iid", 2, 0)
+    setting = Setting(rounds=2, cohort=2, batch=3, step_size=0.07, local_steps=2)
+    return list(rounds(problem.model, problem.federation, fedavg, setting, seed=5))[-1].model
+
+
+KINDS = {"int64": TABLE.astype(int), "int8": TABLE.astype("int8"), "uint8": TABLE.astype("uint8")}
+KINDS |= {
+    "float16": TABLE.astype("float16"),
+    "big endian": TABLE.astype(">f8"),
+    "longdouble": TABLE.astype("longdouble"),
+}
+KINDS |= {"list": TABLE.tolist(), "tensor": torch.tensor(TABLE), "unmasked": np.ma.masked_array(TABLE)}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_table_trains_as_its_numbers_whatever_array_holds_them(kind):
+    test = made(inputs=KINDS[kind])
+    assert torch.equal(trained(made(inputs=KINDS[kind], test=test)), trained(made()))
+
+
+def test_flags_and_several_whole_numbers_to_fit_are_real_numbers():
+    flags, fitted = TABLE > 4, TABLE.astype(int)
+    assert torch.equal(trained(made(inputs=flags)), trained(made(inputs=flags.astype(float))))
+    both = (made(targets=targets, kind="regression") for targets in (fitted, TABLE))
+    found = [trained(data, "ridge") for data in both]
+    assert torch.equal(*found)
+    assert found[0].shape == (6,)
+
+
+def test_counts_go_into_a_network():
+    counts = np.arange(48).reshape(6, 8) % 7
+    models = [TASKS["femnist_dnn"](made(inputs=inputs)) for inputs in (counts, counts.astype(float))]
+    inputs = [model.deal("iid", 2, 0).federation.inputs for model in models]
+    assert torch.equal(*inputs)
+    assert inputs[0].dtype == torch.float32
+
+
+def test_features_whose_variance_overflows_are_refused():
+    with pytest.raises(EmpiricsError, match=r"^own: feature 1 must be small enough .* its largest number is 9e\+200$"):
+        trained(made(inputs=TABLE * [1, 1e200]))
+
+
+def test_groups_may_be_flags_lists_or_large_numbers():
+    for groups in ([0, 1, 1, 0, 1, 0], [4 * 10**14, 7 * 10**14, 7 * 10**14, 4 * 10**14, 7 * 10**14, 4 * 10**14]):
+        data = made(groups=groups)
+        assert [part.tolist() for part in partition("by_group()")(data, 2, 0)] == [[0, 3, 5], [1, 2, 4]]
+    flags = made(groups=np.array([False, True, True, False, True, False]))
+    assert [part.tolist() for part in partition("by_group()")(flags, 2, 0)] == [[0, 3, 5], [1, 2, 4]]
 
 
 def test_numbers_of_numpy_are_numbers():

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from ...algorithms.algorithm import Algorithm, TaskLoss, Work
+from ...algorithms.hooks import checked_columns, checked_losses, checked_tensor
 from ...errors import EmpiricsError
 from ...federation.federation import Minibatches, Source
 from ...models.model import Batch, Trainable
@@ -90,13 +91,11 @@ def descend(
         gradient_at = LocalGradient(model, algorithm.objective, now, batch)
         if algorithm.steps.needs_loss and step == 0:
             first = model.task_loss(here, batch).detach()
-        direction = algorithm.direction(now, here, gradient_at(here), gradient_at)
-        if not isinstance(direction, Tensor) or direction.shape != here.shape:
-            got = tuple(direction.shape) if isinstance(direction, Tensor) else type(direction).__name__
-            shapes = f"{tuple(here.shape)} like the models; got {got}"
-            raise EmpiricsError(f"{algorithm.name}: the direction of a step must be a tensor of shape {shapes}")
+        found = algorithm.direction(now, here, gradient_at(here), gradient_at)
+        direction = checked_tensor(f"{algorithm.name}: the direction of a step", found, here)
         if algorithm.moves is not None:
-            moving = _moving(algorithm.moves(now, step), moving, take)
+            columns = checked_columns(f"{algorithm.name}: what moves returns", algorithm.moves(now, step), here)
+            moving = _moving(columns, moving, take)
         take(w[:active], direction[:active], float(work.sizes[step]), moving)
     return first
 
@@ -118,8 +117,8 @@ class LocalGradient:
             return gradient
         with torch.enable_grad():
             point = point.detach().requires_grad_()
-            loss = objective(self.model, point, self.batch, self.work).sum()
-            (gradient,) = torch.autograd.grad(loss, point)
+            losses = checked_losses(objective, objective(self.model, point, self.batch, self.work))
+            (gradient,) = torch.autograd.grad(losses.sum(), point)
         return gradient
 
 

@@ -1,0 +1,94 @@
+"""What hooks must be and must answer with: said in one line where a user's own are or do something else."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ..errors import EmpiricsError
+from ..numbers import shown
+
+
+def check_hook(where: str, hook: Any, arguments: str) -> None:
+    """Refuse a hook that cannot be called with these arguments, before anything is trained."""
+    called = len(arguments.split(", "))
+    if isinstance(hook, type):
+        raise EmpiricsError(f"{where} must be an instance; got the class {hook.__name__}: call it, {hook.__name__}()")
+    if not callable(hook):
+        raise EmpiricsError(f"{where} must be callable as ({arguments}); got {shown(hook)}")
+    try:
+        inspect.signature(hook).bind(*range(called))
+    except TypeError as error:
+        raise EmpiricsError(f"{where} must be callable as ({arguments}); {type(hook).__name__}: {error}") from None
+    except ValueError:  # some functions of extensions do not say what they take
+        return
+
+
+def checked_tensor(where: str, answer: Any, like: Tensor) -> Tensor:
+    """The answer of a hook that must be one real number per number of ``like``: it is asked in every step."""
+    real = isinstance(answer, Tensor) and (answer.dtype is like.dtype or _real(answer)) and not answer.is_sparse
+    if not real or answer.shape != like.shape:
+        rule = f"a tensor of shape {tuple(like.shape)} like the models"
+        raise EmpiricsError(f"{where} must be {rule}; got {_told(answer)}")
+    checked: Tensor = answer
+    return checked
+
+
+def checked_models(where: str, answer: Any, like: Tensor) -> Tensor:
+    """The same of models, which are in the precision of ``like``."""
+    return checked_tensor(where, answer, like).to(like.dtype)
+
+
+def checked_columns(where: str, answer: Any, like: Tensor) -> Tensor | None:
+    """Which columns of ``like (rows, dim)`` move, as truths or factors ``(dim,)``; None: all."""
+    if answer is not None and (not isinstance(answer, Tensor) or answer.shape != like.shape[1:]):
+        raise EmpiricsError(f"{where} must be a tensor of shape {tuple(like.shape[1:])} or None; got {_told(answer)}")
+    return answer
+
+
+def checked_losses(objective: Any, answer: Any) -> Tensor:
+    """The losses that an objective found, if they can be differentiated."""
+    if not isinstance(answer, Tensor) or not _real(answer) or not answer.requires_grad:
+        rule = "a tensor of losses that depends on the models"
+        raise EmpiricsError(f"{type(objective).__name__}: an objective must return {rule}; got {_told(answer)}")
+    return answer
+
+
+def checked_steps(where: str, answer: Any) -> tuple[int, float]:
+    """The number of local steps and the step size of a round."""
+    pair = answer if isinstance(answer, tuple) and len(answer) == 2 else (None, None)
+    steps, size = pair
+    if not isinstance(steps, Integral) or steps < 1 or not isinstance(size, Real):
+        raise EmpiricsError(f"{where} must be (local steps >= 1, step size); got {shown(answer)}")
+    return int(steps), float(size)
+
+
+def checked_tensors(where: str, answer: Any) -> Mapping[str, Tensor]:
+    """Tensors by name."""
+    if not isinstance(answer, Mapping) or not all(isinstance(value, Tensor) for value in answer.values()):
+        raise EmpiricsError(f"{where} must be a dictionary of tensors; got {_told(answer)}")
+    return answer
+
+
+def checked_parts(where: str, answer: Any, parts: str, *lengths: int) -> tuple[Any, ...]:
+    """The ``parts`` that a hook answers with, a tuple of one of these lengths."""
+    if not isinstance(answer, tuple) or len(answer) not in lengths:
+        raise EmpiricsError(f"{where} must be {parts}; got {_told(answer)}")
+    return answer
+
+
+def _real(answer: Tensor) -> bool:
+    return not answer.dtype.is_complex and answer.dtype is not torch.bool
+
+
+def _told(answer: Any) -> str:
+    """What a hook answered, in a few words: a tensor's shape, and its kind where that is the fault."""
+    if not isinstance(answer, Tensor):
+        return type(answer).__name__
+    kind = "" if answer.dtype.is_floating_point and not answer.is_sparse else f" of {answer.dtype}, {answer.layout}"
+    return f"{tuple(answer.shape)}{kind}"
