@@ -199,9 +199,10 @@ class Bound:
     def __call__(self, **values: Any) -> Any:
         """The bound by broadcasting, client axis last: NaN where the theorem is silent, an error on nonsense.
 
-        Where floating point would leave its range on the way, or a sum cancel, and everywhere if a term has pieces or a
-        function without rules (the sine, say), the point is evaluated again with more digits: a number is within 1e-9 of the formula, relatively, unless ``UnderflowWarning`` or ``UnsettledWarning``
-        says otherwise, and conditions are decided as exact numbers decide them (up to rounding where both sides agree).
+        Where floating point would leave its range on the way, or a sum cancel, the point is evaluated again with more
+        digits; where a term has pieces or a function without rules (the sine, say), every point is. A number is within
+        1e-9 of the formula, relatively, unless ``UnderflowWarning`` or ``UnsettledWarning`` says otherwise, and
+        conditions are decided as exact numbers decide them; sides that rounding alone keeps apart are equal.
         """
         return self._evaluator.value(values)
 

@@ -126,13 +126,13 @@ def test_nor_may_it_hide_in_a_condition_or_an_abbreviation():
         make(conditions=(Condition("few steps", L * eta * harmonic <= 1),))
     with pytest.raises(DeclarationError, match=r"abbreviation ratio holds Sum\("):
         make(where={ratio: L * harmonic})
-    with pytest.raises(DeclarationError, match="condition 'far' holds gamma.*NumPy has no function gamma"):
+    with pytest.raises(DeclarationError, match=r"condition 'far' holds gamma.*NumPy has no function gamma"):
         make(conditions=(Condition("far", sp.gamma(L * eta) <= 3),))
 
 
 def test_an_abbreviation_for_zero_divides_no_term():
     bound = make(terms={"spread": 3 / ratio}, where={ratio: sp.S.Zero}, conditions=())
-    with pytest.raises(DeclarationError, match="term 'spread', written out, holds zoo.*divided by zero"):
+    with pytest.raises(DeclarationError, match=r"term 'spread', written out, holds zoo.*divided by zero"):
         bound()
 
 
