@@ -64,16 +64,22 @@ class _Printer(NumPyPrinter):
         return self._pairwise("logical_or", expr)
 
 
-def generate(names: Sequence[str], outputs: Sequence[sp.Basic], namespace: Mapping[str, Any] = NUMPY) -> Code:
+def generate(
+    names: Sequence[str],
+    outputs: Sequence[sp.Basic],
+    namespace: Mapping[str, Any] = NUMPY,
+    compared: Callable[[sp.Basic], sp.Basic] = lenient,
+) -> Code:
     """A function of arrays in the order of ``names`` that returns the ``outputs``, common subexpressions shared.
 
-    ``namespace`` holds the functions the code may call besides NumPy's own.
+    ``namespace`` holds the functions the code may call besides NumPy's own; ``compared`` writes how the sides of
+    comparisons, which are rounded, are compared.
     """
     settings = {"fully_qualified_modules": False, "inline": True, "user_functions": {name: name for name in NUMPY}}
     modules = [dict(namespace), "numpy"]
     symbols = [sp.Symbol(n) for n in names]
     ones = _ones(outputs)
-    plain = [_inert(lenient(stable(write_out_means(o))), ones) for o in outputs]
+    plain = [_inert(compared(stable(write_out_means(o))), ones) for o in outputs]
     printer = _Printer(settings)
     try:
         code: Code = sp.lambdify(symbols, plain, modules=modules, cse=True, printer=printer)

@@ -70,14 +70,22 @@ def raised(x: Any) -> Any:
 def lenient(expression: sp.Basic) -> sp.Basic:
     """Every comparison in it for sides that are rounded: 0.1 times 3 is at most 0.3, and is not more than it.
 
-    Whole numbers are compared as they are. What is subtracted on one side is added on the other, where its size counts.
+    Numbers that are given or whole are compared as they are. What is
+    subtracted on one side is added on the other, where its size counts.
     """
     loose = {r: _loose(r) for r in expression.atoms(Relational)}
     return expression.xreplace(loose) if loose else expression
 
 
+def cautious(expression: sp.Basic) -> sp.Basic:
+    """``lenient`` where it asks for more than the comparison itself: a search for the largest number that meets a cap
+    is to end at the cap."""
+    strict = {r: _loose(r) for r in expression.atoms(sp.Lt, sp.Gt, sp.Ne)}
+    return expression.xreplace(strict) if strict else expression
+
+
 def _loose(relation: Relational) -> sp.Basic:
-    if _is_whole(relation.lhs) and _is_whole(relation.rhs):
+    if all(s.is_Rational or isinstance(s, Quantity) or _is_whole(s) for s in relation.args):
         return relation
     a, b = _without_minus(relation.lhs, relation.rhs), _without_minus(relation.rhs, relation.lhs)
     if isinstance(relation, (sp.Ge, sp.Gt)):
@@ -113,4 +121,4 @@ def round_up(x: np.ndarray) -> np.ndarray:
     return np.ceil((1 - SLACK) * x)
 
 
-__all__ = ["Raised", "RoundUp", "lenient", "raised", "round_up"]
+__all__ = ["Raised", "RoundUp", "cautious", "lenient", "raised", "round_up"]

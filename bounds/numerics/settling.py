@@ -20,6 +20,7 @@ from .enclosure import Enclosed
 from .kernel import Arrays, Kernel
 from .landscape import decide, sides_of
 from .magnitudes import Magnitudes, Unknown
+from .rounding import cautious
 
 CLOSE = 1e-10
 """A value is as good as its formula when an enclosure shows it to be this near, relatively."""
@@ -93,6 +94,11 @@ class Settling:
             unsettled = again.unsettled
         everywhere = np.ones(self.plain.shape(shape), dtype=bool)
         return Settled(found, reduce(np.logical_and, found, everywhere), unsettled=unsettled)
+
+    @cached_property
+    def cautious(self) -> Kernel:
+        """The same code for searches that are to end where a cap is met exactly."""
+        return Kernel(self.names, self.expressions, self.relations, self.axis, self.keeps_axis, cautious)
 
     # ---- which points ----
 
