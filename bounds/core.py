@@ -145,7 +145,12 @@ class Bound:
     @cached_property
     def spelled_terms(self) -> dict[str, sp.Expr]:
         """The terms with abbreviations written out."""
-        return {name: spell(term, self.where) for name, term in self.terms.items()}
+        return {name: self._spelled(f"term {name!r}", term) for name, term in self.terms.items()}
+
+    def _spelled(self, place: str, expression: Any) -> Any:
+        """Looked at once more where abbreviations were put in: one may be the zero that another is divided by."""
+        spelled = spell(expression, self.where)
+        return spelled if spelled is expression else _finished(self, f"{place}, written out,", spelled)
 
     @cached_property
     def expr(self) -> sp.Expr:
@@ -156,7 +161,7 @@ class Bound:
     @cached_property
     def relations(self) -> tuple[sp.Basic, ...]:
         """The numeric conditions with abbreviations written out, in the order of ``numeric_conditions``."""
-        return tuple(spell(c.relation, self.where) for c in self.numeric_conditions)
+        return tuple(self._spelled(f"condition {c.words!r}", c.relation) for c in self.numeric_conditions)
 
     @cached_property
     def numeric_conditions(self) -> tuple[Condition, ...]:
@@ -195,8 +200,9 @@ class Bound:
         """The bound by broadcasting, client axis last: NaN where the theorem is silent, an error on nonsense.
 
         Where floating point would leave its range on the way, or a sum cancel, the point is evaluated again with more
-        digits: a number is within 1e-9 of the formula, relatively, unless ``UnderflowWarning`` or ``UnsettledWarning``
-        says otherwise, and conditions are decided as exact numbers decide them (up to rounding where both sides agree).
+        digits; where a term has pieces or a function without rules (the sine, say), every point is. A number is within
+        1e-9 of the formula, relatively, unless ``UnderflowWarning`` or ``UnsettledWarning`` says otherwise, and
+        conditions are decided as exact numbers decide them; sides that rounding alone keeps apart are equal.
         """
         return self._evaluator.value(values)
 

@@ -49,6 +49,11 @@ class AxisReduction(sp.Function):
         return True if self.args[0].is_positive else None
 
 
+def is_number(e: sp.Basic) -> bool:
+    """True without quantities, and without sums over an axis, whose length is not known before there are values."""
+    return not e.free_symbols and not e.has(AxisReduction)
+
+
 class LinearReduction(AxisReduction):
     """Distributes over sums and pulls out factors that do not vary over the axis."""
 

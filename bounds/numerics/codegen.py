@@ -14,6 +14,7 @@ from sympy.printing.numpy import NumPyPrinter
 from ..errors import DeclarationError
 from ..operators import AxisReduction, varies, write_out_means
 from ..quantities import quantities_of, Quantity
+from .rounding import lenient, raised, SLACK
 from .stable import log_ratio, stable
 
 Code = Callable[..., Sequence[Any]]
@@ -32,12 +33,13 @@ NUMPY: dict[str, Any] = {
     "axis_max": _axis_max,
     "ones_like": np.ones_like,
     "log_ratio": log_ratio,
+    "raised": raised,
 }
 
 
 class _Printer(NumPyPrinter):
     """NumPy code with two changes: small whole powers of a name become products (NumPy's power is many times slower
-    than a multiplication), and Min and Max broadcast."""
+    than a multiplication), and what takes any number of arguments (Min, Max, And, Or) takes two at a time."""
 
     def _print_Pow(self, expr: sp.Pow, rational: bool = False) -> str:
         base, exponent = expr.args
@@ -55,17 +57,29 @@ class _Printer(NumPyPrinter):
     def _print_Min(self, expr: sp.Min) -> str:
         return self._pairwise("minimum", expr)
 
+    def _print_And(self, expr: sp.And) -> str:
+        return self._pairwise("logical_and", expr)
 
-def generate(names: Sequence[str], outputs: Sequence[sp.Basic], namespace: Mapping[str, Any] = NUMPY) -> Code:
+    def _print_Or(self, expr: sp.Or) -> str:
+        return self._pairwise("logical_or", expr)
+
+
+def generate(
+    names: Sequence[str],
+    outputs: Sequence[sp.Basic],
+    namespace: Mapping[str, Any] = NUMPY,
+    compared: Callable[[sp.Basic], sp.Basic] = lenient,
+) -> Code:
     """A function of arrays in the order of ``names`` that returns the ``outputs``, common subexpressions shared.
 
-    ``namespace`` holds the functions the code may call besides NumPy's own.
+    ``namespace`` holds the functions the code may call besides NumPy's own; ``compared`` writes how the sides of
+    comparisons, which are rounded, are compared.
     """
     settings = {"fully_qualified_modules": False, "inline": True, "user_functions": {name: name for name in NUMPY}}
     modules = [dict(namespace), "numpy"]
     symbols = [sp.Symbol(n) for n in names]
     ones = _ones(outputs)
-    plain = [_inert(stable(write_out_means(o)), ones) for o in outputs]
+    plain = [_inert(compared(stable(write_out_means(o))), ones) for o in outputs]
     printer = _Printer(settings)
     try:
         code: Code = sp.lambdify(symbols, plain, modules=modules, cse=True, printer=printer)
@@ -101,11 +115,12 @@ def torch_namespace() -> dict[str, Any]:
         return lambda *args: function(*(torch.as_tensor(a, dtype=torch.float64) for a in args))
 
     same = ("sqrt", "log", "exp", "ceil", "floor", "abs", "maximum", "minimum", "less", "less_equal", "greater",
-            "greater_equal", "equal", "not_equal", "logical_and", "logical_or")  # fmt: skip
+            "greater_equal", "equal", "not_equal", "logical_and", "logical_or", "logical_not")  # fmt: skip
     return {
         **{name: lifted(getattr(torch, name if name != "equal" else "eq")) for name in same},
         "axis_sum": lifted(lambda x: torch.sum(x, dim=-1, keepdim=True)),
         "axis_max": lifted(lambda x: torch.amax(x, dim=-1, keepdim=True)),
         "ones_like": lifted(torch.ones_like),
+        "raised": lifted(lambda x: x * (1 + SLACK * torch.sign(x))),
         "log_ratio": lifted(lambda x: torch.where(x == 0, 1.0, torch.log1p(x) / torch.where(x == 0, 1.0, x))),
     }

@@ -15,11 +15,10 @@ import mpmath
 import sympy as sp
 from mpmath import libmp
 
-from ..operators import AxisReduction, ClassMax, ClientMax, write_out_means
+from ..operators import AxisReduction, ClassMax, ClientMax, is_number, write_out_means
 from ..quantities import Quantity
 from .landscape import sides_of
-from .magnitudes import is_number
-from .rounding import RoundUp, SLACK
+from .rounding import lenient, Raised, RoundUp, SLACK
 from .stable import LogRatio, stable
 
 mp = mpmath.mp
@@ -49,8 +48,8 @@ class Digits:
         self.tape: list[tuple[int, Callable[..., Number], tuple[int, ...]]] = []
         self.slots: dict[sp.Basic, int] = {}
         self.width = 1
-        self.values = [self._slot(stable(write_out_means(e))) for e in values]
-        self.relations = tuple(stable(write_out_means(r)) for r in relations)
+        self.values = [self._slot(lenient(stable(write_out_means(e)))) for e in values]
+        self.relations = tuple(lenient(stable(write_out_means(r))) for r in relations)
         self.sides = [self._slot(side) for side in sides_of(self.relations)]
 
     def at(self, point: Mapping[str, list[float]], width: int) -> tuple[list[list[Any]], list[list[bool]], bool]:
@@ -76,7 +75,7 @@ class Digits:
 
     def _slot(self, e: sp.Basic) -> int:
         if e not in self.slots:
-            args = () if isinstance(e, Quantity) or is_number(e) else tuple(self._slot(a) for a in e.args)
+            args = () if isinstance(e, Quantity) or is_number(e) else tuple(map(self._slot, _parts(e)))
             slot = self.slots[e] = len(self.slots)
             if isinstance(e, Quantity):
                 self.leaves[slot] = e.name
@@ -93,7 +92,9 @@ class Digits:
             return lambda a: self._reduced(a, largest)
         if isinstance(e, sp.Pow) and e.exp.is_Rational:
             return lambda a, b: _power(a, b, (int(e.exp.p), int(e.exp.q)))
-        return next(step for kind, step in STEPS.items() if isinstance(e, kind))
+        if isinstance(e, sp.Piecewise):
+            return _pieces([condition for _, condition in e.args])
+        return next((step for kind, step in STEPS.items() if isinstance(e, kind)), None) or _any_function(e)
 
     def _reduced(self, a: Number, largest: bool) -> Number:
         members = a.members * self.width if len(a.members) == 1 else a.members
@@ -108,6 +109,66 @@ def as_float(x: Any) -> float:
         return float("nan")
     near = float(x)
     return near or (0.0 if x == 0 else 5e-324 if x > 0 else -5e-324)
+
+
+def _parts(e: sp.Basic) -> Sequence[sp.Basic]:
+    """What an expression is computed of: of pieces, their values and the sides of their conditions."""
+    if not isinstance(e, sp.Piecewise):
+        return e.args
+    return [value for value, _ in e.args] + sides_of(tuple(condition for _, condition in e.args))
+
+
+def _pieces(conditions: Sequence[sp.Basic]) -> Callable[..., Number]:
+    """The value of the first piece whose condition holds, NaN where none does."""
+
+    def run(*parts: Number) -> Number:
+        values, sides = parts[: len(conditions)], parts[len(conditions) :]
+        rest = iter([side.members for side in sides])
+        length = max(len(p.members) for p in parts)
+        met = [_decide(condition, rest) for condition in conditions]
+        first = [next((k for k, m in enumerate(met) if m[i % len(m)]), None) for i in range(length)]
+        found = [mp.nan if k is None else values[k].members[i % len(values[k].members)] for i, k in enumerate(first)]
+        used = [*sides, *(values[k] for k in set(first) if k is not None)]
+        return Number(found, max((p.lost for p in used), default=0.0), all(p.exact for p in used))
+
+    return run
+
+
+def _any_function(e: sp.Basic) -> Callable[..., Number]:
+    """A function without a rule: its loss is how far its value moves when the last digits of an argument do."""
+    letters = [sp.Dummy() for _ in e.args]
+    plain = sp.lambdify(letters, e.func(*letters), modules="mpmath")
+
+    def function(*x: Any) -> Any:
+        try:
+            found = mp.convert(plain(*(a if abs(a) <= BEYOND else mp.sign(a) * mp.inf for a in x)))
+        except (ValueError, ZeroDivisionError):
+            return mp.nan
+        return mp.nan if isinstance(found, mpmath.mpc) else found
+
+    def run(*parts: Number) -> Number:
+        before = max(p.lost for p in parts)
+        members = _each(lambda *x: x)(*(p.members for p in parts))
+        found, most = [], before
+        for x in members:
+            value = function(*x)
+            share = mp.mpf(2) ** (min(before, mp.prec - 1) - mp.prec)
+            moved = [function(*x[:i], a * (1 + share), *x[i + 1 :]) for i, a in enumerate(x)]
+            lost = max(_moved(value, other) for other in moved)
+            if lost > mp.prec - LEFT and mp.prec >= LEVELS[-1]:
+                value, lost = mp.mpf(0), before
+            found.append(value)
+            most = max(most, lost)
+        return Number(found, most + 2.0)
+
+    return run
+
+
+def _moved(value: Any, other: Any) -> float:
+    """The bits in which two values differ; all of them where one is zero and the other is not."""
+    if value == other or not (mp.isfinite(value) and mp.isfinite(other)):
+        return 0.0
+    return inf if value == 0 else float(max(0, mp.prec + mp.mag(other - value) - mp.mag(value)))
 
 
 def _sums(rows: Sequence[Sequence[Any]], parts: Sequence[Number]) -> Number:
@@ -228,6 +289,7 @@ STEPS: dict[type[sp.Basic], Callable[..., Number]] = {
     sp.Max: _extreme(1),
     sp.Min: _extreme(-1),
     sp.Abs: _function(abs, _even),
+    Raised: _function(lambda x: x * (1 + mp.sign(x) * SLACK), _even),
     RoundUp: _function(lambda x: mp.ceil((1 - mp.mpf(SLACK)) * x), _even),
     sp.ceiling: _function(mp.ceil, _even),
     sp.floor: _function(mp.floor, _even),
@@ -245,6 +307,8 @@ COMPARISONS: dict[type[sp.Basic], Callable[[Any, Any], bool]] = {
 
 def _decide(relation: sp.Basic, sides: Any) -> list[bool]:
     """Each side rounded to the digits of a float first: a cap that is met up to rounding is met."""
+    if relation in (sp.true, sp.false):
+        return [bool(relation)]
     if not relation.is_Relational:
         parts = [_decide(r, sides) for r in relation.args]
         if isinstance(relation, sp.Not):

@@ -6,13 +6,14 @@ next to each other, and NumPy runs along many points instead of along a handful 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
 from .codegen import generate
+from .rounding import lenient
 
 BLOCK = 32_768
 """Numbers in an array of a block: intermediate arrays stay in the processor's cache, calls stay few."""
@@ -35,10 +36,11 @@ class Kernel:
         relations: tuple[sp.Basic, ...],
         axis: bool,
         keeps_axis: bool,
+        compared: Callable[[sp.Basic], sp.Basic] = lenient,
     ) -> None:
         self.names, self.axis, self.keeps_axis = names, axis, keeps_axis
         self.count, self.relations = len(values), len(relations)
-        self.code = generate(names, (*values, *relations))
+        self.code = generate(names, (*values, *relations), compared=compared)
 
     def shape(self, shape: tuple[int, ...], keeps_axis: bool = False) -> tuple[int, ...]:
         return (*shape[:-1], 1) if self.axis and not keeps_axis else shape

@@ -14,7 +14,7 @@ from math import inf, log2
 import numpy as np
 import sympy as sp
 
-from ..operators import AxisReduction, ClassMax, ClientMax, write_out_means
+from ..operators import AxisReduction, ClassMax, ClientMax, is_number, write_out_means
 from ..quantities import Quantity
 from . import sizes
 from .landscape import sides_of
@@ -36,11 +36,6 @@ Step = Callable[..., Size]
 
 class Unknown(Exception):
     """The formula has a function that nothing is known of here."""
-
-
-def is_number(e: sp.Basic) -> bool:
-    """True without quantities, and without sums over an axis, whose length is not known before there are values."""
-    return not e.free_symbols and not e.has(AxisReduction)
 
 
 class Magnitudes:

@@ -13,12 +13,14 @@ from typing import NamedTuple
 import numpy as np
 import sympy as sp
 
+from ..errors import BoundsError
 from . import intervals as iv
 from .digits import as_float, Digits
 from .enclosure import Enclosed
 from .kernel import Arrays, Kernel
 from .landscape import decide, sides_of
 from .magnitudes import Magnitudes, Unknown
+from .rounding import cautious
 
 CLOSE = 1e-10
 """A value is as good as its formula when an enclosure shows it to be this near, relatively."""
@@ -93,20 +95,25 @@ class Settling:
         everywhere = np.ones(self.plain.shape(shape), dtype=bool)
         return Settled(found, reduce(np.logical_and, found, everywhere), unsettled=unsettled)
 
+    @cached_property
+    def cautious(self) -> Kernel:
+        """The same code for searches that are to end where a cap is met exactly."""
+        return Kernel(self.names, self.expressions, self.relations, self.axis, self.keeps_axis, cautious)
+
     # ---- which points ----
 
     @cached_property
     def _magnitudes(self) -> Magnitudes | None:
         try:
             return Magnitudes(self.expressions, self.relations)
-        except Unknown:  # a function without rules: its bounds are evaluated plainly
+        except Unknown:  # a function without rules: nothing clears a point
             return None
 
     def _in_doubt(self, arrays: Arrays, shape: tuple[int, ...]) -> np.ndarray:
         lead = shape[:-1] if self.axis else shape
-        if self._magnitudes is None or not np.prod(shape):
+        if not np.prod(shape):
             return np.zeros(0, dtype=int)
-        needed = self._magnitudes.doubts(arrays, shape[-1] if self.axis else 1)
+        needed = self._magnitudes and self._magnitudes.doubts(arrays, shape[-1] if self.axis else 1)
         if needed is None:
             return np.arange(int(np.prod(lead)))
         if not needed:
@@ -196,7 +203,11 @@ class Again:
     def _enclosed(self, expressions: Sequence[sp.Expr], points: np.ndarray) -> tuple[list[iv.Interval], np.ndarray]:
         """Enclosures at some points, and where the expressions may not be real numbers."""
         numbers = {n: a[points] for n, a in self.rows.items()} | {"": np.zeros((len(points), self.width))}
-        enclosed = Enclosed(expressions, None, numbers)
+        try:
+            enclosed = Enclosed(expressions, None, numbers)
+        except BoundsError:  # a function without intervals: nothing is known
+            nothing = np.ones(len(points), dtype=bool)
+            return [iv.everything(np.zeros((len(points), 1))) for _ in expressions], nothing
         jets, domains = enclosed.run(enclosed.anywhere, None, np.arange(len(points)))
         return [jet.value for jet in jets], domains.partial
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
+from fractions import Fraction
+
+import sympy as sp
 
 from bounds.catalog import BOUNDS
 from bounds.core import Bound
@@ -23,6 +26,33 @@ def check_kinds(what: str, **fields: tuple[object, type | tuple[type, ...]]) -> 
         if not isinstance(value, kind):
             kinds = " or ".join(k.__name__ for k in (kind if isinstance(kind, tuple) else (kind,)))
             raise ClaimError(f"{what}: {name} must be of type {kinds}; got {value!r}")
+
+
+def without_floats(formula: object) -> sp.Expr:
+    """A formula as SymPy's expression, refused where it holds a float: a claim is about exact numbers."""
+    expression = sp.sympify(formula)
+    for number in map(float, sorted(expression.atoms(sp.Float))):
+        near = Fraction(number).limit_denominator(1000)
+        exact = near if float(near) == number else Fraction(repr(number))
+        raise ClaimError(
+            f"{number!r} is a float: write Rational({exact.numerator}, {exact.denominator}), a claim is exact"
+        )
+    return expression
+
+
+def _refuse_floats(part: object, symbolic: bool = False) -> None:
+    """Look for floats in the formulas of a check; elsewhere, where numbers are measured, they are welcome."""
+    if isinstance(part, sp.Basic) or (symbolic and isinstance(part, float)):
+        without_floats(part)
+    elif isinstance(part, Mapping):
+        for value in part.values():
+            _refuse_floats(value, symbolic)
+    elif isinstance(part, tuple | list):
+        for value in part:
+            _refuse_floats(value, symbolic)
+    elif is_dataclass(part) and not isinstance(part, Bound | type):
+        for each in fields(part):
+            _refuse_floats(getattr(part, each.name), symbolic or "Formula" in str(each.type))
 
 
 class Status(StrEnum):
@@ -219,6 +249,16 @@ class Claim:
             repair=(self.repair, (Repair, type(None))),
             about=(self.about, tuple),
         )
+        for checks in (self.checks, *([self.repair.checks] if self.repair is not None else [])):
+            for check in checks.values() if isinstance(checks, Mapping) else [checks]:
+                if not callable(check) or isinstance(check, Bound):
+                    raise ClaimError(
+                        f"claim {self.name!r}: a check must be one, such as Same(left, right); got {check!r}"
+                    )
+                try:
+                    _refuse_floats(check)
+                except ClaimError as error:
+                    raise ClaimError(f"claim {self.name!r}: {error}") from None
         if self.known is Status.OPEN and self.repair is not None:
             raise ClaimError(f"claim {self.name!r} is open: there is nothing to repair")
         if not self.words.strip():

@@ -104,6 +104,14 @@ index = sp.Symbol("i", integer=True)
         (sp.Piecewise((L, L < 2), (sp.Sum(L / index, (index, 1, K)), True)), r"Sum\("),
         (L * sp.CRootOf(index**5 - index + 3, 0), r"CRootOf\(.*radicals or as a number"),
         (L + 3 * sp.I, "holds I, which is not computed: bounds are real"),
+        (sp.Mul(sp.zoo, L - 1), "holds zoo, which is not computed: something is divided by zero"),
+        (sp.Piecewise((sp.nan, L < 2), (L, True)), "holds nan, which is not computed: something is undefined"),
+        (L + sp.Piecewise((sp.oo, L < 2), (L, True)), "holds oo, which is not computed: write a large number"),
+        (
+            L + sp.factorial(K),
+            r"holds factorial\(local_steps\), which is not computed: NumPy has no function factorial",
+        ),
+        (L * sp.erf(eta), r"holds erf\(step_size\), which is not computed: NumPy has no function erf"),
         (sp.Le(L, 2 * mu), "must be an expression of quantities; got "),
     ],
 )
@@ -118,6 +126,14 @@ def test_nor_may_it_hide_in_a_condition_or_an_abbreviation():
         make(conditions=(Condition("few steps", L * eta * harmonic <= 1),))
     with pytest.raises(DeclarationError, match=r"abbreviation ratio holds Sum\("):
         make(where={ratio: L * harmonic})
+    with pytest.raises(DeclarationError, match=r"condition 'far' holds gamma.*NumPy has no function gamma"):
+        make(conditions=(Condition("far", sp.gamma(L * eta) <= 3),))
+
+
+def test_an_abbreviation_for_zero_divides_no_term():
+    bound = make(terms={"spread": 3 / ratio}, where={ratio: sp.S.Zero}, conditions=())
+    with pytest.raises(DeclarationError, match=r"term 'spread', written out, holds zoo.*divided by zero"):
+        bound()
 
 
 def test_pieces_are_computed():

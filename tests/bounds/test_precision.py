@@ -1,5 +1,7 @@
 """What a call says is what its formula says: against a thousand digits, anywhere in the range of floats."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -8,10 +10,10 @@ from precision import flaws, points, REGIMES
 
 from bounds import Bound, BOUNDS, Condition, quantity, Source
 from bounds.domains import POSITIVE
-from bounds.errors import TermOverflowWarning, UnderflowWarning, UnsettledWarning
+from bounds.errors import TermOverflowWarning, UndefinedValueWarning, UnderflowWarning, UnsettledWarning
 from bounds.numerics import settling
 from bounds.points import POINTS
-from bounds.vocabulary import generalization_gap
+from bounds.vocabulary import generalization_gap, local_steps, rounds
 
 every_bound = pytest.mark.parametrize("name", list(BOUNDS))
 
@@ -125,6 +127,43 @@ def test_a_cap_that_is_met_up_to_rounding_is_met_whatever_its_size():
         assert not bound.holds(a=1.0001 / (4 * value), b=value, c=0.7)
 
 
+THREE_TENTHS = sp.Rational(3, 10)
+TIES = [
+    (3 * a <= THREE_TENTHS, True),
+    (3 * a <= 0.3, True),
+    (3 * a < 0.3, False),
+    (3 * a > 0.3, False),
+    (sp.Ge(0.3, 3 * a), True),
+    (3 * a <= b, True),
+    (b < a * 3, False),
+    (0.3 - 3 * a >= 0, True),
+    (0.3 - 3 * a < 0, False),
+    (sp.Eq(3 * a, 0.3), True),
+    (sp.Ne(3 * a, 0.3), False),
+    (3 * a <= 0.3 * (1 - 2**-40), False),
+]
+
+
+@pytest.mark.parametrize(("relation", "met"), TIES)
+def test_decimals_that_make_both_sides_equal_meet_a_cap_and_nothing_strict(relation, met):
+    there = {"a": 0.1, "b": 0.3, "c": 0.7}
+    there = {name: there[name] for name in "abc" if name == "c" or name in map(str, relation.free_symbols)}
+    bound = own(c, relation)
+    with quiet():
+        assert bound.holds(**there) is met
+        assert (bound(**there) == 0.7) is met
+        assert (not bound.failed(**there)) is met
+        assert (bound.compile()(**there) == 0.7) is met
+        pieces = own(sp.Piecewise((c, relation), (2 * c, True)))
+        assert pieces(**there) == pieces.compile()(**there) == (0.7 if met else 1.4)
+        assert float(pieces.compile("torch")(**there)) == (0.7 if met else 1.4)
+
+
+def test_whole_numbers_of_any_size_are_compared_as_they_are():
+    assert own(a, local_steps < rounds).holds(local_steps=2**52 - 1, rounds=2**52, a=0.7)
+    assert not own(a, local_steps <= rounds).holds(local_steps=2**52 + 1, rounds=2**52, a=0.7)
+
+
 def test_beyond_what_is_looked_at_again_a_warning_says_so(monkeypatch):
     monkeypatch.setattr(settling, "MOST", 3)
     with pytest.warns(UnsettledWarning, match="own.bound: rounding may have spoilt the result at 2 points"):
@@ -163,5 +202,34 @@ def test_ordinary_sweeps_are_cleared_without_looking_at_a_point(name, monkeypatc
         np.testing.assert_array_equal(bound(**swept), bound.compile()(**swept))
 
 
-def test_a_function_without_rules_is_evaluated_plainly():
-    assert own(sp.sin(a) + b)(a=0.7, b=0.3) == np.sin(0.7) + 0.3
+# ---- functions without rules, and pieces ----
+
+
+@pytest.mark.parametrize(
+    ("term", "at", "value"),
+    [
+        ((1 - sp.cos(a)) / a**2, 1e-9, 0.5),
+        ((1 - sp.cos(a)) / a**2, 1e-7, 0.49999999999999958),
+        (1 - sp.sin(a) / a, 1e-9, 1.6666666666666667e-19),
+        (1 - sp.tanh(a), 25.0, 3.8574996959278356e-22),
+        (sp.Piecewise((sp.exp(a) - 1, a < 1), (7, True)), 1e-17, 1e-17),
+        (sp.Piecewise((7, a >= 1), (sp.sqrt(1 + a) - 1, True)), 1e-17, 5e-18),
+        (sp.cosh(a) / sp.exp(a), 800.0, 0.5),
+        (sp.atan2(a, 3) * 3 - a, 1e-5, -1e-15 / 27),
+        (sp.sin(a) + 0.3, 0.7, 0.94421768723769105),
+    ],
+)
+def test_a_function_without_rules_has_all_its_digits(term, at, value):
+    bound = replace(own(term), signed=("all",))
+    assert bound(a=at) == pytest.approx(value, rel=1e-13)
+    assert bound(a=[at, 2 * at])[0] == bound(a=at) == bound.parts(a=at)["all"]
+
+
+def test_a_function_without_rules_has_no_value_outside_of_its_domain():
+    with pytest.warns(UndefinedValueWarning, match="own.bound has no real value in 'all'"):
+        assert np.isnan(own(sp.acos(a))(a=1.3))
+
+
+def test_conditions_on_functions_without_rules_are_decided_by_their_digits():
+    assert own(c, 1 - sp.cos(a) > 0.4 * a**2).holds(a=1e-9, c=0.7)
+    assert not own(c, 1 - sp.cos(a) > 0.6 * a**2).holds(a=1e-9, c=0.7)

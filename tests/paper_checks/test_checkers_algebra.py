@@ -4,11 +4,12 @@ import pytest
 import sympy as sp
 from checker_toys import cost, depth, inner, offset, place, portion, repeats, run, speed, width
 
+from bounds.catalog import BOUNDS
 from bounds.operators import ClientMax, ClientMean, ClientSum
 from bounds.vocabulary import client_weight, clients, local_gap
 from paper_checks.claims.checkers import ArgminIs, At, derivative_is, Same, term, Total
 from paper_checks.claims.checkers.numbers import side_by_side
-from paper_checks.claims.claim import Book, ClaimError, Grade, Status
+from paper_checks.claims.claim import Book, Claim, ClaimError, Grade, Kind, Status
 
 HOLDS, FAILS, OPEN = Status.HOLDS, Status.FAILS, Status.OPEN
 FORMULA = 3 * speed**2 / width + sp.sqrt(depth) * (1 + repeats) + sp.log(1 + offset)
@@ -114,9 +115,62 @@ def test_rounding_is_no_difference():
     assert run(Same(ClientSum(client_weight), 1 + sp.Rational(1, 10**30))).status is FAILS
 
 
-def test_floats_are_read_as_the_decimals_they_are_written_as():
-    assert run(Same(0.1 * speed, speed / 10)).status is HOLDS
-    assert run(Same(0.1 * speed, speed / 10.0001)).status is FAILS
+@pytest.mark.parametrize(
+    ("check", "said"),
+    [
+        (Same(speed * (1 / 3), speed / 3), r"0.3333333333333333 is a float: write Rational\(1, 3\)"),
+        (
+            Same(speed, speed * (1 + 1e-15)),
+            r"1.000000000000001 is a float: write Rational\(1000000000000001, 1000000000000000\)",
+        ),
+        (Same(0.1 + 0.2, sp.Rational(3, 10)), r"0.30000000000000004 is a float: write Rational\("),
+        (Same(At("toys.f", {speed: 0.7}), width), r"0.7 is a float: write Rational\(7, 10\)"),
+        (Same(speed, speed, where=(speed <= 0.25 * width,)), r"0.25 is a float: write Rational\(1, 4\)"),
+        (ArgminIs("toys.f", speed, 0.4 * width), r"0.4 is a float: write Rational\(2, 5\)"),
+        ({"one": Same(speed, speed), "two": Same(speed, 1.5 * speed)}, r"1.5 is a float: write Rational\(3, 2\)"),
+    ],
+)
+def test_a_claim_is_about_exact_numbers(check, said):
+    with pytest.raises(ClaimError, match=rf"^claim 'toys\.c': {said}"):
+        Claim("toys.c", "a sentence", Kind.REMARK.at("page 3"), check)
+
+
+def test_a_formula_that_is_computed_is_exact_too():
+    with pytest.raises(ClaimError, match=r"0.3333333333333333 is a float: write Rational\(1, 3\)"):
+        run(Same(lambda book: speed * (1 / 3), speed / 3))
+
+
+def test_floats_of_a_bound_are_the_decimals_they_are_written_as():
+    assert run(Same("toys.f", speed / 10), f=0.1 * speed).status is HOLDS
+    assert run(Same("toys.f", speed / 10 + sp.Rational(1, 10**5)), f=0.1 * speed).status is FAILS
+    with pytest.raises(ClaimError, match=r"0.3333333333333333 is a float: write Rational\(1, 3\)"):
+        run(Same("toys.f", speed / 3), f=speed * (1 / 3))
+
+
+def test_a_bound_stands_for_its_right_hand_side():
+    bound = BOUNDS["fedals.one_round"]
+    assert run(Same(bound, bound.expr)).status is HOLDS
+    assert run(Same(bound, 2 * bound.expr)).status is FAILS
+
+
+@pytest.mark.parametrize("check", [None, 5, BOUNDS["fedals.one_round"], {"one": Same(speed, speed), "two": None}])
+def test_a_claim_needs_a_check(check):
+    with pytest.raises(ClaimError, match=r"claim 'toys\.c': a check must be one, such as Same\(left, right\); got"):
+        Claim("toys.c", "a sentence", Kind.REMARK.at("page 3"), check)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (sp.Piecewise((3, speed < 10**9), (2, True)), 3),
+        (sp.Piecewise((3, speed >= 10**9), (speed, True)), speed),
+        (sp.Max(speed, sp.Rational(1, 10**9)), speed),
+        (sp.Min(repeats, 10**12), repeats),
+        (sp.Piecewise((3, sp.Eq(repeats, 10**9)), (2, True)), 2),
+    ],
+)
+def test_both_sides_of_a_number_that_pieces_meet_at_are_tried(left, right):
+    assert run(Same(left, right)).status is FAILS
 
 
 def test_complex_steps_on_the_way_do_no_harm():

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
 import sympy as sp
+from sympy.core.relational import Relational
 
 from bounds.operators import ClassMax, ClientMax
 from bounds.quantities import Quantity
@@ -14,7 +17,7 @@ from bounds.quantities import Quantity
 from ..claim import Book, ClaimError, Finding, Grade, Status
 from .clouds import Cloud, logs
 from .formulas import Derivative, Formula, resolve, slope_of
-from .numbers import excess, Point, shown, side_by_side, turned, value, words
+from .numbers import excess, Point, shown, side_by_side, true_at, turned, value, words
 from .points import points
 
 POINTS = 6
@@ -81,8 +84,23 @@ def _differ(left: sp.Expr, right: sp.Expr, where: tuple[sp.Basic, ...]) -> dict[
         seen.append(point)
     if not (left - right).has(*PIECES):
         return None
+    seen += [p for p in _beside_switches(left - right, seen[0]) if all(true_at(c, p) for c in where)]
     cloud = Cloud((left, right), _distance, where)
-    return next((p for p in cloud.best(seen) if _apart(left, right, p) and _apart(left, right, _beside(p))), None)
+    return next(
+        (p for p in (*seen[POINTS:], *cloud.best(seen)) if _apart(left, right, p) and _apart(left, right, _beside(p))),
+        None,
+    )
+
+
+def _beside_switches(formula: sp.Expr, point: Point) -> Iterator[dict[Quantity, Any]]:
+    """The point with one quantity moved to either side of a number that the formula compares it with."""
+    for comparison in formula.atoms(Relational, sp.Max, sp.Min):
+        shared = [q for q in comparison.args if isinstance(q, Quantity) and not q.card.axis]
+        for q, number in product(shared, (n for n in comparison.args if n.is_Rational)):
+            steps = (-1, 0, 1) if q.card.domain.whole else (-abs(number) / 1000, abs(number) / 1000)
+            for moved in (sp.floor(number) + s if q.card.domain.whole else number + s for s in steps):
+                if q.card.domain.low < moved < q.card.domain.high:
+                    yield {**point, q: moved}
 
 
 def _beside(point: Point) -> dict[Quantity, Any]:

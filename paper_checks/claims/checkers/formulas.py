@@ -8,25 +8,32 @@ from typing import Any, TypeAlias
 
 import sympy as sp
 
-from bounds.core import Bound, spell
+from bounds.core import Bound
 from bounds.quantities import Quantity
 
-from ..claim import Book, ClaimError
+from ..claim import Book, ClaimError, without_floats
 
-Formula: TypeAlias = str | sp.Basic | int | Callable[[Book], sp.Basic]
-"""A bound's name stands for its right-hand side with abbreviations written out."""
+Formula: TypeAlias = str | Bound | sp.Basic | int | Callable[[Book], sp.Basic]
+"""A bound, or its name, stands for its right-hand side with abbreviations written out."""
+
+WRITTEN = 14
+"""Characters of a float that somebody may have written; what is computed has more."""
 
 
 def resolve(formula: Formula, book: Book) -> sp.Expr:
-    """The expression a formula stands for; floats in it are read as the decimals they are written as."""
-    if isinstance(formula, str):
-        return _decimals(book[formula].expr)
-    return _decimals(sp.sympify(formula(book) if callable(formula) and not isinstance(formula, sp.Basic) else formula))
+    """The exact expression a formula stands for.
+
+    A bound is made for floats, and those in it are the decimals they are written as; in any other formula they are
+    refused, as are those of a bound that no one has written, such as what Python makes of 1/3.
+    """
+    if isinstance(formula, str | Bound):
+        return _written((formula if isinstance(formula, Bound) else book[formula]).expr)
+    return without_floats(formula(book) if callable(formula) and not isinstance(formula, sp.Basic) else formula)
 
 
-def _decimals(expression: sp.Expr) -> sp.Expr:
-    floats = expression.atoms(sp.Float) if isinstance(expression, sp.Basic) else ()
-    return expression.xreplace({f: sp.Rational(str(f)) for f in floats}) if floats else expression
+def _written(of_bound: sp.Basic) -> sp.Basic:
+    floats = of_bound.atoms(sp.Float)
+    return without_floats(of_bound.xreplace({f: sp.Rational(str(f)) for f in floats if len(repr(float(f))) <= WRITTEN}))
 
 
 def slope_of(expression: sp.Expr, by: Quantity, order: int = 1) -> sp.Expr:
@@ -92,4 +99,4 @@ def term(bound: str, *names: str) -> Term:
 
 def relations(bound: Bound) -> tuple[sp.Basic, ...]:
     """The numeric conditions of a bound, abbreviations written out."""
-    return tuple(spell(c.relation, bound.where) for c in bound.numeric_conditions)
+    return tuple(_written(relation) for relation in bound.relations)
