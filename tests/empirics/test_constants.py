@@ -191,6 +191,19 @@ def test_constants_of_ridge_are_closed_forms_and_hold_along_the_run():
     assert noisy.value == pytest.approx(max(sample_noise(problem, w).variance.max() for w in steps))
 
 
+def test_what_is_counted_or_follows_from_other_constants():
+    found = constants(network(larger_net), 2)
+    assert (found["clients"].value, found["parameters"].value) == (2, 75)
+    assert found["model_size"].value == pytest.approx(75 * 32 * 1e-6, rel=1e-12)  # in megabits
+    even = replace(ridge(), federation=Federation.of(INPUTS, ridge().federation.targets, [[0, 1, 4], [2, 3, 5]]))
+    found = constants(even, 2)
+    assert found["samples"].value == 3
+    assert found["pl_constant"].value == 0.35
+    assert found["condition_number"].value == pytest.approx(even.smoothness / 0.35, rel=1e-12)
+    at_zero = float((even.federation.targets[:6] ** 2).mean()) / 2
+    assert found["initial_loss"].value == pytest.approx(at_zero, rel=1e-9)
+
+
 def test_constants_of_logistic_regression_have_caps():
     found = constants(logistic(), batch=2, path=PATH)
     noisy = found["gradient_variance"]
