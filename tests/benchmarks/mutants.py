@@ -6,7 +6,7 @@ Rooms are those of ``ROOMS``. Errors are drawn with ``--seed``; one that is in `
 that a run may be stopped and resumed. Every error is tried in a process of its own, forked once what the tests need of
 others is loaded: nothing is written to the source, and a test that starts processes anew does not see the error. An
 error is shown to the tests that execute its statement, the quickest first (``touched.py``; learnt once, and kept in
-``.benchmarks``), until one fails or they have taken four times as long as without it. After tests or code have changed,
+``.benchmarks``), until one fails or they have taken four times the processor time that they take without it. After tests or code have changed,
 ``--again`` tries those that were left.
 """
 
@@ -18,6 +18,7 @@ import csv
 import importlib
 import os
 import random
+import resource
 import signal
 import sys
 import time
@@ -210,12 +211,13 @@ def _asked(error: Error, tests: Sequence[Test]) -> tuple[str, str]:
     """Plant an error and run the tests in a child, up to the first that fails."""
     files = sorted({test.name.split("::")[0] for test in tests})
     read, write = os.pipe()
-    latest = time.monotonic() + 60 + 4 * sum(test.seconds for test in tests)
+    limit = 60 + round(4 * sum(test.seconds for test in tests))
     child = os.fork()
     if child == 0:
         status = 3
         try:
             os.setpgid(0, 0)
+            resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
             sys.meta_path.insert(0, Loader({error.path: error.tree()}))
             nothing = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nothing, 1)
@@ -225,16 +227,19 @@ def _asked(error: Error, tests: Sequence[Test]) -> tuple[str, str]:
         finally:
             os._exit(status)
     os.close(write)
-    outcome = _ended(child, latest)
+    outcome = _ended(child, time.monotonic() + 30 * limit)
     with os.fdopen(read, "rb") as said:
         return outcome, said.read().decode()
 
 
 def _ended(child: int, latest: float) -> str:
+    """What became of the child: it ends by itself, when its processor time is over, or, if it waits, at ``latest``."""
     while time.monotonic() < latest:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
-            return "survived" if os.waitstatus_to_exitcode(status) == 0 else "killed"
+            code = os.waitstatus_to_exitcode(status)
+            out_of_time = code in (-signal.SIGXCPU, -signal.SIGKILL)
+            return "survived" if code == 0 else "killed by the clock" if out_of_time else "killed"
         time.sleep(0.05)
     os.killpg(child, signal.SIGKILL)
     os.waitpid(child, 0)

@@ -17,7 +17,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from time import monotonic
+from time import process_time
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
@@ -37,7 +37,7 @@ class Statement(NamedTuple):
 
 
 class Test(NamedTuple):
-    """One test: its name, how long it took, and the numbers of the statements executed in it."""
+    """One test: its name, the processor time it took, and the numbers of the statements executed in it."""
 
     name: str
     seconds: float
@@ -115,9 +115,9 @@ class Recorder:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> Any:
         self.marks[:] = bytes(len(self.marks))
-        began = monotonic()
+        began = process_time()
         done = yield
-        self.found.append((item.nodeid, monotonic() - began, [n for n, mark in enumerate(self.marks[:]) if mark]))
+        self.found.append((item.nodeid, process_time() - began, [n for n, mark in enumerate(self.marks[:]) if mark]))
         return done
 
     def pytest_runtest_logreport(self, report: Any) -> None:
