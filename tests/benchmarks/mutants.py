@@ -6,8 +6,8 @@ Rooms are those of ``ROOMS``. Errors are drawn with ``--seed``; one that is in `
 that a run may be stopped and resumed. Every error is tried in a process of its own, forked once what the tests need of
 others is loaded: nothing is written to the source, and a test that starts processes anew does not see the error. An
 error is shown to the tests that execute its statement, the quickest first (``touched.py``; learnt once, and kept in
-``.benchmarks``), until one fails or they have taken four times the processor time that they take without it. After tests or code have changed,
-``--again`` tries those that were left.
+``.benchmarks``), until one fails or they have taken four times the processor time that they take without it. After
+tests or code have changed, ``--again`` tries those that were left.
 """
 
 from __future__ import annotations
