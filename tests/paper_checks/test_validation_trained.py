@@ -241,6 +241,7 @@ class Linear:
         ([4.0, 3.0, 2.0], [9.0, 8.0, 6.0], "agreement (Spearman) 1.00"),
         ([4.0, 3.0, 2.0], [6.0, 8.0, 9.0], "agreement (Spearman) -1.00"),
         ([4.0, 3.0], [6.0, 8.0], "too few rounds"),
+        ([4.0, np.nan, 3.0], [6.0, 7.0, 8.0], "too few rounds"),
         ([4.0, 4.0, 4.0], [6.0, 8.0, 9.0], "the formula does not change"),
         ([4.0, 3.0, 2.0], [7.0, 7.0, 7.0], "the measurement does not change"),
     ],
