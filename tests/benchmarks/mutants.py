@@ -43,7 +43,9 @@ ROOMS = {
                    "tests/paper_checks/test_gaussian_mean.py", "tests/paper_checks/test_exact_validation.py")),
     "checkers": ("paper_checks/claims/checkers", ("tests/paper_checks/test_checkers*.py",)),
     "falsifier": ("paper_checks/falsifier", ("tests/paper_checks/test_falsifier*.py",
-                  "tests/paper_checks/test_checkers_instances.py")),
+                  "tests/paper_checks/test_checkers_instances.py", "tests/paper_checks/test_planted_regimes.py",
+                  "tests/paper_checks/test_exact_engines.py", "tests/paper_checks/test_fringes.py",
+                  "tests/paper_checks/test_worst_case_falsifier.py")),
     "algorithms": ("empirics/algorithms", ("tests/empirics/test_algorithms*.py", "tests/empirics/test_consensus*.py",
                    "tests/empirics/test_fed*.py", "tests/empirics/test_contrast.py", "tests/empirics/test_virtual.py",
                    "tests/empirics/test_network_methods.py", "tests/empirics/test_engine*.py")),
@@ -64,17 +66,14 @@ CALLS = {"min": "max", "max": "min", "any": "all", "all": "any", "sum": "max", "
 
 
 class Planted(ast.NodeTransformer):
-    """Counts the places where an error can be planted, and plants the one of number ``wanted``."""
+    """Finds the places where an error can be planted (line and error), and plants the one of number ``wanted``."""
 
     def __init__(self, wanted: int = -1) -> None:
-        self.wanted, self.places, self.line, self.said = wanted, 0, 0, ""
+        self.wanted, self.places = wanted, list[tuple[int, str]]()
 
     def _here(self, node: Any, old: str, new: str) -> bool:
-        self.places += 1
-        if self.places - 1 != self.wanted:
-            return False
-        self.line, self.said = node.lineno, f"{old} -> {new}"
-        return True
+        self.places.append((node.lineno, f"{old} -> {new}"))
+        return len(self.places) - 1 == self.wanted
 
     def _swapped(self, node: Any, operator: Any) -> Any:
         for other in OPERATORS.get(type(operator), ()):
@@ -169,14 +168,12 @@ def errors(folder: Path) -> Iterator[Error]:
     for path in sorted(folder.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         lines, seen = text.splitlines(), Counter[tuple[str, str]]()
-        count = Planted()
-        count.visit(ast.parse(text))
-        for place in range(count.places):
-            planted = Planted(place)
-            planted.visit(ast.parse(text))
-            code = lines[planted.line - 1].strip()
-            seen[code, planted.said] += 1
-            yield Error(path, place, planted.line, planted.said, code, seen[code, planted.said])
+        finder = Planted()
+        finder.visit(ast.parse(text))
+        for place, (line, said) in enumerate(finder.places):
+            code = lines[line - 1].strip()
+            seen[code, said] += 1
+            yield Error(path, place, line, said, code, seen[code, said])
 
 
 class Chosen:
@@ -253,6 +250,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("mutants.csv"))
     parser.add_argument("--quick", type=float, default=30, help="tests of more seconds are asked after the others")
+    parser.add_argument("--slow", action="store_true", help="ask tests marked slow too")
     parser.add_argument("--again", action="store_true", help="no new errors: those of --out that are left, once more")
     args = parser.parse_args()
     out = args.out.resolve()
@@ -272,9 +270,11 @@ def main() -> int:
         else:
             drawn = [e for e in places[: args.count] if e.key not in known]
         tests = sorted({str(path.relative_to(ROOT)) for pattern in patterns for path in ROOT.glob(pattern)})
-        touched = Touched(ROOT / folder, tests, ROOT / ".benchmarks" / f"touched_{room}.json")
+        kept = ROOT / ".benchmarks" / f"touched_{room}{'_slow' * args.slow}.json"
+        touched = Touched(ROOT / folder, tests, kept, args.slow)
         print(f"{room}: {len(places)} places, {len(touched.tests)} tests", flush=True)
-        if drawn and tried(drawn[0]._replace(place=-1), touched.tests, args.quick)[0] != "survived":
+        first = touched.by(drawn[0].file, drawn[0].line) if drawn else []
+        if first and tried(drawn[0]._replace(place=-1), first, args.quick)[0] != "survived":
             raise SystemExit(f"{room}: its tests fail though no error is planted")
         for error in drawn:
             began = time.monotonic()

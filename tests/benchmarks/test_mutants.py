@@ -24,14 +24,13 @@ def judged(value: int = 3) -> str:
 
 
 def test_each_error_is_another_single_change_of_the_code_and_none_of_the_words():
-    count = Planted()
-    count.visit(ast.parse(SOURCE))
+    finder = Planted()
+    finder.visit(ast.parse(SOURCE))
     found = []
-    for place in range(count.places):
-        planted = Planted(place)
-        changed = ast.unparse(planted.visit(ast.parse(SOURCE))).splitlines()
+    for place, (_, said) in enumerate(finder.places):
+        changed = ast.unparse(Planted(place).visit(ast.parse(SOURCE))).splitlines()
         told = ast.unparse(ast.parse(SOURCE)).splitlines()
-        found.append((planted.said, [new for old, new in zip(told, changed, strict=True) if old != new]))
+        found.append((said, [new for old, new in zip(told, changed, strict=True) if old != new]))
     assert all(len(changed) == 1 for _, changed in found)
     assert ("Or -> And", ["    if value < LEAST and value == 5:"]) in found
     assert ("max -> min", ["        value = min(value - k, -value)"]) in found

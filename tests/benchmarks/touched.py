@@ -128,7 +128,7 @@ class Recorder:
 class Touched:
     """The tests of some files, and which of them execute what of a folder; kept from one run to the next."""
 
-    def __init__(self, folder: Path, files: Sequence[str], kept: Path) -> None:
+    def __init__(self, folder: Path, files: Sequence[str], kept: Path, slow: bool) -> None:
         self.statements: list[Statement] = []
         trees = {}
         sources = hashlib.sha256(sys.version.encode())
@@ -141,7 +141,7 @@ class Touched:
         for file in files:
             key = hashlib.sha256(sources.digest() + (ROOT / file).read_bytes()).hexdigest()
             if known.get(file, {}).get("key") != key:
-                known[file] = {"key": key} | _recorded(trees, len(self.statements), file)
+                known[file] = {"key": key} | _recorded(trees, len(self.statements), file, slow)
                 kept.parent.mkdir(exist_ok=True)
                 kept.write_text(json.dumps(known))
                 print(f"{file}: {len(known[file]['found'])} tests seen", *known[file]["failed"], flush=True)
@@ -161,8 +161,8 @@ class Touched:
         return sorted(found, key=lambda test: test.seconds)
 
 
-def _recorded(trees: Mapping[Path, ast.Module], count: int, file: str) -> dict[str, Any]:
-    """Run one file's tests in a child."""
+def _recorded(trees: Mapping[Path, ast.Module], count: int, file: str, slow: bool) -> dict[str, Any]:
+    """Run one file's tests in a child, those marked slow only if asked for."""
     marks = mmap.mmap(-1, max(count, 1))
     read, write = os.pipe()
     child = os.fork()
@@ -174,7 +174,8 @@ def _recorded(trees: Mapping[Path, ast.Module], count: int, file: str) -> dict[s
             nothing = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nothing, 1)
             os.dup2(nothing, 2)
-            pytest.main(["-q", "-p", "no:cacheprovider", file], plugins=[recorder])
+            chosen = [] if slow else ["-m", "not slow"]
+            pytest.main(["-q", "-p", "no:cacheprovider", *chosen, file], plugins=[recorder])
             with os.fdopen(write, "w") as out:
                 json.dump({"found": recorder.found, "failed": recorder.failed}, out)
         finally:
