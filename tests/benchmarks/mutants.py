@@ -52,7 +52,7 @@ ROOMS = {
 }  # fmt: skip
 """What is attacked, and the tests that should notice."""
 LOADED = ("matplotlib", "mpmath", "numpy", "pandas", "pyarrow", "scipy.optimize", "scipy.stats", "sympy", "torch",
-          "hypothesis", "bounds.catalog", "bounds.points", "bounds.vocabulary")  # fmt: skip
+          "bounds.catalog", "bounds.points", "bounds.vocabulary")  # fmt: skip
 BELOW = ("empirics.experiments.command", "empirics.exact", "empirics.measuring.constants", "empirics.algorithms")
 """What tests need of others: in every room, and in those of ``paper_checks``, on which nothing here depends."""
 COLUMNS = ("room", "file", "code", "error", "nth", "line", "outcome", "by")
