@@ -238,6 +238,8 @@ def _ended(child: int, latest: float) -> str:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
             code = os.waitstatus_to_exitcode(status)
+            if code in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED):
+                raise RuntimeError("no test was asked")
             out_of_time = code in (-signal.SIGXCPU, -signal.SIGKILL)
             return "survived" if code == 0 else "killed by the clock" if out_of_time else "killed"
         time.sleep(0.05)
