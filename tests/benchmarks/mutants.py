@@ -7,7 +7,7 @@ that a run may be stopped and resumed. Every error is tried in a process of its 
 others is loaded: nothing is written to the source, and a test that starts processes anew does not see the error. An
 error is shown to the tests that execute its statement, the quickest first (``touched.py``; learnt once, and kept in
 ``.benchmarks``), until one fails or they have taken four times the processor time that they take without it. After
-tests or code have changed, ``--again`` tries those that were left.
+tests or code have changed, ``--again`` tries those that were left. Tests marked slow are asked only with ``--slow``.
 """
 
 from __future__ import annotations
