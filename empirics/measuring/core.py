@@ -206,11 +206,11 @@ def of_everyone(problem: FederatedProblem, algorithm: Algorithm, setting: Settin
 class Measurement:
     """``quantity``, read off a snapshot; ``name`` is how it is written.
 
-    ``cost`` counts forward passes over the training samples. ``local``: it speaks of the round that has ended.
-    ``path`` and ``last``: it needs the local steps, every client's last model. ``over`` folds readings into one: their
-    ``"sum"`` or ``"mean"`` over the rounds so far, or the mean over all ``"earlier"`` states, the start among them and
-    the present one not. Such a measurement is read after every round. ``tests``: it needs test samples, ``"any"``,
-    every client's ``"own"``, or some where there is no population (``"risk"``).
+    ``cost`` counts forward passes over the training samples, where the moments may be chosen. ``local``: it speaks of
+    the round that has ended. ``path``, ``last``: it needs the local steps, every client's last model. ``over`` folds
+    readings into one: their ``"sum"`` or ``"mean"`` over the rounds so far, or the mean over all ``"earlier"`` states,
+    the start among them and the present one not. Such a measurement is read after every round. ``tests``: it needs
+    test samples, ``"any"``, every client's ``"own"``, or some where there is no population (``"risk"``).
     """
 
     name: str

@@ -113,11 +113,11 @@ class Alike:
 
 
 def runtime(
-    download_rate: float = 20.0,
-    upload_rate: float = 5.0,
-    minibatch_time: float = 0.1,
-    spread: float = 0.0,
-    device_seed: int = 0,
+    download_rate: float = Devices.download_rate,
+    upload_rate: float = Devices.upload_rate,
+    minibatch_time: float = Devices.minibatch_time,
+    spread: float = Devices.spread,
+    device_seed: int = Devices.device_seed,
     alike: bool = False,
 ) -> Measurement:
     """Simulated time of the run so far, by (3) and (4) of Decaying-K, or by (5) with ``alike``."""

@@ -4,7 +4,10 @@
 
 Rooms are those of ``ROOMS``. Errors are drawn with ``--seed``; one that is in ``--out`` already is not tried again, so
 that a run may be stopped and resumed. Every error is tried in a process of its own, forked once what the tests need of
-others is loaded: nothing is written to the source, and a test that starts processes of its own does not see the error.
+others is loaded: nothing is written to the source, and a test that starts processes anew does not see the error. An
+error is shown to the tests that execute its statement, the quickest first (``touched.py``; learnt once, and kept in
+``.benchmarks``), until one fails or they have taken four times the processor time that they take without it. After
+tests or code have changed, ``--again`` tries those that were left. Tests marked slow are asked only with ``--slow``.
 """
 
 from __future__ import annotations
@@ -12,26 +15,27 @@ from __future__ import annotations
 import argparse
 import ast
 import csv
-import importlib.abc
-import importlib.util
+import importlib
 import os
 import random
+import resource
 import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import redirect_stderr, redirect_stdout
-from copy import deepcopy
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[variable] = "1"
 
 import pytest
+from touched import Loader, ROOT, Test, Touched
 
-ROOT = Path(__file__).resolve().parents[2]
 ROOMS = {
     "measuring": ("empirics/measuring", ("tests/empirics/test_measuring*.py", "tests/empirics/test_constants.py",
-                  "tests/empirics/test_estimates.py", "tests/empirics/test_one_round.py")),
+                  "tests/empirics/test_one_round.py")),
     "exact": ("empirics/exact", ("tests/empirics/test_exact*.py", "tests/paper_checks/test_exact*.py")),
     "runs": ("paper_checks/runs", ("tests/paper_checks/test_words_of_runs.py", "tests/paper_checks/test_exact*.py",
              "tests/paper_checks/test_validation*.py")),
@@ -39,14 +43,20 @@ ROOMS = {
                    "tests/paper_checks/test_gaussian_mean.py", "tests/paper_checks/test_exact_validation.py")),
     "checkers": ("paper_checks/claims/checkers", ("tests/paper_checks/test_checkers*.py",)),
     "falsifier": ("paper_checks/falsifier", ("tests/paper_checks/test_falsifier*.py",
-                  "tests/paper_checks/test_checkers_instances.py")),
+                  "tests/paper_checks/test_checkers_instances.py", "tests/paper_checks/test_planted_regimes.py",
+                  "tests/paper_checks/test_exact_engines.py", "tests/paper_checks/test_fringes.py",
+                  "tests/paper_checks/test_worst_case_falsifier.py")),
     "algorithms": ("empirics/algorithms", ("tests/empirics/test_algorithms*.py", "tests/empirics/test_consensus*.py",
                    "tests/empirics/test_fed*.py", "tests/empirics/test_contrast.py", "tests/empirics/test_virtual.py",
                    "tests/empirics/test_network_methods.py", "tests/empirics/test_engine*.py")),
 }  # fmt: skip
 """What is attacked, and the tests that should notice."""
-LOADED = ("matplotlib", "mpmath", "numpy", "pandas", "pyarrow", "scipy.optimize", "scipy.stats", "sympy", "torch")
-COLUMNS = ("file", "line", "error", "outcome", "seconds")
+LOADED = ("matplotlib", "mpmath", "numpy", "pandas", "pyarrow", "scipy.optimize", "scipy.stats", "sympy", "torch",
+          "bounds.catalog", "bounds.points", "bounds.vocabulary")  # fmt: skip
+BELOW = ("empirics.experiments.command", "empirics.exact", "empirics.measuring.constants", "empirics.algorithms")
+"""What tests need of others: in every room, and in those of ``paper_checks``, on which nothing here depends."""
+COLUMNS = ("room", "file", "code", "error", "nth", "line", "outcome", "by")
+LEFT = ("survived", "untouched")
 OPERATORS: dict[type, tuple[type, ...]] = {
     ast.Add: (ast.Sub,), ast.Sub: (ast.Add,), ast.Mult: (ast.Div,), ast.Div: (ast.Mult,), ast.Pow: (ast.Mult,),
     ast.FloorDiv: (ast.Div,), ast.MatMult: (ast.Mult,), ast.Lt: (ast.LtE, ast.Gt), ast.LtE: (ast.Lt, ast.GtE),
@@ -59,17 +69,14 @@ CALLS = {"min": "max", "max": "min", "any": "all", "all": "any", "sum": "max", "
 
 
 class Planted(ast.NodeTransformer):
-    """Counts the places where an error can be planted, and plants the one of number ``wanted``."""
+    """Finds the places where an error can be planted (line and error), and plants the one of number ``wanted``."""
 
     def __init__(self, wanted: int = -1) -> None:
-        self.wanted, self.places, self.line, self.said = wanted, 0, 0, ""
+        self.wanted, self.places = wanted, list[tuple[int, str]]()
 
     def _here(self, node: Any, old: str, new: str) -> bool:
-        self.places += 1
-        if self.places - 1 != self.wanted:
-            return False
-        self.line, self.said = node.lineno, f"{old} -> {new}"
-        return True
+        self.places.append((node.lineno, f"{old} -> {new}"))
+        return len(self.places) - 1 == self.wanted
 
     def _swapped(self, node: Any, operator: Any) -> Any:
         for other in OPERATORS.get(type(operator), ()):
@@ -134,63 +141,107 @@ def _is_text(node: Any) -> bool:
     return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
-class Loader(importlib.abc.MetaPathFinder, importlib.abc.SourceLoader):
-    """Gives one file's text in place of what lies on disk."""
+class Error(NamedTuple):
+    """One place of a file where an error can be planted; ``code`` is the line that stands there."""
 
-    def __init__(self, path: Path, source: str) -> None:
-        self.path, self.source = str(path), source
-        self.name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    path: Path
+    place: int
+    line: int
+    said: str
+    code: str
+    nth: int  # of the places of this file with the same code and error
 
-    def find_spec(self, name: str, path: Any, target: ModuleType | None = None) -> Any:
-        if name != self.name:
-            return None
-        package = [str(Path(self.path).parent)] if self.path.endswith("__init__.py") else None
-        return importlib.util.spec_from_file_location(name, self.path, loader=self, submodule_search_locations=package)
+    @property
+    def file(self) -> str:
+        return str(self.path.relative_to(ROOT))
 
-    def get_filename(self, fullname: str) -> str:
-        return self.path
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """What names the error still when other lines of the file have changed."""
+        return self.file, self.code, self.said, str(self.nth)
 
-    def get_data(self, path: str) -> bytes:
-        return self.source.encode()
+    def tree(self) -> ast.Module:
+        """The file with the error in it."""
+        tree = Planted(self.place).visit(ast.parse(self.path.read_text(encoding="utf-8")))
+        return ast.fix_missing_locations(tree)
 
-    def path_stats(self, path: str) -> Any:
-        raise OSError  # no bytecode of the true file
 
-
-def mutants(folder: Path) -> Iterator[tuple[Path, int]]:
+def errors(folder: Path) -> Iterator[Error]:
     """Every place of every file."""
     for path in sorted(folder.rglob("*.py")):
-        count = Planted()
-        count.visit(ast.parse(path.read_text(encoding="utf-8")))
-        yield from ((path, place) for place in range(count.places))
+        text = path.read_text(encoding="utf-8")
+        lines, seen = text.splitlines(), Counter[tuple[str, str]]()
+        finder = Planted()
+        finder.visit(ast.parse(text))
+        for place, (line, said) in enumerate(finder.places):
+            code = lines[line - 1].strip()
+            seen[code, said] += 1
+            yield Error(path, place, line, said, code, seen[code, said])
 
 
-def tried(path: Path | None, place: int, tests: Sequence[str], limit: float) -> tuple[str, str, int, float]:
-    """Plant one error (or none) and run the tests in a child: what it was, what came of it, its line, the seconds."""
-    planted, source = Planted(place), ""
-    if path is not None:
-        source = ast.unparse(planted.visit(deepcopy(ast.parse(path.read_text(encoding="utf-8")))))
-    began = time.monotonic()
+class Chosen:
+    """Runs these tests alone, in this order, and says the first that fails."""
+
+    def __init__(self, names: Sequence[str], told: int) -> None:
+        self.order, self.told = {name: k for k, name in enumerate(names)}, told
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        items[:] = sorted((i for i in items if i.nodeid in self.order), key=lambda item: self.order[item.nodeid])
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        if report.failed:
+            os.write(self.told, report.nodeid.encode())
+
+    pytest_collectreport = pytest_runtest_logreport  # an error on which the file's import ends
+
+
+def tried(error: Error, tests: Sequence[Test], quick: float) -> tuple[str, str]:
+    """What comes of an error, and the test that notices it: quick tests are asked first, the others if those do not."""
+    if not tests:
+        return "untouched", ""
+    for some in ([t for t in tests if t.seconds <= quick], [t for t in tests if t.seconds > quick]):
+        outcome, by = _asked(error, some) if some else ("survived", "")
+        if outcome != "survived":
+            return outcome, by
+    return "survived", ""
+
+
+def _asked(error: Error, tests: Sequence[Test]) -> tuple[str, str]:
+    """Plant an error and run the tests in a child, up to the first that fails."""
+    files = sorted({test.name.split("::")[0] for test in tests})
+    read, write = os.pipe()
+    limit = 60 + round(4 * sum(test.seconds for test in tests))
     child = os.fork()
     if child == 0:
         status = 3
         try:
             os.setpgid(0, 0)
-            if path is not None:
-                sys.meta_path.insert(0, Loader(path, source))
-            with Path(os.devnull).open("w") as nothing, redirect_stdout(nothing), redirect_stderr(nothing):
-                status = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-m", "not slow", *tests]))
+            resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+            sys.meta_path.insert(0, Loader({error.path: error.tree()}))
+            nothing = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nothing, 1)
+            os.dup2(nothing, 2)
+            chosen = Chosen([test.name for test in tests], write)
+            status = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *files], plugins=[chosen]))
         finally:
             os._exit(status)
-    outcome = _ended(child, began + limit)
-    return planted.said, outcome, planted.line, time.monotonic() - began
+    os.close(write)
+    outcome = _ended(child, time.monotonic() + 30 * limit)
+    with os.fdopen(read, "rb") as said:
+        return outcome, said.read().decode()
 
 
 def _ended(child: int, latest: float) -> str:
+    """What became of the child: it ends by itself, when its processor time is over, or, if it waits, at ``latest``."""
     while time.monotonic() < latest:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
-            return "survived" if os.waitstatus_to_exitcode(status) == 0 else "killed"
+            code = os.waitstatus_to_exitcode(status)
+            if code in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED):
+                raise RuntimeError("no test was asked")
+            out_of_time = code in (-signal.SIGXCPU, -signal.SIGKILL)
+            return "survived" if code == 0 else "killed by the clock" if out_of_time else "killed"
         time.sleep(0.05)
     os.killpg(child, signal.SIGKILL)
     os.waitpid(child, 0)
@@ -203,37 +254,50 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=40, help="errors per room")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("mutants.csv"))
+    parser.add_argument("--quick", type=float, default=30, help="tests of more seconds are asked after the others")
+    parser.add_argument("--slow", action="store_true", help="ask tests marked slow too")
+    parser.add_argument("--again", action="store_true", help="no new errors: those of --out that are left, once more")
     args = parser.parse_args()
+    out = args.out.resolve()
     os.chdir(ROOT)
     sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
-    for name in LOADED:
+    above = all(ROOMS[room][0].startswith("paper_checks") for room in args.rooms)
+    for name in LOADED + BELOW * above:
         importlib.import_module(name)
+    for name in importlib.import_module("bounds").BOUNDS:  # a paper's formulas are built when first asked for
+        importlib.import_module("bounds").BOUNDS[name]
     sys.modules["torch"].set_num_threads(1)
-    rows = list(csv.DictReader(args.out.open())) if args.out.exists() else []
+    rows = list(csv.DictReader(out.open(encoding="utf-8"))) if out.exists() else []
     for room in args.rooms:
         folder, patterns = ROOMS[room]
-        tests = sorted(str(path.relative_to(ROOT)) for pattern in patterns for path in ROOT.glob(pattern))
-        _, outcome, _, seconds = tried(None, -1, tests, 1800)
-        if outcome != "survived":
-            print(f"{room}: its tests fail as it is", file=sys.stderr)
-            return 1
-        places = list(mutants(ROOT / folder))
+        places = list(errors(ROOT / folder))
         random.Random(args.seed).shuffle(places)
-        for path, place in places[: args.count]:
-            file, key = str(path.relative_to(ROOT)), place
-            planted = Planted(place)
-            planted.visit(ast.parse(path.read_text(encoding="utf-8")))
-            if any((row["file"], row["line"], row["error"]) == (file, str(planted.line), planted.said) for row in rows):
-                continue
-            said, outcome, line, took = tried(path, key, tests, 3 * seconds + 60)
-            rows.append(dict(zip(COLUMNS, (file, str(line), said, outcome, f"{took:.1f}"), strict=True)))
-            with args.out.open("w", newline="", encoding="utf-8") as out:
-                writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+        known = {tuple(row[name] for name in COLUMNS[1:5]): row for row in rows}
+        if args.again:
+            drawn = [e for e in places if known.get(e.key, {}).get("outcome") in LEFT]
+        else:
+            drawn = [e for e in places[: args.count] if e.key not in known]
+        tests = sorted({str(path.relative_to(ROOT)) for pattern in patterns for path in ROOT.glob(pattern)})
+        kept = ROOT / ".benchmarks" / f"touched_{room}{'_slow' * args.slow}.json"
+        touched = Touched(ROOT / folder, tests, kept, args.slow)
+        print(f"{room}: {len(places)} places, {len(touched.tests)} tests", flush=True)
+        first = touched.by(drawn[0].file, drawn[0].line) if drawn else []
+        if first and tried(drawn[0]._replace(place=-1), first, args.quick)[0] != "survived":
+            raise SystemExit(f"{room}: its tests fail though no error is planted")
+        for error in drawn:
+            began = time.monotonic()
+            outcome, by = tried(error, touched.by(error.file, error.line), args.quick)
+            if args.again and outcome not in LEFT:
+                outcome = "killed since"
+            row = dict(zip(COLUMNS, (room, *error.key, str(error.line), outcome, by), strict=True))
+            rows = [old for old in rows if tuple(old[name] for name in COLUMNS[1:5]) != error.key] + [row]
+            with out.open("w", newline="", encoding="utf-8") as written:
+                writer = csv.DictWriter(written, COLUMNS, lineterminator="\n")
                 writer.writeheader()
                 writer.writerows(rows)
-            print(f"{outcome:20} {file}:{line} {said}", flush=True)
-        own = [row for row in rows if row["file"].startswith(folder)]
-        print(f"{room}: {sum(r['outcome'] != 'survived' for r in own)} of {len(own)} noticed", flush=True)
+            print(f"{time.monotonic() - began:6.1f} s  {outcome:12} {error.file}:{error.line} {error.said}", flush=True)
+        own = [row for row in rows if row["room"] == room]
+        print(f"{room}: {sum(row['outcome'] not in LEFT for row in own)} of {len(own)} noticed", flush=True)
     return 0
 
 

@@ -10,6 +10,7 @@ import torch
 from measuring_toys import INPUTS, logistic, PARTS, ridge, SETTING, slope
 from torch import nn
 
+from bounds import vocabulary
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg
 from empirics.errors import EmpiricsError
@@ -18,6 +19,7 @@ from empirics.measuring.constants import (
     as_json,
     between,
     closed_forms,
+    Constant,
     constants,
     eigenvalues,
     functional_product,
@@ -191,6 +193,19 @@ def test_constants_of_ridge_are_closed_forms_and_hold_along_the_run():
     assert noisy.value == pytest.approx(max(sample_noise(problem, w).variance.max() for w in steps))
 
 
+def test_what_is_counted_or_follows_from_other_constants():
+    found = constants(network(larger_net), 2)
+    assert (found["clients"].value, found["parameters"].value) == (2, 75)
+    assert found["model_size"].value == pytest.approx(75 * 32 * 1e-6, rel=1e-12)  # in megabits
+    even = replace(ridge(), federation=Federation.of(INPUTS, ridge().federation.targets, [[0, 1, 4], [2, 3, 5]]))
+    found = constants(even, 2)
+    assert found["samples"].value == 3
+    assert found["pl_constant"].value == 0.35
+    assert found["condition_number"].value == pytest.approx(even.smoothness / 0.35, rel=1e-12)
+    at_zero = float((even.federation.targets[:6] ** 2).mean()) / 2
+    assert found["initial_loss"].value == pytest.approx(at_zero, rel=1e-9)
+
+
 def test_constants_of_logistic_regression_have_caps():
     found = constants(logistic(), batch=2, path=PATH)
     noisy = found["gradient_variance"]
@@ -225,6 +240,8 @@ def test_the_largest_gradient_is_known_of_plain_descent_with_small_steps_alone()
     penalty = problem.model.regularisation
     assert {"grad_cap_sq", "gradient_variance"} <= set(closed_forms(problem, 1, fedavg, 0.9 / penalty))
     assert "grad_cap_sq" not in closed_forms(problem, 1, fedavg, 1.1 / penalty)
+    said = [closed_forms(problem, 1, fedavg, size)["grad_cap_sq"].how for size in (0.9 / penalty, None)]
+    assert ["with steps of at most 1 over the penalty" in how for how in said] == [False, True]
     assert "grad_cap_sq" not in closed_forms(problem, 1, algorithm("fedprox(mu=0.3)"), 0.9 / penalty)
     assert not set(closed_forms(ridge(), 1)) & {"grad_cap_sq", "gradient_variance"}  # slopes have no bound
 
@@ -273,6 +290,8 @@ def test_constants_of_a_network_are_lower_estimates():
 def test_intervals_of_unbounded_ends():
     held = as_json({"a": between("optimal_loss", 0.3, -math.inf, 0.3, "x"), "b": known("smoothness", 2.5, "y")})
     assert held["_interval"] == {"a": [None, 0.3]}
+    some = Constant(vocabulary.client_gradient_variance, [0.4, 0.6], [0.4, 0.5], [0.4, math.inf], "z")  # one is certain
+    assert as_json({"c": some})["_interval"] == {"c": [[0.4, 0.5], [0.4, None]]}
 
 
 def test_a_path_is_even_and_holds_both_ends():

@@ -15,6 +15,7 @@ from empirics.federation.federation import Federation
 from empirics.measuring import default_every, measurement, MEASUREMENTS, read, Row, Run, write
 from empirics.measuring.estimates import jackknife, power_law, two_powers
 from empirics.measuring.record import MOST_PATH, OVERHEAD, SHARE
+from empirics.models.linear import LeastSquares
 from empirics.problems.problem import FederatedProblem
 from empirics.training.seeds import over_seeds
 from empirics.training.setting import Setting
@@ -93,6 +94,46 @@ def test_the_default_cadence_counts_the_work():
     assert default_every(problem, epochs, [measurement("train_loss")]) == -(-(OVERHEAD + 4000) // (3 * 4000 * SHARE))
 
 
+def test_the_cost_of_a_measurement_is_what_it_evaluates(monkeypatch):
+    """Ten clients of 5 samples and tests of a fifth of these: passes over the 50, a gradient being two."""
+    seen = []
+
+    def counted(name, passes):
+        true = getattr(LeastSquares, name)
+
+        def call(model, w, inputs, *more):
+            samples = inputs if isinstance(inputs, torch.Tensor) else inputs[0]
+            seen.append(passes * len(w) * samples.shape[1] / 50)
+            return true(model, w, inputs, *more)
+
+        monkeypatch.setattr(LeastSquares, name, call)
+
+    x = torch.linspace(-1.3, 0.9, 120, dtype=torch.float64).view(60, 2)
+    y = torch.sin(3 * x[:, 0])
+    parts = [np.arange(k, 50, 10) for k in range(10)]
+    shared = Federation.of(x, y, parts)
+    own = Federation.of(x, y, [[50 + k] for k in range(10)])
+    problem = FederatedProblem(LeastSquares(2, 1, 0.35), shared, Federation.of(x, y, [np.arange(50, 60)]), own)
+    problem.local_minimisers, problem.minimiser, problem.optimal_loss  # noqa: B018 - once, whatever is measured
+    setting = Setting(rounds=1, cohort=10, batch=2, local_steps=5, step_size=0.05)
+    counted("evaluate", 1)
+    counted("gradient", 2)
+
+    def passes(*names):
+        seen.clear()
+        Run(problem, fedavg, setting, 3, [measurement(name) for name in names], every=1).rows()
+        return sum(seen)
+
+    training = passes()
+    for name in MEASUREMENTS:
+        m = measurement(name)
+        taken = (passes(name) - training) / (1 if m.local else 2)  # the start is measured too
+        if m.over or name in ("train_accuracy", "test_accuracy"):  # read when they must be, or with the loss
+            assert m.cost == 0
+        else:
+            assert abs(m.cost - taken) < 0.85, name
+
+
 def test_parts_must_fit_together():
     whole = ridge().federation
     with pytest.raises(EmpiricsError, match="local_test must have the 2 clients of the federation; got 1"):
@@ -120,6 +161,8 @@ def test_jackknife_of_a_product_equals_plain_loops():
 def test_an_error_needs_three_seeds():
     with pytest.raises(EmpiricsError, match="at least 3 seeds; got 2"):
         jackknife(lambda mean: mean, np.array([0.3, 0.7]))
+    three = np.array([0.3, 0.7, 1.9])
+    assert jackknife(lambda mean: mean, three).error == pytest.approx(three.std(ddof=1) / np.sqrt(3))
 
 
 def test_power_law_finds_the_exponent_and_weighs():

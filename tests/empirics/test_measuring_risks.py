@@ -86,6 +86,9 @@ def test_test_samples_stand_for_the_population_and_say_so():
     np.testing.assert_allclose(series(rows, "test_accuracy"), accuracy)
     own = [right(torch.from_numpy(paths[2][k][-1]), TESTS[k]) for k in (0, 1)]
     np.testing.assert_allclose(series(rows, "local_accuracy_own", round=3), own)
+    local = [paths[2][k][-1] for k in (0, 1)]
+    gaps = [mean_loss(problem, w, TESTS[k]) - mean_loss(problem, w, PARTS[k]) for k, w in enumerate(local)]
+    np.testing.assert_allclose(series(rows, "local_gap", round=3), gaps, rtol=1e-6)
     assert {r.exactness for r in rows} == {"sampled"}
 
 
@@ -100,6 +103,29 @@ def test_participation_gap_is_all_minus_participants():
         # One participant: its own model is the average, so the out-of-sample gap is its local gap.
         assert outside == pytest.approx(series(rows, "local_gap", round=r, client=client)[0], rel=1e-9)
         assert distance != 0
+
+
+@pytest.mark.parametrize("everyone", [False, True])
+def test_participants_are_those_drawn_and_weigh_what_they_weigh_in_the_average(everyone):
+    """Unbiased weights do not sum to 1, and an algorithm may train clients that are not drawn."""
+    problem = ridge(population=True, client_weight="samples")
+    setting = replace(SETTING, cohort=1, client_weight="samples", average="unbiased", rounds=6)
+    method = replace(fedavg, everyone=everyone)
+    measured = [measurement(name) for name in ("participation_gap", "out_of_sample_gap", "local_gap")]
+    rows = Run(problem, method, setting, 3, measured, every=1).rows()
+    states = list(rounds(problem.model, problem.federation, method, setting, 3))
+    drawn = []
+    for r, state in enumerate(states[1:], 1):
+        (client,) = [row.client for row in rows if row.quantity == "local_gap" and row.round == r]
+        drawn.append(client)
+        w = state.model.numpy()
+        risks = [population_risk(problem, w, k) for k in (0, 1)]
+        assert series(rows, "participation_gap", round=r) == [
+            pytest.approx(0.4 * risks[0] + 0.6 * risks[1] - risks[client], rel=1e-6)
+        ]
+        here = mean_loss(problem, w, PARTS[client])
+        assert series(rows, "out_of_sample_gap", round=r) == [pytest.approx(risks[client] - here, rel=1e-6)]
+    assert set(drawn) == {0, 1}
 
 
 def test_gap_over_the_samples_of_each_round():

@@ -288,3 +288,18 @@ def test_a_minimiser_in_terms_of_itself_is_refused():
 def test_sums_of_shares_near_their_ends():
     assert run(Same((1 - inner**2) / (1 - inner), 1 + inner)).status is HOLDS
     assert run(Same(cost * (1 - inner**2) / (1 - inner), cost * (1 + inner**2))).status is FAILS
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (sp.sqrt(width + depth + 2 * sp.sqrt(width * depth)), sp.sqrt(width) + sp.sqrt(depth)),
+        (sp.atan(width) + sp.atan(1 / width), sp.pi / 2),
+        (sp.asinh(width), sp.log(width + sp.sqrt(1 + width**2))),
+    ],
+)
+def test_an_equality_that_no_algebra_shows_is_no_proof(left, right):
+    found = run(Same(left, right))
+    assert (found.status, found.grade) == (HOLDS, Grade.SEARCHED)
+    assert found.evidence.startswith("equal at ")
+    assert run(Same(2 * width * (depth + 1), 2 * width + 2 * width * depth)).grade is Grade.PROVED

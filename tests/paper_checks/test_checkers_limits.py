@@ -46,6 +46,12 @@ def test_a_limit_is_taken_from_inside_the_domain_and_else_from_both_sides():
     assert run(TendsTo(width / place, place, 0, sp.oo)).status is FAILS
 
 
+def test_values_on_the_way_that_are_not_real_say_nothing():
+    """Real at 1 and at 1e-16, not at 1e-8."""
+    root = sp.sqrt((speed - sp.Rational(1, 10**4)) * (speed - sp.Rational(1, 10**12)))
+    assert run(TendsTo(root * width / speed, speed, 0, sp.oo)).status is HOLDS
+
+
 def test_what_has_no_limit_is_said_in_words():
     with pytest.raises(ClaimError, match="there is no limit as speed -> oo"):
         run(TendsTo(sp.sin(speed) * width, speed, sp.oo, 0))
@@ -101,6 +107,10 @@ def test_a_count_is_judged_by_its_steps():
     assert run(MonotoneIn(turning * width, repeats, up=True)).status is HOLDS
     assert run(MonotoneIn((repeats - sp.Rational(8, 5)) ** 2, repeats, up=True)).status is FAILS
     assert run(MonotoneIn(turning, repeats, up=True, where=(repeats <= 9,))).status is HOLDS
+
+
+def test_a_step_to_where_there_is_no_value_is_no_fall():
+    assert run(MonotoneIn(-width / (repeats - 2) ** 2, repeats, up=True)).status is HOLDS
 
 
 def test_flat_is_not_strict():

@@ -6,13 +6,17 @@ import numpy as np
 import pytest
 
 from bounds import BOUNDS
+from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
+from empirics.exact import ExactRun
 from empirics.problems.quadratics import random_quadratics
+from empirics.sizes import ROW
 from empirics.training.setting import Setting
 from paper_checks.runs.can import can
 from paper_checks.runs.words import EXACT
-from paper_checks.validation import run, VALIDATIONS, Verdict
-from paper_checks.validation.exact import compare
+from paper_checks.validation import Options, run, validate, VALIDATIONS, Verdict
+from paper_checks.validation.exact import compare, inside
+from paper_checks.validation.jobs import best_steps
 
 SMALL = ["--instances", "1", "--rounds", "2", "--clients", "3", "--local-steps", "2"]
 MEASURABLE = [name for name, evidence in VALIDATIONS.items() if evidence == EXACT]
@@ -68,6 +72,52 @@ def test_what_it_measures_is_the_statistic_of_the_bound():
     assert mean.exact[0] == pytest.approx(rounds.exact[:3].sum() / 4)
     last = compare(BOUNDS["fedinit.theorem_2"], problem, setting, 0.05)
     assert last.exact.shape == (1,)
+
+
+def test_the_step_size_is_the_first_of_halves_at_which_no_condition_fails():
+    """1/(2 sqrt(2) K L) is the largest that Lemma 2 allows: between 1/(16 L) and 1/(8 L) for three local steps."""
+    problem = random_quadratics(3, 4, 2, noise=0.3)
+    setting, _ = inside(BOUNDS["fedinit.lemma_2"], problem, Options.of(EXACT, rounds=2))
+    assert setting.step_size * problem.smoothness == pytest.approx(1 / 16, rel=1e-12)
+
+
+def test_least_gradients_of_every_number_of_local_steps_at_a_quarter_of_one_over_l():
+    """The job's numbers are those of exact runs of the problem itself: the scale multiplies losses alone."""
+    made = best_steps(instance=4, steps=[2, 3], ends=[1, 3], clients=5, dim=2, noise=0.3, scale=2.5)
+    problem = random_quadratics(4, 5, 2, noise=0.3)
+    assert made.facts["step_size"] == pytest.approx(1 / (4 * 2.5 * problem.smoothness), rel=1e-12)
+    assert made.facts["cohort"] == 2
+    places = zip(made.columns["local_steps"], made.columns["rounds"], made.columns["value"], strict=True)
+    for local_steps, rounds, value in places:
+        setting = Setting(rounds, 2, local_steps=local_steps, step_size=1 / (4 * problem.smoothness))
+        series = ExactRun(problem, algorithm("fedavg()"), setting).run().iterations("grad_norm_sq")
+        assert value == pytest.approx(2.5**2 * series.min(), rel=1e-9)
+    assert len(made.columns["value"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("told", "most"),
+    [
+        ({"clients": 7, "dim": 5, "rounds": 3, "instances": 2}, 3 * 8 * 7 * 5**2),
+        ({"clients": 2, "dim": 3, "rounds": 900, "instances": 2}, 8 * 900 * 23),
+        ({"clients": 2, "dim": 3, "rounds": 2, "instances": 700}, ROW * 700),
+    ],
+)
+def test_what_cannot_be_held_is_refused_before_the_work(monkeypatch, told, most):
+    """The most bytes that are asked for at once are refused where there is one byte less."""
+    for there, refused in ((most + 1, False), (most - 1, True)):
+        monkeypatch.setattr("empirics.sizes.memory", lambda there=there: there)
+        monkeypatch.setattr("paper_checks.validation.exact.inside", _stop)
+        with pytest.raises(EmpiricsError if refused else Stop, match="take (smaller|fewer)" if refused else "begun"):
+            validate(BOUNDS["fedinit.lemma_2"], EXACT, Options.of(EXACT, **told))
+
+
+class Stop(Exception):
+    """The work has begun."""
+
+
+def _stop(*_):
+    raise Stop("begun")
 
 
 @pytest.mark.parametrize("bad", [["--rounds", "0"], ["--clients", "-2"], ["--cohort", "0"]])

@@ -6,6 +6,7 @@ from fractions import Fraction
 from math import inf
 from pathlib import Path
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -20,6 +21,7 @@ from paper_checks.falsifier import CannotServeError, defined, falsify, load_witn
 from paper_checks.falsifier.box import Box, Parameter
 from paper_checks.falsifier.command import lines
 from paper_checks.falsifier.core import Evaluation, score
+from paper_checks.falsifier.curves.shapes import SHAPES
 from paper_checks.falsifier.falsify import serving
 from paper_checks.falsifier.families import FAMILIES
 from paper_checks.falsifier.planted import cut, dropping, false_statements, shortened, TIGHT, true_statements
@@ -220,6 +222,20 @@ def test_a_scan_counts_what_it_looked_at():
 
 
 # ---- its parts ----
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.words)
+def test_a_shape_is_one_function_in_both_arithmetics_curved_as_it_says_and_least_at_zero(shape):
+    assert (shape.value(0.0), shape.slope(0.0)) == (0, 0)
+    with mpmath.workdps(40):
+        for x in (-3.7, -0.6, 1e-5, 0.8, 1.3, 2.9):
+            value, slope = shape.exact_value(mpmath.mpf(x)), shape.exact_slope(mpmath.mpf(x))
+            assert (float(shape.value(x)), float(shape.slope(x))) == pytest.approx((float(value), float(slope)), 1e-12)
+            assert float(mpmath.diff(shape.exact_value, x)) == pytest.approx(float(slope), rel=1e-12)
+        bends = [float(mpmath.diff(shape.exact_slope, x / 8)) for x in range(-160, 161)]
+    assert bends[160] == pytest.approx(1, rel=1e-12)
+    assert shape.lowest <= min(bends) < shape.lowest + 0.01
+    assert max(bends) <= 1 + 1e-12
 
 
 def test_a_score_is_positive_exactly_where_the_relation_fails():

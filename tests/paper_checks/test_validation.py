@@ -92,6 +92,27 @@ def test_identical_clients_gain_one_over_k_not_its_square(result):
         assert abs(row.value + 1) < 4 * row.standard_error < 0.25 * abs(row.value + 2)
 
 
+def test_the_answer_says_what_the_rows_say(result):
+    """How far the exponent is from -1 and -2, the largest term at the most clients, what the control variate saves."""
+    said = "\n".join(result.after)
+    for problem in {row.place[0] for row in result.lines}:
+        (fit,) = [
+            r for r in result.numbers if r[:2] == (problem, "iid()") and r.quantity == "exponent of the gap in clients"
+        ]
+        value, error = fit.value, fit.standard_error
+        assert f"{problem}, iid: the measured gap falls like K^({value:.3f}±{error:.3f}), so like 1/K (" in said
+        assert f"({abs(value + 1) / error:.1f} s.e. from -1, {abs(value + 2) / error:.0f} s.e. from -2)" in said
+        last = next(c for c in result.lines if c.place == (problem, "iid()", 6))
+        name, part = max(last.parts.items(), key=lambda item: float(item[1].value))
+        assert f"at K = 6 its term '{name}' is {float(part.value) / last.bound:.0%} of it" in said
+    plain = "generalization_gap without control variate"
+    saved = {c.place: float(c.extras[plain].error / c.measured.error) ** 2 for c in result.lines}
+    least, most = (
+        f"{saved[p]:.3g} ({p[0]}, {p[1]}, K = {p[2]})" for p in (min(saved, key=saved.get), max(saved, key=saved.get))
+    )
+    assert f"divides the gap's variance by {least} to {most}." in said
+
+
 def test_two_numbers_of_clients_are_too_few_for_a_fit():
     found = validate(get(NAME), DRAWS, replace(SMALL, clients=(2, 5)))
     assert not [row for row in found.numbers if "exponent" in row.quantity]
@@ -150,14 +171,15 @@ def test_the_command_prints_and_writes(tmp_path, capsys, result):
         drawn.append(found)
         return [folder / "picture"]
 
-    assert run(NAME, [*ARGUMENTS, "--out", str(tmp_path / "new")], draw) == 0
+    folder = tmp_path / "new" / "deep"
+    assert run(NAME, [*ARGUMENTS, "--out", str(folder)], draw) == 0
     said = capsys.readouterr()
     assert said.err == ""
     assert "12 x holds here" in " ".join(said.out.split())
-    assert str(tmp_path / "new" / "picture") in said.out
-    rows = list(csv.DictReader((tmp_path / "new" / "fedals.one_round.csv").read_text().splitlines()))
+    assert str(folder / "picture") in said.out
+    rows = list(csv.DictReader((folder / "fedals.one_round.csv").read_text().splitlines()))
     assert [float(r["value"]) for r in rows] == [row.value for row in result.rows()]
-    about = json.loads((tmp_path / "new" / "fedals.one_round.json").read_text())
+    about = json.loads((folder / "fedals.one_round.json").read_text())
     assert about["command"].startswith("fedbounds validate fedals.one_round --clients 6,1,3")
     assert about["plan"]["samples"] == 8
     assert about["problems"][0]["strong_convexity"] == 6.0

@@ -16,7 +16,7 @@ from paper_checks.runs.words import RUNS
 from paper_checks.validation import usage
 from paper_checks.validation.judging import Data, lines, trend
 from paper_checks.validation.options import parsed
-from paper_checks.validation.planned import planned
+from paper_checks.validation.planned import about, planned
 from paper_checks.validation.reading import plan
 from paper_checks.validation.trained import judged
 
@@ -241,6 +241,7 @@ class Linear:
         ([4.0, 3.0, 2.0], [9.0, 8.0, 6.0], "agreement (Spearman) 1.00"),
         ([4.0, 3.0, 2.0], [6.0, 8.0, 9.0], "agreement (Spearman) -1.00"),
         ([4.0, 3.0], [6.0, 8.0], "too few rounds"),
+        ([4.0, np.nan, 3.0], [6.0, 7.0, 8.0], "too few rounds"),
         ([4.0, 4.0, 4.0], [6.0, 8.0, 9.0], "the formula does not change"),
         ([4.0, 3.0, 2.0], [7.0, 7.0, 7.0], "the measurement does not change"),
     ],
@@ -309,6 +310,14 @@ def test_help_names_what_training_can_say(command):
     assert "fedbounds validate fedals.rounds_v1 --problem" in "\n".join(usage())
     status, out, _ = command("fedals.rounds_v1", "--help")
     assert (status, "--partition" in out) == (0, True)
+    assert " --problem MODEL(DATA) [" in " ".join(out.split())  # that in brackets may be left out
+    _, out, _ = command("fedals.rounds_v1", "--measured", "log.csv", "--help")
+    assert " --measured FILE [" in " ".join(out.split())
+
+
+def test_the_method_shares_generated_data_where_the_bound_assumes_it_among_others():
+    assert "shared=True" in about(BOUNDS["fedcog.theorem"]).name
+    assert about(BOUNDS["fedinit.theorem_2"]).name.startswith("fedinit(")
 
 
 def test_a_copy_under_another_name_gives_the_same_numbers():

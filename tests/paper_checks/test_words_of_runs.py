@@ -4,6 +4,7 @@ import ast
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from empirics.training.setting import Setting
 from paper_checks.runs import words
 from paper_checks.runs.can import can, EVIDENCE
 from paper_checks.runs.methods import knob, KNOBS, method, takes
+from paper_checks.runs.readings import iterated
 from paper_checks.runs.statistics import folded, MADE
 from paper_checks.runs.words import along, giver, readable, WORDS
 from paper_checks.validation.exact import compare
@@ -113,6 +115,39 @@ def exact_of(statistic, word="grad_norm_sq"):
     bound = replace(BOUNDS["decaying_k.theorem_1"], statistic=statistic, target=getattr(vocabulary, word))
     run = ExactRun(problem, method(bound.about), setting).run()
     return run, compare(bound, problem, setting, 0.0).exact
+
+
+@pytest.mark.parametrize(
+    ("how", "value"),
+    [
+        ("now", [[3.0, 0.5], [1.0, 2.0], [4.0, 7.0]]),
+        ("next", [[1.0, 2.0], [4.0, 7.0], [1.5, 6.0]]),
+        ("first", [3.0, 0.5]),
+        ("end", [1.5, 6.0]),
+        ("latest", [4.0, 7.0]),
+        ("mean", [8 / 3, 9.5 / 3]),
+        ("decrease", [[2.0, -1.5], [-3.0, -5.0], [2.5, 1.0]]),
+        ("largest", 7.0),
+        ("steps", [3.0, 0.5, 1.0, 2.0, 4.0, 7.0]),
+    ],
+)
+def test_three_rounds_of_a_longer_series_say_this(how, value):
+    series = np.array([[3.0, 0.5], [1.0, 2.0], [4.0, 7.0], [1.5, 6.0], [9.0, 8.0]])
+    np.testing.assert_allclose(MADE[how](series, 3), value, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [("decaying_k.lemma_1", True), ("decaying_k.theorem_1", False), ("fedinit.descent", False)],
+)
+def test_distances_of_local_iterations_are_read_for_bounds_that_speak_of_them(name, read):
+    """The last is at the last server model, where no step begins."""
+    distances = np.array([2.3, 1.9, 1.4, 0.8])
+    run = SimpleNamespace(iterations=lambda word: {"distance_sq": distances}[word])
+    found = iterated(BOUNDS[name], run)
+    assert list(found) == ["distance_sq"] * read
+    for value in found.values():
+        np.testing.assert_array_equal(value, distances[:-1])
 
 
 @pytest.mark.parametrize(("kind", "fold"), [("mean", np.mean), ("min", np.min)])

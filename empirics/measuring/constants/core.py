@@ -26,11 +26,6 @@ class Constant(NamedTuple):
     how: str
 
     @property
-    def single(self) -> bool:
-        """Whether it is one number for all clients."""
-        return np.ndim(self.value) == 0
-
-    @property
     def certain(self) -> bool:
         return bool(np.all(np.asarray(self.low) == np.asarray(self.high)))
 

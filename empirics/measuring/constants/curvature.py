@@ -79,7 +79,7 @@ def _lanczos(product: Callable[[Tensor], Tensor], like: Tensor, which: str) -> t
     size = len(like)
     operator = LinearOperator((size, size), matvec=times, dtype=np.float64)
     tolerance = TOLERANCE if like.dtype == torch.float64 else 1e-4
-    first = np.cos(np.arange(1.0, size + 1))  # any fixed start: the same numbers in every run
+    first = np.cos(1.0 + np.arange(size))  # any fixed start: the same numbers in every run
     (value,), vectors = eigsh(operator, k=1, which=which, tol=tolerance, v0=first)
     vector = vectors[:, 0]
     return float(value), float(np.linalg.norm(times(vector) - value * vector))
