@@ -9,6 +9,7 @@ from pathlib import Path
 import mpmath
 import numpy as np
 import pytest
+import sympy as sp
 
 import fedbounds
 from bounds import vocabulary
@@ -22,9 +23,11 @@ from paper_checks.falsifier.box import Box, Parameter
 from paper_checks.falsifier.command import lines
 from paper_checks.falsifier.core import Evaluation, score
 from paper_checks.falsifier.curves.shapes import SHAPES
+from paper_checks.falsifier.exact import _everywhere
 from paper_checks.falsifier.falsify import serving
 from paper_checks.falsifier.families import FAMILIES
 from paper_checks.falsifier.planted import cut, dropping, false_statements, shortened, TIGHT, true_statements
+from paper_checks.falsifier.runs.family import _counts
 from paper_checks.falsifier.search import Searcher
 from paper_checks.falsifier.shrink import rounder_than
 from paper_checks.falsify_options import FAMILIES as IN_WORDS
@@ -222,6 +225,16 @@ def test_a_scan_counts_what_it_looked_at():
 
 
 # ---- its parts ----
+
+
+def test_a_condition_on_clients_is_met_where_all_of_them_meet_it():
+    own, held = vocabulary.client_gradient_variance, [sp.Integer(2), sp.Rational(7, 2)]
+    assert not _everywhere(sp.Le(own, 3), {own: held})
+    assert _everywhere(sp.Le(own, 4), {own: held})
+
+
+def test_clients_are_shared_out_among_kinds_evenly_or_but_for_a_lone_one():
+    assert (_counts(11, 3, False), _counts(11, 3, True), _counts(7, 1, True)) == ([4, 4, 3], [1, 5, 5], [7])
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.words)

@@ -16,10 +16,12 @@ import fedbounds
 from bounds.assumptions import EXACT_LOCAL_SOLVER, FULL_PARTICIPATION, SMOOTH, STRONGLY_CONVEX
 from bounds.catalog import get
 from empirics.measuring.estimates import Estimate, jackknife
+from empirics.problems.tasks import task
 from empirics.progress import SILENCE
 from paper_checks import validation
 from paper_checks.validation import Options, run, validate, Verdict
 from paper_checks.validation.comparison import judge, plus_minus, standing
+from paper_checks.validation.one_round import _refuse_sizes, _seeds
 from paper_checks.validation.options import DRAWS
 
 NAME = "fedals.one_round"
@@ -42,6 +44,21 @@ def test_the_theorem_holds_here(result):
     assert {c.verdict for c in result.lines} == {Verdict.HOLDS_HERE}
     assert result.violations == ()
     assert [c.place[2] for c in result.lines] == [1, 3, 6] * 4
+
+
+def test_as_many_draws_are_made_as_are_asked_for(result):
+    assert result.basis.startswith(" (10 draws; ")
+    assert [settings["seeds"] for settings in result.card["problems"]] == [[0, 9]] * 4
+    assert list(_seeds(replace(SMALL, seeds=None), task("ridge(digits)").pool("iid", 2, 8))) == list(range(120))
+
+
+@pytest.mark.parametrize(("seeds", "drawn"), [(10, 10), (None, 120)])
+def test_what_draws_must_hold_is_asked_for_before_the_work(monkeypatch, seeds, drawn):
+    """Samples, weights of all points and draws, of the most clients; a number has 8 bytes."""
+    asked = []
+    monkeypatch.setattr("paper_checks.validation.one_round.refuse_beyond_memory", lambda size, *_: asked.append(size))
+    _refuse_sizes(replace(SMALL, clients=(2, 7), seeds=seeds))
+    assert asked == [8 * 8 * 7, 8 * 7 * 1797, 2 * 8 * drawn * 7]
 
 
 def test_a_bound_cut_to_a_tenth_is_violated():

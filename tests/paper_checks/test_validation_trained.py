@@ -14,7 +14,7 @@ from empirics.measuring import measurement, Run
 from paper_checks.runs.can import can
 from paper_checks.runs.words import RUNS
 from paper_checks.validation import usage
-from paper_checks.validation.judging import Data, lines, trend
+from paper_checks.validation.judging import _best, _differences, Data, FREE_CHOICES, lines, trend
 from paper_checks.validation.options import parsed
 from paper_checks.validation.planned import about, planned
 from paper_checks.validation.reading import plan
@@ -219,6 +219,33 @@ def test_an_equality_holds_to_rounding_and_a_false_one_is_violated():
 
     assert verdicts(2.0) == ["holds here"] * 2
     assert verdicts(2.3) == ["violated"] * 2
+
+
+def test_the_error_of_a_difference_is_the_textbook_one_where_the_bound_is_linear():
+    target = np.array([[3.1, 2.7], [3.3, 2.9], [3.2, 2.85], [2.7, 3.4]])
+    moving = np.array([[1.2, 0.3], [1.9, 0.8], [1.1, 1.4], [0.6, 0.9]])
+    found = _differences(Data(Linear(0.7), target, {"y": moving}, {}, {}))
+    difference = target - 0.7 * moving
+    np.testing.assert_allclose(found.excess, difference.mean(0), rtol=1e-12)
+    np.testing.assert_allclose(found.errors, difference.std(0, ddof=1) / 2, rtol=1e-12)
+
+
+def test_the_choice_of_a_free_constant_is_the_one_with_the_least_sum_over_the_lines():
+    """Of y / c + 1 / (1 - c), by y = 0.2 and 3.1 together: the least is between those of either alone."""
+    y = np.array([0.2, 3.1])
+    total = [np.sum(y / c + 1 / (1 - c)) for c in FREE_CHOICES]
+    found = _best(Free(), "c", {"y": y})
+    assert found == FREE_CHOICES[np.argmin(total)]
+    assert 0.5 < found < 0.6
+
+
+class Free:
+    """Stands for a bound with a constant that its proof leaves open."""
+
+    quantities = ()
+
+    def __call__(self, y, c):
+        return y / c + 1 / (1 - c)
 
 
 class Linear:

@@ -20,7 +20,7 @@ from empirics.training.setting import Setting
 from paper_checks.runs import words
 from paper_checks.runs.can import can, EVIDENCE
 from paper_checks.runs.methods import knob, KNOBS, method, takes
-from paper_checks.runs.readings import iterated
+from paper_checks.runs.readings import iterated, of_plan, target
 from paper_checks.runs.statistics import folded, MADE
 from paper_checks.runs.words import along, giver, readable, WORDS
 from paper_checks.validation.exact import compare
@@ -148,6 +148,14 @@ def test_distances_of_local_iterations_are_read_for_bounds_that_speak_of_them(na
     assert list(found) == ["distance_sq"] * read
     for value in found.values():
         np.testing.assert_array_equal(value, distances[:-1])
+        np.testing.assert_array_equal(target(BOUNDS[name], run, None), distances[1:])  # what a step ends at
+
+
+def test_the_words_of_a_plan_by_hand():
+    told = of_plan(cohort=6, local_steps=5, rounds=7, step_size=0.3, relaxation=0.1)
+    assert told["iterations"] == 35
+    assert told["steps_cubed_ratio"] == 5**3 / 5
+    assert told["squared_step_sizes"] == pytest.approx(sum(0.3**2 for _ in range(35)))
 
 
 @pytest.mark.parametrize(("kind", "fold"), [("mean", np.mean), ("min", np.min)])
