@@ -8,6 +8,7 @@ others is loaded: nothing is written to the source, and a test that starts proce
 error is shown to the tests that execute its statement, the quickest first (``touched.py``; learnt once, and kept in
 ``.benchmarks``), until one fails or they have taken four times the processor time that they take without it. After
 tests or code have changed, ``--again`` tries those that were left. Tests marked slow are asked only with ``--slow``.
+``MUTANTS.md`` holds what was found, and what is to be said of errors that nobody notices.
 """
 
 from __future__ import annotations
