@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from numbers import Integral, Real
-from typing import Any
+from numbers import Real
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -63,9 +63,10 @@ def checked_steps(where: str, answer: Any) -> tuple[int, float]:
     """The number of local steps and the step size of a round."""
     pair = answer if isinstance(answer, tuple) and len(answer) == 2 else (None, None)
     steps, size = pair
-    if not isinstance(steps, Integral) or steps < 1 or not isinstance(size, Real):
+    whole = isinstance(steps, Real) and float(steps) >= 1 and float(steps).is_integer()
+    if not whole or not isinstance(size, Real):
         raise EmpiricsError(f"{where} must be (local steps >= 1, step size); got {shown(answer)}")
-    return int(steps), float(size)
+    return cast(int, steps), float(size)  # of its own kind: where there are no samples, passes are no whole number
 
 
 def checked_tensors(where: str, answer: Any) -> Mapping[str, Tensor]:

@@ -27,8 +27,9 @@ NEAREST = 3
 def last_values(store: Store, damages: list[str]) -> Iterator[Row]:
     """Per run and federation-wide quantity the value at the last measured round, with the run's arguments.
 
-    A table of another shape, of a job of the user's own, is shown whole, or at its last round if it has rounds, with
-    the facts beside it; a failure gives one row with the error. Why results were left out is added to ``damages``.
+    Of a table of another shape, of a job of the user's own, the facts beside it are shown; where it has none the table
+    itself, whole or at its last round. A failure gives one row with the error. Why results were left out is added to
+    ``damages``.
     """
     there = []
     for kept, damage in store.everything():
@@ -43,7 +44,7 @@ def last_values(store: Store, damages: list[str]) -> Iterator[Row]:
             yield {**about, "quantity": "error", "value": kept.card["error"]}
             continue
         try:
-            found = list(_ends(kept.columns())) or [*_table(kept.columns()), *_facts(kept)]
+            found = list(_ends(kept.columns())) or list(_facts(kept)) or list(_table(kept.columns()))
         except StoreError as error:
             damages.append(str(error))
             continue

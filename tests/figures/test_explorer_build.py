@@ -31,7 +31,7 @@ from bounds import Bound, quantity, Source
 x = quantity("x", "x", "a number")
 y = quantity("y", "y", "another")
 mine = Bound("mine", y, {"all": x**2 + x}, Source("my notes", "Lemma 1"))
-strange = Bound("strange", y, {"all": sp.gamma(x)}, Source("my notes", "Lemma 2"))
+strange = Bound("strange", y, {"all": sp.KroneckerDelta(x, 2)}, Source("my notes", "Lemma 2"))
 """
 
 
@@ -143,7 +143,7 @@ def test_the_bounds_found_in_a_check_are_those_a_run_asks_for(verdicts):
 def test_an_expression_without_javascript_is_refused_when_the_page_is_built(tmp_path, capsys):
     (tmp_path / "own.py").write_text(OWN)
     assert main(["explore", f"{tmp_path}/own.py:strange", "-o", f"{tmp_path}/x.html"]) == 2
-    assert "there is no JavaScript for gamma" in capsys.readouterr().err
+    assert "there is no JavaScript for KroneckerDelta" in capsys.readouterr().err
 
 
 def test_latex_without_mathml_is_refused():

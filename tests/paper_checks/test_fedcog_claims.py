@@ -233,9 +233,9 @@ def test_an_edge_is_found_on_its_side_alone():
     assert of(EdgeIs("fedcog.disagreement_loss", js, sp.log(2))) is Status.HOLDS
     assert of(EdgeIs("fedcog.disagreement_loss", js, sp.log(2), closed=False)) is Status.FAILS
     assert of(EdgeIs("fedcog.disagreement_loss", js, sp.log(2), below=False)) is Status.FAILS
-    for elsewhere in (0.69, 0.7):
+    for elsewhere in (sp.Rational(69, 100), sp.Rational(7, 10)):
         assert of(EdgeIs("fedcog.disagreement_loss", js, elsewhere)) is Status.FAILS
-    assert of(EdgeIs("fedcog.disagreement_upper", js, 0.7)) is Status.FAILS  # no condition at all
+    assert of(EdgeIs("fedcog.disagreement_upper", js, sp.Rational(7, 10))) is Status.FAILS  # no condition at all
     assert of(EdgeIs("fedcog.gradient_drift", eta, -1)) is Status.FAILS
 
 
