@@ -114,7 +114,8 @@ def torch_namespace() -> dict[str, Any]:
     def lifted(function: Callable[..., Any]) -> Callable[..., Any]:
         return lambda *args: function(*(torch.as_tensor(a, dtype=torch.float64) for a in args))
 
-    same = ("sqrt", "log", "exp", "ceil", "floor", "abs", "maximum", "minimum", "less", "less_equal", "greater",
+    same = ("sqrt", "log", "exp", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh",
+            "arccosh", "arctanh", "sign", "ceil", "floor", "abs", "maximum", "minimum", "less", "less_equal", "greater",
             "greater_equal", "equal", "not_equal", "logical_and", "logical_or", "logical_not")  # fmt: skip
     return {
         **{name: lifted(getattr(torch, name if name != "equal" else "eq")) for name in same},

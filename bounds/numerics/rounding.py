@@ -9,7 +9,7 @@ import numpy as np
 import sympy as sp
 from sympy.core.relational import Relational
 
-from ..operators import is_number
+from ..operators import AxisReduction, is_number
 from ..quantities import Quantity
 
 SLACK = 2**-48
@@ -68,34 +68,47 @@ def raised(x: Any) -> Any:
 
 
 def lenient(expression: sp.Basic) -> sp.Basic:
-    """Every comparison in it for sides that are rounded: 0.1 times 3 is at most 0.3, and is not more than it.
+    """What jumps, for numbers that are rounded: 0.1 times 3 is at most 0.3 and not more than it, and 0.1 times 10 is
+    not above 1 for a ceiling.
 
-    Numbers that are given or whole are compared as they are. What is
-    subtracted on one side is added on the other, where its size counts.
+    Numbers that are given or whole are compared as they are. A divisor that is zero up to rounding makes no number, and
+    no comparison with it is met.
     """
-    loose = {r: _loose(r) for r in expression.atoms(Relational)}
-    return expression.xreplace(loose) if loose else expression
+    if not expression.has(Relational, sp.floor, sp.ceiling):
+        return expression
+    args = [lenient(a) for a in expression.args]
+    if isinstance(expression, Relational):
+        return _loose(type(expression), *args)
+    if isinstance(expression, (sp.floor, sp.ceiling)) and not isinstance(expression, RoundUp):
+        x = args[0]
+        whole = sp.floor(Raised(x)) if isinstance(expression, sp.floor) else -sp.floor(Raised(-x))
+        return expression if _is_whole(expression.args[0]) else whole
+    return expression.func(*args)
 
 
 def cautious(expression: sp.Basic) -> sp.Basic:
     """``lenient`` where it asks for more than the comparison itself: a search for the largest number that meets a cap
     is to end at the cap."""
-    strict = {r: _loose(r) for r in expression.atoms(sp.Lt, sp.Gt, sp.Ne)}
+    strict = {r: _loose(type(r), *r.args) for r in expression.atoms(sp.Lt, sp.Gt, sp.Ne)}
     return expression.xreplace(strict) if strict else expression
 
 
-def _loose(relation: Relational) -> sp.Basic:
-    if all(s.is_Rational or isinstance(s, Quantity) or _is_whole(s) for s in relation.args):
-        return relation
-    a, b = _without_minus(relation.lhs, relation.rhs), _without_minus(relation.rhs, relation.lhs)
-    if isinstance(relation, (sp.Ge, sp.Gt)):
+def _loose(kind: type[Relational], a: sp.Expr, b: sp.Expr) -> sp.Basic:
+    if all(s.is_Rational or isinstance(s, Quantity) or _is_whole(s) for s in (a, b)):
+        return kind(a, b, evaluate=False)
+    if kind in (sp.Ge, sp.Gt):
         a, b = b, a
-    if isinstance(relation, (sp.Le, sp.Ge)):
-        return sp.Le(a, _more(b), evaluate=False)
-    if isinstance(relation, (sp.Lt, sp.Gt)):
-        return sp.Lt(_more(a), b, evaluate=False)
-    same = sp.And(sp.Le(a, _more(b), evaluate=False), sp.Le(b, _more(a), evaluate=False), evaluate=False)
-    return same if isinstance(relation, sp.Eq) else sp.Not(same, evaluate=False)
+    if kind in (sp.Le, sp.Ge):
+        loose = sp.Le(a, _more(b, a), evaluate=False)
+    elif kind in (sp.Lt, sp.Gt):
+        loose = sp.Lt(_more(a, b), b, evaluate=False)
+    else:
+        same = sp.And(sp.Le(a, _more(b, a), evaluate=False), sp.Le(b, _more(a, b), evaluate=False), evaluate=False)
+        loose = same if kind is sp.Eq else sp.Not(same, evaluate=False)
+    powers = a.atoms(sp.Pow) | b.atoms(sp.Pow)
+    divisors = sorted({p.base for p in powers if p.exp.could_extract_minus_sign() and not _is_steady(p.base)}, key=str)
+    apart = [sp.Gt(sp.Abs(d), _slack(d), evaluate=False) for d in divisors]
+    return sp.And(loose, *apart, evaluate=False) if apart else loose
 
 
 def _is_whole(e: sp.Basic) -> bool:
@@ -104,16 +117,53 @@ def _is_whole(e: sp.Basic) -> bool:
     return bool(e.is_Integer or ((e.is_Add or e.is_Mul) and all(map(_is_whole, e.args))))
 
 
-def _without_minus(side: sp.Expr, other: sp.Expr) -> sp.Expr:
-    """One side of a comparison, without its own summands that are negative and with those of the other turned."""
-    if not (side.is_Add or other.is_Add):
-        return side
-    own = [t for t in sp.Add.make_args(side) if not t.is_nonpositive]
-    return sp.Add(*own, *(-t for t in sp.Add.make_args(other) if t.is_nonpositive))
+def _more(side: sp.Expr, other: sp.Expr) -> sp.Expr:
+    """One side of a comparison and what rounding may have taken from it, or given to the other side."""
+    if not (_is_steady(side) and _is_steady(other)):
+        return sp.Add(_raised(side), _slack(side - other), evaluate=False)
+    return _raised(side)
 
 
-def _more(side: sp.Expr) -> sp.Expr:
-    return side * (1 + sp.sign(side) * sp.Rational(SLACK)) if is_number(side) else Raised(side)
+def _raised(e: sp.Expr) -> sp.Expr:
+    return e * (1 + sp.sign(e) * sp.Rational(SLACK)) if is_number(e) else Raised(e)
+
+
+def _slack(e: sp.Expr) -> sp.Expr:
+    return sp.Rational(SLACK) * _moved(e)
+
+
+def _is_steady(e: sp.Basic) -> bool:
+    """Whether it moves, relatively, by no more than a few times what its quantities do: nothing cancels in it."""
+    if isinstance(e, Quantity) or is_number(e):
+        return True
+    if e.is_Add and not (e.is_nonnegative or e.is_nonpositive):
+        return False
+    if e.is_Pow:
+        return bool(e.exp.is_number) and _is_steady(e.base)
+    kept = e.is_Add or e.is_Mul or isinstance(e, (AxisReduction, sp.Max, sp.Min, sp.Abs, Raised, sp.ceiling, sp.floor))
+    return kept and all(map(_is_steady, e.args))
+
+
+def _moved(e: sp.Expr) -> sp.Expr:
+    """How far it moves, to first order, when each of its quantities and decimals is changed by as much as itself."""
+    if isinstance(e, Quantity):
+        return sp.S.Zero if e.card.domain.whole else sp.Abs(e)
+    if is_number(e):
+        return sp.Abs(e) if e.has(sp.Float) else sp.S.Zero
+    if isinstance(e, (sp.floor, sp.ceiling, sp.sign)):
+        return sp.S.Zero
+    if isinstance(e, sp.Piecewise):
+        return sp.Piecewise(*((_moved(value), condition) for value, condition in e.args))
+    parts = [_moved(x) for x in e.args]
+    if e.is_Add:
+        return sp.Add(*parts)
+    if isinstance(e, (AxisReduction, sp.Abs, Raised)):
+        return e.func(*parts)
+    if isinstance(e, (sp.Max, sp.Min)):
+        return sp.Max(*parts)
+    letters = [sp.Dummy(real=True) for _ in e.args]
+    slopes = [e.func(*letters).diff(x).xreplace(dict(zip(letters, e.args, strict=True))) for x in letters]
+    return sp.Add(*(sp.Abs(slope) * part for slope, part in zip(slopes, parts, strict=True)))
 
 
 def round_up(x: np.ndarray) -> np.ndarray:

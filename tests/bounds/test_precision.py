@@ -141,6 +141,27 @@ TIES = [
     (sp.Eq(3 * a, 0.3), True),
     (sp.Ne(3 * a, 0.3), False),
     (3 * a <= 0.3 * (1 - 2**-40), False),
+    (c * (1 - 10 * a) >= 0, True),
+    (c * (1 - 10 * a) > 0, False),
+    ((1 - 10 * a) / c >= 0, True),
+    (c / (1 - 10 * a) <= 5, False),
+    (sp.log(2 - 10 * a) >= 0, True),
+    (sp.exp(1 - 10 * a) < 1, False),
+    (sp.exp(1 - 10 * a) >= 1, True),
+    (sp.Abs(1 - 10 * a) > 0, False),
+    (sp.Eq((3 * a - b) ** 2, 0), True),
+    (sp.Max(3 * a - b, 10 * a - 1) <= 0, True),
+    (sp.Max(3 * a - b, 10 * a - 1.001) <= -0.001, False),
+    (c * (1 - 9.9999 * a) <= 0, False),
+    (sp.log(10 * a) <= 0, True),
+    (sp.log(10 * a) > 0, False),
+    (sp.cos(10 * a - 1) ** 2 >= 1, True),
+    (sp.sin(3 * a - b) > 0, False),
+    (sp.Piecewise((1 - 10 * a, a < b), (7, True)) >= 0, True),
+    ((10 * a) ** c * (2 - 10 * a) ** (3 * a) >= 1, True),
+    (sp.ceiling(10 * a) <= 1, True),
+    (sp.floor(10 * a * b / 0.3) >= 1, True),
+    (sp.floor(sp.ceiling(10 * a) * (10 * a) / 2) < 1, True),
 ]
 
 
@@ -157,6 +178,22 @@ def test_decimals_that_make_both_sides_equal_meet_a_cap_and_nothing_strict(relat
         pieces = own(sp.Piecewise((c, relation), (2 * c, True)))
         assert pieces(**there) == pieces.compile()(**there) == (0.7 if met else 1.4)
         assert float(pieces.compile("torch")(**there)) == (0.7 if met else 1.4)
+
+
+@pytest.mark.parametrize("small", [0.0, 2.0**-40])
+def test_floors_and_ceilings_forgive_rounding_and_nothing_more(small):
+    there, up = {"a": 0.1 * (1 + small), "b": 0.3 / (1 + small)}, small > 0
+    for bound, wanted in [
+        (own(sp.ceiling(10 * a)), 2 if up else 1),
+        (own(1 + sp.ceiling(-b / a)), -1 if up else -2),
+        (own(sp.floor(b / a)), 2 if up else 3),
+        (own(sp.floor(-10 * a) + 3), 1 if up else 2),
+        (own(sp.ceiling(sp.floor(b / a) * (10 * a))), 3),
+    ]:
+        found = {k: v for k, v in there.items() if k in {q.name for q in bound.quantities}}
+        with quiet():
+            assert bound(**found) == bound.compile()(**found) == wanted
+            assert float(bound.compile("torch")(**found)) == bound(**{k: np.full(3, v) for k, v in found.items()})[1]
 
 
 def test_whole_numbers_of_any_size_are_compared_as_they_are():
