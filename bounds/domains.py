@@ -74,6 +74,15 @@ def exactly(value: float) -> str:
     return short if float(short) == value else repr(float(value))
 
 
+def changed(whole: int) -> str:
+    """What is wrong with a whole number that a float does not hold: it would silently become another one."""
+    try:
+        held = int(float(whole))
+    except OverflowError:  # its size is what is wrong
+        return ""
+    return "" if held == whole else f"a whole number that a float holds, such as {held}; got {whole}"
+
+
 REAL = Domain("a finite real number")
 POSITIVE = Domain("> 0", low=0, open_low=True)
 NONNEGATIVE = Domain(">= 0", low=0)

@@ -16,7 +16,7 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 import sympy as sp
 
-from ..domains import exactly
+from ..domains import changed, exactly
 from ..errors import (
     BoundsError,
     DomainError,
@@ -299,16 +299,26 @@ class Evaluator:
 def _numbers(name: str, value: Any) -> np.ndarray:
     try:
         array = np.asarray(value)
-        if array.dtype.kind in "OUSbcmM" or np.ma.is_masked(value):  # dates, and entries that are not there
+        if array.dtype.kind == "O" and not all(type(x) is int for x in array.flat):  # whole numbers of many digits
             raise TypeError
-        array = np.asarray(array, dtype=float)
+        if array.dtype.kind in "USbcmM" or np.ma.is_masked(value):  # dates, and entries that are not there
+            raise TypeError
+        given, array = array, np.asarray(array, dtype=float)
+    except OverflowError:
+        raise DomainError(f"{name} must be of a size that a floating-point number can have") from None
     except (TypeError, ValueError):
         raise DomainError(f"{name} must be a number or a rectangular list of numbers; got {value!r}") from None
     if array.size == 0:
         raise DomainError(f"{name} must hold at least one number; got an empty list")
     if np.isnan(array).any():
         raise DomainError(f"{name} must be a number; got NaN")
+    if given.dtype.kind in "iuO" and (said := next(filter(None, map(_changed, given.flat)), "")):
+        raise DomainError(f"{name} must be {said}")
     return array
+
+
+def _changed(given: Any) -> str:
+    return changed(int(given)) if isinstance(given, (int, np.integer)) else ""
 
 
 def _agree(count: Any, length: int, lists: bool, axis: str) -> int:

@@ -7,6 +7,8 @@ import math
 import re
 from collections.abc import Callable
 
+from ..domains import changed
+
 MOST_WORKERS = 1024
 """Processes that a machine is asked for at most."""
 WHOLE = re.compile(r"[+-]?[0-9]{1,400}")
@@ -23,6 +25,8 @@ def decimal(text: str) -> float | None:
     found = float(text)
     if not math.isfinite(found) or (found == 0 and not is_zero(text)):
         raise ValueError("must be of a size that a floating-point number can have")
+    if WHOLE.fullmatch(text) and (said := changed(int(text))):
+        raise ValueError(f"must be {said.partition(';')[0]}")
     return found
 
 

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ..domains import changed
 from ..errors import BoundsError, DomainError, shortened, unknown
 from .files import from_json
-from .numbers import DECIMAL, is_zero
+from .numbers import decimal, is_zero
 
 ROUNDING = 1e-9
 """How far, relatively, a value may lie outside of its interval."""
@@ -116,14 +117,17 @@ def parse(name: str, text: str) -> Value:
 def parse_number(name: str, text: str, otherwise: str = ", a range a:b:n or a:b:n:log, or a list") -> float:
     """One number: 0.5, 1e-3, 1/3; ``otherwise`` says what else would be understood in its place."""
     parts = [part.strip() for part in text.split("/")]
-    plain = len(parts) <= 2 and all(DECIMAL.fullmatch(part) for part in parts)
     if len(parts) == 1 and NOT_FINITE.fullmatch(parts[0]):
         return float(parts[0])
-    numbers = [float(part) for part in parts] if plain else []
-    if not numbers or (len(numbers) == 2 and is_zero(parts[1])):
+    try:
+        read = [decimal(part) for part in parts]
+    except ValueError as error:
+        raise DomainError(f"{name} {error}; got {shortened(text)!r}") from None
+    numbers = [x for x in read if x is not None]
+    if len(numbers) < len(read) or len(numbers) > 2 or (len(numbers) == 2 and is_zero(parts[1])):
         raise DomainError(f"{name} must be a number{otherwise}; got {shortened(text)!r}")
-    value = numbers[0] if len(numbers) == 1 else numbers[0] / numbers[1] if numbers[1] else math.inf
-    if not all(map(math.isfinite, (*numbers, value))) or (value == 0 and not is_zero(parts[0])):
+    value = numbers[0] if len(numbers) == 1 else numbers[0] / numbers[1]
+    if not math.isfinite(value) or (value == 0 and not is_zero(parts[0])):
         raise DomainError(f"{name} must be of a size that a floating-point number can have; got {shortened(text)!r}")
     return value
 
@@ -190,7 +194,13 @@ def _listed(name: str, items: Any) -> Value:
 def _load(path: str) -> Any:
     if not path:
         raise BoundsError("@ needs the name of a JSON file: @file.json")
-    return from_json(path, parse_int=float)
+    return from_json(path, parse_int=_whole)
+
+
+def _whole(text: str) -> float | int:
+    """A float where it holds the number, infinite beyond its range."""
+    number = float(text)
+    return number if math.isinf(number) or number == int(text) else int(text)
 
 
 def _constants(path: str) -> dict[str, Value]:
@@ -265,6 +275,8 @@ def _from_json(name: str, item: Any) -> Value:
     def as_number(part: Any) -> float:
         if isinstance(part, bool) or not isinstance(part, (int, float)):
             raise DomainError(f"{name} must be a number or a list of numbers; got {_shown(part)}")
+        if isinstance(part, int) and (said := changed(part)):
+            raise DomainError(f"{name} must be {said}")
         return float(part)
 
     if isinstance(item, str):

@@ -312,3 +312,26 @@ def test_a_list_of_one_entry_does_not_stand_for_several_clients(weight):
     words = ["client_gradient_variance=[0.1]", f"client_weight={weight}"]
     with pytest.raises(DomainError, match="client_gradient_variance has 1 entry where there are 8 clients; list one"):
         grid(bound, read([*words, "clients=8"]))
+
+
+HELD, LOST = 2**53 + 2, 2**53 + 1
+
+
+@pytest.mark.parametrize("given", [LOST, [3, LOST], np.int64(LOST), np.array([4, LOST]), 10**30 + 1])
+def test_a_whole_number_that_a_float_would_change_is_refused(given):
+    with pytest.raises(DomainError, match=r"local_steps must be a whole number that a float holds, such as \d+; got"):
+        shared(smoothness=0.7, local_steps=given)
+    assert shared.formula(smoothness=0.7, local_steps=HELD) == 0.7 * HELD
+    with pytest.raises(DomainError, match="local_steps must be of a size that a floating-point number can have"):
+        shared(smoothness=0.7, local_steps=10**400)
+
+
+@pytest.mark.parametrize("text", ["{}", "3,{}", "1/{}", "3:{}:4"])
+def test_so_it_is_where_it_is_written(tmp_path, text):
+    assert parse("local_steps", text.format(HELD))
+    with pytest.raises(DomainError, match=f"local_steps must be a whole number that a float holds, such as {2**53};"):
+        parse("local_steps", text.format(LOST))
+    path = tmp_path / "constants.json"
+    path.write_text(json.dumps({"local_steps": LOST}))
+    with pytest.raises(DomainError, match=f"such as {2**53}; got {LOST}"):
+        read([f"@{path}"])
