@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from . import decaying_k, fedals, fedcog, fedinit
 from .core import Bound
+from .decaying_k import catalog as decaying_k
 from .errors import DeclarationError, unknown
+from .fedals import catalog as fedals
+from .fedcog import catalog as fedcog
+from .fedinit import catalog as fedinit
 
 
 def _by_name(*rooms: tuple[Bound, ...]) -> dict[str, Bound]:

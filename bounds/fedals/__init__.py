@@ -15,10 +15,3 @@ The earlier bounds that the discussion compares with are not here. Only their ab
 Sun, Niu and Wei, 2023, arXiv 2306.03824), and those name a 1/K dependence, mutual information, Bregman divergences,
 Lipschitz losses and stability but print no formula; FedALS itself restates none. What is not read is not encoded.
 """
-
-from __future__ import annotations
-
-from ..core import Bound, declared
-from . import inexact, noise, one_round, participation, quadratic, rounds
-
-BOUNDS = declared(Bound, one_round, inexact, participation, rounds, noise, quadratic)

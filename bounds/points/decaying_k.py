@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bounds.decaying_k import BOUNDS
+from bounds.decaying_k.catalog import BOUNDS
 
 _EVERY: dict[str, Any] = {
     "clients": 3,

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bounds.fedals import BOUNDS
+from bounds.fedals.catalog import BOUNDS
 from bounds.points.fedals import POINTS
 from bounds.vocabulary import clients, cohort
 

@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 
 from bounds import Bound
-from bounds.fedals import BOUNDS
+from bounds.fedals.catalog import BOUNDS
 from bounds.operators import bind
 
 BY_NAME = {b.name.removeprefix("fedals."): b for b in BOUNDS}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bounds.fedinit import BOUNDS
+from bounds.fedinit.catalog import BOUNDS
 from bounds.fedinit.common import BETA_DECAY, CONTRACTION, STEP_DESCENT, STEP_GRADIENT_SUM, STEP_PL, STEP_SAMPLING
 from bounds.fedinit.stability import EXPONENT, T_0_IN_RANGE
 from bounds.points.fedinit import POINTS
