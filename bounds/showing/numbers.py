@@ -25,6 +25,12 @@ def decimal(text: str) -> float | None:
     found = float(text)
     if not math.isfinite(found) or (found == 0 and not is_zero(text)):
         raise ValueError("must be of a size that a floating-point number can have")
+    return found
+
+
+def held(text: str) -> float | None:
+    """``decimal``, where a whole number is to be told from its neighbours, which floats beyond 2^53 are not."""
+    found = decimal(text)
     if WHOLE.fullmatch(text) and (said := changed(int(text))):
         raise ValueError(f"must be {said.partition(';')[0]}")
     return found

@@ -14,7 +14,7 @@ import numpy as np
 from ..domains import changed
 from ..errors import BoundsError, DomainError, shortened, unknown
 from .files import from_json
-from .numbers import decimal, is_zero
+from .numbers import held, is_zero
 
 ROUNDING = 1e-9
 """How far, relatively, a value may lie outside of its interval."""
@@ -120,7 +120,7 @@ def parse_number(name: str, text: str, otherwise: str = ", a range a:b:n or a:b:
     if len(parts) == 1 and NOT_FINITE.fullmatch(parts[0]):
         return float(parts[0])
     try:
-        read = [decimal(part) for part in parts]
+        read = [held(part) for part in parts]
     except ValueError as error:
         raise DomainError(f"{name} {error}; got {shortened(text)!r}") from None
     numbers = [x for x in read if x is not None]

@@ -22,7 +22,7 @@ from bounds.domains import Domain
 from bounds.errors import BoundsError, shortened, unknown
 from bounds.quantities import CLIENTS, Quantity
 from bounds.showing.files import content
-from bounds.showing.numbers import decimal
+from bounds.showing.numbers import held
 from bounds.vocabulary import clients
 
 Array = np.ndarray[Any, Any]
@@ -151,7 +151,7 @@ def _numbers(path: Path, name: str, texts: Sequence[str], domain: Domain) -> Arr
     found = np.empty(len(texts))
     for row, text in enumerate(texts):
         try:
-            value = decimal(text)
+            value = held(text)
         except ValueError as error:
             raise BoundsError(f"{path}, row {row + 1}: {name} {error}; got {shortened(text)!r}") from None
         if value is None:

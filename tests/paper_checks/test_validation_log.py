@@ -252,6 +252,10 @@ HEAD = "seed,round,local_drift,divergence,grad_norm_sq\n"
             HEAD + "1,2,1e999,0.4,0.5\n",
             "row 1: local_drift must be of a size that a floating-point number can have; got '1e999'",
         ),
+        (
+            HEAD + "1,2,9007199254740993,0.4,0.5\n",
+            "local_drift must be a whole number that a float holds, such as 9007199254740992; got '9007199254740993'",
+        ),
         (HEAD + "1,2,-0.3,0.4,0.5\n", "row 1: local_drift must be >= 0; got -0.3"),
         (HEAD + "1,2,0.3,0.4,0.5\n01,2.0,0.3,0.4,0.5\n", "row 2: seed 1, round 2 comes twice"),
         (HEAD + "1,2.5,0.3,0.4,0.5\n", "row 1: round must be a whole number >= 0; got '2.5'"),
