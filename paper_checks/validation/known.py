@@ -47,9 +47,6 @@ class Known(NamedTuple):
         return float(self.low), float(self.high)
 
 
-Knowns = dict[str, Known]
-
-
 def known(
     names: Iterable[str],
     problem: FederatedProblem,
@@ -59,7 +56,7 @@ def known(
     sizes: Mapping[str, int],
     walk: bool = True,
     bar: Progress | None = None,
-) -> Knowns:
+) -> dict[str, Known]:
     """The values of ``names`` that do not come off the run; ``sizes`` are numbers of samples that were decided on.
 
     ``walk``: estimates look along a run, not at the start alone. Missing values are refused in one line that says how
@@ -84,7 +81,7 @@ def known(
 # ---- the setting and the method ----
 
 
-def _of_setting(method: Algorithm, setting: Setting) -> Knowns:
+def _of_setting(method: Algorithm, setting: Setting) -> dict[str, Known]:
     devices = Devices()
     found = {
         **of_plan(setting.cohort, setting.steps, setting.rounds, setting.step_size, None),
@@ -105,7 +102,7 @@ def of_rounds(values: Mapping[str, Any], setting: Setting, rounds: int) -> dict[
 
 def _of_problem(
     problem: FederatedProblem, method: Algorithm, setting: Setting, walk: bool, bar: Progress | None
-) -> Knowns:
+) -> dict[str, Known]:
     """Estimates along a run of seed 0, replaced by what is valid at every model where that is known.
 
     Those of a network are lower estimates however much is spent on them, and decide nothing: the quick ones do.

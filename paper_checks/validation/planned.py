@@ -29,7 +29,7 @@ from empirics.training.setting import Setting
 from ..runs.methods import method as named
 from ..runs.readings import Drawn, facts as drawn_of
 from ..runs.words import free, giver, PLAN, PROBLEM, RUNS
-from .known import known, Knowns
+from .known import Known, known
 from .options import Options
 from .reading import fresh, needs_population, one_round, plan
 
@@ -46,7 +46,7 @@ class Training:
     setting: Setting
     base: FederatedProblem
     seeds: int
-    values: Knowns
+    values: dict[str, Known]
     everyone: bool
     samples: int | None = None
     fresh: bool = False
