@@ -3,6 +3,7 @@ are equal. The ceiling is the one that Table 3 of Decaying-K means."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,10 @@ from ..quantities import Quantity
 SLACK = 2**-48
 """Relative rounding error of the argument of a ceiling that is forgiven: several times what a root can lose, and too
 small to hide a true excess over a whole number in ``K_0 / cbrt(r)`` as long as ``K_0`` is below forty thousand."""
+
+
+ULP = 2**-52
+"""Relative rounding error of one operation with floats, twice over."""
 
 
 class RoundUp(sp.ceiling):
@@ -74,16 +79,29 @@ def lenient(expression: sp.Basic) -> sp.Basic:
     Numbers that are given or whole are compared as they are. A divisor that is zero up to rounding makes no number, and
     no comparison with it is met.
     """
-    if not expression.has(Relational, sp.floor, sp.ceiling):
+    if not expression.has(Relational, sp.floor, sp.ceiling, *SPELLED):
         return expression
+    if isinstance(expression, tuple(SPELLED)):
+        return lenient(SPELLED[type(expression)](expression))
     args = [lenient(a) for a in expression.args]
     if isinstance(expression, Relational):
         return _loose(type(expression), *args)
     if isinstance(expression, (sp.floor, sp.ceiling)) and not isinstance(expression, RoundUp):
         x = args[0]
-        whole = sp.floor(Raised(x)) if isinstance(expression, sp.floor) else -sp.floor(Raised(-x))
-        return expression if _is_whole(expression.args[0]) else whole
+        if _is_whole(expression.args[0]):
+            return expression
+        return sp.floor(_raised(x)) if isinstance(expression, sp.floor) else -sp.floor(_raised(-x))
     return expression.func(*args)
+
+
+SPELLED: dict[type[sp.Basic], Callable[[Any], sp.Basic]] = {
+    sp.Mod: lambda e: e.args[0] - e.args[1] * sp.floor(e.args[0] / e.args[1]),
+    sp.frac: lambda e: e.args[0] - sp.floor(e.args[0]),
+    sp.sign: lambda e: sp.Piecewise((1, e.args[0] > 0), (-1, e.args[0] < 0), (0, True)),
+    sp.Heaviside: lambda e: sp.Piecewise((1, e.args[0] > 0), (0, e.args[0] < 0), (e.args[1], True)),
+    sp.KroneckerDelta: lambda e: sp.Piecewise((1, sp.Eq(*e.args[:2])), (0, True)),
+}
+"""Functions that jump, as comparisons and floors."""
 
 
 def cautious(expression: sp.Basic) -> sp.Basic:
@@ -99,11 +117,11 @@ def _loose(kind: type[Relational], a: sp.Expr, b: sp.Expr) -> sp.Basic:
     if kind in (sp.Ge, sp.Gt):
         a, b = b, a
     if kind in (sp.Le, sp.Ge):
-        loose = sp.Le(a, _more(b, a), evaluate=False)
+        loose = sp.Le(a, _raised(b, a), evaluate=False)
     elif kind in (sp.Lt, sp.Gt):
-        loose = sp.Lt(_more(a, b), b, evaluate=False)
+        loose = sp.Lt(_raised(a, b), b, evaluate=False)
     else:
-        same = sp.And(sp.Le(a, _more(b, a), evaluate=False), sp.Le(b, _more(a, b), evaluate=False), evaluate=False)
+        same = sp.And(sp.Le(a, _raised(b, a), evaluate=False), sp.Le(b, _raised(a, b), evaluate=False), evaluate=False)
         loose = same if kind is sp.Eq else sp.Not(same, evaluate=False)
     powers = a.atoms(sp.Pow) | b.atoms(sp.Pow)
     divisors = sorted({p.base for p in powers if p.exp.could_extract_minus_sign() and not _is_steady(p.base)}, key=str)
@@ -117,15 +135,19 @@ def _is_whole(e: sp.Basic) -> bool:
     return bool(e.is_Integer or ((e.is_Add or e.is_Mul) and all(map(_is_whole, e.args))))
 
 
-def _more(side: sp.Expr, other: sp.Expr) -> sp.Expr:
-    """One side of a comparison and what rounding may have taken from it, or given to the other side."""
-    if not (_is_steady(side) and _is_steady(other)):
-        return sp.Add(_raised(side), _slack(side - other), evaluate=False)
-    return _raised(side)
+def _is_fraction(e: sp.Basic) -> bool:
+    """Whether it is made of whole numbers by the four operations."""
+    kept = e.is_Add or e.is_Mul or (e.is_Pow and e.exp.is_Integer)
+    return bool(e.is_Rational or _is_whole(e) or (kept and all(map(_is_fraction, e.args))))
 
 
-def _raised(e: sp.Expr) -> sp.Expr:
-    return e * (1 + sp.sign(e) * sp.Rational(SLACK)) if is_number(e) else Raised(e)
+def _raised(side: sp.Expr, *others: sp.Expr) -> sp.Expr:
+    """A little more, by as much as rounding may have taken from it, or given to what it is compared with."""
+    parts = (side, *others)
+    if all(map(_is_fraction, parts)):  # such numbers are given exactly, and may be large
+        return sp.Add(side, sp.Abs(side) * sp.Rational(ULP), evaluate=False)
+    raised = side * (1 + sp.sign(side) * sp.Rational(SLACK)) if is_number(side) else Raised(side)
+    return raised if all(map(_is_steady, parts)) else sp.Add(raised, *map(_slack, parts), evaluate=False)
 
 
 def _slack(e: sp.Expr) -> sp.Expr:
@@ -150,7 +172,7 @@ def _moved(e: sp.Expr) -> sp.Expr:
         return sp.S.Zero if e.card.domain.whole else sp.Abs(e)
     if is_number(e):
         return sp.Abs(e) if e.has(sp.Float) else sp.S.Zero
-    if isinstance(e, (sp.floor, sp.ceiling, sp.sign)):
+    if isinstance(e, (sp.floor, sp.ceiling)):
         return sp.S.Zero
     if isinstance(e, sp.Piecewise):
         return sp.Piecewise(*((_moved(value), condition) for value, condition in e.args))

@@ -182,17 +182,26 @@ def test_decimals_that_make_both_sides_equal_meet_a_cap_and_nothing_strict(relat
 
 @pytest.mark.parametrize("small", [0.0, 2.0**-40])
 def test_floors_and_ceilings_forgive_rounding_and_nothing_more(small):
-    there, up = {"a": 0.1 * (1 + small), "b": 0.3 / (1 + small)}, small > 0
+    there, up = {"a": 0.1 * (1 + small), "b": 0.3 / (1 + small), "local_steps": 2**50 + 1}, small > 0
     for bound, wanted in [
         (own(sp.ceiling(10 * a)), 2 if up else 1),
         (own(1 + sp.ceiling(-b / a)), -1 if up else -2),
         (own(sp.floor(b / a)), 2 if up else 3),
         (own(sp.floor(-10 * a) + 3), 1 if up else 2),
         (own(sp.ceiling(sp.floor(b / a) * (10 * a))), 3),
+        (own(1 + sp.frac(10 * a)), 1 + small),
+        (own(1 + sp.Mod(b, a)), 1 + (0.1 if up else 0)),
+        (own(2 + sp.sign(3 * a - b)), 3 if up else 2),
+        (own(2 + sp.Heaviside(3 * a - b)), 3 if up else 2.5),
+        (own(2 + sp.KroneckerDelta(3 * a, b)), 2 if up else 3),
+        (own(2 + sp.Mod(local_steps, 2)), 3),
+        (own(sp.floor(local_steps / 2)), 2**49),
+        (own(sp.floor(local_steps / 7)), (2**50 + 1) // 7),
     ]:
         found = {k: v for k, v in there.items() if k in {q.name for q in bound.quantities}}
         with quiet():
-            assert bound(**found) == bound.compile()(**found) == wanted
+            assert bound(**found) == pytest.approx(wanted, rel=1e-12)
+            assert bound.compile()(**found) == bound(**found)
             assert float(bound.compile("torch")(**found)) == bound(**{k: np.full(3, v) for k, v in found.items()})[1]
 
 
