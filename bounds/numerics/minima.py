@@ -154,8 +154,8 @@ def _shortcomings(land: Landscape, found: Valley, chosen: Array) -> list[str]:
         unattained = chosen & ~empty & is_open & _reached(land, found, end)
         for i in np.flatnonzero(unattained):
             reasons[i] = (
-                f"{land.bound.name} keeps falling as {land.over.name} {way} (looked up to {end[i]:g}), "
-                "so it comes near its infimum and has no minimum"
+                f"{land.bound.name} keeps falling as {land.over.name} {way}, as far as {end[i]:g}, where the search "
+                "ends: it has no minimum before"
             )
     spoken = land.speaks() if empty.any() else empty
     for i in np.flatnonzero(empty):
@@ -163,7 +163,8 @@ def _shortcomings(land: Landscape, found: Valley, chosen: Array) -> list[str]:
     for i in np.flatnonzero(chosen & ~empty & np.isinf(land.exact(found.at))):
         reasons[i] = reasons[i] or f"{land.bound.name} {OVERFLOW}"
     with np.errstate(invalid="ignore"):
-        vague = chosen & ~empty & ~(found.top - found.floor <= WIDEST_GAP * np.abs(found.top))
+        near = np.maximum(WIDEST_GAP * np.abs(found.top), np.finfo(float).tiny)
+        vague = chosen & ~empty & ~(found.top - found.floor <= near)
     for i in np.flatnonzero(vague):
         reasons[i] = reasons[i] or (
             f"{land.bound.name}: rounding leaves its minimum over {land.over.name} between "

@@ -4,6 +4,7 @@ are equal. The ceiling is the one that Table 3 of Decaying-K means."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -79,11 +80,13 @@ def lenient(expression: sp.Basic) -> sp.Basic:
     Numbers that are given or whole are compared as they are. A divisor that is zero up to rounding makes no number, and
     no comparison with it is met.
     """
-    if not expression.has(Relational, sp.floor, sp.ceiling, *SPELLED):
+    return _lenient(spelled(expression))
+
+
+def _lenient(expression: sp.Basic) -> sp.Basic:
+    if not expression.has(Relational, sp.floor, sp.ceiling):
         return expression
-    if isinstance(expression, tuple(SPELLED)):
-        return lenient(SPELLED[type(expression)](expression))
-    args = [lenient(a) for a in expression.args]
+    args = [_lenient(a) for a in expression.args]
     if isinstance(expression, Relational):
         return _loose(type(expression), *args)
     if isinstance(expression, (sp.floor, sp.ceiling)) and not isinstance(expression, RoundUp):
@@ -94,19 +97,34 @@ def lenient(expression: sp.Basic) -> sp.Basic:
     return expression.func(*args)
 
 
-SPELLED: dict[type[sp.Basic], Callable[[Any], sp.Basic]] = {
-    sp.Mod: lambda e: e.args[0] - e.args[1] * sp.floor(e.args[0] / e.args[1]),
-    sp.frac: lambda e: e.args[0] - sp.floor(e.args[0]),
-    sp.sign: lambda e: sp.Piecewise((1, e.args[0] > 0), (-1, e.args[0] < 0), (0, True)),
-    sp.Heaviside: lambda e: sp.Piecewise((1, e.args[0] > 0), (0, e.args[0] < 0), (e.args[1], True)),
-    sp.KroneckerDelta: lambda e: sp.Piecewise((1, sp.Eq(*e.args[:2])), (0, True)),
+SPELLED: dict[type[sp.Basic], Callable[..., sp.Basic]] = {
+    sp.Mod: lambda x, y: x - y * sp.floor(x / y),
+    sp.frac: lambda x: x - sp.floor(x),
+    sp.sign: lambda x: sp.Piecewise((1, x > 0), (-1, x < 0), (0, True)),
+    sp.Heaviside: lambda x, at_zero: sp.Piecewise((1, x > 0), (0, x < 0), (at_zero, True)),
+    sp.KroneckerDelta: lambda x, y, *_: sp.Piecewise((1, sp.Eq(x, y)), (0, True)),
+    sp.ITE: lambda a, b, c: (a & b) | (~a & c),
+    sp.Implies: lambda a, b: ~a | b,
+    sp.Equivalent: lambda *all_: sp.And(*all_) | sp.And(*(~a for a in all_)),
+    sp.Xor: lambda *all_: reduce(lambda a, b: (a & ~b) | (~a & b), all_),
 }
-"""Functions that jump, as comparisons and floors."""
+"""What jumps and what joins conditions, in floors, comparisons, "and", "or" and "not"."""
+
+
+def spelled(expression: sp.Basic) -> sp.Basic:
+    """The same, without the functions of ``SPELLED``."""
+    if not expression.has(*SPELLED):
+        return expression
+    args = [spelled(a) for a in expression.args]
+    if rule := SPELLED.get(type(expression)):
+        return spelled(rule(*args))
+    return expression.func(*args)
 
 
 def cautious(expression: sp.Basic) -> sp.Basic:
     """``lenient`` where it asks for more than the comparison itself: a search for the largest number that meets a cap
     is to end at the cap."""
+    expression = spelled(expression)
     strict = {r: _loose(type(r), *r.args) for r in expression.atoms(sp.Lt, sp.Gt, sp.Ne)}
     return expression.xreplace(strict) if strict else expression
 

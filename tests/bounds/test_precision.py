@@ -1,6 +1,7 @@
 """What a call says is what its formula says: against a thousand digits, anywhere in the range of floats."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -203,6 +204,27 @@ def test_floors_and_ceilings_forgive_rounding_and_nothing_more(small):
             assert bound(**found) == pytest.approx(wanted, rel=1e-12)
             assert bound.compile()(**found) == bound(**found)
             assert float(bound.compile("torch")(**found)) == bound(**{k: np.full(3, v) for k, v in found.items()})[1]
+
+
+JOINED = [
+    sp.Xor(a > 1, b > 1, c > 1),
+    sp.Equivalent(a > 1, b > 1, c > 1),
+    sp.Implies(a > 1, sp.Xor(b > 1, c > 1)),
+    sp.ITE(a > 1, b > 1, c > 1),
+    sp.Piecewise((b, c > 1), (a, True)) > 1,
+]
+
+
+@pytest.mark.parametrize("condition", JOINED)
+def test_conditions_that_are_joined_otherwise_than_by_and_and_or(condition):
+    bound = own(sp.Piecewise((3, condition), (7, True)))
+    with quiet():
+        for point in product((0.3, 1.7), repeat=3):
+            wanted = 3 if condition.subs(dict(zip((a, b, c), point, strict=True))) else 7
+            there = dict(zip("abc", point, strict=True))
+            assert bound(**there) == bound.compile()(**there) == wanted
+            tiny = own(sp.Piecewise((3, condition), (7, True)) * a**9 * 1e-200)  # a value that is looked at again
+            assert tiny(**there) == pytest.approx(wanted * point[0] ** 9 * 1e-200, rel=1e-12)
 
 
 def test_whole_numbers_of_any_size_are_compared_as_they_are():
