@@ -139,7 +139,8 @@ def lines(data: Data, places: Sequence[str], doubt: str = "", broken: bool = Fal
     bound, formula = (np.broadcast_to(evaluate(data, moving, outside), target.shape) for outside in (False, True))
     doubt = doubt or ("one seed" if data.seeds < 2 else "")
     both = None if doubt or broken else _differences(data)
-    error = data.target.std(0, ddof=1) / data.seeds**0.5 if data.seeds > 1 else np.full(target.shape, np.nan)
+    freedom = data.seeds * (data.seeds - 1)
+    error = _length(data.target - target) / math.sqrt(freedom) if freedom else np.full(target.shape, np.nan)
     found = []
     for i, place in _lines(data, target, places):
         silent = broken or bool(np.isnan(bound[i]))
@@ -172,9 +173,14 @@ def _differences(data: Data) -> Estimates:
         return sign * (target - np.broadcast_to(evaluate(data, moving, False), target.shape))
 
     values = np.stack([difference(left) for left in range(data.seeds)])
-    spread = ((values - values.mean(0)) ** 2).sum(0)
-    errors = np.sqrt(spread * (data.seeds - 1) / data.seeds)
+    errors = _length(values - values.mean(0)) * math.sqrt((data.seeds - 1) / data.seeds)
     return Estimates(difference(None), errors, np.abs(data.target.mean(0)), data.seeds, _alike_seeds(data))
+
+
+def _length(rows: Array) -> Array:
+    """The root of the sum of squares over the first axis, at sizes whose squares no float holds."""
+    size = np.abs(rows).max(0)
+    return np.asarray(size * np.sqrt(((rows / np.where(size > 0, size, 1.0)) ** 2).sum(0)))
 
 
 def _alike_seeds(data: Data) -> Array:

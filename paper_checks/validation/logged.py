@@ -45,8 +45,13 @@ SUMS_UP = ("aggreg", "averag", "avg", "deviat", "dispers", "durchschnitt", "mean
 Those of ``SUMS_UP`` are beginnings: such words come in many forms and languages.
 """
 PLAN = {"algorithm", "method", "optimizer", "problem", "dataset", "data", "model", "partition", "split", "experiment",
-        "client", "layer", "phase", "beta", "alpha", "lr"}  # fmt: skip
+        "client", "layer", "phase", "beta", "alpha", "algo", "config", "network", "sampling",
+        "aggregation"}  # fmt: skip
 """Columns of what runs of one plan share, whether the bound has a quantity for it or not."""
+KNOBS = {"lr", "learning_rate", "eta", "step_size", "local_steps", "local_epochs", "batch", "batch_size", "clients",
+         "num_clients", "n_clients", "cohort", "participation", "rounds", "num_rounds", "samples", "relaxation", "mu",
+         "momentum", "weight_decay", "regularisation", "regularization", "concentration", "dim"}  # fmt: skip
+"""The same of numbers that a plan may change from round to round, for all its runs."""
 MOMENTS = {"epoch", "epochs", "iteration", "iter", "step", "update", "communication_round", "comm_round", "t"}
 """Columns that say when a row was measured, which is the same for all rows of a round."""
 NOTATION = "write 0.5, not 0,5, no thousands separators, and commas between fields"
@@ -82,6 +87,8 @@ def read_log(path: Path, bound: Bound) -> Log:
     for name in unread:
         if name.lower() in PLAN and len(set(columns[name])) > 1:
             raise BoundsError(f"{path}: {name} differs between rows, which are runs of one plan; write a log for each")
+        if name.lower() in KNOBS and _moves(columns, name):
+            raise BoundsError(f"{path}: {name} differs between seeds, the runs of one plan; write a log for each plan")
         if name.lower() in MOMENTS and _moves(columns, name):
             raise BoundsError(
                 f"{path}: {name} differs between runs at one moment; write the rounds as a column {ROUND}, and only "

@@ -408,6 +408,23 @@ def test_rows_of_different_plans_are_no_seeds_of_one_without_a_quantity_for_it_e
     assert f"{column} differs between rows, which are runs of one plan" in err
 
 
+@pytest.mark.parametrize("column", ["learning_rate", "batch_size", "cohort"])
+def test_knobs_without_a_quantity_may_change_with_the_rounds_and_not_with_the_seeds(judge, column):
+    decays = norms(**{column: lambda seed, round_: 0.3 / (1 + round_)})
+    assert judge(decays, *PLAN, "clients=7", name=THEOREM)[0] == 0
+    status, _, err = judge(norms(**{column: lambda seed, round_: 0.3 + seed % 2}), *PLAN, "clients=7", name=THEOREM)
+    assert (status, err.count("\n")) == (2, 1)
+    assert f"{column} differs between seeds, the runs of one plan" in err
+
+
+@pytest.mark.parametrize("size", [1e-170, 1.0, 1e170])
+def test_a_verdict_does_not_depend_on_the_unit(judge, size):
+    rows = ((1, 0.3, 0.5), (2, 1.7, 0.5), (3, 0.1, 0.5))
+    apart = "seed,generalization_gap,stability\n" + "".join(f"{s},{g * size!r},{b * size!r}\n" for s, g, b in rows)
+    status, out, _ = judge(apart, name="fedinit.lemma_1")
+    assert (status, "undecided" in out) == (0, True)
+
+
 def test_columns_that_are_not_read_are_named(judge):
     status, out, _ = judge(norms(lr=lambda seed, round_: 0.3), *PLAN, "clients=7", name=THEOREM)
     assert (status, "columns that fedcog.theorem has no use for: lr" in out) == (0, True)
