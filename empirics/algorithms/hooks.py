@@ -21,12 +21,13 @@ def check_hook(where: str, hook: Any, arguments: str) -> None:
         raise EmpiricsError(f"{where} must be an instance; got the class {hook.__name__}: call it, {hook.__name__}()")
     if not callable(hook):
         raise EmpiricsError(f"{where} must be callable as ({arguments}); got {shown(hook)}")
+    asked = hook.forward if isinstance(hook, torch.nn.Module) else hook
     try:
-        inspect.signature(hook).bind(*range(called))
+        inspect.signature(asked).bind(*range(called))
     except TypeError as error:
         raise EmpiricsError(f"{where} must be callable as ({arguments}); {type(hook).__name__}: {error}") from None
-    except ValueError:  # some functions of extensions do not say what they take
-        return
+    except ValueError:  # a function of an extension, which does not say what it takes
+        raise EmpiricsError(f"{where} must be a function of Python's; got {shown(hook)}: call it in one") from None
 
 
 def checked_tensor(where: str, answer: Any, like: Tensor) -> Tensor:

@@ -116,6 +116,10 @@ class Store:
 
     def _read(self, key: str) -> tuple[Kept | None, str]:
         path = self._card(key)
+        if path.is_symlink() and not path.exists():
+            return None, f"{path.name}: a link to nothing"
+        if path.exists() and not path.is_file():  # a pipe would be waited for
+            return None, f"{path.name}: no file"
         try:
             card = json.loads(path.read_text(encoding="utf-8"))
             wrong = _foreign(card, key)
@@ -178,7 +182,7 @@ class Store:
 
     def _lonely(self, key: str) -> str:
         table, card = self._table(key), self._card(key)
-        if card.exists() or not table.exists():
+        if card.exists() or card.is_symlink() or not table.exists():
             return ""
         return f"{table.name} has no {card.name} that says what it is: bring that back, or delete it and sweep again"
 

@@ -135,8 +135,16 @@ class Finding:
     as_audited: bool = True
 
     def __post_init__(self) -> None:
-        kinds = {"status": (self.status, Status), "grade": (self.grade, Grade), "evidence": (self.evidence, str)}
+        kinds = {
+            "status": (self.status, Status),
+            "grade": (self.grade, Grade),
+            "evidence": (self.evidence, str),
+            "witness": (self.witness, Mapping),
+            "as_audited": (self.as_audited, bool),
+        }
         check_kinds("a finding", **kinds)
+        if not self.evidence.strip():
+            raise ClaimError("a finding's evidence must say in words what was found; got none")
 
 
 def holds(evidence: str, grade: Grade = Grade.EXACT, witness: Mapping[str, object] | None = None) -> Finding:

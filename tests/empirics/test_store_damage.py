@@ -149,6 +149,18 @@ def test_results_name_damaged_results_instead_of_leaving_them_out_silently(store
     assert "2 damaged results are left out, the first: " in err
 
 
+@pytest.mark.parametrize(
+    ("place", "said"), [(lambda p: p.symlink_to("nowhere"), "a link to nothing"), (os.mkfifo, "no file")]
+)
+def test_a_card_that_is_no_file_is_damaged_and_nobody_waits_for_it(store, run, place, said):
+    card = files(store, CELL)[0]
+    card.unlink()
+    place(card)
+    status, out, err = run("results", "--store", str(store.folder), "--csv")
+    assert (status, len(out.splitlines())) == (1, 3)
+    assert f"1 damaged result is left out: {CELL.key}.json: {said}" in err
+
+
 # ---- writing ----
 
 

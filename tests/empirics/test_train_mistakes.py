@@ -1,6 +1,7 @@
 """Mistakes in ``fedbounds train`` and ``constants``: one clear line and status 2; what was measured is kept."""
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -219,6 +220,20 @@ def test_data_that_no_model_can_learn_are_refused(changes, says):
     assert len(made()) == 6
     with pytest.raises(EmpiricsError) as raised:
         made(**changes)
+    assert str(raised.value).startswith(says)
+
+
+@pytest.mark.parametrize(
+    ("hooks", "says"),
+    [
+        ({"direction": torch.sign}, "own: direction must be a function of Python's; got <built-in method sign"),
+        ({"combine": torch.mean}, "own: combine must be a function of Python's; got <built-in method mean"),
+        ({"objective": torch.nn.MSELoss()}, "own: objective must be callable as (net, w, batch, work); MSELoss: too"),
+    ],
+)
+def test_functions_that_cannot_be_called_as_hooks_are_refused_before_training(hooks, says):
+    with pytest.raises(EmpiricsError) as raised:
+        replace(fedavg, name="own", **hooks)
     assert str(raised.value).startswith(says)
 
 

@@ -196,3 +196,16 @@ def test_another_way_of_failing_is_said_so(capsys):
     other = made("other", Same(speed, 3 * speed, ratio=sp.Rational(1, 2)), Status.FAILS, defect=Defect.SLIP)
     show(audit([other], workers=1))
     assert "FAILS, but in another way, audited FAILS" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"witness": 3}, "witness must be of type Mapping"),
+        ({"evidence": " "}, "evidence must say in words"),
+        ({"as_audited": "no"}, "as_audited must be of type bool"),
+    ],
+)
+def test_a_finding_of_ones_own_is_looked_at_where_it_is_made(wrong, said):
+    with pytest.raises(ClaimError, match=said):
+        Finding(**{"status": Status.HOLDS, "grade": Grade.READ, "evidence": "read", **wrong})
