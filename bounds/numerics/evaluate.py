@@ -306,6 +306,8 @@ def _numbers(name: str, value: Any) -> np.ndarray:
         given, array = array, np.asarray(array, dtype=float)
     except OverflowError:
         raise DomainError(f"{name} must be of a size that a floating-point number can have") from None
+    except RuntimeError as error:  # a tensor that is part of a graph: torch says what to do
+        raise DomainError(f"{name} must be a number that is given: {str(error).splitlines()[0]}") from None
     except (TypeError, ValueError):
         raise DomainError(f"{name} must be a number or a rectangular list of numbers; got {value!r}") from None
     if array.size == 0:

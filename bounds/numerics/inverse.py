@@ -127,7 +127,7 @@ def _finite(target: Any) -> float:
         if isinstance(target, (str, bool)):
             raise TypeError
         level = float(target)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         level = np.nan
     if not np.isfinite(level):
         raise BoundsError(f"target must be a finite number; got {target!r}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -115,6 +116,18 @@ class Dataset:
 
     def __str__(self) -> str:
         return self.name
+
+    @contextmanager
+    def untouched(self) -> Iterator[None]:
+        """Its arrays refuse to be written to meanwhile."""
+        held = [a for a in (self.inputs, self.targets, self.groups) if a is not None and a.flags.writeable]
+        for array in held:
+            array.flags.writeable = False
+        try:
+            yield
+        finally:
+            for array in held:
+                array.flags.writeable = True
 
     def __len__(self) -> int:
         return len(self.targets)

@@ -36,7 +36,8 @@ class Split:
 
     def __call__(self, data: Dataset, clients: int, seed: int) -> list[np.ndarray]:
         self.check(data, clients)
-        parts = self.deal(data, clients, seed)
+        with data.untouched():  # it is shared by all that is trained here
+            parts = self.deal(data, clients, seed)
         if not isinstance(parts, list) or len(parts) != clients:
             got = f"{len(parts)} of them" if isinstance(parts, list) else type(parts).__name__
             raise EmpiricsError(

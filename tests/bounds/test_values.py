@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import torch
 
 from bounds import Bound, ClientMean, Condition, get, quantity, Source
 from bounds.domains import COUNT
@@ -335,3 +336,8 @@ def test_so_it_is_where_it_is_written(tmp_path, text):
     path.write_text(json.dumps({"local_steps": LOST}))
     with pytest.raises(DomainError, match=f"such as {2**53}; got {LOST}"):
         read([f"@{path}"])
+
+
+def test_a_tensor_of_a_graph_is_no_given_number():
+    with pytest.raises(DomainError, match="smoothness must be a number that is given: Can't call numpy"):
+        shared(smoothness=torch.tensor(1.1, requires_grad=True), local_steps=3)

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from empirics.algorithms.algorithm import fedavg
+from empirics.data.catalogue import dataset
 from empirics.data.dataset import Dataset
 from empirics.errors import EmpiricsError
 from empirics.federation.partitions import partition
@@ -51,11 +52,12 @@ class Parts(Split):
             "deep": [m[:, None].T[:, :359] for m in mine],
             "words": [["some", "text"]] * clients,
             "ragged": [[[1], [2, 3]]] * clients,
+            "write": data.inputs.fill(0) if self.what == "write" else None,
         }[self.what]
 
 stop, narrow, raises = (renamed(fedavg, f"{w}()", direction=Wrong(w)) for w in ("stop", "narrow", "raise"))
 empty, few, beyond, before, mask, none = map(Parts, ("empty", "few", "beyond", "before", "mask", "none"))
-deep, words, ragged = map(Parts, ("deep", "words", "ragged"))
+deep, words, ragged, write = map(Parts, ("deep", "words", "ragged", "write"))
 """
 
 
@@ -139,6 +141,14 @@ def test_a_mistake_is_one_clear_line(words, capsys):
 )
 def test_what_a_partition_of_ones_own_deals_is_looked_at(what, says, file, capsys):
     assert line_of(capsys, ["train", *DIGITS, "--partition", f"{file}:{what}"]).startswith(says)
+
+
+def test_a_partition_of_ones_own_cannot_change_the_data_that_others_train_on(file, capsys):
+    assert "ValueError: assignment destination is read-only" in line_of(
+        capsys, ["train", *DIGITS, "--partition", f"{file}:write"]
+    )
+    assert dataset("digits").inputs.any()
+    assert dataset("digits").inputs.flags.writeable
 
 
 def test_an_error_inside_of_a_users_file_names_its_place(file, capsys):
