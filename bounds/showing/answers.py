@@ -291,7 +291,7 @@ def _cell(item: Any) -> str:
         return ""
     if isinstance(item, (list, tuple, np.ndarray)) and np.ndim(item):
         return "[" + ", ".join(map(_cell, item)) + "]" if len(item) else ""
-    if isinstance(item, (int, np.integer)) and abs(int(item)) < 10**15:  # a count is what it is, not a round number near it
+    if isinstance(item, (int, np.integer)) and abs(int(item)) < 10**15:  # a count is not rounded
         return str(item)
     if isinstance(item, (int, float, np.generic, np.ndarray)):
         return number(float(item))
