@@ -50,11 +50,15 @@ class Reproduction(StrEnum):
 
 @dataclass(frozen=True)
 class Judged:
-    """A conclusion in words, the verdict, and the comparisons behind it."""
+    """A conclusion in words, the verdict, and the comparisons behind it.
+
+    ``counted``: of numbers that no run and no seed changes, such as costs.
+    """
 
     words: str
     verdict: Reproduction
     why: str
+    counted: bool = False
 
 
 @dataclass(frozen=True)
@@ -205,7 +209,8 @@ def judge(words: str, pairs: Iterable[Pair], delta: float = 0.0, regimes: Iterab
     worst = int(np.argmin(means))
     why = f"{_of(sure)} comparisons surely so, {_of(against)} surely the other way; least: {claimed[worst].words} "
     within = f"; every difference surely below {delta:g}" if verdict is Reproduction.EQUAL else ""
-    return Judged(words, verdict, f"{why}{means[worst]:+.3g} ± {half[worst]:.2g}{within}")
+    counted = all(pair.still for pair in claimed)
+    return Judged(words, verdict, f"{why}{means[worst]:+.3g} ± {half[worst]:.2g}{within}", counted)
 
 
 def _equal(claimed: Sequence[Pair], found: Sequence[np.ndarray], delta: float) -> bool:

@@ -62,8 +62,14 @@ def redraw(artefacts: Sequence[Artefact], folder: Path, style: str) -> Iterator[
             yield writing.picture(artefact, writing.rows(numbers), report.card(card), folder, style)
 
 
+def committed() -> str:
+    """The report of what is kept with the code, which lies beside its folder."""
+    cards = report.read(COMMITTED)
+    return report.text(cards, COMMITTED.name, report.audited([card["name"] for card in cards]))
+
+
 def _reported(folder: Path) -> Path:
     """The report of all that lie in the folder; that of the committed ones lies beside it."""
     if folder.resolve() == COMMITTED:
-        return write_whole(folder.parent / "REPORT.md", report.text(report.read(folder), folder.name))
+        return write_whole(folder.parent / "REPORT.md", committed())
     return write_whole(folder / "REPORT.md", report.text(report.read(folder)))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +20,23 @@ Card = Mapping[str, Any]
 
 TITLE = "# Figures and tables beside what the papers report"
 READING = """\
-Tau is Kendall's rank correlation between the reported numbers and ours, with 90 % of it when both move by their noise.
 A conclusion is *reproduced* when every comparison it consists of is surely so, *contradicted* when one is surely the
 other way (95 %, simultaneously; wrong where differences over seeds are far from normal or of unequal variance), *equal
 within delta* when every difference is surely smaller than a stated delta, and otherwise *undecided*. It is not judged
-where our runs did not reach the *regime* that it speaks of. Ours at a smaller scale says nothing about the paper's own
+where our runs did not reach the *regime* that it speaks of. The least difference is that of the comparison that is
+least surely so, with half the width of its interval. Ours at a smaller scale says nothing about the paper's own
 setting: it says whether the ordering is already there.""".splitlines()
 EARLIER = """\
 {} of the artefacts were judged before there were regimes and deltas: until their runs are made again, *contradicted*
 stands there for what was called not reproduced, *undecided* for what was called not decidable at this scale.\
 """
+TAU = """\
+Tau is Kendall's rank correlation between the reported numbers and ours, with 90 % of it when both move by their noise.\
+"""
+VERDICTS = ("reproduced", "contradicted", "equal within delta", "undecided", "regime not reached")
+EXPERIMENTS, FORMULAS, OURS = "the papers' experiments", "the papers' formulas, settings and costs", "ours"
+NEITHER = " ± 0"
+"""How a comparison ends on cards that do not say yet whether its sides vary with the seed."""
 
 
 WORDS = {"name", "title", "source", "kind", "scale", "unavailable", "ran", "runs", "keys", "agreement", "conclusions"}
@@ -56,29 +65,117 @@ def card(path: Path) -> Card:
     raise BoundsError(f"{path} is not the card of a figure")
 
 
-def text(cards: Sequence[Card], folder: str = ".") -> str:
-    """The report as Markdown; ``folder`` is where its links find the files."""
+@dataclass(frozen=True)
+class Conclusion:
+    """A conclusion with its verdict: once, wherever it is drawn."""
+
+    paper: str
+    words: str
+    verdict: str
+    why: str
+    counted: bool
+    cards: tuple[Card, ...]
+
+    @property
+    def group(self) -> str:
+        """What it is about: nothing is measured where no run is needed, or where nothing varies over seeds."""
+        if self.paper not in PAPERS:
+            return OURS
+        return FORMULAS if self.counted or not any(card["runs"]["wanted"] for card in self.cards) else EXPERIMENTS
+
+    @property
+    def effect(self) -> str:
+        """The least difference behind it, or what else was seen."""
+        return self.why.partition("least: ")[2] or self.why
+
+
+def conclusions(cards: Sequence[Card]) -> list[Conclusion]:
+    """Of all cards; what several of them say alike comes once."""
+    found: dict[tuple[str, str, str], Conclusion] = {}
+    for card in cards:
+        paper = card["name"].partition(".")[0]
+        for judged in card["conclusions"]:
+            counted = judged.get("counted", judged["why"].endswith(NEITHER))
+            one = Conclusion(paper, judged["words"], judged["verdict"], judged["why"], counted, (card,))
+            key = (paper, one.words, one.verdict)
+            found[key] = replace(found[key], cards=(*found[key].cards, card)) if key in found else one
+    return list(found.values())
+
+
+def audited(names: Sequence[str]) -> dict[str, int]:
+    """How many claims of the audit are about each of these figures and tables: their names begin with its name."""
+    from paper_checks.audit.running import CLAIMS
+
+    about = {name: re.compile(re.escape(name) + r"(?![0-9a-z])") for name in names}
+    count = {name: sum(bool(pattern.match(claim)) for claim in CLAIMS) for name, pattern in about.items()}
+    return {name: n for name, n in count.items() if n}
+
+
+def text(cards: Sequence[Card], folder: str = ".", claims: Mapping[str, int] | None = None) -> str:
+    """The report as Markdown: what was learned first, then every conclusion, then every artefact.
+
+    ``folder`` is where its links find the files; ``claims`` is what ``audited`` counts, for the report that lies beside
+    that of the audit.
+    """
     scales = sorted({c["scale"] for c in cards})
-    count = Counter(j["verdict"] for c in cards for j in c["conclusions"])
     earlier = sum("verdicts" not in c for c in cards if c["conclusions"])
-    verdicts = ", ".join(f"{n} {verdict}" for verdict, n in sorted(count.items()))
+    drawn = conclusions(cards)
     lines = [
         TITLE,
         "",
         f"Made by `fedbounds figure all --scale {' '.join(scales)}`. {len(cards)} artefacts from "
         f"{len({k for c in cards for k in c['keys']})} runs, {minutes(cards):.0f} minutes inside them.",
+        "",
+        *_learned(drawn),
         *READING,
         *(EARLIER.format(earlier).splitlines() if earlier else ()),
         "",
-        f"Conclusions: {verdicts or 'none'}.",
-        "",
     ]
     for paper in dict.fromkeys(c["name"].partition(".")[0] for c in cards):
-        title = PAPERS[paper].short if paper in PAPERS else "Ours, which no paper has"
-        lines += [f"## {title}", "", "| | what | what ran | runs | tau | conclusions |", "|---|---|---|---|---|---|"]
-        lines += [_row(c, folder) for c in cards if c["name"].partition(".")[0] == paper]
-        lines += [""]
+        lines += [f"## {_title(paper)}", ""]
+        if mine := [one for one in drawn if one.paper == paper]:
+            lines += ["| conclusion | verdict | least difference | what ran | where |", "|---|---|---|---|---|"]
+            lines += [_conclusion(one, folder) for one in mine] + [""]
+        counted = {name: n for name, n in (claims or {}).items() if name.partition(".")[0] == paper}
+        if counted:
+            said = ", ".join(f"`{name}` {n}" for name, n in counted.items())
+            lines += [f"Claims of [the audit](../paper_checks/reports/{paper}.md) on the printed numbers: {said}.", ""]
+    lines += ["## What lies here", "", TAU, "", "| | what | what ran | runs | tau |", "|---|---|---|---|---|"]
+    lines += [_row(c, folder) for c in cards]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _title(paper: str) -> str:
+    return PAPERS[paper].short if paper in PAPERS else "Ours, which no paper has"
+
+
+def _learned(drawn: Sequence[Conclusion]) -> list[str]:
+    """Numbers of conclusions by what they are about, and the papers' decided ones in words."""
+    lines = ["## What was learned", ""]
+    shown = [v for v in VERDICTS if any(one.verdict == v for one in drawn)]
+    if not shown:
+        return [*lines, "No conclusion is drawn.", ""]
+    lines += [f"| conclusions on | {' | '.join(shown)} |", "|---|" + "--:|" * len(shown)]
+    for group in (EXPERIMENTS, FORMULAS, OURS):
+        count = Counter(one.verdict for one in drawn if one.group == group)
+        lines += [f"| {group} | {' | '.join(str(count[v]) for v in shown)} |"] if count else []
+    lines += [""]
+    for paper in dict.fromkeys(one.paper for one in drawn):
+        for verdict in ("reproduced", "contradicted", "equal within delta"):
+            mine = [
+                one.words
+                for one in drawn
+                if (one.paper, one.verdict) == (paper, verdict) and one.group in (EXPERIMENTS, OURS)
+            ]
+            if mine and paper in PAPERS:
+                lines += [f"* **{_title(paper)}, {verdict}**: {'; '.join(mine)}."]
+    return [*lines, ""]
+
+
+def _conclusion(one: Conclusion, folder: str) -> str:
+    ran = dict.fromkeys(made["words"] for card in one.cards for made in card["ran"])
+    where = "<br>".join(_where(card, folder) for card in one.cards)
+    return _cells(one.words, f"**{one.verdict}**", one.effect, "<br>".join(ran), where)
 
 
 def minutes(cards: Sequence[Card]) -> float:
@@ -87,14 +184,19 @@ def minutes(cards: Sequence[Card]) -> float:
     return sum(each.values())
 
 
+def _where(card: Card, folder: str) -> str:
+    """A link to the picture or table, or to the card that says why there is none."""
+    ending = "md" if card["kind"] == "table" else "json" if card["unavailable"] else "svg"
+    return f"[{card['source'] or card['name']}]({folder}/{card['name']}.{ending})"
+
+
 def _row(card: Card, folder: str) -> str:
     runs = card["runs"]
     there = f"{runs['there']}" + (f" of {runs['wanted']}" if runs["there"] < runs["wanted"] else "")
     taus = "<br>".join(f"{a['column']}: {a['tau']:+.2f} [{a['low']:+.2f}, {a['high']:+.2f}]" for a in card["agreement"])
-    conclusions = "<br>".join(f"**{j['verdict']}**: {j['words']} ({j['why']})" for j in card["conclusions"])
-    conclusions = "<br>".join(filter(None, (card["unavailable"], conclusions)))
-    ending = "md" if card["kind"] == "table" else "json" if card["unavailable"] else "svg"
-    where = f"[{card['source'] or card['name']}]({folder}/{card['name']}.{ending})"
-    ran = "<br>".join(one["words"] for one in card["ran"])
-    cells = (where, card["title"], ran, there, taus, conclusions)
+    ran = card["unavailable"] or "<br>".join(one["words"] for one in card["ran"])
+    return _cells(_where(card, folder), card["title"], ran, there, taus)
+
+
+def _cells(*cells: str) -> str:
     return "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |"

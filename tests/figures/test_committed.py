@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from figures import report
+from figures import making, report
 from figures.catalogue import artefact, NAMES
 from figures.ran import COLUMNS
 from figures.writing import CAPTIONS
@@ -50,7 +50,7 @@ def test_nothing_else_lies_there_and_nothing_is_large():
 
 
 def test_the_report_is_made_of_these_cards():
-    assert (ROOM / "REPORT.md").read_text(encoding="utf-8") == report.text(report.read(FOLDER), "laptop")
+    assert (ROOM / "REPORT.md").read_text(encoding="utf-8") == making.committed()
 
 
 def test_no_conclusion_is_drawn_from_a_single_seed():

@@ -22,6 +22,7 @@ from figures.ran import COLUMNS, Ran, Setting
 from figures.runs import mean_curve, Runs
 from figures.sheets import entry, sheet, tidy
 from figures.style import settled, STYLE
+from paper_checks.audit.running import CLAIMS
 from paper_checks.reported import table
 
 PRINTED = table("fedinit", "Table 3")
@@ -249,7 +250,7 @@ def test_a_card_that_is_none_is_left_out_of_the_report_and_named(store, tmp_path
 def test_the_report_counts_what_is_reproduced_and_links_the_files(store, tmp_path):
     list(making.make([TABLE, CURVES], "laptop", store, tmp_path))
     text = (tmp_path / "REPORT.md").read_text()
-    assert "Conclusions: 1 reproduced." in text
+    assert "| conclusions on | reproduced |\n|---|--:|\n| the papers' experiments | 1 |" in text
     assert "2 artefacts from 9 runs" in text
     assert "[FedInit, Table 3](./fedinit.table_3.md)" in text
     assert text == report.text(report.read(tmp_path))
@@ -278,6 +279,29 @@ def test_a_card_and_the_report_say_what_ran(store, tmp_path):
     first, second = (tmp_path / f"{TABLE.name}.csv").read_text().splitlines()[1:]
     assert first == "a,1.5,MNIST,FEMNIST,small CNN,40,4,30"
     assert second == "b,2.5,,,,,,"
+
+
+def test_the_report_tells_a_conclusion_once_and_what_it_is_about(store, tmp_path):
+    list(making.make([TABLE, CURVES], "laptop", store, tmp_path))
+    one, other = report.read(tmp_path)
+    seen = {"words": "a beats b", "verdict": "contradicted", "why": "1 of 1 surely; least: a over b -3 ± 0.7"}
+    counted = {"words": "a costs b", "verdict": "reproduced", "why": "2x", "counted": True}
+    cards = [{**one, "conclusions": [seen, counted]}, {**other, "conclusions": [seen]}]
+    text = report.text(cards)
+    assert "| conclusions on | reproduced | contradicted |" in text
+    assert f"| {report.EXPERIMENTS} | 0 | 1 |\n| {report.FORMULAS} | 1 | 0 |" in text
+    assert "| a beats b | **contradicted** | a over b -3 ± 0.7 | " in text
+    assert text.count("| a beats b |") == 1
+    assert "**FedInit, contradicted**: a beats b." in text
+    (row,) = [line for line in text.splitlines() if line.startswith("| a beats b")]
+    assert all(f"/{card['name']}." in row for card in cards)
+
+
+def test_the_report_beside_the_audit_counts_its_claims():
+    found = report.audited(["fedcog.table_1", "fedcog.table_10", "fedinit.figure_4"])
+    assert found["fedcog.table_1"] == sum(n.startswith("fedcog.table_1.") for n in CLAIMS)
+    assert found["fedcog.table_10"] == sum(n.startswith("fedcog.table_10") for n in CLAIMS)
+    assert "fedinit.figure_4" not in found
 
 
 def test_the_report_counts_shared_minutes_once(store, tmp_path):
