@@ -108,8 +108,8 @@ def train(arguments: Sequence[str]) -> int:
                     if not ends:
                         _refuse_long(run, len(methods) * args.seeds)
                     ends.setdefault(str(method), []).append(_finish(run, bar, rows))
-    except BaseException:  # interrupted, or a later method went wrong: what was measured stays
-        _keep(rows, args.output)
+    except BaseException:  # interrupted, or a later method went wrong: what was measured stays, beside what was there
+        _keep(rows, args.output and args.output.with_suffix(f".partial{args.output.suffix}"))
         raise
     _summary(ends)
     _keep(rows, args.output, engine_of(problem.model))

@@ -194,7 +194,13 @@ def _listed(name: str, items: Any) -> Value:
 def _load(path: str) -> Any:
     if not path:
         raise BoundsError("@ needs the name of a JSON file: @file.json")
-    return from_json(path, parse_int=_whole)
+    return from_json(path, parse_int=_whole, parse_float=_float)
+
+
+def _float(text: str) -> float | str:
+    """A float; what is too small for one stays as it is written, and is refused with the name that it is given."""
+    number = float(text)
+    return number if number or is_zero(text) else text
 
 
 def _whole(text: str) -> float | int:

@@ -341,3 +341,13 @@ def test_so_it_is_where_it_is_written(tmp_path, text):
 def test_a_tensor_of_a_graph_is_no_given_number():
     with pytest.raises(DomainError, match="smoothness must be a number that is given: Can't call numpy"):
         shared(smoothness=torch.tensor(1.1, requires_grad=True), local_steps=3)
+
+
+@pytest.mark.parametrize("text", ["1e-400", "-1e-400", "[0.3, 1e-400]"])
+def test_a_number_of_a_file_that_is_too_small_for_a_float_is_no_zero(tmp_path, text):
+    path = tmp_path / "constants.json"
+    path.write_text(f'{{"smoothness": {text}}}')
+    with pytest.raises(DomainError, match="smoothness must be"):
+        read([f"@{path}"])
+    path.write_text('{"smoothness": 0e-400}')
+    assert read([f"@{path}"])["smoothness"].numbers == 0

@@ -171,11 +171,13 @@ def test_constants_refuses_too(mean, capsys):
 
 @pytest.mark.parametrize("seeds", [1, 2])
 def test_an_interrupted_run_keeps_what_was_measured(seeds, file, tmp_path, capsys):
-    """Stopped in the third round of the second method's first seed."""
-    table = tmp_path / "runs.csv"
+    """Stopped in the third round of the second method's first seed; an earlier table is not touched."""
+    table, partial = tmp_path / "runs.csv", tmp_path / "runs.partial.csv"
+    table.write_text("of another run")
     own = ["--compare", f"{file}:stop", "--measure", "train_loss", "--every", "1", "--rounds", "5", "-o", str(table)]
     assert main(["train", *DIGITS[:4], *own, "--seeds", str(seeds)]) == 130
-    rows = list(csv.DictReader(table.read_text().splitlines()))
+    assert table.read_text() == "of another run"
+    rows = list(csv.DictReader(partial.read_text().splitlines()))
     found = {name: [int(r["round"]) for r in rows if r["algorithm"] == name] for name in ("fedavg()", "stop()")}
     assert found == {"fedavg()": [0, 1, 2, 3, 4, 5], "stop()": [0, 1, 2]}
     assert capsys.readouterr().err.strip().endswith("interrupted")
