@@ -25,6 +25,19 @@ def of_paper(paper: str, pages: Path, made: Path = MADE) -> str:
     return page(f"# {title}", *(part for one in shown for part in _one(one, pages, made)))
 
 
+def gallery(made: Path = MADE) -> str:
+    """Every picture that was made, small, and leading to its page."""
+    shown = [artefact(f"{paper}.{file}") for paper, files in FILES.items() for file in files]
+    links = [
+        f"[![{plain(one.title)}]({one.name}.svg)]({one.name.partition('.')[0]}.md)"
+        for one in shown
+        if (made / f"{one.name}.svg").exists()
+    ]
+    return "\n".join(
+        ["Each beside what the paper reports, at the laptop scale.", "", "```{container} gallery", *links, "```"]
+    )
+
+
 def _one(shown: Artefact, pages: Path, made: Path) -> Iterator[str | list[str]]:
     yield f"## {shown.name}"
     yield f"{plain(shown.source or 'Ours')}: **{plain(shown.title)}**"

@@ -55,7 +55,7 @@ def pages(folder: Path, found: Sequence[Record]) -> dict[str, str]:
     indices = {
         "bounds/index.md": _index("Bounds", "The card of every bound of the catalogue.", bounds),
         "claims/index.md": _index("Claims", "\n".join(claim_pages.overview(found)), claims),
-        "figures/index.md": _index("Figures and tables", "Each beside what the paper reports.", figures),
+        "figures/index.md": _index("Figures and tables", figure_pages.gallery(), figures),
     }
     whole = {**bounds, **claims, **figures, **others, **indices}
     said = "Written from the catalogues when this site was built."
