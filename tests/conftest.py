@@ -1,14 +1,13 @@
 """Settings for all tests: one thread per process (the suite runs one process per core), figures without a display.
 
 Tests marked ``data("name", ...)`` need these sets on disk; where one is absent they are deselected, and the end of the
-report says so. ``--audit-report FILE`` keeps the records of the audit that the tests share, as in ``report.json``.
+report says so.
 """
 
 import os
 import pickle
 import signal
 from importlib.util import find_spec
-from pathlib import Path
 from shutil import which
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -26,10 +25,6 @@ settings.register_profile("repeatable", derandomize=True, deadline=None, max_exa
 settings.load_profile("repeatable")
 
 ABSENT = pytest.StashKey[dict[str, int]]()
-
-
-def pytest_addoption(parser):
-    parser.addoption("--audit-report", metavar="FILE", help="where to write the records of the audit the tests share")
 
 
 def pytest_collection_modifyitems(config, items):
@@ -85,11 +80,10 @@ def pytest_terminal_summary(terminalreporter, config):
 
 
 @pytest.fixture(scope="session")
-def verdicts(tmp_path_factory, pytestconfig):
+def verdicts(tmp_path_factory):
     """Every claim of the papers but the deep ones, judged once in a run of the suite, whichever process asks first."""
     from filelock import FileLock
 
-    from paper_checks.audit.reporting import as_json, records
     from paper_checks.audit.running import audit, CLAIMS, Verdict
 
     folder = tmp_path_factory.getbasetemp()
@@ -99,8 +93,6 @@ def verdicts(tmp_path_factory, pytestconfig):
             found = audit([c for c in CLAIMS.values() if not c.deep], workers=2)
             outcomes = [(v.claim.name, v.finding, v.repair, v.bounds, v.seconds, v.crashed) for v in found]
             kept.write_bytes(pickle.dumps(outcomes))
-            if (report := pytestconfig.getoption("--audit-report")) is not None:
-                Path(report).write_text(as_json(records(found)), encoding="utf-8")
     return {name: Verdict(CLAIMS[name], *outcome) for name, *outcome in pickle.loads(kept.read_bytes())}
 
 

@@ -18,7 +18,7 @@ from bounds.showing.usage import VERBS
 from docs.making import claim_pages, figure_pages, offline, reference, text
 from empirics.algorithms import ALGORITHMS
 from figures.catalogue import FILES, NAMES
-from paper_checks.audit.reporting import records
+from paper_checks.audit.reporting import as_json, records
 from paper_checks.audit.running import CLAIMS, Verdict
 from paper_checks.claims.claim import Finding, Grade
 
@@ -195,11 +195,11 @@ def test_links_and_namespaces_load_nothing():
 
 
 @pytest.mark.slow
-def test_the_site_builds_without_warnings_and_offline(tmp_path, found):
+def test_the_site_builds_without_warnings_and_offline(tmp_path, verdicts):
     source, built, report = tmp_path / "docs", tmp_path / "html", tmp_path / "report.json"
     shutil.copytree(DOCS, source, ignore=shutil.ignore_patterns("_build", "reference", "__pycache__"))
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    report.write_text(json.dumps([r.as_json() for r in found]))
+    report.write_text(as_json(records(verdicts.values())), encoding="utf-8")
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", str(source), str(built)]
     # from the project, so that its modules are those that the site is written from
     env = {**os.environ, claim_pages.REPORT: str(report), "PYTHONPATH": str(ROOT)}

@@ -20,7 +20,7 @@ from .enclosure import Enclosed
 from .kernel import Arrays, Kernel
 from .landscape import decide, sides_of
 from .magnitudes import Magnitudes, Unknown
-from .rounding import cautious
+from .rounding import cautious, lenient
 
 CLOSE = 1e-10
 """A value is as good as its formula when an enclosure shows it to be this near, relatively."""
@@ -126,7 +126,7 @@ class Settling:
         if needed not in self._guard_kernels:
             assert self._magnitudes is not None
             guards = tuple(self._magnitudes.guards[i] for i in needed)
-            self._guard_kernels[needed] = Kernel(self.names, (), guards, self.axis, self.keeps_axis)
+            self._guard_kernels[needed] = Kernel(self.names, (), guards, self.axis, self.keeps_axis, _as_it_is)
         return self._guard_kernels[needed]
 
     @cached_property
@@ -255,6 +255,11 @@ class Again:
         if not settled:
             self.left.add(point)
         return values, met
+
+
+def _as_it_is(guard: sp.Basic) -> sp.Basic:
+    """A guard's own comparison, which has more room than any rounding takes; only its sides are lenient."""
+    return guard.func(*map(lenient, guard.args), evaluate=False)
 
 
 def _is_near(value: np.ndarray, box: iv.Interval) -> np.ndarray:
