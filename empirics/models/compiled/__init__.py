@@ -6,6 +6,7 @@ rounding. Nothing here is loaded before it is asked for, and without numba all r
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from ...errors import EmpiricsError
@@ -23,10 +24,16 @@ class NotServed(EmpiricsError):
 
 def compiled(model: Any) -> Any:
     """``model`` by compiled passes; raises ``NotServed`` where it is no network of their layers or numba is missing."""
+    from ..linear import Linear
     from ..network import Network
 
     if engine_of(model) != "torch":
         return model
+    if isinstance(model, Linear):
+        linear = loaded("linear")
+        if type(model) not in linear.SERVED:
+            raise NotServed(f"it is {type(model).__name__}")
+        return linear.of(model)
     if type(model) is not Network:  # a subclass may compute something else
         raise NotServed("it is no network" if not isinstance(model, Network) else f"it is {type(model).__name__}")
     from .layers import refuse_unserved
@@ -35,14 +42,14 @@ def compiled(model: Any) -> Any:
     return loaded().CompiledNetwork.of(model)
 
 
-def loaded() -> Any:
-    """The module of compiled networks; raises ``NotServed`` where numba is missing or broken."""
+def loaded(kind: str = "network") -> Any:
+    """The module of compiled networks, or of ``linear`` models; raises ``NotServed`` where numba is missing or broken."""
     try:
-        from . import network
+        module = import_module(f".{kind}", __name__)
     except Exception as error:  # an installation may be broken in any way
         first = (str(error).splitlines() or [""])[0]
         raise NotServed(f"numba cannot be loaded: {type(error).__name__}: {first}") from None
-    return network
+    return module
 
 
 def engine_of(model: Any) -> str:

@@ -44,9 +44,9 @@ def in_process(model: Trainable) -> Engine:
 
     Compiled networks take as many threads as there are cores for this process.
     """
-    if engine_of(model) != "torch":
-        return shared_threads(cores())
-    return Stacked() if model.stacked else ClientLoop()
+    if model.stacked:
+        return Stacked()
+    return ClientLoop() if engine_of(model) == "torch" else shared_threads(cores())
 
 
 def device_named(name: str) -> torch.device:

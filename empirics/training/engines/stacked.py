@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from torch import Tensor
 from ...algorithms.algorithm import Algorithm, TaskLoss, Work
 from ...algorithms.hooks import checked_columns, checked_losses, checked_tensor
 from ...errors import EmpiricsError
-from ...federation.federation import Minibatches, Source
+from ...federation.federation import Batches, Minibatches, Source
 from ...models.model import Batch, Trainable
 from ..setting import Setting
 from .steppers import stepper
@@ -85,12 +86,11 @@ def descend(
             break
         shown = max(active, min(FEWEST, rows))
         now = (work if shown == rows else work.part(slice(0, shown)))._replace(step=step)
-        batch = batches.at(shown, step)
         here = w[:shown]
 
-        gradient_at = LocalGradient(model, algorithm.objective, now, batch)
+        gradient_at = LocalGradient(model, algorithm.objective, now, batches, shown, step)
         if algorithm.steps.needs_loss and step == 0:
-            first = model.task_loss(here, batch).detach()
+            first = model.task_loss(here, gradient_at.batch).detach()
         found = algorithm.direction(now, here, gradient_at(here), gradient_at)
         direction = checked_tensor(f"{algorithm.name}: the direction of a step", found, here)
         if algorithm.moves is not None:
@@ -107,14 +107,23 @@ class LocalGradient:
     model: Trainable
     objective: Callable[..., Tensor]
     work: Work
-    batch: Batch
+    batches: Minibatches
+    rows: int
+    step: int
+
+    @cached_property
+    def batch(self) -> Batch:
+        """The samples of the step, gathered when somebody asks for them."""
+        return self.batches.at(self.rows, self.step)
 
     def __call__(self, point: Tensor, objective: Callable[..., Tensor] | None = None) -> Tensor:
         """Gradient at ``point (rows, dim)`` of the local objective, or of the one that is given."""
         objective = objective or self.objective
         if isinstance(objective, TaskLoss):
-            gradient: Tensor = self.model.gradient(point, self.batch)
-            return gradient
+            found: Tensor | None = None
+            if type(self.batches) is Batches and (in_place := getattr(self.model, "gradient_in", None)):
+                found = in_place(point, self.batches, self.step)
+            return self.model.gradient(point, self.batch) if found is None else found
         with torch.enable_grad():
             point = point.detach().requires_grad_()
             losses = checked_losses(objective, objective(self.model, point, self.batch, self.work))
