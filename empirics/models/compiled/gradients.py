@@ -22,10 +22,10 @@ SOFTMAX, LOGISTIC, SQUARED_HINGE, RESIDUAL = range(4)
 HIGH = float(np.float32(log(2)) - np.float32(log(2)) % np.float32(2**-12))  # few digits: times a whole number it is exact
 SERIES = [1 / factorial(n) for n in range(14)]
 EXPONENTIAL = {
-    size: np.array([1 / log(2), HIGH, log(2) - HIGH, least, *SERIES], kind)
-    for size, least, kind in ((4, -87.0, np.float32), (8, -708.0, np.float64))
+    np.dtype(kind): np.array([1 / log(2), HIGH, log(2) - HIGH, least, *SERIES], kind)
+    for kind, least in ((np.float32, -87.0), (np.float64, -708.0))
 }
-"""By bytes of a number: what ``exponentials`` is computed with. Below the fourth number it is that of the fourth."""
+"""By the kind of number: what ``exponentials`` is computed with. Below the fourth number it is that of the fourth."""
 
 
 @partial(kernel, flags=AS_WRITTEN)  # the parts of a logarithm must stay apart
@@ -67,13 +67,14 @@ def softmax(z, most, total, width, batch, outputs, table):
 
 
 @kept_kernel
-def gradients(kind, w, g, pool, index, step, targets, weight, features, outputs, regularisation, table):
-    """Gradients ``g (rows, outputs * features)`` of the regularised losses of models ``w`` on one step's samples.
+def gradients(kind, models, found, pool, index, step, targets, weight, features, outputs, regularisation, table):
+    """Gradients ``found`` of the regularised losses of ``models``, both ``(rows, outputs * features)``, on a step's samples.
 
     ``pool (n, features)`` and ``targets (n)`` or ``(n, outputs)`` lie flat. ``index (rows, steps, batch)`` says where
     samples are, ``weight (1 or rows, 1 or steps, batch)`` what they weigh. Returns whether all class numbers were some.
     """
-    rows, batch, dim = len(w) // (outputs * features), index.shape[2], outputs * features
+    rows, batch, dim = len(models), index.shape[2], outputs * features
+    w, g, penalty = models.reshape(-1), found.reshape(-1), models.dtype.type(regularisation)
     lanes = WIDTH * 4 // w.itemsize
     width, pitch = -(-batch // lanes) * lanes, -(-features // lanes) * lanes
     x, across = np.zeros(batch * pitch, w.dtype), np.zeros(features * width, w.dtype)
@@ -139,5 +140,5 @@ def gradients(kind, w, g, pool, index, step, targets, weight, features, outputs,
                 o += made
         if regularisation != 0:
             for place in range(w0, w0 + dim):
-                g[place] += regularisation * w[place]
+                g[place] += penalty * w[place]
     return True

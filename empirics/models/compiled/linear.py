@@ -16,7 +16,6 @@ from ..model import Batch
 from .gradients import EXPONENTIAL, gradients, LOGISTIC, RESIDUAL, SOFTMAX, SQUARED_HINGE
 
 Array = np.ndarray[Any, Any]
-CLASSES, FLOATS = torch.int64, (torch.float32, torch.float64)
 
 
 class CompiledLinear(Linear):
@@ -36,46 +35,46 @@ class CompiledLinear(Linear):
         rows, count = inputs.shape[:2]
         if rows == len(w) and targets.shape[:2] == (rows, count) and (weight is None or weight.shape == (rows, count)):
             weights = None if weight is None else weight.unsqueeze(1)
-            found = self._found(w, inputs.flatten(0, 1), targets.flatten(0, 1), _in_order(rows, count), weights, 0)
+            alone = Batches(inputs.flatten(0, 1), targets.flatten(0, 1), _in_order(rows, count), weights)
+            found = self.gradient_in(w, alone, 0)
             if found is not None:
                 return found
         return super().gradient(w, batch)
 
     def gradient_in(self, w: Tensor, batches: Batches, step: int) -> Tensor | None:
-        """The same on a step's batches of the first rows, whose samples are read where they lie; None: by ``gradient``."""
-        return self._found(w, batches.inputs, batches.targets, batches.index, batches.weight, step)
+        """The same on a step's batches of the first rows, read where the samples lie.
 
-    def _found(
-        self, w: Tensor, pool: Tensor, targets: Tensor, index: Tensor, weight: Tensor | None, step: int
-    ) -> Tensor | None:
-        """Gradients by the compiled pass; None where it does not read such arrays: it never looks where they end."""
-        kind, given = w.dtype, (w, pool) if weight is None else (w, pool, weight)
+        None where the compiled pass does not read such arrays, for it never looks where they end: then ``gradient``.
+        """
+        arrays = batches.arrays
+        if arrays is None or w.requires_grad or w.device.type != "cpu" or torch._C._are_functorch_transforms_active():
+            return None
+        pool, targets, index, weight = arrays
+        models = w.contiguous().numpy()
         if (
-            kind not in FLOATS
-            or any(t.dtype is not kind or t.device.type != "cpu" or t.requires_grad for t in given)
-            or pool.shape[1:] != (self.features,)
-            or w.shape[1:] != (self.dim,)
-            or not self._takes(targets, kind)
-            or index.shape[2] == 0
-            or torch._C._are_functorch_transforms_active()
+            models.dtype not in EXPONENTIAL
+            or pool.dtype != models.dtype
+            or batches.inputs.shape[1:] != (self.features,)
+            or models.shape[1:] != (self.dim,)
+            or not self._takes(batches.targets, w.dtype)
         ):
             return None
-        g, numbers = torch.empty_like(w, memory_format=torch.contiguous_format), _numpy(w)
-        weights = _even(index.shape[2], numbers.dtype) if weight is None else weight.contiguous().numpy()
+        if weight is None:
+            weight = _even(index.shape[2], models.dtype)
+        g = np.empty(models.shape, models.dtype)
         right = gradients(
-            self.kind, numbers, g.view(-1).numpy(), _numpy(pool), index.contiguous().numpy(), step, _numpy(targets),
-            weights, self.features, self.outputs, numbers.dtype.type(self.regularisation),
-            EXPONENTIAL[numbers.itemsize],
+            self.kind, models, g, pool, index, step, targets, weight, self.features, self.outputs,
+            self.regularisation, EXPONENTIAL[models.dtype],
         )  # fmt: skip
-        return g if right else None  # a target that is no class: torch says which
+        return torch.from_numpy(g) if right else None  # a target that is no class: torch says which
 
     def _takes(self, targets: Tensor, kind: torch.dtype) -> bool:
         """Whether targets of samples are class numbers, or numbers in the model's own precision."""
-        if targets.dtype is CLASSES:
+        if targets.dtype is torch.int64:
             return targets.ndim == 1 and (self.kind == SOFTMAX or (self.kind == RESIDUAL and self.outputs > 1))
         if targets.dtype is not kind or self.kind == SOFTMAX:
             return False
-        return targets.shape[1:] == (self.outputs,) if targets.ndim == 2 else targets.ndim == self.outputs == 1
+        return targets.ndim == self.outputs == 1 or (self.kind == RESIDUAL and targets.shape[1:] == (self.outputs,))
 
 
 class CompiledSoftmax(CompiledLinear, Softmax):
@@ -105,12 +104,6 @@ SERVED: dict[type[Linear], type[CompiledLinear]] = {
 def of(model: Linear) -> Linear:
     """The same model, one of ``SERVED``, by compiled gradients."""
     return SERVED[type(model)](**{field.name: getattr(model, field.name) for field in fields(model)})
-
-
-def _numpy(tensor: Tensor) -> Array:
-    """The numbers of a tensor one after another, where they lie if they lie so."""
-    array: Array = tensor.contiguous().view(-1).numpy()
-    return array
 
 
 @lru_cache(maxsize=16)

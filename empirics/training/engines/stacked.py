@@ -41,8 +41,10 @@ class Stacked:
         self, model: Trainable, federation: Source, algorithm: Algorithm, setting: Setting, work: Work
     ) -> tuple[Tensor, Tensor | None]:
         """The clients' models after their local steps ``(rows, dim)`` and, if asked for, their first losses."""
-        ends, firsts = torch.empty(work.starts.shape, dtype=work.starts.dtype, device=work.starts.device), []
         with one_thread(work.starts.device):
+            if len(work.clients) <= self.chunk:
+                return self._chunk(model, federation, algorithm, setting, work._replace(net=None))
+            ends, firsts = torch.empty(work.starts.shape, dtype=work.starts.dtype, device=work.starts.device), []
             for begin in range(0, len(ends), self.chunk):
                 chosen = slice(begin, begin + self.chunk)
                 ends[chosen], first = self._chunk(model, federation, algorithm, setting, work.part(chosen))
@@ -57,7 +59,7 @@ class Stacked:
         if order is not None:
             work = work.pick(order)
         batches = federation.draw(work.seed, work.state.round, work.clients, work.steps, setting.batch)
-        ends = work.starts.clone()
+        ends = work.starts.clone(memory_format=torch.contiguous_format)
         first = descend(model, algorithm, setting, work, ends, batches)
         if order is None:
             return ends, first
@@ -80,13 +82,13 @@ def descend(
     Rows are sorted by falling number of steps: every step moves the prefix that still has steps to take.
     """
     take, rows, first, moving = stepper(setting), w.shape[0], None, None
-    for step in range(len(work.sizes)):
-        active = int((work.steps > step).sum())
+    still_active = (work.steps[:, None] > np.arange(len(work.sizes))).sum(0)
+    for step, (active, size) in enumerate(zip(still_active.tolist(), work.sizes.tolist(), strict=True)):
         if not active:
             break
         shown = max(active, min(FEWEST, rows))
         now = (work if shown == rows else work.part(slice(0, shown)))._replace(step=step)
-        here = w[:shown]
+        here = w if shown == rows else w[:shown]
 
         gradient_at = LocalGradient(model, algorithm.objective, now, batches, shown, step)
         if algorithm.steps.needs_loss and step == 0:
@@ -96,7 +98,9 @@ def descend(
         if algorithm.moves is not None:
             columns = checked_columns(f"{algorithm.name}: what moves returns", algorithm.moves(now, step), here)
             moving = _moving(columns, moving, take)
-        take(w[:active], direction[:active], float(work.sizes[step]), moving)
+        if active < shown:
+            here, direction = here[:active], direction[:active]
+        take(here, direction, size, moving)
     return first
 
 
