@@ -66,79 +66,98 @@ def softmax(z, most, total, width, batch, outputs, table):
             own[t] /= total[t]
 
 
-@kept_kernel
-def gradients(kind, models, found, pool, index, step, targets, weight, features, outputs, regularisation, table):
-    """Gradients ``found`` of the regularised losses of ``models``, both ``(rows, outputs * features)``, on a step's samples.
-
-    ``pool (n, features)`` and ``targets (n)`` or ``(n, outputs)`` lie flat. ``index (rows, steps, batch)`` says where
-    samples are, ``weight (1 or rows, 1 or steps, batch)`` what they weigh. Returns whether all class numbers were some.
-    """
-    rows, batch, dim = len(models), index.shape[2], outputs * features
-    w, g, penalty = models.reshape(-1), found.reshape(-1), models.dtype.type(regularisation)
-    lanes = WIDTH * 4 // w.itemsize
-    width, pitch = -(-batch // lanes) * lanes, -(-features // lanes) * lanes
-    x, across = np.zeros(batch * pitch, w.dtype), np.zeros(features * width, w.dtype)
-    z, spare = np.zeros(outputs * width, w.dtype), np.zeros(OUTPUTS * lanes, w.dtype)
-    most, total = np.zeros(width, w.dtype), np.zeros(width, w.dtype)
-    taps = np.zeros(2, np.int64)
-    classes = len(targets) * features == len(pool) and (kind == SOFTMAX or (kind == RESIDUAL and outputs > 1))
-    one = table[4]
-    for row in range(rows):
-        shares = weight[row if len(weight) > 1 else 0, step if weight.shape[1] > 1 else 0]
-        places, w0 = index[row, step], row * dim
+@kernel
+def pulled(z, spare, kind, targets, classes, places, shares, width, batch, outputs, table):
+    """Outputs ``z (outputs, width)`` become weighted gradients of the losses; returns whether class numbers were some."""
+    one, most, total = table[4], spare[:batch], spare[width : width + batch]
+    if kind == SOFTMAX:
+        softmax(z, most, total, width, batch, outputs, table)
+    elif kind != RESIDUAL:
         for t in range(batch):
-            sample, copy = pool[places[t] * features : (places[t] + 1) * features], x[t * pitch : (t + 1) * pitch]
-            for f in range(features):
-                copy[f] = sample[f]
-        turned(across, 0, width, x, 0, pitch, batch, features)
-        for lane in range(0, width, lanes):
-            o = 0
-            while o < outputs:
-                o += block(
-                    outputs - o, z, o * width + lane, width, across, lane, width, w, w0 + o * features, features, 1, 0,
-                    taps, 0, 1, features, w, -1, 0,
-                )  # fmt: skip
-        if kind == SOFTMAX:
-            softmax(z, most, total, width, batch, outputs, table)
-        elif kind != RESIDUAL:
-            for t in range(batch):
-                most[t] = z[t] * targets[places[t]]
-                total[t] = -abs(most[t])
+            most[t] = z[t] * targets[places[t]]
+            total[t] = -abs(most[t])
+        if kind == LOGISTIC:
+            exponentials(total, table)
+        for t in range(batch):
+            pull = most[t] - one if not most[t] >= one else one - one
             if kind == LOGISTIC:
-                exponentials(total[:batch], table)
-            for t in range(batch):
-                pull = one - most[t] if most[t] < one else one - one
-                if kind == LOGISTIC:
-                    pull = (total[t] if most[t] >= 0 else one) / (one + total[t])
-                z[t] = -pull * targets[places[t]] if pull == pull else pull
-        if classes:
-            for t in range(batch):
-                c = int(targets[places[t]])
-                if c < 0 or c >= outputs:
-                    return False
-                z[c * width + t] -= one
-        elif kind == RESIDUAL:
-            for o in range(outputs):
-                for t in range(batch):
-                    z[o * width + t] -= targets[places[t] * outputs + o]
+                pull = -(total[t] if most[t] >= 0 else one) / (one + total[t])
+            z[t] = pull * targets[places[t]]
+    elif not classes:
         for o in range(outputs):
             for t in range(batch):
-                z[o * width + t] *= shares[t]
-        for k in range(0, features, lanes):
-            whole = k + lanes <= features
-            o = 0
-            while o < outputs:
-                at = w0 + o * features + k
-                made = block(
-                    outputs - o, g if whole else spare, at if whole else 0, features if whole else lanes, x, k, pitch, z,
-                    o * width, width, 1, 0, taps, 0, 1, batch, w, -1, 0,
-                )  # fmt: skip
-                if not whole:
-                    for i in range(made):
-                        for rest in range(features - k):
-                            g[at + i * features + rest] = spare[i * lanes + rest]
-                o += made
-        if regularisation != 0:
-            for place in range(w0, w0 + dim):
-                g[place] += penalty * w[place]
+                z[o * width + t] -= targets[places[t] * outputs + o]
+    if classes:
+        for t in range(batch):
+            c = int(targets[places[t]])
+            if c < 0 or c >= outputs:
+                return False
+            z[c * width + t] -= one
+    for o in range(outputs):
+        own = z[o * width : o * width + batch]
+        for t in range(batch):
+            own[t] *= shares[t]
+    return True
+
+
+@kept_kernel
+def gradients(
+    kind, models, found, pool, index, step, ends, sizes, targets, classes, weight, features, outputs, regularisation,
+    table,
+):  # fmt: skip
+    """Gradients ``found`` of the regularised losses of ``models``, both ``(rows, outputs * features)``, on a step's samples.
+
+    ``pool (n, features)`` and ``targets`` (``(n,)``, class numbers where ``classes`` says so, or ``(n, outputs)``) lie
+    flat. ``index (rows, steps, batch)`` says where samples are, ``weight (1 or rows, 1 or steps, batch)`` what they
+    weigh. With ``sizes`` of steps, models walk in place from ``step`` on, each to its own end of ``ends``, and ``found``
+    is room for one gradient. Returns whether all class numbers were some.
+    """
+    batch, dim, walking = index.shape[2], outputs * features, len(sizes) > 0
+    w, g, penalty = models.reshape(-1), found.reshape(-1), models.dtype.type(regularisation)
+    lanes = WIDTH * 4 // models.itemsize
+    width, pitch = -(-batch // lanes) * lanes, -(-features // lanes) * lanes
+    x, across = np.zeros(batch * pitch, models.dtype), np.zeros(features * width, models.dtype)
+    z, spare = np.zeros(outputs * width, models.dtype), np.zeros(max(OUTPUTS * lanes, 2 * width), models.dtype)
+    taps = np.zeros(2, np.int64)
+    for row in range(len(models)):
+        w0, g0 = row * dim, 0 if walking else row * dim
+        for now in range(step, ends[row] if walking else step + 1):
+            shares = weight[row if len(weight) > 1 else 0, now if weight.shape[1] > 1 else 0]
+            places = index[row, now]
+            for t in range(batch):
+                sample, copy = pool[places[t] * features : (places[t] + 1) * features], x[t * pitch : (t + 1) * pitch]
+                for f in range(features):
+                    copy[f] = sample[f]
+            turned(across, 0, width, x, 0, pitch, batch, features)
+            for lane in range(0, width, lanes):
+                o = 0
+                while o < outputs:
+                    o += block(
+                        outputs - o, z, o * width + lane, width, across, lane, width, w, w0 + o * features, features, 1,
+                        0, taps, 0, 1, features, w, -1, 0,
+                    )  # fmt: skip
+            if not pulled(z, spare, kind, targets, classes, places, shares, width, batch, outputs, table):
+                return False
+            for k in range(0, features, lanes):
+                whole = k + lanes <= features  # what is left over at the end of a row is made apart and copied
+                o = 0
+                while o < outputs:
+                    at = g0 + o * features + k
+                    made = block(
+                        outputs - o, g if whole else spare, at if whole else 0, features if whole else lanes, x, k,
+                        pitch, z, o * width, width, 1, 0, taps, 0, 1, batch, w, -1, 0,
+                    )  # fmt: skip
+                    if not whole:
+                        for i in range(made):
+                            for rest in range(features - k):
+                                g[at + i * features + rest] = spare[i * lanes + rest]
+                    o += made
+            own, slope = w[w0 : w0 + dim], g[g0 : g0 + dim]
+            if regularisation != 0:
+                for place in range(dim):
+                    slope[place] += penalty * own[place]
+            if walking:
+                size = models.dtype.type(sizes[now])
+                for place in range(dim):
+                    own[place] -= size * slope[place]
     return True

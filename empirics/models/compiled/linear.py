@@ -12,65 +12,69 @@ from torch import Tensor
 
 from ...federation.federation import Batches
 from ..linear import Linear, LeastSquares, Logistic, Softmax, SquaredHinge
-from ..model import Batch
 from .gradients import EXPONENTIAL, gradients, LOGISTIC, RESIDUAL, SOFTMAX, SQUARED_HINGE
 
 Array = np.ndarray[Any, Any]
+CLASS = torch.int64
+NO_STEPS, NO_SIZES = np.zeros(0, np.int64), np.zeros(0)
 
 
 class CompiledLinear(Linear):
-    """A linear model that makes the gradients of all rows in one compiled call, on a CPU.
+    """A linear model that makes the gradients of a step, or plain steps, for all rows in one compiled call, on a CPU.
 
-    Numbers agree with torch's to rounding. Samples shared by all rows, losses, second derivatives and minimisers are
-    torch's.
+    Numbers agree with torch's to rounding. It reads samples where they lie in the pool. Batches that have been gathered,
+    losses, second derivatives and minimisers are torch's, whose products are as fast there.
     """
 
     compiled: ClassVar[bool] = True
     kind: ClassVar[int]
     """What the loss does with the outputs, by its number among ``gradients``."""
 
-    def gradient(self, w: Tensor, batch: Batch) -> Tensor:
-        """Gradient of ``task_loss`` in every row ``(rows, dim)``."""
-        inputs, targets, weight = batch
-        rows, count = inputs.shape[:2]
-        if rows == len(w) and targets.shape[:2] == (rows, count) and (weight is None or weight.shape == (rows, count)):
-            weights = None if weight is None else weight.unsqueeze(1)
-            alone = Batches(inputs.flatten(0, 1), targets.flatten(0, 1), _in_order(rows, count), weights)
-            found = self.gradient_in(w, alone, 0)
-            if found is not None:
-                return found
-        return super().gradient(w, batch)
-
     def gradient_in(self, w: Tensor, batches: Batches, step: int) -> Tensor | None:
-        """The same on a step's batches of the first rows, read where the samples lie.
+        """``gradient`` on a step's batches of the first rows; None where compiled passes do not read such arrays."""
+        g = torch.empty_like(w, memory_format=torch.contiguous_format)
+        return g if self._done(w.contiguous(), g, batches, step, NO_STEPS, NO_SIZES) else None
 
-        None where the compiled pass does not read such arrays, for it never looks where they end: then ``gradient``.
-        """
+    def walk_in(self, w: Tensor, batches: Batches, steps: Array, sizes: Array) -> bool:
+        """Plain SGD steps in place on ``w (rows, dim)``, ``steps`` for each row; False where they are not served."""
+        return w.is_contiguous() and self._done(w, torch.empty_like(w[:1]), batches, 0, steps, sizes)
+
+    def load(self) -> None:
+        """Compile what rows of this kind need, or load what was compiled before."""
+        classes = self.kind == SOFTMAX or (self.kind == RESIDUAL and self.outputs > 1)
+        inputs = torch.zeros(1, self.features, dtype=self.dtype)
+        targets = torch.zeros(1, dtype=CLASS if classes else self.dtype)
+        one = Batches(inputs, targets, torch.zeros(1, 1, 1, dtype=torch.int64), None)
+        self.gradient_in(torch.zeros(1, self.dim, dtype=self.dtype), one, 0)
+
+    def _done(self, w: Tensor, g: Tensor, batches: Batches, step: int, steps: Array, sizes: Array) -> bool:
+        """Whether compiled passes did it: they never look where an array ends, so that all must fit."""
         arrays = batches.arrays
         if arrays is None or w.requires_grad or w.device.type != "cpu" or torch._C._are_functorch_transforms_active():
-            return None
-        pool, targets, index, weight = arrays
-        models = w.contiguous().numpy()
+            return False
+        inputs, targets, index, weight = arrays
+        models = w.numpy()
         if (
             models.dtype not in EXPONENTIAL
-            or pool.dtype != models.dtype
+            or inputs.dtype != models.dtype
             or batches.inputs.shape[1:] != (self.features,)
             or models.shape[1:] != (self.dim,)
+            or len(models) > len(index)
             or not self._takes(batches.targets, w.dtype)
         ):
-            return None
+            return False
         if weight is None:
             weight = _even(index.shape[2], models.dtype)
-        g = np.empty(models.shape, models.dtype)
-        right = gradients(
-            self.kind, models, g, pool, index, step, targets, weight, self.features, self.outputs,
-            self.regularisation, EXPONENTIAL[models.dtype],
+        return bool(
+            gradients(
+                self.kind, models, g.numpy(), inputs, index, step, steps, sizes, targets, batches.targets.dtype is CLASS,
+                weight, self.features, self.outputs, self.regularisation, EXPONENTIAL[models.dtype],
+            )
         )  # fmt: skip
-        return torch.from_numpy(g) if right else None  # a target that is no class: torch says which
 
     def _takes(self, targets: Tensor, kind: torch.dtype) -> bool:
         """Whether targets of samples are class numbers, or numbers in the model's own precision."""
-        if targets.dtype is torch.int64:
+        if targets.dtype is CLASS:
             return targets.ndim == 1 and (self.kind == SOFTMAX or (self.kind == RESIDUAL and self.outputs > 1))
         if targets.dtype is not kind or self.kind == SOFTMAX:
             return False
@@ -104,12 +108,6 @@ SERVED: dict[type[Linear], type[CompiledLinear]] = {
 def of(model: Linear) -> Linear:
     """The same model, one of ``SERVED``, by compiled gradients."""
     return SERVED[type(model)](**{field.name: getattr(model, field.name) for field in fields(model)})
-
-
-@lru_cache(maxsize=16)
-def _in_order(rows: int, count: int) -> Tensor:
-    """Places of samples that lie one after another ``(rows, 1, count)``."""
-    return torch.arange(rows * count).view(rows, 1, count)
 
 
 @lru_cache(maxsize=16)

@@ -11,13 +11,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...algorithms.algorithm import Algorithm, TaskLoss, Work
+from ...algorithms.algorithm import Algorithm, Gradient, TaskLoss, Work
 from ...algorithms.hooks import checked_columns, checked_losses, checked_tensor
 from ...errors import EmpiricsError
 from ...federation.federation import Batches, Minibatches, Source
 from ...models.model import Batch, Trainable
 from ..setting import Setting
-from .steppers import stepper
+from .steppers import along_the_direction, stepper
 from .threads import one_thread
 
 FEWEST = 2  # rows: a product with a single row takes another path, whose last bits differ
@@ -82,6 +82,11 @@ def descend(
     Rows are sorted by falling number of steps: every step moves the prefix that still has steps to take.
     """
     take, rows, first, moving = stepper(setting), w.shape[0], None, None
+    if type(batches) is Batches and _plain(algorithm, setting) and (walk := getattr(model, "walk_in", None)):
+        if algorithm.steps.needs_loss:
+            first = model.task_loss(w, batches.at(rows, 0)).detach()
+        if walk(w, batches, work.steps, work.sizes):
+            return first
     still_active = (work.steps[:, None] > np.arange(len(work.sizes))).sum(0)
     for step, (active, size) in enumerate(zip(still_active.tolist(), work.sizes.tolist(), strict=True)):
         if not active:
@@ -102,6 +107,12 @@ def descend(
             here, direction = here[:active], direction[:active]
         take(here, direction, size, moving)
     return first
+
+
+def _plain(algorithm: Algorithm, setting: Setting) -> bool:
+    """Whether local steps are those of SGD along the gradient of the task loss, and nothing else."""
+    kinds = type(algorithm.objective), type(algorithm.direction)
+    return kinds == (TaskLoss, Gradient) and algorithm.moves is None and along_the_direction(setting)
 
 
 @dataclass(frozen=True, eq=False)
