@@ -18,8 +18,8 @@ from .products import block
 from .tiles import OUTPUTS, power_of_two, WIDTH
 
 SOFTMAX, LOGISTIC, SQUARED_HINGE, RESIDUAL = range(4)
-"""What a loss does with the outputs; ``RESIDUAL`` subtracts the targets, and class numbers as their one-hot vectors."""
-HIGH = float(np.float32(log(2)) - np.float32(log(2)) % np.float32(2**-12))  # few digits: times a whole number it is exact
+"""What a loss does with the outputs; ``RESIDUAL`` subtracts targets, and class numbers as their one-hot vectors."""
+HIGH = log(2) - log(2) % 2**-12  # of so few digits that a whole number times it is exact
 SERIES = [1 / factorial(n) for n in range(14)]
 EXPONENTIAL = {
     np.dtype(kind): np.array([1 / log(2), HIGH, log(2) - HIGH, least, *SERIES], kind)
@@ -68,7 +68,7 @@ def softmax(z, most, total, width, batch, outputs, table):
 
 @kernel
 def pulled(z, spare, kind, targets, classes, places, shares, width, batch, outputs, table):
-    """Outputs ``z (outputs, width)`` become weighted gradients of the losses; returns whether class numbers were some."""
+    """Outputs ``z (outputs, width)`` become weighted gradients of the losses; whether all class numbers were some."""
     one, most, total = table[4], spare[:batch], spare[width : width + batch]
     if kind == SOFTMAX:
         softmax(z, most, total, width, batch, outputs, table)
@@ -105,12 +105,12 @@ def gradients(
     kind, models, found, pool, index, step, ends, sizes, targets, classes, weight, features, outputs, regularisation,
     table,
 ):  # fmt: skip
-    """Gradients ``found`` of the regularised losses of ``models``, both ``(rows, outputs * features)``, on a step's samples.
+    """Gradients ``found`` of the losses of ``models``, both ``(rows, outputs * features)``, on one step's batches.
 
     ``pool (n, features)`` and ``targets`` (``(n,)``, class numbers where ``classes`` says so, or ``(n, outputs)``) lie
     flat. ``index (rows, steps, batch)`` says where samples are, ``weight (1 or rows, 1 or steps, batch)`` what they
-    weigh. With ``sizes`` of steps, models walk in place from ``step`` on, each to its own end of ``ends``, and ``found``
-    is room for one gradient. Returns whether all class numbers were some.
+    weigh. With ``sizes`` of steps, models walk in place from ``step`` on, each to its own end of ``ends``; ``found`` is
+    room for one gradient then. Returns whether all class numbers were some.
     """
     batch, dim, walking = index.shape[2], outputs * features, len(sizes) > 0
     w, g, penalty = models.reshape(-1), found.reshape(-1), models.dtype.type(regularisation)

@@ -1,4 +1,4 @@
-"""Linear models whose gradients are compiled: the same models over flat rows, their numbers by other code than torch's."""
+"""Linear models by compiled gradients: the same models over flat rows, their numbers by other code than torch's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from ...federation.federation import Batches
-from ..linear import Linear, LeastSquares, Logistic, Softmax, SquaredHinge
+from ..linear import LeastSquares, Linear, Logistic, Softmax, SquaredHinge
 from .gradients import EXPONENTIAL, gradients, LOGISTIC, RESIDUAL, SOFTMAX, SQUARED_HINGE
 
 Array = np.ndarray[Any, Any]
@@ -22,8 +22,8 @@ NO_STEPS, NO_SIZES = np.zeros(0, np.int64), np.zeros(0)
 class CompiledLinear(Linear):
     """A linear model that makes the gradients of a step, or plain steps, for all rows in one compiled call, on a CPU.
 
-    Numbers agree with torch's to rounding. It reads samples where they lie in the pool. Batches that have been gathered,
-    losses, second derivatives and minimisers are torch's, whose products are as fast there.
+    Numbers agree with torch's to rounding. Samples are read where they lie in the pool. Gradients on samples that have
+    been gathered, losses, second derivatives and minimisers are torch's: copying costs what compiled passes gain.
     """
 
     compiled: ClassVar[bool] = True
@@ -65,12 +65,11 @@ class CompiledLinear(Linear):
             return False
         if weight is None:
             weight = _even(index.shape[2], models.dtype)
-        return bool(
-            gradients(
-                self.kind, models, g.numpy(), inputs, index, step, steps, sizes, targets, batches.targets.dtype is CLASS,
-                weight, self.features, self.outputs, self.regularisation, EXPONENTIAL[models.dtype],
-            )
+        right: bool = gradients(
+            self.kind, models, g.numpy(), inputs, index, step, steps, sizes, targets, batches.targets.dtype is CLASS,
+            weight, self.features, self.outputs, self.regularisation, EXPONENTIAL[models.dtype],
         )  # fmt: skip
+        return right  # false: a target is no class, and torch says which
 
     def _takes(self, targets: Tensor, kind: torch.dtype) -> bool:
         """Whether targets of samples are class numbers, or numbers in the model's own precision."""

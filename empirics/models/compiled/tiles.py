@@ -1,9 +1,10 @@
 """The two innermost loops, in LLVM's own words: sums of products whose sums stay in vector registers.
 
-Everything a network multiplies goes through one of them. Arrays are flat and hold float32 numbers with the samples of a
-batch innermost, so that a vector is the same number of ``LANES`` neighbouring samples whatever the layer: no channel is
-too few. Of float64 numbers, which linear models may have, a vector holds half as many. Numba's own loops would keep each sum in memory; here a block of sums is held in registers while all its
-products go by, and every number that is loaded serves several of them.
+Everything a network multiplies goes through one of them. Arrays are flat and hold float32 numbers (those of linear
+models may be float64) with the samples of a batch innermost, so that a vector is the same number of ``LANES``
+neighbouring samples, half as many in float64, whatever the layer: no channel is too few. Numba's own loops would keep
+each sum in memory; here a block of sums is held in registers while all its products go by, and every number that is
+loaded serves several of them.
 
 Each sum adds its products one after another in the order of its list, so it does not depend on how sums are grouped
 into blocks, on the processor's registers or on the threads that run elsewhere.
