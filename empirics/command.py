@@ -30,7 +30,9 @@ FINE, FINDING = 0, 1
 DEFAULT = ("train_loss", "train_accuracy", "test_loss", "test_accuracy")
 """What is measured unless told."""
 
-COMPILING = "fedbounds: compiling the passes of networks, once on this machine: 10 to 20 seconds"
+COMPILING = "fedbounds: compiling the passes of models, once on this machine: 10 to 20 seconds"
+WORTH = 1_000_000
+"""Local steps of clients in a run of a linear model from which on compiled passes save more than loading them takes."""
 
 PROBLEM = """a problem is a model of a data set: softmax(digits, regularisation=0.01), logistic(a9a), ridge(school),
 fedcog_cnn(fashion_mnist, channels=1, side=28); algorithms, partitions and measurements are calls too:
@@ -62,7 +64,7 @@ def _training(parser: Parser) -> None:
     add("--clip", type=real_word, metavar="X", help="largest norm of a direction")
     add("--sampling", default="without_replacement", help="without_replacement, with_replacement or bernoulli")
     add("--seeds", type=whole_word, default=1, metavar="N", help="number of seeds (1)")
-    known = "torch, compiled (several times as fast for small networks), or auto: compiled where it serves (auto)"
+    known = "torch, compiled (several times as fast for small networks), or auto: compiled where it pays (auto)"
     add("--engine", default="auto", help=known)
     add("--measure", nargs="+", metavar="CALL", help=f"measurements ({' '.join(DEFAULT)}, as far as there are tests)")
     add("--every", type=whole_word, metavar="N", help="rounds between two measurements (what keeps measuring cheap)")
@@ -100,8 +102,8 @@ def train(arguments: Sequence[str]) -> int:
             bar.start(len(methods) * args.seeds * args.rounds)
             for seed in range(args.seeds):
                 problem = _problem(args, what, seed)
-                problem = replace(problem, model=_fitting(problem.model, args, bar, first=not seed))
                 setting = _setting(args, problem)
+                problem = replace(problem, model=_fitting(problem, setting, args, bar, first=not seed))
                 for method in methods:
                     seen = _usual(problem) if watched is None else watched
                     run = Run(problem, method, setting, seed, seen, args.every, experiment=str(what))
@@ -224,25 +226,33 @@ def _problem(args: argparse.Namespace, what: Any, seed: int) -> FederatedProblem
     return dealt
 
 
-def _fitting(model: Any, args: argparse.Namespace, bar: Progress, first: bool) -> Any:
+def _fitting(problem: FederatedProblem, setting: Setting, args: argparse.Namespace, bar: Progress, first: bool) -> Any:
     """The model by the engine that was asked for; by torch where it is not served, said once in one line."""
-    from .models.compiled import compiled, engine_of, loaded, NotServed
+    from .models.compiled import compiled, engine_of, kept, NotServed, prepare
 
+    model: Any = problem.model
     lines = []
-    if args.engine == "compiled" or (args.engine == "auto" and not model.stacked):  # stacked models never gain
+    pays = problem.convex and _client_steps(problem, setting) >= WORTH if model.stacked else True
+    if args.engine == "compiled" or (args.engine == "auto" and pays):
         try:
             model = compiled(model)
             if first:
                 bar.doing("loading compiled passes")
-                loaded().prepare(lambda: isinstance(bar, Silent) or print(COMPILING, file=sys.stderr, flush=True))
+                prepare(model, lambda: isinstance(bar, Silent) or print(COMPILING, file=sys.stderr, flush=True))
         except NotServed as reason:
             lines.append(str(reason))
     if args.verbose:
-        kept = f", whose code is {loaded().kept()}" if engine_of(model) != "torch" else ""
-        lines.append(f"the engine is {engine_of(model)}{kept}")
+        place = f", whose code is {kept()}" if engine_of(model) != "torch" else ""
+        lines.append(f"the engine is {engine_of(model)}{place}")
     if first and lines:
         print("\n".join(f"fedbounds: {line}" for line in lines), file=sys.stderr, flush=True)
     return model
+
+
+def _client_steps(problem: FederatedProblem, setting: Setting) -> float:
+    """How many local steps clients are expected to take in a run."""
+    planned = setting.planned(problem.federation.client_sizes).mean()
+    return float(planned) * min(setting.cohort, problem.clients) * setting.rounds
 
 
 def _setting(args: argparse.Namespace, problem: FederatedProblem) -> Setting:

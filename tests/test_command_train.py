@@ -106,10 +106,21 @@ def test_the_compiled_engine_trains_to_the_same_numbers(tmp_path, run):
     assert ours != torchs
 
 
-def test_a_model_that_is_not_served_trains_on_torch_and_says_so_once(run):
-    status, out, err = run("train", *SMALL, "--rounds", "2", "--seeds", "2", "--engine", "compiled")
-    assert (status, err) == (0, "fedbounds: the model runs on torch alone: it is no network\n")
-    assert out == run("train", *SMALL, "--rounds", "2", "--seeds", "2")[1]
+def test_a_convex_model_is_compiled_where_it_is_asked_for_or_the_run_is_long(tmp_path, run, monkeypatch):
+    table = tmp_path / "runs.csv"
+
+    def trained(*words):
+        """Whether the numbers are compiled ones, and what they are."""
+        status, out, err = run("train", *SMALL, "--rounds", "2", *words, "-o", str(table))
+        assert (status, err) == (0, "")
+        return out.endswith(", numbers by compiled-1\n"), [row.value for row in read(table)]
+
+    torchs, ours = trained("--engine", "torch"), trained("--engine", "compiled")
+    assert (torchs[0], ours[0]) == (False, True)
+    assert ours[1] == pytest.approx(torchs[1], rel=1e-12)
+    for least, same in ((2 * 4 * 5, ours), (2 * 4 * 5 + 1, torchs), (command.WORTH, torchs)):
+        monkeypatch.setattr(command, "WORTH", least)
+        assert trained() == same
 
 
 OWN = """
@@ -151,8 +162,10 @@ def test_a_network_of_served_layers_is_recognised_by_itself(tmp_path, run, own):
     assert said["torch"][1].splitlines()[-1] == f"wrote {tables['torch']}"
 
 
-def test_a_network_with_another_layer_trains_on_torch_and_says_which_once(run, own):
-    status, out, err = run("train", "--problem", f"{own}:others", *NETWORK[2:], "--seeds", "2")
+@pytest.mark.parametrize("engine", ["auto", "compiled"])
+def test_a_network_with_another_layer_trains_on_torch_and_says_which_once(run, own, engine):
+    words = ["--seeds", "2", "--engine", engine]
+    status, out, err = run("train", "--problem", f"{own}:others", *NETWORK[2:], *words)
     assert (status, err) == (0, "fedbounds: the model runs on torch alone: 1 is Tanh\n")
     assert out == run("train", "--problem", f"{own}:others", *NETWORK[2:], "--seeds", "2", "--engine", "torch")[1]
 

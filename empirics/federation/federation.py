@@ -77,12 +77,22 @@ class Batches:
         """Inputs, targets and weights of one step for the first ``active`` rows."""
         index = self.index[:active, step]
         weight = None if self.weight is None else self.weight[:active, step]
-        return _take(self.inputs, index), _take(self.targets, index), weight
+        shape, places = index.shape, index.reshape(-1)
+        return _take(self.inputs, places, shape), _take(self.targets, places, shape), weight
+
+    @cached_property
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None] | None:
+        """The four fields for compiled code, inputs and targets flat; None where they do not lie on a CPU."""
+        fields = [self.inputs, self.targets, self.index] + ([] if self.weight is None else [self.weight])
+        if any(field.device.type != "cpu" or field.requires_grad for field in fields):
+            return None
+        inputs, targets, index, *weight = (field.contiguous().numpy() for field in fields)
+        return inputs.reshape(-1), targets.reshape(-1), index, weight[0] if weight else None
 
 
-def _take(pool: Tensor, index: Tensor) -> Tensor:
-    """``pool[index]``; index_select over flat positions is three times faster than fancy indexing."""
-    return pool.index_select(0, index.reshape(-1)).view(*index.shape, *pool.shape[1:])
+def _take(pool: Tensor, places: Tensor, shape: torch.Size) -> Tensor:
+    """``pool[places]`` in the shape of the index; index_select is three times faster than fancy indexing."""
+    return pool.index_select(0, places).view(*shape, *pool.shape[1:])
 
 
 @dataclass(frozen=True, eq=False)

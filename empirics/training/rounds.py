@@ -192,15 +192,16 @@ def plan(
         counts[drawn[0]] = drawn[1]
     device, dtype = state.model.device, state.model.dtype
     rows = torch.from_numpy(clients).to(device)
-    planned = float(geometric(setting.step_size, setting.step_size_decay, state.round))
+    decay = setting.step_size_decay
+    planned = setting.step_size if decay == 1 else float(geometric(setting.step_size, decay, state.round))
     steps, step_size = _client_steps(setting, federation, algorithm, state, clients, planned)
     _refuse_batches(int(steps.max()), len(clients) if model.stacked else 1, setting.batch)
     return Work(
         state=state,
         clients=clients,
         rows=rows,
-        counts=torch.as_tensor(counts, dtype=dtype, device=device),
-        weights=torch.as_tensor(_row_weights(setting, federation, clients, counts), dtype=dtype, device=device),
+        counts=torch.from_numpy(counts).to(device, dtype),
+        weights=torch.from_numpy(_row_weights(setting, federation, clients, counts)).to(device, dtype),
         steps=steps,
         step_size=step_size,
         total=federation.clients,

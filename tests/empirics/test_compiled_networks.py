@@ -389,8 +389,9 @@ def test_a_cell_names_an_engine_with_its_version(engine):
 
 
 def test_a_cell_that_asks_for_compiled_passes_never_takes_torch():
-    with pytest.raises(EmpiricsError, match="no network"):
-        Cell("train", {**CELL, "problem": "softmax(digits)", "engine": ENGINES[-1]}).run()
+    unserved = "femnist_dnn(digits, pixels=64, classes=10, precision='float64')"
+    with pytest.raises(EmpiricsError, match="float64"):
+        Cell("train", {**CELL, "problem": unserved, "engine": ENGINES[-1]}).run()
 
 
 # ---- what is not served ----
@@ -466,7 +467,7 @@ def test_training_without_a_folder_for_compiled_code_works_and_says_what_it_is_d
     status, said, wrong = run(TRAINS.format(first=""), **begin)
     assert status == 0
     assert "round 1: train_loss" in said
-    assert "fedbounds: compiling the passes of networks, once on this machine" in wrong
+    assert "fedbounds: compiling the passes of models, once on this machine" in wrong
     assert "whose code is kept nowhere and compiled anew by every process: no folder can be written" in wrong
 
 

@@ -16,7 +16,8 @@ config: Any = numba_config  # neither says all that it holds
 njit: Any = numba.njit
 HERE = Path(__file__).resolve().parent
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "boundscheck": False}
-FLAGS = {"contract", "reassoc", "nsz", "arcp"}  # not those that take numbers for finite: divergence must be seen
+AS_WRITTEN = {"contract"}
+FLAGS = {*AS_WRITTEN, "reassoc", "nsz", "arcp"}  # not those that take numbers for finite: divergence must be seen
 
 
 def version() -> str:
@@ -44,9 +45,9 @@ def folder() -> Path | None:
     return place
 
 
-def kernel(function: Callable[..., Any]) -> Any:
+def kernel(function: Callable[..., Any], flags: set[str] = FLAGS) -> Any:
     """``function`` compiled when it is first called: inner loops, which the outermost kernel takes in."""
-    return njit(fastmath=FLAGS, no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS)(function)
+    return njit(fastmath=flags, no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS)(function)
 
 
 def kept_kernel(function: Callable[..., Any]) -> Any:

@@ -14,9 +14,10 @@ ZERO = numba.float32(0)
 @kernel
 def turned(to, to0, to_pitch, x, x0, pitch, rows, columns):
     """Turn a matrix ``x (rows, columns)`` round: ``to (columns, rows)``."""
-    whole_rows, whole_columns = rows // LANES * LANES, columns // LANES * LANES
-    for c in range(0, whole_columns, LANES):
-        for r in range(0, whole_rows, LANES):
+    lanes = LANES * 4 // x.itemsize
+    whole_rows, whole_columns = rows // lanes * lanes, columns // lanes * lanes
+    for c in range(0, whole_columns, lanes):
+        for r in range(0, whole_rows, lanes):
             tile_turned(to, to0 + c * to_pitch + r, to_pitch, x, x0 + r * pitch + c, pitch)
     for r in range(rows):
         for c in range(whole_columns if r < whole_rows else 0, columns):

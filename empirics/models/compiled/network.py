@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
-from threading import Timer
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +14,6 @@ from ..losses import CrossEntropy
 from ..model import Batch
 from ..network import Frozen, Network
 from . import NotServed
-from .cache import folder
 from .layers import layers
 from .plan import Plan
 from .program import carry_out, LONGEST
@@ -25,7 +22,6 @@ from .tiles import WIDTH
 Array = np.ndarray[Any, Any]
 NO_FLOATS, NO_TARGETS = np.zeros(1, np.float32), np.zeros(1, np.int64)
 WHOLE = ""
-SLOW = 1.0  # seconds: loading what an earlier run compiled takes a fraction of one
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +39,13 @@ class CompiledNetwork(Network):
     def of(cls, network: Network) -> CompiledNetwork:
         """The same network, one that is served, by compiled passes."""
         return cls(**{field.name: getattr(network, field.name) for field in fields(Network)})
+
+    def load(self) -> None:
+        """Compile the passes, or load what was compiled before."""
+        carry_out(
+            np.zeros((0, 1 + LONGEST), np.int64), NO_TARGETS, NO_TARGETS, WIDTH, 0, *[NO_FLOATS] * 5, NO_TARGETS,
+            NO_FLOATS,
+        )  # fmt: skip
 
     # ---- passes ----
 
@@ -186,26 +189,6 @@ class CompiledNetwork(Network):
             targets=_flat(targets.long()), weights=weights,
         )  # fmt: skip
         return g if right else None  # a target that is no class: torch says which, or leaves it out
-
-
-def prepare(slow: Callable[[], object]) -> None:
-    """Compile the passes, or load what was compiled before; ``slow`` is called when it takes more than a moment."""
-    telling = Timer(SLOW, slow)
-    telling.daemon = True
-    telling.start()
-    try:
-        carry_out(
-            np.zeros((0, 1 + LONGEST), np.int64), NO_TARGETS, NO_TARGETS, WIDTH, 0, *[NO_FLOATS] * 5, NO_TARGETS,
-            NO_FLOATS,
-        )  # fmt: skip
-    finally:
-        telling.cancel()
-
-
-def kept() -> str:
-    """Where compiled code is kept between runs, in words."""
-    place = folder()
-    return f"kept in {place}" if place else "kept nowhere and compiled anew by every process: no folder can be written"
 
 
 def _flat(tensor: Tensor) -> Array:

@@ -10,7 +10,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from .cache import kernel
-from .tiles import Code, FLOAT, FLOATS, INDEX, LANES, VECTOR
+from .tiles import Code, INDEX
 
 ZERO = numba.float32(0)
 QUARTERS = [(0, 0), (0, 1), (1, 0), (1, 1)]
@@ -25,10 +25,8 @@ def squares(typing: Any, memory: Any, x0: Any, below: Any, y0: Any, code0: Any, 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         code = Code(context, builder, signature, given)
         memory, x0, below, y0, code0, width, relu = code.values.values()
-        zero = ir.Constant(VECTOR, None)
-        border = code.spread(
-            builder.select(builder.icmp_signed("!=", relu, INDEX(0)), FLOAT(0.0), FLOAT(float("-inf")))
-        )
+        zero = ir.Constant(code.vectors, None)
+        border = code.cut_below(relu)
 
         def vector(lane: Any, _: Any) -> list[Any]:
             best = which = zero
@@ -37,18 +35,18 @@ def squares(typing: Any, memory: Any, x0: Any, below: Any, y0: Any, code0: Any, 
                 a = code.vector(memory, here)
                 if number:
                     better = builder.or_(builder.fcmp_ordered(">", a, best), builder.fcmp_unordered("uno", a, a))
-                    which = builder.select(better, code.spread(FLOAT(float(number))), which)
+                    which = builder.select(better, code.spread(code.float(float(number))), which)
                     a = builder.select(better, a, best)
                 best = a
             lost = builder.fcmp_ordered("<=", best, border)
-            code.write(memory, code.plus(y0, lane), builder.select(lost, code.spread(FLOAT(0.0)), best))
-            code.write(memory, code.plus(code0, lane), builder.select(lost, code.spread(FLOAT(-1.0)), which))
+            code.write(memory, code.plus(y0, lane), builder.select(lost, code.spread(code.float(0.0)), best))
+            code.write(memory, code.plus(code0, lane), builder.select(lost, code.spread(code.float(-1.0)), which))
             return []
 
-        code.loop(INDEX(0), width, [], INDEX(LANES), vector)
+        code.loop(INDEX(0), width, [], INDEX(code.lanes), vector)
         return context.get_dummy_value()
 
-    return types.void(FLOATS, place, place, place, place, place, place), generate
+    return types.void(memory, place, place, place, place, place, place), generate
 
 
 @intrinsic
@@ -63,15 +61,15 @@ def squares_back(typing: Any, memory: Any, d0: Any, code0: Any, x0: Any, below: 
         def vector(lane: Any, _: Any) -> list[Any]:
             d, which = code.vector(memory, code.plus(d0, lane)), code.vector(memory, code.plus(code0, lane))
             for number, (i, j) in enumerate(QUARTERS):
-                this = builder.fcmp_ordered("==", which, code.spread(FLOAT(float(number))))
+                this = builder.fcmp_ordered("==", which, code.spread(code.float(float(number))))
                 here = code.plus(x0, lane, code.times(below, i), code.times(width, j))
-                code.write(memory, here, builder.select(this, d, ir.Constant(VECTOR, None)))
+                code.write(memory, here, builder.select(this, d, ir.Constant(code.vectors, None)))
             return []
 
-        code.loop(INDEX(0), width, [], INDEX(LANES), vector)
+        code.loop(INDEX(0), width, [], INDEX(code.lanes), vector)
         return context.get_dummy_value()
 
-    return types.void(FLOATS, place, place, place, place, place), generate
+    return types.void(memory, place, place, place, place, place), generate
 
 
 @kernel

@@ -1,9 +1,10 @@
 """The two innermost loops, in LLVM's own words: sums of products whose sums stay in vector registers.
 
-Everything a network multiplies goes through one of them. Arrays are flat and hold float32 numbers with the samples of a
-batch innermost, so that a vector is the same number of ``LANES`` neighbouring samples whatever the layer: no channel is
-too few. Numba's own loops would keep each sum in memory; here a block of sums is held in registers while all its
-products go by, and every number that is loaded serves several of them.
+Everything a network multiplies goes through one of them. Arrays are flat and hold float32 numbers (those of linear
+models may be float64) with the samples of a batch innermost, so that a vector is the same number of ``LANES``
+neighbouring samples, half as many in float64, whatever the layer: no channel is too few. Numba's own loops would keep
+each sum in memory; here a block of sums is held in registers while all its products go by, and every number that is
+loaded serves several of them.
 
 Each sum adds its products one after another in the order of its list, so it does not depend on how sums are grouped
 into blocks, on the processor's registers or on the threads that run elsewhere.
@@ -30,16 +31,22 @@ OUTPUTS = 8 if WIDE_VECTORS else 6
 ROWS, TAPS = (4, 6) if WIDE_VECTORS else (3, 4)
 """Outputs and taps in a block of weight gradients, one vector each."""
 
-FLOAT, INDEX = ir.FloatType(), ir.IntType(64)
-VECTOR = ir.VectorType(FLOAT, LANES)
+INDEX, LANE = ir.IntType(64), ir.IntType(32)
 FAST = ("contract",)  # a product and a sum in one operation, where the processor has it; nothing that hides a NaN
 
 
 class Code:
-    """A few words over llvmlite's builder: addresses in flat arrays, vectors, loops with sums."""
+    """A few words over llvmlite's builder: addresses in flat arrays, vectors, loops with sums.
+
+    Numbers are of the kind that the first array holds.
+    """
 
     def __init__(self, context: Any, builder: Any, signature: Any, values: Sequence[Any]) -> None:
         self.builder = builder
+        kind = signature.args[0].dtype
+        self.float, self.bytes = context.get_value_type(kind), kind.bitwidth // 8
+        self.lanes = LANES * 4 // self.bytes
+        self.vectors = ir.VectorType(self.float, self.lanes)
         module = builder.module
         said = [module.add_metadata([f"llvm.loop.{word}.disable"]) for word in ("unroll",)]
         # LLVM wants a node that names itself first; unrolled further, these loops only take longer to compile.
@@ -62,33 +69,37 @@ class Code:
         return self.builder.load(self.builder.gep(array, [place]))
 
     def vector(self, array: Any, place: Any) -> Any:
-        where = self.builder.bitcast(self.builder.gep(array, [place]), VECTOR.as_pointer())
-        return self.builder.load(where, align=4)
+        where = self.builder.bitcast(self.builder.gep(array, [place]), self.vectors.as_pointer())
+        return self.builder.load(where, align=self.bytes)
 
     def spread(self, number: Any) -> Any:
         """The number in every lane."""
-        one = self.builder.insert_element(ir.Constant(VECTOR, ir.Undefined), number, ir.IntType(32)(0))
-        lanes = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-        return self.builder.shuffle_vector(one, ir.Constant(VECTOR, ir.Undefined), lanes)
+        nothing = ir.Constant(self.vectors, ir.Undefined)
+        one = self.builder.insert_element(nothing, number, LANE(0))
+        return self.builder.shuffle_vector(one, nothing, self.chosen([0] * self.lanes))
+
+    def chosen(self, lanes: Sequence[int]) -> Any:
+        """Which lanes of two vectors a shuffle takes."""
+        return ir.Constant(ir.VectorType(LANE, len(lanes)), [*lanes])
 
     def write(self, array: Any, place: Any, vector: Any) -> None:
-        where = self.builder.bitcast(self.builder.gep(array, [place]), VECTOR.as_pointer())
-        self.builder.store(vector, where, align=4)
+        where = self.builder.bitcast(self.builder.gep(array, [place]), self.vectors.as_pointer())
+        self.builder.store(vector, where, align=self.bytes)
 
     def lanes_summed(self, vector: Any) -> Any:
         """The sum over the lanes: halves onto halves."""
-        lanes = LANES
+        lanes = self.lanes
         while lanes > 1:
             lanes //= 2
-            half = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [*range(lanes, 2 * lanes)] + [0] * (LANES - lanes))
-            upper = self.builder.shuffle_vector(vector, ir.Constant(VECTOR, ir.Undefined), half)
+            half = self.chosen([*range(lanes, 2 * lanes)] + [0] * (self.lanes - lanes))
+            upper = self.builder.shuffle_vector(vector, ir.Constant(self.vectors, ir.Undefined), half)
             vector = self.builder.fadd(vector, upper)
-        return self.builder.extract_element(vector, ir.IntType(32)(0))
+        return self.builder.extract_element(vector, LANE(0))
 
     def cut_below(self, relu: Any) -> Any:
         """What ReLU cuts below: without it nothing is below minus infinity; a NaN never is, and stays."""
         wanted = self.builder.icmp_signed("!=", relu, INDEX(0))
-        return self.spread(self.builder.select(wanted, FLOAT(0.0), FLOAT(float("-inf"))))
+        return self.spread(self.builder.select(wanted, self.float(0.0), self.float(float("-inf"))))
 
     def product_added(self, total: Any, a: Any, b: Any) -> Any:
         return self.builder.fadd(total, self.builder.fmul(a, b, flags=FAST), flags=FAST)
@@ -119,7 +130,7 @@ class Code:
         return list(sums)
 
 
-FLOATS, INDICES = types.Array(types.float32, 1, "C"), types.Array(types.int64, 1, "C")
+INDICES = types.Array(types.int64, 1, "C")
 
 
 def sums(outputs: int) -> Any:
@@ -137,19 +148,19 @@ def sums(outputs: int) -> Any:
     ) -> Any:  # fmt: skip
         place = types.int64
         signature = types.void(
-            FLOATS, place, place, FLOATS, place, place, FLOATS, place, place, place, place,
-            INDICES, place, place, place, FLOATS, place, place,
+            y, place, place, y, place, place, y, place, place, place, place,
+            INDICES, place, place, place, y, place, place,
         )  # fmt: skip
 
         def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
             code = Code(context, builder, signature, given)
             y, y0, ys, x, x0, xc, w, w0, ws, wc, wm, taps, first, last, channels, b, b0, relu = code.values.values()
-            one, zero = INDEX(1), ir.Constant(VECTOR, None)
+            one, zero = INDEX(1), ir.Constant(code.vectors, None)
             has = builder.icmp_signed(">=", b0, INDEX(0))
             start = []
             for o in range(outputs):
                 bias = code.number(b, builder.select(has, code.plus(b0, INDEX(o)), INDEX(0)))
-                start.append(code.spread(builder.select(has, bias, FLOAT(0.0))))
+                start.append(code.spread(builder.select(has, bias, code.float(0.0))))
             totals = [start[o] for o in range(outputs) for _ in range(VECTORS)]
 
             def channel(c: Any, totals: Any) -> Any:
@@ -159,7 +170,7 @@ def sums(outputs: int) -> Any:
                     pair = code.times(t, 2)
                     xt, wt = code.number(taps, pair), code.number(taps, code.plus(pair, one))
                     here, renewed = code.plus(xs, xt), []
-                    seen = [code.vector(x, code.plus(here, INDEX(v * LANES))) for v in range(VECTORS)]
+                    seen = [code.vector(x, code.plus(here, INDEX(v * code.lanes))) for v in range(VECTORS)]
                     weight = code.plus(at, code.times(wt, wm))
                     for o in range(outputs):
                         factor = code.spread(code.number(w, code.plus(weight, code.times(ws, o))))
@@ -170,14 +181,11 @@ def sums(outputs: int) -> Any:
                 return code.loop(first, last, totals, one, tap)
 
             totals = code.loop(INDEX(0), channels, totals, one, channel)
-            # Without ReLU nothing is below minus infinity; a NaN never is, and stays.
-            border = code.spread(
-                builder.select(builder.icmp_signed("!=", relu, INDEX(0)), FLOAT(0.0), FLOAT(float("-inf")))
-            )
+            border = code.cut_below(relu)
             for place, total in enumerate(totals):
                 o, v = divmod(place, VECTORS)
                 kept = builder.select(builder.fcmp_ordered("<", total, border), zero, total)
-                code.write(y, code.plus(y0, code.times(ys, o), INDEX(v * LANES)), kept)
+                code.write(y, code.plus(y0, code.times(ys, o), INDEX(v * code.lanes)), kept)
             return context.get_dummy_value()
 
         return signature, generate
@@ -198,7 +206,7 @@ def weight_sums(
     """
     place = types.int64
     signature = types.void(
-        FLOATS, place, place, FLOATS, place, place, FLOATS, INDICES, place, INDICES, place, place, place, place, place,
+        g, place, place, g, place, place, g, INDICES, place, INDICES, place, place, place, place, place,
     )  # fmt: skip
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
@@ -227,9 +235,9 @@ def weight_sums(
                         renewed[o * TAPS + t] = code.product_added(totals[o * TAPS + t], out[o], seen)
                 return renewed
 
-            return code.loop(INDEX(0), width, totals, INDEX(LANES), vector)
+            return code.loop(INDEX(0), width, totals, INDEX(code.lanes), vector)
 
-        totals = code.loop(first, last, [ir.Constant(VECTOR, None)] * (ROWS * TAPS), one, pixel)
+        totals = code.loop(first, last, [ir.Constant(code.vectors, None)] * (ROWS * TAPS), one, pixel)
         for place, total in enumerate(totals):
             o, t = divmod(place, TAPS)
             where = code.plus(g0, code.times(clipped(o, outputs), gs), taken[t])
@@ -243,18 +251,19 @@ def weight_sums(
 def tile_turned(typing: Any, to: Any, to0: Any, to_pitch: Any, x: Any, x0: Any, pitch: Any) -> Any:
     """Turn a square of ``LANES`` rows round: ``to[to0 + c to_pitch + r] = x[x0 + r pitch + c]``, all in registers."""
     place = types.int64
-    signature = types.void(FLOATS, place, place, FLOATS, place, place)
+    signature = types.void(to, place, place, to, place, place)
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         code = Code(context, builder, signature, given)
         to, to0, to_pitch, x, x0, pitch = code.values.values()
-        rows = [code.vector(x, code.plus(x0, code.times(pitch, r))) for r in range(LANES)]
+        lanes = code.lanes
+        rows = [code.vector(x, code.plus(x0, code.times(pitch, r))) for r in range(lanes)]
         step = 1
-        while step < LANES:  # exchange the squares of this size above the diagonal for those below it
-            upper = [lane if not lane & step else LANES + lane - step for lane in range(LANES)]
-            lower = [lane + step if not lane & step else LANES + lane for lane in range(LANES)]
-            masks = [ir.Constant(ir.VectorType(ir.IntType(32), LANES), mask) for mask in (upper, lower)]
-            for r in (r for r in range(LANES) if not r & step):
+        while step < lanes:  # exchange the squares of this size above the diagonal for those below it
+            upper = [lane if not lane & step else lanes + lane - step for lane in range(lanes)]
+            lower = [lane + step if not lane & step else lanes + lane for lane in range(lanes)]
+            masks = [code.chosen(mask) for mask in (upper, lower)]
+            for r in (r for r in range(lanes) if not r & step):
                 a, b = rows[r], rows[r + step]
                 rows[r], rows[r + step] = (builder.shuffle_vector(a, b, mask) for mask in masks)
             step *= 2
@@ -263,3 +272,17 @@ def tile_turned(typing: Any, to: Any, to0: Any, to_pitch: Any, x: Any, x0: Any, 
         return context.get_dummy_value()
 
     return signature, generate
+
+
+@intrinsic
+def power_of_two(typing: Any, exponent: Any) -> Any:
+    """Two to a power that is a whole number, in the float's own bits; anything for a NaN."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        kind = signature.args[0]
+        bits, bias, mantissa = (32, 127, 23) if kind.bitwidth == 32 else (64, 1023, 52)
+        whole = ir.IntType(bits)
+        shifted = builder.shl(builder.add(builder.fptosi(given[0], whole), whole(bias)), whole(mantissa))
+        return builder.bitcast(shifted, context.get_value_type(kind))
+
+    return exponent(exponent), generate

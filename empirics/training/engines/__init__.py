@@ -20,9 +20,10 @@ from .workers import LoopThenWorkers, shared_workers, Workers
 def choose(model: Trainable, device: torch.device | str = "cpu", workers: int | None = None) -> Engine:
     """The engine for a model on the device its data lie on: the same numbers on a CPU, whichever it is.
 
-    Models with closed-form gradients are stacked. Networks on a CPU go one client after another: in this process if
-    ``workers`` is 1, in so many worker processes if it is more, and by default in this process until the work ahead
-    is worth one process per core. Compiled networks go on so many threads. Networks on a GPU run as graphs.
+    Models with closed-form gradients are stacked, compiled or not. Networks on a CPU go one client after another: in
+    this process if ``workers`` is 1, in so many worker processes if it is more, and by default in this process until
+    the work ahead is worth one process per core. Compiled networks go on so many threads. Networks on a GPU run as
+    graphs.
     """
     if workers is not None and workers < 1:
         raise EmpiricsError(f"workers must be >= 1; got {workers}")
@@ -44,9 +45,9 @@ def in_process(model: Trainable) -> Engine:
 
     Compiled networks take as many threads as there are cores for this process.
     """
-    if engine_of(model) != "torch":
-        return shared_threads(cores())
-    return Stacked() if model.stacked else ClientLoop()
+    if model.stacked:
+        return Stacked()
+    return ClientLoop() if engine_of(model) == "torch" else shared_threads(cores())
 
 
 def device_named(name: str) -> torch.device:

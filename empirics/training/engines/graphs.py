@@ -221,7 +221,7 @@ class _Chunk:
         batches = buffers.batches(self.batches, active, 1)
 
         def run() -> None:
-            gradient_at = LocalGradient(self.model, self.algorithm.objective, still, batches.at(active, 0))
+            gradient_at = LocalGradient(self.model, self.algorithm.objective, still, batches, active, 0)
             direction = self.algorithm.direction(still, w, gradient_at(w), gradient_at)
             stepper(self.setting)(w, direction, size, None)
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from ...algorithms.algorithm import Algorithm, TaskLoss, Work
+from ...algorithms.algorithm import Algorithm, Gradient, TaskLoss, Work
 from ...algorithms.hooks import checked_columns, checked_losses, checked_tensor
 from ...errors import EmpiricsError
-from ...federation.federation import Minibatches, Source
+from ...federation.federation import Batches, Minibatches, Source
 from ...models.model import Batch, Trainable
 from ..setting import Setting
-from .steppers import stepper
+from .steppers import along_the_direction, stepper
 from .threads import one_thread
 
 FEWEST = 2  # rows: a product with a single row takes another path, whose last bits differ
@@ -40,8 +41,10 @@ class Stacked:
         self, model: Trainable, federation: Source, algorithm: Algorithm, setting: Setting, work: Work
     ) -> tuple[Tensor, Tensor | None]:
         """The clients' models after their local steps ``(rows, dim)`` and, if asked for, their first losses."""
-        ends, firsts = torch.empty(work.starts.shape, dtype=work.starts.dtype, device=work.starts.device), []
         with one_thread(work.starts.device):
+            if len(work.clients) <= self.chunk:
+                return self._chunk(model, federation, algorithm, setting, work._replace(net=None))
+            ends, firsts = torch.empty(work.starts.shape, dtype=work.starts.dtype, device=work.starts.device), []
             for begin in range(0, len(ends), self.chunk):
                 chosen = slice(begin, begin + self.chunk)
                 ends[chosen], first = self._chunk(model, federation, algorithm, setting, work.part(chosen))
@@ -56,7 +59,7 @@ class Stacked:
         if order is not None:
             work = work.pick(order)
         batches = federation.draw(work.seed, work.state.round, work.clients, work.steps, setting.batch)
-        ends = work.starts.clone()
+        ends = work.starts.clone(memory_format=torch.contiguous_format)
         first = descend(model, algorithm, setting, work, ends, batches)
         if order is None:
             return ends, first
@@ -79,25 +82,37 @@ def descend(
     Rows are sorted by falling number of steps: every step moves the prefix that still has steps to take.
     """
     take, rows, first, moving = stepper(setting), w.shape[0], None, None
-    for step in range(len(work.sizes)):
-        active = int((work.steps > step).sum())
+    if type(batches) is Batches and _plain(algorithm, setting) and (walk := getattr(model, "walk_in", None)):
+        if algorithm.steps.needs_loss:
+            first = model.task_loss(w, batches.at(rows, 0)).detach()
+        if walk(w, batches, work.steps, work.sizes):
+            return first
+    still_active = (work.steps[:, None] > np.arange(len(work.sizes))).sum(0)
+    for step, (active, size) in enumerate(zip(still_active.tolist(), work.sizes.tolist(), strict=True)):
         if not active:
             break
         shown = max(active, min(FEWEST, rows))
         now = (work if shown == rows else work.part(slice(0, shown)))._replace(step=step)
-        batch = batches.at(shown, step)
-        here = w[:shown]
+        here = w if shown == rows else w[:shown]
 
-        gradient_at = LocalGradient(model, algorithm.objective, now, batch)
+        gradient_at = LocalGradient(model, algorithm.objective, now, batches, shown, step)
         if algorithm.steps.needs_loss and step == 0:
-            first = model.task_loss(here, batch).detach()
+            first = model.task_loss(here, gradient_at.batch).detach()
         found = algorithm.direction(now, here, gradient_at(here), gradient_at)
         direction = checked_tensor(f"{algorithm.name}: the direction of a step", found, here)
         if algorithm.moves is not None:
             columns = checked_columns(f"{algorithm.name}: what moves returns", algorithm.moves(now, step), here)
             moving = _moving(columns, moving, take)
-        take(w[:active], direction[:active], float(work.sizes[step]), moving)
+        if active < shown:
+            here, direction = here[:active], direction[:active]
+        take(here, direction, size, moving)
     return first
+
+
+def _plain(algorithm: Algorithm, setting: Setting) -> bool:
+    """Whether local steps are those of SGD along the gradient of the task loss, and nothing else."""
+    kinds = type(algorithm.objective), type(algorithm.direction)
+    return kinds == (TaskLoss, Gradient) and algorithm.moves is None and along_the_direction(setting)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,14 +122,23 @@ class LocalGradient:
     model: Trainable
     objective: Callable[..., Tensor]
     work: Work
-    batch: Batch
+    batches: Minibatches
+    rows: int
+    step: int
+
+    @cached_property
+    def batch(self) -> Batch:
+        """The samples of the step, gathered when somebody asks for them."""
+        return self.batches.at(self.rows, self.step)
 
     def __call__(self, point: Tensor, objective: Callable[..., Tensor] | None = None) -> Tensor:
         """Gradient at ``point (rows, dim)`` of the local objective, or of the one that is given."""
         objective = objective or self.objective
         if isinstance(objective, TaskLoss):
-            gradient: Tensor = self.model.gradient(point, self.batch)
-            return gradient
+            found: Tensor | None = None
+            if type(self.batches) is Batches and (in_place := getattr(self.model, "gradient_in", None)):
+                found = in_place(point, self.batches, self.step)
+            return self.model.gradient(point, self.batch) if found is None else found
         with torch.enable_grad():
             point = point.detach().requires_grad_()
             losses = checked_losses(objective, objective(self.model, point, self.batch, self.work))

@@ -1,0 +1,237 @@
+"""Compiled gradients of linear models beside float64 autograd, and training with them beside torch."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings, strategies as st
+
+from empirics.algorithms import algorithm
+from empirics.algorithms.algorithm import fedavg, renamed
+from empirics.errors import Diverged
+from empirics.experiments import Cell
+from empirics.federation.federation import Batches, Federation
+from empirics.models.compiled import compiled, engine_of, ENGINES, NotServed
+from empirics.models.linear import LeastSquares, Linear, Logistic, Softmax, SquaredHinge
+from empirics.training.engines import choose, in_process, Stacked
+from empirics.training.rounds import rounds
+from empirics.training.setting import Setting
+
+CLOSE = {torch.float32: 1e-6, torch.float64: 1e-12}
+
+
+def targets_of(kind, shape, outputs, dtype, draws, numbers=False):
+    """Targets of samples as the model takes them; of least squares numbers where ``numbers``, else classes."""
+    classes = torch.randint(0, max(outputs, 2), (shape,), generator=draws)
+    if kind in (Logistic, SquaredHinge):
+        return (2 * classes - 1).to(dtype)
+    if kind is LeastSquares and (numbers or outputs == 1):
+        wanted = torch.randn(shape, outputs, dtype=dtype, generator=draws)
+        return wanted if numbers else wanted[:, 0]
+    return classes
+
+
+@st.composite
+def linear(draw):
+    """A linear model, its rows, and batches out of a pool of samples, weighted or not."""
+    kind, dtype = (
+        draw(st.sampled_from([Softmax, Logistic, SquaredHinge, LeastSquares])),
+        draw(st.sampled_from([*CLOSE])),
+    )
+    outputs = draw(st.integers(2, 21)) if kind in (Softmax, LeastSquares) else 1
+    outputs = 1 if kind is LeastSquares and draw(st.booleans()) else outputs
+    features, rows, batch, steps = (draw(st.integers(1, most)) for most in (70, 5, 40, 3))
+    draws = torch.Generator().manual_seed(draw(st.integers(0, 2**20)))
+    model = kind(features, outputs, draw(st.sampled_from([0.0, 0.37])), dtype)
+    w = draw(st.sampled_from([0.3, 3.0, 60.0])) * torch.randn(rows, model.dim, dtype=dtype, generator=draws)
+    pool = torch.randn(57, features, dtype=dtype, generator=draws)
+    targets = targets_of(kind, 57, outputs, dtype, draws, numbers=draw(st.booleans()))
+    index = torch.randint(0, 57, (rows, steps, batch), generator=draws)
+    weight = torch.rand(rows, steps, batch, dtype=dtype, generator=draws) if draw(st.booleans()) else None
+    return model, w, Batches(pool, targets, index, weight), draw(st.integers(0, steps - 1))
+
+
+def distance(found, exact):
+    """Of the row that is farthest, relative to its norm."""
+    return float(((found.double() - exact).norm(dim=1) / exact.norm(dim=1).clamp(min=1e-9)).max())
+
+
+@settings(max_examples=80, deadline=None)
+@given(linear())
+def test_gradients_are_those_of_float64_autograd(made):
+    model, w, batches, step = made
+    row = w.to(torch.float64, copy=True).requires_grad_()
+    inputs, targets, weight = batches.at(len(w), step)
+    batch = inputs.double(), targets if targets.dtype is torch.int64 else targets.double(), weight
+    if weight is not None:
+        batch = (*batch[:2], weight.double())
+    (exact,) = torch.autograd.grad(replace(model, dtype=torch.float64).task_loss(row, batch).sum(), row)
+    ours = distance(compiled(model).gradient_in(w, batches, step), exact)
+    terms = model.output(w.abs(), inputs.abs()).max()  # of outputs that are sums of such size, the last digits are lost
+    allowed = CLOSE[w.dtype] * max(1, float(terms))
+    assert ours <= max(allowed, 2 * distance(model.gradient(w, (inputs, targets, weight)), exact))
+
+
+@settings(max_examples=30, deadline=None)
+@given(linear(), st.integers(1, 4))
+def test_a_rows_numbers_do_not_depend_on_the_others(made, chosen):
+    model, w, batches, step = made
+    together = compiled(model).gradient_in(w, batches, step)
+    part = slice(0, min(chosen, len(w)))
+    assert torch.equal(compiled(model).gradient_in(w[part], batches, step), together[part])
+    assert torch.equal(compiled(model).gradient_in(w[part], batches.part(part), step), together[part])
+
+
+# ---- training ----
+
+
+def dealt(model, sizes=(32, 48, 64, 32, 80, 48, 32), seed=6):
+    draws = torch.Generator().manual_seed(seed)
+    inputs = torch.randn(sum(sizes), model.features, dtype=model.dtype, generator=draws)
+    targets = targets_of(type(model), sum(sizes), model.outputs, model.dtype, draws)
+    return Federation.of(inputs, targets, np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1]))
+
+
+SETTING = Setting(rounds=3, cohort=5, batch=16, local_epochs=2, step_size=0.07)
+FORTY_FIVE = Softmax(9, 5, 0.02, torch.float32)
+MODELS = [FORTY_FIVE, Logistic(31, 1, 0.1, torch.float64), SquaredHinge(7, 1, 0.0, torch.float32),
+          LeastSquares(12, 1, 0.3, torch.float64)]  # fmt: skip
+
+
+def trained(model, method, engine=None, setting=SETTING, plain=None):
+    """The end of a run on the data of ``plain``, the model that torch computes."""
+    method = algorithm(method) if isinstance(method, str) else method
+    return list(rounds(model, dealt(plain or model), method, setting, 4, engine))[-1].model
+
+
+@dataclass(frozen=True)
+class Same:
+    """The gradient, by a hook that no engine knows."""
+
+    def __call__(self, work, w, gradient, gradient_at):
+        return gradient
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_steps_taken_in_one_call_are_those_taken_one_by_one(model):
+    by_steps = renamed(fedavg, "same()", direction=Same())
+    ours = trained(compiled(model), "fedavg", plain=model)
+    assert torch.equal(ours, trained(compiled(model), by_steps, plain=model))
+    assert torch.equal(ours, trained(compiled(model), "fedprox(mu=0)", plain=model))
+    assert not torch.equal(ours, trained(model, "fedavg"))
+
+
+@pytest.mark.parametrize("model", MODELS[:2], ids=lambda model: type(model).__name__)
+def test_numbers_do_not_depend_on_the_chunk(model):
+    for method in ("fedavg", "fedsam"):
+        ours = trained(compiled(model), method, Stacked(), plain=model)
+        for chunk in (1, 2, 4):
+            assert torch.equal(trained(compiled(model), method, Stacked(chunk), plain=model), ours)
+
+
+METHODS = ["fedavg", "fedsam", "scaffold", "relaxed(fedprox(mu=0.1), beta=0.05)", "feddyn"]
+SETTINGS = [SETTING, replace(SETTING, momentum=0.6, clip=0.9), replace(SETTING, optimizer="adamw", weight_decay=0.02)]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("setting", SETTINGS, ids=["sgd", "momentum and clipping", "adamw"])
+def test_training_ends_where_that_on_torch_does(method, setting):
+    for model in MODELS:
+        ours = trained(compiled(model), method, setting=setting, plain=model)
+        theirs = trained(model, method, setting=setting)
+        assert float((ours - theirs).norm() / theirs.norm()) < 100 * CLOSE[model.dtype]
+
+
+def test_gradients_are_compiled_for_every_method_and_plain_steps_in_one_call(monkeypatch):
+    model, calls = compiled(FORTY_FIVE), {"gradient_in": 0, "walk_in": 0}
+
+    def counted(name):
+        before = getattr(type(model), name)
+
+        def call(*arguments):
+            calls[name] += 1
+            return before(*arguments)
+
+        monkeypatch.setattr(type(model), name, call)
+
+    for name in calls:
+        counted(name)
+    trained(model, "fedavg", plain=FORTY_FIVE)
+    assert calls == {"gradient_in": 0, "walk_in": 3}
+    trained(model, "fedsam", setting=replace(SETTING, local_epochs=None, local_steps=4), plain=FORTY_FIVE)
+    assert calls == {"gradient_in": 3 * 4 * 2, "walk_in": 3}
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])
+def test_numbers_that_are_not_finite_stay_so(bad):
+    for model in MODELS[:2]:
+        spoilt = torch.full((2, model.dim), 0.3, dtype=model.dtype)
+        spoilt[1, 3] = bad
+        samples = torch.ones(4, model.features, dtype=model.dtype)
+        targets = targets_of(type(model), 4, model.outputs, model.dtype, torch.Generator().manual_seed(1))
+        batches = Batches(samples, targets, torch.tensor([[[0, 2, 3]]] * 2), None)
+        found = compiled(model).gradient_in(spoilt, batches, 0)
+        assert found[0].isfinite().all()
+        assert torch.equal(found[1].isnan(), model.gradient(spoilt, batches.at(2, 0))[1].isnan())
+
+
+def test_divergence_is_seen():
+    with pytest.raises(Diverged):
+        trained(compiled(MODELS[3]), "fedavg", setting=replace(SETTING, step_size=1e9, rounds=60), plain=MODELS[3])
+
+
+# ---- what is torch's ----
+
+
+@pytest.mark.parametrize("change", ["class", "precision", "features", "targets"])
+def test_samples_that_do_not_fit_are_torchs(change):
+    model, w = FORTY_FIVE, torch.zeros(3, FORTY_FIVE.dim)
+    inputs, targets = torch.ones(6, 9), torch.tensor([0, 1, 2, 3, 4, 0])
+    if change == "class":
+        targets[2] = 5
+    elif change == "precision":
+        inputs = inputs.double()
+    elif change == "features":
+        inputs = inputs[:, :8].contiguous()
+    else:
+        targets = targets.float()
+    batches = Batches(inputs, targets, torch.arange(6).view(3, 1, 2), None)
+    assert compiled(model).gradient_in(w, batches, 0) is None
+    assert compiled(model).walk_in(w, batches, np.array([1, 1, 1]), np.array([0.1])) is False
+    federation = Federation.of(inputs, targets, [np.arange(2), np.arange(2, 6)])
+    with pytest.raises((RuntimeError, IndexError)):
+        list(rounds(compiled(model), federation, fedavg, Setting(rounds=1, cohort=2, batch=2), 3))
+
+
+def test_a_subclass_stays_on_torch():
+    class Other(Softmax):
+        pass
+
+    with pytest.raises(NotServed, match="it is Other"):
+        compiled(Other(3, 2))
+    with pytest.raises(NotServed, match="it is Linear"):
+        compiled(Linear(3, 2))
+
+
+def test_compiled_linear_models_are_stacked_and_all_else_is_the_same():
+    for model in MODELS:
+        ours = compiled(model)
+        assert isinstance(ours, type(model))
+        assert compiled(ours) is ours
+        assert engine_of(ours) == ENGINES[-1]
+        assert isinstance(choose(ours, workers=3), Stacked)
+        assert isinstance(in_process(ours), Stacked)
+        assert replace(ours, dtype=torch.float64).smoothness(torch.ones(2, 3)) == model.smoothness(torch.ones(2, 3))
+
+
+CELL = {"algorithm": "fedavg()", "problem": "softmax(digits)", "seed": 3, "rounds": 2, "measure": ["train_loss"],
+        "clients": 4}  # fmt: skip
+
+
+def test_the_engine_is_in_a_cells_key_and_torch_changes_no_key():
+    torchs, ours = Cell("train", CELL), Cell("train", {**CELL, "engine": ENGINES[-1]})
+    assert Cell("train", {**CELL, "engine": "torch"}).key == torchs.key != ours.key
+    theirs, found = torchs.run(), ours.run()
+    assert found.facts == {**theirs.facts, "engine": ENGINES[-1]}
+    assert found.columns["value"] == pytest.approx(theirs.columns["value"], rel=1e-10)
