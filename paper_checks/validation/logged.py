@@ -32,7 +32,7 @@ COUNT = re.compile(r"\d{1,18}(\.0*)?|\d(\.\d+)?[eE]\+?\d{1,2}", re.ASCII)
 """What numbers a run or a round: ``3``, also as ``03``, ``3.0`` and ``3e0``, which tables are saved with."""
 NAME = re.compile(r"\w(?:[\w./ -]*\w)?")
 """What names a run in words: it begins with a letter; signs such as ``±``, ``%`` and brackets are no part of it."""
-NO_NAMES = {"", "nan", "inf", "infinity", "na", "none", "null", "aggregate", "all", "baseline", "best", "ci",
+NO_NAMES = {"nan", "inf", "infinity", "na", "none", "null", "aggregate", "all", "baseline", "best", "ci",
             "combined", "count", "dev", "err", "error", "expected", "goal", "iqr", "lower", "mad",
             "max", "maximum", "media", "min", "minimum", "n", "overall", "pooled", "range", "ref",
             "reference", "rms", "rmse", "sd", "se", "sem", "sigma", "spread", "st", "sum", "target",
@@ -186,7 +186,7 @@ def _is_name(text: str) -> bool:
     """Whether this names a run rather than nothing, or what sums up all runs, as ``s.d.`` and ``mean (n=3)`` do."""
     apart = re.sub(r"(?<=[^\W\d_A-Z])(?=[A-Z])", " ", text.replace(".", ""))  # StdDev: Std Dev
     parts = [part.lower() for part in re.findall(r"[^\W\d_]+", apart)]
-    sums = any({part, part[:1] + part[1:].removesuffix("s")} & NO_NAMES or part.startswith(SUMS_UP) for part in parts)
+    sums = any({part, part.removesuffix("s")} & NO_NAMES or part.startswith(SUMS_UP) for part in parts)
     return text[:1].isalpha() and NAME.fullmatch(text) is not None and not sums
 
 

@@ -91,7 +91,7 @@ ASKED: Mapping[str, Mapping[str, Asked]] = {
         "seeds": Asked(None, "independent draws (default: 120 for ridge, 60 for softmax)"),
         "samples": Asked(20, "samples of each client (default 20)"),
         "regularisation": Asked(0.5, "L2 penalty, which is mu (default 0.5)", real_word),
-        "concentration": Asked(0.3, "of the Dirichlet class priors of the label-skewed clients", real_word),
+        "concentration": Asked(0.3, "of the Dirichlet class priors of label-skewed clients (default 0.3)", real_word),
         "workers": Asked(2, "threads; the numbers do not depend on it (default 2)"),
         "out": Asked(Path("out"), "folder of the results (./out)", path_word, "DIR"),
     },

@@ -1,7 +1,9 @@
 """Which tests execute which statements of a folder, so that an error planted in one is shown to those tests alone.
 
 Every statement of the folder is given a mark before it. The marks lie in memory that forked processes share, so that
-what they execute counts too; a process started anew is not seen.
+what they execute counts too; a process started anew is not seen. What a file executes as it is collected counts for all
+its tests. A declaration is shown to the tests that execute other statements of its file: one that other files read
+alone may seem to go unnoticed.
 """
 
 from __future__ import annotations
@@ -107,17 +109,23 @@ class Marked(ast.NodeTransformer):
 
 
 class Recorder:
-    """What every test of a run executes, and which tests fail."""
+    """What every test of a run executes, what all rest on as they are collected, and which tests fail."""
 
     def __init__(self, marks: mmap.mmap) -> None:
-        self.marks, self.found, self.failed = marks, [], []
+        self.marks, self.collected, self.found, self.failed = marks, [], [], []
+
+    def pytest_collection_finish(self) -> None:
+        self.collected = self._marked()
+
+    def _marked(self) -> list[int]:
+        return [n for n, mark in enumerate(self.marks[:]) if mark]
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> Any:
         self.marks[:] = bytes(len(self.marks))
         began = process_time()
         done = yield
-        self.found.append((item.nodeid, process_time() - began, [n for n, mark in enumerate(self.marks[:]) if mark]))
+        self.found.append((item.nodeid, process_time() - began, self._marked()))
         return done
 
     def pytest_runtest_logreport(self, report: Any) -> None:
@@ -131,7 +139,7 @@ class Touched:
     def __init__(self, folder: Path, files: Sequence[str], kept: Path, slow: bool) -> None:
         self.statements: list[Statement] = []
         trees = {}
-        sources = hashlib.sha256(sys.version.encode())
+        sources = hashlib.sha256(sys.version.encode() + Path(__file__).read_bytes())
         for path in sorted(folder.rglob("*.py")):
             text = path.read_text(encoding="utf-8")
             sources.update(text.encode())
@@ -145,8 +153,10 @@ class Touched:
                 kept.parent.mkdir(exist_ok=True)
                 kept.write_text(json.dumps(known))
                 print(f"{file}: {len(known[file]['found'])} tests seen", *known[file]["failed"], flush=True)
-            failed = set(known[file]["failed"])
-            self.tests += [Test(n, s, frozenset(t)) for n, s, t in known[file]["found"] if n not in failed]
+            failed, all_rest_on = set(known[file]["failed"]), known[file]["collected"]
+            self.tests += [
+                Test(n, s, frozenset((*t, *all_rest_on))) for n, s, t in known[file]["found"] if n not in failed
+            ]
 
     def by(self, file: str, line: int) -> list[Test]:
         """The tests that execute what stands there, the quickest first; of a declaration, those that use its file."""
@@ -177,7 +187,7 @@ def _recorded(trees: Mapping[Path, ast.Module], count: int, file: str, slow: boo
             chosen = [] if slow else ["-m", "not slow"]
             pytest.main(["-q", "-p", "no:cacheprovider", *chosen, file], plugins=[recorder])
             with os.fdopen(write, "w") as out:
-                json.dump({"found": recorder.found, "failed": recorder.failed}, out)
+                json.dump({name: getattr(recorder, name) for name in ("collected", "found", "failed")}, out)
         finally:
             os._exit(0)
     os.close(write)

@@ -240,6 +240,10 @@ def test_a_minimiser_is_recognised():
     assert run(ArgminIs(sp.log(speed) + width / speed, speed, width)).status is HOLDS  # not convex, one minimum
     assert run(ArgminIs(sp.log(speed / (width + 1)) ** 2, speed, width + 1)).status is HOLDS
     assert run(ArgminIs(repeats * depth + width / repeats, repeats, LOWEST)).status is HOLDS
+    assert run(ArgminIs((portion - inner / 3) ** 2, portion, inner / 3)).status is HOLDS  # below 1 everywhere
+    roots = sp.sqrt(width) + sp.sqrt(depth)
+    large = 10**60 * speed * (speed - 2 * roots)  # so large that what rounding leaves of its slope is no small number
+    assert run(ArgminIs(large, speed, sp.sqrt(width + depth + 2 * sp.sqrt(width * depth)))).status is HOLDS
 
 
 @pytest.mark.parametrize("factor", [2, sp.Rational(999999, 1000000), width, sp.sqrt(depth)])
@@ -252,6 +256,7 @@ def test_a_wrong_minimiser_fails_by_the_audited_factor_only(factor):
 
 def test_a_factor_that_is_1_at_some_points_is_still_verified():
     assert run(ArgminIs(BOWL, speed, LOWEST * sp.sqrt(repeats), ratio=sp.sqrt(repeats))).as_audited
+    assert not run(ArgminIs(BOWL, speed, LOWEST * sp.Max(width, 1), ratio=width)).as_audited
 
 
 def test_a_maximiser_is_no_minimiser():

@@ -7,7 +7,7 @@ from checker_toys import bound, depth, limited, offset, place, repeats, run, spe
 from bounds.errors import UnknownNameError
 from bounds.operators import ClientMax, ClientMean
 from bounds.vocabulary import client_weight, clients, local_gap, step_size
-from paper_checks.claims.checkers import ImpliedBy, Informative, Satisfies
+from paper_checks.claims.checkers import ImpliedBy, Informative, requires, Satisfies
 from paper_checks.claims.claim import ClaimError, Grade, Status
 
 HOLDS, FAILS, OPEN = Status.HOLDS, Status.FAILS, Status.OPEN
@@ -159,6 +159,23 @@ def test_conditions_over_clients_take_lists():
 
 
 # ---- vacuity ----
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ((repeats >= 7, speed - width / 3 <= 0), ""),
+        ((width / 3 >= speed, repeats - 7 >= 0), ""),
+        ((repeats >= 7,), "asked for besides"),
+        ((repeats >= 7, speed <= width / 3, depth < 2), "not asked for: depth < 2"),
+        ((repeats >= 8, speed <= width / 3), "not asked for: repeats >= 8"),
+        ((repeats >= 7, speed < width / 3), "not asked for"),
+    ],
+)
+def test_conditions_written_out_again_are_the_same_as_functions(written, said):
+    found = run(requires({"toys.f": written}), f=bound("toys.f", speed, speed <= width / 3, repeats >= 7))
+    assert found.status is (FAILS if said else HOLDS)
+    assert said in found.evidence
 
 
 def test_informative_somewhere_and_nowhere():

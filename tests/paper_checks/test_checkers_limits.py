@@ -87,10 +87,12 @@ def test_monotone_where_every_term_has_the_sign_is_proved():
         speed - speed**2 / 10**7,  # falls above 5e6 only
         width * speed - sp.log(1 + speed) * depth / 10**4,
         (speed - width) ** 3 - (speed - width) / 10**4,  # falls in a thin region about width
+        (7 * speed - 3 * width) ** 3 - speed * width**2 / 10**9,  # in a thinner one, however large width is
     ],
 )
-def test_a_thin_or_far_region_where_it_turns_is_found(of):
-    found = run(MonotoneIn(of, speed, up=True))
+@pytest.mark.parametrize("up", [True, False])
+def test_a_thin_or_far_region_where_it_turns_is_found(of, up):
+    found = run(MonotoneIn(of if up else -of, speed, up=up))
     assert found.status is FAILS
     here = {q: sp.Rational(found.witness[q.name]) for q in of.free_symbols}
     assert of.diff(speed).subs(here) < 0

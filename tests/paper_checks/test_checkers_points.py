@@ -87,6 +87,8 @@ def test_undefined_values_are_no_numbers():
     assert value(sp.Max(sp.sqrt(width - speed), 1), {speed: sp.Integer(3), width: sp.Integer(2)}) is sp.nan
     assert not near(sp.oo, sp.Integer(5))
     assert not near(-sp.oo, sp.Integer(5))
+    assert near(sp.Integer(7), 7 + sp.Rational(6, 10**40))
+    assert not near(sp.Integer(7), 7 + sp.Rational(8, 10**40))
     assert not true_at(sp.Gt(1 / (speed - 1), 0), {speed: sp.Integer(1)})
     assert shown(sp.nan) == "nan"
 

@@ -1,5 +1,7 @@
 """DominatesSampled: planted true and false statements, looked at after every draw."""
 
+import math
+
 import numpy as np
 import pytest
 from checker_toys import bound, run, speed
@@ -33,6 +35,28 @@ def test_a_true_statement_is_confirmed_where_the_upper_tail_is_known():
     assert "decided by a bet" in with_cap.evidence
     assert run(DominatesSampled(1.0, exponential(0.6), mean_square=2.0)).status is HOLDS
     assert run(DominatesSampled(1.0, exponential(0.6), mean_square=200.0, most=200)).status is OPEN
+
+
+@pytest.mark.parametrize(
+    ("number", "known", "status", "factor"),
+    [
+        (1.9, {}, FAILS, lambda share: 1 + share * (1.9 - 1.3) / 1.3),
+        (0.8, {"cap": 4.1}, HOLDS, lambda share: 1 + share * (1.3 - 0.8) / (4.1 - 1.3)),
+        (0.8, {"mean_square": 2.3}, HOLDS, lambda share: fair_bet(share * 2 / 1.3)),
+    ],
+)
+def test_so_many_equal_draws_decide_as_the_bets_say(number, known, status, factor):
+    """Each bet multiplies its wealth by its factor at every draw; their mean must reach 1 / error rate."""
+    shares = [0.5**k for k in range(1, 14)]
+    draws = next(n for n in range(1, 2000) if sum(factor(s) ** n for s in shares) / len(shares) >= 1 / 0.07)
+    found = run(DominatesSampled(1.3, lambda seed: number, error_rate=0.07, **known))
+    assert found.status is status
+    assert f"of {draws} draws" in found.evidence
+
+
+def fair_bet(stake):
+    """What a draw of 0.8 makes of a stake on a mean below 1.3, the mean square being at most 2.3."""
+    return math.exp(-stake * 0.8) / (1 - stake * 1.3 + stake**2 * 2.3 / 2)
 
 
 def test_without_knowledge_of_the_upper_tail_nothing_is_confirmed():

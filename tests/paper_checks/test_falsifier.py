@@ -20,7 +20,7 @@ from bounds.quantities import Quantity
 from bounds.vocabulary import smoothness as L
 from paper_checks.falsifier import CannotServeError, defined, falsify, load_witness, replay, scan, WitnessError
 from paper_checks.falsifier.box import Box, Parameter
-from paper_checks.falsifier.command import lines
+from paper_checks.falsifier.command import as_json, lines
 from paper_checks.falsifier.core import Evaluation, score
 from paper_checks.falsifier.curves.shapes import SHAPES
 from paper_checks.falsifier.exact import _everywhere
@@ -35,6 +35,7 @@ from paper_checks.falsify_options import FAMILIES as IN_WORDS
 WITNESSES = Path(fedbounds.__file__).parent / "paper_checks" / "counterexamples"
 QUICK_FALSE = ("descent, no noise term", "fedcog.smoothness_step_printed", "fedals.one_round_iid_claimed",
                "contraction, part of the clients", "fedals.one_round, constant cut")  # fmt: skip
+NOISE = 0.5**2 * 0.8 + 0.2**2 * 0.5 + 0.3**2 * 1.1
 QUICK_TRUE = ("descent", "step_length", "fedals.one_round")
 
 
@@ -62,6 +63,36 @@ def test_most_planted_errors_are_caught_and_no_true_statement_is():
     caught = [falsify(bound, 1500).violated for bound in list(false_statements().values())[::3]]
     assert sum(caught) >= 9
     assert not any(falsify(bound, 500).violated for bound in list(true_statements().values())[::3])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("gradient_by_gap", 2 * 2.5 * 0.6),
+        ("gap_by_gradient", 1.7 / (2 * 0.4)),
+        ("jensen", 3.1),
+        ("step_length", 0.07**2 * (1.7 + NOISE)),
+        ("contraction", (1 - 0.07 * 0.3) ** 2 * 1.3 + 0.07**2 * NOISE),
+        ("descent", -0.07 * (1 - 2.5 * 0.07 / 2) * 1.7 + 2.5 * 0.07**2 / 2 * NOISE),
+        ("drift_of_two_steps", 0.07**2 * (3.1 + 0.9)),
+        ("decrease", (0.2 / 0.07 + 2.5 * 0.07 / 2 * NOISE) / (1 - 2.5 * 0.07 / 2)),
+        ("mean_gradient", 2 * 1.9 / (0.07 * 6) + 2.5 * 0.07 * NOISE),
+        ("smallest_gradient", 2 * 1.9 / (0.07 * 6) + 2.5 * 0.07 * NOISE),
+        ("linear_rate", (1 - 0.07 * 0.4) ** 6 * 1.9 + 2.5 * 0.07 * NOISE / (2 * 0.4)),
+        ("gap_by_local_gaps", 2.5 / 0.3 * (0.8 + 0.5 + 1.1) / 3),
+    ],
+)
+def test_a_textbook_inequality_is_the_one_of_the_textbook(name, value):
+    bound = true_statements()[name]
+    point = {
+        "smoothness": 2.5, "strong_convexity": 0.3, "pl_constant": 0.4, "step_size": 0.07, "rounds": 6,
+        "optimality_gap": 0.6, "initial_gap": 1.9, "grad_norm_sq": 1.7, "mean_client_grad_sq": 3.1, "distance_sq": 1.3,
+        "gradient_variance": 0.9, "loss_decrease": 0.2, "client_weight": [0.5, 0.2, 0.3], "local_steps": 1,
+        "client_gradient_variance": [0.8, 0.5, 1.1], "local_gap": [0.8, 0.5, 1.1],
+    }  # fmt: skip
+    if name == "gap_by_local_gaps":
+        point["client_weight"] = [1 / 3] * 3
+    assert bound(**{q.name: point[q.name] for q in bound.quantities}) == pytest.approx(value, rel=1e-12)
 
 
 def test_thirty_of_each_are_planted():
@@ -276,6 +307,7 @@ def test_places_of_a_box():
 def test_rounder_numbers_are_shorter_and_near():
     shorter = list(rounder_than(Fraction(337, 1000)))
     assert shorter[0] in (0, 1, -1)
+    assert {0, 1, -1} <= set(shorter)
     assert {Fraction(1, 3), Fraction(3, 10), Fraction(34, 100)} <= set(shorter)
     assert list(rounder_than(7)) == list(rounder_than(Fraction(1))) == []
 
@@ -342,6 +374,8 @@ def test_what_is_found_in_json(capsys):
     assert found["violated"] is False
     assert found["evaluations"] == 30
     assert found["witness"] is None
+    search = falsify(get("fedcog.smoothness_step"), 5)
+    assert [as_json(replace(search, ratio=ratio))["ratio"] for ratio in (0.7, inf)] == [0.7, "inf"]
 
 
 @pytest.mark.parametrize(

@@ -2,23 +2,30 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 import sympy as sp
 from falsifier_tables import TABLE
 
+import paper_checks
 from bounds.catalog import get
 from empirics.algorithms import algorithm
 from empirics.exact import ExactRun
 from empirics.problems.quadratics import Quadratics
+from paper_checks.falsifier import load_witness
+from paper_checks.falsifier.curves.family import _impossible
 from paper_checks.falsifier.deciding import largest
 from paper_checks.falsifier.families import FAMILIES
 from paper_checks.falsifier.kinds import counts
 from paper_checks.falsifier.planted import LOOSE, TIGHT
 from paper_checks.falsifier.runs import instance as tables
+from paper_checks.falsifier.runs.family import _finite
 from paper_checks.falsifier.runs.moments import Moments
 from paper_checks.falsifier.runs.readings import MomentReadings
+
+WITNESSES = Path(paper_checks.__file__).parent / "counterexamples"
 
 
 def moments(table, reading):
@@ -38,12 +45,49 @@ def test_clients_drawn_with_replacement_by_weight():
     assert abs(without.server["grad_norm_sq"][-1] / fast.server["grad_norm_sq"][-1] - 1) > 1e-3
 
 
+LONE = {
+    **TABLE, "clients": 1, "dim": 1, "cohort": 1, "local_steps": 1, "rounds": 1, "noise_0": 0, "relaxation": 0.0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("step_size", "kept"), [(0.13, 10**6), (3.1, int(350 / np.log((1 - 3.1 * 0.9) ** 2)))])
+def test_a_run_ends_before_what_grows_leaves_the_finite_numbers(step_size, kept):
+    """By hand: a step takes the squared distance times (1 - 0.9 step_size)^2; e^350 is the most it may grow by."""
+    table = {**LONE, "rounds": 10**6, "step_size": step_size}
+    assert _finite(get("decaying_k.lemma_1"), table, tables.problem(table)) == {**table, "rounds": kept}
+
+
+@pytest.mark.parametrize(
+    ("word", "value", "said"),
+    [
+        ("step_size", 0.0, "no step size is small enough"),
+        ("height", 0.0, "heights and weights must be positive"),
+        ("weight_1", 0.0, "heights and weights must be positive"),
+        ("dissimilarity_factor", 0.9, "the dissimilarity factor is at least 1"),
+        ("contraction", 0.0, "no step size is small enough"),
+        ("weight_0", 0.7, ""),
+    ],
+)
+def test_curves_that_cannot_be(word, value, said):
+    table = {"clients": 2, "step_size": 0.3, "height": 1.7, "weight_0": 0.4, "weight_1": 2.1, word: value}
+    assert (said in _impossible(table)) if said else not _impossible(table)
+
+
+@pytest.mark.parametrize(
+    ("word", "value", "said"),
+    [("share_1", 1, "both points"), ("share_0", 0, "both points"), ("weight_1", 0, "weights and curvatures"),
+     ("share_1", Fraction(1, 7), "")],
+)  # fmt: skip
+def test_distributions_that_cannot_be(word, value, said):
+    witness = load_witness(WITNESSES / "fedals.participation_case1.json")
+    assert word in witness.instance
+    failed = FAMILIES["atoms"].evaluate(get(witness.bound), {**witness.instance, word: value}).failed
+    assert said in "; ".join(failed) if said else not failed
+
+
 def test_steps_and_alignment_of_the_server():
     """By hand: one client, one dimension, one noiseless step."""
-    table = {
-        **TABLE, "clients": 1, "dim": 1, "cohort": 1, "local_steps": 1, "rounds": 1, "noise_0": 0, "relaxation": 0.0,
-    }  # fmt: skip
-    run = MomentReadings(moments(table, "intended"))
+    run = MomentReadings(moments(LONE, "intended"))
     gradient = 0.9 * (1.3 - 0.3)
     assert run.rounds["global_step"][0] == pytest.approx((0.13 * gradient) ** 2)
     assert run.rounds["step_alignment"][0] == pytest.approx(-0.13 * gradient**2)
@@ -112,6 +156,8 @@ def test_constants_in_two_dimensions_are_those_of_the_problem():
     exact = {n: v if isinstance(v, int) else Fraction(str(v)) for n, v in TABLE.items()}
     table = {**exact, "dissimilarity_factor": Fraction(9)}
     known, problem = constants(Table(table, Fraction)), tables.problem(TABLE)
+    straight = {name: value for name, value in TABLE.items() if name != "turn_1"}
+    assert tables.curvature(straight, 1) == [[1.7, 0], [0, 0.23]]
     assert isinstance(problem, Quadratics)
     for name in ("smoothness", "strong_convexity", "pl_constant", "heterogeneity", "optimal_loss"):
         assert float(known[name]) == pytest.approx(getattr(problem, name), rel=1e-10), name

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 import paper_checks
+from bounds.catalog import get
 from fedbounds import main
 from paper_checks.claims.checkers.instances import Broken
 from paper_checks.claims.claim import Book
 from paper_checks.falsifier import load_witness, replay, WitnessError
+from paper_checks.falsifier.families import FAMILIES
 
 FOLDER = Path(paper_checks.__file__).parent / "counterexamples"
 WITNESSES = sorted(FOLDER.glob("*.json"))
@@ -32,6 +34,15 @@ def test_a_witness_violates_its_statement_in_exact_arithmetic(path):
     assert found.failed == ()
     assert found.differs == ()
     assert all(isinstance(value, (int, Fraction)) for value in witness.instance.values())
+
+
+@pytest.mark.parametrize("path", WITNESSES, ids=lambda path: path.stem)
+def test_what_is_tried_in_place_of_a_witness_is_an_instance_too(path):
+    witness = load_witness(path)
+    family, bound = FAMILIES[witness.family], get(witness.bound)
+    simpler = list(family.simpler(witness.instance))
+    assert simpler
+    assert {family.misfit(bound, instance) for instance in simpler} == {""}
 
 
 def test_an_instance_that_is_no_violation_does_not_replay_as_one():

@@ -149,6 +149,8 @@ def test_the_checker_catches_a_bound_below_the_exact_worst_case():
     low = AboveWorstCase(name, least)(Book({name: _mutated(name, 0.9 / least)}))
     assert low.status is Status.FAILS
     assert float(low.witness["step_size"]) > 0
+    for below, status in ((0.9998, Status.FAILS), (0.99995, Status.HOLDS)):  # known to 1e-4
+        assert AboveWorstCase(name, least)(Book({name: _mutated(name, below / least)})).status is status
     assert not AboveWorstCase(name, least)(Book({name: _mutated(name, 1.1)})).as_audited
 
 

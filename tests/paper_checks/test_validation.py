@@ -80,6 +80,7 @@ def test_rows_agree_with_the_theorem_written_out(result):
         assert c.ratio == pytest.approx(kappa, rel=1e-10)
     for c in result.lines:
         assert c.bound == pytest.approx(sum(float(p.value) for p in c.parts.values()))
+        assert float(c.extras["bound / measured"].value) == pytest.approx(c.bound / float(c.measured.value))
 
 
 def test_fitted_exponents_are_those_of_the_rows(result):

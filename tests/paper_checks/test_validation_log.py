@@ -363,7 +363,7 @@ def test_runs_of_different_plans_are_no_seeds_of_one(judge):
     "name",
     ["mean", "Std", "average", "all", "mean±std", "25%", "s.d.", "std dev", "Std. Error", "mean (n=3)", "ci95", "#N/A",
      "avg/seed", "count", "-", "n/a", "95% CI", "standard deviation", "½", "StdDev", "seedMeans", "AVERAGES", "best",
-     "Mittelwert", "moyenne", "MAX", "stdev", "gap_std"],
+     "Mittelwert", "moyenne", "MAX", "stdev", "gap_std", "errors"],
 )  # fmt: skip
 @pytest.mark.parametrize("names", ["012", ["anna", "Bert", "clara"]])
 def test_a_row_that_sums_up_all_runs_is_no_further_run(judge, name, names):

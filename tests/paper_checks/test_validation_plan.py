@@ -113,6 +113,9 @@ def test_every_option_of_every_evidence_is_in_the_record():
     assert set(FINDERS) == set(ASKED)
     for asked in ASKED.values():
         assert set(asked) <= set(Options.__dataclass_fields__)
+        for name, option in asked.items():
+            if isinstance(option.usual, int | float):
+                assert option.help.endswith((f"({option.usual})", f"(default {option.usual})")), name
 
 
 def test_the_command_line_ends_at_the_parser():

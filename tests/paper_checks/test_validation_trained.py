@@ -14,7 +14,8 @@ from empirics.measuring import measurement, Run
 from paper_checks.runs.can import can
 from paper_checks.runs.words import RUNS
 from paper_checks.validation import usage
-from paper_checks.validation.judging import _best, _differences, Data, FREE_CHOICES, lines, trend
+from paper_checks.validation.judging import _at, _best, _differences, Data, FREE_CHOICES, lines, trend
+from paper_checks.validation.known import Known
 from paper_checks.validation.options import parsed
 from paper_checks.validation.planned import about, planned
 from paper_checks.validation.reading import plan
@@ -239,6 +240,34 @@ def test_the_choice_of_a_free_constant_is_the_one_with_the_least_sum_over_the_li
     assert 0.5 < found < 0.6
 
 
+@pytest.mark.parametrize(
+    ("value", "listed", "there"),
+    [
+        (0.7, False, 0.7),
+        ([0.7, 2.3, 3.1], False, 3.1),
+        ([0.7], False, 0.7),  # the same for all lines
+        ([0.2, 0.8], True, [0.2, 0.8]),
+        ([[0.2, 0.8], [0.3, 0.7], [0.6, 0.4]], True, [0.6, 0.4]),
+        ([[0.2, 0.8]], True, [0.2, 0.8]),
+    ],
+)
+def test_what_a_word_is_on_the_third_line(value, listed, there):
+    """``listed``: it has one value per client besides."""
+    np.testing.assert_array_equal(_at(value, 2, listed), there)
+
+
+@pytest.mark.parametrize(
+    ("known", "interval"),
+    [
+        (Known.sure(0.7, "given"), None),
+        (Known(0.7, "estimated", 0.3, 2.1), (0.3, 2.1)),
+        (Known(np.array([0.7, 0.9]), "estimated", np.array([0.3, 0.4]), np.array([2.1, 1.8])), None),
+    ],
+)
+def test_a_single_uncertain_number_has_an_interval(known, interval):
+    assert known.interval == interval
+
+
 class Free:
     """Stands for a bound with a constant that its proof leaves open."""
 
@@ -270,6 +299,7 @@ class Linear:
         ([4.0, 3.0], [6.0, 8.0], "too few rounds"),
         ([4.0, np.nan, 3.0], [6.0, 7.0, 8.0], "too few rounds"),
         ([4.0, 4.0, 4.0], [6.0, 8.0, 9.0], "the formula does not change"),
+        ([0.0, 0.0, 0.0], [6.0, 8.0, 9.0], "the formula does not change"),
         ([4.0, 3.0, 2.0], [7.0, 7.0, 7.0], "the measurement does not change"),
     ],
 )

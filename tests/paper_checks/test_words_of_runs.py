@@ -65,6 +65,38 @@ def test_a_word_that_nobody_gives_is_the_reason(evidence):
     assert giver("disagreement_weight", evidence) == ""
 
 
+@pytest.mark.parametrize(
+    ("evidence", "word", "given"),
+    [
+        (words.QUADRATICS, "mean_client_grad_sq", False),  # of every server model, not of every iteration
+        (words.CURVES, "step_alignment", False),
+        (words.QUADRATICS, "distance_sq", True),
+        (words.QUADRATICS, "grad_cap_sq", True),
+        (words.CURVES, "gradient_variance", True),
+        (words.EXACT, "local_drift", True),  # whose moments the comparison takes as they come
+    ],
+)
+def test_a_bound_on_iterations_is_searched_with_what_they_have(evidence, word, given):
+    bound = BOUNDS["decaying_k.theorem_1_sharp"]
+    assert along(bound)
+    assert can(bound, evidence) == ""
+    more = replace(bound, terms={**bound.terms, "planted": getattr(vocabulary, word)}, off_by={})
+    assert can(more, evidence) == ("" if given else f"neither problem, setting nor run gives {word}")
+
+
+@pytest.mark.parametrize(
+    ("lacking", "said", "asking"),
+    [
+        ("about", "it names no method", (words.EXACT, words.ATOMS, words.WORST)),
+        ("statistic", "it does not say which statistic of a run it is on", (words.EXACT, words.ATOMS)),
+    ],
+)
+def test_what_is_not_said_is_the_reason_where_it_is_needed(lacking, said, asking):
+    for evidence in EVIDENCE:
+        served = next(b for b in BOUNDS.values() if b.about and b.statistic and not can(b, evidence))
+        assert (can(replace(served, **{lacking: None}), evidence) == said) == (evidence in asking), evidence
+
+
 @pytest.mark.parametrize("evidence", EVIDENCE)
 def test_a_target_that_nothing_reads_is_the_reason(evidence):
     assert "nothing reads step_size off" in can(BOUNDS["fedinit.step_size_cap_lemma_2"], evidence)
@@ -149,6 +181,12 @@ def test_distances_of_local_iterations_are_read_for_bounds_that_speak_of_them(na
     for value in found.values():
         np.testing.assert_array_equal(value, distances[:-1])
         np.testing.assert_array_equal(target(BOUNDS[name], run, None), distances[1:])  # what a step ends at
+
+
+def test_a_weighted_target_is_the_sum_over_iterations_times_the_step_size():
+    """At every model from which a step is made: not at the last."""
+    run = SimpleNamespace(iterations=lambda word: {"grad_norm_sq": np.array([2.3, 1.9, 1.4, 0.8])}[word])
+    assert target(BOUNDS["decaying_k.lemma_2"], run, 0.07) == pytest.approx(0.07 * (2.3 + 1.9 + 1.4))
 
 
 def test_the_words_of_a_plan_by_hand():

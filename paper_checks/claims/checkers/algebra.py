@@ -99,7 +99,7 @@ def _beside_switches(formula: sp.Expr, point: Point) -> Iterator[dict[Quantity, 
         for q, number in product(shared, (n for n in comparison.args if n.is_Rational)):
             steps = (-1, 0, 1) if q.card.domain.whole else (-abs(number) / 1000, abs(number) / 1000)
             for moved in (sp.floor(number) + s if q.card.domain.whole else number + s for s in steps):
-                if q.card.domain.low < moved < q.card.domain.high:
+                if q.card.domain.contains(np.array([float(moved)])).all():
                     yield {**point, q: moved}
 
 
@@ -117,7 +117,7 @@ def _beside(point: Point) -> dict[Quantity, Any]:
 
 def _apart(left: sp.Expr, right: sp.Expr, point: Point) -> bool:
     """Whether they differ, for some member where they speak of members."""
-    return any(excess(left, right, p) != 0 for p in (*turned(left, point), *turned(right, point)))
+    return any(excess(left, right, p) != 0 for p in turned(sp.Tuple(left, right), point))
 
 
 def _distance(both: list[Any]) -> Any:

@@ -57,14 +57,14 @@ class ImpliedBy:
         seen: list[Point] = []
         for count, edges in ((SEARCHED, 0.0), (AT_EDGES, EDGES)):
             for drawn in points((small, large), count, conditions, self.within, edges=edges):
-                for point in _members(small, large, drawn):
+                for point in turned(sp.Tuple(small, large), drawn):
                     if excess(small, large, point) > 0:
                         return point
                 seen.append(drawn)
         if self._termwise(large - small):
             return None
         cloud = Cloud((small, large), lambda both: logs(*both), conditions, self.within)
-        found = (p for best in cloud.best(seen) for p in _members(small, large, best))
+        found = (p for best in cloud.best(seen) for p in turned(sp.Tuple(small, large), best))
         return next((p for p in found if excess(small, large, p) > 0), None)
 
     def _termwise(self, difference: sp.Expr) -> bool:
@@ -87,12 +87,6 @@ def _none_found(conditions: Sequence[sp.Basic]) -> str:
     """What was done in vain. The search moves freely, so it cannot keep to an equation."""
     searched = "" if any(isinstance(c, sp.Eq) for c in conditions) else ", nor by a search from them"
     return f"no counterexample at {SEARCHED + AT_EDGES} generic points{searched}"
-
-
-def _members(small: sp.Expr, large: sp.Expr, point: Point) -> list[Point]:
-    """The point once, or with each member first where a formula speaks of members outside of sums."""
-    found = turned(small, point)
-    return found if len(found) > 1 else turned(large, point)
 
 
 def _granted(part: sp.Expr, conditions: Sequence[sp.Basic]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import sympy as sp
@@ -55,9 +55,8 @@ class States:
 
     def __call__(self, book: Book) -> Finding:
         bound = book[self.bound]
-        found, wanted = list(relations(bound)), [n if isinstance(n, sp.Basic) else n(book) for n in self.numbers]
-        off = [f"not asked for: {r}" for r in wanted if not _take(found, r)]
-        off += [f"asked for besides: {r}" for r in found]
+        found, wanted = relations(bound), [n if isinstance(n, sp.Basic) else n(book) for n in self.numbers]
+        off = _off(found, wanted)
         named = {c.assumption.name for c in bound.conditions if c.assumption is not None}
         off += [f"assumption on one side only: {a}" for a in sorted(named ^ set(self.assumptions))]
         in_words = sum(c.kind == "words" for c in bound.conditions)
@@ -70,6 +69,12 @@ class States:
         if wanted:
             next(points((), 1, wanted))
         return holds(f"{len(wanted)} numeric conditions, met together at a point; {len(named)} assumptions")
+
+
+def _off(found: Sequence[sp.Basic], wanted: Sequence[sp.Basic]) -> list[str]:
+    """How the conditions found differ from those wanted, in words."""
+    left = list(found)
+    return [f"not asked for: {r}" for r in wanted if not _take(left, r)] + [f"asked for besides: {r}" for r in left]
 
 
 def _take(found: list[sp.Basic], wanted: sp.Basic) -> bool:
@@ -136,16 +141,8 @@ def requires(asked: Mapping[str, tuple[sp.Basic, ...]]) -> Computed:
 
     def compare(book: Book) -> Finding:
         for name, wanted in asked.items():
-            has = set(map(_plain, relations(book[name])))
-            if has != set(map(_plain, wanted)):
-                odd = has.symmetric_difference(map(_plain, wanted))
-                return fails(f"{name} differs in {'; '.join(sorted(map(str, odd)))}", {"bound": name})
+            if off := _off(relations(book[name]), wanted):
+                return fails(f"{name}: {'; '.join(off)}", {"bound": name})
         return holds(f"the numeric conditions of {', '.join(asked)} are those of the text, written out again")
 
     return Computed("compares the numeric conditions with those read from the text", compare)
-
-
-def _plain(relation: sp.Basic) -> tuple[str, sp.Basic, sp.Basic]:
-    """A relation as (kind, left, right) with sums expanded, so that equal ones compare equal."""
-    left, right = (sp.factor(side) if not side.has(sp.Min, sp.exp) else side for side in relation.args)
-    return type(relation).__name__, left, right
