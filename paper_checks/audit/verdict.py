@@ -26,7 +26,7 @@ def verdict(arguments: Sequence[str]) -> int:
 
     A file without a review is told claim by claim. 1 where a claim of the file has another verdict than it declares.
     """
-    from .reporting.erratum import erratum
+    from .reporting.erratum import belongs, erratum
     from .reporting.records import papers, Record, records
     from .reporting.text import files, first_page, FOLDER
 
@@ -43,7 +43,7 @@ def verdict(arguments: Sequence[str]) -> int:
     found: list[Record] = []
     if args.erratum:
         book = bounds_of(args.paper) if own else BOUNDS
-        judged = _judged([c for c in claims if c.repair is not None and c.repair.bound in book], args)
+        judged = _judged([c for c in claims if belongs(c, book)], args)
         text = erratum(judged, book, commands)
     elif own:
         said = reviews([args.paper])  # what is wrong with it is found before the work

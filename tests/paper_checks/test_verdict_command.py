@@ -163,6 +163,19 @@ def test_a_bound_that_the_file_declares_may_be_the_correction(own, capsys):
     assert (status, out.count(r"\paragraph"), "Corrected, twice:" in out) == (0, 1, True)
 
 
+@pytest.mark.parametrize(
+    ("kind", "ours", "corrections"),
+    [("THEOREM", "", 1), ("ASSUMPTION", "", 1), ("ALGORITHM", "", 1), ("DEFINITION", "", 1), ("TABLE", "", 0),
+     ("REMARK", "", 0), ("THEOREM", ", ours=True", 0)],
+)  # fmt: skip
+def test_a_correction_in_words_stands_in_the_erratum_if_a_reader_builds_upon_it(own, capsys, kind, ours, corrections):
+    declared = OWN.replace(', "decaying_k.eta_star"))', f"){ours})").replace("Kind.THEOREM", f"Kind.{kind}")
+    assert declared.count("eta_star") == 0
+    own.write_text(declared)
+    status, out, _ = run(capsys, own, "--erratum", "--workers", "1")
+    assert (status, out.count(r"\paragraph"), out.count("Corrected: twice.")) == (0, corrections, corrections)
+
+
 def test_claims_in_a_list_count(own, capsys):
     own.write_text(OWN + '\nmore = [Claim("mine.listed", "Too.", Kind.REMARK.at("line 3"), Same(K, K))]\n')
     assert fedbounds.main(["check", str(own), "--workers", "1"]) == 0

@@ -12,6 +12,8 @@ from ..running import Word
 from .records import counts, DEFECTS, defects, grades, papers, quoted, Record, short, WORDS
 
 OVERVIEW, FOLDER = "REPORT.md", "reports"
+BRIEF = 200
+"""Letters that a finding on the first page may spend on evidence, and on an instance."""
 ALL = "## All claims"
 """Where the first page of a paper ends."""
 HOW = """Every verdict judges the statement **as printed** and can be run again with the command beside it.
@@ -107,8 +109,19 @@ def _cell(name: str, by_name: Mapping[str, Record]) -> str:
 
 
 def _finding(record: Record) -> str:
-    said = record.repair_evidence if record.verdict == Word.HOLDS else record.evidence
-    return f"**{record.defect or record.verdict}** {_link(record)}: {record.words} {_plain(said or record.evidence)}."
+    """A claim in a few lines: what was seen, and the instance where it is short; the whole stands with the claim."""
+    said = (record.repair_evidence if record.verdict == Word.HOLDS else "") or record.evidence
+    line = f"**{record.defect or record.verdict}** {_link(record)}: {record.words} {_plain(_brief(said))}."
+    instance = ", ".join(f"{k} = {v}" for k, v in record.witness.items())
+    told = all(v in said and (k in said or len(v) > 3) for k, v in record.witness.items())  # a digit is anywhere
+    return line if told or len(instance) > BRIEF else f"{line} There {_plain(instance)}."
+
+
+def _brief(evidence: str) -> str:
+    """As many parts of evidence as a line or two hold, and how many there are."""
+    parts = evidence.split("; ")
+    kept = [part for i, part in enumerate(parts) if i == 0 or len("; ".join(parts[: i + 1])) <= BRIEF]
+    return "; ".join(kept) + (f" (the first of {len(parts)} parts)" if len(kept) < len(parts) else "")
 
 
 def first_page(text: str) -> str:
