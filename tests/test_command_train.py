@@ -113,7 +113,7 @@ def test_a_convex_model_is_compiled_where_it_is_asked_for_or_the_run_is_long(tmp
         """Whether the numbers are compiled ones, and what they are."""
         status, out, err = run("train", *SMALL, "--rounds", "2", *words, "-o", str(table))
         assert (status, err) == (0, "")
-        return out.endswith(", numbers by compiled-1\n"), [row.value for row in read(table)]
+        return out.endswith(", numbers by compiled-2\n"), [row.value for row in read(table)]
 
     torchs, ours = trained("--engine", "torch"), trained("--engine", "compiled")
     assert (torchs[0], ours[0]) == (False, True)
@@ -158,7 +158,7 @@ def test_a_network_of_served_layers_is_recognised_by_itself(tmp_path, run, own):
     assert {(status, err) for status, _, err in said.values()} == {(0, "")}
     text = {engine: table.read_text() for engine, table in tables.items()}
     assert text["auto"] == text["compiled"] != text["torch"]
-    assert said["auto"][1].splitlines()[-1] == f"wrote {tables['auto']}, numbers by compiled-1"
+    assert said["auto"][1].splitlines()[-1] == f"wrote {tables['auto']}, numbers by compiled-2"
     assert said["torch"][1].splitlines()[-1] == f"wrote {tables['torch']}"
 
 
@@ -173,7 +173,7 @@ def test_a_network_with_another_layer_trains_on_torch_and_says_which_once(run, o
 def test_verbose_says_which_engine_computes_and_where_its_code_is(run):
     assert run("train", *SMALL, "--rounds", "1", "-v")[2] == "fedbounds: the engine is torch\n"
     said = run("train", *NETWORK, "-v")[2]
-    assert said.startswith("fedbounds: the engine is compiled-1, whose code is kept in ")
+    assert said.startswith("fedbounds: the engine is compiled-2, whose code is kept in ")
     assert said.count("\n") == 1
 
 

@@ -55,7 +55,12 @@ def test_the_work_is_what_it_says():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("driver", "task"),
-    [("fedbounds.py", "softmax"), ("fedbounds.py --engine compiled", "cnn"), ("plain_loop.py", "softmax")],
+    [
+        ("fedbounds.py", "softmax"),
+        ("fedbounds.py --engine compiled", "softmax"),
+        ("fedbounds.py --engine compiled", "cnn"),
+        ("plain_loop.py", "softmax"),
+    ],
 )
 def test_drivers_reach_the_check_loss(driver, task):
     result = bench.run(Path(sys.executable), driver, (task, "20of20", 5, 1), 0.0)

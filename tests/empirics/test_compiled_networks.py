@@ -460,6 +460,20 @@ def test_training_without_numba_takes_torch_and_one_line_says_so():
 
 
 @pytest.mark.slow
+def test_code_that_was_just_compiled_computes_what_kept_code_computes(tmp_path):
+    code = """import torch
+from empirics.models.compiled import compiled
+from empirics.models.networks import network
+net = compiled(network("femnist_dnn(classes=10, pixels=64)"))
+draw = torch.Generator().manual_seed(1)
+batch = torch.randn(1, 32, 64, generator=draw), torch.randint(0, 10, (1, 32), generator=draw), None
+print(net.gradient(net.start(seed=3)[None], batch).numpy().tobytes().hex())"""
+    first, second = (run(code, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))
+    assert first == second
+    assert first[0] == 0
+
+
+@pytest.mark.slow
 def test_training_without_a_folder_for_compiled_code_works_and_says_what_it_is_doing(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("no folder")

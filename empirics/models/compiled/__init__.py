@@ -13,7 +13,7 @@ from typing import Any
 
 from ...errors import EmpiricsError
 
-ENGINES = ("torch", "compiled-1")
+ENGINES = ("torch", "compiled-2")
 """What computes, by the names that cells have in their keys. The number is raised when the last bits may change."""
 
 

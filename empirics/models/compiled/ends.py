@@ -6,9 +6,11 @@ import numba
 import numpy as np
 
 from .cache import kernel
+from .exponential import EXPONENTIAL, exponentials
 from .tiles import LANES, tile_turned
 
 ZERO = numba.float32(0)
+TABLE = EXPONENTIAL[np.dtype(np.float32)]
 
 
 @kernel
@@ -62,11 +64,14 @@ def entropy(memory, width, batch, targets, weight, z0, d0, classes):
         for c in range(1, classes):
             a = memory[z0 + c * width + t]
             most = a if a > most or a != a else most
+        for c in range(classes):
+            memory[d0 + c * width + t] = memory[z0 + c * width + t] - most
+    for c in range(classes):
+        exponentials(memory[d0 + c * width : d0 + c * width + batch], TABLE)
+    for t in range(batch):
         total = ZERO
         for c in range(classes):
-            e = np.exp(memory[z0 + c * width + t] - most)
-            memory[d0 + c * width + t] = e
-            total += e
+            total += memory[d0 + c * width + t]
         for c in range(classes):
             memory[d0 + c * width + t] *= weight[t] / total
         memory[d0 + targets[t] * width + t] -= weight[t]

@@ -12,7 +12,8 @@ from torch import Tensor
 
 from ...federation.federation import Batches
 from ..linear import LeastSquares, Linear, Logistic, Softmax, SquaredHinge
-from .gradients import EXPONENTIAL, gradients, LOGISTIC, RESIDUAL, SOFTMAX, SQUARED_HINGE
+from .exponential import EXPONENTIAL
+from .gradients import gradients, LOGISTIC, RESIDUAL, SOFTMAX, SQUARED_HINGE
 
 Array = np.ndarray[Any, Any]
 CLASS = torch.int64

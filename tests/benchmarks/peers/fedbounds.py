@@ -26,8 +26,8 @@ if chosen.task == "softmax":
     start = torch.from_numpy(np.concatenate([first[0], first[1][:, None]], 1).ravel())
 else:
     model = network("fedcog_cnn(channels=1, side=28)")
-    model = compiled(model) if chosen.engine == "compiled" else model
     start = torch.from_numpy(np.concatenate([a.ravel() for a in first]))
+model = compiled(model) if chosen.engine == "compiled" else model
 federation = Federation.of(pool, labels, np.split(np.arange(len(pool)), total))
 setting = Setting(rounds=1, cohort=size, batch=BATCH, step_size=STEP_SIZE, local_steps=chosen.steps)
 engine = choose(model, workers=chosen.cores)

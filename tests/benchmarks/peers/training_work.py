@@ -37,7 +37,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--cores", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=2.0)
-    parser.add_argument("--engine", choices=["torch", "compiled"], default="torch", help="of this project's networks")
+    parser.add_argument("--engine", choices=["torch", "compiled"], default="torch", help="of this project")
     chosen = parser.parse_args()
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = str(chosen.cores)
