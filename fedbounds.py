@@ -173,8 +173,7 @@ def validate(arguments: Sequence[str]) -> int:
         return _print([parser.format_help().rstrip()])
     if not name and arguments:
         raise UsageError("validate needs the name of a bound before its options; see fedbounds validate --help")
-    from paper_checks import validation
-
+    validation = _loaded("paper_checks.validation")
     if not name:
         return _print(validation.usage())
     return validation.run(name, arguments[1:], _drawing(name))
@@ -198,6 +197,12 @@ def _grid(bound: Bound, words: Sequence[str], paired: bool = False, free: Iterab
 
     with _working("reading the values"):
         return grid(bound, read(words), paired=paired, free=free)
+
+
+def _loaded(module: str) -> Any:
+    """The module, of which some take seconds with all that they need."""
+    with _working("loading"):
+        return import_module(module)
 
 
 def _working(what: str) -> AbstractContextManager[Progress]:
@@ -280,7 +285,7 @@ def _run(arguments: list[str]) -> int:
     if verb in ELSEWHERE:
         import_module("paper_checks")  # its jobs are known to every verb
         module, _, function = ELSEWHERE[verb].partition(":")
-        status: int = getattr(import_module(module), function)(rest)
+        status: int = getattr(_loaded(module), function)(rest)
         return status
     try:
         args = parser_of(verb).parse_intermixed_args(rest)

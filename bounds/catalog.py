@@ -23,7 +23,13 @@ BOUNDS: dict[str, Bound] = _by_name(fedals.BOUNDS, fedinit.BOUNDS, decaying_k.BO
 
 
 def get(name: str) -> Bound:
-    """The bound of this name; an unknown one is refused with the nearest names."""
+    """The bound of this name; an unknown one is refused with the nearest names.
+
+    >>> gap = get("fedals.one_round")
+    >>> values = {"smoothness": 1.1, "strong_convexity": 0.1, "client_weight": [0.3, 0.7]}
+    >>> {term: round(float(size), 3) for term, size in gap.parts(**values, local_gap=0.03, non_iidness=0.01).items()}
+    {'local generalization': 0.122, 'non-iidness': 0.067}
+    """
     if name not in BOUNDS:
         raise unknown("bound", name, BOUNDS)
     return BOUNDS[name]

@@ -120,6 +120,25 @@ class Bound:
     (quantities that stand for an expression). ``letters`` overrides the LaTeX letter of a quantity. ``off_by`` gives,
     for a term, the unit by which it differs from the target's: the unit of the constant an O(.) hides, or a flaw of the
     printed formula (``MIXED`` when the term adds different units). ``given`` holds values that were fixed.
+
+    >>> from bounds.vocabulary import grad_norm_sq, initial_gap, rounds, smoothness, step_size
+    >>> descent = Bound(
+    ...     name="own.descent",
+    ...     target=grad_norm_sq,
+    ...     terms={"start": 2 * initial_gap / (step_size * rounds)},
+    ...     source=Source("own notes", "line 1"),
+    ...     conditions=(Condition("short steps", step_size * smoothness <= 1),),
+    ... )
+    >>> held = {"initial_gap": 3.0, "smoothness": 2.5, "rounds": 40}
+    >>> float(descent(**held, step_size=0.3))
+    0.5
+    >>> descent(**held, step_size=[0.3, 0.5])  # silent where a condition fails
+    array([0.5, nan])
+    >>> round(descent.minimize("step_size", **held).at, 6)
+    0.4
+    >>> del held["rounds"]
+    >>> descent.solve("rounds", target=0.2, side="smallest", step_size=0.3, **held).at
+    100
     """
 
     name: str

@@ -91,7 +91,13 @@ def quantity(
     per_client: bool = False,
     at_most: Quantity | None = None,
 ) -> Quantity:
-    """Declare a quantity: its word, LaTeX letter, meaning, unit, domain, and the axis it varies over, if any."""
+    """Declare a quantity: its word, LaTeX letter, meaning, unit, domain, and the axis it varies over, if any.
+
+    >>> from bounds.domains import SHARE
+    >>> kept = quantity("kept", "q", "share of an update's entries that a client sends", domain=SHARE)
+    >>> (1 - kept) ** 2, kept.is_positive
+    ((1 - kept)**2, True)
+    """
     return Quantity(Card(name, letter, meaning, unit, domain, CLIENTS if per_client else axis, at_most))
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from bounds.showing.numbers import positive, whole_number
 from bounds.showing.usage import bare_parser, Parser, refuse_idle, UsageError
 from empirics.experiments.command import path_word
+from empirics.progress import progress
 
 NONE = 0
 EVALUATIONS = 4000
@@ -33,7 +34,8 @@ def main(arguments: Sequence[str]) -> int:
     if options.replay is not None:
         searching = ("evaluations", "minutes", "seed", "family", "fixed", "output")
         refuse_idle(parser(), options, searching, "--replay recomputes a witness and searches nothing")
-    from .falsifier.command import run
+    with progress("loading", brief=True):
+        from .falsifier.command import run
 
     return run(options)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from bounds.showing.numbers import MOST_WORKERS, number, whole_number
 from bounds.showing.usage import bare_parser, Parser
 from empirics.experiments.command import FOLDER as STORE, path_word
+from empirics.progress import progress
 
 FINE = 0
 PATIENCE = 600.0
@@ -22,7 +23,8 @@ def main(arguments: Sequence[str]) -> int:
         args = parser().parse_intermixed_args(list(arguments))
     except SystemExit:  # --help
         return FINE
-    from .worst_cases.command import run
+    with progress("loading", brief=True):
+        from .worst_cases.command import run
 
     return run(args)
 

@@ -124,6 +124,7 @@ def written(fixed, vary=None):
         ({"measure": 7}, "must be a list of measurements"),
         ({"clients": -3}, "clients"),
         ({"cohort": 9}, "cohort must be <= clients; got 9 > 4"),
+        ({"cohort": 0}, "cohort must be a whole number >= 1; got 0"),
         ({"rounds": "3"}, "rounds must be a whole number >= 1"),
         ({"batch": 100_000}, "batch must be <="),
         ({"partition": "dirichle(1)"}, "did you mean 'dirichlet'"),
@@ -144,6 +145,7 @@ def test_one_wrong_value_among_many_is_found(refused):
     methods = ["fedavg()", "fedprox(0.1)", "fedpro(0.1)"]
     told = refused(written(fixed, {"algorithm": methods, "seed": list(range(30))}))
     assert "did you mean 'fedprox'" in told
+    assert "seed must be a whole number >= 0; got True" in refused(written(FINE, {"seed": [5, True]}))
 
 
 def test_a_network_without_test_samples_is_found_without_training_it(refused, monkeypatch):

@@ -135,6 +135,42 @@ def test_the_verbs_of_one_bound_say_what_takes_long(said_there, work, line, soon
     assert fedbounds.main(list(line)) == 0
 
 
+LOADING = """
+import os, sys, time
+from empirics import progress
+import fedbounds
+
+class Slow:
+    def find_spec(self, name, path, target=None):
+        if name == sys.argv[1]:
+            print("slow", file=sys.stderr, flush=True)
+            time.sleep(1)
+            os._exit(0)
+
+progress.FIRST = progress.EVERY = 0.01
+sys.meta_path.insert(0, Slow())
+fedbounds.main(sys.argv[2:])
+sys.exit("nothing was loaded")
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "verb"),
+    [
+        ("empirics.command", "train"),
+        ("paper_checks.validation", "validate"),
+        ("paper_checks.worst_cases.command", "tightness"),
+        ("paper_checks.falsifier.command", "falsify"),
+    ],
+)
+def test_libraries_that_load_slowly_are_said(module, verb):
+    env = {k: v for k, v in os.environ.items() if k != said.SILENCE}
+    words = [sys.executable, "-c", LOADING, module, verb, "fedals.one_round"]
+    done = subprocess.run(words, capture_output=True, text=True, env=env)
+    assert done.returncode == 0
+    assert "fedbounds: loading ...\n" in done.stderr.partition("slow\n")[2]
+
+
 @pytest.mark.parametrize(("kind", "drawn"), [("xterm", "_Bar"), ("dumb", "_Lines"), ("brief", "_Lines")])
 def test_a_terminal_gets_a_bar_and_one_that_cannot_move_its_cursor_or_brief_work_lines(kind, drawn):
     code = (
