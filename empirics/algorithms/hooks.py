@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from numbers import Real
 from typing import Any, cast
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -32,12 +34,12 @@ def check_hook(where: str, hook: Any, arguments: str) -> None:
 
 def checked_tensor(where: str, answer: Any, like: Tensor) -> Tensor:
     """The answer of a hook that must be one real number per number of ``like``: it is asked in every step."""
-    real = isinstance(answer, Tensor) and (answer.dtype is like.dtype or _real(answer)) and not answer.is_sparse
-    if not real or answer.shape != like.shape:
+    real = isinstance(answer, Tensor) and answer.dtype.is_floating_point and not answer.is_sparse
+    if not real or answer.shape != like.shape or answer.device != like.device:
         rule = f"a tensor of shape {tuple(like.shape)} like the models"
         raise EmpiricsError(f"{where} must be {rule}; got {_told(answer)}")
     checked: Tensor = answer
-    return checked
+    return checked.detach() if checked.requires_grad else checked
 
 
 def checked_models(where: str, answer: Any, like: Tensor) -> Tensor:
@@ -93,4 +95,21 @@ def _told(answer: Any) -> str:
     if not isinstance(answer, Tensor):
         return type(answer).__name__
     kind = "" if answer.dtype.is_floating_point and not answer.is_sparse else f" of {answer.dtype}, {answer.layout}"
-    return f"{tuple(answer.shape)}{kind}"
+    place = "" if answer.device.type in ("cpu", "cuda") else f" on {answer.device}"
+    return f"{tuple(answer.shape)}{kind}{place}"
+
+
+@contextmanager
+def seeded(where: str) -> Iterator[None]:
+    """Refuse a hook that draws from a generator of the whole process, which no seed of a run reaches."""
+    before = _generators()
+    yield
+    if drawn := [name for name, state in _generators().items() if not np.array_equal(state, before[name])]:
+        rule = "draw from empirics.streams.stream(work.seed, ...) alone, or one seed gives many results"
+        raise EmpiricsError(f"{where} must {rule}; it drew from the global generator of {drawn[0]}")
+
+
+def _generators() -> dict[str, Any]:
+    inner: Any = np.random.get_state(legacy=False)  # noqa: NPY002, the generator that is not to be drawn from
+    state = inner["state"]
+    return {"torch": torch.default_generator.get_state().numpy(), "NumPy": np.append(state["key"], state["pos"])}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from functools import lru_cache
 from typing import Any, TYPE_CHECKING
 
@@ -11,7 +12,7 @@ import torch
 from torch import Tensor
 
 from ..algorithms.algorithm import Algorithm, Work
-from ..algorithms.hooks import checked_models, checked_steps
+from ..algorithms.hooks import checked_models, checked_steps, seeded
 from ..algorithms.state import own_rows, State
 from ..errors import Diverged
 from ..federation.federation import Source
@@ -120,7 +121,9 @@ def rounds(
             watch(work, ends, after)
 
     for round_ in range(setting.rounds):
-        state = play(model, federation, algorithm, setting, seed, engine, state, watch=seen)
+        looked_at = round_ & (round_ - 1) == 0  # ever more seldom: it takes as long as a small step
+        with seeded(algorithm.name) if looked_at else nullcontext():
+            state = play(model, federation, algorithm, setting, seed, engine, state, watch=seen)
         norm = float(state.model.norm())
         if not np.isfinite(norm) or (algorithm.personal and not _finite(state, algorithm.personal, active)):
             raise Diverged(round_ + 1, algorithm.name, largest)

@@ -249,6 +249,26 @@ def test_functions_that_cannot_be_called_as_hooks_are_refused_before_training(ho
     assert str(raised.value).startswith(says)
 
 
+WRONG_HOOKS = {
+    "direction must draw from empirics.streams.stream(work.seed": lambda work, w, g, at: g + torch.randn_like(g),
+    "direction must draw from empirics.streams.stream(work.seed, ...)": lambda work, w, g, at: g * np.random.rand(),  # noqa: NPY002
+    "direction must not change the models": lambda work, w, g, at: (w.add_(1), g)[1],
+    "the direction of a step must be a tensor of shape": lambda work, w, g, at: g.to("meta"),
+    "the direction of a step must be a tensor": lambda work, w, g, at: g.long(),
+}
+
+
+@pytest.mark.parametrize("says", WRONG_HOOKS)
+def test_hooks_that_no_seed_reaches_or_that_work_elsewhere_are_refused(says):
+    problem = TASKS["softmax"](made(), regularisation=0.3).deal("iid", 2, 0)
+    setting = Setting(rounds=2, cohort=2, batch=3, step_size=0.07, local_steps=2)
+    own = replace(fedavg, name="own", direction=WRONG_HOOKS[says])
+    with pytest.raises(EmpiricsError) as raised:
+        list(rounds(problem.model, problem.federation, own, setting, seed=5))
+    assert says.removeprefix("direction ") in str(raised.value)
+    assert str(raised.value).startswith("own")
+
+
 def test_a_test_set_has_samples_of_the_same_shape():
     with pytest.raises(EmpiricsError, match=r"must be of shape \(2,\) like the others; got \(1,\)"):
         made(test=made(inputs=TABLE[:, :1]))

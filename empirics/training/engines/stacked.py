@@ -98,7 +98,10 @@ def descend(
         gradient_at = LocalGradient(model, algorithm.objective, now, batches, shown, step)
         if algorithm.steps.needs_loss and step == 0:
             first = model.task_loss(here, gradient_at.batch).detach()
+        version = w._version
         found = algorithm.direction(now, here, gradient_at(here), gradient_at)
+        if w._version != version:
+            raise EmpiricsError(f"{algorithm.name}: direction must not change the models that it is given")
         direction = checked_tensor(f"{algorithm.name}: the direction of a step", found, here)
         if algorithm.moves is not None:
             columns = checked_columns(f"{algorithm.name}: what moves returns", algorithm.moves(now, step), here)
