@@ -167,6 +167,12 @@ def test_a_claim_needs_a_check(check):
         (sp.Max(speed, sp.Rational(1, 10**9)), speed),
         (sp.Min(repeats, 10**12), repeats),
         (sp.Piecewise((3, sp.Eq(repeats, 10**9)), (2, True)), 2),
+        (sp.Heaviside(speed - 1000) + width, width),
+        (sp.Heaviside(1 - 10**7 * speed) + width, width),
+        (sp.KroneckerDelta(repeats, 10**7) + width, width),
+        (sp.floor(repeats / sp.Integer(10) ** 7) + width, width),
+        (sp.Max(0, sp.Rational(1, 10**9) - speed) + width, width),
+        (sp.Max(speed, 10**9 * width**2), 10**9 * width**2 + 0 * speed),
     ],
 )
 def test_both_sides_of_a_number_that_pieces_meet_at_are_tried(left, right):

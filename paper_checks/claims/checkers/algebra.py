@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import sympy as sp
 from sympy.core.relational import Relational
 
+from bounds.numerics.rounding import spelled
 from bounds.operators import ClassMax, ClientMax
 from bounds.quantities import Quantity
 
@@ -21,7 +22,7 @@ from .numbers import excess, Point, shown, side_by_side, true_at, turned, value,
 from .points import points
 
 POINTS = 6
-PIECES = (sp.Max, sp.Min, sp.Piecewise, sp.Abs, sp.sign, sp.floor, sp.ceiling, ClientMax, ClassMax)
+PIECES = (sp.Max, sp.Min, sp.Piecewise, sp.Abs, sp.floor, sp.ceiling, ClientMax, ClassMax)
 """What makes a formula one thing here and another there, so that generic points may see one piece alone."""
 STEPS = tuple(
     sp.Rational(n, d) for n, d in ((1, 1000), (1, 7), (1, 2), (8, 9), (99, 100), (999, 1000), (99999, 100000))
@@ -51,7 +52,7 @@ class Same:
         witness = _differ(left, right, self.where)
         if witness is None:
             proved = self._symbolic(left - right)
-            pieces = ", and a search finds no piece where they differ" if (left - right).has(*PIECES) else ""
+            pieces = ", and a search finds no piece where they differ" if spelled(left - right).has(*PIECES) else ""
             how = "equal symbolically" if proved else f"equal at {POINTS} generic points to 40 digits{pieces}"
             return Finding(Status.HOLDS, Grade.PROVED if proved else Grade.SEARCHED, how)
         said = f"at the witness {side_by_side(value(left, witness), value(right, witness))}"
@@ -77,6 +78,7 @@ class Same:
 
 def _differ(left: sp.Expr, right: sp.Expr, where: tuple[sp.Basic, ...]) -> dict[Quantity, Any] | None:
     """A point at which they differ, or None. Formulas in pieces are searched for a piece where they do."""
+    left, right = spelled(left), spelled(right)
     seen = []
     for point in points((left, right), POINTS, where):
         if _apart(left, right, point):
@@ -93,14 +95,35 @@ def _differ(left: sp.Expr, right: sp.Expr, where: tuple[sp.Basic, ...]) -> dict[
 
 
 def _beside_switches(formula: sp.Expr, point: Point) -> Iterator[dict[Quantity, Any]]:
-    """The point with one quantity moved to either side of a number that the formula compares it with."""
-    for comparison in formula.atoms(Relational, sp.Max, sp.Min):
-        shared = [q for q in comparison.args if isinstance(q, Quantity) and not q.card.axis]
-        for q, number in product(shared, (n for n in comparison.args if n.is_Rational)):
-            steps = (-1, 0, 1) if q.card.domain.whole else (-abs(number) / 1000, abs(number) / 1000)
-            for moved in (sp.floor(number) + s if q.card.domain.whole else number + s for s in steps):
-                if q.card.domain.contains(np.array([float(moved)])).all():
-                    yield {**point, q: moved}
+    """The point with one quantity moved to either side of where the formula goes from one piece to another."""
+    for switch in _switches(formula):
+        quantities = sorted(switch.atoms(Quantity), key=str)
+        if any(q.card.axis for q in quantities):
+            continue
+        for q in quantities:
+            along = switch.xreplace({other: point[other] for other in quantities if other != q})
+            for root in _roots(along, q):
+                steps = (-1, 0, 1) if q.card.domain.whole else (-abs(root) / 1000, abs(root) / 1000)
+                for moved in (sp.floor(root) + s if q.card.domain.whole else root + s for s in steps):
+                    if q.card.domain.contains(np.array([float(moved)])).all():
+                        yield {**point, q: moved}
+
+
+def _switches(formula: sp.Expr) -> Iterator[sp.Expr]:
+    """Expressions that are zero where the formula goes from one piece to another; of stairs, the first steps."""
+    for piece in sorted(formula.atoms(Relational, *PIECES), key=str):
+        if isinstance(piece, (Relational, sp.Max, sp.Min)):
+            yield from (one - other for one, other in combinations(piece.args, 2))
+        elif isinstance(piece, (sp.Abs, sp.floor, sp.ceiling)):
+            yield from (piece.args[0] - n for n in ((0,) if isinstance(piece, sp.Abs) else (-1, 0, 1)))
+
+
+def _roots(along: sp.Expr, q: Quantity) -> list[sp.Rational]:
+    """Where a rational function of one quantity is zero, to thirty digits; none of any other."""
+    above = sp.together(along).as_numer_denom()[0]
+    if not above.is_polynomial(q) or above.free_symbols != {q}:
+        return []
+    return [sp.Rational(str(sp.N(root, 30))) for root in sp.Poly(above, q).real_roots()]
 
 
 def _beside(point: Point) -> dict[Quantity, Any]:
