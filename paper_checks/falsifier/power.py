@@ -19,11 +19,16 @@ OFTEN = 0.8
 
 @cache
 def measured() -> Mapping[str, Any]:
-    """The budgets, and by name every plant: its statement, whether it is known to be false, and what was found."""
-    from .planted_regimes import regimes
+    """The budgets, and by name every plant: its statement, whether it is known to be false, and what was found.
+
+    One that was not measured yet has found nothing, and counts as false.
+    """
+    from .planted_regimes import mechanical, regimes
 
     held: Mapping[str, Any] = json.loads(MEASURED.read_text(encoding="utf-8"))
-    named = {name: {"statement": bound.name, "kind": "regime", "false": True} for name, bound in regimes().items()}
+    kinds = [*(("regime", *one) for one in regimes().items())]
+    kinds += [("size", name, planted.bound) for name, planted in mechanical().items()]
+    named = {name: {"statement": bound.name, "kind": kind, "false": True} for kind, name, bound in kinds}
     plants = {name: {"found": {}, **named.get(name, {}), **held["plants"].get(name, {})} for name in
               dict.fromkeys((*named, *held["plants"]))}  # fmt: skip
     return {**held, "plants": plants}
@@ -48,8 +53,10 @@ def power(statement: str, evaluations: int) -> str:
     budget = max(budgets)
 
     def count(plants: Iterable[Mapping[str, Any]]) -> str:
-        told = [is_found(plant, budget) for plant in plants if plant["false"]]
-        return f"{sum(told)} of {len(told)}"
+        false = [plant for plant in plants if plant["false"]]
+        unmeasured = sum(not plant["found"] for plant in false)
+        said = f" ({unmeasured} not measured)" if unmeasured else ""
+        return f"{sum(is_found(plant, budget) for plant in false)} of {len(false)}{said}"
 
     every = held["plants"].values()
     own = [plant for plant in every if plant["statement"] == statement]

@@ -133,15 +133,19 @@ def counted(tmp_path, monkeypatch):
 
 
 def test_a_plant_that_was_not_measured_counts_as_not_found_and_one_that_may_be_none_not_at_all(counted):
-    said = "3 violations planted in it (1 more may be none), of all 1 of 18 by regime and 1 of 1 by size"
-    assert power("decaying_k.lemma_1", 5000) == f"power: 2 of {said}, found within 5000 evaluations"
-    assert power("fedinit.theorem_1", 7000).startswith("power: 0 of 4 violations planted in it, of all 1 of 18 by")
+    sizes = len(MECHANICAL) - 1
+    every = f"of all 1 of 18 (17 not measured) by regime and 1 of {sizes} ({sizes - 1} not measured) by size"
+    mine = "2 of 3 (1 not measured) violations planted in it (1 more may be none)"
+    assert power("decaying_k.lemma_1", 5000) == f"power: {mine}, {every}, found within 5000 evaluations"
+    own = sum(planted.bound.name == "fedinit.theorem_1" for planted in MECHANICAL.values())
+    own += sum(bound.name == "fedinit.theorem_1" for bound in REGIMES.values())
+    assert power("fedinit.theorem_1", 7000).startswith(f"power: 0 of {own} ({own} not measured) violations planted")
     assert power("fedcog.corollary", 5000).startswith("power: no violation is planted in it, of all 1 of 18")
 
 
 def test_the_power_of_a_search_is_that_of_the_largest_measured_budget_which_it_has(counted):
-    assert power("decaying_k.lemma_1", 4999).endswith("0 of 1 by size, found within 300 evaluations")
-    assert power("decaying_k.lemma_1", 4999).startswith("power: 1 of 3 violations")
+    assert power("decaying_k.lemma_1", 4999).endswith(" not measured) by size, found within 300 evaluations")
+    assert power("decaying_k.lemma_1", 4999).startswith("power: 1 of 3 (1 not measured) violations")
     assert power("decaying_k.lemma_1", 299) == "power: not measured for fewer than 300 evaluations"
 
 
