@@ -1,7 +1,7 @@
 """The eight schedules of Decaying-K's Table 3: local steps and step size of every round, and what a run of them costs.
 
-A ``Schedule`` is two formulas; ``Schedule.plan`` puts in the rounds and gives a ``Plan``: the numbers of every round
-with the total of SGD steps, the ratio that Theorem 1 needs and the wall-clock time by (5) or by (3) and (4).
+A ``Schedule`` is two formulas; ``Schedule.plan`` puts in the rounds and gives a ``StepPlan``: the numbers of every
+round with the total of SGD steps, the ratio that Theorem 1 needs and the wall-clock time by (5) or by (3) and (4).
 
 >>> plan = SCHEDULES["k_rounds"].plan(rounds=64, initial_local_steps=60, initial_step_size=0.3)
 >>> plan.local_steps[[0, 7, 26, 63]]
@@ -95,7 +95,7 @@ class Schedule:
         losses: Sequence[float] | Array | None = None,
         initial_loss: float | None = None,
         plateau_round: int | None = None,
-    ) -> Plan:
+    ) -> StepPlan:
         """The values of rounds 1 to ``rounds``.
 
         ``losses`` holds the loss at the start of every round, ``initial_loss`` the one they are divided by (the first
@@ -107,7 +107,7 @@ class Schedule:
         values |= {K_0.name: initial_local_steps, eta_0.name: initial_step_size}
         for q in (K_0, eta_0):
             _scalar(q.name, values[q.name], q.card.domain)
-        return Plan(
+        return StepPlan(
             local_steps=np.rint(self._rounds(self.steps_bound, rounds, values)).astype(np.int64),
             step_sizes=self._rounds(self.step_size_bound, rounds, values),
         )
@@ -143,7 +143,7 @@ class Schedule:
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class StepPlan:
     """What a schedule does in every round: ``local_steps`` (whole numbers) and ``step_sizes``, both of one length."""
 
     local_steps: Array

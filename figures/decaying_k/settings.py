@@ -37,7 +37,7 @@ NETWORKS = {
 
 
 @dataclass(frozen=True)
-class Task:
+class PrintedTask:
     """A row of Table 1 with its seconds per step (Table 2) and its batch (Section 4.1); the size in megabit."""
 
     classes: int
@@ -51,11 +51,11 @@ class Task:
     batch: int
 
 
-def _task(name: str) -> Task:
+def _task(name: str) -> PrintedTask:
     def one(column: str) -> float:
         return float(_ONE[name, column].value)
 
-    return Task(
+    return PrintedTask(
         classes=int(one("Classes")),
         model_size=one("Model size"),
         clients=int(one("Total clients")),

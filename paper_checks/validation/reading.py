@@ -27,7 +27,7 @@ Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
-class Source:
+class WordSource:
     """Where a word's values come from: a measurement, and what is made of its values (a key of ``MADE``)."""
 
     measurement: Measurement
@@ -44,14 +44,14 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Plan:
+class MeasurementPlan:
     """What to measure for one bound: its target, the other words of a run, and how rounds are folded.
 
     ``fold`` is ``every`` (a comparison per round), ``min`` (over the target's values), ``mean`` (of them) or ``once``.
     """
 
-    target: Source
-    moving: Mapping[str, Source]
+    target: WordSource
+    moving: Mapping[str, WordSource]
     fold: str
 
     @property
@@ -73,14 +73,14 @@ class Plan:
         return {word: x.mean(1) if word in per_round else x for word, x in found.items()}
 
 
-def plan(bound: Bound) -> Plan:
+def plan(bound: Bound) -> MeasurementPlan:
     """How to measure a bound that can be measured."""
     target = _source(bound, bound.target.name, _kind(bound))
     assert target is not None
     names = [q.name for q in bound.quantities if giver(q.name, RUNS) == RUN]
     found = {name: _source(bound, name, "now") for name in names}
     fold = _kind(bound) if target.how in SEVERAL else "once"
-    return Plan(target, {name: source for name, source in found.items() if source is not None}, fold)
+    return MeasurementPlan(target, {name: source for name, source in found.items() if source is not None}, fold)
 
 
 def one_round(bound: Bound) -> bool:
@@ -103,24 +103,24 @@ def _kind(bound: Bound) -> str:
     return "every" if bound.statistic is None else bound.statistic.kind
 
 
-def _source(bound: Bound, word: str, kind: str) -> Source | None:
+def _source(bound: Bound, word: str, kind: str) -> WordSource | None:
     """Where a word comes from; ``kind`` is the statistic for a target and ``now`` for the others."""
     target = word == bound.target.name and kind != "now"
     over = bound.statistic.over if bound.statistic else ""
     if target and word == "grad_norm_sq" and over == "iterations":
-        return Source(ALL if "all clients" in str(bound.statistic) else ACTIVE, "steps")
+        return WordSource(ALL if "all clients" in str(bound.statistic) else ACTIVE, "steps")
     if target and word == "generalization_gap" and over == "rounds" and fresh(bound):
-        return Source(MEASUREMENTS["round_averaged_gap"](), "latest")  # FedALS (8): on the samples of each round
+        return WordSource(MEASUREMENTS["round_averaged_gap"](), "latest")  # FedALS (8): on the samples of each round
     if word in WORDS and WORDS[word].of in MEASUREMENTS:
-        return Source(MEASUREMENTS[WORDS[word].of](), WORDS[word].how)
+        return WordSource(MEASUREMENTS[WORDS[word].of](), WORDS[word].how)
     if word not in MEASUREMENTS:
         return None
     measured = measurement("runtime(alike=True)") if word == "runtime" else MEASUREMENTS[word]()
     if measured.over == "sum":
-        return Source(measured, "latest")
+        return WordSource(measured, "latest")
     if one_round(bound) or _kind(bound) == "last":
-        return Source(measured, "latest" if measured.local else "end")
-    return Source(measured, "now")
+        return WordSource(measured, "latest" if measured.local else "end")
+    return WordSource(measured, "now")
 
 
 # ---- the gradient at virtual averages ----
@@ -184,4 +184,4 @@ def _filled(shape: tuple[int, ...], cells: Sequence[tuple[tuple[Any, ...], float
     return array
 
 
-__all__ = ["Plan", "Source", "collect", "fresh", "needs_population", "one_round", "plan"]
+__all__ = ["MeasurementPlan", "WordSource", "collect", "fresh", "needs_population", "one_round", "plan"]

@@ -26,7 +26,7 @@ from .judging import Data, evaluate, lines, settled, trend
 from .known import of_rounds
 from .options import Options
 from .planned import facts, other_objective, planned, Training
-from .reading import Array, collect, Plan, plan
+from .reading import Array, collect, MeasurementPlan, plan
 
 MOST_TREND = 60
 """Prefixes of a run at which a trend is looked at."""
@@ -73,7 +73,7 @@ def judged(training: Training, bar: Progress, ends: Sequence[int] = ()) -> Compa
 # ---- the runs ----
 
 
-def _runs(training: Training, chosen: Plan, bar: Progress) -> list[list[Row]]:
+def _runs(training: Training, chosen: MeasurementPlan, bar: Progress) -> list[list[Row]]:
     bar.start(training.seeds * training.setting.rounds)
     runs = []
     for seed in range(training.seeds):
@@ -91,7 +91,7 @@ def _runs(training: Training, chosen: Plan, bar: Progress) -> list[list[Row]]:
     return runs
 
 
-def _all_seen(chosen: Plan, raw: Mapping[str, Array]) -> None:
+def _all_seen(chosen: MeasurementPlan, raw: Mapping[str, Array]) -> None:
     """What differs by client needs every client to have taken part in two runs, so that there is a mean and error."""
     for source in chosen.moving.values():
         values = raw[source.key]
@@ -105,7 +105,7 @@ def _all_seen(chosen: Plan, raw: Mapping[str, Array]) -> None:
             )
 
 
-def _data(training: Training, chosen: Plan, raw: Mapping[str, Array], rounds: int) -> Data:
+def _data(training: Training, chosen: MeasurementPlan, raw: Mapping[str, Array], rounds: int) -> Data:
     """What the first ``rounds`` rounds of the runs say."""
     bound, values = training.bound, training.values
     ends = {name: held.interval for name, held in values.items() if held.doubt}
@@ -121,7 +121,7 @@ def _data(training: Training, chosen: Plan, raw: Mapping[str, Array], rounds: in
     )
 
 
-def _places(training: Training, chosen: Plan) -> list[str]:
+def _places(training: Training, chosen: MeasurementPlan) -> list[str]:
     if chosen.fold != "every":
         return ["all"]
     return [str(r) for r in range(1, training.setting.rounds + 1)]
@@ -130,7 +130,9 @@ def _places(training: Training, chosen: Plan) -> list[str]:
 # ---- what keeps a verdict open ----
 
 
-def _doubts(training: Training, runs: Sequence[Sequence[Row]], chosen: Plan) -> tuple[str, bool, tuple[str, ...]]:
+def _doubts(
+    training: Training, runs: Sequence[Sequence[Row]], chosen: MeasurementPlan
+) -> tuple[str, bool, tuple[str, ...]]:
     """Why nothing may be decided (empty if it may), whether conditions are broken, and every condition's standing."""
     said = standing(training.bound, *facts(training))
     reasons = [f"{name} {held.doubt}" for name, held in training.values.items() if held.doubt]
@@ -147,7 +149,7 @@ def _doubts(training: Training, runs: Sequence[Sequence[Row]], chosen: Plan) -> 
     return "; ".join(reasons), broken or unlike, said
 
 
-def _trend(training: Training, chosen: Plan, raw: Mapping[str, Array], found: Sequence[Line]) -> str:
+def _trend(training: Training, chosen: MeasurementPlan, raw: Mapping[str, Array], found: Sequence[Line]) -> str:
     """The way of formula and measurement over the rounds: of its lines, or of ever longer runs."""
     if chosen.fold == "every":
         return trend([line.bound for line in found], [float(line.measured.value) for line in found])

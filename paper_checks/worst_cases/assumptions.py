@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from .formulation import Evaluation, Formulation
+from .formulation import Formulation, PointEvaluation
 from .program import Constraint
 from .space import Array
 
 Values = Mapping[str, float]
 
 
-class Word(NamedTuple):
+class AssumptionWord(NamedTuple):
     """How a quantity limits a federation; ``relaxed`` says in words what is lost, empty if nothing."""
 
     constraints: Callable[[Formulation, Values], list[Constraint]]
@@ -27,7 +27,7 @@ class Word(NamedTuple):
     """It limits a squared length times this power of L; None where it is no such size."""
 
 
-def common(f: Formulation) -> list[Evaluation]:
+def common(f: Formulation) -> list[PointEvaluation]:
     """The models that all clients are evaluated at: every server model, and what else the metric looks at."""
     for round_ in range(len(f.recorded.server)):
         f.server(round_)
@@ -111,17 +111,17 @@ def lower_bounded(f: Formulation) -> list[Constraint]:
 
 VISITED = "holds at the visited models, not at all"
 
-WORDS: dict[str, Word] = {
-    "initial_distance_sq": Word(_distance, convex=True, power=0),
-    "initial_gap": Word(_initial_gap, power=1),
-    "grad_norm_sq": Word(_grad_norm, power=2),
-    "divergence": Word(_divergence, power=0),
-    "distance_sq": Word(_before_last, convex=True, power=0),
-    "optimum_dissimilarity": Word(_optimum, convex=True, power=2),
-    "heterogeneity": Word(_heterogeneity, convex=True, power=1),
-    "dissimilarity_offset": Word(_dissimilarity, f"gradient dissimilarity {VISITED}", power=2),
-    "grad_cap_sq": Word(_gradients, power=2),
-    "pl_constant": Word(_polyak, f"the Polyak-Lojasiewicz inequality {VISITED}"),
+WORDS: dict[str, AssumptionWord] = {
+    "initial_distance_sq": AssumptionWord(_distance, convex=True, power=0),
+    "initial_gap": AssumptionWord(_initial_gap, power=1),
+    "grad_norm_sq": AssumptionWord(_grad_norm, power=2),
+    "divergence": AssumptionWord(_divergence, power=0),
+    "distance_sq": AssumptionWord(_before_last, convex=True, power=0),
+    "optimum_dissimilarity": AssumptionWord(_optimum, convex=True, power=2),
+    "heterogeneity": AssumptionWord(_heterogeneity, convex=True, power=1),
+    "dissimilarity_offset": AssumptionWord(_dissimilarity, f"gradient dissimilarity {VISITED}", power=2),
+    "grad_cap_sq": AssumptionWord(_gradients, power=2),
+    "pl_constant": AssumptionWord(_polyak, f"the Polyak-Lojasiewicz inequality {VISITED}"),
 }
 LOWER = "F stays above inf F where a step of 1/L from a visited model leads, not everywhere"
 

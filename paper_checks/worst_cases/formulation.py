@@ -27,7 +27,7 @@ Rows = list[Array]
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class PointEvaluation:
     """Every member's function at a point of its own: rows of points and gradients, places of the values (None: 0)."""
 
     points: Rows
@@ -47,13 +47,13 @@ class Formulation:
     convex: bool
     symmetric: bool = True
     room: tuple[int, int] = (0, 0)
-    evaluations: list[Evaluation] = field(default_factory=list, init=False)
-    walked: list[Evaluation] = field(default_factory=list, init=False)
+    evaluations: list[PointEvaluation] = field(default_factory=list, init=False)
+    walked: list[PointEvaluation] = field(default_factory=list, init=False)
     taken_values: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         self.space = Space(self.recorded, self.symmetric, self.room[0], self._change)
-        self._known: dict[bytes, Evaluation] = {}
+        self._known: dict[bytes, PointEvaluation] = {}
         if self.convex:
             self._place("optimum", self.points(0 * self.recorded.server[0]), self.space.fresh(balanced=True), zero=True)
         for j in range(self.recorded.gradients):
@@ -91,12 +91,12 @@ class Formulation:
         mean = self.space.mean(points)
         return all(np.abs(row - mean).max() < SAME for row in points)
 
-    def _place(self, key: str, points: Rows, gradients: Rows, zero: bool = False) -> Evaluation:
+    def _place(self, key: str, points: Rows, gradients: Rows, zero: bool = False) -> PointEvaluation:
         values: list[int | None] = []
         for _ in range(self.space.members):
             values.append(None if zero else self.taken_values)
             self.taken_values += not zero
-        found = Evaluation(points, gradients, tuple(values), self._one_model(points) and key != "own")
+        found = PointEvaluation(points, gradients, tuple(values), self._one_model(points) and key != "own")
         self.evaluations.append(found)
         self._known[key.encode() or self._key(points)] = found
         if key:
@@ -109,22 +109,22 @@ class Formulation:
         gradients = [self.space.unit(k, j) for k in range(self.space.members)]
         self.walked.append(self._place("", points, gradients, zero=not self.convex and j == 0))
 
-    def at(self, recorded: Array) -> Evaluation:
+    def at(self, recorded: Array) -> PointEvaluation:
         """All functions at a vector (or one for each client) that the recorder wrote."""
         points = self.points(recorded)
         return self._known.get(self._key(points)) or self._place("", points, self.space.fresh())
 
     @property
-    def optimum(self) -> Evaluation:
+    def optimum(self) -> PointEvaluation:
         return self._known[b"optimum"]
 
     @property
-    def own_minima(self) -> Evaluation:
+    def own_minima(self) -> PointEvaluation:
         """Every function at a minimiser of its own."""
         nothing = [self.space.zero() for _ in range(self.space.members)]
         return self._known.get(b"own") or self._place("own", self.space.fresh(point=True), nothing)
 
-    def server(self, round_: int) -> Evaluation:
+    def server(self, round_: int) -> PointEvaluation:
         return self.at(self.recorded.server[round_])
 
     @cached_property
@@ -165,7 +165,7 @@ class Formulation:
         """The average over clients, for every member."""
         return [self.space.mean(rows)] * self.space.members
 
-    def global_gradient(self, at: Evaluation) -> Array:
+    def global_gradient(self, at: PointEvaluation) -> Array:
         """``|grad F|^2``."""
         return self.square(self.mean(at.gradients))
 
@@ -175,12 +175,12 @@ class Formulation:
             form[self.space.packed + place] = 1.0
         return form
 
-    def loss(self, at: Evaluation) -> Array:
+    def loss(self, at: PointEvaluation) -> Array:
         """``F``: the mean of the clients' values."""
         loss: Array = np.mean([self.value(place) for place in at.values], axis=0)
         return loss
 
-    def gap(self, at: Evaluation) -> Array:
+    def gap(self, at: PointEvaluation) -> Array:
         """``F - F*``."""
         return self.loss(at) if self.convex else self.loss(at) - self.value(self.floor)
 

@@ -35,7 +35,7 @@ BEGUN = 16
 LAST = Rows("last")
 
 
-class Plan(NamedTuple):
+class SharedRun(NamedTuple):
     """What two runs that begin alike share; the words of ``fedbounds train``."""
 
     problem: str
@@ -120,7 +120,7 @@ class FirstRounds(NamedTuple):
 
 
 @lru_cache(maxsize=BEGUN)
-def begun(plan: Plan, first: str, after: int, every: int, measure: tuple[str, ...]) -> FirstRounds:
+def begun(plan: SharedRun, first: str, after: int, every: int, measure: tuple[str, ...]) -> FirstRounds:
     """``after`` rounds of ``first``; the clients' last models are kept too, for whoever goes on with them."""
     dealt = plan.deal()
     method = read_algorithm(first)
@@ -138,7 +138,7 @@ def begun(plan: Plan, first: str, after: int, every: int, measure: tuple[str, ..
     return FirstRounds(None if diverged else state, tuple(rows))
 
 
-def continuing(plan: Plan, algorithm: str, state: State) -> Continued:
+def continuing(plan: SharedRun, algorithm: str, state: State) -> Continued:
     """``algorithm`` from ``state`` on."""
     method = read_algorithm(algorithm)
     return Continued(**{f.name: getattr(method, f.name) for f in fields(method)}, begun=state)
@@ -171,7 +171,7 @@ def continued(
     the rounds ``closely_at`` alone. ``engine`` is one of ``ENGINES``.
     """
     told = tuple(sorted(setting.items()))
-    plan = Plan(problem, partition, clients, cohort, client_weight, local_test, augment, seed, told, engine)
+    plan = SharedRun(problem, partition, clients, cohort, client_weight, local_test, augment, seed, told, engine)
     before = begun(plan, first, after, every, tuple(measure))
     if before.state is None:
         return Outcome(columns(before.rows), {}, "diverged")

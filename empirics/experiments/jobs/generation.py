@@ -22,7 +22,7 @@ from ...training.engines import in_process
 from ...training.rounds import plan as planned, play
 from .. import Outcome
 from ..registry import job
-from .continued import begun, continuing, Plan
+from .continued import begun, continuing, SharedRun
 
 KEEPING = "with_consensus_data(fedavg())"
 CLIENT = 0
@@ -131,20 +131,20 @@ def _in_turn(works: Mapping[str, Callable[[], object]], repeats: int) -> Outcome
     return Outcome(columns, {"clock": "processor"})
 
 
-def _plan(problem: str, seed: int, partition: str, clients: int, setting: Mapping[str, Any]) -> Plan:
+def _plan(problem: str, seed: int, partition: str, clients: int, setting: Mapping[str, Any]) -> SharedRun:
     weight = setting.get("client_weight", "uniform")
     rest = tuple(sorted((k, v) for k, v in setting.items() if k != "client_weight"))
-    return Plan(problem, partition, clients, None, weight, "none", None, seed, rest)
+    return SharedRun(problem, partition, clients, None, weight, "none", None, seed, rest)
 
 
-def _state(plan: Plan, first: str, after: int) -> State:
+def _state(plan: SharedRun, first: str, after: int) -> State:
     state = begun(plan, first, after, after, ()).state
     if state is None:
         raise EmpiricsError(f"{first} diverged in the first {after} rounds")
     return state
 
 
-def _work(plan: Plan, dealt: FederatedProblem, state: State) -> tuple[Work, tuple[int, ...]]:
+def _work(plan: SharedRun, dealt: FederatedProblem, state: State) -> tuple[Work, tuple[int, ...]]:
     """The work of one client in the next round, and the shape of a model input."""
     method = continuing(plan, KEEPING, state)
     drawn = np.array([CLIENT]), np.ones(1)

@@ -78,7 +78,7 @@ class Counted:
 
 
 @dataclass
-class Readings:
+class TimedReadings:
     """The table under construction: at every due time, what the server's model held then is worth."""
 
     problem: FederatedProblem
@@ -140,7 +140,7 @@ def timed(
     dealt = loaded(problem).deal(partition, clients, seed, augment=augment, local_test=local_test)
     clock = Clock(minibatch_time, model_size, download_rate, upload_rate)
     plan = planned(dealt.clients, clock.rounds(seconds), cohort, **setting)
-    table = Readings(dealt, Samples(probed(dealt.federation, probe, seed)))
+    table = TimedReadings(dealt, Samples(probed(dealt.federation, probe, seed)))
     return _run(dealt, read_algorithm(algorithm), plan, seed, clock, times(seconds, points), table)
 
 
@@ -151,7 +151,7 @@ def _run(
     seed: int,
     clock: Clock,
     due: list[float],
-    table: Readings,
+    table: TimedReadings,
 ) -> Outcome:
     counted, engine = Counted(), in_process(dealt.model)
     facts = {"clients": dealt.clients, "parameters": dealt.model.dim}
@@ -165,7 +165,7 @@ def _run(
 
 
 def _watched(
-    states: Iterator[State], counted: Counted, clock: Clock, due: list[float], table: Readings
+    states: Iterator[State], counted: Counted, clock: Clock, due: list[float], table: TimedReadings
 ) -> tuple[int, int]:
     """Fill the table; the last round that ends in time and the local steps by then."""
     held, taken = next(states), 0

@@ -15,7 +15,7 @@ from ..model import Batch
 from ..network import Frozen, Network
 from . import NotServed
 from .layers import layers
-from .plan import Plan
+from .plan import PassPlan
 from .program import carry_out, LONGEST
 from .tiles import WIDTH
 
@@ -50,14 +50,14 @@ class CompiledNetwork(Network):
     # ---- passes ----
 
     @cached_property
-    def _plans(self) -> dict[Any, Plan | None]:
+    def _plans(self) -> dict[Any, PassPlan | None]:
         return {}
 
     @cached_property
     def _even(self) -> dict[int, Array]:
         return {}
 
-    def _plan(self, half: str, samples: Tensor, inputs: bool) -> Plan | None:
+    def _plan(self, half: str, samples: Tensor, inputs: bool) -> PassPlan | None:
         """The passes for these samples; None where they are torch's."""
         if (
             samples.dtype != torch.float32
@@ -73,7 +73,7 @@ class CompiledNetwork(Network):
             assert isinstance(module, nn.Module)
             try:
                 found = layers(module, self.parameters, half)
-                self._plans[key] = Plan(found, tuple(samples.shape[1:]), width, inputs)
+                self._plans[key] = PassPlan(found, tuple(samples.shape[1:]), width, inputs)
             except NotServed:
                 self._plans[key] = None
         return self._plans[key]
@@ -82,7 +82,7 @@ class CompiledNetwork(Network):
         """Whether a row is one that compiled passes can read: nothing in them looks where an array ends."""
         return row.dtype == torch.float32 and row.device.type == "cpu" and row.shape == (self.dim,)
 
-    def _memory(self, plan: Plan) -> Tensor:
+    def _memory(self, plan: PassPlan) -> Tensor:
         """Memory of passes that nobody comes back to, one for every thread."""
         kept: Tensor | None = getattr(self._own, "memory", None)
         if kept is None or kept.numel() < plan.size:
@@ -198,8 +198,8 @@ def _flat(tensor: Tensor) -> Array:
 
 
 def _run(
-    plan: Plan, lines: Array, count: int, memory: Tensor, row: Tensor, g: Array = NO_FLOATS, source: Array = NO_FLOATS,
-    target: Array = NO_FLOATS, targets: Array = NO_TARGETS, weights: Array = NO_FLOATS,
+    plan: PassPlan, lines: Array, count: int, memory: Tensor, row: Tensor, g: Array = NO_FLOATS,
+    source: Array = NO_FLOATS, target: Array = NO_FLOATS, targets: Array = NO_TARGETS, weights: Array = NO_FLOATS,
 ) -> bool:  # fmt: skip
     """Carry out some operations of a plan on so many samples."""
     done = carry_out(
@@ -209,7 +209,7 @@ def _run(
     return bool(done)
 
 
-def _forward(plan: Plan, row: Tensor, samples: Tensor, memory: Tensor) -> Tensor:
+def _forward(plan: PassPlan, row: Tensor, samples: Tensor, memory: Tensor) -> Tensor:
     output = torch.empty(len(samples), *plan.shape)
     _run(plan, plan.outputs, len(samples), memory, row, source=_flat(samples), target=output.view(-1).numpy())
     return output
@@ -219,7 +219,7 @@ class _Passes(torch.autograd.Function):
     """Outputs by compiled passes, with a way back to the row and to the samples; a second derivative is torch's."""
 
     @staticmethod
-    def forward(ctx: Any, row: Tensor, samples: Tensor, plan: Plan, net: CompiledNetwork, half: str) -> Tensor:
+    def forward(ctx: Any, row: Tensor, samples: Tensor, plan: PassPlan, net: CompiledNetwork, half: str) -> Tensor:
         ctx.plan, ctx.net, ctx.half, ctx.memory = plan, net, half, torch.empty(plan.size)
         ctx.save_for_backward(row, samples)
         return _forward(plan, row, samples, ctx.memory)

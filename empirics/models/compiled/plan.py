@@ -16,7 +16,7 @@ from .tiles import OUTPUTS, WIDTH
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
 CHANNELS, FEW, MANY = 32, 4, 64
-"""Channels that are no longer few; samples that are few, and many: see ``Plan.pays``."""
+"""Channels that are no longer few; samples that are few, and many: see ``PassPlan.pays``."""
 TOGETHER = 512
 """Taps of all input channels that make one list: more would fill the nearest cache."""
 
@@ -96,7 +96,7 @@ class Passes:
         return np.array(lines, dtype=np.int64).reshape(-1, 1 + ops.LONGEST)
 
 
-class Plan:
+class PassPlan:
     """The passes of ``layers`` on samples of one shape, for batches padded to ``width``.
 
     ``outputs`` takes samples in and gives outputs out; ``outputs_back`` takes the gradients of the outputs in and

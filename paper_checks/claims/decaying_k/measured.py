@@ -17,7 +17,7 @@ NAMES = ("Sent140", "FEMNIST", "CIFAR100", "Shakespeare")
 
 
 @dataclass(frozen=True)
-class Task:
+class MeasuredTask:
     """One row of Table 1 with its time per SGD step (s); the model's size in megabits."""
 
     size: Fraction
@@ -38,11 +38,11 @@ class Task:
         return self.step_time * steps
 
 
-def _task(name: str) -> Task:
+def _task(name: str) -> MeasuredTask:
     def cell(column: str) -> Fraction:
         return Fraction(_ONE[name, column].value)
 
-    return Task(
+    return MeasuredTask(
         cell("Model size"),
         int(cell("Total clients")),
         int(cell("Clients per round")),
@@ -53,4 +53,4 @@ def _task(name: str) -> Task:
     )
 
 
-TASKS: dict[str, Task] = {name: _task(name) for name in NAMES}
+TASKS: dict[str, MeasuredTask] = {name: _task(name) for name in NAMES}

@@ -8,7 +8,7 @@ from itertools import count, islice, pairwise
 
 from ..checkers import All, exact, Ordered, Prints, Readings
 from ..claim import Claim, Defect, Kind, Repair, Status
-from .measured import NAMES, ROUNDS, Task, TASKS
+from .measured import MeasuredTask, NAMES, ROUNDS, TASKS
 from .tables import FOUR, RESULTS
 
 K_SCHEDULES = ("K_r-rounds", "K_r-step", "K_r-error")
@@ -28,12 +28,12 @@ def steps_of_k_rounds(first: int) -> list[int]:
     return list(islice(_steps(first), ROUNDS))
 
 
-def over_rounds(task: Task) -> Fraction:
+def over_rounds(task: MeasuredTask) -> Fraction:
     """Steps of K_r-rounds over those of K-eta-fixed, both for the same number of rounds."""
     return Fraction(sum(steps_of_k_rounds(task.first_steps)), ROUNDS * task.first_steps)
 
 
-def over_time(task: Task) -> Fraction:
+def over_time(task: MeasuredTask) -> Fraction:
     """The same, both for as long as K-eta-fixed takes for its rounds, by (5)."""
     unit = task.communication.denominator * task.step_time.denominator
     sending, step = int(task.communication * unit), int(task.step_time * unit)
@@ -48,7 +48,7 @@ def over_time(task: Task) -> Fraction:
     return Fraction(total, ROUNDS * task.first_steps)
 
 
-def _relative(share: Callable[[Task], Fraction], names: tuple[str, ...], wrong: tuple[str, ...] = ()) -> Prints:
+def _relative(share: Callable[[MeasuredTask], Fraction], names: tuple[str, ...], wrong: tuple[str, ...] = ()) -> Prints:
     printed = {name: FOUR[name, "K_r-rounds"].value for name in names}
     return Prints(printed, lambda: {name: share(TASKS[name]) for name in names}, wrong=wrong)
 
@@ -79,7 +79,7 @@ K_ROUNDS = Claim(
 )
 
 
-def step_share(task: Task, switch: int, by_time: bool) -> Fraction:
+def step_share(task: MeasuredTask, switch: int, by_time: bool) -> Fraction:
     """Steps of K_r-step with so many rounds of K_0 steps, then K_0 / 10, over those of K-eta-fixed."""
     late = Fraction(task.first_steps, 10)
     long_, short_ = (task.communication + task.step_time * k for k in (Fraction(task.first_steps), late))

@@ -45,7 +45,9 @@ def _listed(name: str, words: str, where: str, witnesses: Checks, repair: Repair
     )
 
 
-def _against(name: str, plan: absent.Plan, measured: Callable[[absent.Plan], Fraction], noise: int = 0) -> Computed:
+def _against(
+    name: str, plan: absent.EqualParabolas, measured: Callable[[absent.EqualParabolas], Fraction], noise: int = 0
+) -> Computed:
     says = "expectations of server and local models on equal parabolas, two or three numbers a round"
     return Computed(says, absent.exceeds(f"fedinit.{name}", plan, measured, noise))
 

@@ -24,7 +24,7 @@ Run = Callable[[Book], Finding]
 
 
 @dataclass(frozen=True)
-class Plan:
+class EqualParabolas:
     """C, N, K, eta K L, beta, T and lambda; every client's loss is w^2/2 and the start is w = 1."""
 
     clients: int
@@ -50,17 +50,17 @@ class Plan:
         return {quantity: sp.Rational(value) for quantity, value in known.items()}
 
 
-FEW = Plan(100, 1, 2, Fraction(1, 400), Fraction(1, 10), 100, Fraction(1, 2))
+FEW = EqualParabolas(100, 1, 2, Fraction(1, 400), Fraction(1, 10), 100, Fraction(1, 2))
 """One of 100 clients a round, beta = 1/10: the expected model grows."""
-PLAIN = Plan(100, 1, 2, Fraction(1, 200), Fraction(0), 400, Fraction(4, 5))
+PLAIN = EqualParabolas(100, 1, 2, Fraction(1, 200), Fraction(0), 400, Fraction(4, 5))
 """FedAvg: absent clients hold models of older rounds."""
-OLD = Plan(10, 1, 4, Fraction(1, 20), Fraction(0), 20, Fraction(1, 2))
+OLD = EqualParabolas(10, 1, 4, Fraction(1, 20), Fraction(0), 20, Fraction(1, 2))
 """FedAvg, one of ten clients: round 20 is the first in which Lemma 4's recursion fails."""
-NOISY = Plan(100_000, 1, 2, Fraction(1, 200_000), Fraction(0), 1, Fraction(1, 2))
+NOISY = EqualParabolas(100_000, 1, 2, Fraction(1, 200_000), Fraction(0), 1, Fraction(1, 2))
 """FedAvg from the minimiser with noise of variance 1 a step; any number of rounds is as long as another."""
 
 
-def expected(plan: Plan) -> list[tuple[Fraction, Fraction]]:
+def expected(plan: EqualParabolas) -> list[tuple[Fraction, Fraction]]:
     """Expectations of the server model and of a client's last local model before round 0 and after every round."""
     share, server, last = Fraction(plan.cohort, plan.clients), Fraction(1), Fraction(1)
     found = [(server, last)]
@@ -71,23 +71,23 @@ def expected(plan: Plan) -> list[tuple[Fraction, Fraction]]:
     return found
 
 
-def mean_gradient(plan: Plan) -> Fraction:
+def mean_gradient(plan: EqualParabolas) -> Fraction:
     """At most the mean of E|grad f(w^t)|^2 over t < T."""
     return sum((server**2 for server, _ in expected(plan)[:-1]), Fraction(0)) / plan.rounds
 
 
-def last_gap(plan: Plan) -> Fraction:
+def last_gap(plan: EqualParabolas) -> Fraction:
     """At most E f(w^T)."""
     return expected(plan)[-1][0] ** 2 / 2
 
 
-def last_divergence(plan: Plan) -> Fraction:
+def last_divergence(plan: EqualParabolas) -> Fraction:
     """At most Delta^T."""
     server, last = expected(plan)[-1]
     return (server - last) ** 2
 
 
-def divergences(plan: Plan) -> list[Fraction]:
+def divergences(plan: EqualParabolas) -> list[Fraction]:
     """Delta^0 to Delta^T at beta = 0, where the server model is a^t: exactly."""
     share, server, last, square = Fraction(plan.cohort, plan.clients), Fraction(1), Fraction(1), Fraction(1)
     found = []
@@ -98,12 +98,12 @@ def divergences(plan: Plan) -> list[Fraction]:
     return found
 
 
-def mean_divergence(plan: Plan) -> Fraction:
+def mean_divergence(plan: EqualParabolas) -> Fraction:
     """The mean of Delta^t over t < T at beta = 0."""
     return sum(divergences(plan)[:-1], Fraction(0)) / plan.rounds
 
 
-def as_round_begins(plan: Plan) -> dict[sp.Symbol, Any]:
+def as_round_begins(plan: EqualParabolas) -> dict[sp.Symbol, Any]:
     """What the recursion of Lemma 4 asks of the last round at beta = 0, the gradients of all clients added up."""
     server, step = plan.shrink ** (plan.rounds - 1), plan.speed / plan.local_steps
     walked = plan.clients * server * (1 - plan.shrink) / step
@@ -111,14 +111,14 @@ def as_round_begins(plan: Plan) -> dict[sp.Symbol, Any]:
     return {quantity: sp.Rational(value) for quantity, value in known.items()}
 
 
-def settled_divergence(plan: Plan) -> Fraction:
+def settled_divergence(plan: EqualParabolas) -> Fraction:
     """Limit of Delta^T at beta = 0 with N = 1 and noise of variance 1: 2v(1 - 1/C)/((1 + a)(1 - (1 - 1/C)a))."""
     keep, step = 1 - Fraction(1, plan.clients), plan.speed / plan.local_steps
     added = step**2 * sum((1 - step) ** (2 * k) for k in range(plan.local_steps))
     return 2 * added * keep / ((1 + plan.shrink) * (1 - keep * plan.shrink))
 
 
-def exceeds(name: str, plan: Plan, measured: Callable[[Plan], Fraction], noise: int = 0) -> Run:
+def exceeds(name: str, plan: EqualParabolas, measured: Callable[[EqualParabolas], Fraction], noise: int = 0) -> Run:
     """Whether what the bound is about exceeds it at a plan that meets its numeric conditions."""
 
     def run(book: Book) -> Finding:
@@ -138,7 +138,7 @@ def exceeds(name: str, plan: Plan, measured: Callable[[Plan], Fraction], noise: 
     return run
 
 
-def threshold(plan: Plan) -> Fraction:
+def threshold(plan: EqualParabolas) -> Fraction:
     """The relaxation from which on the expected models grow: a(1 + beta)(1 - N/C) is the product of their two rates.
 
     The other condition of stability, a < 1, does not contain beta.
@@ -148,7 +148,7 @@ def threshold(plan: Plan) -> Fraction:
 
 def collapses(book: Book) -> Finding:
     """Ten clients of 100: the threshold and the expected model after 2000 rounds on both sides of it."""
-    plan = Plan(100, 10, 5, Fraction(1, 100), Fraction(0), 2000, Fraction(1, 2))
+    plan = EqualParabolas(100, 10, 5, Fraction(1, 100), Fraction(0), 2000, Fraction(1, 2))
     least, most = (threshold(replace(plan, clients=c, speed=Fraction(1, 10**9))) for c in (200, 100))
     far = {b: _far(replace(plan, relaxation=Fraction(b))) for b in ("1/10", "3/20")}
     if not (Fraction(1, 10) < threshold(plan) < Fraction(3, 20) and far["1/10"] < 1 < far["3/20"]):
@@ -160,7 +160,7 @@ def collapses(book: Book) -> Finding:
     )
 
 
-def _far(plan: Plan) -> float:
+def _far(plan: EqualParabolas) -> float:
     """|E w| after the last round, in floating point."""
     server = last = 1.0
     for _ in range(plan.rounds):
