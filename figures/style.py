@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 THEORY, MEASURED, REFERENCE, OTHER = "#1f5fa8", "#d1495b", "#2a8c6e", "#8a5aa6"
 """A bound; what was measured; what it is compared with (a slope, another paper's bound); everything else."""
 SILENT = "#8c8c8c"
+NAMED = re.compile(r'(?<= id=")[a-z]+[0-9a-f]{10}(?=")')
+"""How matplotlib names what it draws again and again in an SVG."""
 CYCLE = (THEORY, MEASURED, REFERENCE, OTHER)
 
 WIDTH = 3.4
@@ -172,8 +175,17 @@ def settled(made: Any) -> Any:
 
 def save(made: Any, path: str | Path, box: Any = "tight") -> None:
     """Write a figure without the date, so that the same numbers give the same file; ``box`` as ``settled`` gave it."""
-    dateless = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-    made.savefig(path, metadata=dateless.get(Path(path).suffix.lower()), bbox_inches=box)
+    dateless, kind = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}, Path(path).suffix.lower()
+    made.savefig(path, metadata=dateless.get(kind), bbox_inches=box)
+    if kind == ".svg":
+        Path(path).write_text(renamed(Path(path).read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def renamed(svg: str) -> str:
+    """The same with names by their order: matplotlib's are digests of places whose last bits differ by processor."""
+    names = dict.fromkeys(NAMED.findall(svg))
+    short = {name: f"{name[:-10]}{i}" for i, name in enumerate(names)}
+    return re.sub("|".join(names), lambda found: short[found.group()], svg) if names else svg
 
 
 def label_ends(ax: Axes, labels: Sequence[Label]) -> None:

@@ -119,6 +119,14 @@ def test_a_card_says_what_the_bound_says(written):
     assert len(re.findall(r"^- \*\*\w+\*\* \(read\) \[fedals", card, flags=re.MULTILINE)) > 60
 
 
+def test_the_gallery_leads_from_every_picture_to_its_page(tmp_path):
+    shown = figure_pages.gallery()
+    pictures = {path.stem for path in figure_pages.MADE.glob("*.svg")}
+    assert set(re.findall(r"\]\(([\w.]+)\.svg\)", shown)) == pictures
+    assert all(f"({name}.svg)]({name.partition('.')[0]}.md)" in shown for name in pictures)
+    assert "container" not in figure_pages.gallery(tmp_path)
+
+
 def test_pages_that_are_no_more_are_removed(written, found):
     gone = written / "bounds" / "gone.md"
     gone.write_text("# Gone\n")

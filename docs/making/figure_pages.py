@@ -33,9 +33,8 @@ def gallery(made: Path = MADE) -> str:
         for one in shown
         if (made / f"{one.name}.svg").exists()
     ]
-    return "\n".join(
-        ["Each beside what the paper reports, at the laptop scale.", "", "```{container} gallery", *links, "```"]
-    )
+    shelf = ["", "```{container} gallery", *links, "```"] if links else []
+    return "\n".join(["Each beside what the paper reports, at the laptop scale.", *shelf])
 
 
 def _one(shown: Artefact, pages: Path, made: Path) -> Iterator[str | list[str]]:
