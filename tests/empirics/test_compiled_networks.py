@@ -155,7 +155,8 @@ def test_gradients_of_every_kind_of_layer_at_random_shapes(made, samples, seed):
             assume(False)
         net = Network("random", lambda: nn.Sequential(deepcopy(body), nn.Linear(width, 3)))
         w = torch.cat([p.detach().reshape(-1) for p in net.work.module.parameters()]).unsqueeze(0)
-    assert close(net, w, batch_of(net, shape, samples, 3, seed))
+    # Means over padded pictures cancel: both sides are then off by 1e-6, torch's by more or less with where arrays lie.
+    assert close(net, w, batch_of(net, shape, samples, 3, seed), allowed=3e-6)
 
 
 def test_the_sum_over_many_samples_is_that_of_its_chunks():
