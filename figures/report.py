@@ -67,14 +67,14 @@ def card(path: Path) -> Card:
 
 @dataclass(frozen=True)
 class Conclusion:
-    """A conclusion with its verdict: once, wherever it is drawn."""
+    """A conclusion with its verdict: once, wherever it is drawn, with the comparisons of every place."""
 
     paper: str
     words: str
     verdict: str
-    why: str
     counted: bool
     cards: tuple[Card, ...]
+    why: tuple[str, ...]
 
     @property
     def group(self) -> str:
@@ -85,8 +85,8 @@ class Conclusion:
 
     @property
     def effect(self) -> str:
-        """The least difference behind it, or what else was seen."""
-        return self.why.partition("least: ")[2] or self.why
+        """The least difference behind it, or what else was seen, place by place where places differ."""
+        return "<br>".join(dict.fromkeys(why.partition("least: ")[2] or why for why in self.why))
 
 
 def conclusions(cards: Sequence[Card]) -> list[Conclusion]:
@@ -96,9 +96,11 @@ def conclusions(cards: Sequence[Card]) -> list[Conclusion]:
         paper = card["name"].partition(".")[0]
         for judged in card["conclusions"]:
             counted = judged.get("counted", judged["why"].endswith(NEITHER))
-            one = Conclusion(paper, judged["words"], judged["verdict"], judged["why"], counted, (card,))
+            one = Conclusion(paper, judged["words"], judged["verdict"], counted, (card,), (judged["why"],))
             key = (paper, one.words, one.verdict)
-            found[key] = replace(found[key], cards=(*found[key].cards, card)) if key in found else one
+            if earlier := found.get(key):
+                one = replace(earlier, cards=(*earlier.cards, card), why=(*earlier.why, judged["why"]))
+            found[key] = one
     return list(found.values())
 
 
@@ -134,7 +136,10 @@ def text(cards: Sequence[Card], folder: str = ".", claims: Mapping[str, int] | N
     for paper in dict.fromkeys(c["name"].partition(".")[0] for c in cards):
         lines += [f"## {_title(paper)}", ""]
         if mine := [one for one in drawn if one.paper == paper]:
-            lines += ["| conclusion | verdict | least difference | what ran | where |", "|---|---|---|---|---|"]
+            lines += [
+                "| conclusion | verdict | least difference, or what was seen | what ran | where |",
+                "|---|---|---|---|---|",
+            ]
             lines += [_conclusion(one, folder) for one in mine] + [""]
         counted = {name: n for name, n in (claims or {}).items() if name.partition(".")[0] == paper}
         if counted:
@@ -162,12 +167,8 @@ def _learned(drawn: Sequence[Conclusion]) -> list[str]:
     lines += [""]
     for paper in dict.fromkeys(one.paper for one in drawn):
         for verdict in ("reproduced", "contradicted", "equal within delta"):
-            mine = [
-                one.words
-                for one in drawn
-                if (one.paper, one.verdict) == (paper, verdict) and one.group in (EXPERIMENTS, OURS)
-            ]
-            if mine and paper in PAPERS:
+            mine = [o.words for o in drawn if (o.paper, o.verdict, o.group) == (paper, verdict, EXPERIMENTS)]
+            if mine:
                 lines += [f"* **{_title(paper)}, {verdict}**: {'; '.join(mine)}."]
     return [*lines, ""]
 

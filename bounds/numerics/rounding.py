@@ -1,5 +1,5 @@
-"""Ceilings and comparisons that floating point does not mislead: where rounding alone keeps two numbers apart, they
-are equal. The ceiling is the one that Table 3 of Decaying-K means."""
+"""Comparisons, floors and ceilings that floating point does not mislead: where rounding alone keeps two numbers apart,
+they are equal. ``RoundUp`` is the ceiling that Table 3 of Decaying-K means."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ from ..quantities import Quantity
 SLACK = 2**-48
 """Relative rounding error of the argument of a ceiling that is forgiven: several times what a root can lose, and too
 small to hide a true excess over a whole number in ``K_0 / cbrt(r)`` as long as ``K_0`` is below forty thousand."""
-
-
 ULP = 2**-52
 """Relative rounding error of one operation with floats, twice over."""
 
@@ -211,4 +209,4 @@ def round_up(x: np.ndarray) -> np.ndarray:
     return np.ceil((1 - SLACK) * x)
 
 
-__all__ = ["Raised", "RoundUp", "cautious", "lenient", "raised", "round_up"]
+__all__ = ["Raised", "RoundUp", "cautious", "lenient", "raised", "round_up", "spelled"]

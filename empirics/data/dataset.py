@@ -119,8 +119,9 @@ class Dataset:
 
     @contextmanager
     def untouched(self) -> Iterator[None]:
-        """Its arrays refuse to be written to meanwhile."""
-        held = [a for a in (self.inputs, self.targets, self.groups) if a is not None and a.flags.writeable]
+        """Its arrays, those of its test set too, refuse to be written to meanwhile."""
+        arrays = [a for part in (self, self.test) if part for a in (part.inputs, part.targets, part.groups)]
+        held = [a for a in arrays if a is not None and a.flags.writeable]
         for array in held:
             array.flags.writeable = False
         try:

@@ -26,9 +26,12 @@ def measured() -> Mapping[str, Any]:
     from .planted_regimes import mechanical, regimes
 
     held: Mapping[str, Any] = json.loads(MEASURED.read_text(encoding="utf-8"))
-    kinds = [*(("regime", *one) for one in regimes().items())]
-    kinds += [("size", name, planted.bound) for name, planted in mechanical().items()]
-    named = {name: {"statement": bound.name, "kind": kind, "false": True} for kind, name, bound in kinds}
+    sizes = {name: planted.bound for name, planted in mechanical().items()}
+    named = {
+        name: {"statement": bound.name, "kind": kind, "false": True}
+        for kind, some in (("regime", regimes()), ("size", sizes))
+        for name, bound in some.items()
+    }
     plants = {name: {"found": {}, **named.get(name, {}), **held["plants"].get(name, {})} for name in
               dict.fromkeys((*named, *held["plants"]))}  # fmt: skip
     return {**held, "plants": plants}
