@@ -14,6 +14,7 @@ finds nothing either, the plant is not known to be false, and does not count.
 from __future__ import annotations
 
 import argparse
+import ast
 import hashlib
 import json
 import re
@@ -40,10 +41,18 @@ TOLD = 1000
 """Evaluations of a search that is told where to look."""
 
 
+SPEAK = {"command.py", "power.py", "witness.py"}
+"""Files that say what a search found, and have no part in finding it."""
+
+
 def code() -> str:
-    """A fingerprint of the falsifier: counts of different ones are not put together."""
-    files = sorted(MEASURED.parent.rglob("*.py"))
-    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
+    """A fingerprint of what searches, without its words: counts of different ones are not put together."""
+    trees = [ast.parse(path.read_bytes()) for path in sorted(MEASURED.parent.rglob("*.py")) if path.name not in SPEAK]
+    for node in (node for tree in trees for node in ast.walk(tree)):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str())):
+                node.value = ast.Constant(value=None)
+    return hashlib.sha256("".join(map(ast.dump, trees)).encode()).hexdigest()[:16]
 
 
 def held() -> dict[str, Any]:
