@@ -3,10 +3,10 @@
 A conclusion is a list of pairs "this is above that". Each pair is compared seed by seed (runs of one seed share data,
 start and batches), the variance of the differences is pooled over the pairs, and the intervals hold simultaneously with
 95 %. Wrong with 5 % where differences are normal with equal variance; a pair that varies more than that counts with its
-own spread. With few seeds most conclusions stay undecided, unless every difference is surely small: two one-sided tests
-for each pair, each at 5 %. Undecided stay a pair with a seed in which one side left the finite numbers, and what rests
-on two or three differences that are alike although the values vary: accuracies are counts, and counts coincide. A
-conclusion may need a regime; where our runs did not reach it, nothing is judged.
+own spread. With few seeds most conclusions stay undecided, unless all that is not surely in order differs surely by
+little: two one-sided tests for each such pair, each at 5 %. Undecided stay a pair with a seed in which a side left the
+finite numbers, and what rests on two or three differences that are alike although the values vary: accuracies are
+counts, and counts coincide. A conclusion may need a regime; where our runs did not reach it, nothing is judged.
 """
 
 from __future__ import annotations
@@ -179,8 +179,8 @@ def _mean(values: Sequence[float]) -> float:
 def judge(words: str, pairs: Iterable[Pair], delta: float = 0.0, regimes: Iterable[Regime] = ()) -> Judged:
     """Reproduced if every pair is surely in the order claimed, contradicted if one is surely in the other.
 
-    Else equal if every pair differs surely by less than ``delta`` (0: never), whatever its margin. Before all that the
-    ``regimes`` must be reached.
+    Else equal if every other pair differs surely by less than ``delta`` (0: never), whatever its margin. Before all
+    that the ``regimes`` must be reached.
     """
     claimed = list(pairs)
     if missed := [regime for regime in regimes if regime.missed]:
@@ -197,29 +197,33 @@ def judge(words: str, pairs: Iterable[Pair], delta: float = 0.0, regimes: Iterab
     means = np.array([float(d.mean()) if np.isfinite(d).all() else d[~np.isfinite(d)].min() for d in found])
     sure, against = means > half, means < -half
     equal = _equal(claimed, found, delta)
+    tied = equal & ~sure
     verdict = (
         Reproduction.REPRODUCED
         if sure.all()
         else Reproduction.CONTRADICTED
         if against.any()
         else Reproduction.EQUAL
-        if equal
+        if (equal | sure).all()
         else Reproduction.UNDECIDED
     )
     worst = int(np.argmin(means))
     why = f"{_of(sure)} comparisons surely so, {_of(against)} surely the other way; least: {claimed[worst].words} "
-    within = f"; every difference surely below {delta:g}" if verdict is Reproduction.EQUAL else ""
+    within = f"; {_of(tied)} surely differ by less than {delta:g}" if verdict is Reproduction.EQUAL else ""
     counted = all(pair.still for pair in claimed)
     return Judged(words, verdict, f"{why}{means[worst]:+.3g} ± {half[worst]:.2g}{within}", counted)
 
 
-def _equal(claimed: Sequence[Pair], found: Sequence[np.ndarray], delta: float) -> bool:
-    """Two one-sided tests for every pair: all must reject, so that each keeps its own level (intersection-union)."""
+def _equal(claimed: Sequence[Pair], found: Sequence[np.ndarray], delta: float) -> np.ndarray:
+    """Which pairs surely differ by less than ``delta``, by two one-sided tests each.
+
+    Each keeps its own level: all pairs that are not surely in order must be of these (intersection-union).
+    """
     half = _halves(found, 2 * LEVEL, shared=False)
     if not delta or half is None:
-        return False
+        return np.zeros(len(found), bool)
     means = np.array([float(d.mean()) + pair.margin for pair, d in zip(claimed, found, strict=True)])
-    return bool((np.abs(means) + half < delta).all())
+    return np.abs(means) + half < delta
 
 
 def _coincide(claimed: Sequence[Pair], found: Sequence[np.ndarray]) -> bool:

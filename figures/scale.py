@@ -72,6 +72,7 @@ class Plan:
     any other). ``setting`` are the arguments of every run, ``own`` those that some data, task or method has besides.
     A run is measured every ``every`` rounds, on ``tests`` samples (None: all), and its result is the mean of the last
     ``window`` measurements. ``axes`` are the rows, columns or curves that are run, ``counts`` whatever else is counted.
+    Networks are trained by ``engine``.
     """
 
     seeds: int
@@ -85,6 +86,12 @@ class Plan:
     tests: int | None = None
     axes: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
+    engine: str = "torch"
+
+    @property
+    def trained(self) -> dict[str, str]:
+        """The argument of a training run that says its engine; none for torch, which is what a cell has without."""
+        return {} if self.engine == "torch" else {"engine": self.engine}
 
     def cells(self, job: str, **arguments: Any) -> list[Cell]:
         """A job with these arguments, once for every seed."""

@@ -13,11 +13,11 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
-from ..comparing import by_place, Entry, judge, Judged, Pair
+from ..comparing import by_place, drift, Entry, judge, Judged, Pair, POINT
 from ..ran import of
 from ..runs import Runs
 from ..sheets import comparison, entry, number
-from .beside import caption, compared, labelled
+from .beside import caption, compared, label, labelled, results
 from .grid import PLANS, seeds, word
 from .settings import in_paper, LOCAL_STEPS, printed
 
@@ -29,7 +29,13 @@ MILLION = 1e6
 
 
 def cells(scale: str) -> list[Cell]:
-    return [cell for column in COLUMNS for row in ROWS for cell in seeds(scale, column, row, "non-iid")]
+    shown = [cell for column in COLUMNS for row in ROWS for cell in seeds(scale, column, row, "non-iid")]
+    return [*shown, *alike(scale)]
+
+
+def alike(scale: str) -> list[Cell]:
+    """FedAvg on iid clients, which tells how much the others drift."""
+    return seeds(scale, COLUMNS[0], "FedAvg", "iid")
 
 
 @cache
@@ -52,7 +58,7 @@ def data(runs: Runs, scale: str) -> Shown:
         f"paper's {printed('iterations non-iid')} iterations, by formula; beside them what a client of these runs, "
         f"with their network, sent and received. {caption(scale, COLUMNS)}",
         shown,
-        _conclusions(found, scale),
+        _conclusions(found, scale, results(runs, scale, COLUMNS[0], alike(scale))),
         ranked=[e for e in shown if e.column not in (SENT, HERE)],
     )
 
@@ -75,7 +81,7 @@ def _alpha(row: str) -> int:
     return int(row.partition("=")[2])
 
 
-def _conclusions(found: list[Entry], scale: str) -> list[Judged]:
+def _conclusions(found: list[Entry], scale: str, iid: list[float]) -> list[Judged]:
     at, column = by_place(found), COLUMNS[0]
 
     def above(name: str, high: int, low: int) -> Pair:
@@ -84,14 +90,18 @@ def _conclusions(found: list[Entry], scale: str) -> list[Judged]:
     rounds = PLANS[scale].rounds
     longest = rounds.get(word(scale, COLUMNS[0]), rounds[""])
     alphas = [a for a in map(_alpha, ROWS) if a <= longest]
+    drifting = [drift(label(scale, column), iid, at["alpha=1", column].ours)]
     return [
         judge(
             "averaging the extractor less often (alpha = 5 or 10) raises accuracy",
             [above(column, a, 1) for a in (5, 10)],
+            POINT,
+            drifting,
         ),
         judge(
             "beyond alpha = 10 accuracy falls all the way",
             [above(column, a, b) for a, b in pairwise(alphas) if a >= 10],
+            POINT,
         ),
         judge(
             "the larger alpha, the fewer parameters are sent and received",

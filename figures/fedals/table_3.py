@@ -8,7 +8,7 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
-from ..comparing import judge, leads
+from ..comparing import judge, leads, POINT
 from ..ran import beside
 from ..runs import Runs
 from ..sheets import comparison
@@ -55,7 +55,7 @@ def data(runs: Runs, scale: str) -> Shown:
         f"Test accuracy (%), non-iid, alpha = {ALPHA}; L of the paper's 20 layers{_borders(scale)}; with all layers in "
         f"the extractor it is FedAvg with {ALPHA * LOCAL_STEPS} local steps. {caption(scale, told)}",
         shown,
-        [judge(f"the best split is after the first {named[BEST].removeprefix('L=')} layers", best)],
+        [judge(f"the best split is after the first {named[BEST].removeprefix('L=')} layers", best, POINT)],
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from empirics.experiments import Cell
 
 from ..artefact import Artefact, no_runs, Shown
-from ..comparing import by_place, Entry, judge, Judged, leads, Pair
+from ..comparing import by_place, Entry, judge, Judged, leads, Pair, POINT
 from ..ran import beside
 from ..runs import Runs
 from ..sheets import comparison
@@ -94,8 +94,8 @@ def of_parts(runs: Runs, scale: str, found: list[Entry]) -> list[Judged]:
         for kind, each in plain(scale).items()
     ]
     return [
-        judge("The full method beats noise, the global model alone and hard labels in both splits", full),
-        judge("Distilling on noise is worse than FedAvg", noise),
+        judge("The full method beats noise, the global model alone and hard labels in both splits", full, POINT),
+        judge("Distilling on noise is worse than FedAvg", noise, POINT),
     ]
 
 
@@ -129,7 +129,9 @@ def sweep(
     def judged(runs: Runs, scale: str, found: list[Entry]) -> list[Judged]:
         shown = {value: named(scale, value) for value in chosen(scale, axis, columns(number))}
         methods = chosen(scale, "swept", COMPARED)
-        best = judge(f"FedCOG is the most accurate for every {column}", leads(found, FEDCOG, columns=shown.values()))
+        best = judge(
+            f"FedCOG is the most accurate for every {column}", leads(found, FEDCOG, columns=shown.values()), POINT
+        )
         return [best, *(more(found, methods, shown) if more else [])]
 
     title = "participation" if axis == "rates" else column
@@ -153,8 +155,8 @@ def local_steps(found: Sequence[Entry], methods: Sequence[str], shown: Mapping[s
     rise = [rising(at, m, shown["200"], shown["400"]) for m in methods]
     fall = [rising(at, m, shown["800"], shown["400"]) for m in methods] if "800" in shown else []
     return [
-        judge("All methods gain from half the default number of local steps to the default", rise),
-        judge("With twice the default number of local steps all methods lose", fall),
+        judge("All methods gain from half the default number of local steps to the default", rise, POINT),
+        judge("With twice the default number of local steps all methods lose", fall, POINT),
     ]
 
 
@@ -162,7 +164,7 @@ def participation(found: Sequence[Entry], methods: Sequence[str], shown: Mapping
     """What the paper reads off Table 7; off Table 8 it reads nothing else."""
     at = by_place(found)
     rise = [rising(at, m, low, high) for m in methods for low, high in pairwise(shown.values())]
-    return [judge("All methods gain with every step of the participation rate", rise)]
+    return [judge("All methods gain with every step of the participation rate", rise, POINT)]
 
 
 # ---- Table 9: own models ----
@@ -190,7 +192,7 @@ def own_accuracy(runs: Runs, cell: Cell) -> float:
 
 
 def of_personal(runs: Runs, scale: str, found: list[Entry]) -> list[Judged]:
-    return [judge("FedCOG, fine-tuned, personalises best", leads(found, TUNED))]
+    return [judge("FedCOG, fine-tuned, personalises best", leads(found, TUNED), POINT)]
 
 
 # ---- Table 10: steps of generation ----
@@ -211,7 +213,7 @@ def of_generated(runs: Runs, scale: str, found: list[Entry]) -> list[Judged]:
         generation_steps(scale, c)
         for c in sorted(chosen(scale, "steps", columns("10")), key=lambda column: column != DEFAULT)
     )
-    return [judge("The default number of generation steps beats fewer and more", leads(found, default, others))]
+    return [judge("The default number of generation steps beats fewer and more", leads(found, default, others), POINT)]
 
 
 def generation_steps(scale: str, column: str) -> str:

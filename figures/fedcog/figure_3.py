@@ -32,11 +32,10 @@ def points(scale: str) -> Points:
         for beta in chosen(scale, "dirichlets", paper.DIRICHLETS)
         for method in METHODS
     }
-    for panel, (option, axis, every, default) in WEIGHTS.items():
+    for panel, (option, axis, every, _) in WEIGHTS.items():
         for kind in KINDS:
             for weight in chosen(scale, axis, every):
-                changes = {} if weight == default else {option: weight}
-                found[panel, f"FedCOG, {kind}", weight] = runs_of(scale, FEDCOG, Setup(kind=kind), **changes)
+                found[panel, f"FedCOG, {kind}", weight] = runs_of(scale, FEDCOG, Setup(kind=kind), **{option: weight})
     return found
 
 
@@ -67,8 +66,8 @@ def _heterogeneity(scale: str, told: Told) -> list[Judged]:
         if m != FEDCOG
     ]
     return [
-        judge("All methods are less accurate on the most heterogeneous split than on the least", worse),
-        judge("FedCOG is the most accurate at every heterogeneity", best),
+        judge("All methods are less accurate on the most heterogeneous split than on the least", worse, POINT),
+        judge("FedCOG is the most accurate at every heterogeneity", best, POINT),
     ]
 
 

@@ -7,17 +7,16 @@ from typing import Any
 from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
-from ..comparing import judge, Pair
+from ..comparing import judge, Pair, POINT
 from ..drawing import Axis, panels
 from ..runs import mean_rows, Runs
 from . import grid
 from .grid import chosen, PLANS, problem
-from .reading import caption, cells_of, final, PLAIN
+from .reading import caption, cells_of, final
 from .settings import FEDCOG, PLUGGED
 
 TAIL = 7
 """The rounds after which a run counts as over are its last seventh: ten of seventy."""
-POINT = 1.0
 
 
 def runs_of(scale: str) -> dict[str, list[Cell]]:
@@ -40,10 +39,10 @@ def data(runs: Runs, scale: str) -> Shown:
         for m in found
     ]
     return Shown(
-        caption(scale, "NIID-1", PLAIN, "band: one standard error over seeds"),
+        caption(scale, "NIID-1", grid.tuned(scale), "band: one standard error over seeds"),
         rows,
         conclusions=[
-            judge("FedCOG is the most accurate in the end", best),
+            judge("FedCOG is the most accurate in the end", best, POINT),
             judge("All methods are saturated: none gains more than a point in the last seventh of the rounds", still),
         ],
         unavailable="" if problem(scale) else "data not available",

@@ -10,7 +10,7 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
-from ..comparing import by_place, Entry, judge, Pair
+from ..comparing import by_place, Entry, judge, Pair, POINT
 from ..drawing import above, canvas
 from ..ran import Ran
 from ..runs import point, Runs
@@ -94,8 +94,14 @@ def figure(runs: Runs, scale: str) -> Shown:
         rows,
         conclusions=[
             judge("FedCOG's local models are nearest to the global one", ahead(runs, scale, distance, OTHERS, True)),
-            judge("FedCOG's local models are the most accurate on all classes", ahead(runs, scale, common, OTHERS)),
-            judge("FedCOG's local models are the most accurate on their own classes", ahead(runs, scale, own, OTHERS)),
+            judge(
+                "FedCOG's local models are the most accurate on all classes", ahead(runs, scale, common, OTHERS), POINT
+            ),
+            judge(
+                "FedCOG's local models are the most accurate on their own classes",
+                ahead(runs, scale, own, OTHERS),
+                POINT,
+            ),
         ],
         unavailable="" if problem(scale) else "data not available",
     )
@@ -139,7 +145,7 @@ def table_4(runs: Runs, scale: str) -> Shown:
         ),
         found,
         [
-            judge("FedCOG is the most accurate after one round", accurate),
+            judge("FedCOG is the most accurate after one round", accurate, POINT),
             judge("FedCOG takes less local time than FedProx and MOON", faster),
         ],
     )

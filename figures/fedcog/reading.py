@@ -19,7 +19,7 @@ from ..runs import Runs
 from ..sheets import entry
 from ..stand_ins import remark, title
 from . import settings as paper
-from .grid import BASE, data_set, PLANS, problem, Setup, what_ran
+from .grid import BASE, data_set, distillation, PLANS, problem, Setup, what_ran
 
 Places = Mapping[tuple[str, str], Sequence[Cell]]
 """The runs behind each place (row, column) of a table, one per seed."""
@@ -95,14 +95,14 @@ def caption(scale: str, *more: str, setup: Setup = BASE) -> str:
         f"{paper.CLIENTS} clients where nothing else is said, {plan.rounds['']} rounds of {given['local_steps']} local "
         f"steps (batch {given['batch']}, step size {given['step_size']:g}, momentum 0.9)",
         f"FedCOG: {counts['first']} rounds of FedAvg, then its own, {counts['samples']} images in {counts['steps']} "
-        "steps",
+        f"steps, distilled with weight {distillation(scale):g}",
         *more,
         f"{plan.seeds} seeds",
     ]
     if scale != "paper":
         words.append(
             f"the paper: {paper.ROUNDS} rounds of {paper.LOCAL_STEPS} steps, {paper.FIRST} of them before FedCOG, "
-            f"{paper.SAMPLES} images in {paper.STEPS} steps"
+            f"{paper.SAMPLES} images in {paper.STEPS} steps, weight {paper.DISTILLATION:g}"
         )
     return put_together(words)
 
@@ -115,10 +115,6 @@ def _instead(scale: str, data: str, used: str) -> str:
 
 
 ERROR = "± one standard error over seeds; a dash: not printed or not run at this scale; a run that diverged counts as 0"
-
-
-PLAIN = "SCAFFOLD without momentum, at ten times the step size"
-"""What the captions say where SCAFFOLD is run."""
 
 
 def values(found: Sequence[Entry], row: str, column: str) -> Sequence[float]:

@@ -11,7 +11,7 @@ from ..runs import Runs
 from ..sheets import comparison
 from . import grid
 from .grid import chosen, named, PLANS, problem, Setup
-from .reading import caption, cells_of, entries, ERROR, Places, PLAIN, values
+from .reading import caption, cells_of, entries, ERROR, Places, values
 from .settings import columns, DATA, FEDCOG, KINDS, METHODS
 
 AVERAGE = "Avg."
@@ -52,7 +52,9 @@ def data(runs: Runs, scale: str) -> Shown:
     listed = entries(runs, "1", places(scale), setup=setup_at, named=lambda row, c: (row, names.get(c, c)))
     found = [_averaged(e, listed, names) for e in listed]
     first = next((column for _, column in places(scale)), SETTINGS[0])  # of those that are run
-    said = caption(scale, ERROR, PLAIN, "FedReg's and FedGen's coefficients are not stated", setup=setup_of(first))
+    said = caption(
+        scale, ERROR, grid.tuned(scale), "FedReg's and FedGen's coefficients are not stated", setup=setup_of(first)
+    )
     settings = [e for e in found if e.column != AVERAGE]
     return comparison(said, found, conclusions(settings, names), "test accuracy (%)")
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
-from ..comparing import by_place, judge, Pair
+from ..comparing import by_place, judge, Pair, POINT
 from ..runs import Runs
 from ..sheets import comparison, tidy
 from ..stand_ins import remark
 from . import grid
 from .grid import chosen, PLANS, Setup
-from .reading import caption, cells_of, entries, ERROR, one_more, Places, PLAIN, turned
+from .reading import caption, cells_of, entries, ERROR, one_more, Places, turned
 from .settings import FEDCOG, KINDS, METHODS, PLUGGED
 
 WITH, WITHOUT = "with FedCOG", "without FedCOG"
@@ -52,9 +52,9 @@ def data(runs: Runs, scale: str) -> Shown:
     ]
     columns = turned(found)
     shown = comparison(
-        caption(scale, "here after the first round of either", ERROR, PLAIN, remark("flair", "")),
+        caption(scale, "here after the first round of either", ERROR, grid.tuned(scale), remark("flair", "")),
         columns,
-        [judge("Every method gains by one round with FedCOG, in both splits", pairs)],
+        [judge("Every method gains by one round with FedCOG, in both splits", pairs, POINT)],
         "test accuracy (%)",
     )
     return replace(shown, rows=tidy(found))

@@ -8,7 +8,7 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
-from ..comparing import judge, Judged, Pair
+from ..comparing import judge, Judged, Pair, POINT
 from ..drawing import Axis, panels
 from ..runs import Runs
 from .grid import runs as grid_runs
@@ -73,7 +73,7 @@ def _conclusions(runs: Runs, scale: str, method: str) -> list[Judged]:
     words = f"beta = {BEST:g} and 0"
     return [
         judge(f"the relaxed start lowers the divergence of {method}", [Pair(words, far, near)]),
-        judge(f"the relaxed start gives {method} {POINTS:g} points or more", [Pair(words, high, low, POINTS)]),
+        judge(f"the relaxed start gives {method} {POINTS:g} points or more", [Pair(words, high, low, POINTS)], POINT),
     ]
 
 

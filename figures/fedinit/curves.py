@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ..artefact import Artefact, Shown
-from ..comparing import judge, Judged, Pair
+from ..comparing import judge, Judged, Pair, POINT
 from ..drawing import Axis, panels
 from ..runs import Runs
 from .grid import column, missing, runs as grid_runs
@@ -58,7 +58,7 @@ def _conclusions(runs: Runs, scale: str, setups: tuple[Setup, ...], quantity: st
 
     pairs = [Pair(f"{high} over {low}, {column(scale, s)}", ends(s, high), ends(s, low)) for s in seen]
     better = "a lower test loss" if loss else "a higher accuracy"
-    return [judge(f"FedInit ends at {better} than FedAvg in every panel", pairs)]
+    return [judge(f"FedInit ends at {better} than FedAvg in every panel", pairs, 0.0 if loss else POINT)]
 
 
 ARTEFACTS = {

@@ -8,7 +8,7 @@ from typing import Any
 from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
-from ..comparing import judge, Judged, Pair
+from ..comparing import judge, Judged, Pair, POINT
 from ..drawing import Axis, panels
 from ..ran import of, Ran
 from ..runs import point, Runs
@@ -38,8 +38,8 @@ def over_intervals(runs: Runs, scale: str) -> Shown:
 
     more = "The number of rounds is the same for every K. The paper's K counts epochs, by its released code."
     judged = [
-        judge(f"accuracy rises with K at first (K = {chosen} over {least})", above(least)),
-        judge(f"accuracy falls again when K is large (K = {chosen} over {most})", above(most)),
+        judge(f"accuracy rises with K at first (K = {chosen} over {least})", above(least), POINT),
+        judge(f"accuracy falls again when K is large (K = {chosen} over {most})", above(most), POINT),
     ]
     ran = {k: of(each, HOME.in_paper) for k, each in intervals(scale).items()}
     return _shown(scale, values, ran, f"FedInit over {unit.removeprefix('local_')}", more, judged)
@@ -54,8 +54,10 @@ def over_betas(runs: Runs, scale: str) -> Shown:
 
     collapse = f"beyond a threshold training breaks down: at {THRESHOLD:g} accuracy is {FALL:g} points lower"
     judged = [
-        judge(collapse, [above(THRESHOLD, FALL)]),
-        judge("the largest beta below it is the best positive one", [above(b) for b in beta.BETAS if 0 < b < best]),
+        judge(collapse, [above(THRESHOLD, FALL)], POINT),
+        judge(
+            "the largest beta below it is the best positive one", [above(b) for b in beta.BETAS if 0 < b < best], POINT
+        ),
     ]
     ran = {b: of(beta.seeds(scale, b), HOME.in_paper) for b in values}
     return _shown(scale, values, ran, "FedInit", "The runs are those of Table 3.", judged)

@@ -6,7 +6,7 @@ import math
 from itertools import pairwise
 
 from ..artefact import Artefact, Shown
-from ..comparing import by_place, Entry, judge, Judged, Pair
+from ..comparing import by_place, Entry, judge, Judged, Pair, POINT
 from ..ran import of
 from ..runs import Runs
 from ..sheets import comparison, entry
@@ -54,10 +54,14 @@ def conclusions(entries: list[Entry]) -> list[Judged]:
 
     rising = [above(ACCURACY, high, low) for low, high in pairwise(b for b in BETAS if b <= BEST)]
     return [
-        judge(f"beta = {BEST:g} has the highest accuracy", [above(ACCURACY, BEST, b) for b in BETAS if b != BEST]),
-        judge(f"accuracy rises with every step of beta from -0.2 to {BEST:g}", rising),
-        judge("a negative relaxation is less accurate than none", [above(ACCURACY, 0.0, b) for b in BETAS if b < 0]),
-        judge("beta = 0.15 is less accurate than none: training collapses", [above(ACCURACY, 0.0, COLLAPSED)]),
+        judge(
+            f"beta = {BEST:g} has the highest accuracy", [above(ACCURACY, BEST, b) for b in BETAS if b != BEST], POINT
+        ),
+        judge(f"accuracy rises with every step of beta from -0.2 to {BEST:g}", rising, POINT),
+        judge(
+            "a negative relaxation is less accurate than none", [above(ACCURACY, 0.0, b) for b in BETAS if b < 0], POINT
+        ),
+        judge("beta = 0.15 is less accurate than none: training collapses", [above(ACCURACY, 0.0, COLLAPSED)], POINT),
         judge("beta from 0.02 to 0.1 lowers the divergence", [above(DIVERGENCE, 0.0, b) for b in CLOSER]),
     ]
 

@@ -26,7 +26,7 @@ from ...training.rounds import rounds
 from ...training.setting import Setting
 from .. import Outcome
 from ..registry import job
-from .train import loaded, planned
+from .train import by_engine, loaded, planned
 
 SLACK = 1 + 1e-9
 """What rounding may add to a time that a round must keep to."""
@@ -130,14 +130,16 @@ def timed(
     augment: str | None = None,
     local_test: str = "none",
     probe: int | None = None,
+    engine: str = "torch",
     **setting: Any,
 ) -> Outcome:
     """One training run with one seed for as many rounds as end within ``seconds``, looked at ``points`` + 1 times.
 
     The training loss is that of ``probe`` training samples, the same ones for every algorithm (None: of all).
+    ``engine`` is that of a training run.
     """
     check_options({"points": points} | ({} if probe is None else {"probe": probe}))
-    dealt = loaded(problem).deal(partition, clients, seed, augment=augment, local_test=local_test)
+    dealt = by_engine(loaded(problem).deal(partition, clients, seed, augment=augment, local_test=local_test), engine)
     clock = Clock(minibatch_time, model_size, download_rate, upload_rate)
     plan = planned(dealt.clients, clock.rounds(seconds), cohort, **setting)
     table = TimedReadings(dealt, Samples(probed(dealt.federation, probe, seed)))
