@@ -19,7 +19,7 @@ from empirics.progress import progress
 
 from .artefact import Artefact
 from .catalogue import artefact, chosen, NAMES
-from .making import budget, cells, make, redraw
+from .making import budget, cells, make, redraw, resume
 from .report import TITLE
 from .scale import SCALES
 from .style import HOUSE, STYLES
@@ -51,6 +51,8 @@ def figure(arguments: Sequence[str]) -> int:
         refuse_idle(parser, args, ("store", "workers", "scheduler"), "--redraw reads no runs")
         return _redraw(wanted, target, args.style)
     store = Store(store_folder(args.store))
+    if not args.fresh and (taken := resume(wanted, args.scale, store)):
+        print(f"{taken} runs are taken from those that are kept with the code", flush=True)
     failed = _without(wanted, args.scale, store) if args.no_sweep else _sweep(wanted, args, store)
     paths = drawn(wanted, args.scale, store, target, args.style)
     print(f"{len(wanted)} figures and tables, {len(paths)} files in {target}")

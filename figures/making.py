@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 
-from bounds.showing.files import write_whole
-from empirics.experiments import Cell, Store
+from bounds.showing.files import whole, write_whole
+from empirics.experiments import Cell, Kept, Store
+from empirics.experiments.packing import packed, SUFFIX, unpacked
 
 from . import report, writing
 from .artefact import Artefact
@@ -17,6 +18,8 @@ from .style import HOUSE
 
 COMMITTED = Path(__file__).resolve().parent / "laptop"
 """The results that are kept with the code; their report lies beside the folder."""
+RUNS = "runs"
+"""The folder, beside the figures, of the runs behind each."""
 
 
 def cells(artefacts: Sequence[Artefact], scale: str) -> list[Cell]:
@@ -49,9 +52,41 @@ def make(
         wanted = cells([artefact], scale)
         shown = artefact.data(runs, scale)
         used = [kept for cell in wanted if (kept := runs.kept(cell)) is not None]
-        yield writing.write(artefact, shown, writing.card(artefact, shown, scale, used, len(wanted)), folder, style)
+        yield [
+            *writing.write(artefact, shown, writing.card(artefact, shown, scale, used, len(wanted)), folder, style),
+            *_packed(artefact, used, len(wanted), folder),
+        ]
         written()
     yield [_reported(folder)]
+
+
+def _packed(artefact: Artefact, used: Sequence[Kept], wanted: int, folder: Path) -> list[Path]:
+    """The runs of a finished artefact beside it, in one small file."""
+    if not used or len(used) < wanted:
+        return []
+    path = folder / RUNS / f"{artefact.name}{SUFFIX}"
+    path.parent.mkdir(exist_ok=True)
+    with whole(path) as beside:
+        beside.write_bytes(packed(used))
+    return [path]
+
+
+def resume(artefacts: Sequence[Artefact], scale: str, store: Store) -> int:
+    """Take over what the store misses and is kept with the code; how many runs that were.
+
+    A run that was packed by another version of what computes it has another key, and stays where it is.
+    """
+    folder, taken = COMMITTED.with_name(scale) / RUNS, 0
+    for artefact in artefacts:
+        missing = {cell.key: cell for cell in artefact.cells(scale) if not store.has(cell)}
+        path = folder / f"{artefact.name}{SUFFIX}"
+        if not missing or not path.exists():
+            continue
+        for card, outcome in unpacked(path.read_bytes(), path.name):
+            if card["key"] in missing:
+                store.restore(missing[card["key"]], card, outcome)
+                taken += 1
+    return taken
 
 
 def redraw(artefacts: Sequence[Artefact], folder: Path, style: str) -> Iterator[list[Path]]:

@@ -152,6 +152,15 @@ class Store:
         self._write_card(cell, new)
         return Kept(new, self._table(cell.key))
 
+    def restore(self, cell: Cell, card: Mapping[str, Any], outcome: Outcome) -> None:
+        """Keep a result that was made elsewhere: where, and in how many minutes, ``card`` tells."""
+        content, result = _packed(outcome)
+        new = _sealed({**card, "format": FORMAT, **result})
+        if wrong := _foreign(new, cell.key):
+            raise StoreError(f"packed result {cell.key}: {wrong}")
+        self._write(self._table(cell.key), content)
+        self._write_card(cell, new)
+
     def fail(self, cell: Cell, error: str, minutes: float) -> None:
         """Record that the cell raised; it is tried again by the next run."""
         self._write_card(cell, _sealed({**self._about(cell, "failed", minutes, None), "error": error}))

@@ -201,10 +201,17 @@ def test_differences_that_are_surely_small_are_equal_within_delta():
     assert judge("a is best", [near]).verdict is Reproduction.UNDECIDED
     told = judge("a is best", [near], delta=1.5)
     assert told.verdict is Reproduction.EQUAL
-    assert told.why.endswith("every difference surely below 1.5")
+    assert told.why.endswith("; 1 of 1 surely differ by less than 1.5")
     assert judge("a is best", [near], delta=0.2).verdict is Reproduction.UNDECIDED
     wide = Pair("a over c", [50.1, 52.3, 49.2], [51.3, 50.1, 50.2])
     assert judge("a is best", [near, wide], delta=1.5).verdict is Reproduction.UNDECIDED
+    ahead = Pair("a over d", [50.11, 50.32, 50.23], [45.31, 45.12, 45.27])
+    both = judge("a is best", [ahead, near], delta=1.5)
+    assert both.verdict is Reproduction.EQUAL
+    assert both.why.startswith("1 of 2 comparisons surely so, 0 of 2 surely the other way")
+    assert both.why.endswith("; 1 of 2 surely differ by less than 1.5")
+    assert judge("a is best", [ahead, near]).verdict is Reproduction.UNDECIDED
+    assert judge("a is best", [ahead]).verdict is Reproduction.REPRODUCED
 
 
 def test_equality_is_two_one_sided_tests_at_five_percent():

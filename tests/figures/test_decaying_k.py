@@ -57,8 +57,8 @@ def test_table_1_shows_both_sides(here):
     head, *body = shown.sheet
     names = ["Sent140 (part) for Sent140", "MNIST for FEMNIST", "CIFAR-10 for CIFAR100", "Shakespeare"]
     assert [row[0] for row in body] == names
-    assert body[3][head.index("K0")] == "80 / 20"
-    assert body[3][head.index("rounds of Kη-fixed")] == "10000 / 20"
+    assert body[3][head.index("K0")] == "80 / 10"
+    assert body[3][head.index("rounds of Kη-fixed")] == "10000 / 60"
     assert "MNIST for FEMNIST, which is not here" in shown.caption
 
 

@@ -240,9 +240,19 @@ def test_the_papers_scale_is_the_papers_setting(everything_here):
 
 
 def test_scaffold_takes_plain_steps(everything_here):
-    with_momentum, plain = (grid.runs("laptop", m)[0].arguments for m in ("FedProx", "SCAFFOLD"))
+    with_momentum, plain = (grid.runs("paper", m)[0].arguments for m in ("FedProx", "SCAFFOLD"))
     assert plain["momentum"] == 0
     assert plain["step_size"] == pytest.approx(with_momentum["step_size"] / (1 - with_momentum["momentum"]))
+
+
+def test_what_a_plan_tunes_is_run_and_said(everything_here):
+    for scale in ("laptop", "overnight"):
+        for text, size in (("SCAFFOLD", 0.05), (grid.consensus(scale, "scaffold()"), 0.05), ("FedGen", 0.003)):
+            assert grid.runs(scale, text)[0].arguments["step_size"] == size
+        assert "distillation=1," in grid.runs(scale, FEDCOG)[0].arguments["algorithm"]
+        assert "distillation=0.01," in grid.runs(scale, FEDCOG, distillation=0.01)[0].arguments["algorithm"]
+        assert grid.tuned(scale) == "step size of SCAFFOLD 0.05, of FedGen 0.003; SCAFFOLD without momentum"
+    assert "distillation=0.01," in grid.runs("paper", FEDCOG)[0].arguments["algorithm"]
 
 
 def test_settings_name_every_printed_row():

@@ -3,6 +3,7 @@
 import csv
 import errno
 import json
+import lzma
 import math
 
 import matplotlib
@@ -12,7 +13,9 @@ from figure_toys import keep
 
 from bounds.errors import BoundsError
 from bounds.showing.files import whole
+from empirics.errors import EmpiricsError
 from empirics.experiments import Cell, Store
+from empirics.experiments.packing import SUFFIX, unpacked
 from figures import making, report, writing
 from figures.artefact import Artefact, Shown
 from figures.catalogue import NAMES
@@ -119,7 +122,7 @@ def test_mean_curves_average_what_is_there():
 
 def test_a_table_says_reported_and_ours_and_judges_them(store, tmp_path):
     paths = next(making.make([TABLE], "laptop", store, tmp_path / "out"))
-    assert {p.suffix for p in paths} == {".csv", ".json", ".md", ".tex"}
+    assert {p.suffix for p in paths} == {".csv", ".json", ".md", ".tex", ".xz"}
     words = (tmp_path / "out" / "fedinit.table_3.md").read_text()
     assert "| beta=0.1 | 75.95 / 55.30 ± 0.17 |" in words
     assert "- **reproduced**: beta = 0.1 is best" in words
@@ -147,9 +150,9 @@ def test_the_same_store_gives_the_same_bytes(store, tmp_path):
     one, two = tmp_path / "one", tmp_path / "two"
     for folder in (one, two):
         list(making.make([TABLE, CURVES], "laptop", store, folder))
-    names = {p.name for p in one.iterdir()}
-    assert {p.suffix for p in one.iterdir()} == {".csv", ".json", ".md", ".tex", ".pdf", ".svg", ".png"}
-    assert names == {p.name for p in two.iterdir()}
+    names = {p.relative_to(one) for p in one.rglob("*.*")}
+    assert {p.suffix for p in names} == {".csv", ".json", ".md", ".tex", ".pdf", ".svg", ".png", ".xz"}
+    assert names == {p.relative_to(two) for p in two.rglob("*.*")}
     assert not [n for n in names if (one / n).read_bytes() != (two / n).read_bytes()]
 
 
@@ -310,3 +313,41 @@ def test_the_report_counts_shared_minutes_once(store, tmp_path):
     assert [c["name"] for c in cards] == [n for n in NAMES if n in {TABLE.name, CURVES.name}]
     assert sum(c["minutes"] for c in cards) == pytest.approx(0.18)
     assert report.minutes(cards) == pytest.approx(0.09)
+
+
+# ---- packed runs ----
+
+
+def test_a_finished_figures_runs_are_packed_and_taken_over(store, tmp_path, monkeypatch):
+    """Same numbers, cards and verdicts out of the packed runs as out of the store that they were packed from."""
+    folder = tmp_path / "smoke"
+    list(making.make([TABLE], "smoke", store, folder))
+    pack = folder / making.RUNS / f"{TABLE.name}{SUFFIX}"
+    assert pack.stat().st_size < 1e6
+    monkeypatch.setattr(making, "COMMITTED", tmp_path / "laptop")
+    other = Store(tmp_path / "other")
+    wanted = all_cells("smoke")
+    assert making.resume([TABLE], "smoke", other) == len(wanted)
+    assert making.resume([TABLE], "smoke", other) == 0
+    for cell in wanted:
+        mine, theirs = store.get(cell), other.get(cell)
+        assert mine.columns() == theirs.columns()
+        own = ("bytes", "sha256", "digest")
+        assert {k: v for k, v in mine.card.items() if k not in own} == {
+            k: v for k, v in theirs.card.items() if k not in own
+        }
+    list(making.make([TABLE], "smoke", other, tmp_path / "again"))
+    for name in (f"{TABLE.name}.json", f"{TABLE.name}.csv", f"{making.RUNS}/{pack.name}"):
+        assert (tmp_path / "again" / name).read_bytes() == (folder / name).read_bytes()
+
+
+def test_an_unfinished_figures_runs_are_not_packed(store, tmp_path):
+    store.set_aside(all_cells("smoke")[0])
+    list(making.make([TABLE], "smoke", store, tmp_path))
+    assert not (tmp_path / making.RUNS).exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"nothing", lzma.compress(b"{}\n"), lzma.compress(b'{"key": 3')])
+def test_a_damaged_pack_is_one_line(content):
+    with pytest.raises(EmpiricsError, match=r"a\.jsonl\.xz: not packed results"):
+        list(unpacked(content, "a.jsonl.xz"))
