@@ -143,20 +143,22 @@ def test_a_judgement_that_takes_too_long_is_given_up_and_the_next_one_is_not():
     assert claim(working(1)).check(None).status is Status.HOLDS  # nothing rings any more
 
 
-@pytest.mark.parametrize("notices", [True, False])
-def test_what_takes_too_long_is_counted_apart_unless_another_claim_notices(notices, monkeypatch, tmp_path):
+@pytest.mark.parametrize("notices", ["another claim", "another check", "nobody"])
+def test_what_takes_too_long_is_counted_apart_unless_another_notices(notices, monkeypatch, tmp_path):
     monkeypatch.setattr(patience, "LEAST", 0.1)
     original = get(NAME).expr
 
     def stuck(book):
         return working(0.0 if book[NAME].expr == original else 60)(book)
 
-    other = claim(Same(NAME, original) if notices else Same(NAME, NAME), name="decaying_k.b")
+    seeing, blind = Same(NAME, original), Same(NAME, NAME)
+    both = {"slow": stuck, "quick": seeing if notices == "another check" else blind}
+    claims = [claim(both, name="decaying_k.a"), claim(seeing if notices == "another claim" else blind)]
     kept = Kept(tmp_path / "kept.jsonl")
     monkeypatch.setattr(runs, "mutants", lambda bound: [m for m in mutants(bound) if m.place.startswith("term")][:2])
-    (tally,) = attack_bounds([NAME], [claim(stuck, name="decaying_k.a"), other], workers=1, kept=kept)
+    (tally,) = attack_bounds([NAME], claims, workers=1, kept=kept)
     assert not tally.survivors
-    assert (tally.caught, len(tally.undecided)) == ((2, 0) if notices else (0, 2))
+    assert (tally.caught, len(tally.undecided)) == ((0, 2) if notices == "nobody" else (2, 0))
     assert Kept(kept.path).get("formulas", NAME) == tally
 
 

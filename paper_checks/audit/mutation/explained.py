@@ -23,7 +23,7 @@ PATTERNS: dict[str, str] = {
     r"Same\.\w+: At\.put: .*sign turned": "the quantity enters squared",
     r"At\.put: minibatch_time": "the sentence is that this quantity does not matter",
     r"OrderIs\.(of: At\.put|order): ": "an order in one quantity does not see the others, or only has to be reached",
-    r"MonotoneIn\.(up: turned|of: At\.put)": "there is no such dependence in either direction, or the error keeps it",
+    r"MonotoneIn\.(up: turned|of: At\.)": "there is no such dependence in either direction, or the error keeps it",
     r"MeasuredIn\.of: exponent of 1/local_steps": "counts carry no unit",
 }
 """Errors in checks that leave the statement as it is or weaker, by what their name contains."""

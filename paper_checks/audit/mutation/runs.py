@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from bounds.catalog import BOUNDS
 
-from ...claims.claim import Book, Claim
+from ...claims.checkers import All
+from ...claims.claim import Book, Claim, Status
 from ..forking import spread
 from ..running import audit, judge, Verdict
 from .checks import mutant_checks, MutantCheck
@@ -49,13 +50,23 @@ def _bound(asked: tuple[str, Sequence[tuple[Claim, float]]]) -> Tally:
 
 def _noticed(mutant: Mutant, claims: Sequence[tuple[Claim, float]]) -> bool | None:
     """Whether a claim notices; None where none does and one was given up."""
-    answers = []
+    book, late = {mutant.bound.name: mutant.bound}, False
     for claim, seconds in claims:
-        verdict = judged_within(seconds, claim, Book({mutant.bound.name: mutant.bound}))
-        if verdict is not None and not verdict.expected:
+        verdict = judged_within(seconds, claim, Book(book))
+        late |= verdict is None
+        asked = [verdict] if verdict is not None else (judged_within(seconds, p, Book(book)) for p in _parts(claim))
+        if any(v is not None and not v.expected for v in asked):
             return True
-        answers.append(verdict)
-    return None if None in answers else False
+    return None if late else False
+
+
+def _parts(claim: Claim) -> Iterator[Claim]:
+    """Each check without which the verdict would be another, as a claim of its own: one may decide what all cannot."""
+    plain = replace(claim, known=Status.HOLDS, repair=None, defect=None)
+    needed = [claim.check] if claim.known is Status.HOLDS else []
+    for check in (*needed, *([claim.repair.check] if claim.repair is not None else [])):
+        if isinstance(check, All):
+            yield from (replace(plain, checks=part) for part in check.checks.values())
 
 
 def attack_checks(
