@@ -111,7 +111,8 @@ def test_the_page_counts_by_paper_and_names_survivors_under_their_reasons(monkey
     monkeypatch.setitem(EXPLAINED, f"{NAME} | b", "the same by (3)")
     seen = Tally(NAME, 8, (Survivor(f"{NAME} | term 'a' | doubled"), Survivor(f"{NAME} | b")))
     repaired = Tally("decaying_k.lemma_1", 4, (), ("decaying_k.lemma_1 | c", "decaying_k.lemma_1 | d"))
-    told = markdown([seen, repaired], [])
+    told = markdown([seen, repaired], [Tally(NAME, 9999, (Survivor(NAME),))])
+    assert "| decaying_k | checks | 1 | 9999 | 9998 | 99.9% | 0 |" in told
     assert "| decaying_k | printed formulas | 1 | 8 | 6 | 75.0% | 0 |" in told
     assert "| all | derived and repaired formulas | 1 | 4 | 2 | 50.0% | 2 |" in told
     assert told.index("## not explained") < told.index("term 'a'") < told.index("## the same by (3)")

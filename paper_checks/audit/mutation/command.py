@@ -91,9 +91,10 @@ def markdown(bounds: Sequence[Tally], checks: Sequence[Tally]) -> str:
         for paper in (*papers, "all"):
             part = [t for t in tallies if paper in ("all", t.name.partition(".")[0])]
             planted, caught = sum(t.planted for t in part), sum(t.caught for t in part)
-            share = f"{caught / planted:.1%}" if planted else "-"
             silent = sum(len(t.undecided) for t in part)
-            rows.append(f"| {paper} | {words} | {len(part)} | {planted} | {caught} | {share} | {silent} |")
+            rows.append(
+                f"| {paper} | {words} | {len(part)} | {planted} | {caught} | {_share(caught, planted)} | {silent} |"
+            )
     reasons: dict[str, list[str]] = {}
     for survivor in (s for t in (*bounds, *checks) for s in t.survivors):
         reasons.setdefault(survivor.reason or "not explained", []).append(survivor.name)
@@ -101,6 +102,11 @@ def markdown(bounds: Sequence[Tally], checks: Sequence[Tally]) -> str:
         reasons["not decided in time"] = undecided
     told = [line for why, names in reasons.items() for line in ("", f"## {why}", "", *map(_listed, names))]
     return "\n".join([*head, *rows, "", "# Survivors", *told]) + "\n"
+
+
+def _share(caught: int, planted: int) -> str:
+    """In percent, rounded down: 100 is all of them."""
+    return f"{1000 * caught // planted / 10:.1f}%" if planted else "none"
 
 
 def _listed(error: str) -> str:
@@ -112,7 +118,7 @@ def score(tallies: Sequence[Tally]) -> str:
     planted, caught = sum(t.planted for t in tallies), sum(t.caught for t in tallies)
     left: list[Survivor] = [s for t in tallies for s in t.survivors]
     explained = sum(bool(s.reason) for s in left)
-    share = f"{caught / planted:.1%}" if planted else "none"
+    share = _share(caught, planted)
     silent = sum(len(t.undecided) for t in tallies)
     late = f", {silent} not decided in time" if silent else ""
     told = f"{caught} of {planted} planted errors caught ({share}); {len(left)} survive, {explained} of them explained"
