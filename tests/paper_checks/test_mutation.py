@@ -1,6 +1,7 @@
 """Planted errors: that they are errors, that a check which pins a formula notices all of them, a weak one does not."""
 
 import json
+import time
 from dataclasses import replace
 
 import pytest
@@ -17,6 +18,7 @@ from paper_checks.audit.mutation import (
     Kept,
     kept,
     mutants,
+    patience,
     runs,
     Survivor,
     Tally,
@@ -24,9 +26,10 @@ from paper_checks.audit.mutation import (
 from paper_checks.audit.mutation.command import lines, markdown
 from paper_checks.audit.mutation.explained import EXPLAINED
 from paper_checks.audit.mutation.expressions import errors
+from paper_checks.audit.mutation.patience import judged_within
 from paper_checks.audit.running import judge
 from paper_checks.claims.checkers import MonotoneIn, Prints, Same
-from paper_checks.claims.claim import Claim, Defect, Kind, Status
+from paper_checks.claims.claim import Claim, Defect, holds, Kind, Status
 
 NAME = "decaying_k.runtime_fixed"
 
@@ -107,31 +110,74 @@ def test_an_error_in_a_check_that_nothing_depends_on_survives():
 def test_the_page_counts_by_paper_and_names_survivors_under_their_reasons(monkeypatch):
     monkeypatch.setitem(EXPLAINED, f"{NAME} | b", "the same by (3)")
     seen = Tally(NAME, 8, (Survivor(f"{NAME} | term 'a' | doubled"), Survivor(f"{NAME} | b")))
-    repaired = Tally("decaying_k.lemma_1", 4, ())
-    told = markdown([seen, repaired], [])
-    assert "| decaying_k | printed formulas | 1 | 8 | 6 | 75.0% |" in told
-    assert "| all | derived and repaired formulas | 1 | 4 | 4 | 100.0% |" in told
+    repaired = Tally("decaying_k.lemma_1", 4, (), ("decaying_k.lemma_1 | c", "decaying_k.lemma_1 | d"))
+    told = markdown([seen, repaired], [Tally(NAME, 9999, (Survivor(NAME),))])
+    assert "| decaying_k | checks | 1 | 9999 | 9998 | 99.9% | 0 |" in told
+    assert "| decaying_k | printed formulas | 1 | 8 | 6 | 75.0% | 0 |" in told
+    assert "| all | derived and repaired formulas | 1 | 4 | 2 | 50.0% | 2 |" in told
     assert told.index("## not explained") < told.index("term 'a'") < told.index("## the same by (3)")
-    assert (
-        lines([seen], [])[0] == "printed formulas: 6 of 8 planted errors caught (75.0%); 2 survive, 1 of them explained"
+    assert told.endswith("## not decided in time\n\n* decaying_k.lemma_1 \\| c\n* decaying_k.lemma_1 \\| d\n")
+    score, silent, *_ = lines([seen, repaired], [])
+    assert score == "printed formulas: 6 of 8 planted errors caught (75.0%); 2 survive, 1 of them explained"
+    assert silent.endswith(
+        ": 2 of 4 planted errors caught (50.0%); 0 survive, 0 of them explained, 2 not decided in time"
     )
+
+
+def working(seconds):
+    """A check that takes so many seconds of CPU, and holds."""
+
+    def run(book):
+        until = time.process_time() + seconds
+        while time.process_time() < until:
+            pass
+        return holds("worked")
+
+    return run
+
+
+def test_a_judgement_that_takes_too_long_is_given_up_and_the_next_one_is_not():
+    began = time.process_time()
+    assert judged_within(0.2, claim(working(60))) is None
+    assert 0.1 < time.process_time() - began < 10  # a timer may ring a tick early
+    assert judged_within(0.5, claim(working(0.01))).expected
+    assert claim(working(1)).check(None).status is Status.HOLDS  # nothing rings any more
+
+
+@pytest.mark.parametrize("notices", ["another claim", "another check", "nobody"])
+def test_what_takes_too_long_is_counted_apart_unless_another_notices(notices, monkeypatch, tmp_path):
+    monkeypatch.setattr(patience, "LEAST", 0.1)
+    original = get(NAME).expr
+
+    def stuck(book):
+        return working(0.0 if book[NAME].expr == original else 60)(book)
+
+    seeing, blind = Same(NAME, original), Same(NAME, NAME)
+    both = {"slow": stuck, "quick": seeing if notices == "another check" else blind}
+    claims = [claim(both, name="decaying_k.a"), claim(seeing if notices == "another claim" else blind)]
+    kept = Kept(tmp_path / "kept.jsonl")
+    monkeypatch.setattr(runs, "mutants", lambda bound: [m for m in mutants(bound) if m.place.startswith("term")][:2])
+    (tally,) = attack_bounds([NAME], claims, workers=1, kept=kept)
+    assert not tally.survivors
+    assert (tally.caught, len(tally.undecided)) == ((0, 2) if notices == "nobody" else (2, 0))
+    assert Kept(kept.path).get("formulas", NAME) == tally
 
 
 def test_an_attack_that_was_stopped_goes_on_and_other_code_starts_again(tmp_path, monkeypatch):
     file, steady = tmp_path / "mutation.jsonl", MonotoneIn(smoothness**2, smoothness, up=True)
     claims, judged = [claim(steady, name="decaying_k.first"), claim(steady, name="decaying_k.second")], []
 
-    def stopped(found):
+    def stopped(seconds, found):
         if found.name.startswith("decaying_k.second"):
             raise KeyboardInterrupt
         judged.append(found.name)
         return judge(found)
 
-    monkeypatch.setattr(runs, "judge", stopped)
+    monkeypatch.setattr(runs, "judged_within", stopped)
     with pytest.raises(KeyboardInterrupt):
         attack_checks(claims, workers=1, kept=Kept(file))
     first = len(judged)
-    monkeypatch.setattr(runs, "judge", lambda found: judged.append(found.name) or judge(found))
+    monkeypatch.setattr(runs, "judged_within", lambda seconds, found: judged.append(found.name) or judge(found))
     once, again = (attack_checks(claims, workers=1, kept=Kept(file)) for _ in range(2))
     assert once == again == attack_checks(claims, workers=1)
     assert first > 1

@@ -14,6 +14,7 @@ from empirics.progress import progress
 from ...claims.claim import ClaimError
 from ..running import CLAIMS
 from .kept import Kept
+from .patience import LEAST, TIMES
 from .runs import attack_bounds, attack_checks
 from .tally import Survivor, Tally
 
@@ -47,7 +48,8 @@ def mutate(args: argparse.Namespace) -> int:
 
 def _plain(tally: Tally) -> dict[str, object]:
     survivors = [{"error": s.name, "reason": s.reason} for s in tally.survivors]
-    return {"name": tally.name, "planted": tally.planted, "caught": tally.caught, "survivors": survivors}
+    counts = {"planted": tally.planted, "caught": tally.caught}
+    return {"name": tally.name, **counts, "survivors": survivors, "undecided": list(tally.undecided)}
 
 
 def sorts(bounds: Sequence[Tally], checks: Sequence[Tally]) -> dict[str, list[Tally]]:
@@ -66,10 +68,11 @@ def _ours(place: str) -> bool:
 
 
 def lines(bounds: Sequence[Tally], checks: Sequence[Tally]) -> list[str]:
-    """The scores, then every survivor."""
+    """The scores, then every survivor, and what was not decided."""
     told = [f"{words}: {score(tallies)}" for words, tallies in sorts(bounds, checks).items()]
     left = [s for t in (*bounds, *checks) for s in t.survivors]
-    return told + [f"  survives: {s.name}: {s.reason or 'A HOLE'}" for s in left]
+    told += [f"  survives: {s.name}: {s.reason or 'A HOLE'}" for s in left]
+    return told + [f"  not decided in time: {error}" for t in (*bounds, *checks) for error in t.undecided]
 
 
 def markdown(bounds: Sequence[Tally], checks: Sequence[Tally]) -> str:
@@ -78,22 +81,36 @@ def markdown(bounds: Sequence[Tally], checks: Sequence[Tally]) -> str:
         "# Planted errors",
         "",
         "`fedbounds check --mutate` plants one error at a time and runs the claims that ask for the formula; it is",
-        "caught when one of them gets another verdict than the audited one.",
+        "caught when one of them gets another verdict than the audited one, and not decided where none does and one",
+        f"took more than {LEAST:g} seconds and {TIMES:g} times what it takes without the error.",
         "",
     ]
-    rows = ["| paper | attacked | things | planted | caught | share |", "| --- | --- | --- | --- | --- | --- |"]
+    rows = ["| paper | attacked | things | planted | caught | share | not decided |", f"|{' --- |' * 7}"]
     for words, tallies in sorts(bounds, checks).items():
         papers = dict.fromkeys(t.name.partition(".")[0] for t in tallies)
         for paper in (*papers, "all"):
             part = [t for t in tallies if paper in ("all", t.name.partition(".")[0])]
             planted, caught = sum(t.planted for t in part), sum(t.caught for t in part)
-            share = f"{caught / planted:.1%}" if planted else "-"
-            rows.append(f"| {paper} | {words} | {len(part)} | {planted} | {caught} | {share} |")
+            silent = sum(len(t.undecided) for t in part)
+            rows.append(
+                f"| {paper} | {words} | {len(part)} | {planted} | {caught} | {_share(caught, planted)} | {silent} |"
+            )
     reasons: dict[str, list[str]] = {}
     for survivor in (s for t in (*bounds, *checks) for s in t.survivors):
-        reasons.setdefault(survivor.reason or "not explained", []).append(survivor.name.replace("|", "\\|"))
-    told = [line for why, names in reasons.items() for line in ("", f"## {why}", "", *(f"* {n}" for n in names))]
+        reasons.setdefault(survivor.reason or "not explained", []).append(survivor.name)
+    if undecided := [error for t in (*bounds, *checks) for error in t.undecided]:
+        reasons["not decided in time"] = undecided
+    told = [line for why, names in reasons.items() for line in ("", f"## {why}", "", *map(_listed, names))]
     return "\n".join([*head, *rows, "", "# Survivors", *told]) + "\n"
+
+
+def _share(caught: int, planted: int) -> str:
+    """In percent, rounded down: 100 is all of them."""
+    return f"{1000 * caught // planted / 10:.1f}%" if planted else "none"
+
+
+def _listed(error: str) -> str:
+    return "* " + error.replace("|", "\\|")
 
 
 def score(tallies: Sequence[Tally]) -> str:
@@ -101,5 +118,8 @@ def score(tallies: Sequence[Tally]) -> str:
     planted, caught = sum(t.planted for t in tallies), sum(t.caught for t in tallies)
     left: list[Survivor] = [s for t in tallies for s in t.survivors]
     explained = sum(bool(s.reason) for s in left)
-    share = f"{caught / planted:.1%}" if planted else "none"
-    return f"{caught} of {planted} planted errors caught ({share}); {len(left)} survive, {explained} of them explained"
+    share = _share(caught, planted)
+    silent = sum(len(t.undecided) for t in tallies)
+    late = f", {silent} not decided in time" if silent else ""
+    told = f"{caught} of {planted} planted errors caught ({share}); {len(left)} survive, {explained} of them explained"
+    return told + late

@@ -13,11 +13,11 @@ Error = tuple[str, sp.Expr]
 
 
 def errors(expression: sp.Expr) -> Iterator[Error]:
-    """Every planted error of the expression, each one place at a time."""
+    """Every planted error of the expression that changes it, each one place at a time."""
     yield "doubled", 2 * expression
     yield "sign turned", -expression
-    for maker in (constants, exponents, terms, symbols, parentheses):
-        yield from maker(expression)
+    for maker in (constants, exponents, terms, symbols, parentheses):  # a mean's weights are not to be exchanged
+        yield from ((error, wrong) for error, wrong in maker(expression) if wrong != expression)
 
 
 def constants(expression: sp.Expr) -> Iterator[Error]:

@@ -31,14 +31,16 @@ class Kept:
             for line in others if json.loads(first)["code"] == self._code else ():
                 told = json.loads(line)
                 survivors = tuple(Survivor(name) for name in told["survivors"])
-                self._take(told["attacked"], Tally(told["name"], int(told["planted"]), survivors), line)
+                tally = Tally(told["name"], int(told["planted"]), survivors, tuple(told["undecided"]))
+                self._take(told["attacked"], tally, line)
 
     def get(self, attacked: str, name: str) -> Tally | None:
         return self._tallies.get((attacked, name))
 
     def add(self, attacked: str, tally: Tally) -> None:
         told = {"attacked": attacked, "name": tally.name, "planted": tally.planted}
-        self._take(attacked, tally, json.dumps({**told, "survivors": [s.name for s in tally.survivors]}))
+        left = {"survivors": [s.name for s in tally.survivors], "undecided": tally.undecided}
+        self._take(attacked, tally, json.dumps({**told, **left}))
         if self.path is not None:
             write_whole(self.path, "\n".join([json.dumps({"code": self._code}), *self._lines]) + "\n")
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from bounds.catalog import BOUNDS
 
-from ...claims.claim import Book, Claim
+from ...claims.checkers import All
+from ...claims.claim import Book, Claim, Status
 from ..forking import spread
 from ..running import audit, judge, Verdict
-from .checks import mutant_checks
+from .checks import mutant_checks, MutantCheck
 from .formulas import Mutant, mutants
 from .kept import Kept
-from .tally import Survivor, Tally
+from .patience import judged_within, patience
+from .tally import tallied, Tally
 
 SLOWEST = 20.0  # seconds; slower claims are not asked
 
@@ -34,20 +37,36 @@ def attack_bounds(
     return _all("formulas", {name: (name, askers[name]) for name in names}, _bound, workers, step, kept)
 
 
-def _askers(name: str, verdicts: Sequence[Verdict]) -> list[Claim]:
+def _askers(name: str, verdicts: Sequence[Verdict]) -> list[tuple[Claim, float]]:
+    """The claims that ask for a bound, quickest first, each with the CPU seconds after which it is given up."""
     asking = sorted((v for v in verdicts if name in v.bounds), key=lambda v: v.seconds)
-    return [v.claim for v in asking if v.seconds < SLOWEST]
+    return [(v.claim, patience(v.seconds)) for v in asking if v.seconds < SLOWEST]
 
 
-def _bound(asked: tuple[str, Sequence[Claim]]) -> Tally:
+def _bound(asked: tuple[str, Sequence[tuple[Claim, float]]]) -> Tally:
     name, claims = asked
-    found = list(mutants(BOUNDS[name]))
-    return Tally(name, len(found), tuple(Survivor(m.name) for m in found if not _noticed(m, claims)))
+    return tallied(name, ((m.name, _noticed(m, claims)) for m in mutants(BOUNDS[name])))
 
 
-def _noticed(mutant: Mutant, claims: Sequence[Claim]) -> bool:
-    book = {mutant.bound.name: mutant.bound}
-    return any(not judge(claim, Book(book)).expected for claim in claims)
+def _noticed(mutant: Mutant, claims: Sequence[tuple[Claim, float]]) -> bool | None:
+    """Whether a claim notices; None where none does and one was given up."""
+    book, late = {mutant.bound.name: mutant.bound}, False
+    for claim, seconds in claims:
+        verdict = judged_within(seconds, claim, Book(book))
+        late |= verdict is None
+        asked = [verdict] if verdict is not None else (judged_within(seconds, p, Book(book)) for p in _parts(claim))
+        if any(v is not None and not v.expected for v in asked):
+            return True
+    return None if late else False
+
+
+def _parts(claim: Claim) -> Iterator[Claim]:
+    """Each check without which the verdict would be another, as a claim of its own: one may decide what all cannot."""
+    plain = replace(claim, known=Status.HOLDS, repair=None, defect=None)
+    needed = [claim.check] if claim.known is Status.HOLDS else []
+    for check in (*needed, *([claim.repair.check] if claim.repair is not None else [])):
+        if isinstance(check, All):
+            yield from (replace(plain, checks=part) for part in check.checks.values())
 
 
 def attack_checks(
@@ -82,4 +101,11 @@ def _all(
 
 def _check(claim: Claim) -> Tally:
     found = list(mutant_checks(claim))
-    return Tally(claim.name, len(found), tuple(Survivor(m.name) for m in found if judge(m.claim).expected))
+    seconds = patience(judge(replace(claim, repair=None)).seconds if found else 0.0)
+    return tallied(claim.name, ((m.name, _refuted(m, seconds)) for m in found))
+
+
+def _refuted(mutant: MutantCheck, seconds: float) -> bool | None:
+    """Whether the verdict is another than the audited one; None where it was given up."""
+    verdict = judged_within(seconds, mutant.claim)
+    return None if verdict is None else not verdict.expected

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from .explained import EXPLAINED, PATTERNS
@@ -24,12 +25,20 @@ class Survivor:
 
 @dataclass(frozen=True)
 class Tally:
-    """How many errors were planted in something, and which of them survived."""
+    """How many errors were planted in something, which of them survived, and which were not decided in time."""
 
     name: str
     planted: int
     survivors: tuple[Survivor, ...]
+    undecided: tuple[str, ...] = ()
 
     @property
     def caught(self) -> int:
-        return self.planted - len(self.survivors)
+        return self.planted - len(self.survivors) - len(self.undecided)
+
+
+def tallied(name: str, noticed: Iterable[tuple[str, bool | None]]) -> Tally:
+    """The tally of errors, each with whether it was noticed; None: not decided in time."""
+    answers = tuple(noticed)
+    survivors = tuple(Survivor(error) for error, answer in answers if answer is False)
+    return Tally(name, len(answers), survivors, tuple(error for error, answer in answers if answer is None))

@@ -15,7 +15,7 @@ from bounds.vocabulary import (
     steps_cubed_ratio as ratio,
 )
 
-from ..checkers import At, Dominates, ImpliedBy, Same, term
+from ..checkers import At, Dominates, ImpliedBy, requires, Same, term
 from ..claim import Claim, Kind
 from .common import CAP, eta, F_0, F_star, K, L
 from .lemma_1 import LEMMA_TRUE
@@ -39,7 +39,9 @@ LEMMA_1 = Claim(
     {
         "drift": Same(term(LEMMA_SHARP, "drift"), 2 * _walked(K - 1)),
         "draw": Same(term(LEMMA_SHARP, "partial participation"), DRAW * _walked(K)),
+        "the rest": Same(At(LEMMA_SHARP, {G2: 0}), At(LEMMA_TRUE, {G2: 0})),
         "smaller": ImpliedBy(LEMMA_SHARP, LEMMA_TRUE, where=FEWER),
+        "its range": requires({LEMMA_SHARP: (eta <= 1 / (4 * L), C > 1)}),
         "exact runs": Dominates(LEMMA_SHARP),
     },
     note="The factor 4 of both comes from the cited work, whose step sizes may fall to a half within a round.",
@@ -69,6 +71,7 @@ THEOREM_1 = Claim(
         "smaller than the appendix": ImpliedBy(
             SHARP, APPENDIX, where=(*FEWER, CAP, F_star <= F_0, ClientSum(sigma_c) <= C * G2)
         ),
+        "its range": requires({SHARP: (eta <= 1 / L, C > 1, F_star <= F_0)}),
         "exact runs": Dominates(SHARP),
     },
     note="Hence (6) and the last display of Appendix A.2 are true of clients of equal weight where G bounds their "

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 
 import sympy as sp
 
-from bounds.vocabulary import step_size_budget as mu_0
+from bounds.vocabulary import generalization_gap, optimality_gap, step_size_budget as mu_0
 
-from ..checkers import At, ImpliedBy, MonotoneIn, Same, SlopeIs, term
+from ..checkers import At, Computed, ImpliedBy, MonotoneIn, Same, SlopeIs, term
 from ..checkers.formulas import Formula, resolve
 from ..checkers.points import value
 from ..checkers.trends import Curve
-from ..claim import Book, Claim, Defect, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, fails, Finding, Grade, holds, Kind, Repair, Status
 from .common import B2, beta, c, D, eta, G2, K, L, L_G, lam, mu, N, root_sum, S, sigma2, sigma_l, T, U
+from .stability import minimiser, over_coins, risk
 
 SHARE = 1 / (1 + c * L)
 STABILITY = term("fedinit.theorem_6", "stability")
@@ -28,18 +30,34 @@ def _assembled(book: Book) -> sp.Expr:
     return (D + L * (sigma2 + K * G2)) / (N * K * T) + stability + drift
 
 
+def _split(book: Book) -> Finding:
+    """The three parts of (3) on coins, of an output that stops two thirds on the way from 0 to the minimiser."""
+
+    def output(coins: tuple[int, ...]) -> Fraction:
+        return minimiser(coins) * Fraction(2, 3)
+
+    excess = over_coins(lambda d: risk(output(d)) - risk(minimiser(d), d))
+    gap = over_coins(lambda d: risk(output(d)) - risk(output(d), d))
+    left = over_coins(lambda d: risk(output(d), d) - risk(minimiser(d), d))
+    stated = At("fedinit.excess_risk_split", {generalization_gap: gap, optimality_gap: left})(book)
+    if stated != excess:
+        return fails(f"{gap} and {left} are split off {excess}, not {stated}", {"samples": "4 coins"})
+    return holds(f"{excess} = {gap} + {left}, all data sets enumerated", Grade.SEARCHED)
+
+
 THEOREM_6 = Claim(
     "fedinit.theorem_6",
-    "(18): Theorem 2's order, plus [sigma_l (TK)^{cL}]^{1/(1+cL)}/S, plus sqrt(D + G^2) K^{cL/(1+cL)}/T^{1/(1+cL)}.",
-    Kind.EQUATION.at("Theorem 6, eq. (18)"),
+    "(3) splits the excess risk into generalisation and optimisation; (18): Theorem 2's order, plus "
+    "[sigma_l (TK)^{cL}]^{1/(1+cL)}/S, plus sqrt(D + G^2) K^{cL/(1+cL)}/T^{1/(1+cL)}.",
+    Kind.EQUATION.at("Section 4.1, eq. (3); Theorem 6, eq. (18)"),
     {
+        "(3)": Computed("enumerates the data of two clients", _split),
         "as printed": Same("fedinit.theorem_6", _assembled),
         "third term is sqrt(D+G^2)/T times (TK)^{cL/(1+cL)}": Same(
             DIVERGENCE, sp.sqrt(D + G2) / T * (T * K) ** (c * L / (1 + c * L))
         ),
     },
     damaged="the third term, rebuilt as sqrt(Delta^T) (TK)^{cL/(1+cL)}",
-    about=("fedinit.excess_risk_split",),
 )
 
 AT = {

@@ -117,6 +117,7 @@ LAMBDA = Claim(
         {
             "lambda is allowed": ImpliedBy(lam, LEFT_AT_CAP, where=RANGE, within=SMALL),
             "and no more": ImpliedBy(LEFT_AT_CAP, lam, where=RANGE, within=SMALL),
+            "positive": ImpliedBy(0, "fedinit.step_size_cap_contraction", where=RANGE, within=SMALL),
             "and kept below": MonotoneIn("fedinit.contraction_cap", eta, up=False, where=RANGE),
             "its range": requires({"fedinit.step_size_cap_contraction": RANGE}),
         },

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from bounds.vocabulary import separation as s
+from bounds.vocabulary import local_iteration as tau, separation as s, step_size_budget as mu_0
 
 from ..checkers import At, Computed, ImpliedBy, Same, term, Total
 from ..claim import Book, Claim, Defect, fails, Finding, holds, Kind, Repair, Status
@@ -21,14 +21,19 @@ LEFT_OVER: sp.Expr = (1 - 1 / S) * c * L
 """Exponent of the growth with the chance of the same sample."""
 
 
+def _step_adds(book: Book) -> sp.Expr:
+    """What a step adds to the separation at Theorem 3's step size with mu_0 = cK, times the number of the step."""
+    step_size = At("fedinit.step_size_theorem_3", {mu_0: c * K})
+    return sp.expand(tau * At("fedinit.stability_step", {s: 0, eta: step_size})(book))
+
+
 def _summed(start: int) -> Callable[[Book], Finding]:
     """The exact recursion d <- (1 + a/tau) d + b/tau from step t_0 + start on, against the closed form."""
 
     def run(book: Book) -> Finding:
         at = {c: 1, L: sp.Rational(1, 2), S: 10**6, L_G: 1, sigma2: 1, K: 1, t_0: 1}
         held = {**{q.name: v for q, v in at.items()}, "first step": 1 + start}
-        step_adds: sp.Expr = At("fedinit.stability_step", {s: 0, eta: c})(book)
-        growth, added = float(LEFT_OVER.subs(at)), float(step_adds.subs(at))
+        growth, added = float(LEFT_OVER.subs(at)), float(_step_adds(book).subs(at))
         closed = sp.lambdify(T, term("fedinit.stability_separation", "stochastic gradients")(book).subs(at))
         distance = 0.0
         for step in range(1 + start, 400):
@@ -61,7 +66,7 @@ SUM_CONSTANTS = Claim(
     {
         "steps": Same(
             term("fedinit.stability_separation", "stochastic gradients"),
-            Total(((GROWTH / LEFT_OVER, At("fedinit.stability_step", {s: 0, eta: c})),)),
+            Total(((GROWTH / LEFT_OVER, _step_adds),)),
         ),
         "drift": Same(
             term("fedinit.stability_separation", "client drift"), (1 + beta) ** (1 / (beta * c * L)) * GROWTH * root_sum

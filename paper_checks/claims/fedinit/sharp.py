@@ -6,7 +6,7 @@ import sympy as sp
 
 from bounds.vocabulary import mean_divergence, mean_grad_norm_sq as mean_g2
 
-from ..checkers import At, Dominates, ImpliedBy, Same, term
+from ..checkers import At, Dominates, ImpliedBy, requires, Same, term
 from ..checkers.formulas import resolve
 from ..claim import Book, Claim, Kind
 from .common import B2, beta, D, Delta, eta, G2, g2, K, L, lam, N, sigma2, T
@@ -17,6 +17,8 @@ DRIFT = 3 * K * beta**2 * Delta + 2 * K**2 * eta**2 * sigma2 + 8 * K**3 * eta**2
 YOUNG = 1 / (2 * K - 1) + 4 * K * eta**2 * L**2
 CAP = 8 * (eta * K * L) ** 2 <= 1
 W = 1 - 5 * beta**2
+LEFT = 1 - 8 * (1 + beta**2) / W * (eta * K * L) ** 2 * B2
+OF_ROUND = (eta <= 1 / (2 * sp.sqrt(2) * K * L), 5 * beta**2 < 1)
 
 
 def _divergence(book: Book) -> sp.Expr:
@@ -34,6 +36,7 @@ RECURSION = Claim(
         "a step": ImpliedBy(YOUNG, 1 / (K - 1), where=(K >= 2, CAP)),
         "K - 1 steps": ImpliedBy((1 + 1 / (K - 1)) ** (K - 1), 3, where=(K >= 2,)),
         "constants": Same("fedinit.theorem_4_recursion_sharp", _divergence),
+        "its range": requires({"fedinit.theorem_4_recursion_sharp": OF_ROUND}),
         "exact runs": Dominates("fedinit.theorem_4_recursion_sharp"),
     },
     note="The noise of a step inside later gradients is paid for by a factor 2, for which the print has no room.",
@@ -46,8 +49,7 @@ def _descent(book: Book) -> sp.Expr:
     settled = (resolve("fedinit.theorem_4_recursion_sharp", book) - 5 * beta**2 * Delta) / W
     drift = DRIFT.subs(Delta, mean_divergence).subs(mean_divergence, settled).subs(g2, mean_g2)
     rest = 2 * D / (eta * K * T) + 2 * eta * L * sigma2 / N + L**2 / K * drift
-    share = 8 * (1 + beta**2) / W * (eta * K * L) ** 2 * B2
-    return (rest - share * mean_g2) / lam
+    return (rest - (1 - LEFT) * mean_g2) / lam
 
 
 THEOREM_1 = Claim(
@@ -69,6 +71,7 @@ THEOREM_1 = Claim(
             where=(N * eta * K * L <= 1, *RANGE),
             within={beta: (0.0, 0.117)},
         ),
+        "its range": requires({"fedinit.theorem_1_sharp": (*OF_ROUND, lam <= LEFT)}),
         "exact runs": Dominates("fedinit.theorem_1_sharp"),
     },
     note="Every lambda that the print allows is allowed here. It is 3.8 times the worst case at the least where "

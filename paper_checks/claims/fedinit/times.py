@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from ...reported import table
-from ..checkers import exact, Ordered, Prints
+from ..checkers import All, exact, Ordered, Prints
 from ..claim import Claim, Defect, Kind, Repair, Status
 from .costs import METHODS
 
@@ -39,12 +39,17 @@ SLOWEST = Claim(
     "fedinit.table_10.slowest",
     "FedSAM is the slowest per round.",
     Kind.TABLE.at("Appendix B.2.3, below Table 10"),
-    {
-        "10%-100": Ordered(_all_seconds("10%-100"), tuple((m, "FedSAM") for m in METHODS if m != "FedSAM")),
-        "5%-200": Ordered(
-            _all_seconds("5%-200"), tuple((m, "FedSAM") for m in METHODS if m != "FedSAM"), wrong=("SCAFFOLD < FedSAM",)
-        ),
-    },
+    All(
+        {
+            "10%-100": Ordered(_all_seconds("10%-100"), tuple((m, "FedSAM") for m in METHODS if m != "FedSAM")),
+            "5%-200": Ordered(
+                _all_seconds("5%-200"),
+                tuple((m, "FedSAM") for m in METHODS if m != "FedSAM"),
+                wrong=("SCAFFOLD < FedSAM",),
+            ),
+        },
+        wrong=("5%-200",),
+    ),
     known=Status.FAILS,
     note="At 5% of 200 clients SCAFFOLD takes 24.49 s, FedSAM 22.18 s.",
     defect=Defect.REFUTED,
@@ -110,17 +115,20 @@ FASTEST = Claim(
     "fedinit.table_11.fastest",
     "FedInit is the fastest to the target, in rounds and in seconds, on both data sets.",
     Kind.TABLE.at("Appendix B.2.4; Table 11"),
-    {
-        f"{t}, {column}": Ordered(
-            _reached_all(t, column),
-            tuple(("FedInit", m) for m in METHODS[:-1]),
-            wrong=()
-            if t == TARGETS[0]
-            else ("FedInit < FedCM", *(("FedInit < FedDyn",) if column == "rounds" else ())),
-        )
-        for t in TARGETS
-        for column in ("rounds", "time")
-    },
+    All(
+        {
+            f"{t}, {column}": Ordered(
+                _reached_all(t, column),
+                tuple(("FedInit", m) for m in METHODS[:-1]),
+                wrong=()
+                if t == TARGETS[0]
+                else ("FedInit < FedCM", *(("FedInit < FedDyn",) if column == "rounds" else ())),
+            )
+            for t in TARGETS
+            for column in ("rounds", "time")
+        },
+        wrong=(f"{TARGETS[1]}, rounds", f"{TARGETS[1]}, time"),
+    ),
     known=Status.FAILS,
     note="Read into 'better' and 'SOTA'. On CIFAR-10 it is. On CIFAR-100 FedCM (95 rounds) and FedDyn (122) need fewer "
     "rounds than FedInit (132), FedCM less time.",
@@ -138,14 +146,17 @@ EFFICIENT = Claim(
     "fedinit.table_11.efficient",
     "SCAFFOLD and FedDyn are efficient in rounds: both need fewer than FedAvg.",
     Kind.TABLE.at("Appendix B.2.4, below Table 11"),
-    {
-        t: Ordered(
-            _reached_all(t, "rounds"),
-            (("SCAFFOLD", "FedAvg"), ("FedDyn", "FedAvg")),
-            wrong=() if t == TARGETS[0] else ("SCAFFOLD < FedAvg",),
-        )
-        for t in TARGETS
-    },
+    All(
+        {
+            t: Ordered(
+                _reached_all(t, "rounds"),
+                (("SCAFFOLD", "FedAvg"), ("FedDyn", "FedAvg")),
+                wrong=() if t == TARGETS[0] else ("SCAFFOLD < FedAvg",),
+            )
+            for t in TARGETS
+        },
+        wrong=(TARGETS[1],),
+    ),
     known=Status.FAILS,
     note="On CIFAR-100 SCAFFOLD needs 211 rounds, FedAvg 191.",
     defect=Defect.REFUTED,
