@@ -14,81 +14,115 @@ CLOSE = 1e-40
 
 
 class Jumps:
-    """The affine map that a round is of the first and second moments of the variables that outlive it."""
+    """The affine map that a round is of the first and second moments of the variables that outlive it.
 
-    def __init__(self, play: Callable[[Law], Law], first: Law, kept: Sequence[int]) -> None:
-        self.kept, self.size = list(kept), len(first.mean)
-        self.pairs = [(a, b) for a in range(len(kept)) for b in range(a, len(kept))]
-        self.first, self.zero = self._numbers(first), 0 * first.mean[0]
-        blank = [self.zero] * len(self.first)
-        base = self._numbers(play(self._law(blank)))
-        columns = []
-        for i in range(len(blank)):
-            found = self._numbers(play(self._law([self.zero + (j == i) for j in range(len(blank))])))
-            columns.append([x - y for x, y in zip(found, base, strict=True)])
-        self.linear = [[column[i] for column in columns] for i in range(len(blank))]
-        self.constant = base
+    The axes of a place do not meet in a round, so that each has a map of its own, and all are found at once.
+    ``kept`` counts the variables of one axis after the other: x, y, x, y for two.
+    """
 
-    def _numbers(self, law: Law) -> Row:
-        means = [law.mean[i] for i in self.kept]
-        return means + [law.spread[self.kept[a]][self.kept[b]] + means[a] * means[b] for a, b in self.pairs]
+    def __init__(self, play: Callable[[Law], Law], first: Law, kept: Sequence[int], axes: int) -> None:
+        self.axes, self.size = [list(kept[axis::axes]) for axis in range(axes)], len(first.mean)
+        number = len(self.axes[0])
+        self.pairs = [(a, b) for a in range(number) for b in range(a, number)]
+        self.zero = 0 * first.mean[0]
+        self.first = self._numbers(first)
+        places = range(number + len(self.pairs))
+        self.constant = self._numbers(play(self._law([[self.zero for _ in places]] * axes)))
+        played = [self._numbers(play(self._law([[self.zero + (j == i) for j in places]] * axes))) for i in places]
+        self.linear = [
+            [[played[i][axis][j] - base[j] for i in places] for j in places] for axis, base in enumerate(self.constant)
+        ]
+        self._known: dict[int, tuple[list[Row], list[Row]]] = {}
 
-    def _law(self, numbers: Row) -> Law:
-        """A law with these moments; what does not outlive a round has none."""
+    def _numbers(self, law: Law) -> list[Row]:
+        """Means and mean products of every axis."""
+        found = []
+        for kept in self.axes:
+            means = [law.mean[i] for i in kept]
+            found.append(means + [law.spread[kept[a]][kept[b]] + means[a] * means[b] for a, b in self.pairs])
+        return found
+
+    def _law(self, numbers: Sequence[Row]) -> Law:
+        """A law with these moments; what does not outlive a round has none, nor have axes with one another."""
         law = Law([self.zero] * self.size, [[self.zero] * self.size for _ in range(self.size)])
-        for i, value in zip(self.kept, numbers, strict=False):
-            law.mean[i] = value
-        for (a, b), value in zip(self.pairs, numbers[len(self.kept) :], strict=True):
-            x, y = self.kept[a], self.kept[b]
-            law.spread[x][y] = law.spread[y][x] = value - numbers[a] * numbers[b]
+        for kept, mine in zip(self.axes, numbers, strict=True):
+            for i, value in zip(kept, mine, strict=False):
+                law.mean[i] = value
+            for (a, b), value in zip(self.pairs, mine[len(kept) :], strict=True):
+                x, y = kept[a], kept[b]
+                law.spread[x][y] = law.spread[y][x] = value - mine[a] * mine[b]
         return law
 
-    def _whole(self) -> list[Row]:
-        """The map on (moments, sum of the moments before, 1)."""
-        size, one = len(self.first), self.zero + 1
-        rows = [[*self.linear[i], *[self.zero] * size, self.constant[i]] for i in range(size)]
-        rows += [[self.zero + (j in (i, size + i)) for j in range(2 * size + 1)] for i in range(size)]
-        return [*rows, [self.zero] * (2 * size) + [one]]
-
-    def _at(self, rounds: int) -> Row:
-        now, power = [*self.first, *[self.zero] * len(self.first), self.zero + 1], self._whole()
-        while rounds:
-            if rounds & 1:
-                now = [_dot(row, now) for row in power]
-            rounds >>= 1
-            if rounds:
-                columns = list(zip(*power, strict=True))
-                power = [[_dot(row, column) for column in columns] for row in power]
-        return now
+    def _at(self, rounds: int) -> tuple[list[Row], list[Row]]:
+        """The moments of every axis after so many rounds, and the sums of those before each."""
+        if rounds not in self._known:
+            each = [_reached(*axis, rounds) for axis in zip(self.linear, self.constant, self.first, strict=True)]
+            self._known[rounds] = [last for last, _ in each], [total for _, total in each]
+        return self._known[rounds]
 
     def after(self, rounds: int) -> Law:
         """The law after so many rounds."""
-        return self._law(self._at(rounds)[: len(self.first)])
+        return self._law(self._at(rounds)[0])
 
     def mean(self, rounds: int) -> Law:
         """The law whose moments are the means of those before each of so many rounds."""
-        size = len(self.first)
-        return self._law([x / rounds for x in self._at(rounds)[size : 2 * size]])
+        return self._law([[x / rounds for x in total] for total in self._at(rounds)[1]])
 
     def one_way(self, first: Law, last: Law) -> bool:
         """Whether every moment keeps to itself and never turns, and all squares move the same way."""
-        largest = max(abs(x) for row in self.linear for x in row)
-        for i, row in enumerate(self.linear):
-            if row[i] < 0 or any(abs(x) > CLOSE * largest for j, x in enumerate(row) if j != i):
-                return False
-        one, two = self._numbers(first), self._numbers(last)
-        squares = [len(self.kept) + n for n, (a, b) in enumerate(self.pairs) if a == b]
-        moved = [two[i] - one[i] for i in squares]
+        largest = max(abs(x) for axis in self.linear for row in axis for x in row)
+        for axis in self.linear:
+            for i, row in enumerate(axis):
+                if row[i] < 0 or any(abs(x) > CLOSE * largest for j, x in enumerate(row) if j != i):
+                    return False
+        number = len(self.axes[0])
+        squares = [number + n for n, (a, b) in enumerate(self.pairs) if a == b]
+        ends = zip(self._numbers(first), self._numbers(last), strict=True)
+        moved = [two[i] - one[i] for one, two in ends for i in squares]
         return all(x >= 0 for x in moved) or all(x <= 0 for x in moved)
 
     def around(self, first: Law, last: Law) -> Iterator[Law]:
         """Laws of which one has at least the expected squared gradient, anywhere, of every law between two ends."""
-        one, two = ([abs(x) for x in self._numbers(law)] for law in (first, last))
-        largest = [max(pair) for pair in zip(one, two, strict=True)]
-        number = len(self.kept)
-        cross = [x if a == b else self.zero for x, (a, b) in zip(largest[number:], self.pairs, strict=True)]
-        for signs in product((1, -1), repeat=number):
-            yield self._law([s * x for s, x in zip(signs, largest, strict=False)] + cross)
+        number, largest = len(self.axes[0]), []
+        for one, two in zip(self._numbers(first), self._numbers(last), strict=True):
+            largest.append([max(abs(x), abs(y)) for x, y in zip(one, two, strict=True)])
+        for signs in product((1, -1), repeat=number * len(self.axes)):
+            laws = []
+            for axis, mine in enumerate(largest):
+                signed = [s * x for s, x in zip(signs[axis * number :], mine[:number], strict=False)]
+                laws.append(
+                    signed + [x if a == b else self.zero for x, (a, b) in zip(mine[number:], self.pairs, strict=True)]
+                )
+            yield self._law(laws)
+
+
+def _reached(linear: Sequence[Row], constant: Row, first: Row, rounds: int) -> tuple[Row, Row]:
+    """The vector after so many rounds x -> linear x + constant, and the sum of those before each round.
+
+    After k rounds x is power x_0 + shift; what comes in k more rounds is the same map of what came in the first k.
+    """
+    last, total, shift, power, done = first, [0 * x for x in first], [0 * x for x in first], None, 0
+    for digit in f"{rounds:b}" if rounds else "":
+        if power is not None:
+            total = [s + p + done * t for s, p, t in zip(total, _times(power, total), shift, strict=True)]
+            last = [p + t for p, t in zip(_times(power, last), shift, strict=True)]
+            shift = [p + t for p, t in zip(_times(power, shift), shift, strict=True)]
+            power, done = _product(power, power), 2 * done
+        if digit == "1":
+            total = [s + x for s, x in zip(total, last, strict=True)]
+            last = [p + c for p, c in zip(_times(linear, last), constant, strict=True)]
+            shift = [p + c for p, c in zip(_times(linear, shift), constant, strict=True)]
+            power, done = linear if power is None else _product(linear, power), done + 1
+    return last, total
+
+
+def _times(matrix: Sequence[Row], vector: Row) -> Row:
+    return [_dot(row, vector) for row in matrix]
+
+
+def _product(left: Sequence[Row], right: Sequence[Row]) -> list[Row]:
+    columns = list(zip(*right, strict=True))
+    return [[_dot(row, column) for column in columns] for row in left]
 
 
 def _dot(row: Sequence[Any], column: Sequence[Any]) -> Any:

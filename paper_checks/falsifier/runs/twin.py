@@ -57,7 +57,8 @@ class PlainRun(Collected):
 
     def _far(self, law: Law, rounds: int, looked: str, memory: bool) -> Law:
         """The readings at the moments that are looked at; the law after the last round."""
-        jumps = Jumps(self._silent, law, [self._index("model", 0, i) for i in range(self.dim)] + self._lasts() * memory)
+        kept = [self._index("model", 0, i) for i in range(self.dim)] + self._lasts() * memory
+        jumps = Jumps(self._silent, law, kept, self.dim)
         last, mean = jumps.after(rounds), jumps.mean(rounds)
         before = {MEAN: [mean], ENDS: [law, jumps.after(rounds - 1)]}.get(looked) or [jumps.after(rounds - 1)]
         for each in before:
