@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from bounds.showing.files import whole, write_whole
+from bounds.showing.latex_tables import booktabs
 from bounds.showing.printing import escaped
 from empirics.experiments import Kept
 
@@ -197,13 +198,7 @@ def latex(artefact: Artefact, shown: Shown) -> str:
         r"\begin{table}",
         rf"  \caption{{{escaped(caption)}}}",
         rf"  \label{{tab:{artefact.name}}}",
-        rf"  \begin{{tabular}}{{l{'r' * (len(head) - 1)}}}",
-        r"    \toprule",
-        *(f"    {' & '.join(map(escaped, row))} \\\\" for row in [head]),
-        r"    \midrule",
-        *(f"    {' & '.join(map(escaped, row))} \\\\" for row in body),
-        r"    \bottomrule",
-        r"  \end{tabular}",
+        *(f"  {line}" for line in booktabs(head, body, "l" + "r" * (len(head) - 1))),
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"

@@ -48,7 +48,7 @@ VERBS = {
                       'fedbounds constants --problem "softmax(digits)" --clients 10 -o c.json'),
     "sweep": Verb("a grid of experiments, run into a store; may be stopped and resumed",
                   "fedbounds sweep examples/beta.toml --workers 0"),
-    "results": Verb("what a store holds, as a tidy table", "fedbounds results quantity=train_loss"),
+    "results": Verb("what a store holds, as a tidy table or a picture", "fedbounds results quantity=train_loss"),
     "check": Verb("the machine-checked claims of the papers, and their verdicts",
                   "fedbounds check decaying_k.theorem_2"),
     "verdict": Verb("what a referee would say of a paper, on one page; an erratum for it",
