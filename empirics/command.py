@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
@@ -71,6 +71,15 @@ def _training(parser: Parser) -> None:
     add("--every", type=whole_word, metavar="N", help="rounds between two measurements (what keeps measuring cheap)")
     add("-o", dest="output", type=Path, metavar="FILE", help="CSV with one row per number")
     add("-v", "--verbose", action="store_true", help="say which engine computes, and where its code is kept")
+
+
+def readers() -> dict[str, Callable[[str], Any]]:
+    """What reads the values of ``train``'s options, by the names that these have in a sweep's file."""
+    parser = bare_parser("train")
+    _shared(parser)
+    _training(parser)
+    single = [action for action in parser._actions if action.nargs is None]
+    return {action.dest: action.type if callable(action.type) else str for action in single}
 
 
 def train(arguments: Sequence[str]) -> int:

@@ -82,7 +82,9 @@ def what_ran(card: Mapping[str, Any]) -> str:
     return f"What ran: {'; '.join(one['words'] for one in ran)}." if ran else ""
 
 
-def card(artefact: Artefact, shown: Shown, scale: str, used: Sequence[Kept], wanted: int) -> dict[str, Any]:
+def card(
+    artefact: Artefact, shown: Shown, scale: str, used: Sequence[Kept], wanted: int, changed: str = ""
+) -> dict[str, Any]:
     """From which runs it comes, where these were made, and what it says of the paper."""
     cards = [kept.card for kept in used]
     return {
@@ -91,6 +93,7 @@ def card(artefact: Artefact, shown: Shown, scale: str, used: Sequence[Kept], wan
         "source": artefact.source,
         "kind": "table" if artefact.draw is None else "figure",
         "scale": scale,
+        **({"changed": changed} if changed else {}),
         "caption": shown.caption,
         "unavailable": shown.unavailable or (NO_RUN if artefact.draw and not shown.rows else ""),
         "ran": listed(row.get("ran") for row in shown.rows),
