@@ -59,7 +59,7 @@ VERBS = {
                       "fedbounds tightness fedcog.theorem rounds=2 local_steps=1:4:4"),
     "figure": Verb("the figures and tables of the papers, beside what they report; without a name, their list",
                    "fedbounds figure fedinit.table_3 --scale smoke"),
-    "bundle": Verb("one folder: figures, tables, bounds as LaTeX macros, BibTeX, every number, the audit",
+    "bundle": Verb("one folder: figures, tables, bounds as LaTeX macros, BibTeX, numbers, the audit; an RO-Crate",
                    "fedbounds bundle --scale smoke -o bundle"),
     "explore": Verb("a page to explore the bounds in the browser, without a server; without a name, all of them",
                     "fedbounds explore fedals.one_round -o one_round.html"),
