@@ -308,6 +308,7 @@ def _run(arguments: list[str]) -> int:
 ELSEWHERE = {
     "train": "empirics.command:train",
     "constants": "empirics.command:constants_",
+    "data": "empirics.data.command:data",
     "sweep": "empirics.experiments.command:sweep_",
     "check": "paper_checks.audit.command:check",
     "verdict": "paper_checks.audit.verdict:verdict",

@@ -46,6 +46,8 @@ VERBS = {
                   'fedbounds train --problem "softmax(digits)" --clients 10 --partition "dirichlet(1)" --seeds 3'),
     "constants": Verb("L, mu, sigma^2, G^2, B^2, Gamma of a problem, for eval, solve, plot as @FILE",
                       'fedbounds constants --problem "softmax(digits)" --clients 10 -o c.json'),
+    "data": Verb("the data sets: which are here and whole, size, place, licence; with a name, what is in it",
+                 "fedbounds data digits"),
     "sweep": Verb("a grid of experiments, run into a store; may be stopped and resumed",
                   "fedbounds sweep examples/beta.toml --workers 0"),
     "results": Verb("what a store holds, as a tidy table or a picture", "fedbounds results quantity=train_loss"),
