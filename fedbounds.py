@@ -189,6 +189,16 @@ def _drawing(name: str) -> Callable[[Any, Path], list[Path]] | None:
     return draw if name in VALIDATION_FIGURES else None
 
 
+def results(arguments: Sequence[str]) -> int:
+    """The rest of the line belongs to the reading of the store."""
+
+    def draw(table: Any, axes: Any, path: Path | None) -> list[Path]:
+        return list(import_module("figures.results").write(table, axes, path))
+
+    status: int = _loaded("empirics.experiments.results_command").results(arguments, draw)
+    return status
+
+
 # ---- what the verbs share ----
 
 
@@ -278,12 +288,13 @@ def _run(arguments: list[str]) -> int:
     if arguments[0] == "--version":
         return _print([version()])
     verb, *rest = arguments
-    if verb not in (*VERBS, "validate", *ELSEWHERE):
-        raise unknown("verb", verb, (*VERBS, "validate", *ELSEWHERE))
-    if verb == "validate":  # its figures come from a later room than its work
-        return validate(rest)
-    if verb in ELSEWHERE:
+    if verb not in (*VERBS, *DRAWN, *ELSEWHERE):
+        raise unknown("verb", verb, (*VERBS, *DRAWN, *ELSEWHERE))
+    if verb not in VERBS:
         import_module("paper_checks")  # its jobs are known to every verb
+    if verb in DRAWN:
+        return DRAWN[verb](rest)
+    if verb in ELSEWHERE:
         module, _, function = ELSEWHERE[verb].partition(":")
         status: int = getattr(_loaded(module), function)(rest)
         return status
@@ -297,8 +308,8 @@ def _run(arguments: list[str]) -> int:
 ELSEWHERE = {
     "train": "empirics.command:train",
     "constants": "empirics.command:constants_",
+    "data": "empirics.data.command:data",
     "sweep": "empirics.experiments.command:sweep_",
-    "results": "empirics.experiments.command:results",
     "check": "paper_checks.audit.command:check",
     "verdict": "paper_checks.audit.verdict:verdict",
     "falsify": "paper_checks.falsify_options:main",
@@ -308,6 +319,9 @@ ELSEWHERE = {
     "explore": "figures.explorer.command:explore",
 }
 """Verbs whose options are read where their work is done: ``module:function``, called with the rest of the line."""
+
+DRAWN: dict[str, Callable[[Sequence[str]], int]] = {"validate": validate, "results": results}
+"""Verbs whose pictures come from a later room than their work."""
 
 VERBS: dict[str, Callable[[Any], int]] = {
     "list": list_,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
@@ -24,6 +24,7 @@ from .training.setting import refuse_both, Setting
 
 if TYPE_CHECKING:  # they load torch, which --help does without
     from .measuring import Measurement, Row, Run
+    from .measuring.kept import Keeper
     from .problems.problem import FederatedProblem
 
 FINE, FINDING = 0, 1
@@ -70,7 +71,18 @@ def _training(parser: Parser) -> None:
     add("--measure", nargs="+", metavar="CALL", help=f"measurements ({' '.join(DEFAULT)}, as far as there are tests)")
     add("--every", type=whole_word, metavar="N", help="rounds between two measurements (what keeps measuring cheap)")
     add("-o", dest="output", type=Path, metavar="FILE", help="CSV with one row per number")
+    more = "keep the runs here after their last round; with more --rounds they go on from what is kept"
+    add("--keep-state", type=Path, metavar="FILE", help=more)
     add("-v", "--verbose", action="store_true", help="say which engine computes, and where its code is kept")
+
+
+def readers() -> dict[str, Callable[[str], Any]]:
+    """What reads the values of ``train``'s options, by the names that these have in a sweep's file."""
+    parser = bare_parser("train")
+    _shared(parser)
+    _training(parser)
+    single = [action for action in parser._actions if action.nargs is None]
+    return {action.dest: action.type if callable(action.type) else str for action in single}
 
 
 def train(arguments: Sequence[str]) -> int:
@@ -83,6 +95,8 @@ def train(arguments: Sequence[str]) -> int:
         return FINE
     if args.output is not None:
         writable_file("-o", args.output, ".csv")
+    if args.keep_state is not None:
+        writable_file("--keep-state", args.keep_state, ".pt")
     refuse_both(args.local_steps, args.local_epochs)
     from .algorithms import algorithm
     from .measuring import measurement, Run
@@ -96,6 +110,7 @@ def train(arguments: Sequence[str]) -> int:
     refuse_twice(seen.name for seen in watched or ())
     rows: list[Row] = []
     ends: dict[str, list[dict[str, float] | None]] = {}
+    keeper = None if args.keep_state is None else _keeper(args)
     try:
         with progress() as bar:
             bar.doing(f"reading {args.problem}")
@@ -110,13 +125,45 @@ def train(arguments: Sequence[str]) -> int:
                     run = Run(problem, method, setting, seed, seen, args.every, experiment=str(what))
                     if not ends:
                         _refuse_long(run, len(methods) * args.seeds)
-                    ends.setdefault(str(method), []).append(_finish(run, bar, rows))
+                    run, earlier = (run, []) if keeper is None else keeper.resumed(run)
+                    begin = len(rows)
+                    ends.setdefault(str(method), []).append(_finish(run, bar, rows, earlier))
+                    if keeper is not None:
+                        keeper.add(run, rows[begin:])
     except BaseException:  # interrupted, or a later method went wrong: what was measured stays, beside what was there
         _keep(rows, args.output and args.output.with_suffix(f".partial{args.output.suffix}"))
         raise
+    finally:
+        if keeper is not None:
+            keeper.write()
     _summary(ends)
     _keep(rows, args.output, engine_of(problem.model))
     return FINE
+
+
+SHARED = (
+    "problem", "clients", "partition", "client_weight", "batch", "cohort", "local_steps", "local_epochs", "step_size",
+    "step_size_decay", "momentum", "weight_decay", "clip", "sampling", "measure", "every",
+)  # fmt: skip
+"""Options with which a kept run would be another; its number of rounds is none of them: no step depends on it."""
+
+
+def _keeper(args: argparse.Namespace) -> Keeper:
+    """The kept runs of this command line."""
+    from .experiments.machine import machine
+    from .experiments.sources import digests
+    from .measuring.kept import Keeper
+
+    words = {name: getattr(args, name) for name in SHARED}
+    files = digests([args.problem, args.partition, args.algorithm, *args.compare])
+    versions = {
+        name: version for name, version in machine()["versions"].items() if name in ("fedbounds", "torch", "numpy")
+    }
+    keeper = Keeper(args.keep_state, {**words, "files": files}, versions)
+    if keeper.others:
+        told = f"{args.keep_state} was kept with other versions of {', '.join(keeper.others)}: last bits may differ"
+        print(f"fedbounds: {told}", file=sys.stderr)
+    return keeper
 
 
 def _refuse_long(run: Run, runs: int) -> None:
@@ -135,9 +182,13 @@ def _usual(problem: FederatedProblem) -> list[Measurement]:
     return [measurement(name) for name in names if counted or not name.endswith("accuracy")]
 
 
-def _finish(run: Run, bar: Progress, rows: list[Row]) -> dict[str, float] | None:
-    """Add all rows of a run, one by one as they come, and print its line: where it ended. None if it diverged."""
+def _finish(run: Run, bar: Progress, rows: list[Row], earlier: Sequence[Row] = ()) -> dict[str, float] | None:
+    """Add all rows of a run, one by one as they come, and print its line: where it ended. None if it diverged.
+
+    ``earlier`` are those from before the round at which it goes on.
+    """
     begin = len(rows)
+    rows += earlier
     bar.doing(f"{run.algorithm}, seed {run.seed}")
     for state, found in run:
         rows += found

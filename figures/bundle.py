@@ -23,6 +23,7 @@ from empirics.progress import progress
 from paper_checks.audit.reporting import files as audit_report, records
 from paper_checks.audit.running import audit, CLAIMS, REVIEWS
 
+from . import provenance
 from .artefact import Artefact
 from .catalogue import chosen
 from .command import drawn, known_scale
@@ -30,6 +31,16 @@ from .making import cells
 from .report import TITLE
 
 DIGITS = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
+HOLDS = {
+    "figures/REPORT.md": "all figures and tables, beside what the papers report",
+    "bounds.tex": "one macro per bound",
+    "references.bib": "the papers",
+    "numbers.parquet": "every number that is drawn or printed: artefact, row, column, number or text",
+    "runs.parquet": "every number of every run behind them, with the run's key",
+    "audit.csv": "the verdict on every claim of the papers",
+    "machine.json": "this machine and the versions here; those of the runs are in the cards",
+}
+"""The files that are no figure's."""
 CONTENTS = """\
 # A bundle of fedbounds
 
@@ -38,13 +49,12 @@ Made by `fedbounds bundle --scale {scale}`: {artefacts} figures and tables, {the
 | file | what it holds |
 |---|---|
 | `figures/` | figures (PDF, SVG, PNG), captions and tables (LaTeX, Markdown), their numbers (CSV) and cards (JSON) |
-| `figures/REPORT.md` | all of them, beside what the papers report |
-| `bounds.tex` | one macro per bound: `\\input` it in the preamble (amsmath), then `$\\{macro}$` |
-| `references.bib` | the papers |
-| `numbers.parquet` | every number that is drawn or printed: artefact, row, column, number or text |
-| `runs.parquet` | every number of every run behind them, with the run's key |
-| `audit.csv`, `audit/` | the verdict on every claim of the papers, a page per paper |
-| `machine.json` | this machine and the versions here; those of the runs are in the cards |
+{rows}
+| `audit/` | the same, a page per paper |
+| `codecheck.yml` | files to make again, and by which commands: CODECHECK's configuration, for you to complete |
+| `ro-crate-metadata.json` | every file, figure by figure, with what made it: an RO-Crate, for archives |
+
+A bound in a paper of yours: `\\input{{bounds}}` in the preamble (amsmath), then `$\\{macro}$`.
 """
 
 
@@ -59,12 +69,14 @@ def bundle(arguments: Sequence[str]) -> int:
     if not store.folder.is_dir():
         raise EmpiricsError(f"there is no store at {store.folder}; fedbounds figure all --scale {args.scale} fills one")
     writable_folder("-o", target, _own())
+    provenance.refuse_completed(target)
     told = _figures(artefacts, args.scale, store, target)
     write_whole(target / "bounds.tex", macros(BOUNDS))
     write_whole(target / "references.bib", "\n\n".join(p.bibtex for p in PAPERS.values()) + "\n")
     write_whole(target / "machine.json", json.dumps(machine(), indent=1, ensure_ascii=False) + "\n")
     _audit(target, args.workers)
     write_whole(target / "README.md", told)
+    provenance.write(target, _others(target), artefacts, args.scale, machine())
     print(f"wrote {target}: {len(list(target.rglob('*.*')))} files")
     return 0
 
@@ -72,7 +84,15 @@ def bundle(arguments: Sequence[str]) -> int:
 def _own() -> dict[str, str]:
     """How the files of the bundle begin that others may have too."""
     title, entry = CONTENTS.partition("\n")[0], next(iter(PAPERS.values())).bibtex
-    return {"README.md": title, "references.bib": entry, "bounds.tex": MACROS, "figures/REPORT.md": TITLE}
+    own = {"README.md": title, "references.bib": entry, "bounds.tex": MACROS, "figures/REPORT.md": TITLE}
+    return {**own, provenance.CODECHECK: provenance.YAML, provenance.CRATE: '{\n "@context"'}
+
+
+def _others(target: Path) -> dict[str, str]:
+    """What lies in the bundle beside the figures, and what it holds."""
+    there = {name: words for name, words in HOLDS.items() if (target / name).is_file()}
+    pages = (path.relative_to(target).as_posix() for path in sorted((target / "audit").rglob("*.md")))
+    return {"README.md": "what lies here", **there, **dict.fromkeys(pages, HOLDS["audit.csv"])}
 
 
 def _figures(artefacts: Sequence[Artefact], scale: str, store: Store, target: Path) -> str:
@@ -83,7 +103,10 @@ def _figures(artefacts: Sequence[Artefact], scale: str, store: Store, target: Pa
     _parquet(target / "numbers.parquet", list(_drawn(target / "figures", artefacts)), NUMBERS)
     _runs(target / "runs.parquet", there)
     macro = macro_name(next(iter(BOUNDS)))
-    return CONTENTS.format(scale=scale, artefacts=len(artefacts), there=len(there), wanted=len(wanted), macro=macro)
+    rows = "\n".join(f"| `{name}` | {words} |" for name, words in HOLDS.items())
+    return CONTENTS.format(
+        scale=scale, artefacts=len(artefacts), there=len(there), wanted=len(wanted), macro=macro, rows=rows
+    )
 
 
 def _audit(target: Path, workers: int) -> None:

@@ -12,6 +12,7 @@ from bounds.showing.numbers import MOST_WORKERS, whole_number
 from bounds.showing.tables import aligned
 from bounds.showing.usage import bare_parser, Parser, refuse_idle, writable_folder
 from empirics.experiments import Store
+from empirics.experiments.checking import check_words
 from empirics.experiments.command import folder as store_folder, path_word, word
 from empirics.experiments.running import Done, sweep
 from empirics.experiments.stopping import stopped
@@ -19,12 +20,15 @@ from empirics.progress import progress
 
 from .artefact import Artefact
 from .catalogue import artefact, chosen, NAMES
+from .changes import in_force, read, refuse_mixed
+from .dry_run import planned
 from .making import budget, cells, make, redraw, resume
 from .report import TITLE
 from .scale import SCALES
 from .style import HOUSE, STYLES
 
 FINE, FINDING = 0, 1
+MOST_SEEDS = 1000
 
 
 def figure(arguments: Sequence[str]) -> int:
@@ -45,16 +49,27 @@ def figure(arguments: Sequence[str]) -> int:
     if args.style not in STYLES:
         raise unknown("style", args.style, STYLES)
     wanted = chosen(args.names)
-    target = args.output or Path(f"figures-{args.scale}")
-    writable_folder("-o", target, {"REPORT.md": TITLE})
     if args.redraw:
-        refuse_idle(parser, args, ("store", "workers", "scheduler"), "--redraw reads no runs")
-        return _redraw(wanted, target, args.style)
+        refuse_idle(parser, args, ("store", "workers", "scheduler", "seeds", "set"), "--redraw reads no runs")
+    if args.dry_run:
+        refuse_idle(parser, args, ("workers", "scheduler", "output"), "--dry-run runs and writes nothing")
+    changes = read(args.set, args.seeds, wanted, args.scale)
     store = Store(store_folder(args.store))
-    if not args.fresh and (taken := resume(wanted, args.scale, store)):
-        print(f"{taken} runs are taken from those that are kept with the code", flush=True)
-    failed = _without(wanted, args.scale, store) if args.no_sweep else _sweep(wanted, args, store)
-    paths = drawn(wanted, args.scale, store, target, args.style)
+    with in_force(changes, args.scale):
+        if str(changes):
+            check_words(cells(wanted, args.scale))
+        if args.dry_run:
+            return planned(wanted, args.scale, store)
+        target = args.output or Path(f"figures-{args.scale}{changes.folder}")
+        if args.redraw:
+            writable_folder("-o", target, {"REPORT.md": TITLE})
+            return _redraw(wanted, target, args.style)
+        refuse_mixed(changes, target)
+        writable_folder("-o", target, {"REPORT.md": TITLE})
+        if not args.fresh and (taken := resume(wanted, args.scale, store)):
+            print(f"{taken} runs are taken from those that are kept with the code", flush=True)
+        failed = _without(wanted, args.scale, store) if args.no_sweep else _sweep(wanted, args, store)
+        paths = drawn(wanted, args.scale, store, target, args.style, str(changes))
     print(f"{len(wanted)} figures and tables, {len(paths)} files in {target}")
     return FINDING if failed else FINE
 
@@ -68,13 +83,15 @@ def _redraw(wanted: Sequence[Artefact], folder: Path, style: str) -> int:
     return FINE
 
 
-def drawn(wanted: Sequence[Artefact], scale: str, store: Store, folder: Path, style: str = HOUSE) -> list[Path]:
+def drawn(
+    wanted: Sequence[Artefact], scale: str, store: Store, folder: Path, style: str = HOUSE, changed: str = ""
+) -> list[Path]:
     """The files of these artefacts, written with a report of all that lie in the folder."""
     made: list[list[Path]] = []
     with progress("drawing") as bar:
         bar.start(len(wanted))
         try:
-            for paths in make(wanted, scale, store, folder, bar.step, style):
+            for paths in make(wanted, scale, store, folder, bar.step, style, changed):
                 made.append(paths)
         except KeyboardInterrupt:
             words = f"interrupted: {len(made)} of {len(wanted)} figures and tables are written, in {folder}"
@@ -133,11 +150,25 @@ def _parser() -> Parser:
     add = parser.add_argument
     add("names", nargs="*", metavar="NAME", help="figures or tables, a paper's short name, or all; none: list them")
     add("--scale", default="laptop", metavar="S", help="how much is computed (laptop)")
-    add("-o", dest="output", type=path_word, metavar="DIR", help="where the files go (./figures-SCALE)")
+    add(
+        "--seeds",
+        type=whole_number(1, MOST_SEEDS),
+        metavar="N",
+        help="so many seeds of every run instead of the plan's",
+    )
+    add(
+        "--set",
+        nargs="+",
+        default=[],
+        metavar="ARGUMENT=VALUE",
+        help="another value in every run that has the argument",
+    )
+    add("-o", dest="output", type=path_word, metavar="DIR", help="where the files go (./figures-SCALE-CHANGES)")
     add("--store", type=path_word, metavar="DIR", help="folder of the runs ($FEDBOUNDS_STORE, else ./fedbounds-store)")
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--fresh", action="store_true", help="run everything again")
     group.add_argument("--no-sweep", action="store_true", help="draw what is there, run nothing")
+    group.add_argument("--dry-run", action="store_true", help="say what would run and how long; run and write nothing")
     group.add_argument("--redraw", action="store_true", help="draw the figures in -o again, from their CSV alone")
     add("--style", default=HOUSE, metavar="S", help=f"how figures look: {', '.join(STYLES)} ({HOUSE})")
     add(

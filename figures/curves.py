@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import cycle
 from pathlib import Path
 from textwrap import fill
@@ -146,25 +146,34 @@ def _shade(ax: Axes, x: np.ndarray, curve: Curve, outside: bool) -> None:
 
 def write(picture: Picture, path: Path, *, lines: bool = False, outside: bool = False) -> tuple[Path, Path]:
     """The picture at ``path`` (its ending says the format) and the numbers it shows beside it as CSV: both or none."""
-    import matplotlib
-
     path, beside = places(path)
-    settings: Any = STYLE
-    with matplotlib.rc_context(settings):
+
+    def drawn() -> Any:
         made, ax = figure(4.4)
-        known = made.canvas.get_supported_filetypes()
-        if path.suffix[1:].lower() not in known:
-            raise unknown("picture format", path.suffix, [f".{ending}" for ending in known])
         draw(ax, picture, lines=lines, outside=outside)
-        with whole(path) as image:
-            save(made, image)
-            with whole(beside) as table, table.open("w", newline="", encoding="utf-8") as file:
-                csv.writer(file).writerows(rows(picture))
+        return made
+
+    write_both(path, beside, drawn, rows(picture))
     return path, beside
 
 
-def places(path: Path) -> tuple[Path, Path]:
-    """Where the picture goes, as SVG if it has no ending, and its numbers.
+def write_both(path: Path, beside: Path, drawn: Callable[[], Any], numbers: Iterable[Sequence[Any]]) -> None:
+    """What is ``drawn`` in the house style, and its numbers as CSV: both or none."""
+    import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    known = FigureCanvasAgg.get_supported_filetypes()
+    if path.suffix[1:].lower() not in known:
+        raise unknown("picture format", path.suffix, [f".{ending}" for ending in known])
+    settings: Any = STYLE
+    with matplotlib.rc_context(settings), whole(path) as image:
+        save(drawn(), image)
+        with whole(beside) as table, table.open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows(numbers)
+
+
+def places(path: Path, begins: str = "bound,curve,part,") -> tuple[Path, Path]:
+    """Where the picture goes, as SVG if it has no ending, and its numbers, whose file ``begins`` like that.
 
     What cannot be a file's name is refused, and a table that is no such numbers.
     """
@@ -174,10 +183,10 @@ def places(path: Path) -> tuple[Path, Path]:
         raise BoundsError(f"{path} is not a file; a picture needs one to be written to, such as picture.svg")
     path = path if path.suffix else path.with_suffix(".svg")
     beside = path.with_suffix(".csv")
-    refuse_foreign(beside, "bound,curve,part,")
+    refuse_foreign(beside, begins)
     for each in (path, beside):
         to_write(each)
     return path, beside
 
 
-__all__ = ["Curve", "Picture", "data", "draw", "notes", "places", "rows", "write"]
+__all__ = ["Curve", "Picture", "data", "draw", "notes", "places", "rows", "write", "write_both"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from empirics.experiments import Cell, Kept, Store
 from empirics.experiments.packing import packed, SUFFIX, unpacked
 
 from . import report, writing
-from .artefact import Artefact
+from .artefact import Artefact, Shown
 from .runs import Runs
 from .scale import Plan
 from .style import HOUSE
@@ -44,16 +45,21 @@ def make(
     folder: Path,
     written: Callable[[], object] = lambda: None,
     style: str = HOUSE,
+    changed: str = "",
 ) -> Iterator[list[Path]]:
-    """Write each artefact from what the store holds, and the report of all that lie in the folder."""
+    """Write each artefact from what the store holds, and the report of all that lie in the folder.
+
+    ``changed`` says what runs otherwise than in the plan that is kept with the code, while this is in force.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     runs = Runs(store)
     for artefact in artefacts:
         wanted = cells([artefact], scale)
-        shown = artefact.data(runs, scale)
+        shown = marked(artefact.data(runs, scale), changed)
         used = [kept for cell in wanted if (kept := runs.kept(cell)) is not None]
+        card = writing.card(artefact, shown, scale, used, len(wanted), changed)
         yield [
-            *writing.write(artefact, shown, writing.card(artefact, shown, scale, used, len(wanted)), folder, style),
+            *writing.write(artefact, shown, card, folder, style),
             *_packed(artefact, used, len(wanted), folder),
         ]
         written()
@@ -87,6 +93,15 @@ def resume(artefacts: Sequence[Artefact], scale: str, store: Store) -> int:
                 store.restore(missing[card["key"]], card, outcome)
                 taken += 1
     return taken
+
+
+def marked(shown: Shown, changed: str) -> Shown:
+    """The same with what is changed in its caption and in every row."""
+    if not changed:
+        return shown
+    words = f"Not the plan's own figure: changed to {changed}; where the words that follow differ, this holds."
+    rows = [{**row, "changed": changed} for row in shown.rows]
+    return replace(shown, caption=f"{words} {shown.caption}", rows=rows)
 
 
 def redraw(artefacts: Sequence[Artefact], folder: Path, style: str) -> Iterator[list[Path]]:

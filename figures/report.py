@@ -120,12 +120,13 @@ def text(cards: Sequence[Card], folder: str = ".", claims: Mapping[str, int] | N
     that of the audit.
     """
     scales = sorted({c["scale"] for c in cards})
+    changed = "".join(f", changed to {c}" for c in dict.fromkeys(c["changed"] for c in cards if "changed" in c))
     earlier = sum("verdicts" not in c for c in cards if c["conclusions"])
     drawn = conclusions(cards)
     lines = [
         TITLE,
         "",
-        f"Made by `fedbounds figure all --scale {' '.join(scales)}`. {len(cards)} artefacts from "
+        f"Made by `fedbounds figure all --scale {' '.join(scales)}`{changed}. {len(cards)} artefacts from "
         f"{len({k for c in cards for k in c['keys']})} runs, {minutes(cards):.0f} minutes inside them.",
         "",
         *_learned(drawn),

@@ -73,6 +73,7 @@ class Plan:
     A run is measured every ``every`` rounds, on ``tests`` samples (None: all), and its result is the mean of the last
     ``window`` measurements. ``axes`` are the rows, columns or curves that are run, ``counts`` whatever else is counted.
     Networks are trained by ``engine``.
+    ``changed`` are arguments that its cells have otherwise than the plan that is kept with the code (``changes.py``).
     """
 
     seeds: int
@@ -93,6 +94,18 @@ class Plan:
         """The argument of a training run that says its engine; none for torch, which is what a cell has without."""
         return {} if self.engine == "torch" else {"engine": self.engine}
 
+    changed: Mapping[str, Any] = field(default_factory=dict)
+
+    def cell(self, job: str, **arguments: Any) -> Cell:
+        """A job with these arguments, but for what is changed."""
+        return changed_cell(Cell(job, arguments), self.changed)
+
     def cells(self, job: str, **arguments: Any) -> list[Cell]:
-        """A job with these arguments, once for every seed."""
-        return [Cell(job, {**arguments, "seed": seed}) for seed in range(self.seeds)]
+        """The same, once for every seed."""
+        return [self.cell(job, **arguments, seed=seed) for seed in range(self.seeds)]
+
+
+def changed_cell(cell: Cell, changed: Mapping[str, Any]) -> Cell:
+    """The cell with those of the ``changed`` arguments that it takes."""
+    mine = {name: value for name, value in changed.items() if name in cell.arguments or name in cell.usual}
+    return Cell(cell.job, {**cell.arguments, **mine}) if mine else cell

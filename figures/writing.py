@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from bounds.showing.files import whole, write_whole
+from bounds.showing.latex_tables import booktabs
 from bounds.showing.printing import escaped
 from empirics.experiments import Kept
 
@@ -81,7 +82,9 @@ def what_ran(card: Mapping[str, Any]) -> str:
     return f"What ran: {'; '.join(one['words'] for one in ran)}." if ran else ""
 
 
-def card(artefact: Artefact, shown: Shown, scale: str, used: Sequence[Kept], wanted: int) -> dict[str, Any]:
+def card(
+    artefact: Artefact, shown: Shown, scale: str, used: Sequence[Kept], wanted: int, changed: str = ""
+) -> dict[str, Any]:
     """From which runs it comes, where these were made, and what it says of the paper."""
     cards = [kept.card for kept in used]
     return {
@@ -90,6 +93,7 @@ def card(artefact: Artefact, shown: Shown, scale: str, used: Sequence[Kept], wan
         "source": artefact.source,
         "kind": "table" if artefact.draw is None else "figure",
         "scale": scale,
+        **({"changed": changed} if changed else {}),
         "caption": shown.caption,
         "unavailable": shown.unavailable or (NO_RUN if artefact.draw and not shown.rows else ""),
         "ran": listed(row.get("ran") for row in shown.rows),
@@ -197,13 +201,7 @@ def latex(artefact: Artefact, shown: Shown) -> str:
         r"\begin{table}",
         rf"  \caption{{{escaped(caption)}}}",
         rf"  \label{{tab:{artefact.name}}}",
-        rf"  \begin{{tabular}}{{l{'r' * (len(head) - 1)}}}",
-        r"    \toprule",
-        *(f"    {' & '.join(map(escaped, row))} \\\\" for row in [head]),
-        r"    \midrule",
-        *(f"    {' & '.join(map(escaped, row))} \\\\" for row in body),
-        r"    \bottomrule",
-        r"  \end{tabular}",
+        *(f"  {line}" for line in booktabs(head, body, "l" + "r" * (len(head) - 1))),
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import signal
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
 import torch
 from torch import nn, Tensor
 
+from empirics.algorithms import ALGORITHMS
 from empirics.algorithms.algorithm import fedavg, renamed, Work
 from empirics.federation.federation import Federation
 from empirics.models.network import Network
@@ -91,3 +93,8 @@ class TowardsAll:
 
 def directed(direction: Any, **hooks: Any) -> Any:
     return renamed(fedavg, f"fedavg({type(direction).__name__})", direction=direction, **hooks)
+
+
+def needs_an_algorithm(name: str) -> bool:
+    """Whether a method is a plug-in, which takes another one."""
+    return any(p.default is p.empty for p in signature(ALGORITHMS[name]).parameters.values())

@@ -169,7 +169,7 @@ def test_a_filter_finds_the_runs_that_left_the_argument_at_its_default(capsys, t
         cell = Cell("train", {"problem": "softmax(iris)", "rounds": 2, "seed": seed, **more})
         store.keep(cell, Outcome({}, {"minutes": 0.5 + seed}), 0.1)
     assert main(["results", "--store", str(tmp_path), "--columns", "seed", "step_size", "--csv", "step_size=.05"]) == 0
-    assert capsys.readouterr().out.splitlines() == ["seed,step_size", "6,0.05", "3,0.05", "4,0.05"]
+    assert capsys.readouterr().out.splitlines() == ["seed,step_size", "3,0.05", "4,0.05", "6,0.05"]
 
 
 def test_a_filter_takes_a_number_as_it_is_printed(capsys, refused, tmp_path):

@@ -52,6 +52,13 @@ class State(NamedTuple):
     exchanges: Mapping[str, Exchange] = {}
 
 
+def copied(state: State) -> State:
+    """The same with tensors of its own wherever they are rewritten in place."""
+    memory = {name: rows.clone() for name, rows in state.memory.items()}
+    exchanges = {name: Exchange(*map(Tensor.clone, each)) for name, each in state.exchanges.items()}
+    return state._replace(memory=memory, exchanges=exchanges)
+
+
 def own_rows(state: State, key: str, rows: Tensor | None = None) -> Tensor:
     """The clients' own models in the memory ``key`` (all of them, or those of ``rows``), as they are by now.
 

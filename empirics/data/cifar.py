@@ -26,6 +26,7 @@ CIFAR10 = Files(
     (*BATCHES, "test_batch.bin"),
     PAGE,
     _download("cifar-10", "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd"),
+    LICENCE,
 )
 CIFAR100 = Files(
     "cifar100",
@@ -33,6 +34,7 @@ CIFAR100 = Files(
     ("train.bin", "test.bin"),
     PAGE,
     _download("cifar-100", "58a81ae192c23a4be8b1804d68e518ed807d710a4eb253b1f2a199162a40d8ec"),
+    LICENCE,
 )
 
 

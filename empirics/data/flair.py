@@ -18,7 +18,13 @@ from .pictures import picture
 from .resident import NATURAL_PIXELS
 from .store import damaged, Files, read
 
-FLAIR = Files("flair", "flair", ("labels_and_metadata.json", "small_images"), "github.com/apple/ml-flair")
+FLAIR = Files(
+    "flair",
+    "flair",
+    ("labels_and_metadata.json", "small_images"),
+    "github.com/apple/ml-flair",
+    licence="labels CC BY-NC 4.0; the photos belong to their authors",
+)
 
 
 def flair(users: int = 200, test_users: int = 100, size: int = 256, seed: int = 0) -> Dataset:
@@ -51,7 +57,7 @@ def flair(users: int = 200, test_users: int = 100, size: int = 256, seed: int = 
         group_names=names,
         group_word="user",
         source=FLAIR.page,
-        licence="labels CC BY-NC 4.0; the photos belong to their authors",
+        licence=FLAIR.licence,
         prepare=NATURAL_PIXELS,
     )
 

@@ -38,6 +38,7 @@ MNIST = Files(
             "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
         ),
     ),
+    "none stated (LeCun, Cortes and Burges, from NIST's)",
 )
 FASHION_MNIST = Files(
     "fashion_mnist",
@@ -53,18 +54,19 @@ FASHION_MNIST = Files(
             "67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5",
         ),
     ),
+    "MIT",
 )
 WRITERS = ("qmnist-train-labels-idx2-int", "qmnist-test-labels-idx2-int")
 
 
 def mnist() -> Dataset:
     """Handwritten digits, 60,000 + 10,000 of 28x28; groups are the 836 NIST writers where QMNIST's labels lie too."""
-    return _images(MNIST, MNIST_PIXELS, "none stated (LeCun, Cortes and Burges, from NIST's)")
+    return _images(MNIST, MNIST_PIXELS)
 
 
 def fashion_mnist() -> Dataset:
     """Ten kinds of clothes, 60,000 + 10,000 of 28x28."""
-    return _images(FASHION_MNIST, HALF_PIXELS, "MIT")
+    return _images(FASHION_MNIST, HALF_PIXELS)
 
 
 def read_idx(path: Path) -> np.ndarray:
@@ -81,11 +83,17 @@ def read_idx(path: Path) -> np.ndarray:
     return np.frombuffer(data, kind, offset=head).reshape(shape)
 
 
-def _images(files: Files, pixels: Pixels, licence: str) -> Dataset:
+def _images(files: Files, pixels: Pixels) -> Dataset:
     parts = [_pair(files, NAMES[i : i + 2]) for i in (0, 2)]
     groups, names = _writers(files, [len(labels) for _, labels in parts])
     train, test = ((*pair, group) for pair, group in zip(parts, groups, strict=True))
-    about = {"group_names": names, "group_word": "writer", "source": files.page, "licence": licence, "prepare": pixels}
+    about = {
+        "group_names": names,
+        "group_word": "writer",
+        "source": files.page,
+        "licence": files.licence,
+        "prepare": pixels,
+    }
     return with_test(files.set, train, test, 10, **about)
 
 

@@ -18,7 +18,9 @@ from .resident import UNIT_PIXELS
 from .store import damaged, Files, read
 
 PARTS = ("train/*.json", "test/*.json")
-FEMNIST = Files("femnist", "femnist", PARTS, "github.com/TalwalkarLab/leaf")
+FEMNIST = Files(
+    "femnist", "femnist", PARTS, "github.com/TalwalkarLab/leaf", licence="none stated (NIST special database 19)"
+)
 
 
 def femnist() -> Dataset:
@@ -33,7 +35,7 @@ def femnist() -> Dataset:
         group_names=names,
         group_word="writer",
         source=FEMNIST.page,
-        licence="none stated (NIST special database 19)",
+        licence=FEMNIST.licence,
         prepare=UNIT_PIXELS,
     )
 

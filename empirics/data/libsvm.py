@@ -23,7 +23,7 @@ class Libsvm:
     def __call__(self) -> Dataset:
         """Dense features as float64, targets -1 and 1 (the smaller label is -1)."""
         train, *test = (self._read(name) for name in self.files.names)
-        about = {"kind": "binary", "source": PAGE, "licence": "none stated (UCI)"}
+        about = {"kind": "binary", "source": PAGE, "licence": self.files.licence}
         return with_test(self.files.set, train, test[0] if test else None, 2, **about)
 
     def _read(self, name: str) -> Part:
@@ -41,7 +41,7 @@ class Libsvm:
 
 
 def _files(name: str, *names: str, downloads: tuple[Download, ...] = ()) -> Files:
-    return Files(name, "libsvm", names, PAGE, downloads)
+    return Files(name, "libsvm", names, PAGE, downloads, "none stated (UCI)")
 
 
 a9a = Libsvm(_files("a9a", "a9a", "a9a.t"), 123, "whether an adult earns over 50,000: 32,561 + 16,281")

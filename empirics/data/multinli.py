@@ -26,6 +26,7 @@ MULTINLI = Files(
             "049f507b9e36b1fcb756cfd5aeb3b7a0cfcb84bf023793652987f7e7e0957822",
         ),
     ),
+    "OANC's, CC BY-SA 3.0 and others by genre, as its paper says",
 )
 
 
@@ -49,7 +50,7 @@ def multinli(length: int = 128, task: str = "label") -> Dataset:
         group_names=names,
         group_word="genre",
         source=MULTINLI.page,
-        licence="OANC's, CC BY-SA 3.0 and others by genre, as its paper says",
+        licence=MULTINLI.licence,
         prepare=Codes(),
     )
 

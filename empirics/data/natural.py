@@ -12,6 +12,7 @@ from .dataset import Dataset, signs
 from .matlab import cells, load
 from .store import damaged, Download, Files, read
 
+UCI = "none stated (UCI; its page says CC BY 4.0)"
 SCHOOL = Files(
     "school",
     "natural",
@@ -26,7 +27,11 @@ SCHOOL = Files(
 )
 LANDMINE = Files("landmine", "natural", ("LandmineData.mat",), "people.ee.duke.edu/~lcarin/LandmineData.zip")
 PARKINSON = Files(
-    "parkinson", "natural", ("parkinsons_updrs.data",), "archive.ics.uci.edu/dataset/189/parkinsons+telemonitoring"
+    "parkinson",
+    "natural",
+    ("parkinsons_updrs.data",),
+    "archive.ics.uci.edu/dataset/189/parkinsons+telemonitoring",
+    licence=UCI,
 )
 HOSPITALS = ("cleveland", "hungarian", "switzerland", "va")
 HEART = Files(
@@ -34,8 +39,8 @@ HEART = Files(
     "natural/heart-disease",
     tuple(f"processed.{name}.data" for name in HOSPITALS),
     "archive.ics.uci.edu/dataset/45/heart+disease",
+    licence=UCI,
 )
-UCI = "none stated (UCI; its page says CC BY 4.0)"
 
 
 def school() -> Dataset:
@@ -123,5 +128,5 @@ def _federation(
         group_names=names if isinstance(names, tuple) else tuple(str(i + 1) for i in range(names)),
         group_word=word,
         source=files.page,
-        licence=UCI if "uci" in files.page else "none stated",
+        licence=files.licence,
     )

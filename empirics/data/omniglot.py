@@ -17,6 +17,7 @@ OMNIGLOT = Files(
     "omniglot",
     ("images_background_small1.zip", "images_background_small2.zip"),
     "github.com/brendenlake/omniglot",
+    licence="MIT",
 )
 
 
@@ -56,6 +57,6 @@ def omniglot(size: int = 28) -> Dataset:
         group_names=names,
         group_word="drawer",
         source=OMNIGLOT.page,
-        licence="MIT",
+        licence=OMNIGLOT.licence,
         prepare=UNIT_PIXELS,
     )

@@ -29,12 +29,14 @@ TINY = Files(
             "86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed",
         ),
     ),
+    LICENCE,
 )
 SPEECHES = Files(
     "shakespeare",
     "shakespeare",
     ("plays_speeches.jsonl",),
     "github.com/martin-gorner/tensorflow-rnn-shakespeare (parsed into one JSON line per speech)",
+    licence=LICENCE,
 )
 
 

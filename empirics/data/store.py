@@ -18,7 +18,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 
 from ..errors import EmpiricsError
@@ -57,7 +57,7 @@ class Download:
 class Files:
     """The files of a set: a folder under the root and the names (or patterns) in it, without compression ending.
 
-    ``page`` says where people get them; ``downloads`` are those with a hash to check.
+    ``page`` says where people get them, ``licence`` under which terms; ``downloads`` are those with a hash to check.
     """
 
     set: str
@@ -65,6 +65,7 @@ class Files:
     names: tuple[str, ...]
     page: str
     downloads: tuple[Download, ...] = ()
+    licence: str = "none stated"
 
     def paths(self, name: str) -> list[Path]:
         """The files called ``name``, compressed or not, in order of their names; empty where there are none."""
@@ -159,6 +160,15 @@ def check(path: Path, data: bytes) -> None:
         raise DataFormatError(
             f"{path} has sha256 {found[:12]}.., SHA256SUMS says {listed[:12]}..; fetch the file again"
         )
+
+
+def listed(path: Path) -> bool | None:
+    """Whether a file has the hash that ``SHA256SUMS`` of the root lists for it; None where it lists none."""
+    wanted = _sums().get(path)
+    if wanted is None:
+        return None
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest() == wanted
 
 
 def _sums() -> dict[Path, str]:

@@ -25,13 +25,14 @@ SVHN = Files(
             "cdce80dfb2a2c4c6160906d0bd7c68ec5a99d7ca4831afa54f09182025b6a75b",
         ),
     ),
+    "for non-commercial use only",
 )
 
 
 def svhn() -> Dataset:
     """Digits of house numbers, 73,257 + 26,032 colour images of 32x32; the file's label 10 is the digit 0."""
     train, test = (_digits(name) for name in SVHN.names)
-    about = {"source": PAGE, "licence": "for non-commercial use only", "prepare": NATURAL_PIXELS}
+    about = {"source": PAGE, "licence": SVHN.licence, "prepare": NATURAL_PIXELS}
     return with_test("svhn", train, test, 10, **about)
 
 

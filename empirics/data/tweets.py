@@ -22,19 +22,28 @@ from .leaf import PARTS, users
 from .resident import Frequencies
 from .store import damaged, Files, read
 
-SENT140 = Files("sent140", "sent140", PARTS, "github.com/TalwalkarLab/leaf")
-SENT140_USERS = Files("sent140_users", "tweets", ("sent140_leaf_k30_test.jsonl",), "github.com/TalwalkarLab/leaf")
-SENT140_SAMPLE = Files("sent140_sample", "tweets", ("sent140_20k_sample.csv",), "help.sentiment140.com/for-students")
+COPYRIGHT = "none (the texts belong to their authors)"
+SENT140 = Files("sent140", "sent140", PARTS, "github.com/TalwalkarLab/leaf", licence=COPYRIGHT)
+SENT140_USERS = Files(
+    "sent140_users", "tweets", ("sent140_leaf_k30_test.jsonl",), "github.com/TalwalkarLab/leaf", licence=COPYRIGHT
+)
+SENT140_SAMPLE = Files(
+    "sent140_sample", "tweets", ("sent140_20k_sample.csv",), "help.sentiment140.com/for-students", licence=COPYRIGHT
+)
 SENT140_CSV = Files(
     "sent140_csv",
     "tweets",
     ("training.1600000.processed.noemoticon.csv",),
     "help.sentiment140.com/for-students",
+    licence=COPYRIGHT,
 )
 AIRLINE = Files(
-    "airline", "tweets", ("twitter_us_airline.csv",), "www.kaggle.com/datasets/crowdflower/twitter-airline-sentiment"
+    "airline",
+    "tweets",
+    ("twitter_us_airline.csv",),
+    "www.kaggle.com/datasets/crowdflower/twitter-airline-sentiment",
+    licence="CC BY-NC-SA 4.0 (as its page says)",
 )
-COPYRIGHT = "none (the texts belong to their authors)"
 MOODS = {"negative": 0, "neutral": 1, "positive": 2}
 
 
@@ -92,7 +101,7 @@ def airline(words: int = 5000) -> Dataset:
     """14,640 tweets of 7,701 users about US airlines: negative, neutral, positive."""
     path = AIRLINE.one(AIRLINE.names[0])
     rows = ((row["text"], MOODS[row["sentiment"]], row["user"]) for row in csv.DictReader(_lines(path)))
-    return _bags(AIRLINE, _texts(path, rows), 3, words, licence="CC BY-NC-SA 4.0 (as its page says)")
+    return _bags(AIRLINE, _texts(path, rows), 3, words)
 
 
 def vocabulary(texts: Iterable[str], words: int) -> dict[str, int]:
@@ -127,9 +136,7 @@ def _texts(path: Path, rows: Iterable[tuple[str, int, str]]) -> Texts:
     return Texts(list(text), list(label), list(user))
 
 
-def _bags(
-    files: Files, train: Texts, classes: int, words: int, test: Texts | None = None, licence: str = COPYRIGHT
-) -> Dataset:
+def _bags(files: Files, train: Texts, classes: int, words: int, test: Texts | None = None) -> Dataset:
     if words < 1:
         raise EmpiricsError(f"words must be at least 1; got {words}")
     columns = vocabulary(train.text, words)
@@ -148,6 +155,6 @@ def _bags(
         group_names=names,
         group_word="user",
         source=files.page,
-        licence=licence,
+        licence=files.licence,
         prepare=Frequencies(),
     )

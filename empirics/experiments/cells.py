@@ -60,10 +60,15 @@ class Cell:
         """Where the job's code is, for who runs it."""
         return self._known.home
 
+    @property
+    def usual(self) -> Mapping[str, Any]:
+        """The defaults of the job's arguments."""
+        return self._known.defaults
+
     @cached_property
     def config(self) -> str:
         """The canonical text that is hashed."""
-        usual = self._known.defaults
+        usual = self.usual
         told = {
             k: v for k, v in self.arguments.items() if k not in usual or text(v) != text(usual[k])
         }  # false is not 0
@@ -74,7 +79,7 @@ class Cell:
     @cached_property
     def key(self) -> str:
         """The name of the cell's files."""
-        length = self.arguments.get(LENGTH, self._known.defaults.get(LENGTH))
+        length = self.arguments.get(LENGTH, self.usual.get(LENGTH))
         end = "" if length is None else f"-{text(length)}"
         return hashlib.sha256(self.config.encode()).hexdigest()[:20] + re.sub(r"[^\w.+-]", "_", end)
 

@@ -1,11 +1,8 @@
-"""The verbs ``sweep`` and ``results``: run a grid into a store, read tidy tables out of it."""
+"""The verb ``sweep``: run a grid into a store."""
 
 from __future__ import annotations
 
 import argparse
-import csv
-import io
-import json
 import os
 import stat
 import sys
@@ -13,23 +10,18 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from bounds.errors import unknown
 from bounds.showing.numbers import MOST_WORKERS, whole_number
-from bounds.showing.tables import aligned, plain
 from bounds.showing.usage import bare_parser
 
-from ..calls import refuse_twice
 from ..errors import EmpiricsError
 from ..progress import Progress, progress
 from . import Cell, Kept, Store, StoreError
 from .checking import check_words
 from .grids import Grid, read_grid
-from .rekeying import rekeyed
-from .results import last_values, select, shown, STALE
 from .running import Done, sweep
 from .store import RESULTS
+from .sweeps import record
 
 FINE, FINDING = 0, 1
 OWN = """files of your own that a grid names (path/file.py:variable) count with the files beside them that they
@@ -75,7 +67,7 @@ def sweep_(arguments: Sequence[str]) -> int:
         with progress() as bar:
             bar.start(len(cells))
             bar.doing("looking for mistakes")
-            heard = partial(_heard, bar, grid, found)
+            heard = partial(_heard, bar, grid, cells, store, found)
             sweep(cells, store, args.workers, args.scheduler, args.fresh, heard, tried=True)
     except KeyboardInterrupt:
         _say(grid, cells, found, "interrupted; ")
@@ -84,7 +76,9 @@ def sweep_(arguments: Sequence[str]) -> int:
     return FINDING if any(d.how == "failed" for d in found) else FINE
 
 
-def _heard(bar: Progress, grid: Grid, found: list[Done], done: Done) -> None:
+def _heard(bar: Progress, grid: Grid, cells: Sequence[Cell], store: Store, found: list[Done], done: Done) -> None:
+    if not found:  # from now on there is a store
+        record(store, grid.name, cells)
     found.append(done)
     if done.how == "failed":
         print(f"failed: {_which(grid, done.cell)}: {done.error}", file=sys.stderr, flush=True)
@@ -137,98 +131,6 @@ def _unreadable(kept: Kept) -> str:
     except StoreError as error:
         return str(error)
     return ""
-
-
-def results(arguments: Sequence[str]) -> int:
-    """A tidy table of what the store holds: one line per run and quantity, at its last round."""
-    parser = bare_parser("results")
-    add = parser.add_argument
-    add("words", nargs="*", metavar="quantity=value", help="only runs with this argument or column")
-    add("--columns", nargs="+", metavar="COLUMN", help="columns to print (all that vary)")
-    add("--store", type=path_word, metavar="DIR", help=FOLDER)
-    group = parser.add_mutually_exclusive_group()
-    group.add_argument("--json", action="store_true", help="a list of objects")
-    group.add_argument("--csv", action="store_true", help="comma-separated values")
-    group.add_argument("--rekey", action="store_true", help="take over the results that an earlier version stored")
-    try:
-        args = parser.parse_intermixed_args(list(arguments))
-    except SystemExit:  # --help
-        return FINE
-    store = Store(folder(args.store))
-    if not store.folder.is_dir():
-        raise EmpiricsError(f"there is no store at {store.folder}; fedbounds sweep FILE makes one")
-    if store.foreign():
-        raise EmpiricsError(f"{store.folder} is no store: it holds files, and no result: give another with --store")
-    if args.rekey:
-        if args.words or args.columns:
-            raise EmpiricsError(f"--rekey takes over all of a store: leave out {(*args.words, '--columns')[0]}")
-        return _rekey(store)
-    damages: list[str] = []
-    table = select(last_values(store, damages), _wanted(args.words))
-    columns = _columns(table, args.columns)
-    _print(table, columns, "json" if args.json else "csv" if args.csv else "")
-    if stale := len({row["key"] for row in table if row[STALE] == "yes"}):
-        print(
-            f"fedbounds: {stale} of these results are stale: the job or a file that they name has changed since "
-            f"(column {STALE}; {STALE}=no leaves them out)",
-            file=sys.stderr,
-        )
-    if damages:
-        told = (
-            "1 damaged result is left out: "
-            if len(damages) == 1
-            else (f"{len(damages)} damaged results are left out, the first: ")
-        )
-        print(f"fedbounds: {told}{damages[0]}", file=sys.stderr)
-    return FINDING if damages else FINE
-
-
-def _rekey(store: Store) -> int:
-    """Results of the first format under their new keys; 1 when some could not be taken over."""
-    with progress() as bar:
-        bar.doing("taking results over")
-        pairs = list(rekeyed(store))
-    left = [old for old, new in pairs if not new]
-    rest = f", left: {', '.join(left)}" if left else ""
-    print(f"{store.folder}: {len(pairs) - len(left)} results taken over{rest}")
-    return FINDING if left else FINE
-
-
-def _wanted(words: Sequence[str]) -> dict[str, str]:
-    pairs = [word.partition("=") for word in words]
-    for name, equals, _ in pairs:
-        if not equals or not name:
-            raise EmpiricsError(f"a filter is written quantity=value; got {name!r}")
-    refuse_twice(name for name, _, _ in pairs)
-    return {name: value for name, _, value in pairs}
-
-
-def _columns(table: Sequence[dict[str, Any]], wanted: Sequence[str] | None) -> list[str]:
-    """The columns asked for, or those that differ between rows, with what is always of interest."""
-    known = list(dict.fromkeys(name for row in table for name in row))
-    refuse_twice(wanted or ())
-    for name in wanted or ():
-        if known and name not in known:
-            raise unknown("column", name, known)
-    if wanted:
-        return list(wanted)
-    always = {"algorithm", "seed", "round", "quantity", "value", "status"}
-    always |= {STALE} if any(row[STALE] == "yes" for row in table) else set()
-    return [n for n in known if n in always or (n != "key" and len({str(row.get(n, "")) for row in table}) > 1)]
-
-
-def _print(table: Sequence[dict[str, Any]], columns: Sequence[str], how: str) -> None:
-    cut = [{name: row.get(name, "") for name in columns} for row in table]
-    if how == "json":
-        print(json.dumps(plain(cut), indent=1, ensure_ascii=False, allow_nan=False))
-        return
-    if how == "csv":  # for other programs: every digit
-        out = io.StringIO()
-        csv.writer(out).writerows([columns, *(row.values() for row in cut)])
-        print(out.getvalue(), end="")
-        return
-    rows = [[shown(item) for item in row.values()] for row in cut]
-    print("\n".join(aligned(rows, columns)) if rows else "no results")
 
 
 def folder(given: Path | None) -> Path:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,31 +21,40 @@ TIDY = {"quantity", "layer", "client", "step", "round", "value"}
 """The columns of a training run's table."""
 STALE = "stale"
 """The column that says whether a job, or a file that a result names, has changed since."""
+NUMERAL = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)")
 NEAREST = 3
 """Numbers that are named where none is the wanted one."""
 
 
-def last_values(store: Store, damages: list[str]) -> Iterator[Row]:
+def values(
+    store: Store, damages: list[str], among: Container[str] | None = None, *, rounds: bool = False
+) -> Iterator[Row]:
     """Per run and federation-wide quantity the value at the last measured round, with the run's arguments.
 
-    Of a table of another shape, of a job of the user's own, the facts beside it are shown; where it has none the table
-    itself, whole or at its last round. A failure gives one row with the error. Why results were left out is added to
-    ``damages``.
+    ``among``: of the results with these keys; ``rounds``: at every measured round. Of a table of another shape, of a
+    job of the user's own, the facts beside it are shown; where it has none the table itself, whole or at its last
+    round. A failure gives one row with the error. Why results were left out is added to ``damages``. Runs are in the
+    order of their arguments, numbers as numbers.
     """
     there = []
-    for kept, damage in store.everything():
+    for kept, damage in store.everything(among):
         if kept is None:
             damages.append(damage)
         else:
             there.append(kept)
     told = {name for kept in there for name in kept.card["arguments"]}
-    for kept in sorted(there, key=lambda kept: text(kept.card["arguments"])):
-        about = {**_arguments(kept, told), "key": kept.card["key"], "status": kept.status, STALE: _stale(kept)}
+    runs = [(kept, _arguments(kept, told)) for kept in there]
+    names = sorted(told)
+    for kept, arguments in sorted(runs, key=lambda run: [ordered(run[1].get(name)) for name in names]):
+        about = {**arguments, "key": kept.card["key"], "status": kept.status, STALE: _stale(kept)}
         if kept.status == "failed":
             yield {**about, "quantity": "error", "value": kept.card["error"]}
             continue
         try:
-            found = list(_ends(kept.columns())) or list(_facts(kept)) or list(_table(kept.columns()))
+            columns = kept.columns()
+            found = (
+                list(_measured(columns) if rounds else _ends(columns)) or list(_facts(kept)) or list(_table(columns))
+            )
         except StoreError as error:
             damages.append(str(error))
             continue
@@ -73,17 +83,29 @@ def _arguments(kept: Kept, told: Collection[str]) -> Row:
     return {k: v if isinstance(v, (str, int, float)) else text(v) for k, v in every.items()}
 
 
+def ordered(item: Any) -> tuple[Any, ...]:
+    """What values are sorted by: nothing first, then numbers as numbers, then texts, the numbers in them likewise."""
+    if item is None:
+        return (0,)
+    if is_number(item):
+        return 1, item
+    parts = NUMERAL.split(str(item))
+    return 2, [float(part) if place % 2 else part for place, part in enumerate(parts)]
+
+
 def _ends(columns: Mapping[str, Sequence[Any]]) -> Iterator[Row]:
     """The last value of every quantity of a training run; nothing of another table."""
+    yield from {row["quantity"]: row for row in _measured(columns)}.values()
+
+
+def _measured(columns: Mapping[str, Sequence[Any]]) -> Iterator[Row]:
+    """Every federation-wide value of a training run, in the order of its table; nothing of another table."""
     if TIDY - set(columns):
         return
-    last: dict[tuple[str, str], Row] = {}
-    for values in zip(*columns.values(), strict=True):
-        row = dict(zip(columns, values, strict=True))
-        if row["client"] is None and row["step"] is None:
-            last[row["quantity"], row["layer"]] = row
-    for (quantity, layer), row in last.items():
-        yield {"round": row["round"], "quantity": f"{quantity}[{layer}]" if layer else quantity, "value": row["value"]}
+    names = ("quantity", "layer", "client", "step", "round", "value")
+    for quantity, layer, client, step, at, value in zip(*(columns[name] for name in names), strict=True):
+        if client is None and step is None:
+            yield {"round": at, "quantity": f"{quantity}[{layer}]" if layer else quantity, "value": value}
 
 
 def _table(columns: Mapping[str, Sequence[Any]]) -> Iterator[Row]:
@@ -119,7 +141,7 @@ def select(rows: Iterable[Row], wanted: Mapping[str, str]) -> list[Row]:
 
 
 def _same(found: Any, wanted: str) -> bool:
-    if _number(found):
+    if is_number(found):
         return _read(wanted) in (float(found), float(shown(found)))
     return str(found) == str(canonical(wanted))
 
@@ -129,7 +151,8 @@ def shown(item: Any) -> str:
     return f"{item:.6g}" if isinstance(item, float) else str(item)
 
 
-def _number(item: Any) -> bool:
+def is_number(item: Any) -> bool:
+    """Whether a value is a number, which true and false are not."""
     return isinstance(item, (int, float)) and not isinstance(item, bool)
 
 
@@ -142,7 +165,7 @@ def _read(wanted: str) -> float | None:
 
 def _nowhere(name: str, wanted: str, there: Sequence[Any]) -> EmpiricsError:
     """The error for a value that a column has nowhere, with the nearest ones that it has."""
-    if not all(map(_number, there)):
+    if not all(map(is_number, there)):
         return EmpiricsError(str(unknown(f"value of {name}", wanted, {str(item) for item in there})))
     number = _read(wanted)
     if number is None:

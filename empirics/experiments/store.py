@@ -13,7 +13,7 @@ import json
 import re
 import uuid
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,8 @@ from .whole import remove_orphans, write_lasting
 
 FORMAT = 2
 KEY = re.compile(r"[0-9a-f]{20}(-[\w.+-]+)?")
-OWN = re.compile(rf"\.?{KEY.pattern}\.(json|parquet)")
-"""How the name of a store's file begins: a result's, one under way, or one set aside."""
+OWN = re.compile(rf"\.?{KEY.pattern}\.(json|parquet|sweep)")
+"""How the name of a store's file begins: a result's, a sweep's record, one under way, or one set aside."""
 RESULTS = ("done", "diverged")
 Kinds = Mapping[str, Any]
 ABOUT: Kinds = {
@@ -175,15 +175,21 @@ class Store:
         """Every whole result and failure, by key."""
         return (kept for kept, _ in self.everything() if kept is not None)
 
-    def everything(self) -> Iterator[tuple[Kept | None, str]]:
-        """Every result and failure by key, or else why it cannot be used; files of others are passed over."""
-        tables = sorted(self.folder.glob("*.parquet"))  # first: whoever writes one now writes its card meanwhile
-        for path in sorted(self.folder.glob("*.json")):
-            if KEY.fullmatch(path.stem):
-                yield self._read(path.stem)
-        for path in tables:
-            if KEY.fullmatch(path.stem) and (lonely := self._lonely(path.stem)):
+    def everything(self, among: Container[str] | None = None) -> Iterator[tuple[Kept | None, str]]:
+        """Every result and failure by key, or else why it cannot be used; files of others are passed over.
+
+        ``among``: only those with one of these keys.
+        """
+        tables = self._keys("parquet", among)  # first: whoever writes one now writes its card meanwhile
+        for key in self._keys("json", among):
+            yield self._read(key)
+        for key in tables:
+            if lonely := self._lonely(key):
                 yield None, lonely
+
+    def _keys(self, kind: str, among: Container[str] | None) -> list[str]:
+        stems = (path.stem for path in sorted(self.folder.glob(f"*.{kind}")))
+        return [stem for stem in stems if KEY.fullmatch(stem) and (among is None or stem in among)]
 
     def lonely(self, cell: Cell) -> str:
         """What there is of a cell whose card is gone, and what to do; empty where there is nothing, or both."""

@@ -10,7 +10,11 @@ import uuid
 from pathlib import Path
 from socket import gethostname
 
-PART = re.compile(r"\.[0-9a-f]{20}(?:-[\w.+-]+)?\.(?:json|parquet)\.(?:(?P<host>.+)\.(?P<process>\d+)\.)?[0-9a-f]{32}")
+RECORD = ".sweep"
+"""How the name of a sweep's record ends."""
+PART = re.compile(
+    r"\.[0-9a-f]{20}(?:-[\w.+-]+)?\.(?:json|parquet|sweep)\.(?:(?P<host>.+)\.(?P<process>\d+)\.)?[0-9a-f]{32}"
+)
 """A file under way; versions before this one did not say whose."""
 MINUTE, DAY = 60.0, 86400.0
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -97,12 +97,27 @@ class Folded:
         return [Reading(value * scale, *where) for where, value in self.total.items()]
 
 
+class Reached(NamedTuple):
+    """Where a run stands after a round: all that the rounds after it, and what is measured of them, depend on.
+
+    ``last`` and ``folds`` are what the measurements have gathered; ``largest`` is the largest finite model norm so far,
+    ``seconds`` those of training.
+    """
+
+    state: State
+    last: Tensor | None
+    folds: Mapping[str, Folded]
+    largest: float
+    seconds: float
+
+
 @dataclass(frozen=True, eq=False)
 class Run:
     """One algorithm on one problem with one seed, measured: iterate to train and get each measured round's rows.
 
     ``every`` is the number of rounds between two measurements (None: what keeps measuring cheap); the start and the
-    last round are always measured. A run that diverges ends with a row ``diverged``.
+    last round are always measured. A run that diverges ends with a row ``diverged``. ``begun``: it goes on from there,
+    which was measured already. ``keep`` is told where it stands after its last round.
     """
 
     problem: FederatedProblem
@@ -113,6 +128,8 @@ class Run:
     every: int | None = None
     experiment: str = ""
     engine: Engine | None = None
+    begun: Reached | None = None
+    keep: Callable[[Reached], object] | None = None
 
     def __post_init__(self) -> None:
         if self.setting.client_weight != self.problem.client_weight:
@@ -127,11 +144,12 @@ class Run:
     def least_rows(self) -> float:
         """How many rows will come out, at least."""
         clients = min(self.setting.cohort, self.problem.clients)
-        times = self.setting.rounds / self._every
+        times = self.setting.rounds / self.period
         return times * sum(clients if m.quantity.card.axis else 1 for m in self.measurements)
 
     @property
-    def _every(self) -> int:
+    def period(self) -> int:
+        """The number of rounds between two measurements."""
         return default_every(self.problem, self.setting, self.measurements) if self.every is None else self.every
 
     def rows(self) -> list[Row]:
@@ -140,21 +158,34 @@ class Run:
 
     def __iter__(self) -> Iterator[tuple[State, list[Row]]]:
         """Every state, with the rows measured at it (none between two measurements)."""
-        chosen = self._every
+        chosen, begun = self.period, self.begun
         recorder, folds = Recorder(), {m.name: Folded(m.over) for m in self.measurements if m.over}
         always = any(m.path and m.over for m in self.measurements)
+        largest, before = 0.0, 0.0
+        if begun is not None:
+            folds |= {name: replace(fold, total=dict(fold.total)) for name, fold in begun.folds.items()}
+            recorder.last = None if begun.last is None else begun.last.clone()
+            largest, before = begun.largest, begun.seconds
 
         def due(round_: int) -> bool:
             return round_ % chosen == 0 or round_ == self.setting.rounds
 
         try:
-            for state, seconds in _timed(self._states(recorder)):
+            for state, took in _timed(self._states(recorder)):
+                seconds = before + took
+                if self.keep is not None:
+                    largest = max(largest, float(state.model.norm()))
+                if begun is not None and state.round == begun.state.round:
+                    recorder.path_wanted = always or due(state.round + 1)
+                    continue
                 if state.round == 0 and any(m.last for m in self.measurements):
                     recorder.last = state.model.expand(self.problem.clients, -1).clone()
                 seen = recorder.work, recorder.ends, recorder.path(), recorder.last
                 snapshot = Snapshot(self.problem, self.algorithm, self.setting, state, *seen, seconds)
                 yield state, self._read(snapshot, folds, due(state.round))
                 recorder.path_wanted = always or due(state.round + 1)
+                if self.keep is not None and state.round == self.setting.rounds:
+                    self.keep(Reached(state, recorder.last, folds, largest, seconds))
         except Diverged as stop:
             yield self._diverged(stop)
 
@@ -165,7 +196,8 @@ class Run:
             algorithm = self._recorded(recorder)
             engine = in_process(self.problem.model)
         model, federation = self.problem.model, self.problem.federation
-        return rounds(model, federation, algorithm, self.setting, self.seed, engine, recorder.round)
+        begun = self.begun and (self.begun.state, self.begun.largest)
+        return rounds(model, federation, algorithm, self.setting, self.seed, engine, recorder.round, begun)
 
     def _read(self, snapshot: Snapshot, folds: dict[str, Folded], due: bool) -> list[Row]:
         found, state = [], snapshot.state

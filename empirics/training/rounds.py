@@ -13,7 +13,7 @@ from torch import Tensor
 
 from ..algorithms.algorithm import Algorithm, Work
 from ..algorithms.hooks import checked_models, checked_steps, seeded
-from ..algorithms.state import own_rows, State
+from ..algorithms.state import copied, own_rows, State
 from ..errors import Diverged
 from ..federation.federation import Source
 from ..models.model import Trainable
@@ -90,8 +90,11 @@ def rounds(
     seed: int,
     engine: Engine | None = None,
     watch: Watch | None = None,
+    begun: tuple[State, float] | None = None,
 ) -> Iterator[State]:
     """Train and yield the state before the first round and after every round.
+
+    ``begun`` is the state to go on from, which stays as it is, and the largest model norm before it.
 
     ``model`` is a stacked or a network model; ``engine`` runs the local steps (default: the one that suits the model).
     The same seed gives the same numbers; cohort, batches and start depend on nothing else, so that algorithms compared
@@ -109,8 +112,12 @@ def rounds(
     from .engines import choose
 
     engine = engine or choose(model, federation.inputs.device)
-    state = algorithm.begin(model.start(seed).to(federation.inputs.device), federation.clients)
-    largest = float(state.model.norm())
+    if begun is None:
+        state = algorithm.begin(model.start(seed).to(federation.inputs.device), federation.clients)
+        largest, done = float(state.model.norm()), 0
+    else:
+        state, largest = copied(begun[0]), begun[1]
+        done = state.round
     yield state
     active = state.model.new_zeros(0, dtype=torch.int64)
 
@@ -120,7 +127,7 @@ def rounds(
         if watch is not None:
             watch(work, ends, after)
 
-    for round_ in range(setting.rounds):
+    for round_ in range(done, setting.rounds):
         looked_at = round_ & (round_ - 1) == 0  # ever more seldom: it takes as long as a small step
         with seeded(algorithm.name) if looked_at else nullcontext():
             state = play(model, federation, algorithm, setting, seed, engine, state, watch=seen)

@@ -229,4 +229,4 @@ def generation(scale: str, job: str, **arguments: Any) -> list[Cell]:
         return []
     usual = {k: v for k, v in setting(scale, BASE).items() if k != "augment"}
     begin = {"first": METHODS["FedAvg"], "after": PLANS[scale].counts["first"], "seed": 0}
-    return [Cell(job, {**usual, **begin, **arguments})]
+    return [PLANS[scale].cell(job, **{**usual, **begin, **arguments})]

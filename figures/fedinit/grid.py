@@ -183,5 +183,6 @@ def timing(scale: str, share: str) -> list[Cell]:
     setup = Setup(share=share)
     if missing(scale, setup):
         return []
-    algorithms, laps = [written(method, setup) for method in METHODS], PLANS[scale].counts["laps"]
-    return [Cell("round_times", {**setting(scale, setup), "algorithms": algorithms, "laps": laps, "seed": 0})]
+    plan, algorithms = PLANS[scale], [written(method, setup) for method in METHODS]
+    options = {"algorithms": algorithms, "laps": plan.counts["laps"], "seed": 0}
+    return [plan.cell("round_times", **setting(scale, setup), **options)]

@@ -109,8 +109,8 @@ def problem(scale: str, fresh: bool = False) -> str:
 def exact(scale: str, bound: str, instance: int) -> Cell:
     """A bound beside its exact value on quadratics; the first instance is sampled too."""
     plan = PLANS[scale]
-    return _cell(
-        "exact",
+    return plan.cell(
+        "validate_exact",
         bound=bound,
         instance=instance,
         ends=plan.axes["ends"],
@@ -129,13 +129,15 @@ def trained(scale: str, bound: str) -> Cell:
         options = {"problem": problem(scale, fresh=True), "batch": 8}
     elif takes(about, "relaxation"):
         options["algorithm"] = str(method(about, relaxation=0.06))
-    return _cell("trained", bound=bound, seeds=plan.seeds, ends=plan.axes["ends"], partition="dirichlet(1)", **options)
+    return plan.cell(
+        "validate_trained", bound=bound, seeds=plan.seeds, ends=plan.axes["ends"], partition="dirichlet(1)", **options
+    )
 
 
 def draws(scale: str, federation: Draws) -> Cell:
     """One averaging round at every number of clients."""
-    return _cell(
-        "one_round",
+    return PLANS[scale].cell(
+        "validate_one_round",
         problem=f"{federation.model}({federation.data}, regularisation={federation.regularisation:g})",
         counts=PLANS[scale].axes["counts"],
         seeds=federation.seeds,
@@ -147,7 +149,9 @@ def draws(scale: str, federation: Draws) -> Cell:
 def mean(scale: str) -> Cell:
     """One averaging round of sample means."""
     plan = PLANS[scale]
-    return _cell("gaussian_mean", counts=plan.axes["counts"], seeds=20 * plan.seeds, samples=20, dim=2, variance=1.0)
+    return plan.cell(
+        "validate_gaussian_mean", counts=plan.axes["counts"], seeds=20 * plan.seeds, samples=20, dim=2, variance=1.0
+    )
 
 
 # ---- local steps and relaxation ----
@@ -158,14 +162,16 @@ def best_steps(scale: str, instance: int, factor: float = 1.0) -> Cell:
     axes = PLANS[scale].axes
     lengths = axes["lengths"] if factor == 1 else axes["lengths"][-2:-1]
     options = {"steps": axes["steps"], "ends": lengths, "scale": factor, "noise": NOISE}
-    return _cell("best_steps", instance=instance, **options, **QUADRATICS)
+    return PLANS[scale].cell("validate_best_steps", instance=instance, **options, **QUADRATICS)
 
 
 def steps_on_data(scale: str, steps: int) -> Cell:
     """The measured squared gradient with so many local steps, every number at the same step size 1/(4L)."""
     plan = PLANS[scale]
     options = {"ends": plan.axes["lengths"], "local_steps": steps, "partition": "dirichlet(1)"}
-    return _cell("trained", bound="decaying_k.per_rounds", problem=problem(scale), seeds=plan.seeds, **options)
+    return plan.cell(
+        "validate_trained", bound="decaying_k.per_rounds", problem=problem(scale), seeds=plan.seeds, **options
+    )
 
 
 def relaxed(scale: str, instance: int) -> Cell:
@@ -173,7 +179,7 @@ def relaxed(scale: str, instance: int) -> Cell:
     plan = PLANS[scale]
     bounds = RELAXED if instance == 0 else ()
     options = {"betas": plan.axes["betas"], "bounds": bounds, "rounds": plan.rounds["relaxed"], "step": 0.005}
-    return _cell("relaxed", instance=instance, **options, **QUADRATICS)
+    return plan.cell("validate_relaxed", instance=instance, **options, **QUADRATICS)
 
 
 def divergence(scale: str, beta: float) -> list[Cell]:
@@ -209,7 +215,3 @@ def _spelled(cell: Cell) -> Cell:
     everyone = FULL_PARTICIPATION in {condition.assumption for condition in known}
     cohort = clients if everyone else max(1, clients // 2)
     return Cell(cell.job, {**given, "clients": clients, "cohort": cohort})
-
-
-def _cell(name: str, **arguments: Any) -> Cell:
-    return Cell(f"validate_{name}", arguments)

@@ -1,10 +1,10 @@
 """How algorithms are written and read: canonical names, round trips, pickles, and one clear line for every mistake."""
 
 import pickle
-from inspect import signature
 
 import numpy as np
 import pytest
+from empirics_toys import needs_an_algorithm
 from hypothesis import given, strategies as st
 
 from bounds.errors import BoundsError, UnknownNameError
@@ -19,11 +19,6 @@ from empirics.federation.partitions import partition
 from empirics.measuring import measurement
 from empirics.models.networks import network
 from empirics.problems.tasks import task
-
-
-def needs_an_algorithm(name: str) -> bool:
-    return any(p.default is p.empty for p in signature(ALGORITHMS[name]).parameters.values())
-
 
 TEXTS = [
     *(f"{name}(scaffold())" if needs_an_algorithm(name) else name for name in ALGORITHMS),

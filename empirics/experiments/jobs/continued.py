@@ -186,7 +186,7 @@ def continued(
         1,
         problem,
         in_process(dealt.model),
-        more,
+        closely=more,
     )
     rows = [row._replace(round=row.round + after) if row.quantity == "diverged" else row for row in run.rows()]
     diverged = any(row.quantity == "diverged" for row in rows)

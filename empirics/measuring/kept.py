@@ -1,0 +1,149 @@
+"""Runs that are kept in a file after their last round, so that they can go on to more rounds with the same numbers."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from bounds.showing.files import whole
+
+from ..algorithms.state import Exchange, State
+from ..errors import EmpiricsError
+from ..models.compiled import engine_of
+from ..numbers import shown
+from .record import Folded, Reached, Run
+from .table import Row
+
+FORMAT = 1
+
+
+class KeptRun(NamedTuple):
+    """Where a run stands, the rows that were measured on the way, and which engine computed."""
+
+    reached: Reached
+    rows: list[Row]
+    engine: str = "torch"
+
+
+@dataclass(frozen=True)
+class KeptRuns:
+    """Runs by algorithm and seed, and what all of them share.
+
+    ``words`` are those of the command line: with others they would be other runs. ``versions`` are those of the
+    packages that computed: others may give other last bits.
+    """
+
+    words: Mapping[str, Any]
+    versions: Mapping[str, str]
+    runs: Mapping[tuple[str, int], KeptRun]
+
+
+class Keeper:
+    """The runs of one command and their file: what is kept there goes on, what comes to its end is kept."""
+
+    def __init__(self, path: Path, words: Mapping[str, Any], versions: Mapping[str, str]) -> None:
+        self.path, self.words, self.versions = path, json.loads(json.dumps(words)), versions
+        before = read(path) if path.exists() else KeptRuns(self.words, versions, {})
+        for name, value in self.words.items():
+            if before.words.get(name) != value:
+                raise EmpiricsError(
+                    f"{path} keeps runs with {name}={shown(before.words.get(name))}; got {shown(value)}, which makes "
+                    "other runs: give another file"
+                )
+        self.others = sorted(name for name, version in versions.items() if before.versions.get(name) != version)
+        self.runs, self.changed = dict(before.runs), False
+        self._ends: dict[tuple[str, int], Reached] = {}
+
+    def resumed(self, run: Run) -> tuple[Run, list[Row]]:
+        """The run from where it was kept, and the rows before that, those that were due at its new length alone."""
+        key, end = (run.algorithm.name, run.seed), run.setting.rounds
+        run = replace(run, keep=lambda reached: self._ends.update({key: reached}))
+        kept = self.runs.get(key)
+        if kept is None:
+            return run, []
+        at, engine = kept.reached.state.round, engine_of(run.problem.model)
+        if at > end:
+            raise EmpiricsError(f"{self.path} keeps {at} rounds of {key[0]}; --rounds must be at least that; got {end}")
+        if kept.engine != engine:
+            raise EmpiricsError(
+                f"{self.path} keeps numbers by {kept.engine}, and these would be by {engine}: say --engine "
+                f"{kept.engine.partition('-')[0]}"
+            )
+        due = at == end or at % run.period == 0
+        return replace(run, begun=kept.reached), [row for row in kept.rows if due or row.round < at]
+
+    def add(self, run: Run, rows: Sequence[Row]) -> None:
+        """Keep a run that has come to its end; one that diverged has none."""
+        key = run.algorithm.name, run.seed
+        if key in self._ends:
+            self.changed = True
+            self.runs[key] = KeptRun(self._ends.pop(key), list(rows), engine_of(run.problem.model))
+
+    def write(self) -> None:
+        """All runs that were kept, those of before among them, where any has come to its end since."""
+        if self.changed:
+            write(KeptRuns(self.words, self.versions, self.runs), self.path)
+
+
+def write(kept: KeptRuns, path: Path) -> None:
+    """All of it in one file, without code: tensors, numbers and texts."""
+    runs = [_packed(who, seed, run) for (who, seed), run in kept.runs.items()]
+    about = json.dumps({"words": kept.words, "versions": kept.versions}, sort_keys=True)
+    with whole(path) as beside:
+        torch.save({"format": FORMAT, "about": about, "runs": runs}, beside)
+
+
+def read(path: Path) -> KeptRuns:
+    """What ``write`` wrote; nothing in the file is run."""
+    try:
+        found = torch.load(path, weights_only=True)
+        if found["format"] != FORMAT:
+            raise EmpiricsError(f"{path} is kept in format {found['format']}, this version reads {FORMAT}")
+        about = json.loads(found["about"])
+        return KeptRuns(about["words"], about["versions"], dict(map(_unpacked, found["runs"])))
+    except OSError as error:
+        raise EmpiricsError(f"{path}: {error.strerror or error}") from None
+    except (pickle.UnpicklingError, RuntimeError, EOFError, LookupError, TypeError) as error:
+        said = f"{path} holds no kept runs ({type(error).__name__}): give another file, or delete it"
+        raise EmpiricsError(said) from None
+
+
+def _packed(algorithm: str, seed: int, run: KeptRun) -> dict[str, Any]:
+    state, last, folds, largest, seconds = run.reached
+    return {
+        "algorithm": algorithm,
+        "seed": seed,
+        "round": state.round,
+        "model": state.model.clone(),
+        "memory": {name: rows.clone() for name, rows in state.memory.items()},
+        "server": {name: vector.clone() for name, vector in state.server.items()},
+        "losses": list(state.losses),
+        "exchanges": {name: list(map(torch.clone, each)) for name, each in state.exchanges.items()},
+        "last": last,
+        "folds": {
+            name: [fold.how, list(map(list, fold.total)), list(fold.total.values()), fold.count]
+            for name, fold in folds.items()
+        },
+        "largest": largest,
+        "seconds": seconds,
+        "rows": list(map(list, run.rows)),
+        "engine": run.engine,
+    }
+
+
+def _unpacked(found: Mapping[str, Any]) -> tuple[tuple[str, int], KeptRun]:
+    exchanges = {name: Exchange(*each) for name, each in found["exchanges"].items()}
+    server, memory = found["server"], found["memory"]
+    state = State(found["round"], found["model"], memory, server, tuple(found["losses"]), exchanges)
+    folds = {
+        name: Folded(how, dict(zip(map(tuple, places), values, strict=True)), count)
+        for name, (how, places, values, count) in found["folds"].items()
+    }
+    reached = Reached(state, found["last"], folds, found["largest"], found["seconds"])
+    return (found["algorithm"], found["seed"]), KeptRun(reached, [Row(*row) for row in found["rows"]], found["engine"])

@@ -1,0 +1,160 @@
+"""What a command line changes about the plan of figures: the number of seeds, and arguments of their runs.
+
+A figure with changes is never taken for one of the plan that is kept with the code: its caption, its card and its CSV
+say what is changed, and it lies in a folder of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from argparse import ArgumentTypeError
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from bounds.errors import BoundsError, unknown
+from bounds.showing.numbers import number
+from empirics.calls import refuse_twice
+from empirics.command import readers
+from empirics.experiments import Cell
+from empirics.federation.partitions import partition
+from empirics.numbers import check_options, shown
+
+from .artefact import Artefact
+from .catalogue import FILES
+from .report import read as cards
+from .scale import changed_cell, Plan
+
+SUBJECT = ("problem", "algorithm", "algorithms", "bound", "bounds", "first", "measure", "closely")
+"""Arguments that say what a figure is about: with others it would be another figure."""
+SEEDS = ("seed", "seeds")
+ODD = re.compile(r"[^\w.=+-]+")
+"""What has no place in the name of a folder."""
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The number of seeds (None: as planned), and arguments of every run that has them."""
+
+    seeds: int | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def _words(self) -> list[str]:
+        seeds = {} if self.seeds is None else {"seeds": self.seeds}
+        return [f"{name}={value}" for name, value in {**seeds, **self.arguments}.items()]
+
+    def __str__(self) -> str:
+        """``seeds=5, step_size=0.05``; empty where nothing is changed."""
+        return ", ".join(self._words)
+
+    @property
+    def folder(self) -> str:
+        """What the default folder's name ends with."""
+        return "".join("-" + ODD.sub("_", words).rstrip("_") for words in self._words)
+
+    def plan(self, plan: Plan) -> Plan:
+        """The plan with these changes, in its cells and in what captions read off it."""
+
+        def of(words: Mapping[str, Any]) -> dict[str, Any]:
+            return {name: self.arguments.get(name, value) for name, value in words.items()}
+
+        counted = self.arguments.get("rounds")
+        return replace(
+            plan,
+            seeds=self.seeds or plan.seeds,
+            setting=of(plan.setting),
+            own={place: of(words) for place, words in plan.own.items()},
+            every=self.arguments.get("every", plan.every),
+            rounds=plan.rounds if counted is None else dict.fromkeys(plan.rounds, counted),
+            changed=self.arguments,
+        )
+
+
+@contextmanager
+def in_force(changes: Changes, scale: str) -> Iterator[None]:
+    """While it lasts, all figures of this scale are those of the changed plans."""
+    if not str(changes):
+        yield
+        return
+    tables: list[dict[str, Plan]] = [import_module(f"figures.{paper}.grid").PLANS for paper in FILES]
+    kept = [plans[scale] for plans in tables]
+    try:
+        for plans, plan in zip(tables, kept, strict=True):
+            plans[scale] = changes.plan(plan)
+        yield
+    finally:
+        for plans, plan in zip(tables, kept, strict=True):
+            plans[scale] = plan
+
+
+def read(words: Sequence[str], seeds: int | None, artefacts: Sequence[Artefact], scale: str) -> Changes:
+    """The changes that ``name=value`` words ask for; what no run has or what figures compare is refused."""
+    planned = {artefact.name: artefact.cells(scale) for artefact in artefacts}
+    every = [cell for each in planned.values() for cell in each]
+    pairs = [word.partition("=") for word in words]
+    for name, equals, text in pairs:
+        if not (name and equals and text):
+            raise BoundsError(f"--set takes argument=value; got {name + equals + text!r}")
+    refuse_twice(name for name, _, _ in pairs)
+    changes = Changes(seeds, {name: _value(name, text, every) for name, _, text in pairs})
+    if not str(changes):
+        return changes
+    for name, each in planned.items():
+        _refuse_compared(name, each, changes.arguments)
+    with in_force(changes, scale):
+        now = {cell.key for artefact in artefacts for cell in artefact.cells(scale)}
+    if now == {cell.key for cell in every}:
+        raise BoundsError(
+            f"no run of {', '.join(planned)} changes with {changes}: leave it out, or take another figure"
+        )
+    return changes
+
+
+def _value(name: str, text: str, cells: Sequence[Cell]) -> Any:
+    """The value as ``fedbounds train`` reads it; of an argument that this verb has not, as the plan's own is."""
+    if name in SEEDS:
+        raise BoundsError(f"{name} is no argument to --set: give the number of seeds by --seeds")
+    given = [cell.arguments[name] for cell in cells if name in cell.arguments]
+    if name in SUBJECT:
+        raise BoundsError(f"{name} is what a figure is about, which --set leaves as it is")
+    if not given and not any(name in cell.usual for cell in cells):
+        raise unknown("argument of these runs", name, _settable(cells))
+    kinds = {type(value) for value in given}
+    if not kinds <= {int, float, str}:
+        raise BoundsError(f"{name} is {shown(given[0])} here: --set takes numbers and words alone")
+    reader = readers().get(name) or (str if kinds == {str} else number)
+    try:
+        value = reader(text)
+    except ArgumentTypeError as error:
+        raise BoundsError(f"{name} {error}") from None
+    check_options({name: value})
+    if name == "partition":
+        partition(text)
+    return value
+
+
+def _settable(cells: Sequence[Cell]) -> set[str]:
+    return {name for cell in cells for name in (*cell.arguments, *cell.usual)} - {*SUBJECT, *SEEDS}
+
+
+def _refuse_compared(artefact: str, cells: Sequence[Cell], arguments: Mapping[str, Any]) -> None:
+    """Refuse an argument whose values are what a figure compares: with one value its runs would be the same."""
+    if len({changed_cell(cell, arguments).key for cell in cells}) == len({cell.key for cell in cells}):
+        return
+    values = {name: dict.fromkeys(shown(c.arguments[name]) for c in cells if name in c.arguments) for name in arguments}
+    name = next(name for name, seen in values.items() if len(seen) > 1)
+    raise BoundsError(
+        f"{name} is what {artefact} compares ({', '.join(values[name])}): with one value its runs would be the same"
+    )
+
+
+def refuse_mixed(changes: Changes, folder: Path) -> None:
+    """Refuse a folder with figures that are changed otherwise, or not at all: their report would be about both."""
+    for card in cards(folder) if folder.is_dir() else ():
+        if (there := card.get("changed", "")) != str(changes):
+            has = f"figures with {there}" if there else "figures of the plan itself"
+            raise BoundsError(f"-o {folder} holds {has}: give another folder for {str(changes) or 'those of the plan'}")

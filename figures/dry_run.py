@@ -1,0 +1,71 @@
+"""``fedbounds figure --dry-run``: the runs that figures read, which are there, how long the rest may take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from bounds.showing.tables import aligned
+from empirics.experiments import Cell, Store
+from empirics.experiments.canonical import text
+from empirics.experiments.results import ordered
+
+from .artefact import Artefact
+from .making import budget, cells
+
+SEED = "seed"
+
+
+def planned(wanted: Sequence[Artefact], scale: str, store: Store) -> int:
+    """Print the plan of every figure, run by run over the seeds, then all of them together; nothing is written."""
+    there = {cell.key for cell in cells(wanted, scale) if store.has(cell)}
+    for artefact in wanted:
+        mine = cells([artefact], scale)
+        print(f"{artefact.name} ({scale}): {_summary([artefact], scale, mine, there, store)}")
+        print("\n".join(f"  {line}" for line in _lines(artefact, scale, mine, there)))
+    if len(wanted) > 1:
+        print(f"together: {_summary(wanted, scale, cells(wanted, scale), there, store)}")
+    return 0
+
+
+def _summary(wanted: Sequence[Artefact], scale: str, all_: Sequence[Cell], there: set[str], store: Store) -> str:
+    left = [cell for cell in all_ if cell.key not in there]
+    if not all_:
+        return "no runs at this scale"
+    took = f", at most {budget(wanted, scale, left):.2g} minutes of one core" if left else ""
+    return f"{len(all_)} runs, {len(all_) - len(left)} in {store.folder}, {len(left)} to do{took}"
+
+
+def _lines(artefact: Artefact, scale: str, mine: Sequence[Cell], there: set[str]) -> list[str]:
+    """What all runs have in common, then a line for those that differ in their seed alone."""
+    if not mine:
+        return []
+    groups: dict[str, list[Cell]] = {}
+    for cell in mine:
+        same = {name: value for name, value in cell.arguments.items() if name != SEED}
+        groups.setdefault(text([cell.job, same]), []).append(cell)
+    names = sorted({name for cell in mine for name in cell.arguments} - {SEED})
+    jobs = dict.fromkeys(cell.job for cell in mine)
+    varying = [n for n in names if len({_said(c, n) for c in mine}) > 1]
+    shared = [f"{n}={_said(mine[0], n)}" for n in names if n not in varying]
+    several = ["job"] if len(jobs) > 1 else []
+    rows = []
+    for group in groups.values():
+        left = [cell for cell in group if cell.key not in there]
+        seeds = _seeds(cell.arguments[SEED] for cell in group if SEED in cell.arguments)
+        told = [*([group[0].job] if several else []), *(_said(group[0], n) for n in varying), seeds]
+        rows.append([*told, f"{len(group) - len(left)} of {len(group)}", f"{budget([artefact], scale, left):.2g}"])
+    head = [*several, *varying, "seeds", "there", "minutes"]
+    return [f"every run: {', '.join([*([] if several else jobs), *shared])}", *aligned(rows, head)]
+
+
+def _said(cell: Cell, name: str) -> str:
+    value = cell.arguments.get(name)
+    return "" if value is None else value if isinstance(value, str) else text(value)
+
+
+def _seeds(seeds: Iterable[Any]) -> str:
+    """``0-4``, or one by one where they have gaps."""
+    each = sorted(seeds, key=ordered)
+    run = len(each) > 1 and each == list(range(each[0], each[0] + len(each)))
+    return f"{each[0]}-{each[-1]}" if run else " ".join(map(str, each))

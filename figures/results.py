@@ -1,0 +1,128 @@
+"""``fedbounds results --plot``: means over seeds of what a store holds, along rounds or an argument of the runs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bounds.errors import unknown
+from bounds.showing.files import refuse_foreign, to_write, write_whole
+from empirics.calls import refuse_twice
+from empirics.errors import EmpiricsError
+from empirics.experiments.results import is_number, ordered, Row, shown, STALE
+
+from .curves import places, WIDE_RANGE, write_both
+from .drawing import Axis, panels
+from .runs import mean_curve
+
+ROUND = "round"
+SEED, VALUE, QUANTITY = "seed", "value", "quantity"
+TOLD = (SEED, "key", "status", ROUND, QUANTITY, VALUE)
+"""Columns in which runs that are averaged may differ."""
+COLUMNS = ("curve", "x", "y", "error", "seeds")
+
+
+def write(table: Sequence[Row], axes: Mapping[str, str], path: Path | None) -> list[Path]:
+    """The picture, its numbers beside it as CSV, and its caption; the paths. ``axes`` are the words x, y and hue."""
+    x = ROUND if axes["x"] == "rounds" else axes["x"]
+    hue = [name for name in axes.get("hue", "").split(",") if name]
+    refuse_twice(hue)
+    chosen = _chosen(table, x, axes["y"], hue)
+    path, beside = places(path or Path(f"{axes['y']}-over-{x}.svg"), ",".join(COLUMNS))
+    caption = path.with_suffix(".caption.md")
+    refuse_foreign(caption, "**")
+    to_write(caption)
+    rows = _means(chosen, x, axes["y"], hue)
+    over = [row["x"] for row in rows]
+    log = x != ROUND and min(over) > 0 and max(over) > WIDE_RANGE * min(over)
+    numbers = [COLUMNS, *([row[name] for name in COLUMNS] for row in rows)]
+
+    def drawn() -> Any:
+        return panels(rows, Axis(x, log), Axis(axes["y"]), points=x != ROUND)
+
+    write_both(path, beside, drawn, numbers)
+    return [path, beside, write_whole(caption, _caption(chosen, x, axes["y"], hue) + "\n")]
+
+
+def _chosen(table: Sequence[Row], x: str, y: str, hue: Sequence[str]) -> list[Row]:
+    """The rows to draw; what cannot be drawn is refused."""
+    if not table:
+        raise EmpiricsError("nothing to draw: no result has all that was asked for")
+    known = dict.fromkeys(name for row in table for name in row)
+    for name in (x, *hue):
+        if name not in known:
+            raise unknown("column", name, known)
+    rows = [row for row in table if row[QUANTITY] == y]
+    if not rows:
+        raise unknown(QUANTITY, y, {str(row[QUANTITY]) for row in table})
+    for name, words in ((VALUE, f"y={y}"), (x, f"x={x}")):
+        for row in rows:
+            if not is_number(row.get(name)):
+                told = f"a run has {shown(row[name])!r}" if name in row else "a run has none"
+                raise EmpiricsError(
+                    f"{words} must be a number in every run that is drawn; {told}: filter, or take another"
+                )
+    return rows
+
+
+def _groups(rows: Iterable[Row], names: Sequence[str]) -> dict[tuple[Any, ...], list[Row]]:
+    found = defaultdict(list)
+    for row in rows:
+        found[tuple(row.get(name) for name in names)].append(row)
+    return found
+
+
+def _means(chosen: Sequence[Row], x: str, y: str, hue: Sequence[str]) -> list[dict[str, Any]]:
+    """Mean, standard error and number of seeds along every curve."""
+    found = []
+    groups = _groups(chosen, hue)
+    for values in sorted(groups, key=lambda values: list(map(ordered, values))):
+        counts = {}
+        for (at,), rows in _groups(groups[values], [x]).items():
+            _refuse_mixed(rows, x, hue)
+            counts[float(at)] = len(rows)
+        runs = [(np.array([row[x]]), np.array([row[VALUE]])) for row in groups[values]]
+        label = ", ".join(_label(name, value) for name, value in zip(hue, values, strict=True)) or y
+        for at, mean, error in zip(*mean_curve(runs), strict=True):
+            found.append({"panel": "", "curve": label, "x": at, "y": mean, "error": error, "seeds": counts[float(at)]})
+    return found
+
+
+def _label(name: str, value: Any) -> str:
+    """Words of a curve: a text says itself what it is."""
+    return value if isinstance(value, str) and "(" in value else f"{name}={'none' if value is None else shown(value)}"
+
+
+def _refuse_mixed(rows: Sequence[Row], x: str, hue: Sequence[str]) -> None:
+    """Values that would be averaged must be of one run with several seeds."""
+    names = dict.fromkeys(name for row in rows for name in row if name not in (*TOLD, x))
+    differ = [name for name in names if len({str(row.get(name)) for row in rows}) > 1]
+    if differ:
+        first = f"{differ[0]}=no" if differ[0] == STALE else f"{differ[0]}={shown(rows[0].get(differ[0]))}"
+        raise EmpiricsError(
+            f"runs that differ in {', '.join(differ)} would be averaged as if they were seeds: filter them, such as "
+            f"by {first!r}, or draw them apart with hue={','.join([*hue, *differ])}"
+        )
+    if len({row.get(SEED) for row in rows}) < len(rows):
+        keys = ", ".join(dict.fromkeys(str(row["key"]) for row in rows))
+        raise EmpiricsError(f"{len(rows)} values of one seed would be averaged, of the results {keys}: filter by key")
+
+
+def _caption(chosen: Sequence[Row], x: str, y: str, hue: Sequence[str]) -> str:
+    """What is drawn, of which runs; all that these have in common."""
+    seeds = sorted({str(row[SEED]) for row in chosen if SEED in row}, key=ordered)
+    shared = {
+        name: value
+        for name, value in chosen[0].items()
+        if name not in (*TOLD, STALE, x, *hue) and all(row.get(name) == value for row in chosen)
+    }
+    runs = {row["key"]: row["status"] for row in chosen}
+    lost = sum(status == "diverged" for status in runs.values())
+    said = [f"**{y} over {x}.** Mean over seeds {', '.join(seeds) or '(none)'}; band or bar: one standard error."]
+    said += [f"All runs: {', '.join(f'{name}={shown(value)}' for name, value in shared.items())}."] if shared else []
+    said += [f"{lost} of {len(runs)} runs diverged, and count as far as they go."] if lost else []
+    return " ".join(said)

@@ -1,0 +1,163 @@
+"""Runs that go on: with every method the same bits as at once, in the rows too; and what would make another run."""
+
+import pytest
+import torch
+from empirics_toys import needs_an_algorithm
+
+from empirics.algorithms import algorithm, ALGORITHMS
+from empirics.measuring import measurement, Run
+from empirics.measuring.kept import Keeper
+from empirics.problems.tasks import task
+from empirics.training.seeds import single_thread
+from empirics.training.setting import Setting
+from fedbounds import main
+
+FIRST, ALL, EVERY = 3, 5, 2
+QUICK = {  # what else would take long, or begin after these rounds
+    "fedcog": "(after=1, samples=7, steps=2)",
+    "with_consensus_data": "(scaffold(), after=2, samples=7, steps=2)",
+    "fedgen": "(generator_steps=2, hidden=9)",
+    "vhl": "(per_class=5, batch=11)",
+}
+METHODS = [
+    *(name + QUICK.get(name, "(scaffold())" if needs_an_algorithm(name) else "()") for name in ALGORITHMS),
+    "scheduled(scaffold(), schedule='k_error', window=2)",
+    "relaxed(feddyn(alpha=0.3), beta=0.07)",
+]
+MEASURED = [
+    "train_loss",
+    "divergence",
+    "mean_divergence",
+    "mean_grad_norm_sq",
+    "round_averaged_gap",
+    "exchanged_parameters",
+]
+
+
+@pytest.fixture(scope="module")
+def dealt():
+    return task("femnist_dnn(held_out(digits))").deal("dirichlet(0.5)", clients=5, seed=3)
+
+
+def run(problem, method, rounds, **how):
+    setting = Setting(rounds=rounds, cohort=2, batch=7, local_steps=3, step_size=0.07, step_size_decay=0.93)
+    return Run(problem, algorithm(method), setting, 3, [measurement(m) for m in MEASURED], EVERY, **how)
+
+
+def tensors(state):
+    """Everything that a state holds, by name."""
+    found = {"model": state.model, **state.memory, **{f"server {k}": v for k, v in state.server.items()}}
+    return found | {f"{k} {part}": t for k, e in state.exchanges.items() for part, t in e._asdict().items()}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_run_that_goes_on_is_the_run_at_once_bit_by_bit(method, dealt, tmp_path):
+    with single_thread():
+        *_, (end, _) = at_once = list(run(dealt, method, ALL))
+        keeper = Keeper(tmp_path / "kept.pt", {"a": [1, None]}, {})
+        first, earlier = keeper.resumed(run(dealt, method, FIRST))
+        assert earlier == []
+        keeper.add(first, first.rows())
+        keeper.write()
+        second, earlier = Keeper(tmp_path / "kept.pt", {"a": [1, None]}, {}).resumed(run(dealt, method, ALL))
+        *_, (reached, _) = later = list(second)
+    assert [state.round for state, _ in later] == list(range(FIRST + 1, ALL + 1))
+    assert [*earlier, *(row for _, rows in later for row in rows)] == [row for _, rows in at_once for row in rows]
+    assert reached.losses == end.losses
+    expected, found = tensors(end), tensors(reached)
+    assert set(found) == set(expected)
+    assert all(torch.equal(found[name], expected[name]) for name in expected)
+
+
+def test_a_memory_that_was_left_behind_would_be_seen(dealt):
+    """The check of the checks: SCAFFOLD's control variates matter to the rounds after."""
+    with single_thread():
+        ends = []
+        for zero in (False, True):
+            kept = []
+            list(run(dealt, "scaffold()", FIRST, keep=kept.append))
+            (begun,) = kept
+            if zero:
+                memory = {name: torch.zeros_like(rows) for name, rows in begun.state.memory.items()}
+                begun = begun._replace(state=begun.state._replace(memory=memory))
+            *_, (state, _) = run(dealt, "scaffold()", ALL, begun=begun)
+            ends.append(state.model)
+    assert not torch.equal(*ends)
+
+
+# ---- the command ----
+
+WORDS = ["--problem", "softmax(held_out(digits))", "--clients", "6", "--cohort", "2", "--partition", "dirichlet(0.3)",
+         "--batch", "7", "--local-steps", "3", "--every", "2", "--algorithm", "scaffold"]  # fmt: skip
+
+
+@pytest.fixture
+def train(tmp_path, monkeypatch, capsys):
+    """Status, output and errors of ``fedbounds train`` in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+
+    def command(*more):
+        status = main(["train", *WORDS, *more])
+        return status, *capsys.readouterr()
+
+    return command
+
+
+def test_the_command_goes_on_with_more_rounds_seeds_and_methods(train, tmp_path):
+    kept = ["--keep-state", "kept.pt"]
+    assert train("--rounds", "3", *kept, "-o", "first.csv")[0] == 0
+    more = ["--rounds", "5", "--seeds", "2", "--compare", "feddyn", "-o"]
+    status, out, err = train(*more, "on.csv", *kept)
+    assert (status, err) == (0, "")
+    assert train(*more, "once.csv")[1].replace("once", "on") == out
+    assert (tmp_path / "on.csv").read_bytes() == (tmp_path / "once.csv").read_bytes()
+    assert (tmp_path / "first.csv").read_bytes() != (tmp_path / "once.csv").read_bytes()
+    before = (tmp_path / "kept.pt").read_bytes()
+    assert train(*more, "again.csv", *kept)[0] == 0  # nothing is left to train
+    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "once.csv").read_bytes()
+    assert (tmp_path / "kept.pt").read_bytes() == before
+
+
+def test_a_run_that_diverged_is_not_kept(train, tmp_path):
+    train("--rounds", "3", "--step-size", "1e300", "--keep-state", "kept.pt")
+    assert not (tmp_path / "kept.pt").exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "line"),
+    [
+        (["--rounds", "2"], "kept.pt keeps 3 rounds of scaffold(); --rounds must be at least that; got 2"),
+        (
+            ["--step-size", "0.1"],
+            "kept.pt keeps runs with step_size=0.05; got 0.1, which makes other runs: give another",
+        ),
+        (
+            ["--measure", "train_loss"],
+            "kept.pt keeps runs with measure=None; got ['train_loss'], which makes other runs",
+        ),
+        (["--engine", "compiled"], "keeps numbers by torch, and these would be by compiled-2: say --engine torch"),
+        (["--keep-state", "notes.pt"], "notes.pt holds no kept runs ("),
+        (["--keep-state", "kept.csv"], "--keep-state writes .pt; got kept.csv: call it kept.pt"),
+        (["--keep-state", "no/kept.pt"], "--keep-state no/kept.pt: No such file or directory"),
+    ],
+)
+def test_another_run_is_not_the_one_that_is_kept(more, line, train, tmp_path):
+    assert train("--rounds", "3", "--keep-state", "kept.pt")[0] == 0
+    (tmp_path / "notes.pt").write_text("milk, bread")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    words = ["--rounds", "5", *more] if "--rounds" not in more else more
+    words += [] if "--keep-state" in more else ["--keep-state", "kept.pt"]
+    status, _, err = train(*words)
+    assert status == 2
+    assert line in err.splitlines()[-1]
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_other_versions_are_said(train, tmp_path):
+    assert train("--rounds", "2", "--keep-state", "kept.pt")[0] == 0
+    found = torch.load(tmp_path / "kept.pt", weights_only=True)
+    torch.save({**found, "about": found["about"].replace(torch.__version__, "1.2.3")}, tmp_path / "kept.pt")
+    status, _, err = train("--rounds", "3", "--keep-state", "kept.pt")
+    assert (status, err) == (0, "fedbounds: kept.pt was kept with other versions of torch: last bits may differ\n")
+    torch.save({**found, "format": 7}, tmp_path / "kept.pt")
+    assert "kept.pt is kept in format 7, this version reads 1" in train("--keep-state", "kept.pt")[2]
