@@ -237,7 +237,8 @@ def _fitting(problem: FederatedProblem, setting: Setting, args: argparse.Namespa
     pays = problem.convex and _client_steps(problem, setting) >= WORTH if model.stacked else True
     if args.engine == "compiled" or (args.engine == "auto" and pays):
         try:
-            model = compiled(model)
+            with loading():
+                model = compiled(model)
             if first:
                 bar.doing("loading compiled passes")
                 prepare(model, lambda: isinstance(bar, Silent) or print(COMPILING, file=sys.stderr, flush=True))
