@@ -211,7 +211,9 @@ def _grid(bound: Bound, words: Sequence[str], paired: bool = False, free: Iterab
 
 def _loaded(module: str) -> Any:
     """The module, of which some take seconds with all that they need."""
-    with _working("loading"):
+    from bounds.showing.process import loading
+
+    with _working("loading"), loading():
         return import_module(module)
 
 
@@ -276,13 +278,9 @@ def _remark(lines: Iterable[str]) -> None:
 
 
 def _run(arguments: list[str]) -> int:
-    import gc
-
-    gc.disable()  # the catalogue's objects stay: looking for garbage among them costs a tenth of the time
     from bounds.errors import unknown
     from bounds.showing.usage import overview, parser_of, version
 
-    gc.enable()
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         return _print([overview()])
     if arguments[0] == "--version":

@@ -14,6 +14,7 @@ import numpy as np
 
 from bounds.showing.files import write_whole
 from bounds.showing.numbers import real_word, whole_word
+from bounds.showing.process import loading
 from bounds.showing.usage import bare_parser, Parser, writable_file
 
 from .calls import chosen, refuse_twice
@@ -98,11 +99,11 @@ def train(arguments: Sequence[str]) -> int:
     if args.keep_state is not None:
         writable_file("--keep-state", args.keep_state, ".pt")
     refuse_both(args.local_steps, args.local_epochs)
-    from .algorithms import algorithm
-    from .measuring import measurement, Run
-    from .models.compiled import engine_of
-    from .problems.tasks import task
-
+    with loading():
+        from .algorithms import algorithm
+        from .measuring import measurement, Run
+        from .models.compiled import engine_of
+        from .problems.tasks import task
     chosen("--engine", args.engine, ("auto", "torch", "compiled"))
     methods = [algorithm(text) for text in (args.algorithm, *args.compare)]
     watched = None if args.measure is None else [measurement(text) for text in args.measure]
@@ -254,10 +255,10 @@ def constants_(arguments: Sequence[str]) -> int:
         return FINE
     if args.output is not None:
         writable_file("-o", args.output, ".json")
-    from .federation.federation import refuse_short
-    from .measuring.constants import as_json, constants
-    from .problems.tasks import task
-
+    with loading():
+        from .federation.federation import refuse_short
+        from .measuring.constants import as_json, constants
+        from .problems.tasks import task
     with progress() as bar:
         bar.doing(f"reading {args.problem}")
         problem = _problem(args, task(args.problem), args.seed)
@@ -287,7 +288,8 @@ def _fitting(problem: FederatedProblem, setting: Setting, args: argparse.Namespa
     pays = problem.convex and _client_steps(problem, setting) >= WORTH if model.stacked else True
     if args.engine == "compiled" or (args.engine == "auto" and pays):
         try:
-            model = compiled(model)
+            with loading():
+                model = compiled(model)
             if first:
                 bar.doing("loading compiled passes")
                 prepare(model, lambda: isinstance(bar, Silent) or print(COMPILING, file=sys.stderr, flush=True))

@@ -88,13 +88,12 @@ class Plan:
     axes: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
     engine: str = "torch"
+    changed: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def trained(self) -> dict[str, str]:
         """The argument of a training run that says its engine; none for torch, which is what a cell has without."""
         return {} if self.engine == "torch" else {"engine": self.engine}
-
-    changed: Mapping[str, Any] = field(default_factory=dict)
 
     def cell(self, job: str, **arguments: Any) -> Cell:
         """A job with these arguments, but for what is changed."""

@@ -46,6 +46,14 @@ def test_importing_from_the_command_loads_no_library():
     assert done.stdout.strip() == "False"
 
 
+@pytest.mark.parametrize(("given", "stays"), [("", True), ("sys.argv[1:]", False)], ids=["command", "call"])
+@pytest.mark.parametrize("words", ["show fedals.one_round", "train --problem softmax(digits) --clients 3 --rounds 1"])
+def test_a_process_of_its_own_looks_for_no_garbage_among_what_it_has_loaded(words, given, stays):
+    code = f"import gc, sys, fedbounds; fedbounds.main({given}); print(gc.isenabled(), gc.get_freeze_count() > 50_000)"
+    done = subprocess.run([sys.executable, "-c", code, *words.split()], capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout.splitlines()[-1] == f"True {stays}"
+
+
 # ---- bugs of ours ----
 
 

@@ -15,6 +15,7 @@ from zlib import crc32
 
 from ..errors import BoundsError, said, unknown, UnknownNameError
 from .files import content, MOST_SOURCE
+from .process import loading
 
 if TYPE_CHECKING:
     from ..core import Bound
@@ -24,8 +25,9 @@ Kind = TypeVar("Kind")
 
 def load(name: str) -> Bound:
     """The bound of this name; files are run as Python, their output goes to standard error."""
-    from ..catalog import get  # all bounds: who trains a user's model does without
-    from ..core import Bound
+    with loading():
+        from ..catalog import get  # all bounds: who trains a user's model does without
+        from ..core import Bound
 
     if not (":" in name or name.endswith(".py")):
         return get(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import gc
 import os
 import select
 import signal
@@ -34,6 +35,7 @@ MOST_SHOWN = 2000
 def guarded(run: Callable[[], int], *, alone: bool = False) -> int:
     """The exit status of ``run``, whatever it raises; where it runs ``alone``, the process is set up for it."""
     if alone:
+        _ALONE.set()
         _set_up()
     with _warnings_as_lines() as numeric, inputs_kept():
         try:
@@ -50,6 +52,22 @@ def guarded(run: Callable[[], int], *, alone: bool = False) -> int:
         if alone:
             _say_who_is_waited_for()
         return status
+
+
+_ALONE = threading.Event()
+"""Set where the process is the command's own."""
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Modules are loaded here, and stay: looking for garbage among them, now and later, is a tenth of a short run."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        if _ALONE.is_set():  # in a process that is not ours there may be garbage, which would stay too
+            gc.freeze()
+        gc.enable()
 
 
 def remark(lines: Iterable[str]) -> None:

@@ -12,8 +12,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bounds.quantities import Quantity
-
 from ..algorithms.algorithm import Algorithm, Work
 from ..algorithms.state import State
 from ..errors import EmpiricsError
@@ -204,25 +202,32 @@ def of_everyone(problem: FederatedProblem, algorithm: Algorithm, setting: Settin
 
 @dataclass(frozen=True)
 class Measurement:
-    """``quantity``, read off a snapshot; ``name`` is how it is written.
+    """A word of the vocabulary, read off a snapshot; ``name`` is how it is written, ``word`` where it is another.
 
+    The quantity itself is a symbol of SymPy's, which takes longer to load than a short run takes to train.
     ``cost`` counts forward passes over the training samples, where the moments may be chosen. ``local``: it speaks of
-    the round that has ended. ``path``, ``last``: it needs the local steps, every client's last model. ``over`` folds
+    the round that has ended. ``path``, ``last``: it needs the local steps, every client's last model.
+    ``by_client``: it reads a number of every participant. ``over`` folds
     readings into one: their ``"sum"`` or ``"mean"`` over the rounds so far, or the mean over all ``"earlier"`` states,
     the start among them and the present one not. Such a measurement is read after every round. ``tests``: it needs
     test samples, ``"any"``, every client's ``"own"``, or some where there is no population (``"risk"``).
     """
 
     name: str
-    quantity: Quantity
     read: Callable[[Snapshot], Readings]
     grade: Grade = exact
+    word: str = ""
     cost: float = 0.0
     local: bool = False
     path: bool = False
     last: bool = False
+    by_client: bool = False
     over: str = ""
     tests: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.word:
+            object.__setattr__(self, "word", self.name)
 
     def __str__(self) -> str:
         return self.name

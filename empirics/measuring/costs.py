@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bounds import vocabulary as words
-from bounds.decaying_k.runtime import client_round, runtime as alike
 from bounds.domains import NONNEGATIVE, POSITIVE, WHOLE
 
 from ..calls import written
@@ -82,6 +80,8 @@ class Stragglers:
     devices: Devices
 
     def __call__(self, s: Snapshot) -> Readings:
+        from bounds.decaying_k.runtime import client_round  # with SymPy, which training else does without
+
         down, up, minibatch = self.devices.of(s.active)
         times = client_round.formula(
             model_size=BITS * columns_sent(s) / 1e6,
@@ -100,6 +100,8 @@ class Alike:
     devices: Devices
 
     def __call__(self, s: Snapshot) -> Readings:
+        from bounds.decaying_k.runtime import runtime as alike
+
         return one(
             alike.formula(
                 rounds=1,
@@ -130,14 +132,12 @@ def runtime(
     )
     devices = Devices(**options)  # type: ignore[arg-type]
     read = Alike(devices) if alike else Stragglers(devices)
-    return Measurement(written("runtime", **options, alike=alike), words.runtime, read, local=True, over="sum")
+    return Measurement(written("runtime", **options, alike=alike), read, word="runtime", local=True, over="sum")
 
 
 COSTS = (
-    Measurement(
-        "communicated_parameters", words.communicated_parameters, communicated_parameters, local=True, over="sum"
-    ),
-    Measurement("exchanged_parameters", words.exchanged_parameters, exchanged_parameters, local=True, over="sum"),
-    Measurement("communicated_bytes", words.communicated_bytes, communicated_bytes, exact, local=True, over="sum"),
-    Measurement("training_seconds", words.training_seconds, training_seconds, sampled),
+    Measurement("communicated_parameters", communicated_parameters, local=True, over="sum"),
+    Measurement("exchanged_parameters", exchanged_parameters, local=True, over="sum"),
+    Measurement("communicated_bytes", communicated_bytes, exact, local=True, over="sum"),
+    Measurement("training_seconds", training_seconds, sampled),
 )

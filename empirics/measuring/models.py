@@ -5,8 +5,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from bounds import vocabulary as words
-
 from .core import layers_of, Measurement, of_everyone, one, per_client, Reading, Readings, Snapshot
 
 # ---- gradients ----
@@ -110,22 +108,22 @@ def global_step(s: Snapshot) -> Readings:
 
 
 MODELS = (
-    Measurement("grad_norm_sq", words.grad_norm_sq, grad_norm_sq, cost=2),
-    Measurement("mean_grad_norm_sq", words.mean_grad_norm_sq, grad_norm_sq, over="earlier"),
-    Measurement("virtual_grad_norm_sq", words.grad_norm_sq, virtual_grad_norm_sq, cost=10, local=True, path=True),
-    Measurement("consensus_distance", words.consensus_distance, consensus_distance, cost=0.1, local=True),
+    Measurement("grad_norm_sq", grad_norm_sq, cost=2),
+    Measurement("mean_grad_norm_sq", grad_norm_sq, over="earlier"),
+    Measurement("virtual_grad_norm_sq", virtual_grad_norm_sq, word="grad_norm_sq", cost=10, local=True, path=True),
+    Measurement("consensus_distance", consensus_distance, cost=0.1, local=True),
     Measurement(
         "consensus_distance_steps",
-        words.consensus_distance,
         consensus_distance_steps,
+        word="consensus_distance",
         cost=0.5,
         local=True,
         path=True,
     ),
-    Measurement("client_distance_sq", words.client_distance_sq, client_distance_sq, cost=0.1, local=True),
-    Measurement("divergence", words.divergence, divergence, of_everyone, cost=0.1, last=True),
-    Measurement("active_divergence", words.active_divergence, active_divergence, cost=0.1, local=True),
-    Measurement("mean_divergence", words.mean_divergence, divergence, of_everyone, last=True, over="earlier"),
-    Measurement("local_drift", words.local_drift, local_drift, of_everyone, cost=0.1, local=True, path=True),
-    Measurement("global_step", words.global_step, global_step, cost=0.1, local=True),
+    Measurement("client_distance_sq", client_distance_sq, cost=0.1, local=True, by_client=True),
+    Measurement("divergence", divergence, of_everyone, cost=0.1, last=True),
+    Measurement("active_divergence", active_divergence, cost=0.1, local=True),
+    Measurement("mean_divergence", divergence, of_everyone, last=True, over="earlier"),
+    Measurement("local_drift", local_drift, of_everyone, cost=0.1, local=True, path=True),
+    Measurement("global_step", global_step, cost=0.1, local=True),
 )

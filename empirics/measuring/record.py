@@ -145,7 +145,7 @@ class Run:
         """How many rows will come out, at least."""
         clients = min(self.setting.cohort, self.problem.clients)
         times = self.setting.rounds / self.period
-        return times * sum(clients if m.quantity.card.axis else 1 for m in self.measurements)
+        return times * sum(clients if m.by_client else 1 for m in self.measurements)
 
     @property
     def period(self) -> int:
@@ -217,7 +217,7 @@ class Run:
 
     def _rows(self, m: Measurement, readings: Iterable[Reading], round_: int) -> list[Row]:
         exactness = str(m.exactness(self.problem, self.algorithm, self.setting))
-        name, word = (self.experiment or str(self.problem), self.algorithm.name), m.quantity.name
+        name, word = (self.experiment or str(self.problem), self.algorithm.name), m.word
         return [Row(*name, self.seed, round_, r.step, r.client, r.layer, word, r.value, exactness) for r in readings]
 
     def _diverged(self, stop: Diverged) -> tuple[State, list[Row]]:

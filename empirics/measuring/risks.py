@@ -6,8 +6,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bounds import vocabulary as words
-
 from ..algorithms.algorithm import Algorithm
 from ..errors import EmpiricsError
 from ..problems import evaluation
@@ -141,16 +139,13 @@ def round_averaged_gap(s: Snapshot) -> Readings:
 
 
 RISKS = (
-    Measurement("train_loss", words.train_loss, train_loss, cost=1),
-    Measurement("train_accuracy", words.train_accuracy, train_accuracy, cost=0),
-    Measurement("test_loss", words.test_loss, test_loss, sampled, cost=0.2, tests="any"),
-    Measurement("test_accuracy", words.test_accuracy, test_accuracy, sampled, cost=0, tests="any"),
-    Measurement(
-        "generalization_gap", words.generalization_gap, generalization_gap, of_population, cost=1.2, tests="risk"
-    ),
+    Measurement("train_loss", train_loss, cost=1),
+    Measurement("train_accuracy", train_accuracy, cost=0),
+    Measurement("test_loss", test_loss, sampled, cost=0.2, tests="any"),
+    Measurement("test_accuracy", test_accuracy, sampled, cost=0, tests="any"),
+    Measurement("generalization_gap", generalization_gap, of_population, cost=1.2, tests="risk"),
     Measurement(
         "participation_gap",
-        words.participation_gap,
         participation_gap,
         of_population,
         cost=0.2,
@@ -159,34 +154,30 @@ RISKS = (
     ),
     Measurement(
         "out_of_sample_gap",
-        words.out_of_sample_gap,
         out_of_sample_gap,
         of_population,
         cost=1.2,
         local=True,
         tests="risk",
     ),
-    Measurement("optimality_gap", words.optimality_gap, optimality_gap, of_minimum, cost=1),
-    Measurement("excess_risk", words.excess_risk, excess_risk, of_excess, cost=0.2, tests="risk"),
-    Measurement("heterogeneity", words.heterogeneity, heterogeneity, exact),
-    Measurement("local_gap", words.local_gap, local_gap, of_population, cost=2, local=True, tests="risk"),
-    Measurement("non_iidness", words.non_iidness, non_iidness, cost=2, local=True),
-    Measurement("local_suboptimality", words.local_suboptimality, local_suboptimality, of_minimum, cost=1, local=True),
+    Measurement("optimality_gap", optimality_gap, of_minimum, cost=1),
+    Measurement("excess_risk", excess_risk, of_excess, cost=0.2, tests="risk"),
+    Measurement("heterogeneity", heterogeneity, exact),
+    Measurement("local_gap", local_gap, of_population, cost=2, local=True, by_client=True, tests="risk"),
+    Measurement("non_iidness", non_iidness, cost=2, local=True, by_client=True),
+    Measurement("local_suboptimality", local_suboptimality, of_minimum, cost=1, local=True, by_client=True),
     Measurement(
         "local_accuracy_common",
-        words.local_accuracy_common,
         local_accuracy_common,
         sampled,
         cost=2,
         local=True,
+        by_client=True,
         tests="any",
     ),
-    Measurement(
-        "local_accuracy_own", words.local_accuracy_own, local_accuracy_own, sampled, cost=0.2, local=True, tests="own"
-    ),
+    Measurement("local_accuracy_own", local_accuracy_own, sampled, cost=0.2, local=True, by_client=True, tests="own"),
     Measurement(
         "round_averaged_gap",
-        words.round_averaged_gap,
         round_averaged_gap,
         of_population,
         local=True,

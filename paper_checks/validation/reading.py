@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from bounds import vocabulary as words
 from bounds.assumptions import FRESH_SAMPLES
 from bounds.core import Bound
 from empirics.measuring import Measurement, measurement, MEASUREMENTS, Reading, Row, Snapshot
@@ -145,8 +144,8 @@ class VirtualGradients:
 
 
 ALL, ACTIVE = (
-    Measurement(f"gradient at the average of {who}", words.grad_norm_sq, VirtualGradients(who == "all"), local=True,
-                path=True)
+    Measurement(f"gradient at the average of {who}", VirtualGradients(who == "all"), word="grad_norm_sq",
+                local=True, path=True)
     for who in ("all", "the participants")
 )  # fmt: skip
 
@@ -161,13 +160,13 @@ def collect(runs: Sequence[Sequence[Row]], found: Sequence[Measurement], clients
 
 def _values(rows: Sequence[Row], m: Measurement, clients: int) -> Array:
     """One run's values of one measurement."""
-    mine = [r for r in rows if r.quantity == m.quantity.name and not r.layer and (r.step is not None) == _stepwise(m)]
+    mine = [r for r in rows if r.quantity == m.word and not r.layer and (r.step is not None) == _stepwise(m)]
     first = 1 if m.local else 0
     wide = 1 + max(r.round for r in mine) - first
     if _stepwise(m):
         steps = 1 + max(r.step or 0 for r in mine)
         return _filled((wide, steps), [((r.round - first, r.step), r.value) for r in mine])
-    if m.quantity.card.axis:
+    if m.by_client:
         return _filled((wide, clients), [((r.round - first, r.client), r.value) for r in mine])
     return _filled((wide,), [((r.round - first,), r.value) for r in mine])
 

@@ -24,15 +24,16 @@ from empirics.training.setting import Setting
 def test_measurements_are_words_of_the_vocabulary():
     for name in MEASUREMENTS:
         made = measurement(name)
-        assert isinstance(made.quantity, Quantity)
-        assert getattr(vocabulary, made.quantity.name) == made.quantity
+        word = getattr(vocabulary, made.word)
+        assert isinstance(word, Quantity)
+        assert word.card.per_client == made.by_client
         assert made.name.split("(")[0] == name
 
 
 def test_every_exact_measurement_reads_a_finite_number():
     names = [n for n in MEASUREMENTS if n not in ("test_accuracy", "train_accuracy") and "accuracy" not in n]
     rows = rows_of(logistic(population=True, tests=True), [*names, "train_accuracy", "local_accuracy_common"])
-    assert {measurement(n).quantity.name for n in names} <= {r.quantity for r in rows}
+    assert {measurement(n).word for n in names} <= {r.quantity for r in rows}
     assert all(np.isfinite(r.value) for r in rows)
 
 

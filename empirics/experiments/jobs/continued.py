@@ -14,8 +14,6 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from bounds import vocabulary as words
-
 from ...algorithms import algorithm as read_algorithm
 from ...algorithms.algorithm import Algorithm, Rows
 from ...algorithms.state import Exchange, State
@@ -105,7 +103,7 @@ def own_models_accuracy(s: Snapshot) -> Readings:
     return per_client(evaluation.own(s.problem.model, rows, s.active, s.problem.own_tests).right, s.active)
 
 
-OWN = Measurement("local_accuracy_own", words.local_accuracy_own, own_models_accuracy, sampled, local=True, tests="own")
+OWN = Measurement("local_accuracy_own", own_models_accuracy, sampled, by_client=True, local=True, tests="own")
 
 
 def _measurement(name: str) -> Measurement:
