@@ -11,29 +11,31 @@ from empirics.experiments.canonical import text
 from empirics.experiments.results import ordered
 
 from .artefact import Artefact
-from .making import budget, cells
+from .making import budget, cells, kept_with_code
 
 SEED = "seed"
 
 
 def planned(wanted: Sequence[Artefact], scale: str, store: Store) -> int:
     """Print the plan of every figure, run by run over the seeds, then all of them together; nothing is written."""
-    there = {cell.key for cell in cells(wanted, scale) if store.has(cell)}
+    packed = {str(card["key"]) for artefact in wanted for card, _ in kept_with_code(artefact, scale)}
+    there = {cell.key for cell in cells(wanted, scale) if cell.key in packed or store.has(cell)}
+    where = f"{store.folder} or kept with the code" if packed & there else str(store.folder)
     for artefact in wanted:
         mine = cells([artefact], scale)
-        print(f"{artefact.name} ({scale}): {_summary([artefact], scale, mine, there, store)}")
+        print(f"{artefact.name} ({scale}): {_summary([artefact], scale, mine, there, where)}")
         print("\n".join(f"  {line}" for line in _lines(artefact, scale, mine, there)))
     if len(wanted) > 1:
-        print(f"together: {_summary(wanted, scale, cells(wanted, scale), there, store)}")
+        print(f"together: {_summary(wanted, scale, cells(wanted, scale), there, where)}")
     return 0
 
 
-def _summary(wanted: Sequence[Artefact], scale: str, all_: Sequence[Cell], there: set[str], store: Store) -> str:
+def _summary(wanted: Sequence[Artefact], scale: str, all_: Sequence[Cell], there: set[str], where: str) -> str:
     left = [cell for cell in all_ if cell.key not in there]
     if not all_:
         return "no runs at this scale"
     took = f", at most {budget(wanted, scale, left):.2g} minutes of one core" if left else ""
-    return f"{len(all_)} runs, {len(all_) - len(left)} in {store.folder}, {len(left)} to do{took}"
+    return f"{len(all_)} runs, {len(all_) - len(left)} in {where}, {len(left)} to do{took}"
 
 
 def _lines(artefact: Artefact, scale: str, mine: Sequence[Cell], there: set[str]) -> list[str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from bounds.showing.files import whole, write_whole
-from empirics.experiments import Cell, Kept, Store
+from empirics.experiments import Cell, Kept, Outcome, Store
 from empirics.experiments.packing import packed, SUFFIX, unpacked
 
 from . import report, writing
@@ -77,18 +78,22 @@ def _packed(artefact: Artefact, used: Sequence[Kept], wanted: int, folder: Path)
     return [path]
 
 
+def kept_with_code(artefact: Artefact, scale: str) -> Iterator[tuple[Mapping[str, Any], Outcome]]:
+    """The packed runs of an artefact: what their cards tell, and the results; nothing where there are none."""
+    path = COMMITTED.with_name(scale) / RUNS / f"{artefact.name}{SUFFIX}"
+    if path.exists():
+        yield from unpacked(path.read_bytes(), path.name)
+
+
 def resume(artefacts: Sequence[Artefact], scale: str, store: Store) -> int:
     """Take over what the store misses and is kept with the code; how many runs that were.
 
     A run that was packed by another version of what computes it has another key, and stays where it is.
     """
-    folder, taken = COMMITTED.with_name(scale) / RUNS, 0
+    taken = 0
     for artefact in artefacts:
         missing = {cell.key: cell for cell in artefact.cells(scale) if not store.has(cell)}
-        path = folder / f"{artefact.name}{SUFFIX}"
-        if not missing or not path.exists():
-            continue
-        for card, outcome in unpacked(path.read_bytes(), path.name):
+        for card, outcome in kept_with_code(artefact, scale) if missing else ():
             if card["key"] in missing:
                 store.restore(missing[card["key"]], card, outcome)
                 taken += 1

@@ -12,6 +12,9 @@ from ..running import Word
 from .records import counts, DEFECTS, defects, grades, papers, quoted, Record, short, WORDS
 
 OVERVIEW, FOLDER = "REPORT.md", "reports"
+UNASKED = "–"
+"""In a place where a reading or regime is no question to the statement, or none that was asked."""
+TOLD = f"`fedbounds check NAME` shows a place again; {UNASKED}: no question to the statement there, or none asked."
 BRIEF = 200
 """Letters that a finding on the first page may spend on evidence, and on an instance."""
 ALL = "## All claims"
@@ -85,7 +88,7 @@ def _first(review: Review, group: Sequence[Record]) -> list[str]:
     lines = [line for paragraph in quoted(review.summary, group) for line in (paragraph, "")]
     by_name = {r.name: r for r in group}
     if review.theorems:
-        lines += ["## Theorem by theorem", "", *_readings(review.theorems, by_name), ""]
+        lines += ["## Theorem by theorem", "", *_readings(review.theorems, by_name), "", TOLD, ""]
     if found := [by_name[name] for name in review.findings if name in by_name]:
         lines += ["## What was found", ""]
         lines += [f"{i}. {_finding(record)}" for i, record in enumerate(found, start=1)] + [""]
@@ -103,7 +106,7 @@ def _readings(theorems: Mapping[str, Mapping[str, str]], by_name: Mapping[str, R
 
 def _cell(name: str, by_name: Mapping[str, Record]) -> str:
     if name not in by_name:
-        return "not run" if name else ""
+        return "not run" if name else UNASKED
     record = by_name[name]
     return f"[{record.verdict}, {record.defect or record.grade}](#{name.replace('.', '')})"
 
