@@ -3,13 +3,16 @@ PYTHON ?= python3
 VENV := .venv
 READY := $(VENV)/.ready
 
-.PHONY: demo test docs
+.PHONY: demo test figures docs
 
 demo: $(READY)  ## train, measure, and print the measured gap against the bound of FedALS
 	$(VENV)/bin/fedbounds validate fedals.one_round
 
 test: $(READY)  ## every test but the slow ones, in two processes
 	$(VENV)/bin/python -m pytest -q -n 2 -m "not slow"
+
+figures: $(READY)  ## the figures at the laptop's scale from the runs that are kept with the code, in figures-laptop
+	$(VENV)/bin/fedbounds figure all --no-sweep
 
 docs: $(READY)  ## the documentation site, docs/_build/html; any warning is an error
 	$(VENV)/bin/sphinx-build -W --keep-going -q -b html -d docs/_build/read docs docs/_build/html

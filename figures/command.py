@@ -22,9 +22,10 @@ from .artefact import Artefact
 from .catalogue import artefact, chosen, NAMES
 from .changes import in_force, read, refuse_mixed
 from .dry_run import planned
-from .making import budget, cells, make, redraw, resume
+from .making import budget, cells, make, redraw, resume, sets_of_kept
 from .report import TITLE
 from .scale import SCALES
+from .stand_ins import counted_as_here
 from .style import HOUSE, STYLES
 
 FINE, FINDING = 0, 1
@@ -55,7 +56,8 @@ def figure(arguments: Sequence[str]) -> int:
         refuse_idle(parser, args, ("workers", "scheduler", "output"), "--dry-run runs and writes nothing")
     changes = read(args.set, args.seeds, wanted, args.scale)
     store = Store(store_folder(args.store))
-    with in_force(changes, args.scale):
+    there = sets_of_kept(args.scale) if args.no_sweep else ()
+    with in_force(changes, args.scale), counted_as_here(there):
         if str(changes):
             check_words(cells(wanted, args.scale))
         if args.dry_run:

@@ -18,7 +18,7 @@ SEED = "seed"
 
 def planned(wanted: Sequence[Artefact], scale: str, store: Store) -> int:
     """Print the plan of every figure, run by run over the seeds, then all of them together; nothing is written."""
-    packed = {str(card["key"]) for artefact in wanted for card, _ in kept_with_code(artefact, scale)}
+    packed = {str(card["key"]) for artefact in wanted for card, _ in kept_with_code(scale, artefact.name)}
     there = {cell.key for cell in cells(wanted, scale) if cell.key in packed or store.has(cell)}
     where = f"{store.folder} or kept with the code" if packed & there else str(store.folder)
     for artefact in wanted:

@@ -14,6 +14,7 @@ from empirics.experiments.packing import packed, SUFFIX, unpacked
 
 from . import report, writing
 from .artefact import Artefact, Shown
+from .ran import set_of
 from .runs import Runs
 from .scale import Plan
 from .style import HOUSE
@@ -78,11 +79,15 @@ def _packed(artefact: Artefact, used: Sequence[Kept], wanted: int, folder: Path)
     return [path]
 
 
-def kept_with_code(artefact: Artefact, scale: str) -> Iterator[tuple[Mapping[str, Any], Outcome]]:
-    """The packed runs of an artefact: what their cards tell, and the results; nothing where there are none."""
-    path = COMMITTED.with_name(scale) / RUNS / f"{artefact.name}{SUFFIX}"
-    if path.exists():
+def kept_with_code(scale: str, name: str = "*") -> Iterator[tuple[Mapping[str, Any], Outcome]]:
+    """The packed runs of an artefact, or of all: what their cards tell, and the results."""
+    for path in sorted((COMMITTED.with_name(scale) / RUNS).glob(f"{name}{SUFFIX}")):
         yield from unpacked(path.read_bytes(), path.name)
+
+
+def sets_of_kept(scale: str) -> set[str]:
+    """The data sets of the runs that are kept with the code."""
+    return {set_of(card["arguments"].get("problem", "")) for card, _ in kept_with_code(scale)} - {""}
 
 
 def resume(artefacts: Sequence[Artefact], scale: str, store: Store) -> int:
@@ -93,7 +98,7 @@ def resume(artefacts: Sequence[Artefact], scale: str, store: Store) -> int:
     taken = 0
     for artefact in artefacts:
         missing = {cell.key: cell for cell in artefact.cells(scale) if not store.has(cell)}
-        for card, outcome in kept_with_code(artefact, scale) if missing else ():
+        for card, outcome in kept_with_code(scale, artefact.name) if missing else ():
             if card["key"] in missing:
                 store.restore(missing[card["key"]], card, outcome)
                 taken += 1

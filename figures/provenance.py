@@ -42,7 +42,7 @@ FIGURES = "figures"
 KINDS = {
     ".csv": "text/csv", ".json": "application/json", ".md": "text/markdown", ".tex": "application/x-tex",
     ".parquet": "application/vnd.apache.parquet", ".pdf": "application/pdf", ".png": "image/png",
-    ".svg": "image/svg+xml", ".bib": "application/x-bibtex", ".yml": "application/yaml",
+    ".svg": "image/svg+xml", ".bib": "application/x-bibtex", ".yml": "application/yaml", ".xz": "application/x-xz",
 }  # fmt: skip
 Entity = dict[str, Any]
 
@@ -77,7 +77,7 @@ def refuse_completed(folder: Path) -> None:
 
 
 def _made(folder: Path, artefact: Artefact, scale: str) -> Made:
-    files = [path for path in sorted((folder / FIGURES).glob(f"{artefact.name}.*")) if path.suffix in KINDS]
+    files = [path for path in sorted((folder / FIGURES).rglob(f"{artefact.name}.*")) if path.suffix in KINDS]
     return Made(
         artefact.name,
         f"{artefact.source or 'Ours'}: {artefact.title}",

@@ -174,10 +174,16 @@ def _calls(problem: str) -> Iterator[tuple[str, dict[str, Any], Sequence[ast.exp
         found = made.args[0] if made.args else None
 
 
-def data_of(problem: str) -> str:
-    """The printed name of the data set that a problem is made of."""
+def set_of(problem: str) -> str:
+    """The data set that a problem is made of; empty where it has none."""
     names = [name for name, _, _ in _calls(problem)]
-    return title(names[-1]) if names and names[-1] not in OF_ANOTHER and names[-1] not in NETWORKS else ""
+    return names[-1] if names and names[-1] not in OF_ANOTHER and names[-1] not in NETWORKS else ""
+
+
+def data_of(problem: str) -> str:
+    """The same by its printed name."""
+    name = set_of(problem)
+    return title(name) if name else ""
 
 
 def model(problem: str) -> str:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
 from empirics.data.catalogue import present
+
+_RUN: ContextVar[frozenset[str]] = ContextVar("run", default=frozenset())
 
 STAND_INS: dict[str, tuple[str, ...]] = {
     "cifar10": ("fashion_mnist", "mnist"),
@@ -55,7 +61,17 @@ def title(name: str) -> str:
 
 def found(name: str) -> str:
     """The set itself where it is here, else the first stand-in that is; empty where there is none."""
-    return next((n for n in (name, *STAND_INS.get(name, ())) if present(n)), "")
+    return next((n for n in (name, *STAND_INS.get(name, ())) if n in _RUN.get() or present(n)), "")
+
+
+@contextmanager
+def counted_as_here(names: Iterable[str]) -> Iterator[None]:
+    """Count these sets as here: drawing from runs that were made elsewhere needs no data."""
+    token = _RUN.set(frozenset(names))
+    try:
+        yield
+    finally:
+        _RUN.reset(token)
 
 
 def remark(name: str, used: str) -> str:

@@ -90,9 +90,9 @@ def test_everything_runs_end_to_end_at_the_smallest_scale(tmp_path, capsys):
     for name in NAMES:
         runs = json.loads((tmp_path / "out" / f"{name}.json").read_text())["runs"]
         assert runs["there"] == runs["wanted"], name
-    first = {p.name: p.read_bytes() for p in (tmp_path / "out").iterdir()}
+    first = {p.name: p.read_bytes() for p in (tmp_path / "out").rglob("*.*")}
     assert all(len(content) > 1000 for name, content in first.items() if name.endswith((".svg", ".pdf", ".png")))
     again = ["--scale", "smoke", "--store", str(tmp_path / "store"), "-o", str(tmp_path / "again")]
     assert main(["figure", "all", *again]) == 0
     assert "0 to do" in capsys.readouterr().out
-    assert first == {p.name: p.read_bytes() for p in (tmp_path / "again").iterdir()}
+    assert first == {p.name: p.read_bytes() for p in (tmp_path / "again").rglob("*.*")}

@@ -41,7 +41,7 @@ def test_what_is_in_the_store_is_not_run_again(full, tmp_path, capsys):
     assert err == ""
     first, second = out.splitlines()
     assert " 0 to do" in first
-    assert second.startswith("1 figures and tables, 5 files in")
+    assert second.startswith("1 figures and tables, 6 files in")
     assert (tmp_path / "out" / f"{NAME}.md").exists()
 
 
@@ -59,9 +59,9 @@ def test_a_figure_is_drawn_again_in_another_style_from_its_numbers_alone(style, 
 
     name, out = "fedinit.figure_1b", tmp_path / "out"
     assert said(capsys, "figure", name, "--scale", "smoke", "--store", full.folder, "-o", out, "--no-sweep")[0] == 0
-    kept = {p.name: p.read_bytes() for p in out.iterdir()}
+    kept = {p.name: p.read_bytes() for p in out.rglob("*.*")}
     assert said(capsys, "figure", name, "--redraw", "-o", out)[1] == f"5 files in {out}\n"
-    assert kept == {p.name: p.read_bytes() for p in out.iterdir()}
+    assert kept == {p.name: p.read_bytes() for p in out.rglob("*.*")}
     assert said(capsys, "figure", name, "--redraw", "--style", style, "-o", out)[0] == 0
     assert imread(out / f"{name}.png").shape[1] / 200 == pytest.approx(inches, rel=0.06)
     assert (out / f"{name}.csv").read_bytes() == kept[f"{name}.csv"]

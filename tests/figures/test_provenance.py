@@ -48,7 +48,7 @@ def test_the_crate_is_valid_and_says_what_made_each_figure(folder):
         else:  # drawn without runs, by what writes the bundle
             assert (told["Python"], told["numpy"]) == (ODD["python"], "2.3")
             assert ODD["processor"] in told
-        lying = {f"figures/{p.name}" for p in (folder / "figures").glob(f"{name}.*")}
+        lying = {p.relative_to(folder).as_posix() for p in (folder / "figures").rglob(f"{name}.*")}
         assert {ref["@id"] for ref in made["result"]} == lying
 
 
