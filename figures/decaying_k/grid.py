@@ -75,7 +75,7 @@ PLANS = {
         counts={"points": 6, "probe": 200, "repeats": 2}, budget=_budget(0.2, softmax=0.01, femnist_dnn=0.01),
     ),
     "laptop": Plan(
-        seeds=5,
+        seeds=4,
         networks=LINEAR | DENSE | {"CIFAR100": "fedcog_cnn({data})", "Shakespeare": GRU[:-1] + ", width=64, depth=1)"},
         rounds={"Sent140": 100, "FEMNIST": 100, "CIFAR100": 60, "Shakespeare": 60}, window=0,
         own=_compiled(_settings(Sent140=(250, 10, 8, 20, 3.0), FEMNIST=(100, 5, 32, 40, 0.1),
@@ -84,12 +84,12 @@ PLANS = {
         budget=_budget(0.2, sent140_linear=0.18, femnist_dnn=0.22, fedcog_cnn=0.33, shakespeare_gru=0.2),
     ),
     "overnight": Plan(
-        seeds=5, networks=LINEAR | DENSE | {"CIFAR100": "decaying_k_cnn({data})", "Shakespeare": GRU},
-        rounds={"Sent140": 75, "FEMNIST": 110, "CIFAR100": 38, "Shakespeare": 24}, window=0,
+        seeds=3, networks=LINEAR | DENSE | {"CIFAR100": "decaying_k_cnn({data})", "Shakespeare": GRU},
+        rounds={"Sent140": 50, "FEMNIST": 110, "CIFAR100": 38, "Shakespeare": 20}, window=0,
         own=_compiled(_settings(Sent140=(250, 50, 8, 60, 3.0), FEMNIST=(100, 10, 32, 80, 0.1),
                                 CIFAR100=(100, 5, 32, 25, 0.1), Shakespeare=(50, 5, 32, 40, 1.0))),
         counts={"points": 40, "probe": 2000, "repeats": 100},
-        budget=_budget(1.0, sent140_linear=2.3, femnist_dnn=2.3, decaying_k_cnn=4.6, shakespeare_gru=2.4),
+        budget=_budget(1.0, sent140_linear=1.6, femnist_dnn=1.0, decaying_k_cnn=3.5, shakespeare_gru=2.0),
     ),
     "paper": Plan(
         seeds=TRIALS, networks=LINEAR | DENSE | {"CIFAR100": "decaying_k_cnn({data}, side=28)", "Shakespeare": GRU},

@@ -66,13 +66,13 @@ PLANS = {
     "laptop": Plan(
         networks=CNN, rounds={"": 300, "mnist": 150, LAYERS: 4}, window=3, tests=2000, engine="compiled-2",
         setting={**MOVING, "step_size": 0.02}, own={**OWN, LAYERS: {"batch": 8, "step_size": 0.05}},
-        seeds=6, counts={"layers": 5, "points": 10}, budget=Budget(step={**SECONDS, "resnet20": 0.05}, **MORE),
+        seeds=4, counts={"layers": 5, "points": 10}, budget=Budget(step={**SECONDS, "resnet20": 0.05}, **MORE),
         axes={"columns": LEARNT, "splits": ("CIFAR-10", "SVHN"), "borders": FIVE},
     ),
     "overnight": Plan(
-        networks=CNN, rounds={"": 1500, "mnist": 400, LAYERS: 15}, window=5, engine="compiled-2",
+        networks=CNN, rounds={"": 640, "mnist": 240, LAYERS: 15}, window=5, engine="compiled-2",
         setting={**MOVING, "step_size": 0.02}, own={**OWN, LAYERS: {"batch": 16, "step_size": 0.05}},
-        seeds=10, counts={"layers": 5, "points": 20}, budget=Budget(step={**SECONDS, "resnet20": 0.06}, **MORE),
+        seeds=5, counts={"layers": 5, "points": 20}, budget=Budget(step={**SECONDS, "resnet20": 0.06}, **MORE),
         axes={"columns": LEARNT, "splits": LEARNT, "borders": FIVE},
     ),
     "paper": Plan(

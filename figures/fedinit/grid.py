@@ -61,12 +61,12 @@ PLANS = {
         counts={"smoothing": 1, "shrink": 5, "laps": 1}, axes={"lengths": (1, 3, 6), "with_ri": (HOME,)},
     ),
     "laptop": Plan(
-        **SMALL, seeds=6, rounds={"CIFAR-10": 120}, every=8, tests=2000,
+        **SMALL, seeds=5, rounds={"CIFAR-10": 120}, every=8, tests=2000,
         counts={"smoothing": 4, "shrink": 2, "laps": 3},
         axes={"setups": ROUGH, "lengths": (1, 2, STEPS, 10), "with_ri": tuple(s for s in ROUGH if s.split == "0.1")},
     ),
     "overnight": Plan(
-        **SMALL, seeds=10, rounds={"CIFAR-10": 300, "CIFAR-100": 300}, every=10, tests=2000,
+        **SMALL, seeds=4, rounds={"CIFAR-10": 200, "CIFAR-100": 200}, every=10, tests=2000,
         counts={"smoothing": 4, "shrink": 1, "laps": 10},
         axes={"lengths": (1, 2, STEPS, 10, 20), "with_ri": CIFAR10},
     ),
