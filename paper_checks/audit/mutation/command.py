@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 
 from bounds.catalog import BOUNDS
+from bounds.core import Bound
 from bounds.errors import unknown
 from bounds.showing.files import write_whole
 from empirics.progress import progress
@@ -54,7 +55,7 @@ def _plain(tally: Tally) -> dict[str, object]:
 
 def sorts(bounds: Sequence[Tally], checks: Sequence[Tally]) -> dict[str, list[Tally]]:
     """The tallies by what was attacked: formulas that a paper prints, ours, and checks."""
-    printed = [t for t in bounds if not _ours(BOUNDS[t.name].source.place)]
+    printed = [t for t in bounds if not _ours(BOUNDS[t.name])]
     found = {
         "printed formulas": printed,
         "derived and repaired formulas": [t for t in bounds if t not in printed],
@@ -63,8 +64,8 @@ def sorts(bounds: Sequence[Tally], checks: Sequence[Tally]) -> dict[str, list[Ta
     return {words: tallies for words, tallies in found.items() if tallies}
 
 
-def _ours(place: str) -> bool:
-    return any(word in place for word in ("derived", "repaired"))
+def _ours(pladef _ours(bound: Bound) -> bool:
+    return bound.name.endswith("_sharp") or any(word in bound.source.place for word in ("derived", "repaired"))
 
 
 def lines(bounds: Sequence[Tally], checks: Sequence[Tally]) -> list[str]:
