@@ -64,7 +64,7 @@ def sorts(bounds: Sequence[Tally], checks: Sequence[Tally]) -> dict[str, list[Ta
     return {words: tallies for words, tallies in found.items() if tallies}
 
 
-def _ours(pladef _ours(bound: Bound) -> bool:
+def _ours(bound: Bound) -> bool:
     return bound.name.endswith("_sharp") or any(word in bound.source.place for word in ("derived", "repaired"))
 
 
