@@ -21,11 +21,11 @@ Card = Mapping[str, Any]
 TITLE = "# Figures and tables beside what the papers report"
 READING = """\
 A conclusion is *reproduced* when every comparison it consists of is surely so, *contradicted* when one is surely the
-other way (95 %, simultaneously; wrong where differences over seeds are far from normal or of unequal variance), *equal
-within delta* when all that is not surely so differs surely by less than a stated delta, and otherwise *undecided*. It
-is not judged where our runs did not reach the *regime* that it speaks of. The least difference is that of the comparison that is
-least surely so, with half the width of its interval. Ours at a smaller scale says nothing about the paper's own
-setting: it says whether the ordering is already there.""".splitlines()
+other way (95 %, simultaneously; wrong where differences over seeds are far from normal or of unequal variance),
+*equal within delta* when all that is not surely so differs surely by less than a stated delta, and otherwise
+*undecided*. It is not judged where our runs did not reach the *regime* that it speaks of. The least difference is
+that of the comparison that is least surely so, with half the width of its interval. Ours at a smaller scale says
+nothing about the paper's own setting: it says whether the ordering is already there.""".splitlines()
 EARLIER = """\
 {} of the artefacts were judged before there were regimes and deltas: until their runs are made again, *contradicted*
 stands there for what was called not reproduced, *undecided* for what was called not decidable at this scale.\

@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from figures import making, report
+from empirics.experiments import Store
+from empirics.experiments.packing import SUFFIX
+from figures import making, report, stand_ins
 from figures.catalogue import artefact, NAMES
 from figures.ran import COLUMNS
+from figures.runs import Runs
 from figures.writing import CAPTIONS
 
 ROOM = Path(report.__file__).resolve().parent
@@ -45,8 +48,25 @@ def test_nothing_else_lies_there_and_nothing_is_large():
     picture, table = (".csv", ".json", ".svg", *CAPTIONS), (".csv", ".json", ".md", ".tex")
     kinds = {name: (".json",) if empty(name) else picture if artefact(name).draw else table for name in NAMES}
     wanted = {f"{name}{kind}" for name, found in kinds.items() for kind in found}
-    assert {p.name for p in FOLDER.iterdir()} == wanted
-    assert not {p.name: p.stat().st_size for p in FOLDER.iterdir() if p.stat().st_size > LARGEST}
+    assert {p.name for p in FOLDER.iterdir() if p.is_file()} == wanted
+    assert not {p.name: p.stat().st_size for p in FOLDER.rglob("*.*") if p.stat().st_size > LARGEST}
+
+
+PACKED = sorted(path.name.removesuffix(SUFFIX) for path in (FOLDER / making.RUNS).iterdir())
+
+
+@pytest.mark.parametrize("name", PACKED)
+def test_packed_runs_are_those_of_the_card_and_draw_its_numbers(name, tmp_path, monkeypatch):
+    """Without any data set, from an empty store: what is drawn is what lies there."""
+    monkeypatch.setattr(stand_ins, "present", lambda name: False)
+    kept = card(name)
+    assert {told["key"] for told, _ in making.kept_with_code("laptop", name)} == set(kept["keys"])
+    with stand_ins.counted_as_here(making.sets_of_kept("laptop")):
+        made, store = artefact(name), Store(tmp_path / "store")
+        assert making.resume([made], "laptop", store) == kept["runs"]["wanted"]
+        shown = made.data(Runs(store), "laptop")
+    assert [str(judged.verdict) for judged in shown.conclusions] == [j["verdict"] for j in kept["conclusions"]]
+    assert shown.caption == kept["caption"]
 
 
 def test_the_report_is_made_of_these_cards():
