@@ -156,7 +156,7 @@ def test_a_page_begins_with_what_a_referee_says_and_quotes_the_verdicts_of_the_r
     assert said in page(records(verdicts), REVIEWS)
     assert "| theorem | listing | proof |" in first
     assert "| Theorem 1 | REPAIRED, gap | HOLDS, proved |" in first
-    assert "| Theorem 2 |  | not run |" in first
+    assert "| Theorem 2 | – | not run |" in first
     assert "1. **slip** fedals.slip: Says that" in first
     assert "- [fedals.holds] stands." not in first
     assert "- `fedals.holds` (HOLDS) stands." in first
