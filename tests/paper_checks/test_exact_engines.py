@@ -17,7 +17,7 @@ from empirics.problems.quadratics import random_quadratics
 from empirics.training.setting import Setting
 from paper_checks.falsifier.kinds import counts
 from paper_checks.falsifier.runs import instance as tables
-from paper_checks.falsifier.runs.moments import Moments
+from paper_checks.falsifier.runs.moments import ALL as ALL_ROUNDS, LAST, MEAN, Moments
 from paper_checks.falsifier.runs.plain import Table
 from paper_checks.falsifier.runs.readings import MomentReadings
 from paper_checks.falsifier.runs.twin import PlainRun
@@ -107,3 +107,20 @@ def test_what_an_engine_cannot_follow_is_refused():
         ENGINES["trained"](problem, algorithm("fedavg"), setting)
     with pytest.raises(EmpiricsError, match="sets its steps by random losses"):
         ENGINES["moments"](problem, algorithm("scheduled(fedavg(), schedule='k_error')"), setting)
+
+
+@READINGS
+@pytest.mark.parametrize("rounds", [5, 8])
+@pytest.mark.parametrize("turned", [True, False])
+def test_a_round_that_is_reached_by_squaring_has_the_readings_of_one_that_is_played(reading, rounds, turned):
+    """Two axes that meet or not, three kinds, last models remembered: to the last digit of the fractions."""
+    exact = {name: value if isinstance(value, int) else Fraction(str(value)) for name, value in TABLE.items()}
+    straight = {} if turned else {f"turn_{k}": 0 for k in range(3)}
+    told = Table({**exact, **straight, "rounds": rounds}, Fraction)
+    assert told.straight != turned
+    played, reached = (PlainRun(told, told.beta, reading, looked) for looked in (ALL_ROUNDS, LAST))
+    mean = PlainRun(told, told.beta, reading, MEAN)
+    for name, values in reached._rounds.items():
+        assert values[-1] == played._rounds[name][-1], name
+    for name in ("local_drift", "mean_update_sq", "global_step"):
+        assert mean._rounds[name][0] == sum(played._rounds[name]) / rounds, name

@@ -180,7 +180,8 @@ class QuadraticRuns(Played):
         instance = _from_start(instance)
         steps = instance["rounds"] * instance["local_steps"] * kinds_of(instance)
         people = sum(min(count, 2) for count in counts(instance)) * needs_memory(bound, instance["relaxation"])
-        plays = (1 + people) * (4 + people) // 2  # of a round, by which its map is known
+        numbers = instance["dim"] * (1 + people)
+        plays = numbers * (numbers + 3) // 2  # of a round, at most, by which its map is known
         far = _length(bound) == ANYWHERE and steps > PLAYED and instance["rounds"] > plays
         if far and (found := super().exactly(bound, instance, late=True)).violated:
             return found

@@ -16,7 +16,7 @@ CLOSE = 1e-40
 class Jumps:
     """The affine map that a round is of the first and second moments of the variables that outlive it.
 
-    The axes of a place do not meet in a round, so that each has a map of its own, and all are found at once.
+    ``axes`` that do not meet in a round have a map each, and all are found at once; where they meet there is one map.
     ``kept`` counts the variables of one axis after the other: x, y, x, y for two.
     """
 

@@ -130,6 +130,11 @@ class Table:
         self.minimiser = solve(self.curvature, pull)
         self.pairs = Pairs(instance, self.counts, self.weights, kind(1))
 
+    @property
+    def straight(self) -> bool:
+        """Whether every curvature lies along the axes, so that no axis meets another in a round."""
+        return not any(row[j] for c in self.curvatures for i, row in enumerate(c) for j in range(self.dim) if j != i)
+
     def gradient(self, client: int, at: list[Number]) -> list[Number]:
         away = [x - b for x, b in zip(at, self.minima[client], strict=True)]
         return [sum(row[j] * away[j] for j in range(self.dim)) for row in self.curvatures[client]]

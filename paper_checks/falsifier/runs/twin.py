@@ -58,7 +58,7 @@ class PlainRun(Collected):
     def _far(self, law: Law, rounds: int, looked: str, memory: bool) -> Law:
         """The readings at the moments that are looked at; the law after the last round."""
         kept = [self._index("model", 0, i) for i in range(self.dim)] + self._lasts() * memory
-        jumps = Jumps(self._silent, law, kept, self.dim)
+        jumps = Jumps(self._silent, law, kept, self.dim if self.table.straight else 1)
         last, mean = jumps.after(rounds), jumps.mean(rounds)
         before = {MEAN: [mean], ENDS: [law, jumps.after(rounds - 1)]}.get(looked) or [jumps.after(rounds - 1)]
         for each in before:
