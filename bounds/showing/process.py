@@ -61,13 +61,15 @@ _ALONE = threading.Event()
 @contextmanager
 def loading() -> Iterator[None]:
     """Modules are loaded here, and stay: looking for garbage among them, now and later, is a tenth of a short run."""
+    looking = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if _ALONE.is_set():  # in a process that is not ours there may be garbage, which would stay too
             gc.freeze()
-        gc.enable()
+        if looking:
+            gc.enable()
 
 
 def remark(lines: Iterable[str]) -> None:

@@ -45,8 +45,9 @@ STEP_SIZES = {
     f"cifar10 {METHODS['FedALS+SCAFFOLD']}": 0.01,
     f"mnist {METHODS['FedALS+SCAFFOLD']}": 0.02,
 }
-"""By a search with one seed that no run has (1000) and tried two to four sizes: where FedAvg loses most to non-iid
-clients, and for SCAFFOLD, which has no momentum, the largest with which it learns."""
+"""By a search with one seed that no run has (1000): FedAvg's so that it loses to non-iid clients and still learns (of
+0.01, 0.02, 0.03 and of 0.005 to 0.1); SCAFFOLD's, without momentum, the best of 0.005, 0.01, 0.02 and of 0.01 to 0.08;
+both together the better of 0.005 and 0.01, and 0.02 of 0.01 to 0.08, where 85.7 % stand beside 89.4 with 0.08."""
 PLAIN = {**SMALL, "momentum": 0.0, "nesterov": False}
 OWN = {place: {**(PLAIN if "scaffold" in place else MOVING), "step_size": size} for place, size in STEP_SIZES.items()}
 CNN = {"": "fedcog_cnn({data}{border})", LAYERS: "resnet20({data})"}
