@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import product
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations_with_replacement, product
 from typing import Any
+
+import mpmath
 
 from .plain import Law, Number
 
 Row = list[Number]
+Orbit = list[tuple[int, ...]]
+"""Places, or pairs of them, whose moments are equal."""
 CLOSE = 1e-40
 """The share of the largest coefficient that is left of nothing by rounding."""
 
@@ -17,16 +21,27 @@ class Jumps:
     """The affine map that a round is of the first and second moments of the variables that outlive it.
 
     ``axes`` that do not meet in a round have a map each, and all are found at once; where they meet there is one map.
-    ``kept`` counts the variables of one axis after the other: x, y, x, y for two.
+    ``kept`` counts the variables of one axis after the other: x, y, x, y for two. ``swaps`` are exchanges of variables
+    that change no law, so that moments are counted once for all that are equal.
     """
 
-    def __init__(self, play: Callable[[Law], Law], first: Law, kept: Sequence[int], axes: int) -> None:
+    def __init__(
+        self,
+        play: Callable[[Law], Law],
+        first: Law,
+        kept: Sequence[int],
+        axes: int,
+        swaps: Sequence[Mapping[int, int]] = (),
+    ) -> None:
         self.axes, self.size = [list(kept[axis::axes]) for axis in range(axes)], len(first.mean)
-        number = len(self.axes[0])
-        self.pairs = [(a, b) for a in range(number) for b in range(a, number)]
+        places = range(len(self.axes[0]))
+        found = {variable: place for place, variable in enumerate(self.axes[0])}
+        exchanges = [{found[x]: found[y] for x, y in swap.items() if x in found} for swap in swaps]
+        self.means = _orbits(((a,) for a in places), exchanges)
+        self.pairs = _orbits(combinations_with_replacement(places, 2), exchanges)
         self.zero = 0 * first.mean[0]
         self.first = self._numbers(first)
-        places = range(number + len(self.pairs))
+        places = range(len(self.means) + len(self.pairs))
         self.constant = self._numbers(play(self._law([[self.zero for _ in places]] * axes)))
         played = [self._numbers(play(self._law([[self.zero + (j == i) for j in places]] * axes))) for i in places]
         self.linear = [
@@ -39,18 +54,22 @@ class Jumps:
         found = []
         for kept in self.axes:
             means = [law.mean[i] for i in kept]
-            found.append(means + [law.spread[kept[a]][kept[b]] + means[a] * means[b] for a, b in self.pairs])
+            seconds = [(kept[a], kept[b]) for (a, b), *_ in self.pairs]
+            found.append([means[a] for (a,), *_ in self.means])
+            found[-1] += [law.spread[x][y] + law.mean[x] * law.mean[y] for x, y in seconds]
         return found
 
     def _law(self, numbers: Sequence[Row]) -> Law:
         """A law with these moments; what does not outlive a round has none, nor have axes with one another."""
         law = Law([self.zero] * self.size, [[self.zero] * self.size for _ in range(self.size)])
         for kept, mine in zip(self.axes, numbers, strict=True):
-            for i, value in zip(kept, mine, strict=False):
-                law.mean[i] = value
-            for (a, b), value in zip(self.pairs, mine[len(kept) :], strict=True):
-                x, y = kept[a], kept[b]
-                law.spread[x][y] = law.spread[y][x] = value - mine[a] * mine[b]
+            for alike, value in zip(self.means + self.pairs, mine, strict=True):
+                for places in alike:
+                    x, y = kept[places[0]], kept[places[-1]]
+                    if len(places) == 1:
+                        law.mean[x] = value
+                    else:
+                        law.spread[x][y] = law.spread[y][x] = value - law.mean[x] * law.mean[y]
         return law
 
     def _at(self, rounds: int) -> tuple[list[Row], list[Row]]:
@@ -75,25 +94,34 @@ class Jumps:
             for i, row in enumerate(axis):
                 if row[i] < 0 or any(abs(x) > CLOSE * largest for j, x in enumerate(row) if j != i):
                     return False
-        number = len(self.axes[0])
-        squares = [number + n for n, (a, b) in enumerate(self.pairs) if a == b]
+        squares = [n for n, ((a, *b), *_) in enumerate(self.means + self.pairs) if b == [a]]
         ends = zip(self._numbers(first), self._numbers(last), strict=True)
         moved = [two[i] - one[i] for one, two in ends for i in squares]
         return all(x >= 0 for x in moved) or all(x <= 0 for x in moved)
 
     def around(self, first: Law, last: Law) -> Iterator[Law]:
         """Laws of which one has at least the expected squared gradient, anywhere, of every law between two ends."""
-        number, largest = len(self.axes[0]), []
+        number, largest = len(self.means), []
         for one, two in zip(self._numbers(first), self._numbers(last), strict=True):
             largest.append([max(abs(x), abs(y)) for x, y in zip(one, two, strict=True)])
         for signs in product((1, -1), repeat=number * len(self.axes)):
             laws = []
             for axis, mine in enumerate(largest):
                 signed = [s * x for s, x in zip(signs[axis * number :], mine[:number], strict=False)]
-                laws.append(
-                    signed + [x if a == b else self.zero for x, (a, b) in zip(mine[number:], self.pairs, strict=True)]
-                )
+                squares = zip(mine[number:], self.pairs, strict=True)
+                laws.append(signed + [x if a == b else self.zero for x, ((a, b), *_) in squares])
             yield self._law(laws)
+
+
+def _orbits(all_of: Iterable[tuple[int, ...]], swaps: Sequence[Mapping[int, int]]) -> list[Orbit]:
+    """What exchanges that do not meet make of one another, gathered."""
+    found: dict[tuple[int, ...], Orbit] = {}
+    for places in all_of:
+        images = {places}
+        for swap in swaps:
+            images |= {tuple(sorted(swap.get(a, a) for a in image)) for image in images}
+        found.setdefault(min(images), []).append(places)
+    return list(found.values())
 
 
 def _reached(linear: Sequence[Row], constant: Row, first: Row, rounds: int) -> tuple[Row, Row]:
@@ -126,4 +154,6 @@ def _product(left: Sequence[Row], right: Sequence[Row]) -> list[Row]:
 
 
 def _dot(row: Sequence[Any], column: Sequence[Any]) -> Any:
+    if isinstance(row[0], mpmath.mpf):
+        return mpmath.fdot(row, column)  # rounds once, and takes a quarter of the time
     return sum((a * b for a, b in zip(row, column, strict=True) if a and b), 0 * row[0])

@@ -58,7 +58,7 @@ class PlainRun(Collected):
     def _far(self, law: Law, rounds: int, looked: str, memory: bool) -> Law:
         """The readings at the moments that are looked at; the law after the last round."""
         kept = [self._index("model", 0, i) for i in range(self.dim)] + self._lasts() * memory
-        jumps = Jumps(self._silent, law, kept, self.dim if self.table.straight else 1)
+        jumps = Jumps(self._silent, law, kept, self.dim if self.table.straight else 1, self._swaps())
         last, mean = jumps.after(rounds), jumps.mean(rounds)
         before = {MEAN: [mean], ENDS: [law, jumps.after(rounds - 1)]}.get(looked) or [jumps.after(rounds - 1)]
         for each in before:
@@ -92,6 +92,15 @@ class PlainRun(Collected):
 
     def _lasts(self) -> list[int]:
         return [self._index("last", r, i) for r in range(len(self.people)) for i in range(self.dim)]
+
+    def _swaps(self) -> list[dict[int, int]]:
+        """The two clients that stand for a kind, exchanged."""
+        found = []
+        for r, (_, j) in enumerate(self.people):
+            if j:
+                ours = [(self._index("last", r - 1, i), self._index("last", r, i)) for i in range(self.dim)]
+                found.append(dict(ours) | {y: x for x, y in ours})
+        return found
 
     def _who(self, kind: int, besides: int | None = None) -> int:
         """A client of a kind that stands for all of it, another than ``besides``."""
