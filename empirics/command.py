@@ -151,16 +151,13 @@ SHARED = (
 
 def _keeper(args: argparse.Namespace) -> Keeper:
     """The kept runs of this command line."""
-    from .experiments.machine import machine
+    from .experiments.machine import computing
     from .experiments.sources import digests
     from .measuring.kept import Keeper
 
     words = {name: getattr(args, name) for name in SHARED}
     files = digests([args.problem, args.partition, args.algorithm, *args.compare])
-    versions = {
-        name: version for name, version in machine()["versions"].items() if name in ("fedbounds", "torch", "numpy")
-    }
-    keeper = Keeper(args.keep_state, {**words, "files": files}, versions)
+    keeper = Keeper(args.keep_state, {**words, "files": files}, computing())
     if keeper.others:
         told = f"{args.keep_state} was kept with other versions of {', '.join(keeper.others)}: last bits may differ"
         print(f"fedbounds: {told}", file=sys.stderr)

@@ -65,6 +65,11 @@ class Cell:
         """The defaults of the job's arguments."""
         return self._known.defaults
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether a run of this job can go on where a shorter one stands."""
+        return self._known.goes_on
+
     @cached_property
     def config(self) -> str:
         """The canonical text that is hashed."""
@@ -77,11 +82,16 @@ class Cell:
         return text({"job": self.job, "version": self.version, "arguments": told} | ({"files": own} if own else {}))
 
     @cached_property
+    def begins(self) -> str:
+        """What the cells of one beginning and different lengths share of their names."""
+        return hashlib.sha256(self.config.encode()).hexdigest()[:20]
+
+    @property
     def key(self) -> str:
         """The name of the cell's files."""
         length = self.arguments.get(LENGTH, self.usual.get(LENGTH))
         end = "" if length is None else f"-{text(length)}"
-        return hashlib.sha256(self.config.encode()).hexdigest()[:20] + re.sub(r"[^\w.+-]", "_", end)
+        return self.begins + re.sub(r"[^\w.+-]", "_", end)
 
     def run(self) -> Outcome:
         """Call the job; whatever it raises is the caller's to record."""

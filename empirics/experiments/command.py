@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from bounds.showing.numbers import MOST_WORKERS, whole_number
-from bounds.showing.usage import bare_parser
+from bounds.showing.usage import bare_parser, refuse_idle
 
 from ..errors import EmpiricsError
 from ..progress import Progress, progress
@@ -41,6 +41,7 @@ def sweep_(arguments: Sequence[str]) -> int:
     group.add_argument("--fresh", action="store_true", help="set aside what is there and run everything")
     group.add_argument("--status", action="store_true", help="say what is there and what is missing; run nothing")
     group.add_argument("--verify", action="store_true", help="read all that is there, say what is damaged; run nothing")
+    add("--keep-states", action="store_true", help="keep where training runs end: with more rounds they go on there")
     add("--workers", type=processes, metavar="N", help="processes (one per core, or per GPU); 0: in this process")
     add("--scheduler", type=word, metavar="ADDRESS", help="a running dask cluster instead")
     try:
@@ -51,8 +52,10 @@ def sweep_(arguments: Sequence[str]) -> int:
         raise EmpiricsError(
             "--scheduler is a running cluster, whose workers run cells: leave out --workers, --status, --verify"
         )
-    if args.workers is not None and (args.status or args.verify):
-        raise EmpiricsError("--status and --verify run nothing: leave out --workers")
+    if args.status or args.verify:
+        refuse_idle(parser, args, ("workers", "keep_states"), "--status and --verify run nothing")
+    if args.scheduler:
+        refuse_idle(parser, args, ("keep_states",), "a cluster's workers may not see the store's folder")
     grid, store = read_grid(args.grid), Store(folder(args.store))
     with progress() as bar:
         bar.start(grid.size)
@@ -68,7 +71,7 @@ def sweep_(arguments: Sequence[str]) -> int:
             bar.start(len(cells))
             bar.doing("looking for mistakes")
             heard = partial(_heard, bar, grid, cells, store, found)
-            sweep(cells, store, args.workers, args.scheduler, args.fresh, heard, tried=True)
+            sweep(cells, store, args.workers, args.scheduler, args.fresh, heard, True, args.keep_states)
     except KeyboardInterrupt:
         _say(grid, cells, found, "interrupted; ")
         raise

@@ -25,6 +25,11 @@ def machine() -> dict[str, Any]:
     }
 
 
+def computing() -> dict[str, str]:
+    """The versions on which the last bits of a training run depend."""
+    return {name: found for name, found in machine()["versions"].items() if name in ("fedbounds", "torch", "numpy")}
+
+
 def _version(name: str) -> str:
     try:
         return version(name)

@@ -43,6 +43,7 @@ class Job:
     of the file and of those beside it that it imports.
     ``home`` is ``module:function`` or ``path/file.py:function``. ``defaults`` are those of its arguments.
     ``formerly`` is what stores of the first format call it, ``setting`` what else takes its arguments: see ``job``.
+    ``goes_on``: with the path of a file as ``state`` its function keeps there where a run stands, and goes on from it.
     """
 
     name: str
@@ -51,13 +52,15 @@ class Job:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     formerly: str = ""
     setting: str = ""
+    goes_on: bool = False
 
 
-def job(name: str, version: int, setting: str = "", formerly: str = "") -> Callable[[F], F]:
+def job(name: str, version: int, setting: str = "", formerly: str = "", goes_on: bool = False) -> Callable[[F], F]:
     """Declare the function below as a job; its arguments are JSON data, it returns an ``Outcome``.
 
     What it takes as ``**setting`` are arguments of the functions and fields of the classes that ``setting`` names, each
-    ``module:name``; ``formerly`` is what stores of the first format call it. All are written out, for ``of_module``.
+    ``module:name``; ``formerly`` is what stores of the first format call it; ``goes_on`` is as in ``Job``. All are
+    written out, for ``of_module``.
     """
     return lambda function: function
 
@@ -121,6 +124,7 @@ def of_module(module: str) -> tuple[Job, ...]:
             _defaults(function, words["setting"]),
             words["formerly"],
             words["setting"],
+            words["goes_on"],
         )
         for function in _functions(_text(module))
         if (words := _declaration(function)) is not None
@@ -147,7 +151,7 @@ def _declaration(function: ast.FunctionDef) -> dict[str, Any] | None:
         if isinstance(mark, ast.Call) and isinstance(mark.func, ast.Name) and mark.func.id == job.__name__:
             placed = dict(zip(("name", "version", "setting"), map(ast.literal_eval, mark.args), strict=False))
             named = {k.arg: ast.literal_eval(k.value) for k in mark.keywords if k.arg}
-            return {"setting": "", "formerly": "", **placed, **named}
+            return {"setting": "", "formerly": "", "goes_on": False, **placed, **named}
     return None
 
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import Diverged, EmpiricsError
 from ..models.compiled import loaded, NotServed
@@ -42,12 +42,15 @@ def sweep(
     fresh: bool = False,
     heard: Callable[[Done], object] = lambda done: None,
     tried: bool = False,
+    keep_states: bool = False,
 ) -> list[Done]:
     """Run every cell whose result is not in the store, and keep it as it comes; results do not depend on the workers.
 
     ``workers`` None means one per core (per GPU where there are), 0 means in this process; ``scheduler`` is the address
     of a running cluster. Cells that failed before are tried again, diverged ones are results. ``fresh`` sets aside what
-    is there and computes all of it. ``tried``: where some cannot run, whoever computes says so before the first starts.
+    is there and computes all of it. ``keep_states``: jobs that can keep where a run ends beside the results, and go on
+    there when asked for more rounds; the numbers are the same. ``tried``: where some cannot run, whoever computes says
+    so before the first starts.
     """
     store.tidy()
     wanted, found, old = [], [], []
@@ -62,12 +65,13 @@ def sweep(
         wanted.append(cell)
     if not wanted:
         return found
+    orders = [Order(cell, str(store.state(cell)) if keep_states and cell.goes_on else None) for cell in wanted]
     with _computers(workers, scheduler) as client:
         if tried:
             _try(cells, wanted, client)
         for cell in old:
             store.set_aside(cell)
-        for cell, told in _here(wanted) if client is None else _spread(wanted, client):
+        for cell, told in _here(orders) if client is None else _spread(orders, client):
             found.append(_keep(store, cell, *told))
             heard(found[-1])
     return found
@@ -115,18 +119,25 @@ def _keep(store: Store, cell: Cell, outcome: Outcome | None, error: str, minutes
     return Done(cell, outcome.status, "", minutes)
 
 
+class Order(NamedTuple):
+    """A cell to run, and the file in which its runs are kept to go on from (None: none)."""
+
+    cell: Cell
+    state: str | None
+
+
 Told = tuple[Outcome | None, str, float]
 """An outcome or else the error, and the minutes it took."""
 
 
-def attempt(home: str, arguments: Mapping[str, Any]) -> Told:
-    """Run one cell on one thread; what it raises is told, not raised."""
+def attempt(home: str, arguments: Mapping[str, Any], state: str | None = None) -> Told:
+    """Run one cell on one thread; what it raises is told, not raised. ``state``: where its run is kept."""
     from ..training.seeds import single_thread
 
     began = time.perf_counter()
     try:
         with single_thread():
-            outcome: Outcome | None = run(home, arguments)
+            outcome: Outcome | None = run(home, arguments if state is None else {**arguments, "state": state})
         error = ""
     except Diverged as stop:
         outcome, error = Outcome({}, {"round": stop.round, "largest": stop.largest}, "diverged"), ""
@@ -135,28 +146,29 @@ def attempt(home: str, arguments: Mapping[str, Any]) -> Told:
     return outcome, error, (time.perf_counter() - began) / 60
 
 
-def _here(cells: Sequence[Cell]) -> Iterator[tuple[Cell, Told]]:
-    for cell in cells:
-        yield cell, attempt(cell.home, cell.arguments)
+def _here(orders: Sequence[Order]) -> Iterator[tuple[Cell, Told]]:
+    for cell, state in orders:
+        yield cell, attempt(cell.home, cell.arguments, state)
 
 
-def _spread(cells: Sequence[Cell], client: Any) -> Iterator[tuple[Cell, Told]]:
+def _spread(orders: Sequence[Order], client: Any) -> Iterator[tuple[Cell, Told]]:
     """Through dask: a few cells per worker ahead, so that stopping loses little and nobody waits."""
     from distributed import as_completed
 
-    waiting = iter(cells)
+    waiting = iter(orders)
     running: dict[Any, Cell] = {}
 
     def give() -> Any:
-        cell = next(waiting, None)
-        if cell is None:
+        order = next(waiting, None)
+        if order is None:
             return None
-        future = client.submit(attempt, cell.home, dict(cell.arguments), key=f"cell-{cell.key}", pure=False)
+        cell, state = order
+        future = client.submit(attempt, cell.home, dict(cell.arguments), state, key=f"cell-{cell.key}", pure=False)
         running[future] = cell
         return future
 
     ahead = AHEAD * max(1, len(client.scheduler_info()["workers"]))
-    pool = as_completed([f for f in (give() for _ in range(min(ahead, len(cells)))) if f is not None])
+    pool = as_completed([f for f in (give() for _ in range(min(ahead, len(orders)))) if f is not None])
     for future in pool:
         cell = running.pop(future)
         yield cell, _told(future)

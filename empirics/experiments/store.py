@@ -25,8 +25,8 @@ from .whole import remove_orphans, write_lasting
 
 FORMAT = 2
 KEY = re.compile(r"[0-9a-f]{20}(-[\w.+-]+)?")
-OWN = re.compile(rf"\.?{KEY.pattern}\.(json|parquet|sweep)")
-"""How the name of a store's file begins: a result's, a sweep's record, one under way, or one set aside."""
+OWN = re.compile(rf"\.?{KEY.pattern}\.(json|parquet|sweep|pt)")
+"""How the name of a store's file begins: a result's, a sweep's record, a run's state, one under way, one set aside."""
 RESULTS = ("done", "diverged")
 Kinds = Mapping[str, Any]
 ABOUT: Kinds = {
@@ -164,6 +164,10 @@ class Store:
     def fail(self, cell: Cell, error: str, minutes: float) -> None:
         """Record that the cell raised; it is tried again by the next run."""
         self._write_card(cell, _sealed({**self._about(cell, "failed", minutes, None), "error": error}))
+
+    def state(self, cell: Cell) -> Path:
+        """Where runs that begin like the cell's are kept to go on from."""
+        return self.folder.absolute() / f"{cell.begins}.pt"
 
     def set_aside(self, cell: Cell) -> None:
         """Move a cell's files out of the way without deleting them."""

@@ -45,11 +45,14 @@ class KeptRuns:
 
 
 class Keeper:
-    """The runs of one command and their file: what is kept there goes on, what comes to its end is kept."""
+    """The runs of one command and their file: what is kept there goes on, what comes to its end is kept.
 
-    def __init__(self, path: Path, words: Mapping[str, Any], versions: Mapping[str, str]) -> None:
+    ``anew``: whatever the file holds, nothing goes on, and it is written over.
+    """
+
+    def __init__(self, path: Path, words: Mapping[str, Any], versions: Mapping[str, str], anew: bool = False) -> None:
         self.path, self.words, self.versions = path, json.loads(json.dumps(words)), versions
-        before = read(path) if path.exists() else KeptRuns(self.words, versions, {})
+        before = KeptRuns(self.words, versions, {}) if anew or not path.exists() else read(path)
         for name, value in self.words.items():
             if before.words.get(name) != value:
                 raise EmpiricsError(

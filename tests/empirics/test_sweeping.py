@@ -16,6 +16,8 @@ from empirics.errors import EmpiricsError
 from empirics.experiments import Cell, processes, Store
 from empirics.experiments.grids import Grid, read_grid
 from empirics.experiments.running import sweep
+from empirics.measuring import Run
+from empirics.measuring.kept import read
 from fedbounds import main
 
 SQUARES = Grid("squares", vary={"number": [1, 2, 3]}, job=f"{HERE}:square")
@@ -280,3 +282,75 @@ def test_an_interrupted_sweep_says_how_to_go_on(tmp_path):
     assert "interrupted; " in out
     assert "run it again to go on" in out
     assert "Traceback" not in err
+
+
+# ---- going on ----
+
+
+def length(store, rounds, **sweeping):
+    """The results of short runs of two methods, by method and seed."""
+    grid = Grid(
+        "length",
+        {
+            "problem": "softmax(digits)",
+            "clients": 5,
+            "cohort": 2,
+            "partition": "dirichlet(0.7)",
+            "measure": ["train_loss", "mean_divergence"],
+            "every": 2,
+            "local_steps": 3,
+            "rounds": rounds,
+        },
+        {"algorithm": ["scaffold()", "fedinit(beta=0.07)"], "seed": [3, 4]},
+        "train",
+    )
+    assert {done.how for done in sweep(grid.cells(), store, 0, **sweeping)} == {"done"}
+    return [kept.columns() for kept in store.of(grid.cells())]
+
+
+def rows_but_seconds(found):
+    return [{name: column for name, column in each.items() if "seconds" not in name} for each in found]
+
+
+def test_cells_that_go_on_hold_the_numbers_of_those_that_run_at_once(tmp_path, monkeypatch):
+    going, at_once = Store(tmp_path / "going"), Store(tmp_path / "once")
+    length(going, 3, keep_states=True)
+    ran = []
+    plain = Run.__iter__
+    monkeypatch.setattr(Run, "__iter__", lambda run: ran.append(run.begun) or plain(run))
+    went = length(going, 7, keep_states=True)
+    assert [begun.state.round for begun in ran] == [3, 3, 3, 3]
+    assert rows_but_seconds(went) == rows_but_seconds(length(at_once, 7))
+    length(going, 5, keep_states=True)  # shorter than what is kept: from the start, and the longer one stays
+    ran.clear()
+    length(going, 9, keep_states=True)
+    assert [begun.state.round for begun in ran] == [7, 7, 7, 7]
+    assert not list(at_once.folder.glob("*.pt"))
+
+
+@pytest.mark.parametrize("why", ["torn", "other versions"])
+def test_a_state_that_cannot_be_gone_on_from_costs_a_run_from_the_start(why, tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    with monkeypatch.context() as then:
+        if why == "other versions":
+            then.setattr("empirics.experiments.jobs.train.computing", lambda: {"torch": "another"})
+        length(store, 3, keep_states=True)
+    for state in tmp_path.glob("*.pt") if why == "torn" else ():
+        state.write_bytes(state.read_bytes()[:100])
+    ran = []
+    plain = Run.__iter__
+    monkeypatch.setattr(Run, "__iter__", lambda run: ran.append(run.begun) or plain(run))
+    length(store, 4, keep_states=True)
+    assert ran == [None] * 4
+    assert [kept_state(path).round for path in tmp_path.glob("*.pt")] == [4] * 4
+
+
+def kept_state(path):
+    (run,) = read(path).runs.values()
+    return run.reached.state
+
+
+@pytest.mark.parametrize("words", [["--status"], ["--verify"], ["--scheduler", "tcp://127.0.0.1:1"]])
+def test_states_are_kept_only_where_runs_end_on_this_machine(words, capsys):
+    assert main(["sweep", "examples/beta.toml", "--keep-states", *words]) == 2
+    assert "leave out --keep-states" in capsys.readouterr().err

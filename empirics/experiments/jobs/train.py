@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, wraps
 from inspect import signature
+from pathlib import Path
 from typing import Any
 
 from ...algorithms import algorithm as read_algorithm
@@ -17,6 +18,7 @@ from ...federation.augment import AUGMENTATIONS
 from ...federation.federate import LOCAL_TESTS
 from ...federation.partitions import partition as read_partition
 from ...measuring import Measurement, measurement, Row, Run
+from ...measuring.kept import Keeper
 from ...models.compiled import compiled, engine_of, ENGINES
 from ...numbers import check_options, shown
 from ...problems.problem import FederatedProblem
@@ -24,6 +26,7 @@ from ...problems.tasks import Task, task, TASKS
 from ...training.engines import in_process
 from ...training.setting import Setting
 from .. import Outcome
+from ..machine import computing
 from ..registry import job
 
 LOADED = 2
@@ -147,14 +150,38 @@ def _unmade(name: str, make: Callable[..., Any]) -> Callable[..., Any]:
     version=1,
     setting="empirics.experiments.jobs.train:prepared empirics.training.setting:Setting",
     formerly="empirics.cells:train",
+    goes_on=True,
 )
 @wraps(prepared, assigned=("__module__",))
-def train(**words: Any) -> Outcome:
-    """One training run with one seed, in this process on one thread; its words are those of ``prepared``."""
+def train(state: str | None = None, **words: Any) -> Outcome:
+    """One training run with one seed, in this process on one thread; its words are those of ``prepared``.
+
+    ``state`` is a file: where its run of the same words but the number of rounds can go on to these, it does.
+    """
     run = prepared(**words)
-    rows = run.rows()
+    keeper = None if state is None else going_on(Path(state), run.setting.rounds)
+    run, earlier = (run, []) if keeper is None else keeper.resumed(run)
+    rows = [*earlier, *run.rows()]
+    if keeper is not None:
+        keeper.add(run, rows)
+        keeper.write()
     diverged = any(row.quantity == "diverged" for row in rows)
     return Outcome(columns(rows), _facts(run.problem, run), "diverged" if diverged else "done")
+
+
+def going_on(path: Path, rounds: int) -> Keeper | None:
+    """The kept run of a cell's beginning, or a new one in its place where that cannot be gone on from.
+
+    None where a longer run is kept: it stays. The file's name stands for the words.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)  # a driver makes the store with its first result
+    try:
+        keeper = Keeper(path, {}, computing())
+    except EmpiricsError:  # torn, or of another format
+        return Keeper(path, {}, computing(), anew=True)
+    if any(kept.reached.state.round > rounds for kept in keeper.runs.values()):
+        return None
+    return Keeper(path, {}, computing(), anew=True) if keeper.others else keeper
 
 
 def planned(clients: int, rounds: int, cohort: int | None, **setting: Any) -> Setting:
