@@ -1,0 +1,94 @@
+"""The papers' own scale, which nobody here has the GPUs for: every cell is read, and every kind of one is built."""
+
+import numpy as np
+import pytest
+
+from empirics.algorithms import algorithm
+from empirics.data.dataset import Dataset
+from empirics.experiments.checking import check_words, typical
+from empirics.experiments.jobs import train
+from empirics.problems import tasks
+from empirics.training.rounds import draw_cohort
+from figures import stand_ins
+from figures.catalogue import chosen
+from figures.making import budget, cells
+
+TRAINED = ("train", "continued", "timed")
+PARAMETERS = {"resnet20(cifar10)": 269_722, "resnet18(cifar10)": 11_173_962, "resnet18(cifar100)": 11_220_132}
+"""Of ResNet-20 with batch norm's places, and of ResNet-18 for small images, as their papers' networks are counted."""
+
+
+def like(name, shape, classes, groups=0, kind="classification", length=6000, codes=None):
+    """A data set of random numbers in the shape of a real one: as many samples of every class and group."""
+    draw = np.random.default_rng(7)
+    numbers = draw.integers(0, codes, (length, *shape), np.uint8) if codes else draw.normal(size=(length, *shape))
+    targets = np.arange(length) % classes
+    targets = targets * 2 - 1 if kind == "binary" else targets
+    held = np.arange(length) // -(-length // groups) if groups else None
+    if name == "cifar100":  # whose groups are coarse classes
+        held = targets // (classes // groups)
+    names = tuple(f"user {g}" for g in range(groups))
+    inputs = numbers if codes else numbers.astype(np.float32)
+    test = Dataset(name, inputs[:200], targets[:200], classes, kind, None, source="random", licence="none")
+    about = {"groups": held, "group_names": names, "test": test, "source": "random", "licence": "none"}
+    return Dataset(name, inputs, targets, classes, kind, **about)
+
+
+@pytest.fixture
+def everything(monkeypatch):
+    """The cells of all figures, with data sets of random numbers in the shapes of those that the papers use."""
+    monkeypatch.setattr(stand_ins, "present", lambda name: True)
+    images = {"svhn": like("svhn", (3, 32, 32), 10)}
+    images |= {"cifar10": like("cifar10", (3, 32, 32), 10, length=50000, codes=256)}  # some splits need them all
+    images |= {name: like(name, (1, 28, 28), 10) for name in ("mnist", "fashion_mnist")}
+    images |= {"cifar100": like("cifar100", (3, 32, 32), 100, 20, length=6000)}
+    images |= {"femnist": like("femnist", (1, 28, 28), 62, 64, length=64 * 62)}
+    texts = {"sent140": like("sent140", (5000,), 2, 55, "binary", length=55 * 10)}
+    fakes = {name: (lambda data=data: data) for name, data in (images | texts).items()}
+    fakes["shakespeare"] = lambda alphabet="": like("shakespeare", (80,), 79, 12, "sequence", 12 * 160, codes=79)
+    fakes["multinli"] = lambda task="", length=9: like("multinli", (60,), 128, 5, "sequence", 2000, codes=128)
+    for name, fake in fakes.items():
+        monkeypatch.setitem(tasks.DATASETS, name, fake)
+    train.loaded.cache_clear()
+    yield cells(chosen(["all"]), "paper")
+    train.loaded.cache_clear()
+
+
+def test_every_cell_can_be_read_and_no_two_are_the_same(everything):
+    assert len({cell.key for cell in everything}) == len(everything) > 2500
+    check_words(everything)
+
+
+@pytest.mark.slow
+def test_every_kind_of_run_is_built(everything):
+    sizes, kinds = {}, set()
+    for cell in typical(cell for cell in everything if cell.job in TRAINED):
+        words = dict(cell.arguments)
+        dealt = train.loaded(words["problem"]).deal(
+            words.get("partition", "iid"),
+            words.get("clients"),
+            words["seed"],
+            client_weight=words.get("client_weight", "uniform"),
+            local_test=words.get("local_test", "none"),
+            augment=words.get("augment"),
+        )
+        fields = ("batch", "local_steps", "local_epochs", "step_size", "momentum", "weight_decay", "clip", "sampling")
+        setting = {name: words[name] for name in fields if name in words}
+        plan = train.planned(dealt.clients, words.get("rounds", 3), words.get("cohort"), **setting)
+        assert len(draw_cohort(plan, dealt.federation, words["seed"], 0)[0]) == plan.cohort
+        for text in {words["algorithm"], words.get("first", words["algorithm"])}:
+            state = algorithm(text).begin(dealt.model.start(0), 2)  # what all would remember fills a GPU
+            assert state.model.numel() == dealt.model.dim
+        sizes[words["problem"]] = dealt.model.dim
+        kinds.add(cell.job)
+    assert kinds == set(TRAINED)
+    assert {name: sizes[name] for name in PARAMETERS} == PARAMETERS
+
+
+def test_the_hours_of_a_figure_are_those_of_its_cells(everything):
+    made = chosen(["fedinit.table_3"])
+    mine = cells(made, "paper")
+    rounds = sum(cell.arguments["rounds"] for cell in mine)
+    steps = 10 * 5 * 50000 // 100 // 50  # participants, epochs, samples of one, batch
+    rate = budget(made, "paper", mine) * 60 / (rounds * steps)
+    assert 0.005 < rate < 0.2  # seconds of a GPU for a step of ResNet-18, as budgeted
