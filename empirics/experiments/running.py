@@ -67,6 +67,7 @@ def sweep(
         return found
     orders = [Order(cell, str(store.state(cell)) if keep_states and cell.goes_on else None) for cell in wanted]
     with _computers(workers, scheduler) as client:
+        _equipped(wanted, client)
         if tried:
             _try(cells, wanted, client)
         for cell in old:
@@ -89,18 +90,27 @@ def _try(cells: Sequence[Cell], wanted: Sequence[Cell], client: Any) -> None:
     if client is None:
         check(cells, wanted)
         return
-    if any(cell.arguments.get("engine", "torch") != "torch" for cell in wanted):  # on one machine numba may be missing
-        for worker, reason in client.run(lacking).items():
-            if reason:
-                raise EmpiricsError(f"no cell was started, for on {worker} {reason}: take engine torch for all cells")
     error = client.submit(check, cells, wanted, pure=False).exception()
     if error is not None:
         kind = "" if isinstance(error, EmpiricsError) else f"no cell was started: {type(error).__name__}: "
         raise EmpiricsError(f"{kind}{' '.join(str(error).split())}")
 
 
-def lacking() -> str:
-    """Why the compiled passes cannot be loaded in this process; empty where they can."""
+def _equipped(wanted: Sequence[Cell], client: Any) -> None:
+    """Refuse cells whose engine some worker has not: that costs nothing to know, and every such cell would fail."""
+    for engine in sorted({cell.arguments.get("engine", "torch") for cell in wanted} - {"torch"}):
+        told = {"this machine": lacking(engine)} if client is None else client.run(lacking, engine)
+        for worker, reason in told.items():
+            if reason:
+                raise EmpiricsError(f"no cell was started, for on {worker} {reason}: take engine torch for all cells")
+
+
+def lacking(engine: str) -> str:
+    """Why an engine cannot compute in this process; empty where it can."""
+    if engine == "cuda":
+        import torch
+
+        return "" if torch.cuda.is_available() else "torch sees no GPU"
     try:
         loaded()
     except NotServed as reason:

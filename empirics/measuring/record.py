@@ -194,7 +194,7 @@ class Run:
         algorithm, engine = self.algorithm, self.engine
         if any(m.path for m in self.measurements):
             algorithm = self._recorded(recorder)
-            engine = in_process(self.problem.model)
+            engine = in_process(self.problem.model, self.problem.device)
         model, federation = self.problem.model, self.problem.federation
         begun = self.begun and (self.begun.state, self.begun.largest)
         return rounds(model, federation, algorithm, self.setting, self.seed, engine, recorder.round, begun)

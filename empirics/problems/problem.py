@@ -95,10 +95,9 @@ class FederatedProblem:
     @cached_property
     def weights(self) -> Tensor:
         """The clients' shares of the global loss, summing to 1."""
-        device = self.federation.members.device
         if self.client_weight == "uniform":
-            return torch.full((self.clients,), 1 / self.clients, dtype=torch.float64, device=device)
-        sizes = torch.from_numpy(np.ascontiguousarray(self.federation.client_sizes)).double().to(device)
+            return torch.full((self.clients,), 1 / self.clients, dtype=torch.float64, device=self.device)
+        sizes = torch.from_numpy(np.ascontiguousarray(self.federation.client_sizes)).double().to(self.device)
         return sizes / sizes.sum()
 
     @cached_property
@@ -114,6 +113,16 @@ class FederatedProblem:
     @cached_property
     def own_tests(self) -> Samples | None:
         return None if self.local_test is None else Samples(self.local_test)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the clients' samples lie, and their runs compute."""
+        return self.federation.members.device
+
+    def to(self, device: torch.device | str) -> FederatedProblem:
+        """The same problem with all samples of training and tests on a device; a pool that is drawn from stays."""
+        test, local = (held and held.to(device) for held in (self.test, self.local_test))
+        return replace(self, federation=self.federation.to(device), test=test, local_test=local)
 
     def replacing(self, client: int, place: int, inputs: Tensor, target: Tensor) -> FederatedProblem:
         """The same problem with one training sample replaced: all batches keep their order."""

@@ -92,6 +92,7 @@ PLANS = {
         budget=_budget(1.0, sent140_linear=1.6, femnist_dnn=1.0, decaying_k_cnn=3.5, shakespeare_gru=2.0),
     ),
     "paper": Plan(
+        engine="cuda",
         seeds=TRIALS, networks=LINEAR | DENSE | {"CIFAR100": "decaying_k_cnn({data}, side=28)", "Shakespeare": GRU},
         rounds=dict.fromkeys(TASKS, ROUNDS), window=WINDOW,
         own={"Sent140": _as_printed("Sent140"), "FEMNIST": _as_printed("FEMNIST"),

@@ -77,6 +77,7 @@ PLANS = {
         axes={"columns": LEARNT, "splits": LEARNT, "borders": FIVE},
     ),
     "paper": Plan(
+        engine="cuda",
         networks={"": "resnet20({data}{border})", LAYERS: "resnet20({data})"}, window=WINDOW, seeds=REPETITIONS,
         rounds={"": rounds("non-iid"), LAYERS: rounds("non-iid") * LOCAL_STEPS // STEPS},
         setting=setting() | {"step_size": 0.01},

@@ -70,6 +70,7 @@ PLANS = {
         budget=_budget(2e-3, 2e-2, 300), axes=FEW, own=TUNED, engine="compiled-2",
     ),
     "paper": Plan(
+        engine="cuda",
         networks={"Fashion-MNIST": CNN, "CIFAR-10": CNN, "CIFAR-100": BIG},
         rounds={"": paper.ROUNDS}, seeds=3, counts=_counts(paper.FIRST, paper.SAMPLES, paper.STEPS),
         setting={

@@ -71,6 +71,7 @@ PLANS = {
         axes={"lengths": (1, 2, STEPS, 10, 20), "with_ri": CIFAR10},
     ),
     "paper": Plan(
+        engine="cuda",
         networks={RESNET: "resnet18({})", VGG: "vgg11({})"}, rounds=ROUNDS, every=5, seeds=REPETITIONS,
         setting={
             **PRINTED, "batch": int(chosen("CIFAR-10", "minibatch")), "local_epochs": STEPS, "augment": "fedinit",

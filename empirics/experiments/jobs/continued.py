@@ -126,7 +126,14 @@ def begun(plan: SharedRun, first: str, after: int, every: int, measure: tuple[st
         method = replace(method, remember=(*method.remember, LAST))
     found = [measurement(name) for name in measure]
     run = Run(
-        dealt, method, plan.rounds(after, dealt.clients), plan.seed, found, every, plan.problem, in_process(dealt.model)
+        dealt,
+        method,
+        plan.rounds(after, dealt.clients),
+        plan.seed,
+        found,
+        every,
+        plan.problem,
+        in_process(dealt.model, dealt.device),
     )
     state, rows = None, []
     for reached, told in run:
@@ -183,7 +190,7 @@ def continued(
         [measurement(m) for m in measure],
         1,
         problem,
-        in_process(dealt.model),
+        in_process(dealt.model, dealt.device),
         closely=more,
     )
     rows = [row._replace(round=row.round + after) if row.quantity == "diverged" else row for row in run.rows()]

@@ -78,7 +78,7 @@ def round_seconds(
     """Seconds of one round of each method from one state, again and again in turn; the first turn warms up."""
     plan = _plan(problem, seed, partition, clients, setting)
     dealt, state = plan.deal(), _state(plan, first, after)
-    engine = in_process(dealt.model)
+    engine = in_process(dealt.model, dealt.device)
     rounds = plan.rounds(1, dealt.clients)
 
     def one(text: str) -> Callable[[], object]:

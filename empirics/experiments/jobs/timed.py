@@ -155,7 +155,7 @@ def _run(
     due: list[float],
     table: TimedReadings,
 ) -> Outcome:
-    counted, engine = Counted(), in_process(dealt.model)
+    counted, engine = Counted(), in_process(dealt.model, dealt.device)
     facts = {"clients": dealt.clients, "parameters": dealt.model.dim}
     try:
         states = rounds(dealt.model, dealt.federation, algorithm, plan, seed, engine, counted)

@@ -23,12 +23,15 @@ from ...models.compiled import compiled, engine_of, ENGINES
 from ...numbers import check_options, shown
 from ...problems.problem import FederatedProblem
 from ...problems.tasks import Task, task, TASKS
-from ...training.engines import in_process
+from ...training.engines import device_named, in_process
 from ...training.setting import Setting
 from .. import Outcome
 from ..machine import computing
 from ..registry import job
 
+GPU = "cuda"
+CELL_ENGINES = (*ENGINES, GPU)
+"""What computes the runs of a cell."""
 LOADED = 2
 """Data sets that a worker keeps: reading CIFAR-10 takes longer than many a run on it."""
 
@@ -57,8 +60,8 @@ def prepared(
 ) -> Run:
     """The training run that these words ask for, its data dealt; ``setting`` holds more fields of ``Setting``.
 
-    ``engine`` is one of ``ENGINES``: what computes is part of a cell's key. Where the compiled passes serve the model
-    they are taken or the cell fails, so that cells that say so are never a mixture of both.
+    ``engine`` is one of ``ENGINES``, or ``cuda`` for a GPU: what computes is part of a cell's key. Where the compiled
+    passes serve the model they are taken or the cell fails, so that cells that say so are never a mixture of both.
     """
     measurements = measured(measure)
     dealt = loaded(problem).deal(
@@ -66,12 +69,23 @@ def prepared(
     )
     plan = planned(dealt.clients, rounds, cohort, client_weight=client_weight, **setting)
     dealt = by_engine(dealt, engine)
-    return Run(dealt, read_algorithm(algorithm), plan, seed, measurements, every, problem, in_process(dealt.model))
+    return Run(
+        dealt,
+        read_algorithm(algorithm),
+        plan,
+        seed,
+        measurements,
+        every,
+        problem,
+        in_process(dealt.model, dealt.device),
+    )
 
 
 def by_engine(problem: FederatedProblem, engine: str) -> FederatedProblem:
-    """The problem computed by one of ``ENGINES``; none chooses by itself: a cell's key is the same on every machine."""
-    chosen("engine", engine, ENGINES)
+    """The problem computed by one of them; none chooses by itself: a cell's key is the same on every machine."""
+    chosen("engine", engine, CELL_ENGINES)
+    if engine == GPU:
+        return problem.to(device_named(GPU))
     return problem if engine == "torch" else replace(problem, model=compiled(problem.model))
 
 
@@ -107,7 +121,7 @@ def _meant(text: str) -> str:
     if clients is not None and plan.cohort > clients:
         raise EmpiricsError(f"cohort must be <= clients; got {plan.cohort} > {clients}")
     chosen("local_test", words["local_test"], LOCAL_TESTS)
-    chosen("engine", words["engine"], ENGINES)
+    chosen("engine", words["engine"], CELL_ENGINES)
     if words["augment"] is not None:
         chosen("augment", words["augment"], AUGMENTATIONS)
     readers = {"problem": _problem_meant, "algorithm": _algorithm_meant, "partition": _partition_meant}
@@ -208,5 +222,5 @@ def _facts(problem: FederatedProblem, run: Run) -> dict[str, Any]:
 
 def engine_fact(problem: FederatedProblem) -> dict[str, Any]:
     """Who computed, for a card; nothing where it was torch."""
-    engine = engine_of(problem.model)
+    engine = engine_of(problem.model) if problem.device.type == "cpu" else GPU
     return {} if engine == "torch" else {"engine": engine}

@@ -49,7 +49,7 @@ def seconds(
 
 def _started(problem: FederatedProblem, algorithm: str, plan: Setting, seed: int) -> Iterator[State]:
     """A run that has its start and first round behind it."""
-    engine = in_process(problem.model)
+    engine = in_process(problem.model, problem.device)
     states = rounds(problem.model, problem.federation, read_algorithm(algorithm), plan, seed, engine)
     next(states)
     next(states)

@@ -40,13 +40,13 @@ def choose(model: Trainable, device: torch.device | str = "cpu", workers: int | 
     return LoopThenWorkers() if workers is None else shared_workers(workers)
 
 
-def in_process(model: Trainable) -> Engine:
-    """The engine of a run that is one of many: on the CPU, in this process, on one thread.
+def in_process(model: Trainable, device: torch.device | str = "cpu") -> Engine:
+    """The engine of a run that is one of many: in this process, where its data lie, on one thread of a CPU.
 
     Compiled networks take as many threads as there are cores for this process.
     """
-    if model.stacked:
-        return Stacked()
+    if model.stacked or torch.device(device).type == "cuda":
+        return choose(model, device)
     return ClientLoop() if engine_of(model) == "torch" else shared_threads(cores())
 
 
