@@ -26,7 +26,8 @@ def label(scale: str, column: str, shown: Sequence[str] = tuple(SETS)) -> str:
     ran = of(seeds(scale, column, "FedAvg", "non-iid"), in_paper(column))
     if ran and column in shown:
         return ran.data
-    return f"{column} ({'not run at this scale' if scale == 'smoke' or here(column) else 'data not available'})"
+    left_out = column not in PLANS[scale].axes["columns"] or here(column)
+    return f"{column} ({'not run at this scale' if left_out else 'data not available'})"
 
 
 def results(runs: Runs, scale: str, column: str, cells: Sequence[Cell]) -> list[float]:
@@ -81,7 +82,7 @@ def remarks(scale: str, columns: Sequence[str]) -> list[str]:
     if scale == "smoke":
         return [DIGITS]
     instead = [
-        remark(SETS[c], here(c)) if word(scale, c) or not here(c) else f"{c}: run at the paper's scale only"
+        remark(SETS[c], here(c)) if c in PLANS[scale].axes["columns"] else f"{c}: run at the paper's scale only"
         for c in columns
     ]
     return [words for words in instead if words]
