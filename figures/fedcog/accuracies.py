@@ -15,7 +15,7 @@ from ..runs import Runs
 from ..sheets import comparison
 from . import grid
 from .grid import BASE, chosen, PLANS, Setup
-from .reading import caption, cells_of, entries, ERROR, final, mean_over_clients, Places, rising, turned
+from .reading import caption, cells_of, entries, ERROR, final, mean_over_clients, over, Places, Reader, rising, turned
 from .settings import columns, COMPARED, FEDCOG, KINDS, LOCAL_STEPS, MANY, rows, STEPS
 
 TUNED, DEFAULT = "FedCOG+FT", str(STEPS)
@@ -29,7 +29,7 @@ def accuracies(
     judged: Callable[[Runs, str, list[Entry]], list[Judged]],
     *,
     corner: str = "test accuracy (%)",
-    read: Callable[[Runs, Cell], float] = final,
+    read: Reader | None = None,
     across: bool = False,
     more: Callable[[str], Sequence[Cell]] = no_runs,
     setup: Callable[[str], Setup] = lambda column: BASE,
@@ -37,9 +37,9 @@ def accuracies(
 ) -> Artefact:
     """The artefact of a printed table of accuracies with its runs by place.
 
-    ``words`` go into the caption; ``read`` gives a run's number in percent; ``across``: its one row becomes a column;
-    ``more`` are runs that the conclusions (``judged``) need besides; ``setup`` is that of a column, ``named`` says what
-    is run there.
+    ``words`` go into the caption; ``read`` gives a run's number in percent (None: its final accuracy); ``across``: its
+    one row becomes a column; ``more`` are runs that the conclusions (``judged``) need besides; ``setup`` is that of a
+    column, ``named`` says what is run there.
     """
 
     def cells(scale: str) -> list[Cell]:
@@ -47,11 +47,12 @@ def accuracies(
 
     def data(runs: Runs, scale: str) -> Shown:
         found = entries(
-            runs, number, places(scale), read,
+            runs, number, places(scale), read or final(scale),
             setup=lambda row, column: setup(column), named=lambda row, column: (row, named(scale, column)),
         )  # fmt: skip
         shown = turned(found) if across else found
-        return comparison(caption(scale, *words), shown, judged(runs, scale, shown), corner)
+        said = caption(scale, *words, *(() if read else over(scale)))
+        return comparison(said, shown, judged(runs, scale, shown), corner)
 
     return Artefact(f"fedcog.table_{number}", title, cells, data)
 
@@ -90,7 +91,7 @@ def of_parts(runs: Runs, scale: str, found: list[Entry]) -> list[Judged]:
         if row != FULL
     ]
     noise = [
-        Pair(f"FedAvg over noise, {kind}", [final(runs, c) for c in each], at[NOISE, kind].ours)
+        Pair(f"FedAvg over noise, {kind}", [final(scale)(runs, c) for c in each], at[NOISE, kind].ours)
         for kind, each in plain(scale).items()
     ]
     return [

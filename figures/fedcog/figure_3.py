@@ -12,7 +12,7 @@ from ..drawing import Axis, each_panel, one, Row
 from ..runs import point, Runs
 from . import settings as paper
 from .grid import chosen, problem, runs as runs_of, Setup, what_ran
-from .reading import caption, cells_of, final
+from .reading import caption, cells_of, final, over
 from .settings import FEDCOG, KINDS
 
 METHODS = ("FedAvg", "FedProx", FEDCOG)
@@ -41,10 +41,11 @@ def points(scale: str) -> Points:
 
 def data(runs: Runs, scale: str) -> Shown:
     found = points(scale)
-    told = {place: [final(runs, cell) for cell in each] for place, each in found.items()}
+    read = final(scale)
+    told = {place: [read(runs, cell) for cell in each] for place, each in found.items()}
     ran = {place: what_ran(each) for place, each in found.items()}
     return Shown(
-        caption(scale, "NIID-1 in (a)", "bars: one standard error over seeds"),
+        caption(scale, "NIID-1 in (a)", *over(scale), "bars: one standard error over seeds"),
         [row for at, values in told.items() for row in point(values, at[2], at[1], ran[at], at[0])],
         conclusions=[*_heterogeneity(scale, told), *(_default(scale, told, panel) for panel in WEIGHTS)],
         unavailable="" if problem(scale) else "data not available",

@@ -12,7 +12,7 @@ from ..drawing import Axis, panels
 from ..runs import mean_rows, Runs
 from . import grid
 from .grid import chosen, PLANS, problem
-from .reading import caption, cells_of, final
+from .reading import caption, cells_of, final, last
 from .settings import FEDCOG, PLUGGED
 
 TAIL = 7
@@ -32,10 +32,15 @@ def data(runs: Runs, scale: str) -> Shown:
         for method, each in found.items()
         for row in mean_rows((runs.curve(c, "test_accuracy") for c in each), "", method, grid.what_ran(each), 100.0)
     ]
-    ends = {method: [final(runs, c) for c in each] for method, each in found.items()}
+    read = final(scale)
+    ends = {method: [read(runs, c) for c in each] for method, each in found.items()}
     best = [Pair(f"FedCOG over {m}", ends[FEDCOG], ends[m]) for m in found if m != FEDCOG]
     still = [
-        Pair(f"{m}, a point over its last gain", [POINT + e for e in earlier(runs, scale, found[m])], ends[m])
+        Pair(
+            f"{m}, a point over its last gain",
+            [POINT + e for e in earlier(runs, scale, found[m])],
+            [last(runs, c) for c in found[m]],
+        )
         for m in found
     ]
     return Shown(

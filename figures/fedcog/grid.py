@@ -56,7 +56,7 @@ PLANS = {
         },
     ),
     "laptop": Plan(
-        networks={"Fashion-MNIST": "femnist_dnn(fewer({}, test=5000))"}, rounds={"": 16}, every=2, seeds=4,
+        networks={"Fashion-MNIST": "femnist_dnn(fewer({}, test=5000))"}, rounds={"": 16}, every=2, window=4, seeds=4,
         setting={"local_steps": 20, **SMALL}, counts=_counts(12, 64, 40), budget=_budget(4e-4, 2.7e-3, 25),
         own=TUNED, engine="compiled-2",
         axes={
@@ -66,7 +66,7 @@ PLANS = {
     ),
     "overnight": Plan(
         networks={"CIFAR-10": "fedcog_cnn(fewer({}, test=2000))"}, rounds={"": 26},
-        every=2, seeds=3, setting={"local_steps": 18, **SMALL}, counts=_counts(20, 64, 40),
+        every=2, window=4, seeds=3, setting={"local_steps": 18, **SMALL}, counts=_counts(20, 64, 40),
         budget=_budget(2e-3, 2e-2, 300), axes=FEW, own=TUNED, engine="compiled-2",
     ),
     "paper": Plan(

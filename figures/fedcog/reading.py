@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ from .grid import BASE, data_set, distillation, PLANS, problem, Setup, what_ran
 
 Places = Mapping[tuple[str, str], Sequence[Cell]]
 """The runs behind each place (row, column) of a table, one per seed."""
+Reader = Callable[[Runs, Cell], float]
+"""What a run has, in percent."""
 ABSENT = "not run at this scale"
 
 
@@ -31,9 +34,20 @@ def cells_of(places: Mapping[Any, Sequence[Cell]]) -> list[Cell]:
     return [cell for cells in places.values() for cell in cells]
 
 
-def final(runs: Runs, cell: Cell) -> float:
-    """Test accuracy in percent after the last round; 0 for a run that diverged."""
-    return 100 * runs.last(cell, "test_accuracy", diverged=0.0)
+def last(runs: Runs, cell: Cell, window: int = 1) -> float:
+    """Test accuracy in percent, the mean over the last ``window`` measured rounds; 0 for a run that diverged."""
+    return 100 * runs.last(cell, "test_accuracy", window, diverged=0.0)
+
+
+def final(scale: str) -> Reader:
+    """The accuracy that tables have at a scale: over as many of the last rounds as its plan says."""
+    return partial(last, window=PLANS[scale].window)
+
+
+def over(scale: str) -> tuple[str, ...]:
+    """What a caption says of it."""
+    window = PLANS[scale].window
+    return (f"an accuracy is the mean of the last {window} rounds",) if window > 1 else ()
 
 
 def one_more(runs: Runs, cell: Cell) -> float:
@@ -57,7 +71,7 @@ def entries(
     runs: Runs,
     name: str,
     places: Places,
-    read: Callable[[Runs, Cell], float] = final,
+    read: Reader,
     absent: str = ABSENT,
     *,
     setup: Callable[[str, str], Setup] = lambda row, column: BASE,

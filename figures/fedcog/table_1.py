@@ -11,7 +11,7 @@ from ..runs import Runs
 from ..sheets import comparison
 from . import grid
 from .grid import chosen, named, PLANS, problem, Setup
-from .reading import caption, cells_of, entries, ERROR, Places, values
+from .reading import caption, cells_of, entries, ERROR, final, over, Places, values
 from .settings import columns, DATA, FEDCOG, KINDS, METHODS
 
 AVERAGE = "Avg."
@@ -49,11 +49,18 @@ def problem_of(scale: str, column: str) -> str:
 
 def data(runs: Runs, scale: str) -> Shown:
     names = {c: column_of(scale, c) for c in SETTINGS}
-    listed = entries(runs, "1", places(scale), setup=setup_at, named=lambda row, c: (row, names.get(c, c)))
+    listed = entries(
+        runs, "1", places(scale), final(scale), setup=setup_at, named=lambda row, c: (row, names.get(c, c))
+    )
     found = [_averaged(e, listed, names) for e in listed]
     first = next((column for _, column in places(scale)), SETTINGS[0])  # of those that are run
     said = caption(
-        scale, ERROR, grid.tuned(scale), "FedReg's and FedGen's coefficients are not stated", setup=setup_of(first)
+        scale,
+        ERROR,
+        *over(scale),
+        grid.tuned(scale),
+        "FedReg's and FedGen's coefficients are not stated",
+        setup=setup_of(first),
     )
     settings = [e for e in found if e.column != AVERAGE]
     return comparison(said, found, conclusions(settings, names), "test accuracy (%)")

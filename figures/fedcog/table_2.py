@@ -8,13 +8,13 @@ from ..artefact import Artefact, no_runs, Shown
 from ..runs import Runs
 from ..sheets import comparison
 from ..stand_ins import remark
-from .reading import entries
+from .reading import entries, final
 
 MISSING = remark("flair", "")
 
 
 def data(runs: Runs, scale: str) -> Shown:
-    found = entries(runs, "2", {}, absent=MISSING)
+    found = entries(runs, "2", {}, final(scale), absent=MISSING)
     shown = comparison(
         "Precision, recall and F1 by label and F1 by picture in percent, as reported: photographs of 200 users, 405 "
         "rounds, the last 5 of them FedCOG's in its row.",
