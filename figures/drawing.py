@@ -23,8 +23,9 @@ Row = Mapping[str, Any]
 
 PANEL_HEIGHT, TITLE_HEIGHT, SHORTEST = 1.45, 0.26, 5
 """Inches of one row of panels, of the words above it; how many strips have their place even where fewer are there."""
-TWO_DECADES, FEW_TICKS = 100, 5
-"""Ratios of the ends of a logarithmic axis: above the first only powers of ten have words, above the second 1, 2, 5."""
+FIVE_DECADES, TWO_DECADES, FEW_TICKS = 1e5, 100, 5
+"""Ratios of the ends of a logarithmic axis: above the first only some powers of ten have words, above the second all of
+them, above the third 1, 2, 5."""
 LETTERS = 64
 """Of a line above a panel as wide as the picture."""
 
@@ -174,6 +175,8 @@ def plain_ticks(axis: Any, limits: tuple[float, float]) -> None:
     ratio = limits[1] / limits[0]
     axis.set_minor_formatter(NullFormatter())
     if ratio > TWO_DECADES:
+        if ratio < FIVE_DECADES:  # a small panel would leave some of them out
+            axis.set_major_locator(LogLocator(numticks=99))
         return
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if ratio > FEW_TICKS else range(1, 10), numticks=99))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
