@@ -317,8 +317,10 @@ def test_constants_and_validation_have_one_source(tmp_path, capsys):
     values = json.loads((tmp_path / "decaying_k.theorem_1.json").read_text())["values"]
     for name in ("grad_cap_sq", "client_gradient_variance"):
         assert values[name]["value"] == held["_interval"][name][1]
-        assert held["_how"][name].partition("upper end: ")[2].startswith("closed form")
-    assert held["grad_cap_sq"] == held["_interval"]["grad_cap_sq"][0]
+        assert values[name]["value"] == held[name]
+        assert held["_how"][name].startswith("closed form")
+        assert held["_provenance"][name] == "proved"
+    assert held["_interval"]["grad_cap_sq"][0] < held["grad_cap_sq"]
     capsys.readouterr()
 
 
