@@ -251,7 +251,10 @@ def test_what_a_plan_tunes_is_run_and_said(everything_here):
             assert grid.runs(scale, text)[0].arguments["step_size"] == size
         assert "distillation=1," in grid.runs(scale, FEDCOG)[0].arguments["algorithm"]
         assert "distillation=0.01," in grid.runs(scale, FEDCOG, distillation=0.01)[0].arguments["algorithm"]
-        assert grid.tuned(scale) == "step size of SCAFFOLD 0.05, of FedExp 0.003, of FedGen 0.003; SCAFFOLD without momentum"
+        assert (
+            grid.tuned(scale)
+            == "step size of SCAFFOLD 0.05, of FedExp 0.003, of FedGen 0.003; SCAFFOLD without momentum"
+        )
     assert "distillation=0.01," in grid.runs("paper", FEDCOG)[0].arguments["algorithm"]
 
 
