@@ -148,8 +148,8 @@ def _is_known(word: str) -> Needs:
     return known
 
 
-_SMOOTH = {"needs": _is_known("smoothness"), "words": "the global loss is L-smooth"}
-_STRONG = {"needs": _is_known("strong_convexity"), "words": "the global loss is mu-strongly convex"}
+_SMOOTH = (_is_known("smoothness"), "the global loss is L-smooth")
+_STRONG = (_is_known("strong_convexity"), "the global loss is mu-strongly convex")
 
 CONVERSIONS: tuple[Conversion, ...] = (
     Conversion("C1", {"statistic": "mean"}, {"statistic": "min"}),
@@ -157,13 +157,13 @@ CONVERSIONS: tuple[Conversion, ...] = (
                {"statistic": "mean"}, 1 / (step_size * iterations), _fixed_steps, "the step size is fixed"),
     Conversion("C4", {"statistic": "min", "over": "rounds", "at": SERVER}, {"over": "iterations", "at": VIRTUAL},
                needs=_starts_at_server, words="every client starts a round at the server model"),
-    Conversion("C5", {"target": "optimality_gap"}, {"target": "grad_norm_sq"}, 2 * smoothness, **_SMOOTH),
+    Conversion("C5", {"target": "optimality_gap"}, {"target": "grad_norm_sq"}, 2 * smoothness, *_SMOOTH),
     Conversion("C6", {"target": "grad_norm_sq"}, {"target": "optimality_gap"}, 1 / (2 * pl_constant),
                _is_known("pl_constant"), "the global loss satisfies the PL inequality"),
-    Conversion("C7", {"target": "distance_sq"}, {"target": "optimality_gap"}, smoothness / 2, **_SMOOTH),
-    Conversion("C7", {"target": "distance_sq"}, {"target": "grad_norm_sq"}, smoothness**2, **_SMOOTH),
-    Conversion("C7", {"target": "optimality_gap"}, {"target": "distance_sq"}, 2 / strong_convexity, **_STRONG),
-    Conversion("C7", {"target": "grad_norm_sq"}, {"target": "distance_sq"}, 1 / strong_convexity**2, **_STRONG),
+    Conversion("C7", {"target": "distance_sq"}, {"target": "optimality_gap"}, smoothness / 2, *_SMOOTH),
+    Conversion("C7", {"target": "distance_sq"}, {"target": "grad_norm_sq"}, smoothness**2, *_SMOOTH),
+    Conversion("C7", {"target": "optimality_gap"}, {"target": "distance_sq"}, 2 / strong_convexity, *_STRONG),
+    Conversion("C7", {"target": "grad_norm_sq"}, {"target": "distance_sq"}, 1 / strong_convexity**2, *_STRONG),
     *(
         Conversion("C12", {"algorithm": name}, {"algorithm": "fedavg"}, needs=_off(knob, off),
                    words=f"{knob} is {off}: then {name} is FedAvg")

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from .operators import ClientMax
+from .operators import ClientMax, write_out_means
 from .quantities import quantities_of, Quantity
 from .vocabulary import (
     adaptation,
