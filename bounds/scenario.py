@@ -148,8 +148,8 @@ class Scenario:
 
         A mapping or a file may hold more words than anybody needs, and the notes ``_interval``, ``_how`` and
         ``_provenance``; a keyword must be a word of the vocabulary, one of the quantities that it knows ``also`` (those
-        of bounds of one's own), or ``sampling``. Raises ``BoundsError`` in one line
-        where two sources of one word disagree.
+        of bounds of one's own), or ``sampling``. Raises ``BoundsError`` in one line where two sources of one word
+        disagree.
         """
         files: dict[str, Stated] = {}
         given: dict[str, Stated] = {}
@@ -219,11 +219,8 @@ class Scenario:
 
     def source_of(self, word: str, bound: Bound) -> str:
         """The word of this scenario that stands for ``word`` in a bound: another one where an assumption asks so."""
-        for condition in bound.conditions:
-            named = condition.assumption.name if condition.assumption is not None else ""
-            if (other := STANDS_FOR.get(named, {}).get(word)) is not None and other in self:
-                return other
-        return word
+        other = bound.word_of(word)
+        return other if other in self else word
 
     def missing(self, bound: Bound) -> dict[str, str]:
         """The words that the bound needs and this scenario lacks, each with how to give it."""
@@ -285,11 +282,6 @@ PROBLEM_FACTS = (
 )  # fmt: skip
 KNOBS = (("fedinit", "relaxation", 0), ("fedcog", "distillation_weight", 0), ("fedals", "adaptation", 1))
 """The algorithm that is FedAvg where its knob has this value."""
-STANDS_FOR: dict[str, dict[str, str]] = {
-    "smooth_samples": {"smoothness": "sample_smoothness"},
-    "sample_smooth": {"smoothness": "sample_smoothness"},
-}
-"""By the name of an assumption: the word that must stand for another one in bounds that make it."""
 
 
 # ---- sources ----
