@@ -68,7 +68,7 @@ def _rows(bound: Bound, scenario: Scenario, target: str) -> list[Row]:
     if not here:
         return []
     if bound.relation == "<~":
-        return [replace(found, state=ORDER, why="known up to a constant: slopes can be compared, levels cannot")]
+        return [replace(found, state=ORDER, why="known up to a constant")]
     own = [way for way in here if _of_this_run(way, scenario)]
     if not own:
         why = "; ".join(refused) if refused and bound.about is not None else f"it is about {bound.about or 'no method'}"

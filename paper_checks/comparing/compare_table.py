@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
+from importlib import import_module
 from itertools import groupby
 from typing import Any
 
@@ -30,6 +31,7 @@ MEANT = {
     "divergence": "divergence of the clients' models",
     "distance_sq": "squared distance to the minimiser",
 }
+UP_TO = "up to a constant: slopes can be compared, levels cannot"
 HEAD = ("bound", "via", "from", "to", "x here", "largest", "state")
 FEW = 3
 """Digits of a number in the table."""
@@ -54,6 +56,11 @@ class Compared:
         """The first row of every class that speaks for certain; a statement that the audit refuted never is one."""
         sound = [r for r in self.rows if r.state == SPEAKS and r.conclusive and not r.printed]
         return tuple(next(group) for _, group in groupby(sound, key=lambda r: r.kind))
+
+    @property
+    def exceeded(self) -> tuple[Row, ...]:
+        """Rows that something exact or measured exceeds: a violated theorem, or a broken check. Nothing is, so far."""
+        return ()
 
     @property
     def conclusion(self) -> str:
@@ -93,7 +100,10 @@ class Compared:
                     yield titles[i]
                 yield f"  {line}"
         yield from _section("silent", _silent(self.rows))
-        yield from _section("up to a constant", _by_reason(self.rows, ORDER))
+        orders = [row.bound for row in self.rows if row.state == ORDER]
+        yield from _section(
+            "up to a constant: slopes can be compared, levels cannot", [[_together(orders)]] * bool(orders)
+        )
         yield from _section("about another number", _by_reason(self.rows, UNLIKE))
         yield from _section("lacking words", _by_reason(self.rows, MISSING))
         yield from _section("not decided, and taken on trust", _trusted(ranked))
@@ -157,9 +167,7 @@ class Compared:
 
     def to_pandas(self) -> Any:
         """A data frame with a row per row; needs pandas."""
-        import pandas as pd
-
-        return pd.DataFrame([_flat(row) for row in self.rows])
+        return import_module("pandas").DataFrame([_flat(row) for row in self.rows])
 
     def _repr_html_(self) -> str:
         parts = [f"<p>{escape(self._federation())}<br>{escape(self._known_anyway())}</p>", "<table>"]
@@ -220,8 +228,11 @@ def _reason(row: Row) -> str:
     first, *others = row.failed
     said = first.words
     if not math.isnan(first.left):
-        said += f": {number(first.left, FEW)} against {number(first.right, FEW)}"
-    return said + (f"; and {len(others)} more: {'; '.join(f.words for f in others)}" if others else "")
+        sign = ">" if first.left > first.right else "<"
+        said += f": {number(first.left, FEW)} {sign} {number(first.right, FEW)}"
+    counted = sum(not math.isnan(f.left) for f in others)
+    named = [f.words for f in others if math.isnan(f.left)]
+    return "; ".join([said, *([f"+{counted}"] if counted else []), *named])
 
 
 def _together(names: list[str]) -> str:
