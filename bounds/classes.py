@@ -114,7 +114,7 @@ class Conversion:
 
     def at(self, scenario: Scenario) -> float:
         """The factor, with admissible constants at their weaker ends."""
-        return float(evaluated(self.factor, {word: scenario[word].safe for word in scenario}))
+        return float(evaluated(self.factor, {q.name: scenario[q.name].safe for q in quantities_of([self.factor])}))
 
 
 def _starts_at_server(found: ClassOf, scenario: Scenario) -> bool:
@@ -257,5 +257,6 @@ def said(words: str, scenario: Scenario) -> tuple[float, float] | None:
     """The two sides of a condition in words, which holds if they are equal; None where nothing here decides it."""
     if words not in SAID or any(q.name not in scenario for q in quantities_of(SAID[words])):
         return None
-    left, right = (evaluated(side, {w: scenario[w].value for w in scenario}) for side in SAID[words])
-    return float(left), float(right)
+    known = {q.name: scenario[q.name].value for q in quantities_of(SAID[words])}
+    left, right = (float(evaluated(side, known)) for side in SAID[words])
+    return left, right
