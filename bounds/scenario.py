@@ -65,7 +65,8 @@ PROVENANCES = (EXACT, CHOSEN, PROVED, INTERVAL, DEFAULT, ASSUMED, LOWER)
 every model or along every run of this plan; known to lie in an interval; a default; typed, and taken at its word; the
 largest over some models alone, which no constant of an assumption may be."""
 
-SAMPLINGS = ("without_replacement", "with_replacement")
+WITHOUT_REPLACEMENT = "without_replacement"
+SAMPLINGS = (WITHOUT_REPLACEMENT, "with_replacement")
 
 QUANTITIES: dict[str, Quantity] = {n: q for n, q in vars(vocabulary).items() if isinstance(q, Quantity)}
 
@@ -199,9 +200,6 @@ class Scenario:
 
     def __len__(self) -> int:
         return len(self._stated)
-
-    def __hash__(self) -> int:
-        return id(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Scenario):
