@@ -155,7 +155,7 @@ class Scenario:
         files: dict[str, Stated] = {}
         given: dict[str, Stated] = {}
         sampling = typed.pop("sampling", SAMPLINGS[0])
-        texts = []
+        texts = [f"{word}={typed.pop(word)}" for word in list(typed) if isinstance(typed[word], str)]
         for source in sources:
             if isinstance(source, Scenario):
                 raise BoundsError("a Scenario is changed with at(word=value), not given to another one")
@@ -252,12 +252,16 @@ class Scenario:
         FedAvg is FedInit without relaxation, and FedCOG that distils with weight 0: then all clients hold the same
         generated data, which nobody looks at.
         """
+        from .substituting import pairs
+
         problem = {word: self[word].safe for word in PROBLEM_FACTS if word in self}
         problem = {word: value if np.ndim(value) == 0 else max(value) for word, value in problem.items()}
         if "optimal_loss" in self or "initial_gap" in self:
             problem["lower_bound"] = self["optimal_loss"].value if "optimal_loss" in self else 0.0
         if "strong_convexity" in self:
             problem["convex"] = True
+        if "dissimilarity_offset" not in self and (known := pairs(self)):
+            problem["dissimilarity_offset"] = known[0].offset
         setting: dict[str, Any] = {w: self[w].value for w in ("clients", "cohort", "local_steps") if w in self}
         if "step_size" in self:
             setting["step_sizes"] = self["step_size"].value
@@ -290,7 +294,7 @@ def _of_number(word: str, value: Any) -> Stated:
     if isinstance(value, Stated):
         return value
     if isinstance(value, str):
-        return _typed(read([f"{word}={value}"]))[word]
+        raise DomainError(f"{word} must be a number, or a list of one for each client; got {value!r}")
     return _stated(word, value, None, ASSUMED, "given")
 
 
