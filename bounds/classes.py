@@ -15,7 +15,7 @@ import sympy as sp
 
 from .operators import ClientMax
 from .quantities import quantities_of
-from .scenario import DOWN, FEDAVG, KNOBS, Scenario, WITHOUT_REPLACEMENT
+from .scenario import DEFINED, DOWN, FEDAVG, KNOBS, Scenario, WITHOUT_REPLACEMENT
 from .ties import evaluated
 from .vocabulary import (
     client_weight,
@@ -240,7 +240,7 @@ def _safely(expression: sp.Expr, scenario: Scenario) -> float:
     elsewhere = scenario.method != FEDAVG and grad_cap_sq.name in names  # a cap along the runs of FedAvg
     if elsewhere or any(name not in scenario or scenario[name].floor for name in names):
         return np.inf
-    put = {n: scenario[n].high if scenario[n].role == "defined" else scenario[n].safe for n in names}
+    put = {n: scenario[n].high if scenario[n].role == DEFINED else scenario[n].safe for n in names}
     return float(evaluated(expression, put))
 
 
