@@ -60,8 +60,8 @@ def test_the_pairs_of_convexity_hold_at_every_model(seed):
 
 
 def test_the_smoothness_of_clients_is_none_too_small_and_that_of_samples_larger():
-    """Hessians of clients at many models: below L everywhere, and near it somewhere for two classes."""
-    for seed in range(0, 30, 3):
+    """Hessians of clients at many models: below L everywhere, and equal to it for two classes somewhere."""
+    for seed in range(30):
         problem, draws = drawn(seed), np.random.default_rng(seed)
         steepest = 0.0
         for size in (0.0, 0.4, 2.5):
@@ -74,7 +74,8 @@ def test_the_smoothness_of_clients_is_none_too_small_and_that_of_samples_larger(
                 )
                 steepest = max(steepest, float(torch.linalg.eigvalsh(dense)[-1]))
         assert steepest <= problem.smoothness * (1 + 1e-9)
-        assert steepest == pytest.approx(problem.smoothness, rel=1e-9)  # logistic, at 0
+        if isinstance(problem.model, Logistic):
+            assert steepest == pytest.approx(problem.smoothness, rel=1e-9)  # at 0
         assert problem.smoothness < problem.sample_smoothness
 
 

@@ -1,6 +1,7 @@
 """``path/file.py:variable``: a user's own algorithm, partition and problem, in this process and in workers."""
 
 import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,12 @@ def test_the_command_trains_what_is_in_a_file(file, capsys):
     assert main(["train", *own, "--clients", "6", "--batch", "8", "--rounds", "3", "--measure", "train_loss"]) == 0
     assert capsys.readouterr().out.startswith("sign_sgd(scale=0.5), seed 0, round 3: train_loss ")
     assert main(["constants", *own[:2], "--clients", "6", "--batch", "8", "-o", str(file.parent / "c.json")]) == 0
+    few = json.loads((file.parent / "c.json").read_text())
+    assert max(few["client_gradient_variance"]) > 0
+    assert main(["constants", *own[:2], "--clients", "6", "--batch", "500", "-o", str(file.parent / "c.json")]) == 0
+    all_samples = json.loads((file.parent / "c.json").read_text())  # a batch larger than a client's data is all of them
+    assert all_samples["client_gradient_variance"] == [0] * 6
+    assert all_samples["sample_gradient_variance"] == few["sample_gradient_variance"]
     assert '"smoothness": ' in (file.parent / "c.json").read_text()
 
 

@@ -181,6 +181,10 @@ def test_minimisers_have_no_gradient_and_the_smallest_loss(problem):
 
 def test_dissimilarity_and_the_gradients_growth_hold_at_every_model(problem):
     weights = numbers(problem.weights)
+    at_best = numbers(problem.client_gradients(problem.minimiser))
+    assert problem.optimum_dissimilarity == pytest.approx(weights @ (at_best**2).sum(1), rel=1e-9)
+    assert problem.optimum_dissimilarity <= problem.dissimilarity_offset * (1 + 1e-12)
+    assert problem.smoothness <= problem.sample_smoothness
     for seed in range(5):
         gradients = numbers(problem.client_gradients(at(problem, seed, size=2.0)))
         mean = weights @ gradients

@@ -83,7 +83,8 @@ def _federation(problem: FederatedProblem) -> Iterator[Constant]:
 
 
 def _start(problem: FederatedProblem, start: Tensor) -> Iterator[Constant]:
-    yield known("initial_grad_norm_sq", gradients_along(problem, start.unsqueeze(0)).together[0], "evaluated")
+    at = start.double() if problem.convex else start
+    yield known("initial_grad_norm_sq", gradients_along(problem, at.unsqueeze(0)).together[0], "evaluated")
 
 
 def _convex(problem: FederatedProblem, start: Tensor) -> Iterator[Constant]:
