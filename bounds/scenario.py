@@ -295,7 +295,7 @@ def _of_number(word: str, value: Any) -> Stated:
         return value
     if isinstance(value, str):
         raise DomainError(f"{word} must be a number, or a list of one for each client; got {value!r}")
-    return _stated(word, value, None, ASSUMED, "given")
+    return _stated(word, value, None, ASSUMED, "typed")
 
 
 def _stated(word: str, value: Any, ends: Any, provenance: str, how: str) -> Stated:
