@@ -311,6 +311,7 @@ ELSEWHERE = {
     "constants": "empirics.command:constants_",
     "data": "empirics.data.command:data",
     "sweep": "empirics.experiments.command:sweep_",
+    "compare": "paper_checks.comparing.command:compare_",
     "check": "paper_checks.audit.command:check",
     "verdict": "paper_checks.audit.verdict:verdict",
     "falsify": "paper_checks.falsify_options:main",
