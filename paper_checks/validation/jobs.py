@@ -39,7 +39,7 @@ from .trained import judged
 Columns = dict[str, list[Any]]
 
 
-@job("validate_trained", version=1, formerly="paper_checks.validation.cells:trained")
+@job("validate_trained", version=2, formerly="paper_checks.validation.cells:trained")
 def trained(bound: str, problem: str, seeds: int, ends: Sequence[int], **options: Any) -> Outcome:
     """A bound beside training on real data after every one of ``ends`` rounds; ``options`` are those of ``validate``.
 
