@@ -62,7 +62,7 @@ PLANS = {
     ),
     "laptop": Plan(
         **SMALL, seeds=5, rounds={"CIFAR-10": 120}, every=8, tests=2000,
-        counts={"smoothing": 4, "shrink": 2, "laps": 12},
+        counts={"smoothing": 4, "shrink": 2, "laps": 3},
         axes={"setups": ROUGH, "lengths": (1, 2, STEPS, 10), "with_ri": tuple(s for s in ROUGH if s.split == "0.1")},
     ),
     "overnight": Plan(
