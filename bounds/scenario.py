@@ -1,0 +1,529 @@
+"""One federation, told once: its constants, the plan and the costs, each with its interval and where it comes from.
+
+A ``Scenario`` maps words of the vocabulary to ``Stated``; what is not given follows by the table of ties. Sources, the
+strongest first: a value that is given as ``word=value``, a file, a tie, a default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from types import SimpleNamespace
+from typing import Any, TYPE_CHECKING
+
+import numpy as np
+
+from . import vocabulary
+from .errors import BoundsError, DomainError, unknown
+from .quantities import CLIENTS, Quantity
+from .showing.files import from_json
+from .showing.reading import read, Value
+from .ties import AT_LEAST, AT_MOST, EQUAL, ROUNDING, TAKEN, Tie, TIES
+
+if TYPE_CHECKING:
+    from .core import Bound
+    from .substituting import Substituted
+
+UP, DOWN, PAIR = "admissible above", "admissible below", "admissible pair"
+DEFINED, DESIGN, COST, FREE, OUTCOME = "defined", "design", "cost", "free", "outcome"
+ADMISSIBLE = (UP, DOWN, PAIR)
+ROLES: dict[str, str] = {
+    word: role
+    for role, words in {
+        UP: "smoothness sample_smoothness lipschitz loss_cap gradient_variance client_gradient_variance grad_cap_sq "
+        "complexity",
+        DOWN: "strong_convexity pl_constant",
+        PAIR: "dissimilarity_offset dissimilarity_factor",
+        DEFINED: "clients client_weight samples samples_per_round parameters extractor_size head_size model_size "
+        "class_count classes client_value condition_number optimum_dissimilarity heterogeneity initial_loss "
+        "optimal_loss current_loss initial_gap initial_distance_sq initial_grad_norm_sq",
+        DESIGN: "cohort participation takes_part local_steps rounds iterations round_index step_size initial_step_size "
+        "initial_local_steps squared_step_sizes steps_cubed_ratio step_scale step_size_scale step_size_budget "
+        "local_iteration untouched_steps relaxation adaptation plateau rolling_window distillation_weight "
+        "disagreement_weight generated_batch generated_samples generation_steps real_batch samples_per_class",
+        COST: "download_rate upload_rate minibatch_time communication_time client_download_rate client_upload_rate "
+        "client_minibatch_time client_round_time round_time runtime initial_runtime",
+        FREE: "contraction",
+    }.items()
+    for word in words.split()
+}
+"""How a word may be replaced in a bound; what is not listed is an ``outcome`` of a run.
+
+``admissible``: the assumption with a constant implies that with every larger (``above``) or smaller (``below``) one, so
+the theorem holds with it as it stands, and the best of several may be taken; two words of a ``pair`` go together.
+``defined``: a number of this problem; where only an interval is known the largest value of the bound over it is valid.
+``design`` and ``cost`` are chosen, ``free`` is a proof's own constant: the best one is taken.
+"""
+
+EXACT, CHOSEN, PROVED, INTERVAL, DEFAULT, ASSUMED, LOWER = (
+    "exact", "chosen", "proved", "interval", "default", "assumed", "lower",
+)  # fmt: skip
+PROVENANCES = (EXACT, CHOSEN, PROVED, INTERVAL, DEFAULT, ASSUMED, LOWER)
+"""Where a value comes from, and so what it is worth, the best first: counted or computed; chosen in the plan; valid at
+every model or along every run of this plan; known to lie in an interval; a default; typed, and taken at its word; the
+largest over some models alone, which no constant of an assumption may be."""
+
+SAMPLINGS = ("without_replacement", "with_replacement")
+
+QUANTITIES: dict[str, Quantity] = {n: q for n, q in vars(vocabulary).items() if isinstance(q, Quantity)}
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A value, the ends of the interval it lies in, where it comes from, its role, and how it was come by.
+
+    Lists over the clients are tuples. ``support`` are the words that were given on which it rests.
+    """
+
+    value: Any
+    low: Any
+    high: Any
+    provenance: str
+    role: str
+    how: str
+    support: frozenset[str] = frozenset()
+
+    @property
+    def certain(self) -> bool:
+        return bool(np.all(np.asarray(self.low) == np.asarray(self.high)))
+
+    @property
+    def safe(self) -> Any:
+        """The value with which a theorem holds: the end on the weaker side for a constant that is admissible."""
+        end = {UP: self.high, PAIR: self.high, DOWN: self.low}.get(self.role, self.value)
+        ok = np.all(np.isfinite(end)) and (self.role != DOWN or np.all(np.asarray(end) > 0))
+        return end if ok else self.value
+
+    @property
+    def floor(self) -> bool:
+        """Whether it is a lower estimate of a constant that bounds something from above: no theorem holds with it."""
+        return self.role in (UP, PAIR) and not np.all(np.isfinite(self.high))
+
+    def __str__(self) -> str:
+        shown = _shown(self.value)
+        ends = "" if self.certain else f" in [{_shown(self.low)}, {_shown(self.high)}]"
+        return f"{shown}{ends}; {self.provenance}: {self.how}"
+
+
+def worst(*sources: Stated | str) -> str:
+    """The provenance of what is made of these: that of its worst source."""
+    words = [source if isinstance(source, str) else source.provenance for source in sources]
+    return max(words, key=PROVENANCES.index)
+
+
+def role_of(word: str) -> str:
+    return ROLES.get(word, OUTCOME)
+
+
+class Scenario:
+    """A federation, its plan and its costs, by word. Made with ``of``, changed with ``at``; never changes itself.
+
+    >>> s = Scenario.of(clients=10, cohort=4, local_steps=3, rounds=20, step_size=0.05)
+    >>> print(s["iterations"])
+    60; chosen: local_steps*rounds (the same step size and local steps in every round)
+    >>> s.at(local_steps=5)["iterations"].value
+    100.0
+    """
+
+    def __init__(self, given: Mapping[str, Stated], files: Mapping[str, Stated], sampling: str = SAMPLINGS[0]) -> None:
+        self._given, self._files, self.sampling = dict(given), dict(files), sampling
+        for source in (self._given, self._files):
+            _check_pair(source)
+        self._stated = _resolved({**files, **given})
+
+    @classmethod
+    def of(cls, *sources: str | Mapping[str, Any], **typed: Any) -> Scenario:
+        """From files (``"@c.json"``), ``"word=value"``, mappings like the object in such a file, and keywords.
+
+        A mapping or a file may hold more words than anybody needs, and the notes ``_interval``, ``_how`` and
+        ``_provenance``; a keyword must be a word of the vocabulary, or ``sampling``. Raises ``BoundsError`` in one line
+        where two sources of one word disagree.
+        """
+        files: dict[str, Stated] = {}
+        given: dict[str, Stated] = {}
+        sampling = typed.pop("sampling", SAMPLINGS[0])
+        texts = []
+        for source in sources:
+            if isinstance(source, Scenario):
+                raise BoundsError("a Scenario is changed with at(word=value), not given to another one")
+            if isinstance(source, Mapping):
+                files |= _of_mapping(source, "given")
+            elif source.startswith("sampling="):
+                sampling = source.partition("=")[2]
+            else:
+                texts.append(source)
+        files |= _of_files(texts)
+        typed_words = {word: v for word, v in read(texts).items() if not v.optional}
+        files = {w: s for w, s in files.items() if w not in typed_words}
+        given |= _typed(typed_words)
+        given |= {word: _of_number(word, value) for word, value in typed.items()}
+        _check_known(given)
+        if sampling not in SAMPLINGS:
+            raise BoundsError(f"sampling must be {' or '.join(SAMPLINGS)}; got {sampling}")
+        return cls(given, _left(files, given), sampling)
+
+    def at(self, **changed: Any) -> Scenario:
+        """Another one, with these values in place of what was given or in the file; ties are computed again."""
+        sampling = changed.pop("sampling", self.sampling)
+        new = {word: _of_number(word, value) for word, value in changed.items()}
+        _check_known(new)
+        files = _left(self._files, new)
+        return Scenario({**self._given, **new}, files, sampling)
+
+    # ---- as a mapping ----
+
+    def __getitem__(self, word: str) -> Stated:
+        return self._stated[word]
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._stated
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._stated)
+
+    def keys(self) -> KeysView[str]:
+        return self._stated.keys()
+
+    def items(self) -> ItemsView[str, Stated]:
+        return self._stated.items()
+
+    def get(self, word: str) -> Stated | None:
+        return self._stated.get(word)
+
+    def __len__(self) -> int:
+        return len(self._stated)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Scenario):
+            return NotImplemented
+        return self._stated == other._stated and self.sampling == other.sampling
+
+    def how(self, word: str) -> str:
+        """One line: the word, its value, its interval, where it comes from."""
+        return f"{word} = {self[word]}"
+
+    def __repr__(self) -> str:
+        return f"<Scenario of {len(self._given) + len(self._files)} words given, {len(self)} known>"
+
+    # ---- in a bound ----
+
+    def source_of(self, word: str, bound: Bound) -> str:
+        """The word of this scenario that stands for ``word`` in a bound: another one where an assumption asks so."""
+        for condition in bound.conditions:
+            named = condition.assumption.name if condition.assumption is not None else ""
+            if (other := STANDS_FOR.get(named, {}).get(word)) is not None and other in self:
+                return other
+        return word
+
+    def missing(self, bound: Bound) -> dict[str, str]:
+        """The words that the bound needs and this scenario lacks, each with how to give it."""
+        wanted = [q.name for q in bound.quantities if role_of(q.name) != FREE]
+        lacking = [word for word in wanted if self.source_of(word, bound) not in self]
+        if any(role_of(word) == PAIR for word in lacking):
+            from .substituting import pairs
+
+            lacking = [word for word in lacking if role_of(word) != PAIR or not pairs(self)]
+        return {word: _how_to_give(word) for word in lacking}
+
+    def substituted(self, bound: Bound) -> Substituted:
+        """What is put into the bound, and the values that come out: see ``bounds.substituting``."""
+        from .substituting import substitute
+
+        return substitute(self, bound)
+
+    def values(self, bound: Bound) -> dict[str, Any]:
+        """The numbers with which ``bound(**values)`` is valid here: the safe side of every word by its role.
+
+        Raises ``BoundsError`` where words are missing.
+        """
+        return dict(self.substituted(bound).values)
+
+    # ---- what assumptions read ----
+
+    @cached_property
+    def facts(self) -> tuple[SimpleNamespace, SimpleNamespace, SimpleNamespace]:
+        """Problem, algorithm and setting in the attributes that assumptions read; what nobody knows is left out.
+
+        FedAvg is FedInit without relaxation, and FedCOG that distils with weight 0: then all clients hold the same
+        generated data, which nobody looks at.
+        """
+        problem = {word: self[word].safe for word in PROBLEM_FACTS if word in self}
+        problem = {word: value if np.ndim(value) == 0 else max(value) for word, value in problem.items()}
+        if "optimal_loss" in self or "initial_gap" in self:
+            problem["lower_bound"] = self["optimal_loss"].value if "optimal_loss" in self else 0.0
+        if "strong_convexity" in self:
+            problem["convex"] = True
+        setting: dict[str, Any] = {w: self[w].value for w in ("clients", "cohort", "local_steps") if w in self}
+        if "step_size" in self:
+            setting["step_sizes"] = self["step_size"].value
+        setting["sampling"] = self.sampling
+        method: dict[str, Any] = {"local_sgd": True, "exact_local_solver": False, "relaxed_start": True}
+        if self["distillation_weight"].value == 0:
+            method["shared_generated_data"] = True
+        return SimpleNamespace(**problem), SimpleNamespace(**method), SimpleNamespace(**setting)
+
+    @property
+    def method(self) -> str:
+        """The algorithm that the plan's words describe, in FedAvg's family."""
+        knobs = [f"{name}({knob}={_shown(self[knob].value)})" for name, knob, off in KNOBS if self[knob].value != off]
+        return " with ".join(knobs) or "fedavg"
+
+
+PROBLEM_FACTS = (
+    "smoothness", "strong_convexity", "pl_constant", "lipschitz", "gradient_variance", "grad_cap_sq",
+    "dissimilarity_offset", "loss_cap", "sample_smoothness",
+)  # fmt: skip
+KNOBS = (("fedinit", "relaxation", 0), ("fedcog", "distillation_weight", 0), ("fedals", "adaptation", 1))
+"""The algorithm that is FedAvg where its knob has this value."""
+STANDS_FOR: dict[str, dict[str, str]] = {
+    "smooth_samples": {"smoothness": "sample_smoothness"},
+    "sample_smooth": {"smoothness": "sample_smoothness"},
+}
+"""By the name of an assumption: the word that must stand for another one in bounds that make it."""
+
+
+# ---- sources ----
+
+
+def _of_number(word: str, value: Any) -> Stated:
+    if isinstance(value, Stated):
+        return value
+    if isinstance(value, str):
+        return _typed(read([f"{word}={value}"]))[word]
+    return _stated(word, value, None, ASSUMED, "given")
+
+
+def _stated(word: str, value: Any, ends: Any, provenance: str, how: str) -> Stated:
+    """A given value, checked against the domain of its word."""
+    number = _frozen(word, value)
+    low, high = (number, number) if ends is None else (_frozen(word, end) for end in ends)
+    role = role_of(word)
+    if provenance == LOWER and role in (UP, PAIR):
+        high = np.full(np.shape(number), np.inf).tolist() if np.ndim(number) else np.inf
+    if provenance == ASSUMED and role in (DESIGN, COST):
+        provenance = CHOSEN
+    quantity = QUANTITIES.get(word)
+    if quantity is not None:
+        quantity.card.domain.check(word, np.asarray(number, dtype=float))
+        if np.ndim(number) and not quantity.card.axis:
+            raise DomainError(f"{word} is one number here; got a list of {np.size(number)}")
+    return Stated(number, low, high, provenance, role, how, frozenset([word]))
+
+
+def _frozen(word: str, value: Any) -> Any:
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise DomainError(f"{word} must be a number, or a list of one for each client; got {value!r}") from None
+    if array.ndim > 1:
+        raise DomainError(f"{word} must be a number, or a list of one for each client; got lists in a list")
+    return float(array) if array.ndim == 0 else tuple(array.tolist())
+
+
+def _typed(values: Mapping[str, Value], how: str = "typed") -> dict[str, Stated]:
+    return {word: _of_value(word, value, ASSUMED, how) for word, value in values.items() if value.kind != "uniform"}
+
+
+def _of_value(word: str, value: Value, provenance: str, how: str) -> Stated:
+    quantity = QUANTITIES.get(word)
+    listed = quantity is None or bool(quantity.card.axis)
+    if value.kind in ("range", "table") or (value.kind == "list" and not listed):
+        raise DomainError(f"{word} is one number here, not a sweep; give {word}=NUMBER")
+    numbers = value.numbers.item() if value.numbers.ndim == 0 else value.numbers
+    return _stated(word, numbers, value.ends, provenance, how)
+
+
+def _of_files(texts: Iterable[str]) -> dict[str, Stated]:
+    """The values of constants files with their notes; ``read`` refuses two that say different things."""
+    paths = [text[1:] for text in texts if text.startswith("@")]
+    read_ = read([t for t in texts if "=" in t or t.startswith("@")]) if paths else {}
+    found: dict[str, Stated] = {}
+    for path in paths:
+        notes = from_json(path)
+        for word, value in read([f"@{path}"]).items():
+            if word in read_ and read_[word].optional and word not in found and value.kind != "uniform":
+                found[word] = _of_value(word, value, *_noted(word, notes, path, value.ends is not None))
+    return found
+
+
+def _of_mapping(source: Mapping[str, Any], name: str) -> dict[str, Stated]:
+    found: dict[str, Stated] = {}
+    ends = source.get("_interval", {})
+    for word, value in source.items():
+        if isinstance(value, Stated):
+            found[word] = value
+        elif not word.startswith("_"):
+            around = [(s if e is None else e) for e, s in zip(ends[word], (-np.inf, np.inf), strict=True)] if (
+                word in ends) else None  # fmt: skip
+            found[word] = _stated(word, value, around, *_noted(word, source, name, word in ends))
+    return found
+
+
+def _noted(word: str, notes: Mapping[str, Any], name: str, uncertain: bool) -> tuple[str, str]:
+    """Provenance and how of a word in a file, from its notes: without any, it is the word of whoever wrote it."""
+    how = notes.get("_how", {}).get(word, "")
+    said = notes.get("_provenance", {}).get(word)
+    if said is None:
+        said = LOWER if "lower estimate" in how else INTERVAL if uncertain else PROVED if how else ASSUMED
+    if said not in PROVENANCES:
+        raise BoundsError(f"{name}: _provenance of {word} must be one of {', '.join(PROVENANCES)}; got {said!r}")
+    return said, f"{name}: {how}" if how else name
+
+
+def _check_known(given: Iterable[str]) -> None:
+    for word in given:
+        if word not in QUANTITIES and word not in ROLES:
+            raise unknown("word of a scenario", word, {*QUANTITIES, "sampling"})
+
+
+def _left(files: Mapping[str, Stated], given: Mapping[str, Stated]) -> dict[str, Stated]:
+    """What of the files is not given otherwise; a pair goes as a whole."""
+    paired = {word for word, role in ROLES.items() if role == PAIR}
+    gone = set(given) | (paired if paired & set(given) else set())
+    return {word: stated for word, stated in files.items() if word not in gone}
+
+
+def _check_pair(source: Mapping[str, Stated]) -> None:
+    """The two constants of dissimilarity come from one source: halves of two pairs do not hold together."""
+    pair = [word for word, role in ROLES.items() if role == PAIR]
+    if sum(word in source for word in pair) == 1:
+        one, other = sorted(pair, key=lambda word: word not in source)
+        raise BoundsError(f"{one} and {other} hold as a pair: {one} is {_origin(source[one])}, so give {other} with it")
+
+
+def _how_to_give(word: str) -> str:
+    by = [str(tie.right) for tie in TIES if tie.left.name == word and tie.needs and tie.relation != TAKEN]
+    return f"give {word}=NUMBER" + (f", or what {' or '.join(by)} needs" if by else "")
+
+
+# ---- ties ----
+
+
+def _resolved(given: Mapping[str, Stated]) -> dict[str, Stated]:
+    """All words that follow; every equality between words that were given independently of each other is checked."""
+    found = dict(given)
+    kinds: tuple[tuple[str, ...], ...] = ((EQUAL,), (AT_MOST, AT_LEAST), (TAKEN,))
+    while any(_put_in(found, kind) for kind in kinds):
+        pass
+    for tie in TIES:
+        if tie.relation == EQUAL and tie.left.name in found:
+            _check_agreement(tie, found)
+    _check_order(found)
+    return found
+
+
+def _put_in(found: dict[str, Stated], relations: tuple[str, ...]) -> bool:
+    """Put in the first missing word that a tie of these kinds gives; False where there is none."""
+    for tie in TIES:
+        if tie.relation in relations and tie.left.name not in found and all(w in found for w in tie.needs):
+            found[tie.left.name] = _follows(tie, found)
+            return True
+    return False
+
+
+def _follows(tie: Tie, found: Mapping[str, Stated]) -> Stated:
+    word = tie.left.name
+    sources = [found[w] for w in tie.needs]
+    low, high = _ends(tie, [(s.low, s.high) for s in sources], found)
+    value = _value(tie, [s.value for s in sources], found)
+    role = role_of(word)
+    if role not in ADMISSIBLE and tie.relation == AT_MOST:
+        value, low = high, tie.left.card.domain.low
+    elif role not in ADMISSIBLE and tie.relation == AT_LEAST:
+        value, high = low, tie.left.card.domain.high
+    provenance = worst(*sources, tie.provenance or EXACT)
+    if tie.relation in (AT_MOST, AT_LEAST) and provenance in (EXACT, CHOSEN):
+        provenance = PROVED
+    _check_domain(tie, value, found)
+    return Stated(value, low, high, provenance, role, tie.formula, frozenset().union(*(s.support for s in sources)))
+
+
+def _check_domain(tie: Tie, value: Any, found: Mapping[str, Stated]) -> None:
+    """A plan in which nothing can happen, such as a runtime of less than a round, is refused where it is made."""
+    try:
+        near = np.asarray(value, dtype=float)
+        whole = tie.left.card.domain.whole
+        tie.left.card.domain.check(tie.left.name, np.rint(near) if whole and np.allclose(near, np.rint(near)) else near)
+    except DomainError as error:
+        said = ", ".join(f"{w} = {_shown(found[w].value)}" for w in tie.needs)
+        raise DomainError(f"{error}, by {tie.left.name} {tie.relation} {tie.right} with {said}") from None
+
+
+def _value(tie: Tie, numbers: Iterable[Any], found: Mapping[str, Stated]) -> Any:
+    with np.errstate(all="ignore"):
+        made = np.asarray(tie.value(*(np.asarray(n, dtype=float) for n in numbers)), dtype=float)
+    if tie.left.card.domain.whole and np.allclose(made, np.rint(made), rtol=ROUNDING, atol=0):
+        made = np.rint(made)
+    if tie.left.card.axis == CLIENTS and made.ndim == 0 and "clients" in found:
+        made = np.full(int(found["clients"].value), float(made))
+    return float(made) if made.ndim == 0 else tuple(made.tolist())
+
+
+def _ends(tie: Tie, around: list[tuple[Any, Any]], found: Mapping[str, Stated]) -> tuple[Any, Any]:
+    """The ends of a tie's right side: every one is monotone in each of its words, so its corners are enough."""
+    varied = [pair if pair[0] != pair[1] else pair[:1] for pair in around]
+    corners = np.array([_value(tie, corner, found) for corner in product(*varied)], dtype=float)
+    low, high = np.nanmin(corners, axis=0), np.nanmax(corners, axis=0)
+    return (low.item(), high.item()) if low.ndim == 0 else (tuple(low.tolist()), tuple(high.tolist()))
+
+
+def _check_agreement(tie: Tie, found: Mapping[str, Stated]) -> None:
+    """Two sources of one word must be of one mind; constants that are only admissible may differ."""
+    left = found[tie.left.name]
+    sources = [found[w] for w in tie.needs if w in found]
+    if left.role in ADMISSIBLE or len(sources) < len(tie.needs) or any(tie.left.name in s.support for s in sources):
+        return
+    if left.support <= frozenset().union(*(s.support for s in sources)) or any(s.floor for s in sources):
+        return
+    near = [(_widened(s.low, -1), _widened(s.high, 1)) for s in sources]
+    low, high = _loose_ends(tie, near, found)
+    slack = ROUNDING * np.abs(np.asarray(left.value, dtype=float))
+    if np.shape(left.value) == np.shape(low) and not (
+        np.all(np.asarray(left.low) - slack <= high) and np.all(low <= np.asarray(left.high) + slack)
+    ):
+        said = ", ".join(f"{w} = {_shown(found[w].value)} ({_origin(found[w])})" for w in tie.needs)
+        made = _shown(_value(tie, [s.value for s in sources], found))
+        raise BoundsError(
+            f"two sources of {tie.left.name} disagree: it is {_shown(left.value)} ({_origin(left)}), and {made} by "
+            f"{tie.right} with {said}; leave one of them out"
+        )
+
+
+def _loose_ends(tie: Tie, near: list[tuple[Any, Any]], found: Mapping[str, Stated]) -> tuple[Any, Any]:
+    corners = np.array([_value(tie, corner, found) for corner in product(*near)], dtype=float)
+    return corners.min(axis=0), corners.max(axis=0)
+
+
+def _widened(end: Any, sign: int) -> Any:
+    number = np.asarray(end, dtype=float)
+    return number + sign * ROUNDING * np.abs(number)
+
+
+def _origin(stated: Stated) -> str:
+    return stated.how.partition(":")[0]
+
+
+def _check_order(found: Mapping[str, Stated]) -> None:
+    """A word that can never exceed another one (mu and L, N and C) must not."""
+    for word, stated in found.items():
+        limit = QUANTITIES[word].card.at_most if word in QUANTITIES else None
+        if limit is not None and limit.name in found:
+            least, most = np.max(stated.low), np.max(found[limit.name].high)
+            if least > most * (1 + ROUNDING):
+                other = found[limit.name]
+                raise DomainError(
+                    f"{word} must be at most {limit.name}; got {_shown(stated.value)} ({_origin(stated)}) > "
+                    f"{_shown(other.value)} ({_origin(other)})"
+                )
+
+
+def _shown(value: Any) -> str:
+    if np.ndim(value):
+        ends = sorted({f"{v:g}" for v in value}, key=float)
+        return f"{len(value)} x {ends[0]}" if len(ends) == 1 else f"{len(value)} numbers from {ends[0]} to {ends[-1]}"
+    return f"{value:.6g}"
