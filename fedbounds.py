@@ -137,7 +137,7 @@ def solve(args: argparse.Namespace) -> int:
 def plot(args: argparse.Namespace) -> int:
     from bounds.showing.loading import load
     from bounds.showing.usage import UsageError
-    from bounds.showing.values import read, taken_as_they_are
+    from bounds.showing.values import read, stand_ins, taken_as_they_are
 
     names = [word for word in args.words if "=" not in word and not word.startswith("@")]
     if not names:
@@ -158,7 +158,7 @@ def plot(args: argparse.Namespace) -> int:
         given = read([swept, *words])
         picture = curves.data(bounds, quantity, given)
         written = curves.write(picture, path, lines=args.lines, outside=args.outside)
-    _remark([*curves.notes(picture, args.outside), *taken_as_they_are(bounds, given)])
+    _remark([*curves.notes(picture, args.outside), *taken_as_they_are(bounds, given), *stand_ins(bounds, given)])
     return _print([f"wrote {file}" for file in written])
 
 
@@ -203,10 +203,13 @@ def results(arguments: Sequence[str]) -> int:
 
 
 def _grid(bound: Bound, words: Sequence[str], paired: bool = False, free: Iterable[str] = ()) -> Grid:
-    from bounds.showing.values import grid, read
+    from bounds.showing.values import grid, read, stand_ins
 
     with _working("reading the values"):
-        return grid(bound, read(words), paired=paired, free=free)
+        given = read(words)
+        span = grid(bound, given, paired=paired, free=free)
+    _remark(stand_ins([bound], given))
+    return span
 
 
 def _loaded(module: str) -> Any:
@@ -308,6 +311,7 @@ ELSEWHERE = {
     "constants": "empirics.command:constants_",
     "data": "empirics.data.command:data",
     "sweep": "empirics.experiments.command:sweep_",
+    "compare": "paper_checks.comparing.command:compare_",
     "check": "paper_checks.audit.command:check",
     "verdict": "paper_checks.audit.verdict:verdict",
     "falsify": "paper_checks.falsify_options:main",

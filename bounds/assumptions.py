@@ -1,11 +1,13 @@
 """The assumptions the theorems make, from one fixed list, each with a predicate on (problem, algorithm, setting).
 
 A predicate reads plain attributes and answers True, False, or None when it cannot tell; validation, the falsifier and
-the exact worst case decide with these and contain no bound's name. Attributes they read: on a problem ``smoothness``,
-``strong_convexity``, ``pl_constant``, ``lipschitz``, ``gradient_variance``, ``grad_cap_sq``, ``dissimilarity_offset``,
-``loss_cap``, ``lower_bound``, ``convex``, ``nonnegative_loss``, ``independent_samples``, ``client_sizes``; on an
-algorithm ``exact_local_solver``, ``local_sgd``, ``relaxed_start``, ``shared_generated_data``; on a setting ``clients``,
-``cohort``, ``sampling``, ``step_sizes``, ``local_steps`` (one number or one per round), ``fresh_samples``.
+the exact worst case decide with these and contain no bound's name. An assumption may also say that a quantity takes
+another constant of the problem than that of its own name (``constants``). Attributes they read: on a problem
+``smoothness``, ``sample_smoothness``, ``strong_convexity``, ``pl_constant``, ``lipschitz``, ``gradient_variance``,
+``grad_cap_sq``, ``dissimilarity_offset``, ``loss_cap``, ``lower_bound``, ``convex``, ``nonnegative_loss``,
+``independent_samples``, ``client_sizes``; on an algorithm ``exact_local_solver``, ``local_sgd``, ``relaxed_start``,
+``shared_generated_data``; on a setting ``clients``, ``cohort``, ``sampling``, ``step_sizes``, ``local_steps`` (one
+number or one per round), ``fresh_samples``.
 """
 
 from __future__ import annotations
@@ -22,11 +24,15 @@ Predicate = Callable[[Any, Any, Any], bool | None]
 
 @dataclass(frozen=True)
 class Assumption:
-    """A property of the problem, the algorithm or the setting that a theorem needs; ``words`` say it in a sentence."""
+    """A property of the problem, the algorithm or the setting that a theorem needs; ``words`` say it in a sentence.
+
+    ``constants`` are pairs: a quantity, and the word of the problem's constants that it takes where this is assumed.
+    """
 
     name: str
     words: str
     holds: Predicate
+    constants: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
         return self.words
@@ -124,6 +130,16 @@ def _equal_sizes(problem: Any, algorithm: Any, setting: Any) -> bool | None:
 PROBLEM, ALGORITHM, SETTING = 0, 1, 2
 
 SMOOTH = Assumption("smooth", "every client's loss is L-smooth", _States("smoothness"))
+_OF_SAMPLES = (("smoothness", "sample_smoothness"),)
+SAMPLES_SMOOTH = Assumption(
+    "samples_smooth", "the loss of every sample is L-smooth", _States("sample_smoothness"), _OF_SAMPLES
+)
+REPLACED_SMOOTH = Assumption(
+    "replaced_smooth",
+    "every client's loss is L-smooth, also with one of its samples replaced or left out",
+    _States("sample_smoothness"),
+    _OF_SAMPLES,
+)
 STRONGLY_CONVEX = Assumption(
     "strongly_convex", "every client's loss is mu-strongly convex", _Positive("strong_convexity")
 )

@@ -213,6 +213,19 @@ class Bound:
             raise BoundsError(f"{name} is no symbol of {self.name}, but how many numbers its lists have: give numbers")
         raise unknown(f"quantity of {self.name}", name, [q.name for q in self.quantities])
 
+    def word_of(self, name: str) -> str:
+        """The word of a problem's constants that gives the quantity of this name its value.
+
+        Its own name, unless an assumption says otherwise: a theorem on single samples takes the smoothness of their
+        losses, ``sample_smoothness``, where others are content with that of the clients' mean losses.
+
+        >>> from bounds.catalog import get
+        >>> get("fedals.one_round").word_of("smoothness"), get("fedinit.theorem_1").word_of("smoothness")
+        ('sample_smoothness', 'smoothness')
+        """
+        asked = (pair for c in self.conditions if c.assumption is not None for pair in c.assumption.constants)
+        return dict(asked).get(name, name)
+
     # ---- numbers ----
 
     def __call__(self, **values: Any) -> Any:

@@ -127,19 +127,29 @@ class Scenario:
     100.0
     """
 
-    def __init__(self, given: Mapping[str, Stated], files: Mapping[str, Stated], sampling: str = SAMPLINGS[0]) -> None:
-        self._given, self._files, self.sampling = dict(given), dict(files), sampling
+    def __init__(
+        self,
+        given: Mapping[str, Stated],
+        files: Mapping[str, Stated],
+        sampling: str = SAMPLINGS[0],
+        also: Iterable[Quantity] = (),
+    ) -> None:
+        self._given, self._files, self.sampling, self._also = dict(given), dict(files), sampling, tuple(also)
+        _check_known(given, self._also)
+        if sampling not in SAMPLINGS:
+            raise BoundsError(f"sampling must be {' or '.join(SAMPLINGS)}; got {sampling}")
         for source in (self._given, self._files):
             _check_pair(source)
         self._stated = _resolved({**files, **given})
 
     @classmethod
-    def of(cls, *sources: str | Mapping[str, Any], **typed: Any) -> Scenario:
+    def of(cls, *sources: str | Mapping[str, Any], also: Iterable[Quantity] = (), **typed: Any) -> Scenario:
         """From files (``"@c.json"``), ``"word=value"``, mappings like the object in such a file, and keywords.
 
         A mapping or a file may hold more words than anybody needs, and the notes ``_interval``, ``_how`` and
-        ``_provenance``; a keyword must be a word of the vocabulary, or ``sampling``. Raises ``BoundsError`` in one line
-        where two sources of one word disagree.
+        ``_provenance``; a keyword must be a word of the vocabulary, one of the quantities that it knows ``also`` (those
+        of bounds of one's own), or ``sampling``. Raises ``BoundsError`` in one line where two sources of one word
+        disagree.
         """
         files: dict[str, Stated] = {}
         given: dict[str, Stated] = {}
@@ -159,18 +169,13 @@ class Scenario:
         files = {w: s for w, s in files.items() if w not in typed_words}
         given |= _typed(typed_words)
         given |= {word: _of_number(word, value) for word, value in typed.items()}
-        _check_known(given)
-        if sampling not in SAMPLINGS:
-            raise BoundsError(f"sampling must be {' or '.join(SAMPLINGS)}; got {sampling}")
-        return cls(given, _left(files, given), sampling)
+        return cls(given, _left(files, given), sampling, also)
 
     def at(self, **changed: Any) -> Scenario:
         """Another one, with these values in place of what was given or in the file; ties are computed again."""
         sampling = changed.pop("sampling", self.sampling)
         new = {word: _of_number(word, value) for word, value in changed.items()}
-        _check_known(new)
-        files = _left(self._files, new)
-        return Scenario({**self._given, **new}, files, sampling)
+        return Scenario({**self._given, **new}, _left(self._files, new), sampling, self._also)
 
     # ---- as a mapping ----
 
@@ -214,11 +219,8 @@ class Scenario:
 
     def source_of(self, word: str, bound: Bound) -> str:
         """The word of this scenario that stands for ``word`` in a bound: another one where an assumption asks so."""
-        for condition in bound.conditions:
-            named = condition.assumption.name if condition.assumption is not None else ""
-            if (other := STANDS_FOR.get(named, {}).get(word)) is not None and other in self:
-                return other
-        return word
+        other = bound.word_of(word)
+        return other if other in self else word
 
     def missing(self, bound: Bound) -> dict[str, str]:
         """The words that the bound needs and this scenario lacks, each with how to give it."""
@@ -280,11 +282,6 @@ PROBLEM_FACTS = (
 )  # fmt: skip
 KNOBS = (("fedinit", "relaxation", 0), ("fedcog", "distillation_weight", 0), ("fedals", "adaptation", 1))
 """The algorithm that is FedAvg where its knob has this value."""
-STANDS_FOR: dict[str, dict[str, str]] = {
-    "smooth_samples": {"smoothness": "sample_smoothness"},
-    "sample_smooth": {"smoothness": "sample_smoothness"},
-}
-"""By the name of an assumption: the word that must stand for another one in bounds that make it."""
 
 
 # ---- sources ----
@@ -375,9 +372,10 @@ def _noted(word: str, notes: Mapping[str, Any], name: str, uncertain: bool) -> t
     return said, f"{name}: {how}" if how else name
 
 
-def _check_known(given: Iterable[str]) -> None:
+def _check_known(given: Iterable[str], also: Iterable[Quantity]) -> None:
+    own = {quantity.name for quantity in also}
     for word in given:
-        if word not in QUANTITIES and word not in ROLES:
+        if word not in QUANTITIES and word not in ROLES and word not in own:
             raise unknown("word of a scenario", word, {*QUANTITIES, "sampling"})
 
 

@@ -8,15 +8,15 @@ taken to be where nothing is said: a convention, a default or a stand-in. Earlie
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
-from .operators import ClientMax
+from .operators import ClientMax, write_out_means
 from .quantities import quantities_of, Quantity
 from .vocabulary import (
     adaptation,
@@ -89,6 +89,18 @@ CODE: dict[str, Callable[..., Any]] = {
 }
 
 
+@lru_cache(maxsize=1024)
+def _code(expression: sp.Expr) -> Callable[..., Any]:
+    code: Callable[..., Any] = sp.lambdify(quantities_of([expression]), expression, modules=[CODE, "numpy"])
+    return code
+
+
+def evaluated(expression: sp.Basic, values: Mapping[str, Any]) -> Any:
+    """An expression of quantities at values by word, in plain floating point; a list runs over the clients."""
+    plain = write_out_means(expression)
+    return _code(plain)(*(np.asarray(values[q.name], dtype=float) for q in quantities_of([plain])))
+
+
 @dataclass(frozen=True)
 class Tie:
     """``left relation right``; ``provenance`` is what such a value is worth at best, where it is less than its sources.
@@ -111,11 +123,9 @@ class Tie:
         """The words of the right side."""
         return tuple(q.name for q in quantities_of([self.right]))
 
-    @cached_property
-    def value(self) -> Callable[..., Any]:
-        """The right side as a function of its words, in the order of ``needs``."""
-        code = sp.lambdify(quantities_of([self.right]), self.right, modules=[CODE, "numpy"])
-        return lambda *given: code(*given)
+    def value(self, *given: Any) -> Any:
+        """The right side at values of its words, in the order of ``needs``."""
+        return _code(self.right)(*given)
 
     @cached_property
     def formula(self) -> str:

@@ -47,6 +47,7 @@ rolling_window   = quantity("rolling_window", "s", "rounds a rolling mean is div
 
 # ---- the loss and its constants ----
 smoothness       = quantity("smoothness", "L", "smoothness constant of the loss: Lipschitz constant of its gradient", CURVATURE)
+sample_smoothness = quantity("sample_smoothness", r"L_z", "smoothness constant of the loss of every single sample, which that of a client's loss never exceeds", CURVATURE)
 strong_convexity = quantity("strong_convexity", r"\mu", "strong-convexity constant of the loss", CURVATURE, at_most=smoothness)
 pl_constant      = quantity("pl_constant", r"\mu", "constant of the Polyak-Lojasiewicz inequality", CURVATURE, at_most=smoothness)
 condition_number = quantity("condition_number", r"\kappa", "smoothness over strong convexity", domain=AT_LEAST_ONE)
@@ -58,6 +59,7 @@ current_loss     = quantity("current_loss", "F_r", "global loss at the start of 
 summed_client_loss = quantity("summed_client_loss", r"\sum_{i,c}f_c", "losses that participants report after their first local step, summed over the rounds of a window and over the participants", LOSS, NONNEGATIVE)
 initial_gap      = quantity("initial_gap", "D", "initial loss minus the smallest (or infimal) loss", LOSS, NONNEGATIVE)
 optimality_gap   = quantity("optimality_gap", r"f-f^\star", "loss at the server model minus the smallest loss", LOSS, NONNEGATIVE)
+initial_grad_norm_sq = quantity("initial_grad_norm_sq", r"\|\nabla F(x_1)\|^2", "squared norm of the global gradient at the start", GRADIENT**2, NONNEGATIVE)
 initial_distance_sq = quantity("initial_distance_sq", r"\|x_1-x^\star\|^2", "squared distance from the start to the minimiser", PARAMETER**2, NONNEGATIVE)
 distance_sq      = quantity("distance_sq", r"\|\bar x_t-x^\star\|^2", "expected squared distance from the averaged model to the minimiser", PARAMETER**2, NONNEGATIVE)
 next_distance_sq = quantity("next_distance_sq", r"\|\bar x_{t+1}-x^\star\|^2", "expected squared distance from the averaged model to the minimiser one iteration later", PARAMETER**2, NONNEGATIVE)
@@ -107,7 +109,6 @@ test_accuracy    = quantity("test_accuracy", r"a_{test}", "share of the test sam
 local_accuracy_common = quantity("local_accuracy_common", "a_k", "share of the common test samples that client k's own model predicts right", domain=NONNEGATIVE, per_client=True)
 local_accuracy_own = quantity("local_accuracy_own", r"a_k^k", "share of client k's own test samples that its own model predicts right", domain=NONNEGATIVE, per_client=True)
 round_averaged_gap = quantity("round_averaged_gap", r"\Delta_{FedAvg}", "population minus empirical risk of every round's model on the samples of that round, mean over rounds", LOSS, REAL)
-active_divergence = quantity("active_divergence", r"\Delta^t_{\mathcal{N}}", "mean squared distance of the last round's participants' local models to the server model", PARAMETER**2, NONNEGATIVE)
 
 # ---- time and communication ----
 training_seconds = quantity("training_seconds", "s", "time that training took on this machine, without measuring", SECOND, NONNEGATIVE)

@@ -14,7 +14,7 @@ from ..assumptions import (
     FULL_PARTICIPATION,
     INDEPENDENT_SAMPLES,
     LOCAL_SGD,
-    SMOOTH,
+    SAMPLES_SMOOTH,
     STRONGLY_CONVEX,
 )
 from ..core import About, Bound, Condition, Statistic
@@ -39,7 +39,9 @@ LETTERS = {w: r"\mathcal{K}(k)", K: "K", K_hat: r"\hat{K}", tau: r"\tau", n: "n"
 ONE_ROUND = Statistic("expectation", over="the training samples", at="averaged model")
 
 INDEPENDENT = Condition.assume(INDEPENDENT_SAMPLES)
-CONVEX_LOSS = (Condition.assume(SMOOTH), Condition.assume(STRONGLY_CONVEX))
+# The proofs expand a client's risk on a data set that is drawn anew: L has to serve for all that can be drawn.
+EVERY_SAMPLE = Condition.assume(SAMPLES_SMOOTH)
+CONVEX_LOSS = (EVERY_SAMPLE, Condition.assume(STRONGLY_CONVEX))
 EVERYONE = Condition.assume(FULL_PARTICIPATION)
 EXACT = Condition.assume(EXACT_LOCAL_SOLVER)
 # With exact minimisers both hold by themselves; a measured value can still be negative (noise, inexact solvers).

@@ -31,7 +31,17 @@ from ..vocabulary import (
     smoothness as L,
     strong_convexity as mu,
 )
-from .one_round import CONVEX_LOSS, drift_part, EXACT, INDEPENDENT, LETTERS, local_part, NONNEGATIVE, ONE_ROUND
+from .one_round import (
+    CONVEX_LOSS,
+    drift_part,
+    EVERY_SAMPLE,
+    EXACT,
+    INDEPENDENT,
+    LETTERS,
+    local_part,
+    NONNEGATIVE,
+    ONE_ROUND,
+)
 
 CASE_1, CASE_2 = Condition.assume(SAMPLED_WITH_REPLACEMENT), Condition.assume(SAMPLED_WITHOUT_REPLACEMENT)
 REWEIGHTED = Condition("a participant's weight is its own weight times clients over cohort")
@@ -163,6 +173,7 @@ participation_gap_quadratic = Bound(
         CASE_1,
         INDEPENDENT,
         EXACT,
+        EVERY_SAMPLE,
         Condition("the loss is L/2 times the squared distance from the model to the sample"),
         Condition("distances are those of the clients' population means to their weighted mean"),
     ),

@@ -31,7 +31,7 @@ from ..vocabulary import (
     smoothness as L,
     strong_convexity as mu,
 )
-from .one_round import EVERYONE, EXACT, INDEPENDENT, LETTERS, NONNEGATIVE, ONE_ROUND, one_round
+from .one_round import EVERY_SAMPLE, EVERYONE, EXACT, INDEPENDENT, LETTERS, NONNEGATIVE, ONE_ROUND, one_round
 
 SQUARED_DISTANCE = Condition("the loss is L/2 times the squared distance from the model to the sample")
 DISTANCES = Condition("distances are those of the clients' population means to their weighted mean")
@@ -69,11 +69,14 @@ gaussian_mean_local_gap = _exact(
     "gaussian_mean_local_gap",
     Delta,
     {"sampling": sigma_sq / (L * n)},
+    EVERY_SAMPLE,
     Condition("the gradient variance is the exact one, not just a bound on it"),
     at="client's own model",
     note="The gradient of one sample has variance L^2 s_k^2, the same at every model.",
 )
-gaussian_mean_non_iidness = _exact("gaussian_mean_non_iidness", delta, NON_IIDNESS, DISTANCES, POSITIVE_GAP)
+gaussian_mean_non_iidness = _exact(
+    "gaussian_mean_non_iidness", delta, NON_IIDNESS, EVERY_SAMPLE, DISTANCES, POSITIVE_GAP
+)
 gaussian_mean_gap = _exact(
     "gaussian_mean_gap",
     generalization_gap,
@@ -86,7 +89,7 @@ gaussian_mean_bound = Bound(
     target=generalization_gap,
     terms={name: term.subs(mu, L) for name, term in one_round.terms.items()},
     source=Source("fedals", "Theorem 4.1, eq. (6) for squared distances"),
-    conditions=(SQUARED_DISTANCE, INDEPENDENT, EXACT, EVERYONE, DISTANCES, POSITIVE_GAP),
+    conditions=(SQUARED_DISTANCE, EVERY_SAMPLE, INDEPENDENT, EXACT, EVERYONE, DISTANCES, POSITIVE_GAP),
     about=About("fedavg"),
     statistic=ONE_ROUND,
     where={delta: sp.Add(*NON_IIDNESS.values())},

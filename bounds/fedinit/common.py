@@ -20,6 +20,7 @@ from ..assumptions import (
     LOWER_BOUNDED,
     POLYAK_LOJASIEWICZ,
     RELAXED_START,
+    REPLACED_SMOOTH,
     SAMPLED_WITHOUT_REPLACEMENT,
     SMOOTH,
 )
@@ -128,6 +129,8 @@ CONTRACTION = Condition("lambda is below the share of descent that is left", lam
 
 SMOOTH_NOISY_DISSIMILAR = tuple(map(Condition.assume, (SMOOTH, BOUNDED_VARIANCE, DISSIMILARITY)))
 PL = Condition.assume(POLYAK_LOJASIEWICZ)
+# Stability: two data sets of one client, and the mean of the samples they share, have to be L-smooth alike.
+BOTH_SMOOTH = Condition.assume(REPLACED_SMOOTH)
 LIPSCHITZ_LOSS = Condition.assume(LIPSCHITZ)
 SAMPLING = Condition.assume(SAMPLED_WITHOUT_REPLACEMENT)
 START = Condition.assume(RELAXED_START)

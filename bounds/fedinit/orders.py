@@ -36,6 +36,7 @@ from ..vocabulary import (
 from .common import (
     ALGORITHM_1,
     ALL_TRAIN,
+    BOTH_SMOOTH,
     EVERY_ROUND,
     LAST_LOCAL,
     LAST_SERVER,
@@ -232,6 +233,7 @@ theorem_6 = Bound(
         *WHERE_CONVERGED,
         PL,
         LIPSCHITZ_LOSS,
+        BOTH_SMOOTH,
         *map(Condition.assume, (EQUAL_SIZES, INDEPENDENT_SAMPLES, BOUNDED_LOSS, NONNEGATIVE_LOSS)),
         STEP_2_WORDS,
         Condition("the step size is also at most c/t"),

@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from sympy import Expr, sqrt
 
-from ..assumptions import BOUNDED_LOSS, BOUNDED_VARIANCE, EQUAL_SIZES, INDEPENDENT_SAMPLES, NONNEGATIVE_LOSS, SMOOTH
+from ..assumptions import (
+    BOUNDED_LOSS,
+    BOUNDED_VARIANCE,
+    EQUAL_SIZES,
+    INDEPENDENT_SAMPLES,
+    NONNEGATIVE_LOSS,
+)
 from ..core import Bound, Condition
 from ..quantities import Quantity
 from ..units import LOSS, PARAMETER
@@ -41,6 +47,7 @@ from .common import (
     ALL_TRAIN,
     BETA_BELOW_72,
     BETA_POSITIVE,
+    BOTH_SMOOTH,
     EVERY_LOCAL,
     EVERY_STEP,
     LAST_SERVER,
@@ -56,7 +63,7 @@ from .common import (
 
 sigma_l = sqrt(sigma2)
 
-NOISY_SMOOTH = tuple(map(Condition.assume, (SMOOTH, BOUNDED_VARIANCE, NONNEGATIVE_LOSS)))
+NOISY_SMOOTH = (BOTH_SMOOTH, *map(Condition.assume, (BOUNDED_VARIANCE, NONNEGATIVE_LOSS)))
 ONE_SAMPLE = Condition("the two runs' data differ in one sample of one client, all else is shared")
 DECAYING_STEP = Condition("the step size of local iteration tau (counted over all rounds) is c/tau")
 VIRTUAL_STEP = Condition("the way to the next initial point counts as a step that adds its length to the separation")
@@ -213,7 +220,7 @@ t_0_choice = Bound(
     target=t_0,
     relation="=",
     terms={"choice": T_0[t_0]},
-    conditions=(Condition.assume(BOUNDED_LOSS), LIPSCHITZ_LOSS, DECAYING_STEP),
+    conditions=(BOTH_SMOOTH, Condition.assume(BOUNDED_LOSS), LIPSCHITZ_LOSS, DECAYING_STEP),
     source=source("Theorem 3, proof (appendix: Theorem 11)"),
     about=PROOF,
     statistic=LAST_SERVER,

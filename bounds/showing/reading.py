@@ -29,7 +29,8 @@ quantity=value:
   client_weight=uniform      every client weighs the same
 @file.json alone brings constants: a JSON object of values by quantity. It may hold more than a bound needs (words that
 begin with _ are notes), and quantity=value goes before it. Its note _interval holds [low, high] of uncertain constants
-(null: no end); eval then also prints the interval of the bound, minimize and solve those of their answers.
+(null: no end); eval then also prints the interval of the bound, minimize and solve those of their answers. A bound on
+single samples takes the smoothness of their losses from it, sample_smoothness, where it holds both.
 
 For a quantity that varies over clients (or classes) a list runs over them, a list of lists is a sweep, and a number or
 a range holds for all clients alike. For other quantities a list or a range is a sweep. Several sweeps are combined each
@@ -48,7 +49,7 @@ class Value:
     """One value as typed: ``kind`` is number, range, list, table (a list of lists) or uniform.
 
     ``log`` marks a range of equal ratios; an ``optional`` value is ignored by a bound that does not use it. ``ends``
-    are those of the interval that an uncertain constant lies in.
+    are those of the interval that an uncertain constant lies in, ``file`` is the file of constants that brought it.
     """
 
     kind: str
@@ -56,6 +57,7 @@ class Value:
     optional: bool = False
     log: bool = False
     ends: tuple[Any, Any] | None = None
+    file: str = ""
 
     def says(self, other: Value) -> bool:
         """Whether the two mean the same."""
@@ -228,7 +230,7 @@ def _constants(path: str) -> dict[str, Value]:
     for name in ends.keys() - values.keys():
         raise BoundsError(f"{path}: {unknown('name in _interval', name, values)}; an _interval is of a value")
     ends = {name: _shaped(path, name, values[name], pair) for name, pair in ends.items()}
-    return {name: replace(value, optional=True, ends=ends.get(name)) for name, value in values.items()}
+    return {name: replace(value, optional=True, ends=ends.get(name), file=path) for name, value in values.items()}
 
 
 def _shaped(path: str, name: str, value: Value, ends: tuple[Any, Any]) -> tuple[Any, Any]:

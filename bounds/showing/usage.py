@@ -26,6 +26,7 @@ class Verb(NamedTuple):
 
 
 GAP = "smoothness=1.1 strong_convexity=0.1 client_weight=uniform local_gap=0.03 non_iidness=0.01"
+SITES = "@examples/sites.json"
 # fmt: off
 VERBS = {
     "list": Verb("every bound of the papers", "fedbounds list --paper fedals", "--paper --json"),
@@ -40,6 +41,8 @@ VERBS = {
                   "--largest --smallest --zip"),
     "plot": Verb("a picture along one quantity: one bound term by term, or several compared",
                  f"fedbounds plot fedals.one_round x=clients=2:40:39 {GAP} -o gap.svg", "--lines --outside -o"),
+    "compare": Verb("every theorem about one number of your federation, side by side: which of them says anything",
+                    f"fedbounds compare grad_norm_sq {SITES} cohort=10 local_steps=16 step_size=0.028 runtime=20"),
     "validate": Verb("a measurement held against a bound; without a name, the bounds that can be",
                      "fedbounds validate fedals.one_round"),
     "train": Verb("train a federation and measure it",

@@ -59,9 +59,28 @@ def _at(array: np.ndarray, index: tuple[int, ...], listed: bool) -> Any:
 
 def taken_as_they_are(bounds: Iterable[Bound], given: Mapping[str, Value]) -> Iterator[str]:
     """The same of a picture of several bounds, each of which takes what it uses of the values ``given``."""
-    used = {q.name for bound in bounds for q in bound.quantities}
+    used = {_asked(bound, given).get(q.name, q.name) for bound in bounds for q in bound.quantities}
     if uncertain := [name for name, value in given.items() if value.ends is not None and name in used]:
         yield _at_values(uncertain)
+
+
+def stand_ins(bounds: Iterable[Bound], given: Mapping[str, Value]) -> Iterator[str]:
+    """Which constants of a file a bound takes under another name than its own, and which assumption says so."""
+    for bound in bounds:
+        for name, word in _asked(bound, given).items():
+            value = given[word]
+            why = next(c.words for c in bound.conditions if c.assumption and (name, word) in c.assumption.constants)
+            yield f"{name} of {bound.name} is {word} of {value.file}, {_end(value.numbers.tolist())}: {why}"
+
+
+def _asked(bound: Bound, given: Mapping[str, Value]) -> dict[str, str]:
+    """The words of files that a bound takes for quantities of other names which nobody typed."""
+    words = {q.name: bound.word_of(q.name) for q in bound.quantities}
+    return {
+        name: word
+        for name, word in words.items()
+        if word != name and word in given and given[word].file and (name not in given or given[name].file)
+    }
 
 
 def _at_values(names: Iterable[str]) -> str:
@@ -73,6 +92,7 @@ def _at_values(names: Iterable[str]) -> str:
 
 def grid(bound: Bound, given: Mapping[str, Value], *, paired: bool = False, free: Iterable[str] = ()) -> Grid:
     """Arrays for one bound; ``free`` quantities are left without a value, ``paired`` sweeps move together."""
+    given = {**given, **{name: given[word] for name, word in _asked(bound, given).items()}}
     bound, given = _special_case(bound, given, set(free))
     used = {q.name: q for q in bound.quantities}
     if bound._evaluator.counts_clients:
@@ -196,4 +216,4 @@ def _special_case(bound: Bound, given: Mapping[str, Value], free: set[str]) -> t
     return bound, given
 
 
-__all__ = ["GRAMMAR", "Grid", "Value", "grid", "parse", "parse_number", "read", "taken_as_they_are"]
+__all__ = ["GRAMMAR", "Grid", "Value", "grid", "parse", "parse_number", "read", "stand_ins", "taken_as_they_are"]

@@ -54,6 +54,11 @@ class Problem(Protocol[V]):
         ...
 
     @property
+    def sample_smoothness(self) -> float | None:
+        """L of the loss of every single sample, never below ``smoothness``."""
+        ...
+
+    @property
     def strong_convexity(self) -> float | None:
         """mu of every client's loss."""
         ...
@@ -71,6 +76,11 @@ class Problem(Protocol[V]):
     @property
     def gradient_variance(self) -> float | None:
         """A bound on the variance of a client's stochastic gradient."""
+        ...
+
+    @property
+    def optimum_dissimilarity(self) -> float | None:
+        """``sum_k p_k ||grad F_k(w*)||^2`` at the minimiser of F."""
         ...
 
     @property

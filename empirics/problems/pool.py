@@ -95,9 +95,14 @@ class Pool:
         return torch.from_numpy(self.partition.shares(data.labels, self.clients, self.federation_seed))
 
     @cached_property
-    def smoothness(self) -> float:
+    def sample_smoothness(self) -> float:
         """Exact smoothness constant of a sample's loss over the pool."""
         return self.model.smoothness(self.inputs[0])
+
+    @property
+    def smoothness(self) -> float:
+        """That of a client's loss whatever samples it draws: they may be all alike."""
+        return self.sample_smoothness
 
     @property
     def strong_convexity(self) -> float:

@@ -28,6 +28,8 @@ from .quadratics import Quadratics
 
 MOST_COORDINATES = 1500
 """Largest model for which dense Hessians of all clients are formed."""
+LEAST_EXCESS = 1e-6
+"""What B^2 exceeds 1 by at least, so that rounding does not decide on the G^2 that goes with it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,8 +198,13 @@ class FederatedProblem:
 
     # ---- constants that hold at every model; None where nobody knows ----
 
-    @cached_property
+    @property
     def smoothness(self) -> float | None:
+        """An L for which every client's training loss is L-smooth: what theorems on convergence ask for."""
+        return None if self.client_smoothness is None else float(self.client_smoothness.max())
+
+    @cached_property
+    def sample_smoothness(self) -> float | None:
         """Smallest L for which the loss of every training (and population) sample is L-smooth."""
         if not self.convex:
             return None
@@ -208,7 +215,11 @@ class FederatedProblem:
 
     @cached_property
     def client_smoothness(self) -> Tensor | None:
-        """An L for the loss of each client: exact for least squares, else the curvature's supremum throughout."""
+        """An L for the training loss of each client ``(clients,)``; exact for least squares.
+
+        The Hessian is the mean of ``bend_i`` Kronecker product ``x_i x_i^T``, with every ``bend_i`` at most the
+        curvature, so that it is at most ``curvature`` times the mean of ``x_i x_i^T``, plus the penalty.
+        """
         if not self.convex:
             return None
         tops = []
@@ -250,15 +261,19 @@ class FederatedProblem:
 
     @cached_property
     def gradient_variance(self) -> float | None:
-        """A bound, at every model, on the variance of a single sample's gradient on any client.
+        """A bound, at every model, on the variance of a single sample's gradient on any client."""
+        return float(self.client_gradient_variance.max()) if self.client_gradient_variance is not None else None
 
-        A variance is at most the mean square, here ``slope^2 mean ||x||^2`` (the penalty does not vary); losses of
-        unbounded slope have no bound.
+    @cached_property
+    def client_gradient_variance(self) -> Tensor | None:
+        """The same for each client ``(clients,)``; infinite for losses of unbounded slope.
+
+        A variance is at most the mean square, here ``slope^2 mean ||x||^2`` (the penalty does not vary).
         """
         if not self.convex:
             return None
         squares = torch.cat([(x[0].double() ** 2).sum(-1) for _, x, _ in self.samples.chunks(1 << 16)])
-        return self._exact.slope**2 * float(self.samples.client_means(squares).max())
+        return self._exact.slope**2 * self.samples.client_means(squares)
 
     @cached_property
     def quadratics(self) -> Quadratics | None:
@@ -278,29 +293,54 @@ class FederatedProblem:
             floors=self.local_optimal_losses.numpy(),
         )
 
-    @cached_property
-    def _dissimilarity(self) -> tuple[float, float] | None:
-        """(G^2, B^2) that serve at every model.
+    # ---- gradient dissimilarity: sum_k p_k ||grad F_k||^2 <= G^2 + B^2 ||grad F||^2 at every model ----
 
-        Least squares: exact. Else, with F strongly convex, ``||grad F_k(w)||^2 <= 2 ||grad F_k(w*)||^2 + 2 L_k^2
-        ||w - w*||^2`` and ``||w - w*|| <= ||grad F(w)||/mu``.
-        """
-        if self.quadratics is not None:
-            return self.quadratics.dissimilarity_offset, self.quadratics.dissimilarity_factor
-        if self.client_smoothness is None or not self.strong_convexity:
+    @cached_property
+    def optimum_dissimilarity(self) -> float | None:
+        """``sum_k p_k ||grad F_k(w*)||^2`` at the minimiser of the global loss: no G^2 is smaller."""
+        if not self.convex:
             return None
         exact = replace(self, model=self._exact)
-        at_optimum = float(self.weights @ (exact.client_gradients(self.minimiser) ** 2).sum(-1))
-        square = self.strong_convexity * self.strong_convexity
-        factor = 2 * float(self.weights @ self.client_smoothness**2) / square if square else math.inf
-        return (2 * at_optimum, factor) if math.isfinite(factor) else None
+        return float(self.weights @ (exact.client_gradients(self.minimiser) ** 2).sum(-1))
 
-    @property
-    def dissimilarity_offset(self) -> float | None:
-        """G^2 of ``sum_k p_k ||grad F_k||^2 <= G^2 + B^2 ||grad F||^2`` at every model."""
-        return None if self._dissimilarity is None else self._dissimilarity[0]
+    def dissimilarity_offset_for(self, factor: float) -> float | None:
+        """A ``G^2`` that serves with ``B^2 = factor``; infinite where none is known. Least squares: the smallest.
 
-    @property
+        Else by convexity. Write u for ``w - w*``, g for ``grad F(w)``, ``z_k`` for ``grad F_k(w*)``, ``d_k`` for
+        ``grad F_k(w) - z_k``; the ``z_k`` have the weighted mean 0, the ``d_k`` have g. Losses that are mu-strongly
+        convex and L-smooth have ``|d_k|^2 <= (L + mu) <d_k, u> - L mu |u|^2``. So the weighted mean of ``|d_k|^2`` is
+        at most ``(L + mu) <g, u> - L mu |u|^2 <= (L + mu)^2/(4 L mu) |g|^2``, and that of ``|d_k - g|^2`` at most
+        ``e |g|^2`` with ``e = (L - mu)^2/(4 L mu)``. The mean of ``<z_k, d_k>`` is that of ``<z_k, d_k - g>``. Hence,
+        for every s > 0, ``G^2 = (1 + 1/s) mean |z_k|^2`` goes with ``B^2 = 1 + (1 + s) e``. Two parabolas of curvature
+        mu and L, of weights L and mu, meet it: nothing smaller serves all clients of these constants.
+        """
+        if self.quadratics is not None:
+            return self.quadratics.dissimilarity_offset_for(factor)
+        if self._excess is None or self.optimum_dissimilarity is None:
+            return None
+        if not self._excess:
+            return self.optimum_dissimilarity if factor >= 1 else math.inf
+        s = (factor - 1) / self._excess - 1
+        return (1 + 1 / s) * self.optimum_dissimilarity if s > 0 else math.inf
+
+    @cached_property
+    def _excess(self) -> float | None:
+        """``(L - mu)^2/(4 L mu)``: by how much B^2 exceeds 1 at least, for want of knowing the clients better."""
+        L, mu = self.smoothness, self.strong_convexity
+        if L is None or not mu:
+            return None
+        found = (L - mu) / L * ((L - mu) / mu) / 4
+        return found if math.isfinite(found) else None
+
+    @cached_property
     def dissimilarity_factor(self) -> float | None:
-        """The B^2 that goes with ``dissimilarity_offset``."""
-        return None if self._dissimilarity is None else self._dissimilarity[1]
+        """The B^2 that goes with ``dissimilarity_offset``: of quadratics their own, else that of s = 1."""
+        if self.quadratics is not None:
+            return self.quadratics.dissimilarity_factor
+        return None if self._excess is None else 1 + 2 * max(self._excess, LEAST_EXCESS)
+
+    @cached_property
+    def dissimilarity_offset(self) -> float | None:
+        """G^2 that serves with ``dissimilarity_factor`` at every model."""
+        factor = self.dissimilarity_factor
+        return None if factor is None else self.dissimilarity_offset_for(factor)

@@ -232,7 +232,7 @@ def one_round(problem: str, counts: Sequence[int], seeds: int, samples: int, par
                 rows.append((quantity, c.place[2], None, *found, str(c.verdict)))
     names = ("quantity", "clients", "seed", "value", "error", "verdict")
     table = {name: [row[i] for row in rows] for i, name in enumerate(names)}
-    return Outcome(table, {"smoothness": pool.smoothness, "strong_convexity": pool.strong_convexity})
+    return Outcome(table, {"smoothness": pool.sample_smoothness, "strong_convexity": pool.strong_convexity})
 
 
 @job("validate_gaussian_mean", version=1, formerly="paper_checks.validation.cells:gaussian_mean")

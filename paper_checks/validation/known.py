@@ -12,18 +12,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bounds.core import Bound
 from bounds.errors import MissingQuantityError
 from empirics.algorithms.algorithm import Algorithm
 from empirics.errors import EmpiricsError
-from empirics.measuring.constants import closed_forms, Constant, constants, visited
+from empirics.measuring.constants import closed_forms, Constant, constants, DECIDING, LOWER, visited
 from empirics.measuring.costs import Devices
 from empirics.problems.problem import FederatedProblem
 from empirics.progress import Progress
 from empirics.training.setting import Setting
 
 from ..runs.readings import of_plan
-
-LOWER = "is a lower estimate"
 
 
 class Known(NamedTuple):
@@ -48,7 +47,7 @@ class Known(NamedTuple):
 
 
 def known(
-    names: Iterable[str],
+    names: Mapping[str, str],
     problem: FederatedProblem,
     method: Algorithm,
     setting: Setting,
@@ -59,23 +58,28 @@ def known(
 ) -> dict[str, Known]:
     """The values of ``names`` that do not come off the run; ``sizes`` are numbers of samples that were decided on.
 
-    ``walk``: estimates look along a run, not at the start alone. Missing values are refused in one line that says how
-    to give them.
+    Every name comes with the word of the problem's constants that it takes (``words_of``). ``walk``: estimates look
+    along a run, not at the start alone. Missing values are refused in one line that says how to give them.
     """
-    wanted = list(names)
     found = {**_of_setting(method, setting), **{k: Known.sure(v, "as drawn") for k, v in sizes.items()}}
     for name in given:
         if name in found:  # a bound at one plan, or on other devices, beside runs of these
             raise EmpiricsError(f"{name} is {found[name].value:g} in these runs already: leave {name}= out")
-    if any(name not in found and name not in given for name in wanted):
-        found = {**_of_problem(problem, method, setting, walk, bar), **found}
+    if any(name not in found and name not in given for name in names):
+        constant = _of_problem(problem, method, setting, walk, bar)
+        found = {**{name: constant[word] for name, word in names.items() if word in constant}, **found}
     for name, value in given.items():
         found[name] = Known.sure(value, "given")._replace(doubt="is given, not known")
-    missing = [name for name in wanted if name not in found]
+    missing = [name for name in names if name not in found]
     if missing:
         said = " ".join(f"{name}=NUMBER" for name in missing)
         raise MissingQuantityError(f"{problem} does not know {', '.join(missing)}: give {said} to see the formula")
-    return {name: found[name] for name in wanted}
+    return {name: found[name] for name in names}
+
+
+def words_of(bound: Bound, names: Iterable[str]) -> dict[str, str]:
+    """The word of a problem's constants that each of these quantities of a bound takes."""
+    return {name: bound.word_of(name) for name in names}
 
 
 # ---- the setting and the method ----
@@ -103,7 +107,7 @@ def of_rounds(values: Mapping[str, Any], setting: Setting, rounds: int) -> dict[
 def _of_problem(
     problem: FederatedProblem, method: Algorithm, setting: Setting, walk: bool, bar: Progress | None
 ) -> dict[str, Known]:
-    """Estimates along a run of seed 0, replaced by what is valid at every model where that is known.
+    """What is known of the constants: closed forms for this method and plan, else estimates along a run of seed 0.
 
     Those of a network are lower estimates however much is spent on them, and decide nothing: the quick ones do.
     """
@@ -112,7 +116,6 @@ def _of_problem(
     closed = closed_forms(problem, setting.batch, method, setting.step_size)
     estimates = constants(problem, setting.batch, path, quick=True, bar=bar, closed=closed)
     found = {name: _estimate(c) for name, c in estimates.items()}
-    found |= {name: Known.sure(c.value, c.how) for name, c in closed.items()}
     if "initial_loss" in found:
         found["current_loss"] = found["initial_loss"]._replace(how="at the start")
     parameters = problem.model.dim
@@ -121,5 +124,7 @@ def _of_problem(
 
 
 def _estimate(constant: Constant) -> Known:
-    doubt = "" if constant.certain else LOWER if "lower estimate" in constant.how else "is an interval"
+    """A constant that is proved may decide; its interval says how much of it was seen."""
+    doubt = "is a lower estimate" if constant.provenance == LOWER else "is an interval"
+    doubt = "" if constant.provenance in DECIDING else doubt
     return Known(constant.value, constant.how, constant.low, constant.high, doubt)

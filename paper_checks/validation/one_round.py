@@ -176,7 +176,7 @@ def keywords(problem: Pool, bound: Bound, local: np.ndarray, excess: np.ndarray)
     """What the bound takes, of all that is known here: exact constants, equal weights, clients on the last axis."""
     count = local.shape[-1]
     known = {
-        "smoothness": problem.smoothness,
+        "smoothness": problem.sample_smoothness,
         "strong_convexity": problem.strong_convexity,
         "client_weight": np.full(count, 1 / count),
         "local_gap": local,
@@ -210,7 +210,7 @@ def card(plan: Options, problems: Sequence[Pool]) -> dict[str, object]:
                 "federation_seed": p.federation_seed,
                 "seeds": [_seeds(plan, p).start, _seeds(plan, p).stop - 1],
                 "samples_per_client": p.samples,
-                "smoothness": p.smoothness,
+                "smoothness": p.sample_smoothness,
                 "strong_convexity": p.strong_convexity,
             }
             for p in problems

@@ -29,7 +29,7 @@ from empirics.training.setting import Setting
 from ..runs.methods import method as named
 from ..runs.readings import Drawn, facts as drawn_of
 from ..runs.words import free, giver, PLAN, PROBLEM, RUNS
-from .known import Known, known
+from .known import Known, known, words_of
 from .options import Options
 from .reading import fresh, needs_population, one_round, plan
 
@@ -110,7 +110,7 @@ def planned(bound: Bound, options: Options, given: Mapping[str, float], bar: Pro
     names = [q.name for q in bound.quantities if giver(q.name, RUNS) in (PROBLEM, PLAN)]
     if options.step_size is None:
         setting = replace(setting, step_size=_step_size(bound, names, base, method, setting, given, sizes, bar))
-    values = known(names, base, method, setting, given, sizes, bar=bar)
+    values = known(words_of(bound, names), base, method, setting, given, sizes, bar=bar)
     return Training(bound, method, setting, base, seeds, values, everyone, samples, fresh(bound))
 
 
@@ -156,7 +156,8 @@ def _step_size(
     bar: Progress | None,
 ) -> float:
     """The largest of 1/L, halved again and again, at which no numeric condition fails (words of a run aside)."""
-    found = known({*names, "smoothness"}, base, method, setting, given, sizes, walk=False, bar=bar)
+    asked = words_of(bound, {*names, "smoothness"})
+    found = known(asked, base, method, setting, given, sizes, walk=False, bar=bar)
     values = {k: v.value for k, v in found.items()}
     largest = 1 / values["smoothness"]
     if "step_size" not in names:
@@ -201,8 +202,8 @@ def facts(training: Training) -> tuple[SimpleNamespace, SimpleNamespace, Drawn]:
 
 
 FACTS = (
-    "smoothness", "pl_constant", "lipschitz", "dissimilarity_offset", "loss_cap", "lower_bound", "convex",
-    "nonnegative_loss", "client_sizes",
+    "smoothness", "sample_smoothness", "pl_constant", "lipschitz", "dissimilarity_offset", "loss_cap", "lower_bound",
+    "convex", "nonnegative_loss", "client_sizes",
 )  # fmt: skip
 
 

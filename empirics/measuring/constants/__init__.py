@@ -3,12 +3,15 @@
 from bounds.numerics.ranges import bound_range, Range
 
 from .closed import closed_forms
-from .core import as_json, between, Constant, known
+from .core import as_json, between, Constant, DECIDING, known, LOWER, PROVENANCE
 from .curvature import Eigenvalues, eigenvalues, functional_product, hessian_product, roughly
 from .estimate import constants, visited
 from .noise import Gradients, gradients_along, Noise, of_batches, offset_along, sample_noise
 
 __all__ = [
+    "DECIDING",
+    "LOWER",
+    "PROVENANCE",
     "Constant",
     "Eigenvalues",
     "Gradients",

@@ -8,15 +8,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-import numpy as np
+import torch
 
 from ...algorithms.algorithm import Algorithm, fedavg
 from ...models.linear import Linear
 from ...problems.problem import FederatedProblem
-from .core import Constant, known
+from .core import Constant, known, PROVED
 from .noise import of_batches
 
 EVERYWHERE = "closed form, at every model"
+CONVEXITY = f"{EVERYWHERE}: by convexity, from the clients' gradients at the minimiser and L/mu"
 
 
 def closed_forms(
@@ -32,20 +33,21 @@ def closed_forms(
 
 
 def _noise(problem: FederatedProblem, batch: int) -> Iterator[Constant]:
-    cap = problem.gradient_variance
-    if cap is None or not math.isfinite(cap):
+    caps = problem.client_gradient_variance
+    if caps is None or not torch.isfinite(caps).all():
         return
-    each = of_batches(np.full(problem.clients, cap), problem.federation.client_sizes, batch)
+    each = of_batches(caps.numpy(), problem.federation.client_sizes, batch)
     how = f"{EVERYWHERE}: slope^2 mean ||x||^2, for the smallest batch"
-    yield known("gradient_variance", each.max(), how)
-    yield known("client_gradient_variance", each, how)
+    yield known("gradient_variance", each.max(), how, PROVED)
+    yield known("client_gradient_variance", each, how, PROVED)
 
 
 def _dissimilarity(problem: FederatedProblem) -> Iterator[Constant]:
     if problem.dissimilarity_offset is None or problem.dissimilarity_factor is None:
         return
-    yield known("dissimilarity_offset", problem.dissimilarity_offset, EVERYWHERE)
-    yield known("dissimilarity_factor", problem.dissimilarity_factor, EVERYWHERE)
+    how = CONVEXITY if problem.quadratics is None else f"{EVERYWHERE}: that of the quadratics"
+    yield known("dissimilarity_offset", problem.dissimilarity_offset, how, PROVED)
+    yield known("dissimilarity_factor", problem.dissimilarity_factor, how, PROVED)
 
 
 def _largest_gradient(problem: FederatedProblem, method: Algorithm, step_size: float | None) -> Iterator[Constant]:
@@ -66,4 +68,4 @@ def _largest_gradient(problem: FederatedProblem, method: Algorithm, step_size: f
     cap = pull + max(reach, pull) if model.regularisation else pull
     steps = "" if step_size is not None else " of plain SGD with steps of at most 1 over the penalty"
     how = f"closed form, along every run{steps}: slope and largest input, plus penalty"
-    yield known("grad_cap_sq", cap**2, how)
+    yield known("grad_cap_sq", cap**2, how, PROVED)

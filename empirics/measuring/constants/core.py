@@ -11,12 +11,27 @@ import numpy as np
 from bounds import vocabulary
 from bounds.quantities import Quantity
 
+EXACT = "exact"
+"""Counted, evaluated, minimised: the number itself."""
+PROVED = "proved"
+"""Meets its assumption at every model, or along every run of the plan: a theorem holds with it."""
+LOWER = "lower"
+"""A maximum over some models: the number that meets the assumption is at least this."""
+INTERVAL = "interval"
+"""Somewhere between its ends."""
+CHOSEN = "chosen"
+"""Free to choose, such as the B^2 that a G^2 goes with."""
+PROVENANCE = (EXACT, PROVED, LOWER, INTERVAL, CHOSEN)
+DECIDING = (EXACT, PROVED, CHOSEN)
+"""With these a theorem holds as it stands; with others it is only shown."""
+
 
 class Constant(NamedTuple):
     """``value`` (a list over the clients for some), certainly or with the stated error within ``low`` .. ``high``.
 
-    ``how`` says in a sentence where the number comes from. A maximum along a path is a lower estimate: ``low`` is the
-    value, ``high`` a bound that is known anyway, or infinite.
+    ``how`` says in a sentence where the number comes from, ``provenance`` (one of ``PROVENANCE``) in a word. What a
+    theorem may be given is the value of a constant that is proved: ``low`` then is what was seen of it on a path. A
+    maximum along a path alone is a lower estimate: ``low`` is the value, ``high`` infinite.
     """
 
     quantity: Quantity
@@ -24,17 +39,17 @@ class Constant(NamedTuple):
     low: Any
     high: Any
     how: str
+    provenance: str = INTERVAL
 
     @property
     def certain(self) -> bool:
         return bool(np.all(np.asarray(self.low) == np.asarray(self.high)))
 
 
-def known(word: str, value: Any, how: str) -> Constant:
+def known(word: str, value: Any, how: str, provenance: str = EXACT) -> Constant:
     """A constant without uncertainty beyond rounding."""
-    plain = np.asarray(value, dtype=float)
-    number = float(plain) if plain.ndim == 0 else plain.tolist()
-    return Constant(getattr(vocabulary, word), number, number, number, how)
+    number = _plain(value)
+    return Constant(getattr(vocabulary, word), number, number, number, how, provenance)
 
 
 def between(word: str, value: float, low: float, high: float, how: str) -> Constant:
@@ -42,16 +57,38 @@ def between(word: str, value: float, low: float, high: float, how: str) -> Const
     return Constant(getattr(vocabulary, word), float(value), float(low), float(high), how)
 
 
+def at_least(word: str, value: Any, how: str, low: Any = None) -> Constant:
+    """What was seen on a path (up to its error: ``low``), of a constant that nobody knows an upper end of."""
+    number = _plain(value)
+    high = np.full(np.shape(number), math.inf).tolist() if np.ndim(number) else math.inf
+    ends = number if low is None else _plain(low)
+    return Constant(getattr(vocabulary, word), number, ends, high, f"{how}: a lower estimate", LOWER)
+
+
+def proved(cap: Constant, seen: Constant) -> Constant:
+    """The closed form ``cap`` with what was ``seen`` of it as the low end of its interval."""
+    low = np.minimum(seen.low, cap.value)
+    how = f"{cap.how}; low end: {seen.how.removesuffix(': a lower estimate')}"
+    return cap._replace(low=low.tolist() if low.ndim else float(low), how=how)
+
+
+def _plain(value: Any) -> Any:
+    array = np.asarray(value, dtype=float)
+    return float(array) if array.ndim == 0 else array.tolist()
+
+
 def as_json(constants: Mapping[str, Constant], about: str = "") -> dict[str, Any]:
     """A JSON object that every verb reads as ``@file.json``: values by word, and notes under words that begin with _.
 
-    ``_interval`` holds the ends of uncertain constants (null: unbounded), ``_how`` where numbers come from.
+    ``_interval`` holds the ends of uncertain constants (null: unbounded), ``_how`` where numbers come from,
+    ``_provenance`` the same as one of the words ``PROVENANCE``.
     """
     return {
         **{name: c.value for name, c in constants.items()},
         "_about": about,
         "_interval": {name: [_end(c.low), _end(c.high)] for name, c in constants.items() if not c.certain},
         "_how": {name: c.how for name, c in constants.items()},
+        "_provenance": {name: c.provenance for name, c in constants.items()},
     }
 
 

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from bounds.vocabulary import client_gradient_variance
+from bounds.vocabulary import dissimilarity_offset
 
 from ...algorithms.algorithm import Algorithm
 from ...errors import EmpiricsError
+from ...models.linear import LeastSquares, Linear
 from ...problems.problem import FederatedProblem
 from ...progress import Progress, Silent
 from ...streams import stream
 from ...training.rounds import rounds
 from ...training.setting import Setting
-from .closed import closed_forms
-from .core import between, Constant, known
+from .closed import closed_forms, CONVEXITY
+from .core import at_least, between, CHOSEN, Constant, EXACT, known, PROVED, proved
 from .curvature import eigenvalues, FEW_STEPS, hessian_product, roughly
 from .noise import gradients_along, of_batches, offset_along, sample_noise
 
@@ -46,13 +47,13 @@ def constants(
     bar: Progress | None = None,
     closed: Mapping[str, Constant] | None = None,
 ) -> dict[str, Constant]:
-    """What is known of ``problem``, by word; ``batch`` is the minibatch's size.
+    """What is known of ``problem``, by word; ``batch`` is the minibatch's size, all samples of clients that hold fewer.
 
     ``path (T, dim)`` are models of a run (default: the start alone): maxima along it are lower estimates, said so.
-    ``factor`` chooses the B^2 for which G^2 is given (default: what the closed form of quadratics says, else 1).
-    ``quick`` takes the curvature of a network from some of the samples of all clients together, which every L of the
-    samples' losses covers like those of the clients' losses. ``bar`` hears how far it is. ``closed`` are the closed
-    forms that end the intervals of estimates (default: those of plain averaged SGD).
+    ``factor`` chooses the B^2 for which G^2 is given (default: that of the closed form, else 1). ``quick`` takes the
+    curvature of a network from some of the samples of all clients together, which every L of the samples' losses
+    covers. ``bar`` hears how far it is. ``closed`` are the closed forms that take the place of estimates, which stay
+    the low ends of their intervals (default: those of plain averaged SGD).
     """
     if batch < 1:
         raise EmpiricsError(f"batch must be >= 1; got {batch}")
@@ -64,6 +65,7 @@ def constants(
     caps = closed_forms(problem, batch) if closed is None else closed
     parts = (
         _federation(problem),
+        _start(problem, start),
         _convex(problem, start) if problem.convex else _network(problem, walked, where, quick, bar or Silent()),
         _noise(problem, walked, where, batch, caps),
         _dissimilarity(problem, walked, where, factor, caps),
@@ -80,17 +82,29 @@ def _federation(problem: FederatedProblem) -> Iterator[Constant]:
         yield known("samples", problem.client_sizes[0], "counted")
 
 
+def _start(problem: FederatedProblem, start: Tensor) -> Iterator[Constant]:
+    yield known("initial_grad_norm_sq", gradients_along(problem, start.unsqueeze(0)).together[0], "evaluated")
+
+
 def _convex(problem: FederatedProblem, start: Tensor) -> Iterator[Constant]:
     assert problem.smoothness is not None
+    assert problem.sample_smoothness is not None
     assert problem.strong_convexity is not None
+    assert isinstance(problem.model, Linear)
     start = start.double()
-    yield known(
-        "smoothness", problem.smoothness, "closed form: curvature times the largest squared input, plus penalty"
-    )
-    yield known("strong_convexity", problem.strong_convexity, "closed form: the penalty")
+    curved = "" if isinstance(problem.model, LeastSquares) else f"{problem.model.curvature:g} times "
+    of_clients = EXACT if not curved else PROVED
+    top = f"closed form: {curved}the largest eigenvalue of a client's mean x x^T, plus penalty"
+    yield known("smoothness", problem.smoothness, top, of_clients)
+    single = f"closed form: {curved}the largest squared input, plus penalty"
+    yield known("sample_smoothness", problem.sample_smoothness, single)
+    yield known("strong_convexity", problem.strong_convexity, "closed form: the penalty", PROVED)
     if problem.strong_convexity > 0:
-        yield known("pl_constant", problem.strong_convexity, "strong convexity implies it")
-        yield known("condition_number", problem.smoothness / problem.strong_convexity, "smoothness over convexity")
+        yield known("pl_constant", problem.strong_convexity, "strong convexity implies it", PROVED)
+        ratio = problem.smoothness / problem.strong_convexity
+        yield known("condition_number", ratio, "smoothness over convexity", PROVED)
+    assert problem.optimum_dissimilarity is not None
+    yield known("optimum_dissimilarity", problem.optimum_dissimilarity, "minimised to gradient norm 1e-10")
     first = problem.loss(start)
     yield known("initial_loss", first, "evaluated")
     yield known("optimal_loss", problem.optimal_loss, "minimised to gradient norm 1e-10")
@@ -116,8 +130,11 @@ def _network(problem: FederatedProblem, path: Tensor, where: str, quick: bool, b
     what = "the clients' Hessians"
     if quick:
         what = f"the Hessian of {len(pieces[0][0])} of all clients' samples, {FEW_STEPS} steps"
-    how = f"Lanczos on {what}, {where} (residual {residual:.1g}): a lower estimate"
-    yield between("smoothness", top, top if quick else top - residual, math.inf, how)
+    how = f"Lanczos on {what}, {where} (residual {residual:.1g})"
+    low = top if quick else top - residual
+    some = quick and len(pieces[0][0]) < sum(problem.client_sizes)  # their mean may be steeper than any client's
+    yield between("smoothness", top, 0.0, math.inf, how) if some else at_least("smoothness", top, how, low)
+    yield at_least("sample_smoothness", top, how, low)
     losses = [problem.loss(w) for w in path]
     yield known("initial_loss", losses[0], "evaluated")
     lowest = min(losses)
@@ -146,7 +163,8 @@ def _noise(
     problem: FederatedProblem, path: Tensor, where: str, batch: int, caps: Mapping[str, Constant]
 ) -> Iterator[Constant]:
     def ended(estimate: Constant) -> Constant:
-        return _below(estimate, [c for name, c in caps.items() if name == estimate.quantity.name])
+        cap = caps.get(estimate.quantity.name)
+        return estimate if cap is None else proved(cap, estimate)
 
     sizes = problem.federation.client_sizes
     found = [sample_noise(problem, w) for w in path]
@@ -155,51 +173,41 @@ def _noise(
     top = np.unravel_index(means.argmax(), means.shape)
     value = float(means[top])
     low = max(0.0, value - 2 * float(errors[top]))
-    yield ended(between("gradient_variance", value, low, math.inf, f"{where}: a lower estimate"))
-    each = means.max(0).tolist()
-    how = f"{where}, client by client: lower estimates"
-    yield ended(Constant(client_gradient_variance, each, each, [math.inf] * len(each), how))
+    yield ended(at_least("gradient_variance", value, where, low))
+    yield ended(at_least("client_gradient_variance", means.max(0), f"{where}, client by client"))
     steep = float((gradients_along(problem, path).largest + means.max(1)).max())
-    yield ended(between("grad_cap_sq", steep, steep, math.inf, f"{where}: a lower estimate"))
-
-
-def _below(estimate: Constant, caps: Sequence[Constant]) -> Constant:
-    """The estimate with the least of the closed forms at the upper end of its interval."""
-    if not caps:
-        return estimate
-    cap = min(caps, key=lambda c: np.max(c.value))
-    high = np.maximum(estimate.value, cap.value)
-    return estimate._replace(
-        high=high.tolist() if high.ndim else float(high), how=f"{estimate.how}; upper end: {cap.how}"
-    )
+    yield ended(at_least("grad_cap_sq", steep, where))
 
 
 def _dissimilarity(
     problem: FederatedProblem, path: Tensor, where: str, factor: float | None, caps: Mapping[str, Constant]
 ) -> Iterator[Constant]:
-    """G^2 for a B^2: exact of quadratics, else an estimate."""
-    quadratics = problem.quadratics
-    if quadratics is not None:
-        chosen = quadratics.dissimilarity_factor if factor is None else factor
-        how = "closed form of quadratics, at every model"
-        yield known("dissimilarity_factor", chosen, "chosen" if factor else how)
-        offset = quadratics.dissimilarity_offset_for(chosen)
+    """G^2 for a B^2: proved at every model where the clients are convex, else along a run, else an estimate."""
+    pair = caps.get("dissimilarity_factor")
+    usual = known("dissimilarity_factor", 1.0, CHOSEN, CHOSEN) if pair is None else pair
+    chosen = usual if factor is None else known("dissimilarity_factor", factor, CHOSEN, CHOSEN)
+    if problem.quadratics is None:
+        seen = offset_along(gradients_along(problem, path), chosen.value)
+        if problem.optimum_dissimilarity is not None:
+            seen, where = max(seen, problem.optimum_dissimilarity), f"{where} and at the minimiser"
+        estimate = at_least("dissimilarity_offset", seen, f"{where}, for B^2 = {chosen.value:g}")
+        served = _offset(problem, chosen.value, caps)
+        yield estimate if served is None else proved(served, estimate)
+    else:
+        offset = problem.quadratics.dissimilarity_offset_for(chosen.value)
         if math.isinf(offset):
-            least = quadratics.smallest_dissimilarity_factor
+            least = problem.quadratics.smallest_dissimilarity_factor
             raise EmpiricsError(
-                f"no finite G^2 serves at every model for B^2 = {chosen:g}; B^2 must exceed {least:.6g}"
+                f"no finite G^2 serves at every model for B^2 = {chosen.value:g}; B^2 must exceed {least:.6g}"
             )
-        yield known("dissimilarity_offset", offset, how)
-        return
-    chosen = 1.0 if factor is None else factor
-    least = offset_along(gradients_along(problem, path), chosen)
-    how = f"{where}, for B^2 = {chosen:g}: a lower estimate"
-    yield _below(between("dissimilarity_offset", least, least, math.inf, how), _offsets(caps, chosen))
-    yield known("dissimilarity_factor", chosen, "chosen")
+        yield known("dissimilarity_offset", offset, "closed form of quadratics, at every model")
+    yield chosen
 
 
-def _offsets(caps: Mapping[str, Constant], factor: float) -> list[Constant]:
-    """What serves as G^2 with this B^2: that of a pair with a smaller B^2, or what bounds every gradient."""
-    pair = [caps[name] for name in ("dissimilarity_offset", "dissimilarity_factor") if name in caps]
-    paired = pair[:1] if pair and pair[1].value <= factor else []
-    return [*paired, *(caps[name] for name in ("grad_cap_sq",) if name in caps)]
+def _offset(problem: FederatedProblem, factor: float, caps: Mapping[str, Constant]) -> Constant | None:
+    """The least that is known to serve as G^2 with this B^2: by convexity, or what bounds every gradient."""
+    served = problem.dissimilarity_offset_for(factor)
+    convex = [] if served is None else [known("dissimilarity_offset", served, CONVEXITY, PROVED)]
+    run = [c._replace(quantity=dissimilarity_offset) for name, c in caps.items() if name == "grad_cap_sq"]
+    found = min([*convex, *run], key=lambda c: c.value, default=None)
+    return found if found is not None and math.isfinite(found.value) else None

@@ -28,6 +28,7 @@ class GaussianMean:
     nonnegative_loss = True
     independent_samples = True
     smoothness = 1.0
+    sample_smoothness = 1.0
     strong_convexity = 1.0
 
     def __post_init__(self) -> None:

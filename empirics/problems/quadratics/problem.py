@@ -142,6 +142,11 @@ class Quadratics:
         """The smallest L for which every client's loss is L-smooth."""
         return float(np.linalg.eigvalsh(self.curvatures)[:, -1].max())
 
+    @property
+    def sample_smoothness(self) -> float:
+        """The same of the losses behind single stochastic gradients: their noise does not depend on the model."""
+        return self.smoothness
+
     @cached_property
     def strong_convexity(self) -> float:
         """The largest mu for which every client's loss is mu-strongly convex; 0 when one is flat in a direction."""
@@ -178,6 +183,11 @@ class Quadratics:
 
     # ---- gradient dissimilarity: sum_i p_i ||grad F_i||^2 <= G^2 + B^2 ||grad F||^2 ----
 
+    @cached_property
+    def optimum_dissimilarity(self) -> float:
+        """``sum_i p_i ||grad F_i(w*)||^2``."""
+        return float((self.client_gradients(self.minimiser) ** 2).sum(-1) @ self.weights)
+
     def dissimilarity_offset_at(self, w: np.ndarray, factor: float) -> np.ndarray:
         """The smallest ``G^2`` that serves at the models ``w (..., d)`` for ``B^2 = factor``; 0 if none is needed."""
         clients = (self.client_gradients(w) ** 2).sum(-1) @ self.weights
@@ -194,7 +204,7 @@ class Quadratics:
         scale = factor * np.abs(np.linalg.eigvalsh(self.curvature)[-1]) ** 2
         at_optimum = self.client_gradients(self.minimiser)
         pulls = np.einsum("i,ide,id->e", self.weights, self.curvatures, at_optimum) @ vectors
-        constant = float((at_optimum**2).sum(-1) @ self.weights)
+        constant = self.optimum_dissimilarity
         flat = values <= 1e-11 * scale
         if (values < -1e-11 * scale).any() or (np.abs(pulls[flat]) > 1e-9 * np.sqrt(scale * constant)).any():
             return float("inf")

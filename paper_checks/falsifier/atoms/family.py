@@ -248,7 +248,7 @@ def facts(bound: Bound, instance: Mapping[str, Any]) -> tuple[Any, Any, Any]:
     number = instance["clients"]
     curves = list(map(float, curvatures(instance)))
     problem = SimpleNamespace(
-        smoothness=max(curves),
+        sample_smoothness=max(curves),
         strong_convexity=min(curves),
         independent_samples=True,
         client_sizes=(instance["samples"],) * number,

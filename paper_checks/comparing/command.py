@@ -1,0 +1,66 @@
+"""The verb ``compare``: what every bound says of one federation and one plan, side by side."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterable, Sequence
+
+from bounds.core import Bound
+from bounds.quantities import Quantity
+from bounds.scenario import Scenario
+from bounds.showing.loading import load
+from bounds.showing.usage import bare_parser, Parser, UsageError
+from empirics.progress import progress
+
+from .compare import compare
+from .compare_table import COMPARE_JSON, Compared
+
+FINE, FINDING = 0, 1
+VALUES = """\
+quantity=value: one number (0.5, 1e-3, 1/3), or a list 1,2,3 where it varies over clients; client_weight=uniform;
+@file.json brings constants (fedbounds constants writes them), and quantity=value goes before it. What follows from
+other words is left out: iterations from local_steps and rounds, rounds from runtime and the times, initial_gap from
+two losses. sampling=with_replacement draws clients by their weights; relaxation=0.1 makes the method FedInit, which is
+FedAvg otherwise."""
+
+
+def compare_(arguments: Sequence[str]) -> int:
+    """Print the comparison; 1 where something that was computed or measured exceeds a row."""
+    try:
+        args = _parser().parse_intermixed_args(list(arguments))
+    except SystemExit:  # --help
+        return FINE
+    if "=" in args.target or args.target.startswith("@"):
+        raise UsageError(f"compare needs what is bounded, such as grad_norm_sq, before the values; got {args.target!r}")
+    with progress("comparing", brief=True):
+        own = [load(name) for name in args.own]
+        scenario = Scenario.of(*args.words, also=_quantities(own))
+        table = compare(scenario, args.target, own)
+    _tell(table, args)
+    return FINDING if table.exceeded else FINE
+
+
+def _quantities(own: Iterable[Bound]) -> list[Quantity]:
+    return [quantity for bound in own for quantity in bound.quantities]
+
+
+def _tell(table: Compared, args: Namespace) -> None:
+    if args.json:
+        print(table.to_json())
+        return
+    print(table)
+    if args.how:
+        print("every word, its value, what it is worth and where it comes from")
+        for word in sorted(table.scenario):
+            print(f"  {table.scenario.how(word)}")
+
+
+def _parser() -> Parser:
+    parser = bare_parser("compare", VALUES, below=[COMPARE_JSON])
+    add = parser.add_argument
+    add("target", metavar="TARGET", help="what is bounded: grad_norm_sq, optimality_gap, divergence, distance_sq, ...")
+    add("words", nargs="*", default=[], metavar="quantity=value", help="the federation and the plan; @file.json")
+    add("--own", action="append", default=[], metavar="FILE.py:NAME", help="a bound of your own beside the papers'")
+    add("--how", action="store_true", help="say of every word where it comes from")
+    add("--json", action="store_true", help="print JSON, described below")
+    return parser

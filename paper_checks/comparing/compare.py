@@ -1,0 +1,182 @@
+"""Every bound that speaks of one number of one federation, side by side: what each says, and whether it says anything.
+
+Rows are ranked within a class alone (``bounds.classes``), by the end that is safe. A number here is that of the bound
+itself at ``Scenario.values``, times the factor of the conversions that lead to the class.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import sympy as sp
+
+from bounds.catalog import BOUNDS
+from bounds.classes import ClassOf, FOLDED, said, trivial, Way, ways, WEIGHTED
+from bounds.core import Bound
+from bounds.errors import unknown
+from bounds.scenario import Scenario
+from bounds.showing.loading import load
+from bounds.substituting import Substituted
+from bounds.ties import evaluated
+
+from .compare_rows import Failed, MISSING, OF_CLASS, ORDER, RANKED, Row, SILENT, SPEAKS, STATES, UNLIKE, VACUOUS
+from .compare_table import Compared
+from .standing import STANDING
+
+ALIKE = 1e-9
+"""Relative difference below which two numbers are one."""
+
+
+# ---- the comparison ----
+
+
+def compare(scenario: Scenario, target: str, own: Iterable[Bound | str] = ()) -> Compared:
+    """Every bound of the catalogue, and of one's ``own``, that speaks of ``target`` in this scenario.
+
+    ``target`` is a word such as ``grad_norm_sq``, ``optimality_gap``, ``divergence`` or ``distance_sq``. Raises
+    ``BoundsError`` in one line where nothing is about such a number.
+    """
+    target = FOLDED[target][0] if target in FOLDED else target
+    book = {**BOUNDS, **{b.name: b for b in (load(one) if isinstance(one, str) else one for one in own)}}
+    known = {ClassOf.of(bound).target for bound in book.values() if bound.relation in ("<=", "<~")}
+    if target not in known:
+        raise unknown("target of a comparison", target, known)
+    rows = [row for bound in book.values() for row in _rows(bound, scenario, target)]
+    return Compared(target, scenario, tuple(_folded(sorted(rows, key=_place))), trivial(target, scenario))
+
+
+def _place(row: Row) -> tuple[Any, ...]:
+    """By class, then by the end that is safe, infinite ones last."""
+    high = row.high if not math.isnan(row.high) else math.inf
+    low = row.low if not math.isnan(row.low) else math.inf
+    ranked = row.state in RANKED
+    return (not ranked, row.kind if ranked else STATES.index(row.state), row.printed, high, low, row.bound)
+
+
+def _rows(bound: Bound, scenario: Scenario, target: str) -> list[Row]:
+    """What a bound says of the target: a row in every class within reach, or one that says why there is none."""
+    start = ClassOf.of(bound)
+    found = _row(bound, start)
+    if bound.relation not in ("<=", "<~"):
+        return []
+    reached, refused = ways(start, scenario)
+    here = [way for way in reached if way.to.target == target]
+    if not here:
+        return []
+    if bound.relation == "<~":
+        return [replace(found, state=ORDER, why="known up to a constant")]
+    own = [way for way in here if _of_this_run(way, scenario)]
+    if not own:
+        why = "; ".join(refused) if refused and bound.about is not None else f"it is about {bound.about or 'no method'}"
+        return [replace(found, state=UNLIKE, why=why)] if start.target == target else []
+    if missing := scenario.missing(bound):
+        return [replace(found, state=MISSING, why="; ".join(missing.values()), floor=tuple(missing))]
+    substituted = scenario.substituted(bound)
+    failed, trusted = _conditions(bound, scenario, substituted)
+    filled = replace(
+        found,
+        trusted=trusted,
+        values=substituted.values,
+        provenance=substituted.provenance,
+        how=substituted.how,
+    )
+    if failed or math.isnan(substituted.value):
+        return [replace(filled, state=SILENT, failed=failed)]
+    return [_speaking(filled, way, bound, scenario, substituted) for way in own]
+
+
+def _row(bound: Bound, kind: ClassOf) -> Row:
+    standing = STANDING.get(bound.name) if BOUNDS.get(bound.name) is bound else None
+    return Row(bound.name, kind, UNLIKE, audit=str(standing or ""), source=str(bound.source))
+
+
+def _of_this_run(way: Way, scenario: Scenario) -> bool:
+    """Whether a class is about the method that the scenario runs, as it is meant."""
+    to = way.to
+    method = scenario.method.partition("(")[0]
+    return to.algorithm == method and to.reading == "intended" and to.statistic not in ("", "every", WEIGHTED)
+
+
+def _speaking(row: Row, way: Way, bound: Bound, scenario: Scenario, put: Substituted) -> Row:
+    of_class, here = trivial(way.to.target, scenario)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        terms = {name: float(t) * way.factor for name, t in bound.parts(**put.values).items()}
+    value = put.value * way.factor
+    state = SPEAKS if value < here < math.inf else OF_CLASS if value < of_class else VACUOUS
+    return replace(
+        row,
+        kind=way.to,
+        state=state,
+        conversions=way.names,
+        factor=way.factor,
+        value=value,
+        low=put.low * way.factor,
+        high=put.high * way.factor,
+        conclusive=not put.floor or state == VACUOUS,
+        floor=put.floor,
+        terms=terms,
+        trivial_class=of_class,
+        trivial_here=here,
+    )
+
+
+# ---- conditions ----
+
+
+def _conditions(bound: Bound, scenario: Scenario, put: Substituted) -> tuple[tuple[Failed, ...], tuple[str, ...]]:
+    """The conditions that fail, numeric ones first, and those that are taken on trust."""
+    numeric = [_sides(bound, condition.words, put) for condition in bound.failed(**put.values)]
+    others, trusted = [], []
+    for condition in bound.conditions:
+        if condition.assumption is not None:
+            holds = condition.assumption.holds(*scenario.facts)
+            if holds is False:
+                others.append(Failed(condition.words))
+        elif condition.kind == "words":
+            sides = said(condition.words, scenario)
+            holds = None if sides is None else math.isclose(*sides, rel_tol=ALIKE, abs_tol=ALIKE * abs(sides[0]))
+            if holds is False and sides is not None:
+                others.append(Failed(condition.words, *sides))
+        else:
+            continue
+        if holds is None:
+            trusted.append(condition.words)
+    return (*numeric, *others), tuple(trusted)
+
+
+def _sides(bound: Bound, words: str, put: Substituted) -> Failed:
+    """Both sides of a numeric condition at the values that were put in."""
+    spoken = zip(bound.numeric_conditions, bound.relations, strict=True)
+    relation = next(relation for condition, relation in spoken if condition.words == words)
+    if not isinstance(relation, sp.core.relational.Relational):
+        return Failed(words)
+    given = {**bound.given, **put.values}
+    return Failed(words, *(float(evaluated(side, given)) for side in (relation.lhs, relation.rhs)))
+
+
+# ---- one row for what is one number ----
+
+
+def _folded(rows: Iterable[Row]) -> list[Row]:
+    """Rows of a class with equal numbers and equal terms become one, the others its aliases."""
+    kept: list[Row] = []
+    for row in rows:
+        twin = next((i for i, other in enumerate(kept) if _same(row, other)), None)
+        if twin is None:
+            kept.append(row)
+        else:
+            kept[twin] = replace(kept[twin], alias=(*kept[twin].alias, row.bound))
+    return kept
+
+
+def _same(row: Row, other: Row) -> bool:
+    if (row.kind, row.state, row.audit) != (other.kind, other.state, other.audit) or math.isnan(row.value):
+        return False
+    numbers = [(row.value, other.value), (row.low, other.low)]
+    terms = list(zip(sorted(row.terms.values()), sorted(other.terms.values()), strict=False))
+    return len(row.terms) == len(other.terms) and all(math.isclose(a, b, rel_tol=ALIKE) for a, b in numbers + terms)
