@@ -15,7 +15,7 @@ from typing import Any
 import sympy as sp
 
 from bounds.catalog import BOUNDS
-from bounds.classes import ClassOf, FOLDED, said, trivial, Way, ways, WEIGHTED
+from bounds.classes import ClassOf, CONVERSIONS, FOLDED, said, trivial, Way, ways, WEIGHTED
 from bounds.core import Bound
 from bounds.errors import unknown
 from bounds.scenario import Scenario
@@ -43,6 +43,7 @@ def compare(scenario: Scenario, target: str, own: Iterable[Bound | str] = ()) ->
     target = FOLDED[target][0] if target in FOLDED else target
     book = {**BOUNDS, **{b.name: b for b in (load(one) if isinstance(one, str) else one for one in own)}}
     known = {ClassOf.of(bound).target for bound in book.values() if bound.relation in ("<=", "<~")}
+    known |= {conversion.result["target"] for conversion in CONVERSIONS if "target" in conversion.result}
     if target not in known:
         raise unknown("target of a comparison", target, known)
     rows = [row for bound in book.values() for row in _rows(bound, scenario, target)]

@@ -1,0 +1,237 @@
+"""A scenario: where a word comes from, what follows from it, and what of it is put into a bound."""
+
+import json
+
+import numpy as np
+import pytest
+
+from bounds import Bound, BOUNDS, Condition, Source
+from bounds.core import About, Statistic
+from bounds.errors import BoundsError, MissingQuantityError
+from bounds.scenario import PROVENANCES, Scenario
+from bounds.substituting import pairs
+from bounds.vocabulary import (
+    contraction,
+    dissimilarity_factor,
+    dissimilarity_offset,
+    grad_cap_sq,
+    grad_norm_sq,
+    initial_gap,
+    optimal_loss,
+    pl_constant,
+    rounds,
+    smoothness,
+    step_size,
+    strong_convexity,
+)
+
+PLAN = {"clients": 12, "cohort": 5, "local_steps": 3, "rounds": 40, "step_size": 0.03}
+
+
+def own(terms, *conditions, signed=()):
+    return Bound(
+        name="own.bound", target=grad_norm_sq, terms=terms, conditions=conditions, source=Source("notes", "1"),
+        about=About("fedavg"), statistic=Statistic("min", "rounds", "server model"), signed=signed,
+    )  # fmt: skip
+
+
+# ---- sources ----
+
+
+def test_a_typed_value_goes_before_that_of_a_file_and_ties_follow_it(tmp_path):
+    file = tmp_path / "c.json"
+    file.write_text(json.dumps({"smoothness": 2.5, "strong_convexity": 0.4, "_how": {"smoothness": "by hand"}}))
+    s = Scenario.of(f"@{file}", "smoothness=3.5", **PLAN)
+    assert (s["smoothness"].value, s["smoothness"].how) == (3.5, "typed")
+    assert s["condition_number"].value == pytest.approx(3.5 / 0.4)
+    assert s["pl_constant"].value == 0.4
+    other = s.at(strong_convexity=0.7)
+    assert other["condition_number"].value == pytest.approx(3.5 / 0.7)
+    assert s["condition_number"].value == pytest.approx(3.5 / 0.4)
+
+
+@pytest.mark.parametrize(
+    ("word", "notes", "expected"),
+    [
+        ("grad_cap_sq", {"_interval": {"grad_cap_sq": [3.5, None]}, "_how": {"grad_cap_sq": "x: a lower estimate"}},
+         ("lower", 3.5, np.inf)),
+        ("grad_cap_sq", {"_interval": {"grad_cap_sq": [2.5, 7.5]}, "_provenance": {"grad_cap_sq": "proved"}},
+         ("proved", 2.5, 7.5)),
+        ("grad_cap_sq", {"_interval": {"grad_cap_sq": [2.5, 7.5]}}, ("interval", 2.5, 7.5)),
+        ("grad_cap_sq", {"_provenance": {"grad_cap_sq": "lower"}}, ("lower", 3.5, np.inf)),
+        ("grad_cap_sq", {}, ("assumed", 3.5, 3.5)),
+        ("heterogeneity", {"_how": {"heterogeneity": "evaluated"}}, ("proved", 3.5, 3.5)),
+    ],
+)  # fmt: skip
+def test_notes_say_what_a_value_is_worth(word, notes, expected):
+    stated = Scenario.of({word: 3.5, **notes})[word]
+    assert (stated.provenance, stated.low, stated.high) == expected
+
+
+def test_a_word_is_worth_what_its_worst_source_is():
+    notes = {"_provenance": {"initial_loss": "exact", "optimal_loss": "interval"}}
+    s = Scenario.of({"initial_loss": 2.7, "optimal_loss": 0.4, **notes}, **PLAN)
+    assert s["initial_gap"].provenance == "interval"
+    assert s["iterations"].provenance == "chosen"
+    assert set(PROVENANCES) >= {stated.provenance for _, stated in s.items()}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"initial_gap": 0.2, "optimal_loss": 0.5, "initial_loss": 1.3}, ("initial_gap", "0.2", "0.8", "disagree")),
+        ({"rounds": 7, "local_steps": 4, "iterations": 27}, ("rounds", "7", "6.75")),
+        ({"client_weight": [0.3, 0.7], "clients": 3}, ("clients", "3", "2")),
+        ({"smoothness": 1.5, "strong_convexity": 2.5}, ("condition_number must be >= 1",)),
+        ({"strong_convexity": 0.3, "pl_constant": 1.5, "smoothness": 0.9}, ("pl_constant must be at most smoothness",)),
+        ({"cohort": 9, "clients": 4}, ("participation must be > 0 and <= 1",)),
+        ({"runtime": 2.5, "communication_time": 3, "minibatch_time": 0.1, "local_steps": 4}, ("rounds must be",)),
+        ({"dissimilarity_offset": 0.3}, ("hold as a pair", "dissimilarity_factor")),
+        ({"rounds": [3, 4]}, ("rounds is one number here",)),
+        ({"step_size": -0.3}, ("step_size must be > 0",)),
+        ({"step_sise": 0.3}, ("did you mean 'step_size'",)),
+        ({"sampling": "bernoulli"}, ("sampling must be",)),
+        ({"smoothness": "1:2:5"}, ("not a sweep",)),
+        ({"smoothness": "much"}, ("smoothness must be a number",)),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(given, said):
+    with pytest.raises(BoundsError) as caught:
+        Scenario.of(**given)
+    message = str(caught.value)
+    assert "\n" not in message
+    for words in said:
+        assert words in message
+
+
+def test_files_that_are_wrong_are_refused(tmp_path):
+    with pytest.raises(BoundsError, match="_provenance of smoothness must be one of"):
+        Scenario.of({"smoothness": 2.5, "_provenance": {"smoothness": "sure"}})
+    (tmp_path / "a.json").write_text('{"smoothness": 2.5}')
+    (tmp_path / "b.json").write_text('{"smoothness": 3.5}')
+    with pytest.raises(BoundsError, match="hold different values of smoothness"):
+        Scenario.of(f"@{tmp_path / 'a.json'}", f"@{tmp_path / 'b.json'}")
+
+
+def test_half_of_a_pair_goes_with_the_other_half_of_its_source():
+    file = {"dissimilarity_offset": 0.3, "dissimilarity_factor": 2.5}
+    s = Scenario.of(file, dissimilarity_offset=0.7, dissimilarity_factor=1.5)
+    assert [(p.offset, p.factor) for p in pairs(s)] == [(0.7, 1.5)]
+    with pytest.raises(BoundsError, match="hold as a pair"):
+        Scenario.of(file, dissimilarity_offset=0.7)
+
+
+def test_a_number_for_all_clients_becomes_a_list_of_them():
+    s = Scenario.of(**PLAN, gradient_variance=0.7)
+    assert s["client_gradient_variance"].value == (0.7,) * 12
+    assert s["client_weight"].value == pytest.approx([1 / 12] * 12)
+    assert sum(s["takes_part"].value) == 5
+
+
+def test_rounds_are_the_whole_ones_that_a_runtime_holds():
+    s = Scenario.of(clients=4, local_steps=5, step_size=0.1, runtime=20, communication_time=0.3, minibatch_time=0.02)
+    assert s["rounds"].value == 50  # 20/0.4, whole but for rounding
+    assert s.at(local_steps=6)["rounds"].value == 47
+    per_second = BOUNDS["decaying_k.per_second"]
+    given = {"smoothness": 1.5, "strong_convexity": 0.3, "initial_loss": 2.5, "optimal_loss": 0.4, "grad_cap_sq": 3.3,
+             "heterogeneity": 0.2, "gradient_variance": 0.7, "parameters": 600}  # fmt: skip
+    full = s.at(local_steps=6, **given)
+    put = full.values(per_second)
+    assert put["runtime"] == pytest.approx(47 * 0.42)
+    by_rounds = BOUNDS["decaying_k.per_rounds"]
+    assert full.substituted(per_second).value == pytest.approx(full.substituted(by_rounds).value, rel=1e-9)
+
+
+# ---- into a bound ----
+
+
+def test_admissible_constants_are_put_in_at_their_weaker_end():
+    bound = own({"a": smoothness * grad_cap_sq / pl_constant})
+    s = Scenario.of(
+        {"smoothness": 2.5, "grad_cap_sq": 7.5, "pl_constant": 0.4,
+         "_interval": {"smoothness": [1.5, 2.7], "grad_cap_sq": [3.5, 7.9], "pl_constant": [0.3, 0.5]}}
+    )  # fmt: skip
+    put = s.substituted(bound)
+    assert put.values == {"smoothness": 2.7, "grad_cap_sq": 7.9, "pl_constant": 0.3}
+    assert put.value == pytest.approx(2.7 * 7.9 / 0.3)
+    assert put.high == put.value
+    assert put.low == pytest.approx(1.5 * 3.5 / 0.5)
+
+
+@pytest.mark.parametrize(("sign", "end"), [(1, 0.9), (-1, 0.2)])
+def test_a_defined_number_counts_with_the_end_where_the_bound_is_largest(sign, end):
+    bound = own({"a": 5 + sign * optimal_loss}, signed=("a",))
+    s = Scenario.of({"optimal_loss": 0.4, "_interval": {"optimal_loss": [0.2, 0.9]}})
+    put = s.substituted(bound)
+    assert put.values["optimal_loss"] == end
+    assert put.value == pytest.approx(5 + sign * end)
+    assert put.low == pytest.approx(5 + sign * (1.1 - end))
+
+
+def test_with_a_lower_estimate_a_bound_is_a_floor():
+    bound = own({"a": grad_cap_sq / strong_convexity})
+    notes = {"_provenance": {"grad_cap_sq": "lower", "strong_convexity": "lower"}}
+    put = Scenario.of({"grad_cap_sq": 3.5, "strong_convexity": 0.7, **notes}).substituted(bound)
+    assert put.floor == ("grad_cap_sq",)  # a lower estimate of mu is as good as any
+    assert (put.value, put.high) == (pytest.approx(5.0), np.inf)
+
+
+def test_of_the_pairs_that_hold_the_best_is_taken():
+    # at s = sqrt(zeta^2 / (gap e)) the sum (1 + 1/s) zeta^2 + (1 + (1 + s) e) gap is smallest
+    zeta, gap, L, mu = 0.7, 2.5, 3.5, 0.4
+    e = (L - mu) ** 2 / (4 * L * mu)
+    bound = own({"a": dissimilarity_offset + dissimilarity_factor * initial_gap})
+    s = Scenario.of(optimum_dissimilarity=zeta, smoothness=L, strong_convexity=mu, initial_gap=gap)
+    split = np.sqrt(zeta / (gap * e))
+    best = (1 + 1 / split) * zeta + (1 + (1 + split) * e) * gap
+    assert s.substituted(bound).value == pytest.approx(best, rel=1e-2)
+    assert s.substituted(bound).value >= best
+    assert s.at(grad_cap_sq=0.05).substituted(bound).value == pytest.approx(0.05 + gap)
+    better = s.at(dissimilarity_offset=0.3, dissimilarity_factor=1.2)
+    assert better.substituted(bound).value == pytest.approx(0.3 + 1.2 * gap)
+
+
+def test_a_free_constant_is_the_best_that_the_conditions_allow():
+    bound = own({"a": 2.5 / contraction}, Condition("cap", contraction < 1 - step_size * rounds / 70))
+    s = Scenario.of(step_size=0.7, rounds=30)
+    put = s.substituted(bound)
+    assert put.value == pytest.approx(2.5 / 0.7, rel=1e-6)
+    assert put.values["contraction"] < 0.7
+    given = s.at(contraction=0.25).substituted(bound)
+    assert given.value == pytest.approx(10)
+    silent = s.at(rounds=300).substituted(bound)
+    assert np.isnan(silent.value)
+    assert 0 < silent.values["contraction"] < 1
+
+
+def test_missing_words_are_said_with_how_to_give_them():
+    bound = BOUNDS["decaying_k.theorem_1_repaired"]
+    s = Scenario.of(**PLAN, smoothness=2.5, strong_convexity=0.4, initial_loss=1.7, optimal_loss=0.6)
+    assert set(s.missing(bound)) == {"client_gradient_variance", "grad_cap_sq", "heterogeneity"}
+    assert "optimum_dissimilarity" in s.missing(bound)["heterogeneity"]
+    with pytest.raises(MissingQuantityError, match="grad_cap_sq"):
+        s.values(bound)
+    full = s.at(grad_cap_sq=3.5, optimum_dissimilarity=0.3)
+    assert not full.missing(bound)
+    values = full.values(bound)
+    assert values["heterogeneity"] == pytest.approx(0.3 / 0.8)
+    assert full.substituted(bound).value == pytest.approx(float(bound(**values)), rel=1e-12)
+
+
+def test_a_theorem_on_single_samples_takes_their_smoothness():
+    s = Scenario.of(smoothness=2.5, sample_smoothness=8.5)
+    assert s.source_of("smoothness", BOUNDS["fedals.one_round"]) == "sample_smoothness"
+    assert s.source_of("smoothness", BOUNDS["fedinit.theorem_1"]) == "smoothness"
+
+
+def test_facts_are_what_assumptions_read():
+    s = Scenario.of(**PLAN, smoothness=2.5, strong_convexity=0.4, initial_gap=1.3)
+    holds = {
+        c.assumption.name: c.assumption.holds(*s.facts) for c in BOUNDS["fedcog.theorem"].conditions if c.assumption
+    }
+    assert holds["full_participation"] is False
+    assert holds["smooth"] is holds["shared_generated_data"] is holds["fixed_step_size"] is True
+    assert holds["bounded_variance"] is None
+    assert s.method == "fedavg"
+    assert s.at(relaxation=0.05).method == "fedinit(relaxation=0.05)"
+    assert s.at(cohort=12).facts[2].cohort == 12
