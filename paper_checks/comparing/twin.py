@@ -18,7 +18,17 @@ from empirics.models.linear import Linear
 from empirics.problems.problem import FederatedProblem, MOST_COORDINATES
 from empirics.problems.quadratics import Quadratics
 
+from .goals import Goal, OVER, Point
+
 Array = np.ndarray[Any, Any]
+LARGEST, STEPS = 2.0, 40
+"""The largest step size of a grid, times 1/L of the steepest client, and how many quarters of an octave are below it."""
+WALKS = 1e7
+"""Numbers in the clients' cubed dimensions above which a grid is not computed whole."""
+PATIENCE = 3
+"""How many numbers of local steps in a row may be worse than the best before a search gives up."""
+AT_FIRST, MOST_ROUNDS = 64, 4096
+"""Rounds in which a level is sought, at first and at most."""
 
 
 def twin(problem: FederatedProblem) -> Quadratics:
@@ -71,3 +81,90 @@ def runs(problem: FederatedProblem, cohort: int, batch: int, sampling: str = "wi
     """FedAvg on the twin of ``problem``, with minibatches of shuffled passes as training draws them."""
     sizes = np.asarray(problem.federation.client_sizes)
     return Averaging(twin(problem), cohort, sampling, Passes(sizes, batch))
+
+
+class TwinAdvice:
+    """The twin as an adviser: what it says of the goal's target at the last model, and the plan where that is least."""
+
+    def __init__(self, goal: Goal, averaging: Averaging) -> None:
+        self.goal, self.averaging = goal, averaging
+        top = np.linalg.eigvalsh(averaging.problem.curvatures)[:, -1].max()
+        self.sizes = np.geomspace(LARGEST * 2.0 ** (-STEPS / 4), LARGEST, STEPS + 1) / top
+        self._known: dict[tuple[int, int], Point] = {}
+
+    def value(self, local_steps: int, step_size: float) -> float:
+        """What is minimised at one plan."""
+        return self._points(local_steps, np.array([step_size]))[0].value
+
+    def best(self, over: tuple[str, ...] = OVER) -> Point:
+        """The plan that it recommends: on a grid of step sizes, four to the octave.
+
+        A large model is looked at along a path: to where the step size stops getting better, for more and more steps.
+        """
+        problem = self.averaging.problem
+        if "step_size" not in over:
+            self.sizes = np.array([float(self.goal.scenario["step_size"].value)])
+        if "local_steps" not in over:
+            numbers = [int(self.goal.scenario["local_steps"].value)]
+        else:
+            numbers = list(self.goal.steps())
+        walks = problem.clients * problem.dim**3 > WALKS
+        worse = 0
+        for steps in numbers:
+            self._look(steps, walks)
+            worse = 0 if self._least(steps).value <= self.of_steps[0].value else worse + 1
+            if worse >= (PATIENCE if walks else 2 * PATIENCE):
+                break
+        best = self.of_steps[0]
+        ends = []
+        if len(self.sizes) > 1 and best.step_size in self.sizes[[0, -1]]:
+            ends.append("step_size")
+        if len(numbers) > 1 and best.local_steps == numbers[-1]:
+            ends.append("local_steps")
+        return best._replace(open=tuple(ends))
+
+    @property
+    def of_steps(self) -> list[Point]:
+        """For every number of local steps that was looked at the best plan, the best of all first."""
+        numbers = {steps for steps, _ in self._known}
+        return sorted((self._least(steps) for steps in numbers), key=lambda point: (point.value, point.local_steps))
+
+    def _least(self, steps: int) -> Point:
+        return min((point for (k, _), point in self._known.items() if k == steps), key=lambda point: point.value)
+
+    def _look(self, steps: int, walks: bool) -> None:
+        if not walks:
+            found = self._points(steps, self.sizes)
+            self._known |= {(steps, i): point for i, point in enumerate(found)}
+            return
+        if self._known:
+            before = self.of_steps[0]
+            guess = before.step_size * before.local_steps / steps
+        else:
+            guess = self.sizes[-1] / 2
+        at = int(np.abs(np.log(self.sizes / guess)).argmin())
+        while True:
+            around = [i for i in (at - 1, at, at + 1) if 0 <= i < len(self.sizes)]
+            for i in around:
+                if (steps, i) not in self._known:
+                    self._known[steps, i] = self._points(steps, self.sizes[i : i + 1])[0]
+            nearest = min(around, key=lambda i: self._known[steps, i].value)
+            if nearest == at:
+                return
+            at = nearest
+
+    def _points(self, steps: int, sizes: Array) -> list[Point]:
+        goal = self.goal
+        if goal.to is None:
+            rounds = goal.rounds(steps)
+            values = self.averaging.readings(steps, sizes, rounds)[goal.target][-1]
+            return [Point(steps, float(size), rounds, float(v)) for size, v in zip(sizes, values, strict=True)]
+        most = AT_FIRST
+        found = np.full(len(sizes), np.inf)
+        while most <= MOST_ROUNDS and not np.isfinite(found).all():
+            path = self.averaging.readings(steps, sizes, most)[goal.target] <= goal.to[1]
+            found = np.where(path.any(0), path.argmax(0), np.inf)
+            most *= 4
+        cost = goal.cost(steps, found)
+        least = [0 if np.isinf(r) else int(r) for r in found]
+        return [Point(steps, float(s), r, float(c)) for s, r, c in zip(sizes, least, cost, strict=True)]

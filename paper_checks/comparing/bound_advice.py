@@ -1,0 +1,295 @@
+"""Where a bound is smallest over local steps and step size together, and what the papers' formulas for either say.
+
+Constants are put in as the scenario does (``Scenario.substituted``): the best admissible ones at every point. In
+between, step sizes are looked at as arrays, with the words of the plan that follow from them.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+
+from bounds.catalog import BOUNDS
+from bounds.classes import ClassOf, SAID, ways
+from bounds.core import Bound
+from bounds.errors import BoundsError
+from bounds.scenario import ADMISSIBLE, DEFINED, DESIGN, DOWN, FREE, PAIR, role_of, Scenario
+from bounds.ties import evaluated, TIES
+from bounds.vocabulary import step_scale, step_size
+
+from .compare import _of_this_run, compare
+from .compare_rows import RANKED, Row, SILENT
+from .goals import given, Goal, OVER, Point
+
+FOLLOW = ("iterations", "runtime", "initial_step_size", "initial_local_steps", "squared_step_sizes",
+          "steps_cubed_ratio", "step_scale")  # fmt: skip
+"""Words of the plan that follow from local steps, rounds and a fixed step size."""
+SMALLEST = 1e-9
+"""Times 1/L: no smaller step size is looked at, and none above ``LARGEST``."""
+LARGEST = 4.0
+COARSE = 16
+MANY, CLOSER = 145, 3
+"""Step sizes looked at together (every sixteenth of them at first, where constants depend on them), and how often a search looks closer around the best one."""
+PATIENCE = 3
+"""How many numbers of local steps in a row may be worse than the best before a search gives up."""
+STILL = 0.5
+"""Where step size times L, summed over all iterations, stays below this, a run has hardly left its start."""
+ROUNDS = np.unique(np.rint(np.geomspace(1, 1e15, 400)))
+"""Rounds among which a bound's first one below a level is sought."""
+
+
+@dataclass(frozen=True, eq=False)
+class BoundAdvice:
+    """A bound as an adviser: the plan where what it says of the goal's target is smallest, inside its conditions."""
+
+    bound: Bound
+    goal: Goal
+
+    def best(self, over: tuple[str, ...] = OVER) -> Point | None:
+        """The plan that it recommends, None where it is silent at all plans."""
+        found: dict[int, Point] = {}
+        if "local_steps" not in over:
+            steps = int(self.goal.scenario["local_steps"].value)
+            return self._at(steps, over)
+        for steps in self.goal.steps():
+            if (point := self._at(steps, over)) is not None:
+                found[steps] = point
+            if found and list(found)[-1] != _least(found).local_steps and _since(found) >= PATIENCE:
+                break
+        if not found:
+            return None
+        for steps in _between(found):
+            if (point := self._at(steps, over)) is not None:
+                found[steps] = point
+        best = _least(found)
+        is_open = best.local_steps == max(found) and best.local_steps > 1
+        return best._replace(open=(*best.open, "local_steps")) if is_open else best
+
+    def _at(self, steps: int, over: tuple[str, ...]) -> Point | None:
+        """The best step size for so many local steps."""
+        if "step_size" not in over:
+            sizes = np.array([float(self.goal.scenario["step_size"].value)])
+        else:
+            sizes = np.geomspace(SMALLEST, LARGEST, MANY) / self._smoothness
+        best, at, first = Point(steps, sizes[0], 0, math.inf), self._near(steps, sizes), sizes
+        for _ in range(CLOSER + 1):
+            values, rounds, tied = self._values(steps, at, sizes)
+            i = int(np.argmin(np.where(np.isnan(values), np.inf, values)))
+            if not math.isnan(values[i]) and values[i] <= best.value:
+                at = float(tied[i])
+                best = Point(steps, at, int(rounds[i]), float(values[i]))
+            if len(sizes) == 1:
+                break
+            sizes = np.geomspace(*sizes[[max(i - 1, 0), min(i + 1, len(sizes) - 1)]], MANY)
+        if not math.isfinite(best.value):
+            return None
+        at_end = len(first) > 1 and (at <= first[0] * 1.01 or at >= first[-1] * 0.99)
+        return best._replace(open=("step_size",)) if at_end else best
+
+    def _near(self, steps: int, sizes: np.ndarray) -> float:
+        """Where to look first: which admissible pair or free constant is best depends on the step size."""
+        if self._tied is not None or all(role_of(q.name) not in (PAIR, FREE) for q in self.bound.quantities):
+            return float(sizes[0])
+        coarse = sizes[::COARSE]
+        values = [self._values(steps, size, np.array([size]))[0][0] for size in coarse]
+        return float(coarse[int(np.argmin(np.where(np.isnan(values), np.inf, values)))])
+
+    @cached_property
+    def _smoothness(self) -> float:
+        if "smoothness" not in self.goal.scenario:
+            raise BoundsError("a search over step sizes needs the scale of the smoothness: give smoothness=NUMBER")
+        return float(np.max(self.goal.scenario["smoothness"].safe))
+
+    @cached_property
+    def _tied(self) -> Any:
+        """What a condition in words fixes the step size at, if there is one."""
+        for condition in self.bound.conditions:
+            left, right = SAID.get(condition.words, (None, None))
+            if left == step_size and step_scale not in right.free_symbols:
+                return right
+        return None
+
+    def _values(self, steps: int, near: float, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What is minimised at step sizes, the rounds it takes, and the step sizes as conditions leave them."""
+        goal = self.goal
+        rounds: Any = np.array([float(goal.rounds(steps))]) if goal.to is None else ROUNDS[:, None]
+        if self._tied is not None:
+            sizes = np.broadcast_to(evaluated(self._tied, {"local_steps": steps, "rounds": rounds}), sizes.shape)
+            near = float(sizes[0])
+        one = {"local_steps": steps, "step_size": near}
+        here = goal.scenario.at(**one, **({} if goal.to is None else {"rounds": 1e6}))
+        constants = here.substituted(self.bound).values
+        known = {**{w: here[w].value for w in here if np.ndim(here[w].value) == 0}, **constants}
+        known |= {"local_steps": float(steps), "step_size": sizes, "rounds": rounds}
+        for tie in TIES:
+            if tie.left.name in FOLLOW and set(tie.needs) <= known.keys():
+                known[tie.left.name] = tie.value(*(known[word] for word in tie.needs))
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            found = np.asarray(self._code(**{q.name: known[q.name] for q in self.bound.quantities}), dtype=float)
+        found = found * self._factor(here, known, near, rounds)
+        if goal.to is None:
+            return np.broadcast_to(found, sizes.shape), np.broadcast_to(rounds, sizes.shape), sizes
+        found = np.broadcast_to(found, (len(ROUNDS), len(sizes)))
+        enough = found <= goal.to[1]
+        first = np.where(enough.any(0), ROUNDS[enough.argmax(0)], np.nan)
+        return goal.cost(steps, first), np.nan_to_num(first), sizes
+
+    @cached_property
+    def _code(self) -> Callable[..., Any]:
+        return self.bound.compile()
+
+    def _factor(self, here: Scenario, known: Mapping[str, Any], near: float, rounds: Any) -> Any:
+        """The factor of the conversions to the target: a product of powers, so three plans tell it for all."""
+
+        def at(scenario: Scenario) -> float:
+            reached, _ = ways(ClassOf.of(self.bound), scenario)
+            own = [way for way in reached if way.to.target == self.goal.target and _of_this_run(way, scenario)]
+            return own[0].factor
+
+        base = at(here)
+        by_size = math.log2(at(here.at(step_size=2 * near)) / base)
+        found = base * (known["step_size"] / near) ** by_size
+        if self.goal.to is not None:
+            old = float(here["rounds"].value)
+            by_rounds = math.log2(at(here.at(rounds=2 * old)) / base)
+            found = found * (rounds / old) ** by_rounds
+        return found
+
+
+def _least(found: Mapping[int, Point]) -> Point:
+    return min(found.values(), key=lambda point: (point.value, point.local_steps))
+
+
+def _since(found: Mapping[int, Point]) -> int:
+    """How many numbers of local steps were looked at after the best one."""
+    return sum(steps > _least(found).local_steps for steps in found)
+
+
+def _between(found: Mapping[int, Point]) -> Iterator[int]:
+    """Whole numbers around the best one that were left out, at most a dozen."""
+    numbers, best = sorted(found), _least(found).local_steps
+    for low, high in pairwise(numbers):
+        if best in (low, high):
+            yield from sorted({int(n) for n in np.linspace(low, high, 8)[1:-1].round()} - {low, high})
+
+
+# ---- which bounds may be asked ----
+
+
+def speaking(goal: Goal) -> tuple[dict[str, Row], list[Row]]:
+    """Bounds that may advise, each with its row at a plan of small steps, and those that cannot, whatever the plan.
+
+    A condition on numbers may hold at other plans; one on the federation, such as full participation, may not.
+    """
+    smoothness = goal.scenario["smoothness"].safe if "smoothness" in goal.scenario else 1.0
+    small = {"local_steps": 1, "step_size": 1e-6 / float(np.max(smoothness))}
+    rows = compare(goal.scenario.at(**small, **({} if goal.to is None else {"rounds": 1000})), goal.target).rows
+    asked: dict[str, Row] = {}
+    refused = []
+    for row in rows:
+        movable = row.state == SILENT and all(not math.isnan(f.left) for f in row.failed)
+        if row.state in RANKED or movable:
+            for name in (row.bound, *row.alias):
+                asked.setdefault(name, row)
+        elif row.state == SILENT:
+            refused.append(row)
+    return asked, refused
+
+
+def certified(goal: Goal, name: str, point: Point) -> Row | None:
+    """The row of a bound at the plan that it recommends; None where it is silent there after all."""
+    plan: dict[str, Any] = {"local_steps": point.local_steps, "step_size": point.step_size}
+    if goal.to is not None:
+        plan["rounds"] = point.rounds
+    rows = compare(goal.scenario.at(**plan), goal.target).rows
+    own = [row for row in rows if name in (row.bound, *row.alias) and row.state in RANKED]
+    return own[0] if own else None
+
+
+def still(goal: Goal, point: Point) -> bool:
+    """Whether a run by this plan hardly leaves its start, whatever the data: that is no recommendation."""
+    if "smoothness" not in goal.scenario:
+        return False
+    reach = point.step_size * point.local_steps * point.rounds * float(np.max(goal.scenario["smoothness"].safe))
+    return reach < STILL
+
+
+# ---- uncertain constants ----
+
+
+def other_ends(scenario: Scenario) -> Iterator[Scenario]:
+    """The scenario with its uncertain constants at either end, those that are admissible all at their better ones."""
+    better: dict[str, Any] = {}
+    for word, stated in scenario.items():
+        if stated.certain or stated.role not in ADMISSIBLE or not given(scenario, word):
+            continue
+        end = np.asarray(stated.high if stated.role == DOWN else stated.low, dtype=float)
+        if np.all(np.isfinite(end)) and np.all(end > 0):
+            better[word] = end.tolist()
+    pair = [word for word, stated in scenario.items() if stated.role == PAIR and given(scenario, word)]
+    if set(pair) & set(better):
+        better = {**{word: scenario[word].value for word in pair}, **better}
+    open_ = {
+        w: (s.low, s.high)
+        for w, s in scenario.items()
+        if s.role == DEFINED and not s.certain and given(scenario, w) and np.ndim(s.value) == 0
+        and math.isfinite(s.low) and math.isfinite(s.high)
+    }  # fmt: skip
+    choices = [(end for end in ends) for ends in open_.values()]
+    for corner in product(*choices):
+        for admissible in ({}, better):
+            try:
+                yield scenario.at(**dict(zip(open_, corner, strict=True)), **admissible)
+            except BoundsError:  # ends that do not go together
+                continue
+
+
+# ---- formulas ----
+
+
+def formulas(goal: Goal, over: tuple[str, ...]) -> list[Bound]:
+    """Every formula of the papers for the best local steps or step size that this scenario has the words of."""
+    found = []
+    for bound in BOUNDS.values():
+        names = {q.name for q in bound.quantities}
+        own = bound.relation == "=" and bound.target.name in over and bound.about is not None
+        plan = goal.scenario.at(local_steps=1) if "local_steps" not in goal.scenario else goal.scenario
+        replayed = any(name.startswith("initial_") and plan[name].role == DESIGN for name in names if name in plan)
+        federation = any(plan[name].role in (*ADMISSIBLE, DEFINED) for name in names if name in plan)
+        if own and federation and not replayed and not _lacking(bound, plan):
+            found.append(bound)
+    return found
+
+
+def _lacking(bound: Bound, scenario: Scenario) -> bool:
+    step_size = {} if "step_size" in scenario else {"step_size": 1e-3}
+    return bool(scenario.at(**step_size).missing(bound))
+
+
+def by_formula(bound: Bound, goal: Goal, local_steps: int, step_size: float) -> tuple[Point, float] | None:
+    """The plan of a formula with the other number as stated, and the real number that it gives; None where silent.
+
+    Where K enters by the rounds that the budget holds, K is the number at which the formula agrees with itself.
+    """
+    value = math.nan
+    for _ in range(50):
+        scenario = goal.scenario.at(local_steps=local_steps, step_size=step_size)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            value = float(bound(**scenario.values(bound)))
+        if not math.isfinite(value):
+            return None
+        if bound.target.name == "step_size":
+            return Point(local_steps, value, goal.rounds(local_steps), math.nan), value
+        before, local_steps = local_steps, max(1, round(value))
+        if before == local_steps:
+            break
+    return Point(local_steps, step_size, goal.rounds(local_steps), math.nan), value
