@@ -151,6 +151,12 @@ LIPSCHITZ = Assumption("lipschitz", "the loss is Lipschitz continuous", _States(
 BOUNDED_VARIANCE = Assumption(
     "bounded_variance", "stochastic gradients are unbiased with bounded variance", _States("gradient_variance")
 )
+SAMPLES_NOISE = Assumption(
+    "samples_noise",
+    "the gradient of one sample of client k has at most the variance sigma_k^2 at every model",
+    _States("gradient_variance"),
+    (("client_gradient_variance", "sample_gradient_variance"),),
+)
 BOUNDED_GRADIENT = Assumption(
     "bounded_gradient", "gradient norms along the run are bounded by G", _States("grad_cap_sq")
 )

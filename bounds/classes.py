@@ -15,7 +15,7 @@ import sympy as sp
 
 from .operators import ClientMax
 from .quantities import quantities_of
-from .scenario import DOWN, KNOBS, Scenario
+from .scenario import DOWN, FEDAVG, KNOBS, Scenario
 from .ties import evaluated
 from .vocabulary import (
     client_weight,
@@ -114,7 +114,7 @@ class Conversion:
 
     def at(self, scenario: Scenario) -> float:
         """The factor, with admissible constants at their weaker ends."""
-        return float(evaluated(self.factor, {word: scenario[word].safe for word in scenario}))
+        return float(evaluated(self.factor, {q.name: scenario[q.name].safe for q in quantities_of([self.factor])}))
 
 
 def _starts_at_server(found: ClassOf, scenario: Scenario) -> bool:
@@ -236,7 +236,8 @@ def trivial(target: str, scenario: Scenario) -> tuple[float, float]:
 
 def _safely(expression: sp.Expr, scenario: Scenario) -> float:
     names = [q.name for q in quantities_of([expression])]
-    if any(name not in scenario or scenario[name].floor for name in names):
+    elsewhere = scenario.method != FEDAVG and grad_cap_sq.name in names  # a cap along the runs of FedAvg
+    if elsewhere or any(name not in scenario or scenario[name].floor for name in names):
         return np.inf
     put = {n: scenario[n].high if scenario[n].role == "defined" else scenario[n].safe for n in names}
     return float(evaluated(expression, put))
@@ -257,5 +258,6 @@ def said(words: str, scenario: Scenario) -> tuple[float, float] | None:
     """The two sides of a condition in words, which holds if they are equal; None where nothing here decides it."""
     if words not in SAID or any(q.name not in scenario for q in quantities_of(SAID[words])):
         return None
-    left, right = (evaluated(side, {w: scenario[w].value for w in scenario}) for side in SAID[words])
-    return float(left), float(right)
+    known = {q.name: scenario[q.name].value for q in quantities_of(SAID[words])}
+    left, right = (float(evaluated(side, known)) for side in SAID[words])
+    return left, right

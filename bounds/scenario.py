@@ -273,13 +273,14 @@ class Scenario:
     def method(self) -> str:
         """The algorithm that the plan's words describe, in FedAvg's family."""
         knobs = [f"{name}({knob}={_shown(self[knob].value)})" for name, knob, off in KNOBS if self[knob].value != off]
-        return " with ".join(knobs) or "fedavg"
+        return " with ".join(knobs) or FEDAVG
 
 
 PROBLEM_FACTS = (
     "smoothness", "strong_convexity", "pl_constant", "lipschitz", "gradient_variance", "grad_cap_sq",
     "dissimilarity_offset", "loss_cap", "sample_smoothness",
 )  # fmt: skip
+FEDAVG = "fedavg"
 KNOBS = (("fedinit", "relaxation", 0), ("fedcog", "distillation_weight", 0), ("fedals", "adaptation", 1))
 """The algorithm that is FedAvg where its knob has this value."""
 

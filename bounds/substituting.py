@@ -15,8 +15,23 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
+from .domains import NONNEGATIVE
 from .errors import BoundsError, MissingQuantityError
-from .scenario import ADMISSIBLE, DEFINED, DOWN, EXACT, FREE, LOWER, OUTCOME, role_of, Scenario, Stated, worst
+from .scenario import (
+    ADMISSIBLE,
+    DEFINED,
+    DOWN,
+    EXACT,
+    FEDAVG,
+    FREE,
+    LOWER,
+    OUTCOME,
+    QUANTITIES,
+    role_of,
+    Scenario,
+    Stated,
+    worst,
+)
 
 if TYPE_CHECKING:
     from .core import Bound
@@ -78,7 +93,7 @@ def substitute(scenario: Scenario, bound: Bound) -> Substituted:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         value = float(bound(**values))
-    strong = {w: _number(_stronger(s)) if s.role in ADMISSIBLE else fixed[w] for w, s in stated.items()}
+    strong = {w: _number(_stronger(w, s)) if s.role in ADMISSIBLE else fixed[w] for w, s in stated.items()}
     with_less = search.best_of(_corners(strong, stated))
     floor = tuple(w for w in stated if stated[w].floor)
     floor += tuple(paired) if search.worth(best) == LOWER else ()
@@ -99,11 +114,11 @@ def _time_of_whole_rounds(scenario: Scenario) -> float:
     return float(rounds * (scenario["communication_time"].value + scenario["minibatch_time"].value * steps))
 
 
-def _stronger(stated: Stated) -> Any:
+def _stronger(word: str, stated: Stated) -> Any:
     """The other end of an admissible constant: how small it may be for all that is known (how large, a lower one)."""
-    end = stated.high if stated.role == DOWN else stated.low
-    usable = np.all(np.isfinite(end)) and np.all(np.asarray(end) > 0)
-    return end if usable else stated.value
+    end = np.asarray(stated.high if stated.role == DOWN else stated.low, dtype=float)
+    domain = QUANTITIES[word].card.domain if word in QUANTITIES else NONNEGATIVE
+    return end if domain.contains(end).all() else stated.value
 
 
 def _corners(fixed: Mapping[str, Any], stated: Mapping[str, Stated]) -> list[dict[str, Any]]:
@@ -129,8 +144,8 @@ def pairs(scenario: Scenario) -> list[Pair]:
     The pair that is given. For clients that are all L-smooth and mu-strongly convex ((1 + 1/s) zeta^2, 1 + (1 + s) e)
     for every s > 0, where zeta^2 is the mean squared client gradient at the minimiser and e = (L - mu)^2/(4 L mu): the
     gradients' differences d_k to those at the minimiser have |d_k|^2 <= (L + mu) <d_k, u> - L mu |u|^2, so their mean
-    square exceeds that of their mean, grad F, by at most e |grad F|^2. And (G_cap^2, 1) along a run whose stochastic
-    gradients have a second moment of at most G_cap^2.
+    square exceeds that of their mean, grad F, by at most e |grad F|^2. And (G_cap^2, 1) along a run of FedAvg whose
+    stochastic gradients have a second moment of at most G_cap^2.
     """
     return [*_given(scenario), *_family(scenario, SPLITS), *_capped(scenario)]
 
@@ -155,7 +170,7 @@ def _family(scenario: Scenario, splits: Any) -> Iterator[Pair]:
 
 
 def _capped(scenario: Scenario) -> Iterator[Pair]:
-    if "grad_cap_sq" in scenario and not scenario["grad_cap_sq"].floor:
+    if scenario.method == FEDAVG and "grad_cap_sq" in scenario and not scenario["grad_cap_sq"].floor:
         cap = scenario["grad_cap_sq"]
         yield Pair(float(cap.safe), 1.0, "along the run: (grad_cap_sq, 1)", worst(cap))
 

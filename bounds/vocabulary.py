@@ -65,6 +65,7 @@ distance_sq      = quantity("distance_sq", r"\|\bar x_t-x^\star\|^2", "expected 
 next_distance_sq = quantity("next_distance_sq", r"\|\bar x_{t+1}-x^\star\|^2", "expected squared distance from the averaged model to the minimiser one iteration later", PARAMETER**2, NONNEGATIVE)
 gradient_variance = quantity("gradient_variance", r"\sigma^2", "bound on the variance of a stochastic gradient", GRADIENT**2, NONNEGATIVE)
 client_gradient_variance = quantity("client_gradient_variance", r"\sigma_k^2", "bound on the variance of client k's stochastic gradient", GRADIENT**2, NONNEGATIVE, per_client=True)
+sample_gradient_variance = quantity("sample_gradient_variance", r"\sigma_{z,k}^2", "bound on the variance of the gradient of a single sample of client k", GRADIENT**2, NONNEGATIVE, per_client=True)
 grad_cap_sq      = quantity("grad_cap_sq", "G^2", "bound on the squared gradient norm along the run", GRADIENT**2, NONNEGATIVE)
 dissimilarity_offset = quantity("dissimilarity_offset", "G^2", "gradient dissimilarity where the global gradient vanishes", GRADIENT**2, NONNEGATIVE)
 dissimilarity_factor = quantity("dissimilarity_factor", "B^2", "factor of the squared global gradient norm in the mean squared client gradient", domain=AT_LEAST_ONE)

@@ -256,13 +256,11 @@ def constants_(arguments: Sequence[str]) -> int:
     if args.output is not None:
         writable_file("-o", args.output, ".json")
     with loading():
-        from .federation.federation import refuse_short
         from .measuring.constants import as_json, constants
         from .problems.tasks import task
     with progress() as bar:
         bar.doing(f"reading {args.problem}")
         problem = _problem(args, task(args.problem), args.seed)
-        refuse_short(problem.federation.client_sizes, np.arange(problem.clients), args.batch)
         bar.doing("constants")
         found = as_json(constants(problem, args.batch, bar=bar, quick=args.quick))
     text = json.dumps(found, indent=2, allow_nan=False)

@@ -67,8 +67,8 @@ FLOORS = {
         "command",
     ),
     "paper_checks": (
-        "reported", "falsify_options", "tightness_options", "runs", "falsifier", "worst_cases", "validation", "claims",
-        "audit",
+        "reported", "falsify_options", "tightness_options", "runs", "falsifier", "worst_cases", "validation",
+        "comparing", "claims", "audit",
     ),
 }  # fmt: skip
 """The rooms of a part from the ground up: each imports from those before it only, but for types and for what a verb

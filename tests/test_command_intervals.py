@@ -178,3 +178,38 @@ def test_an_interval_that_is_none_is_refused_in_one_line(interval, says, run):
     status, out, err = run("eval", "fedals.one_round", "@c.json", interval=interval)
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert says in err
+
+
+# ---- constants that a bound takes under another name ----
+
+
+def test_a_bound_on_single_samples_takes_their_smoothness_of_a_file_and_says_so(run):
+    status, out, err = run("eval", "fedals.one_round", "@c.json", "--json", sample_smoothness=2.9)
+    assert (status, json.loads(out)["value"]) == (0, pytest.approx(at(smoothness=2.9), rel=1e-12))
+    assert err == (
+        "fedbounds: smoothness of fedals.one_round is sample_smoothness of c.json, 2.9: the loss of every sample is "
+        "L-smooth\n"
+    )
+    interval = {"sample_smoothness": [2.2, 3.6]}
+    status, out, _ = run("eval", "fedals.one_round", "@c.json", "--json", interval=interval, sample_smoothness=2.9)
+    held = json.loads(out)
+    assert (held["low"], held["high"]) == pytest.approx((at(smoothness=2.2), at(smoothness=3.6)), rel=1e-12)
+
+
+def test_a_typed_value_goes_before_it_and_a_file_without_it_is_read_as_before(run):
+    typed = run("eval", "fedals.one_round", "@c.json", "smoothness=1.7", "--json", sample_smoothness=2.9)
+    assert (json.loads(typed[1])["value"], typed[2]) == (pytest.approx(at(smoothness=1.7), rel=1e-12), "")
+    plain = run("eval", "fedals.one_round", "@c.json", "--json")
+    assert (json.loads(plain[1])["value"], plain[2]) == (pytest.approx(at(), rel=1e-12), "")
+
+
+def test_other_bounds_keep_the_smoothness_of_the_clients(run):
+    name = "fedinit.step_size_cap_lemma_3"
+    status, out, err = run("eval", name, "@c.json", "local_steps=3", "--json", sample_smoothness=2.9)
+    assert (status, json.loads(out)["value"], err) == (0, pytest.approx(1 / (3 * 1.3), rel=1e-12), "")
+
+
+def test_plots_take_it_too(run):
+    words = ("plot", "fedals.one_round", "x=strong_convexity=0.2:0.6:3", "@c.json")
+    status, _, err = run(*words, sample_smoothness=2.9)
+    assert (status, "is sample_smoothness of c.json, 2.9" in err) == (0, True)

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from ..assumptions import FIXED_LOCAL_STEPS, FRESH_SAMPLES, LOCAL_SGD
+from ..assumptions import FIXED_LOCAL_STEPS, FRESH_SAMPLES, LOCAL_SGD, SAMPLES_NOISE
 from ..core import About, Bound, Condition
 from ..operators import ClientMean as E_k
 from ..papers import Source
@@ -45,7 +45,7 @@ from .one_round import CONVEX_LOSS, EVERYONE, EXACT, INDEPENDENT, LETTERS, NONNE
 from .participation import CASE_1, drawn
 from .rounds import EACH_ROUND
 
-NOISE = Condition("the gradient of one sample of client k has at most the variance sigma_k^2 at every model")
+NOISE = Condition.assume(SAMPLES_NOISE)
 CONTRACTS = Condition("eta (L + mu) <= 2: a local step brings two models closer", eta * (L + mu) <= 2)
 
 

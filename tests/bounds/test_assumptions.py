@@ -6,7 +6,11 @@ from types import SimpleNamespace as Facts
 import numpy as np
 import pytest
 
+from bounds import vocabulary
 from bounds.assumptions import ASSUMPTIONS
+from bounds.catalog import BOUNDS
+from bounds.core import Bound, Condition
+from bounds.papers import Source
 
 PROBLEM, ALGORITHM, SETTING = 0, 1, 2
 INF = float("inf")
@@ -14,11 +18,14 @@ INF = float("inf")
 # assumption: whose attributes it reads, attributes where it is met, attributes where it is not
 CASES = {
     "smooth": (PROBLEM, {"smoothness": 2.7}, {"smoothness": INF}),
+    "samples_smooth": (PROBLEM, {"sample_smoothness": 5.9}, {"sample_smoothness": INF}),
+    "replaced_smooth": (PROBLEM, {"sample_smoothness": 4.3}, {"sample_smoothness": INF}),
     "strongly_convex": (PROBLEM, {"strong_convexity": 0.6}, {"strong_convexity": 0.0}),
     "convex": (PROBLEM, {"convex": True}, {"convex": False}),
     "polyak_lojasiewicz": (PROBLEM, {"pl_constant": 0.3}, {"pl_constant": 0.0}),
     "lipschitz": (PROBLEM, {"lipschitz": 1.9}, {"lipschitz": INF}),
     "bounded_variance": (PROBLEM, {"gradient_variance": 0.83}, {"gradient_variance": INF}),
+    "samples_noise": (PROBLEM, {"gradient_variance": 0.47}, {"gradient_variance": INF}),
     "bounded_gradient": (PROBLEM, {"grad_cap_sq": 5.3}, {"grad_cap_sq": INF}),
     "dissimilarity": (PROBLEM, {"dissimilarity_offset": 0.4}, {"dissimilarity_offset": INF}),
     "lower_bounded": (PROBLEM, {"lower_bound": -3.7}, {"lower_bound": -INF}),
@@ -67,6 +74,35 @@ def test_a_predicate_looks_at_its_owner_alone(name):
     owner, met, _ = CASES[name]
     for other in {PROBLEM, ALGORITHM, SETTING} - {owner}:
         assert ASSUMPTIONS[name].holds(*facts(other, met)) is None
+
+
+def test_a_bound_on_single_samples_takes_their_smoothness_and_others_that_of_the_clients():
+    assert {b.word_of("strong_convexity") for b in BOUNDS.values()} == {"strong_convexity"}
+    takes = {name: b.word_of("smoothness") for name, b in BOUNDS.items() if "smoothness" in {q.name for q in b._all}}
+    of_samples = {name for name, word in takes.items() if word == "sample_smoothness"}
+    assert {name for name in takes if name.startswith("fedals.")} <= of_samples
+    assert not {name for name in of_samples if name.startswith(("decaying_k.", "fedcog."))}
+    stability = {name for name in takes if name.startswith("fedinit.")} & of_samples
+    assert stability == {
+        f"fedinit.{name}"
+        for name in ("divergence_weight", "lemma_6", "stability_step", "stability_step_clients", "stability_separation",
+                     "stability_before_t_0", "t_0", "theorem_3", "theorem_3_printed", "theorem_3_order", "theorem_6")
+    }  # fmt: skip
+
+
+def test_a_bound_on_single_samples_takes_the_variance_of_their_gradients():
+    takes = {n: b.word_of("client_gradient_variance") for n, b in BOUNDS.items()}
+    assert {n for n, word in takes.items() if word == "sample_gradient_variance"} == {
+        f"fedals.{name}_sharp"
+        for name in ("one_round_noise", "one_round_constants", "rounds_noise", "participation_case1_noise")
+    }
+
+
+def test_a_bound_of_ones_own_says_so_by_its_assumption():
+    x, L = vocabulary.grad_norm_sq, vocabulary.smoothness
+    own = Bound("own.one", x, {"a": 3 * L}, Source("own", "1"), (Condition.assume(ASSUMPTIONS["samples_smooth"]),))
+    plain = Bound("own.two", x, {"a": 3 * L}, Source("own", "2"), (Condition.assume(ASSUMPTIONS["smooth"]),))
+    assert (own.word_of("smoothness"), plain.word_of("smoothness")) == ("sample_smoothness", "smoothness")
 
 
 @every_assumption

@@ -178,7 +178,13 @@ def test_the_offset_is_the_smallest_on_a_grid(factor):
 def test_constants_of_ridge_are_closed_forms_and_hold_along_the_run():
     problem = ridge()
     found = constants(problem, batch=1, path=visited(problem, fedavg, SETTING, 3))
-    assert found["smoothness"].value == max(float(x @ x) for x in INPUTS[:5]) + 0.35
+    tops = [np.linalg.eigvalsh(INPUTS[part].numpy().T @ INPUTS[part].numpy() / len(part))[-1] for part in PARTS]
+    assert found["smoothness"].value == pytest.approx(max(tops) + 0.35, rel=1e-12)
+    assert found["sample_smoothness"].value == max(float(x @ x) for x in INPUTS[:5]) + 0.35
+    start = sum(slope(problem, np.zeros(2), part) for part in PARTS) / 2
+    assert found["initial_grad_norm_sq"].value == pytest.approx(start @ start, rel=1e-8)
+    words = {"smoothness": "exact", "dissimilarity_offset": "exact", "gradient_variance": "lower"}
+    assert {name: found[name].provenance for name in words} == words
     assert found["strong_convexity"].value == 0.35
     assert found["heterogeneity"].value == problem.heterogeneity
     assert found["initial_gap"].value == pytest.approx(problem.loss(torch.zeros(2).double()) - problem.optimal_loss)
@@ -209,11 +215,30 @@ def test_what_is_counted_or_follows_from_other_constants():
 def test_constants_of_logistic_regression_have_caps():
     found = constants(logistic(), batch=2, path=PATH)
     noisy = found["gradient_variance"]
-    assert noisy.low == noisy.value < noisy.high < math.inf
-    assert found["dissimilarity_factor"].value == 1
+    assert noisy.low < noisy.value == noisy.high < math.inf
+    tops = [np.linalg.eigvalsh(INPUTS[part].numpy().T @ INPUTS[part].numpy() / len(part))[-1] for part in PARTS]
+    assert found["smoothness"].value == pytest.approx(max(tops) / 4 + 0.35, rel=1e-12)
+    assert found["sample_smoothness"].value == pytest.approx(max(float(x @ x) for x in INPUTS[:5]) / 4 + 0.35)
+    condition = found["condition_number"].value
+    assert condition == pytest.approx((max(tops) / 4 + 0.35) / 0.35, rel=1e-12)
+    assert found["dissimilarity_factor"].value == pytest.approx(1 + (condition - 1) ** 2 / (2 * condition), rel=1e-9)
+    best = logistic().minimiser.numpy()
+    at_best = [slope(logistic(), best, part) for part in PARTS]
+    differ = sum(g @ g for g in at_best) / 2
+    assert found["optimum_dissimilarity"].value == pytest.approx(differ, rel=1e-6)
+    assert found["dissimilarity_offset"].value == pytest.approx(2 * differ, rel=1e-6)
+    assert found["dissimilarity_offset"].low >= found["optimum_dissimilarity"].value
+
+
+def test_a_smaller_factor_takes_what_bounds_every_gradient_and_says_where_it_holds():
     along = gradients_along(logistic(), PATH)
-    assert found["dissimilarity_offset"].value == pytest.approx((along.clients - along.together).max())
-    assert constants(logistic(), 2, PATH, factor=2.5)["dissimilarity_offset"].value == offset_along(along, 2.5)
+    found = constants(logistic(), 2, PATH, factor=1.0)
+    offset = found["dissimilarity_offset"]
+    differ = max((along.clients - along.together).max(), found["optimum_dissimilarity"].value)
+    assert offset.low == pytest.approx(differ, rel=1e-12)
+    assert offset.value == offset.high == found["grad_cap_sq"].value
+    assert "along every run" in offset.how
+    assert found["dissimilarity_factor"].provenance == "chosen"
 
 
 @pytest.mark.parametrize("step_size", [0.3, 2.0])
@@ -227,12 +252,22 @@ def test_closed_forms_hold_along_whole_runs_and_end_the_intervals(step_size):
     spread = max(sample_noise(problem, w).variance.max() for w in seen)
     along = gradients_along(problem, seen)
     offset = (along.clients - along.together).max()
-    cap, noise, differ = (found[n] for n in ("grad_cap_sq", "gradient_variance", "dissimilarity_offset"))
-    assert cap.low == cap.value < largest <= cap.high
-    assert noise.low == noise.value < spread * (1 + 1e-9) <= noise.high
-    assert max(found["client_gradient_variance"].high) == noise.high
-    assert offset <= differ.high < math.inf
-    assert all("a lower estimate; upper end: closed form" in c.how for c in (cap, noise, differ))
+    cap, noise = (found[n] for n in ("grad_cap_sq", "gradient_variance"))
+    differ = constants(problem, batch=1, factor=1.0)["dissimilarity_offset"]
+    assert cap.low < largest <= cap.value == cap.high
+    assert noise.low < spread * (1 + 1e-9) <= noise.value == noise.high
+    each = [max(sample_noise(problem, w).variance[k] for w in seen) for k in (0, 1)]
+    assert found["sample_gradient_variance"].value == pytest.approx(
+        [float((INPUTS[part] ** 2).sum(1).mean()) for part in PARTS], rel=1e-12
+    )
+    whole = constants(problem, batch=3)  # all samples of both clients
+    assert whole["client_gradient_variance"].value == [0, 0]
+    assert whole["sample_gradient_variance"].value == found["sample_gradient_variance"].value
+    assert all(e <= c for e, c in zip(each, found["client_gradient_variance"].value, strict=True))
+    assert max(found["client_gradient_variance"].value) == noise.value
+    assert offset <= differ.value < math.inf
+    assert all(c.how.startswith("closed form") and "; low end: at the start" in c.how for c in (cap, noise, differ))
+    assert {c.provenance for c in (cap, noise, differ)} == {"proved"}
 
 
 def test_the_largest_gradient_is_known_of_plain_descent_with_small_steps_alone():
@@ -247,17 +282,20 @@ def test_the_largest_gradient_is_known_of_plain_descent_with_small_steps_alone()
 
 
 def test_a_pair_whose_factor_is_no_number_is_none():
-    huge = replace(logistic(), model=Logistic(2, 1, 1e200))
-    assert huge.dissimilarity_factor is None
-    assert "dissimilarity_factor" not in closed_forms(huge, 1)
+    flat = replace(logistic(), model=Logistic(2, 1, 1e-320))
+    assert flat.dissimilarity_factor is None
+    assert "dissimilarity_factor" not in closed_forms(flat, 1)
+    steep = replace(logistic(), model=Logistic(2, 1, 1e200))  # its square is no number
+    assert steep.dissimilarity_factor == pytest.approx(1, abs=1e-5)
 
 
 def test_the_offset_of_a_pair_serves_with_a_larger_factor():
     problem = logistic()
     pair = closed_forms(problem, 2)
     offset, least = (pair[name].value for name in ("dissimilarity_offset", "dissimilarity_factor"))
-    assert constants(problem, 2, factor=1.5 * least)["dissimilarity_offset"].high <= offset
-    assert constants(problem, 2, factor=0.5 * least)["dissimilarity_offset"].high == pair["grad_cap_sq"].value
+    assert constants(problem, 2, factor=1.5 * least)["dissimilarity_offset"].high < offset
+    small = (least + 1) / 2  # where the pair ends
+    assert constants(problem, 2, factor=small)["dissimilarity_offset"].high == pair["grad_cap_sq"].value
 
 
 def test_constants_of_a_network_are_lower_estimates():
@@ -274,6 +312,8 @@ def test_constants_of_a_network_are_lower_estimates():
     assert found["smoothness"].value == pytest.approx(steep, rel=1e-9)
     assert found["smoothness"].high == math.inf
     assert "strong_convexity" not in found
+    assert found["smoothness"].provenance == found["sample_smoothness"].provenance == "lower"
+    assert (found["dissimilarity_factor"].value, found["dissimilarity_factor"].provenance) == (1, "chosen")
     quick = constants(problem, 1, path, quick=True)["smoothness"]
     x, y = (torch.cat(both) for both in zip(*(problem.samples.of(client) for client in (0, 1)), strict=True))
     together = max(abs(v) for w in path for v in eigenvalues(hessian_product(problem.model, w, x, y), w)[:2])
@@ -290,6 +330,7 @@ def test_constants_of_a_network_are_lower_estimates():
 def test_intervals_of_unbounded_ends():
     held = as_json({"a": between("optimal_loss", 0.3, -math.inf, 0.3, "x"), "b": known("smoothness", 2.5, "y")})
     assert held["_interval"] == {"a": [None, 0.3]}
+    assert held["_provenance"] == {"a": "interval", "b": "exact"}
     some = Constant(vocabulary.client_gradient_variance, [0.4, 0.6], [0.4, 0.5], [0.4, math.inf], "z")  # one is certain
     assert as_json({"c": some})["_interval"] == {"c": [[0.4, 0.5], [0.4, None]]}
 

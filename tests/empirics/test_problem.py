@@ -44,7 +44,8 @@ def test_one_dimensional_ridge_in_fractions():
     assert problem.optimal_loss == pytest.approx(float(optimum), rel=1e-12)
     assert problem.heterogeneity == pytest.approx(float(gamma), rel=1e-12)
     np.testing.assert_allclose(problem.client_smoothness, [float(ak) for ak in a], rtol=1e-12)
-    assert problem.smoothness == pytest.approx(9.25)
+    assert problem.smoothness == pytest.approx(float(max(a)), rel=1e-12)
+    assert problem.sample_smoothness == pytest.approx(9.25)
     assert problem.client_sizes == (2, 1)
 
 
@@ -90,7 +91,8 @@ def test_a_pool_stays_the_population():
     np.testing.assert_allclose(problem.client_losses(w[0]), train, rtol=1e-12)
     np.testing.assert_allclose(problem.local_minimisers, pool.local_minimisers(drawn), rtol=1e-9, atol=1e-11)
     assert problem.independent_samples is True
-    assert problem.smoothness == pool.smoothness
+    assert problem.sample_smoothness == pool.sample_smoothness == pool.smoothness
+    assert problem.smoothness < pool.smoothness
 
 
 def test_replacing_a_sample_moves_nothing_else():

@@ -20,7 +20,7 @@ from bounds.assumptions import (
     LOCAL_SGD,
     SAMPLED_WITH_REPLACEMENT,
     SAMPLED_WITHOUT_REPLACEMENT,
-    SMOOTH,
+    SAMPLES_SMOOTH,
     STRONGLY_CONVEX,
 )
 from bounds.catalog import get
@@ -234,7 +234,7 @@ def test_a_difference_counts_as_noise_below_the_critical_t_only():
     assert not Distinct(numbers, (("b", "a"), ("a", "c")), wrong=("a < c",))(Book()).as_audited
 
 
-CONVEX = (SMOOTH, STRONGLY_CONVEX)
+CONVEX = (SAMPLES_SMOOTH, STRONGLY_CONVEX)
 ROUNDS = (*CONVEX, LOCAL_SGD, FIXED_LOCAL_STEPS, FRESH_SAMPLES)
 ANY_SOLVER = (sp.Ge(Delta + epsilon, 0), sp.Ge(delta + epsilon, 0))
 STATED = {
@@ -251,9 +251,9 @@ STATED = {
     "rounds_v1": ((sp.Ge(delta + sigma_sq / (mu * tau) + L / mu, 0),), (*ROUNDS, BOUNDED_VARIANCE)),
     "rounds_inexact_printed": (ANY_SOLVER, ROUNDS),
     "rounds_inexact": (ANY_SOLVER, ROUNDS),
-    "participation_case1": (NONNEGATIVE, (SMOOTH, EXACT_LOCAL_SOLVER, SAMPLED_WITH_REPLACEMENT)),
-    "participation_case2": (NONNEGATIVE, (SMOOTH, EXACT_LOCAL_SOLVER, SAMPLED_WITHOUT_REPLACEMENT)),
-    "participation_case1_counted": (NONNEGATIVE, (SMOOTH, EXACT_LOCAL_SOLVER, SAMPLED_WITH_REPLACEMENT)),
+    "participation_case1": (NONNEGATIVE, (SAMPLES_SMOOTH, EXACT_LOCAL_SOLVER, SAMPLED_WITH_REPLACEMENT)),
+    "participation_case2": (NONNEGATIVE, (SAMPLES_SMOOTH, EXACT_LOCAL_SOLVER, SAMPLED_WITHOUT_REPLACEMENT)),
+    "participation_case1_counted": (NONNEGATIVE, (SAMPLES_SMOOTH, EXACT_LOCAL_SOLVER, SAMPLED_WITH_REPLACEMENT)),
     "gaussian_mean_bound": (NONNEGATIVE[:1], ()),
     "gaussian_mean_gap": (NONNEGATIVE[:1], ()),
     "gaussian_mean_non_iidness": (NONNEGATIVE[:1], ()),

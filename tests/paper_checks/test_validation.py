@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import fedbounds
-from bounds.assumptions import EXACT_LOCAL_SOLVER, FULL_PARTICIPATION, SMOOTH, STRONGLY_CONVEX
+from bounds.assumptions import EXACT_LOCAL_SOLVER, FULL_PARTICIPATION, SAMPLES_SMOOTH, STRONGLY_CONVEX
 from bounds.catalog import get
 from empirics.measuring.estimates import Estimate, jackknife
 from empirics.problems.tasks import task
@@ -169,10 +169,10 @@ def test_error_rate_over_all_rows():
 
 def test_assumptions_are_checked_not_believed():
     bound = get("fedals.one_round")
-    problem = SimpleNamespace(smoothness=2.3, strong_convexity=0.0)
+    problem = SimpleNamespace(sample_smoothness=2.3, strong_convexity=0.0)
     lines = standing(bound, problem, SimpleNamespace(exact_local_solver=False), SimpleNamespace(clients=7, cohort=7))
     said = {line.split(": ", 1)[1]: line.split(": ", 1)[0] for line in lines}
-    assert said[SMOOTH.words] == said[FULL_PARTICIPATION.words] == "met"
+    assert said[SAMPLES_SMOOTH.words] == said[FULL_PARTICIPATION.words] == "met"
     assert said[STRONGLY_CONVEX.words] == said[EXACT_LOCAL_SOLVER.words] == "NOT met"
     assert standing(bound, None, None, None)[0].startswith("not decided here")
 

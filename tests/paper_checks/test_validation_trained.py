@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 import fedbounds
 from bounds import BOUNDS
@@ -124,6 +125,36 @@ def test_a_bound_by_rounds_pairs_each_round_with_the_state_it_starts_from():
     written_out = 4 * K * beta**2 * at["divergence"] + 3 * K**2 * eta**2 * values["gradient_variance"]
     written_out += 12 * K**3 * eta**2 * (G2 + B2 * at["grad_norm_sq"])
     assert found.lines[2].bound == pytest.approx(written_out, rel=1e-9)
+
+
+def test_every_bound_gets_the_smoothness_that_its_assumption_names():
+    """Clients' mean losses for a theorem on convergence, single samples' losses for FedALS; both of their models."""
+    clients, samples = training("fedinit.lemma_2"), training("fedals.rounds_noise_sharp")
+    model = samples.base.model
+    inputs = samples.base.federation.inputs.double()
+    squares = (inputs**2).sum(-1)
+    assert samples.values["smoothness"].value == pytest.approx(
+        model.curvature * float(squares.max()) + model.regularisation, rel=1e-6
+    )
+    tops = []
+    for k in range(clients.base.clients):
+        x = clients.base.federation.samples(k)[0].double()
+        tops.append(float(torch.linalg.eigvalsh(x.T @ x / len(x))[-1]))
+    assert clients.values["smoothness"].value == pytest.approx(
+        model.curvature * max(tops) + model.regularisation, rel=1e-6
+    )
+    assert clients.values["smoothness"].value < samples.values["smoothness"].value
+    assert samples.setting.step_size <= 2 / (samples.values["smoothness"].value + model.regularisation)
+    assert not any(held.doubt for held in (*clients.values.values(), *samples.values.values()))
+
+
+def test_a_bound_on_single_samples_gets_the_variance_of_their_gradients():
+    """Batches of several samples have less: with theirs the bound would not be FedALS's."""
+    samples = training("fedals.rounds_noise_sharp")
+    assert samples.setting.batch > 1
+    slope, inputs = samples.base.model.slope, samples.base.federation
+    each = [slope**2 * float((inputs.samples(k)[0].double() ** 2).sum(-1).mean()) for k in range(samples.base.clients)]
+    assert samples.values["client_gradient_variance"].value == pytest.approx(each, rel=1e-6)
 
 
 def test_iterations_are_counted_at_the_average_of_all_clients():
@@ -317,8 +348,10 @@ def test_constants_and_validation_have_one_source(tmp_path, capsys):
     values = json.loads((tmp_path / "decaying_k.theorem_1.json").read_text())["values"]
     for name in ("grad_cap_sq", "client_gradient_variance"):
         assert values[name]["value"] == held["_interval"][name][1]
-        assert held["_how"][name].partition("upper end: ")[2].startswith("closed form")
-    assert held["grad_cap_sq"] == held["_interval"]["grad_cap_sq"][0]
+        assert values[name]["value"] == held[name]
+        assert held["_how"][name].startswith("closed form")
+        assert held["_provenance"][name] == "proved"
+    assert held["_interval"]["grad_cap_sq"][0] < held["grad_cap_sq"]
     capsys.readouterr()
 
 

@@ -40,6 +40,7 @@ def _noise(problem: FederatedProblem, batch: int) -> Iterator[Constant]:
     how = f"{EVERYWHERE}: slope^2 mean ||x||^2, for the smallest batch"
     yield known("gradient_variance", each.max(), how, PROVED)
     yield known("client_gradient_variance", each, how, PROVED)
+    yield known("sample_gradient_variance", caps.numpy(), f"{EVERYWHERE}: slope^2 mean ||x||^2", PROVED)
 
 
 def _dissimilarity(problem: FederatedProblem) -> Iterator[Constant]:

@@ -175,6 +175,8 @@ def _noise(
     low = max(0.0, value - 2 * float(errors[top]))
     yield ended(at_least("gradient_variance", value, where, low))
     yield ended(at_least("client_gradient_variance", means.max(0), f"{where}, client by client"))
+    single = np.max([f.variance for f in found], axis=0)
+    yield ended(at_least("sample_gradient_variance", single, f"{where}, client by client"))
     steep = float((gradients_along(problem, path).largest + means.max(1)).max())
     yield ended(at_least("grad_cap_sq", steep, where))
 

@@ -1,0 +1,340 @@
+"""What a comparison says: numbers that are the bounds' own, states, order, aliases, the verb."""
+
+import json
+import math
+import re
+from dataclasses import replace
+from html import unescape
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fedbounds
+from bounds import Bound, BOUNDS, Condition, Source
+from bounds.classes import ClassOf, FOLDED, SAID
+from bounds.core import About, Statistic
+from bounds.errors import BoundsError
+from bounds.scenario import Scenario
+from bounds.vocabulary import distance_sq, grad_cap_sq, grad_norm_sq, local_steps, smoothness, step_size
+from paper_checks.audit.running import CLAIMS
+from paper_checks.claims.claim import Status
+from paper_checks.comparing import compare
+from paper_checks.comparing.compare_rows import RANKED
+from paper_checks.comparing.standing import FAILS, HOLDS, STANDING
+
+ROOT = Path(__file__).resolve().parents[2]
+SITES = f"@{ROOT / 'examples' / 'sites.json'}"
+PLAN = ["cohort=10", "local_steps=16", "step_size=0.028", "runtime=20"]
+PLANS = {
+    "sites": {"cohort": 10, "local_steps": 16, "step_size": 0.028, "runtime": 20},
+    "everyone": {"cohort": 40, "local_steps": 2, "step_size": 0.05, "rounds": 4000},
+    "small steps": {"cohort": 7, "local_steps": 3, "step_size": 2e-4, "rounds": 900},
+    "relaxed": {"cohort": 40, "local_steps": 2, "step_size": 3e-3, "rounds": 900, "relaxation": 0.04},
+    "one step": {"cohort": 40, "local_steps": 1, "step_size": 0.1, "rounds": 60_000, "gradient_variance": 1e-6,
+                 "client_gradient_variance": [1e-6] * 40},
+}  # fmt: skip
+MIN = Statistic("min", "rounds", "server model")
+FEDAVG = About("fedavg")
+
+
+def sites(plan="sites"):
+    return Scenario.of(SITES, **PLANS[plan])
+
+
+def own(name, expression, *conditions, statistic=MIN, relation="<=", about=FEDAVG):
+    return Bound(name=f"own.{name}", target=grad_norm_sq, terms={"a": expression}, relation=relation, about=about,
+                 source=Source("notes", "1"), conditions=conditions, statistic=statistic)  # fmt: skip
+
+
+def only(bound, scenario, target="grad_norm_sq"):
+    """The rows of one bound in its own class."""
+    return [r for r in compare(scenario, target, [bound]).rows if r.bound == bound.name]
+
+
+# ---- numbers ----
+
+
+@pytest.mark.parametrize("target", ["grad_norm_sq", "optimality_gap", "divergence"])
+@pytest.mark.parametrize("plan", PLANS)
+def test_every_number_is_that_of_the_bound_alone_times_the_factor(plan, target):
+    rows = [row for row in compare(sites(plan), target).rows if row.values]
+    for row in rows:
+        value = float(BOUNDS[row.bound](**row.values)) if row.state in RANKED else math.nan
+        if row.state in RANKED:
+            assert row.value == pytest.approx(value * row.factor, rel=1e-12)
+            assert sum(row.terms.values()) == pytest.approx(row.value, rel=1e-9)
+            assert row.low <= row.value <= row.high
+            assert not BOUNDS[row.bound].failed(**row.values)
+    if (plan, target) == ("sites", "grad_norm_sq"):
+        assert {row.state for row in rows} == {"vacuous", "silent"}
+
+
+def test_a_class_holds_one_kind_of_number():
+    rows = [row for row in compare(sites("everyone"), "grad_norm_sq").rows if row.state in RANKED]
+    for row in rows:
+        start = ClassOf.of(BOUNDS[row.bound])
+        assert row.kind.reading == "intended"
+        assert row.kind.algorithm == "fedavg"
+        moved = [name for name in ("statistic", "over", "at", "algorithm", "reading", "target")
+                 if getattr(start, name) != getattr(row.kind, name)]  # fmt: skip
+        assert bool(moved) == bool(row.conversions)
+    assert len({row.kind for row in rows}) == 4
+
+
+def test_the_sites_are_told_what_the_design_measured():
+    rows = {(r.bound, r.kind.statistic): r for r in compare(sites(), "grad_norm_sq").rows}
+    theorem = rows["decaying_k.theorem_1_repaired", "min"]
+    constants = json.loads((ROOT / "examples" / "sites.json").read_text())
+    L, D, Gamma, G = (constants[w] for w in ("smoothness", "initial_gap", "heterogeneity", "grad_cap_sq"))
+    eta, T, kappa, variance = 0.028, 816, L / 0.01, sum(constants["client_gradient_variance"]) / 40**2
+    by_hand = 2 * kappa**2 * D / (eta * T) + eta * kappa * L * (variance + 6 * L * Gamma + (8 + 4 / 10) * G * 16**2)
+    assert theorem.value == pytest.approx(by_hand, rel=1e-9)
+    assert theorem.largest[0] == "drift"
+    assert theorem.over_trivial == pytest.approx(by_hand / 0.08745530453742642)
+    lemma = rows["decaying_k.lemma_2_repaired", "mean"]
+    assert lemma.conversions == ("C3",)
+    assert lemma.factor == pytest.approx(1 / (eta * T))
+    assert rows["decaying_k.lemma_2_repaired", "min"].conversions == ("C3", "C1")
+    assert set(rows["decaying_k.per_rounds", "min"].alias) == {"decaying_k.per_second", "decaying_k.theorem_1"}
+
+
+# ---- states ----
+
+
+@pytest.mark.parametrize(("constant", "state"), [(0.02, "speaks"), (0.13, "of the class"), (0.6, "vacuous")])
+def test_a_number_speaks_only_below_what_the_start_shows(constant, state):
+    row, *_ = only(own("level", constant * smoothness), sites())
+    assert row.value == pytest.approx(constant * 2.22038, rel=1e-5)
+    assert row.state == state
+    assert row.trivial_here == pytest.approx(0.0874553, rel=1e-5)
+    assert row.trivial_class == pytest.approx(2 * 2.22038 * 0.1942623, rel=1e-5)
+
+
+def test_a_bound_that_is_silent_says_both_sides():
+    bound = own("short", 0.01 * smoothness, Condition("short steps", step_size * local_steps <= 0.3))
+    row, *_ = only(bound, sites())
+    assert row.state == "silent"
+    assert math.isnan(row.value)
+    assert (row.failed[0].words, row.failed[0].left, row.failed[0].right) == ("short steps", pytest.approx(0.448), 0.3)
+    assert row.failed[0].margin == pytest.approx(0.448 / 0.3)
+
+
+@pytest.mark.parametrize(
+    ("bound", "state", "why"),
+    [
+        (own("order", smoothness, relation="<~"), "order", "constant"),
+        (own("other", smoothness, about=About("scaffold")), "unlike", "scaffold"),
+        (own("nothing", smoothness, about=None, statistic=None), "unlike", "no method"),
+        (own("one_step", smoothness, statistic=Statistic("every", "rounds", "server model")), "unlike", ""),
+        (own("run", smoothness**2 * distance_sq), "missing", "distance_sq=NUMBER"),
+    ],
+    ids=lambda x: getattr(x, "name", ""),
+)
+def test_what_cannot_be_ranked_says_why(bound, state, why):
+    row, *_ = only(bound, sites())
+    assert row.state == state
+    assert why in row.why
+
+
+def test_predicates_and_words_about_the_plan_decide_too():
+    rows = {row.bound: row for row in compare(sites(), "grad_norm_sq").rows}
+    printed = rows["fedcog.corollary_printed"]
+    assert printed.state == "silent"
+    said = {f.words: (f.left, f.right) for f in printed.failed}
+    assert said["the step size is 1/sqrt(tau T)"] == (0.028, pytest.approx(1 / math.sqrt(816)))
+    assert "all clients take part in every round" in said
+    s = Scenario.of(SITES, cohort=40, local_steps=4, rounds=100, step_size=0.05)
+    there = [row for row in compare(s, "grad_norm_sq").rows if row.bound == "fedcog.corollary_printed"]
+    assert all(row.state in RANKED for row in there)
+
+
+def test_unequal_weights_silence_a_repair_for_equal_ones():
+    weights = [0.5 / 39] * 39 + [0.5]
+    rows = compare(sites().at(client_weight=weights), "grad_norm_sq").rows
+    row = next(r for r in rows if r.bound == "decaying_k.theorem_1_repaired")
+    assert row.state == "silent"
+    assert ("all clients weigh the same, 1/C", 0.5, 0.025) in [(f.words, f.left, f.right) for f in row.failed]
+
+
+def test_a_statement_that_the_audit_refuted_is_never_the_best(monkeypatch):
+    s = Scenario.of(SITES, cohort=40, local_steps=1, rounds=10**7, step_size=10**-3.5, gradient_variance=1e-9,
+                    client_gradient_variance=[1e-9] * 40)  # fmt: skip
+    table = compare(s, "grad_norm_sq")
+    printed = [r for r in table.rows if r.bound == "fedcog.corollary_printed"]
+    assert printed[0].state == "speaks"
+    assert printed[0].printed
+    sound = {r.bound for r in table.best()}
+    assert sound
+    assert not any(STANDING[name].word == FAILS for name in sound if name in STANDING)
+    alone = replace(table, rows=tuple(printed))
+    assert not alone.best()
+    assert "refuted" in alone.conclusion
+
+
+def test_lower_estimates_are_conclusive_where_a_bound_is_vacuous_alone():
+    notes = {"_provenance": {"grad_cap_sq": "lower"}}
+    bound = own("cap", grad_cap_sq)
+    small = Scenario.of({"grad_cap_sq": 0.02, **notes}, initial_grad_norm_sq=0.5, smoothness=2.5, initial_gap=0.7)
+    row, *_ = only(bound, small)
+    assert (row.state, row.conclusive, row.high) == ("speaks", False, math.inf)
+    assert not compare(small, "grad_norm_sq", [bound]).best()
+    large = Scenario.of({"grad_cap_sq": 20.5, **notes}, initial_grad_norm_sq=0.5, smoothness=2.5, initial_gap=0.7)
+    row, *_ = only(bound, large)
+    assert (row.state, row.conclusive) == ("vacuous", True)
+
+
+def test_rows_of_a_class_are_in_order_of_the_end_that_is_safe():
+    ranked = [r for r in compare(sites("everyone"), "grad_norm_sq").rows if r.state in RANKED]
+    for one, other in pairwise(ranked):
+        if (one.kind, one.printed) == (other.kind, other.printed):
+            assert one.high <= other.high
+
+
+def test_a_relaxed_method_is_compared_with_its_own_theorems_alone():
+    rows = compare(sites("relaxed"), "grad_norm_sq").rows
+    ranked = {r.bound for r in rows if r.state in (*RANKED, "silent")}
+    assert ranked
+    assert all(BOUNDS[name].about.algorithm == "fedinit" for name in ranked)
+    assert {r.kind.at for r in rows if r.state in RANKED} <= {"server model"}
+
+
+# ---- data that names things ----
+
+
+def test_conditions_in_words_are_those_of_the_catalogue():
+    words = {c.words for bound in BOUNDS.values() for c in bound.conditions if c.kind == "words"}
+    assert set(SAID) <= words
+
+
+def test_words_with_a_statistic_of_their_own_have_the_one_that_their_bounds_declare():
+    for bound in BOUNDS.values():
+        if bound.target.name in FOLDED and bound.statistic is not None and bound.statistic.over:
+            _, kind, over = FOLDED[bound.target.name]
+            assert (bound.statistic.kind, bound.statistic.over) == (kind, over), bound.name
+
+
+@pytest.mark.parametrize("name", STANDING)
+def test_standings_are_those_of_the_audit(name):
+    claim, word = STANDING[name]
+    known = CLAIMS[claim]
+    assert name in BOUNDS
+    if word == HOLDS:
+        assert known.known is Status.HOLDS
+    elif word == FAILS:
+        assert known.known is Status.FAILS
+        assert known.repair is None or known.repair.bound != name
+    else:
+        assert known.known is Status.FAILS
+        assert known.repair is not None
+        assert known.repair.bound == name
+
+
+# ---- looks ----
+
+
+def test_as_json_it_is_whole_and_strict():
+    table = compare(sites(), "grad_norm_sq")
+    found = json.loads(table.to_json(), parse_constant=lambda word: pytest.fail(word))
+    assert len(found["rows"]) == len(table.rows)
+    row = next(r for r in found["rows"] if r["bound"] == "decaying_k.theorem_1_repaired")
+    assert row["class"] == {"target": "grad_norm_sq", "statistic": "min", "over": "iterations", "algorithm": "fedavg",
+                            "at": "virtual average of all clients", "reading": "intended"}  # fmt: skip
+    assert row["provenance"]["grad_cap_sq"] == "proved"
+    assert BOUNDS[row["bound"]](**row["values"]) == pytest.approx(row["value"])
+    assert row["over_measured"] is None
+    assert found["scenario"]["rounds"]["value"] == 51
+
+
+def test_in_a_notebook_it_is_a_table_of_the_same_numbers():
+    table = compare(sites(), "grad_norm_sq")
+    html = unescape(table._repr_html_())
+    cells = re.findall(r"<td>(.*?)</td>", html)
+    assert "decaying_k.theorem_1_repaired" in cells
+    assert "4.22e+06" in cells
+    assert table.conclusion in html
+
+
+def test_as_a_data_frame_it_has_a_row_per_row():
+    pytest.importorskip("pandas")
+    table = compare(sites(), "grad_norm_sq")
+    frame = table.to_pandas()
+    assert len(frame) == len(table.rows)
+    np.testing.assert_array_equal(frame["value"], [row.value for row in table.rows])
+    assert {"bound", "statistic", "state", "trivial_here"} <= set(frame.columns)
+
+
+# ---- the verb ----
+
+
+@pytest.fixture
+def run(capsys):
+    def typed(*words):
+        status = fedbounds.main(["compare", *words])
+        found = capsys.readouterr()
+        return status, found.out, found.err
+
+    return typed
+
+
+def test_the_verb_prints_what_python_computes(run):
+    status, out, _ = run("grad_norm_sq", SITES, *PLAN)
+    assert (status, out.rstrip("\n")) == (0, str(compare(sites(), "grad_norm_sq")))
+    assert "51 rounds of 16 steps (20 s)" in out
+    assert "the step size is at most N/(2CKL): 0.028 > 0.00352; +2" in out
+    assert out.endswith("No theorem says anything here.\n")
+    status, out, _ = run("grad_norm_sq", SITES, *PLAN, "--json")
+    assert json.loads(out)["rows"] == compare(sites(), "grad_norm_sq").as_json()["rows"]
+
+
+def test_it_says_where_every_word_comes_from(run):
+    _, out, _ = run("grad_norm_sq", SITES, *PLAN, "--how")
+    assert "  iterations = 816; chosen: local_steps*rounds" in out
+    assert "  cohort = 10; chosen: typed" in out
+    assert re.search(r"  heterogeneity = 0.142984; exact: .*sites.json: all minimised", out)
+
+
+def test_a_bound_of_ones_own_stands_beside_them(run, tmp_path):
+    file = tmp_path / "own.py"
+    file.write_text(
+        "from bounds import About, Bound, quantity, Source, Statistic\n"
+        "from bounds.vocabulary import grad_norm_sq, initial_gap as D, rounds as R, step_size as eta\n"
+        "luck = quantity('luck', 'q', 'what one has')\n"
+        "own = Bound(name='own.lucky', target=grad_norm_sq, terms={'a': 1e-6 * luck * D / eta / R},\n"
+        "            source=Source('notes', '1'), about=About('fedavg'),\n"
+        "            statistic=Statistic('min', 'rounds', 'server model'))\n"
+    )
+    status, out, _ = run("grad_norm_sq", SITES, *PLAN, "--own", f"{file}:own", "luck=2.5")
+    assert status == 0
+    value = 1e-6 * 2.5 * 0.19426228939790335 / 0.028 / 51
+    assert f"What speaks: own.lucky: at most {value:.3g}" in out
+    assert "lacking words" in run("grad_norm_sq", SITES, *PLAN, "--own", f"{file}:own")[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["grad_norm"], "unknown target of a comparison 'grad_norm'; did you mean 'grad_norm_sq'"),
+        ([], "the following arguments are required: TARGET"),
+        ([SITES], "compare needs what is bounded"),
+        (["grad_norm_sq", "steps=3"], "unknown word of a scenario 'steps'"),
+        (["grad_norm_sq", "local_steps=1:4:4"], "local_steps is one number here"),
+        (["grad_norm_sq", "@none.json"], "none.json"),
+        (["grad_norm_sq", SITES, "clients=7"], "clients"),
+        (["grad_norm_sq", SITES, "initial_loss=5"], "two sources of initial_gap disagree"),
+        (["grad_norm_sq", SITES, "--own", "fedals.none"], "unknown bound 'fedals.none'"),
+        (["grad_norm_sq", SITES, "local_steps=0"], "local_steps must be a whole number >= 1; got 0"),
+    ],
+    ids=lambda x: " ".join(x)[-30:] if isinstance(x, list) else "",
+)
+def test_bad_input_is_one_line_and_status_2(run, words, said):
+    status, out, err = run(*words)
+    assert (status, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_a_target_that_nothing_bounds_is_refused():
+    with pytest.raises(BoundsError, match="unknown target"):
+        compare(sites(), "test_accuracy")
