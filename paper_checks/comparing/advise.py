@@ -18,6 +18,7 @@ from bounds.scenario import Scenario
 from bounds.showing.loading import load
 from empirics.measuring.constants import as_json, constants
 from empirics.problems.problem import FederatedProblem
+from empirics.progress import Progress
 
 from .advised import Advised, Adviser, BOUND, FORMULA, MEASURED, REFUTED, TWIN
 from .bound_advice import BoundAdvice, by_formula, certified, formulas, other_ends, speaking, still
@@ -41,6 +42,7 @@ def advise(
     batch: int = 32,
     measure: int = 0,
     own: Sequence[Bound | str] = (),
+    bar: Progress | None = None,
 ) -> Advised:
     """Local steps and step size for a federation, by every adviser that has something to say.
 
@@ -56,6 +58,7 @@ def advise(
         batch: samples of a minibatch.
         measure: fresh seeds with which the last candidates are trained (0: nothing is trained).
         own: bounds of your own beside the papers'.
+        bar: hears what is trained.
 
     Raises:
         BoundsError: in one line, where the goal cannot be told or the problem is another federation.
@@ -77,7 +80,7 @@ def advise(
     if measure:
         if problem is None or twin is None:
             raise MissingQuantityError("measuring trains the federation: give the problem")
-        advisers = _with_measured(advisers, measured(problem, goal, twin, advisers, measure))
+        advisers = _with_measured(advisers, measured(problem, goal, twin, advisers, measure, bar))
     return Advised(goal, over, tuple(sorted(advisers, key=_place)), silent, measure)
 
 

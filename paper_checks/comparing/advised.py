@@ -86,6 +86,13 @@ class Advised:
         return next((row for row in self.rows if row.kind == self.judged_by), None)
 
     @property
+    def useful(self) -> bool:
+        """Whether anybody recommends a plan that trains, and reaches the target if there is one."""
+        if self.best is not None:
+            return math.isfinite(self.worth(self.best))
+        return any(not row.still for row in self.rows)
+
+    @property
     def advice(self) -> str:
         """What to run, and how sure; one sentence or a few, from the rows."""
         if not self.judged_by:
@@ -283,4 +290,8 @@ def _span(ends: tuple[float, float]) -> str:
 
 
 def _times(regret: float) -> str:
-    return f"{number(regret, 2) if regret < 100 else f'{regret:.0f}'}x" if math.isfinite(regret) else "beyond measure"
+    return (
+        f"{number(regret, 2) if regret < 100 else f'{regret:.0f}'}x"
+        if math.isfinite(regret)
+        else "more than was looked at"
+    )

@@ -36,7 +36,8 @@ SMALLEST = 1e-9
 LARGEST = 4.0
 COARSE = 16
 MANY, CLOSER = 145, 3
-"""Step sizes looked at together (every sixteenth of them at first, where constants depend on them), and how often a search looks closer around the best one."""
+"""Step sizes looked at together (every sixteenth of them at first, where constants depend on them), and how often a
+search looks closer around the best one."""
 PATIENCE = 3
 """How many numbers of local steps in a row may be worse than the best before a search gives up."""
 STILL = 0.5
@@ -87,7 +88,7 @@ class BoundAdvice:
                 best = Point(steps, at, int(rounds[i]), float(values[i]))
             if len(sizes) == 1:
                 break
-            sizes = np.geomspace(*sizes[[max(i - 1, 0), min(i + 1, len(sizes) - 1)]], MANY)
+            sizes = np.geomspace(sizes[max(i - 1, 0)], sizes[min(i + 1, len(sizes) - 1)], MANY)
         if not math.isfinite(best.value):
             return None
         at_end = len(first) > 1 and (at <= first[0] * 1.01 or at >= first[-1] * 0.99)
@@ -134,7 +135,7 @@ class BoundAdvice:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             found = np.asarray(self._code(**{q.name: known[q.name] for q in self.bound.quantities}), dtype=float)
-        found = found * self._factor(here, known, near, rounds)
+        found = found * self._factor(steps, sizes, rounds)
         if goal.to is None:
             return np.broadcast_to(found, sizes.shape), np.broadcast_to(rounds, sizes.shape), sizes
         found = np.broadcast_to(found, (len(ROUNDS), len(sizes)))
@@ -146,22 +147,25 @@ class BoundAdvice:
     def _code(self) -> Callable[..., Any]:
         return self.bound.compile()
 
-    def _factor(self, here: Scenario, known: Mapping[str, Any], near: float, rounds: Any) -> Any:
-        """The factor of the conversions to the target: a product of powers, so three plans tell it for all."""
+    def _factor(self, steps: int, sizes: Any, rounds: Any) -> Any:
+        """The factor of the conversions to the target: a product of powers, so four plans tell it for all."""
+        base, powers = self._powers
+        return base * steps ** powers["local_steps"] * sizes ** powers["step_size"] * rounds ** powers["rounds"]
 
-        def at(scenario: Scenario) -> float:
+    @cached_property
+    def _powers(self) -> tuple[float, dict[str, float]]:
+        words = {word: stated for word, stated in self.goal.scenario.items() if given(self.goal.scenario, word)}
+        plain = {word: stated for word, stated in words.items() if word not in ("runtime", "iterations")}
+
+        def at(**plan: float) -> float:
+            scenario = Scenario.of(plain, sampling=self.goal.scenario.sampling, also=self.bound.quantities).at(**plan)
             reached, _ = ways(ClassOf.of(self.bound), scenario)
             own = [way for way in reached if way.to.target == self.goal.target and _of_this_run(way, scenario)]
             return own[0].factor
 
-        base = at(here)
-        by_size = math.log2(at(here.at(step_size=2 * near)) / base)
-        found = base * (known["step_size"] / near) ** by_size
-        if self.goal.to is not None:
-            old = float(here["rounds"].value)
-            by_rounds = math.log2(at(here.at(rounds=2 * old)) / base)
-            found = found * (rounds / old) ** by_rounds
-        return found
+        one = {"local_steps": 1.0, "step_size": 1.0, "rounds": 1.0}
+        base = at(**one)
+        return base, {word: math.log2(at(**{**one, word: 2.0}) / base) for word in one}
 
 
 def _least(found: Mapping[int, Point]) -> Point:

@@ -1,4 +1,4 @@
-"""What advice is asked for: what is to be small, within which budget or down to which target, and what a round costs."""
+"""What advice is asked for: what is to be small, within which budget or to which target, and what a round costs."""
 
 from __future__ import annotations
 
@@ -95,7 +95,13 @@ class Goal:
 
     def rounds(self, local_steps: int) -> int:
         """The whole rounds that the budget holds; ``BoundsError`` where it holds none."""
-        return int(self.scenario.at(local_steps=local_steps)["rounds"].value)
+        if local_steps not in self._rounds:
+            self._rounds[local_steps] = int(self.scenario.at(local_steps=local_steps)["rounds"].value)
+        return self._rounds[local_steps]
+
+    @cached_property
+    def _rounds(self) -> dict[int, int]:
+        return {}
 
     def cost(self, local_steps: int, rounds: Any) -> Any:
         """What so many rounds cost, in the unit that is minimised."""

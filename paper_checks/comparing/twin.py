@@ -22,7 +22,7 @@ from .goals import Goal, OVER, Point
 
 Array = np.ndarray[Any, Any]
 LARGEST, STEPS = 2.0, 40
-"""The largest step size of a grid, times 1/L of the steepest client, and how many quarters of an octave are below it."""
+"""The largest step size of a grid, times 1/L of the steepest client, and the quarters of an octave below it."""
 WALKS = 1e7
 """Numbers in the clients' cubed dimensions above which a grid is not computed whole."""
 PATIENCE = 3
