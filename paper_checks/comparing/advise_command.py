@@ -21,7 +21,8 @@ from .goals import COSTS, OVER, TARGETS
 FINE, FINDING = 0, 1
 GOALS = f"""\
 GOAL is what is to be small: {", ".join(TARGETS)}, within a budget
-(runtime=20, rounds=50 or iterations=400); or with --to optimality_gap=0.001 what is to be spent until then: {", ".join(COSTS)}.
+(runtime=20, rounds=50 or iterations=400); or with --to optimality_gap=0.001 what is to be
+spent until then: {", ".join(COSTS)}.
 over=local_steps,step_size says what is free (both); what is held, and what formulas for the other one are asked at, is
 typed: step_size=0.028. A runtime needs communication_time and minibatch_time, seconds of a round and of a step.
 Bounds and formulas need constants alone (@file.json, which fedbounds constants writes). The quadratic twin and training

@@ -34,10 +34,9 @@ FOLLOW = ("iterations", "runtime", "initial_step_size", "initial_local_steps", "
 SMALLEST = 1e-9
 """Times 1/L: no smaller step size is looked at, and none above ``LARGEST``."""
 LARGEST = 4.0
-COARSE = 16
-MANY, CLOSER = 145, 3
-"""Step sizes looked at together (every sixteenth of them at first, where constants depend on them), and how often a
-search looks closer around the best one."""
+MANY, FIRST, FEW, CLOSER = 145, 15, 7, 4
+"""Step sizes looked at together; one by one where constants are chosen for each, at first and then;
+and how often a search looks closer around the best one."""
 PATIENCE = 3
 """How many numbers of local steps in a row may be worse than the best before a search gives up."""
 STILL = 0.5
@@ -78,29 +77,35 @@ class BoundAdvice:
         if "step_size" not in over:
             sizes = np.array([float(self.goal.scenario["step_size"].value)])
         else:
-            sizes = np.geomspace(SMALLEST, LARGEST, MANY) / self._smoothness
-        best, at, first = Point(steps, sizes[0], 0, math.inf), self._near(steps, sizes), sizes
+            sizes = np.geomspace(SMALLEST, LARGEST, FIRST if self._chosen else MANY) / self._smoothness
+        ends = sizes[[0, -1]]
+        best = Point(steps, float(sizes[0]), 0, math.inf)
         for _ in range(CLOSER + 1):
-            values, rounds, tied = self._values(steps, at, sizes)
+            values, rounds, tied = self._looked(steps, sizes)
             i = int(np.argmin(np.where(np.isnan(values), np.inf, values)))
             if not math.isnan(values[i]) and values[i] <= best.value:
-                at = float(tied[i])
-                best = Point(steps, at, int(rounds[i]), float(values[i]))
+                best = Point(steps, float(tied[i]), int(rounds[i]), float(values[i]))
             if len(sizes) == 1:
                 break
-            sizes = np.geomspace(sizes[max(i - 1, 0)], sizes[min(i + 1, len(sizes) - 1)], MANY)
+            around = sizes[max(i - 1, 0)], sizes[min(i + 1, len(sizes) - 1)]
+            sizes = np.geomspace(*around, FEW if self._chosen else MANY)
         if not math.isfinite(best.value):
             return None
-        at_end = len(first) > 1 and (at <= first[0] * 1.01 or at >= first[-1] * 0.99)
+        at_end = len(sizes) > 1 and not ends[0] * 1.01 < best.step_size < ends[1] * 0.99
         return best._replace(open=("step_size",)) if at_end else best
 
-    def _near(self, steps: int, sizes: np.ndarray) -> float:
-        """Where to look first: which admissible pair or free constant is best depends on the step size."""
-        if self._tied is not None or all(role_of(q.name) not in (PAIR, FREE) for q in self.bound.quantities):
-            return float(sizes[0])
-        coarse = sizes[::COARSE]
-        values = [self._values(steps, size, np.array([size]))[0][0] for size in coarse]
-        return float(coarse[int(np.argmin(np.where(np.isnan(values), np.inf, values)))])
+    @cached_property
+    def _chosen(self) -> bool:
+        """Whether constants are chosen for every step size anew: admissible pairs, and what a proof leaves free."""
+        return any(role_of(q.name) in (PAIR, FREE) for q in self.bound.quantities)
+
+    def _looked(self, steps: int, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What is minimised at step sizes, together where the constants are the same at all of them."""
+        if not self._chosen or self._tied is not None:
+            return self._values(steps, float(sizes[0]), sizes)
+        each = [self._values(steps, float(size), np.array([size])) for size in sizes]
+        values, rounds, tied = (np.concatenate([one[i] for one in each]) for i in range(3))
+        return values, rounds, tied
 
     @cached_property
     def _smoothness(self) -> float:

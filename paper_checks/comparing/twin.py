@@ -21,7 +21,7 @@ from empirics.problems.quadratics import Quadratics
 from .goals import Goal, OVER, Point
 
 Array = np.ndarray[Any, Any]
-LARGEST, STEPS = 2.0, 40
+LARGEST, STEPS = 8.0, 48
 """The largest step size of a grid, times 1/L of the steepest client, and the quarters of an octave below it."""
 WALKS = 1e7
 """Numbers in the clients' cubed dimensions above which a grid is not computed whole."""
@@ -29,6 +29,8 @@ PATIENCE = 3
 """How many numbers of local steps in a row may be worse than the best before a search gives up."""
 AT_FIRST, MOST_ROUNDS = 64, 4096
 """Rounds in which a level is sought, at first and at most."""
+STALLED = 0.99
+"""A path that has not fallen below this share of its value in the second half of its rounds is followed no longer."""
 
 
 def twin(problem: FederatedProblem) -> Quadratics:
@@ -141,7 +143,7 @@ class TwinAdvice:
             before = self.of_steps[0]
             guess = before.step_size * before.local_steps / steps
         else:
-            guess = self.sizes[-1] / 2
+            guess = self.sizes[-1] / LARGEST
         at = int(np.abs(np.log(self.sizes / guess)).argmin())
         while True:
             around = [i for i in (at - 1, at, at + 1) if 0 <= i < len(self.sizes)]
@@ -159,12 +161,13 @@ class TwinAdvice:
             rounds = goal.rounds(steps)
             values = self.averaging.readings(steps, sizes, rounds)[goal.target][-1]
             return [Point(steps, float(size), rounds, float(v)) for size, v in zip(sizes, values, strict=True)]
-        most = AT_FIRST
-        found = np.full(len(sizes), np.inf)
-        while most <= MOST_ROUNDS and not np.isfinite(found).all():
-            path = self.averaging.readings(steps, sizes, most)[goal.target] <= goal.to[1]
-            found = np.where(path.any(0), path.argmax(0), np.inf)
-            most *= 4
+        found, left, most = np.full(len(sizes), np.inf), np.arange(len(sizes)), AT_FIRST
+        while most <= MOST_ROUNDS and len(left):
+            path = self.averaging.readings(steps, sizes[left], most)[goal.target]
+            there = path <= goal.to[1]
+            found[left] = np.where(there.any(0), there.argmax(0), np.inf)
+            falls = path[-1] < STALLED * path[most // 2]  # the rest has diverged, or settled above the level
+            left, most = left[~there.any(0) & falls], 4 * most
         cost = goal.cost(steps, found)
         least = [0 if np.isinf(r) else int(r) for r in found]
         return [Point(steps, float(s), r, float(c)) for s, r, c in zip(sizes, least, cost, strict=True)]
