@@ -15,7 +15,7 @@ import sympy as sp
 
 from .operators import ClientMax
 from .quantities import quantities_of
-from .scenario import DOWN, FEDAVG, KNOBS, Scenario
+from .scenario import DEFINED, DOWN, FEDAVG, KNOBS, Scenario, WITHOUT_REPLACEMENT
 from .ties import evaluated
 from .vocabulary import (
     client_weight,
@@ -134,7 +134,8 @@ def _off(knob: str, off: float) -> Needs:
 
 def _everyone_or_server(found: ClassOf, scenario: Scenario) -> bool:
     """Clients that keep nothing from round to round change no model at the server by running for themselves."""
-    everyone = {"clients", "cohort"} <= scenario.keys() and scenario["cohort"].value == scenario["clients"].value
+    known = {"clients", "cohort"} <= scenario.keys() and scenario.sampling == WITHOUT_REPLACEMENT
+    everyone = known and scenario["cohort"].value == scenario["clients"].value
     stateless = found.at in SERVER_SIDE and all(scenario[knob].value == off for _, knob, off in KNOBS)
     return bool(everyone or stateless)
 
@@ -239,19 +240,26 @@ def _safely(expression: sp.Expr, scenario: Scenario) -> float:
     elsewhere = scenario.method != FEDAVG and grad_cap_sq.name in names  # a cap along the runs of FedAvg
     if elsewhere or any(name not in scenario or scenario[name].floor for name in names):
         return np.inf
-    put = {n: scenario[n].high if scenario[n].role == "defined" else scenario[n].safe for n in names}
+    put = {n: scenario[n].high if scenario[n].role == DEFINED else scenario[n].safe for n in names}
     return float(evaluated(expression, put))
 
 
 # ---- conditions in words that the plan decides ----
 
+ALIKE = "all clients weigh the same, 1/C"
 SAID: dict[str, tuple[sp.Expr, sp.Expr]] = {
     "the step size is 1/sqrt(tau T)": (step_size, 1 / sp.sqrt(local_steps * rounds)),
     "the step size is c/sqrt(tau T)": (step_size, step_scale / sp.sqrt(local_steps * rounds)),
-    "all clients weigh the same, 1/C": (ClientMax(client_weight), 1 / clients),
+    ALIKE: (ClientMax(client_weight), 1 / clients),
     "before the first round every client holds the server model, so that Delta^0 = 0": (initial_divergence, sp.S.Zero),
 }
 """By the words of a condition: two sides that must be equal."""
+
+
+def unweighted(bound: Bound) -> bool:
+    """Whether a bound counts clients and knows nothing of weights: its means over them are plain."""
+    names = {q.name for q in bound.quantities}
+    return bool(names & {"clients", "cohort"}) and "client_weight" not in names
 
 
 def said(words: str, scenario: Scenario) -> tuple[float, float] | None:

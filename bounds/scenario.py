@@ -65,7 +65,8 @@ PROVENANCES = (EXACT, CHOSEN, PROVED, INTERVAL, DEFAULT, ASSUMED, LOWER)
 every model or along every run of this plan; known to lie in an interval; a default; typed, and taken at its word; the
 largest over some models alone, which no constant of an assumption may be."""
 
-SAMPLINGS = ("without_replacement", "with_replacement")
+WITHOUT_REPLACEMENT = "without_replacement"
+SAMPLINGS = (WITHOUT_REPLACEMENT, "with_replacement")
 
 QUANTITIES: dict[str, Quantity] = {n: q for n, q in vars(vocabulary).items() if isinstance(q, Quantity)}
 
@@ -154,7 +155,7 @@ class Scenario:
         files: dict[str, Stated] = {}
         given: dict[str, Stated] = {}
         sampling = typed.pop("sampling", SAMPLINGS[0])
-        texts = []
+        texts = [f"{word}={typed.pop(word)}" for word in list(typed) if isinstance(typed[word], str)]
         for source in sources:
             if isinstance(source, Scenario):
                 raise BoundsError("a Scenario is changed with at(word=value), not given to another one")
@@ -199,9 +200,6 @@ class Scenario:
 
     def __len__(self) -> int:
         return len(self._stated)
-
-    def __hash__(self) -> int:
-        return id(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Scenario):
@@ -254,12 +252,16 @@ class Scenario:
         FedAvg is FedInit without relaxation, and FedCOG that distils with weight 0: then all clients hold the same
         generated data, which nobody looks at.
         """
+        from .substituting import pairs
+
         problem = {word: self[word].safe for word in PROBLEM_FACTS if word in self}
         problem = {word: value if np.ndim(value) == 0 else max(value) for word, value in problem.items()}
         if "optimal_loss" in self or "initial_gap" in self:
             problem["lower_bound"] = self["optimal_loss"].value if "optimal_loss" in self else 0.0
         if "strong_convexity" in self:
             problem["convex"] = True
+        if "dissimilarity_offset" not in self and (known := pairs(self)):
+            problem["dissimilarity_offset"] = known[0].offset
         setting: dict[str, Any] = {w: self[w].value for w in ("clients", "cohort", "local_steps") if w in self}
         if "step_size" in self:
             setting["step_sizes"] = self["step_size"].value
@@ -292,7 +294,7 @@ def _of_number(word: str, value: Any) -> Stated:
     if isinstance(value, Stated):
         return value
     if isinstance(value, str):
-        return _typed(read([f"{word}={value}"]))[word]
+        raise DomainError(f"{word} must be a number, or a list of one for each client; got {value!r}")
     return _stated(word, value, None, ASSUMED, "given")
 
 

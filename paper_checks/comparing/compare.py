@@ -15,8 +15,19 @@ from typing import Any
 import sympy as sp
 
 from bounds.catalog import BOUNDS
-from bounds.classes import ClassOf, CONVERSIONS, FOLDED, said, trivial, Way, ways, WEIGHTED
-from bounds.core import Bound
+from bounds.classes import (
+    ALIKE as SAME_WEIGHTS,
+    ClassOf,
+    CONVERSIONS,
+    FOLDED,
+    said,
+    trivial,
+    unweighted,
+    Way,
+    ways,
+    WEIGHTED,
+)
+from bounds.core import Bound, Condition
 from bounds.errors import unknown
 from bounds.scenario import Scenario
 from bounds.showing.loading import load
@@ -27,6 +38,8 @@ from .compare_rows import Failed, MISSING, OF_CLASS, ORDER, RANKED, Row, SILENT,
 from .compare_table import Compared
 from .standing import STANDING
 
+SAME = Condition(SAME_WEIGHTS)
+"""What a bound supposes whose means over the clients are plain, where it does not say so."""
 ALIKE = 1e-9
 """Relative difference below which two numbers are one."""
 
@@ -133,7 +146,9 @@ def _conditions(bound: Bound, scenario: Scenario, put: Substituted) -> tuple[tup
     """The conditions that fail, numeric ones first, and those that are taken on trust."""
     numeric = [_sides(bound, condition.words, put) for condition in bound.failed(**put.values)]
     others, trusted = [], []
-    for condition in bound.conditions:
+    silently = unweighted(bound) and all(c.words != SAME_WEIGHTS for c in bound.conditions)
+    plain = (SAME,) if silently else ()
+    for condition in (*bound.conditions, *plain):
         if condition.assumption is not None:
             holds = condition.assumption.holds(*scenario.facts)
             if holds is False:
@@ -145,7 +160,7 @@ def _conditions(bound: Bound, scenario: Scenario, put: Substituted) -> tuple[tup
                 others.append(Failed(condition.words, *sides))
         else:
             continue
-        if holds is None:
+        if holds is None and condition is not SAME:
             trusted.append(condition.words)
     return (*numeric, *others), tuple(trusted)
 

@@ -106,6 +106,7 @@ class Row:
             "terms": dict(self.terms),
             "values": {name: np.asarray(v).tolist() for name, v in self.values.items()},
             "provenance": dict(self.provenance),
+            "how": dict(self.how),
             "floor": list(self.floor),
             "why": self.why,
             "audit": self.audit,

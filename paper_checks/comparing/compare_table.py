@@ -22,8 +22,8 @@ COMPARE_JSON = """\
 --json prints one object: target, method, trivial (class, here), conclusion, scenario (by word: value, low, high,
 provenance, how) and rows. A row has bound, alias, class (target, statistic, over, at, algorithm, reading), state
 (speaks, of the class, vacuous, silent, order, unlike, missing), conclusive, conversions, factor, value, low, high,
-failed (words, left, right, margin), trusted, trivial, over_trivial, terms, values, provenance, floor, why, audit,
-source; over_exact, over_twin, over_measured and price are null where nothing of the kind was computed.
+failed (words, left, right, margin), trusted, trivial, over_trivial, terms, values, provenance, how, floor, why,
+audit, source; over_exact, over_twin, over_measured and price are null where nothing of the kind was computed.
 NaN is null, infinity is "inf" or "-inf"."""
 MEANT = {
     "grad_norm_sq": "squared gradient norm",
@@ -174,7 +174,7 @@ class Compared:
         parts.append(_html_row("th", HEAD))
         for kind, group in groupby((r for r in self.rows if r.state in RANKED), key=lambda r: r.kind):
             parts.append(f'<tr><th colspan="{len(HEAD)}" style="text-align:left">{escape(str(kind))}</th></tr>')
-            parts += [_html_row("td", _cells(row)) for row in group]
+            parts += [_html_row("td", _cells(row, " (as printed; refuted)" if row.printed else "")) for row in group]
         parts.append("</table>")
         silent = [f"<li>{escape(' '.join(line))}</li>" for line in _silent(self.rows)]
         parts += ["<p>silent</p><ul>", *silent, "</ul>"] if silent else []
@@ -194,13 +194,13 @@ def _interval(stated: Any) -> str:
 # ---- pieces ----
 
 
-def _cells(row: Row) -> list[str]:
+def _cells(row: Row, mark: str = "") -> list[str]:
     name, share = row.largest
     largest = f"{name} {share:.0%}" if name else "-"
     alias = f" = {', '.join(_tails(row.alias))}" if row.alias else ""
     certain = "" if row.conclusive else "?"
     numbers = [number(x, FEW) if not math.isnan(x) else "-" for x in (row.low, row.high, row.over_trivial)]
-    return [row.bound + alias, " ".join(row.conversions) or "-", *numbers, largest, row.state + certain]
+    return [row.bound + alias, " ".join(row.conversions) or "-", *numbers, largest, row.state + certain + mark]
 
 
 def _tails(names: Iterable[str]) -> list[str]:

@@ -128,6 +128,13 @@ def test_a_number_for_all_clients_becomes_a_list_of_them():
     assert sum(s["takes_part"].value) == 5
 
 
+def test_uniform_weights_take_the_place_of_those_of_a_file():
+    file = {"client_weight": [0.2, 0.3, 0.5]}
+    assert Scenario.of(file)["client_weight"].value == (0.2, 0.3, 0.5)
+    s = Scenario.of(file, clients=3, client_weight="uniform")
+    assert s["client_weight"].value == pytest.approx([1 / 3] * 3)
+
+
 def test_rounds_are_the_whole_ones_that_a_runtime_holds():
     s = Scenario.of(clients=4, local_steps=5, step_size=0.1, runtime=20, communication_time=0.3, minibatch_time=0.02)
     assert s["rounds"].value == 50  # 20/0.4, whole but for rounding

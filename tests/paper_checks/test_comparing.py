@@ -156,6 +156,19 @@ def test_unequal_weights_silence_a_repair_for_equal_ones():
     row = next(r for r in rows if r.bound == "decaying_k.theorem_1_repaired")
     assert row.state == "silent"
     assert ("all clients weigh the same, 1/C", 0.5, 0.025) in [(f.words, f.left, f.right) for f in row.failed]
+    plain = next(r for r in rows if r.bound == "fedinit.theorem_1")  # its mean over the clients is plain, unsaid
+    assert plain.failed[-1].words == "all clients weigh the same, 1/C"
+    everyone = compare(sites("everyone").at(client_weight=weights), "grad_norm_sq").rows
+    assert next(r for r in everyone if r.bound == "fedcog.theorem_sharp").state in RANKED  # which knows the weights
+
+
+def test_who_is_drawn_twice_keeps_another_one_out():
+    """The divergence of all clients is that of FedAvg only where all of them run."""
+    s = sites("small steps").at(cohort=40)
+    kinds = {r.state for r in compare(s, "divergence").rows if r.bound == "fedinit.theorem_4"}
+    assert kinds <= {*RANKED, "silent"}
+    again = compare(s.at(sampling="with_replacement"), "divergence").rows
+    assert {r.state for r in again if r.bound == "fedinit.theorem_4"} == {"unlike"}
 
 
 def test_a_statement_that_the_audit_refuted_is_never_the_best(monkeypatch):

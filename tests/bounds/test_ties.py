@@ -1,0 +1,47 @@
+"""Units of ties, of conversions and of what is known without a theorem."""
+
+import pytest
+import sympy as sp
+
+from bounds.classes import CONVERSIONS, HERE, TRIVIAL, WEIGHTED
+from bounds.dimensions import unit_of
+from bounds.quantities import quantities_of
+from bounds.scenario import QUANTITIES, ROLES
+from bounds.ties import TIES
+from bounds.units import ONE
+
+COUNTED = ("model_size", "complexity")
+"""Numbers of parameters turned into megabits, or standing in for another number."""
+PLAIN = [t for t in TIES if t.needs and not t.right.atoms(sp.core.function.AppliedUndef) and t.left.name not in COUNTED]
+
+
+def unit(expression):
+    """The unit of an expression at generic numbers."""
+    found = quantities_of([expression])
+    point = {q: [0.7 + i / 9, 1.3 + i / 9] if q.card.axis else 1.7 + i / 7 for i, q in enumerate(found)}
+    return unit_of(expression, point) if found else ONE
+
+
+@pytest.mark.parametrize("tie", PLAIN, ids=str)
+def test_both_sides_of_a_tie_have_one_unit(tie):
+    assert unit(tie.right) == tie.left.card.unit
+
+
+@pytest.mark.parametrize("conversion", CONVERSIONS, ids=lambda c: f"{c.name} {dict(c.source)}")
+def test_a_factor_turns_the_unit_of_one_target_into_that_of_the_other(conversion):
+    source = conversion.source.get("target", "grad_norm_sq")
+    result = conversion.result.get("target", source)
+    before = QUANTITIES["weighted_grad_norm_sq" if conversion.source.get("statistic") == WEIGHTED else source]
+    assert unit(conversion.factor * before) == QUANTITIES[result].card.unit
+
+
+@pytest.mark.parametrize("target", TRIVIAL)
+def test_what_is_known_anyway_has_the_unit_of_its_target(target):
+    for expression in TRIVIAL[target]:
+        assert unit(expression) == QUANTITIES[target].card.unit
+    if target in HERE:
+        assert QUANTITIES[HERE[target]].card.unit == QUANTITIES[target].card.unit
+
+
+def test_words_with_a_role_are_words_of_the_vocabulary():
+    assert set(ROLES) <= set(QUANTITIES)
