@@ -312,6 +312,7 @@ ELSEWHERE = {
     "data": "empirics.data.command:data",
     "sweep": "empirics.experiments.command:sweep_",
     "compare": "paper_checks.comparing.command:compare_",
+    "advise": "paper_checks.comparing.advise_command:advise_",
     "check": "paper_checks.audit.command:check",
     "verdict": "paper_checks.audit.verdict:verdict",
     "falsify": "paper_checks.falsify_options:main",

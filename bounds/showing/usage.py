@@ -43,6 +43,8 @@ VERBS = {
                  f"fedbounds plot fedals.one_round x=clients=2:40:39 {GAP} -o gap.svg", "--lines --outside -o"),
     "compare": Verb("every theorem about one number of your federation, side by side: which of them says anything",
                     f"fedbounds compare grad_norm_sq {SITES} cohort=10 local_steps=16 step_size=0.028 runtime=20"),
+    "advise": Verb("what to run: local steps and step size by theorems, by the quadratic twin, by training",
+                   f"fedbounds advise optimality_gap {SITES} cohort=10 step_size=0.028 runtime=20"),
     "validate": Verb("a measurement held against a bound; without a name, the bounds that can be",
                      "fedbounds validate fedals.one_round"),
     "train": Verb("train a federation and measure it",

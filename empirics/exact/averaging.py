@@ -1,0 +1,221 @@
+"""Exact moments of plain averaged SGD on quadratics whose clients all differ: for grids of plans, without cohorts.
+
+A client's round maps its start affinely by powers of ``1 - eta A_k``, and the server's second moment asks of the draw
+no more than how often two clients meet in it. So 40 different clients of which 10 take part need no list of their
+C(40, 10) cohorts, and all step sizes of a grid go together. ``ExactRun`` follows any affine method, by listing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import EmpiricsError
+from ..problems.quadratics import Quadratics
+from ..training.setting import Setting
+from .draws import draw
+
+Array = np.ndarray[Any, Any]
+AT_ONCE = 1 << 21
+"""Numbers that the clients' maps of some step sizes may hold together; more are taken one after another."""
+
+
+class Passes(NamedTuple):
+    """Minibatches of ``batch`` samples cut from shuffled passes over each client's ``samples (C,)``, anew every round.
+
+    The problem's noise is then that of a single sample drawn at random. The last batch of a pass may be short.
+    """
+
+    samples: Array
+    batch: int
+
+    def of(self, client: int, steps: int) -> tuple[Array, Array]:
+        """The variance of a step's batch by itself if passes were endless ``(steps,)``, and where passes begin.
+
+        With n samples, batches of one pass have covariance ``-1/(n - 1)``, and a batch of b has the variance
+        ``(n - b)/(b (n - 1)) = n/(b (n - 1)) - 1/(n - 1)``.
+        """
+        size = int(self.samples[client])
+        batches = -(-size // self.batch)
+        place = np.arange(steps) % batches
+        taken = np.where(place == batches - 1, size - (batches - 1) * self.batch, self.batch)
+        return size / (taken * max(size - 1, 1)), np.arange(0, steps, batches)
+
+
+class _Round(NamedTuple):
+    """What a round does with the displacement u of the server from the minimiser, for P step sizes.
+
+    ``maps (P, C, d, d)``, ``shifts (P, C, d)``: a client returns ``map u + shift``, plus noise; ``noise (P, d, d)`` is
+    the covariance that the noise of all gives to the average.
+    """
+
+    maps: Array
+    shifts: Array
+    noise: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Averaging:
+    """FedAvg on ``problem`` with ``cohort`` clients a round; ``passes`` says how minibatches are drawn (None: fresh).
+
+    Moments are exact for every way to draw a cohort that ``Setting`` knows, as far as the server then averages by
+    weights whose two moments are known: without replacement and not all, clients must weigh the same.
+
+    >>> from empirics.problems.quadratics import random_quadratics
+    >>> runs = Averaging(random_quadratics(3, clients=40, dim=2, noise=0.3), cohort=10)
+    >>> found = runs.readings(local_steps=4, step_sizes=np.array([0.05, 0.1]), rounds=30)
+    >>> found["optimality_gap"].shape
+    (31, 2)
+    """
+
+    problem: Quadratics
+    cohort: int
+    sampling: str = "without_replacement"
+    passes: Passes | None = None
+
+    def __post_init__(self) -> None:
+        weights = self.problem.weights
+        some = self.sampling == "bernoulli" or (self.sampling != "with_replacement" and self.cohort < len(weights))
+        if some and np.ptp(weights) > 1e-12:
+            raise EmpiricsError(
+                "clients that weigh differently need all clients or draws with replacement; "
+                f"got {self.cohort} of {len(weights)} {self.sampling.replace('_', ' ')}"
+            )
+        _ = self._weights  # refuses a cohort that the clients cannot fill
+
+    def readings(self, local_steps: int, step_sizes: Array, rounds: int) -> dict[str, Array]:
+        """Expectations at the server model before the first round and after every one ``(rounds + 1, step sizes)``.
+
+        ``optimality_gap``, ``grad_norm_sq`` and ``distance_sq``; infinite where they left the finite numbers.
+        """
+        sizes = np.atleast_1d(np.asarray(step_sizes, dtype=float))
+        together = max(1, AT_ONCE // (self.problem.clients * self.problem.dim * max(self.problem.dim, local_steps)))
+        parts = []
+        with np.errstate(over="ignore", invalid="ignore"):
+            for begin in range(0, len(sizes), together):
+                one = self._round(local_steps, sizes[begin : begin + together])
+                follow = self._diagonal if self._rest is None else self._second_moments
+                parts.append(list(follow(one, rounds)))
+        read = np.concatenate([np.array(part) for part in parts], axis=-1)  # (rounds + 1, words, step sizes)
+        read = np.where(np.isfinite(read), read, np.inf)
+        return {word: read[:, i] for i, word in enumerate(("optimality_gap", "grad_norm_sq", "distance_sq"))}
+
+    # ---- the draw ----
+
+    @cached_property
+    def _weights(self) -> tuple[Array, Array]:
+        """Mean ``(C,)`` and second moments ``(C, C)`` of the clients' weights in the average."""
+        clients = self.problem.clients
+        setting = Setting(rounds=1, cohort=self.cohort, sampling=self.sampling)
+        found = draw(setting, np.ones(clients, dtype=int), self.problem.weights)
+        mean, second = found.mean[:, 0], found.other[..., 0, 0].copy()
+        np.fill_diagonal(second, found.own[:, 0, 0])
+        return mean, second + np.outer(mean, mean)
+
+    @cached_property
+    def _common(self) -> float:
+        """The factor f of ``E a_k a_l = f E a_k E a_l`` for two different clients, the same for all of them."""
+        mean, second = self._weights
+        return float(second[0, 1] / (mean[0] * mean[1])) if len(mean) > 1 else 1.0
+
+    @cached_property
+    def _rest(self) -> Array | None:
+        """What ``E a_k^2`` has beyond that factor ``(C,)``; None where the weights are certain."""
+        mean, second = self._weights
+        rest = np.diag(second) - self._common * mean**2
+        return None if np.abs(rest).max() <= 1e-12 * mean.max() ** 2 else rest
+
+    # ---- a round ----
+
+    @cached_property
+    def _axes(self) -> tuple[Array, Array, Array, Array]:
+        """Each client's eigenvalues ``(C, d)``, axes ``(C, d, d)``, gradient at the minimiser and noise along them."""
+        p = self.problem
+        values, axes = np.linalg.eigh(p.curvatures)
+        pulls = np.einsum("kde,kd->ke", axes, p.client_gradients(p.minimiser))
+        return values, axes, pulls, axes.swapaxes(1, 2) @ p.noise @ axes
+
+    def _round(self, steps: int, sizes: Array) -> _Round:
+        values, axes, pulls, noise = self._axes
+        factors = 1 - sizes[:, None, None] * values  # (P, C, d)
+        later = factors[..., None] ** np.arange(steps - 1, -1, -1)  # what is left of step j at the end of the round
+        maps = (axes * (factors * later[..., 0])[:, :, None, :]) @ axes.swapaxes(1, 2)
+        shifts = -sizes[:, None, None] * np.einsum("kde,pke->pkd", axes, later.sum(-1) * pulls)
+        total = np.zeros((len(sizes), *noise.shape[1:]))
+        squares = np.diag(self._weights[1])
+        for k, square in enumerate(squares):
+            spread = self._kept(k, later[:, k]) * noise[k] * (square * sizes**2)[:, None, None]
+            total += axes[k] @ spread @ axes[k].T
+        return _Round(maps, shifts, total)
+
+    def _kept(self, client: int, later: Array) -> Array:
+        """What the noise of all steps leaves at the end of a round, by pairs of axes ``(P, d, d)``."""
+        if self.passes is None:
+            return later @ later.swapaxes(1, 2)
+        alone, begins = self.passes.of(client, later.shape[-1])
+        whole = np.add.reduceat(later, begins, axis=-1)
+        among = max(int(self.passes.samples[client]) - 1, 1)
+        return (later * alone) @ later.swapaxes(1, 2) - whole @ whole.swapaxes(1, 2) / among
+
+    # ---- the rounds ----
+
+    @cached_property
+    def _start(self) -> Array:
+        return self.problem.start - self.problem.minimiser
+
+    def _second_moments(self, one: _Round, rounds: int) -> Iterator[Array]:
+        """Readings round by round, where chance decides who takes part.
+
+        With u extended by a 1, the clients' maps act linearly, and the second moment becomes
+        ``f M S M^T + sum_k rest_k M_k S M_k^T + noise`` for their mean M.
+        """
+        points, clients, dim, _ = one.maps.shape
+        mean, _ = self._weights
+        assert self._rest is not None
+        maps = np.zeros((points, clients + 1, dim + 1, dim + 1))
+        maps[:, 1:, :dim, :dim], maps[:, 1:, :dim, dim], maps[:, 1:, dim, dim] = one.maps, one.shifts, 1.0
+        maps[:, 0] = np.einsum("k,pkde->pde", mean, maps[:, 1:])
+        maps *= np.sqrt(np.maximum([self._common, *self._rest], 0.0))[:, None, None]
+        tall = maps.reshape(points, (clients + 1) * (dim + 1), dim + 1)
+        wide = maps.transpose(0, 1, 3, 2).reshape(tall.shape)
+        extended = np.append(self._start, 1.0)
+        moment = np.tile(np.outer(extended, extended), (points, 1, 1))
+        for round_ in range(rounds + 1):
+            if round_:
+                half = (tall @ moment).reshape(maps.shape).transpose(0, 1, 3, 2).reshape(tall.shape)
+                moment = half.swapaxes(1, 2) @ wide
+                moment[:, :dim, :dim] += one.noise
+            yield self._read(moment[:, :dim, :dim])
+
+    def _diagonal(self, one: _Round, rounds: int) -> Iterator[Array]:
+        """Readings round by round, where all average with certain weights: along the axes of the one map there is."""
+        mean, _ = self._weights
+        whole = np.einsum("k,pkde->pde", mean, one.maps)
+        values, axes = np.linalg.eigh((whole + whole.swapaxes(1, 2)) / 2)
+        back = axes.swapaxes(1, 2)
+        shift = np.einsum("pde,pd->pe", axes, np.einsum("k,pkd->pd", mean, one.shifts))
+        noise = back @ one.noise @ axes
+        curvature = back @ self.problem.curvature @ axes
+        square = curvature @ curvature
+        pairs = values[:, :, None] * values[:, None, :]
+        now, covariance = np.einsum("pde,d->pe", axes, self._start), np.zeros_like(noise)
+        for round_ in range(rounds + 1):
+            if round_:
+                now = values * now + shift
+                covariance = pairs * covariance + noise
+            moment = covariance + now[:, :, None] * now[:, None, :]
+            yield _traces(curvature, square, moment)
+
+    def _read(self, moment: Array) -> Array:
+        curvature = self.problem.curvature
+        return _traces(curvature, curvature @ curvature, moment)
+
+
+def _traces(curvature: Array, square: Array, moment: Array) -> Array:
+    """Loss gap, squared gradient and squared distance ``(3, P)`` of a second moment ``(P, d, d)`` of u."""
+    distance = np.trace(moment, axis1=-2, axis2=-1)
+    return np.stack([(curvature * moment).sum((-2, -1)) / 2, (square * moment).sum((-2, -1)), distance])

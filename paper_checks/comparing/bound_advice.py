@@ -1,0 +1,304 @@
+"""Where a bound is smallest over local steps and step size together, and what the papers' formulas for either say.
+
+Constants are put in as the scenario does (``Scenario.substituted``): the best admissible ones at every point. In
+between, step sizes are looked at as arrays, with the words of the plan that follow from them.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+
+from bounds.catalog import BOUNDS
+from bounds.classes import ClassOf, SAID, ways
+from bounds.core import Bound
+from bounds.errors import BoundsError
+from bounds.scenario import ADMISSIBLE, DEFINED, DESIGN, DOWN, FREE, PAIR, role_of, Scenario
+from bounds.ties import evaluated, TIES
+from bounds.vocabulary import step_scale, step_size
+
+from .compare import _of_this_run, compare
+from .compare_rows import RANKED, Row, SILENT
+from .goals import given, Goal, OVER, Point
+
+FOLLOW = ("iterations", "runtime", "initial_step_size", "initial_local_steps", "squared_step_sizes",
+          "steps_cubed_ratio", "step_scale")  # fmt: skip
+"""Words of the plan that follow from local steps, rounds and a fixed step size."""
+SMALLEST = 1e-9
+"""Times 1/L: no smaller step size is looked at, and none above ``LARGEST``."""
+LARGEST = 4.0
+MANY, FIRST, FEW, CLOSER = 145, 15, 7, 4
+"""Step sizes looked at together; one by one where constants are chosen for each, at first and then;
+and how often a search looks closer around the best one."""
+PATIENCE = 3
+"""How many numbers of local steps in a row may be worse than the best before a search gives up."""
+STILL = 0.5
+"""Where step size times L, summed over all iterations, stays below this, a run has hardly left its start."""
+ROUNDS = np.unique(np.rint(np.geomspace(1, 1e15, 400)))
+"""Rounds among which a bound's first one below a level is sought."""
+
+
+@dataclass(frozen=True, eq=False)
+class BoundAdvice:
+    """A bound as an adviser: the plan where what it says of the goal's target is smallest, inside its conditions."""
+
+    bound: Bound
+    goal: Goal
+
+    def best(self, over: tuple[str, ...] = OVER) -> Point | None:
+        """The plan that it recommends, None where it is silent at all plans."""
+        found: dict[int, Point] = {}
+        if "local_steps" not in over:
+            steps = int(self.goal.scenario["local_steps"].value)
+            return self._at(steps, over)
+        for steps in self.goal.steps():
+            if (point := self._at(steps, over)) is not None:
+                found[steps] = point
+            if found and list(found)[-1] != _least(found).local_steps and _since(found) >= PATIENCE:
+                break
+        if not found:
+            return None
+        for steps in _between(found):
+            if (point := self._at(steps, over)) is not None:
+                found[steps] = point
+        best = _least(found)
+        is_open = best.local_steps == max(found) and best.local_steps > 1
+        return best._replace(open=(*best.open, "local_steps")) if is_open else best
+
+    def _at(self, steps: int, over: tuple[str, ...]) -> Point | None:
+        """The best step size for so many local steps."""
+        if "step_size" not in over:
+            sizes = np.array([float(self.goal.scenario["step_size"].value)])
+        else:
+            sizes = np.geomspace(SMALLEST, LARGEST, FIRST if self._chosen else MANY) / self._smoothness
+        ends = sizes[[0, -1]]
+        best = Point(steps, float(sizes[0]), 0, math.inf)
+        for _ in range(CLOSER + 1):
+            values, rounds, tied = self._looked(steps, sizes)
+            i = int(np.argmin(np.where(np.isnan(values), np.inf, values)))
+            if not math.isnan(values[i]) and values[i] <= best.value:
+                best = Point(steps, float(tied[i]), int(rounds[i]), float(values[i]))
+            if len(sizes) == 1:
+                break
+            around = sizes[max(i - 1, 0)], sizes[min(i + 1, len(sizes) - 1)]
+            sizes = np.geomspace(*around, FEW if self._chosen else MANY)
+        if not math.isfinite(best.value):
+            return None
+        at_end = len(sizes) > 1 and not ends[0] * 1.01 < best.step_size < ends[1] * 0.99
+        return best._replace(open=("step_size",)) if at_end else best
+
+    @cached_property
+    def _chosen(self) -> bool:
+        """Whether constants are chosen for every step size anew: admissible pairs, and what a proof leaves free."""
+        return any(role_of(q.name) in (PAIR, FREE) for q in self.bound.quantities)
+
+    def _looked(self, steps: int, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What is minimised at step sizes, together where the constants are the same at all of them."""
+        if not self._chosen or self._tied is not None:
+            return self._values(steps, float(sizes[0]), sizes)
+        each = [self._values(steps, float(size), np.array([size])) for size in sizes]
+        values, rounds, tied = (np.concatenate([one[i] for one in each]) for i in range(3))
+        return values, rounds, tied
+
+    @cached_property
+    def _smoothness(self) -> float:
+        if "smoothness" not in self.goal.scenario:
+            raise BoundsError("a search over step sizes needs the scale of the smoothness: give smoothness=NUMBER")
+        return float(np.max(self.goal.scenario["smoothness"].safe))
+
+    @cached_property
+    def _tied(self) -> Any:
+        """What a condition in words fixes the step size at, if there is one."""
+        for condition in self.bound.conditions:
+            left, right = SAID.get(condition.words, (None, None))
+            if left == step_size and step_scale not in right.free_symbols:
+                return right
+        return None
+
+    def _values(self, steps: int, near: float, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What is minimised at step sizes, the rounds it takes, and the step sizes as conditions leave them."""
+        goal = self.goal
+        rounds: Any = np.array([float(goal.rounds(steps))]) if goal.to is None else ROUNDS[:, None]
+        if self._tied is not None:
+            sizes = np.broadcast_to(evaluated(self._tied, {"local_steps": steps, "rounds": rounds}), sizes.shape)
+            near = float(sizes[0])
+        one = {"local_steps": steps, "step_size": near}
+        here = goal.scenario.at(**one, **({} if goal.to is None else {"rounds": 1e6}))
+        constants = here.substituted(self.bound).values
+        known = {**{w: here[w].value for w in here if np.ndim(here[w].value) == 0}, **constants}
+        known |= {"local_steps": float(steps), "step_size": sizes, "rounds": rounds}
+        for tie in TIES:
+            if tie.left.name in FOLLOW and set(tie.needs) <= known.keys():
+                known[tie.left.name] = tie.value(*(known[word] for word in tie.needs))
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            found = np.asarray(self._code(**{q.name: known[q.name] for q in self.bound.quantities}), dtype=float)
+        found = found * self._factor(steps, sizes, rounds)
+        if goal.to is None:
+            return np.broadcast_to(found, sizes.shape), np.broadcast_to(rounds, sizes.shape), sizes
+        found = np.broadcast_to(found, (len(ROUNDS), len(sizes)))
+        enough = found <= goal.to[1]
+        first = np.where(enough.any(0), ROUNDS[enough.argmax(0)], np.nan)
+        return goal.cost(steps, first), np.nan_to_num(first), sizes
+
+    @cached_property
+    def _code(self) -> Callable[..., Any]:
+        return self.bound.compile()
+
+    def _factor(self, steps: int, sizes: Any, rounds: Any) -> Any:
+        """The factor of the conversions to the target: a product of powers, so four plans tell it for all."""
+        base, powers = self._powers
+        return base * steps ** powers["local_steps"] * sizes ** powers["step_size"] * rounds ** powers["rounds"]
+
+    @cached_property
+    def _powers(self) -> tuple[float, dict[str, float]]:
+        words = {word: stated for word, stated in self.goal.scenario.items() if given(self.goal.scenario, word)}
+        plain = {word: stated for word, stated in words.items() if word not in ("runtime", "iterations")}
+
+        def at(**plan: float) -> float:
+            scenario = Scenario.of(plain, sampling=self.goal.scenario.sampling, also=self.bound.quantities).at(**plan)
+            reached, _ = ways(ClassOf.of(self.bound), scenario)
+            own = [way for way in reached if way.to.target == self.goal.target and _of_this_run(way, scenario)]
+            return own[0].factor
+
+        one = {"local_steps": 1.0, "step_size": 1.0, "rounds": 1.0}
+        base = at(**one)
+        return base, {word: math.log2(at(**{**one, word: 2.0}) / base) for word in one}
+
+
+def _least(found: Mapping[int, Point]) -> Point:
+    return min(found.values(), key=lambda point: (point.value, point.local_steps))
+
+
+def _since(found: Mapping[int, Point]) -> int:
+    """How many numbers of local steps were looked at after the best one."""
+    return sum(steps > _least(found).local_steps for steps in found)
+
+
+def _between(found: Mapping[int, Point]) -> Iterator[int]:
+    """Whole numbers around the best one that were left out, at most a dozen."""
+    numbers, best = sorted(found), _least(found).local_steps
+    for low, high in pairwise(numbers):
+        if best in (low, high):
+            yield from sorted({int(n) for n in np.linspace(low, high, 8)[1:-1].round()} - {low, high})
+
+
+# ---- which bounds may be asked ----
+
+
+def speaking(goal: Goal) -> tuple[dict[str, Row], list[Row]]:
+    """Bounds that may advise, each with its row at a plan of small steps, and those that cannot, whatever the plan.
+
+    A condition on numbers may hold at other plans; one on the federation, such as full participation, may not.
+    """
+    smoothness = goal.scenario["smoothness"].safe if "smoothness" in goal.scenario else 1.0
+    small = {"local_steps": 1, "step_size": 1e-6 / float(np.max(smoothness))}
+    rows = compare(goal.scenario.at(**small, **({} if goal.to is None else {"rounds": 1000})), goal.target).rows
+    asked: dict[str, Row] = {}
+    refused = []
+    for row in rows:
+        movable = row.state == SILENT and all(not math.isnan(f.left) for f in row.failed)
+        if row.state in RANKED or movable:
+            for name in (row.bound, *row.alias):
+                asked.setdefault(name, row)
+        elif row.state == SILENT:
+            refused.append(row)
+    return asked, refused
+
+
+def certified(goal: Goal, name: str, point: Point) -> Row | None:
+    """The row of a bound at the plan that it recommends; None where it is silent there after all."""
+    plan: dict[str, Any] = {"local_steps": point.local_steps, "step_size": point.step_size}
+    if goal.to is not None:
+        plan["rounds"] = point.rounds
+    rows = compare(goal.scenario.at(**plan), goal.target).rows
+    own = [row for row in rows if name in (row.bound, *row.alias) and row.state in RANKED]
+    return own[0] if own else None
+
+
+def still(goal: Goal, point: Point) -> bool:
+    """Whether a run by this plan hardly leaves its start, whatever the data: that is no recommendation."""
+    if "smoothness" not in goal.scenario:
+        return False
+    reach = point.step_size * point.local_steps * point.rounds * float(np.max(goal.scenario["smoothness"].safe))
+    return reach < STILL
+
+
+# ---- uncertain constants ----
+
+
+def other_ends(scenario: Scenario) -> Iterator[Scenario]:
+    """The scenario with its uncertain constants at either end, those that are admissible all at their better ones."""
+    better: dict[str, Any] = {}
+    for word, stated in scenario.items():
+        if stated.certain or stated.role not in ADMISSIBLE or not given(scenario, word):
+            continue
+        end = np.asarray(stated.high if stated.role == DOWN else stated.low, dtype=float)
+        if np.all(np.isfinite(end)) and np.all(end > 0):
+            better[word] = end.tolist()
+    pair = [word for word, stated in scenario.items() if stated.role == PAIR and given(scenario, word)]
+    if set(pair) & set(better):
+        better = {**{word: scenario[word].value for word in pair}, **better}
+    open_ = {
+        w: (s.low, s.high)
+        for w, s in scenario.items()
+        if s.role == DEFINED and not s.certain and given(scenario, w) and np.ndim(s.value) == 0
+        and math.isfinite(s.low) and math.isfinite(s.high)
+    }  # fmt: skip
+    choices = [(end for end in ends) for ends in open_.values()]
+    for corner in product(*choices):
+        for admissible in ({}, better):
+            try:
+                yield scenario.at(**dict(zip(open_, corner, strict=True)), **admissible)
+            except BoundsError:  # ends that do not go together
+                continue
+
+
+# ---- formulas ----
+
+
+def formulas(goal: Goal, over: tuple[str, ...]) -> list[Bound]:
+    """Every formula of the papers for the best local steps or step size that this scenario has the words of."""
+    found = []
+    for bound in BOUNDS.values():
+        names = {q.name for q in bound.quantities}
+        own = bound.relation == "=" and bound.target.name in over and bound.about is not None
+        plan = goal.scenario.at(local_steps=1) if "local_steps" not in goal.scenario else goal.scenario
+        replayed = any(name.startswith("initial_") and plan[name].role == DESIGN for name in names if name in plan)
+        federation = any(plan[name].role in (*ADMISSIBLE, DEFINED) for name in names if name in plan)
+        if own and federation and not replayed and not _lacking(bound, plan):
+            found.append(bound)
+    return found
+
+
+def _lacking(bound: Bound, scenario: Scenario) -> bool:
+    step_size = {} if "step_size" in scenario else {"step_size": 1e-3}
+    return bool(scenario.at(**step_size).missing(bound))
+
+
+def by_formula(bound: Bound, goal: Goal, local_steps: int, step_size: float) -> tuple[Point, float] | None:
+    """The plan of a formula with the other number as stated, and the real number that it gives; None where silent.
+
+    Where K enters by the rounds that the budget holds, K is the number at which the formula agrees with itself.
+    """
+    value = math.nan
+    for _ in range(50):
+        scenario = goal.scenario.at(local_steps=local_steps, step_size=step_size)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            value = float(bound(**scenario.values(bound)))
+        if not math.isfinite(value):
+            return None
+        if bound.target.name == "step_size":
+            return Point(local_steps, value, goal.rounds(local_steps), math.nan), value
+        before, local_steps = local_steps, max(1, round(value))
+        if before == local_steps:
+            break
+    return Point(local_steps, step_size, goal.rounds(local_steps), math.nan), value

@@ -1,0 +1,131 @@
+"""Exact moments of plain averaged SGD without cohorts: against listed cohorts, listed passes, and simulation."""
+
+from dataclasses import replace
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+
+from empirics.algorithms import algorithm
+from empirics.errors import EmpiricsError
+from empirics.exact import Averaging, ExactRun, Passes
+from empirics.problems.quadratics import random_quadratics
+from empirics.training.setting import Setting
+
+SIZES = np.array([0.07, 0.31])
+WORDS = ("optimality_gap", "grad_norm_sq", "distance_sq")
+
+
+@pytest.mark.parametrize(
+    ("cohort", "sampling", "weights"),
+    [
+        (2, "without_replacement", None),
+        (1, "without_replacement", None),
+        (5, "without_replacement", [0.1, 0.3, 0.25, 0.15, 0.2]),
+        (3, "with_replacement", [0.1, 0.3, 0.25, 0.15, 0.2]),
+        (2, "bernoulli", None),
+    ],
+)
+def test_equal_to_listing_all_cohorts(cohort, sampling, weights):
+    problem = random_quadratics(11, clients=5, dim=3, noise=0.4, weights=weights)
+    found = Averaging(problem, cohort, sampling).readings(4, SIZES, 6)
+    for i, size in enumerate(SIZES):
+        plan = Setting(rounds=6, cohort=cohort, sampling=sampling, local_steps=4, step_size=size)
+        setting = replace(plan, client_weight="uniform" if weights is None else "samples")
+        listed = ExactRun(problem, algorithm("fedavg"), setting).run()
+        for word in WORDS:
+            assert found[word][:, i] == pytest.approx(listed.server[word], rel=1e-10)
+
+
+def test_a_wrong_chance_to_meet_would_be_seen():
+    problem = random_quadratics(11, clients=5, dim=3, noise=0.4)
+    setting = Setting(rounds=6, cohort=2, local_steps=4, step_size=0.31)
+    listed = ExactRun(problem, algorithm("fedavg"), setting).run().server["optimality_gap"]
+    wrong = Averaging(problem, 2, "with_replacement").readings(4, SIZES[1:], 6)["optimality_gap"][:, 0]
+    assert wrong[-1] > 1.03 * listed[-1]
+
+
+def samples(rng, sizes, dim):
+    """Gradients of single samples at the minimiser: around each client's, which sum to nothing over the clients."""
+    return [rng.standard_normal((n, dim)) @ rng.standard_normal((dim, dim)) for n in sizes]
+
+
+def of_samples(problem, drawn):
+    """The federation whose single samples vary as these do."""
+    away = [x - x.mean(0) for x in drawn]
+    return replace(problem, noise=np.stack([x.T @ x / len(x) for x in away])), away
+
+
+def test_a_round_of_shuffled_passes_equals_the_list_of_all_orders():
+    rng = np.random.default_rng(5)
+    sizes, batch, steps, eta = (3, 4), 3, 3, 0.23  # a client of one batch a pass, and one whose second batch is short
+    problem, away = of_samples(random_quadratics(2, clients=2, dim=2), samples(rng, sizes, 2))
+    found = Averaging(problem, 1, passes=Passes(np.array(sizes), batch)).readings(steps, [eta], 1)
+    gaps = []
+    for k, noise in enumerate(away):
+        orders = list(permutations(range(len(noise))))
+        cut = -(-len(noise) // batch)
+        each = []
+        for passes in product(orders, repeat=-(-steps // cut)):
+            batches = [list(order[i : i + batch]) for order in passes for i in range(0, len(order), batch)]
+            w = problem.start.copy()
+            for chosen in batches[:steps]:
+                w = w - eta * (problem.curvatures[k] @ (w - problem.minima[k]) + noise[chosen].mean(0))
+            each.append(problem.loss(w) - problem.optimal_loss)
+        gaps.append(np.mean(each))
+    assert found["optimality_gap"][1, 0] == pytest.approx(np.mean(gaps), rel=1e-12)
+
+
+def test_equal_to_simulation_of_many_seeds():
+    rng = np.random.default_rng(8)
+    sizes, batch, steps, eta, rounds, cohort, seeds = np.array([5, 7, 9, 6]), 4, 3, 0.19, 5, 2, 6000
+    problem, away = of_samples(random_quadratics(4, clients=4, dim=2), samples(rng, sizes, 2))
+    exact = Averaging(problem, cohort, passes=Passes(sizes, batch)).readings(steps, [eta], rounds)["optimality_gap"]
+    w = np.tile(problem.start, (seeds, 1))
+    for _ in range(rounds):
+        total = np.zeros_like(w)
+        drawn = rng.permuted(np.tile(np.arange(4), (seeds, 1)), axis=1)[:, :cohort]
+        for k in range(4):
+            order = rng.permuted(np.tile(np.arange(sizes[k]), (seeds, 1)), axis=1)
+            again = rng.permuted(np.tile(np.arange(sizes[k]), (seeds, 1)), axis=1)
+            cut = -(-sizes[k] // batch)
+            batches = [o[:, i * batch : (i + 1) * batch] for o in (order, again) for i in range(cut)]
+            local = w.copy()
+            for chosen in batches[:steps]:
+                gradient = (local - problem.minima[k]) @ problem.curvatures[k] + away[k][chosen].mean(1)
+                local = local - eta * gradient
+            total += np.where((drawn == k).any(1)[:, None], local, 0)
+        w = total / cohort
+    gaps = problem.loss(w) - problem.optimal_loss
+    assert abs(gaps.mean() - exact[-1, 0]) < 4 * gaps.std() / seeds**0.5
+    assert gaps.std() / seeds**0.5 < 0.03 * exact[-1, 0]
+
+
+def test_whole_passes_have_less_noise_than_fresh_batches():
+    problem = random_quadratics(6, clients=3, dim=2, noise=0.9)
+    whole = Averaging(problem, 3, passes=Passes(np.full(3, 12), 3)).readings(4, [0.11], 7)["distance_sq"][-1]
+    fresh = replace(problem, noise=problem.noise / 3 * (12 - 3) / (12 - 1))
+    assert whole < 0.9 * Averaging(fresh, 3).readings(4, [0.11], 7)["distance_sq"][-1]
+
+
+def test_step_sizes_taken_one_after_another_give_the_same(monkeypatch):
+    runs = Averaging(random_quadratics(3, clients=6, dim=3), 2)
+    together = runs.readings(5, SIZES, 4)
+    monkeypatch.setattr("empirics.exact.averaging.AT_ONCE", 1)
+    apart = runs.readings(5, SIZES, 4)
+    assert all(apart[word] == pytest.approx(together[word], rel=1e-12) for word in WORDS)
+
+
+def test_what_leaves_the_finite_numbers_is_infinite():
+    runs = Averaging(random_quadratics(3, clients=6, dim=3), 2)
+    found = runs.readings(60, [0.2, 900.0], 40)["grad_norm_sq"][-1]
+    assert np.isfinite(found[0])
+    assert found[1] == np.inf
+
+
+def test_clients_that_weigh_differently_are_not_drawn_by_halves():
+    problem = random_quadratics(3, clients=3, dim=2, weights=[0.2, 0.5, 0.3])
+    with pytest.raises(EmpiricsError, match=r"weigh differently need all clients .* got 2 of 3"):
+        Averaging(problem, 2)
+    with pytest.raises(EmpiricsError, match="cohort must be <= clients"):
+        Averaging(random_quadratics(3, clients=3, dim=2), 4)
