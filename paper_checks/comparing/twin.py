@@ -7,6 +7,7 @@ It proves nothing: far from the minimiser its gradients are others, and it choos
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ LARGEST, STEPS = 8.0, 48
 """The largest step size of a grid, times 1/L of the steepest client, and the quarters of an octave below it."""
 WALKS = 1e7
 """Numbers in the clients' cubed dimensions above which a grid is not computed whole."""
+BETWEEN = 6
+"""Whole numbers looked at between the best of the grid and its neighbours."""
 PATIENCE = 3
 """How many numbers of local steps in a row may be worse than the best before a search gives up."""
 AT_FIRST, MOST_ROUNDS = 64, 4096
@@ -117,6 +120,11 @@ class TwinAdvice:
             worse = 0 if self._least(steps).value <= self.of_steps[0].value else worse + 1
             if worse >= (PATIENCE if walks else 2 * PATIENCE):
                 break
+        known = sorted({steps for steps, _ in self._known})
+        place = known.index(self.of_steps[0].local_steps)
+        for low, high in pairwise(known[max(place - 1, 0) : place + 2]):  # whole passes have less noise than their like
+            for steps in sorted({int(n) for n in np.linspace(low, high, BETWEEN + 2).round()} - {low, high}):
+                self._look(steps, walks)
         best = self.of_steps[0]
         ends = []
         if len(self.sizes) > 1 and best.step_size in self.sizes[[0, -1]]:
