@@ -11,7 +11,7 @@ demo: $(READY)  ## train, measure, and print the measured gap against the bound 
 test: $(READY)  ## every test but the slow ones, in two processes
 	$(VENV)/bin/python -m pytest -q -n 2 -m "not slow"
 
-figures: $(READY)  ## figures at the laptop's scale, as far as their runs are kept with the code, in figures-laptop
+figures: $(READY)  ## every figure and table at the laptop's scale, from the runs that are kept with the code, in figures-laptop
 	$(VENV)/bin/fedbounds figure all --no-sweep
 
 docs: $(READY)  ## the documentation site, docs/_build/html; any warning is an error

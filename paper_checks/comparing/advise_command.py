@@ -15,7 +15,7 @@ from empirics.numbers import check_words
 from empirics.progress import progress
 
 from .advised import ADVISE_JSON, Advised
-from .command import _quantities
+from .command import quantities_of_own
 from .goals import COSTS, OVER, TARGETS
 
 FINE, FINDING = 0, 1
@@ -54,7 +54,7 @@ def _advice(args: Namespace, words: Sequence[str], over: Sequence[str], to: tupl
     free = over[0].partition("=")[2].split(",") if over else OVER
     with progress("advising", brief=not args.measure) as bar:
         own = [load(name) for name in args.own]
-        scenario = Scenario.of(*words, also=_quantities(own))
+        scenario = Scenario.of(*words, also=quantities_of_own(own))
         from .advise import advise  # with torch, which --help does without
 
         return advise(

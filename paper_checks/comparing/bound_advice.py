@@ -24,7 +24,7 @@ from bounds.scenario import ADMISSIBLE, DEFINED, DESIGN, DOWN, FREE, PAIR, role_
 from bounds.ties import evaluated, TIES
 from bounds.vocabulary import step_scale, step_size
 
-from .compare import _of_this_run, compare
+from .compare import compare, of_this_run
 from .compare_rows import RANKED, Row, SILENT
 from .goals import given, Goal, OVER, Point
 
@@ -165,7 +165,7 @@ class BoundAdvice:
         def at(**plan: float) -> float:
             scenario = Scenario.of(plain, sampling=self.goal.scenario.sampling, also=self.bound.quantities).at(**plan)
             reached, _ = ways(ClassOf.of(self.bound), scenario)
-            own = [way for way in reached if way.to.target == self.goal.target and _of_this_run(way, scenario)]
+            own = [way for way in reached if way.to.target == self.goal.target and of_this_run(way, scenario)]
             return own[0].factor
 
         one = {"local_steps": 1.0, "step_size": 1.0, "rounds": 1.0}

@@ -34,13 +34,13 @@ def compare_(arguments: Sequence[str]) -> int:
         raise UsageError(f"compare needs what is bounded, such as grad_norm_sq, before the values; got {args.target!r}")
     with progress("comparing", brief=True):
         own = [load(name) for name in args.own]
-        scenario = Scenario.of(*args.words, also=_quantities(own))
+        scenario = Scenario.of(*args.words, also=quantities_of_own(own))
         table = compare(scenario, args.target, own)
     _tell(table, args)
     return FINDING if table.exceeded else FINE
 
 
-def _quantities(own: Iterable[Bound]) -> list[Quantity]:
+def quantities_of_own(own: Iterable[Bound]) -> list[Quantity]:
     return [quantity for bound in own for quantity in bound.quantities]
 
 

@@ -83,7 +83,7 @@ def _rows(bound: Bound, scenario: Scenario, target: str) -> list[Row]:
         return []
     if bound.relation == "<~":
         return [replace(found, state=ORDER, why="known up to a constant")]
-    own = [way for way in here if _of_this_run(way, scenario)]
+    own = [way for way in here if of_this_run(way, scenario)]
     if not own:
         why = "; ".join(refused) if refused and bound.about is not None else f"it is about {bound.about or 'no method'}"
         return [replace(found, state=UNLIKE, why=why)] if start.target == target else []
@@ -108,7 +108,7 @@ def _row(bound: Bound, kind: ClassOf) -> Row:
     return Row(bound.name, kind, UNLIKE, audit=str(standing or ""), source=str(bound.source))
 
 
-def _of_this_run(way: Way, scenario: Scenario) -> bool:
+def of_this_run(way: Way, scenario: Scenario) -> bool:
     """Whether a class is about the method that the scenario runs, as it is meant."""
     to = way.to
     method = scenario.method.partition("(")[0]
