@@ -11,7 +11,22 @@ from pathlib import Path
 
 from bounds.errors import unknown
 
-from . import cifar, embedded, flair, idx, leaf, libsvm, multinli, natural, omniglot, parts, shakespeare, svhn, tweets
+from . import (
+    cifar,
+    embedded,
+    flair,
+    idx,
+    leaf,
+    libsvm,
+    multinli,
+    natural,
+    omniglot,
+    own,
+    parts,
+    shakespeare,
+    svhn,
+    tweets,
+)
 from .dataset import Dataset
 from .download import fetch
 from .embedded import digits
@@ -47,6 +62,7 @@ DATASETS: dict[str, Callable[..., Dataset]] = {
     "sent140_users": tweets.sent140_users,
     "shakespeare": shakespeare.shakespeare,
     "svhn": svhn.svhn,
+    "table": own.table,
     "tiny_shakespeare": shakespeare.tiny_shakespeare,
     "w8a": libsvm.w8a,
     "wine": embedded.wine,
@@ -54,6 +70,8 @@ DATASETS: dict[str, Callable[..., Dataset]] = {
 
 OF_ANOTHER = ("fewer", "held_out")
 """Those that are made of another set: ``held_out(digits)``."""
+OWN = ("table",)
+"""Those that are read from a file of one's own: ``table('my.csv', target='label')``."""
 
 FILES: dict[str, Files] = {
     "a9a": libsvm.a9a.files,

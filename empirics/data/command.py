@@ -12,14 +12,16 @@ from bounds.showing.usage import bare_parser, refuse_idle
 
 from ..calls import refuse_twice
 from ..progress import progress
-from .catalogue import DATASETS, FILES, OF_ANOTHER
+from .catalogue import DATASETS, FILES, OF_ANOTHER, OWN
 from .dataset import Dataset
 from .embedded import LICENCE
 from .store import DataFormatError, Files, listed, MissingDataError, root
 
 FINE, FINDING = 0, 1
+OTHERS = f"""of another set: {", ".join(OF_ANOTHER)}, as in held_out(digits); of your own:
+table('my.csv', target='label', group='site')"""
 EMBEDDED = "inside scikit-learn"
-NAMES = tuple(name for name in DATASETS if name not in OF_ANOTHER)
+NAMES = tuple(name for name in DATASETS if name not in (*OF_ANOTHER, *OWN))
 WORDS = {True: "whole", False: "damaged", None: "no hash listed"}
 """What the listed hash of a file says of it."""
 UNITS = ((2**30, "GB"), (2**20, "MB"), (2**10, "kB"))
@@ -27,7 +29,7 @@ UNITS = ((2**30, "GB"), (2**20, "MB"), (2**10, "kB"))
 
 def data(arguments: Sequence[str]) -> int:
     """List the sets, or read those that are named and say what is in them; 1 where a file is damaged."""
-    parser = bare_parser("data", below=[f"of another set: {', '.join(OF_ANOTHER)}, as in held_out(digits)"])
+    parser = bare_parser("data", below=[OTHERS])
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help="sets to read, check and describe; none: list them all"
     )

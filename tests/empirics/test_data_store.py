@@ -122,7 +122,7 @@ def test_the_root_without_a_setting_is_the_platforms_cache_folder(tmp_path, monk
 
 
 def test_the_catalogue_knows_the_files_of_every_set_that_is_not_embedded():
-    assert set(datasets.DATASETS) == set(datasets.FILES) | set(store.EMBEDDED) | set(datasets.OF_ANOTHER)
+    assert set(datasets.DATASETS) == set(datasets.FILES) | set(store.EMBEDDED) | {*datasets.OF_ANOTHER, *datasets.OWN}
     assert not set(datasets.FILES) & set(store.EMBEDDED)
     assert all(files.set == name for name, files in datasets.FILES.items())
 
