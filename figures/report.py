@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import warnings
 from collections import Counter
@@ -25,7 +26,11 @@ other way (95 %, simultaneously; wrong where differences over seeds are far from
 *equal within delta* when all that is not surely so differs surely by less than a stated delta, and otherwise
 *undecided*. It is not judged where our runs did not reach the *regime* that it speaks of. The least difference is
 that of the comparison that is least surely so, with half the width of its interval. Ours at a smaller scale says
-nothing about the paper's own setting: it says whether the ordering is already there.""".splitlines()
+nothing about the paper's own setting: it says whether the ordering is already there. *More* is what further
+seeds take of one core until that interval would no longer reach zero, were the difference as seen.""".splitlines()
+DIFFERENCE = re.compile(r"([+-][\d.]+(?:e[+-]?\d+)?) ± ([\d.]+(?:e[+-]?\d+)?)")
+MOST = 1000.0
+"""Core-hours beyond which it is not a matter of seeds."""
 EARLIER = """\
 {} of the artefacts were judged before there were regimes and deltas: until their runs are made again, *contradicted*
 stands there for what was called not reproduced, *undecided* for what was called not decidable at this scale.\
@@ -87,6 +92,22 @@ class Conclusion:
     def effect(self) -> str:
         """The least difference behind it, or what else was seen, place by place where places differ."""
         return "<br>".join(dict.fromkeys(why.partition("least: ")[2] or why for why in self.why))
+
+    @property
+    def more(self) -> float | None:
+        """Core-hours of further seeds that would decide it, were the least difference as seen.
+
+        None where it is decided, or not measured.
+
+        The width of an interval falls like the square root of the number of seeds; infinite where it cannot be told.
+        """
+        found = DIFFERENCE.search(self.why[0].partition("least: ")[2])
+        if self.verdict != "undecided" or found is None:
+            return None
+        if not float(found[1]):
+            return math.inf
+        times = (float(found[2]) / float(found[1])) ** 2 - 1
+        return max(times, 0.0) * minutes(self.cards) / 60
 
 
 def conclusions(cards: Sequence[Card]) -> list[Conclusion]:
@@ -177,7 +198,16 @@ def _learned(drawn: Sequence[Conclusion]) -> list[str]:
 def _conclusion(one: Conclusion, folder: str) -> str:
     ran = dict.fromkeys(made["words"] for card in one.cards for made in card["ran"])
     where = "<br>".join(_where(card, folder) for card in one.cards)
-    return _cells(one.words, f"**{one.verdict}**", one.effect, "<br>".join(ran), where)
+    verdict = f"**{one.verdict}**"
+    if one.more is not None:
+        verdict += f", {_long(one.more)} more" if one.more <= MOST else ", no matter of seeds"
+    return _cells(one.words, verdict, one.effect, "<br>".join(ran), where)
+
+
+def _long(hours: float) -> str:
+    """Two digits, in hours or minutes."""
+    number, unit = (hours, "h") if hours >= 1 else (60 * hours, "min")
+    return f"{float(f'{number:.2g}'):g} {unit}"
 
 
 def minutes(cards: Sequence[Card]) -> float:

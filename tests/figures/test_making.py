@@ -211,6 +211,21 @@ def test_whatever_a_table_shows_stays_in_its_row(tmp_path):
     assert "| a \\| b c |" in row
 
 
+@pytest.mark.parametrize(
+    ("why", "verdict", "hours"),
+    [
+        ("0 of 2 surely so; least: a over b +0.5 ± 1.5", "undecided", 8 * 1.5),
+        ("0 of 2 surely so; least: a over b -3e-05 ± 6e-05", "undecided", 3 * 1.5),
+        ("0 of 2 surely so; least: a over b +0 ± 1.5", "undecided", float("inf")),
+        ("not measured: everything", "undecided", None),
+        ("1 of 2 surely so; least: a over b +0.5 ± 1.5", "contradicted", None),
+    ],
+)
+def test_the_report_says_how_much_longer_a_question_would_take(why, verdict, hours):
+    card = {"keys": {"one": 60.0, "two": 30.0}}
+    assert report.Conclusion("fedals", "it is so", verdict, False, (card,), (why,)).more == pytest.approx(hours)
+
+
 # ---- what can go wrong with files ----
 
 
