@@ -7,7 +7,7 @@ strongest first: a value that is given as ``word=value``, a file, a tie, a defau
 from __future__ import annotations
 
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from types import SimpleNamespace
@@ -20,7 +20,7 @@ from .errors import BoundsError, DomainError, unknown
 from .quantities import CLIENTS, Quantity
 from .showing.files import from_json
 from .showing.reading import read, Value
-from .ties import AT_LEAST, AT_MOST, EQUAL, ROUNDING, TAKEN, Tie, TIES
+from .ties import AT_LEAST, AT_MOST, EQUAL, length, ROUNDING, TAKEN, Tie, TIES
 
 if TYPE_CHECKING:
     from .core import Bound
@@ -411,6 +411,7 @@ def _resolved(given: Mapping[str, Stated]) -> dict[str, Stated]:
     kinds: tuple[tuple[str, ...], ...] = ((EQUAL,), (AT_MOST, AT_LEAST), (TAKEN,))
     while any(_put_in(found, kind) for kind in kinds):
         pass
+    found |= {word: _for_all_clients(word, stated, found) for word, stated in found.items()}
     for tie in TIES:
         if tie.relation == EQUAL and tie.left.name in found:
             _check_agreement(tie, found)
@@ -418,13 +419,31 @@ def _resolved(given: Mapping[str, Stated]) -> dict[str, Stated]:
     return found
 
 
+def _for_all_clients(word: str, stated: Stated, found: Mapping[str, Stated]) -> Stated:
+    """A number given for all clients alike as the list over them."""
+    quantity = QUANTITIES.get(word)
+    if quantity is None or quantity.card.axis != CLIENTS or np.ndim(stated.value) or "clients" not in found:
+        return stated
+    count = int(found["clients"].value)
+    value, low, high = ((float(end),) * count for end in (stated.value, stated.low, stated.high))
+    quantity.card.domain.check(word, np.asarray(value))
+    return replace(stated, value=value, low=low, high=high)
+
+
 def _put_in(found: dict[str, Stated], relations: tuple[str, ...]) -> bool:
     """Put in the first missing word that a tie of these kinds gives; False where there is none."""
     for tie in TIES:
-        if tie.relation in relations and tie.left.name not in found and all(w in found for w in tie.needs):
+        if tie.relation in relations and tie.left.name not in found and _ready(tie, found):
             found[tie.left.name] = _follows(tie, found)
             return True
     return False
+
+
+def _ready(tie: Tie, found: Mapping[str, Stated]) -> bool:
+    """Whether a tie gives its left word: a list over clients waits until they are counted, a number counts none."""
+    if any(word not in found for word in tie.needs) or (tie.left.card.axis == CLIENTS and "clients" not in found):
+        return False
+    return not tie.right.has(length) or all(np.ndim(found[word].value) for word in tie.needs)
 
 
 def _follows(tie: Tie, found: Mapping[str, Stated]) -> Stated:
@@ -477,7 +496,7 @@ def _check_agreement(tie: Tie, found: Mapping[str, Stated]) -> None:
     """Two sources of one word must be of one mind; constants that are only admissible may differ."""
     left = found[tie.left.name]
     sources = [found[w] for w in tie.needs if w in found]
-    if left.role in ADMISSIBLE or len(sources) < len(tie.needs) or any(tie.left.name in s.support for s in sources):
+    if left.role in ADMISSIBLE or not _ready(tie, found) or any(tie.left.name in s.support for s in sources):
         return
     if left.support <= frozenset().union(*(s.support for s in sources)) or any(s.floor for s in sources):
         return

@@ -128,6 +128,14 @@ def test_a_number_for_all_clients_becomes_a_list_of_them():
     assert sum(s["takes_part"].value) == 5
 
 
+def test_a_number_for_all_clients_counts_none():
+    variances = {"gradient_variance": 1.7}, {"client_gradient_variance": 1.7}, {"grad_cap_sq": 2.9}
+    assert all("clients" not in Scenario.of(cohort=3, local_steps=2, **one) for one in variances)
+    assert Scenario.of(clients=3, client_gradient_variance=0.7)["client_gradient_variance"].value == (0.7, 0.7, 0.7)
+    with pytest.raises(BoundsError, match="client_weight must"):
+        Scenario.of(clients=3, client_weight=1.0)
+
+
 def test_uniform_weights_take_the_place_of_those_of_a_file():
     file = {"client_weight": [0.2, 0.3, 0.5]}
     assert Scenario.of(file)["client_weight"].value == (0.2, 0.3, 0.5)
