@@ -277,6 +277,11 @@ class Scenario:
         knobs = [f"{name}({knob}={_shown(self[knob].value)})" for name, knob, off in KNOBS if self[knob].value != off]
         return " with ".join(knobs) or FEDAVG
 
+    @property
+    def algorithm(self) -> str:
+        """The same without numbers: of several algorithms at once no theorem on one of them speaks."""
+        return " with ".join(name for name, knob, off in KNOBS if self[knob].value != off) or FEDAVG
+
 
 PROBLEM_FACTS = (
     "smoothness", "strong_convexity", "pl_constant", "lipschitz", "gradient_variance", "grad_cap_sq",

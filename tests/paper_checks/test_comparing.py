@@ -216,6 +216,14 @@ def test_a_relaxed_method_is_compared_with_its_own_theorems_alone():
 # ---- data that names things ----
 
 
+def test_of_two_methods_at_once_no_theorem_on_one_speaks():
+    relaxed = sites("relaxed")
+    assert [row for row in compare(relaxed, "grad_norm_sq").rows if row.state in RANKED]
+    for knob in ({"distillation_weight": 0.3}, {"adaptation": 2}):
+        rows = compare(relaxed.at(**knob), "grad_norm_sq").rows
+        assert not [row.bound for row in rows if row.state in RANKED]
+
+
 def test_conditions_in_words_are_those_of_the_catalogue():
     words = {c.words for bound in BOUNDS.values() for c in bound.conditions if c.kind == "words"}
     assert set(SAID) <= words
