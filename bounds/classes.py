@@ -15,7 +15,7 @@ import sympy as sp
 
 from .operators import ClientMax
 from .quantities import quantities_of
-from .scenario import DEFINED, DOWN, FEDAVG, KNOBS, Scenario, WITHOUT_REPLACEMENT
+from .scenario import DEFINED, FEDAVG, KNOBS, Scenario, WITHOUT_REPLACEMENT
 from .ties import evaluated
 from .vocabulary import (
     client_weight,
@@ -143,8 +143,7 @@ def _everyone_or_server(found: ClassOf, scenario: Scenario) -> bool:
 def _is_known(word: str) -> Needs:
     def known(found: ClassOf, scenario: Scenario) -> bool:
         stated = scenario.get(word)
-        end = None if stated is None else stated.low if stated.role == DOWN else stated.high
-        return end is not None and bool(np.all(np.isfinite(end)))
+        return stated is not None and not stated.floor and bool(np.all(np.isfinite(stated.safe)))
 
     return known
 

@@ -99,7 +99,10 @@ class Stated:
 
     @property
     def floor(self) -> bool:
-        """Whether it is a lower estimate of a constant that bounds something from above: no theorem holds with it."""
+        """Whether the end on the weaker side is not known, as of a lower estimate: no theorem holds with it."""
+        if self.role == DOWN:
+            low = np.asarray(self.low)
+            return not np.all(np.isfinite(low) & (low > 0))
         return self.role in (UP, PAIR) and not np.all(np.isfinite(self.high))
 
     def __str__(self) -> str:
@@ -439,8 +442,10 @@ def _put_in(found: dict[str, Stated], relations: tuple[str, ...]) -> bool:
     """Put in the first missing word that a tie of these kinds gives; False where there is none."""
     for tie in TIES:
         if tie.relation in relations and tie.left.name not in found and _ready(tie, found):
-            found[tie.left.name] = _follows(tie, found)
-            return True
+            follows = _follows(tie, found)
+            if follows is not None:
+                found[tie.left.name] = follows
+                return True
     return False
 
 
@@ -451,16 +456,19 @@ def _ready(tie: Tie, found: Mapping[str, Stated]) -> bool:
     return not tie.right.has(length) or all(np.ndim(found[word].value) for word in tie.needs)
 
 
-def _follows(tie: Tie, found: Mapping[str, Stated]) -> Stated:
+def _follows(tie: Tie, found: Mapping[str, Stated]) -> Stated | None:
+    """What a tie gives; None where it says no more than that there is some number: its end is infinite."""
     word = tie.left.name
     sources = [found[w] for w in tie.needs]
-    low, high = _ends(tie, [(s.low, s.high) for s in sources], found)
+    low, high = _ends(tie, [_within(w, found[w]) for w in tie.needs], found)
     value = _value(tie, [s.value for s in sources], found)
     role = role_of(word)
     if role not in ADMISSIBLE and tie.relation == AT_MOST:
         value, low = high, tie.left.card.domain.low
     elif role not in ADMISSIBLE and tie.relation == AT_LEAST:
         value, high = low, tie.left.card.domain.high
+    if tie.relation in (AT_MOST, AT_LEAST) and not np.all(np.isfinite(value)):
+        return None
     provenance = worst(*sources, tie.provenance or EXACT)
     if tie.relation in (AT_MOST, AT_LEAST) and provenance in (EXACT, CHOSEN):
         provenance = PROVED
@@ -495,6 +503,12 @@ def _ends(tie: Tie, around: list[tuple[Any, Any]], found: Mapping[str, Stated]) 
     corners = np.array([_value(tie, corner, found) for corner in product(*varied)], dtype=float)
     low, high = np.nanmin(corners, axis=0), np.nanmax(corners, axis=0)
     return (low.item(), high.item()) if low.ndim == 0 else (tuple(low.tolist()), tuple(high.tolist()))
+
+
+def _within(word: str, stated: Stated) -> tuple[Any, Any]:
+    """The ends of a word inside of its domain: of a positive number without a lower end that is 0."""
+    domain = QUANTITIES[word].card.domain
+    return tuple(_frozen(word, np.clip(np.asarray(end), domain.low, domain.high)) for end in (stated.low, stated.high))
 
 
 def _check_agreement(tie: Tie, found: Mapping[str, Stated]) -> None:

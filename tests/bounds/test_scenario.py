@@ -136,6 +136,27 @@ def test_a_number_for_all_clients_counts_none():
         Scenario.of(clients=3, client_weight=1.0)
 
 
+@pytest.mark.parametrize("low", [None, 0.0])
+def test_a_constant_from_below_without_a_lower_end_is_no_constant(low):
+    """With mu somewhere below 0.5, maybe hardly above 0, no theorem on mu holds."""
+    loose = {"strong_convexity": 0.5, "_interval": {"strong_convexity": [low, 0.5]}}
+    known = {"smoothness": 2.0, "initial_gap": 3.0, "optimum_dissimilarity": 1.3}
+    s = Scenario.of(loose, **known)
+    assert s["strong_convexity"].floor
+    assert s["pl_constant"].floor
+    assert not pairs(s)
+    assert "initial_distance_sq" not in s
+    sure = Scenario.of(strong_convexity=0.5, **known)
+    assert pairs(sure)
+    assert sure["initial_distance_sq"].value == pytest.approx(12)
+
+
+def test_ties_to_a_lower_estimate_give_no_upper_end():
+    seen = {"smoothness": 2.0, "_provenance": {"smoothness": "lower"}}
+    assert "initial_gap" not in Scenario.of(seen, initial_distance_sq=3.0)
+    assert "optimum_dissimilarity" not in Scenario.of(seen, heterogeneity=3.0)
+
+
 def test_uniform_weights_take_the_place_of_those_of_a_file():
     file = {"client_weight": [0.2, 0.3, 0.5]}
     assert Scenario.of(file)["client_weight"].value == (0.2, 0.3, 0.5)
