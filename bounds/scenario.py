@@ -65,6 +65,9 @@ PROVENANCES = (EXACT, CHOSEN, PROVED, INTERVAL, DEFAULT, ASSUMED, LOWER)
 every model or along every run of this plan; known to lie in an interval; a default; typed, and taken at its word; the
 largest over some models alone, which no constant of an assumption may be."""
 
+MOST_CLIENTS = 1_000_000
+"""Clients of whom lists are made."""
+
 WITHOUT_REPLACEMENT = "without_replacement"
 SAMPLINGS = (WITHOUT_REPLACEMENT, "with_replacement")
 
@@ -334,6 +337,9 @@ def _frozen(word: str, value: Any) -> Any:
 
 
 def _typed(values: Mapping[str, Value], how: str = "typed") -> dict[str, Stated]:
+    for word, value in values.items():
+        if value.kind == "uniform" and word != "client_weight":
+            raise DomainError(f"{word} must be a number; uniform is for client_weight alone")
     return {word: _of_value(word, value, ASSUMED, how) for word, value in values.items() if value.kind != "uniform"}
 
 
@@ -374,8 +380,10 @@ def _of_mapping(source: Mapping[str, Any], name: str) -> dict[str, Stated]:
 
 def _noted(word: str, notes: Mapping[str, Any], name: str, uncertain: bool) -> tuple[str, str]:
     """Provenance and how of a word in a file, from its notes: without any, it is the word of whoever wrote it."""
-    how = notes.get("_how", {}).get(word, "")
-    said = notes.get("_provenance", {}).get(word)
+    told = [notes.get(note, {}) for note in ("_how", "_provenance")]
+    if any(not isinstance(words, Mapping) for words in told) or not isinstance(told[0].get(word, ""), str):
+        raise BoundsError(f"{name}: _how and _provenance must hold words by quantity")
+    how, said = told[0].get(word, ""), told[1].get(word)
     if said is None:
         said = LOWER if "lower estimate" in how else INTERVAL if uncertain else PROVED if how else ASSUMED
     if said not in PROVENANCES:
@@ -432,7 +440,7 @@ def _for_all_clients(word: str, stated: Stated, found: Mapping[str, Stated]) -> 
     quantity = QUANTITIES.get(word)
     if quantity is None or quantity.card.axis != CLIENTS or np.ndim(stated.value) or "clients" not in found:
         return stated
-    count = int(found["clients"].value)
+    count = _count(found)
     value, low, high = ((float(end),) * count for end in (stated.value, stated.low, stated.high))
     quantity.card.domain.check(word, np.asarray(value))
     return replace(stated, value=value, low=low, high=high)
@@ -459,6 +467,8 @@ def _ready(tie: Tie, found: Mapping[str, Stated]) -> bool:
 def _follows(tie: Tie, found: Mapping[str, Stated]) -> Stated | None:
     """What a tie gives; None where it says no more than that there is some number: its end is infinite."""
     word = tie.left.name
+    if tie.left.card.axis == CLIENTS:
+        _count(found)
     sources = [found[w] for w in tie.needs]
     low, high = _ends(tie, [_within(w, found[w]) for w in tie.needs], found)
     value = _value(tie, [s.value for s in sources], found)
@@ -487,13 +497,21 @@ def _check_domain(tie: Tie, value: Any, found: Mapping[str, Stated]) -> None:
         raise DomainError(f"{error}, by {tie.left.name} {tie.relation} {tie.right} with {said}") from None
 
 
+def _count(found: Mapping[str, Stated]) -> int:
+    """How long a list over the clients is; refused where it would not fit into memory."""
+    count = int(found["clients"].value)
+    if count > MOST_CLIENTS:
+        raise DomainError(f"clients must be at most {MOST_CLIENTS} to be listed one by one; got {count}")
+    return count
+
+
 def _value(tie: Tie, numbers: Iterable[Any], found: Mapping[str, Stated]) -> Any:
     with np.errstate(all="ignore"):
         made = np.asarray(tie.value(*(np.asarray(n, dtype=float) for n in numbers)), dtype=float)
     if tie.left.card.domain.whole and np.allclose(made, np.rint(made), rtol=ROUNDING, atol=0):
         made = np.rint(made)
     if tie.left.card.axis == CLIENTS and made.ndim == 0 and "clients" in found:
-        made = np.full(int(found["clients"].value), float(made))
+        made = np.full(_count(found), float(made))
     return float(made) if made.ndim == 0 else tuple(made.tolist())
 
 

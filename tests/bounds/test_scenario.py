@@ -113,6 +113,23 @@ def test_files_that_are_wrong_are_refused(tmp_path):
         Scenario.of(f"@{tmp_path / 'a.json'}", f"@{tmp_path / 'b.json'}")
 
 
+@pytest.mark.parametrize("notes", [{"_provenance": 3}, {"_how": ["x"]}, {"_how": {"smoothness": 3}}])
+def test_notes_that_are_no_words_are_refused(notes):
+    with pytest.raises(BoundsError, match="_how and _provenance must hold words by quantity"):
+        Scenario.of({"smoothness": 1.7, **notes})
+
+
+def test_only_weights_are_uniform():
+    with pytest.raises(BoundsError, match="smoothness must be a number; uniform is for client_weight alone"):
+        Scenario.of("smoothness=uniform")
+
+
+@pytest.mark.parametrize("clients", [1e9, 1e18])
+def test_more_clients_than_memory_holds_are_refused(clients):
+    with pytest.raises(BoundsError, match="clients must be at most 1000000 to be listed"):
+        Scenario.of(clients=clients)
+
+
 def test_half_of_a_pair_goes_with_the_other_half_of_its_source():
     file = {"dissimilarity_offset": 0.3, "dissimilarity_factor": 2.5}
     s = Scenario.of(file, dissimilarity_offset=0.7, dissimilarity_factor=1.5)
