@@ -135,7 +135,8 @@ def _bounds(
         for end in [] if idle else ends:  # of a plan that does not train nobody asks how certain it is
             other = BoundAdvice(bound, goal.within(end)).best(over)
             steps += [] if other is None else [other.local_steps]
-        found.append(Adviser(name, kind, point, (min(steps), max(steps)), row.state, idle))
+        state = row.state if row.conclusive else f"{row.state}?"
+        found.append(Adviser(name, kind, point, (min(steps), max(steps)), state, idle))
     return found, tuple(silent)
 
 

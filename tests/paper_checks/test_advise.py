@@ -236,6 +236,18 @@ def test_a_bound_that_recommends_not_to_train_is_named(problem):
     assert f"Do not train, say {idle[0].name}" in told.advice
 
 
+def test_what_is_not_sure_to_speak_promises_nothing():
+    """Sigma^2 as a lower estimate, and a start that nobody evaluated: neither is vacuous, and neither speaks."""
+    seen = Scenario.of({**SMALL, "_provenance": {"gradient_variance": "lower"}}, rounds=10**9, local_steps=2)
+    told = advise(seen, over=["step_size"])
+    assert "speaks?" in {row.state for row in told.rows}
+    assert "promises" not in told.advice
+    assert "vacuous" not in told.advice
+    unseen = advise(scenario(rounds=10**9, local_steps=2), "grad_norm_sq", over=["step_size"])
+    assert "of the class" in {row.state for row in unseen.rows if row.kind == "bound"}
+    assert "vacuous" not in unseen.advice
+
+
 def test_without_the_federation_nothing_judges():
     told = advise(scenario(step_size=0.05, runtime=60))
     assert all(math.isnan(told.regret(row)) for row in told.rows)
