@@ -216,8 +216,8 @@ def certified(goal: Goal, name: str, point: Point, own: Sequence[Bound] = ()) ->
     """The row of a bound at the plan that it recommends; None where it is silent there after all."""
     rounds = {} if goal.to is None else {"rounds": point.rounds}
     rows = compare(goal.at(point.local_steps, step_size=point.step_size, **rounds), goal.target, own).rows
-    own = [row for row in rows if name in (row.bound, *row.alias) and row.state in RANKED]
-    return own[0] if own else None
+    ranked = [row for row in rows if name in (row.bound, *row.alias) and row.state in RANKED]
+    return ranked[0] if ranked else None
 
 
 def still(goal: Goal, point: Point) -> bool:
