@@ -15,11 +15,12 @@ import sympy as sp
 
 from .operators import ClientMax
 from .quantities import quantities_of
-from .scenario import DEFINED, DOWN, FEDAVG, KNOBS, Scenario, WITHOUT_REPLACEMENT
+from .scenario import DEFINED, FEDAVG, KNOBS, Scenario, WITHOUT_REPLACEMENT
 from .ties import evaluated
 from .vocabulary import (
     client_weight,
     clients,
+    cohort,
     grad_cap_sq,
     initial_distance_sq,
     initial_divergence,
@@ -143,8 +144,7 @@ def _everyone_or_server(found: ClassOf, scenario: Scenario) -> bool:
 def _is_known(word: str) -> Needs:
     def known(found: ClassOf, scenario: Scenario) -> bool:
         stated = scenario.get(word)
-        end = None if stated is None else stated.low if stated.role == DOWN else stated.high
-        return end is not None and bool(np.all(np.isfinite(end)))
+        return stated is not None and not stated.floor and bool(np.all(np.isfinite(stated.safe)))
 
     return known
 
@@ -212,11 +212,14 @@ TRIVIAL: dict[str, tuple[sp.Expr, ...]] = {
     "grad_norm_sq": (2 * smoothness * initial_gap, smoothness**2 * initial_distance_sq, grad_cap_sq),
     "optimality_gap": (initial_gap,),
     "distance_sq": (initial_distance_sq, 2 * initial_gap / strong_convexity),
-    "divergence": ((local_steps * step_size) ** 2 * grad_cap_sq,),
+    "divergence": (
+        (local_steps * step_size) ** 2 * grad_cap_sq * (1 + (clients - cohort) / (cohort * sp.Max(clients - 1, 1))),
+    ),
 }
 """By target: what bounds it from the premises of a theorem alone, where one does not train. For the least over a run
 that is proved; for a mean or the last one it is what not training gives. The divergence of clients that start together
-is at most the way that they can go."""
+is at most the way that they can go, and the way of the server's model beside their mean where only some are averaged:
+the variance of a mean of N of C without replacement is (C - N)/(N (C - 1)) times that of one."""
 HERE: dict[str, str] = {
     "grad_norm_sq": "initial_grad_norm_sq",
     "optimality_gap": "initial_gap",

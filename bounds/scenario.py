@@ -7,7 +7,7 @@ strongest first: a value that is given as ``word=value``, a file, a tie, a defau
 from __future__ import annotations
 
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from types import SimpleNamespace
@@ -20,7 +20,7 @@ from .errors import BoundsError, DomainError, unknown
 from .quantities import CLIENTS, Quantity
 from .showing.files import from_json
 from .showing.reading import read, Value
-from .ties import AT_LEAST, AT_MOST, EQUAL, ROUNDING, TAKEN, Tie, TIES
+from .ties import AT_LEAST, AT_MOST, EQUAL, length, ROUNDING, TAKEN, Tie, TIES
 
 if TYPE_CHECKING:
     from .core import Bound
@@ -65,6 +65,9 @@ PROVENANCES = (EXACT, CHOSEN, PROVED, INTERVAL, DEFAULT, ASSUMED, LOWER)
 every model or along every run of this plan; known to lie in an interval; a default; typed, and taken at its word; the
 largest over some models alone, which no constant of an assumption may be."""
 
+MOST_CLIENTS = 1_000_000
+"""Clients of whom lists are made."""
+
 WITHOUT_REPLACEMENT = "without_replacement"
 SAMPLINGS = (WITHOUT_REPLACEMENT, "with_replacement")
 
@@ -99,7 +102,10 @@ class Stated:
 
     @property
     def floor(self) -> bool:
-        """Whether it is a lower estimate of a constant that bounds something from above: no theorem holds with it."""
+        """Whether the end on the weaker side is not known, as of a lower estimate: no theorem holds with it."""
+        if self.role == DOWN:
+            low = np.asarray(self.low)
+            return not np.all(np.isfinite(low) & (low > 0))
         return self.role in (UP, PAIR) and not np.all(np.isfinite(self.high))
 
     def __str__(self) -> str:
@@ -277,6 +283,11 @@ class Scenario:
         knobs = [f"{name}({knob}={_shown(self[knob].value)})" for name, knob, off in KNOBS if self[knob].value != off]
         return " with ".join(knobs) or FEDAVG
 
+    @property
+    def algorithm(self) -> str:
+        """The same without numbers: of several algorithms at once no theorem on one of them speaks."""
+        return " with ".join(name for name, knob, off in KNOBS if self[knob].value != off) or FEDAVG
+
 
 PROBLEM_FACTS = (
     "smoothness", "strong_convexity", "pl_constant", "lipschitz", "gradient_variance", "grad_cap_sq",
@@ -326,6 +337,9 @@ def _frozen(word: str, value: Any) -> Any:
 
 
 def _typed(values: Mapping[str, Value], how: str = "typed") -> dict[str, Stated]:
+    for word, value in values.items():
+        if value.kind == "uniform" and word != "client_weight":
+            raise DomainError(f"{word} must be a number; uniform is for client_weight alone")
     return {word: _of_value(word, value, ASSUMED, how) for word, value in values.items() if value.kind != "uniform"}
 
 
@@ -366,8 +380,10 @@ def _of_mapping(source: Mapping[str, Any], name: str) -> dict[str, Stated]:
 
 def _noted(word: str, notes: Mapping[str, Any], name: str, uncertain: bool) -> tuple[str, str]:
     """Provenance and how of a word in a file, from its notes: without any, it is the word of whoever wrote it."""
-    how = notes.get("_how", {}).get(word, "")
-    said = notes.get("_provenance", {}).get(word)
+    told = [notes.get(note, {}) for note in ("_how", "_provenance")]
+    if any(not isinstance(words, Mapping) for words in told) or not isinstance(told[0].get(word, ""), str):
+        raise BoundsError(f"{name}: _how and _provenance must hold words by quantity")
+    how, said = told[0].get(word, ""), told[1].get(word)
     if said is None:
         said = LOWER if "lower estimate" in how else INTERVAL if uncertain else PROVED if how else ASSUMED
     if said not in PROVENANCES:
@@ -411,6 +427,7 @@ def _resolved(given: Mapping[str, Stated]) -> dict[str, Stated]:
     kinds: tuple[tuple[str, ...], ...] = ((EQUAL,), (AT_MOST, AT_LEAST), (TAKEN,))
     while any(_put_in(found, kind) for kind in kinds):
         pass
+    found |= {word: _for_all_clients(word, stated, found) for word, stated in found.items()}
     for tie in TIES:
         if tie.relation == EQUAL and tie.left.name in found:
             _check_agreement(tie, found)
@@ -418,25 +435,50 @@ def _resolved(given: Mapping[str, Stated]) -> dict[str, Stated]:
     return found
 
 
+def _for_all_clients(word: str, stated: Stated, found: Mapping[str, Stated]) -> Stated:
+    """A number given for all clients alike as the list over them."""
+    quantity = QUANTITIES.get(word)
+    if quantity is None or quantity.card.axis != CLIENTS or np.ndim(stated.value) or "clients" not in found:
+        return stated
+    count = _count(found)
+    value, low, high = ((float(end),) * count for end in (stated.value, stated.low, stated.high))
+    quantity.card.domain.check(word, np.asarray(value))
+    return replace(stated, value=value, low=low, high=high)
+
+
 def _put_in(found: dict[str, Stated], relations: tuple[str, ...]) -> bool:
     """Put in the first missing word that a tie of these kinds gives; False where there is none."""
     for tie in TIES:
-        if tie.relation in relations and tie.left.name not in found and all(w in found for w in tie.needs):
-            found[tie.left.name] = _follows(tie, found)
-            return True
+        if tie.relation in relations and tie.left.name not in found and _ready(tie, found):
+            follows = _follows(tie, found)
+            if follows is not None:
+                found[tie.left.name] = follows
+                return True
     return False
 
 
-def _follows(tie: Tie, found: Mapping[str, Stated]) -> Stated:
+def _ready(tie: Tie, found: Mapping[str, Stated]) -> bool:
+    """Whether a tie gives its left word: a list over clients waits until they are counted, a number counts none."""
+    if any(word not in found for word in tie.needs) or (tie.left.card.axis == CLIENTS and "clients" not in found):
+        return False
+    return not tie.right.has(length) or all(np.ndim(found[word].value) for word in tie.needs)
+
+
+def _follows(tie: Tie, found: Mapping[str, Stated]) -> Stated | None:
+    """What a tie gives; None where it says no more than that there is some number: its end is infinite."""
     word = tie.left.name
+    if tie.left.card.axis == CLIENTS:
+        _count(found)
     sources = [found[w] for w in tie.needs]
-    low, high = _ends(tie, [(s.low, s.high) for s in sources], found)
+    low, high = _ends(tie, [_within(w, found[w]) for w in tie.needs], found)
     value = _value(tie, [s.value for s in sources], found)
     role = role_of(word)
     if role not in ADMISSIBLE and tie.relation == AT_MOST:
         value, low = high, tie.left.card.domain.low
     elif role not in ADMISSIBLE and tie.relation == AT_LEAST:
         value, high = low, tie.left.card.domain.high
+    if tie.relation in (AT_MOST, AT_LEAST) and not np.all(np.isfinite(value)):
+        return None
     provenance = worst(*sources, tie.provenance or EXACT)
     if tie.relation in (AT_MOST, AT_LEAST) and provenance in (EXACT, CHOSEN):
         provenance = PROVED
@@ -455,13 +497,21 @@ def _check_domain(tie: Tie, value: Any, found: Mapping[str, Stated]) -> None:
         raise DomainError(f"{error}, by {tie.left.name} {tie.relation} {tie.right} with {said}") from None
 
 
+def _count(found: Mapping[str, Stated]) -> int:
+    """How long a list over the clients is; refused where it would not fit into memory."""
+    count = int(found["clients"].value)
+    if count > MOST_CLIENTS:
+        raise DomainError(f"clients must be at most {MOST_CLIENTS} to be listed one by one; got {count}")
+    return count
+
+
 def _value(tie: Tie, numbers: Iterable[Any], found: Mapping[str, Stated]) -> Any:
     with np.errstate(all="ignore"):
         made = np.asarray(tie.value(*(np.asarray(n, dtype=float) for n in numbers)), dtype=float)
     if tie.left.card.domain.whole and np.allclose(made, np.rint(made), rtol=ROUNDING, atol=0):
         made = np.rint(made)
     if tie.left.card.axis == CLIENTS and made.ndim == 0 and "clients" in found:
-        made = np.full(int(found["clients"].value), float(made))
+        made = np.full(_count(found), float(made))
     return float(made) if made.ndim == 0 else tuple(made.tolist())
 
 
@@ -473,11 +523,17 @@ def _ends(tie: Tie, around: list[tuple[Any, Any]], found: Mapping[str, Stated]) 
     return (low.item(), high.item()) if low.ndim == 0 else (tuple(low.tolist()), tuple(high.tolist()))
 
 
+def _within(word: str, stated: Stated) -> tuple[Any, Any]:
+    """The ends of a word inside of its domain: of a positive number without a lower end that is 0."""
+    domain = QUANTITIES[word].card.domain
+    return tuple(_frozen(word, np.clip(np.asarray(end), domain.low, domain.high)) for end in (stated.low, stated.high))
+
+
 def _check_agreement(tie: Tie, found: Mapping[str, Stated]) -> None:
     """Two sources of one word must be of one mind; constants that are only admissible may differ."""
     left = found[tie.left.name]
     sources = [found[w] for w in tie.needs if w in found]
-    if left.role in ADMISSIBLE or len(sources) < len(tie.needs) or any(tie.left.name in s.support for s in sources):
+    if left.role in ADMISSIBLE or not _ready(tie, found) or any(tie.left.name in s.support for s in sources):
         return
     if left.support <= frozenset().union(*(s.support for s in sources)) or any(s.floor for s in sources):
         return

@@ -161,7 +161,7 @@ def _family(scenario: Scenario, splits: Any) -> Iterator[Pair]:
     if not {"optimum_dissimilarity", "smoothness", "strong_convexity"} <= scenario.keys():
         return
     at_best, cap, low = (scenario[w] for w in ("optimum_dissimilarity", "smoothness", "strong_convexity"))
-    if cap.floor or not np.isfinite(at_best.high) or not low.safe > 0:
+    if cap.floor or low.floor or not np.isfinite(at_best.high) or not low.safe > 0:
         return
     excess = (cap.safe - low.safe) ** 2 / (4 * cap.safe * low.safe)
     for s in splits:

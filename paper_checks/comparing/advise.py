@@ -116,14 +116,15 @@ def _bounds(
     goal: Goal, over: tuple[str, ...], own: Sequence[Bound]
 ) -> tuple[list[Adviser], tuple[tuple[str, str], ...]]:
     """What every applicable bound recommends, those with one plan and one value together; and who cannot advise."""
-    asked, refused = speaking(goal)
-    book = {**{name: BOUNDS[name] for name in asked if name in BOUNDS}, **{b.name: b for b in own}}
+    asked, refused = speaking(goal, own)
+    known = {**BOUNDS, **{b.name: b for b in own}}
+    book = {name: known[name] for name in asked}
     ends = list(other_ends(goal.scenario))
     found: list[Adviser] = []
     silent = [(row.bound, next(f.words for f in row.failed if math.isnan(f.left))) for row in refused]
     for name, bound in book.items():
         point = BoundAdvice(bound, goal).best(over)
-        row = None if point is None else certified(goal, name, point)
+        row = None if point is None else certified(goal, name, point, own)
         if point is None or row is None:
             silent.append((name, "silent at every plan within reach"))
             continue
@@ -134,7 +135,8 @@ def _bounds(
         for end in [] if idle else ends:  # of a plan that does not train nobody asks how certain it is
             other = BoundAdvice(bound, goal.within(end)).best(over)
             steps += [] if other is None else [other.local_steps]
-        found.append(Adviser(name, kind, point, (min(steps), max(steps)), row.state, idle))
+        state = row.state if row.conclusive else f"{row.state}?"
+        found.append(Adviser(name, kind, point, (min(steps), max(steps)), state, idle))
     return found, tuple(silent)
 
 

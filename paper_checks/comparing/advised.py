@@ -11,7 +11,7 @@ from typing import Any
 
 from bounds.showing.tables import aligned, number, plain
 
-from .compare_rows import SPEAKS
+from .compare_rows import SPEAKS, VACUOUS
 from .goals import Goal, Point
 
 BOUND, REFUTED, FORMULA, TWIN, MEASURED = "bound", "refuted bound", "formula", "twin", "measured"
@@ -109,7 +109,10 @@ class Advised:
             return "No bound applies here."
         if not speaks:
             what = "it is" if len(rows) == 1 else f"all {len(rows)} are"
-            return f"No bound says more than not training does: {what} vacuous at their own best plans."
+            states = sorted({"asks not to train" if row.state == SPEAKS else row.state for row in rows})
+            if states == [VACUOUS]:
+                return f"No bound says more than not training does: {what} vacuous at their own best plans."
+            return f"No bound surely says more than the start shows; at their own best plans: {', '.join(states)}."
         least = min(speaks, key=lambda row: row.point.value)
         return f"{least.name} promises most: {_plan(least.point)} for {number(least.point.value, FEW)}."
 
@@ -127,7 +130,7 @@ class Advised:
         said = "No bound chooses well here"
         if bounds:
             first = min(bounds, key=self.regret)
-            vacuous = all(row.state != SPEAKS for row in bounds)
+            vacuous = all(row.state == VACUOUS for row in bounds)
             how = ", all are vacuous" if vacuous and len(bounds) > 1 else ", it is vacuous" if vacuous else ""
             which = f"the best of {len(bounds)}, {first.name}," if len(bounds) > 1 else first.name
             said += f": {which} costs {_times(self.regret(first))}{by}{how}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, product
@@ -129,8 +129,7 @@ class BoundAdvice:
         if self._tied is not None:
             sizes = np.broadcast_to(evaluated(self._tied, {"local_steps": steps, "rounds": rounds}), sizes.shape)
             near = float(sizes[0])
-        one = {"local_steps": steps, "step_size": near}
-        here = goal.scenario.at(**one, **({} if goal.to is None else {"rounds": 1e6}))
+        here = goal.at(steps, step_size=near, **({} if goal.to is None else {"rounds": 1e6}))
         constants = here.substituted(self.bound).values
         known = {**{w: here[w].value for w in here if np.ndim(here[w].value) == 0}, **constants}
         known |= {"local_steps": float(steps), "step_size": sizes, "rounds": rounds}
@@ -193,14 +192,14 @@ def _between(found: Mapping[int, Point]) -> Iterator[int]:
 # ---- which bounds may be asked ----
 
 
-def speaking(goal: Goal) -> tuple[dict[str, Row], list[Row]]:
+def speaking(goal: Goal, own: Sequence[Bound] = ()) -> tuple[dict[str, Row], list[Row]]:
     """Bounds that may advise, each with its row at a plan of small steps, and those that cannot, whatever the plan.
 
     A condition on numbers may hold at other plans; one on the federation, such as full participation, may not.
     """
     smoothness = goal.scenario["smoothness"].safe if "smoothness" in goal.scenario else 1.0
-    small = {"local_steps": 1, "step_size": 1e-6 / float(np.max(smoothness))}
-    rows = compare(goal.scenario.at(**small, **({} if goal.to is None else {"rounds": 1000})), goal.target).rows
+    small = {"step_size": 1e-6 / float(np.max(smoothness)), **({} if goal.to is None else {"rounds": 1000})}
+    rows = compare(goal.at(1, **small), goal.target, own).rows
     asked: dict[str, Row] = {}
     refused = []
     for row in rows:
@@ -213,14 +212,12 @@ def speaking(goal: Goal) -> tuple[dict[str, Row], list[Row]]:
     return asked, refused
 
 
-def certified(goal: Goal, name: str, point: Point) -> Row | None:
+def certified(goal: Goal, name: str, point: Point, own: Sequence[Bound] = ()) -> Row | None:
     """The row of a bound at the plan that it recommends; None where it is silent there after all."""
-    plan: dict[str, Any] = {"local_steps": point.local_steps, "step_size": point.step_size}
-    if goal.to is not None:
-        plan["rounds"] = point.rounds
-    rows = compare(goal.scenario.at(**plan), goal.target).rows
-    own = [row for row in rows if name in (row.bound, *row.alias) and row.state in RANKED]
-    return own[0] if own else None
+    rounds = {} if goal.to is None else {"rounds": point.rounds}
+    rows = compare(goal.at(point.local_steps, step_size=point.step_size, **rounds), goal.target, own).rows
+    ranked = [row for row in rows if name in (row.bound, *row.alias) and row.state in RANKED]
+    return ranked[0] if ranked else None
 
 
 def still(goal: Goal, point: Point) -> bool:
@@ -270,7 +267,7 @@ def formulas(goal: Goal, over: tuple[str, ...]) -> list[Bound]:
     for bound in BOUNDS.values():
         names = {q.name for q in bound.quantities}
         own = bound.relation == "=" and bound.target.name in over and bound.about is not None
-        plan = goal.scenario.at(local_steps=1) if "local_steps" not in goal.scenario else goal.scenario
+        plan = goal.at(1) if "local_steps" not in goal.scenario else goal.scenario
         replayed = any(name.startswith("initial_") and plan[name].role == DESIGN for name in names if name in plan)
         federation = any(plan[name].role in (*ADMISSIBLE, DEFINED) for name in names if name in plan)
         if own and federation and not replayed and not _lacking(bound, plan):
@@ -290,7 +287,10 @@ def by_formula(bound: Bound, goal: Goal, local_steps: int, step_size: float) -> 
     """
     value = math.nan
     for _ in range(50):
-        scenario = goal.scenario.at(local_steps=local_steps, step_size=step_size)
+        try:
+            scenario = goal.at(local_steps, step_size=step_size)
+        except BoundsError:  # no round of so many steps fits
+            return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             value = float(bound(**scenario.values(bound)))

@@ -111,8 +111,9 @@ def _row(bound: Bound, kind: ClassOf) -> Row:
 def of_this_run(way: Way, scenario: Scenario) -> bool:
     """Whether a class is about the method that the scenario runs, as it is meant."""
     to = way.to
-    method = scenario.method.partition("(")[0]
-    return to.algorithm == method and to.reading == "intended" and to.statistic not in ("", "every", WEIGHTED)
+    return (
+        to.algorithm == scenario.algorithm and to.reading == "intended" and to.statistic not in ("", "every", WEIGHTED)
+    )
 
 
 def _speaking(row: Row, way: Way, bound: Bound, scenario: Scenario, put: Substituted) -> Row:

@@ -40,7 +40,7 @@ class Failed:
 class Row:
     """What one bound says in one class. ``low`` is what it would be with every uncertain constant at its better end.
 
-    ``conclusive`` is False where a constant is known from below alone: then ``vacuous`` is certain and nothing else.
+    ``conclusive`` is False where no safe end of a constant is known: then ``vacuous`` is certain and nothing else.
     ``printed``: the audit has refuted the statement as it stands; such a row is shown, and never the best.
     """
 

@@ -138,7 +138,7 @@ class Compared:
     def _floors(self) -> Iterator[str]:
         if words := sorted({word for row in self.rows if row.state in RANKED for word in row.floor}):
             yield (
-                f"{', '.join(words)}: known from below alone, so these rows say at least so much: vacuous is certain, "
+                f"{', '.join(words)}: no safe end is known, so these rows say at least so much: vacuous is certain, "
                 "speaks is not"
             )
 

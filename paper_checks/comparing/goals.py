@@ -96,8 +96,16 @@ class Goal:
     def rounds(self, local_steps: int) -> int:
         """The whole rounds that the budget holds; ``BoundsError`` where it holds none."""
         if local_steps not in self._rounds:
-            self._rounds[local_steps] = int(self.scenario.at(local_steps=local_steps)["rounds"].value)
+            self._rounds[local_steps] = int(self.at(local_steps)["rounds"].value)
         return self._rounds[local_steps]
+
+    def at(self, local_steps: int, **more: Any) -> Scenario:
+        """The scenario at so many local steps; of a budget of iterations the whole rounds are run."""
+        if self.to is None and given(self.scenario, "iterations"):
+            more["iterations"] = local_steps * max(1, int(self.scenario["iterations"].value) // local_steps)
+            if more["iterations"] > self.scenario["iterations"].value:
+                raise BoundsError(f"a round of {local_steps} local steps exceeds the iterations of the budget")
+        return self.scenario.at(local_steps=local_steps, **more)
 
     @cached_property
     def _rounds(self) -> dict[int, int]:

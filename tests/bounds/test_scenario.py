@@ -113,6 +113,23 @@ def test_files_that_are_wrong_are_refused(tmp_path):
         Scenario.of(f"@{tmp_path / 'a.json'}", f"@{tmp_path / 'b.json'}")
 
 
+@pytest.mark.parametrize("notes", [{"_provenance": 3}, {"_how": ["x"]}, {"_how": {"smoothness": 3}}])
+def test_notes_that_are_no_words_are_refused(notes):
+    with pytest.raises(BoundsError, match="_how and _provenance must hold words by quantity"):
+        Scenario.of({"smoothness": 1.7, **notes})
+
+
+def test_only_weights_are_uniform():
+    with pytest.raises(BoundsError, match="smoothness must be a number; uniform is for client_weight alone"):
+        Scenario.of("smoothness=uniform")
+
+
+@pytest.mark.parametrize("clients", [1e9, 1e18])
+def test_more_clients_than_memory_holds_are_refused(clients):
+    with pytest.raises(BoundsError, match="clients must be at most 1000000 to be listed"):
+        Scenario.of(clients=clients)
+
+
 def test_half_of_a_pair_goes_with_the_other_half_of_its_source():
     file = {"dissimilarity_offset": 0.3, "dissimilarity_factor": 2.5}
     s = Scenario.of(file, dissimilarity_offset=0.7, dissimilarity_factor=1.5)
@@ -126,6 +143,35 @@ def test_a_number_for_all_clients_becomes_a_list_of_them():
     assert s["client_gradient_variance"].value == (0.7,) * 12
     assert s["client_weight"].value == pytest.approx([1 / 12] * 12)
     assert sum(s["takes_part"].value) == 5
+
+
+def test_a_number_for_all_clients_counts_none():
+    variances = {"gradient_variance": 1.7}, {"client_gradient_variance": 1.7}, {"grad_cap_sq": 2.9}
+    assert all("clients" not in Scenario.of(cohort=3, local_steps=2, **one) for one in variances)
+    assert Scenario.of(clients=3, client_gradient_variance=0.7)["client_gradient_variance"].value == (0.7, 0.7, 0.7)
+    with pytest.raises(BoundsError, match="client_weight must"):
+        Scenario.of(clients=3, client_weight=1.0)
+
+
+@pytest.mark.parametrize("low", [None, 0.0])
+def test_a_constant_from_below_without_a_lower_end_is_no_constant(low):
+    """With mu somewhere below 0.5, maybe hardly above 0, no theorem on mu holds."""
+    loose = {"strong_convexity": 0.5, "_interval": {"strong_convexity": [low, 0.5]}}
+    known = {"smoothness": 2.0, "initial_gap": 3.0, "optimum_dissimilarity": 1.3}
+    s = Scenario.of(loose, **known)
+    assert s["strong_convexity"].floor
+    assert s["pl_constant"].floor
+    assert not pairs(s)
+    assert "initial_distance_sq" not in s
+    sure = Scenario.of(strong_convexity=0.5, **known)
+    assert pairs(sure)
+    assert sure["initial_distance_sq"].value == pytest.approx(12)
+
+
+def test_ties_to_a_lower_estimate_give_no_upper_end():
+    seen = {"smoothness": 2.0, "_provenance": {"smoothness": "lower"}}
+    assert "initial_gap" not in Scenario.of(seen, initial_distance_sq=3.0)
+    assert "optimum_dissimilarity" not in Scenario.of(seen, heterogeneity=3.0)
 
 
 def test_uniform_weights_take_the_place_of_those_of_a_file():

@@ -7,9 +7,20 @@ import numpy as np
 import pytest
 
 import fedbounds
+from bounds import Bound, Source
 from bounds.catalog import BOUNDS
+from bounds.core import About, Statistic
 from bounds.errors import BoundsError
 from bounds.scenario import Scenario
+from bounds.vocabulary import (
+    grad_norm_sq,
+    gradient_variance,
+    initial_gap,
+    local_steps,
+    optimality_gap,
+    rounds,
+    step_size,
+)
 from empirics.problems.tasks import task
 from empirics.progress import Silent
 from paper_checks.comparing.advise import advise
@@ -36,9 +47,10 @@ ADVISERS = ("decaying_k.theorem_1_repaired", "decaying_k.theorem_1", "fedinit.th
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
-    def some(goal):
-        asked, refused = speaking(goal)
-        return {name: row for name, row in asked.items() if name in ADVISERS}, refused
+    def some(goal, own=()):
+        asked, refused = speaking(goal, own)
+        mine = {bound.name for bound in own}
+        return {name: row for name, row in asked.items() if name in (*ADVISERS, *mine)}, refused
 
     monkeypatch.setattr("paper_checks.comparing.advise.speaking", some)
 
@@ -48,7 +60,8 @@ def scenario(**more):
 
 
 def goal(**more):
-    return Goal.of(scenario(**{"runtime": 60, **more}), "optimality_gap", None, 5)
+    given = {word: value for word, value in {"runtime": 60, **more}.items() if value is not None}
+    return Goal.of(scenario(**given), "optimality_gap", None, 5)
 
 
 # ---- goals ----
@@ -57,6 +70,36 @@ def goal(**more):
 def test_rounds_are_whole_and_a_round_fits():
     assert goal().rounds(7) == math.floor(60 / (0.7 + 0.05 * 7))
     assert max(goal().steps()) == 1024  # the last of the grid within (60 - 0.7)/0.05 = 1186 steps
+
+
+def test_a_budget_of_iterations_holds_whole_rounds_of_any_length():
+    told = goal(runtime=None, iterations=40)
+    assert [told.rounds(steps) for steps in (1, 3, 7, 16, 40)] == [40, 13, 5, 2, 1]
+    assert told.at(7, step_size=0.01)["iterations"].value == 35
+    assert max(told.steps()) == 32
+    advised = advise(scenario(iterations=40, step_size=0.05, local_steps=4))
+    assert advised.rows
+    assert all(row.point.rounds == 40 // row.point.local_steps for row in advised.rows)
+
+
+def test_a_formula_whose_steps_no_round_holds_gives_no_advice():
+    """At such a small step size K* exceeds what the budget holds; what others say stays."""
+    told = advise(scenario(runtime=0.76, step_size=1e-7))
+    assert [row.name for row in told.rows if row.kind == "bound"]
+    assert not [row.name for row in told.rows if row.kind == "formula" and row.point.local_steps > 1]
+
+
+def test_a_bound_of_ones_own_advises_beside_the_others():
+    said = {"optimisation": initial_gap / (step_size * local_steps * rounds), "noise": step_size * gradient_variance}
+    mine = Bound(
+        name="mine.b", target=optimality_gap, terms=said, source=Source("notes", "1"), about=About("fedavg"),
+        statistic=Statistic("last", "rounds", "server model"),
+    )  # fmt: skip
+    silent = Bound(name="mine.c", target=grad_norm_sq, terms=said, source=Source("notes", "2"))
+    told = advise(scenario(rounds=50, local_steps=4), over=["step_size"], own=[mine, silent])
+    row = next(row for row in told.rows if row.name == "mine.b")
+    assert row.point.step_size == pytest.approx((1.5 / (200 * 0.2)) ** 0.5, rel=1e-2)
+    assert "mine.c" not in [row.name for row in told.rows]
 
 
 def test_what_a_plan_costs():
@@ -191,6 +234,18 @@ def test_a_bound_that_recommends_not_to_train_is_named(problem):
     assert idle
     assert all(row.point.step_size * row.point.local_steps * row.point.rounds * 1.7 < 0.5 for row in idle)
     assert f"Do not train, say {idle[0].name}" in told.advice
+
+
+def test_what_is_not_sure_to_speak_promises_nothing():
+    """Sigma^2 as a lower estimate, and a start that nobody evaluated: neither is vacuous, and neither speaks."""
+    seen = Scenario.of({**SMALL, "_provenance": {"gradient_variance": "lower"}}, rounds=10**9, local_steps=2)
+    told = advise(seen, over=["step_size"])
+    assert "speaks?" in {row.state for row in told.rows}
+    assert "promises" not in told.advice
+    assert "vacuous" not in told.advice
+    unseen = advise(scenario(rounds=10**9, local_steps=2), "grad_norm_sq", over=["step_size"])
+    assert "of the class" in {row.state for row in unseen.rows if row.kind == "bound"}
+    assert "vacuous" not in unseen.advice
 
 
 def test_without_the_federation_nothing_judges():

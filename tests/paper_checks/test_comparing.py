@@ -5,7 +5,7 @@ import math
 import re
 from dataclasses import replace
 from html import unescape
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ import pytest
 
 import fedbounds
 from bounds import Bound, BOUNDS, Condition, Source
-from bounds.classes import ClassOf, FOLDED, SAID
+from bounds.classes import ClassOf, FOLDED, SAID, trivial
 from bounds.core import About, Statistic
 from bounds.errors import BoundsError
 from bounds.scenario import Scenario
@@ -214,6 +214,26 @@ def test_a_relaxed_method_is_compared_with_its_own_theorems_alone():
 
 
 # ---- data that names things ----
+
+
+@pytest.mark.parametrize("cohort", [1, 3, 5])
+def test_no_divergence_of_clients_exceeds_what_is_known_anyway(cohort):
+    """Every cohort of 5 clients that go in directions that cancel, the farthest of them as far as G lets them."""
+    ways = np.array([1.0, -1.0, 1.0, -1.0, 0.0])
+    s = Scenario.of(clients=5, cohort=cohort, local_steps=3, step_size=0.1, rounds=7, grad_cap_sq=2.3)
+    reach = 3 * 0.1 * math.sqrt(2.3)
+    drawn = [ways[list(some)].mean() for some in combinations(range(5), cohort)]
+    exact = reach**2 * np.mean([((ways - server) ** 2).mean() for server in drawn])
+    of_class, _ = trivial("divergence", s)
+    assert exact <= of_class <= 1.26 * exact
+
+
+def test_of_two_methods_at_once_no_theorem_on_one_speaks():
+    relaxed = sites("relaxed")
+    assert [row for row in compare(relaxed, "grad_norm_sq").rows if row.state in RANKED]
+    for knob in ({"distillation_weight": 0.3}, {"adaptation": 2}):
+        rows = compare(relaxed.at(**knob), "grad_norm_sq").rows
+        assert not [row.bound for row in rows if row.state in RANKED]
 
 
 def test_conditions_in_words_are_those_of_the_catalogue():
