@@ -19,7 +19,7 @@ from empirics.algorithms.algorithm import fedavg, renamed
 from empirics.errors import Diverged, EmpiricsError
 from empirics.experiments import Cell
 from empirics.experiments.jobs.train import meant
-from empirics.experiments.running import _try
+from empirics.experiments.running import _equipped
 from empirics.federation.federation import Federation
 from empirics.models.compiled import compiled, ENGINES, NotServed
 from empirics.models.losses import LOSSES
@@ -304,16 +304,18 @@ METHODS = [
 def test_updates_are_at_most_twice_as_far_from_those_in_double_precision_as_those_of_torch(method):
     net = network(PAPERS[0])
 
-    def farther(seed):
-        """How many times as far, in the update, compiled passes are as torch."""
+    def off(seed):
+        """How far torch is in the update, as a share of it, and how many times as far compiled passes are."""
         exact, theirs, ours = (
             trained(model, method, ClientLoop(), seed=seed).double() for model in (in_double(net), net, compiled(net))
         )
-        assert float((theirs - exact).norm()) < 1e-2 * float((exact - net.start(seed)).norm())
-        return float((ours - exact).norm() / (theirs - exact).norm())
+        far = float((theirs - exact).norm())
+        return far / float((exact - net.start(seed)).norm()), float((ours - exact).norm()) / far
 
     # feddecorr divides by how much a column varies: for next to nothing at times, and then rounding is a lottery
-    assert median(farther(seed) for seed in ((1, 2, 7) if method == "feddecorr" else (4,))) <= 2
+    shares, times = zip(*map(off, (1, 2, 7) if method == "feddecorr" else (4,)), strict=True)
+    assert median(shares) < 1e-2
+    assert median(times) <= 2
 
 
 GENERATED = "fedcog(samples=8, steps=2, after=0, generator=True)"
@@ -488,13 +490,13 @@ def test_training_without_a_folder_for_compiled_code_works_and_says_what_it_is_d
 
 def test_a_sweep_is_refused_where_one_of_its_machines_lacks_numba():
     class Cluster:
-        def run(self, ask):
-            assert ask() == ""  # here it can be loaded
+        def run(self, ask, engine):
+            assert ask(engine) == ""  # here it can be loaded
             return {"tls://here:1": "", "tls://there:2": "numba cannot be loaded"}
 
     cells = [Cell("train", {**CELL, "engine": ENGINES[-1]})]
     with pytest.raises(EmpiricsError, match="no cell was started, for on tls://there:2 numba cannot be loaded"):
-        _try(cells, cells, Cluster())
+        _equipped(cells, Cluster())
 
 
 def test_a_cell_computes_on_its_share_of_the_cores(monkeypatch):
