@@ -233,7 +233,7 @@ def trivial(target: str, scenario: Scenario) -> tuple[float, float]:
     of_class = [_safely(expression, scenario) for expression in TRIVIAL.get(target, ())]
     word = HERE.get(target, "")
     stated = scenario.get(word)
-    here = float(np.max(stated.high)) if stated is not None else np.inf
+    here = float(np.min(stated.low)) if stated is not None else np.inf  # what is below that is below the start
     least = min(of_class, default=np.inf)
     return least, (least if target == "divergence" else here)
 

@@ -371,3 +371,8 @@ def test_bad_input_is_one_line_and_status_2(run, words, said):
 def test_a_target_that_nothing_bounds_is_refused():
     with pytest.raises(BoundsError, match="unknown target"):
         compare(sites(), "test_accuracy")
+
+
+def test_of_a_start_that_is_known_within_an_interval_the_low_end_is_what_nobody_needs_a_theorem_for():
+    s = Scenario.of({"initial_gap": 3, "smoothness": 1.7, "_interval": {"initial_gap": [2.5, 5]}})
+    assert trivial("optimality_gap", s) == (5, 2.5)
