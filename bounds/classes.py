@@ -15,7 +15,8 @@ import sympy as sp
 
 from .operators import ClientMax
 from .quantities import quantities_of
-from .scenario import DEFINED, FEDAVG, KNOBS, Scenario, WITHOUT_REPLACEMENT
+from .scenario import FEDAVG, KNOBS, Scenario, WITHOUT_REPLACEMENT
+from .stated import DEFINED
 from .ties import evaluated
 from .vocabulary import (
     client_weight,

@@ -17,21 +17,8 @@ import numpy as np
 
 from .domains import NONNEGATIVE
 from .errors import BoundsError, MissingQuantityError
-from .scenario import (
-    ADMISSIBLE,
-    DEFINED,
-    DOWN,
-    EXACT,
-    FEDAVG,
-    FREE,
-    LOWER,
-    OUTCOME,
-    QUANTITIES,
-    role_of,
-    Scenario,
-    Stated,
-    worst,
-)
+from .scenario import FEDAVG, Scenario
+from .stated import ADMISSIBLE, DEFINED, DOWN, EXACT, FREE, LOWER, OUTCOME, QUANTITIES, role_of, Stated, worst
 
 if TYPE_CHECKING:
     from .core import Bound

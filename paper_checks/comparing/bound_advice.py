@@ -20,7 +20,8 @@ from bounds.catalog import BOUNDS
 from bounds.classes import ClassOf, SAID, ways
 from bounds.core import Bound
 from bounds.errors import BoundsError
-from bounds.scenario import ADMISSIBLE, DEFINED, DESIGN, DOWN, FREE, PAIR, role_of, Scenario
+from bounds.scenario import Scenario
+from bounds.stated import ADMISSIBLE, DEFINED, DESIGN, DOWN, FREE, PAIR, role_of
 from bounds.ties import evaluated, TIES
 from bounds.vocabulary import step_scale, step_size
 

@@ -8,7 +8,8 @@ import pytest
 from bounds import Bound, BOUNDS, Condition, Source
 from bounds.core import About, Statistic
 from bounds.errors import BoundsError, MissingQuantityError
-from bounds.scenario import PROVENANCES, Scenario
+from bounds.scenario import Scenario
+from bounds.stated import PROVENANCES
 from bounds.substituting import pairs
 from bounds.vocabulary import (
     contraction,

@@ -6,7 +6,7 @@ import sympy as sp
 from bounds.classes import CONVERSIONS, HERE, TRIVIAL, WEIGHTED
 from bounds.dimensions import unit_of
 from bounds.quantities import quantities_of
-from bounds.scenario import QUANTITIES, ROLES
+from bounds.stated import QUANTITIES, ROLES
 from bounds.ties import TIES
 from bounds.units import ONE
 

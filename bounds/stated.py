@@ -1,0 +1,109 @@
+"""A value of a scenario with its interval, where it comes from, and how it may be replaced in a bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import vocabulary
+from .quantities import Quantity
+
+UP, DOWN, PAIR = "admissible above", "admissible below", "admissible pair"
+DEFINED, DESIGN, COST, FREE, OUTCOME = "defined", "design", "cost", "free", "outcome"
+ADMISSIBLE = (UP, DOWN, PAIR)
+ROLES: dict[str, str] = {
+    word: role
+    for role, words in {
+        UP: "smoothness sample_smoothness lipschitz loss_cap gradient_variance client_gradient_variance grad_cap_sq "
+        "complexity",
+        DOWN: "strong_convexity pl_constant",
+        PAIR: "dissimilarity_offset dissimilarity_factor",
+        DEFINED: "clients client_weight samples samples_per_round parameters extractor_size head_size model_size "
+        "class_count classes client_value condition_number optimum_dissimilarity heterogeneity initial_loss "
+        "optimal_loss current_loss initial_gap initial_distance_sq initial_grad_norm_sq",
+        DESIGN: "cohort participation takes_part local_steps rounds iterations round_index step_size initial_step_size "
+        "initial_local_steps squared_step_sizes steps_cubed_ratio step_scale step_size_scale step_size_budget "
+        "local_iteration untouched_steps relaxation adaptation plateau rolling_window distillation_weight "
+        "disagreement_weight generated_batch generated_samples generation_steps real_batch samples_per_class",
+        COST: "download_rate upload_rate minibatch_time communication_time client_download_rate client_upload_rate "
+        "client_minibatch_time client_round_time round_time runtime initial_runtime",
+        FREE: "contraction",
+    }.items()
+    for word in words.split()
+}
+"""How a word may be replaced in a bound; what is not listed is an ``outcome`` of a run.
+
+``admissible``: the assumption with a constant implies that with every larger (``above``) or smaller (``below``) one, so
+the theorem holds with it as it stands, and the best of several may be taken; two words of a ``pair`` go together.
+``defined``: a number of this problem; where only an interval is known the largest value of the bound over it is valid.
+``design`` and ``cost`` are chosen, ``free`` is a proof's own constant: the best one is taken.
+"""
+
+EXACT, CHOSEN, PROVED, INTERVAL, DEFAULT, ASSUMED, LOWER = (
+    "exact", "chosen", "proved", "interval", "default", "assumed", "lower",
+)  # fmt: skip
+PROVENANCES = (EXACT, CHOSEN, PROVED, INTERVAL, DEFAULT, ASSUMED, LOWER)
+"""Where a value comes from, and so what it is worth, the best first: counted or computed; chosen in the plan; valid at
+every model or along every run of this plan; known to lie in an interval; a default; typed, and taken at its word; the
+largest over some models alone, which no constant of an assumption may be."""
+
+QUANTITIES: dict[str, Quantity] = {n: q for n, q in vars(vocabulary).items() if isinstance(q, Quantity)}
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A value, the ends of the interval it lies in, where it comes from, its role, and how it was come by.
+
+    Lists over the clients are tuples. ``support`` are the words that were given on which it rests.
+    """
+
+    value: Any
+    low: Any
+    high: Any
+    provenance: str
+    role: str
+    how: str
+    support: frozenset[str] = frozenset()
+
+    @property
+    def certain(self) -> bool:
+        return bool(np.all(np.asarray(self.low) == np.asarray(self.high)))
+
+    @property
+    def safe(self) -> Any:
+        """The value with which a theorem holds: the end on the weaker side for a constant that is admissible."""
+        end = {UP: self.high, PAIR: self.high, DOWN: self.low}.get(self.role, self.value)
+        ok = np.all(np.isfinite(end)) and (self.role != DOWN or np.all(np.asarray(end) > 0))
+        return end if ok else self.value
+
+    @property
+    def floor(self) -> bool:
+        """Whether the end on the weaker side is not known, as of a lower estimate: no theorem holds with it."""
+        if self.role == DOWN:
+            low = np.asarray(self.low)
+            return not np.all(np.isfinite(low) & (low > 0))
+        return self.role in (UP, PAIR) and not np.all(np.isfinite(self.high))
+
+    def __str__(self) -> str:
+        shown = told(self.value)
+        ends = "" if self.certain else f" in [{told(self.low)}, {told(self.high)}]"
+        return f"{shown}{ends}; {self.provenance}: {self.how}"
+
+
+def worst(*sources: Stated | str) -> str:
+    """The provenance of what is made of these: that of its worst source."""
+    words = [source if isinstance(source, str) else source.provenance for source in sources]
+    return max(words, key=PROVENANCES.index)
+
+
+def role_of(word: str) -> str:
+    return ROLES.get(word, OUTCOME)
+
+
+def told(value: Any) -> str:
+    if np.ndim(value):
+        ends = sorted({f"{v:g}" for v in value}, key=float)
+        return f"{len(value)} x {ends[0]}" if len(ends) == 1 else f"{len(value)} numbers from {ends[0]} to {ends[-1]}"
+    return f"{value:.6g}"
