@@ -11,7 +11,7 @@ from empirics.experiments.jobs import BLOCKS
 
 SCALES: dict[str, str] = {
     "smoke": "seconds, on data that come with the packages: everything runs end to end",
-    "laptop": "budgeted to 75 minutes on two cores for the whole set: smaller networks, fewer rounds and seeds",
+    "laptop": "budgeted to 86 minutes on two cores for the whole set: smaller networks, fewer rounds and seeds",
     "overnight": "budgeted to six hours on two cores for the whole set",
     "paper": "the setting of the paper itself, for GPUs",
 }

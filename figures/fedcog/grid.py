@@ -58,7 +58,7 @@ PLANS = {
         },
     ),
     "laptop": Plan(
-        networks={"Fashion-MNIST": "femnist_dnn(fewer({}, test=5000))"}, rounds={"": 16}, every=2, window=4, seeds=4,
+        networks={"Fashion-MNIST": "femnist_dnn(fewer({}, test=5000))"}, rounds={"": 16}, every=2, window=4, seeds=6,
         setting={"local_steps": 20, **SMALL}, counts=_counts(12, 64, 40), budget=_budget(1e-3, 7e-3, 65),
         own=TUNED, engine="compiled-2",
         axes={
