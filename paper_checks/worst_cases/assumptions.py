@@ -82,7 +82,7 @@ def _heterogeneity(f: Formulation, values: Values) -> list[Constraint]:
 def _dissimilarity(f: Formulation, values: Values) -> list[Constraint]:
     factor, offset = values.get("dissimilarity_factor", 1.0), values["dissimilarity_offset"]
     rows = [f.square(e.gradients) - factor * f.global_gradient(e) for e in common(f)]
-    return [Constraint("dissimilarity_offset", row, offset) for row in rows]
+    return [Constraint("dissimilarity_offset", row, offset, of=(e.name,)) for e, row in zip(common(f), rows, strict=True)]
 
 
 def _gradients(f: Formulation, values: Values) -> list[Constraint]:
@@ -90,7 +90,8 @@ def _gradients(f: Formulation, values: Values) -> list[Constraint]:
     found = []
     for e in f.walked:
         found += [
-            Constraint("grad_cap_sq", f.of_member(k, g, g), values["grad_cap_sq"]) for k, g in enumerate(e.gradients)
+            Constraint("grad_cap_sq", f.of_member(k, g, g), values["grad_cap_sq"], of=(e.name,))
+            for k, g in enumerate(e.gradients)
         ]
     return found
 
@@ -100,13 +101,16 @@ def _gradients(f: Formulation, values: Values) -> list[Constraint]:
 
 def _polyak(f: Formulation, values: Values) -> list[Constraint]:
     mu = values["pl_constant"]
-    return [Constraint("pl_constant", 2 * mu * f.gap(e) - f.global_gradient(e)) for e in common(f)]
+    return [Constraint("pl_constant", 2 * mu * f.gap(e) - f.global_gradient(e), of=(e.name,)) for e in common(f)]
 
 
 def lower_bounded(f: Formulation) -> list[Constraint]:
     """inf F is below what a step of 1/L from any visited model reaches."""
-    rows: list[Array] = [f.global_gradient(e) / (2 * f.smoothness) - f.gap(e) for e in common(f)]
-    return [Constraint("class", row) for row in rows]
+    def row(e: PointEvaluation) -> Array:
+        found: Array = f.global_gradient(e) / (2 * f.smoothness) - f.gap(e)
+        return found
+
+    return [Constraint("class", row(e), of=(e.name,)) for e in common(f)]
 
 
 VISITED = "holds at the visited models, not at all"

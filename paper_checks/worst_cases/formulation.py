@@ -13,15 +13,17 @@ that the start is the origin and every f_i is 0 there.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from itertools import permutations
+from math import log2
 from typing import Any
 
 import numpy as np
 
 from .program import Constraint
 from .recording import Recorded
-from .space import Array, SAME, Space
+from .space import Array, averaged, SAME, Space, zeros
 
 Rows = list[Array]
 
@@ -35,6 +37,9 @@ class PointEvaluation:
     values: tuple[int | None, ...]
     shared: bool = False
     """Whether all clients are at one model."""
+    name: str = ""
+    """``*``: the minimiser; ``own``: everybody's own; ``g3``: where the third gradient was asked; ``w2``: the server
+    model after two rounds; ``v5``: the virtual average before step 6."""
 
 
 @dataclass(eq=False)
@@ -42,27 +47,31 @@ class Formulation:
     """The run of ``recorded`` on functions of the class; ``room`` is how many extra vectors and values it may take."""
 
     recorded: Recorded
-    smoothness: float
-    strong_convexity: float
+    smoothness: Any
+    strong_convexity: Any
     convex: bool
     symmetric: bool = True
     room: tuple[int, int] = (0, 0)
     evaluations: list[PointEvaluation] = field(default_factory=list, init=False)
     walked: list[PointEvaluation] = field(default_factory=list, init=False)
     taken_values: int = field(default=0, init=False)
+    labels: list[str] = field(default_factory=list, init=False)
+    """The evaluations with a vector of their own besides the gradients along the run, in the order of its columns."""
 
     def __post_init__(self) -> None:
         self.space = Space(self.recorded, self.symmetric, self.room[0], self._change)
         self._known: dict[bytes, PointEvaluation] = {}
         if self.convex:
-            self._place("optimum", self.points(0 * self.recorded.server[0]), self.space.fresh(balanced=True), zero=True)
+            nowhere = self.points(0 * self.recorded.server[0])
+            self._place("*", nowhere, self.space.fresh(balanced=True), zero=True)
         for j in range(self.recorded.gradients):
             self._asked(j)
 
     @property
-    def _change(self) -> float:
-        """How much a gradient changes in a step, about."""
-        return min(1.0, self.smoothness * max(self.recorded.step_sizes))
+    def _change(self) -> Any:
+        """How much a gradient changes in a step, about: a power of two, so that fractions stay short."""
+        power = min(0, round(log2(self.smoothness * max(self.recorded.step_sizes))))
+        return Fraction(2) ** power if self.recorded.server.dtype == object else 2.0**power
 
     @classmethod
     def roomy(cls, recorded: Recorded, smoothness: float, lower: float, convex: bool, symmetric: bool) -> Formulation:
@@ -81,22 +90,25 @@ class Formulation:
         rows = [self.space.member(each[k], k) for k in range(self.space.members)]
         if not self.convex:  # the start is the origin
             for row in rows:
-                row[0] = 0.0
+                row[0] *= 0
         return rows
 
     def _key(self, points: Rows) -> bytes:
-        return (np.round(np.array(points), 10) + 0.0).tobytes()  # no negative zeros
+        return (np.round(np.array(points, dtype=float), 10) + 0.0).tobytes()  # no negative zeros
 
     def _one_model(self, points: Rows) -> bool:
         mean = self.space.mean(points)
         return all(np.abs(row - mean).max() < SAME for row in points)
 
-    def _place(self, key: str, points: Rows, gradients: Rows, zero: bool = False) -> PointEvaluation:
+    def _place(self, key: str, points: Rows, gradients: Rows, zero: bool = False, name: str = "") -> PointEvaluation:
         values: list[int | None] = []
         for _ in range(self.space.members):
             values.append(None if zero else self.taken_values)
             self.taken_values += not zero
-        found = PointEvaluation(points, gradients, tuple(values), self._one_model(points) and key != "own")
+        shared = self._one_model(points) and key != "own"
+        found = PointEvaluation(points, gradients, tuple(values), shared, name or key)
+        if found.name[0] != "g":  # it has a vector of its own
+            self.labels.append(found.name)
         self.evaluations.append(found)
         self._known[key.encode() or self._key(points)] = found
         if key:
@@ -107,16 +119,23 @@ class Formulation:
         """The j-th gradient that every client computes along its run."""
         points = self.points(self.recorded.asked[:, j])
         gradients = [self.space.unit(k, j) for k in range(self.space.members)]
-        self.walked.append(self._place("", points, gradients, zero=not self.convex and j == 0))
+        self.walked.append(self._place("", points, gradients, not self.convex and j == 0, f"g{j + 1}"))
 
     def at(self, recorded: Array) -> PointEvaluation:
         """All functions at a vector (or one for each client) that the recorder wrote."""
         points = self.points(recorded)
-        return self._known.get(self._key(points)) or self._place("", points, self.space.fresh())
+        known = self._known.get(self._key(points))
+        return known or self._place("", points, self.space.fresh(), name=self._name(recorded))
+
+    def _name(self, recorded: Array) -> str:
+        """Which server model, or which virtual average, a vector is."""
+        models = {f"w{i}": model for i, model in enumerate(self.recorded.server)}
+        models |= {f"v{i}": model for i, model in enumerate(self.averages)}
+        return next((name for name, model in models.items() if np.array_equal(model, recorded)), "")
 
     @property
     def optimum(self) -> PointEvaluation:
-        return self._known[b"optimum"]
+        return self._known[b"*"]
 
     @property
     def own_minima(self) -> PointEvaluation:
@@ -130,7 +149,7 @@ class Formulation:
     @cached_property
     def averages(self) -> tuple[Array, ...]:
         """The virtual averages of all clients' local models, iteration by iteration, the last server model included."""
-        means = [path.mean(0)[:-1] for path in self.recorded.path]
+        means = [averaged(list(path))[:-1] for path in self.recorded.path]
         return (*np.concatenate(means), self.recorded.server[-1])
 
     @cached_property
@@ -145,15 +164,18 @@ class Formulation:
     def width(self) -> int:
         return self.space.packed + self.room[1]
 
+    def zero(self) -> Array:
+        return zeros(self.width, self.recorded.server)
+
     def inner(self, u: Rows, v: Rows) -> Array:
         """The mean over clients of ``<u_k, v_k>``."""
-        form = np.zeros(self.width)
-        form[: self.space.packed] = np.mean([self.space.inner(a, b) for a, b in zip(u, v, strict=True)], axis=0)
+        form = self.zero()
+        form[: self.space.packed] = averaged([self.space.inner(a, b) for a, b in zip(u, v, strict=True)])
         return form
 
     def of_member(self, member: int, u: Array, v: Array) -> Array:
         """``<u, v>`` of one member's vectors; in symmetric coordinates of every client's."""
-        form = np.zeros(self.width)
+        form = self.zero()
         form[: self.space.packed] = self.space.inner(u, v)
         return form
 
@@ -170,15 +192,14 @@ class Formulation:
         return self.square(self.mean(at.gradients))
 
     def value(self, place: int | None) -> Array:
-        form = np.zeros(self.width)
+        form = self.zero()
         if place is not None and self.room[1]:
-            form[self.space.packed + place] = 1.0
+            form[self.space.packed + place] += 1
         return form
 
     def loss(self, at: PointEvaluation) -> Array:
         """``F``: the mean of the clients' values."""
-        loss: Array = np.mean([self.value(place) for place in at.values], axis=0)
-        return loss
+        return averaged([self.value(place) for place in at.values])
 
     def gap(self, at: PointEvaluation) -> Array:
         """``F - F*``."""
@@ -192,7 +213,9 @@ class Formulation:
         for k in range(self.space.members):
             at = [(e.points[k], e.gradients[k], e.values[k]) for e in self.evaluations]
             for (i, a), (j, b) in permutations(enumerate(at), 2):
-                found.append(Constraint("class", self._pair(a, b), late=abs(i - j) > 1 and min(i, j) > 0))
+                names = (self.evaluations[i].name, self.evaluations[j].name)
+                late = abs(i - j) > 1 and min(i, j) > 0
+                found.append(Constraint("class", self._pair(a, b), late=late, of=names))
         return found
 
     def _pair(self, one: Any, other: Any) -> Array:

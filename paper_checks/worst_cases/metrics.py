@@ -13,7 +13,7 @@ from ..runs.statistics import counted
 from ..runs.words import ITERATION, readable, ROUND, STATE, WORDS, WORST
 from .formulation import Formulation
 from .program import WorstCaseError
-from .space import Array
+from .space import Array, averaged
 
 Series = Callable[[Formulation], list[Array]]
 """A metric at every server model from the first to the last, or in every round or iteration."""
@@ -47,7 +47,7 @@ def _gap(f: Formulation, model: Array) -> Array:
 
 def _divergence(f: Formulation) -> list[Array]:
     """Mean squared distance of the clients' last local models from the server's, 0 before the first round."""
-    found = [np.zeros(f.width)]
+    found = [f.zero()]
     for path, model in zip(f.recorded.path, f.recorded.server[1:], strict=True):
         found.append(f.square(f.points(path[:, -1] - model)))
     return found
@@ -57,21 +57,21 @@ def _drift(f: Formulation) -> list[Array]:
     """Per round: squared distances of the local models from the server model, summed over the steps."""
     found = []
     for path, model in zip(f.recorded.path, f.recorded.server, strict=False):
-        found.append(sum((f.square(f.points(path[:, j] - model)) for j in range(path.shape[1] - 1)), np.zeros(f.width)))
+        found.append(sum((f.square(f.points(path[:, j] - model)) for j in range(path.shape[1] - 1)), f.zero()))
     return found
 
 
 def _consensus(f: Formulation) -> list[Array]:
     """Per iteration: mean squared distance of the local models from their average."""
     locals_ = [path[:, j] for path in f.recorded.path for j in range(path.shape[1] - 1)]
-    return [f.square(f.points(models - models.mean(0))) for models in locals_]
+    return [f.square(f.points(models - averaged(list(models)))) for models in locals_]
 
 
 def _weighted(f: Formulation) -> list[Array]:
     """The squared gradients at the virtual averages times the step sizes, summed."""
     sizes = np.repeat(f.recorded.step_sizes, [path.shape[1] - 1 for path in f.recorded.path])
     terms = [size * _gradient(f, model) for size, model in zip(sizes, f.averages, strict=False)]
-    return [np.sum(terms, axis=0)]
+    return [sum(terms, f.zero())]
 
 
 def _steps(f: Formulation) -> list[Array]:
@@ -89,7 +89,7 @@ def _path_drift(f: Formulation) -> list[Array]:
     found = []
     for r, path in enumerate(f.recorded.path):
         at, walked = f.server(r), [f.at(path[:, j]) for j in range(path.shape[1] - 1)]
-        rows = [g - np.mean([e.gradients[k] for e in walked], axis=0) for k, g in enumerate(at.gradients)]
+        rows = [g - averaged([e.gradients[k] for e in walked]) for k, g in enumerate(at.gradients)]
         found.append(f.square(rows))
     return found
 
@@ -130,4 +130,4 @@ def objectives(f: Formulation, metric: str, statistic: Statistic) -> tuple[Array
     if statistic.kind in ("every", "last"):
         return (series[-1],)
     forms = counted(series, statistic.kind, per)
-    return tuple(forms) if statistic.kind == "min" else (np.mean(forms, axis=0),)
+    return tuple(forms) if statistic.kind == "min" else (averaged(forms),)

@@ -30,9 +30,11 @@ class Constraint:
 
     name: str
     row: Array
-    limit: float = 0.0
+    limit: Any = 0.0
     late: bool = False
     """Whether a large program may begin without it: it is added as soon as a solution breaks it."""
+    of: tuple[str, ...] = ()
+    """The models that it speaks of, by the names of their evaluations."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,8 +17,9 @@ from .conditioning import normalised, recast, restored
 from .program import attempted, BROKEN, Program, SMALL, Solved, WorstCaseError
 from .space import Array, unpack
 
-DOUBT, AIM, ROUGH = 1e-4, 1e-6, 1e-3
-"""Relative to the value: the doubt that is accepted, at which work stops, and that of programs that still grow.
+DOUBT, AIM, ROUGH, FINEST = 1e-4, 1e-6, 1e-3, 1e-9
+"""Relative to the value: the doubt that is accepted, at which work stops, that of programs that still grow, and that
+at which work stops where multipliers are to prove something.
 
 A worst case is known to ``DOUBT`` of itself: nothing closer than that is told from it."""
 NOTHING = 1e-9
@@ -29,31 +30,33 @@ VANISHING = 1e-13
 """Coefficients of an objective that are nothing but rounding: the metric is 0 on every federation."""
 
 
-def refined(program: Program) -> Solved:
+def refined(program: Program, exactly: bool = False) -> Solved:
     """The optimum, right to ``DOUBT``; constraints that are ``late`` join a large program when a solution breaks them.
+
+    ``exactly``: as near to it as the solver gets, for what is proved with its multipliers.
 
     Raises ``WorstCaseError`` where there is no optimum, or none that is sure.
     """
     if max(np.abs(objective).max(initial=0.0) for objective in program.objectives) < VANISHING:
         return _zero(program)
     stated, frame = normalised(program)
-    return restored(_grown(stated), frame)
+    return restored(_grown(stated, FINEST if exactly else AIM), frame)
 
 
-def _grown(program: Program) -> Solved:
+def _grown(program: Program, finest: float) -> Solved:
     """The optimum of a program whose numbers are about 1."""
     small = len(program.constraints) <= SMALL
     inside = np.array([small or not c.late for c in program.constraints])
-    found, seconds, aim = None, 0.0, AIM if small else ROUGH
+    found, seconds, aim = None, 0.0, finest if small else ROUGH
     while True:
         part = replace(program, constraints=tuple(c for c, k in zip(program.constraints, inside, strict=True) if k))
         found = _sure(part, found, aim)
         seconds += found.seconds
         broken = _broken(program, found.x, inside)
         if not broken.any():
-            if found.doubt <= AIM * abs(found.value) or aim == AIM:
+            if found.doubt <= finest * abs(found.value) or aim == finest:
                 break
-            aim = AIM
+            aim = finest
         inside |= broken
     if not found.doubt <= max(DOUBT * abs(found.value), NOTHING * _size(program, found)):
         raise WorstCaseError(

@@ -13,8 +13,11 @@ with N. ``full`` coordinates, one block for all clients together, show the same 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -68,7 +71,7 @@ class Space:
     # ---- rows ----
 
     def zero(self) -> Array:
-        return np.zeros(self.size)
+        return zeros(self.size, self.recorded.server)
 
     def fresh(self, balanced: bool = False, point: bool = False) -> list[Array]:
         """A new vector of every member, a gradient or a point; ``balanced`` ones sum to zero over all clients."""
@@ -85,8 +88,12 @@ class Space:
 
     def unit(self, member: int, number: int) -> Array:
         """The row of a member's own vector of this number."""
-        own = self._along[number] if number < len(self._along) else np.eye(self.own)[number]
         row = self.zero()
+        if number < len(self._along):
+            own = self._along[number]
+        else:
+            own = zeros(self.own, row)
+            own[number] += 1
         for begin in [1, 1 + self.own] if self.symmetric else [1 + member * self.own]:
             row[begin : begin + self.own] = own
         return row
@@ -99,8 +106,9 @@ class Space:
         solver cannot tell from singular ones.
         """
         m = self.recorded.gradients
-        rows = np.zeros((m, self.own))
-        rows[:, :m] = np.tril(np.ones((m, m)))
+        rows = zeros((m, self.own), self.recorded.server)
+        for j in range(m):
+            rows[j, : j + 1] += 1
         rows[:, 1:m] *= self.change
         return rows
 
@@ -114,7 +122,7 @@ class Space:
             for k in range(clients):
                 row[1 + k * self.own : 1 + (k + 1) * self.own] = own[k]
             return row
-        other = own[(member + 1) % clients] if clients > 1 else np.zeros(self.own)
+        other = own[(member + 1) % clients] if clients > 1 else 0 * own[member]
         row[1 : 1 + self.own] = own[member] + (clients - 1) * other
         row[1 + self.own :] = own[member] - other
         return row
@@ -122,8 +130,7 @@ class Space:
     def mean(self, rows: list[Array]) -> Array:
         """The average over all clients of the vectors whose members' rows are given."""
         if not self.symmetric:
-            averaged: Array = np.mean(rows, axis=0)
-            return averaged
+            return averaged(rows)
         row = rows[0].copy()
         row[1 + self.own :] = 0
         return row
@@ -147,7 +154,7 @@ class Space:
         for size in self.blocks:
             a, b = u[begin : begin + size], v[begin : begin + size]
             product = np.outer(a, b)
-            pieces.append(pack(product + product.T) / 2)
+            pieces.append(pack((product + product.T) / 2))
             begin += size
         return np.concatenate(pieces)
 
@@ -156,9 +163,26 @@ class Space:
         return sum(n * (n + 1) // 2 for n in self.blocks)
 
 
+def zeros(shape: Any, like: Array) -> Array:
+    """Zeros of the kind of ``like``: floats, or fractions that stay fractions."""
+    return np.full(shape, Fraction(0), dtype=object) if like.dtype == object else np.zeros(shape)
+
+
+def averaged(rows: Sequence[Array]) -> Array:
+    """The mean of rows of floats or fractions."""
+    total: Array = sum(rows[1:], rows[0])
+    return total / len(rows)
+
+
 def pack(matrix: Array) -> Array:
-    """The coefficients of ``<matrix, G>`` in the scaled upper triangle of G (the solver's order and scaling)."""
+    """The coefficients of ``<matrix, G>`` in the scaled upper triangle of G (the solver's order and scaling).
+
+    Of fractions the entries themselves: the scale is a root.
+    """
     i, j = triangle(len(matrix))
+    if matrix.dtype == object:
+        entries: Array = matrix[i, j]
+        return entries
     scaled: Array = matrix[i, j] * np.where(i == j, 1.0, 2**0.5)
     return scaled
 

@@ -49,6 +49,8 @@ class Question:
     statistic: Statistic = LAST
     steps: tuple[int, ...] | None = None
     symmetric: bool = True
+    exactly: Recorded | None = None
+    """The run in fractions, in place of the recorder's floats: then all rows are fractions."""
 
     def __post_init__(self) -> None:
         _check(self.assumptions)
@@ -68,7 +70,7 @@ class Question:
 
     @cached_property
     def recorded(self) -> Recorded:
-        return record(self.method, self.setting)
+        return self.exactly or record(self.method, self.setting)
 
     @property
     def relaxations(self) -> tuple[str, ...]:
@@ -106,8 +108,8 @@ class Question:
             limits += said.lower_bounded(f)
         rows = [*f.interpolation(), *limits] if f.room[1] else limits
         size, L = said.length_sq(self.assumptions), f.smoothness
-        extents = f.space.extents(size**0.5, L * size**0.5)
-        return Program(f.space.blocks, f.room[1], goal, tuple(rows), extents, L * size)
+        extents = f.space.extents(float(size) ** 0.5, float(L) * float(size) ** 0.5)
+        return Program(f.space.blocks, f.room[1], goal, tuple(rows), extents, float(L * size))
 
 
 @dataclass(frozen=True, eq=False)
