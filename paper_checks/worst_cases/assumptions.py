@@ -81,8 +81,8 @@ def _heterogeneity(f: Formulation, values: Values) -> list[Constraint]:
 
 def _dissimilarity(f: Formulation, values: Values) -> list[Constraint]:
     factor, offset = values.get("dissimilarity_factor", 1.0), values["dissimilarity_offset"]
-    rows = [f.square(e.gradients) - factor * f.global_gradient(e) for e in common(f)]
-    return [Constraint("dissimilarity_offset", row, offset, of=(e.name,)) for e, row in zip(common(f), rows, strict=True)]
+    rows = [(e.name, f.square(e.gradients) - factor * f.global_gradient(e)) for e in common(f)]
+    return [Constraint("dissimilarity_offset", row, offset, of=(name,)) for name, row in rows]
 
 
 def _gradients(f: Formulation, values: Values) -> list[Constraint]:
@@ -106,6 +106,7 @@ def _polyak(f: Formulation, values: Values) -> list[Constraint]:
 
 def lower_bounded(f: Formulation) -> list[Constraint]:
     """inf F is below what a step of 1/L from any visited model reaches."""
+
     def row(e: PointEvaluation) -> Array:
         found: Array = f.global_gradient(e) / (2 * f.smoothness) - f.gap(e)
         return found

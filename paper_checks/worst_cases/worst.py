@@ -26,6 +26,7 @@ from .refining import refined
 from .space import Array, triangle
 
 if TYPE_CHECKING:
+    from .certificates.certify import Certificate
     from .instances import Instance
     from .replaying import Replay
 
@@ -50,7 +51,7 @@ class Question:
     steps: tuple[int, ...] | None = None
     symmetric: bool = True
     exactly: Recorded | None = None
-    """The run in fractions, in place of the recorder's floats: then all rows are fractions."""
+    """The run in fractions, in place of the recorder's floats: rows are fractions, without those of pairs of points."""
 
     def __post_init__(self) -> None:
         _check(self.assumptions)
@@ -106,7 +107,7 @@ class Question:
                 limits += said.WORDS[word].constraints(f, self.assumptions)
         if self.floored:
             limits += said.lower_bounded(f)
-        rows = [*f.interpolation(), *limits] if f.room[1] else limits
+        rows = [*f.interpolation(), *limits] if f.room[1] and self.exactly is None else limits
         size, L = said.length_sq(self.assumptions), f.smoothness
         extents = f.space.extents(float(size) ** 0.5, float(L) * float(size) ** 0.5)
         return Program(f.space.blocks, f.room[1], goal, tuple(rows), extents, float(L * size))
@@ -170,6 +171,12 @@ class WorstCase:
         places = (at + h, at - h if at > h else at)  # from 0 only upwards: nothing is below
         up, down = (lagrangian(moved(self.question, word, place).program(), self.solved) for place in places)
         return (up - down) / (places[0] - places[1])
+
+    def certificate(self) -> Certificate:
+        """A proof in fractions that no federation does worse than the value, up to about a millionth of it."""
+        from .certificates.certify import certify
+
+        return certify(self.question, self.value)
 
     def instance(self) -> Instance:
         """A federation in few dimensions that attains the worst case: every client's points, gradients and values."""

@@ -8,43 +8,65 @@ vector's square added to the metric; the bound pays for it with about a milliont
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..conditioning import normalised, restored
 from ..formulation import Formulation
-from ..program import Constraint, Program, WorstCaseError
+from ..program import attempted, Program, Solved, WorstCaseError
 from ..recording import Recorded
 from ..refining import refined
 from ..space import Array, triangle
-from ..worst import Question, spoken, trimmed, WorstCase
+from ..worst import Question
 from . import verify
-from .definite import Factor, factored, BITS
+from .definite import BITS, Factor, factored
 from .exact import fraction, played, Run
 
-BUMPS = (1e-8, 1e-7, 1e-6, 1e-5)
-"""Shares of the value that the squares of all vectors add to the metric, the smallest that suffices is taken."""
+TOLERANCE = 1e-10
+TINY = 1e-12
+"""Worst cases below this are about zero."""
 DIGITS = 60
 """Binary digits after the point of a multiplier, relative to the largest."""
-STATISTICS = ("last", "every", "min", "mean")
+
+
+Solver = Callable[[Program], Solved]
+
+
+def _once(program: Program) -> Solved:
+    """One solution in good units: its multipliers need not be the best, as what they prove is checked."""
+    stated, frame = normalised(program)
+    return restored(attempted(stated, 1 / max(1e-300, np.abs(stated.objectives).max()), TOLERANCE), frame)
+
+
+TRIES: tuple[tuple[float, Solver], ...] = (
+    (1e-8, _once), (1e-7, _once), (1e-8, partial(refined, exactly=True)), (1e-6, _once), (1e-5, _once),
+    (1e-6, partial(refined, exactly=True)), (1e-5, partial(refined, exactly=True)),
+)  # fmt: skip
+"""Shares of the value by which the squares of all vectors count, and how it is solved: the first that suffices."""
 
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """``bound``, proved for every federation of the question's class; ``content`` is the file."""
+    """``bound``, proved for every federation of the question's class; ``content`` is the file.
 
-    worst: WorstCase
+    ``value`` is the worst case in floats, which somebody attains.
+    """
+
+    question: Question
+    value: float
     bound: Fraction
     content: dict[str, Any]
 
     @property
     def excess(self) -> float:
         """How far the bound is above the float worst case, relative to it."""
-        return float(self.bound) / self.worst.value - 1
+        return float(self.bound) / self.value - 1 if self.value else float(self.bound)
 
     @property
     def statement(self) -> str:
@@ -54,59 +76,99 @@ class Certificate:
         path.write_text(json.dumps(self.content, indent=None, separators=(",", ":")) + "\n", encoding="utf-8")
 
 
-def certify(worst: WorstCase) -> Certificate:
-    """The worst case with a proof; ``WorstCaseError`` says why there is none.
+def certify(question: Question, value: float) -> Certificate:
+    """A proof of the worst case whose value in floats is known; ``WorstCaseError`` says why there is none.
 
     What comes back has been accepted by the verifier, which shares no code with what makes it.
     """
-    question = worst.question
     if not question.symmetric:
-        raise WorstCaseError("certificates are made in symmetric coordinates: they prove the bound for any N of clients")
+        raise WorstCaseError("certificates are made in symmetric coordinates: they hold for any number of clients")
     run = played(question.method, question.recorded, tuple(path.shape[1] - 1 for path in question.recorded.path))
     exact = ExactProgram(question, run)
     said: WorstCaseError | None = None
-    for bump in BUMPS:
+    for bump, solve in TRIES:
         try:
-            found = exact.proved(worst, bump)
+            found = exact.proved(value, bump, solve)
             verify.check(found.content)
         except (WorstCaseError, verify.Refused) as error:
             said = error if isinstance(error, WorstCaseError) else WorstCaseError(f"the verifier refused it: {error}")
             continue
         return found
-    raise WorstCaseError(f"no certificate with an excess below about {BUMPS[-1]:g}: {said}")
+    raise WorstCaseError(f"no certificate, with squares of up to {TRIES[-1][0]:g} added: {said}")
 
 
 class ExactProgram:
-    """A question's program twice: in floats for the solver, and in fractions, row by row the same."""
+    """A question's program twice: in floats for the solver, and in fractions.
+
+    Constraints are those of the pairs of points, then ``limits``, in one order in both.
+    """
 
     def __init__(self, question: Question, run: Run) -> None:
         self.question, self.run = question, run
+        self.given = {word: fraction(x) for word, x in question.assumptions.items()}
         recorded = _recorded(run, question.recorded)
-        given = {word: fraction(x) for word, x in question.assumptions.items()}
-        self.given = given
-        self.formulation, self.program = replace(question, assumptions=given, exactly=recorded).stated()
-        self.floats = question.stated()[1]
+        self.formulation, self.program = replace(question, assumptions=self.given, exactly=recorded).stated()
+        self.pairs = self.formulation.pairs()
+        self.limits = self.program.constraints
+        self.floats = question.program()
+        said = [*(names for _, names in self.pairs), *(c.of for c in self.limits)]
+        if [c.of for c in self.floats.constraints] != said:
+            raise WorstCaseError("the program in fractions is not that in floats")
 
-    def proved(self, worst: WorstCase, bump: float) -> Certificate:
+    def proved(self, value: float, bump: float, solve: Solver) -> Certificate:
         """The certificate from a solution with this bump."""
-        solved = refined(_bumped(trimmed(self.floats), bump * abs(worst.value)), exactly=True)
-        weights = _average(solved.weights, self.question.statistic.kind, len(self.program.objectives))
-        largest = max(float(solved.multipliers.max()), 1e-300)
-        unit = Fraction(2) ** (round(np.log2(largest)) - DIGITS)
+        solved = solve(_bumped(self.floats, bump * max(abs(value), TINY)))
+        weights = _average(solved.weights, len(self.program.objectives))
+        unit = Fraction(2) ** (round(np.log2(max(float(solved.multipliers.max()), 1e-300))) - DIGITS)
         multipliers = [unit * max(0, round(Fraction(float(x)) / unit)) for x in solved.multipliers]
         goal = _sum(weights, self.program.objectives)
-        _repair(self.program, multipliers, goal)
-        rest = _sum(multipliers, [c.row for c in self.program.constraints]) - goal
-        bound = sum((m * Fraction(c.limit) for m, c in zip(multipliers, self.program.constraints, strict=True)), Fraction(0))
+        self._repair(multipliers, goal)
+        of_limits = multipliers[len(self.pairs) :]
+        rest = _sum(of_limits, [c.row for c in self.limits]) - goal if self.limits else -goal
+        bound = sum((m * Fraction(c.limit) for m, c in zip(of_limits, self.limits, strict=True)), Fraction(0))
+        between = np.full((len(self.formulation.evaluations),) * 2, Fraction(0), dtype=object)
+        for (place, _), m in zip(self.pairs, multipliers, strict=False):
+            between[place] = m
         factors, begin = [], 0
-        for size in self.program.blocks:
-            length = size * (size + 1) // 2
-            matrix = np.full((size, size), Fraction(0), dtype=object)
-            i, j = triangle(size)
-            matrix[i, j] = matrix[j, i] = rest[begin : begin + length]
-            begin += length
+        for matrix in self.formulation.combined(between):
+            i, j = triangle(len(matrix))
+            matrix[i, j] += rest[begin : begin + len(i)]
+            matrix[j, i] = matrix[i, j]
+            begin += len(i)
             factors.append(factored(matrix))
-        return Certificate(worst, bound, self._file(bound, weights, multipliers, factors))
+        return Certificate(self.question, value, bound, self._file(bound, weights, multipliers, factors))
+
+    def _repair(self, multipliers: list[Fraction], goal: Array) -> None:
+        """Makes the function values cancel exactly, by the largest multipliers of a tree that reaches every value.
+
+        A class inequality says +1 of one value and -1 of another, or of the 0 at the origin: multipliers are a flow.
+        """
+        packed, origin = self.program.packed, self.program.values
+        places = [e.values[0] for e in self.formulation.evaluations]
+        edges = [(places[i], places[j]) for (i, j), _ in self.pairs]
+        ends = [tuple(origin if v is None else v for v in edge) for edge in edges]
+        left = [-x for x in goal[packed:]] + [Fraction(0)]
+        for m, (a, b) in zip(multipliers, ends, strict=False):
+            left[a], left[b] = left[a] - m, left[b] + m
+        for m, c in zip(multipliers[len(ends) :], self.limits, strict=True):
+            for v in np.nonzero(c.row[packed:])[0]:
+                left[v] += m * c.row[packed + v]
+            said = {int(v): c.row[packed + v] for v in np.nonzero(c.row[packed:])[0]}
+            down = [v for v, x in said.items() if x == -1]
+            up = [v for v, x in said.items() if x == 1]
+            flow = len(said) == len(down) + len(up) and len(down) < 2 and len(up) < 2
+            ends.append(((*down, origin)[0], (*up, origin)[0]) if flow else (origin, origin))
+        for v, i in reversed(_tree(ends, multipliers, origin)):
+            a, b = ends[i]
+            change = left[v] if v == a else -left[v]
+            multipliers[i] += change
+            left[a], left[b] = left[a] - change, left[b] + change
+        for i, m in enumerate(multipliers):
+            if m < 0:  # a flow the other way, where there is one
+                back = next((k for k, edge in enumerate(ends) if edge == ends[i][::-1] and k != i), None)
+                if back is None:
+                    raise WorstCaseError("repairing the function values made a multiplier negative")
+                multipliers[i], multipliers[back] = Fraction(0), multipliers[back] - m
 
     def _file(
         self, bound: Fraction, weights: Sequence[Fraction], multipliers: Sequence[Fraction], factors: Sequence[Factor]
@@ -117,7 +179,6 @@ class ExactProgram:
         models = f.averages if over == "iterations" else f.recorded.server
         first = len(models) - 1 if kind == "last" else 0
         spread = weights if kind != "mean" else [Fraction(1, len(models) - 1)] * (len(models) - 1)
-        own = [e.name for e in f.evaluations if e.name not in ("*", "own") and e.name[0] != "g"]
         return {
             "claim": {
                 "method": self.run.method,
@@ -136,7 +197,7 @@ class ExactProgram:
             "weights": {str(first + i): str(w) for i, w in enumerate(spread)},
             "multipliers": [
                 ["lower" if c.name == "class" and len(c.of) == 1 else c.name, *c.of, str(m)]
-                for c, m in zip(self.program.constraints, multipliers, strict=True)
+                for c, m in zip(self.floats.constraints, multipliers, strict=True)
                 if m
             ],
             "blocks": [
@@ -187,7 +248,7 @@ def _bumped(program: Program, bump: float) -> Program:
     return replace(program, objectives=tuple(o + more for o in program.objectives))
 
 
-def _average(weights: Array, kind: str, count: int) -> list[Fraction]:
+def _average(weights: Array, count: int) -> list[Fraction]:
     """Weights of the objectives in fractions that sum to 1."""
     if count == 1:
         return [Fraction(1)]
@@ -208,47 +269,23 @@ def _sum(factors: Sequence[Fraction], rows: Sequence[Array]) -> Array:
 # ---- values ----
 
 
-def _repair(program: Program, multipliers: list[Fraction], goal: Array) -> None:
-    """Makes the function values cancel exactly, by the largest multipliers of a tree that reaches every value.
-
-    A class inequality says +1 of one value and -1 of another (or of the 0 at the origin): multipliers are a flow.
-    """
-    values = program.values
-    rows = [c.row[program.packed :] for c in program.constraints]
-    left = -goal[program.packed :]
-    for m, row in zip(multipliers, rows, strict=True):
-        if m:
-            left = left + m * row
-    edges = [
-        (multipliers[i], i, tuple(int(k) for k in np.nonzero(row)[0]))
-        for i, row in enumerate(rows)
-        if program.constraints[i].name == "class"
-    ]
-    joined = list(range(values + 1))  # the last one is the 0 at the origin
-
-    def root(v: int) -> int:
-        while joined[v] != v:
-            v = joined[v]
-        return v
-
-    tree: dict[int, list[tuple[int, int]]] = {v: [] for v in range(values + 1)}
-    for _, i, ends in sorted(edges, key=lambda edge: -edge[0]):
-        a, b = (*ends, values)[:2] if len(ends) < 2 else ends
-        if root(a) != root(b):
-            joined[root(a)] = root(b)
-            tree[a].append((b, i))
-            tree[b].append((a, i))
-    order, seen = [(values, -1, -1)], {values}
-    for v, _, _ in order:
-        for other, i in tree[v]:
+def _tree(ends: Sequence[tuple[int, ...]], sizes: Sequence[Fraction], root: int) -> list[tuple[int, int]]:
+    """A spanning tree of the largest edges, from the root on: every vertex and the edge that leads to it."""
+    group = list(range(root + 1))
+    near: list[list[tuple[int, int]]] = [[] for _ in group]
+    for i in sorted(range(len(ends)), key=lambda i: -sizes[i]):
+        a, b = ends[i]
+        if group[a] != group[b]:
+            old = group[a]
+            group = [group[b] if g == old else g for g in group]
+            near[a].append((b, i))
+            near[b].append((a, i))
+    found, seen = [(root, -1)], {root}
+    for v, _ in found:
+        for other, i in near[v]:
             if other not in seen:
                 seen.add(other)
-                order.append((other, v, i))
-    if len(seen) <= values:
+                found.append((other, i))
+    if len(seen) <= root:
         raise WorstCaseError("a function value is in no inequality of the class")
-    for v, _, i in reversed(order[1:]):
-        change = -left[v] / rows[i][v]
-        multipliers[i] += change
-        left = left + change * rows[i]
-    if any(m < 0 for m in multipliers):
-        raise WorstCaseError("repairing the function values made a multiplier negative")
+    return found[1:]

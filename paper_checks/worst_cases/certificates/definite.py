@@ -44,7 +44,7 @@ def factored(matrix: Array) -> Factor:
     floats = scaled.astype(float).reshape(len(kept), len(kept))
     spare = float(np.linalg.eigvalsh(floats)[0]) if kept else 1.0
     if spare <= 0:
-        raise WorstCaseError(f"what is left of the inequalities is no sum of squares: it has the eigenvalue {spare:.2g}")
+        raise WorstCaseError(f"what is left of the inequalities is no sum of squares: eigenvalue {spare:.2g}")
     root = np.linalg.cholesky(floats - spare / 2 * np.eye(len(kept))) if kept else np.zeros((0, 0))
     rows = tuple(tuple(int(x) for x in np.rint(row[: i + 1] * 2.0**BITS)) for i, row in enumerate(root))
     if not _dominant(scaled, rows):

@@ -72,7 +72,9 @@ class Vector:
         return Vector(0 * self.own, self.own + self.mean)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Vector) and all(np.all(a == b) for a, b in ((self.own, other.own), (self.mean, other.mean)))
+        return isinstance(other, Vector) and all(
+            np.all(a == b) for a, b in ((self.own, other.own), (self.mean, other.mean))
+        )
 
 
 @dataclass(eq=False)
@@ -163,4 +165,3 @@ def _off(floats: Array, vectors: list[Vector], recorded: Recorded) -> float:
             seen = row if row.ndim == 1 else row[k]
             worst = max(worst, float(np.abs(seen - said).max()) / max(1.0, float(np.abs(said).max())))
     return worst
-

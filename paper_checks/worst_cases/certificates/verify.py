@@ -1,4 +1,4 @@
-"""Check certificates: ``python verify.py FILE ...``. Python's standard library is all it takes, and nothing of fedbounds.
+"""Check certificates: ``python verify.py FILE ...`` needs Python's standard library, and nothing of fedbounds.
 
 A certificate proves ``metric <= bound`` for every federation of its class: any number of clients that all take part,
 with full gradients. It holds multipliers >= 0 of inequalities that every such federation meets. Here the method is
@@ -13,6 +13,7 @@ import json
 import sys
 from collections import defaultdict
 from fractions import Fraction as Q
+from pathlib import Path
 
 ZERO = ({}, {})
 
@@ -30,7 +31,7 @@ def combine(*terms):
     """The sum of ``coefficient * vector``."""
     total = (defaultdict(Q), defaultdict(Q))
     for c, vector in terms:
-        for part, given in zip(total, vector):
+        for part, given in zip(total, vector, strict=True):
             for name, x in given.items():
                 part[name] += c * x
     return tuple({name: x for name, x in part.items() if x} for part in total)
@@ -66,7 +67,7 @@ def check(certificate):
     claim, given = certificate["claim"], {word: Q(x) for word, x in certificate["claim"]["given"].items()}
     L, convex = Q(claim["smoothness"]), claim["strong_convexity"] is not None
     mu, step = Q(claim["strong_convexity"]) if convex else -L, Q(certificate["change"])
-    need(0 < L and mu < L and (mu >= 0 or not convex), "there are no such functions")
+    need(L > 0 and mu < L and (mu >= 0 or not convex), "there are no such functions")
     points, gradients, values, products = {}, {}, defaultdict(Q), defaultdict(Q)
 
     def place(name, point, gradient):
@@ -143,7 +144,7 @@ def check(certificate):
     for kind, *names, multiplier in certificate["multipliers"]:
         c = Q(multiplier)
         need(c >= 0, f"the multiplier of {kind} {names} is negative")
-        if kind == "class":  # smooth, and convex or of curvature at least mu: Taylor, Hendrickx and Glineur 2017, Thm. 4
+        if kind == "class":  # smooth, of curvature at least mu: Taylor, Hendrickx and Glineur 2017, Theorem 4
             a, b = map(at, names)
             (x, y), (g, h) = (("x", a), ("x", b)), (("g", a), ("g", b))
             values[b] += c
@@ -233,7 +234,7 @@ def squares(block, matrix):
     for i, a in enumerate(names):
         apart = []
         for j, b in enumerate(names):
-            both = sum(x * y for x, y in zip(factor[i], factor[j]))
+            both = sum(x * y for x, y in zip(factor[i], factor[j], strict=False))
             apart.append(matrix.get((a, b), Q(0)) / Q(2) ** (scale[i] + scale[j]) - Q(both, 4**bits))
         need(apart[i] >= sum(abs(x) for x in apart[:i] + apart[i + 1 :]), f"no sum of squares: row {a}")
 
@@ -255,11 +256,10 @@ def said(certificate):
 def main(files):
     failed = 0
     for file in files:
-        with open(file, encoding="utf-8") as opened:
-            certificate = json.load(opened)
         try:
+            certificate = json.loads(Path(file).read_text(encoding="utf-8"))
             check(certificate)
-        except (Refused, KeyError, ValueError, TypeError, IndexError, ZeroDivisionError, AttributeError) as error:
+        except (Refused, ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError) as error:
             failed, said = failed + 1, str(error) or type(error).__name__
             print(f"{file}: REFUSED: {said}")
         else:
