@@ -8,7 +8,10 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from importlib.metadata import version
+from math import inf, nan, nextafter
+from pathlib import Path
 from typing import Any
 
 from bounds.catalog import BOUNDS
@@ -47,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"{which} has a grid of its own: give no quantity=value with it")
     if args.committed or (not (args.full or args.words) and has_table(args.name)):
         why = "the table that comes with the project is shown, --full and quantity=value compute"
-        refuse_idle(parser(), args, ("store", "workers", "patience"), why)
+        refuse_idle(parser(), args, ("store", "workers", "patience", "certify"), why)
         return _committed(args)
     bound, given = load(args.name), _spans(args.words)
     spans = {**GRID, **given}
@@ -60,6 +63,8 @@ def run(args: argparse.Namespace) -> int:
             writable_folder("-o", args.output)
         rows, failed = _computed(args, at, seconds / len(at), bar)
     about = _card(args, bound, at[0], rows) | {"refused": len(failed)}
+    if args.certify:
+        failed += _certified(bound, rows, args.output)
     for row in rows:
         row.pop("seconds")  # the card has their sum: tables of two runs are the same byte by byte
     status = tell(rows, about, args.json)
@@ -68,6 +73,28 @@ def run(args: argparse.Namespace) -> int:
     if rows:
         _write(args, rows, about, bound.name)
     return FINDING if failed else status
+
+
+def _certified(bound: Bound, rows: Sequence[dict[str, Any]], folder: Path | None) -> list[str]:
+    """Adds to every row what is proved of its worst case, and writes the proofs; returns what has none, in words."""
+    from .certificates.certify import certify
+
+    failed = []
+    with progress("proving") as bar:
+        bar.start(len(rows))
+        for number, row in enumerate(rows, 1):
+            asked = question(bound, Place(**{field.name: row[field.name] for field in fields(Place)}))
+            try:
+                found = certify(asked, row["worst_case"])
+            except WorstCaseError as error:
+                failed.append(str(error))
+                row |= {"proved": nan, "excess": nan}
+            else:
+                row |= {"proved": nextafter(float(found.bound), inf), "excess": found.excess}
+                if folder is not None:
+                    found.write(folder / f"{bound.name}-{number}.json")
+            bar.step()
+    return failed
 
 
 def _committed(args: Any) -> int:

@@ -17,8 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from ...runs.words import ITERATION
 from ..conditioning import normalised, restored
 from ..formulation import Formulation
+from ..metrics import looked_at
 from ..program import attempted, Program, Solved, WorstCaseError
 from ..recording import Recorded
 from ..refining import refined
@@ -105,7 +107,7 @@ class ExactProgram:
 
     def __init__(self, question: Question, run: Run) -> None:
         self.question, self.run = question, run
-        self.given = {word: fraction(x) for word, x in question.assumptions.items()}
+        self.given: dict[str, Any] = {word: fraction(x) for word, x in question.assumptions.items()}
         recorded = _recorded(run, question.recorded)
         self.formulation, self.program = replace(question, assumptions=self.given, exactly=recorded).stated()
         self.pairs = self.formulation.pairs()
@@ -151,12 +153,12 @@ class ExactProgram:
         for m, (a, b) in zip(multipliers, ends, strict=False):
             left[a], left[b] = left[a] - m, left[b] + m
         for m, c in zip(multipliers[len(ends) :], self.limits, strict=True):
-            for v in np.nonzero(c.row[packed:])[0]:
-                left[v] += m * c.row[packed + v]
-            said = {int(v): c.row[packed + v] for v in np.nonzero(c.row[packed:])[0]}
-            down = [v for v, x in said.items() if x == -1]
-            up = [v for v, x in said.items() if x == 1]
-            flow = len(said) == len(down) + len(up) and len(down) < 2 and len(up) < 2
+            spoken = {int(k): c.row[packed + k] for k in np.nonzero(c.row[packed:])[0]}
+            for k, x in spoken.items():
+                left[k] += m * x
+            down = [k for k, x in spoken.items() if x == -1]
+            up = [k for k, x in spoken.items() if x == 1]
+            flow = len(spoken) == len(down) + len(up) and len(down) < 2 and len(up) < 2
             ends.append(((*down, origin)[0], (*up, origin)[0]) if flow else (origin, origin))
         for v, i in reversed(_tree(ends, multipliers, origin)):
             a, b = ends[i]
@@ -175,7 +177,8 @@ class ExactProgram:
     ) -> dict[str, Any]:
         q, f = self.question, self.formulation
         kind = "last" if q.statistic.kind == "every" else q.statistic.kind
-        over = q.statistic.over if q.statistic.over == "iterations" else "rounds"
+        metric, per = looked_at(q.metric, q.statistic)
+        over = "iterations" if per == ITERATION else "rounds"
         models = f.averages if over == "iterations" else f.recorded.server
         first = len(models) - 1 if kind == "last" else 0
         spread = weights if kind != "mean" else [Fraction(1, len(models) - 1)] * (len(models) - 1)
@@ -188,7 +191,7 @@ class ExactProgram:
                 "smoothness": str(self.given["smoothness"]),
                 "strong_convexity": str(self.given["strong_convexity"]) if q.convex else None,
                 "given": {w: str(x) for w, x in self.given.items() if w not in ("smoothness", "strong_convexity")},
-                "metric": q.metric,
+                "metric": metric,
                 "statistic": kind,
                 "over": over,
             },
@@ -233,7 +236,7 @@ def _recorded(run: Run, like: Recorded) -> Recorded:
         return np.array([[row(v, k) for v in vectors] for k in range(n)], dtype=object)
 
     server = np.array([row(v, 0) for v in run.servers], dtype=object)
-    sizes = (run.step_size,) * len(run.paths)
+    sizes: Any = (run.step_size,) * len(run.paths)
     return Recorded(rows(run.asked), server, tuple(rows(path) for path in run.paths), sizes)
 
 

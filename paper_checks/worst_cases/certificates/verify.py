@@ -14,42 +14,48 @@ import sys
 from collections import defaultdict
 from fractions import Fraction as Q
 from pathlib import Path
+from typing import Any
 
-ZERO = ({}, {})
+Part = dict[str, Q]
+Vector = tuple[Part, Part]
+ZERO: Vector = ({}, {})
 
 
 class Refused(Exception):
     """Why a file does not prove what it claims."""
 
 
-def need(truth, why):
+def need(truth: bool, why: str) -> None:
     if not truth:
         raise Refused(why)
 
 
-def combine(*terms):
+def combine(*terms: tuple[Any, Vector]) -> Vector:
     """The sum of ``coefficient * vector``."""
-    total = (defaultdict(Q), defaultdict(Q))
+    total: tuple[Any, Any] = (defaultdict(Q), defaultdict(Q))
     for c, vector in terms:
         for part, given in zip(total, vector, strict=True):
             for name, x in given.items():
                 part[name] += c * x
-    return tuple({name: x for name, x in part.items() if x} for part in total)
+    mean, apart = ({name: x for name, x in part.items() if x} for part in total)
+    return mean, apart
 
 
-def average(vector):
+def average(vector: Vector) -> Vector:
     return (vector[0], {})
 
 
-def play(claim, w, gradient):
+def play(claim: Any, w: Vector, gradient: Any) -> tuple[list[list[Vector]], list[Vector]]:
     """Round by round, the clients' models before every local step and after the last one, and the server models."""
     method, p, eta = claim["method"], Q(claim["parameter"]), Q(claim["step_size"])
     need(method in ("fedavg", "fedprox", "fedinit", "scaffold"), f"the method {method} is not known here")
-    last, own, shared, paths, servers = w, ZERO, ZERO, [], [w]
+    last, own, shared = w, ZERO, ZERO
+    paths: list[list[Vector]] = []
+    servers = [w]
     for steps in claim["local_steps"]:
         path = [combine((1 + p, w), (-p, last)) if method == "fedinit" else w]
         for _ in range(steps):
-            way = [(1, gradient(path[-1]))]
+            way: list[tuple[Any, Vector]] = [(1, gradient(path[-1]))]
             way += [(p, path[-1]), (-p, w)] if method == "fedprox" else []
             way += [(-1, own), (1, shared)] if method == "scaffold" else []
             path.append(combine((1, path[-1]), *((-eta * c, v) for c, v in way)))
@@ -62,19 +68,22 @@ def play(claim, w, gradient):
     return paths, servers
 
 
-def check(certificate):
+def check(certificate: Any) -> None:
     """Raise ``Refused`` unless the certificate proves its claim."""
     claim, given = certificate["claim"], {word: Q(x) for word, x in certificate["claim"]["given"].items()}
     L, convex = Q(claim["smoothness"]), claim["strong_convexity"] is not None
     mu, step = Q(claim["strong_convexity"]) if convex else -L, Q(certificate["change"])
     need(L > 0 and mu < L and (mu >= 0 or not convex), "there are no such functions")
-    points, gradients, values, products = {}, {}, defaultdict(Q), defaultdict(Q)
+    points: dict[str, Vector] = {}
+    gradients: dict[str, Vector] = {}
+    values: dict[str, Q] = defaultdict(Q)
+    products: dict[Any, Q] = defaultdict(Q)
 
-    def place(name, point, gradient):
+    def place(name: str, point: Vector, gradient: Vector) -> Vector:
         points[name], gradients[name] = point, gradient
         return gradient
 
-    def ask(point):
+    def ask(point: Vector) -> Vector:
         """A gradient as the first one plus changes; where the point is known, the gradient there."""
         same = next((name for name in points if name != "*" and points[name] == point), None)
         number = 1 + sum(name[0] == "g" for name in points)
@@ -89,7 +98,7 @@ def check(certificate):
     averages = [average(x) for path in paths for x in path[:-1]] + [servers[-1]]
     models = {f"w{i}": x for i, x in enumerate(servers)} | {f"v{i}": x for i, x in enumerate(averages)}
 
-    def at(name):
+    def at(name: str) -> str:
         """The functions at a model, at the minimiser of all (``*``) or at their own (``own``)."""
         if name == "own" and convex and name not in points:
             place(name, ({"own": Q(1)}, {"own": Q(1)}), ZERO)
@@ -101,25 +110,25 @@ def check(certificate):
             place(name, models[name], ({name: Q(1)}, {name: Q(1)}))
         return name
 
-    def shared(name):
+    def shared(name: str) -> str:
         need(points[at(name)][1] == {} and name != "own", f"at {name} clients are at models of their own")
         return at(name)
 
-    def product(c, left, right):
+    def product(c: Q, left: Any, right: Any) -> None:
         """Adds ``c <left, right>``, both sums of coefficients times vectors ``(kind, name)``."""
         for a, u in left:
             for b, v in right:
                 products[u, v] += c * a * b
 
-    def square(c, *terms):
+    def square(c: Q, *terms: Any) -> None:
         product(c, terms, terms)
 
-    def value(c, name):
+    def value(c: Q, name: str) -> None:
         """Adds ``c (F(name) - F*)``."""
         values[at(name)] += c
-        values["floor"] -= 0 if convex else c
+        values["floor"] -= Q(0) if convex else c
 
-    def the_metric(c, word, i):
+    def the_metric(c: Q, word: str, i: int) -> None:
         """Adds c times the metric at server model, round or iteration i (by its statistic)."""
         model = f"{'v' if claim['over'] == 'iterations' else 'w'}{i}"
         if word == "distance_sq":
@@ -134,7 +143,8 @@ def check(certificate):
         elif word == "global_step":
             square(c, (1, ("m", f"w{i}")), (-1, ("m", f"w{i - 1}")))
         elif word == "loss_change":
-            value(c, f"w{i}"), value(-c, f"w{i - 1}")
+            value(c, f"w{i}")
+            value(-c, f"w{i - 1}")
         else:
             raise Refused(f"the metric {word} is not known here")
 
@@ -209,11 +219,12 @@ def check(certificate):
         squares(certificate["blocks"][block], summed(products, points, gradients, models, paths, block))
 
 
-def summed(products, points, gradients, models, paths, block):
+def summed(products: Any, points: Any, gradients: Any, models: Any, paths: Any, block: int) -> dict[tuple[str, str], Q]:
     """The matrix of a block: unknown vectors' inner products by their names."""
     means = {name: average(g) for name, g in gradients.items()}
     of = {"x": points, "g": gradients, "G": means, "m": models, "end": {i: path[-1] for i, path in enumerate(paths)}}
-    found, right = defaultdict(Q), defaultdict(lambda: defaultdict(Q))
+    found: dict[tuple[str, str], Q] = defaultdict(Q)
+    right: Any = defaultdict(lambda: defaultdict(Q))
     for (u, v), c in products.items():
         for name, x in of[v[0]][v[1]][block].items():
             right[u][name] += c * x
@@ -225,7 +236,7 @@ def summed(products, points, gradients, models, paths, block):
     return found
 
 
-def squares(block, matrix):
+def squares(block: Any, matrix: dict[tuple[str, str], Q]) -> None:
     """Whether a symmetric matrix is a sum of squares, by its integer factor."""
     names, scale, factor, bits = block["vectors"], block["scale"], block["factor"], block["bits"]
     place = {name: i for i, name in enumerate(names)}
@@ -239,7 +250,7 @@ def squares(block, matrix):
         need(apart[i] >= sum(abs(x) for x in apart[:i] + apart[i + 1 :]), f"no sum of squares: row {a}")
 
 
-def said(certificate):
+def said(certificate: Any) -> str:
     """The claim in words."""
     claim = certificate["claim"]
     p = f" with {claim['parameter']}" if claim["method"] in ("fedprox", "fedinit") else ""
@@ -253,15 +264,15 @@ def said(certificate):
     )
 
 
-def main(files):
+def main(files: list[str]) -> int:
     failed = 0
     for file in files:
         try:
             certificate = json.loads(Path(file).read_text(encoding="utf-8"))
             check(certificate)
         except (Refused, ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError) as error:
-            failed, said = failed + 1, str(error) or type(error).__name__
-            print(f"{file}: REFUSED: {said}")
+            failed += 1
+            print(f"{file}: REFUSED: {error or type(error).__name__}")
         else:
             print(f"{file}: proved: {said(certificate)}")
     return 1 if failed else 0

@@ -1,0 +1,201 @@
+"""Worst cases with proofs: accepted by the verifier alone, refused when anything is changed, equal to closed forms."""
+
+import json
+import subprocess
+import sys
+from copy import deepcopy
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bounds.core import Statistic
+from empirics.algorithms import algorithm
+from empirics.algorithms.algorithm import renamed
+from empirics.training.setting import Setting
+from paper_checks.worst_cases import worst_case, WorstCaseError
+from paper_checks.worst_cases.certificates import verify
+from paper_checks.worst_cases.certificates.certify import certify, ExactProgram
+from paper_checks.worst_cases.certificates.definite import factored
+from paper_checks.worst_cases.certificates.exact import fraction, played
+from paper_checks.worst_cases.worst import Question
+
+STRONG = {"smoothness": 1.7, "strong_convexity": 0.23, "initial_distance_sq": 2.3, "optimum_dissimilarity": 0.7}
+CONVEX = {**STRONG, "strong_convexity": 0.0}
+SMOOTH = {"smoothness": 1.7, "initial_gap": 1.3, "dissimilarity_offset": 0.4, "dissimilarity_factor": 1.6}
+GAMMA = {"smoothness": 1.7, "strong_convexity": 0.23, "initial_distance_sq": 2.3, "heterogeneity": 0.4}
+FEDINIT, FEDPROX = "fedinit(beta=0.2)", "fedprox(mu=0.3)"
+
+
+def plan(rounds=2, steps=2, size=0.13):
+    return Setting(rounds=rounds, cohort=2, local_steps=steps, step_size=size)
+
+
+def proved(method="fedavg()", given=STRONG, metric="optimality_gap", kind="last", over="rounds", **more):
+    worst = worst_case(method, plan(**more), given, metric, Statistic(kind, over))
+    return worst, worst.certificate()
+
+
+CASES = {
+    "fedavg, gap": ("fedavg()", STRONG, "optimality_gap", "last", "rounds"),
+    "scaffold, distance": ("scaffold()", STRONG, "distance_sq", "last", "rounds"),
+    "fedprox, gradient": (FEDPROX, STRONG, "grad_norm_sq", "last", "rounds"),
+    "fedinit, least gap": (FEDINIT, CONVEX, "optimality_gap", "min", "rounds"),
+    "smooth, least gradient": ("fedavg()", SMOOTH, "grad_norm_sq", "min", "rounds"),
+    "smooth, mean gradient over iterations": ("fedavg()", SMOOTH, "grad_norm_sq", "mean", "iterations"),
+    "capped gradients": ("fedavg()", {**SMOOTH, "grad_cap_sq": 2.1}, "grad_norm_sq", "min", "iterations"),
+    "Polyak": ("fedavg()", {**SMOOTH, "pl_constant": 0.3}, "optimality_gap", "last", "rounds"),
+    "own minima": ("fedavg()", GAMMA, "distance_sq", "last", "iterations"),
+    "divergence": (FEDINIT, SMOOTH, "divergence", "last", "rounds"),
+    "change of the loss": ("fedavg()", SMOOTH, "loss_change", "last", "rounds"),
+    "the server's step": ("scaffold()", STRONG, "global_step", "last", "rounds"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_worst_case_is_proved_to_a_millionth(name):
+    worst, found = proved(*CASES[name])
+    verify.check(found.content)
+    assert -1e-6 < found.excess < 2e-6
+    assert float(Fraction(found.content["bound"])) == pytest.approx(worst.value, rel=2e-6)
+
+
+def test_gradient_descent_is_proved_at_its_closed_form():
+    # Drori and Teboulle 2014, Theorem 3.1: R steps of 1/L end at most L D^2 / (4 R + 2) above the minimum.
+    _, found = proved(given=CONVEX, rounds=3, steps=1, size=1 / 1.7)
+    exact = Fraction(17, 10) * Fraction(23, 10) / 14
+    assert exact <= found.bound < exact * (1 + Fraction(1, 10**6))
+
+
+def test_steps_of_a_ten_thousandth_are_proved():
+    _, found = proved("scaffold()", size=1e-4)
+    assert found.excess < 1e-5
+
+
+def test_the_verifier_needs_nothing_but_python(tmp_path):
+    _, found = proved()
+    found.write(tmp_path / "good.json")
+    content = deepcopy(found.content)
+    content["bound"] = str(Fraction(content["bound"]) * Fraction(999, 1000))
+    (tmp_path / "bad.json").write_text(json.dumps(content), encoding="utf-8")
+    alone = tmp_path / "verify.py"
+    alone.write_bytes(Path(verify.__file__).read_bytes())
+    files = ["good.json", "bad.json", "none.json"]
+    ran = subprocess.run(
+        [sys.executable, "-I", "verify.py", *files], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    good, bad, none = ran.stdout.splitlines()
+    assert ran.returncode == 1
+    assert good.startswith("good.json: proved: optimality_gap (last over rounds) <= ")
+    assert bad.startswith("bad.json: REFUSED: the multipliers prove ")
+    assert none.startswith("none.json: REFUSED: ")
+
+
+# ---- what is changed is refused ----
+
+
+def numbers(content):
+    """Every place of a number in a certificate, as a path of keys."""
+    claim = content["claim"]
+    yield from (("claim", word) for word in ("parameter", "step_size", "smoothness", "strong_convexity"))
+    yield from (("claim", "given", word) for word in claim["given"])
+    yield from (("weights", i) for i in content["weights"])
+    yield from (("multipliers", i, -1) for i in range(len(content["multipliers"])))
+    for b, block in enumerate(content["blocks"]):
+        yield from (("blocks", b, "factor", i, i) for i in range(len(block["factor"])))
+
+
+def changed(content, path, by):
+    found = deepcopy(content)
+    *way, last = path
+    inner = found
+    for key in way:
+        inner = inner[key]
+    old = inner[last]
+    inner[last] = by(old) if isinstance(old, int) else str(by(Fraction(old)))
+    return found
+
+
+@pytest.fixture(scope="module")
+def planted():
+    """More than a hundred certificates with one thing changed, each of which makes the claim stronger or breaks it."""
+    _, found = proved(FEDINIT, SMOOTH, "grad_norm_sq", "min")
+    _, other = proved("scaffold()", STRONG)
+    made = []
+    for content in (found.content, other.content):
+        for path in numbers(content):
+            of_none = content["claim"]["strong_convexity"] is None and path[1] == "strong_convexity"
+            if path[0] == "claim" and (path[1] == "parameter" or of_none):
+                continue  # it has none
+            weaker = path[:2] == ("claim", "strong_convexity")
+            if path[0] == "blocks":
+                made.append((path, changed(content, path, lambda x: 3 * x + 2**40)))
+            elif weaker:
+                made.append((path, changed(content, path, lambda x: x * Fraction(9, 10))))
+            else:
+                made.append((path, changed(content, path, lambda x: x * Fraction(1001, 1000))))
+        sizes = [Fraction(m[-1]) for m in content["multipliers"]]
+        for i in (i for i, m in enumerate(sizes) if m > max(sizes) / 1000):  # smaller ones may hardly be needed
+            rest = content["multipliers"][:i] + content["multipliers"][i + 1 :]
+            made.append((("without", i), {**content, "multipliers": rest}))
+        made.append((("more steps",), {**content, "claim": {**content["claim"], "local_steps": [2, 3]}}))
+        made.append((("fedavg",), {**content, "claim": {**content["claim"], "method": "fedavg", "parameter": "0"}}))
+        made.append((("negative",), changed(content, ("multipliers", 0, -1), lambda x: -x)))
+        made.append((("block",), {**content, "blocks": content["blocks"][::-1]}))
+    return made
+
+
+def test_a_hundred_changes_are_refused_with_a_reason(planted):
+    assert len(planted) > 100
+    passed = []
+    for path, content in planted:
+        try:
+            verify.check(content)
+        except (verify.Refused, ArithmeticError, LookupError, TypeError, ValueError) as error:
+            assert str(error)
+        else:
+            passed.append(path)
+    assert passed == []
+
+
+# ---- its parts ----
+
+
+def test_inequalities_are_summed_as_row_by_row():
+    question = Question(algorithm(FEDINIT), plan(), STRONG, "optimality_gap")
+    steps = tuple(path.shape[1] - 1 for path in question.recorded.path)
+    program = ExactProgram(question, played(question.method, question.recorded, steps))
+    f = program.formulation
+    draws = np.random.default_rng(5)
+    multipliers = np.full((len(f.evaluations),) * 2, Fraction(0), dtype=object)
+    for (i, j), _ in program.pairs:
+        multipliers[i, j] = Fraction(int(draws.integers(1, 50)), 7)
+    rows = sum(multipliers[place] * c.row for (place, _), c in zip(program.pairs, f.interpolation(), strict=True))
+    begin = 0
+    for matrix in f.combined(multipliers):
+        for j in range(len(matrix)):
+            for i in range(j + 1):
+                assert matrix[i, j] == rows[begin]
+                begin += 1
+
+
+@pytest.mark.parametrize(("typed", "meant"), [(0.1, (1, 10)), (1 / 3, (1, 3)), (1.25e-4, (1, 8000)), (7.0, (7, 1))])
+def test_a_typed_number_is_the_short_fraction(typed, meant):
+    assert fraction(typed) == Fraction(*meant)
+
+
+def test_a_matrix_that_is_no_sum_of_squares_has_no_factor():
+    matrix = np.array([[Fraction(2), Fraction(3)], [Fraction(3), Fraction(4)]], dtype=object)
+    with pytest.raises(WorstCaseError, match="no sum of squares"):
+        factored(matrix)
+
+
+def test_a_method_without_a_listing_and_one_that_is_not_its_listing_are_refused():
+    worst = worst_case("fedavgm(momentum=0.3)", plan(), STRONG, "optimality_gap")
+    with pytest.raises(WorstCaseError, match="fedavgm.* has no certificate"):
+        worst.certificate()
+    mislabelled = renamed(algorithm("scaffold()"), "fedavg()")
+    question = Question(mislabelled, plan(), STRONG, "optimality_gap")
+    with pytest.raises(WorstCaseError, match="other steps than its listing"):
+        certify(question, 0.1)
