@@ -126,7 +126,7 @@ def planted():
     for content in (found.content, other.content):
         for path in numbers(content):
             of_none = content["claim"]["strong_convexity"] is None and path[1] == "strong_convexity"
-            if path[0] == "claim" and (path[1] == "parameter" or of_none):
+            if path[0] == "claim" and (content["claim"][path[1]] == "0" or of_none):
                 continue  # it has none
             weaker = path[:2] == ("claim", "strong_convexity")
             if path[0] == "blocks":
