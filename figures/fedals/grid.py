@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from empirics.experiments import Cell
+from empirics.experiments.engines import GPU
 
 from ..scale import Budget, Plan
 from .settings import (
@@ -78,7 +79,7 @@ PLANS = {
         axes={"columns": LEARNT, "splits": LEARNT, "borders": FIVE},
     ),
     "paper": Plan(
-        engine="cuda",
+        engine=GPU,
         networks={"": "resnet20({data}{border})", LAYERS: "resnet20({data})"}, window=WINDOW, seeds=REPETITIONS,
         rounds={"": rounds("non-iid"), LAYERS: rounds("non-iid") * LOCAL_STEPS // STEPS},
         setting=setting() | {"step_size": 0.01},
