@@ -24,7 +24,7 @@ DRAWN_WRONG = """
 const svg = document.querySelector("#chart svg")?.outerHTML ?? "";
 return ["NaN", "Infinity", "undefined"].filter((word) => svg.includes(word));
 """
-ENDS = """  // redrawn at once and out of sight: thousands of frames and layouts would take minutes; no word is measured in them
+ENDS = """  // redrawn at once and out of sight: thousands of frames and layouts would take minutes
 const name = explorer.state().bound, wrong = [], frames = window.requestAnimationFrame, { style } = document.body;
 const atOnce = (redraw) => (redraw(), 0), never = () => 0;
 const set = (id, value, kind) => {
