@@ -9,7 +9,7 @@ demo: $(READY)  ## train, measure, and print the measured gap against the bound 
 	$(VENV)/bin/fedbounds validate fedals.one_round
 
 test: $(READY)  ## every test but the slow ones, in two processes
-	$(VENV)/bin/python -m pytest -q -n 2 -m "not slow"
+	$(VENV)/bin/python -m pytest -q -n 2 --dist worksteal -m "not slow"
 
 figures: $(READY)  ## every figure and table at the laptop's scale, from the runs that are kept with the code, in figures-laptop
 	$(VENV)/bin/fedbounds figure all --no-sweep

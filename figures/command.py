@@ -22,7 +22,7 @@ from .artefact import Artefact
 from .catalogue import artefact, chosen, NAMES
 from .changes import in_force, read, refuse_mixed
 from .dry_run import planned
-from .making import budget, cells, make, redraw, resume, sets_of_kept
+from .making import cells, make, redraw, resume, sets_of_kept, time_of
 from .report import TITLE
 from .scale import SCALES
 from .stand_ins import counted_as_here
@@ -119,10 +119,9 @@ def _without(wanted: Sequence[Artefact], scale: str, store: Store) -> list[Done]
 def _sweep(wanted: Sequence[Artefact], args: argparse.Namespace, store: Store) -> list[Done]:
     todo = cells(wanted, args.scale)
     missing = todo if args.fresh else [cell for cell in todo if not store.has(cell)]
-    minutes = budget(wanted, args.scale, missing)
     if missing:
         writable_folder("--store", store.folder)
-    print(f"{len(todo)} runs, {len(missing)} to do: at most {minutes:.2g} minutes of one core", flush=True)
+    print(f"{len(todo)} runs, {len(missing)} to do: at most {time_of(wanted, args.scale, missing)}", flush=True)
     failed: list[Done] = []
     with progress("running what the figures read") as bar:
         bar.start(len(todo))

@@ -11,7 +11,7 @@ from empirics.experiments.canonical import text
 from empirics.experiments.results import ordered
 
 from .artefact import Artefact
-from .making import budget, cells, kept_with_code
+from .making import budget, cells, kept_with_code, time_of
 
 SEED = "seed"
 
@@ -34,15 +34,8 @@ def _summary(wanted: Sequence[Artefact], scale: str, all_: Sequence[Cell], there
     left = [cell for cell in all_ if cell.key not in there]
     if not all_:
         return "no runs at this scale"
-    took = f", at most {_time(budget(wanted, scale, left), left)}" if left else ""
+    took = f", at most {time_of(wanted, scale, left)}" if left else ""
     return f"{len(all_)} runs, {len(all_) - len(left)} in {where}, {len(left)} to do{took}"
-
-
-def _time(minutes: float, left: Sequence[Cell]) -> str:
-    """How long that is; of GPUs by rates that are assumed, for none has been there to measure them."""
-    if not any(cell.arguments.get("engine") == "cuda" for cell in left):
-        return f"{minutes:.2g} minutes of one core"
-    return f"{minutes / 60:.3g} hours of one GPU by assumed rates"
 
 
 def _lines(artefact: Artefact, scale: str, mine: Sequence[Cell], there: set[str]) -> list[str]:

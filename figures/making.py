@@ -10,6 +10,7 @@ from typing import Any
 
 from bounds.showing.files import whole, write_whole
 from empirics.experiments import Cell, Kept, Outcome, Store
+from empirics.experiments.engines import GPU
 from empirics.experiments.packing import packed, SUFFIX, unpacked
 
 from . import report, writing
@@ -31,13 +32,21 @@ def cells(artefacts: Sequence[Artefact], scale: str) -> list[Cell]:
 
 
 def budget(artefacts: Sequence[Artefact], scale: str, todo: Sequence[Cell]) -> float:
-    """Minutes of one core that these runs may take by the budgets in the plans of their papers."""
+    """Minutes of one core, or of one GPU, that these runs may take by the budgets in the plans of their papers."""
     wanted = {cell.key for cell in todo}
     planned: dict[str, float] = {}
     for artefact in artefacts:
         plan: Plan = import_module(f"figures.{artefact.paper}.grid").PLANS[scale]
         planned |= {c.key: plan.budget.minutes(c) for c in artefact.cells(scale) if c.key in wanted}
     return sum(planned.values())
+
+
+def time_of(artefacts: Sequence[Artefact], scale: str, todo: Sequence[Cell]) -> str:
+    """That budget in words; of GPUs by rates that are assumed, for none has been there to measure them."""
+    minutes = budget(artefacts, scale, todo)
+    if not any(cell.arguments.get("engine") == GPU for cell in todo):
+        return f"{minutes:.2g} minutes of one core"
+    return f"{minutes / 60:.3g} hours of one GPU by assumed rates"
 
 
 def make(

@@ -28,7 +28,8 @@ ABSENT = pytest.StashKey[dict[str, int]]()
 
 
 def pytest_collection_modifyitems(config, items):
-    """Deselect tests of data sets, of a GPU and of a browser that are not on this machine."""
+    """Slow tests first, so that no process waits long for another's last; none without its data, GPU or browser."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
     _deselect_gpu(config, items)
     _deselect_browser(config, items)
     needed = {item: [n for mark in item.iter_markers("data") for n in mark.args] for item in items}

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..errors import Diverged, EmpiricsError
-from ..models.compiled import loaded, NotServed
 from . import Cell, Outcome, Store
 from .cells import run
 from .checking import check
+from .engines import lacking
 from .processes import own_cluster, running_cluster
 from .store import OutcomeError, RESULTS
 
@@ -103,19 +103,6 @@ def _equipped(wanted: Sequence[Cell], client: Any) -> None:
         for worker, reason in told.items():
             if reason:
                 raise EmpiricsError(f"no cell was started, for on {worker} {reason}: take engine torch for all cells")
-
-
-def lacking(engine: str) -> str:
-    """Why an engine cannot compute in this process; empty where it can."""
-    if engine == "cuda":
-        import torch
-
-        return "" if torch.cuda.is_available() else "torch sees no GPU"
-    try:
-        loaded()
-    except NotServed as reason:
-        return str(reason)
-    return ""
 
 
 def _keep(store: Store, cell: Cell, outcome: Outcome | None, error: str, minutes: float) -> Done:

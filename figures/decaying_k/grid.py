@@ -8,6 +8,7 @@ from typing import Any
 
 from bounds.decaying_k.runtime import runtime
 from empirics.experiments import Cell
+from empirics.experiments.engines import GPU
 
 from ..captions import DIGITS
 from ..ran import of, Ran
@@ -92,7 +93,7 @@ PLANS = {
         budget=_budget(1.0, sent140_linear=1.6, femnist_dnn=1.0, decaying_k_cnn=3.5, shakespeare_gru=2.0),
     ),
     "paper": Plan(
-        engine="cuda",
+        engine=GPU,
         seeds=TRIALS, networks=LINEAR | DENSE | {"CIFAR100": "decaying_k_cnn({data}, side=28)", "Shakespeare": GRU},
         rounds=dict.fromkeys(TASKS, ROUNDS), window=WINDOW,
         own={"Sent140": _as_printed("Sent140"), "FEMNIST": _as_printed("FEMNIST"),

@@ -12,6 +12,7 @@ from typing import Any
 
 from empirics.calls import written
 from empirics.experiments import Cell
+from empirics.experiments.engines import GPU
 
 from ..ran import model, of, Ran, Setting
 from ..scale import Budget, Plan
@@ -72,7 +73,7 @@ PLANS = {
         budget=_budget(2e-3, 2e-2, 300), axes=FEW, own=TUNED, engine="compiled-2",
     ),
     "paper": Plan(
-        engine="cuda",
+        engine=GPU,
         networks={"Fashion-MNIST": CNN, "CIFAR-10": CNN, "CIFAR-100": BIG},
         rounds={"": paper.ROUNDS}, seeds=3, counts=_counts(paper.FIRST, paper.SAMPLES, paper.STEPS),
         setting={

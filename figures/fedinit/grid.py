@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from empirics.experiments import Cell
+from empirics.experiments.engines import GPU
 
 from ..ran import of, Ran
 from ..scale import Budget, Plan
@@ -71,7 +72,7 @@ PLANS = {
         axes={"lengths": (1, 2, STEPS, 10, 20), "with_ri": CIFAR10},
     ),
     "paper": Plan(
-        engine="cuda",
+        engine=GPU,
         networks={RESNET: "resnet18({})", VGG: "vgg11({})"}, rounds=ROUNDS, every=5, seeds=REPETITIONS,
         setting={
             **PRINTED, "batch": int(chosen("CIFAR-10", "minibatch")), "local_epochs": STEPS, "augment": "fedinit",

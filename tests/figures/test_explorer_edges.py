@@ -24,8 +24,9 @@ DRAWN_WRONG = """
 const svg = document.querySelector("#chart svg")?.outerHTML ?? "";
 return ["NaN", "Infinity", "undefined"].filter((word) => svg.includes(word));
 """
-ENDS = """  // redrawn at once: waiting for thousands of frames would take minutes
-const name = explorer.state().bound, wrong = [], frames = window.requestAnimationFrame;
+ENDS = """  // redrawn at once and out of sight: thousands of frames and layouts would take minutes
+const name = explorer.state().bound, wrong = [], frames = window.requestAnimationFrame, { style } = document.body;
+const atOnce = (redraw) => (redraw(), 0), never = () => 0;
 const set = (id, value, kind) => {
   const node = document.getElementById(id);
   node.value = value;
@@ -37,7 +38,8 @@ const look = (where) => {
   if (found) wrong.push(`${name} along ${where}: ${found[0]}`);
 };
 try {
-  window.requestAnimationFrame = (redraw) => (redraw(), 0);
+  window.requestAnimationFrame = atOnce;
+  style.display = "none";
   for (const x of [...document.getElementById("x").options].map((o) => o.value)) {
     set("x", x, "change");
     look(x);
@@ -46,11 +48,16 @@ try {
         set(id, end, "input");
         look(`${x}, ${id} at ${end}`);
       }
+      window.requestAnimationFrame = never;  // nobody looks at the way back
       set(id, value, "input");
+      window.requestAnimationFrame = atOnce;
     }
   }
   return wrong;
-} finally { window.requestAnimationFrame = frames; }
+} finally {
+  window.requestAnimationFrame = frames;
+  style.display = "";
+}
 """
 FAINT = """
 const channel = (c) => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;

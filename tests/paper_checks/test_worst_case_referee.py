@@ -1,7 +1,6 @@
 """Our worst cases against the same ones stated by hand in PEPit."""
 
 import builtins
-from itertools import product
 
 import pytest
 
@@ -63,7 +62,13 @@ def agree(asked):
 
 
 QUICK = [(m, c, METRICS[(3 * i + 5 * j) % 13], 2) for i, m in enumerate(METHODS) for j, c in enumerate(CLASSES)]
-EVERY = [p for p in product(METHODS, CLASSES, METRICS, (2, 3)) if p not in QUICK]
+EVERY = [
+    (method, kind, metric, 3 if (method, kind, metric, 2) in QUICK else 2 + (i + j + k) % 2)
+    for i, method in enumerate(METHODS)
+    for j, kind in enumerate(CLASSES)
+    for k, metric in enumerate(METRICS)
+]
+"""Every method with every class and every metric, once: two clients and three take turns along each of them."""
 
 
 def possible(cases):

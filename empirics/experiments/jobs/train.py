@@ -19,19 +19,17 @@ from ...federation.federate import LOCAL_TESTS
 from ...federation.partitions import partition as read_partition
 from ...measuring import Measurement, measurement, Row, Run
 from ...measuring.kept import Keeper
-from ...models.compiled import compiled, engine_of, ENGINES
+from ...models.compiled import compiled, engine_of
 from ...numbers import check_options, shown
 from ...problems.problem import FederatedProblem
 from ...problems.tasks import Task, task, TASKS
 from ...training.engines import device_named, in_process
 from ...training.setting import Setting
 from .. import Outcome
+from ..engines import CELL_ENGINES, GPU
 from ..machine import computing
 from ..registry import job
 
-GPU = "cuda"
-CELL_ENGINES = (*ENGINES, GPU)
-"""What computes the runs of a cell."""
 LOADED = 2
 """Data sets that a worker keeps: reading CIFAR-10 takes longer than many a run on it."""
 
@@ -60,7 +58,7 @@ def prepared(
 ) -> Run:
     """The training run that these words ask for, its data dealt; ``setting`` holds more fields of ``Setting``.
 
-    ``engine`` is one of ``ENGINES``, or ``cuda`` for a GPU: what computes is part of a cell's key. Where the compiled
+    ``engine`` is one of ``CELL_ENGINES``: what computes is part of a cell's key. Where the compiled
     passes serve the model they are taken or the cell fails, so that cells that say so are never a mixture of both.
     """
     measurements = measured(measure)
