@@ -142,7 +142,9 @@ class ExactRun:
                 moved = self._moved(state, self._drawn(round_, kind))
                 rounds.append({**own, **of_round(self.problem, path, model.among(len(path.columns))), **moved})
                 along.append(along_round(self.problem, path))
-        return Trajectory(_columns(server), _columns(rounds), along, np.stack(means), self)
+        read = _columns(server)
+        told = {**_columns(rounds), "loss_change": np.diff(read["optimality_gap"])}
+        return Trajectory(read, told, along, np.stack(means), self)
 
     def _part(self, state: Spread, part: str) -> Spread:
         """The server model ``(d,)`` or the last local models ``(C, d)`` of a joint state."""

@@ -75,6 +75,8 @@ def _value(bound: Bound, name: str, known: Mapping[str, Any]) -> Any:
     """What the bound says that a knob is."""
     expression = pinned(bound)[name]
     words = sorted(q.name for q in expression.free_symbols)
+    if lacking := [word for word in words if word not in known]:
+        raise BoundsError(f"{bound.name} sets its step size by {', '.join(lacking)}, which only a run tells")
     given = [known[word] for word in words]
     if all(isinstance(value, (int, float, np.number)) for value in given):
         return float(_function(bound, name)(*given))

@@ -88,7 +88,7 @@ def words_of(bound: Bound, names: Iterable[str]) -> dict[str, str]:
 def _of_setting(method: Algorithm, setting: Setting) -> dict[str, Known]:
     devices = Devices()
     found = {
-        **of_plan(setting.cohort, setting.steps, setting.rounds, setting.step_size, None),
+        **of_plan(setting.cohort, setting.steps, setting.rounds, setting.step_size, None, setting.step_offset),
         **{name: getattr(devices, name) for name in ("download_rate", "upload_rate", "minibatch_time")},
         "relaxation": getattr(method.start, "beta", None),
     }

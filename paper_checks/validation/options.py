@@ -39,6 +39,7 @@ class Options:
     rounds: int | None = None
     local_steps: int = 5
     step_size: float | None = None
+    step_offset: float | None = None
     batch: int = 32
     sampling: str | None = None
     seeds: int | None = None
@@ -84,6 +85,7 @@ def counts(text: str) -> tuple[int, ...]:
 
 
 COHORT = "clients per round (half, or all where the theorem asks for it)"
+FALLS = "the step size of iteration t from 0 is G/(G + t) of the first one (what the theorem says, else 10 where it falls)"
 CARD = Asked(Path("out"), "folder of the CSV and the JSON card (./out)", path_word, "DIR")
 ASKED: Mapping[str, Mapping[str, Asked]] = {
     DRAWS: {
@@ -105,6 +107,7 @@ ASKED: Mapping[str, Mapping[str, Asked]] = {
         "local_steps": Asked(3, "local steps (3)"),
         "relaxation": Asked(0.06, "FedInit's beta (0.06)", real_word),
         "step_size": Asked(None, "step size (the largest that meets the conditions, halved from 1/L)", real_word),
+        "step_offset": Asked(None, FALLS, real_word, "G"),
         "out": Asked(Path("out"), "folder of the CSV (./out)", path_word, "DIR"),
     },
     RUNS: {
@@ -118,6 +121,7 @@ ASKED: Mapping[str, Mapping[str, Asked]] = {
         "rounds": Asked(None, "rounds (10, or 1 where the theorem is about one)", metavar="R"),
         "local_steps": Asked(5, "local steps (5)", metavar="K"),
         "step_size": Asked(None, "step size (1/L, halved until the conditions hold)", real_word, "X"),
+        "step_offset": Asked(None, FALLS, real_word, "G"),
         "batch": Asked(32, "minibatch size (32)", metavar="N"),
         "sampling": Asked(None, "without_replacement, with_replacement, bernoulli (what is assumed)", str, "WORD"),
         "seeds": Asked(5, "runs (5)", metavar="S"),

@@ -133,6 +133,7 @@ def _setting(bound: Bound, options: Options, clients: int) -> Setting:
         batch=options.batch,
         local_steps=options.local_steps,
         step_size=_else(options.step_size, 0.05),
+        step_offset=_else(options.step_offset, OFFSET if harmonic(bound) else None),
         sampling=_else(options.sampling, "with_replacement" if by_weight else "without_replacement"),
         client_weight=options.client_weight,
     )
