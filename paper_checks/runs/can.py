@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bounds.assumptions import FULL_PARTICIPATION, HARMONIC_STEP_SIZE, ONE_CLIENT
+from bounds.assumptions import FULL_PARTICIPATION, HARMONIC_STEP_SIZE, ONE_CLIENT, SAMPLED_WITH_REPLACEMENT
 from bounds.core import Bound
 from bounds.fedals.quadratic import SQUARED_DISTANCE
 
@@ -138,6 +138,12 @@ def _averaged(bound: Bound, kind: Evidence) -> str:
     return f"it does not assume that all clients take part: {row.name} is read off runs of all of them"
 
 
+def _drawn(bound: Bound, kind: Evidence) -> str:
+    if kind.name == words.WORST and any(c.assumption is SAMPLED_WITH_REPLACEMENT for c in bound.conditions):
+        return "its participants are drawn with replacement, and in a worst case all clients take part"
+    return ""
+
+
 def _words(bound: Bound, kind: Evidence) -> str:
     iterated = along(bound)
     missing = [q.name for q in bound.quantities if not _given(q.name, kind.name, iterated)]
@@ -153,5 +159,5 @@ def _given(word: str, evidence: str, iterated: bool) -> bool:
 
 
 RULES: tuple[Callable[[Bound, Evidence], str], ...] = (
-    _stated, _target, _signed, _statistic, _distances, _step, _averaged, _words, _method,
+    _stated, _target, _signed, _statistic, _distances, _step, _averaged, _drawn, _words, _method,
 )  # fmt: skip

@@ -35,6 +35,13 @@ class Demands:
     average: bool
 
 
+    @property
+    def plan(self) -> dict[str, int]:
+        """The numbers of a plan that they leave no choice of, by the names of options."""
+        asked = {"clients": self.one_client, "cohort": self.one_participant, "local_steps": self.one_step}
+        return {name: 1 for name, one in asked.items() if one}
+
+
 @lru_cache(maxsize=256)
 def demands(bound: Bound) -> Demands:
     """What the bound asks for."""

@@ -87,7 +87,12 @@ def of_problem(problem: Any) -> dict[str, Any]:
         "client_weight": problem.weights,
         "initial_distance_sq": float(((problem.start - problem.minimiser) ** 2).sum()),
         "condition_number": condition(problem.smoothness, problem.strong_convexity),
+        **UNBIASED,
     }
+
+
+UNBIASED = {"alignment": 1, "gradient_norm_factor": 1, "variance_growth": 0}
+"""The moments of stochastic gradients whose mean is the gradient and whose variance has a cap: here, all of them."""
 
 
 def condition(smoothness: Any, strong_convexity: Any) -> Any:

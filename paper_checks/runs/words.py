@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
+from bounds.assumptions import FULL_PARTICIPATION, ONE_CLIENT
 from bounds.core import Bound
 from empirics.measuring import MEASUREMENTS
 
@@ -82,6 +83,9 @@ WORDS = _table(
     Word("condition_number", problem=LOCAL_SGD),
     Word("optimum_dissimilarity", problem=LOCAL_SGD),
     Word("uniform_dissimilarity", problem=(*MOMENTS, WORST)),
+    Word("alignment", problem=LOCAL_SGD),
+    Word("gradient_norm_factor", problem=LOCAL_SGD),
+    Word("variance_growth", problem=LOCAL_SGD),
     Word("parameters", problem=(RUNS,)),
     Word("model_size", problem=(RUNS,)),
     Word("complexity", problem=(RUNS,)),
@@ -172,7 +176,14 @@ def free(bound: Bound) -> tuple[str, ...]:
 def along(bound: Bound) -> bool:
     """Whether the statement is on local iterations: at the average of all clients, before every local step."""
     at = bound.statistic
-    return at is not None and (at.over == ITERATION + "s" or "virtual" in at.at)
+    if at is None or (at.kind == "last" and ("virtual" not in at.at or _everybody(bound))):
+        return False
+    return at.over == ITERATION + "s" or "virtual" in at.at
+
+
+def _everybody(bound: Bound) -> bool:
+    """Whether all clients take part: a run then ends with the average of their models at the server."""
+    return any(c.assumption in (FULL_PARTICIPATION, ONE_CLIENT) for c in bound.conditions)
 
 
 def readable(word: str, evidence: str, iterated: bool) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from bounds.assumptions import SAMPLED_WITH_REPLACEMENT
 from bounds.core import Bound
 from bounds.errors import NoMinimumError, NoSolutionError, OutsideConditionsWarning
 from empirics.algorithms.algorithm import Algorithm
@@ -30,7 +31,7 @@ from ..runs.methods import method
 from ..runs.readings import facts
 from ..runs.words import free
 from .comparison import Comparison, Line, standing, Verdict
-from .options import ASKED, EXACT, Options
+from .options import Options
 
 ROUNDING = 1e-9
 """Relative difference that floating-point arithmetic may make in an exact comparison."""
@@ -114,14 +115,11 @@ def found(bound: Bound, plan: Options, bar: Progress) -> Comparison:
 
 
 def fitted(bound: Bound, plan: Options) -> Options:
-    """The plan as the assumptions of the bound have it, where nothing else was told."""
+    """The plan as the assumptions of the bound have it."""
     asked = demands(bound)
-    wanted: dict[str, Any] = {"clients": 1} if asked.one_client else {}
-    wanted |= {"local_steps": 1} if asked.one_step else {}
-    wanted |= {"noise": 0.0} if asked.quiet else {}
-    wanted |= {"step_offset": OFFSET} if schedules.harmonic(bound) else {}
-    usual = {name: asked.usual for name, asked in ASKED[EXACT].items()}
-    return replace(plan, **{name: value for name, value in wanted.items() if getattr(plan, name) == usual[name]})
+    noise = 0.0 if asked.quiet else plan.noise
+    offset = OFFSET if schedules.harmonic(bound) and plan.step_offset is None else plan.step_offset
+    return replace(plan, noise=noise, step_offset=offset, **asked.plan)
 
 
 def federation(bound: Bound, seed: int, plan: Options) -> Quadratics:
@@ -145,11 +143,12 @@ def inside(bound: Bound, problem: Quadratics, options: Options) -> tuple[Setting
     offset = options.step_offset
     if not given and (fixed := schedules.pinned(bound)):
         told = readings.of_plan(cohort, options.local_steps, rounds, step_size, options.relaxation, offset)
-        plan = schedules.chosen(bound, readings.of_problem(problem) | told)
-        step_size, offset = plan[schedules.FIRST], plan.get(schedules.OFFSET)
+        knobs = schedules.chosen(bound, readings.of_problem(problem) | told)
+        step_size, offset = knobs[schedules.FIRST], knobs.get(schedules.OFFSET)
         given = bool({schedules.SCALE, schedules.FIRST} & set(fixed))
+    plan = Setting(rounds, cohort, local_steps=options.local_steps, step_offset=offset, sampling=sampled(bound))
     while True:
-        setting = Setting(rounds, cohort, local_steps=options.local_steps, step_size=step_size, step_offset=offset)
+        setting = replace(plan, step_size=step_size)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", OutsideConditionsWarning)
@@ -163,12 +162,17 @@ def inside(bound: Bound, problem: Quadratics, options: Options) -> tuple[Setting
         step_size /= 2
 
 
+def sampled(bound: Bound) -> str:
+    """How participants are drawn, as far as the bound says it."""
+    by_weight = any(c.assumption is SAMPLED_WITH_REPLACEMENT for c in bound.conditions)
+    return "with_replacement" if by_weight else "without_replacement"
+
+
 def _cohort(bound: Bound, problem: Quadratics, options: Options) -> int:
-    """Half of the clients; one or all of them where an assumption asks for it."""
-    if demands(bound).one_participant:
-        return 1
+    """Half of the clients, or all of them where an assumption asks for it."""
     half = max(1, options.clients // 2)
-    part = Setting(options.rounds or 1, half, local_steps=options.local_steps)
+    part = Setting(options.rounds or 1, half, local_steps=options.local_steps, step_offset=options.step_offset)
+    part = replace(part, sampling=sampled(bound))
     return options.clients if breaks(bound, problem, about(bound, 0.0), part) else half
 
 

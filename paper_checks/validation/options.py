@@ -14,6 +14,7 @@ from bounds.showing.usage import Parser, UsageError
 from empirics.experiments.command import path_word
 from empirics.numbers import check_options
 
+from ..runs.demands import demands
 from ..runs.methods import takes
 
 DRAWS, EXACT, RUNS, LOG = "draws", "exact", "runs", "log"
@@ -175,6 +176,11 @@ def parsed(bound: Bound, evidence: str, arguments: Sequence[str]) -> Options | N
 def _idle(bound: Bound, evidence: str, typed: Collection[str]) -> str:
     """Why an option that was typed would change nothing for this bound; empty if all of them count."""
     uses = {q.name for q in bound.quantities}
+    asked = demands(bound)
+    if evidence in (EXACT, RUNS) and (fixed := [name for name in asked.plan if name in typed]):
+        return f"--{fixed[0].replace('_', '-')} changes nothing: {bound.name} is on {asked.plan[fixed[0]]}"
+    if asked.quiet and (loud := {EXACT: "noise", RUNS: "batch"}.get(evidence)) in typed:
+        return f"--{loud} changes nothing: {bound.name} is on exact gradients"
     if (
         evidence == EXACT
         and "relaxation" in typed
