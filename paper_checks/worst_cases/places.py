@@ -182,7 +182,8 @@ def question(bound: Bound, place: Place) -> Question:
     if asked & {"initial_loss", "current_loss"}:
         asked.add("initial_gap")
     given |= {word: known[word] for word in WORDS if word in asked and word not in ("pl_constant", bound.target.name)}
-    plan = Setting(place.rounds, place.clients, local_steps=place.local_steps, step_size=known["step_size"])
+    members = 1 if demands(bound).identical else place.clients  # without noise all of them do the same
+    plan = Setting(place.rounds, members, local_steps=place.local_steps, step_size=known["step_size"])
     setting = replace(plan, step_offset=offset)
     at = bound.statistic or Statistic("last", "rounds")
     return Question(method(bound.about, data=False, relaxation=place.relaxation), setting, given, bound.target.name, at)
