@@ -258,7 +258,8 @@ def _length(bound: Bound) -> str:
     words = {q.name for q in bound.quantities} | {bound.target.name}
     kind = bound.statistic.kind if bound.statistic is not None else "every"
     capped = "grad_cap_sq" in words
-    if schedules.harmonic(bound) or WORDS[bound.target.name].how in (ENDS_OF_STEPS, AVERAGE):
+    made = WORDS[bound.target.name].how if bound.target.name in WORDS else ""
+    if schedules.harmonic(bound) or made in (ENDS_OF_STEPS, AVERAGE):
         return STEP_BY_STEP
     if kind == "min" or (kind in ("mean", "last") and not capped):
         return FOLDED
