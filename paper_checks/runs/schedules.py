@@ -79,7 +79,11 @@ def _value(bound: Bound, name: str, known: Mapping[str, Any]) -> Any:
         raise BoundsError(f"{bound.name} sets its step size by {', '.join(lacking)}, which only a run tells")
     given = [known[word] for word in words]
     if all(isinstance(value, (int, float, np.number)) for value in given):
-        return float(_function(bound, name)(*given))
+        try:
+            return float(_function(bound, name)(*given))
+        except ArithmeticError:
+            told = ", ".join(f"{word} {float(value):g}" for word, value in zip(words, given, strict=True))
+            raise BoundsError(f"{bound.name} says no {name} at {told}") from None
     put = {q: _number(known[q.name]) for q in expression.free_symbols}
     value = bind(expression, put)
     return Fraction(value.p, value.q) if value.is_Rational else mpmath.mpf(sp.N(value, mpmath.mp.dps)._mpf_)

@@ -9,6 +9,7 @@ import mpmath
 import numpy as np
 
 from bounds.core import About, Bound
+from bounds.errors import BoundsError
 from empirics.errors import EmpiricsError
 from empirics.exact import Readings
 
@@ -102,7 +103,12 @@ class Played:
         """The instance with the step sizes that the bound says its runs have, where it does."""
         if not schedules.pinned(bound):
             return dict(instance)
-        return {**instance, **schedules.chosen(bound, self.static(instance, problem))}
+        try:
+            told = schedules.chosen(bound, self.static(instance, problem))
+        except BoundsError:
+            told = {}
+        fine = told and all(0 < value < np.inf for value in told.values())
+        return {**instance, **(told if fine else {schedules.FIRST: 0.0, schedules.OFFSET: 1.0})}
 
     def evaluate(self, bound: Bound, instance: Instance) -> Evaluation:
         failed: tuple[str, ...] = ()
@@ -111,6 +117,8 @@ class Played:
         try:
             problem = self.federation(instance)
             instance = self.pinned(bound, instance, problem)
+            if wrong := self.impossible(bound, instance):
+                return Evaluation(failed=(wrong,), relation=bound.relation)
             failed = deciding.assumptions(bound, *self.assumed(bound, instance, problem))[0]
         except EmpiricsError as error:
             failed = (str(error),)
