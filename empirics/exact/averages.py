@@ -1,4 +1,4 @@
-"""The loss at the average of a run's iterates, exactly: second moments across times, by carrying the running sum along."""
+"""The loss at the average of a run's iterates, exactly: moments across times, by carrying the running sum along."""
 
 from __future__ import annotations
 

@@ -66,7 +66,6 @@ class Recorder:
         self.steps = {}
         return path
 
-
     def add(self, path: Tensor) -> None:
         """Add the participants' averages before every local step of the last round to the sum over the run."""
         assert self.work is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from bounds.assumptions import (
     EXACT_GRADIENTS,
@@ -34,9 +35,8 @@ class Demands:
     parallel: bool
     average: bool
 
-
     @property
-    def plan(self) -> dict[str, int]:
+    def plan(self) -> dict[str, Any]:
         """The numbers of a plan that they leave no choice of, by the names of options."""
         asked = {"clients": self.one_client, "cohort": self.one_participant, "local_steps": self.one_step}
         return {name: 1 for name, one in asked.items() if one}

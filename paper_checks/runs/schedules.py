@@ -1,4 +1,4 @@
-"""The step sizes that a bound assumes: whether they fall with every iteration, and which numbers of a plan it pins down.
+"""The step sizes that a bound assumes: whether they fall with every iteration, and which of their numbers it says.
 
 Iteration t counts local steps since the start, from 0; ``step_size`` is that of the first. Falling ones are
 ``step_size_scale / (step_offset + t)``, so that the scale is the first step size times the offset.
@@ -36,7 +36,7 @@ def harmonic(bound: Bound) -> bool:
 
 @lru_cache(maxsize=256)
 def pinned(bound: Bound) -> Mapping[str, sp.Expr]:
-    """What the bound says that a knob of the step sizes is: by an abbreviation, or by a condition that is an equation."""
+    """What the bound says that a knob of the step sizes is: by an abbreviation, or by an equation among its conditions."""
     found = {q.name: bound._spelled(q.name, q) for q in bound.where if q.name in KNOBS}
     for relation in bound.relations:
         if isinstance(relation, sp.Eq):

@@ -86,7 +86,7 @@ def counts(text: str) -> tuple[int, ...]:
 
 
 COHORT = "clients per round (half, or all where the theorem asks for it)"
-FALLS = "the step size of iteration t from 0 is G/(G + t) of the first one (what the theorem says, else 10 where it falls)"
+FALLS = "the step size of iteration t, from 0, is G/(G + t) of the first (where it falls: what the theorem says, or 10)"
 CARD = Asked(Path("out"), "folder of the CSV and the JSON card (./out)", path_word, "DIR")
 ASKED: Mapping[str, Mapping[str, Asked]] = {
     DRAWS: {

@@ -31,8 +31,8 @@ from ..runs.methods import method as named
 from ..runs.readings import Drawn, facts as drawn_of, of_plan
 from ..runs.schedules import chosen, FIRST, harmonic, OFFSET as KNOB_OFFSET, pinned, SCALE
 from ..runs.words import free, giver, PLAN, PROBLEM, RUNS
-from .known import Known, known, words_of
 from .exact import OFFSET
+from .known import Known, known, words_of
 from .options import Options
 from .reading import fresh, needs_population, one_round, plan
 

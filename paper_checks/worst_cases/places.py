@@ -41,9 +41,9 @@ CLIENTS = 100
 class Place:
     """Clients, rounds, local steps; the step size as a share of the largest that the bound's conditions allow.
 
-    A positive ``fixed_step_size`` (in units of 1/L) takes the place of the share, a positive ``step_offset`` that of the
-    ``OFFSETS`` of a step size that falls and whose offset the bound leaves open. A bound that says what its step size is
-    asks for none of them.
+    A positive ``fixed_step_size`` (in units of 1/L) takes the place of the share, a positive ``step_offset`` that of
+    ``OFFSETS``, for a step size that falls with an offset that the bound leaves open. A bound that says what its step
+    size is asks for none of them.
     """
 
     clients: int = 2
@@ -69,7 +69,8 @@ class Place:
         _rule("condition_number", self.condition_number, f"> 1 {below}", lambda x: 1 < x <= LARGEST)
         _rule("dissimilarity_factor", self.dissimilarity_factor, f">= 1 {below}", lambda x: 1 <= x <= LARGEST)
         for name in (
-            "fixed_step_size", "heterogeneity", "grad_cap_sq", "relaxation", "divergence", "grad_norm_sq", "step_offset",
+            "fixed_step_size", "heterogeneity", "grad_cap_sq", "relaxation", "divergence", "grad_norm_sq",
+            "step_offset",
         ):  # fmt: skip
             _rule(name, getattr(self, name), f">= 0 {below}", lambda x: 0 <= x <= LARGEST)
 

@@ -52,8 +52,8 @@ class Recorded:
     """A run whose models are rows over the start (first column) and every client's gradients, in the order asked.
 
     ``asked (clients, m, n)`` are the models at which client k asked for its gradients 1 to m; column
-    ``1 + k m + j`` stands for the j-th answer. ``server (R+1, n)``, ``path[r] (clients, K_r + 1, n)``; ``step_sizes`` are
-    those of all local steps in order.
+    ``1 + k m + j`` stands for the j-th answer. ``server (R+1, n)``, ``path[r] (clients, K_r + 1, n)``; ``step_sizes``
+    are those of all local steps in order.
     """
 
     asked: Array

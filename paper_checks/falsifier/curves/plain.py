@@ -136,7 +136,8 @@ class PlainCurve(Collected):
 
     def _finish(self, states: list[State]) -> None:
         self._read_server(states)
-        self._note(self._along, {name: self._server[name][-1] for name in ("grad_norm_sq", "distance_sq", "optimality_gap")})
+        words = ("grad_norm_sq", "distance_sq", "optimality_gap")
+        self._note(self._along, {name: self._server[name][-1] for name in words})
 
     def _note(self, kind: dict[str, list[Any]], values: Mapping[str, Any]) -> None:
         for name, value in values.items():

@@ -83,7 +83,7 @@ class CurveRun:
 
     @property
     def average_gap(self) -> Any:
-        """The loss gap at the mean of the virtual averages before every local step, where no cohort is left to chance."""
+        """The loss gap at the mean of the virtual averages before every local step, where all clients take part."""
         return self.value(self._sum / self._steps)[0]
 
     @property

@@ -24,7 +24,7 @@ def constants(table: Table) -> dict[str, Any]:
     away = [x - y for x, y in zip(table.start, table.minimiser, strict=True)]
     at_best = [sum(g * g for g in table.gradient(k, table.minimiser)) for k in clients]
     alike = all(each == table.curvatures[0] for each in table.curvatures)
-    plan = (int(raw[name]) for name in ("cohort", "local_steps", "rounds"))
+    cohort, steps, rounds = (int(raw[name]) for name in ("cohort", "local_steps", "rounds"))
     known = {
         **of_kinds(table.counts, table.weights),
         "smoothness": table.kind(max(values)),
@@ -39,7 +39,7 @@ def constants(table: Table) -> dict[str, Any]:
         "optimum_dissimilarity": sum(p * g for p, g in zip(table.weights, at_best, strict=True)),
         "uniform_dissimilarity": max(at_best) if alike else mpmath.inf,
         **UNBIASED,
-        **of_plan(*plan, table.step_size, table.beta, table.step_offset),
+        **of_plan(cohort, steps, rounds, table.step_size, table.beta, table.step_offset),
     }
     if "contraction" in raw:
         known["contraction"] = table.kind(raw["contraction"])

@@ -122,7 +122,8 @@ class QuadraticRuns(Played):
             table[f"noise_{k}"] = 0.0 if asked.quiet else point["noise"] * point[f"noise_{k}"]
             table[f"weight_{k}"] = 1.0 if equal else point.get(f"weight_{k}", 1.0)
         _scaled(table, point)
-        if asked.parallel or looked(bound, table) == ENDS:  # which are the extremes where all clients bend alike, along the axes
+        # The ends of a run are its extremes, and gradients differ alike everywhere, where all bend alike along the axes.
+        if asked.parallel or looked(bound, table) == ENDS:
             table |= {f"curvature_{k}_{i}": table[f"curvature_0_{i}"] for k in range(kinds) for i in range(dim)}
             table |= {name: 0.0 for name in table if name.startswith("turn_")}
         return self._placed(bound, table, point)
@@ -180,9 +181,10 @@ class QuadraticRuns(Played):
     def run(self, bound: Bound, instance: Instance, problem: Quadratics) -> tuple[Readings, bool]:
         run = _moments(bound, problem, instance)
         if "step_offset" in instance:
-            told = schedules.sizes(run.step_size, float(instance["step_offset"]), run.number_of_rounds * run.local_steps)
+            rounds, offset = run.number_of_rounds, float(instance["step_offset"])
+            told = schedules.sizes(run.step_size, offset, rounds * run.local_steps)
             with np.errstate(all="ignore"):
-                falls = FallingReadings(run, np.reshape(told, (run.number_of_rounds, -1)), _wanted(bound))
+                falls = FallingReadings(run, np.reshape(told, (rounds, -1)), _wanted(bound))
                 return falls, falls.finite
         with np.errstate(all="ignore"):
             fine = np.isfinite(run.states).all() and (run.looked != ENDS or run.settles)

@@ -59,7 +59,9 @@ class PlainRun(Collected):
         self._read_along(law)
         if averaging:
             share = self.table.kind(1) / self.steps_taken
-            away = [({self._index("average", 0, i): share}, -self.table.minimiser[i]) for i in range(self.dim)]
+            away: list[tuple[Form, Number]] = [
+                ({self._index("average", 0, i): share}, -self.table.minimiser[i]) for i in range(self.dim)
+            ]
             self.average_gap = self._times(law, away, self._times_curvature(away)) / 2
 
     def _far(self, law: Law, rounds: int, looked: str, memory: bool) -> Law:
@@ -246,7 +248,8 @@ class PlainRun(Collected):
             total = self._index("average", 0, e)
             after.mean[total] = law.mean[total]
             for i in range(self.dim):
-                raw[self._index("average", 0, i), total] = law.product({self._index("average", 0, i): one}, {total: one})
+                own = self._index("average", 0, i)
+                raw[own, total] = law.product({own: one}, {total: one})
                 ends = [law.product({self._index("local", r, i): one}, {total: one}) for r in range(len(self.people))]
                 shares = [self.table.weights[k] for k, _ in self.people]
                 raw[i, total] = raw[total, i] = sum(p * end for p, end in zip(shares, ends, strict=True))
