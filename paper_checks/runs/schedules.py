@@ -36,7 +36,7 @@ def harmonic(bound: Bound) -> bool:
 
 @lru_cache(maxsize=256)
 def pinned(bound: Bound) -> Mapping[str, sp.Expr]:
-    """What the bound says that a knob of the step sizes is: by an abbreviation, or by an equation among its conditions."""
+    """What the bound says that a knob of the step sizes is: by an abbreviation, or by an equation of its conditions."""
     found = {q.name: bound._spelled(q.name, q) for q in bound.where if q.name in KNOBS}
     for relation in bound.relations:
         if isinstance(relation, sp.Eq):

@@ -122,7 +122,7 @@ class QuadraticRuns(Played):
             table[f"noise_{k}"] = 0.0 if asked.quiet else point["noise"] * point[f"noise_{k}"]
             table[f"weight_{k}"] = 1.0 if equal else point.get(f"weight_{k}", 1.0)
         _scaled(table, point)
-        # The ends of a run are its extremes, and gradients differ alike everywhere, where all bend alike along the axes.
+        # Where all bend alike along the axes, a run's ends are its extremes, and gradients differ alike everywhere.
         if asked.parallel or looked(bound, table) == ENDS:
             table |= {f"curvature_{k}_{i}": table[f"curvature_0_{i}"] for k in range(kinds) for i in range(dim)}
             table |= {name: 0.0 for name in table if name.startswith("turn_")}
