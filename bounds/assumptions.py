@@ -4,10 +4,11 @@ A predicate reads plain attributes and answers True, False, or None when it cann
 the exact worst case decide with these and contain no bound's name. An assumption may also say that a quantity takes
 another constant of the problem than that of its own name (``constants``). Attributes they read: on a problem
 ``smoothness``, ``sample_smoothness``, ``strong_convexity``, ``pl_constant``, ``lipschitz``, ``gradient_variance``,
-``grad_cap_sq``, ``dissimilarity_offset``, ``loss_cap``, ``lower_bound``, ``convex``, ``nonnegative_loss``,
-``independent_samples``, ``client_sizes``; on an algorithm ``exact_local_solver``, ``local_sgd``, ``relaxed_start``,
+``grad_cap_sq``, ``dissimilarity_offset``, ``uniform_dissimilarity``, ``loss_cap``, ``lower_bound``, ``convex``,
+``nonnegative_loss``, ``independent_samples``, ``independent_noise``, ``identical_clients``, ``client_sizes``; on an
+algorithm ``exact_local_solver``, ``local_sgd``, ``relaxed_start``,
 ``shared_generated_data``; on a setting ``clients``, ``cohort``, ``sampling``, ``step_sizes``, ``local_steps`` (one
-number or one per round), ``fresh_samples``.
+number or one per round), ``iteration_step_sizes`` (one per local iteration of the run), ``fresh_samples``.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import isfinite
+from math import isclose, isfinite
 from numbers import Real
 from typing import Any
 
@@ -64,6 +65,17 @@ class _Positive:
 
 
 @dataclass(frozen=True)
+class _Zero:
+    """The problem knows that ``attribute`` is 0."""
+
+    attribute: str
+
+    def __call__(self, problem: Any, algorithm: Any, setting: Any) -> bool | None:
+        value = getattr(problem, self.attribute, None)
+        return None if value is None else bool(value == 0)
+
+
+@dataclass(frozen=True)
 class _Flag:
     """``attribute`` is set; ``owner`` counts the arguments of a predicate: problem, algorithm, setting."""
 
@@ -106,6 +118,26 @@ class _Constant:
     def __call__(self, problem: Any, algorithm: Any, setting: Any) -> bool | None:
         values = _per_round(setting, self.attribute)
         return None if values is None else len(set(values)) == 1
+
+
+@dataclass(frozen=True)
+class _Ones:
+    """``attribute`` of the setting is 1, in every round where there is one per round."""
+
+    attribute: str
+
+    def __call__(self, problem: Any, algorithm: Any, setting: Any) -> bool | None:
+        values = _per_round(setting, self.attribute)
+        return None if values is None else all(value == 1 for value in values)
+
+
+def _harmonic(problem: Any, algorithm: Any, setting: Any) -> bool | None:
+    """One over the step size grows by the same amount in every iteration."""
+    sizes = getattr(setting, "iteration_step_sizes", None)
+    if sizes is None:
+        return None
+    growth = [1 / b - 1 / a for a, b in pairwise(sizes)]
+    return all(g > 0 and isclose(g, growth[0], rel_tol=1e-6) for g in growth)
 
 
 def _per_round(setting: Any, attribute: str) -> Sequence[float] | None:
@@ -165,6 +197,28 @@ DISSIMILARITY = Assumption(
     "the mean squared client gradient is at most G^2 plus B^2 times the squared global gradient",
     _States("dissimilarity_offset"),
 )
+UNIFORM_DISSIMILARITY = Assumption(
+    "uniform_dissimilarity",
+    "no client's gradient is further than zeta from the global gradient, at any model",
+    _States("uniform_dissimilarity"),
+)
+EXACT_GRADIENTS = Assumption("exact_gradients", "every client computes exact gradients", _Zero("gradient_variance"))
+INDEPENDENT_NOISE = Assumption(
+    "independent_noise",
+    "given the past, the noise of the clients' gradients is independent",
+    _Flag(PROBLEM, "independent_noise"),
+)
+GRADIENT_MOMENTS = Assumption(
+    "gradient_moments",
+    "the mean of a stochastic gradient is aligned with the gradient, and its variance grows at most with its square",
+    _States("gradient_variance"),
+)
+GLOBALLY_STRONGLY_CONVEX = Assumption(
+    "globally_strongly_convex", "the global loss is mu-strongly convex", _Positive("strong_convexity")
+)
+IDENTICAL_CLIENTS = Assumption(
+    "identical_clients", "all clients have the same loss", _Flag(PROBLEM, "identical_clients")
+)
 LOWER_BOUNDED = Assumption("lower_bounded", "the loss is bounded below", _States("lower_bound"))
 NONNEGATIVE_LOSS = Assumption("nonnegative_loss", "the loss is nonnegative", _Flag(PROBLEM, "nonnegative_loss"))
 BOUNDED_LOSS = Assumption("bounded_loss", "the loss of a sample is at most U", _States("loss_cap"))
@@ -189,6 +243,9 @@ SHARED_GENERATED_DATA = Assumption(
     "shared_generated_data", "all clients distil on the same generated data", _Flag(ALGORITHM, "shared_generated_data")
 )
 FULL_PARTICIPATION = Assumption("full_participation", "all clients take part in every round", _full)
+ONE_CLIENT = Assumption("one_client", "there is one client", _Ones("clients"))
+ONE_PARTICIPANT = Assumption("one_participant", "one client takes part in every round", _Ones("cohort"))
+ONE_LOCAL_STEP = Assumption("one_local_step", "every round has one local step", _Ones("local_steps"))
 SAMPLED_WITH_REPLACEMENT = Assumption(
     "sampled_with_replacement",
     "participants are drawn with replacement from the client weights and averaged equally",
@@ -206,6 +263,9 @@ STEPS_NEVER_INCREASE = Assumption(
     "steps_never_increase", "the number of local steps never increases", _NeverIncreasing("local_steps")
 )
 FIXED_STEP_SIZE = Assumption("fixed_step_size", "the step size is the same in every round", _Constant("step_sizes"))
+HARMONIC_STEP_SIZE = Assumption(
+    "harmonic_step_size", "the step size of iteration t = 0, 1, .. is a scale over an offset plus t", _harmonic
+)
 FIXED_LOCAL_STEPS = Assumption(
     "fixed_local_steps", "the number of local steps is the same in every round", _Constant("local_steps")
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .classics import catalog as classics
 from .core import Bound
 from .decaying_k import catalog as decaying_k
 from .errors import DeclarationError, unknown
@@ -19,7 +20,7 @@ def _by_name(*rooms: tuple[Bound, ...]) -> dict[str, Bound]:
     return catalogue
 
 
-BOUNDS: dict[str, Bound] = _by_name(fedals.BOUNDS, fedinit.BOUNDS, decaying_k.BOUNDS, fedcog.BOUNDS)
+BOUNDS: dict[str, Bound] = _by_name(fedals.BOUNDS, fedinit.BOUNDS, decaying_k.BOUNDS, fedcog.BOUNDS, classics.BOUNDS)
 
 
 def get(name: str) -> Bound:

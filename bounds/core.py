@@ -34,7 +34,7 @@ STATISTICS = ("last", "min", "mean", "every", "expectation")
 OVER = ("rounds", "iterations", "local iterations", "the training samples")
 PLACES = (
     "server model", "averaged model", "client's own model", "last local models of all clients",
-    "virtual average of all clients", "local models of two runs",
+    "virtual average of all clients", "average of the iterates", "local models of two runs",
 )  # fmt: skip
 """What runs are read by: another word would be shown and not looked at."""
 MIXED = None

@@ -16,7 +16,7 @@ from .errors import BoundsError
 from .showing.files import write_whole
 
 PATH = Path(__file__).with_name("index.json")
-DECLARED = ("decaying_k", "fedals", "fedcog", "fedinit", "vocabulary.py", "papers.py", "showing/cards.py")
+DECLARED = ("classics", "decaying_k", "fedals", "fedcog", "fedinit", "vocabulary.py", "papers.py", "showing/cards.py")
 """What the entries are made from: files, and folders with all their files."""
 
 

@@ -18,9 +18,13 @@ class Paper:
     year: int
     venue: str
     read: str
+    works: tuple[Paper, ...] = ()
+    """The papers of a shelf: several that are audited together, of which a source says in its version which it is."""
 
     @property
     def bibtex(self) -> str:
+        if self.works:
+            return "\n\n".join(work.bibtex for work in self.works)
         names = " and ".join(self.authors)
         return (
             f"@article{{{self.key},\n  title = {{{self.title}}},\n  author = {{{names}}},\n"
@@ -28,6 +32,63 @@ class Paper:
         )
 
 
+_KHALED = ("Ahmed Khaled", "Konstantin Mishchenko", "Peter Richtarik")
+_CLASSICS = (
+    Paper(
+        "wang2021",
+        "Field Guide",
+        "A Field Guide to Federated Optimization",
+        ("Jianyu Wang", "Zachary Charles", "Zheng Xu", "Gauri Joshi", "H. Brendan McMahan", "others"),
+        2021,
+        "arXiv",
+        "arXiv 2107.06917, by a restatement",
+    ),
+    Paper(
+        "li2020",
+        "Li et al. 2020",
+        "On the Convergence of FedAvg on Non-IID Data",
+        ("Xiang Li", "Kaixuan Huang", "Wenhao Yang", "Shusen Wang", "Zhihua Zhang"),
+        2020,
+        "International Conference on Learning Representations",
+        "arXiv 1907.02189, without its appendix",
+    ),
+    Paper(
+        "khaled2019gd",
+        "Local GD",
+        "First Analysis of Local GD on Heterogeneous Data",
+        _KHALED,
+        2019,
+        "NeurIPS Workshop on Federated Learning",
+        "arXiv 1909.04715, with its appendix",
+    ),
+    Paper(
+        "khaled2019sgd",
+        "Local SGD",
+        "Better Communication Complexity for Local SGD",
+        _KHALED,
+        2019,
+        "preprint",
+        "the version of September 2019",
+    ),
+    Paper(
+        "bottou2018",
+        "Bottou et al. 2018",
+        "Optimization Methods for Large-Scale Machine Learning",
+        ("Leon Bottou", "Frank E. Curtis", "Jorge Nocedal"),
+        2018,
+        "SIAM Review",
+        "arXiv 1606.04838v3, by a restatement",
+    ),
+    Paper(
+        "needell2014",
+        "Needell et al. 2014",
+        "Stochastic gradient descent, weighted sampling, and the randomized Kaczmarz algorithm",
+        ("Deanna Needell", "Nathan Srebro", "Rachel Ward"),
+        2014,
+        "Advances in Neural Information Processing Systems 27",
+        "arXiv 1310.5715v5, by a restatement",
+    ),
+)
 _FEDALS_AUTHORS = ("Peyman Gholami", "Hulya Seferoglu")
 
 PAPERS: dict[str, Paper] = {
@@ -69,6 +130,16 @@ PAPERS: dict[str, Paper] = {
             2024,
             "International Conference on Learning Representations",
             "arXiv 2312.05966",
+        ),
+        Paper(
+            "classics",
+            "Classics",
+            "Classic theorems of federated learning, local SGD and stability",
+            tuple(dict.fromkeys(author for work in _CLASSICS for author in work.authors)),
+            max(work.year for work in _CLASSICS),
+            "several",
+            "; ".join(f"{work.short}: {work.title}, {work.read}" for work in _CLASSICS),
+            _CLASSICS,
         ),
     )
 }

@@ -62,6 +62,8 @@ def _training(parser: Parser) -> None:
     add("--local-epochs", type=whole_word, metavar="N", help="passes over the own samples instead of steps")
     add("--step-size", type=real_word, default=0.05, metavar="X", help="step size of local SGD (0.05)")
     add("--step-size-decay", type=real_word, default=1.0, metavar="X", help="factor per round (1)")
+    falls = "the step size falls: step t since the start, from 0, has G/(G + t) of the first one's (it does not)"
+    add("--step-offset", type=real_word, metavar="G", help=falls)
     add("--momentum", type=real_word, default=0.0, metavar="X", help="momentum of local SGD (0)")
     add("--weight-decay", type=real_word, default=0.0, metavar="X", help="weight decay (0)")
     add("--clip", type=real_word, metavar="X", help="largest norm of a direction")
@@ -144,7 +146,7 @@ def train(arguments: Sequence[str]) -> int:
 
 SHARED = (
     "problem", "clients", "partition", "client_weight", "batch", "cohort", "local_steps", "local_epochs", "step_size",
-    "step_size_decay", "momentum", "weight_decay", "clip", "sampling", "measure", "every",
+    "step_size_decay", "step_offset", "momentum", "weight_decay", "clip", "sampling", "measure", "every",
 )  # fmt: skip
 """Options with which a kept run would be another; its number of rounds is none of them: no step depends on it."""
 
@@ -312,6 +314,7 @@ def _setting(args: argparse.Namespace, problem: FederatedProblem) -> Setting:
         "local_epochs",
         "step_size",
         "step_size_decay",
+        "step_offset",
         "momentum",
         "weight_decay",
         "clip",

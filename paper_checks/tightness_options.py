@@ -13,7 +13,7 @@ FINE = 0
 PATIENCE = 600.0
 """Seconds that one worst case may take."""
 NAMES = ("clients", "rounds", "local_steps", "step_share", "fixed_step_size", "condition_number", "heterogeneity",
-         "grad_cap_sq", "dissimilarity_factor", "relaxation", "divergence", "grad_norm_sq")  # fmt: skip
+         "grad_cap_sq", "dissimilarity_factor", "relaxation", "divergence", "grad_norm_sq", "step_offset")  # fmt: skip
 """What may vary in a table: the fields of a ``Place``."""
 
 

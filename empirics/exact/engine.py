@@ -30,7 +30,8 @@ class Readings(Protocol):
     ``server[word]`` is read at the server models ``(R + 1, ...)``: before the first round and after every one.
     ``rounds[word]`` has one entry per round ``(R, ...)``. ``iterations(word)`` is read at the virtual average of all
     clients, before each of the T local steps of the run, and at the last server model ``(T + 1,)``. A word over clients
-    has them on its last axis.
+    has them on its last axis. ``average_gap`` is the loss gap at the plain mean of the virtual averages before each of
+    those steps, of runs in which all clients take part.
     """
 
     @property
@@ -38,6 +39,9 @@ class Readings(Protocol):
 
     @property
     def rounds(self) -> Mapping[str, Array]: ...
+
+    @property
+    def average_gap(self) -> Any: ...
 
     def iterations(self, name: str) -> Array: ...
 

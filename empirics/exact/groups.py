@@ -22,6 +22,7 @@ from ..training.setting import Setting
 from .alike import AlikeRound, Work
 from .draws import draw
 from .maps import AFFINE, Key, NotAffineError, Player, PROBES
+from .readings import metric_of
 
 Array = np.ndarray[Any, Any]
 
@@ -338,10 +339,15 @@ class GroupReadings:
         return {name: np.array(x) for name, x in
                 (("local_drift", drift), ("grad_cap_sq", caps), ("global_step", moves))}  # fmt: skip
 
+    @property
+    def average_gap(self) -> Any:
+        """Moments of groups are those of one time: the other engines know averages over times."""
+        raise EmpiricsError("groups of clients keep no moments across times: follow the average of iterates by moments")
+
     def iterations(self, name: str) -> Array:
         """A reading at the average of all clients before every local step; the last is at the last server model."""
         p = self.of.problem
-        metric = {"grad_norm_sq": p.curvature, "distance_sq": np.eye(p.dim)}[name]
+        metric = metric_of(p.curvature, name)
         weights = np.array([p.weights[group].sum() for group in self.of.members])
         along = []
         for (_, paths), state in zip(self.played, self.states[:-1], strict=True):

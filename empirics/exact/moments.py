@@ -19,6 +19,7 @@ from ..problems.quadratics import QuadraticFederation, Quadratics
 from ..sizes import NUMBER, refuse_beyond_memory
 from ..training.rounds import shares
 from ..training.setting import Setting
+from .averages import average_gap
 from .cohorts import Cohort, cohorts, LIMIT
 from .limits import limit_of, period_of
 from .maps import Key, Player, RoundMap
@@ -48,6 +49,7 @@ class Trajectory:
     rounds: dict[str, Array]
     along: list[dict[str, Any]]
     means: Array
+    run: ExactRun | None = None
 
     def iterations(self, name: str) -> Array:
         """A reading at the virtual average of all clients, over all local iterations.
@@ -57,6 +59,12 @@ class Trajectory:
         """
         steps = [at[name][:-1] for at in self.along]
         return np.concatenate([*steps, self.server[name][-1:]])
+
+    @cached_property
+    def average_gap(self) -> float:
+        """The loss gap at the mean of the virtual averages before every local step: found when it is asked for."""
+        assert self.run is not None
+        return average_gap(self.run)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +142,9 @@ class ExactRun:
                 moved = self._moved(state, self._drawn(round_, kind))
                 rounds.append({**own, **of_round(self.problem, path, model.among(len(path.columns))), **moved})
                 along.append(along_round(self.problem, path))
-        return Trajectory(_columns(server), _columns(rounds), along, np.stack(means))
+        read = _columns(server)
+        told = {**_columns(rounds), "loss_change": np.diff(read["optimality_gap"])}
+        return Trajectory(read, told, along, np.stack(means), self)
 
     def _part(self, state: Spread, part: str) -> Spread:
         """The server model ``(d,)`` or the last local models ``(C, d)`` of a joint state."""

@@ -20,7 +20,7 @@ def at_server(problem: Quadratics, model: Spread, last: Spread) -> dict[str, Arr
     squares = gradients.square()
     return {
         "grad_norm_sq": away.map(lambda x: x @ problem.curvature).square(),
-        "optimality_gap": _gap(problem, away),
+        "optimality_gap": gap(problem, away),
         "distance_sq": away.square(),
         "client_grad_norm_sq": squares,
         "mean_client_grad_sq": squares @ problem.weights,
@@ -55,7 +55,7 @@ def along_round(problem: Quadratics, path: Spread) -> dict[str, Any]:
     layers: Mapping[str, slice] = {**problem.layers, "model": slice(0, problem.dim)}
     return {
         "grad_norm_sq": away.map(lambda x: x @ problem.curvature).square(),
-        "optimality_gap": _gap(problem, away),
+        "optimality_gap": gap(problem, away),
         "distance_sq": away.square(),
         "consensus_distance": {
             name: problem.weights @ apart.map(lambda x, where=where: x[..., where]).square()  # type: ignore[misc]
@@ -64,10 +64,19 @@ def along_round(problem: Quadratics, path: Spread) -> dict[str, Any]:
     }
 
 
-def _gap(problem: Quadratics, away: Spread) -> Array:
+def gap(problem: Quadratics, away: Spread) -> Array:
     """``E F(w) - F*``: half the expected square of the distance, measured by the Hessian."""
     factor = np.linalg.cholesky(problem.curvature)
     return away.map(lambda x: x @ factor).square() / 2
+
+
+def metric_of(curvature: Array, name: str) -> Array:
+    """The symmetric matrix M for which a word is the expected ``|M (w - w*)|^2``: squared gradient or distance, gap."""
+    if name == "optimality_gap":
+        values, axes = np.linalg.eigh(curvature)
+        root: Array = axes * np.sqrt(values / 2) @ axes.T
+        return root
+    return {"grad_norm_sq": curvature, "distance_sq": np.eye(len(curvature))}[name]
 
 
 def _pull(problem: Quadratics, moves: Array) -> Array:

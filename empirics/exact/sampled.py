@@ -29,16 +29,25 @@ class SampledRun:
     server: Mapping[str, Array]
     rounds: Mapping[str, Array]
     along: Mapping[str, Sequence[Array]]
+    problem: Quadratics | None = None
+    averages: Sequence[Array] = ()
 
     def iterations(self, name: str) -> Array:
         """A reading after every local step counted over all rounds; the last entry is the server's."""
         return np.append(np.concatenate(self.along[name]), self.server[name][-1])
 
+    @property
+    def average_gap(self) -> Array:
+        """The loss gap at the mean of the virtual averages before every local step; NaN where absent clients rest."""
+        assert self.problem is not None
+        return np.asarray(self.problem.loss(np.concatenate(self.averages).mean(0)) - self.problem.optimal_loss)
+
     def first(self, end: int) -> SampledRun:
         """The first ``end`` rounds."""
         server = {name: x[: end + 1] for name, x in self.server.items()}
         along = {name: x[:end] for name, x in self.along.items()}
-        return SampledRun(server, {name: x[:end] for name, x in self.rounds.items()}, along)
+        rounds = {name: x[:end] for name, x in self.rounds.items()}
+        return SampledRun(server, rounds, along, self.problem, self.averages[:end])
 
 
 def sampled(problem: Quadratics, method: Algorithm, setting: Setting, seed: int) -> SampledRun:
@@ -46,7 +55,8 @@ def sampled(problem: Quadratics, method: Algorithm, setting: Setting, seed: int)
     tracing = Tracing()
     source = QuadraticFederation(problem)
     models, ends, drift = [problem.start], [np.tile(problem.start, (problem.clients, 1))], list[Any]()
-    along: dict[str, list[Array]] = {"grad_norm_sq": [], "distance_sq": []}
+    along: dict[str, list[Array]] = {"grad_norm_sq": [], "distance_sq": [], "optimality_gap": []}
+    averages: list[Array] = []
     for state in rounds(QuadraticModel(problem), source, method, setting, seed, tracing):
         if not state.round:
             continue
@@ -57,6 +67,8 @@ def sampled(problem: Quadratics, method: Algorithm, setting: Setting, seed: int)
         average = np.einsum("i,ikd->kd", problem.weights, path[:, :-1]) if method.everyone else path[0, :-1] * np.nan
         along["grad_norm_sq"].append((problem.gradient(average) ** 2).sum(-1))
         along["distance_sq"].append(((average - problem.minimiser) ** 2).sum(-1))
+        along["optimality_gap"].append(problem.loss(average) - problem.optimal_loss)
+        averages.append(average)
         models.append(state.model.numpy().copy())
         ends.append(last)
         tracing.forget()
@@ -67,7 +79,7 @@ def sampled(problem: Quadratics, method: Algorithm, setting: Setting, seed: int)
         "optimality_gap": problem.loss(server) - problem.optimal_loss,
         "divergence": ((np.stack(ends) - server[:, None]) ** 2).sum(-1).mean(-1),
     }
-    return SampledRun(readings, {"local_drift": np.array(drift)}, along)
+    return SampledRun(readings, {"local_drift": np.array(drift)}, along, problem, averages)
 
 
 def _trained(method: Algorithm, setting: Setting, federation: Source, seed: int, round_: int) -> Array:

@@ -59,7 +59,8 @@ class Snapshot:
 
     ``work`` and ``ends`` are those of the round that has just ended (None before the first). For measurements that need
     them, ``path (rows, K, d)`` holds the clients' models before each of their local steps, ``last (clients, d)`` every
-    client's model after its last local work (the first model before that). ``seconds`` are those of training so far,
+    client's model after its last local work (the first model before that), ``average (d,)`` the mean of the virtual
+    averages before every local step so far, in float64. ``seconds`` are those of training so far,
     without measuring.
     """
 
@@ -72,6 +73,7 @@ class Snapshot:
     path: Tensor | None = None
     last: Tensor | None = None
     seconds: float = 0.0
+    average: Tensor | None = None
 
     # ---- the server model ----
 
@@ -200,13 +202,20 @@ def of_everyone(problem: FederatedProblem, algorithm: Algorithm, setting: Settin
     return Exactness.EXACT if everyone else Exactness.PROXY
 
 
+def of_all_minima(problem: FederatedProblem, algorithm: Algorithm, setting: Setting) -> Exactness:
+    """The less honest of the minimum and of the average over all clients."""
+    both = of_everyone(problem, algorithm, setting), of_minimum(problem, algorithm, setting)
+    return max(both, key=list(Exactness).index)
+
+
 @dataclass(frozen=True)
 class Measurement:
     """A word of the vocabulary, read off a snapshot; ``name`` is how it is written, ``word`` where it is another.
 
     The quantity itself is a symbol of SymPy's, which takes longer to load than a short run takes to train.
     ``cost`` counts forward passes over the training samples, where the moments may be chosen. ``local``: it speaks of
-    the round that has ended. ``path``, ``last``: it needs the local steps, every client's last model.
+    the round that has ended. ``path``, ``last``, ``average``: it needs the local steps, every client's last model, the
+    average of the run's iterates.
     ``by_client``: it reads a number of every participant. ``over`` folds
     readings into one: their ``"sum"`` or ``"mean"`` over the rounds so far, or the mean over all ``"earlier"`` states,
     the start among them and the present one not. Such a measurement is read after every round. ``tests``: it needs
@@ -221,6 +230,7 @@ class Measurement:
     local: bool = False
     path: bool = False
     last: bool = False
+    average: bool = False
     by_client: bool = False
     over: str = ""
     tests: str = ""

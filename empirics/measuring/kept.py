@@ -118,7 +118,7 @@ def read(path: Path) -> KeptRuns:
 
 
 def _packed(algorithm: str, seed: int, run: KeptRun) -> dict[str, Any]:
-    state, last, folds, largest, seconds = run.reached
+    state, last, folds, largest, seconds, total = run.reached
     return {
         "algorithm": algorithm,
         "seed": seed,
@@ -135,6 +135,7 @@ def _packed(algorithm: str, seed: int, run: KeptRun) -> dict[str, Any]:
         },
         "largest": largest,
         "seconds": seconds,
+        **({} if total is None else {"sum": list(total)}),
         "rows": list(map(list, run.rows)),
         "engine": run.engine,
     }
@@ -148,5 +149,6 @@ def _unpacked(found: Mapping[str, Any]) -> tuple[tuple[str, int], KeptRun]:
         name: Folded(how, dict(zip(map(tuple, places), values, strict=True)), count)
         for name, (how, places, values, count) in found["folds"].items()
     }
-    reached = Reached(state, found["last"], folds, found["largest"], found["seconds"])
+    total = tuple(found["sum"]) if "sum" in found else None
+    reached = Reached(state, found["last"], folds, found["largest"], found["seconds"], total)
     return (found["algorithm"], found["seed"]), KeptRun(reached, [Row(*row) for row in found["rows"]], found["engine"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .core import layers_of, Measurement, of_everyone, one, per_client, Reading, Readings, Snapshot
+from .core import layers_of, Measurement, of_all_minima, of_everyone, one, per_client, Reading, Readings, Snapshot
 
 # ---- gradients ----
 
@@ -39,6 +39,24 @@ def virtual_grad_norm_sq(s: Snapshot) -> Readings:
     """``||grad F||^2`` at the virtual average after every local step (Decaying-K (6))."""
     gradients = s.problem.gradients(virtual_averages(s)[1:]).double()
     return [Reading(float(v), step=k) for k, v in enumerate((gradients**2).sum(-1), 1)]
+
+
+def distance_sq(s: Snapshot) -> Readings:
+    """``||w - w*||^2`` of the server model: of convex problems, which know their minimiser."""
+    return one(_squares(s.state.model.double() - s.problem.minimiser))
+
+
+def mean_gap(s: Snapshot) -> Readings:
+    """The mean of ``F - F*`` over the virtual averages after every local step of a round (its share of the run's)."""
+    averages = virtual_averages(s)[1:].double()
+    losses = [s.problem.loss(w.to(s.state.model)) for w in averages]
+    return one(sum(losses) / len(losses) - s.problem.smallest_loss)
+
+
+def average_gap(s: Snapshot) -> Readings:
+    """``F - F*`` at the mean of the virtual averages before every local step since the start."""
+    assert s.average is not None
+    return one(s.problem.loss(s.average.to(s.state.model)) - s.problem.smallest_loss)
 
 
 # ---- spread ----
@@ -111,6 +129,9 @@ MODELS = (
     Measurement("grad_norm_sq", grad_norm_sq, cost=2),
     Measurement("mean_grad_norm_sq", grad_norm_sq, over="earlier"),
     Measurement("virtual_grad_norm_sq", virtual_grad_norm_sq, word="grad_norm_sq", cost=10, local=True, path=True),
+    Measurement("distance_sq", distance_sq, cost=0.1),
+    Measurement("mean_gap", mean_gap, of_all_minima, local=True, path=True, over="mean"),
+    Measurement("average_gap", average_gap, of_all_minima, cost=1, local=True, path=True, average=True),
     Measurement("consensus_distance", consensus_distance, cost=0.1, local=True),
     Measurement(
         "consensus_distance_steps",

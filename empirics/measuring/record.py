@@ -35,10 +35,11 @@ MOST_PATH = 1 << 31
 
 @dataclass
 class Recorder:
-    """What is recorded of a run: last round, models before every local step, last local models."""
+    """What is recorded of a run: last round, models before every local step, last local models, sum of all averages."""
 
     path_wanted: bool = False
     last: Tensor | None = None
+    sum: tuple[Tensor, int] | None = None
     work: Work | None = None
     ends: Tensor | None = None
     steps: dict[int, list[Tensor]] = field(default_factory=dict)
@@ -64,6 +65,20 @@ class Recorder:
             path[row, :steps] = torch.stack(self.steps[int(client)][:steps])
         self.steps = {}
         return path
+
+    def add(self, path: Tensor) -> None:
+        """Add the participants' averages before every local step of the last round to the sum over the run."""
+        assert self.work is not None
+        chosen = self.work.counts > 0
+        weights = self.work.weights[chosen].double()
+        virtual = torch.einsum("r,rsd->sd", weights / weights.sum(), path[chosen].double())
+        total, count = self.sum or (torch.zeros_like(virtual[0]), 0)
+        self.sum = total + virtual.sum(0), count + len(virtual)
+
+    @property
+    def average(self) -> Tensor | None:
+        """The mean of all averages so far."""
+        return None if self.sum is None else self.sum[0] / self.sum[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +115,8 @@ class Folded:
 class Reached(NamedTuple):
     """Where a run stands after a round: all that the rounds after it, and what is measured of them, depend on.
 
-    ``last`` and ``folds`` are what the measurements have gathered; ``largest`` is the largest finite model norm so far,
-    ``seconds`` those of training.
+    ``last``, ``folds`` and ``sum`` (of the virtual averages, and of how many) are what the measurements have gathered;
+    ``largest`` is the largest finite model norm so far, ``seconds`` those of training.
     """
 
     state: State
@@ -109,6 +124,7 @@ class Reached(NamedTuple):
     folds: Mapping[str, Folded]
     largest: float
     seconds: float
+    sum: tuple[Tensor, int] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,11 +176,12 @@ class Run:
         """Every state, with the rows measured at it (none between two measurements)."""
         chosen, begun = self.period, self.begun
         recorder, folds = Recorder(), {m.name: Folded(m.over) for m in self.measurements if m.over}
-        always = any(m.path and m.over for m in self.measurements)
+        averaged = any(m.average for m in self.measurements)
+        always = averaged or any(m.path and m.over for m in self.measurements)
         largest, before = 0.0, 0.0
         if begun is not None:
             folds |= {name: replace(fold, total=dict(fold.total)) for name, fold in begun.folds.items()}
-            recorder.last = None if begun.last is None else begun.last.clone()
+            recorder.last, recorder.sum = None if begun.last is None else begun.last.clone(), begun.sum
             largest, before = begun.largest, begun.seconds
 
         def due(round_: int) -> bool:
@@ -181,11 +198,14 @@ class Run:
                 if state.round == 0 and any(m.last for m in self.measurements):
                     recorder.last = state.model.expand(self.problem.clients, -1).clone()
                 seen = recorder.work, recorder.ends, recorder.path(), recorder.last
-                snapshot = Snapshot(self.problem, self.algorithm, self.setting, state, *seen, seconds)
+                if averaged and seen[2] is not None:
+                    recorder.add(seen[2])
+                now = (self.problem, self.algorithm, self.setting, state)
+                snapshot = Snapshot(*now, *seen, seconds, recorder.average)
                 yield state, self._read(snapshot, folds, due(state.round))
                 recorder.path_wanted = always or due(state.round + 1)
                 if self.keep is not None and state.round == self.setting.rounds:
-                    self.keep(Reached(state, recorder.last, folds, largest, seconds))
+                    self.keep(Reached(state, recorder.last, folds, largest, seconds, recorder.sum))
         except Diverged as stop:
             yield self._diverged(stop)
 

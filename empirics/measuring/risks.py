@@ -70,7 +70,7 @@ def excess_risk(s: Snapshot) -> Readings:
 
 
 def _smallest(s: Snapshot) -> float:
-    return s.problem.optimal_loss if s.problem.convex else s.problem.lower_bound
+    return s.problem.smallest_loss
 
 
 def heterogeneity(s: Snapshot) -> Readings:

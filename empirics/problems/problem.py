@@ -191,6 +191,11 @@ class FederatedProblem:
         """The smallest global loss."""
         return float(self.weights @ self._at_minimum(self.minimiser.expand(self.clients, -1)))
 
+    @property
+    def smallest_loss(self) -> float:
+        """The smallest global loss, or what it cannot fall below where nobody knows it."""
+        return self.optimal_loss if self.convex else self.lower_bound
+
     @cached_property
     def local_optimal_losses(self) -> Tensor:
         """Every client's smallest loss ``(clients,)``."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import EmpiricsError
 from ..numbers import check_options
-from .step_sizes import harmonic
+from .step_sizes import falling, harmonic
 
 SAMPLINGS = ("without_replacement", "with_replacement", "bernoulli")
 WEIGHTS = ("uniform", "samples")
@@ -37,6 +37,8 @@ class Setting:
     the direction of an SGD step, and decoupled in ``adamw``; ``clip`` limits the norm of the direction before it.
     ``step_size_decay`` multiplies the step size once a round. ``step_size_rule="harmonic"`` divides it by
     ``t/100 + 10`` with t counting local steps since the start, ``local_steps`` a round (FedALS's language model).
+    With a ``step_offset`` g the step size is that of the first step alone: step t, counted so, has ``g/(g + t)`` of it,
+    which is the classic ``scale/(g + t)`` of a scale of ``step_size * g``.
     """
 
     USUAL: ClassVar[dict[str, int]] = {"local_steps": 5}
@@ -61,9 +63,11 @@ class Setting:
     beta2: float = 0.999
     epsilon: float = 1e-8
     step_size_rule: str = "constant"
+    step_offset: float | None = None
 
     def __post_init__(self) -> None:
-        left_open = [name for name in ("local_steps", "local_epochs", "clip") if getattr(self, name) is None]
+        may_be = ("local_steps", "local_epochs", "clip", "step_offset")
+        left_open = [name for name in may_be if getattr(self, name) is None]
         check_options({name: value for name, value in vars(self).items() if name not in left_open})
         self._check("nesterov", "True or False", isinstance(self.nesterov, bool))
         for name, known in (
@@ -91,6 +95,12 @@ class Setting:
             raise EmpiricsError(f"{' and '.join(moments)} would change nothing: only the optimizer adamw has them")
         if self.step_size_rule == "harmonic":
             self.refuse_epochs("step_size_rule harmonic counts local steps")
+        if self.step_offset is not None:
+            if self.step_size_rule != "constant":
+                raise EmpiricsError(
+                    f"step_offset is a rule of its own: leave out step_size_rule; got {self.step_size_rule!r}"
+                )
+            self.refuse_epochs("step_offset counts local steps")
 
     def refuse_epochs(self, why: str) -> None:
         """Refuse passes over the samples where only steps can be counted."""
@@ -116,9 +126,12 @@ class Setting:
 
     def sizes(self, round_: int, step_size: float, steps: int) -> np.ndarray:
         """The step size of each of the ``steps`` local steps of a round whose step size is ``step_size``."""
-        if self.step_size_rule == "constant":
+        if self.step_size_rule == "constant" and self.step_offset is None:
             return np.full(steps, step_size)
-        return harmonic(step_size, round_ * self.steps + np.arange(steps))
+        iteration = round_ * self.steps + np.arange(steps)
+        if self.step_offset is None:
+            return harmonic(step_size, iteration)
+        return falling(step_size, self.step_offset, iteration)
 
 
 def refuse_both(local_steps: int | None, local_epochs: int | None) -> None:

@@ -23,6 +23,15 @@ def harmonic(step_size: float, iteration: Any) -> Any:
     return step_size / (np.asarray(iteration) / 100 + 10)
 
 
+def falling(first: Any, offset: Any, iteration: Any) -> Any:
+    """``first * offset / (offset + iteration)``, iterations from 0: the classic rule ``scale / (offset + t)``.
+
+    ``scale`` is ``first * offset``. The rule of FedALS's language model is that of the offset 1000, and a huge offset
+    leaves the step size as it is. Numbers of any kind: floats, arrays, fractions.
+    """
+    return first * offset / (offset + iteration)
+
+
 def geometric(step_size: float, decay: float, round_: Any) -> Any:
     """``step_size * decay**round``, rounds from 0: FedInit's rule, with a decay of 0.998 on CIFAR-10."""
     return step_size * decay ** np.asarray(round_)

@@ -21,6 +21,8 @@ EDGE = 1 - 1e-12
 ALIKE = 1e-6
 """Numbers that differ by no more than rounding are equal if they are this close to each other, else unknown."""
 HALVINGS = 50
+PLACES = 120
+"""Sizes that are tried where conditions may lie on both sides."""
 VANISHED = 1e-26
 """Below this nothing but rounding is left of numbers that are zero in exact arithmetic."""
 
@@ -159,6 +161,30 @@ def largest(bound: Bound, values: Mapping[str, Any], name: str, high: float, low
     check = _scalar(bound, name)
     if check is None:
         return high
+    fine = _fine(bound, values, name, check)
+    if fine(high):
+        return high
+    low = high * low_share
+    if not fine(low):
+        return 0.0
+    return _edge(fine, low, high)
+
+
+def inside(bound: Bound, values: Mapping[str, Any], name: str, high: float, low_share: float = 1e-9) -> float:
+    """The same where conditions may also ask for a value above something: the largest of those that meet all."""
+    check = _scalar(bound, name)
+    if check is None:
+        return high
+    fine = _fine(bound, values, name, check)
+    places = [high * low_share ** (i / PLACES) for i in range(PLACES + 1)]
+    met = next((i for i, place in enumerate(places) if fine(place)), None)
+    if met is None:
+        return 0.0
+    return _edge(fine, places[met], places[met - 1]) if met else high
+
+
+def _fine(bound: Bound, values: Mapping[str, Any], name: str, check: Callable[..., Any]) -> Callable[[float], bool]:
+    """Whether the conditions are met at a value of ``name``."""
     given = {q.name: values.get(q.name, 1.0) for q in bound.quantities}
 
     def fine(value: float) -> bool:
@@ -167,11 +193,11 @@ def largest(bound: Bound, values: Mapping[str, Any], name: str, high: float, low
         except (ArithmeticError, ValueError, TypeError):
             return False
 
-    if fine(high):
-        return high
-    low = high * low_share
-    if not fine(low):
-        return 0.0
+    return fine
+
+
+def _edge(fine: Callable[[float], bool], low: float, high: float) -> float:
+    """The end of what is fine between a value that is and one that is not."""
     for _ in range(HALVINGS):
         middle = (low * high) ** 0.5
         low, high = (middle, high) if fine(middle) else (low, middle)

@@ -121,5 +121,7 @@ def _met(relation: sp.Basic) -> bool:
 
 def decimal(value: Any) -> Any:
     """A rational number in the digits that mpmath carries at the moment."""
+    if isinstance(value, mpmath.mpf):
+        return value
     exact = Fraction(value)
     return mpmath.mpf(exact.numerator) / exact.denominator

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bounds.assumptions import FULL_PARTICIPATION, HARMONIC_STEP_SIZE, ONE_CLIENT, SAMPLED_WITH_REPLACEMENT
 from bounds.core import Bound
 from bounds.fedals.quadratic import SQUARED_DISTANCE
 
-from . import words
-from .words import along, giver, readable
+from . import schedules, words
+from .words import along, AVERAGE, ENDS, giver, readable, WORDS
 
 CHOICE_OF_STEP = "the step size is "
 """How conditions in words begin that put in a step size of their own."""
@@ -118,10 +119,28 @@ def _distances(bound: Bound, kind: Evidence) -> str:
 
 def _step(bound: Bound, kind: Evidence) -> str:
     names = {q.name for q in bound.quantities}
+    if schedules.harmonic(bound):
+        return schedules.open_knobs(bound)
     own = [c.words for c in bound.conditions if c.kind == "words" and c.words.startswith(CHOICE_OF_STEP)]
     lacking = not names & {*STEPS} and (kind.stepped == "all" or (kind.stepped == "long" and bool(names & {*LENGTHS})))
     if lacking or (own and kind.name == words.RUNS):
         return "it has put in a step size of its own" + (f": {own[0]}" if own else "")
+    if falling := sorted(names & {schedules.SCALE, schedules.OFFSET}):
+        return f"it speaks of {', '.join(falling)} and does not assume that {HARMONIC_STEP_SIZE.words}"
+    return ""
+
+
+def _averaged(bound: Bound, kind: Evidence) -> str:
+    row = WORDS.get(bound.target.name)
+    assumed = {c.assumption for c in bound.conditions}
+    if row is None or row.how not in (ENDS, AVERAGE) or assumed & {FULL_PARTICIPATION, ONE_CLIENT}:
+        return ""
+    return f"it does not assume that all clients take part: {row.name} is read off runs of all of them"
+
+
+def _drawn(bound: Bound, kind: Evidence) -> str:
+    if kind.name == words.WORST and any(c.assumption is SAMPLED_WITH_REPLACEMENT for c in bound.conditions):
+        return "its participants are drawn with replacement, and in a worst case all clients take part"
     return ""
 
 
@@ -140,5 +159,5 @@ def _given(word: str, evidence: str, iterated: bool) -> bool:
 
 
 RULES: tuple[Callable[[Bound, Evidence], str], ...] = (
-    _stated, _target, _signed, _statistic, _distances, _step, _words, _method,
+    _stated, _target, _signed, _statistic, _distances, _step, _averaged, _drawn, _words, _method,
 )  # fmt: skip

@@ -7,13 +7,17 @@ Numbers of any kind: floats, fractions in arrays of objects, 60 digits. A run is
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import Any
+
+import numpy as np
 
 from bounds.core import Bound
 from empirics.exact import Readings
 
+from . import schedules
 from .statistics import folded, MADE
-from .words import along, EXACT, given_by, ITERATION, PLAN, PROBLEM, ROUND, RUN, STATE, WORDS
+from .words import along, AVERAGE, ENDS, EXACT, given_by, ITERATION, PLAN, PROBLEM, ROUND, RUN, STATE, WORDS
 
 
 @dataclass(frozen=True)
@@ -26,18 +30,37 @@ class Drawn:
     local_steps: Any = None
     step_sizes: Any = None
     fresh_samples: bool | None = None
+    iteration_step_sizes: tuple[Any, ...] | None = None
+    """The first few of them."""
 
 
 def facts(problem: Any, setting: Any) -> Drawn:
     """The plan of a setting, with a problem's clients."""
-    return Drawn(problem.clients, setting.cohort, setting.sampling, setting.steps, setting.step_size)
+    first, offset, steps = setting.step_size, setting.step_offset, setting.steps
+    return drawn(problem.clients, setting.cohort, setting.sampling, steps, first, offset, steps * setting.rounds)
+
+
+def drawn(
+    clients: int, cohort: int, sampling: str, local_steps: int, step_size: Any, offset: Any, iterations: int
+) -> Drawn:
+    """A plan of so many local steps a round; with an ``offset`` the step size is that of the first of them alone."""
+    first_few = schedules.some(step_size, offset, iterations)
+    step_sizes = step_size if offset is None else first_few
+    return Drawn(clients, cohort, sampling, local_steps, step_sizes, iteration_step_sizes=first_few)
 
 
 # ---- what federation and plan tell ----
 
 
-def of_plan(cohort: int, local_steps: int, rounds: int, step_size: Any, relaxation: Any) -> dict[str, Any]:
-    """The words of a plan in which every round is the same."""
+def of_plan(
+    cohort: int, local_steps: int, rounds: int, step_size: Any, relaxation: Any, step_offset: Any = None
+) -> dict[str, Any]:
+    """The words of a plan in which every round is the same, but for step sizes that fall with an offset."""
+    squares = local_steps * rounds * step_size**2
+    falls = {}
+    if step_offset is not None:
+        squares = sum(size**2 for size in schedules.sizes(step_size, step_offset, local_steps * rounds))
+        falls = {"step_size_scale": step_size * step_offset, "step_offset": step_offset}
     return {
         "cohort": cohort,
         "local_steps": local_steps,
@@ -46,7 +69,8 @@ def of_plan(cohort: int, local_steps: int, rounds: int, step_size: Any, relaxati
         "relaxation": relaxation,
         "iterations": local_steps * rounds,
         "steps_cubed_ratio": local_steps * local_steps,
-        "squared_step_sizes": local_steps * rounds * step_size**2,
+        "squared_step_sizes": squares,
+        **falls,
     }
 
 
@@ -62,12 +86,24 @@ def of_problem(problem: Any) -> dict[str, Any]:
         **of_losses(float(problem.loss(problem.start)), problem.optimal_loss),
         "client_weight": problem.weights,
         "initial_distance_sq": float(((problem.start - problem.minimiser) ** 2).sum()),
+        "condition_number": condition(problem.smoothness, problem.strong_convexity),
+        **UNBIASED,
     }
+
+
+UNBIASED = {"alignment": 1, "gradient_norm_factor": 1, "variance_growth": 0}
+"""The moments of stochastic gradients whose mean is the gradient and whose variance has a cap: here, all of them."""
+
+
+def condition(smoothness: Any, strong_convexity: Any) -> Any:
+    """Smoothness over strong convexity, in the kind of number that they are; infinite without the latter."""
+    return smoothness / strong_convexity if strong_convexity > 0 else inf
 
 
 def values(problem: Any, setting: Any, relaxation: float, run: Readings) -> dict[str, Any]:
     """All words of a run on quadratics."""
-    plan = of_plan(setting.cohort, setting.steps, setting.rounds, setting.step_size, relaxation)
+    told = (setting.cohort, setting.steps, setting.rounds, setting.step_size, relaxation, setting.step_offset)
+    plan = of_plan(*told)
     return {**of_problem(problem), **of_run(run), **plan}
 
 
@@ -93,12 +129,20 @@ def iterated(bound: Bound, run: Readings) -> dict[str, Any]:
 
 
 def target(bound: Bound, run: Readings, step_size: Any) -> Any:
-    """The number that a statement bounds: its target by its statistic, or one number per round or iteration."""
+    """The number that a statement bounds: its target by its statistic, or one number per round or iteration.
+
+    ``step_size`` is that of all iterations, or a list of each one's.
+    """
     at, word = bound.statistic, bound.target.name
     row = WORDS[word]
     kind = "every" if at is None or not (at.over or along(bound)) else at.kind
+    if row.how == AVERAGE:
+        return run.average_gap
+    if row.how == ENDS:
+        return np.mean(run.iterations(row.of)[1:], axis=0)
     if row.how == "weighted":
-        return step_size * run.iterations(row.of)[:-1].sum()
+        weights, series = np.asarray(step_size), run.iterations(row.of)[:-1]
+        return (weights * series).sum() if weights.ndim else step_size * series.sum()
     if along(bound):
         series = run.iterations(row.of or word)
         return series[1:] if row.how == "next" else folded(series, kind, ITERATION)

@@ -21,11 +21,12 @@ MADE: Mapping[str, Callable[[Any, int], Any]] = {
     "latest": lambda x, r: x[r - 1],
     "mean": lambda x, r: np.mean(x[:r], axis=0),
     "decrease": lambda x, r: x[:r] - x[1 : r + 1],
+    "change": lambda x, r: x[1 : r + 1] - x[:r],
     "largest": lambda x, r: np.max(x[:r]),
     "steps": lambda x, r: x[:r].reshape(-1),
 }
 """From the states (for ``now``, ``latest``, ``largest`` and ``steps``: or the rounds) to what r rounds say."""
-SEVERAL = ("now", "next", "decrease", "steps")
+SEVERAL = ("now", "next", "decrease", "change", "steps")
 """Those with a value per round, or more; the others are one number of a whole run."""
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
+from bounds.assumptions import FULL_PARTICIPATION, ONE_CLIENT
 from bounds.core import Bound
 from empirics.measuring import MEASUREMENTS
 
@@ -21,6 +22,9 @@ iteration of all clients."""
 RUNS, EXACT, QUADRATICS, CURVES, ATOMS, WORST = "runs", "exact", "quadratics", "curves", "atoms", "worst cases"
 """Kinds of evidence: training, exact moments of training on quadratics, the falsifier's three families of instances,
 semidefinite programs."""
+ENDS, AVERAGE = "ends of steps", "average"
+"""How words are made whose statistic is their own: the mean over the models after each local step (at the server model
+where a round ends: all clients take part), and a reading at the plain mean of the models before each of them."""
 SEARCHED = (QUADRATICS, CURVES)
 MOMENTS = (EXACT, *SEARCHED)
 LOCAL_SGD = (RUNS, *MOMENTS, WORST)
@@ -75,8 +79,13 @@ WORDS = _table(
     Word("current_loss", problem=LOCAL_SGD),
     Word("initial_gap", problem=LOCAL_SGD),
     Word("heterogeneity", problem=(RUNS, EXACT, QUADRATICS, WORST)),
-    Word("initial_distance_sq", problem=(RUNS, *SEARCHED)),
-    Word("condition_number", problem=(RUNS,)),
+    Word("initial_distance_sq", problem=LOCAL_SGD),
+    Word("condition_number", problem=LOCAL_SGD),
+    Word("optimum_dissimilarity", problem=LOCAL_SGD),
+    Word("uniform_dissimilarity", problem=(*MOMENTS, WORST)),
+    Word("alignment", problem=LOCAL_SGD),
+    Word("gradient_norm_factor", problem=LOCAL_SGD),
+    Word("variance_growth", problem=LOCAL_SGD),
     Word("parameters", problem=(RUNS,)),
     Word("model_size", problem=(RUNS,)),
     Word("complexity", problem=(RUNS,)),
@@ -87,6 +96,8 @@ WORDS = _table(
     Word("iterations", plan=LOCAL_SGD),
     Word("steps_cubed_ratio", plan=LOCAL_SGD),
     Word("step_size", plan=LOCAL_SGD),
+    Word("step_size_scale", plan=LOCAL_SGD),
+    Word("step_offset", plan=LOCAL_SGD),
     Word("relaxation", plan=LOCAL_SGD),
     Word("contraction", proof=LOCAL_SGD),
     Word("squared_step_sizes", plan=(*SEARCHED, WORST)),
@@ -99,8 +110,11 @@ WORDS = _table(
     # ---- the run's, at every server model ----
     Word("grad_norm_sq", plan=(WORST,), run=MOMENTS, per=STATE, target=(*MOMENTS, WORST),
          along=(RUNS, *MOMENTS, WORST)),
-    Word("optimality_gap", run=MOMENTS, per=STATE, target=(*MOMENTS, WORST), along=(WORST,)),
-    Word("distance_sq", plan=(WORST,), per=STATE, target=(WORST,), along=(*SEARCHED, WORST)),
+    Word("optimality_gap", run=MOMENTS, per=STATE, target=(*MOMENTS, WORST),
+         along=(*MOMENTS, WORST)),
+    Word("distance_sq", plan=(WORST,), per=STATE, target=(*MOMENTS, WORST), along=(*MOMENTS, WORST)),
+    Word("mean_gap", per=STATE, of="optimality_gap", how=ENDS, target=LOCAL_SGD, along=LOCAL_SGD),
+    Word("average_gap", per=STATE, of="optimality_gap", how=AVERAGE, target=LOCAL_SGD, along=LOCAL_SGD),
     Word("client_grad_norm_sq", run=SEARCHED, per=STATE),
     Word("mean_client_grad_sq", run=SEARCHED, per=STATE),
     Word("divergence", plan=(WORST,), run=MOMENTS, per=STATE, target=(*MOMENTS, WORST)),
@@ -109,7 +123,8 @@ WORDS = _table(
     Word("global_step", run=MOMENTS, per=ROUND, target=(*MOMENTS, WORST)),
     Word("active_divergence", run=MOMENTS, per=ROUND, target=SEARCHED),
     Word("consensus_distance", per=ROUND, target=(WORST,), along=(WORST,)),
-    Word("loss_change", run=SEARCHED, per=ROUND, target=(*SEARCHED, WORST)),
+    Word("loss_change", run=(RUNS, *MOMENTS), per=ROUND, of="train_loss", how="change",
+         target=(RUNS, *MOMENTS, WORST)),
     Word("summed_grad_norm_sq", run=SEARCHED, per=ROUND),
     Word("mean_path_gradient_sq", run=SEARCHED, per=ROUND),
     Word("gradient_drift", run=SEARCHED, per=ROUND),
@@ -161,7 +176,14 @@ def free(bound: Bound) -> tuple[str, ...]:
 def along(bound: Bound) -> bool:
     """Whether the statement is on local iterations: at the average of all clients, before every local step."""
     at = bound.statistic
-    return at is not None and (at.over == ITERATION + "s" or "virtual" in at.at)
+    if at is None or (at.kind == "last" and ("virtual" not in at.at or _everybody(bound))):
+        return False
+    return at.over == ITERATION + "s" or "virtual" in at.at
+
+
+def _everybody(bound: Bound) -> bool:
+    """Whether all clients take part: a run then ends with the average of their models at the server."""
+    return any(c.assumption in (FULL_PARTICIPATION, ONE_CLIENT) for c in bound.conditions)
 
 
 def readable(word: str, evidence: str, iterated: bool) -> bool:

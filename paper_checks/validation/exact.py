@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from bounds.assumptions import SAMPLED_WITH_REPLACEMENT
 from bounds.core import Bound
 from bounds.errors import NoMinimumError, NoSolutionError, OutsideConditionsWarning
 from empirics.algorithms.algorithm import Algorithm
@@ -24,7 +25,8 @@ from empirics.progress import Progress
 from empirics.sizes import NUMBER, refuse_beyond_memory, ROW
 from empirics.training.setting import Setting
 
-from ..runs import readings
+from ..runs import readings, schedules
+from ..runs.demands import demands
 from ..runs.methods import method
 from ..runs.readings import facts
 from ..runs.words import free
@@ -64,10 +66,16 @@ def compare(bound: Bound, problem: Quadratics, setting: Setting, beta: float) ->
     values = readings.values(problem, setting, beta, trajectory)
     values |= _best(bound, values)
     used = {q.name: values[q.name] for q in bound.quantities}
-    exact = np.atleast_1d(readings.target(bound, trajectory, setting.step_size))
+    exact = np.atleast_1d(readings.target(bound, trajectory, _weights(setting)))
     at = np.broadcast_to(np.atleast_1d(bound(**used)), exact.shape)
     formula = np.broadcast_to(np.atleast_1d(bound.formula(**used)), exact.shape)
     return Compared(at, formula, exact, values, breaks(bound, problem, made, setting))
+
+
+def _weights(setting: Setting) -> Any:
+    """The step size, or that of every iteration where it falls."""
+    offset, iterations = setting.step_offset, setting.steps * setting.rounds
+    return setting.step_size if offset is None else schedules.sizes(setting.step_size, offset, iterations)
 
 
 def breaks(bound: Bound, problem: Quadratics, made: Algorithm, setting: Setting) -> bool:
@@ -91,12 +99,13 @@ def _best(bound: Bound, values: Mapping[str, Any]) -> dict[str, float]:
 
 def found(bound: Bound, plan: Options, bar: Progress) -> Comparison:
     """The comparison on random quadratics inside the bound's conditions; instances share a plan, not a step size."""
+    plan = fitted(bound, plan)
     _refuse_sizes(plan)
     lines: list[Line] = []
     bar.start(plan.instances)
     for seed in range(plan.instances):
         bar.doing(f"instance {seed}")
-        problem = random_quadratics(seed, plan.clients, plan.dim, noise=plan.noise)
+        problem = federation(bound, seed, plan)
         setting, compared = inside(bound, problem, plan)
         lines += _lines(seed, setting, compared)
         bar.step()
@@ -105,6 +114,24 @@ def found(bound: Bound, plan: Options, bar: Progress) -> Comparison:
                       read="exact", digits=(6, 4))  # fmt: skip
 
 
+def fitted(bound: Bound, plan: Options) -> Options:
+    """The plan as the assumptions of the bound have it."""
+    asked = demands(bound)
+    noise = 0.0 if asked.quiet else plan.noise
+    offset = OFFSET if schedules.harmonic(bound) and plan.step_offset is None else plan.step_offset
+    return replace(plan, noise=noise, step_offset=offset, **asked.plan)
+
+
+def federation(bound: Bound, seed: int, plan: Options) -> Quadratics:
+    """Random quadratics of the plan, as like each other as the assumptions of the bound ask for."""
+    asked = demands(bound)
+    same = asked.parallel or asked.identical
+    problem = random_quadratics(seed, plan.clients, plan.dim, noise=plan.noise, same_curvature=same)
+    return replace(problem, minima=np.tile(problem.minima[:1], (plan.clients, 1))) if asked.identical else problem
+
+
+OFFSET = 10.0
+"""What is added to the iteration in a step size that falls, where the bound leaves it open."""
 BASIS = ". Exact expectations, no sampling; they speak of these instances only and prove nothing beyond them."
 
 
@@ -113,8 +140,15 @@ def inside(bound: Bound, problem: Quadratics, options: Options) -> tuple[Setting
     given, rounds = options.step_size is not None, options.rounds or 1
     step_size = 1 / problem.smoothness if options.step_size is None else options.step_size
     cohort = _cohort(bound, problem, options) if options.cohort is None else options.cohort
+    offset = options.step_offset
+    if not given and (fixed := schedules.pinned(bound)):
+        told = readings.of_plan(cohort, options.local_steps, rounds, step_size, options.relaxation, offset)
+        knobs = schedules.chosen(bound, readings.of_problem(problem) | told)
+        step_size, offset = knobs[schedules.FIRST], knobs.get(schedules.OFFSET)
+        given = bool({schedules.SCALE, schedules.FIRST} & set(fixed))
+    plan = Setting(rounds, cohort, local_steps=options.local_steps, step_offset=offset, sampling=sampled(bound))
     while True:
-        setting = Setting(rounds, cohort, local_steps=options.local_steps, step_size=step_size)
+        setting = replace(plan, step_size=step_size)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", OutsideConditionsWarning)
@@ -128,10 +162,17 @@ def inside(bound: Bound, problem: Quadratics, options: Options) -> tuple[Setting
         step_size /= 2
 
 
+def sampled(bound: Bound) -> str:
+    """How participants are drawn, as far as the bound says it."""
+    by_weight = any(c.assumption is SAMPLED_WITH_REPLACEMENT for c in bound.conditions)
+    return "with_replacement" if by_weight else "without_replacement"
+
+
 def _cohort(bound: Bound, problem: Quadratics, options: Options) -> int:
     """Half of the clients, or all of them where an assumption asks for it."""
     half = max(1, options.clients // 2)
-    part = Setting(options.rounds or 1, half, local_steps=options.local_steps)
+    part = Setting(options.rounds or 1, half, local_steps=options.local_steps, step_offset=options.step_offset)
+    part = replace(part, sampling=sampled(bound))
     return options.clients if breaks(bound, problem, about(bound, 0.0), part) else half
 
 

@@ -22,7 +22,7 @@ from empirics.problems.problem import FederatedProblem
 from empirics.progress import Progress
 from empirics.training.setting import Setting
 
-from ..runs.readings import of_plan
+from ..runs.readings import of_plan, UNBIASED
 
 
 class Known(NamedTuple):
@@ -88,7 +88,7 @@ def words_of(bound: Bound, names: Iterable[str]) -> dict[str, str]:
 def _of_setting(method: Algorithm, setting: Setting) -> dict[str, Known]:
     devices = Devices()
     found = {
-        **of_plan(setting.cohort, setting.steps, setting.rounds, setting.step_size, None),
+        **of_plan(setting.cohort, setting.steps, setting.rounds, setting.step_size, None, setting.step_offset),
         **{name: getattr(devices, name) for name in ("download_rate", "upload_rate", "minibatch_time")},
         "relaxation": getattr(method.start, "beta", None),
     }
@@ -118,6 +118,7 @@ def _of_problem(
     found = {name: _estimate(c) for name, c in estimates.items()}
     if "initial_loss" in found:
         found["current_loss"] = found["initial_loss"]._replace(how="at the start")
+    found |= {word: Known.sure(value, "gradients of samples are unbiased") for word, value in UNBIASED.items()}
     parameters = problem.model.dim
     found["complexity"] = Known.sure(parameters, "stands in: the number of parameters")
     return found

@@ -14,6 +14,7 @@ from bounds.showing.usage import Parser, UsageError
 from empirics.experiments.command import path_word
 from empirics.numbers import check_options
 
+from ..runs.demands import demands
 from ..runs.methods import takes
 
 DRAWS, EXACT, RUNS, LOG = "draws", "exact", "runs", "log"
@@ -39,6 +40,7 @@ class Options:
     rounds: int | None = None
     local_steps: int = 5
     step_size: float | None = None
+    step_offset: float | None = None
     batch: int = 32
     sampling: str | None = None
     seeds: int | None = None
@@ -84,6 +86,7 @@ def counts(text: str) -> tuple[int, ...]:
 
 
 COHORT = "clients per round (half, or all where the theorem asks for it)"
+FALLS = "the step size of iteration t, from 0, is G/(G + t) of the first (where it falls: what the theorem says, or 10)"
 CARD = Asked(Path("out"), "folder of the CSV and the JSON card (./out)", path_word, "DIR")
 ASKED: Mapping[str, Mapping[str, Asked]] = {
     DRAWS: {
@@ -105,6 +108,7 @@ ASKED: Mapping[str, Mapping[str, Asked]] = {
         "local_steps": Asked(3, "local steps (3)"),
         "relaxation": Asked(0.06, "FedInit's beta (0.06)", real_word),
         "step_size": Asked(None, "step size (the largest that meets the conditions, halved from 1/L)", real_word),
+        "step_offset": Asked(None, FALLS, real_word, "G"),
         "out": Asked(Path("out"), "folder of the CSV (./out)", path_word, "DIR"),
     },
     RUNS: {
@@ -118,6 +122,7 @@ ASKED: Mapping[str, Mapping[str, Asked]] = {
         "rounds": Asked(None, "rounds (10, or 1 where the theorem is about one)", metavar="R"),
         "local_steps": Asked(5, "local steps (5)", metavar="K"),
         "step_size": Asked(None, "step size (1/L, halved until the conditions hold)", real_word, "X"),
+        "step_offset": Asked(None, FALLS, real_word, "G"),
         "batch": Asked(32, "minibatch size (32)", metavar="N"),
         "sampling": Asked(None, "without_replacement, with_replacement, bernoulli (what is assumed)", str, "WORD"),
         "seeds": Asked(5, "runs (5)", metavar="S"),
@@ -171,6 +176,11 @@ def parsed(bound: Bound, evidence: str, arguments: Sequence[str]) -> Options | N
 def _idle(bound: Bound, evidence: str, typed: Collection[str]) -> str:
     """Why an option that was typed would change nothing for this bound; empty if all of them count."""
     uses = {q.name for q in bound.quantities}
+    asked = demands(bound)
+    if evidence in (EXACT, RUNS) and (fixed := [name for name in asked.plan if name in typed]):
+        return f"--{fixed[0].replace('_', '-')} changes nothing: {bound.name} is on {asked.plan[fixed[0]]}"
+    if asked.quiet and (loud := {EXACT: "noise", RUNS: "batch"}.get(evidence)) in typed:
+        return f"--{loud} changes nothing: {bound.name} is on exact gradients"
     if (
         evidence == EXACT
         and "relaxation" in typed

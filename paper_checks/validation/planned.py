@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
@@ -26,9 +26,12 @@ from empirics.sizes import NUMBER, refuse_beyond_memory, ROW
 from empirics.streams import stream
 from empirics.training.setting import Setting
 
+from ..runs.demands import demands
 from ..runs.methods import method as named
-from ..runs.readings import Drawn, facts as drawn_of
+from ..runs.readings import Drawn, facts as drawn_of, of_plan
+from ..runs.schedules import chosen, FIRST, harmonic, OFFSET as KNOB_OFFSET, pinned, SCALE
 from ..runs.words import free, giver, PLAN, PROBLEM, RUNS
+from .exact import OFFSET
 from .known import Known, known, words_of
 from .options import Options
 from .reading import fresh, needs_population, one_round, plan
@@ -87,6 +90,7 @@ def redrawn(base: FederatedProblem, samples: int, seed: int, per_round: int | No
 def planned(bound: Bound, options: Options, given: Mapping[str, float], bar: Progress | None = None) -> Training:
     """The training for ``bound`` by the options; what they leave open is chosen inside the bound's conditions."""
     method = about(bound) if options.algorithm is None else algorithm(options.algorithm)
+    options = replace(options, **demands(bound).plan)
     if options.clients is not None:
         _setting(bound, options, options.clients)  # before any data are read
     chosen = task(options.problem)
@@ -95,6 +99,8 @@ def planned(bound: Bound, options: Options, given: Mapping[str, float], bar: Pro
     everyone = "all clients" in str(bound.statistic) and not method.everyone
     method = replace(method, everyone=method.everyone or everyone)
     setting, seeds = _setting(bound, options, base.clients), options.seeds or 1
+    if demands(bound).quiet:
+        setting = replace(setting, batch=_whole(bound, base))
     rows = seeds * setting.rounds * len(plan(bound).measurements)
     runs = f"measuring {seeds} runs of {setting.rounds} rounds"
     refuse_beyond_memory(ROW * rows, runs, "take fewer --seeds or --rounds")
@@ -109,9 +115,20 @@ def planned(bound: Bound, options: Options, given: Mapping[str, float], bar: Pro
         refuse_beyond_memory(NUMBER * samples * base.clients, draws, what)
     names = [q.name for q in bound.quantities if giver(q.name, RUNS) in (PROBLEM, PLAN)]
     if options.step_size is None:
-        setting = replace(setting, step_size=_step_size(bound, names, base, method, setting, given, sizes, bar))
+        told = options.step_offset is not None
+        setting = _stepped(bound, names, base, method, setting, given, sizes, bar, () if told else LONGER)
     values = known(words_of(bound, names), base, method, setting, given, sizes, bar=bar)
     return Training(bound, method, setting, base, seeds, values, everyone, samples, fresh(bound))
+
+
+def _whole(bound: Bound, base: FederatedProblem) -> int:
+    """The batch that is all samples of any client."""
+    if len(sizes := set(base.client_sizes)) > 1:
+        raise EmpiricsError(
+            f"{bound.name} is on exact gradients, so a batch is all samples of a client: all must hold as many; they "
+            f"hold {min(sizes)} to {max(sizes)}: give another number of --clients or another --partition"
+        )
+    return base.client_sizes[0]
 
 
 def about(bound: Bound) -> Algorithm:
@@ -133,6 +150,7 @@ def _setting(bound: Bound, options: Options, clients: int) -> Setting:
         batch=options.batch,
         local_steps=options.local_steps,
         step_size=_else(options.step_size, 0.05),
+        step_offset=_else(options.step_offset, OFFSET if harmonic(bound) else None),
         sampling=_else(options.sampling, "with_replacement" if by_weight else "without_replacement"),
         client_weight=options.client_weight,
     )
@@ -145,7 +163,7 @@ def _else(given: Any, usual: Any) -> Any:
     return usual if given is None else given
 
 
-def _step_size(
+def _stepped(
     bound: Bound,
     names: list[str],
     base: FederatedProblem,
@@ -154,14 +172,26 @@ def _step_size(
     given: Mapping[str, float],
     sizes: Mapping[str, int],
     bar: Progress | None,
-) -> float:
-    """The largest of 1/L, halved again and again, at which no numeric condition fails (words of a run aside)."""
+    longer: Sequence[float],
+) -> Setting:
+    """The plan with the step sizes of the bound, or the largest of 1/L, halved again and again, that it allows.
+
+    At that no numeric condition fails (words of a run aside). Where all do, ``longer`` multiplies the offset of a
+    falling step size.
+    """
     asked = words_of(bound, {*names, "smoothness"})
     found = known(asked, base, method, setting, given, sizes, walk=False, bar=bar)
     values = {k: v.value for k, v in found.items()}
     largest = 1 / values["smoothness"]
-    if "step_size" not in names:
-        return largest
+    if fixed := pinned(bound):
+        told = of_plan(setting.cohort, setting.steps, setting.rounds, largest, 0.0, setting.step_offset)
+        knobs = chosen(bound, {**told, **{k: v for k, v in values.items() if k not in told}})
+        setting = replace(setting, step_size=knobs[FIRST], step_offset=knobs.get(KNOB_OFFSET))
+        if {SCALE, FIRST} & set(fixed):
+            return setting
+    free_words = {FIRST, SCALE} & set(names)
+    if not free_words:
+        return replace(setting, step_size=largest)
     others = {q.name: 1.0 for q in bound.quantities if q.name not in values}
     others |= dict.fromkeys(free(bound), 1e-6)
     values = {q.name: {**others, **values}[q.name] for q in bound.quantities}
@@ -169,11 +199,25 @@ def _step_size(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         while size > SMALLEST * largest:
-            if np.all(bound.holds(**{**values, "step_size": size})):
-                return size
+            values |= {name: value for name, value in _knobs(setting, size).items() if name in values}
+            if np.all(bound.holds(**values)):
+                return replace(setting, step_size=size)
             size /= 2
-        failed = "; ".join(c.words for c in bound.failed(**{**values, "step_size": size}))
+        failed = "; ".join(c.words for c in bound.failed(**values))
+    if setting.step_offset is not None and longer and KNOB_OFFSET not in fixed:
+        slower = replace(setting, step_offset=setting.step_offset * longer[0])
+        return _stepped(bound, names, base, method, slower, given, sizes, bar, longer[1:])
     raise EmpiricsError(f"{bound.name} is silent at every step size tried ({failed}); give --step-size to look outside")
+
+
+LONGER = (10.0, 10.0, 10.0)
+"""What the offset of a falling step size is multiplied by, in turn, where its scale is too small for the bound."""
+
+
+def _knobs(setting: Setting, first: float) -> dict[str, float]:
+    """The words of the step sizes that begin with this one."""
+    offset = setting.step_offset
+    return {FIRST: first} | ({} if offset is None else {SCALE: first * offset, KNOB_OFFSET: offset})
 
 
 # ---- what the assumptions read ----
@@ -190,6 +234,9 @@ def facts(training: Training) -> tuple[SimpleNamespace, SimpleNamespace, Drawn]:
         setattr(problem, name, held.value if there and held is not None else None)
     if problem.gradient_variance is None and base.gradient_variance is not None:
         problem.gradient_variance = base.gradient_variance if math.isfinite(base.gradient_variance) else None
+    if setting.batch >= max(base.client_sizes):
+        problem.gradient_variance = 0.0
+    problem.independent_noise = True  # every client draws batches of its own
     problem.independent_samples = training.problem(0).independent_samples
     generate = getattr(method.objective, "generate", None)
     method_facts = SimpleNamespace(

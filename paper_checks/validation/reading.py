@@ -19,8 +19,9 @@ from empirics.measuring import Measurement, measurement, MEASUREMENTS, Reading, 
 from empirics.measuring.core import of_population, Readings
 from empirics.measuring.risks import of_excess
 
+from ..runs.demands import demands
 from ..runs.statistics import MADE, SEVERAL
-from ..runs.words import giver, RUN, RUNS, WORDS
+from ..runs.words import AVERAGE, ENDS, giver, RUN, RUNS, WORDS
 
 Array = np.ndarray[Any, Any]
 
@@ -84,7 +85,7 @@ def plan(bound: Bound) -> MeasurementPlan:
 
 def one_round(bound: Bound) -> bool:
     """Whether the statement is on a single averaging round."""
-    return _kind(bound) == "expectation"
+    return _kind(bound) == "expectation" and not demands(bound).average
 
 
 def needs_population(bound: Bound) -> bool:
@@ -110,6 +111,8 @@ def _source(bound: Bound, word: str, kind: str) -> WordSource | None:
         return WordSource(ALL if "all clients" in str(bound.statistic) else ACTIVE, "steps")
     if target and word == "generalization_gap" and over == "rounds" and fresh(bound):
         return WordSource(MEASUREMENTS["round_averaged_gap"](), "latest")  # FedALS (8): on the samples of each round
+    if word in WORDS and WORDS[word].how in (ENDS, AVERAGE):
+        return WordSource(MEASUREMENTS[word](), "latest")  # their statistic is their own: that of the run so far
     if word in WORDS and WORDS[word].of in MEASUREMENTS:
         return WordSource(MEASUREMENTS[WORDS[word].of](), WORDS[word].how)
     if word not in MEASUREMENTS:

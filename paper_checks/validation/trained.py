@@ -168,11 +168,12 @@ def _trend(training: Training, chosen: MeasurementPlan, raw: Mapping[str, Array]
 
 def _about(training: Training) -> list[str]:
     setting, base = training.setting, training.base
+    falls = "" if setting.step_offset is None else f", falling with the offset {setting.step_offset:.3g}"
     drawn = "" if training.samples is None else f", {training.samples} samples drawn by every client"
     return [
         f"{training.method} on {base}{drawn}",
         f"{setting.cohort} of {base.clients} clients, {setting.sampling}; {setting.rounds} rounds of "
-        f"{setting.steps} steps of size {setting.step_size:.3g}, batch {setting.batch}; {training.seeds} seeds",
+        f"{setting.steps} steps of size {setting.step_size:.3g}{falls}, batch {setting.batch}; {training.seeds} seeds",
         *(f"  {name} = {_number(held.value)}: {held.how}" for name, held in training.values.items() if _worth(held)),
     ]
 

@@ -85,6 +85,18 @@ def _dissimilarity(f: Formulation, values: Values) -> list[Constraint]:
     return [Constraint("dissimilarity_offset", row, offset, of=(name,)) for name, row in rows]
 
 
+def _uniform(f: Formulation, values: Values) -> list[Constraint]:
+    """Every client's gradient beside the global one, where all are at one model."""
+    found = []
+    for e in common(f):
+        apart = [g - f.space.mean(e.gradients) for g in e.gradients]
+        found += [
+            Constraint("uniform_dissimilarity", f.of_member(k, g, g), values["uniform_dissimilarity"], of=(e.name,))
+            for k, g in enumerate(apart)
+        ]
+    return found
+
+
 def _gradients(f: Formulation, values: Values) -> list[Constraint]:
     """Every client's gradients along its own run."""
     found = []
@@ -125,6 +137,7 @@ WORDS: dict[str, AssumptionWord] = {
     "optimum_dissimilarity": AssumptionWord(_optimum, convex=True, power=2),
     "heterogeneity": AssumptionWord(_heterogeneity, convex=True, power=1),
     "dissimilarity_offset": AssumptionWord(_dissimilarity, f"gradient dissimilarity {VISITED}", power=2),
+    "uniform_dissimilarity": AssumptionWord(_uniform, f"uniform gradient dissimilarity {VISITED}", power=2),
     "grad_cap_sq": AssumptionWord(_gradients, power=2),
     "pl_constant": AssumptionWord(_polyak, f"the Polyak-Lojasiewicz inequality {VISITED}"),
 }

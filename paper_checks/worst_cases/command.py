@@ -29,7 +29,7 @@ from empirics.progress import lasting, Progress, progress
 from ..runs.can import can
 from ..runs.words import WORST
 from ..tightness_options import NAMES, parser
-from .places import moot, Place, question
+from .places import fitted, moot, Place, question
 from .program import WorstCaseError
 from .showing import FINDING, FINE, tell
 from .sizes import expected, refuse_many
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     bound, given = load(args.name), _spans(args.words)
     spans = {**GRID, **given}
     refuse_many(spans)
-    at = full(bound) if args.full else places(spans)
+    at = list(dict.fromkeys(fitted(bound, place) for place in (full(bound) if args.full else places(spans))))
     with progress(f"worst cases of {args.name}") as bar:
         seconds = expected(bound, at, args.patience)
         _refuse_moot(bound, max(at, key=lambda place: place.work), given)

@@ -39,7 +39,7 @@ class PointEvaluation:
     """Whether all clients are at one model."""
     name: str = ""
     """``*``: the minimiser; ``own``: everybody's own; ``g3``: where the third gradient was asked; ``w2``: the server
-    model after two rounds; ``v5``: the virtual average before step 6."""
+    model after two rounds; ``v5``: the virtual average before step 6; ``mean``: the mean of those before every step."""
 
 
 @dataclass(eq=False)
@@ -107,7 +107,7 @@ class Formulation:
             self.taken_values += not zero
         shared = self._one_model(points) and key != "own"
         found = PointEvaluation(points, gradients, tuple(values), shared, name or key)
-        if found.name[0] != "g":  # it has a vector of its own
+        if not found.name.startswith("g"):  # it has a vector of its own
             self.labels.append(found.name)
         self.evaluations.append(found)
         self._known[key.encode() or self._key(points)] = found
@@ -131,6 +131,7 @@ class Formulation:
         """Which server model, or which virtual average, a vector is."""
         models = {f"w{i}": model for i, model in enumerate(self.recorded.server)}
         models |= {f"v{i}": model for i, model in enumerate(self.averages)}
+        models["mean"] = averaged(self.averages[:-1])
         return next((name for name, model in models.items() if np.array_equal(model, recorded)), "")
 
     @property

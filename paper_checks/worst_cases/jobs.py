@@ -12,7 +12,7 @@ from bounds.showing.loading import load
 from empirics.experiments import Outcome
 from empirics.experiments.registry import job
 
-from .places import Place, question, values
+from .places import fitted, Place, question, values
 from .worst import answer
 
 TERM = "term: "
@@ -26,7 +26,8 @@ TERM = "term: "
 )
 def tightness(bound: str, **place: Any) -> Outcome:
     """A bound (by name) beside its exact worst case at one place; ``inside`` says whether its conditions hold there."""
-    chosen, here = load(bound), Place(**place)
+    chosen = load(bound)
+    here = fitted(chosen, Place(**place))
     given = values(chosen, here)
     asked = question(chosen, here)
     worst = answer(asked, inf)

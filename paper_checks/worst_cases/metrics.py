@@ -10,7 +10,7 @@ import numpy as np
 from bounds.core import Statistic
 
 from ..runs.statistics import counted
-from ..runs.words import ITERATION, readable, ROUND, STATE, WORDS, WORST
+from ..runs.words import AVERAGE, ENDS, ITERATION, readable, ROUND, STATE, WORDS, WORST
 from .formulation import Formulation
 from .program import WorstCaseError
 from .space import Array, averaged
@@ -69,9 +69,18 @@ def _consensus(f: Formulation) -> list[Array]:
 
 def _weighted(f: Formulation) -> list[Array]:
     """The squared gradients at the virtual averages times the step sizes, summed."""
-    sizes = np.repeat(f.recorded.step_sizes, [path.shape[1] - 1 for path in f.recorded.path])
-    terms = [size * _gradient(f, model) for size, model in zip(sizes, f.averages, strict=False)]
+    terms = [size * _gradient(f, model) for size, model in zip(f.recorded.step_sizes, f.averages, strict=False)]
     return [sum(terms, f.zero())]
+
+
+def _mean_gap(f: Formulation) -> list[Array]:
+    """The mean of the gaps at the virtual averages after every local step."""
+    return [averaged([_gap(f, model) for model in f.averages[1:]])]
+
+
+def _average_gap(f: Formulation) -> list[Array]:
+    """The gap at the mean of the virtual averages before every local step, which is a row like any model."""
+    return [_gap(f, averaged(f.averages[:-1]))]
 
 
 def _steps(f: Formulation) -> list[Array]:
@@ -110,6 +119,8 @@ ITERATIONS: dict[str, Series] = {
     "distance_sq": _along(_distance),
     "optimality_gap": _along(_gap),
     "grad_norm_sq": _along(_gradient),
+    "mean_gap": _mean_gap,
+    "average_gap": _average_gap,
 }
 
 
@@ -120,6 +131,8 @@ def looked_at(metric: str, statistic: Statistic) -> tuple[str, str]:
         known = sorted(word for word in WORDS if readable(word, WORST, iterated))
         raise WorstCaseError(f"the metric must be one of {', '.join(known)}; got {metric!r}")
     word = WORDS[metric]
+    if word.how in (ENDS, AVERAGE):  # one number of a run, whatever the statistic calls it
+        return metric, ITERATION
     return (metric, ROUND) if word.per == ROUND else (word.of or metric, ITERATION if iterated else STATE)
 
 
@@ -127,7 +140,7 @@ def objectives(f: Formulation, metric: str, statistic: Statistic) -> tuple[Array
     """What is maximised: one form, or several of which the smallest counts; ``every`` and ``last`` look at the last."""
     word, per = looked_at(metric, statistic)
     series = (ITERATIONS if per == ITERATION else METRICS)[word](f)
-    if statistic.kind in ("every", "last"):
+    if statistic.kind in ("every", "last") or len(series) == 1:
         return (series[-1],)
     forms = counted(series, statistic.kind, per)
     return tuple(forms) if statistic.kind == "min" else (averaged(forms),)

@@ -10,15 +10,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from bounds.assumptions import CONVEX, DISSIMILARITY, POLYAK_LOJASIEWICZ, STRONGLY_CONVEX
+from bounds.assumptions import CONVEX, DISSIMILARITY, GLOBALLY_STRONGLY_CONVEX, POLYAK_LOJASIEWICZ, STRONGLY_CONVEX
 from bounds.core import Bound, Statistic
 from bounds.errors import BoundsError
 from empirics.training.setting import Setting
 
-from ..falsifier.deciding import largest
+from ..falsifier.deciding import inside, largest
+from ..runs import schedules
 from ..runs.can import can
+from ..runs.demands import demands
 from ..runs.methods import method
-from ..runs.readings import of_losses, of_plan
+from ..runs.readings import of_losses, of_plan, UNBIASED
 from ..runs.words import WORST
 from .assumptions import WORDS
 from .program import WorstCaseError
@@ -27,6 +29,8 @@ from .worst import Question
 FREE = 10.0
 """A step size, in units of 1/L, no bound of the catalogue allows."""
 TINY = 1e-6
+OFFSETS = (10.0, 100.0, 1e3, 1e4)
+"""What is added to the iteration in a step size that falls, where nothing says it: the least that leaves a scale."""
 LARGEST = 1e9
 """Sizes beyond this, where L and the start are 1, are nothing that floating-point numbers resolve."""
 CLIENTS = 100
@@ -37,7 +41,9 @@ CLIENTS = 100
 class Place:
     """Clients, rounds, local steps; the step size as a share of the largest that the bound's conditions allow.
 
-    A positive ``fixed_step_size`` (in units of 1/L) takes the place of the share.
+    A positive ``fixed_step_size`` (in units of 1/L) takes the place of the share, a positive ``step_offset`` that of
+    ``OFFSETS``, for a step size that falls with an offset that the bound leaves open. A bound that says what its step
+    size is asks for none of them.
     """
 
     clients: int = 2
@@ -52,6 +58,7 @@ class Place:
     relaxation: float = 0.05
     divergence: float = 0.1
     grad_norm_sq: float = 1.0
+    step_offset: float = 0.0
 
     def __post_init__(self) -> None:
         for name, most in (("clients", CLIENTS), ("rounds", LARGEST), ("local_steps", LARGEST)):
@@ -63,6 +70,7 @@ class Place:
         _rule("dissimilarity_factor", self.dissimilarity_factor, f">= 1 {below}", lambda x: 1 <= x <= LARGEST)
         for name in (
             "fixed_step_size", "heterogeneity", "grad_cap_sq", "relaxation", "divergence", "grad_norm_sq",
+            "step_offset",
         ):  # fmt: skip
             _rule(name, getattr(self, name), f">= 0 {below}", lambda x: 0 <= x <= LARGEST)
 
@@ -72,7 +80,8 @@ class Place:
         return self.clients * self.rounds * self.local_steps
 
     def as_row(self) -> dict[str, Any]:
-        return asdict(self)
+        """By name; without an offset where there is none, as rows had it before step sizes could fall."""
+        return {name: value for name, value in asdict(self).items() if name != "step_offset" or value}
 
 
 def _rule(name: str, value: float, rule: str, good: Any) -> None:
@@ -80,15 +89,17 @@ def _rule(name: str, value: float, rule: str, good: Any) -> None:
         raise WorstCaseError(f"{name} must be {rule}; got {value:g}")
 
 
-def _known(place: Place, step_size: float) -> dict[str, Any]:
+def _known(place: Place, step_size: float, offset: float | None = None) -> dict[str, Any]:
     """Every quantity a place gives a value to, by word."""
     n, mu = place.clients, 1 / place.condition_number
+    plan = of_plan(n, place.local_steps, place.rounds, step_size, place.relaxation, offset)
     return {
-        **of_plan(n, place.local_steps, place.rounds, step_size, place.relaxation), **of_losses(1.0, 0.0),
+        **plan, **of_losses(1.0, 0.0), **UNBIASED, "initial_distance_sq": 1.0,
         "clients": n, "client_weight": [1 / n] * n, "takes_part": [1.0] * n,
-        "smoothness": 1.0, "strong_convexity": mu, "pl_constant": mu,
+        "smoothness": 1.0, "strong_convexity": mu, "pl_constant": mu, "condition_number": place.condition_number,
         "gradient_variance": 0.0, "client_gradient_variance": [0.0] * n, "distance_sq": 1.0,
         "grad_cap_sq": place.grad_cap_sq, "heterogeneity": place.heterogeneity,
+        "optimum_dissimilarity": place.heterogeneity, "uniform_dissimilarity": place.heterogeneity,
         "dissimilarity_offset": place.heterogeneity, "dissimilarity_factor": place.dissimilarity_factor,
         "contraction": TINY, "divergence": place.divergence if place.rounds > 1 else 0.0, "initial_divergence": 0.0,
         "final_divergence": 0.0, "grad_norm_sq": place.grad_norm_sq,
@@ -98,15 +109,39 @@ def _known(place: Place, step_size: float) -> dict[str, Any]:
 def values(bound: Bound, place: Place) -> dict[str, Any]:
     """The bound's quantities at a place: the share of the largest allowed step size, then the best contraction."""
     asked = [q.name for q in bound.quantities]
-    most = largest(bound, _plain(_known(place, TINY)), "step_size", FREE)
-    if "step_size" not in asked or most == FREE:
+    offset = _offset(bound, place)
+    if {schedules.SCALE, schedules.FIRST} & set(schedules.pinned(bound)):
+        return at_step(bound, place, schedules.chosen(bound, _known(place, TINY, offset))[schedules.FIRST])
+    if offset is not None and schedules.SCALE in asked:
+        most = inside(bound, _plain(_known(place, TINY, offset)), schedules.SCALE, FREE * offset) / offset
+    else:
+        most = largest(bound, _plain(_known(place, TINY, offset)), schedules.FIRST, FREE)
+    if not {schedules.FIRST, schedules.SCALE} & set(asked) or most == FREE:
         most = 1.0  # no condition limits it: 1/L
+    if not most:
+        raise WorstCaseError(f"the conditions of {bound.name} allow no step size at this place")
     return at_step(bound, place, place.fixed_step_size or place.step_share * most)
+
+
+def _offset(bound: Bound, place: Place) -> float | None:
+    """The offset of a step size that falls: what the bound says it is, or the place's, or the usual."""
+    if not schedules.harmonic(bound):
+        return None
+    told: float = place.step_offset
+    for offset in (told,) if told else OFFSETS:
+        known = _known(place, TINY, offset)
+        told = schedules.chosen(bound, known)[schedules.OFFSET]
+        if schedules.SCALE not in {q.name for q in bound.quantities} or inside(
+            bound, _plain(known), schedules.SCALE, FREE * told
+        ):
+            break
+    return told
 
 
 def at_step(bound: Bound, place: Place, step_size: float) -> dict[str, Any]:
     """The bound's quantities at a place and a step size, with the best contraction they allow."""
-    known = _known(place, step_size)
+    offset = _offset(bound, place)
+    known = _known(place, step_size, offset)
     asked = [q.name for q in bound.quantities]
     if "contraction" in asked:
         known["contraction"] = largest(bound, _plain(known), "contraction", 1.0)
@@ -122,15 +157,24 @@ def _plain(known: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in known.items() if not isinstance(value, list)}
 
 
+def fitted(bound: Bound, place: Place) -> Place:
+    """The place with as many clients and local steps as the assumptions of the bound have it."""
+    asked = demands(bound)
+    return replace(place, **{name: one for name, one in asked.plan.items() if name != "cohort"})
+
+
 def question(bound: Bound, place: Place) -> Question:
     """The worst case over all federations that the bound speaks of, with this place's numbers."""
     if reason := can(bound, WORST):
         raise WorstCaseError(f"{bound.name} has no exact worst case: {reason}")
+    place, offset = fitted(bound, place), _offset(bound, place)
     known = {**_known(place, 0.0), **values(bound, place)}
     assumed = {c.assumption for c in bound.conditions if c.assumption is not None}
     given = {"smoothness": known["smoothness"]}
     if {STRONGLY_CONVEX, CONVEX} & assumed:
         given["strong_convexity"] = known["strong_convexity"] if STRONGLY_CONVEX in assumed else 0.0
+    if GLOBALLY_STRONGLY_CONVEX in assumed:  # which implies it, and of a single client's loss is all there is
+        given["strong_convexity" if place.clients == 1 else "pl_constant"] = known["strong_convexity"]
     if POLYAK_LOJASIEWICZ in assumed and "strong_convexity" not in given:
         given["pl_constant"] = known["pl_constant"]
     if DISSIMILARITY in assumed:
@@ -139,7 +183,9 @@ def question(bound: Bound, place: Place) -> Question:
     if asked & {"initial_loss", "current_loss"}:
         asked.add("initial_gap")
     given |= {word: known[word] for word in WORDS if word in asked and word not in ("pl_constant", bound.target.name)}
-    setting = Setting(place.rounds, place.clients, local_steps=place.local_steps, step_size=known["step_size"])
+    members = 1 if demands(bound).identical else place.clients  # without noise all of them do the same
+    plan = Setting(place.rounds, members, local_steps=place.local_steps, step_size=known["step_size"])
+    setting = replace(plan, step_offset=offset)
     at = bound.statistic or Statistic("last", "rounds")
     return Question(method(bound.about, data=False, relaxation=place.relaxation), setting, given, bound.target.name, at)
 

@@ -52,7 +52,8 @@ class Recorded:
     """A run whose models are rows over the start (first column) and every client's gradients, in the order asked.
 
     ``asked (clients, m, n)`` are the models at which client k asked for its gradients 1 to m; column
-    ``1 + k m + j`` stands for the j-th answer. ``server (R+1, n)``, ``path[r] (clients, K_r + 1, n)``.
+    ``1 + k m + j`` stands for the j-th answer. ``server (R+1, n)``, ``path[r] (clients, K_r + 1, n)``; ``step_sizes``
+    are those of all local steps in order.
     """
 
     asked: Array
@@ -207,7 +208,7 @@ def _played(oracle: _Oracle, algorithm: Algorithm, setting: Setting) -> tuple[Ar
     engine, server, path, sizes = Tracing(), [state.model.numpy().copy()], list[Array](), list[float]()
 
     def watch(work: Any, ends: Tensor, after: State) -> None:
-        sizes.append(float(work.step_size))
+        sizes.extend(work.sizes.tolist())
 
     for _ in range(setting.rounds):
         engine.forget()

@@ -95,7 +95,7 @@ def replay(instance: Instance) -> Replay:
     word, per = looked_at(question.metric, question.statistic)
     read = np.array((ITERATIONS if per == ITERATION else METRICS)[word](ran), dtype=float)
     kind = question.statistic.kind
-    measured = float(folded(read, "last" if kind == "every" else kind, per))
+    measured = float(read[0] if len(read) == 1 else folded(read, "last" if kind == "every" else kind, per))
     given = {w: (float(ASSUMED[w](ran)), number) for w, number in question.assumptions.items() if w in ASSUMED}
     if question.convex:
         given["minimiser"] = (ran.slope(0 * instance.start), 0.0)
@@ -184,7 +184,7 @@ def played(instance: Instance) -> Ran:
     server, path, sizes = list[Array](), list[Array](), list[float]()
 
     def watch(work: Any, ends: Tensor, after: Any) -> None:
-        sizes.append(float(work.step_size))
+        sizes.extend(work.sizes.tolist())
         path.append(engine.models)
         engine.forget()
 
@@ -232,8 +232,12 @@ def _gradient_drift(ran: Ran) -> list[float]:
 
 def _weighted(ran: Ran) -> list[float]:
     """Squared gradients at the averages, times the step sizes, summed."""
-    sizes = [size for size, path in zip(ran.step_sizes, ran.path, strict=True) for _ in range(path.shape[1] - 1)]
-    return [sum(size * ran.slope(model) for size, model in zip(sizes, ran.averages, strict=False))]
+    return [sum(size * ran.slope(model) for size, model in zip(ran.step_sizes, ran.averages, strict=False))]
+
+
+def _mean_gap(ran: Ran) -> list[float]:
+    """The mean of the gaps at the averages after every local step."""
+    return [float(np.mean([ran.gap(model) for model in ran.averages[1:]]))]
 
 
 Reading = Callable[[Ran], list[float]]
@@ -268,6 +272,8 @@ ITERATIONS: dict[str, Reading] = {
     "distance_sq": _along(_distance),
     "optimality_gap": _along(Ran.gap),
     "grad_norm_sq": _along(Ran.slope),
+    "mean_gap": _mean_gap,
+    "average_gap": lambda ran: [ran.gap(ran.averages[:-1].mean(0))],
 }
 
 
@@ -288,6 +294,15 @@ def _dissimilarity(ran: Ran) -> float:
     return max(_mean_square(ran.gradients(model)) - factor * ran.slope(model) for model in ran.server[:-1])
 
 
+def _uniform(ran: Ran) -> float:
+    """The largest squared distance of a client's gradient to the global one, where all are at one model."""
+    found = []
+    for model in ran.averages:
+        each = ran.gradients(model)
+        found.append(float(((each - each.mean(0)) ** 2).sum(-1).max()))
+    return max(found)
+
+
 def _polyak(ran: Ran) -> float:
     """The constant plus the largest excess of ``2 mu (F - F*)`` over ``|grad F|^2``: no more than it where it holds."""
     given = ran.instance.question.assumptions["pl_constant"]
@@ -302,6 +317,7 @@ ASSUMED: dict[str, Callable[[Ran], float]] = {
     "distance_sq": lambda ran: _square(ran.averages[-2]),
     "optimum_dissimilarity": lambda ran: _mean_square(ran.gradients(0 * ran.server[0])),
     "heterogeneity": _heterogeneity,
+    "uniform_dissimilarity": _uniform,
     "dissimilarity_offset": _dissimilarity,
     "grad_cap_sq": lambda ran: ran.largest_gradient,
     "pl_constant": _polyak,

@@ -83,7 +83,7 @@ def best_steps(rows: Sequence[Row]) -> list[Best]:
     others = [name for name in NAMES if name != "local_steps"]
     for row in rows:
         if row["inside"] and row["worst_case"] > 0:
-            groups.setdefault(tuple(row[name] for name in others), []).append(row)
+            groups.setdefault(tuple(row.get(name, 0.0) for name in others), []).append(row)
     found = []
     for key, mine in groups.items():
         if len(mine) < 2:

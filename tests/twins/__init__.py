@@ -7,7 +7,7 @@ piece that several share. Nothing comes from ``bounds``.
 from inspect import isfunction
 from types import ModuleType
 
-from . import decaying_k, fedals, fedals_noise, fedals_one_round, fedals_participation, fedcog, fedinit
+from . import classics, decaying_k, fedals, fedals_noise, fedals_one_round, fedals_participation, fedcog, fedinit
 
 
 def _read(paper: str, *modules: ModuleType):
@@ -21,4 +21,5 @@ TWINS = {
     **fedinit.COSTS,
     **decaying_k.TWINS,
     **_read("fedcog", fedcog),
+    **_read("classics", classics),
 }

@@ -38,6 +38,7 @@ class Quadratics:
 
     convex = True
     independent_samples = True
+    independent_noise = True
     lipschitz = float("inf")
     loss_cap = float("inf")
 
@@ -180,6 +181,18 @@ class Quadratics:
     @property
     def nonnegative_loss(self) -> bool:
         return bool((self.floors >= 0).all())
+
+    @property
+    def identical_clients(self) -> bool:
+        """Whether all clients have the same loss, but for a constant."""
+        return not any(np.ptp(each, axis=0).any() for each in (self.curvatures, self.minima))
+
+    @cached_property
+    def uniform_dissimilarity(self) -> float:
+        """The largest ``||grad F_i(w) - grad F(w)||^2`` over clients and models: infinite unless all bend alike."""
+        if np.ptp(self.curvatures, axis=0).max() > SINGULAR * self.smoothness:
+            return float("inf")
+        return float((self.client_gradients(self.minimiser) ** 2).sum(-1).max())
 
     # ---- gradient dissimilarity: sum_i p_i ||grad F_i||^2 <= G^2 + B^2 ||grad F||^2 ----
 

@@ -13,12 +13,13 @@ from empirics.exact import Readings
 
 from ...falsify_options import FAMILIES
 from ...runs import readings
+from ...runs.demands import demands
 from ...runs.methods import knob
 from ..box import Box, Parameter
 from ..core import Instance, Point
 from ..kinds import of_kinds
 from ..numbers import misfit, Number, POSITIVE
-from ..runs.family import cohort_of, held_words, PLANNED, QuadraticRuns, regime, remembers
+from ..runs.family import cohort_of, held_words, PLANNED, QuadraticRuns, regime, remembers, up_to
 from ..runs.instance import misweighted, PLAN
 from ..runs.played import Played
 from .run import CurveRun, tilts, weights
@@ -43,18 +44,28 @@ class Facts:
     convex: bool
     client_weight: Any
     dissimilarity_offset: Any
+    uniform_dissimilarity: Any
     dissimilarity_factor: Any
     initial_gap: Any
     floor: Any
     gradient_variance: int = 0
     lower_bound: float = 0.0
     independent_samples: bool = True
+    independent_noise: bool = True
     lipschitz: float = float("inf")
     loss_cap: float = float("inf")
 
     @property
     def pl_constant(self) -> Any:
         return self.strong_convexity
+
+    @property
+    def optimum_dissimilarity(self) -> Any:
+        return self.dissimilarity_offset  # the mean squared tilt, at every model
+
+    @property
+    def identical_clients(self) -> bool:
+        return not self.uniform_dissimilarity
 
     @property
     def nonnegative_loss(self) -> bool | None:
@@ -79,11 +90,12 @@ class Curves(Played):
     def box(self, bound: Bound) -> Box:
         whole = QuadraticRuns().box(bound)
         kept = ("cohort_share", "with_replacement", "step_share", "floor", "relaxation_share", "contraction_share",
-                "dissimilarity_excess")  # fmt: skip
-        found = [p for p in whole.parameters if p.name in kept]
+                "dissimilarity_excess", "step_offset")  # fmt: skip
+        found, asked = [p for p in whole.parameters if p.name in kept], demands(bound)
+        most, steps = 1 if asked.one_client else CLIENTS, 1 if asked.one_step else 24
         found += [
-            Parameter("clients", 1, CLIENTS, whole=True, special=(2,)),
-            Parameter("local_steps", 1, 24, log=True, whole=True, special=(1, 2)),
+            Parameter("clients", 1, most, whole=True, special=up_to(most, 2)),
+            Parameter("local_steps", 1, steps, log=True, whole=True, special=up_to(steps, 1, 2)),
             Parameter("rounds", 1, 40, log=True, whole=True, special=(1,)),
             Parameter("shape", 0, len(SHAPES) - 1, whole=True),
             Parameter("height", 1e-2, 1e2, log=True, special=(1,)),
@@ -100,8 +112,8 @@ class Curves(Played):
         return Box(tuple(found), held)
 
     def instance(self, bound: Bound, point: Point) -> Instance:
-        clients = int(point["clients"])
-        cohort = cohort_of(point, clients)
+        clients, asked = int(point["clients"]), demands(bound)
+        cohort = 1 if asked.one_participant else cohort_of(point, clients)
         table: Instance = {name: int(point[name]) for name in ("clients", "local_steps", "rounds", "shape")}
         table |= {"cohort": cohort, "with_replacement": int(point.get("with_replacement", 0)), "relaxation": 0.0}
         table |= {name: point.get(name, 0.0) for name in ("bowl", "floor")}
@@ -109,7 +121,7 @@ class Curves(Played):
         table |= {"height": point["height"], "start": point["start"] * point["height"], "step_size": 1e-12}
         for k in range(clients):
             equal = cohort < clients and not table["with_replacement"]
-            table[f"tilt_{k}"] = point["spread"] * point["height"] * point[f"tilt_{k}"]
+            table[f"tilt_{k}"] = 0.0 if asked.identical else point["spread"] * point["height"] * point[f"tilt_{k}"]
             table[f"weight_{k}"] = 1.0 if equal else point.get(f"weight_{k}", 1.0)
         table["rounds"] = min(table["rounds"], _affordable(table))
         return self._placed(bound, table, point)
@@ -129,8 +141,9 @@ class Curves(Played):
 
     def plan(self, instance: Mapping[str, Any], problem: Facts) -> readings.Drawn:
         sampling = "with_replacement" if instance["with_replacement"] else "without_replacement"
-        told = (instance["cohort"], sampling, instance["local_steps"], float(instance["step_size"]))
-        return readings.Drawn(problem.clients, *told)
+        offset, steps = instance.get("step_offset"), instance["local_steps"]
+        told = (instance["cohort"], sampling, steps, float(instance["step_size"]), offset and float(offset))
+        return readings.drawn(problem.clients, *told, steps * instance["rounds"])
 
     def static(self, instance: Mapping[str, Any], problem: Facts) -> dict[str, Any]:
         return static(instance, problem)
@@ -197,6 +210,7 @@ def facts(table: Mapping[str, Any]) -> Facts:
         convex=bowl + shape.lowest >= 0,
         client_weight=shares,
         dissimilarity_offset=float(shares @ moved**2),
+        uniform_dissimilarity=float((moved**2).max()),
         dissimilarity_factor=float(table.get("dissimilarity_factor", 1.0)),
         initial_gap=float(run.value(float(table["start"]))),
         floor=float(table["floor"]),
@@ -206,10 +220,12 @@ def facts(table: Mapping[str, Any]) -> Facts:
 def static(table: Mapping[str, Any], known: Any) -> dict[str, Any]:
     """What federation and plan tell without a run, in the kind of numbers that they hold."""
     words = ("clients", "smoothness", "strong_convexity", "pl_constant", "client_weight", "dissimilarity_offset",
-             "dissimilarity_factor", "gradient_variance")  # fmt: skip
+             "dissimilarity_factor", "gradient_variance", "optimum_dissimilarity", "uniform_dissimilarity")  # fmt: skip
     return {
         **{name: getattr(known, name) for name in words},
-        **readings.of_plan(**{name: table[name] for name in PLANNED}),
+        **readings.of_plan(**{name: table[name] for name in PLANNED}, step_offset=table.get("step_offset")),
+        **readings.UNBIASED,
+        "condition_number": readings.condition(known.smoothness, known.strong_convexity),
         **readings.of_losses(known.floor + known.initial_gap, known.floor),
         **({"contraction": table["contraction"]} if "contraction" in table else {}),
         "initial_gap": known.initial_gap,

@@ -29,11 +29,13 @@ class PlainCurve(Collected):
         self.shares = [self.table[f"weight_{k}"] / total for k in range(self.clients)]
         centre = sum(p * self.table[f"tilt_{k}"] for k, p in enumerate(self.shares))
         self.tilts = [self.table[f"tilt_{k}"] - centre for k in range(self.clients)]
+        self.taken, self.sum = 0, mpmath.mpf(0)
         start = self.table["start"]
         states: list[State] = [(mpmath.mpf(1), start, (start,) * self.clients)]
         for _ in range(int(raw["rounds"])):
             states = self._round(states)
         self._finish(states)
+        self.average_gap = self.value(self.sum / self.taken)
 
     def value(self, x: Any) -> Any:
         height = self.table["height"]
@@ -63,7 +65,9 @@ class PlainCurve(Collected):
         sums: dict[str, Any] = {}
         per_client = [mpmath.mpf(0)] * self.clients
         caps = [[mpmath.mpf(0)] * self.clients for _ in range(self.steps)]
-        virtual = [[mpmath.mpf(0), mpmath.mpf(0)] for _ in range(self.steps)]
+        virtual = [[mpmath.mpf(0)] * 3 for _ in range(self.steps)]
+        offset, first = self.table.get("step_offset"), self.table["step_size"]
+        sizes = [first if offset is None else first * offset / (offset + self.taken + j) for j in range(self.steps)]
         after: list[State] = []
 
         def add(name: str, value: Any) -> None:
@@ -76,12 +80,14 @@ class PlainCurve(Collected):
                 average = sum(p * x for p, x in zip(self.shares, at, strict=True))
                 virtual[j][0] += chance * self.slope(average) ** 2
                 virtual[j][1] += chance * average**2
+                virtual[j][2] += chance * self.value(average)
+                self.sum += chance * average  # of all clients in every round there is one state
                 for k in range(self.clients):
                     gradient = self.slope(at[k]) + self.tilts[k]
                     add("local_drift", chance * (at[k] - model) ** 2 / self.clients)
                     caps[j][k] += chance * gradient**2
                     walked[k] += gradient
-                    at[k] -= self.table["step_size"] * gradient
+                    at[k] -= sizes[j] * gradient
             add("summed_grad_norm_sq", chance * sum(walked) ** 2)
             path = sum(p * x for p, x in zip(self.shares, walked, strict=True)) / self.steps
             add("mean_path_gradient_sq", chance * path**2)
@@ -95,8 +101,9 @@ class PlainCurve(Collected):
         largest = max(max(row) for row in caps)
         self._note(self._rounds, {"gradient_drift": per_client, "mean_gradient_drift": mean, "grad_cap_sq": largest,
                                   "mean_update_sq": update})  # fmt: skip
-        for slope, distance in virtual:
-            self._note(self._along, {"grad_norm_sq": slope, "distance_sq": distance})
+        for slope, distance, gap in virtual:
+            self._note(self._along, {"grad_norm_sq": slope, "distance_sq": distance, "optimality_gap": gap})
+        self.taken += self.steps
         return after
 
     def _drawn(self, chance: Any, model: Any, last: Any, begin: list[Any], ends: list[Any], add: Any) -> list[State]:
@@ -121,6 +128,7 @@ class PlainCurve(Collected):
         self._note(self._server, {
             "grad_norm_sq": sum(c * self.slope(m) ** 2 for c, m, _ in states),
             "optimality_gap": sum(c * self.value(m) for c, m, _ in states),
+            "distance_sq": sum(c * m**2 for c, m, _ in states),
             "client_grad_norm_sq": clients,
             "mean_client_grad_sq": sum(p * g for p, g in zip(self.shares, clients, strict=True)),
             "divergence": sum(c * sum((x - m) ** 2 for x in last) / self.clients for c, m, last in states),
@@ -128,8 +136,8 @@ class PlainCurve(Collected):
 
     def _finish(self, states: list[State]) -> None:
         self._read_server(states)
-        distance = sum(c * m**2 for c, m, _ in states)
-        self._note(self._along, {"grad_norm_sq": self._server["grad_norm_sq"][-1], "distance_sq": distance})
+        words = ("grad_norm_sq", "distance_sq", "optimality_gap")
+        self._note(self._along, {name: self._server[name][-1] for name in words})
 
     def _note(self, kind: dict[str, list[Any]], values: Mapping[str, Any]) -> None:
         for name, value in values.items():

@@ -10,6 +10,7 @@ import numpy as np
 
 from empirics.exact import Cohort, cohorts
 from empirics.training.setting import Setting
+from empirics.training.step_sizes import falling
 
 from ..runs.instance import setting
 from .shapes import SHAPES
@@ -58,6 +59,7 @@ class CurveRun:
         self._server: dict[str, list[Any]] = {}
         self._rounds: dict[str, list[Any]] = {}
         self._along: dict[str, list[Any]] = {}
+        self._steps, self._sum = 0, np.zeros(1)
         self._play()
 
     def value(self, x: Any) -> Any:
@@ -79,6 +81,17 @@ class CurveRun:
     def iterations(self, name: str) -> Array:
         return np.array(self._along[name])
 
+    @property
+    def average_gap(self) -> Any:
+        """The loss gap at the mean of the virtual averages before every local step, where all clients take part."""
+        return self.value(self._sum / self._steps)[0]
+
+    @property
+    def _size(self) -> float:
+        """The size of the local step that comes next."""
+        offset = self.table.get("step_offset")
+        return self.eta if offset is None else float(falling(self.eta, float(offset), self._steps))
+
     def _play(self) -> None:
         clients = len(self.shares)
         chance, model = np.ones(1), np.array([float(self.table["start"])])
@@ -96,9 +109,13 @@ class CurveRun:
             gradient = self.slope(at) + self.tilts
             drift += chance @ ((at - model[:, None]) ** 2).mean(1)
             cap = max(cap, float((chance @ gradient**2).max()))
-            self._virtual(chance, at @ self.shares)
+            average = at @ self.shares
+            self._virtual(chance, average)
+            if len(average) == 1:
+                self._sum = self._sum + average
             walked += gradient
-            at = at - self.eta * gradient
+            at = at - self._size * gradient
+            self._steps += 1
         self._of_round(chance, model, walked, drift, cap)
         return self._combine(chance, model, last, begin, at)
 
@@ -143,6 +160,7 @@ class CurveRun:
         readings = {
             "grad_norm_sq": chance @ slope**2,
             "optimality_gap": chance @ self.value(model),
+            "distance_sq": chance @ model**2,
             "client_grad_norm_sq": clients,
             "mean_client_grad_sq": clients @ self.shares,
             "divergence": chance @ ((last - model[:, None]) ** 2).mean(1),
@@ -153,3 +171,4 @@ class CurveRun:
     def _virtual(self, chance: Array, average: Array) -> None:
         self._along.setdefault("grad_norm_sq", []).append(chance @ self.slope(average) ** 2)
         self._along.setdefault("distance_sq", []).append(chance @ average**2)
+        self._along.setdefault("optimality_gap", []).append(chance @ self.value(average))

@@ -7,7 +7,7 @@ from typing import Any
 
 import mpmath
 
-from ...runs.readings import of_losses, of_plan
+from ...runs.readings import condition, of_losses, of_plan, UNBIASED
 from ..kinds import of_kinds
 from .plain import Number, solve, Table
 
@@ -22,6 +22,9 @@ def constants(table: Table) -> dict[str, Any]:
     floors = [table.floor for _ in clients]
     best = sum(p * f for p, f in zip(table.weights, floors, strict=True))
     away = [x - y for x, y in zip(table.start, table.minimiser, strict=True)]
+    at_best = [sum(g * g for g in table.gradient(k, table.minimiser)) for k in clients]
+    alike = all(each == table.curvatures[0] for each in table.curvatures)
+    cohort, steps, rounds = (int(raw[name]) for name in ("cohort", "local_steps", "rounds"))
     known = {
         **of_kinds(table.counts, table.weights),
         "smoothness": table.kind(max(values)),
@@ -32,7 +35,11 @@ def constants(table: Table) -> dict[str, Any]:
         "heterogeneity": optimal - best,
         **of_losses(start, optimal),
         "initial_distance_sq": sum(a * a for a in away),
-        **of_plan(int(raw["cohort"]), int(raw["local_steps"]), int(raw["rounds"]), table.step_size, table.beta),
+        "condition_number": condition(table.kind(max(values)), table.kind(min(values))),
+        "optimum_dissimilarity": sum(p * g for p, g in zip(table.weights, at_best, strict=True)),
+        "uniform_dissimilarity": max(at_best) if alike else mpmath.inf,
+        **UNBIASED,
+        **of_plan(cohort, steps, rounds, table.step_size, table.beta, table.step_offset),
     }
     if "contraction" in raw:
         known["contraction"] = table.kind(raw["contraction"])

@@ -15,9 +15,10 @@ from empirics.exact import Readings
 from empirics.problems.quadratics import Quadratics
 
 from ...falsify_options import FAMILIES
-from ...runs import readings
+from ...runs import readings, schedules
+from ...runs.demands import demands
 from ...runs.methods import knob
-from ...runs.words import along, WORDS
+from ...runs.words import along, AVERAGE, ENDS as ENDS_OF_STEPS, WORDS
 from .. import deciding
 from ..box import Box, Parameter
 from ..core import Instance, Point
@@ -27,7 +28,7 @@ from ..numbers import misfit
 from . import instance as tables
 from .moments import ALL, ENDS, LAST, MEAN, Moments
 from .played import Played
-from .readings import MomentReadings
+from .readings import FallingReadings, MomentReadings
 
 KINDS, DIM = 4, 2
 MOST = 10**6
@@ -66,14 +67,18 @@ class QuadraticRuns(Played):
             FOLDED: Parameter("rounds", 1, LONGEST, log=True, whole=True, special=(1, 2, *powers)),
             ANYWHERE: Parameter("rounds", 1, 2**20, log=True, whole=True, special=(1, 2, 3, *powers[:9])),
             EVERYWHERE: Parameter("rounds", 1, SHORT, log=True, whole=True, special=(1, 2)),
+            STEP_BY_STEP: Parameter("rounds", 1, FOLLOWED, log=True, whole=True, special=(1, 2, 3, 10)),
         }[_length(bound)]
+        asked = demands(bound)
+        most = 1 if asked.one_client else KINDS if asked.average else MOST
+        steps = 1 if asked.one_step else FOLLOWED if _length(bound) == STEP_BY_STEP else 1000
         found = [
             *_cohorts(bound),
-            Parameter("clients", 1, MOST, log=True, whole=True, special=(1, 2, 3, 10, 100, 1000, MOST)),
+            Parameter("clients", 1, most, log=True, whole=True, special=up_to(most, 1, 2, 3, 10, 100, 1000, MOST)),
             Parameter("kinds", 1, KINDS, whole=True, special=(1, 2)),
             Parameter("lone", 0, 1, whole=True),
             Parameter("dim", 1, DIM, whole=True, special=(1,)),
-            Parameter("local_steps", 1, 1000, log=True, whole=True, special=(1, 2, 3, 10, 100, 1000)),
+            Parameter("local_steps", 1, steps, log=True, whole=True, special=up_to(steps, 1, 2, 3, 10, 100, 1000)),
             rounds,
             Parameter("step_share", 1e-4, 1, log=True, special=(1, 1e-1, 1e-3, 1e-6)),
             Parameter("spread", 1e-4, 1e4, log=True, special=(0, 1, 1e9)),
@@ -89,12 +94,14 @@ class QuadraticRuns(Played):
             found.append(Parameter("contraction_share", 1e-9, 1, log=True, special=(1, 0.5, 1e-3, 1e-9)))
         if "dissimilarity_factor" in words:
             found.append(Parameter("dissimilarity_excess", 1e-3, 1e2, log=True, special=(0, 1)))
+        found += offsets(bound)
         return Box((*found, *_of_clients("client_weight" in words)), (*held_words(words, MOST), *SCALES))
 
     def instance(self, bound: Bound, point: Point) -> Instance:
         clients, dim = int(point["clients"]), int(point["dim"])
-        kinds = min(int(point["kinds"]), clients)
-        cohort = cohort_of(point, clients)
+        asked = demands(bound)
+        kinds = 1 if asked.identical else clients if asked.average else min(int(point["kinds"]), clients)
+        cohort = 1 if asked.one_participant else cohort_of(point, clients)
         table: Instance = {
             "clients": clients,
             "kinds": kinds,
@@ -112,10 +119,11 @@ class QuadraticRuns(Played):
             table |= {f"curvature_{k}_{i}": point[f"curvature_{k}_{i}"] for i in range(dim)}
             table |= {f"minimum_{k}_{i}": point["spread"] * point[f"minimum_{k}_{i}"] for i in range(dim)}
             table |= {f"turn_{k}": point[f"turn_{k}"]} if dim == 2 else {}
-            table[f"noise_{k}"] = point["noise"] * point[f"noise_{k}"]
+            table[f"noise_{k}"] = 0.0 if asked.quiet else point["noise"] * point[f"noise_{k}"]
             table[f"weight_{k}"] = 1.0 if equal else point.get(f"weight_{k}", 1.0)
         _scaled(table, point)
-        if looked(bound, table) == ENDS:  # which are the extremes where all clients bend alike, along the axes
+        # Where all bend alike along the axes, a run's ends are its extremes, and gradients differ alike everywhere.
+        if asked.parallel or looked(bound, table) == ENDS:
             table |= {f"curvature_{k}_{i}": table[f"curvature_0_{i}"] for k in range(kinds) for i in range(dim)}
             table |= {name: 0.0 for name in table if name.startswith("turn_")}
         return self._placed(bound, table, point)
@@ -156,7 +164,8 @@ class QuadraticRuns(Played):
         return replace(readings.facts(problem, tables.setting(dict(instance))), clients=instance["clients"])
 
     def static(self, instance: Mapping[str, Any], problem: Quadratics) -> dict[str, Any]:
-        known = {**readings.of_problem(problem), **readings.of_plan(**{name: instance[name] for name in PLANNED})}
+        plan = {name: instance[name] for name in PLANNED}
+        known = {**readings.of_problem(problem), **readings.of_plan(**plan, step_offset=instance.get("step_offset"))}
         away = problem.start - problem.minimiser  # a difference of two large losses may come out negative
         known |= readings.of_losses(
             problem.optimal_loss + float(away @ problem.curvature @ away) / 2, problem.optimal_loss
@@ -171,6 +180,12 @@ class QuadraticRuns(Played):
 
     def run(self, bound: Bound, instance: Instance, problem: Quadratics) -> tuple[Readings, bool]:
         run = _moments(bound, problem, instance)
+        if "step_offset" in instance:
+            rounds, offset = run.number_of_rounds, float(instance["step_offset"])
+            told = schedules.sizes(run.step_size, offset, rounds * run.local_steps)
+            with np.errstate(all="ignore"):
+                falls = FallingReadings(run, np.reshape(told, (rounds, -1)), _wanted(bound))
+                return falls, falls.finite
         with np.errstate(all="ignore"):
             fine = np.isfinite(run.states).all() and (run.looked != ENDS or run.settles)
         return MomentReadings(run, _wanted(bound)), bool(fine)
@@ -235,6 +250,9 @@ def _sizes(instance: Mapping[str, Any]) -> dict[str, float]:
 # ---- what a bound asks for ----
 
 FOLDED, ANYWHERE, EVERYWHERE = "one number of a run", "a late round", "every round from the first"
+STEP_BY_STEP = "every local step from the first"
+FOLLOWED = 30
+"""Rounds, and local steps of one, of a run that is followed step by step."""
 
 
 def _length(bound: Bound) -> str:
@@ -242,6 +260,9 @@ def _length(bound: Bound) -> str:
     words = {q.name for q in bound.quantities} | {bound.target.name}
     kind = bound.statistic.kind if bound.statistic is not None else "every"
     capped = "grad_cap_sq" in words
+    made = WORDS[bound.target.name].how if bound.target.name in WORDS else ""
+    if schedules.harmonic(bound) or made in (ENDS_OF_STEPS, AVERAGE):
+        return STEP_BY_STEP
     if kind == "min" or (kind in ("mean", "last") and not capped):
         return FOLDED
     return EVERYWHERE if capped or along(bound) else ANYWHERE
@@ -268,6 +289,8 @@ def looked(bound: Bound, instance: Mapping[str, Any], listed: int = LISTED) -> s
     """Which states of a run are looked at: all of them, ``listed`` local models at most, or a statistic's own few."""
     steps = instance["rounds"] * instance["local_steps"] * kinds_of(instance)
     kind = bound.statistic.kind if bound.statistic is not None else "every"
+    if _length(bound) == STEP_BY_STEP:
+        return ALL
     if steps <= (listed if kind in ("mean", "last") else LISTED):
         return ALL
     return {"mean": MEAN, "min": ENDS}.get(kind, LAST)
@@ -286,6 +309,7 @@ def _moments(bound: Bound, problem: Quadratics, instance: Instance) -> Moments:
         reading,
         memory=needs_memory(bound, beta),
         looked=looked(bound, instance),
+        averaging=demands(bound).average,
     )
 
 
@@ -332,6 +356,17 @@ def cohort_at(share: float, clients: int) -> int:
 def cohort_of(point: Point, clients: int) -> int:
     """The cohort that is held, or that of the place."""
     return int(point["cohort"]) if "cohort" in point else cohort_at(point.get("cohort_share", 1), clients)
+
+
+def up_to(most: int, *numbers: int) -> tuple[int, ...]:
+    """Those of the numbers that are no larger."""
+    return tuple(number for number in numbers if number <= most)
+
+
+def offsets(bound: Bound) -> Iterator[Parameter]:
+    """The offset of a step size that falls, where the bound leaves it open."""
+    if schedules.harmonic(bound) and schedules.OFFSET not in schedules.pinned(bound):
+        yield Parameter(schedules.OFFSET, 0.1, 1e6, log=True, special=(1, 2, 10))
 
 
 def held_words(words: Collection[str], clients: int) -> Iterator[Parameter]:

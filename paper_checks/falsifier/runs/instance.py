@@ -30,7 +30,7 @@ PLAN = (
     Number("clients", **COUNT), Number("cohort", **COUNT), Number("with_replacement", **SWITCH),
     Number("local_steps", **COUNT), Number("rounds", **COUNT), Number("step_size", **POSITIVE), Number("floor"),
     Number("relaxation", 0), Number("weight_{k}", **POSITIVE), Number("contraction", **POSITIVE, needed=False),
-    Number("dissimilarity_factor", **POSITIVE, needed=False),
+    Number("dissimilarity_factor", **POSITIVE, needed=False), Number("step_offset", **POSITIVE, needed=False),
 )  # fmt: skip
 """What the table of any run of local SGD holds."""
 NUMBERS = (
@@ -81,6 +81,7 @@ def setting(instance: Instance) -> Setting:
         cohort=instance["cohort"],
         local_steps=instance["local_steps"],
         step_size=float(instance["step_size"]),
+        step_offset=float(instance["step_offset"]) if "step_offset" in instance else None,
         sampling=SAMPLINGS[int(instance["with_replacement"])],
         client_weight="samples" if weighted(instance) else "uniform",
     )

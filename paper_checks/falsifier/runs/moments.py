@@ -40,6 +40,12 @@ class Moments:
     reading: str = "intended"
     memory: bool = True
     looked: str = ALL
+    falling: Array | None = None
+    """The step size of every local step of a round, where they differ."""
+    begun: Array | None = None
+    """The flat state that the run begins with, where it is not that of the problem's start."""
+    averaging: bool = False
+    """Whether the server's numbers hold the sum of the virtual averages before every local step so far, too."""
 
     # ---- the local steps ----
 
@@ -55,7 +61,12 @@ class Moments:
     @property
     def _size(self) -> int:
         p = self.problem
-        return 1 + p.dim + (p.clients * p.dim if self.memory else 0)
+        return self._served + (p.clients * p.dim if self.memory else 0)
+
+    @property
+    def _served(self) -> int:
+        """How many numbers the server has: 1, its model, the sum of averages."""
+        return 1 + self.problem.dim * (1 + self.averaging)
 
     @cached_property
     def _model(self) -> Array:
@@ -70,7 +81,7 @@ class Moments:
         p = self.problem
         pick = np.zeros((p.clients, p.dim, self._size))
         for k in range(p.clients):
-            begin = 1 + p.dim + k * p.dim
+            begin = self._served + k * p.dim
             pick[k, :, begin : begin + p.dim] = np.eye(p.dim)
         return pick
 
@@ -96,7 +107,20 @@ class Moments:
     @cached_property
     def _shrinks(self) -> Array:
         """What j steps leave of a distance, per kind, step and direction ``(G, K+1, d)``."""
+        if self.falling is not None:
+            kept = np.cumprod(self._factors, axis=1)
+            return np.concatenate([np.ones_like(kept[:, :1]), kept], axis=1)
         return (1 - self.step_size * self._axes[0])[:, None, :] ** np.arange(self.local_steps + 1)[None, :, None]
+
+    @cached_property
+    def _sizes(self) -> Array:
+        """The step size of every local step of a round ``(K,)``."""
+        return np.full(self.local_steps, self.step_size) if self.falling is None else self.falling
+
+    @cached_property
+    def _factors(self) -> Array:
+        """What each local step leaves of a distance ``(G, K, d)``."""
+        return 1 - self._sizes[None, :, None] * self._axes[0][:, None, :]
 
     @cached_property
     def path(self) -> Array:
@@ -119,6 +143,12 @@ class Moments:
     @cached_property
     def noise(self) -> Array:
         """Variances of the local models after 0..K steps along the curvature's directions ``(G, K+1, d)``."""
+        if self.falling is not None:
+            found = [np.zeros_like(self._axes[0])]
+            for step, size in enumerate(self.falling):
+                added = (size**2 * self.problem.client_gradient_variance / self.problem.dim)[:, None]
+                found.append(self._factors[:, step] ** 2 * found[-1] + added)
+            return np.stack(found, axis=1)
         squares = self._shrinks[:, :-1] ** 2
         summed = np.concatenate([np.zeros_like(squares[:, :1]), np.cumsum(squares, axis=1)], axis=1)
         return self._unit_noise[:, None, None] * summed
@@ -133,6 +163,8 @@ class Moments:
     @cached_property
     def round(self) -> AlikeRound:
         """One round. What is sent is the model that the server averages, in the reading 'code' then the end as well."""
+        if self.averaging:
+            return self._averaging_round
         d, kinds = self.problem.dim, self.kinds
         ends, dev = self.path[:, -1], self.dev[:, -1]
         spread = self._turned(self.noise[:, -1:])[:, 0]
@@ -163,9 +195,40 @@ class Moments:
         )  # fmt: skip
 
     @cached_property
+    def _averaging_round(self) -> AlikeRound:
+        """One round of all clients, without memory: each sends its end, and the sum of its models before its steps."""
+        p, d, n = self.problem, self.problem.dim, self._served
+        sent = np.concatenate([self.path[:, -1], self.path[:, :-1].sum(1)], axis=1)
+        left, summed = np.ones_like(self._axes[0]), np.zeros_like(self._axes[0])
+        pairs = np.zeros((3, self.kinds, d))  # what noise puts into ends, into both, into sums, along the axes
+        for step in range(self.local_steps - 1, -1, -1):
+            noise = (self._sizes[step] ** 2 * p.client_gradient_variance / d)[:, None]
+            pairs += noise * np.stack([left**2, left * summed, summed**2])
+            left, summed = self._factors[:, step] * left, 1 + self._factors[:, step] * summed
+        ends, both, sums = (self._turned(each[:, None])[:, 0] for each in pairs)
+        noise = np.concatenate([np.concatenate([ends, both], 2), np.concatenate([both, sums], 2)], 1)
+        none = np.zeros((self.kinds, 0, 0))
+        stays = np.diag([1.0, *[0.0] * d, *[1.0] * d])
+        work = Work(
+            sent, np.zeros((self.kinds, 2 * d, 0)), np.zeros((self.kinds, 0, n)), none, np.zeros((self.kinds, 0, n)),
+            none, noise, none, stays, np.eye(n, 2 * d, -1),
+        )  # fmt: skip
+        return AlikeRound(work, self.draw, self.sizes)
+
+    @property
+    def sum(self) -> Array:
+        """Picks the sum of averages out of the means ``(d, n)``."""
+        return np.eye(self.problem.dim, self._size, 1 + self.problem.dim)
+
+    @cached_property
     def first(self) -> Array:
         """The flat state before the first round."""
+        if self.begun is not None:
+            return self.begun
         away = self.problem.start - self.problem.minimiser
+        if self.averaging:
+            u = np.concatenate([[1.0], away, 0 * away])
+            return self.round.flat(np.outer(u, u), np.zeros((self.kinds, 0, 0)))
         u = np.concatenate([[1.0], *([away] * ((self._size - 1) // self.problem.dim))])
         q = self.problem.dim if self.memory else 0
         return self.round.flat(np.outer(u, u), np.zeros((self.kinds, q, q)))

@@ -119,6 +119,7 @@ class Table:
         self.noise = [table[f"noise_{k}"] for k in clients]
         self.start = [table[f"start_{i}"] for i in axes]
         self.floor, self.step_size = table["floor"], table["step_size"]
+        self.step_offset = table.get("step_offset")
         self.beta = table["relaxation"]
         self.curvature = [
             [sum(self.weights[k] * self.curvatures[k][i][j] for k in clients) for j in axes] for i in axes

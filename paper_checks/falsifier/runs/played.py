@@ -9,10 +9,11 @@ import mpmath
 import numpy as np
 
 from bounds.core import About, Bound
+from bounds.errors import BoundsError
 from empirics.errors import EmpiricsError
 from empirics.exact import Readings
 
-from ...runs import readings
+from ...runs import readings, schedules
 from ...runs.can import can
 from ...runs.methods import method
 from .. import deciding
@@ -20,6 +21,12 @@ from ..core import Evaluation, Instance, Point
 from ..entries import worst_entry
 from ..exact import Exactly, weigh, WORKING
 from ..kinds import by_kind
+
+
+def _weights(known: Mapping[str, Any]) -> Any:
+    """The step size of a plan's words, or that of every iteration where it falls."""
+    first, offset = known[schedules.FIRST], known.get(schedules.OFFSET)
+    return first if offset is None else schedules.sizes(first, offset, int(known["iterations"]))
 
 
 class Played:
@@ -73,15 +80,35 @@ class Played:
 
     def inside(self, bound: Bound, table: Instance, point: Point, problem: Any) -> Instance:
         """The table with step size, relaxation and proof constants at their shares of the largest admissible ones."""
+        if schedules.harmonic(bound) and schedules.OFFSET not in schedules.pinned(bound):
+            table[schedules.OFFSET] = point[schedules.OFFSET]
         asked, known = {q.name for q in bound.quantities}, {**self.static(table, problem), "contraction": 1e-9}
         high = {"relaxation": 0.9, "step_size": 1.9 / known["smoothness"], "contraction": 1 - 1e-9}
         shares = {"relaxation": "relaxation_share", "step_size": "step_share", "contraction": "contraction_share"}
         for name, most in high.items():
             if name in asked or name == "step_size":
                 held = point.get(name)
-                value = held if held is not None else point[shares[name]] * deciding.largest(bound, known, name, most)
+                value = held if held is not None else point[shares[name]] * self._largest(bound, known, name, most)
                 table[name] = known[name] = value
-        return table
+        return self.pinned(bound, table, problem)
+
+    def _largest(self, bound: Bound, known: Mapping[str, Any], name: str, most: float) -> float:
+        """The largest admissible value; of a step size that falls and is told by its scale, that of the scale."""
+        offset = known.get(schedules.OFFSET)
+        if name != schedules.FIRST or offset is None or schedules.SCALE not in {q.name for q in bound.quantities}:
+            return deciding.largest(bound, known, name, most)
+        return deciding.inside(bound, known, schedules.SCALE, most * offset) / offset
+
+    def pinned(self, bound: Bound, instance: Mapping[str, Any], problem: Any) -> Instance:
+        """The instance with the step sizes that the bound says its runs have, where it does."""
+        if not schedules.pinned(bound):
+            return dict(instance)
+        try:
+            told = schedules.chosen(bound, self.static(instance, problem))
+        except BoundsError:
+            told = {}
+        fine = told and all(0 < value < np.inf for value in told.values())
+        return {**instance, **(told if fine else {schedules.FIRST: 0.0, schedules.OFFSET: 1.0})}
 
     def evaluate(self, bound: Bound, instance: Instance) -> Evaluation:
         failed: tuple[str, ...] = ()
@@ -89,6 +116,9 @@ class Played:
             return Evaluation(failed=(wrong,), relation=bound.relation)
         try:
             problem = self.federation(instance)
+            instance = self.pinned(bound, instance, problem)
+            if wrong := self.impossible(bound, instance):
+                return Evaluation(failed=(wrong,), relation=bound.relation)
             failed = deciding.assumptions(bound, *self.assumed(bound, instance, problem))[0]
         except EmpiricsError as error:
             failed = (str(error),)
@@ -98,7 +128,7 @@ class Played:
         if not finite:
             return Evaluation(failed=("the run left the finite numbers",), relation=bound.relation)
         known = {**self.static(instance, problem), **readings.of_run(run), **readings.iterated(bound, run)}
-        return deciding.beside(by_kind(bound), known, readings.target(bound, run, float(instance["step_size"])))
+        return deciding.beside(by_kind(bound), known, readings.target(bound, run, _weights(known)))
 
     def undecided(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
         return deciding.assumptions(bound, *self.assumed(bound, instance))[1]
@@ -108,8 +138,9 @@ class Played:
         with mpmath.workdps(WORKING):
             told, run, arithmetic = self.again(bound, instance, late)
             known = {**told, **readings.of_run(run), **readings.iterated(bound, run)}
-            measured = np.asarray(readings.target(bound, run, told["step_size"]), dtype=object)
+            measured = np.asarray(readings.target(bound, run, _weights(told)), dtype=object)
             counted = by_kind(bound)
             used = {q.name: known[q.name] for q in counted.quantities}
-            decided = deciding.decided(bound, *self.assumed(bound, dict(instance)))
+            planned = self.pinned(bound, instance, self.federation(instance))
+            decided = deciding.decided(bound, *self.assumed(bound, planned))
             return weigh(counted, worst_entry(counted, used, measured), decided, arithmetic, known)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+
+from empirics.exact.readings import metric_of
 
 from .moments import ENDS, Moments
 
@@ -33,6 +35,8 @@ class MomentReadings:
             "grad_norm_sq": run.square(p.curvature @ model),
             "optimality_gap": run.square(root @ model) / 2,
         }
+        if self._asked("distance_sq"):
+            found["distance_sq"] = run.square(model)
         if self._asked("client_grad_norm_sq", "mean_client_grad_sq"):
             clients = run.square(np.einsum("kde,ken->kdn", p.curvatures, model - run._minima))
             found |= {"client_grad_norm_sq": clients, "mean_client_grad_sq": clients @ p.weights}
@@ -149,8 +153,66 @@ class MomentReadings:
     def iterations(self, name: str) -> Array:
         """A reading at the virtual average over all local iterations; the last entry is the last server model's."""
         run, p = self.run, self.run.problem
-        metric = {"grad_norm_sq": p.curvature, "distance_sq": np.eye(p.dim)}[name]
+        metric = metric_of(p.curvature, name)
         maps, spread = self._average
         added = np.einsum("de,jef,df->j", metric, spread, metric)
         along = run.square(np.einsum("de,jen->jdn", metric, maps), added, self._before).ravel()
         return np.append(along, run.square(metric @ run._model, 0.0, run.states[-1:]))
+
+    @property
+    def average_gap(self) -> Any:
+        """The loss gap at the mean of the virtual averages before every local step."""
+        run = self.run
+        root = np.linalg.cholesky(run.problem.curvature).T
+        iterations = run.local_steps * run.number_of_rounds
+        return run.square(root @ run.sum, 0.0, run.states[-1:])[0] / 2 / iterations**2
+
+
+@dataclass(frozen=True, eq=False)
+class FallingReadings:
+    """The readings of a run whose step size falls: of its rounds one after another, each of which has a map of its own.
+
+    ``base`` has the plan; ``sizes`` are the step sizes of all rounds ``(R, K)``.
+    """
+
+    base: Moments
+    sizes: Array
+    wanted: frozenset[str] | None = None
+
+    @cached_property
+    def parts(self) -> list[MomentReadings]:
+        """The readings of every round alone, from the state that the one before it left."""
+        found: list[MomentReadings] = []
+        state = None
+        for sizes in self.sizes:
+            one = replace(self.base, falling=sizes, step_size=float(sizes[0]), number_of_rounds=1, begun=state)
+            state = one.states[-1]
+            found.append(MomentReadings(one, self.wanted))
+        return found
+
+    @property
+    def finite(self) -> bool:
+        """Whether all moments stayed finite."""
+        return all(bool(np.isfinite(part.run.states).all()) for part in self.parts)
+
+    @cached_property
+    def server(self) -> dict[str, Array]:
+        """Before the first round and after every one."""
+        first = self.parts[0].server
+        return {name: np.concatenate([*(p.server[name][:1] for p in self.parts), self.parts[-1].server[name][1:]])
+                for name in first}  # fmt: skip
+
+    @cached_property
+    def rounds(self) -> dict[str, Array]:
+        """One entry per round."""
+        return {name: np.concatenate([p.rounds[name] for p in self.parts]) for name in self.parts[0].rounds}
+
+    def iterations(self, name: str) -> Array:
+        """At the virtual average over all local iterations, and at the last server model."""
+        along = [part.iterations(name) for part in self.parts]
+        return np.concatenate([*(each[:-1] for each in along), along[-1][-1:]])
+
+    @property
+    def average_gap(self) -> Any:
+        """As that of a run of fixed step sizes: the sum is carried on from round to round."""
+        return self.parts[-1].average_gap / len(self.parts) ** 2

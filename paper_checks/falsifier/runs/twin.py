@@ -8,6 +8,8 @@ from typing import Any
 
 from bounds.core import Bound
 
+from ...runs import schedules
+from ...runs.demands import demands
 from ...runs.methods import knob
 from ..collected import Collected
 from ..exact import decimal, RATIONAL, WORKING
@@ -39,9 +41,10 @@ class PlainRun(Collected):
         looked: str = ALL,
         memory: bool = True,
         wanted: frozenset[str] | None = None,
+        averaging: bool = False,
     ) -> None:
         super().__init__()
-        self.wanted = wanted
+        self.wanted, self.averaging, self.steps_taken = wanted, averaging, 0
         self.table = table.centred() if looked == ENDS else table
         self.beta, self.reading = beta, reading
         self.kinds, self.dim = table.kinds, table.dim
@@ -54,6 +57,12 @@ class PlainRun(Collected):
             law = self._far(law, rounds, looked, memory)
         self._read_server(law)
         self._read_along(law)
+        if averaging:
+            share = self.table.kind(1) / self.steps_taken
+            away: list[tuple[Form, Number]] = [
+                ({self._index("average", 0, i): share}, -self.table.minimiser[i]) for i in range(self.dim)
+            ]
+            self.average_gap = self._times(law, away, self._times_curvature(away)) / 2
 
     def _far(self, law: Law, rounds: int, looked: str, memory: bool) -> Law:
         """The readings at the moments that are looked at; the law after the last round."""
@@ -87,7 +96,7 @@ class PlainRun(Collected):
 
     def _index(self, kind: str, who: int = 0, axis: int = 0) -> int:
         number = len(self.people)
-        block = {"model": 0, "last": 1, "local": 1 + number, "sum": 1 + 2 * number}[kind]
+        block = {"model": 0, "last": 1, "local": 1 + number, "sum": 1 + 2 * number, "average": 1 + 3 * number}[kind]
         return (block + who) * self.dim + axis
 
     def _lasts(self) -> list[int]:
@@ -111,26 +120,37 @@ class PlainRun(Collected):
         size = (1 + 3 * len(self.people)) * self.dim
         zero = 0 * self.table.step_size
         mean = [self.table.start[i % self.dim] for i in range(size)]
+        if self.averaging:
+            mean += [zero] * self.dim
+            size += self.dim
         return Law(mean, [[zero] * size for _ in range(size)])
 
     def _at(self, kind: str, who: int = 0, weight: Number = 1) -> list[dict[int, Number]]:
         return [{self._index(kind, who, i): weight} for i in range(self.dim)]
 
     def _mean_square(
-        self, law: Law, weights: Sequence[Number], forms: Callable[[int], list[tuple[Form, Number]]]
+        self,
+        law: Law,
+        weights: Sequence[Number],
+        forms: Callable[[int], list[tuple[Form, Number]]],
+        beside: Callable[[int], list[tuple[Form, Number]]] | None = None,
     ) -> Number:
-        """The expected square of a sum over all clients, with whole kinds' ``weights``, of forms of each."""
+        """The expected square of a sum over all clients, with whole kinds' ``weights``, of forms of each.
+
+        With other forms, its product with the same sum of these.
+        """
+        also = beside or forms
         shares = [w / c for w, c in zip(weights, self.table.counts, strict=True)]
         total = 0 * self.table.step_size
         for r, (k, j) in enumerate(self.people):
             if j:
                 continue
             count = self.table.counts[k]
-            total += count * shares[k] ** 2 * self._times(law, forms(r), forms(r))
+            total += count * shares[k] ** 2 * self._times(law, forms(r), also(r))
             for h in range(self.kinds):
                 others = count * (self.table.counts[h] - (h == k))
                 if others:
-                    total += others * shares[k] * shares[h] * self._times(law, forms(r), forms(self._who(h, r)))
+                    total += others * shares[k] * shares[h] * self._times(law, forms(r), also(self._who(h, r)))
         return total
 
     def _times(self, law: Law, left: list[tuple[Form, Number]], right: list[tuple[Form, Number]]) -> Number:
@@ -158,7 +178,10 @@ class PlainRun(Collected):
                 largest = max(largest, *norms)
             if self._asked(VIRTUAL):
                 self._read_virtual(law)
+            if self.averaging:
+                self._add_up(law)
             self._step(law)
+            self.steps_taken += 1
         self._note(self._rounds, "local_drift", drift)
         self._note(self._rounds, "grad_cap_sq", largest)
         if self._asked(*SUMS):
@@ -192,7 +215,7 @@ class PlainRun(Collected):
 
     def _step(self, law: Law) -> None:
         """One SGD step of every client; the gradients at the models before it are added up."""
-        eta, table = self.table.step_size, self.table
+        eta, table = self._step_size, self.table
         for r, (kind, _) in enumerate(self.people):
             forms: dict[int, tuple[Form, Number]] = {}
             for i, (form, constant) in enumerate(self._gradient(r, "local")):
@@ -202,6 +225,36 @@ class PlainRun(Collected):
                     forms[total] = (_plus({total: eta / eta}, form, eta / eta), constant)
             noise = {self._index("local", r, i): eta * eta * table.noise[kind] / self.dim for i in range(self.dim)}
             law.replace(forms, noise)
+
+    @property
+    def _step_size(self) -> Number:
+        """That of the local step that comes next."""
+        first, offset = self.table.step_size, self.table.step_offset
+        return first if offset is None else first / (1 + self.steps_taken / offset)
+
+    def _add_up(self, law: Law) -> None:
+        """Add the average of all clients' models, every one of whom is a kind of its own, to the sum so far."""
+        forms = {}
+        for i in range(self.dim):
+            own = self._index("average", 0, i)
+            form = {self._index("local", r, i): self.table.weights[k] for r, (k, _) in enumerate(self.people)}
+            forms[own] = ({own: self.table.kind(1), **form}, 0 * self.table.step_size)
+        law.replace(forms, {})
+
+    def _carry(self, law: Law, after: Law, raw: dict[tuple[int, int], Number]) -> None:
+        """What the sum of averages has in common with the models after a round of all clients."""
+        one = self.table.kind(1)
+        for e in range(self.dim):
+            total = self._index("average", 0, e)
+            after.mean[total] = law.mean[total]
+            for i in range(self.dim):
+                own = self._index("average", 0, i)
+                raw[own, total] = law.product({own: one}, {total: one})
+                ends = [law.product({self._index("local", r, i): one}, {total: one}) for r in range(len(self.people))]
+                shares = [self.table.weights[k] for k, _ in self.people]
+                raw[i, total] = raw[total, i] = sum(p * end for p, end in zip(shares, ends, strict=True))
+                for r, end in enumerate(ends):
+                    raw[self._index("last", r, i), total] = raw[total, self._index("last", r, i)] = end
 
     def _sent(self, who: int, axis: int) -> dict[int, Number]:
         """What the server averages of a client."""
@@ -233,6 +286,8 @@ class PlainRun(Collected):
                     raw[i, last] = raw[last, i] = self._with_memory(law, i, r, e)
                     for t in people:
                         raw[self._index("last", r, i), self._index("last", t, e)] = self._memories(law, r, i, t, e)
+        if self.averaging:
+            self._carry(law, after, raw)
         for (x, y), value in raw.items():
             after.spread[x][y] = value - after.mean[x] * after.mean[y]
         self._read_moved(before, law, after)
@@ -350,8 +405,10 @@ class PlainRun(Collected):
     def _read_along(self, law: Law) -> None:
         """Distance and gradient at the server model."""
         away = self._away("model")
+        slope = self._times_curvature(away)
         self._note(self._along, "distance_sq", law.square(away))
-        self._note(self._along, "grad_norm_sq", law.square(self._times_curvature(away)))
+        self._note(self._along, "grad_norm_sq", law.square(slope))
+        self._note(self._along, "optimality_gap", self._times(law, away, slope) / 2)
 
     def _read_virtual(self, law: Law) -> None:
         """Distance and gradient at the average of all clients' local models."""
@@ -364,11 +421,14 @@ class PlainRun(Collected):
 
         self._note(self._along, "distance_sq", self._mean_square(law, self.table.weights, away))
         self._note(self._along, "grad_norm_sq", self._mean_square(law, self.table.weights, slope))
+        if self._asked("optimality_gap"):
+            self._note(self._along, "optimality_gap", self._mean_square(law, self.table.weights, away, slope) / 2)
 
     def _read_server(self, law: Law) -> None:
         away, table = self._away("model"), self.table
         self._note(self._server, "grad_norm_sq", law.square(self._times_curvature(away)))
         self._note(self._server, "optimality_gap", self._times(law, away, self._times_curvature(away)) / 2)
+        self._note(self._server, "distance_sq", law.square(away))
         clients = [law.square(self._gradient(self._who(k), "model")) for k in range(self.kinds)]
         self._note(self._server, "client_grad_norm_sq", clients)
         self._note(self._server, "mean_client_grad_sq", sum(p * g for p, g in zip(table.weights, clients, strict=True)))
@@ -420,5 +480,11 @@ def told(
     steps = max(kinds(instance) * instance["local_steps"] * instance["rounds"], drawn)
     rationally = steps <= RATIONAL_STEPS
     table = Table(instance, Fraction if rationally else decimal)
-    run = PlainRun(table, *knob(bound.about, "relaxation", table.beta), looked, memory, wanted)
-    return constants(table), run, RATIONAL if rationally else f"{WORKING} digits"
+    known = constants(table)
+    if schedules.pinned(bound):
+        told = schedules.chosen(bound, known)
+        table.step_size, table.step_offset = told[schedules.FIRST], told.get(schedules.OFFSET)
+        known = constants(table)
+    average = demands(bound).average
+    run = PlainRun(table, *knob(bound.about, "relaxation", table.beta), looked, memory, wanted, average)
+    return known, run, RATIONAL if rationally else f"{WORKING} digits"

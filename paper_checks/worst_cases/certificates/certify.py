@@ -31,6 +31,8 @@ from .definite import BITS, Factor, factored
 from .exact import fraction, played, Run
 
 TOLERANCE = 1e-10
+WHOLE = ("mean_gap", "average_gap")
+"""Metrics that are one number of a whole run."""
 TINY = 1e-12
 """Worst cases below this are about zero."""
 DIGITS = 60
@@ -180,6 +182,8 @@ class ExactProgram:
         metric, per = looked_at(q.metric, q.statistic)
         over = "iterations" if per == ITERATION else "rounds"
         models = f.averages if over == "iterations" else f.recorded.server
+        if metric in WHOLE:
+            kind = "whole"
         first = len(models) - 1 if kind == "last" else 0
         spread = weights if kind != "mean" else [Fraction(1, len(models) - 1)] * (len(models) - 1)
         return {
@@ -236,7 +240,7 @@ def _recorded(run: Run, like: Recorded) -> Recorded:
         return np.array([[row(v, k) for v in vectors] for k in range(n)], dtype=object)
 
     server = np.array([row(v, 0) for v in run.servers], dtype=object)
-    sizes: Any = (run.step_size,) * len(run.paths)
+    sizes: Any = (run.step_size,) * sum(run.steps)
     return Recorded(rows(run.asked), server, tuple(rows(path) for path in run.paths), sizes)
 
 

@@ -97,6 +97,7 @@ def check(certificate: Any) -> None:
     paths, servers = play(claim, start, ask)
     averages = [average(x) for path in paths for x in path[:-1]] + [servers[-1]]
     models = {f"w{i}": x for i, x in enumerate(servers)} | {f"v{i}": x for i, x in enumerate(averages)}
+    models["mean"] = combine(*((Q(1, len(averages) - 1), x) for x in averages[:-1]))
 
     def at(name: str) -> str:
         """The functions at a model, at the minimiser of all (``*``) or at their own (``own``)."""
@@ -140,6 +141,11 @@ def check(certificate: Any) -> None:
             square(c, (1, ("G", at(model))))
         elif word == "divergence":
             square(c, (1, ("end", i - 1)), (-1, ("m", f"w{i}")))
+        elif word == "average_gap":
+            value(c, "mean")
+        elif word == "mean_gap":
+            for j in range(1, len(averages)):
+                value(c / (len(averages) - 1), f"v{j}")
         elif word == "global_step":
             square(c, (1, ("m", f"w{i}")), (-1, ("m", f"w{i - 1}")))
         elif word == "loss_change":
@@ -181,6 +187,8 @@ def check(certificate: Any) -> None:
             name = shared(names[0])
             square(c, (1, ("g", name)))
             square(-c * given.get("dissimilarity_factor", Q(1)), (1, ("G", name)))
+        elif kind == "uniform_dissimilarity":
+            square(c, (1, ("g", shared(names[0]))), (-1, ("G", shared(names[0]))))
         elif kind == "grad_cap_sq":
             need(names[0][0] == "g", "only gradients of local steps are capped")
             square(c, (1, ("g", at(names[0]))))
@@ -205,6 +213,8 @@ def check(certificate: Any) -> None:
     many = len(several) - (0 if claim["statistic"] == "min" and claim["over"] == "iterations" else 1)
     weights = {int(i): Q(x) for i, x in certificate["weights"].items()}
     counted = [len(several) - 1] if claim["statistic"] == "last" else list(range(many))
+    if claim["metric"] in ("mean_gap", "average_gap"):  # one number of a whole run
+        counted = [0]
     need(sum(weights.values()) == 1 and min(weights.values()) >= 0, "the weights of the metric are no average")
     need(set(weights) <= set(counted), "the metric is taken where the claim does not speak of it")
     if claim["statistic"] == "mean":

@@ -1,0 +1,8 @@
+"""``BOUNDS``: every classic theorem, by source, the federated ones first."""
+
+from __future__ import annotations
+
+from ..core import Bound, declared
+from . import field_guide, li, local_gd, local_sgd, one_machine
+
+BOUNDS = declared(Bound, field_guide, li, local_gd, local_sgd, one_machine)

@@ -1,0 +1,130 @@
+"""Wang et al. 2021, "A Field Guide to Federated Optimization": FedAvg on convex losses, Theorem 1 and its two lemmas.
+
+What is averaged is the gap after each of the local steps 1 to K of all rounds, at the average of all clients' models:
+neither a last iterate nor the gap of an averaged one. The paper's M counts clients, tau local steps and T rounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import sympy as sp
+
+from ..assumptions import BOUNDED_VARIANCE, CONVEX, INDEPENDENT_NOISE, SMOOTH, UNIFORM_DISSIMILARITY
+from ..core import Bound, Condition, Statistic
+from ..papers import Source
+from ..vocabulary import (
+    client_distance_sq,
+    clients as M,
+    distance_sq,
+    gradient_variance as sigma2,
+    initial_distance_sq as D2,
+    local_steps as tau,
+    mean_gap,
+    round_end_distance_sq,
+    rounds as T,
+    smoothness as L,
+    step_size as eta,
+    summed_consensus,
+    uniform_dissimilarity as zeta2,
+)
+from .common import EQUAL_WEIGHTS, EVERY_VIRTUAL, EVERYONE, FEDAVG, FIXED, MEAN_VIRTUAL, VIRTUAL
+
+GUIDE = "Field Guide"
+LETTERS = {M: "M", tau: r"\tau", T: "T", D2: "D^2"}
+SHORT_STEP = Condition("the step size is at most 1/(4L)", eta <= 1 / (4 * L))
+_FEDERATION = tuple(
+    Condition.assume(a) for a in (CONVEX, SMOOTH, BOUNDED_VARIANCE, INDEPENDENT_NOISE, UNIFORM_DISSIMILARITY)
+)
+SETTING = (*_FEDERATION, *EVERYONE, *FIXED, EQUAL_WEIGHTS)
+
+lemma_1 = Bound(
+    name="classics.field_guide_lemma_1",
+    target=mean_gap,
+    terms={
+        "progress": (distance_sq - round_end_distance_sq) / (2 * eta * tau),
+        "noise": eta * sigma2 / M,
+        "drift": L / tau * summed_consensus,
+    },
+    conditions=(*(c for c in SETTING if c.assumption is not UNIFORM_DISSIMILARITY), SHORT_STEP),
+    source=Source("classics", "Section 6.1.2, Lemma 1", GUIDE),
+    about=FEDAVG,
+    statistic=Statistic("mean", "local iterations", VIRTUAL),
+    letters={**LETTERS, summed_consensus: r"\frac{1}{M}\sum_{i,k}\|x_i-\bar x\|^2"},
+    signed=("progress",),
+    note="Of one round, given what was before it: the distance is that of the round's first model.",
+)
+
+lemma_2 = Bound(
+    name="classics.field_guide_lemma_2",
+    target=client_distance_sq,
+    terms={
+        "heterogeneity": 18 * tau**2 * eta**2 * zeta2,
+        "noise": 4 * tau * eta**2 * sigma2,
+    },
+    conditions=(*SETTING, SHORT_STEP),
+    source=Source("classics", "Section 6.1.2, Lemma 2", GUIDE),
+    about=FEDAVG,
+    statistic=EVERY_VIRTUAL,
+    letters=LETTERS,
+    note="In expectation, for every client and after every local step of a round.",
+)
+
+theorem_1 = Bound(
+    name="classics.field_guide_theorem_1",
+    target=mean_gap,
+    terms={
+        "start": D2 / (2 * eta * tau * T),
+        "noise": eta * sigma2 / M,
+        "noise drift": 4 * tau * eta**2 * L * sigma2,
+        "heterogeneity drift": 18 * tau**2 * eta**2 * L * zeta2,
+    },
+    conditions=(*SETTING, SHORT_STEP),
+    source=Source("classics", "Theorem 1, eq. (15)", GUIDE),
+    about=FEDAVG,
+    statistic=MEAN_VIRTUAL,
+    letters=LETTERS,
+    note="The disagreement of the clients is bounded at every model, so that quadratic clients must have one Hessian.",
+)
+
+# ---- the tuned step ----
+
+_D, _SIGMA, _ZETA = (sp.sqrt(x) for x in (D2, sigma2, zeta2))
+_THIRD = sp.Rational(1, 3)
+CAPS = (
+    1 / (4 * L),
+    sp.sqrt(M) * _D / (sp.sqrt(tau) * sp.sqrt(T) * _SIGMA),
+    _D ** (2 * _THIRD) / (tau ** (2 * _THIRD) * T**_THIRD * L**_THIRD * _SIGMA ** (2 * _THIRD)),
+    _D ** (2 * _THIRD) / (tau * T**_THIRD * L**_THIRD * _ZETA ** (2 * _THIRD)),
+)
+"""The four step sizes of (16), each of which keeps one term of (15) small; the least of them is taken."""
+_NOTHING_VANISHES = (
+    Condition("the start is not the minimiser", sp.Gt(D2, 0)),
+    Condition("there is noise", sp.Gt(sigma2, 0)),
+    Condition("the clients disagree", sp.Gt(zeta2, 0)),
+)
+
+tuned_step_size = Bound(
+    name="classics.field_guide_step_size",
+    target=eta,
+    relation="=",
+    terms={"least": sp.Min(*CAPS)},
+    conditions=_NOTHING_VANISHES,
+    source=Source("classics", "Theorem 1, eq. (16)", GUIDE),
+    about=FEDAVG,
+    letters=LETTERS,
+)
+
+theorem_1_tuned = replace(
+    theorem_1,
+    name="classics.field_guide_theorem_1_tuned",
+    terms={
+        "start": 2 * L * D2 / (tau * T),
+        "noise": 2 * _SIGMA * _D / sp.sqrt(M * tau * T),
+        "noise drift": 5 * (L * sigma2 * D2**2) ** _THIRD / (tau**_THIRD * T ** (2 * _THIRD)),
+        "heterogeneity drift": 19 * (L * zeta2 * D2**2) ** _THIRD / T ** (2 * _THIRD),
+    },
+    conditions=(*SETTING, *_NOTHING_VANISHES, Condition("the step size is that of (16)")),
+    source=Source("classics", "Theorem 1, eq. (17)", GUIDE),
+    note="With the step size of (16), classics.field_guide_step_size.",
+)

@@ -1,0 +1,102 @@
+"""Li et al. 2020, "On the Convergence of FedAvg on Non-IID Data": strongly convex losses and a step that falls.
+
+The step size of iteration t is 2/(mu (gamma + t)) with gamma = max(8 L/mu, E). Whether the first local step has t = 0
+or t = 1 is not said; the claim classics.li_first_step looks at both. The paper's N counts clients, K participants, E
+local steps, and T the steps of every device in all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import sympy as sp
+
+from ..assumptions import (
+    BOUNDED_GRADIENT,
+    BOUNDED_VARIANCE,
+    FIXED_LOCAL_STEPS,
+    FULL_PARTICIPATION,
+    HARMONIC_STEP_SIZE,
+    LOCAL_SGD,
+    SAMPLED_WITH_REPLACEMENT,
+    SAMPLED_WITHOUT_REPLACEMENT,
+    SMOOTH,
+    STRONGLY_CONVEX,
+)
+from ..core import Bound, Condition, Statistic
+from ..operators import ClientSum
+from ..papers import Source
+from ..vocabulary import (
+    client_gradient_variance as sigma_k,
+    client_weight as p_k,
+    clients as N,
+    cohort as K,
+    condition_number as kappa,
+    grad_cap_sq as G2,
+    heterogeneity as Gamma,
+    initial_distance_sq as D2,
+    iterations as T,
+    local_steps as E,
+    optimality_gap,
+    smoothness as L,
+    step_offset as gamma,
+    step_size_scale as scale,
+    strong_convexity as mu,
+)
+from .common import ENDS_WITH_A_ROUND, EQUAL_WEIGHTS, FEDAVG, SERVER
+
+LI = "Li et al. 2020"
+LETTERS = {N: "N", K: "K", E: "E", T: "T", D2: r"\mathbb{E}\|w_1-w^*\|^2"}
+SCHEDULE = {kappa: L / mu, gamma: sp.Max(8 * kappa, E), scale: 2 / mu}
+"""What the step size of iteration t is made of: scale/(gamma + t)."""
+_SETTING = tuple(
+    Condition.assume(a)
+    for a in (
+        SMOOTH, STRONGLY_CONVEX, BOUNDED_VARIANCE, BOUNDED_GRADIENT, LOCAL_SGD, FIXED_LOCAL_STEPS, HARMONIC_STEP_SIZE
+    )
+)  # fmt: skip
+_FALLING = kappa / (gamma + T - 1)
+
+theorem_1 = Bound(
+    name="classics.li_theorem_1",
+    target=optimality_gap,
+    terms={
+        "start": _FALLING * mu * gamma / 2 * D2,
+        "gradient variance": _FALLING * scale * ClientSum(p_k**2 * sigma_k),
+        "heterogeneity": _FALLING * scale * 6 * L * Gamma,
+        "drift": _FALLING * scale * 8 * (E - 1) ** 2 * G2,
+    },
+    conditions=(*_SETTING, Condition.assume(FULL_PARTICIPATION), ENDS_WITH_A_ROUND),
+    source=Source("classics", "Theorem 1, eqs. (4), (5)", LI),
+    about=FEDAVG,
+    statistic=Statistic("last", "rounds", SERVER),
+    where=SCHEDULE,
+    letters=LETTERS,
+    note="G bounds the expected squared norm of every client's stochastic gradients along the run.",
+)
+
+
+def _sampled(name: str, place: str, factor: sp.Expr, conditions: tuple[Condition, ...]) -> Bound:
+    """Theorem 1 with the part C of the noise that comes from averaging K clients only."""
+    return replace(
+        theorem_1,
+        name=name,
+        terms={**theorem_1.terms, "partial participation": _FALLING * scale * factor * 4 / K * E**2 * G2},
+        conditions=(*_SETTING, *conditions, ENDS_WITH_A_ROUND),
+        source=Source("classics", place, LI),
+    )
+
+
+theorem_2 = _sampled(
+    "classics.li_theorem_2", "Theorem 2, eq. (6)", sp.S.One, (Condition.assume(SAMPLED_WITH_REPLACEMENT),)
+)
+theorem_3 = _sampled(
+    "classics.li_theorem_3",
+    "Theorem 3",
+    (N - K) / (N - 1),
+    (
+        Condition.assume(SAMPLED_WITHOUT_REPLACEMENT),
+        EQUAL_WEIGHTS,
+        Condition("there are at least two clients", N > 1),
+    ),
+)

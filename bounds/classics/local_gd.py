@@ -1,0 +1,117 @@
+"""Khaled et al. 2019, "First Analysis of Local GD on Heterogeneous Data": exact gradients, any convex smooth clients.
+
+Heterogeneity enters by the clients' gradients at the minimiser alone. The paper's M counts clients, T iterations, and
+H is the largest number of local steps between two averages.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import sympy as sp
+
+from ..assumptions import CONVEX, EXACT_GRADIENTS, FIXED_STEP_SIZE, SMOOTH
+from ..core import Bound, Condition, Statistic
+from ..papers import Source
+from ..vocabulary import (
+    average_gap,
+    clients as M,
+    consensus_distance as V,
+    distance_sq,
+    initial_distance_sq as D2,
+    iterations as T,
+    local_steps as H,
+    mean_gap,
+    next_distance_sq,
+    optimality_gap as D_f,
+    optimum_dissimilarity as sigma_f,
+    smoothness as L,
+    step_size as gamma,
+    summed_consensus,
+)
+from .common import AVERAGED, ENDS_WITH_A_ROUND, EQUAL_WEIGHTS, EVERY_VIRTUAL, EVERYONE, FEDAVG, VIRTUAL
+
+LOCAL_GD = "Local GD"
+LETTERS = {
+    M: "M", T: "T", H: "H", gamma: r"\gamma", sigma_f: r"\sigma_f^2", D2: r"\|x_0-x_*\|^2", V: "V_t",
+    D_f: r"D_f(\hat x_t,x_*)", distance_sq: r"\|r_t\|^2", next_distance_sq: r"\|r_{t+1}\|^2",
+}  # fmt: skip
+SETTING = (
+    *(Condition.assume(a) for a in (CONVEX, SMOOTH, EXACT_GRADIENTS)),
+    *EVERYONE,
+    Condition.assume(FIXED_STEP_SIZE),
+    EQUAL_WEIGHTS,
+)
+SHORT_EPOCHS = Condition("the step size is at most 1/(4LH)", gamma <= 1 / (4 * L * H))
+
+lemma_1 = Bound(
+    name="classics.local_gd_lemma_1",
+    target=next_distance_sq,
+    terms={
+        "distance": distance_sq,
+        "drift": gamma * L * (1 + 2 * gamma * L) * V,
+        "gap": -2 * gamma * (1 - 2 * gamma * L) * D_f,
+    },
+    conditions=SETTING,
+    source=Source("classics", "Lemma 1, eq. (4)", LOCAL_GD),
+    about=FEDAVG,
+    statistic=EVERY_VIRTUAL,
+    letters=LETTERS,
+    signed=("gap",),
+    note="The gap is that of the average of all clients' models, before the step.",
+)
+
+lemma_1_short_step = replace(
+    lemma_1,
+    name="classics.local_gd_lemma_1_short_step",
+    terms={"distance": distance_sq, "drift": sp.Rational(3, 2) * gamma * L * V, "gap": -gamma * D_f},
+    conditions=(*SETTING, Condition("the step size is at most 1/(4L)", gamma <= 1 / (4 * L))),
+    source=Source("classics", "Lemma 1, second display", LOCAL_GD),
+)
+
+lemma_2 = Bound(
+    name="classics.local_gd_lemma_2",
+    target=summed_consensus,
+    terms={
+        "gap": 5 * L * gamma**2 * H**2 * H * mean_gap,
+        "heterogeneity": 8 * gamma**2 * H**2 * H * sigma_f,
+    },
+    conditions=(*SETTING, SHORT_EPOCHS),
+    source=Source("classics", "Lemma 2, first display", LOCAL_GD),
+    about=FEDAVG,
+    statistic=Statistic("mean", "local iterations", VIRTUAL),
+    letters={**LETTERS, summed_consensus: r"\sum_tV_t", mean_gap: r"\frac{1}{H}\sum_tD_f(\hat x_t,x_*)"},
+    note="Over the H models of one epoch, before its steps; the sum of the gaps is H times their mean.",
+)
+
+theorem_1 = Bound(
+    name="classics.local_gd_theorem_1",
+    target=average_gap,
+    terms={
+        "start": 2 * D2 / (gamma * T),
+        "heterogeneity": 24 * gamma**2 * sigma_f * H**2 * L,
+    },
+    conditions=(*SETTING, SHORT_EPOCHS, ENDS_WITH_A_ROUND),
+    source=Source("classics", "Theorem 1, eq. (5)", LOCAL_GD),
+    about=FEDAVG,
+    statistic=AVERAGED,
+    letters=LETTERS,
+    note="At the plain mean of the averages before the steps 1 to T. The same proof bounds the mean of their gaps.",
+)
+
+corollary_1 = replace(
+    theorem_1,
+    name="classics.local_gd_corollary_1",
+    terms={
+        "start": 8 * L * D2 / sp.sqrt(M * T),
+        "heterogeneity": 3 * M * sigma_f * H**2 / (2 * L * T),
+    },
+    conditions=(
+        *SETTING,
+        ENDS_WITH_A_ROUND,
+        Condition("the local steps are at most sqrt(T/M)", sp.sqrt(T) / sp.sqrt(M) >= H),
+        Condition("the step size is sqrt(M)/(4 L sqrt(T))"),
+    ),
+    source=Source("classics", "Corollary 1", LOCAL_GD),
+    note="Theorem 1 with the step size put in.",
+)

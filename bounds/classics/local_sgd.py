@@ -1,0 +1,180 @@
+"""Khaled et al. 2019, "Better Communication Complexity for Local SGD": one loss for all clients, independent noise.
+
+The first version of a paper whose later text has other theorems. Letters as in ``local_gd``; Theorem 2 and Corollary 2
+are printed with a wrong power of L, and the corollary with a distance that is not squared: both forms are here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import sympy as sp
+
+from ..assumptions import (
+    BOUNDED_VARIANCE,
+    CONVEX,
+    FIXED_STEP_SIZE,
+    IDENTICAL_CLIENTS,
+    INDEPENDENT_NOISE,
+    SMOOTH,
+    STRONGLY_CONVEX,
+)
+from ..core import Bound, Condition
+from ..papers import Source
+from ..units import LOSS, PARAMETER
+from ..vocabulary import (
+    average_gap,
+    clients as M,
+    consensus_distance as V,
+    CURVATURE,
+    distance_sq,
+    gradient_variance as sigma2,
+    initial_distance_sq as D2,
+    inverse_step as a,
+    iterations as T,
+    local_steps as H,
+    next_distance_sq,
+    optimality_gap as D_f,
+    smoothness as L,
+    step_size as gamma,
+    strong_convexity as mu,
+)
+from .common import AVERAGED, EQUAL_WEIGHTS, EVERY_VIRTUAL, EVERYONE, FEDAVG, LAST_VIRTUAL
+
+LOCAL_SGD_2019 = "Local SGD"
+LETTERS = {
+    M: "M", T: "T", H: "H", gamma: r"\gamma", D2: r"\|\hat x_0-x_*\|^2", V: "V_t", D_f: r"D_f(\hat x_t,x_*)",
+    next_distance_sq: r"\|\hat x_{t+1}-x_*\|^2", distance_sq: r"\|\hat x_t-x_*\|^2",
+}  # fmt: skip
+_ALIKE = (
+    *(Condition.assume(x) for x in (SMOOTH, BOUNDED_VARIANCE, IDENTICAL_CLIENTS, INDEPENDENT_NOISE)),
+    *EVERYONE,
+    Condition.assume(FIXED_STEP_SIZE),
+    EQUAL_WEIGHTS,
+)
+_CONVEX, _STRONG = (Condition.assume(x) for x in (CONVEX, STRONGLY_CONVEX))
+HALF = Condition("the step size is at most 1/(2L)", gamma <= 1 / (2 * L))
+QUARTER = Condition("the step size is at most 1/(4L)", gamma <= 1 / (4 * L))
+
+lemma_1 = Bound(
+    name="classics.local_sgd_lemma_1",
+    target=V,
+    terms={"noise": H * gamma**2 * sigma2},
+    conditions=(*_ALIKE, _CONVEX, HALF),
+    source=Source("classics", "Lemma 1, eq. (5)", LOCAL_SGD_2019),
+    about=FEDAVG,
+    statistic=EVERY_VIRTUAL,
+    letters=LETTERS,
+)
+
+recursion = Bound(
+    name="classics.local_sgd_recursion",
+    target=next_distance_sq,
+    terms={
+        "contraction": (1 - gamma * mu) * distance_sq,
+        "noise": gamma**2 * sigma2 / M,
+        "gap": -gamma / 2 * D_f,
+        "drift": 2 * gamma * L * V,
+    },
+    conditions=(*_ALIKE, _STRONG, HALF),
+    source=Source("classics", "Appendix, Lemma 2, eq. (21), with Lemma 3", LOCAL_SGD_2019),
+    about=FEDAVG,
+    statistic=EVERY_VIRTUAL,
+    letters=LETTERS,
+    signed=("gap",),
+    note="Credited there to Stich's analysis of local SGD, Lemmas 3.1 and 3.2, whose text was not read.",
+)
+
+theorem_1 = Bound(
+    name="classics.local_sgd_theorem_1",
+    target=distance_sq,
+    terms={
+        "start": (1 - gamma * mu) ** T * D2,
+        "noise": gamma * sigma2 / (mu * M),
+        "drift": 2 * L * gamma**2 * H * sigma2 / mu,
+    },
+    conditions=(*_ALIKE, _STRONG, QUARTER),
+    source=Source("classics", "Theorem 1, eq. (6)", LOCAL_SGD_2019),
+    about=FEDAVG,
+    statistic=LAST_VIRTUAL,
+    letters=LETTERS,
+)
+
+corollary_1 = replace(
+    theorem_1,
+    name="classics.local_sgd_corollary_1",
+    terms={
+        "start": 4 * sp.log(a) ** 2 / T**2 * D2,
+        "noise": 2 * sigma2 * sp.log(a) / (mu**2 * M * T),
+        "drift": 8 * L * sigma2 * H * sp.log(a) ** 2 / (mu**3 * T**2),
+    },
+    conditions=(
+        *_ALIKE,
+        _STRONG,
+        Condition("a is larger than 4 times the condition number", a > 4 * L / mu),
+        Condition("the step size is 1/(mu a)"),
+    ),
+    source=Source("classics", "Corollary 1, eq. (7)", LOCAL_SGD_2019),
+    where={T: 2 * a * sp.log(a)},
+    note="Printed with a = 4 kappa + t for some t > 0; the iterations are 2 a log a, as if that were a whole number.",
+)
+
+theorem_2_printed = Bound(
+    name="classics.local_sgd_theorem_2_printed",
+    target=average_gap,
+    terms={
+        "start": 2 / (gamma * T) * D2,
+        "noise": 2 * gamma * sigma2 / M,
+        "drift": 4 * gamma**2 * L**2 * sigma2 * H,
+    },
+    conditions=(*_ALIKE, _CONVEX, QUARTER),
+    source=Source("classics", "Theorem 2, eq. (9)", LOCAL_SGD_2019),
+    about=FEDAVG,
+    statistic=AVERAGED,
+    letters=LETTERS,
+    off_by={"drift": CURVATURE},
+    note="The last term has the square of L, where the proof has L: the two agree in units in which L is 1.",
+)
+
+theorem_2 = replace(
+    theorem_2_printed,
+    name="classics.local_sgd_theorem_2",
+    terms={**theorem_2_printed.terms, "drift": 4 * gamma**2 * L * sigma2 * H},
+    source=Source("classics", "Theorem 2, eq. (9), repaired", LOCAL_SGD_2019),
+    off_by={},
+    note="With the power of L that the proof has.",
+)
+
+_TUNED = (
+    *_ALIKE,
+    _CONVEX,
+    Condition("there are at least as many iterations as clients", T >= M),
+    Condition("the step size is sqrt(M)/(4 L sqrt(T))"),
+)
+
+corollary_2_printed = replace(
+    theorem_2_printed,
+    name="classics.local_sgd_corollary_2_printed",
+    terms={
+        "start": 8 * sp.sqrt(D2) / sp.sqrt(M * T),
+        "noise": sigma2 / (2 * L * sp.sqrt(M * T)),
+        "drift": sigma2 * M * H / T,
+    },
+    conditions=_TUNED,
+    source=Source("classics", "Corollary 2, eq. (10)", LOCAL_SGD_2019),
+    off_by={"start": PARAMETER / LOSS, "drift": CURVATURE},
+    note="The first term lacks L and a square, the last one is divided by no L.",
+)
+
+corollary_2 = replace(
+    theorem_2,
+    name="classics.local_sgd_corollary_2",
+    terms={
+        "start": 8 * L * D2 / sp.sqrt(M * T),
+        "noise": sigma2 / (2 * L * sp.sqrt(M * T)),
+        "drift": sigma2 * M * H / (4 * L * T),
+    },
+    conditions=_TUNED,
+    source=Source("classics", "Corollary 2, eq. (10), repaired", LOCAL_SGD_2019),
+    note="The repaired Theorem 2 with the step size put in.",
+)

@@ -1,0 +1,134 @@
+"""SGD on one machine: Bottou, Curtis and Nocedal 2018, Theorems 4.6 to 4.8, and Needell, Srebro and Ward 2014.
+
+The first are of one client, whose iterations are steps of SGD; Needell et al. draw one loss in every step, which is one
+participant with one local step. In Bottou et al. mu is an alignment without a unit, strong convexity is c. Their
+iterations count from 1: k iterations lead to their w_(k+1), and the offset of a falling step is their gamma + 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import sympy as sp
+
+from ..assumptions import (
+    CONVEX,
+    EXACT_GRADIENTS,
+    FIXED_STEP_SIZE,
+    GLOBALLY_STRONGLY_CONVEX,
+    GRADIENT_MOMENTS,
+    HARMONIC_STEP_SIZE,
+    LOCAL_SGD,
+    LOWER_BOUNDED,
+    ONE_CLIENT,
+    ONE_LOCAL_STEP,
+    ONE_PARTICIPANT,
+    SAMPLED_WITH_REPLACEMENT,
+    SMOOTH,
+)
+from ..core import Bound, Condition, Statistic
+from ..papers import Source
+from ..vocabulary import (
+    alignment as mu,
+    distance_sq,
+    grad_norm_sq,
+    gradient_norm_factor as mu_G,
+    gradient_variance as M,
+    initial_distance_sq as D2,
+    initial_gap as Delta_0,
+    iterations as K,
+    optimality_gap,
+    optimum_dissimilarity as sigma2,
+    second_moment_factor as M_G,
+    smoothness as L,
+    step_offset as offset,
+    step_size as a,
+    step_size_scale as beta,
+    strong_convexity as c,
+    variance_growth as M_V,
+)
+from .common import FEDAVG, SERVER
+
+BOTTOU, NEEDELL = "Bottou et al. 2018", "Needell et al. 2014"
+LETTERS = {
+    mu: r"\mu", c: "c", a: r"\bar\alpha", M: "M", K: "k", Delta_0: r"\Delta_0", beta: r"\beta", offset: r"\gamma+1",
+}  # fmt: skip
+SECOND_MOMENT = {M_G: M_V + mu_G**2}
+_ONE = tuple(Condition.assume(x) for x in (ONE_CLIENT, LOCAL_SGD, SMOOTH, GRADIENT_MOMENTS))
+_MOMENTS = Condition("mean gradients are no longer than mu_G gradients", mu <= mu_G)
+_STRONG = Condition.assume(GLOBALLY_STRONGLY_CONVEX)
+_FIXED = Condition.assume(FIXED_STEP_SIZE)
+SHORT = Condition("the step size is at most mu/(L M_G)", a <= mu / (L * M_G))
+_FLOOR = a * L * M / (2 * c * mu)
+LAST = Statistic("last", "iterations", SERVER)
+
+theorem_4_6 = Bound(
+    name="classics.bottou_4_6",
+    target=optimality_gap,
+    terms={"noise": _FLOOR, "start": (1 - a * c * mu) ** K * (Delta_0 - _FLOOR)},
+    conditions=(*_ONE, _STRONG, _FIXED, _MOMENTS, SHORT),
+    source=Source("classics", "Theorem 4.6, eq. (4.14)", BOTTOU),
+    about=FEDAVG,
+    statistic=LAST,
+    where=SECOND_MOMENT,
+    letters=LETTERS,
+    signed=("start",),
+    note="Unbiased gradients of bounded variance have mu = mu_G = 1 and M_V = 0.",
+)
+
+_NOISE, _START = beta**2 * L * M / (2 * (beta * c * mu - 1)), offset * Delta_0
+
+theorem_4_7 = replace(
+    theorem_4_6,
+    name="classics.bottou_4_7",
+    terms={"larger of noise and start": sp.Max(_NOISE, _START) / (offset + K)},
+    conditions=(
+        *_ONE,
+        _STRONG,
+        Condition.assume(HARMONIC_STEP_SIZE),
+        _MOMENTS,
+        Condition("the scale is larger than 1/(c mu)", beta > 1 / (c * mu)),
+        Condition("gamma is positive: the offset is larger than 1", offset > 1),
+        Condition("the first step is at most mu/(L M_G)", beta / offset <= mu / (L * M_G)),
+    ),
+    source=Source("classics", "Theorem 4.7, eqs. (4.21), (4.22)", BOTTOU),
+    signed=(),
+)
+
+theorem_4_8 = Bound(
+    name="classics.bottou_4_8",
+    target=grad_norm_sq,
+    terms={"noise": a * L * M / mu, "start": 2 * Delta_0 / (K * mu * a)},
+    conditions=(*_ONE, Condition.assume(LOWER_BOUNDED), _FIXED, _MOMENTS, SHORT),
+    source=Source("classics", "Theorem 4.8, eq. (4.28b)", BOTTOU),
+    about=FEDAVG,
+    statistic=Statistic("mean", "iterations", SERVER),
+    where=SECOND_MOMENT,
+    letters={**LETTERS, K: "K"},
+    note="The losses need not be convex. The sum over the iterations, (4.28a), is K times this.",
+)
+
+needell = Bound(
+    name="classics.needell_2_1",
+    target=distance_sq,
+    terms={
+        "start": (1 - 2 * a * c * (1 - a * L)) ** K * D2,
+        "noise": a * sigma2 / (c * (1 - a * L)),
+    },
+    conditions=(
+        *(
+            Condition.assume(x)
+            for x in (
+                SMOOTH, CONVEX, GLOBALLY_STRONGLY_CONVEX, EXACT_GRADIENTS, LOCAL_SGD, SAMPLED_WITH_REPLACEMENT,
+                ONE_PARTICIPANT, ONE_LOCAL_STEP, FIXED_STEP_SIZE,
+            )
+        ),
+        Condition("the step size is below 1/L", a < 1 / L),
+    ),
+    source=Source("classics", "Theorem 2.1, eq. (2.4)", NEEDELL),
+    about=FEDAVG,
+    statistic=LAST,
+    letters={a: r"\gamma", K: "k", c: r"\mu", sigma2: r"\sigma^2", L: r"\sup L", D2: r"\|x_0-x_\star\|^2"},
+    note="Stated for losses f_i drawn in every step; here they are the clients', drawn with their weights. L is that "
+    "of every f_i, mu that of their mean alone.",
+)  # fmt: skip

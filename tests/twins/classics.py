@@ -1,0 +1,215 @@
+"""Slow twins of the classic theorems: the formulas read again, in plain loops over Python floats.
+
+Theorems whose terms are sums over a run are added up one step at a time, so that a slip in a closed form would show.
+"""
+
+import math
+
+# ---- Field Guide ----
+
+
+def field_guide_lemma_1(v):
+    nearer = v.distance_sq - v.round_end_distance_sq
+    per_step = nearer / v.local_steps / v.step_size / 2
+    return per_step + v.step_size * v.gradient_variance / v.clients + v.smoothness * v.summed_consensus / v.local_steps
+
+
+def field_guide_lemma_2(v):
+    travelled = v.local_steps * v.step_size
+    return 18 * travelled**2 * v.uniform_dissimilarity + 4 * travelled * v.step_size * v.gradient_variance
+
+
+def field_guide_theorem_1(v):
+    """Lemma 1 of every round, with Lemma 2 for every client and step, added up."""
+    total = 0.0
+    for r in range(v.rounds):
+        start = v.initial_distance_sq if r == 0 else 0.0  # what is left of a sum that telescopes
+        drift = sum(field_guide_lemma_2(v) for _ in range(v.local_steps))
+        noise = v.step_size * v.gradient_variance / v.clients
+        total += start / (2 * v.step_size * v.local_steps) + noise + v.smoothness / v.local_steps * drift
+    return total / v.rounds
+
+
+def field_guide_step_size(v):
+    distance, sigma, zeta = (
+        math.sqrt(x) for x in (v.initial_distance_sq, v.gradient_variance, v.uniform_dissimilarity)
+    )
+    m, tau, t, smooth = v.clients, v.local_steps, v.rounds, v.smoothness
+    return min(
+        0.25 / smooth,
+        math.sqrt(m / (tau * t)) * distance / sigma,
+        math.cbrt(distance**2 / (tau**2 * t * smooth * sigma**2)),
+        math.cbrt(distance**2 / (t * smooth * zeta**2)) / tau,
+    )
+
+
+def field_guide_theorem_1_tuned(v):
+    distance, sigma, zeta = (
+        math.sqrt(x) for x in (v.initial_distance_sq, v.gradient_variance, v.uniform_dissimilarity)
+    )
+    m, tau, t, smooth = v.clients, v.local_steps, v.rounds, v.smoothness
+    far = distance * math.cbrt(distance) * math.cbrt(smooth) / math.cbrt(t) ** 2
+    return (
+        2 * smooth * distance**2 / tau / t
+        + 2 * sigma * distance / math.sqrt(m * tau * t)
+        + far * (5 * math.cbrt(sigma) ** 2 / math.cbrt(tau) + 19 * math.cbrt(zeta) ** 2)
+    )
+
+
+# ---- Li et al. ----
+
+
+def _li(v, sampling=0.0):
+    ratio = v.smoothness / v.strong_convexity
+    gamma = 8 * ratio if 8 * ratio > v.local_steps else v.local_steps
+    noise = 6 * v.smoothness * v.heterogeneity + 8 * (v.local_steps - 1) ** 2 * v.grad_cap_sq
+    noise += sampling * v.local_steps**2 * v.grad_cap_sq
+    for p, variance in zip(v.client_weight, v.client_gradient_variance, strict=True):
+        noise += (p * math.sqrt(variance)) ** 2
+    inside = 2 * noise / v.strong_convexity + v.strong_convexity * gamma * v.initial_distance_sq / 2
+    return ratio * inside / (gamma + v.iterations - 1)
+
+
+def li_theorem_1(v):
+    return _li(v)
+
+
+def li_theorem_2(v):
+    return _li(v, 4 / v.cohort)
+
+
+def li_theorem_3(v):
+    return _li(v, 4 / v.cohort * (v.clients - v.cohort) / (v.clients - 1))
+
+
+# ---- local gradient descent ----
+
+
+def local_gd_lemma_1(v):
+    speed = v.step_size * v.smoothness
+    return (
+        v.distance_sq
+        + speed * (1 + 2 * speed) * v.consensus_distance
+        - 2 * v.step_size * v.optimality_gap * (1 - 2 * speed)
+    )
+
+
+def local_gd_lemma_1_short_step(v):
+    return v.distance_sq + v.step_size * (1.5 * v.smoothness * v.consensus_distance - v.optimality_gap)
+
+
+def local_gd_lemma_2(v):
+    """Over the steps of one epoch, one at a time."""
+    total = 0.0
+    for _ in range(v.local_steps):
+        reach = (v.step_size * v.local_steps) ** 2
+        total += 5 * v.smoothness * reach * v.mean_gap + 8 * reach * v.optimum_dissimilarity
+    return total
+
+
+def local_gd_theorem_1(v):
+    reach = v.step_size * v.local_steps
+    return (
+        2 * v.initial_distance_sq / v.step_size / v.iterations + 24 * v.smoothness * reach**2 * v.optimum_dissimilarity
+    )
+
+
+def local_gd_corollary_1(v):
+    size = math.sqrt(v.clients / v.iterations) / (4 * v.smoothness)
+    reach = size * v.local_steps
+    return 2 * v.initial_distance_sq / size / v.iterations + 24 * v.smoothness * reach**2 * v.optimum_dissimilarity
+
+
+# ---- local SGD on one loss ----
+
+
+def local_sgd_lemma_1(v):
+    return sum(v.step_size**2 * v.gradient_variance for _ in range(v.local_steps))
+
+
+def local_sgd_recursion(v):
+    nearer = v.distance_sq * (1 - v.step_size * v.strong_convexity) - v.step_size * v.optimality_gap / 2
+    return (
+        nearer
+        + v.step_size**2 * v.gradient_variance / v.clients
+        + 2 * v.step_size * v.smoothness * v.consensus_distance
+    )
+
+
+def local_sgd_theorem_1(v):
+    start = v.initial_distance_sq
+    for _ in range(v.iterations):
+        start -= v.step_size * v.strong_convexity * start
+    each = v.step_size * v.gradient_variance / v.strong_convexity
+    return start + each / v.clients + 2 * v.smoothness * v.step_size * v.local_steps * each
+
+
+def local_sgd_corollary_1(v):
+    """Theorem 1 at 1/(mu a), where exp(-T/a) = 1/a^2 stands for the power."""
+    size = 1 / (v.strong_convexity * v.inverse_step)
+    each = size * v.gradient_variance / v.strong_convexity
+    start = v.initial_distance_sq / v.inverse_step**2
+    return start + each / v.clients + 2 * v.smoothness * size * v.local_steps * each
+
+
+def _convex(v, size, power):
+    noise = size * v.gradient_variance
+    drift = 4 * size * v.local_steps * noise * v.smoothness**power
+    return 2 * v.initial_distance_sq / (size * v.iterations) + 2 * noise / v.clients + drift
+
+
+def local_sgd_theorem_2_printed(v):
+    return _convex(v, v.step_size, 2)
+
+
+def local_sgd_theorem_2(v):
+    return _convex(v, v.step_size, 1)
+
+
+def local_sgd_corollary_2_printed(v):
+    root = math.sqrt(v.clients * v.iterations)
+    noise = v.gradient_variance / (2 * v.smoothness * root)
+    return (
+        8 * math.sqrt(v.initial_distance_sq) / root
+        + noise
+        + v.gradient_variance * v.clients * v.local_steps / v.iterations
+    )
+
+
+def local_sgd_corollary_2(v):
+    return _convex(v, math.sqrt(v.clients / v.iterations) / (4 * v.smoothness), 1)
+
+
+# ---- one machine ----
+
+
+def bottou_4_6(v):
+    """The recursion behind it, one step at a time."""
+    gap = v.initial_gap
+    for _ in range(v.iterations):
+        added = v.step_size**2 * v.smoothness * v.gradient_variance / 2
+        gap += added - v.step_size * v.strong_convexity * v.alignment * gap
+    return gap
+
+
+def bottou_4_7(v):
+    after = v.step_size_scale * v.strong_convexity * v.alignment - 1
+    noise = v.step_size_scale**2 * v.smoothness * v.gradient_variance / after / 2
+    start = v.step_offset * v.initial_gap
+    return (noise if noise > start else start) / (v.step_offset + v.iterations)
+
+
+def bottou_4_8(v):
+    """The decrease that is promised in every step, added up."""
+    total = 2 * v.initial_gap / (v.alignment * v.step_size)
+    for _ in range(v.iterations):
+        total += v.step_size * v.smoothness * v.gradient_variance / v.alignment
+    return total / v.iterations
+
+
+def needell_2_1(v):
+    left = 1 - v.step_size * v.smoothness
+    start = v.initial_distance_sq
+    for _ in range(v.iterations):
+        start -= 2 * v.step_size * v.strong_convexity * left * start
+    return start + v.step_size * v.optimum_dissimilarity / v.strong_convexity / left
