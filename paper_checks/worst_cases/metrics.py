@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 
-import numpy as np
-
 from bounds.core import Statistic
 
 from ..runs.statistics import counted
