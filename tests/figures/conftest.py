@@ -26,7 +26,7 @@ def file(tmp_path_factory):
 def shared():
     """A browser, with whatever the test before left in it."""
     with browser() as page:
-        page.driver.set_script_timeout(60)
+        page.driver.set_script_timeout(300)  # a script draws thousands of times, on a busy machine too
         yield page
 
 
