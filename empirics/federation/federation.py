@@ -161,10 +161,11 @@ class Federation:
     def draw(self, seed: int, round_: int, clients: np.ndarray, steps: np.ndarray, batch: int) -> Batches:
         """The minibatches of ``clients`` in a round: shuffled passes over each one's samples, cut into batches.
 
-        The last batch of a pass may be short. A client's batches depend on (seed, round, client) alone.
+        The last batch of a pass may be short, and the only one of a client with fewer samples is all it holds. A
+        client's batches depend on (seed, round, client) alone.
         """
         sizes = self.client_sizes[clients]
-        refuse_short(sizes, clients, batch)
+        batch = min(batch, int(self.client_sizes.max()))  # a place for every sample that one may hold
         most = int(steps.max())
         passes = int((-(-steps // -(-sizes // batch))).max())
         order = orders(seed, round_, clients, sizes, passes)
@@ -182,15 +183,6 @@ class Federation:
         """Sample numbers at places of ``members``."""
         index = torch.from_numpy(places).to(self.members.device)
         return self.members.index_select(0, index.view(-1)).view(index.shape)
-
-
-def refuse_short(sizes: np.ndarray, clients: np.ndarray, batch: int) -> None:
-    """Refuse a batch that one of the clients cannot fill."""
-    if (sizes < batch).any():
-        k = int(np.argmax(sizes < batch))
-        raise EmpiricsError(
-            f"batch must be <= the size of every client; got {batch} > {sizes[k]} of client {clients[k]}"
-        )
 
 
 def _cut(order: np.ndarray, sizes: np.ndarray, steps: int, batch: int) -> tuple[np.ndarray, np.ndarray]:
