@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 import torch
@@ -117,6 +117,23 @@ class Federation:
         offsets = np.concatenate([[0], np.cumsum([len(p) for p in parts])])
         return cls(inputs, targets, members, offsets)
 
+    @classmethod
+    def from_frame(
+        cls, frame: Any, target: str, group: str = "", leave_out: str | Sequence[str] = (), kind: str = ""
+    ) -> Federation:
+        """The rows of a pandas DataFrame: a client for each value of the column ``group``, one client without it.
+
+        Features are float64 ``(rows, columns)`` in the order of the columns, as they are; targets are class numbers
+        from 0 or, for regression, float64. Columns and refusals are those of ``empirics.data.own.table``.
+        """
+        from ..data.own import from_frame  # with pandas
+
+        data = from_frame(frame, target, group, leave_out, kind)
+        data = data.as_classes() if data.kind == "binary" else data
+        names = range(len(data.group_names))
+        parts = [np.arange(len(data))] if data.groups is None else [np.flatnonzero(data.groups == g) for g in names]
+        return cls.of(torch.from_numpy(data.inputs), torch.from_numpy(data.targets), parts)
+
     @property
     def clients(self) -> int:
         return len(self.offsets) - 1
@@ -183,6 +200,16 @@ class Federation:
         """Sample numbers at places of ``members``."""
         index = torch.from_numpy(places).to(self.members.device)
         return self.members.index_select(0, index.view(-1)).view(index.shape)
+
+
+def short_of(batch: int, sizes: Sequence[int] | np.ndarray) -> list[str]:
+    """What is to be said where clients of these sizes cannot fill a batch; usually nothing."""
+    short = np.asarray(sizes) < batch
+    if not short.any():
+        return []
+    who = f"{short.sum()} of {len(short)} clients hold" if short.sum() > 1 else "one client holds"
+    said = f"{who} fewer than the {batch} samples of a batch (the smallest {np.min(sizes)})"
+    return [f"{said}: min(batch, samples), all of them, make a batch there"]
 
 
 def _cut(order: np.ndarray, sizes: np.ndarray, steps: int, batch: int) -> tuple[np.ndarray, np.ndarray]:
