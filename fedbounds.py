@@ -34,7 +34,7 @@ ASKED = {
     "train": "empirics.verbs",
     "validate": "paper_checks.validation.asked",
 }
-"""Names of ``import fedbounds`` that are no names of ``bounds``: the module that each is loaded from, once asked for."""
+"""Names of ``import fedbounds`` that are no names of ``bounds``: the module that each is loaded from when needed."""
 
 
 def __getattr__(name: str) -> Any:

@@ -67,7 +67,7 @@ def _of_series(series: Any) -> Sequence[str] | np.ndarray:
     from pandas.api.types import is_complex_dtype, is_numeric_dtype
 
     if is_numeric_dtype(series.dtype) and not is_complex_dtype(series.dtype):
-        return np.asarray(series.to_numpy(dtype=float, na_value=np.nan))
+        return np.array(series.to_numpy(dtype=float, na_value=np.nan))
     return ["" if gone else str(value).strip() for value, gone in zip(series, series.isna(), strict=True)]
 
 
@@ -101,6 +101,7 @@ class _Columns(NamedTuple):
         """The cells of a column that must have none that is missing, as text: whole numbers without a point."""
         cells = self.cells[name]
         if isinstance(cells, np.ndarray):
+            self._refuse_endless(name, cells)
             cells = ["" if np.isnan(x) else str(int(x)) if float(x).is_integer() else repr(float(x)) for x in cells]
         self._refuse_missing(name, [place for place, cell in enumerate(cells) if not cell])
         return list(cells)
@@ -110,8 +111,7 @@ class _Columns(NamedTuple):
         cells = self.cells[name]
         if isinstance(cells, np.ndarray):
             self._refuse_missing(name, np.flatnonzero(np.isnan(cells)))
-            if len(endless := np.flatnonzero(np.isinf(cells))):
-                raise EmpiricsError(self._must(name, "finite numbers", endless[0], cells[endless[0]]))
+            self._refuse_endless(name, cells)
             return cells
         found = np.empty(len(cells))
         for place, cell in enumerate(self.whole(name)):
@@ -139,6 +139,10 @@ class _Columns(NamedTuple):
 
     def _must(self, name: str, be: str, place: int, got: object) -> str:
         return f"{self.who}: {name} must hold {be}; {self.row(place)} has {got!r}"
+
+    def _refuse_endless(self, name: str, numbers: np.ndarray) -> None:
+        if len(endless := np.flatnonzero(np.isinf(numbers))):
+            raise EmpiricsError(self._must(name, "finite numbers", int(endless[0]), float(numbers[endless[0]])))
 
     def _refuse_missing(self, name: str, places: Sequence[int] | np.ndarray) -> None:
         if len(places):

@@ -209,7 +209,7 @@ def short_of(batch: int, sizes: Sequence[int] | np.ndarray) -> list[str]:
         return []
     who = f"{short.sum()} of {len(short)} clients hold" if short.sum() > 1 else "one client holds"
     said = f"{who} fewer than the {batch} samples of a batch (the smallest {np.min(sizes)})"
-    return [f"{said}: min(batch, samples), all of them, make a batch there"]
+    return [f"{said}: min(batch, samples) make a batch there, which is all they hold"]
 
 
 def _cut(order: np.ndarray, sizes: np.ndarray, steps: int, batch: int) -> tuple[np.ndarray, np.ndarray]:

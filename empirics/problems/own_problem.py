@@ -126,8 +126,9 @@ def _held(data: Dataset) -> Iterable[str]:
     kept, out = (np.bincount(numbers, minlength=len(data.group_names)) for numbers in groups)
     ends = ((counts.min(), counts.max()) for counts in (out, out + kept))
     span = [f"{low} to {high}" if low < high else f"{low}" for low, high in ends]
-    lost = [name for name, left in zip(data.group_names, kept, strict=True) if not left]
-    said += f", {span[0]} of each {data.group_word} (which has {span[1]}); {len(kept) - len(lost)} clients"
+    lost = [name for name, lines in zip(data.group_names, kept, strict=True) if not lines]
+    left = len(kept) - len(lost)
+    said += f", {span[0]} of each {data.group_word} (which has {span[1]}); {left} client{'s' * (left > 1)}"
     if not lost:
         return [said]
     more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""

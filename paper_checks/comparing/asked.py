@@ -12,6 +12,7 @@ from bounds.quantities import Quantity
 from bounds.scenario import Scenario
 from bounds.showing.loading import load
 from bounds.showing.numbers import number
+from bounds.showing.process import remark
 from empirics.progress import progress
 
 from .compare import compare as compared
@@ -98,6 +99,7 @@ def advise(
     Raises:
         BoundsError: in one line, where the goal cannot be told or the problem is another federation.
     """
+    from empirics.federation.federation import short_of
     from empirics.problems.own_problem import given_or_own
     from empirics.problems.tasks import dealt
 
@@ -111,6 +113,7 @@ def advise(
         beside = _loaded(own)
         known = scenario_of(scenario, words, beside)
         held = None if problem is None else dealt(problem, partition, clients, seed, client_weight)
+        remark([] if held is None else short_of(batch, held.client_sizes))
         free = over.split(",") if isinstance(over, str) else over
         return advised(
             known, goal, free, to=_level(to), problem=held, batch=batch, measure=measure, own=beside, bar=bar

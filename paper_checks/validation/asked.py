@@ -102,7 +102,8 @@ def validate(
         own["regularisation"] = told.pop("regularisation")
     told["problem"], told["partition"] = given_or_own(problem, partition or "iid", **own)
     told["partition"] = None if partition is None and told["partition"] == "iid" else told["partition"]
-    typed = {f"--{name}" for name in ("problem", "measured") if told[name] is not None}
+    options = {"problem": "--problem", "measured": "--measured"}
+    typed = {option for name, option in options.items() if told[name] is not None}
     held = named(bound) if isinstance(bound, str) else bound
     evidence = evidence_of(held, held.name, typed)
     told["measured"] = measured and Path(measured)
