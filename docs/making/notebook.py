@@ -39,7 +39,7 @@ def executed(kept: Any, seconds: int = 300) -> Any:
 def differences(kept: Any, fresh: Any) -> Iterator[str]:
     """The cells whose outputs are not those of another run: texts but for numbers, numbers beyond the tolerance."""
     for one, other in zip(kept.cells, fresh.cells, strict=True):
-        mine, theirs = (list(_outputs(cell)) for cell in (one, other))
+        mine, theirs = (sorted(_outputs(cell)) for cell in (one, other))
         if len(mine) != len(theirs) or not all(map(_alike, mine, theirs)):
             yield f"{one.source}\n--- kept\n{mine}\n--- now\n{theirs}"
 
@@ -59,7 +59,7 @@ def _alike(one: tuple[str, str], other: tuple[str, str]) -> bool:
     if one[0] != other[0] or NUMBER.sub("#", one[1]) != NUMBER.sub("#", other[1]):
         return False
     pairs = zip(NUMBER.findall(one[1]), NUMBER.findall(other[1]), strict=True)
-    return all(isclose(float(x), float(y), rel_tol=TOLERANCE) for x, y in pairs)
+    return all(isclose(float(x), float(y), rel_tol=TOLERANCE, abs_tol=1e-12) for x, y in pairs)
 
 
 def main() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Container, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,8 +48,7 @@ def from_frame(
 
     Features of truths count as 0 and 1; text, categories of text and dates are refused by the column's name.
     """
-    import pandas
-
+    pandas = import_module("pandas")
     if not isinstance(frame, pandas.DataFrame):
         raise EmpiricsError(f"a frame must be a pandas DataFrame; got {type(frame).__name__}")
     head = [str(name) for name in frame.columns]
@@ -64,9 +64,8 @@ def from_frame(
 
 def _of_series(series: Any) -> Sequence[str] | np.ndarray:
     """A column of numbers or truths as floats, one of anything else as text; what is missing is NaN or empty."""
-    from pandas.api.types import is_complex_dtype, is_numeric_dtype
-
-    if is_numeric_dtype(series.dtype) and not is_complex_dtype(series.dtype):
+    types = import_module("pandas.api.types")
+    if types.is_numeric_dtype(series.dtype) and not types.is_complex_dtype(series.dtype):
         return np.array(series.to_numpy(dtype=float, na_value=np.nan))
     return ["" if gone else str(value).strip() for value, gone in zip(series, series.isna(), strict=True)]
 
