@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from math import isclose
@@ -12,6 +13,8 @@ from typing import Any
 PLACE = Path(__file__).resolve().parents[2] / "notebooks" / "tour.ipynb"
 BARE = "no-output"
 """Tag of a cell whose output is not kept: a page is as large as all the rest."""
+INLINE = "module://matplotlib_inline.backend_inline"
+"""What makes pictures outputs of a cell, whatever the surroundings say."""
 TOLERANCE = 1e-3
 """Relative difference up to which two printed numbers are one."""
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", re.IGNORECASE)
@@ -27,7 +30,8 @@ def executed(kept: Any, seconds: int = 300) -> Any:
         if cell.cell_type == "code":
             cell.update(outputs=[], execution_count=None)
     with TemporaryDirectory() as folder:
-        NotebookClient(fresh, timeout=seconds, resources={"metadata": {"path": folder}}).execute()
+        env = {**os.environ, "MPLBACKEND": INLINE}
+        NotebookClient(fresh, timeout=seconds, resources={"metadata": {"path": folder}}).execute(env=env)
     for cell in fresh.cells:
         cell.metadata = {"tags": tags} if (tags := cell.metadata.get("tags")) else {}  # no timings
         if BARE in cell.metadata.get("tags", ()):
