@@ -24,16 +24,27 @@ if TYPE_CHECKING:
 
 FINE, FINDING, MISTAKE, INTERRUPTED = 0, 1, 2, 130
 ROOMS = ("bounds", "empirics", "paper_checks", "figures")
+ASKED = {
+    "advise": "paper_checks.comparing.asked",
+    "compare": "paper_checks.comparing.asked",
+    "constants": "empirics.verbs",
+    "explore": "figures.explorer.notebook",
+    "Federation": "empirics.federation.federation",
+    "Scenario": "bounds.scenario",
+    "train": "empirics.verbs",
+    "validate": "paper_checks.validation.asked",
+}
+"""Names of ``import fedbounds`` that are no names of ``bounds``: the module that each is loaded from when needed."""
 
 
 def __getattr__(name: str) -> Any:
-    """``fedbounds.get``, ``fedbounds.Bound``, ...: every public name of ``bounds``, loaded when it is asked for."""
+    """``fedbounds.train``, ``fedbounds.Bound``, ...: what ``ASKED`` and ``bounds`` hold, loaded once asked for."""
     if name.startswith("_"):  # ``from fedbounds import main`` asks for ``__path__``, which must load nothing
         raise AttributeError(f"module 'fedbounds' has no attribute {name!r}")
     if hidden := _hidden():
         raise ImportError(hidden)
-    if name == "explore":
-        return import_module("figures.explorer.notebook").explore
+    if name in ASKED:
+        return getattr(import_module(ASKED[name]), name)
     import bounds
 
     if name in bounds.__all__:
@@ -44,7 +55,7 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     import bounds
 
-    return sorted([*globals(), *bounds.__all__, "explore"])
+    return sorted({*globals(), *bounds.__all__, *ASKED})
 
 
 # ---- the verbs ----
@@ -162,7 +173,7 @@ def plot(args: argparse.Namespace) -> int:
     return _print([f"wrote {file}" for file in written])
 
 
-def validate(arguments: Sequence[str]) -> int:
+def validate_(arguments: Sequence[str]) -> int:
     """The rest of the line belongs to the validation, which has options of its own."""
     from bounds.showing.usage import bare_parser, UsageError, WAYS
 
@@ -323,7 +334,7 @@ ELSEWHERE = {
 }
 """Verbs whose options are read where their work is done: ``module:function``, called with the rest of the line."""
 
-DRAWN: dict[str, Callable[[Sequence[str]], int]] = {"validate": validate, "results": results}
+DRAWN: dict[str, Callable[[Sequence[str]], int]] = {"validate": validate_, "results": results}
 """Verbs whose pictures come from a later room than their work."""
 
 VERBS: dict[str, Callable[[Any], int]] = {

@@ -19,6 +19,7 @@ from .errors import BoundsError, DeclarationError, unknown
 from .operators import equal_clients, varies
 from .papers import Source
 from .quantities import quantities_of, Quantity
+from .showing.signatures import CallSignature
 from .unfinished import unfinished
 from .units import ONE, Unit
 
@@ -227,6 +228,8 @@ class Bound:
         return dict(asked).get(name, name)
 
     # ---- numbers ----
+
+    __signature__ = CallSignature()
 
     def __call__(self, **values: Any) -> Any:
         """The bound by broadcasting, client axis last: NaN where the theorem is silent, an error on nonsense.

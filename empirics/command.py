@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
@@ -14,19 +13,26 @@ import numpy as np
 
 from bounds.showing.files import write_whole
 from bounds.showing.numbers import real_word, whole_word
-from bounds.showing.process import loading
+from bounds.showing.process import loading, remark
 from bounds.showing.usage import bare_parser, Parser, writable_file
 
 from .calls import chosen, refuse_twice
 from .numbers import check_words
+from .problems.own_problem import OWN, spelled_out
 from .progress import Progress, progress, Silent
 from .sizes import refuse_beyond_memory, ROW
 from .training.setting import refuse_both, Setting
 
 if TYPE_CHECKING:  # they load torch, which --help does without
     from .measuring import Measurement, Row, Run
+    from .measuring.constants.core import Constants
     from .measuring.kept import Keeper
+    from .measuring.trained import Trained
     from .problems.problem import FederatedProblem
+
+Tell = Callable[[str], object]
+End = tuple[dict[str, float] | None, str]
+"""The last numbers of a run (None: it diverged), and the line that says them."""
 
 FINE, FINDING = 0, 1
 DEFAULT = ("train_loss", "train_accuracy", "test_loss", "test_accuracy")
@@ -90,39 +96,59 @@ def readers() -> dict[str, Callable[[str], Any]]:
 
 def train(arguments: Sequence[str]) -> int:
     """Train every algorithm on every seed, one line per finished seed, then the means of the last values."""
-    parser = bare_parser("train", below=[PROBLEM])
+    parser = bare_parser("train", below=[PROBLEM, OWN])
     _shared(parser)
     _training(parser)
-    args = _parsed(parser, arguments)
+    args = _parsed(parser, spelled_out("train", arguments))
     if args is None:
         return FINE
     if args.output is not None:
         writable_file("-o", args.output, ".csv")
+    found = trained(args, print_now, lambda rows: _keep(rows, _partial(args.output)))
+    _print(found.summary())
+    _keep(found.rows, args.output, found.engine)
+    return FINE
+
+
+def print_now(line: str) -> None:
+    print(line, flush=True)
+
+
+def trained(args: argparse.Namespace, tell: Tell = str, save: Callable[[Sequence[Row]], object] = list) -> Trained:
+    """Train by the options of the verb, whose words may be the objects that they name.
+
+    ``tell`` hears the line of every run as it ends; ``save`` gets what was measured where training does not come to
+    its end.
+    """
     if args.keep_state is not None:
         writable_file("--keep-state", args.keep_state, ".pt")
     refuse_both(args.local_steps, args.local_epochs)
     with loading():
         from .algorithms import algorithm
+        from .federation.federation import short_of
         from .measuring import measurement, Run
+        from .measuring.trained import Trained
         from .models.compiled import engine_of
-        from .problems.tasks import task
     chosen("--engine", args.engine, ("auto", "torch", "compiled"))
-    methods = [algorithm(text) for text in (args.algorithm, *args.compare)]
-    watched = None if args.measure is None else [measurement(text) for text in args.measure]
+    methods = [_object(text, algorithm) for text in (args.algorithm, *args.compare)]
+    watched = None if args.measure is None else [_object(text, measurement) for text in args.measure]
     refuse_twice(method.name for method in methods)
     refuse_twice(seen.name for seen in watched or ())
     rows: list[Row] = []
+    said: list[str] = []
     ends: dict[str, list[dict[str, float] | None]] = {}
     keeper = None if args.keep_state is None else _keeper(args)
     try:
         with progress() as bar:
             bar.doing(f"reading {args.problem}")
-            what = task(args.problem)
+            what = _task(args.problem)
             bar.start(len(methods) * args.seeds * args.rounds)
             for seed in range(args.seeds):
                 problem = _problem(args, what, seed)
                 setting = _setting(args, problem)
                 problem = replace(problem, model=_fitting(problem, setting, args, bar, first=not seed))
+                if not seed:
+                    remark(short_of(args.batch, problem.client_sizes))
                 for method in methods:
                     seen = _usual(problem) if watched is None else watched
                     run = Run(problem, method, setting, seed, seen, args.every, experiment=str(what))
@@ -130,18 +156,35 @@ def train(arguments: Sequence[str]) -> int:
                         _refuse_long(run, len(methods) * args.seeds)
                     run, earlier = (run, []) if keeper is None else keeper.resumed(run)
                     begin = len(rows)
-                    ends.setdefault(str(method), []).append(_finish(run, bar, rows, earlier))
+                    end, line = _finish(run, bar, rows, earlier)
+                    ends.setdefault(str(method), []).append(end)
+                    said.append(line)
+                    tell(line)
                     if keeper is not None:
                         keeper.add(run, rows[begin:])
     except BaseException:  # interrupted, or a later method went wrong: what was measured stays, beside what was there
-        _keep(rows, args.output and args.output.with_suffix(f".partial{args.output.suffix}"))
+        save(rows)
         raise
     finally:
         if keeper is not None:
             keeper.write()
-    _summary(ends)
-    _keep(rows, args.output, engine_of(problem.model))
-    return FINE
+    return Trained(rows, ends, said, engine_of(problem.model))
+
+
+def _object(given: Any, read: Callable[[str], Any]) -> Any:
+    """What a text names; what is no text is the thing itself."""
+    return read(given) if isinstance(given, str) else given
+
+
+def _task(given: Any) -> Any:
+    from .problems.tasks import task
+
+    return _object(given, task)
+
+
+def _partial(path: Path | None) -> Path | None:
+    """Where the rows go of training that does not come to its end."""
+    return path and path.with_suffix(f".partial{path.suffix}")
 
 
 SHARED = (
@@ -157,13 +200,20 @@ def _keeper(args: argparse.Namespace) -> Keeper:
     from .experiments.sources import digests
     from .measuring.kept import Keeper
 
-    words = {name: getattr(args, name) for name in SHARED}
+    words = {name: _word(getattr(args, name)) for name in SHARED}
     files = digests([args.problem, args.partition, args.algorithm, *args.compare])
     keeper = Keeper(args.keep_state, {**words, "files": files}, computing())
     if keeper.others:
         told = f"{args.keep_state} was kept with other versions of {', '.join(keeper.others)}: last bits may differ"
         print(f"fedbounds: {told}", file=sys.stderr)
     return keeper
+
+
+def _word(value: Any) -> Any:
+    """What is kept of an option: an object by the text that names it."""
+    if isinstance(value, (list, tuple)):
+        return [_word(each) for each in value]
+    return value if value is None or isinstance(value, (str, int, float)) else str(value)
 
 
 def _refuse_long(run: Run, runs: int) -> None:
@@ -182,8 +232,8 @@ def _usual(problem: FederatedProblem) -> list[Measurement]:
     return [measurement(name) for name in names if counted or not name.endswith("accuracy")]
 
 
-def _finish(run: Run, bar: Progress, rows: list[Row], earlier: Sequence[Row] = ()) -> dict[str, float] | None:
-    """Add all rows of a run, one by one as they come, and print its line: where it ended. None if it diverged.
+def _finish(run: Run, bar: Progress, rows: list[Row], earlier: Sequence[Row] = ()) -> End:
+    """Add all rows of a run, one by one as they come: where it ended (None if it diverged), and its line.
 
     ``earlier`` are those from before the round at which it goes on.
     """
@@ -196,11 +246,9 @@ def _finish(run: Run, bar: Progress, rows: list[Row], earlier: Sequence[Row] = (
             bar.step()
     who, end = f"{run.algorithm}, seed {run.seed}", rows[-1] if len(rows) > begin else None
     if end is not None and end.quantity == "diverged":
-        print(f"{who}: diverged in round {end.round}, norms up to {end.value:.4g} before", flush=True)
-        return None
+        return None, f"{who}: diverged in round {end.round}, norms up to {end.value:.4g} before"
     last = _last(rows[begin:])
-    print(f"{who}, round {run.setting.rounds}: {', '.join(f'{n} {v:.4g}' for n, v in last.items())}", flush=True)
-    return last
+    return last, f"{who}, round {run.setting.rounds}: {', '.join(f'{n} {v:.4g}' for n, v in last.items())}"
 
 
 def _last(rows: Sequence[Row]) -> dict[str, float]:
@@ -215,19 +263,6 @@ def _last(rows: Sequence[Row]) -> dict[str, float]:
     return {words: float(np.mean(values)) for words, values in found.items()}
 
 
-def _summary(ends: Mapping[str, Sequence[dict[str, float] | None]]) -> None:
-    """Mean and standard error, over the seeds that did not diverge, of every method's last numbers."""
-    print()
-    for method, runs in ends.items():
-        finished = [run for run in runs if run is not None]
-        if len(finished) < len(runs):
-            print(f"{method}  diverged with {len(runs) - len(finished)} of {len(runs)} seeds")
-        for words in finished[0] if finished else ():
-            sample = np.array([run[words] for run in finished])
-            error = f" ± {sample.std(ddof=1) / len(sample) ** 0.5:.2g}" if len(sample) > 1 else ""
-            print(f"{method}  {words}  {sample.mean():.6g}{error}")
-
-
 def _keep(rows: Sequence[Row], path: Path | None, engine: str = "torch") -> None:
     if path is not None and rows:
         from .measuring import write
@@ -237,7 +272,7 @@ def _keep(rows: Sequence[Row], path: Path | None, engine: str = "torch") -> None
 
 def constants_(arguments: Sequence[str]) -> int:
     """Write the constants of a problem, how each was obtained and how uncertain it is."""
-    parser = bare_parser("constants", below=[PROBLEM])
+    parser = bare_parser("constants", below=[PROBLEM, OWN])
     _shared(parser)
     parser.add_argument("--seed", type=whole_word, default=0, metavar="N", help="seed of the partition (0)")
     quick = "networks: curvature from some steps of Lanczos on some samples, not to the end on every client's"
@@ -249,31 +284,44 @@ def constants_(arguments: Sequence[str]) -> int:
         metavar="FILE",
         help="JSON; eval, minimize, solve, plot and validate --measured take it as @FILE",
     )
-    args = _parsed(parser, arguments)
+    args = _parsed(parser, spelled_out("constants", arguments))
     if args is None:
         return FINE
     if args.output is not None:
         writable_file("-o", args.output, ".json")
-    with loading():
-        from .measuring.constants import as_json, constants
-        from .problems.tasks import task
-    with progress() as bar:
-        bar.doing(f"reading {args.problem}")
-        problem = _problem(args, task(args.problem), args.seed)
-        bar.doing("constants")
-        found = as_json(constants(problem, args.batch, bar=bar, quick=args.quick))
-    text = json.dumps(found, indent=2, allow_nan=False)
+    found = measured_constants(args)
     if args.output is None:
-        print(text)
+        print(found)
     else:
-        write_whole(args.output, text + "\n")
+        write_whole(args.output, f"{found}\n")
         print(f"wrote {args.output}")
     return FINE
 
 
+def measured_constants(args: argparse.Namespace) -> Constants:
+    """The constants that the options of the verb ask for, whose words may be the objects that they name."""
+    with loading():
+        from .federation.federation import short_of
+        from .measuring.constants import constants
+        from .measuring.constants.core import Constants
+    with progress() as bar:
+        bar.doing(f"reading {args.problem}")
+        problem = _problem(args, _task(args.problem), args.seed)
+        bar.doing("constants")
+        found = constants(problem, args.batch, bar=bar, quick=args.quick)
+    remark(short_of(args.batch, problem.client_sizes))
+    return Constants(found)
+
+
 def _problem(args: argparse.Namespace, what: Any, seed: int) -> FederatedProblem:
-    dealt: FederatedProblem = what.deal(args.partition, args.clients, seed, client_weight=args.client_weight)
-    return dealt
+    from .problems.tasks import dealt
+
+    return dealt(what, args.partition, args.clients, seed, args.client_weight)
+
+
+def _print(lines: Iterable[str]) -> None:
+    for line in lines:
+        print(line)
 
 
 def _fitting(problem: FederatedProblem, setting: Setting, args: argparse.Namespace, bar: Progress, first: bool) -> Any:

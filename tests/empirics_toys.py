@@ -48,10 +48,11 @@ class Fails:
     """Raises for one client."""
 
     client: int
+    error: Exception | None = None
 
     def __call__(self, work: Work, w: Tensor, gradient: Tensor, gradient_at: Any) -> Tensor:
         if self.client in work.clients:
-            raise ZeroDivisionError("planted")
+            raise self.error or ZeroDivisionError("planted")
         return gradient
 
 

@@ -64,7 +64,7 @@ FLOORS = {
     "empirics": (
         "errors", "numbers", "sizes", "streams", "progress", "calls",
         "data", "models", "federation", "algorithms", "training", "problems", "exact", "measuring", "experiments",
-        "command",
+        "command", "verbs",
     ),
     "paper_checks": (
         "reported", "falsify_options", "tightness_options", "runs", "falsifier", "worst_cases", "validation",

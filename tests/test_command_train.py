@@ -67,7 +67,8 @@ def test_a_run_that_diverges_is_a_row_not_a_crash(tmp_path, run):
 def test_seeds_that_diverge_are_left_out_of_the_means(run, monkeypatch):
     monkeypatch.setattr(command, "_last", lambda rows: {"train_loss": float(rows[-1].seed)})
     finish = command._finish
-    monkeypatch.setattr(command, "_finish", lambda run, *rest: None if run.seed == 1 else finish(run, *rest))
+    lost = (None, "diverged")
+    monkeypatch.setattr(command, "_finish", lambda run, *rest: lost if run.seed == 1 else finish(run, *rest))
     out = run("train", *SMALL, "--rounds", "1", "--seeds", "4", "--measure", "train_loss")[1]
     assert out.splitlines()[-2:] == ["fedavg()  diverged with 1 of 4 seeds", "fedavg()  train_loss  1.66667 ± 0.88"]
 

@@ -1,6 +1,7 @@
 """What a user's file says, with the neighbours that it imports, in one digest: other text may give other numbers.
 
-Files are read, not run. Data that a file opens is not known: it is the user's to keep, or to name in an argument.
+Files are read, not run. A table that a call names, ``table('my.csv', ...)``, is a file of the user's too. Data that a
+file of Python opens is not known: it is the user's to keep, or to name in an argument.
 """
 
 from __future__ import annotations
@@ -8,13 +9,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import lru_cache
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any
 
 from bounds.showing.files import content, MOST_SOURCE
 
-from ..calls import in_a_file
+from ..calls import CALL, in_a_file, tree
+from ..data.own import table
+from ..errors import EmpiricsError
 
 
 def source_digest(path: Path) -> str:
@@ -36,16 +39,50 @@ def source_digest(path: Path) -> str:
 
 
 def digests(arguments: Any) -> dict[str, str]:
-    """The digest of every file that is named as ``path/file.py:variable`` among arguments, by what names it."""
-    return {name: source_digest(path) for name, path in own_files(arguments).items() if path.is_file()}
+    """The digest of every file of the user's that arguments name, by what names it: see ``own_files``."""
+    return {name: _digest(path) for name, path in own_files(arguments).items() if path.is_file()}
 
 
 def own_files(arguments: Any) -> dict[str, Path]:
-    """The files that are named as ``path/file.py:variable`` among arguments, there or not, by what names them."""
+    """The files that arguments name, there or not, by what names them.
+
+    ``path/file.py:variable`` names one, and so does the call ``table('my.csv', ...)`` wherever it stands in another.
+    """
     if isinstance(arguments, str):
-        return {arguments: Path(arguments.strip().rpartition(":")[0])} if in_a_file(arguments) else {}
+        if in_a_file(arguments):
+            return {arguments: Path(arguments.strip().rpartition(":")[0])}
+        return {file: Path(file) for file in _tables(arguments)}
     inner = arguments.values() if isinstance(arguments, dict) else arguments if isinstance(arguments, list) else ()
     return {name: path for each in inner for name, path in own_files(each).items()}
+
+
+def _tables(text: str) -> Iterator[str]:
+    """The files of the tables that a call is made of; none in what is no call, which is said when it is read."""
+    if table.__name__ not in text or not CALL.match(text.strip()):
+        return
+    try:
+        calls = [node for node in ast.walk(tree(text)) if isinstance(node, ast.Call)]
+    except EmpiricsError:
+        return
+    for call in calls:
+        if isinstance(call.func, ast.Name) and call.func.id == table.__name__:
+            named = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "file")]
+            yield from (n.value for n in named if isinstance(n, ast.Constant) and isinstance(n.value, str))
+
+
+def _digest(path: Path) -> str:
+    """Of a file of Python with what it imports, of any other its bytes."""
+    if path.suffix == ".py":
+        return source_digest(path)
+    stands = path.stat()
+    return _of_bytes(path.resolve(), stands.st_mtime_ns, stands.st_size)
+
+
+@lru_cache(maxsize=64)
+def _of_bytes(path: Path, changed: int, size: int) -> str:
+    """Twelve letters for the bytes of a file; read again where it has changed since."""
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()[:12]
 
 
 def _neighbours(folder: Path, text: bytes) -> Iterator[Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 import torch
@@ -117,6 +117,23 @@ class Federation:
         offsets = np.concatenate([[0], np.cumsum([len(p) for p in parts])])
         return cls(inputs, targets, members, offsets)
 
+    @classmethod
+    def from_frame(
+        cls, frame: Any, target: str, group: str = "", leave_out: str | Sequence[str] = (), kind: str = ""
+    ) -> Federation:
+        """The rows of a pandas DataFrame: a client for each value of the column ``group``, one client without it.
+
+        Features are float64 ``(rows, columns)`` in the order of the columns, as they are; targets are class numbers
+        from 0 or, for regression, float64. Columns and refusals are those of ``empirics.data.own.table``.
+        """
+        from ..data.own import from_frame  # with pandas
+
+        data = from_frame(frame, target, group, leave_out, kind)
+        data = data.as_classes() if data.kind == "binary" else data
+        names = range(len(data.group_names))
+        parts = [np.arange(len(data))] if data.groups is None else [np.flatnonzero(data.groups == g) for g in names]
+        return cls.of(torch.from_numpy(data.inputs), torch.from_numpy(data.targets), parts)
+
     @property
     def clients(self) -> int:
         return len(self.offsets) - 1
@@ -161,10 +178,11 @@ class Federation:
     def draw(self, seed: int, round_: int, clients: np.ndarray, steps: np.ndarray, batch: int) -> Batches:
         """The minibatches of ``clients`` in a round: shuffled passes over each one's samples, cut into batches.
 
-        The last batch of a pass may be short. A client's batches depend on (seed, round, client) alone.
+        The last batch of a pass may be short, and the only one of a client with fewer samples is all it holds. A
+        client's batches depend on (seed, round, client) alone.
         """
         sizes = self.client_sizes[clients]
-        refuse_short(sizes, clients, batch)
+        batch = min(batch, int(self.client_sizes.max()))  # a place for every sample that one may hold
         most = int(steps.max())
         passes = int((-(-steps // -(-sizes // batch))).max())
         order = orders(seed, round_, clients, sizes, passes)
@@ -184,13 +202,14 @@ class Federation:
         return self.members.index_select(0, index.view(-1)).view(index.shape)
 
 
-def refuse_short(sizes: np.ndarray, clients: np.ndarray, batch: int) -> None:
-    """Refuse a batch that one of the clients cannot fill."""
-    if (sizes < batch).any():
-        k = int(np.argmax(sizes < batch))
-        raise EmpiricsError(
-            f"batch must be <= the size of every client; got {batch} > {sizes[k]} of client {clients[k]}"
-        )
+def short_of(batch: int, sizes: Sequence[int] | np.ndarray) -> list[str]:
+    """What is to be said where clients of these sizes cannot fill a batch; usually nothing."""
+    short = np.asarray(sizes) < batch
+    if not short.any():
+        return []
+    who = f"{short.sum()} of {len(short)} clients hold" if short.sum() > 1 else "one client holds"
+    said = f"{who} fewer than the {batch} samples of a batch (the smallest {np.min(sizes)})"
+    return [f"{said}: min(batch, samples) make a batch there, which is all they hold"]
 
 
 def _cut(order: np.ndarray, sizes: np.ndarray, steps: int, batch: int) -> tuple[np.ndarray, np.ndarray]:

@@ -49,7 +49,7 @@ class Task:
 
     def deal(
         self,
-        partition: str,
+        partition: Split | str,
         clients: int | None,
         seed: int,
         *,
@@ -208,3 +208,26 @@ def task(text: str) -> Task:
     if not isinstance(found, Task):
         raise EmpiricsError(f"problem must be a model of a data set, such as softmax(digits); got {text!r}")
     return found
+
+
+def dealt(
+    problem: str | Task | FederatedProblem,
+    partition: Split | str = "iid",
+    clients: int | None = None,
+    seed: int = 0,
+    client_weight: str = "uniform",
+) -> FederatedProblem:
+    """The problem that is meant, dealt by ``Task.deal``; one that is dealt to its clients already stays as it is.
+
+    Raises:
+        EmpiricsError: where a partition or another number of clients is asked of a problem that is dealt already.
+    """
+    if not isinstance(problem, FederatedProblem):
+        what = task(problem) if isinstance(problem, str) else problem
+        return what.deal(partition, clients, seed, client_weight=client_weight)
+    if clients not in (None, problem.clients) or partition != "iid" or client_weight != problem.client_weight:
+        held = f"{problem.clients} clients, client_weight={problem.client_weight!r}"
+        raise EmpiricsError(
+            f"the problem is dealt already ({held}): leave partition= and clients= out, and weigh alike"
+        )
+    return problem

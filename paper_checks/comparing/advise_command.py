@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Sequence
-from typing import Any
 
-from bounds.errors import BoundsError
-from bounds.scenario import Scenario
-from bounds.showing.loading import load
-from bounds.showing.numbers import number, whole_word
+from bounds.showing.numbers import whole_word
 from bounds.showing.usage import bare_parser, Parser, refuse_idle, UsageError
 from empirics.numbers import check_words
-from empirics.progress import progress
+from empirics.problems.own_problem import OWN, spelled_out
 
-from .advised import ADVISE_JSON, Advised
-from .command import quantities_of_own
+from .advised import ADVISE_JSON
+from .asked import advise
 from .goals import COSTS, OVER, TARGETS
 
 FINE, FINDING = 0, 1
@@ -33,7 +29,7 @@ def advise_(arguments: Sequence[str]) -> int:
     """Print the advice; 1 where nobody recommends anything, or nothing reaches the target."""
     parser = _parser()
     try:
-        args = parser.parse_intermixed_args(list(arguments))
+        args = parser.parse_intermixed_args(spelled_out("advise", arguments))
     except SystemExit:  # --help
         return FINE
     if "=" in args.goal or args.goal.startswith("@"):
@@ -44,47 +40,19 @@ def advise_(arguments: Sequence[str]) -> int:
     if len(over) > 1:
         raise UsageError("give over=... once")
     check_words(Namespace(**{name: getattr(args, name) for name in ("clients", "batch")}))
-    to = None if args.to is None else _level(args.to)
-    table = _advice(args, [word for word in args.words if word not in over], over, to)
+    words = [word for word in args.words if word not in over]
+    free = over[0].partition("=")[2] if over else OVER
+    taken = {name: getattr(args, name) for name in ("to", "problem", *PROBLEM, "batch", "own")}
+    table = advise(args.goal, words, over=free, **taken)
     print(table.to_json() if args.json else table)
     return FINE if table.useful else FINDING
-
-
-def _advice(args: Namespace, words: Sequence[str], over: Sequence[str], to: tuple[str, float] | None) -> Advised:
-    free = over[0].partition("=")[2].split(",") if over else OVER
-    with progress("advising", brief=not args.measure) as bar:
-        own = [load(name) for name in args.own]
-        scenario = Scenario.of(*words, also=quantities_of_own(own))
-        from .advise import advise  # with torch, which --help does without
-
-        return advise(
-            scenario, args.goal, free, to=to, problem=_problem(args), batch=args.batch, measure=args.measure, own=own,
-            bar=bar,
-        )  # fmt: skip
-
-
-def _problem(args: Namespace) -> Any:
-    """The federation, if one is given."""
-    if args.problem is None:
-        return None
-    from empirics.problems.tasks import task
-
-    return task(args.problem).deal(args.partition, args.clients, args.seed, client_weight=args.client_weight)
-
-
-def _level(text: str) -> tuple[str, float]:
-    name, _, level = text.partition("=")
-    try:
-        return name, number(level)
-    except Exception as error:
-        raise BoundsError(f"--to must be TARGET=NUMBER, such as optimality_gap=0.001; got {text!r}") from error
 
 
 PROBLEM = ("clients", "partition", "client_weight", "seed", "measure")
 
 
 def _parser() -> Parser:
-    parser = bare_parser("advise", GOALS, below=[ADVISE_JSON])
+    parser = bare_parser("advise", GOALS, below=[OWN, ADVISE_JSON])
     add = parser.add_argument
     add("goal", metavar="GOAL", help="what is to be small")
     add("words", nargs="*", default=[], metavar="quantity=value", help="the federation and its costs; @file.json")

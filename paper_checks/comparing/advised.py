@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from html import escape
 from typing import Any
 
 from bounds.showing.tables import aligned, number, plain
+from bounds.showing.tabular import Tabular
 
 from .compare_rows import SPEAKS, VACUOUS
 from .goals import Goal, Point
@@ -51,7 +51,7 @@ class Adviser:
 
 
 @dataclass(frozen=True, eq=False)
-class Advised:
+class Advised(Tabular):
     """The recommendations for a goal, the best first as far as anything judges them."""
 
     goal: Goal
@@ -271,8 +271,9 @@ class Advised:
             "judged_by": self.judged_by,
         }
 
-    def to_json(self) -> str:
-        return json.dumps(self.as_json(), indent=2, allow_nan=False)
+    def records(self) -> list[dict[str, Any]]:
+        """The objects of the rows, with lists as text and pairs as two columns."""
+        return [_flat(self._row(row)) for row in self.rows]
 
     def _repr_html_(self) -> str:
         def line(tag: str, cells: Iterable[str]) -> str:
@@ -281,6 +282,14 @@ class Advised:
         rows = [line("th", self._head), *(line("td", self._cells(row)) for row in self.rows)]
         table = "".join(rows)
         return f"<p>{escape(self.goal.words)}</p><table>{table}</table><p>{escape(self.advice)}</p>"
+
+
+def _flat(row: dict[str, Any]) -> dict[str, Any]:
+    """A row with one number or word to a column."""
+    least, most = row.pop("steps")
+    mean, error = row.pop("measured") or (None, None)
+    words = {name: "; ".join(value) if isinstance(value, list) else value for name, value in row.items()}
+    return {**words, "least_steps": least, "most_steps": most, "measured": mean, "standard_error": error}
 
 
 def _plan(point: Point) -> str:

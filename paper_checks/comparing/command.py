@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from bounds.core import Bound
-from bounds.quantities import Quantity
-from bounds.scenario import Scenario
-from bounds.showing.loading import load
 from bounds.showing.usage import bare_parser, Parser, UsageError
-from empirics.progress import progress
 
-from .compare import compare
+from .asked import compare
 from .compare_table import COMPARE_JSON, Compared
 
 FINE, FINDING = 0, 1
@@ -32,16 +27,9 @@ def compare_(arguments: Sequence[str]) -> int:
         return FINE
     if "=" in args.target or args.target.startswith("@"):
         raise UsageError(f"compare needs what is bounded, such as grad_norm_sq, before the values; got {args.target!r}")
-    with progress("comparing", brief=True):
-        own = [load(name) for name in args.own]
-        scenario = Scenario.of(*args.words, also=quantities_of_own(own))
-        table = compare(scenario, args.target, own)
+    table = compare(args.target, args.words, own=args.own)
     _tell(table, args)
     return FINDING if table.exceeded else FINE
-
-
-def quantities_of_own(own: Iterable[Bound]) -> list[Quantity]:
-    return [quantity for bound in own for quantity in bound.quantities]
 
 
 def _tell(table: Compared, args: Namespace) -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
-from importlib import import_module
 from itertools import groupby
 from typing import Any
 
@@ -15,6 +13,7 @@ import numpy as np
 
 from bounds.scenario import Scenario
 from bounds.showing.tables import aligned, number, plain
+from bounds.showing.tabular import Tabular
 
 from .compare_rows import MISSING, ORDER, RANKED, Row, SILENT, SPEAKS, UNLIKE
 
@@ -39,7 +38,7 @@ ADVICE = "no theorem says anything here"
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class Compared(Tabular):
     """The rows of a comparison, those of one class together, the smallest safe end first; and what is known anyway.
 
     ``trivial`` is (from the premises of the theorems alone, at the start of this federation).
@@ -162,12 +161,8 @@ class Compared:
         )
         return found
 
-    def to_json(self) -> str:
-        return json.dumps(self.as_json(), indent=2, allow_nan=False)
-
-    def to_pandas(self) -> Any:
-        """A data frame with a row per row; needs pandas."""
-        return import_module("pandas").DataFrame([_flat(row) for row in self.rows])
+    def records(self) -> list[dict[str, Any]]:
+        return [_flat(row) for row in self.rows]
 
     def _repr_html_(self) -> str:
         parts = [f"<p>{escape(self._federation())}<br>{escape(self._known_anyway())}</p>", "<table>"]

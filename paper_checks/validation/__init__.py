@@ -7,7 +7,7 @@ any bound may be given a problem to train (``--problem``) or a log of the user's
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
@@ -18,10 +18,11 @@ from bounds.errors import BoundsError, UnknownNameError
 from bounds.showing.files import to_write
 from bounds.showing.loading import load
 from bounds.showing.usage import UsageError, writable_folder
+from empirics.problems.own_problem import spelled_out
 from empirics.progress import Progress, progress, Silent
 
 from ..runs.can import can
-from .comparison import Comparison, show, Verdict, write
+from .comparison import Comparison, Verdict, write
 from .options import described, DRAWS, EXACT, LOG, Options, parsed, RUNS
 
 FINDERS = {DRAWS: "one_round", EXACT: "exact", RUNS: "trained", LOG: "log"}
@@ -67,8 +68,8 @@ def run(name: str, arguments: Sequence[str], draw: Draw | None = None) -> int:
     ``draw(comparison, folder)`` is how a caller from a later room adds the figure of a bound's own validation; it
     returns the paths it wrote.
     """
-    bound = _bound(name)
-    evidence = _evidence(bound, name, arguments)
+    bound, arguments = named(name), spelled_out("validate", arguments)
+    evidence = evidence_of(bound, name, {a.partition("=")[0] for a in arguments})
     plan = parsed(bound, evidence, arguments)
     if plan is None:
         return 0
@@ -77,16 +78,15 @@ def run(name: str, arguments: Sequence[str], draw: Draw | None = None) -> int:
         to_write(plan.out / f"{bound.name}.{ending}")
     with nullcontext(Silent()) if evidence == LOG else progress() as bar:
         found = validate(bound, evidence, plan, bar)
-    show(found)
+    print(found)
     paths = write(found, plan.out, shlex.join(["fedbounds", "validate", name, *arguments]))
     paths += draw(found, plan.out) if draw and evidence == DRAWS else []
     print("wrote " + ", ".join(str(path) for path in paths))
     return int(bool(found.violations))
 
 
-def _evidence(bound: Bound, name: str, arguments: Sequence[str]) -> str:
-    """Which evidence the arguments ask for."""
-    asked = {a.partition("=")[0] for a in arguments}
+def evidence_of(bound: Bound, name: str, asked: Set[str]) -> str:
+    """Which evidence the options that are ``asked`` for, such as ``--problem``, mean."""
     if {"--measured", "--problem"} <= asked:
         raise UsageError("--problem trains runs, --measured reads runs of yours: leave one of the two out")
     if "--measured" in asked:
@@ -107,7 +107,8 @@ def _available() -> list[str]:
     return sorted({*VALIDATIONS, *trainable()})
 
 
-def _bound(name: str) -> Bound:
+def named(name: str) -> Bound:
+    """The bound of this name, or of a file of one's own."""
     try:
         return load(name)
     except UnknownNameError as error:

@@ -18,6 +18,7 @@ import numpy as np
 from bounds.core import Bound
 from bounds.showing.files import whole, write_whole
 from bounds.showing.tables import aligned, plain
+from bounds.showing.tabular import Tabular
 from empirics.measuring.estimates import Estimate
 
 ERROR_RATE = 0.05
@@ -110,7 +111,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Tabular):
     """What a validation found: ``about`` are the sentences above the table, ``after`` those below.
 
     ``places`` name what tells its lines apart, ``read`` what stands in them; ``basis`` says what verdicts rest on.
@@ -142,6 +143,20 @@ class Comparison:
                 yield Row._make((*line.place, quantity, float(estimate.value), float(estimate.error)))
         yield from self.numbers
 
+    def records(self) -> list[dict[str, Any]]:
+        """The lines of the table: their places, the measurement and its error, the bound and its ends, the verdict."""
+        return [dict(zip(_head(self), _numbers(line), strict=True)) for line in self.lines]
+
+    def as_json(self) -> Any:
+        """What is needed to repeat the run, and the lines of the table."""
+        return plain({**_card(self, ""), "rows": self.records()})
+
+    def __str__(self) -> str:
+        return "\n".join(printed(self))
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {self.bound.name}: {len(self.lines)} lines>"
+
 
 # ---- printed ----
 
@@ -156,19 +171,16 @@ def plus_minus(estimate: Estimate, digits: int = 4) -> str:
     return f"{value:.{places}f}±{error:.{places}f}"
 
 
-def show(found: Comparison) -> None:
-    """Print everything."""
+def printed(found: Comparison) -> Iterator[str]:
+    """Everything, in lines."""
     bound = found.bound
     statistic = f"; {bound.statistic}" if bound.statistic else ""
-    print(f"{bound.name}: {bound.target.name} {bound.relation} bound{statistic}; {bound.source}")
-    for line in (*found.about, *(f"  {words}" for words in found.standing)):
-        print(line)
+    yield f"{bound.name}: {bound.target.name} {bound.relation} bound{statistic}; {bound.source}"
+    yield from (*found.about, *(f"  {words}" for words in found.standing))
     parts = tuple(found.lines[0].parts) if found.lines else ()
-    for text in aligned([_cells(found, line) for line in found.lines],
-                        (*found.places, found.read, "bound", *parts, "ratio", "verdict")):  # fmt: skip
-        print(text)
-    for line in (*_summary(found), *found.after):
-        print(line)
+    head = (*found.places, found.read, "bound", *parts, "ratio", "verdict")
+    yield from aligned([_cells(found, line) for line in found.lines], head)
+    yield from (*_summary(found), *found.after)
 
 
 def _cells(found: Comparison, line: Line) -> tuple[str, ...]:
@@ -210,10 +222,18 @@ def write(found: Comparison, folder: Path, command: str) -> list[Path]:
 
 
 def _wide(found: Comparison) -> Iterator[Iterable[Any]]:
-    yield *found.places, found.read, "standard_error", "bound", "low", "high", "outside", "verdict", "why"
+    yield _head(found)
     for line in found.lines:
-        numbers = (float(line.measured.value), float(line.measured.error), line.bound, line.low, line.high)
-        yield *line.place, *map(repr, map(float, numbers)), int(line.outside), line.verdict, line.why
+        yield [repr(cell) if isinstance(cell, float) else cell for cell in _numbers(line)]
+
+
+def _head(found: Comparison) -> tuple[str, ...]:
+    return *found.places, found.read, "standard_error", "bound", "low", "high", "outside", "verdict", "why"
+
+
+def _numbers(line: Line) -> tuple[Any, ...]:
+    numbers: tuple[Any, ...] = (line.measured.value, line.measured.error, line.bound, line.low, line.high)
+    return *line.place, *map(float, numbers), int(line.outside), str(line.verdict), line.why
 
 
 def _tidy(found: Comparison) -> Iterator[Iterable[Any]]:

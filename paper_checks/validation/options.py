@@ -13,6 +13,7 @@ from bounds.showing.numbers import real_word, whole_word
 from bounds.showing.usage import Parser, UsageError
 from empirics.experiments.command import path_word
 from empirics.numbers import check_options
+from empirics.problems.own_problem import OWN
 
 from ..runs.demands import demands
 from ..runs.methods import takes
@@ -25,15 +26,16 @@ DRAWS, EXACT, RUNS, LOG = "draws", "exact", "runs", "log"
 class Options:
     """The plan of a validation; an evidence reads those that it asks for, None is left to what the bound allows.
 
+    ``problem`` and ``partition`` are text, or the objects that it names.
     ``words`` are ``quantity=value`` or ``@file.json``; ``clients`` of draws are several numbers to compare.
     """
 
     words: tuple[str, ...] = ()
-    problem: str = ""
+    problem: Any = ""
     measured: Path = Path()
     clients: Any = None
     cohort: int | None = None
-    partition: str = "iid"
+    partition: Any = "iid"
     partition_seed: int = 0
     client_weight: str = "uniform"
     samples: int = 50
@@ -58,7 +60,7 @@ class Options:
     def of(cls, evidence: str, **told: Any) -> Options:
         """The plan for an evidence: what is told, and the usual for the rest; refuses numbers that are nonsense."""
         made = cls(**{**{name: asked.usual for name, asked in ASKED[evidence].items()}, **told})
-        if evidence == RUNS and made.clients is None and not made.partition.startswith("by_group"):
+        if evidence == RUNS and made.clients is None and not str(made.partition).startswith("by_group"):
             made = replace(made, clients=10)
         for count in made.clients if evidence == DRAWS else [made.clients]:
             given = {**vars(made), "clients": count}
@@ -152,7 +154,12 @@ def described(bound: Bound, evidence: str) -> str:
 
 def parsed(bound: Bound, evidence: str, arguments: Sequence[str]) -> Options | None:
     """The plan that command-line arguments ask for; None after --help."""
-    parser = Parser(prog=f"fedbounds validate {bound.name}", description=described(bound, evidence))
+    parser = Parser(
+        prog=f"fedbounds validate {bound.name}",
+        description=described(bound, evidence),
+        epilog=OWN if evidence == RUNS else None,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     if evidence in WORDS:
         parser.add_argument("words", nargs="*", metavar="quantity=value", help=WORDS[evidence])
     for name, asked in ASKED[evidence].items():
@@ -168,9 +175,14 @@ def parsed(bound: Bound, evidence: str, arguments: Sequence[str]) -> Options | N
         found = vars(parser.parse_intermixed_args(list(arguments)))
     except SystemExit:
         return None
-    if reason := _idle(bound, evidence, found):
-        raise UsageError(f"{reason}; leave it out")
+    refuse_idle(bound, evidence, found)
     return Options.of(evidence, **{**found, "words": tuple(found.get("words", ()))})
+
+
+def refuse_idle(bound: Bound, evidence: str, typed: Collection[str]) -> None:
+    """Refuse an option that was given and would change nothing for this bound."""
+    if reason := _idle(bound, evidence, typed):
+        raise UsageError(f"{reason}; leave it out")
 
 
 def _idle(bound: Bound, evidence: str, typed: Collection[str]) -> str:

@@ -20,7 +20,7 @@ from empirics.errors import EmpiricsError
 from empirics.federation.federation import Federation
 from empirics.federation.fresh import Fresh
 from empirics.problems.problem import FederatedProblem, Population
-from empirics.problems.tasks import task
+from empirics.problems.tasks import dealt, task
 from empirics.progress import Progress
 from empirics.sizes import NUMBER, refuse_beyond_memory, ROW
 from empirics.streams import stream
@@ -93,9 +93,10 @@ def planned(bound: Bound, options: Options, given: Mapping[str, float], bar: Pro
     options = replace(options, **demands(bound).plan)
     if options.clients is not None:
         _setting(bound, options, options.clients)  # before any data are read
-    chosen = task(options.problem)
-    base = chosen.deal(options.partition, options.clients, options.partition_seed, client_weight=options.client_weight)
-    base = replace(base, name=f"{chosen}, {options.partition}, {base.clients} clients")
+    chosen = task(options.problem) if isinstance(options.problem, str) else options.problem
+    base = dealt(chosen, options.partition, options.clients, options.partition_seed, options.client_weight)
+    if base is not chosen:
+        base = replace(base, name=f"{chosen}, {options.partition}, {base.clients} clients")
     everyone = "all clients" in str(bound.statistic) and not method.everyone
     method = replace(method, everyone=method.everyone or everyone)
     setting, seeds = _setting(bound, options, base.clients), options.seeds or 1

@@ -16,6 +16,7 @@ from bounds.core import Bound
 from bounds.errors import BoundsError
 from bounds.showing.values import parse_number
 from empirics.errors import Diverged, EmpiricsError
+from empirics.federation.federation import short_of
 from empirics.measuring import Row, Run
 from empirics.progress import Progress
 
@@ -170,10 +171,12 @@ def _about(training: Training) -> list[str]:
     setting, base = training.setting, training.base
     falls = "" if setting.step_offset is None else f", falling with the offset {setting.step_offset:.3g}"
     drawn = "" if training.samples is None else f", {training.samples} samples drawn by every client"
+    short = short_of(setting.batch, base.client_sizes) if training.samples is None else []
     return [
         f"{training.method} on {base}{drawn}",
         f"{setting.cohort} of {base.clients} clients, {setting.sampling}; {setting.rounds} rounds of "
         f"{setting.steps} steps of size {setting.step_size:.3g}{falls}, batch {setting.batch}; {training.seeds} seeds",
+        *(f"  {line}" for line in short),
         *(f"  {name} = {_number(held.value)}: {held.how}" for name, held in training.values.items() if _worth(held)),
     ]
 

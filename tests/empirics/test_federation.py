@@ -79,6 +79,17 @@ def test_a_client_without_samples_is_one_clear_line():
         Federation.of(torch.zeros(4), torch.zeros(4), [np.array([0]), np.array([], dtype=int), np.array([1])])
 
 
-def test_a_batch_larger_than_a_client_is_one_clear_line():
-    with pytest.raises(EmpiricsError, match=r"^batch must be <= the size of every client; got 6 > 5 of client 3$"):
-        ragged().draw(1, 0, np.array([2, 3]), np.array([1, 1]), 6)
+def test_the_batch_of_a_client_with_fewer_samples_is_all_it_holds():
+    sizes = (3, 7, 5)
+    federation = ragged(sizes)
+    drawn = federation.draw(5, 2, np.arange(3), np.array([2, 2, 2]), 6)
+    alone = federation.draw(5, 2, np.array([0]), np.array([2]), 6)
+    assert torch.equal(drawn.index[0], alone.index[0])
+    for step in range(2):
+        for k, size in ((0, 3), (2, 5)):
+            real = drawn.weight[k, step] > 0
+            held = federation.members[federation.offsets[k] : federation.offsets[k + 1]]
+            assert sorted(drawn.index[k, step][real].tolist()) == sorted(held.tolist())
+            torch.testing.assert_close(drawn.weight[k, step][real], torch.full((size,), 1 / size).to(drawn.weight))
+    assert [int((w > 0).sum()) for w in drawn.weight[1]] == [6, 1]  # a pass of seven: six and the last one
+    assert federation.draw(5, 2, np.arange(3), np.array([2, 2, 2]), 10**9).index.shape == (3, 2, 7)

@@ -131,6 +131,29 @@ def test_a_result_of_a_file_that_has_changed_since_is_marked_as_stale(file, tmp_
     assert capsys.readouterr().err == ""
 
 
+def test_a_result_of_a_table_that_has_changed_since_is_stale(tmp_path, capsys):
+    sheet, store = tmp_path / "my.csv", Store(tmp_path / "store")
+    cells = []
+    for step_size, number in ((0.1, 5.5), (0.3, 6.5)):
+        sheet.write_text(f"x,y\n1.5,2\n{number},3\n")
+        cells.append(Cell("train", {"problem": f"ridge(table('{sheet}', target='y'))", "step_size": step_size}))
+        store.keep(cells[-1], Outcome({}, {"minutes": 0.5}), 0.1)
+    assert main(["results", "--store", str(store.folder), "--csv", "--columns", "step_size", "stale"]) == 0
+    assert sorted(capsys.readouterr().out.split()[1:]) == ["0.1,yes", "0.3,no"]
+
+
+def test_kept_runs_of_a_table_that_has_changed_since_do_not_go_on(tmp_path, capsys):
+    sheet = tmp_path / "my.csv"
+    sheet.write_text("x,y\n1.5,2.5\n0.5,3.5\n0.25,4.5\n")
+    words = ["train", "--problem", f"ridge(table('{sheet}', target='y'))", "--clients", "2", "--batch", "1"]
+    words += ["--keep-state", str(tmp_path / "kept.pt"), "--rounds"]
+    assert main([*words, "2"]) == main([*words, "3"]) == 0
+    sheet.write_text(sheet.read_text().replace("0.25", "0.75"))
+    capsys.readouterr()
+    assert main([*words, "4"]) == 2
+    assert "which makes other runs" in capsys.readouterr().err
+
+
 def own_job(tmp_path, text):
     path = tmp_path / "jobs.py"
     path.write_text("from empirics.experiments import Outcome\n\n" + text)

@@ -3,7 +3,7 @@
 import pytest
 
 from empirics.experiments import Cell
-from empirics.experiments.sources import digests, source_digest
+from empirics.experiments.sources import digests, own_files, source_digest
 
 OWN = """
 import numpy
@@ -79,3 +79,34 @@ def test_a_lone_file_is_known_by_its_text_and_a_broken_one_too(folder):
     (folder / "broken.py").write_text("x = (\n")
     assert source_digest(folder / "lone.py") != source_digest(folder / "broken.py")
     assert len(source_digest(folder / "broken.py")) == 12
+
+
+# ---- tables ----
+
+
+@pytest.fixture
+def sheet(tmp_path):
+    path = tmp_path / "my.csv"
+    path.write_text("x,y\n1.5,2\n0.25,3\n")
+    return path
+
+
+@pytest.mark.parametrize("call", ["table({!r}, target='y')", "held_out(table(file={!r}, target='y'), share=0.3)"])
+def test_a_changed_table_is_another_cell_and_an_unchanged_one_the_same(sheet, call):
+    def key():
+        return Cell("train", {"problem": f"ridge({call.format(str(sheet))})", "seed": 3}).key
+
+    before = key()
+    text = sheet.read_text()
+    sheet.write_text(text)  # written again, the same bytes
+    assert key() == before
+    sheet.write_text(text.replace("0.25", "0.75"))
+    assert key() != before
+    sheet.write_text(text)
+    assert key() == before
+
+
+def test_what_is_no_table_names_no_file(sheet):
+    file = repr(str(sheet))
+    assert own_files([f"ridge(table({file}, target='y'))"]) == {str(sheet): sheet}
+    assert own_files([f"tables({file})", f"ridge(table({file}", f"a table({file})", f"table(x={file})"]) == {}

@@ -78,7 +78,6 @@ def line_of(capsys, words):
 
 MISTAKES = {
     "--cohort 9": "cohort must be <= clients; got 9 > 5",
-    "--batch 400": "batch must be <= the size of every client; got 400 > 360 of client 0",
     "--seeds 0": "seeds must be a whole number >= 1; got 0",
     "--every 0": "every must be a whole number >= 1; got 0",
     "--clients 0": "clients must be a whole number >= 1; got 0",

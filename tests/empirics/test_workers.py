@@ -123,8 +123,9 @@ def test_processes_stay_for_all_runs_and_files_are_closed(two):
 
 
 def test_a_mistake_of_the_user_keeps_its_words(two):
-    with pytest.raises(EmpiricsError, match=r"^batch must be <= the size of every client; got 14 > 13"):
-        trained(two, fedavg, Setting(rounds=1, cohort=6, batch=14))
+    refusing = Fails(2, EmpiricsError("another number of rounds is needed; got 9"))
+    with pytest.raises(EmpiricsError, match=r"^another number of rounds is needed; got 9$"):
+        trained(two, directed(refusing), Setting(rounds=9, cohort=6, batch=8))
 
 
 def test_an_error_in_a_worker_is_one_line_and_ends_all_of_them(two):

@@ -13,7 +13,7 @@ from bounds.errors import BoundsError
 from bounds.showing import files
 from bounds.showing.usage import UsageError
 from paper_checks.validation import Comparison, FINDERS, logged, Options, planned, run, validate
-from paper_checks.validation.comparison import show, write
+from paper_checks.validation.comparison import write
 from paper_checks.validation.options import ASKED, DRAWS, EXACT, LOG, parsed, RUNS
 
 VALIDATION = Path(__file__).resolve().parents[2] / "paper_checks" / "validation"
@@ -144,7 +144,7 @@ def test_evidence_of_every_kind_is_one_comparison_with_one_table(log, tmp_path, 
     for evidence, (name, plan) in plans.items():
         found = validate(BOUNDS[name], evidence, plan)
         assert isinstance(found, Comparison)
-        show(found)
+        print(found)
         assert "holds here" in capsys.readouterr().out
         table = list(csv.DictReader(write(found, tmp_path, "the command")[0].read_text().splitlines()))
         assert [float(row["bound"]) for row in table] == [line.bound for line in found.lines]

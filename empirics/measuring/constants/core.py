@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bounds import vocabulary
 from bounds.quantities import Quantity
+from bounds.showing.tabular import Tabular
 
 EXACT = "exact"
 """Counted, evaluated, minimised: the number itself."""
@@ -75,6 +76,39 @@ def proved(cap: Constant, seen: Constant) -> Constant:
 def _plain(value: Any) -> Any:
     array = np.asarray(value, dtype=float)
     return float(array) if array.ndim == 0 else array.tolist()
+
+
+class Constants(Tabular, Mapping[str, Any]):
+    """Constants by word as the object of ``as_json``, which a ``Scenario`` is made of, and as a table."""
+
+    def __init__(self, found: Mapping[str, Constant]) -> None:
+        self.found = dict(found)
+        self._object = as_json(self.found)
+
+    def __getitem__(self, word: str) -> Any:
+        return self._object[word]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._object)
+
+    def __len__(self) -> int:
+        return len(self._object)
+
+    def as_json(self) -> dict[str, Any]:
+        return self._object
+
+    def __str__(self) -> str:
+        return self.to_json()
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row per word: value, low and high end (lists for each client), provenance, how."""
+        return [
+            {"quantity": word, "value": c.value, "low": c.low, "high": c.high, "provenance": c.provenance, "how": c.how}
+            for word, c in self.found.items()
+        ]
+
+    def __repr__(self) -> str:
+        return f"<Constants {', '.join(self.found)}>"
 
 
 def as_json(constants: Mapping[str, Constant], about: str = "") -> dict[str, Any]:

@@ -1,0 +1,32 @@
+"""The signature of a bound: its quantities as keyword arguments, for ``inspect`` and completion in notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from inspect import Parameter, Signature
+from typing import Any, TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ..core import Bound
+    from ..quantities import Quantity
+
+REAL, WHOLE, EACH = float | np.ndarray, int | np.ndarray, Sequence[float] | np.ndarray
+"""Annotations: a number, a whole number, one for every client; or arrays of them."""
+
+
+class CallSignature:
+    """``__signature__`` of a bound; the class of bounds has none of its own, so that it shows how bounds are made."""
+
+    def __get__(self, bound: Bound | None, owner: type[Bound]) -> Signature:
+        if bound is None:
+            raise AttributeError("__signature__")
+        named = [Parameter(q.name, Parameter.KEYWORD_ONLY, annotation=_kind(q)) for q in bound.quantities]
+        return Signature(named, return_annotation=REAL)
+
+
+def _kind(quantity: Quantity) -> Any:
+    if quantity.card.axis:
+        return EACH
+    return WHOLE if quantity.card.domain.whole else REAL

@@ -1,0 +1,68 @@
+"""What every table of an answer can do: HTML, CSV, JSON, a data frame, all of the same records."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from html import escape
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from .files import whole
+from .tables import plain
+
+
+class Tabular:
+    """A table says its ``records()``, and as ``str`` what the shell prints; the rest follows."""
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row each, one number, word or None by the name of its column; all rows have the same columns."""
+        raise NotImplementedError
+
+    def as_json(self) -> Any:
+        """What ``to_json`` writes: NaN is null, infinity is ``"inf"``."""
+        return plain(self.records())
+
+    def to_json(self) -> str:
+        """The table as JSON text."""
+        return json.dumps(self.as_json(), indent=2, allow_nan=False)
+
+    def to_pandas(self) -> Any:
+        """A data frame of the records; needs pandas."""
+        return import_module("pandas").DataFrame(self.records())
+
+    def to_csv(self, path: Path | str) -> Path:
+        """Write the records as a CSV file with full precision; what is None is empty."""
+        rows = self.records()
+        with whole(Path(path)) as beside, beside.open("w", newline="", encoding="utf-8") as file:
+            out = csv.writer(file)
+            out.writerow(rows[0] if rows else ())
+            out.writerows([_cell(cell) for cell in row.values()] for row in rows)
+        return Path(path)
+
+    def _repr_html_(self) -> str:
+        return "".join(html_table(self.records()))
+
+
+def _cell(value: Any) -> Any:
+    """A cell of a CSV file."""
+    return "" if value is None else repr(value) if isinstance(value, float) else value
+
+
+def html_table(rows: Iterable[Mapping[str, Any]], most: int = 30) -> Iterator[str]:
+    """The first ``most`` rows as HTML, and how many there are."""
+    every = list(rows)
+    yield "<table>"
+    for number, row in enumerate(every[:most]):
+        if not number:
+            yield f"<tr>{''.join(f'<th>{escape(name)}</th>' for name in row)}</tr>"
+        yield f"<tr>{''.join(f'<td>{escape(_shown(value))}</td>' for value in row.values())}</tr>"
+    yield "</table>"
+    if len(every) > most:
+        yield f"<p>{most} of {len(every)} rows</p>"
+
+
+def _shown(value: Any) -> str:
+    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)

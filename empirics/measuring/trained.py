@@ -1,0 +1,59 @@
+"""What training returns: every number that was measured, the lines that were said, and the means at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bounds.showing.tabular import html_table, Tabular
+
+from .table import Row
+
+Ends = Mapping[str, Sequence[Mapping[str, float] | None]]
+
+
+@dataclass(frozen=True, eq=False)
+class Trained(Tabular):
+    """Runs and what was measured of them: ``rows``, one per number, as ``fedbounds train -o FILE`` writes them.
+
+    ``ends`` are the last numbers of every method, by seed (None: it diverged); ``said`` one line for every run.
+    """
+
+    rows: Sequence[Row]
+    ends: Ends
+    said: Sequence[str]
+    engine: str = "torch"
+
+    def lines(self) -> Iterator[str]:
+        yield from self.said
+        yield from self.summary()
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def summary(self) -> Iterator[str]:
+        """Mean and standard error, over the seeds that did not diverge, of every method's last numbers."""
+        yield ""
+        for method, runs in self.ends.items():
+            finished = [run for run in runs if run is not None]
+            if len(finished) < len(runs):
+                yield f"{method}  diverged with {len(runs) - len(finished)} of {len(runs)} seeds"
+            for words in finished[0] if finished else ():
+                sample = np.array([run[words] for run in finished])
+                error = f" ± {sample.std(ddof=1) / len(sample) ** 0.5:.2g}" if len(sample) > 1 else ""
+                yield f"{method}  {words}  {sample.mean():.6g}{error}"
+
+    def records(self) -> list[dict[str, Any]]:
+        return [row._asdict() for row in self.rows]
+
+    def __repr__(self) -> str:
+        return f"<Trained {', '.join(self.ends)}: {len(self.rows)} rows>"
+
+    def _repr_html_(self) -> str:
+        runs = [(method, seed, end) for method, ends in self.ends.items() for seed, end in enumerate(ends)]
+        words = {word: None for _, _, end in runs for word in end or ()}
+        last = [{"algorithm": m, "seed": s, **(words if end is None else end)} for m, s, end in runs]
+        return "".join([*html_table(last), f"<p>the last of {len(self.rows)} rows; to_pandas() has them all</p>"])

@@ -1,0 +1,176 @@
+"""Data of one's own in a line: ``--csv FILE --target COLUMN`` in place of ``--problem`` and ``--partition``.
+
+It is short for ``--problem "logistic(held_out(table(...)), regularisation=0.01)" --partition "by_group()"``, and the
+line that it stands for is said.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Container, Iterable, Sequence
+from os import PathLike
+from typing import Any, NamedTuple, TYPE_CHECKING
+
+import numpy as np
+
+from bounds.showing.numbers import positive
+from bounds.showing.process import loading, remark
+from bounds.showing.usage import Parser, UsageError
+
+from ..data.dataset import Dataset
+from ..data.own import FRAME, from_frame, table
+from ..data.parts import held_out
+from ..errors import EmpiricsError
+from ..numbers import check_options
+from ..progress import progress
+
+if TYPE_CHECKING:  # it brings torch, which --help does without
+    from .tasks import Task
+
+REGULARISATION = 0.01
+"""The penalty of a linear model unless told: then it is strongly convex, and theorems speak of it."""
+MODELS = {"regression": "ridge", "binary": "logistic", "classification": "softmax"}
+"""The model for a target of each kind."""
+BY_GROUP = "by_group()"
+OWN = f"""data of your own, in place of --problem:
+  --csv FILE --target COLUMN  a CSV file with a header; the column to predict, all others are features and hold numbers
+  --group COLUMN              a client for every site, user, ... of this column, in place of --partition
+  --leave-out COLUMNS         columns that are no features, separated by blanks or commas
+  --model NAME                ridge, logistic, softmax, svm or a network (ridge for numbers, logistic for two classes,
+                              softmax for more)
+  --regularisation X          L2 penalty of a linear model ({REGULARISATION:g})
+a fifth of the lines is held out for tests"""
+
+
+class OwnProblem(NamedTuple):
+    """A problem as text, or as a task where it comes from a frame; its partition ("": to be chosen); what to say."""
+
+    problem: str | Task
+    partition: str
+    remarks: tuple[str, ...]
+
+
+def own_problem(
+    data: Any,
+    target: str,
+    group: str = "",
+    leave_out: str | Sequence[str] = (),
+    model: str = "",
+    regularisation: float | None = None,
+) -> OwnProblem:
+    """The problem of predicting a column of ``data``: the path of a CSV file, or a pandas DataFrame.
+
+    A fifth of the rows is held out for tests. ``model`` is a linear model or a network, with options if need be
+    (``femnist_dnn(hidden=9)``); without one it is that of the target's kind. ``regularisation`` is the L2 penalty of a
+    linear model, 0.01 unless told.
+
+    Raises:
+        EmpiricsError: in one line, where the data cannot be read, or model and target do not go together.
+    """
+    from ..calls import parse, written
+    from .tasks import LINEAR, TASKS
+
+    check_options({} if regularisation is None else {"regularisation": regularisation})
+    left = leave_out if isinstance(leave_out, str) else ",".join([*leave_out, ""] if leave_out else [])
+    path = str(data) if isinstance(data, (str, PathLike)) else ""
+    held = held_out(table(path, target, group, left) if path else from_frame(data, target, group, left))
+    word, _, options = (model or MODELS[held.kind]).strip().partition("(")
+    linear = word in {one.word for one in LINEAR}
+    if not linear and regularisation is not None:
+        raise UsageError(f"--regularisation is the penalty of a linear model; {word} has none: leave it out")
+    penalty = {"regularisation": REGULARISATION if regularisation is None else regularisation} if linear else {}
+    more = [options.strip().removesuffix(")")] if options.strip(") ") else []
+    partition = BY_GROUP if group else ""
+    if not path:
+        made = parse(written(word, FRAME, *more, **penalty), {**TASKS, FRAME: lambda: held}, "problem")
+        return OwnProblem(made, partition, (f"the problem is {made}", *_held(held)))
+    told = {"target": target} | ({"group": group} if group else {}) | ({"leave_out": left} if left else {})
+    text = written(word, written("held_out", written("table", repr(path), **told)), *more, **penalty)
+    said = f'--csv stands for --problem "{text}"' + f' --partition "{partition}"' * bool(partition)
+    return OwnProblem(text, partition, (said, *_held(held)))
+
+
+def given_or_own(
+    problem: Any, partition: Any, csv: Any = None, frame: Any = None, needed: bool = False, **own: Any
+) -> tuple[Any, Any]:
+    """The problem and the partition that are given, or those of data of one's own, which are remarked.
+
+    ``csv`` is the path of a file, ``frame`` a pandas DataFrame; ``own`` are the other arguments of ``own_problem``, of
+    which None and empty ones are not told. Without ``needed`` there may be no problem at all.
+    """
+    told = {name: value for name, value in own.items() if value is not None and value not in ("", (), [])}
+    data = [one for one in (csv, frame) if one is not None]
+    if not data and told:
+        raise EmpiricsError(f"{next(iter(told))}= goes with csv=FILE or frame=DATAFRAME, data of your own")
+    if len(data) + (problem is not None) > 1 or (needed and not data and problem is None):
+        raise EmpiricsError("give one of problem=MODEL(DATA), csv=FILE and frame=DATAFRAME")
+    if not data:
+        return problem, partition
+    if "target" not in told:
+        raise EmpiricsError("data of your own need target=COLUMN, the column to predict")
+    if "group" in told and partition != "iid":
+        raise EmpiricsError("group= makes a client of every group: leave partition= out, or group=")
+    made = own_problem(data[0], **told)
+    remark(made.remarks)
+    return made.problem, made.partition or partition
+
+
+def _held(data: Dataset) -> Iterable[str]:
+    """How much is held out, of every client, and whom that leaves without a line to train on."""
+    assert data.test is not None
+    train, test = len(data), len(data.test)
+    said = f"held out for tests: {test} of {train + test} lines"
+    if data.groups is None:
+        return [said]
+    groups = [part.groups for part in (data, data.test) if part.groups is not None]
+    kept, out = (np.bincount(numbers, minlength=len(data.group_names)) for numbers in groups)
+    ends = ((counts.min(), counts.max()) for counts in (out, out + kept))
+    span = [f"{low} to {high}" if low < high else f"{low}" for low, high in ends]
+    lost = [name for name, lines in zip(data.group_names, kept, strict=True) if not lines]
+    left = len(kept) - len(lost)
+    said += f", {span[0]} of each {data.group_word} (which has {span[1]}); {left} client{'s' * (left > 1)}"
+    if not lost:
+        return [said]
+    more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
+    return [said, f"{data.group_word} {lost[0]!r}{more} has all its lines held out, and is no client"]
+
+
+# ---- on a command line ----
+
+
+def spelled_out(verb: str, arguments: Sequence[str]) -> list[str]:
+    """A command line with ``--problem`` and ``--partition`` in place of the options of ``OWN``, which it remarks.
+
+    Without any of these it is as it was.
+    """
+    parser = Parser(prog=f"fedbounds {verb}", add_help=False)
+    for name in OPTIONS:
+        parser.add_argument(f"--{name.replace('_', '-')}")
+    parser.add_argument("--regularisation", type=positive)
+    given = {word.partition("=")[0] for word in arguments}
+    own = [f"--{name.replace('_', '-')}" for name in OPTIONS if f"--{name.replace('_', '-')}" in given]
+    if not own or {"-h", "--help"} & given:
+        return list(arguments)
+    found, rest = parser.parse_known_args(list(arguments))
+    _check(found, own, given)
+    how = {name: value for name, value in vars(found).items() if name != "csv" and value is not None}
+    with progress(f"reading {found.csv}", brief=True), loading():
+        made = own_problem(found.csv, **how)
+    remark(made.remarks)
+    partition = [f"--partition={made.partition}"] if made.partition else []
+    return [*rest, f"--problem={made.problem}", *partition]
+
+
+OPTIONS = ("csv", "target", "group", "leave_out", "model")
+
+
+def _check(found: argparse.Namespace, own: Sequence[str], given: Container[str]) -> None:
+    """Refuse options that do not go together."""
+    if found.csv is None:
+        raise UsageError(f"{own[0]} goes with --csv FILE, a table of your own")
+    if not found.target:
+        raise UsageError("--csv needs --target COLUMN, the column to predict")
+    if "--problem" in given:
+        raise UsageError("--csv stands in place of --problem: leave one of the two out")
+    if found.group and "--partition" in given:
+        raise UsageError("--group makes a client of every group: leave --partition out, or --group")

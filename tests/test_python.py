@@ -1,0 +1,195 @@
+"""The verbs as functions of Python: what the shell prints, as tables; bounds that complete their words."""
+
+import csv
+import inspect
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import fedbounds
+from bounds import BOUNDS
+from bounds.core import Bound
+from bounds.errors import BoundsError
+from bounds.scenario import Scenario
+from empirics import command, verbs
+from empirics.problems.tasks import task
+from paper_checks.comparing import asked
+from paper_checks.validation import asked as validation, options
+
+SMALL = dict(clients=3, rounds=2, seeds=2, batch=7, step_size=0.07)
+SITE = dict(clients=7, cohort=3, local_steps=3, step_size=0.02, rounds=40, smoothness=2.5, strong_convexity=0.3)
+SITE |= dict(gradient_variance=0.7, initial_gap=1.7, grad_cap_sq=2.9, initial_distance_sq=4.3, optimal_loss=0.2)
+
+
+def typed(**told):
+    return [f"--{name.replace('_', '-')}={value}" for name, value in told.items()]
+
+
+# ---- train, constants ----
+
+
+def test_training_says_what_the_shell_prints_and_keeps_every_number(tmp_path, capsys):
+    table = fedbounds.train("softmax(iris)", **SMALL, compare=["fedprox(mu=0.3)"])
+    assert capsys.readouterr().out == ""
+    path = tmp_path / "shell.csv"
+    more = ["--compare", "fedprox(mu=0.3)", "-o", str(path)]
+    assert fedbounds.main(["train", "--problem=softmax(iris)", *typed(**SMALL), *more]) == 0
+    assert capsys.readouterr().out == f"{table}\nwrote {path}\n"
+    assert table.to_csv(tmp_path / "own.csv").read_bytes() == path.read_bytes()
+    frame = table.to_pandas()
+    assert list(frame.columns) == list(table.rows[0]._fields)
+    assert frame.value.tolist() == [row.value for row in table.rows]
+    assert json.loads(table.to_json())[3]["value"] == table.rows[3].value
+    assert table._repr_html_().count("<tr>") == 1 + 2 * 2
+
+
+def test_a_task_and_a_dealt_problem_train_like_their_text():
+    text = fedbounds.train("softmax(iris)", **SMALL)
+    what = task("softmax(iris)")
+    assert str(fedbounds.train(what, **SMALL)) == str(text)
+    dealt = what.deal("iid", 3, 0)
+    plan = {name: value for name, value in SMALL.items() if name not in ("clients", "seeds")}
+    assert str(fedbounds.train(dealt, **plan)).splitlines()[0] == str(text).splitlines()[0]
+    with pytest.raises(BoundsError, match=r"^the problem is dealt already \(3 clients"):
+        fedbounds.train(dealt, clients=4)
+
+
+def test_constants_are_the_object_of_the_shell_a_table_and_a_scenario(capsys):
+    found = fedbounds.constants("ridge(iris)", clients=3, batch=7)
+    assert fedbounds.main(["constants", "--problem=ridge(iris)", "--clients=3", "--batch=7"]) == 0
+    assert capsys.readouterr().out == f"{found}\n"
+    frame = found.to_pandas().set_index("quantity")
+    assert frame.value["smoothness"] == found["smoothness"]
+    assert Scenario.of(found)["smoothness"].value == found["smoothness"]
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({}, "give one of problem=MODEL(DATA), csv=FILE and frame=DATAFRAME"),
+        ({"problem": "ridge(iris)", "csv": "x.csv", "target": "y"}, "give one of problem="),
+        ({"target": "y"}, "target= goes with csv=FILE or frame=DATAFRAME, data of your own"),
+        ({"csv": "x.csv"}, "data of your own need target=COLUMN"),
+        ({"problem": "ridge(iris)", "clients": 3, "batch": "8"}, "batch must be a whole number >= 1; got '8'"),
+        ({"problem": "ridge(iris)", "clients": 2.5}, "clients must be a whole number >= 1; got 2.5"),
+    ],
+)
+@pytest.mark.parametrize("verb", ["train", "constants"])
+def test_a_mistake_is_one_clear_line(verb, told, said):
+    with pytest.raises(BoundsError) as raised:
+        getattr(fedbounds, verb)(**told)
+    assert str(raised.value).startswith(said)
+
+
+# ---- compare, advise, validate ----
+
+
+def test_a_scenario_is_a_mapping_a_file_words_or_itself(tmp_path, capsys):
+    path = tmp_path / "site.json"
+    path.write_text(json.dumps(SITE))
+    table = fedbounds.compare("grad_norm_sq", f"@{path}", rounds=90)
+    assert fedbounds.main(["compare", "grad_norm_sq", f"@{path}", "rounds=90"]) == 0
+    assert capsys.readouterr().out == f"{table}\n"
+    values = [row.value for row in table.rows]
+    for same in (SITE, Scenario.of(SITE), [f"{word}={value}" for word, value in SITE.items() if word != "rounds"]):
+        assert np.array_equal([r.value for r in fedbounds.compare("grad_norm_sq", same, rounds=90).rows], values, True)
+    with table.to_csv(tmp_path / "rows.csv").open() as file:
+        assert [row["bound"] for row in csv.DictReader(file)] == [row.bound for row in table.rows]
+
+
+def test_advice_is_asked_for_by_the_same_words_in_python_and_in_the_shell(monkeypatch, capsys):
+    heard = []
+
+    class Nothing:
+        useful = True
+
+    def advised(scenario, goal, over, **told):
+        heard.append((scenario, goal, list(over), told["to"], told["problem"].clients, told["batch"]))
+        return Nothing()
+
+    monkeypatch.setattr("paper_checks.comparing.advise.advise", advised)
+    words = {"cohort": 2, "step_size": 0.03}
+    line = ["advise", "rounds", "over=step_size", *(f"{w}={v}" for w, v in words.items()), "--to=optimality_gap=0.3"]
+    assert fedbounds.main([*line, "--problem=ridge(iris)", "--clients=3", "--batch=7"]) == 0
+    how = dict(over=["step_size"], to=("optimality_gap", 0.3), problem="ridge(iris)", clients=3, batch=7)
+    fedbounds.advise("rounds", **how, **words)
+    assert heard[0] == heard[1]
+
+
+def test_a_validation_is_that_of_the_shell(tmp_path, capsys):
+    table = fedbounds.validate("fedinit.lemma_2", instances=1, rounds=1, local_steps=2)
+    line = ["validate", "fedinit.lemma_2", "--instances=1", "--rounds=1", "--local-steps=2", "--out", str(tmp_path)]
+    assert fedbounds.main(line) == 0
+    assert capsys.readouterr().out.startswith(f"{table}\nwrote ")
+    assert table.to_pandas().bound.tolist() == [line.bound for line in table.lines]
+    with pytest.raises(BoundsError, match=r"^unknown option of this validation of fedinit.lemma_2 'batch'"):
+        fedbounds.validate(BOUNDS["fedinit.lemma_2"], batch=3)
+
+
+def test_a_validation_trains_an_object_too():
+    plan = dict(rounds=2, seeds=2, local_steps=3, batch=7)
+    text = fedbounds.validate("fedinit.theorem_1", problem="ridge(iris)", clients=4, **plan)
+    dealt = fedbounds.validate("fedinit.theorem_1", problem=task("ridge(iris)").deal("iid", 4, 0), **plan)
+    assert [line.bound for line in dealt.lines] == [line.bound for line in text.lines]
+
+
+# ---- what they are called with ----
+
+
+def test_functions_have_the_words_and_the_defaults_of_the_verbs():
+    parser = command.bare_parser("train")
+    command._shared(parser)
+    command._training(parser)
+    usual = {a.dest: a.default for a in parser._actions if a.dest not in ("help", "output", "problem")}
+    given = {name: p.default for name, p in inspect.signature(verbs.train).parameters.items()}
+    assert {name: given[name] for name in usual} == {n: () if v == [] else v for n, v in usual.items()}
+    assert set(given) - set(usual) == {"problem", *verbs.OWN}
+    words = {name for asked_for in options.ASKED.values() for name in asked_for} - {"out"}
+    assert words <= set(inspect.signature(validation.validate).parameters)
+
+
+@pytest.mark.parametrize("name", sorted({*fedbounds.ASKED} - {"explore"}))
+def test_every_name_is_loaded_when_asked_for_and_documented(name):
+    found = getattr(fedbounds, name)
+    assert name in dir(fedbounds)
+    assert inspect.getdoc(found)
+    if name in ("train", "constants", "validate", "compare", "advise"):
+        described = inspect.getdoc(found).partition("Args:")[2]
+        for parameter in inspect.signature(found).parameters:
+            assert f"\n    {parameter}: " in described
+
+
+def test_importing_stays_light():
+    code = "import fedbounds, sys; fedbounds.Scenario; print('torch' in sys.modules, 'pandas' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False False\n"
+
+
+# ---- bounds that complete ----
+
+
+def test_the_signature_of_a_bound_are_its_quantities():
+    found = inspect.signature(BOUNDS["fedcog.theorem"].fix(step_size=0.031))
+    assert list(found.parameters) == [q.name for q in BOUNDS["fedcog.theorem"].quantities if q.name != "step_size"]
+    kinds = {name: str(p.annotation) for name, p in found.parameters.items()}
+    assert kinds["rounds"].startswith("int |")
+    assert kinds["smoothness"].startswith("float |")
+    assert "Sequence[float]" in kinds["client_weight"]
+    assert {p.kind for p in found.parameters.values()} == {inspect.Parameter.KEYWORD_ONLY}
+    assert "terms" in inspect.signature(Bound).parameters  # of the class: how one is made
+
+
+def test_a_notebook_completes_the_words_of_a_bound():
+    completer = pytest.importorskip("IPython.core.completer")
+    found = completer.IPCompleter(use_jedi=False, namespace={"bound": BOUNDS["fedals.one_round"]}, global_namespace={})
+    with completer.provisionalcompleter():
+        offered = {c.text for c in found.completions("bound(local_gap=0.3, s", 22)}
+    assert {"smoothness=", "strong_convexity="} <= offered
+
+
+def test_words_of_own_bounds_are_words_of_a_scenario():
+    own = BOUNDS["fedals.one_round"]
+    assert asked.scenario_of(None, {"smoothness": 2.5}, [own])["smoothness"].value == 2.5
