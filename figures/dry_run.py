@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from bounds.showing.tables import aligned
@@ -11,7 +11,7 @@ from empirics.experiments.canonical import text
 from empirics.experiments.results import ordered
 
 from .artefact import Artefact
-from .making import budget, cells, kept_with_code
+from .making import cells, kept_with_code, minutes
 
 SEED = "seed"
 
@@ -19,22 +19,26 @@ SEED = "seed"
 def planned(wanted: Sequence[Artefact], scale: str, store: Store) -> int:
     """Print the plan of every figure, run by run over the seeds, then all of them together; nothing is written."""
     packed = {str(card["key"]) for artefact in wanted for card, _ in kept_with_code(scale, artefact.name)}
-    there = {cell.key for cell in cells(wanted, scale) if cell.key in packed or store.has(cell)}
+    of_each = {artefact.name: cells([artefact], scale) for artefact in wanted}
+    costs = {artefact.name: minutes(artefact, scale, of_each[artefact.name]) for artefact in wanted}
+    all_ = {cell.key: cell for mine in of_each.values() for cell in mine}
+    there = {key for key, cell in all_.items() if key in packed or store.has(cell)}
     where = f"{store.folder} or kept with the code" if packed & there else str(store.folder)
     for artefact in wanted:
-        mine = cells([artefact], scale)
-        print(f"{artefact.name} ({scale}): {_summary([artefact], scale, mine, there, where)}")
-        print("\n".join(f"  {line}" for line in _lines(artefact, scale, mine, there)))
+        mine, cost = of_each[artefact.name], costs[artefact.name]
+        print(f"{artefact.name} ({scale}): {_summary(mine, cost, there, where)}")
+        print("\n".join(f"  {line}" for line in _lines(mine, cost, there)))
     if len(wanted) > 1:
-        print(f"together: {_summary(wanted, scale, cells(wanted, scale), there, where)}")
+        together = {key: cost for each in costs.values() for key, cost in each.items()}
+        print(f"together: {_summary(list(all_.values()), together, there, where)}")
     return 0
 
 
-def _summary(wanted: Sequence[Artefact], scale: str, all_: Sequence[Cell], there: set[str], where: str) -> str:
+def _summary(all_: Sequence[Cell], cost: Mapping[str, float], there: set[str], where: str) -> str:
     left = [cell for cell in all_ if cell.key not in there]
     if not all_:
         return "no runs at this scale"
-    took = f", at most {_time(budget(wanted, scale, left), left)}" if left else ""
+    took = f", at most {_time(sum(cost[cell.key] for cell in left), left)}" if left else ""
     return f"{len(all_)} runs, {len(all_) - len(left)} in {where}, {len(left)} to do{took}"
 
 
@@ -45,7 +49,7 @@ def _time(minutes: float, left: Sequence[Cell]) -> str:
     return f"{minutes / 60:.3g} hours of one GPU by assumed rates"
 
 
-def _lines(artefact: Artefact, scale: str, mine: Sequence[Cell], there: set[str]) -> list[str]:
+def _lines(mine: Sequence[Cell], cost: Mapping[str, float], there: set[str]) -> list[str]:
     """What all runs have in common, then a line for those that differ in their seed alone."""
     if not mine:
         return []
@@ -63,7 +67,7 @@ def _lines(artefact: Artefact, scale: str, mine: Sequence[Cell], there: set[str]
         left = [cell for cell in group if cell.key not in there]
         seeds = _seeds(cell.arguments[SEED] for cell in group if SEED in cell.arguments)
         told = [*([group[0].job] if several else []), *(_said(group[0], n) for n in varying), seeds]
-        rows.append([*told, f"{len(group) - len(left)} of {len(group)}", f"{budget([artefact], scale, left):.2g}"])
+        rows.append([*told, f"{len(group) - len(left)} of {len(group)}", f"{sum(cost[cell.key] for cell in left):.2g}"])
     head = [*several, *varying, "seeds", "there", "minutes"]
     return [f"every run: {', '.join([*([] if several else jobs), *shared])}", *aligned(rows, head)]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -35,9 +35,14 @@ def budget(artefacts: Sequence[Artefact], scale: str, todo: Sequence[Cell]) -> f
     wanted = {cell.key for cell in todo}
     planned: dict[str, float] = {}
     for artefact in artefacts:
-        plan: Plan = import_module(f"figures.{artefact.paper}.grid").PLANS[scale]
-        planned |= {c.key: plan.budget.minutes(c) for c in artefact.cells(scale) if c.key in wanted}
+        planned |= minutes(artefact, scale, (c for c in artefact.cells(scale) if c.key in wanted))
     return sum(planned.values())
+
+
+def minutes(artefact: Artefact, scale: str, todo: Iterable[Cell]) -> dict[str, float]:
+    """Minutes of one core that each of an artefact's own runs may take, by its key."""
+    plan: Plan = import_module(f"figures.{artefact.paper}.grid").PLANS[scale]
+    return {cell.key: plan.budget.minutes(cell) for cell in todo}
 
 
 def make(
