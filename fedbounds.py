@@ -62,6 +62,14 @@ def list_(args: argparse.Namespace) -> int:
     return _print(aligned([[e["name"], f"{e['target']} {e['relation']}", e["source"]] for e in entries]))
 
 
+def quantities(args: argparse.Namespace) -> int:
+    from bounds.index import quantities as listed
+    from bounds.showing.quantities import chosen, lines
+
+    found = chosen(listed(), args.word)
+    return _json(found) if args.json else _print(lines(found, args.word))
+
+
 def show(args: argparse.Namespace) -> int:
     from bounds.showing import cards
     from bounds.showing.loading import load
@@ -328,6 +336,7 @@ DRAWN: dict[str, Callable[[Sequence[str]], int]] = {"validate": validate, "resul
 
 VERBS: dict[str, Callable[[Any], int]] = {
     "list": list_,
+    "quantities": quantities,
     "show": show,
     "eval": eval_,
     "minimize": minimize,

@@ -11,7 +11,7 @@ from .fedinit import catalog as fedinit
 
 
 class Catalogue(dict[str, Bound]):
-    """Bounds by name; ``BOUNDS["..."]`` refuses an unknown name with the nearest ones, in an error that is a KeyError."""
+    """Bounds by name; ``BOUNDS["..."]`` refuses an unknown name with the nearest ones, as a KeyError."""
 
     def __missing__(self, name: str) -> Bound:
         raise unknown("bound", name, self)

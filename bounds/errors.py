@@ -69,7 +69,7 @@ def shortened(text: str, most: int = 60) -> str:
 
 
 def unknown(kind: str, name: str, known: Iterable[str], meant: str = "") -> UnknownNameError:
-    """The error for a ``name`` that is not among the ``known`` ones, with "did you mean", or what it is ``meant`` for."""
+    """The error for a ``name`` that is not among the ``known`` ones, with "did you mean", or what is ``meant``."""
     names = sorted(known)
     near = get_close_matches(name[:200], names, n=3, cutoff=0.5)  # a longer one is near to none, and slow to compare
     hint = meant or (f"did you mean {' or '.join(repr(n) for n in near)}?" if near else _known(names))

@@ -76,7 +76,7 @@ def _is_here(name: str) -> bool:
 
 @contextmanager
 def counted_as_here(names: Iterable[str]) -> Iterator[None]:
-    """Count these sets as here: drawing from runs that were made elsewhere needs no data. Others are looked for once."""
+    """Count these sets as here: drawing from runs that were made elsewhere needs no data; look for others once."""
     token = _SEEN.set(dict.fromkeys(names, True))
     try:
         yield

@@ -30,6 +30,8 @@ SITES = "@examples/sites.json"
 # fmt: off
 VERBS = {
     "list": Verb("every bound of the papers", "fedbounds list --paper fedals", "--paper --json"),
+    "quantities": Verb("the words that bounds are made of: meaning, unit, letters in the papers, ties, bounds",
+                       "fedbounds quantities smoothness", "--json"),
     "show": Verb("a bound: terms, conditions, every quantity", "fedbounds show fedals.one_round",
                  "--latex --json --sensitivity"),
     "eval": Verb("its value and terms at your numbers", f"fedbounds eval fedals.one_round clients=5:50:4 {GAP}",
@@ -207,7 +209,9 @@ def parser_of(name: str) -> Parser:
     parser = bare_parser(name, below=_details(name))
     if name in ("show", "eval", "minimize", "solve"):
         parser.add_argument("name", metavar="NAME")
-    if name != "list":
+    if name == "quantities":
+        parser.add_argument("word", nargs="?", metavar="WORD", help="a quantity, or a letter of the papers; none: all")
+    elif name != "list":
         # Without a default, argparse would count words that may be left out among the required ones.
         parser.add_argument("words", nargs="*", default=[], metavar=WORDS.get(name, "quantity=value"))
     chosen = parser.add_mutually_exclusive_group() if name in ("show", "solve") else parser
@@ -220,6 +224,10 @@ def _details(name: str) -> list[str]:
     """The grammar of values and the JSON formats, for the verbs that have them."""
     if name == "list":
         return ["--json prints a list of objects with name, paper, relation, target and source."]
+    if name == "quantities":
+        from .quantities import QUANTITIES_JSON
+
+        return [QUANTITIES_JSON]
     from .answers import EVAL_JSON
     from .cards import SHOW_JSON
     from .values import GRAMMAR

@@ -73,7 +73,7 @@ def test_a_tensor_that_needs_gradients_is_told_what_to_do():
 
 
 def test_an_unknown_bound_is_a_key_error_with_the_near_name():
-    with pytest.raises(KeyError, match="unknown bound 'fedinit.theorem1'; did you mean 'fedinit.theorem_1'"):
+    with pytest.raises(KeyError, match=r"'fedinit.theorem1'; did you mean 'fedinit.theorem_1'"):
         BOUNDS["fedinit.theorem1"]
     assert "fedinit.theorem1" not in BOUNDS
     assert BOUNDS.get("fedinit.theorem1") is None
@@ -82,8 +82,8 @@ def test_an_unknown_bound_is_a_key_error_with_the_near_name():
 def test_a_letter_is_the_word_that_the_papers_import_under_it():
     assert letters()["fedals"]["K"] == ("clients",)
     assert letters()["decaying_k"]["K"] == ("local_steps",)
-    with pytest.raises(UnknownNameError, match="'K'; K is local_steps in Decaying-K and FedInit, clients in FedALS and"):
+    with pytest.raises(UnknownNameError, match="'K'; K is local_steps in Decaying-K and FedInit, clients in"):
         ROUNDS(**AT, K=3)
-    with pytest.raises(UnknownNameError, match="'L'; L is smoothness in FedALS, .*: write the word"):
+    with pytest.raises(UnknownNameError, match="'L'; L is smoothness in FedALS, "):
         ONE_ROUND.solve("L", target=0.3)
     assert meaning("no_letter", ()) == ""
