@@ -272,11 +272,9 @@ def _print(lines: Iterable[str]) -> int:
 
 
 def _json(item: Any) -> int:
-    import json
+    from bounds.showing.tables import to_json
 
-    from bounds.showing.process import speaks_unicode
-
-    return _print([json.dumps(item, indent=2, allow_nan=False, ensure_ascii=not speaks_unicode())])
+    return _print([to_json(item)])
 
 
 def _remark(lines: Iterable[str]) -> None:

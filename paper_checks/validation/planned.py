@@ -90,7 +90,7 @@ def planned(bound: Bound, options: Options, given: Mapping[str, float], bar: Pro
     if options.clients is not None:
         _setting(bound, options, options.clients)  # before any data are read
     chosen = task(options.problem)
-    base = chosen.deal(options.partition, options.clients, options.partition_seed, client_weight=options.client_weight)
+    base = chosen.deal(options.partition, options.clients, options.seed, client_weight=options.client_weight)
     base = replace(base, name=f"{chosen}, {options.partition}, {base.clients} clients")
     everyone = "all clients" in str(bound.statistic) and not method.everyone
     method = replace(method, everyone=method.everyone or everyone)
