@@ -15,6 +15,7 @@ import numpy as np
 from bounds.showing.files import write_whole
 from bounds.showing.numbers import real_word, whole_word
 from bounds.showing.process import loading
+from bounds.showing.tables import to_json
 from bounds.showing.usage import bare_parser, Parser, writable_file
 
 from .calls import chosen, refuse_twice
@@ -41,6 +42,11 @@ PROBLEM = """a problem is a model of a data set: softmax(digits, regularisation=
 fedcog_cnn(fashion_mnist, channels=1, side=28); algorithms, partitions and measurements are calls too:
 relaxed(scaffold(), beta=0.05), dirichlet(0.1), runtime(upload_rate=2);
 a problem, an algorithm or a partition of your own is path/file.py:variable"""
+
+
+TRAIN_JSON = """\
+--json prints a list of objects, one per method: algorithm, and seeds, for each seed what was measured last by quantity
+(null where the run diverged)."""
 
 
 def _shared(parser: Parser) -> None:
@@ -74,6 +80,7 @@ def _training(parser: Parser) -> None:
     add("-o", dest="output", type=Path, metavar="FILE", help="CSV with one row per number")
     more = "keep the runs here after their last round; with more --rounds they go on from what is kept"
     add("--keep-state", type=Path, metavar="FILE", help=more)
+    add("--json", action="store_true", help="print the last numbers of every seed as JSON, described below")
     add("-v", "--verbose", action="store_true", help="say which engine computes, and where its code is kept")
 
 
@@ -88,7 +95,7 @@ def readers() -> dict[str, Callable[[str], Any]]:
 
 def train(arguments: Sequence[str]) -> int:
     """Train every algorithm on every seed, one line per finished seed, then the means of the last values."""
-    parser = bare_parser("train", below=[PROBLEM])
+    parser = bare_parser("train", below=[PROBLEM, TRAIN_JSON])
     _shared(parser)
     _training(parser)
     args = _parsed(parser, arguments)
@@ -128,7 +135,7 @@ def train(arguments: Sequence[str]) -> int:
                         _refuse_long(run, len(methods) * args.seeds)
                     run, earlier = (run, []) if keeper is None else keeper.resumed(run)
                     begin = len(rows)
-                    ends.setdefault(str(method), []).append(_finish(run, bar, rows, earlier))
+                    ends.setdefault(str(method), []).append(_finish(run, bar, rows, earlier, args.json))
                     if keeper is not None:
                         keeper.add(run, rows[begin:])
     except BaseException:  # interrupted, or a later method went wrong: what was measured stays, beside what was there
@@ -137,8 +144,11 @@ def train(arguments: Sequence[str]) -> int:
     finally:
         if keeper is not None:
             keeper.write()
-    _summary(ends)
-    _keep(rows, args.output, engine_of(problem.model))
+    if args.json:
+        print(to_json(_ends(ends)))
+    else:
+        _summary(ends)
+    _keep(rows, args.output, engine_of(problem.model), args.json)
     return FINE
 
 
@@ -180,7 +190,9 @@ def _usual(problem: FederatedProblem) -> list[Measurement]:
     return [measurement(name) for name in names if counted or not name.endswith("accuracy")]
 
 
-def _finish(run: Run, bar: Progress, rows: list[Row], earlier: Sequence[Row] = ()) -> dict[str, float] | None:
+def _finish(
+    run: Run, bar: Progress, rows: list[Row], earlier: Sequence[Row] = (), quiet: bool = False
+) -> dict[str, float] | None:
     """Add all rows of a run, one by one as they come, and print its line: where it ended. None if it diverged.
 
     ``earlier`` are those from before the round at which it goes on.
@@ -194,9 +206,12 @@ def _finish(run: Run, bar: Progress, rows: list[Row], earlier: Sequence[Row] = (
             bar.step()
     who, end = f"{run.algorithm}, seed {run.seed}", rows[-1] if len(rows) > begin else None
     if end is not None and end.quantity == "diverged":
-        print(f"{who}: diverged in round {end.round}, norms up to {end.value:.4g} before", flush=True)
+        if not quiet:
+            print(f"{who}: diverged in round {end.round}, norms up to {end.value:.4g} before", flush=True)
         return None
     last = _last(rows[begin:])
+    if quiet:
+        return last
     print(f"{who}, round {run.setting.rounds}: {', '.join(f'{n} {v:.4g}' for n, v in last.items())}", flush=True)
     return last
 
@@ -226,11 +241,18 @@ def _summary(ends: Mapping[str, Sequence[dict[str, float] | None]]) -> None:
             print(f"{method}  {words}  {sample.mean():.6g}{error}")
 
 
-def _keep(rows: Sequence[Row], path: Path | None, engine: str = "torch") -> None:
+def _ends(ends: Mapping[str, Sequence[dict[str, float] | None]]) -> list[dict[str, Any]]:
+    """What ``train --json`` prints: by method the last numbers of every seed, null where it diverged."""
+    return [{"algorithm": method, "seeds": list(runs)} for method, runs in ends.items()]
+
+
+def _keep(rows: Sequence[Row], path: Path | None, engine: str = "torch", aside: bool = False) -> None:
+    """Write the table and say so, ``aside`` where standard output is for JSON alone."""
     if path is not None and rows:
         from .measuring import write
 
-        print(f"wrote {write(rows, path)}{'' if engine == 'torch' else f', numbers by {engine}'}")
+        told = f"wrote {write(rows, path)}{'' if engine == 'torch' else f', numbers by {engine}'}"
+        print(told, file=sys.stderr if aside else sys.stdout)
 
 
 def constants_(arguments: Sequence[str]) -> int:
@@ -238,6 +260,7 @@ def constants_(arguments: Sequence[str]) -> int:
     parser = bare_parser("constants", below=[PROBLEM])
     _shared(parser)
     parser.add_argument("--seed", type=whole_word, default=0, metavar="N", help="seed of the partition (0)")
+    parser.add_argument("--json", action="store_true", help="print JSON also where -o writes it (without -o it does)")
     quick = "networks: curvature from some steps of Lanczos on some samples, not to the end on every client's"
     parser.add_argument("--quick", action="store_true", help=quick)
     parser.add_argument(
@@ -261,11 +284,9 @@ def constants_(arguments: Sequence[str]) -> int:
         bar.doing("constants")
         found = as_json(constants(problem, args.batch, bar=bar, quick=args.quick))
     text = json.dumps(found, indent=2, allow_nan=False)
-    if args.output is None:
-        print(text)
-    else:
+    if args.output is not None:
         write_whole(args.output, text + "\n")
-        print(f"wrote {args.output}")
+    print(text if args.json or args.output is None else f"wrote {args.output}")
     return FINE
 
 

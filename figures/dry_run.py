@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from bounds.showing.tables import aligned
+from bounds.showing.tables import aligned, to_json
 from empirics.experiments import Cell, Store
 from empirics.experiments.canonical import text
 from empirics.experiments.results import ordered
@@ -16,13 +16,16 @@ from .making import cells, kept_with_code, minutes
 SEED = "seed"
 
 
-def planned(wanted: Sequence[Artefact], scale: str, store: Store) -> int:
+def planned(wanted: Sequence[Artefact], scale: str, store: Store, as_json: bool = False) -> int:
     """Print the plan of every figure, run by run over the seeds, then all of them together; nothing is written."""
     packed = {str(card["key"]) for artefact in wanted for card, _ in kept_with_code(scale, artefact.name)}
     of_each = {artefact.name: cells([artefact], scale) for artefact in wanted}
     costs = {artefact.name: minutes(artefact, scale, of_each[artefact.name]) for artefact in wanted}
     all_ = {cell.key: cell for mine in of_each.values() for cell in mine}
     there = {key for key, cell in all_.items() if key in packed or store.has(cell)}
+    if as_json:
+        print(to_json([_record(name, scale, of_each[name], costs[name], there) for name in of_each]))
+        return 0
     where = f"{store.folder} or kept with the code" if packed & there else str(store.folder)
     for artefact in wanted:
         mine, cost = of_each[artefact.name], costs[artefact.name]
@@ -32,6 +35,12 @@ def planned(wanted: Sequence[Artefact], scale: str, store: Store) -> int:
         together = {key: cost for each in costs.values() for key, cost in each.items()}
         print(f"together: {_summary(list(all_.values()), together, there, where)}")
     return 0
+
+
+def _record(name: str, scale: str, mine: Sequence[Cell], cost: Mapping[str, float], there: set[str]) -> dict[str, Any]:
+    left = [cell.key for cell in mine if cell.key not in there]
+    counted = {"runs": len(mine), "there": len(mine) - len(left), "to_do": len(left)}
+    return {"name": name, "scale": scale, **counted, "minutes": sum(map(cost.__getitem__, left))}
 
 
 def _summary(all_: Sequence[Cell], cost: Mapping[str, float], there: set[str], where: str) -> str:

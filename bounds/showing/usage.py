@@ -37,10 +37,10 @@ VERBS = {
     "eval": Verb("its value and terms at your numbers", f"fedbounds eval fedals.one_round clients=5:50:4 {GAP}",
                  "--outside --zip --json"),
     "minimize": Verb("where it is smallest; without numbers, as a formula",
-                     "fedbounds minimize decaying_k.per_rounds over=local_steps", "--zip"),
+                     "fedbounds minimize decaying_k.per_rounds over=local_steps", "--zip --json"),
     "solve": Verb("the largest or smallest value of a quantity that keeps it at most a target",
                   f"fedbounds solve fedals.one_round for=clients target=0.1 --smallest {GAP}",
-                  "--largest --smallest --zip"),
+                  "--largest --smallest --zip --json"),
     "plot": Verb("a picture along one quantity: one bound term by term, or several compared",
                  f"fedbounds plot fedals.one_round x=clients=2:40:39 {GAP} -o gap.svg", "--lines --outside -o"),
     "compare": Verb("every theorem about one number of your federation, side by side: which of them says anything",
@@ -214,9 +214,10 @@ def parser_of(name: str) -> Parser:
     elif name != "list":
         # Without a default, argparse would count words that may be left out among the required ones.
         parser.add_argument("words", nargs="*", default=[], metavar=WORDS.get(name, "quantity=value"))
-    chosen = parser.add_mutually_exclusive_group() if name in ("show", "solve") else parser
+    alone = {"show": ("--latex", "--sensitivity"), "solve": ("--largest", "--smallest")}.get(name, ())
+    one_of = parser.add_mutually_exclusive_group() if alone else parser
     for option in verb.options.split():
-        (parser if option == "--zip" else chosen).add_argument(option, **OPTIONS[option])
+        (one_of if option in alone else parser).add_argument(option, **OPTIONS[option])
     return parser
 
 
@@ -228,8 +229,14 @@ def _details(name: str) -> list[str]:
         from .quantities import QUANTITIES_JSON
 
         return [QUANTITIES_JSON]
-    from .answers import EVAL_JSON
+    from .answers import EVAL_JSON, MINIMIZE_JSON, SENSITIVITY_JSON, SOLVE_JSON
     from .cards import SHOW_JSON
     from .values import GRAMMAR
 
-    return [GRAMMAR, *({"show": [SHOW_JSON], "eval": [EVAL_JSON]}.get(name, []))]
+    formats = {
+        "show": [SHOW_JSON, SENSITIVITY_JSON],
+        "eval": [EVAL_JSON],
+        "minimize": [MINIMIZE_JSON],
+        "solve": [SOLVE_JSON],
+    }
+    return [GRAMMAR, *formats.get(name, [])]

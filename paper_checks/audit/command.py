@@ -29,6 +29,10 @@ AS_AUDITED, DIFFERS = 0, 1
 COMMITTED = Path(__file__).resolve().parents[1] / "REPORT.md"
 """The report of the whole audit that is kept with the code."""
 NAME = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
+CHECK_JSON = """\
+--json prints a list of objects, one per claim: name, paper, kind, verdict, defect, ours, expected (whether it is the
+audited verdict), grade, words, source, evidence, witness, note, repair, repair_bound, repair_evidence, damaged, bounds,
+command."""
 EVIDENCE = "evidence"
 """Folder of a report with a file per statement that fails. Counterexamples that are searched for are kept elsewhere."""
 
@@ -176,7 +180,7 @@ def _evidence(folder: Path, found: list[Record]) -> None:
 
 
 def _parser() -> Parser:
-    parser = bare_parser("check")
+    parser = bare_parser("check", below=[CHECK_JSON])
     add = parser.add_argument
     add(
         "names",
@@ -199,7 +203,7 @@ def _parser() -> Parser:
     )
     add("--renew", action="store_true", help="write the committed report of the whole audit again (in a checkout)")
     add("--junit", type=path_word, metavar="FILE", help="write JUnit's XML: a claim is a test, a changed verdict fails")
-    add("--json", action="store_true", help="print the records as JSON")
+    add("--json", action="store_true", help="print JSON, described below")
     add(
         "--workers",
         type=whole_number(1, MOST_WORKERS),
