@@ -22,6 +22,7 @@ from empirics.progress import Progress, progress
 
 from ..claims.claim import Claim, ClaimError, registry
 from .own import again, is_own, of_file, reviews
+from .own_bound import bounds_named, CONTRACT_JSON, tell
 from .reporting.records import Record
 from .running import audit, CLAIMS, REVIEWS, Verdict
 
@@ -46,6 +47,11 @@ def check(arguments: Sequence[str]) -> int:
         return AS_AUDITED
     if args.paper is not None and args.paper not in PAPERS:
         raise unknown("paper", args.paper, list(PAPERS))
+    if named := bounds_named(args.names):
+        idle = ("paper", "deep", "mutate", "report", "renew", "junit", "workers")
+        refuse_idle(parser, args, idle, "of a bound the contract is checked, at random points")
+        with progress("checking the contract"):
+            return tell(named, args.json)
     folder = _folder(args)
     if args.junit is not None:
         writable_file("--junit", args.junit, ".xml")
@@ -180,13 +186,13 @@ def _evidence(folder: Path, found: list[Record]) -> None:
 
 
 def _parser() -> Parser:
-    parser = bare_parser("check", below=[CHECK_JSON])
+    parser = bare_parser("check", below=[CHECK_JSON, CONTRACT_JSON])
     add = parser.add_argument
     add(
         "names",
         nargs="*",
         metavar="NAME",
-        help="a claim, a prefix, a bound (its claims), file.py (all) or file.py:variable",
+        help="a claim, a prefix, a bound (its claims), file.py (its claims), file.py:variable (a claim or a bound)",
     )
     add("--paper", metavar="P", help="only the claims of one paper")
     add("--deep", action="store_true", help="deep searches too, which take minutes")
