@@ -215,6 +215,36 @@ def results(arguments: Sequence[str]) -> int:
     return status
 
 
+def completion(args: argparse.Namespace) -> int:
+    """Options are read off the help of every verb, names off the lists that there are."""
+    import io
+    from contextlib import redirect_stdout
+
+    from bounds.index import entries, quantities as listed
+    from bounds.papers import PAPERS
+    from bounds.showing.completion import options, script, SHELLS
+
+    bounds, words = [e["name"] for e in entries()], [f"{e['name']}=" for e in listed()]
+    valued = (*bounds, *words)
+    names: dict[str, Iterable[str]] = {
+        **dict.fromkeys(("show", "eval", "minimize", "solve", "plot", "validate", "falsify", "tightness"), valued),
+        "quantities": [word.rstrip("=") for word in words],
+        **dict.fromkeys(("compare", "advise"), (*dict.fromkeys(e["target"] for e in entries()), *words)),
+        "explore": bounds,
+        "verdict": PAPERS,
+        "check": [*_loaded("paper_checks.audit.running").CLAIMS, *bounds],
+        "figure": ["all", *PAPERS, *_loaded("figures.catalogue").NAMES],
+        "data": _loaded("empirics.data.command").NAMES,
+        "completion": SHELLS,
+    }
+    follow: dict[str, list[str]] = {}
+    for verb in (*VERBS, *DRAWN, *ELSEWHERE):
+        with redirect_stdout(io.StringIO()) as told:
+            _run([verb, "--help"])
+        follow[verb] = [*options(told.getvalue()), *names.get(verb, ())]
+    return _print([script(args.shell, follow).rstrip()])
+
+
 # ---- what the verbs share ----
 
 
@@ -354,6 +384,7 @@ VERBS: dict[str, Callable[[Any], int]] = {
     "minimize": minimize,
     "solve": solve,
     "plot": plot,
+    "completion": completion,
 }
 
 

@@ -10,6 +10,7 @@ from tempfile import TemporaryFile
 from typing import Any, NamedTuple, NoReturn
 
 from ..errors import BoundsError
+from .completion import SHELLS
 from .files import no_file, refuse_foreign, to_write
 
 
@@ -72,6 +73,8 @@ VERBS = {
                    "fedbounds bundle --scale smoke -o bundle"),
     "explore": Verb("a page to explore the bounds in the browser, without a server; without a name, all of them",
                     "fedbounds explore fedals.one_round -o one_round.html"),
+    "completion": Verb("a script that lets the shell complete verbs, options and names",
+                       "fedbounds completion bash"),
 }
 OPTIONS: dict[str, dict[str, Any]] = {
     "--paper": {"metavar": "P", "help": "only the bounds of one paper"},
@@ -211,6 +214,8 @@ def parser_of(name: str) -> Parser:
         parser.add_argument("name", metavar="NAME")
     if name == "quantities":
         parser.add_argument("word", nargs="?", metavar="WORD", help="a quantity, or a letter of the papers; none: all")
+    elif name == "completion":
+        parser.add_argument("shell", choices=SHELLS, help='eval "$(fedbounds completion bash)"')
     elif name != "list":
         # Without a default, argparse would count words that may be left out among the required ones.
         parser.add_argument("words", nargs="*", default=[], metavar=WORDS.get(name, "quantity=value"))
@@ -225,6 +230,8 @@ def _details(name: str) -> list[str]:
     """The grammar of values and the JSON formats, for the verbs that have them."""
     if name == "list":
         return ["--json prints a list of objects with name, paper, relation, target and source."]
+    if name == "completion":
+        return ["It holds the names that there are now: write it again after an update."]
     if name == "quantities":
         from .quantities import QUANTITIES_JSON
 
