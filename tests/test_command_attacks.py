@@ -172,7 +172,6 @@ WITNESS = ROOT / "paper_checks" / "counterexamples" / "fedcog_eq_19.json"
         *(("falsify", "--replay", WITNESS, *idle) for idle in (("--family", "nonsense"), ("--seed", "3"),
           ("x=3",), ("-o", "x.json"), ("--with", "fedcog.corollary"))),
         ("tightness", "--patience", "7"),
-        ("tightness", "--json"),
         ("tightness", "fedcog.theorem", "--committed", "--store", "s"),
         ("tightness", "fedcog.theorem", "--workers", "3"),
         ("figure", "--scale", "smoke"),
