@@ -147,7 +147,9 @@ def tendencies(bound: Bound, points: Iterable[Point], factor: float = 1.3) -> di
                     slope = np.sign(bound(**there) - here)
                 signs.setdefault(q.name, set()).update(np.unique(slope[~np.isnan(slope)]).tolist())
     words = {1.0: "rises", -1.0: "falls"}
-    return {name: words[found.pop()] for name, found in signs.items() if len(found) == 1 and found <= set(words)}
+    return {
+        name: words[found.pop()] for name, found in sorted(signs.items()) if len(found) == 1 and found <= set(words)
+    }
 
 
 # ---- points in the domain ----

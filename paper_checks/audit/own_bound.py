@@ -56,7 +56,7 @@ class Held:
         told = [f"{self.bound.name}: {self.points} generic points inside of its conditions"]
         for name, found in self.checks.items():
             state = "not looked at" if found is None else "WRONG" if found else "fine"
-            told += [f"  {state:<14}{name}", *(f"  {'':14}{words}" for words in found or ())]
+            told += [f"  {state:<15}{name}", *(f"  {'':15}{words}" for words in found or ())]
         for way in ("rises", "falls"):
             if names := [n for n, found in self.tendencies.items() if found == way]:
                 told.append(f"  {way} in {', '.join(names)} at every point")
