@@ -23,9 +23,9 @@ FAMILIES = {
 """The families of instances, in words."""
 FALSIFY_JSON = """\
 --json prints one object: bound, violated, ratio and score (of the worst instance), instance (its numbers as text),
-witness (null, or what -o writes), evaluations, admissible, seconds, families, refusals, visited, unconfirmed, undecided,
-interrupted; with --replay: measured, bound, ratio, violated, arithmetic, digits, conditions, failed, undecided, differs.
-"""
+witness (null, or what -o writes), evaluations, admissible, seconds, families, refusals, visited, unconfirmed,
+undecided, interrupted; with --replay: measured, bound, ratio, violated, arithmetic, digits, conditions, failed,
+undecided, differs."""
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -31,7 +31,8 @@ import: where their text has changed, cells are run anew, and results calls the 
 such a file opens is not known: where it has changed, use --fresh, or name it in an argument"""
 SWEEP_JSON = """\
 --json prints one object: sweep (its name), cells (how many), count (of done, diverged, failed, there before, and
-what is left to_do) and failed (cell, error); with --status and --verify count is of what lies in store, beside damaged."""
+what is left to_do) and failed (cell, error); with --status and --verify count is of what lies in
+store, beside damaged."""
 FOLDER = "folder of the results ($FEDBOUNDS_STORE, else ./fedbounds-store)"
 
 

@@ -47,14 +47,14 @@ def check(arguments: Sequence[str]) -> int:
         return AS_AUDITED
     if args.paper is not None and args.paper not in PAPERS:
         raise unknown("paper", args.paper, list(PAPERS))
+    folder = _folder(args)
+    if args.junit is not None:
+        writable_file("--junit", args.junit, ".xml")
     if named := bounds_named(args.names):
         idle = ("paper", "deep", "mutate", "report", "renew", "junit", "workers")
         refuse_idle(parser, args, idle, "of a bound the contract is checked, at random points")
         with progress("checking the contract"):
             return tell(named, args.json)
-    folder = _folder(args)
-    if args.junit is not None:
-        writable_file("--junit", args.junit, ".xml")
     if args.mutate:
         refuse_idle(parser, args, ("deep", "renew", "junit"), "--mutate plants errors and judges no claim")
         from .mutation.command import mutate
