@@ -12,7 +12,7 @@ from math import prod
 TYPE_CHECKING = False  # as in typing, which takes time to load
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
     from typing import Any
@@ -73,6 +73,14 @@ def list_(args: argparse.Namespace) -> int:
     return _print(aligned([[e["name"], f"{e['target']} {e['relation']}", e["source"]] for e in entries]))
 
 
+def quantities(args: argparse.Namespace) -> int:
+    from bounds.index import quantities as listed
+    from bounds.showing.quantities import chosen, lines
+
+    found = chosen(listed(), args.word)
+    return _json(found) if args.json else _print(lines(found, args.word))
+
+
 def show(args: argparse.Namespace) -> int:
     from bounds.showing import cards
     from bounds.showing.loading import load
@@ -86,11 +94,13 @@ def show(args: argparse.Namespace) -> int:
         with _working("evaluating"):
             remarks = [*evaluate(span).remarks(), *span.remarks()]
         title = "elasticity: percent of the bound per percent of the quantity"
-        return _answer(span, elastic(span.bound), remarks, title)
+        return _answer(span, elastic(span.bound), remarks, title, keys={} if args.json else None)
     if args.words:
         if all("=" not in word and not word.startswith("@") for word in args.words):
             raise UsageError(f"show takes one name of a bound; got {args.name}, {', '.join(args.words)}")
         raise UsageError("values go with --sensitivity; to evaluate, use fedbounds eval")
+    if args.json and args.latex:
+        raise UsageError("--json holds the formula in LaTeX too: leave out --latex")
     if args.json:
         return _json(cards.as_json(bound))
     return _print([bound.latex() if args.latex else cards.text(bound)])
@@ -108,32 +118,36 @@ def eval_(args: argparse.Namespace) -> int:
 
 
 def minimize(args: argparse.Namespace) -> int:
-    from bounds.showing.answers import over_intervals, smallest
+    from bounds.showing.answers import keys_of, over_intervals, smallest
     from bounds.showing.loading import load
 
     bound = load(args.name)
     over, words = _take("over", args.words)
     if not words and any(q.name != over for q in bound.quantities):
-        return _closed_form(bound, over)
+        return _closed_form(bound, over, args.json)
     span = _grid(bound, words, paired=args.zip, free=[over])
-    return _answer(span, *over_intervals(span, smallest(span.bound, over)))
+    keys = keys_of(bound, over) if args.json else None
+    return _answer(span, *over_intervals(span, smallest(span.bound, over)), keys=keys)
 
 
-def _closed_form(bound: Bound, over: str) -> int:
+def _closed_form(bound: Bound, over: str, as_json: bool) -> int:
     from bounds.showing.printing import words
 
     with _working("minimising"):
         best: Any = bound.minimize(over)
-    lines = [f"{over} = {words(best.at)}", f"{bound.target.name} {bound.relation} {words(best.value)}"]
-    lines += [f"if {words(relation)}" for relation in best.requires]
+    requires = [words(relation) for relation in best.requires]
     spoken = zip(bound.numeric_conditions, bound.relations, strict=True)
     left = [c.words for c, relation in spoken if best.over in relation.free_symbols]
     left += [f"{over} is {best.over.card.domain.words}"] if best.over.card.domain.whole else []
-    return _print([*lines, *(f"not looked at: {said}" for said in left)])
+    if as_json:
+        told = {"name": bound.name, "over": over, "at": words(best.at), "value": words(best.value)}
+        return _json({**told, "requires": requires, "not_looked_at": left})
+    lines = [f"{over} = {words(best.at)}", f"{bound.target.name} {bound.relation} {words(best.value)}"]
+    return _print([*lines, *(f"if {said}" for said in requires), *(f"not looked at: {said}" for said in left)])
 
 
 def solve(args: argparse.Namespace) -> int:
-    from bounds.showing.answers import over_intervals, solved
+    from bounds.showing.answers import keys_of, over_intervals, solved
     from bounds.showing.loading import load
     from bounds.showing.values import parse_number
 
@@ -142,7 +156,9 @@ def solve(args: argparse.Namespace) -> int:
     target, words = _take("target", words)
     span = _grid(bound, words, paired=args.zip, free=[wanted])
     side = "smallest" if args.smallest else "largest"
-    return _answer(span, *over_intervals(span, solved(span.bound, wanted, parse_number("target", target, ""), side)))
+    keys = keys_of(bound, wanted, side) if args.json else None
+    ask = solved(span.bound, wanted, parse_number("target", target, ""), side)
+    return _answer(span, *over_intervals(span, ask), keys=keys)
 
 
 def plot(args: argparse.Namespace) -> int:
@@ -210,6 +226,36 @@ def results(arguments: Sequence[str]) -> int:
     return status
 
 
+def completion(args: argparse.Namespace) -> int:
+    """Options are read off the help of every verb, names off the lists that there are."""
+    import io
+    from contextlib import redirect_stdout
+
+    from bounds.index import entries, quantities as listed
+    from bounds.papers import PAPERS
+    from bounds.showing.completion import options, script, SHELLS
+
+    bounds, words = [e["name"] for e in entries()], [f"{e['name']}=" for e in listed()]
+    valued = (*bounds, *words)
+    names: dict[str, Iterable[str]] = {
+        **dict.fromkeys(("show", "eval", "minimize", "solve", "plot", "validate", "falsify", "tightness"), valued),
+        "quantities": [word.rstrip("=") for word in words],
+        **dict.fromkeys(("compare", "advise"), (*dict.fromkeys(e["target"] for e in entries()), *words)),
+        "explore": bounds,
+        "verdict": PAPERS,
+        "check": [*_loaded("paper_checks.audit.running").CLAIMS, *bounds],
+        "figure": ["all", *PAPERS, *_loaded("figures.catalogue").NAMES],
+        "data": _loaded("empirics.data.command").NAMES,
+        "completion": SHELLS,
+    }
+    follow: dict[str, list[str]] = {}
+    for verb in (*VERBS, *DRAWN, *ELSEWHERE):
+        with redirect_stdout(io.StringIO()) as told:
+            _run([verb, "--help"])
+        follow[verb] = [*options(told.getvalue()), *names.get(verb, ())]
+    return _print([script(args.shell, follow).rstrip()])
+
+
 # ---- what the verbs share ----
 
 
@@ -248,7 +294,10 @@ def _take(key: str, words: Sequence[str]) -> tuple[str, list[str]]:
     return found[0].partition("=")[2], [word for word in words if word != found[0]]
 
 
-def _answer(span: Grid, ask: Ask, remarks: Iterable[str], title: str = "") -> int:
+def _answer(
+    span: Grid, ask: Ask, remarks: Iterable[str], title: str = "", keys: Mapping[str, str] | None = None
+) -> int:
+    """Print the answers, as JSON where ``keys`` name their columns for machines."""
     from bounds.showing.answers import answer
 
     with _working("looking for answers") as heard:
@@ -262,8 +311,11 @@ def _answer(span: Grid, ask: Ask, remarks: Iterable[str], title: str = "") -> in
 
         answers = answer(span, told)
     _remark(remarks)
-    lines = answers.lines()
-    _print([title, *lines] if title and lines else lines)
+    if keys is not None:
+        _json(answers.as_json(span.bound, keys))
+    else:
+        lines = answers.lines()
+        _print([title, *lines] if title and lines else lines)
     _remark(answers.findings)
     return FINDING if answers.findings else FINE
 
@@ -275,11 +327,9 @@ def _print(lines: Iterable[str]) -> int:
 
 
 def _json(item: Any) -> int:
-    import json
+    from bounds.showing.tables import to_json
 
-    from bounds.showing.process import speaks_unicode
-
-    return _print([json.dumps(item, indent=2, allow_nan=False, ensure_ascii=not speaks_unicode())])
+    return _print([to_json(item)])
 
 
 def _remark(lines: Iterable[str]) -> None:
@@ -339,11 +389,13 @@ DRAWN: dict[str, Callable[[Sequence[str]], int]] = {"validate": validate_, "resu
 
 VERBS: dict[str, Callable[[Any], int]] = {
     "list": list_,
+    "quantities": quantities,
     "show": show,
     "eval": eval_,
     "minimize": minimize,
     "solve": solve,
     "plot": plot,
+    "completion": completion,
 }
 
 

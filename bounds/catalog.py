@@ -11,8 +11,15 @@ from .fedcog import catalog as fedcog
 from .fedinit import catalog as fedinit
 
 
-def _by_name(*rooms: tuple[Bound, ...]) -> dict[str, Bound]:
-    catalogue: dict[str, Bound] = {}
+class Catalogue(dict[str, Bound]):
+    """Bounds by name; ``BOUNDS["..."]`` refuses an unknown name with the nearest ones, as a KeyError."""
+
+    def __missing__(self, name: str) -> Bound:
+        raise unknown("bound", name, self)
+
+
+def _by_name(*rooms: tuple[Bound, ...]) -> Catalogue:
+    catalogue = Catalogue()
     for bound in (b for room in rooms for b in room):
         if bound.name in catalogue:
             raise DeclarationError(f"two bounds are named {bound.name!r}")
@@ -20,7 +27,7 @@ def _by_name(*rooms: tuple[Bound, ...]) -> dict[str, Bound]:
     return catalogue
 
 
-BOUNDS: dict[str, Bound] = _by_name(fedals.BOUNDS, fedinit.BOUNDS, decaying_k.BOUNDS, fedcog.BOUNDS, classics.BOUNDS)
+BOUNDS = _by_name(fedals.BOUNDS, fedinit.BOUNDS, decaying_k.BOUNDS, fedcog.BOUNDS, classics.BOUNDS)
 
 
 def get(name: str) -> Bound:
@@ -31,6 +38,4 @@ def get(name: str) -> Bound:
     >>> {term: round(float(size), 3) for term, size in gap.parts(**values, local_gap=0.03, non_iidness=0.01).items()}
     {'local generalization': 0.122, 'non-iidness': 0.067}
     """
-    if name not in BOUNDS:
-        raise unknown("bound", name, BOUNDS)
     return BOUNDS[name]

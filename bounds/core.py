@@ -15,7 +15,7 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import BooleanFunction
 
 from .assumptions import Assumption
-from .errors import BoundsError, DeclarationError, unknown
+from .errors import BoundsError, DeclarationError
 from .operators import equal_clients, varies
 from .papers import Source
 from .quantities import quantities_of, Quantity
@@ -212,7 +212,9 @@ class Bound:
                 return q
         if name == self.axis:
             raise BoundsError(f"{name} is no symbol of {self.name}, but how many numbers its lists have: give numbers")
-        raise unknown(f"quantity of {self.name}", name, [q.name for q in self.quantities])
+        from .letters import unknown_quantity
+
+        raise unknown_quantity(f"quantity of {self.name}", name, [q.name for q in self.quantities], self.source.paper)
 
     def word_of(self, name: str) -> str:
         """The word of a problem's constants that gives the quantity of this name its value.
@@ -234,24 +236,35 @@ class Bound:
     def __call__(self, **values: Any) -> Any:
         """The bound by broadcasting, client axis last: NaN where the theorem is silent, an error on nonsense.
 
+        Values are numbers (a ``Fraction`` or a ``Decimal`` too), lists, arrays or pandas Series; an answer along a
+        Series is a Series with its index.
+
         Where floating point would leave its range on the way, or a sum cancel, the point is evaluated again with more
         digits; where a term has pieces or a function without rules (the sine, say), every point is. A number is within
         1e-9 of the formula, relatively, unless ``UnderflowWarning`` or ``UnsettledWarning`` says otherwise, and
         conditions are decided as exact numbers decide them; sides that rounding alone keeps apart are equal.
         """
-        return self._evaluator.value(values)
+        return self._labelled(values, self._evaluator.value(values))
 
     def formula(self, **values: Any) -> Any:
         """The formula whatever the conditions say: for trends outside the theorem, never evidence for or against it."""
-        return self._evaluator.value(values, outside=True)
+        return self._labelled(values, self._evaluator.value(values, outside=True))
 
     def parts(self, *, outside: bool = False, **values: Any) -> dict[str, Any]:
         """The named terms at these values, NaN where the theorem is silent unless ``outside``."""
-        return self._evaluator.parts(values, outside=outside)
+        parts = self._evaluator.parts(values, outside=outside)
+        return {name: self._labelled(values, part) for name, part in parts.items()}
 
     def holds(self, **values: Any) -> Any:
         """Where every numeric condition is met."""
-        return self._evaluator.holds(values)
+        return self._labelled(values, self._evaluator.holds(values))
+
+    def _labelled(self, values: Mapping[str, Any], answer: Any) -> Any:
+        if not np.ndim(answer):
+            return answer
+        from .numerics.labels import labelled
+
+        return labelled(self, values, answer)
 
     def failed(self, **values: Any) -> tuple[Condition, ...]:
         """The numeric conditions that fail at one or more of these points."""

@@ -21,8 +21,10 @@ class MissingQuantityError(BoundsError):
     """Quantities a bound needs and did not get, all named at once."""
 
 
-class UnknownNameError(BoundsError):
+class UnknownNameError(BoundsError, KeyError):
     """A name nobody declared, with the nearest ones that exist."""
+
+    __str__ = Exception.__str__  # that of KeyError puts quotes around the message
 
 
 class DeclarationError(BoundsError):
@@ -66,11 +68,11 @@ def shortened(text: str, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[: most - 20]}... ({len(text)} characters)"
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
-    """The error for a ``name`` that is not among the ``known`` ones, with "did you mean"."""
+def unknown(kind: str, name: str, known: Iterable[str], meant: str = "") -> UnknownNameError:
+    """The error for a ``name`` that is not among the ``known`` ones, with "did you mean", or what is ``meant``."""
     names = sorted(known)
     near = get_close_matches(name[:200], names, n=3, cutoff=0.5)  # a longer one is near to none, and slow to compare
-    hint = f"did you mean {' or '.join(repr(n) for n in near)}?" if near else _known(names)
+    hint = meant or (f"did you mean {' or '.join(repr(n) for n in near)}?" if near else _known(names))
     return UnknownNameError(f"unknown {kind} {shortened(name)!r}; {hint}")
 
 

@@ -1,4 +1,4 @@
-"""The list of bounds without building them: ``index.json``, which is built again by itself when a declaration changed.
+"""The lists of bounds and quantities without building them: ``index.json``, which builds itself again.
 
 The file says which declarations it was built from, as one digest of their texts. Where that is not the digest of the
 texts that are there, the catalogue is imported and the file written again, if its folder lets itself be written to.
@@ -11,17 +11,30 @@ import hashlib
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from .errors import BoundsError
 from .showing.files import write_whole
 
 PATH = Path(__file__).with_name("index.json")
-DECLARED = ("classics", "decaying_k", "fedals", "fedcog", "fedinit", "vocabulary.py", "papers.py", "showing/cards.py")
+DECLARED = ("classics", "decaying_k", "fedals", "fedcog", "fedinit", "vocabulary.py", "papers.py", "ties.py",
+            "letters.py", "showing/cards.py", "showing/quantities.py")  # fmt: skip
 """What the entries are made from: files, and folders with all their files."""
 
 
 def entries() -> list[dict[str, str]]:
     """What ``fedbounds list`` prints of every bound, in the order of the catalogue."""
+    found: list[dict[str, str]] = _held()["bounds"]
+    return found
+
+
+def quantities() -> list[dict[str, Any]]:
+    """What ``fedbounds quantities`` prints of every word, in the order of the vocabulary."""
+    found: list[dict[str, Any]] = _held()["quantities"]
+    return found
+
+
+def _held() -> dict[str, Any]:
     try:
         held = json.loads(PATH.read_text(encoding="utf-8"))
     except (OSError, ValueError):  # missing or torn: it is built again
@@ -32,8 +45,7 @@ def entries() -> list[dict[str, str]]:
         held = json.loads(written)
         with contextlib.suppress(BoundsError):
             write_whole(PATH, written)
-    found: list[dict[str, str]] = held["bounds"]
-    return found
+    return held
 
 
 def digest() -> str:
@@ -51,9 +63,13 @@ def _files() -> Iterable[Path]:
 
 
 def text(declarations: str) -> str:
-    """What the file has to say of these declarations: one line per bound of the catalogue."""
+    """What the file has to say of these declarations: a line per bound of the catalogue, and per quantity."""
     from .catalog import BOUNDS
     from .showing.cards import summary
+    from .showing.quantities import all_entries
 
-    lines = (json.dumps(summary(bound), ensure_ascii=False) for bound in BOUNDS.values())
-    return f'{{"declarations": "{declarations}", "bounds": [\n' + ",\n".join(lines) + "\n]}\n"
+    def block(items: Iterable[Any]) -> str:
+        return "[\n" + ",\n".join(json.dumps(item, ensure_ascii=False) for item in items) + "\n]"
+
+    bounds, words = block(map(summary, BOUNDS.values())), block(all_entries())
+    return f'{{"declarations": "{declarations}", "bounds": {bounds}, "quantities": {words}}}\n'

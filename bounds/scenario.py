@@ -15,7 +15,8 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
-from .errors import BoundsError, DomainError, unknown
+from .errors import BoundsError, DomainError
+from .letters import unknown_quantity
 from .quantities import CLIENTS, Quantity
 from .showing.files import from_json
 from .showing.reading import read, Value
@@ -325,7 +326,7 @@ def _check_known(given: Iterable[str], also: Iterable[Quantity]) -> None:
     own = {quantity.name for quantity in also}
     for word in given:
         if word not in QUANTITIES and word not in ROLES and word not in own:
-            raise unknown("word of a scenario", word, {*QUANTITIES, "sampling"})
+            raise unknown_quantity("word of a scenario", word, {*QUANTITIES, "sampling"})
 
 
 def _left(files: Mapping[str, Stated], given: Mapping[str, Stated]) -> dict[str, Stated]:

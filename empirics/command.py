@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
@@ -14,6 +14,7 @@ import numpy as np
 from bounds.showing.files import write_whole
 from bounds.showing.numbers import real_word, whole_word
 from bounds.showing.process import loading, remark
+from bounds.showing.tables import to_json
 from bounds.showing.usage import bare_parser, Parser, writable_file
 
 from .calls import chosen, refuse_twice
@@ -49,6 +50,11 @@ relaxed(scaffold(), beta=0.05), dirichlet(0.1), runtime(upload_rate=2);
 a problem, an algorithm or a partition of your own is path/file.py:variable"""
 
 
+TRAIN_JSON = """\
+--json prints a list of objects, one per method: algorithm, and seeds, for each seed what was measured last by quantity
+(null where the run diverged)."""
+
+
 def _shared(parser: Parser) -> None:
     add = parser.add_argument
     add("--problem", required=True, metavar="MODEL(DATA)", help="what to train: a model of a data set")
@@ -82,6 +88,7 @@ def _training(parser: Parser) -> None:
     add("-o", dest="output", type=Path, metavar="FILE", help="CSV with one row per number")
     more = "keep the runs here after their last round; with more --rounds they go on from what is kept"
     add("--keep-state", type=Path, metavar="FILE", help=more)
+    add("--json", action="store_true", help="print the last numbers of every seed as JSON, described below")
     add("-v", "--verbose", action="store_true", help="say which engine computes, and where its code is kept")
 
 
@@ -96,7 +103,7 @@ def readers() -> dict[str, Callable[[str], Any]]:
 
 def train(arguments: Sequence[str]) -> int:
     """Train every algorithm on every seed, one line per finished seed, then the means of the last values."""
-    parser = bare_parser("train", below=[PROBLEM, OWN])
+    parser = bare_parser("train", below=[PROBLEM, OWN, TRAIN_JSON])
     _shared(parser)
     _training(parser)
     args = _parsed(parser, spelled_out("train", arguments))
@@ -104,9 +111,13 @@ def train(arguments: Sequence[str]) -> int:
         return FINE
     if args.output is not None:
         writable_file("-o", args.output, ".csv")
-    found = trained(args, print_now, lambda rows: _keep(rows, _partial(args.output)))
-    _print(found.summary())
-    _keep(found.rows, args.output, found.engine)
+    tell: Tell = str if args.json else print_now
+    found = trained(args, tell, lambda rows: _keep(rows, _partial(args.output), aside=args.json))
+    if args.json:
+        print(to_json(_ends(found.ends)))
+    else:
+        print("\n".join(found.summary()))
+    _keep(found.rows, args.output, found.engine, args.json)
     return FINE
 
 
@@ -263,11 +274,18 @@ def _last(rows: Sequence[Row]) -> dict[str, float]:
     return {words: float(np.mean(values)) for words, values in found.items()}
 
 
-def _keep(rows: Sequence[Row], path: Path | None, engine: str = "torch") -> None:
+def _ends(ends: Mapping[str, Sequence[dict[str, float] | None]]) -> list[dict[str, Any]]:
+    """What ``train --json`` prints: by method the last numbers of every seed, null where it diverged."""
+    return [{"algorithm": method, "seeds": list(runs)} for method, runs in ends.items()]
+
+
+def _keep(rows: Sequence[Row], path: Path | None, engine: str = "torch", aside: bool = False) -> None:
+    """Write the table and say so, ``aside`` where standard output is for JSON alone."""
     if path is not None and rows:
         from .measuring import write
 
-        print(f"wrote {write(rows, path)}{'' if engine == 'torch' else f', numbers by {engine}'}")
+        told = f"wrote {write(rows, path)}{'' if engine == 'torch' else f', numbers by {engine}'}"
+        print(told, file=sys.stderr if aside else sys.stdout)
 
 
 def constants_(arguments: Sequence[str]) -> int:
@@ -275,6 +293,7 @@ def constants_(arguments: Sequence[str]) -> int:
     parser = bare_parser("constants", below=[PROBLEM, OWN])
     _shared(parser)
     parser.add_argument("--seed", type=whole_word, default=0, metavar="N", help="seed of the partition (0)")
+    parser.add_argument("--json", action="store_true", help="print JSON also where -o writes it (without -o it does)")
     quick = "networks: curvature from some steps of Lanczos on some samples, not to the end on every client's"
     parser.add_argument("--quick", action="store_true", help=quick)
     parser.add_argument(
@@ -290,11 +309,9 @@ def constants_(arguments: Sequence[str]) -> int:
     if args.output is not None:
         writable_file("-o", args.output, ".json")
     found = measured_constants(args)
-    if args.output is None:
-        print(found)
-    else:
+    if args.output is not None:
         write_whole(args.output, f"{found}\n")
-        print(f"wrote {args.output}")
+    print(found if args.json or args.output is None else f"wrote {args.output}")
     return FINE
 
 

@@ -30,7 +30,7 @@ KINDS: Mapping[str, tuple[type, str]] = {
 OPTIONS: Mapping[str, Domain] = {
     **dict.fromkeys(("clients", "cohort", "rounds", "local_steps", "local_epochs", "batch", "seeds", "every"), COUNT),
     **dict.fromkeys(("samples", "instances", "dim", "workers", "probe", "points", "laps"), COUNT),
-    **dict.fromkeys(("seed", "partition_seed"), WHOLE),
+    **dict.fromkeys(("seed",), WHOLE),
     **dict.fromkeys(("step_size", "step_size_decay", "step_offset", "epsilon", "clip"), POSITIVE),
     **dict.fromkeys(("momentum", "beta1", "beta2"), MOMENTUM),
     **dict.fromkeys(("weight_decay", "noise"), NONNEGATIVE),

@@ -93,6 +93,8 @@ def in_force(changes: Changes, scale: str) -> Iterator[None]:
 
 def read(words: Sequence[str], seeds: int | None, artefacts: Sequence[Artefact], scale: str) -> Changes:
     """The changes that ``name=value`` words ask for; what no run has or what figures compare is refused."""
+    if not words and seeds is None:
+        return Changes(None, {})
     planned = {artefact.name: artefact.cells(scale) for artefact in artefacts}
     every = [cell for each in planned.values() for cell in each]
     pairs = [word.partition("=") for word in words]
@@ -101,8 +103,6 @@ def read(words: Sequence[str], seeds: int | None, artefacts: Sequence[Artefact],
             raise BoundsError(f"--set takes argument=value; got {name + equals + text!r}")
     refuse_twice(name for name, _, _ in pairs)
     changes = Changes(seeds, {name: _value(name, text, every) for name, _, text in pairs})
-    if not str(changes):
-        return changes
     for name, each in planned.items():
         _refuse_compared(name, each, changes.arguments)
     with in_force(changes, scale):

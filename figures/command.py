@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bounds.errors import BoundsError, unknown
 from bounds.showing.numbers import MOST_WORKERS, whole_number
-from bounds.showing.tables import aligned
+from bounds.showing.tables import aligned, to_json
 from bounds.showing.usage import bare_parser, Parser, refuse_idle, writable_folder
 from empirics.experiments import Store
 from empirics.experiments.checking import check_words
@@ -22,7 +22,7 @@ from .artefact import Artefact
 from .catalogue import artefact, chosen, NAMES
 from .changes import in_force, read, refuse_mixed
 from .dry_run import planned
-from .making import cells, make, redraw, resume, sets_of_kept, time_of
+from .making import budget, cells, make, redraw, resume, said, sets_of_kept
 from .report import TITLE
 from .scale import SCALES
 from .stand_ins import counted_as_here
@@ -30,6 +30,9 @@ from .style import HOUSE, STYLES
 
 FINE, FINDING = 0, 1
 MOST_SEEDS = 1000
+FIGURE_JSON = """\
+--json prints a list of objects: without names those of the list (name, source, title), with --dry-run one per figure
+(name, scale, runs, there, to_do, minutes: at most, of one core, or of a GPU at the paper's scale)."""
 
 
 def figure(arguments: Sequence[str]) -> int:
@@ -40,8 +43,8 @@ def figure(arguments: Sequence[str]) -> int:
     except SystemExit:  # --help
         return FINE
     if not args.names:
-        refuse_idle(parser, args, vars(args), "without a name the figures and tables are listed")
-        return _list()
+        refuse_idle(parser, args, vars(args).keys() - {"json"}, "without a name the figures and tables are listed")
+        return _list(args.json)
     if args.no_sweep:
         refuse_idle(parser, args, ("workers", "scheduler"), "--no-sweep runs nothing")
     if args.scheduler:
@@ -54,6 +57,8 @@ def figure(arguments: Sequence[str]) -> int:
         refuse_idle(parser, args, ("store", "workers", "scheduler", "seeds", "set"), "--redraw reads no runs")
     if args.dry_run:
         refuse_idle(parser, args, ("workers", "scheduler", "output"), "--dry-run runs and writes nothing")
+    else:
+        refuse_idle(parser, args, ("json",), "what is drawn is written into files, numbers as CSV and JSON beside it")
     changes = read(args.set, args.seeds, wanted, args.scale)
     store = Store(store_folder(args.store))
     there = sets_of_kept(args.scale) if args.no_sweep else ()
@@ -61,7 +66,7 @@ def figure(arguments: Sequence[str]) -> int:
         if str(changes):
             check_words(cells(wanted, args.scale))
         if args.dry_run:
-            return planned(wanted, args.scale, store)
+            return planned(wanted, args.scale, store, args.json)
         target = args.output or Path(f"figures-{args.scale}{changes.folder}")
         if args.redraw:
             writable_folder("-o", target, {"REPORT.md": TITLE})
@@ -121,7 +126,10 @@ def _sweep(wanted: Sequence[Artefact], args: argparse.Namespace, store: Store) -
     missing = todo if args.fresh else [cell for cell in todo if not store.has(cell)]
     if missing:
         writable_folder("--store", store.folder)
-    print(f"{len(todo)} runs, {len(missing)} to do: at most {time_of(wanted, args.scale, missing)}", flush=True)
+    print(
+        f"{len(todo)} runs, {len(missing)} to do: at most {said(budget(wanted, args.scale, missing), missing)}",
+        flush=True,
+    )
     failed: list[Done] = []
     with progress("running what the figures read") as bar:
         bar.start(len(todo))
@@ -139,15 +147,18 @@ def _sweep(wanted: Sequence[Artefact], args: argparse.Namespace, store: Store) -
     return failed
 
 
-def _list() -> int:
-    for line in aligned([[name, made.source or "ours", made.title] for name in NAMES for made in [artefact(name)]]):
-        print(line)
+def _list(as_json: bool) -> int:
+    rows = [(name, made.source or "ours", made.title) for name in NAMES for made in [artefact(name)]]
+    if as_json:
+        print(to_json([dict(zip(("name", "source", "title"), row, strict=True)) for row in rows]))
+    else:
+        print("\n".join(aligned(rows)))
     return FINE
 
 
 def _parser() -> Parser:
     scales = "\n".join(f"  {name:<10} {words}" for name, words in SCALES.items())
-    parser = bare_parser("figure", f"scales:\n{scales}")
+    parser = bare_parser("figure", f"scales:\n{scales}", below=[FIGURE_JSON])
     add = parser.add_argument
     add("names", nargs="*", metavar="NAME", help="figures or tables, a paper's short name, or all; none: list them")
     add("--scale", default="laptop", metavar="S", help="how much is computed (laptop)")
@@ -171,6 +182,7 @@ def _parser() -> Parser:
     group.add_argument("--no-sweep", action="store_true", help="draw what is there, run nothing")
     group.add_argument("--dry-run", action="store_true", help="say what would run and how long; run and write nothing")
     group.add_argument("--redraw", action="store_true", help="draw the figures in -o again, from their CSV alone")
+    add("--json", action="store_true", help="the list, or the plan of --dry-run, as JSON, described below")
     add("--style", default=HOUSE, metavar="S", help=f"how figures look: {', '.join(STYLES)} ({HOUSE})")
     add(
         "--workers",

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from bounds.core import Bound
-from bounds.errors import BoundsError, OutsideConditionsWarning, unknown
+from bounds.errors import BoundsError, OutsideConditionsWarning
+from bounds.letters import unknown_quantity
 from bounds.quantities import CLIENTS, Quantity
 from bounds.showing.values import Grid, grid, Value
 from bounds.vocabulary import clients
@@ -90,7 +91,7 @@ def _check(bounds: Sequence[Bound], x: str, given: Mapping[str, Value]) -> None:
     names = " or ".join(b.name for b in bounds)
     for name, value in given.items():
         if name not in used and (not value.optional or name == x):
-            raise unknown(f"quantity of {names}", name, used)
+            raise unknown_quantity(f"quantity of {names}", name, used)
     units = {str(b.target.card.unit) for b in bounds}
     if len(units) > 1:
         raise BoundsError(f"these bounds cannot share an axis: their units are {', '.join(sorted(units))}")

@@ -2,43 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from bounds.showing.tables import aligned
+from bounds.showing.tables import aligned, to_json
 from empirics.experiments import Cell, Store
 from empirics.experiments.canonical import text
 from empirics.experiments.results import ordered
 
 from .artefact import Artefact
-from .making import budget, cells, kept_with_code, time_of
+from .making import cells, kept_with_code, minutes, said
 
 SEED = "seed"
 
 
-def planned(wanted: Sequence[Artefact], scale: str, store: Store) -> int:
+def planned(wanted: Sequence[Artefact], scale: str, store: Store, as_json: bool = False) -> int:
     """Print the plan of every figure, run by run over the seeds, then all of them together; nothing is written."""
     packed = {str(card["key"]) for artefact in wanted for card, _ in kept_with_code(scale, artefact.name)}
-    there = {cell.key for cell in cells(wanted, scale) if cell.key in packed or store.has(cell)}
+    of_each = {artefact.name: cells([artefact], scale) for artefact in wanted}
+    costs = {artefact.name: minutes(artefact, scale, of_each[artefact.name]) for artefact in wanted}
+    all_ = {cell.key: cell for mine in of_each.values() for cell in mine}
+    there = {key for key, cell in all_.items() if key in packed or store.has(cell)}
+    if as_json:
+        print(to_json([_record(name, scale, of_each[name], costs[name], there) for name in of_each]))
+        return 0
     where = f"{store.folder} or kept with the code" if packed & there else str(store.folder)
     for artefact in wanted:
-        mine = cells([artefact], scale)
-        print(f"{artefact.name} ({scale}): {_summary([artefact], scale, mine, there, where)}")
-        print("\n".join(f"  {line}" for line in _lines(artefact, scale, mine, there)))
+        mine, cost = of_each[artefact.name], costs[artefact.name]
+        print(f"{artefact.name} ({scale}): {_summary(mine, cost, there, where)}")
+        print("\n".join(f"  {line}" for line in _lines(mine, cost, there)))
     if len(wanted) > 1:
-        print(f"together: {_summary(wanted, scale, cells(wanted, scale), there, where)}")
+        together = {key: cost for each in costs.values() for key, cost in each.items()}
+        print(f"together: {_summary(list(all_.values()), together, there, where)}")
     return 0
 
 
-def _summary(wanted: Sequence[Artefact], scale: str, all_: Sequence[Cell], there: set[str], where: str) -> str:
+def _record(name: str, scale: str, mine: Sequence[Cell], cost: Mapping[str, float], there: set[str]) -> dict[str, Any]:
+    left = [cell.key for cell in mine if cell.key not in there]
+    counted = {"runs": len(mine), "there": len(mine) - len(left), "to_do": len(left)}
+    return {"name": name, "scale": scale, **counted, "minutes": sum(map(cost.__getitem__, left))}
+
+
+def _summary(all_: Sequence[Cell], cost: Mapping[str, float], there: set[str], where: str) -> str:
     left = [cell for cell in all_ if cell.key not in there]
     if not all_:
         return "no runs at this scale"
-    took = f", at most {time_of(wanted, scale, left)}" if left else ""
+    took = f", at most {said(sum(cost[cell.key] for cell in left), left)}" if left else ""
     return f"{len(all_)} runs, {len(all_) - len(left)} in {where}, {len(left)} to do{took}"
 
 
-def _lines(artefact: Artefact, scale: str, mine: Sequence[Cell], there: set[str]) -> list[str]:
+def _lines(mine: Sequence[Cell], cost: Mapping[str, float], there: set[str]) -> list[str]:
     """What all runs have in common, then a line for those that differ in their seed alone."""
     if not mine:
         return []
@@ -56,7 +69,7 @@ def _lines(artefact: Artefact, scale: str, mine: Sequence[Cell], there: set[str]
         left = [cell for cell in group if cell.key not in there]
         seeds = _seeds(cell.arguments[SEED] for cell in group if SEED in cell.arguments)
         told = [*([group[0].job] if several else []), *(_said(group[0], n) for n in varying), seeds]
-        rows.append([*told, f"{len(group) - len(left)} of {len(group)}", f"{budget([artefact], scale, left):.2g}"])
+        rows.append([*told, f"{len(group) - len(left)} of {len(group)}", f"{sum(cost[cell.key] for cell in left):.2g}"])
     head = [*several, *varying, "seeds", "there", "minutes"]
     return [f"every run: {', '.join([*([] if several else jobs), *shared])}", *aligned(rows, head)]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -36,17 +36,21 @@ def budget(artefacts: Sequence[Artefact], scale: str, todo: Sequence[Cell]) -> f
     wanted = {cell.key for cell in todo}
     planned: dict[str, float] = {}
     for artefact in artefacts:
-        plan: Plan = import_module(f"figures.{artefact.paper}.grid").PLANS[scale]
-        planned |= {c.key: plan.budget.minutes(c) for c in artefact.cells(scale) if c.key in wanted}
+        planned |= minutes(artefact, scale, (c for c in artefact.cells(scale) if c.key in wanted))
     return sum(planned.values())
 
 
-def time_of(artefacts: Sequence[Artefact], scale: str, todo: Sequence[Cell]) -> str:
-    """That budget in words; of GPUs by rates that are assumed, for none has been there to measure them."""
-    minutes = budget(artefacts, scale, todo)
+def said(minutes: float, todo: Iterable[Cell]) -> str:
+    """A budget in words; of GPUs by rates that are assumed, for none has been there to measure them."""
     if not any(cell.arguments.get("engine") == GPU for cell in todo):
         return f"{minutes:.2g} minutes of one core"
     return f"{minutes / 60:.3g} hours of one GPU by assumed rates"
+
+
+def minutes(artefact: Artefact, scale: str, todo: Iterable[Cell]) -> dict[str, float]:
+    """Minutes of one core that each of an artefact's own runs may take, by its key."""
+    plan: Plan = import_module(f"figures.{artefact.paper}.grid").PLANS[scale]
+    return {cell.key: plan.budget.minutes(cell) for cell in todo}
 
 
 def make(

@@ -8,7 +8,8 @@ from contextvars import ContextVar
 
 from empirics.data.catalogue import present
 
-_RUN: ContextVar[frozenset[str]] = ContextVar("run", default=frozenset())
+_SEEN: ContextVar[dict[str, bool] | None] = ContextVar("seen", default=None)
+"""Which sets are here, looked up once in a command: its plans ask thousands of times."""
 
 STAND_INS: dict[str, tuple[str, ...]] = {
     "cifar10": ("fashion_mnist", "mnist"),
@@ -61,17 +62,26 @@ def title(name: str) -> str:
 
 def found(name: str) -> str:
     """The set itself where it is here, else the first stand-in that is; empty where there is none."""
-    return next((n for n in (name, *STAND_INS.get(name, ())) if n in _RUN.get() or present(n)), "")
+    return next((n for n in (name, *STAND_INS.get(name, ())) if _is_here(n)), "")
+
+
+def _is_here(name: str) -> bool:
+    seen = _SEEN.get()
+    if seen is None:
+        return present(name)
+    if name not in seen:
+        seen[name] = present(name)
+    return seen[name]
 
 
 @contextmanager
 def counted_as_here(names: Iterable[str]) -> Iterator[None]:
-    """Count these sets as here: drawing from runs that were made elsewhere needs no data."""
-    token = _RUN.set(frozenset(names))
+    """Count these sets as here: drawing from runs that were made elsewhere needs no data; look for others once."""
+    token = _SEEN.set(dict.fromkeys(names, True))
     try:
         yield
     finally:
-        _RUN.reset(token)
+        _SEEN.reset(token)
 
 
 def remark(name: str, used: str) -> str:

@@ -21,19 +21,26 @@ FAMILIES = {
     "atoms": "quadratic losses of few samples from two-point distributions, expectations over all data sets exact",
 }
 """The families of instances, in words."""
+FALSIFY_JSON = """\
+--json prints one object: bound, violated, ratio and score (of the worst instance), instance (its numbers as text),
+witness (null, or what -o writes), evaluations, admissible, seconds, families, refusals, visited, unconfirmed,
+undecided, interrupted; with --replay: measured, bound, ratio, violated, arithmetic, digits, conditions, failed,
+undecided, differs."""
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run one command line; 0: no violation found, 1: violated (2, mistakes, are errors that the caller shows)."""
     try:
-        options = parser().parse_args(list(arguments))
+        options = parser().parse_intermixed_args(list(arguments))
     except SystemExit:  # --help
         return NONE
     if options.replay is None and options.name is None:
         raise UsageError("falsify needs the name of a bound, or --replay FILE")
     if options.replay is not None:
-        searching = ("evaluations", "minutes", "seed", "family", "fixed", "output")
-        refuse_idle(parser(), options, searching, "--replay recomputes a witness and searches nothing")
+        searching, why = ("evaluations", "minutes", "seed", "family", "output"), "--replay recomputes a witness"
+        refuse_idle(parser(), options, searching, f"{why} and searches nothing")
+        if options.words:
+            raise UsageError(f"{why} and searches nothing: leave out {' '.join(options.words)}")
     with progress("loading", brief=True):
         from .falsifier.command import run
 
@@ -43,9 +50,11 @@ def main(arguments: Sequence[str]) -> int:
 def parser() -> Parser:
     families = "\n".join(f"  {name:<12} {words}" for name, words in FAMILIES.items())
     status = "exit status: 0 no violation found (which proves nothing); 1 violated; 2 a mistake, or no family serves"
-    found = bare_parser("falsify", f"families of instances:\n{families}", status=status)
+    found = bare_parser("falsify", f"families of instances:\n{families}", below=[FALSIFY_JSON], status=status)
     add = found.add_argument
     add("name", nargs="?", metavar="NAME", help="a bound of the list, or path/file.py:variable")
+    held = "hold a number of the instances, such as clients=2; @file.json holds those that it has"
+    add("words", nargs="*", default=[], metavar="quantity=value", help=held)
     add(
         "--evaluations",
         type=whole_number(1, MOST),
@@ -54,12 +63,10 @@ def parser() -> Parser:
         help=f"the budget ({EVALUATIONS})",
     )
     add("--minutes", type=positive, metavar="M", help="stop after this time, whatever is left of the budget")
-    add("--seed", type=whole_number(0), default=0, help="the same seed gives the same search (0)")
+    add("--seed", type=whole_number(0), default=0, metavar="N", help="the same seed gives the same search (0)")
     add("--family", metavar="F", help="search one family of instances only")
     add("--with", dest="definitions", action="append", default=[], metavar="EQUATION",
         help="put in an equation of the list for its target; may be repeated")  # fmt: skip
-    add("--fix", dest="fixed", action="append", default=[], metavar="PARAMETER=NUMBER",
-        help="hold a number of the instances, such as clients=2; may be repeated")  # fmt: skip
     add(
         "-o",
         dest="output",
@@ -67,6 +74,6 @@ def parser() -> Parser:
         metavar="FILE",
         help="write the witness here, if one is found (JSON); a file that is there must be one of the same statement",
     )
-    add("--json", action="store_true", help="print JSON")
+    add("--json", action="store_true", help="print JSON, described below")
     add("--replay", type=Path, metavar="FILE", help="recompute a witness exactly instead of searching")
     return found

@@ -15,6 +15,10 @@ PATIENCE = 600.0
 NAMES = ("clients", "rounds", "local_steps", "step_share", "fixed_step_size", "condition_number", "heterogeneity",
          "grad_cap_sq", "dissimilarity_factor", "relaxation", "divergence", "grad_norm_sq", "step_offset")  # fmt: skip
 """What may vary in a table: the fields of a ``Place``."""
+TIGHTNESS_JSON = """\
+--json prints one object: bound, command, algorithm, statistic, units, estimate, relaxations, versions, seconds; rows
+(the table's numbers by column, with every quantity of the place), best_steps (where, by_bound, by_worst_case, regret)
+and smallest_factors. Without the name of a bound: a list of objects with name, target and statistic."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -30,11 +34,16 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def parser() -> Parser:
-    found = bare_parser("tightness")
+    found = bare_parser("tightness", below=[TIGHTNESS_JSON])
     add = found.add_argument
     add("name", nargs="?", metavar="NAME", help="a bound, or path/file.py:variable; without one, those within reach")
-    add("words", nargs="*", metavar="quantity=value", help=f"numbers, ranges a:b:n, lists: {', '.join(NAMES)}")
-    add("-o", "--output", type=path_word, metavar="DIR", help="write NAME.csv and NAME.json, its card")
+    add(
+        "words",
+        nargs="*",
+        metavar="quantity=value",
+        help=f"numbers, a:b:n, lists, @file.json: {', '.join(NAMES)}",
+    )
+    add("-o", dest="output", type=path_word, metavar="DIR", help="write NAME.csv and NAME.json, its card")
     add("--store", type=path_word, metavar="DIR", help=STORE)
     add(
         "--workers",
@@ -49,5 +58,5 @@ def parser() -> Parser:
     group.add_argument("--full", action="store_true", help="the grid of that table, computed anew")
     proofs = "prove every worst case in fractions, and with -o write the proofs, NAME-1.json and on"
     add("--certify", action="store_true", help=proofs)
-    add("--json", action="store_true", help="the rows, K* and the smallest factors as one object")
+    add("--json", action="store_true", help="print JSON, described below")
     return found

@@ -55,7 +55,7 @@ def test_a_value_that_is_nonsense(refused, changes, said):
         (["eval", ONE, "smoothness=1", "smoothness=2"], "smoothness is given twice"),
         (["list", "--paper", "fedasl"], "unknown paper 'fedasl'; did you mean 'fedals'"),
         (["show", ONE, "smoothness=1"], "--sensitivity"),
-        (["show", ONE, "--latex", "--json"], "not allowed with"),
+        (["show", ONE, "--latex", "--json"], "leave out --latex"),
         (["minimize", ONE], "give over=... once"),
         (["minimize", ONE, "over=smothness"], "did you mean 'smoothness'"),
         (["minimize", ONE, "over=smoothness", "smoothness=3"], "smoothness is what is asked for"),

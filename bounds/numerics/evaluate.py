@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from functools import cached_property
 from math import prod
+from numbers import Rational
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
@@ -33,6 +35,7 @@ from ..quantities import CLIENTS, Quantity
 from ..vocabulary import client_weight, clients
 from . import alike
 from .kernel import Arrays
+from .labels import of_library
 from .settling import Settled, Settling
 
 if TYPE_CHECKING:
@@ -204,7 +207,9 @@ class Evaluator:
         extra = {clients.name} if self.counts_clients else set()
         for name in values:
             if name not in self.names and name not in extra:
-                raise unknown(f"quantity of {self.bound.name}", name, self.names)
+                from ..letters import unknown_quantity  # imports every paper, to have its letters
+
+                raise unknown_quantity(f"quantity of {self.bound.name}", name, self.names, self.bound.source.paper)
             if name in self.bound.given:
                 raise BoundsError(f"{name} is fixed at {self.bound.given[name]} here; leave it out")
         missing = [name for name in self.names if name not in merged and name != free]
@@ -297,16 +302,18 @@ class Evaluator:
 
 
 def _numbers(name: str, value: Any) -> np.ndarray:
+    if of_library(value, "torch"):
+        _refuse_far_tensor(name, value)
     try:
         array = np.asarray(value)
-        if array.dtype.kind == "O" and not all(type(x) is int for x in array.flat):  # whole numbers of many digits
+        if array.dtype.kind == "O" and not all(map(_is_exact, array.flat)):
             raise TypeError
         if array.dtype.kind in "USbcmM" or np.ma.is_masked(value):  # dates, and entries that are not there
             raise TypeError
         given, array = array, np.asarray(array, dtype=float)
     except OverflowError:
         raise DomainError(f"{name} must be of a size that a floating-point number can have") from None
-    except RuntimeError as error:  # a tensor that is part of a graph: torch says what to do
+    except RuntimeError as error:  # a list of tensors that are part of a graph: torch says what to do
         raise DomainError(f"{name} must be a number that is given: {str(error).splitlines()[0]}") from None
     except (TypeError, ValueError):
         raise DomainError(f"{name} must be a number or a rectangular list of numbers; got {value!r}") from None
@@ -316,11 +323,31 @@ def _numbers(name: str, value: Any) -> np.ndarray:
         raise DomainError(f"{name} must be a number; got NaN")
     if given.dtype.kind in "iuO" and (said := next(filter(None, map(_changed, given.flat)), "")):
         raise DomainError(f"{name} must be {said}")
+    if given.dtype.kind == "O" and np.any((array == 0) & (given != 0)):
+        raise DomainError(f"{name} must be of a size that a floating-point number can have")
     return array
 
 
+def _is_exact(item: Any) -> bool:
+    """Whether it is a number that arrays hold as an object: a whole one of many digits, a fraction, a decimal."""
+    return isinstance(item, (Rational, Decimal, float)) and not isinstance(item, bool)
+
+
+def _refuse_far_tensor(name: str, value: Any) -> None:
+    """Say what to do with a tensor of torch that NumPy does not read."""
+    if value.requires_grad:
+        raise DomainError(
+            f"{name} is a tensor that needs gradients, which a bound of numbers does not pass on: give "
+            f"{name}.detach().numpy(), or take bound.compile('torch')"
+        )
+    if value.device.type != "cpu":
+        raise DomainError(f"{name} is a tensor on {value.device}: give {name}.cpu().numpy()")
+
+
 def _changed(given: Any) -> str:
-    return changed(int(given)) if isinstance(given, (int, np.integer)) else ""
+    exact = isinstance(given, Rational) or (isinstance(given, Decimal) and given.is_finite())
+    whole = isinstance(given, np.integer) or (exact and given == given // 1)
+    return changed(int(given)) if whole else ""
 
 
 def _agree(count: Any, length: int, lists: bool, axis: str) -> int:

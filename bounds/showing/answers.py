@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,11 +37,26 @@ EVAL_JSON = """\
   proven             with them: whether low and high are proven to be its ends, or were the extremes among the points
                      that were looked at; in the shape of value
 NaN is null, infinity is "inf" or "-inf"."""
+ANSWERS_JSON = """\
+--json prints one object: name and unit of the bound; answers, one object per point that has one; findings, why the
+others have none. In an answer, where holds the swept quantities;
+{}
+With uncertain constants NAME_interval is [low, high], at least so wide. NaN is null."""
+MINIMIZE_JSON = (
+    ANSWERS_JSON.format("at, value, whole_at, whole_value (the best whole number), limited_by, method.")
+    + """
+Without numbers it is an object of formulas as text: over, at, value, requires and not_looked_at (conditions)."""
+)
+SOLVE_JSON = ANSWERS_JSON.format("at, value, limited_by, note.")
+SENSITIVITY_JSON = ANSWERS_JSON.format("of --sensitivity, the elasticity by quantity.")
 OUTSIDE, SILENT = "OUTSIDE", "silent"
 MOST_RANGES = 1000
 """Points at which the interval of a bound is looked for."""
 MOST_VARIED, FEW_INSIDE = 20, 16
 """Points at which the intervals of minima and solutions are looked for, and how many places inside each gets."""
+
+AT_LEAST = ", at least"
+"""What the name of a column of intervals ends with."""
 
 Ask = Callable[..., dict[str, Any]]
 """A question about a bound at certain values: the numbers and words of its answer by name."""
@@ -171,43 +186,72 @@ def _interval(span: Grid, value: np.ndarray, outside: bool) -> tuple[np.ndarray,
 
 @dataclass(frozen=True)
 class Answers:
-    """A table of answers, one row per point of a grid; ``findings`` say where there is none and why."""
+    """A table of answers, one row per point of a grid; ``findings`` say where there is none and why.
+
+    ``swept`` of the columns say where the point is, the others what the answer is.
+    """
 
     head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[Any, ...], ...]
     findings: tuple[str, ...]
+    swept: int
 
     def lines(self) -> list[str]:
         """A block ``name  value`` for one point, a table for several; columns that say nothing are left out."""
-        keep = [i for i in range(len(self.head)) if any(row[i] for row in self.rows)]
+        cells = [[_cell(item) for item in row] for row in self.rows]
+        keep = [i for i in range(len(self.head)) if any(row[i] for row in cells)]
         head = [self.head[i] for i in keep]
-        rows = [[row[i] for i in keep] for row in self.rows]
+        rows = [[row[i] for i in keep] for row in cells]
         if len(rows) == 1:
             return aligned(list(map(list, zip(head, rows[0], strict=True))))
         return aligned(rows, head) if rows else []
+
+    def as_json(self, bound: Bound, keys: Mapping[str, str]) -> dict[str, Any]:
+        """The object that ``--json`` prints; ``keys`` rename columns."""
+        columns = [_key(name, keys) for name in self.head[self.swept :]]
+        answers = [
+            {
+                "where": dict(zip(self.head[: self.swept], row[: self.swept], strict=True)),
+                **dict(zip(columns, map(_spoken, row[self.swept :]), strict=True)),
+            }
+            for row in self.rows
+        ]
+        told = {"name": bound.name, "unit": str(bound.target.card.unit), "answers": answers}
+        return {**told, "findings": list(self.findings)}
+
+
+def _key(column: str, keys: Mapping[str, str]) -> str:
+    name, _, interval = column.partition(AT_LEAST)
+    return keys.get(name, name).replace(" ", "_") + ("_interval" if interval or column.endswith(AT_LEAST) else "")
+
+
+def _spoken(item: Any) -> Any:
+    """An answer for machines: numbers and lists as they are, anything else in words."""
+    if item is None or isinstance(item, (int, float, str, list, tuple, np.ndarray, np.generic)):
+        return list(item) if isinstance(item, Between) else item
+    return str(getattr(item, "words", item))
 
 
 def answer(span: Grid, ask: Ask) -> Answers:
     """``ask(**values)`` at every point of the grid; a point without an answer becomes a finding."""
     heads = [name for axis in span.axes for name in axis]
-    found: list[tuple[str, ...]] = []
+    found: list[tuple[Any, ...]] = []
     findings = []
     head: tuple[str, ...] = ()
     for said, values in watched(span.points(), prod(span.shape)):
-        place = [_cell(s) for s in said]
         try:
             columns = ask(**values)
         except (NoSolutionError, NoMinimumError) as error:
-            where = ", ".join(f"{name}={cell}" for name, cell in zip(heads, place, strict=True))
+            where = ", ".join(f"{name}={_cell(item)}" for name, item in zip(heads, said, strict=True))
             findings.append(f"{where}: {error}" if where else str(error))
             continue
         head = (*heads, *columns)
-        found.append((*place, *(_cell(c) for c in columns.values())))
-    return Answers(head, tuple(found), tuple(findings))
+        found.append((*said, *columns.values()))
+    return Answers(head, tuple(found), tuple(findings), len(heads))
 
 
 def smallest(bound: Bound, over: str) -> Ask:
-    """Asks for the minimum in ``over``."""
+    """Asks for the minimum in ``over``; ``keys_of`` names its columns for machines."""
 
     def ask(**values: Any) -> dict[str, Any]:
         best: Any = bound.minimize(over, **values)
@@ -266,7 +310,7 @@ def over_intervals(span: Grid, ask: Ask) -> tuple[Ask, list[str]]:
             return [answers[name] for name in names]
 
         ranges = ranges_of(numbers, span.bound, span.uncertain, FEW_INSIDE, **certain)
-        shown = {f"{n}, at least": _around(found[n], each) for n, each in zip(names, ranges, strict=False)}
+        shown = {f"{n}{AT_LEAST}": _around(found[n], each) for n, each in zip(names, ranges, strict=False)}
         return found | shown | {"and": "none at some of the constants" if missing else ""}
 
     used = ", ".join(span.uncertain)
@@ -275,9 +319,23 @@ def over_intervals(span: Grid, ask: Ask) -> tuple[Ask, list[str]]:
     ]
 
 
-def _around(value: float, found: Range | None) -> str:
-    ends = (value, value) if found is None else (min(value, found.low), max(value, found.high))
-    return " to ".join(number(float(end)) for end in ends)
+class Between(NamedTuple):
+    """The ends of an interval."""
+
+    low: float
+    high: float
+
+
+def _around(value: float, found: Range | None) -> Between:
+    if found is None:
+        return Between(float(value), float(value))
+    return Between(float(min(value, found.low)), float(max(value, found.high)))
+
+
+def keys_of(bound: Bound, asked: str, side: str = "") -> dict[str, str]:
+    """The keys in JSON of the columns of ``smallest`` and ``solved``, which are named for people."""
+    whole = {f"whole {asked}": "whole_at", "value there": "whole_value"}
+    return {bound.target.name: "value", f"{side} {asked}".strip(): "at", **({} if side else whole)}
 
 
 def elastic(bound: Bound) -> Ask:
@@ -287,8 +345,10 @@ def elastic(bound: Bound) -> Ask:
 
 def _cell(item: Any) -> str:
     """A number, a list of them or words, as a table shows it; nothing for None."""
-    if item is None or item == "":
+    if item is None or (isinstance(item, str) and not item):
         return ""
+    if isinstance(item, Between):
+        return " to ".join(number(end) for end in item)
     if isinstance(item, (list, tuple, np.ndarray)) and np.ndim(item):
         return "[" + ", ".join(map(_cell, item)) + "]" if len(item) else ""
     if isinstance(item, (int, np.integer)) and abs(int(item)) < 10**15:  # a count is not rounded

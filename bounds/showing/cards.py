@@ -173,7 +173,7 @@ def as_json(bound: Bound) -> dict[str, Any]:
         "paper": bound.source.paper,
         "source": str(bound.source),
         "relation": bound.relation,
-        "target": _card(bound.target, letters),
+        "target": quantity_card(bound.target, letters[bound.target]),
         "statistic": str(bound.statistic) if bound.statistic else None,
         "about": str(bound.about) if bound.about else None,
         "terms": {label: _formula(term, letters) for label, term in bound.terms.items()},
@@ -182,7 +182,7 @@ def as_json(bound: Bound) -> dict[str, Any]:
             {"words": c.words, "kind": c.kind, "relation": None if c.relation is None else str(c.relation)}
             for c in bound.conditions
         ],
-        "quantities": [_card(q, letters) for q in bound.quantities],
+        "quantities": [quantity_card(q, letters[q]) for q in bound.quantities],
         "given": plain(dict(bound.given)),
         "latex": bound.latex(),
         "note": bound.note,
@@ -204,12 +204,13 @@ def _formula(expression: sp.Expr, letters: Mapping[Quantity, str]) -> dict[str, 
     return {"string": str(expression), "latex": printing.latex(expression, letters)}
 
 
-def _card(quantity: Quantity, letters: Mapping[Quantity, str]) -> dict[str, Any]:
+def quantity_card(quantity: Quantity, letter: str) -> dict[str, Any]:
+    """What programs read of a quantity."""
     card = quantity.card
     limit = f", <= {card.at_most.name}" if card.at_most is not None else ""
     return {
         "name": card.name,
-        "letter": letters[quantity],
+        "letter": letter,
         "meaning": card.meaning,
         "unit": str(card.unit),
         "domain": card.domain.words + limit,

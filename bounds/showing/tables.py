@@ -32,6 +32,15 @@ def streamed(
             yield (" " * gap).join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
 
 
+def to_json(item: Any) -> str:
+    """What ``--json`` prints: two spaces of indentation, NaN as null, letters spelled out where nobody can say them."""
+    import json
+
+    from .process import speaks_unicode
+
+    return json.dumps(plain(item), indent=2, allow_nan=False, ensure_ascii=not speaks_unicode())
+
+
 def plain(value: Any) -> Any:
     """Lists and numbers for JSON in the shape of ``value``: NaN is null, infinities are "inf" and "-inf"."""
     if isinstance(value, dict):

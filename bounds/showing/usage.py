@@ -10,6 +10,7 @@ from tempfile import TemporaryFile
 from typing import Any, NamedTuple, NoReturn
 
 from ..errors import BoundsError
+from .completion import SHELLS
 from .files import no_file, refuse_foreign, to_write
 
 
@@ -30,15 +31,17 @@ SITES = "@examples/sites.json"
 # fmt: off
 VERBS = {
     "list": Verb("every bound of the papers", "fedbounds list --paper fedals", "--paper --json"),
+    "quantities": Verb("the words that bounds are made of: meaning, unit, letters in the papers, ties, bounds",
+                       "fedbounds quantities smoothness", "--json"),
     "show": Verb("a bound: terms, conditions, every quantity", "fedbounds show fedals.one_round",
                  "--latex --json --sensitivity"),
     "eval": Verb("its value and terms at your numbers", f"fedbounds eval fedals.one_round clients=5:50:4 {GAP}",
                  "--outside --zip --json"),
     "minimize": Verb("where it is smallest; without numbers, as a formula",
-                     "fedbounds minimize decaying_k.per_rounds over=local_steps", "--zip"),
+                     "fedbounds minimize decaying_k.per_rounds over=local_steps", "--zip --json"),
     "solve": Verb("the largest or smallest value of a quantity that keeps it at most a target",
                   f"fedbounds solve fedals.one_round for=clients target=0.1 --smallest {GAP}",
-                  "--largest --smallest --zip"),
+                  "--largest --smallest --zip --json"),
     "plot": Verb("a picture along one quantity: one bound term by term, or several compared",
                  f"fedbounds plot fedals.one_round x=clients=2:40:39 {GAP} -o gap.svg", "--lines --outside -o"),
     "compare": Verb("every theorem about one number of your federation, side by side: which of them says anything",
@@ -70,6 +73,8 @@ VERBS = {
                    "fedbounds bundle --scale smoke -o bundle"),
     "explore": Verb("a page to explore the bounds in the browser, without a server; without a name, all of them",
                     "fedbounds explore fedals.one_round -o one_round.html"),
+    "completion": Verb("a script that lets the shell complete verbs, options and names",
+                       "fedbounds completion bash"),
 }
 OPTIONS: dict[str, dict[str, Any]] = {
     "--paper": {"metavar": "P", "help": "only the bounds of one paper"},
@@ -207,12 +212,17 @@ def parser_of(name: str) -> Parser:
     parser = bare_parser(name, below=_details(name))
     if name in ("show", "eval", "minimize", "solve"):
         parser.add_argument("name", metavar="NAME")
-    if name != "list":
+    if name == "quantities":
+        parser.add_argument("word", nargs="?", metavar="WORD", help="a quantity, or a letter of the papers; none: all")
+    elif name == "completion":
+        parser.add_argument("shell", choices=SHELLS, help='eval "$(fedbounds completion bash)"')
+    elif name != "list":
         # Without a default, argparse would count words that may be left out among the required ones.
         parser.add_argument("words", nargs="*", default=[], metavar=WORDS.get(name, "quantity=value"))
-    chosen = parser.add_mutually_exclusive_group() if name in ("show", "solve") else parser
+    alone = {"show": ("--latex", "--sensitivity"), "solve": ("--largest", "--smallest")}.get(name, ())
+    one_of = parser.add_mutually_exclusive_group() if alone else parser
     for option in verb.options.split():
-        (parser if option == "--zip" else chosen).add_argument(option, **OPTIONS[option])
+        (one_of if option in alone else parser).add_argument(option, **OPTIONS[option])
     return parser
 
 
@@ -220,8 +230,20 @@ def _details(name: str) -> list[str]:
     """The grammar of values and the JSON formats, for the verbs that have them."""
     if name == "list":
         return ["--json prints a list of objects with name, paper, relation, target and source."]
-    from .answers import EVAL_JSON
+    if name == "completion":
+        return ["It holds the names that there are now: write it again after an update."]
+    if name == "quantities":
+        from .quantities import QUANTITIES_JSON
+
+        return [QUANTITIES_JSON]
+    from .answers import EVAL_JSON, MINIMIZE_JSON, SENSITIVITY_JSON, SOLVE_JSON
     from .cards import SHOW_JSON
     from .values import GRAMMAR
 
-    return [GRAMMAR, *({"show": [SHOW_JSON], "eval": [EVAL_JSON]}.get(name, []))]
+    formats = {
+        "show": [SHOW_JSON, SENSITIVITY_JSON],
+        "eval": [EVAL_JSON],
+        "minimize": [MINIMIZE_JSON],
+        "solve": [SOLVE_JSON],
+    }
+    return [GRAMMAR, *formats.get(name, [])]

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..core import Bound
-from ..errors import BoundsError, DomainError, unknown
+from ..errors import BoundsError, DomainError
+from ..letters import unknown_quantity
 from ..quantities import CLIENTS, Quantity
 from ..vocabulary import client_weight, clients
 from .reading import GRAMMAR, MOST_POINTS, parse, parse_number, read, Value
@@ -99,10 +100,10 @@ def grid(bound: Bound, given: Mapping[str, Value], *, paired: bool = False, free
         used.setdefault(clients.name, clients)
     for name, value in given.items():
         if name not in used and not value.optional:
-            raise unknown(f"quantity of {bound.name}", name, used)
+            raise unknown_quantity(f"quantity of {bound.name}", name, used, bound.source.paper)
     for name in free:
         if name not in used:
-            raise unknown(f"quantity of {bound.name}", name, used)
+            raise unknown_quantity(f"quantity of {bound.name}", name, used, bound.source.paper)
         if name in given and not given[name].optional:
             raise BoundsError(f"{name} is what is asked for; it cannot be given a value too")
     wanted = {name: value for name, value in given.items() if name in used and name not in free}

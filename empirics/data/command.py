@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bounds.errors import unknown
-from bounds.showing.tables import aligned
+from bounds.showing.tables import aligned, to_json
 from bounds.showing.usage import bare_parser, refuse_idle
 
 from ..calls import refuse_twice
@@ -18,6 +18,10 @@ from .embedded import LICENCE
 from .store import DataFormatError, Files, listed, MissingDataError, root
 
 FINE, FINDING = 0, 1
+DATA_JSON = """\
+--json prints one object: root (the folder of all), sets (set, here, size, place, licence, bytes of what is here) and
+damaged (paths). With names: a list of objects with set, about, files (path, bytes, state), damaged (why, or empty) and
+what is in the set: samples, tests (null: no test part), shape, kind, classes, groups, group_word, source, licence."""
 OTHERS = f"""of another set: {", ".join(OF_ANOTHER)}, as in held_out(digits); of your own:
 table('my.csv', target='label', group='site')"""
 EMBEDDED = "inside scikit-learn"
@@ -29,11 +33,12 @@ UNITS = ((2**30, "GB"), (2**20, "MB"), (2**10, "kB"))
 
 def data(arguments: Sequence[str]) -> int:
     """List the sets, or read those that are named and say what is in them; 1 where a file is damaged."""
-    parser = bare_parser("data", below=[OTHERS])
+    parser = bare_parser("data", below=[OTHERS, DATA_JSON])
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help="sets to read, check and describe; none: list them all"
     )
     parser.add_argument("--verify", action="store_true", help="check every file that is here against SHA256SUMS")
+    parser.add_argument("--json", action="store_true", help="print JSON, described below")
     try:
         args = parser.parse_args(list(arguments))
     except SystemExit:  # --help
@@ -44,12 +49,17 @@ def data(arguments: Sequence[str]) -> int:
             raise unknown("data set", name, NAMES)
     if args.names:
         refuse_idle(parser, args, ("verify",), "a set that is named is checked anyway")
-        return max([_describe(name) for name in args.names])
-    return _list(args.verify)
+        found = [_described(name) for name in args.names]
+        if args.json:
+            print(to_json([about for about, _ in found]))
+        else:
+            print("\n".join(line for _, lines in found for line in lines))
+        return FINDING if any(about["damaged"] for about, _ in found) else FINE
+    return _list(args.verify, args.json)
 
 
-def _list(verify: bool) -> int:
-    rows, damaged = [], []
+def _list(verify: bool, as_json: bool) -> int:
+    rows, damaged, sizes = [], [], []
     with progress("reading the files") as bar:
         bar.start(len(NAMES))
         for name in NAMES:
@@ -57,11 +67,16 @@ def _list(verify: bool) -> int:
             paths = [] if files is None else list(_paths(files))
             hashes = {path: listed(path) for path in paths} if verify else {}
             damaged += [path for path, whole in hashes.items() if whole is False]
-            size = _size(sum(path.stat().st_size for path in paths)) if paths else ""
+            sizes.append(sum(path.stat().st_size for path in paths))
+            size = _size(sizes[-1]) if paths else ""
             licence, place = (LICENCE, EMBEDDED) if files is None else (files.licence, f"{files.folder}/")
             rows.append([name, _here(files, hashes, bool(paths)), size, place, licence])
             bar.step()
     head = ["set", "here", "size", "place", "licence"]
+    if as_json:
+        told = [{**dict(zip(head, row, strict=True)), "bytes": size} for row, size in zip(rows, sizes, strict=True)]
+        print(to_json({"root": str(root()), "sets": told, "damaged": list(map(str, damaged))}))
+        return FINDING if damaged else FINE
     print("\n".join([f"folders lie in {root()} ($FEDBOUNDS_DATA)", *aligned(rows, head)]))
     for path in damaged:
         print(f"damaged: {path}: its hash is not the one that SHA256SUMS lists: fetch it again")
@@ -87,25 +102,38 @@ def _size(count: float) -> str:
     return next((f"{count / unit:.3g} {word}" for unit, word in UNITS if count >= unit), f"{count} bytes")
 
 
-def _describe(name: str) -> int:
-    """Read a set, which checks its files, and say what is in it."""
+def _described(name: str) -> tuple[dict[str, Any], list[str]]:
+    """Read a set, which checks its files: what is in it, for machines and as lines."""
     make: Callable[..., Dataset] = DATASETS[name]
     files = FILES.get(name)
     if files is not None and not files.present:
         raise MissingDataError(files.missing(next(wanted for wanted in files.names if not files.paths(wanted))))
     about = getattr(make, "about", "") or (make.__doc__ or "").partition("\n")[0]
-    print(f"{name}: {about}")
     hashes = [] if files is None else [(path, listed(path)) for path in _paths(files)]
-    for path, whole in hashes:
-        print(f"  {path.relative_to(root())}  {_size(path.stat().st_size)}, {WORDS[whole]}")
+    there = [(str(path.relative_to(root())), path.stat().st_size, WORDS[whole]) for path, whole in hashes]
+    lines = [f"{name}: {about}", *(f"  {path}  {_size(size)}, {state}" for path, size, state in there)]
+    told: dict[str, Any] = {"set": name, "about": about, "damaged": ", ".join(p for p, _, w in there if w == "damaged")}
+    told["files"] = [{"path": path, "bytes": size, "state": state} for path, size, state in there]
     try:
         with progress(f"reading {name}"):
             found = make()
     except DataFormatError as error:
-        print(f"damaged: {error}")
-        return FINDING
-    print("\n".join(f"  {line}" for line in aligned(_rows(found))))
-    return FINDING if any(whole is False for _, whole in hashes) else FINE
+        return {**told, "damaged": str(error)}, [*lines, f"damaged: {error}"]
+    return {**told, **_facts(found)}, [*lines, *(f"  {line}" for line in aligned(_rows(found)))]
+
+
+def _facts(found: Dataset) -> dict[str, Any]:
+    return {
+        "samples": len(found.inputs),
+        "tests": len(found.test.inputs) if found.test else None,
+        "shape": list(found.inputs.shape[1:]),
+        "kind": found.kind,
+        "classes": found.classes,
+        "groups": None if found.groups is None else len(set(found.groups.tolist())),
+        "group_word": None if found.groups is None else found.group_word,
+        "source": found.source,
+        "licence": found.licence,
+    }
 
 
 def _rows(found: Dataset) -> list[list[str]]:

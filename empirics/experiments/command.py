@@ -7,11 +7,13 @@ import os
 import stat
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from bounds.showing.numbers import MOST_WORKERS, whole_number
+from bounds.showing.tables import to_json
 from bounds.showing.usage import bare_parser, refuse_idle
 
 from ..errors import EmpiricsError
@@ -27,12 +29,16 @@ FINE, FINDING = 0, 1
 OWN = """files of your own that a grid names (path/file.py:variable) count with the files beside them that they
 import: where their text has changed, cells are run anew, and results calls the old ones stale. Data that
 such a file opens is not known: where it has changed, use --fresh, or name it in an argument"""
+SWEEP_JSON = """\
+--json prints one object: sweep (its name), cells (how many), count (of done, diverged, failed, there before, and
+what is left to_do) and failed (cell, error); with --status and --verify count is of what lies in
+store, beside damaged."""
 FOLDER = "folder of the results ($FEDBOUNDS_STORE, else ./fedbounds-store)"
 
 
 def sweep_(arguments: Sequence[str]) -> int:
     """Run what is missing of a grid; 1 when a cell failed."""
-    parser, processes = bare_parser("sweep", below=[OWN]), whole_number(0, MOST_WORKERS)
+    parser, processes = bare_parser("sweep", below=[OWN, SWEEP_JSON]), whole_number(0, MOST_WORKERS)
     add = parser.add_argument
     add("grid", metavar="FILE", help="a TOML file, or path/file.py:variable")
     add("--store", type=path_word, metavar="DIR", help=FOLDER)
@@ -44,6 +50,7 @@ def sweep_(arguments: Sequence[str]) -> int:
     add("--keep-states", action="store_true", help="keep where training runs end: with more rounds they go on there")
     add("--workers", type=processes, metavar="N", help="processes (one per core, or per GPU); 0: in this process")
     add("--scheduler", type=word, metavar="ADDRESS", help="a running dask cluster instead")
+    add("--json", action="store_true", help="print JSON, described below")
     try:
         args = parser.parse_args(list(arguments))
     except SystemExit:  # --help
@@ -64,7 +71,7 @@ def sweep_(arguments: Sequence[str]) -> int:
         if args.status or args.verify:
             bar.start(len(cells))
             bar.doing("reading the store")
-            return _looked(grid, cells, store, bar, args.verify)
+            return _looked(grid, cells, store, bar, args.verify, args.json)
     found: list[Done] = []
     try:
         with progress() as bar:
@@ -73,9 +80,9 @@ def sweep_(arguments: Sequence[str]) -> int:
             heard = partial(_heard, bar, grid, cells, store, found)
             sweep(cells, store, args.workers, args.scheduler, args.fresh, heard, True, args.keep_states)
     except KeyboardInterrupt:
-        _say(grid, cells, found, "interrupted; ")
+        _say(grid, cells, found, "interrupted; ", args.json)
         raise
-    _say(grid, cells, found, "")
+    _say(grid, cells, found, "", args.json)
     return FINDING if any(d.how == "failed" for d in found) else FINE
 
 
@@ -94,8 +101,12 @@ def _which(grid: Grid, cell: Cell) -> str:
     return ", ".join(f"{name}={cell.arguments.get(name)}" for name in grid.vary) or str(cell)
 
 
-def _say(grid: Grid, cells: Sequence[Cell], found: Sequence[Done], how: str) -> None:
+def _say(grid: Grid, cells: Sequence[Cell], found: Sequence[Done], how: str, as_json: bool) -> None:
     count = Counter(d.how for d in found)
+    if as_json:
+        failed = [{"cell": _which(grid, d.cell), "error": d.error} for d in found if d.how == "failed"]
+        _tell(grid, cells, {**count, "to_do": len(cells) - len(found)}, {"failed": failed})
+        return
     words = {"done": "done", "diverged": "diverged", "failed": "failed", "there": "there before"}
     told = ", ".join(f"{count[k]} {w}" for k, w in words.items() if count[k]) or "nothing done"
     left = len(cells) - len(found)
@@ -103,7 +114,11 @@ def _say(grid: Grid, cells: Sequence[Cell], found: Sequence[Done], how: str) -> 
     print(f"{how}{grid.name}: {len(cells)} cells: {told}{again}")
 
 
-def _looked(grid: Grid, cells: Sequence[Cell], store: Store, bar: Progress, closely: bool) -> int:
+def _tell(grid: Grid, cells: Sequence[Cell], count: Mapping[str, int], more: Mapping[str, Any]) -> None:
+    print(to_json({"sweep": grid.name, "cells": len(cells), "count": dict(count), **more}))
+
+
+def _looked(grid: Grid, cells: Sequence[Cell], store: Store, bar: Progress, closely: bool, as_json: bool) -> int:
     """Say what is there; 1 when a look at every table (``closely``) finds damage."""
     count: Counter[str] = Counter()
     damages, to_run = [], False
@@ -121,6 +136,9 @@ def _looked(grid: Grid, cells: Sequence[Cell], store: Store, bar: Progress, clos
     if to_run:
         bar.doing("looking for mistakes")
         check_words(cell for cell in cells if ".py:" not in cell.home)  # to look is not to run a file
+    if as_json:
+        _tell(grid, cells, count, {"store": str(store.folder), "damaged": damages})
+        return FINDING if damages else FINE
     told = ", ".join(f"{n} {how}" for how, n in count.items())
     print("\n".join([*damages, f"{grid.name} in {store.folder}: {len(cells)} cells: {told}"]))
     return FINDING if damages else FINE

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from bounds.errors import unknown
-from bounds.showing.tables import aligned, plain
+from bounds.showing.tables import aligned, to_json
 from bounds.showing.usage import bare_parser, Parser, refuse_idle
 
 from ..calls import refuse_twice
@@ -83,7 +82,7 @@ def _parser() -> Parser:
     add("--columns", nargs="+", metavar="COLUMN", help="columns to print (all that vary)")
     add("--store", type=path_word, metavar="DIR", help=FOLDER)
     group = parser.add_mutually_exclusive_group()
-    group.add_argument("--json", action="store_true", help="a list of objects")
+    group.add_argument("--json", action="store_true", help="a list of objects: the columns by name")
     group.add_argument("--csv", action="store_true", help="comma-separated values")
     group.add_argument("--latex", action="store_true", help="a tabular for LaTeX, ruled by booktabs")
     group.add_argument("--plot", action="store_true", help="a picture, by x=..., y=..., hue=..., described below")
@@ -156,7 +155,7 @@ FORMATS = ("json", "csv", "latex")
 def _print(table: Sequence[Row], columns: Sequence[str], how: str) -> None:
     cut = [{name: row.get(name, "") for name in columns} for row in table]
     if how == "json":
-        print(json.dumps(plain(cut), indent=1, ensure_ascii=False, allow_nan=False))
+        print(to_json(cut))
         return
     if how == "csv":  # for other programs: every digit
         out = io.StringIO()

@@ -22,6 +22,7 @@ from empirics.progress import Progress, progress
 
 from ..claims.claim import Claim, ClaimError, registry
 from .own import again, is_own, of_file, reviews
+from .own_bound import bounds_named, CONTRACT_JSON, tell
 from .reporting.records import Record
 from .running import audit, CLAIMS, REVIEWS, Verdict
 
@@ -29,6 +30,10 @@ AS_AUDITED, DIFFERS = 0, 1
 COMMITTED = Path(__file__).resolve().parents[1] / "REPORT.md"
 """The report of the whole audit that is kept with the code."""
 NAME = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
+CHECK_JSON = """\
+--json prints a list of objects, one per claim: name, paper, kind, verdict, defect, ours, expected (whether it is the
+audited verdict), grade, words, source, evidence, witness, note, repair, repair_bound, repair_evidence, damaged, bounds,
+command."""
 EVIDENCE = "evidence"
 """Folder of a report with a file per statement that fails. Counterexamples that are searched for are kept elsewhere."""
 
@@ -45,6 +50,11 @@ def check(arguments: Sequence[str]) -> int:
     folder = _folder(args)
     if args.junit is not None:
         writable_file("--junit", args.junit, ".xml")
+    if named := bounds_named(args.names):
+        idle = ("paper", "deep", "mutate", "report", "renew", "junit", "workers")
+        refuse_idle(parser, args, idle, "of a bound the contract is checked, at random points")
+        with progress("checking the contract"):
+            return tell(named, args.json)
     if args.mutate:
         refuse_idle(parser, args, ("deep", "renew", "junit"), "--mutate plants errors and judges no claim")
         from .mutation.command import mutate
@@ -176,13 +186,13 @@ def _evidence(folder: Path, found: list[Record]) -> None:
 
 
 def _parser() -> Parser:
-    parser = bare_parser("check")
+    parser = bare_parser("check", below=[CHECK_JSON, CONTRACT_JSON])
     add = parser.add_argument
     add(
         "names",
         nargs="*",
         metavar="NAME",
-        help="a claim, a prefix, a bound (its claims), file.py (all) or file.py:variable",
+        help="a claim, a prefix, a bound (its claims), file.py (its claims), file.py:variable (a claim or a bound)",
     )
     add("--paper", metavar="P", help="only the claims of one paper")
     add("--deep", action="store_true", help="deep searches too, which take minutes")
@@ -199,7 +209,7 @@ def _parser() -> Parser:
     )
     add("--renew", action="store_true", help="write the committed report of the whole audit again (in a checkout)")
     add("--junit", type=path_word, metavar="FILE", help="write JUnit's XML: a claim is a test, a changed verdict fails")
-    add("--json", action="store_true", help="print the records as JSON")
+    add("--json", action="store_true", help="print JSON, described below")
     add(
         "--workers",
         type=whole_number(1, MOST_WORKERS),

@@ -27,7 +27,9 @@ def of_file(name: str) -> list[Claim]:
     path = _path(name)
     claims = (from_file(name, Claim),) if ".py:" in name else declared(Claim, run_file(path))
     if not claims:
-        raise ClaimError(f"{path} declares no claim (an object of paper_checks.claims.claim.Claim)")
+        own = [variable for variable, value in vars(run_file(path)).items() if isinstance(value, Bound)]
+        hint = f"; of its bounds the contract is checked: {path}:{own[0]}" if own else ""
+        raise ClaimError(f"{path} declares no claim (an object of paper_checks.claims.claim.Claim){hint}")
     known = bounds_of(name)
     for claim in registry(claims).values():
         if claim.paper in PAPERS:

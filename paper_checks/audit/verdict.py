@@ -11,7 +11,7 @@ from bounds.papers import paper as known, PAPERS
 from bounds.showing.files import write_whole
 from bounds.showing.numbers import MOST_WORKERS, whole_number
 from bounds.showing.process import remark
-from bounds.showing.usage import bare_parser, Parser, writable_file
+from bounds.showing.usage import bare_parser, Parser, refuse_idle, writable_file
 from empirics.experiments.command import path_word
 from empirics.progress import progress
 
@@ -27,21 +27,27 @@ def verdict(arguments: Sequence[str]) -> int:
     A file without a review is told claim by claim. 1 where a claim of the file has another verdict than it declares.
     """
     from .reporting.erratum import belongs, erratum
-    from .reporting.records import papers, Record, records
+    from .reporting.records import as_json, papers, Record, records
     from .reporting.text import files, first_page, FOLDER
 
+    parser = _parser()
     try:
-        args = _parser().parse_args(list(arguments))
+        args = parser.parse_args(list(arguments))
     except SystemExit:  # --help
         return 0
     if args.output is not None:
         writable_file("-o", args.output, *((".tex",) if args.erratum else (".md", ".txt")))
+    if args.json:
+        refuse_idle(parser, args, ("erratum", "output"), "--json prints the records of the claims")
     own = args.paper.endswith(".py")
     paper = "" if own else known(args.paper).key
     claims = of_file(args.paper) if own else [c for c in CLAIMS.values() if c.paper == paper and not c.deep]
     commands = again([args.paper])
     found: list[Record] = []
-    if args.erratum:
+    if args.json:
+        found = records(_judged(claims, args), commands)
+        text = as_json(found)
+    elif args.erratum:
         book = bounds_of(args.paper) if own else BOUNDS
         judged = _judged([c for c in claims if belongs(c, book)], args)
         text = erratum(judged, book, commands)
@@ -75,5 +81,6 @@ def _parser() -> Parser:
     add("paper", metavar="PAPER", help=f"{', '.join(PAPERS)}, or a file.py of your own that declares claims")
     add("--erratum", action="store_true", help="LaTeX: what is printed, why it fails, and what is to stand there")
     add("-o", dest="output", type=path_word, metavar="FILE", help="write it there instead of printing it")
+    add("--json", action="store_true", help="print the records of the claims as JSON, as fedbounds check does")
     add("--workers", type=whole_number(1, MOST_WORKERS), default=2, metavar="N", help="processes (2)")
     return parser

@@ -78,6 +78,11 @@ class Box:
     def __len__(self) -> int:
         return len(self.parameters)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Everything that can be held."""
+        return tuple(p.name for p in (*self.words, *self.parameters))
+
     def pinned(self, pins: Mapping[str, float]) -> Box:
         """The same box with some parameters held at one value; a name or a value it does not have is refused."""
         known = {p.name: p for p in (*self.words, *self.parameters)}

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from bounds.showing.numbers import number
+from bounds.core import Bound
 from bounds.showing.process import remark
+from bounds.showing.tables import to_json
 from bounds.showing.usage import UsageError, writable_file
+from bounds.showing.values import read
 from empirics.progress import progress
 
 from .definitions import loaded
 from .falsify import falsify, replay, Search
+from .families import FAMILIES
 from .fringe import fringes
 from .power import power
 from .witness import holds_witness, load_witness, Replay, stated
@@ -34,11 +36,11 @@ def run(options: argparse.Namespace) -> int:
     with progress(f"searching a violation of {bound.name}") as bar:
         found = falsify(
             bound, options.evaluations, options.seed, options.family,
-            minutes=options.minutes, pins=_pins(options.fixed), progress=bar,
+            minutes=options.minutes, pins=_pins(bound, options.words), progress=bar,
             name=options.name, definitions=tuple(options.definitions),
         )  # fmt: skip
     told = lines(found, bound.conditions) + [each.words for each in fringes(bound)]
-    print(json.dumps(as_json(found), indent=2) if options.json else "\n".join(told))
+    print(to_json(as_json(found)) if options.json else "\n".join(told))
     if found.witness is not None and options.output is not None:
         found.witness.save(options.output, _command(options))
         if not options.json:
@@ -53,11 +55,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _command(options: argparse.Namespace) -> str:
     """The search without what does not change its result."""
-    said = ["fedbounds", "falsify", options.name, "--evaluations", str(options.evaluations)]
+    said = ["fedbounds", "falsify", options.name, *options.words, "--evaluations", str(options.evaluations)]
     said += ["--seed", str(options.seed)] if options.seed else []
     said += ["--family", options.family] if options.family else []
     said += [part for equation in options.definitions for part in ("--with", equation)]
-    said += [part for pin in options.fixed for part in ("--fix", pin)]
     return shlex.join(said)
 
 
@@ -76,7 +77,7 @@ def _replayed(options: argparse.Namespace) -> int:
     with progress(f"replaying a witness against {witness.bound}"):
         found = replay(witness)
     if options.json:
-        print(json.dumps({name: _finite(value) for name, value in asdict(found).items()}, indent=2, allow_nan=False))
+        print(to_json(asdict(found)))
     else:
         print("\n".join([f"{witness.bound}: {stated(loaded(witness.bound, witness.definitions))}", *_sides(found)]))
     if found.differs:
@@ -134,25 +135,17 @@ def as_json(found: Search) -> dict[str, Any]:
     held["instance"] = {name: str(value) for name, value in found.instance.items()}
     if found.witness is not None:
         held["witness"]["instance"] = {name: str(value) for name, value in found.witness.instance.items()}
-    return {name: _finite(value) for name, value in held.items()}
+    return held
 
 
-def _finite(value: Any) -> Any:
-    """JSON knows no infinity and no NaN."""
-    return value if not isinstance(value, float) or abs(value) < float("inf") else str(value)
-
-
-def _pins(words: Sequence[str]) -> dict[str, float]:
+def _pins(bound: Bound, words: Sequence[str]) -> dict[str, float]:
+    """The numbers of the instances that are held; of what a file brings, those that some instance has."""
+    known = {name for family in FAMILIES.values() if not family.refuses(bound) for name in family.box(bound).names}
     pins = {}
-    for word in words:
-        name, equals, text = word.partition("=")
-        try:
-            value = number(text)
-        except argparse.ArgumentTypeError:
-            raise UsageError(f"--fix wants PARAMETER=NUMBER; got {word!r}") from None
-        if not equals or not name:
-            raise UsageError(f"--fix wants PARAMETER=NUMBER; got {word!r}")
-        if name in pins:
-            raise UsageError(f"--fix {name} is given twice")
-        pins[name] = value
+    for name, value in read(words).items():
+        if value.optional and name not in known:
+            continue
+        if value.kind != "number":
+            raise UsageError(f"{name} of the instances is one number; got {' '.join(map(str, value.numbers.flat))}")
+        pins[name] = float(value.numbers)
     return pins

@@ -17,13 +17,14 @@ from bounds.core import Bound
 from bounds.errors import BoundsError, UnknownNameError
 from bounds.showing.files import to_write
 from bounds.showing.loading import load
+from bounds.showing.tables import to_json
 from bounds.showing.usage import UsageError, writable_folder
 from empirics.problems.own_problem import spelled_out
 from empirics.progress import Progress, progress, Silent
 
 from ..runs.can import can
-from .comparison import Comparison, Verdict, write
-from .options import described, DRAWS, EXACT, LOG, Options, parsed, RUNS
+from .comparison import as_json, Comparison, Verdict, write
+from .options import AS_JSON, described, DRAWS, EXACT, LOG, Options, parsed, RUNS
 
 FINDERS = {DRAWS: "one_round", EXACT: "exact", RUNS: "trained", LOG: "log"}
 """The module of every kind of evidence: its ``found(bound, options, bar)`` makes the comparison."""
@@ -73,15 +74,18 @@ def run(name: str, arguments: Sequence[str], draw: Draw | None = None) -> int:
     plan = parsed(bound, evidence, arguments)
     if plan is None:
         return 0
-    writable_folder("--out", plan.out)
+    writable_folder("-o", plan.out)
     for ending in ("csv", "json"):
         to_write(plan.out / f"{bound.name}.{ending}")
     with nullcontext(Silent()) if evidence == LOG else progress() as bar:
         found = validate(bound, evidence, plan, bar)
-    print(found)
-    paths = write(found, plan.out, shlex.join(["fedbounds", "validate", name, *arguments]))
+    as_data, command = AS_JSON in arguments, shlex.join(["fedbounds", "validate", name, *arguments])
+    if not as_data:
+        print(found)
+    paths = write(found, plan.out, command)
     paths += draw(found, plan.out) if draw and evidence == DRAWS else []
-    print("wrote " + ", ".join(str(path) for path in paths))
+    wrote = [str(path) for path in paths]
+    print(to_json({**as_json(found, command), "wrote": wrote}) if as_data else f"wrote {', '.join(wrote)}")
     return int(bool(found.violations))
 
 

@@ -221,6 +221,29 @@ def write(found: Comparison, folder: Path, command: str) -> list[Path]:
     return [table, write_whole(card, json.dumps(plain(_card(found, command)), indent=2, allow_nan=False) + "\n")]
 
 
+def as_json(found: Comparison, command: str) -> dict[str, Any]:
+    """What ``fedbounds validate --json`` prints: the card, and every line in full precision."""
+    lines = [
+        {
+            **dict(zip(found.places, line.place, strict=True)),
+            "measured": float(line.measured.value),
+            "standard_error": float(line.measured.error),
+            "bound": line.bound,
+            "bound_error": line.error,
+            "low": line.low,
+            "high": line.high,
+            "outside": bool(line.outside),
+            "ratio": line.ratio,
+            "verdict": str(line.verdict),
+            "why": line.why,
+            "parts": {name: float(part.value) for name, part in line.parts.items()},
+        }
+        for line in found.lines
+    ]
+    told = {"relation": found.bound.relation, "lines": lines, "violated": len(found.violations)}
+    return {**{k: v for k, v in _card(found, command).items() if k != "verdicts"}, **told}
+
+
 def _wide(found: Comparison) -> Iterator[Iterable[Any]]:
     yield _head(found)
     for line in found.lines:

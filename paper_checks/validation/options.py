@@ -10,7 +10,7 @@ from typing import Any
 
 from bounds.core import Bound
 from bounds.showing.numbers import real_word, whole_word
-from bounds.showing.usage import Parser, UsageError
+from bounds.showing.usage import bare_parser, UsageError
 from empirics.experiments.command import path_word
 from empirics.numbers import check_options
 from empirics.problems.own_problem import OWN
@@ -36,7 +36,7 @@ class Options:
     clients: Any = None
     cohort: int | None = None
     partition: Any = "iid"
-    partition_seed: int = 0
+    seed: int = 0
     client_weight: str = "uniform"
     samples: int = 50
     rounds: int | None = None
@@ -118,7 +118,7 @@ ASKED: Mapping[str, Mapping[str, Asked]] = {
         "clients": Asked(None, "number of clients (10; with by_group(): all groups)", metavar="N"),
         "cohort": Asked(None, COHORT, metavar="M"),
         "partition": Asked("iid", "who holds what (iid)", str, "CALL"),
-        "partition_seed": Asked(0, "seed of the partition (0)", metavar="N"),
+        "seed": Asked(0, "seed of the partition (0)", metavar="N"),
         "client_weight": Asked("uniform", "uniform or samples (uniform)", str),
         "samples": Asked(50, "draws per client, for population risks (50)", metavar="N"),
         "rounds": Asked(None, "rounds (10, or 1 where the theorem is about one)", metavar="R"),
@@ -138,6 +138,11 @@ ASKED: Mapping[str, Mapping[str, Asked]] = {
 }
 """What each evidence asks for."""
 WORDS = {RUNS: "constants that the problem does not know", LOG: "values that hold for all rows, or @file.json"}
+AS_JSON = "--json"
+VALIDATE_JSON = """\
+--json prints one object: bound, source, statistic, relation, command, lines (what tells them apart, such as round; then
+measured, standard_error, bound, bound_error, low, high, outside, ratio, verdict, why, parts), violated (how many lines
+are), conditions, findings, error_rate, versions, wrote, and what the plan was, as in the JSON card of -o."""
 DRAWN = "handwritten digits, ridge and softmax regression, iid and label-skewed clients, one exact averaging round"
 QUADRATIC = "exact expectations on random quadratic clients, inside the conditions"
 
@@ -154,27 +159,28 @@ def described(bound: Bound, evidence: str) -> str:
 
 def parsed(bound: Bound, evidence: str, arguments: Sequence[str]) -> Options | None:
     """The plan that command-line arguments ask for; None after --help."""
-    parser = Parser(
-        prog=f"fedbounds validate {bound.name}",
-        description=described(bound, evidence),
-        epilog=OWN if evidence == RUNS else None,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = bare_parser(
+        "validate", described(bound, evidence), below=[*([OWN] if evidence == RUNS else []), VALIDATE_JSON]
     )
+    parser.prog = f"fedbounds validate {bound.name}"
     if evidence in WORDS:
         parser.add_argument("words", nargs="*", metavar="quantity=value", help=WORDS[evidence])
     for name, asked in ASKED[evidence].items():
         parser.add_argument(
-            f"--{name.replace('_', '-')}",
+            "-o" if name == "out" else f"--{name.replace('_', '-')}",
+            dest=name,
             default=argparse.SUPPRESS,
             help=asked.help,
             type=asked.type,
             metavar=asked.metavar,
             required=asked.required,
         )
+    parser.add_argument(AS_JSON, dest="json", action="store_true", help="print JSON, described below")
     try:
         found = vars(parser.parse_intermixed_args(list(arguments)))
     except SystemExit:
         return None
+    del found["json"]  # how it is told, and no part of the plan
     refuse_idle(bound, evidence, found)
     return Options.of(evidence, **{**found, "words": tuple(found.get("words", ()))})
 

@@ -94,7 +94,7 @@ def planned(bound: Bound, options: Options, given: Mapping[str, float], bar: Pro
     if options.clients is not None:
         _setting(bound, options, options.clients)  # before any data are read
     chosen = task(options.problem) if isinstance(options.problem, str) else options.problem
-    base = dealt(chosen, options.partition, options.clients, options.partition_seed, options.client_weight)
+    base = dealt(chosen, options.partition, options.clients, options.seed, options.client_weight)
     if base is not chosen:
         base = replace(base, name=f"{chosen}, {options.partition}, {base.clients} clients")
     everyone = "all clients" in str(bound.statistic) and not method.everyone

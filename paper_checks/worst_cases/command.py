@@ -18,6 +18,7 @@ from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from bounds.errors import unknown
 from bounds.showing.loading import load
+from bounds.showing.tables import to_json
 from bounds.showing.usage import refuse_idle, UsageError, writable_folder
 from bounds.showing.values import read
 from empirics.experiments import Store
@@ -43,8 +44,10 @@ LONG = 20.0
 def run(args: argparse.Namespace) -> int:
     """What the words ask for; 1 when a worst case exceeds its bound, or a place could not be computed."""
     if args.name is None:
-        refuse_idle(parser(), args, vars(args), "without the name of a bound those within reach are listed")
-        return _list()
+        refuse_idle(
+            parser(), args, vars(args).keys() - {"json"}, "without the name of a bound those in reach are listed"
+        )
+        return _list(args.json)
     if args.words and (args.full or args.committed):
         which = "--full" if args.full else "--committed"
         raise UsageError(f"{which} has a grid of its own: give no quantity=value with it")
@@ -126,11 +129,13 @@ def _remark(words: str) -> None:
         print(f"fedbounds: {words}", file=sys.stderr, flush=True)
 
 
-def _list() -> int:
+def _list(as_json: bool) -> int:
     """The bounds within reach."""
-    for bound in BOUNDS.values():
-        if not can(bound, WORST):
-            print(f"{bound.name:<32} {bound.target.name}, {bound.statistic}")
+    reach = [(b.name, b.target.name, str(b.statistic)) for b in BOUNDS.values() if not can(b, WORST)]
+    if as_json:
+        print(to_json([dict(zip(("name", "target", "statistic"), row, strict=True)) for row in reach]))
+    else:
+        print("\n".join(f"{name:<32} {target}, {statistic}" for name, target, statistic in reach))
     return FINE
 
 

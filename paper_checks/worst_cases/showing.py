@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bounds.showing.tables import aligned
+from bounds.showing.tables import aligned, to_json
 
 from ..tightness_options import NAMES
 from .refining import DOUBT
@@ -22,16 +20,12 @@ def tell(rows: Sequence[Row], card: Mapping[str, Any], as_json: bool = False) ->
     best, factors = best_steps(rows), smallest_factors(rows)
     broken = [row for row in rows if row["inside"] and row["exact"] and row["ratio"] < 1 - DOUBT]
     if as_json:
-        print(json.dumps({**card, "rows": [_plain(row) for row in rows], "best_steps": [vars(b) for b in best],
-                          "smallest_factors": factors}, indent=2, allow_nan=False))  # fmt: skip
+        told = {"rows": list(rows), "best_steps": [vars(b) for b in best], "smallest_factors": factors}
+        print(to_json({**card, **told}))
         return FINDING if broken else FINE
     for line in (*_table(rows), *_steps(best), *_factors(factors), *_remarks(rows, card)):
         print(line)
     return FINDING if broken else FINE
-
-
-def _plain(row: Row) -> dict[str, Any]:
-    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()}
 
 
 def _table(rows: Sequence[Row]) -> list[str]:

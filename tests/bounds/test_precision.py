@@ -6,7 +6,6 @@ from itertools import product
 import numpy as np
 import pytest
 import sympy as sp
-from contract import quiet
 from precision import flaws, points, REGIMES
 
 from bounds import Bound, BOUNDS, Condition, quantity, Source
@@ -15,6 +14,7 @@ from bounds.errors import TermOverflowWarning, UndefinedValueWarning, UnderflowW
 from bounds.numerics import settling
 from bounds.points import POINTS
 from bounds.vocabulary import generalization_gap, local_steps, rounds
+from paper_checks.audit.contract import quiet
 
 every_bound = pytest.mark.parametrize("name", list(BOUNDS))
 

@@ -30,7 +30,7 @@ def test_bounds_of_every_paper_with_runs_are_measurable_and_orders_are_not():
 
 @pytest.mark.parametrize("name", MEASURABLE)
 def test_it_finds_a_step_size_inside_the_conditions_and_compares(name, tmp_path, capsys):
-    arguments = [*SMALL, "--out", str(tmp_path)]
+    arguments = [*SMALL, "-o", str(tmp_path)]
     assert run(name, arguments) == 0
     out = capsys.readouterr().out
     assert "holds here" in out
@@ -127,7 +127,7 @@ def test_bad_numbers_are_one_line(bad):
 
 
 def test_a_step_size_outside_the_conditions_shows_the_formula_marked_so(tmp_path, capsys):
-    assert run("fedinit.lemma_2", [*SMALL, "--step-size", "3", "--out", str(tmp_path)]) == 0
+    assert run("fedinit.lemma_2", [*SMALL, "--step-size", "3", "-o", str(tmp_path)]) == 0
     out = capsys.readouterr().out
     assert "OUTSIDE" in out
     assert "2 x undecided" in out

@@ -272,7 +272,7 @@ def test_the_committed_table_is_shown_without_a_solver(capsys, monkeypatch):
         (["fedcog.theorem", "--patience=--"], "--patience: expected one argument"),
         ([""], "unknown bound ''"),
         (["--full"], "leave out --full"),
-        (["--json"], "leave out --json"),
+        (["--patience", "7"], "leave out --patience"),
         (["fedcog.theorem", "-o", "a\0b"], "embedded null byte"),
         (["fedcog.theorem", "rounds=nan"], "rounds must be a whole number >= 1 and <= 1e+09; got nan"),
         (["fedcog.theorem", "local_steps=2,inf"], "local_steps must be a whole number >= 1 and <= 1e+09; got inf"),

@@ -190,7 +190,7 @@ def test_the_command_prints_and_writes(tmp_path, capsys, result):
         return [folder / "picture"]
 
     folder = tmp_path / "new" / "deep"
-    assert run(NAME, [*ARGUMENTS, "--out", str(folder)], draw) == 0
+    assert run(NAME, [*ARGUMENTS, "-o", str(folder)], draw) == 0
     said = capsys.readouterr()
     assert said.err == ""
     assert "12 x holds here" in " ".join(said.out.split())
@@ -206,7 +206,7 @@ def test_the_command_prints_and_writes(tmp_path, capsys, result):
 
 def test_a_violation_is_exit_status_one(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(validation, "load", lambda name: cut(0.1))
-    assert run(NAME, [*ARGUMENTS, "--out", str(tmp_path)]) == 1
+    assert run(NAME, [*ARGUMENTS, "-o", str(tmp_path)]) == 1
     assert "12 x violated" in capsys.readouterr().out
 
 
@@ -221,7 +221,7 @@ def test_a_violation_is_exit_status_one(tmp_path, capsys, monkeypatch):
     ],
 )
 def test_nonsense_is_refused_in_one_line(tmp_path, capsys, arguments, words):
-    assert fedbounds.main(["validate", NAME, *arguments, "--out", str(tmp_path)]) == 2
+    assert fedbounds.main(["validate", NAME, *arguments, "-o", str(tmp_path)]) == 2
     assert words in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
@@ -234,12 +234,12 @@ def test_wrong_options_are_refused_in_one_line(capsys, arguments):
 
 def test_a_folder_that_cannot_be_written_is_refused_before_the_work(tmp_path, capsys):
     (tmp_path / "file").write_text("in the way")
-    assert fedbounds.main(["validate", NAME, "--out", str(tmp_path / "file")]) == 2
+    assert fedbounds.main(["validate", NAME, "-o", str(tmp_path / "file")]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
 def test_ctrl_c_ends_with_one_line(tmp_path):
-    words = ["validate", NAME, "--seeds", "100000", "--out", str(tmp_path)]
+    words = ["validate", NAME, "--seeds", "100000", "-o", str(tmp_path)]
     run = subprocess.Popen(
         [sys.executable, "-m", "fedbounds", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={name: value for name, value in os.environ.items() if name != SILENCE},

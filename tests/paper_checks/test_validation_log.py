@@ -55,7 +55,7 @@ def judge(tmp_path, capsys):
     def run(text, *words, name=NAME):
         path = tmp_path / "runs.csv"
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        status = fedbounds.main(["validate", name, "--measured", str(path), *words, "--out", str(tmp_path)])
+        status = fedbounds.main(["validate", name, "--measured", str(path), *words, "-o", str(tmp_path)])
         return status, *capsys.readouterr()
 
     return run
@@ -433,7 +433,7 @@ def test_columns_that_are_not_read_are_named(judge):
 def test_the_table_of_a_comparison_does_not_take_the_place_of_the_log(tmp_path, capsys):
     log = tmp_path / f"{THEOREM}.csv"
     log.write_text(norms(), encoding="utf-8")
-    words = ["validate", THEOREM, "--measured", str(log), "--out", str(tmp_path), *PLAN, "clients=7"]
+    words = ["validate", THEOREM, "--measured", str(log), "-o", str(tmp_path), *PLAN, "clients=7"]
     assert (fedbounds.main(words), log.read_text(encoding="utf-8")) == (2, norms())
     assert "is what this command reads" in capsys.readouterr().err
 

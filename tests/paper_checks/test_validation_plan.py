@@ -89,8 +89,8 @@ def test_the_same_option_is_taken_where_it_counts(evidence, name, typed):
 @pytest.mark.parametrize("evidence", FINDERS)
 def test_an_empty_folder_is_not_the_one_we_are_in(evidence):
     name, typed, _ = TYPED[evidence]
-    with pytest.raises(UsageError, match="argument --out: must not be empty"):
-        parsed(BOUNDS[name], evidence, [*typed, "--out", ""])
+    with pytest.raises(UsageError, match="argument -o: must not be empty"):
+        parsed(BOUNDS[name], evidence, [*typed, "-o", ""])
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_each_file_of_a_log_is_read_once(log, tmp_path, monkeypatch, capsys):
 
     for module in (files, logged):
         monkeypatch.setattr(module, "content", once)
-    words = ["--measured", str(log), f"@{constants}", "--out", str(tmp_path)]
+    words = ["--measured", str(log), f"@{constants}", "-o", str(tmp_path)]
     assert fedbounds.main(["validate", "fedinit.lemma_1", *words]) == 0
     assert sorted(heard) == sorted([str(log), str(constants)])
     capsys.readouterr()
@@ -180,7 +180,7 @@ cut = replace(true, name="mine.cut", terms={n: t / 1e6 for n, t in true.terms.it
 def test_an_exact_violation_is_exit_status_one(tmp_path, capsys):
     path = tmp_path / "mine.py"
     path.write_text(CUT)
-    small = ["--instances", "1", "--rounds", "2", "--clients", "3", "--out", str(tmp_path)]
+    small = ["--instances", "1", "--rounds", "2", "--clients", "3", "-o", str(tmp_path)]
     assert run(f"{path}:true", small) == 0
     assert run(f"{path}:cut", small) == 1
     assert "2 x violated. Exact expectations" in capsys.readouterr().out

@@ -43,7 +43,7 @@ def command(tmp_path, capsys):
     """Runs ``fedbounds validate``: status, output, errors; results go to a folder of the test."""
 
     def run(*words):
-        status = fedbounds.main(["validate", *words, "--out", str(tmp_path)])
+        status = fedbounds.main(["validate", *words, "-o", str(tmp_path)])
         return status, *capsys.readouterr()
 
     return run
@@ -343,7 +343,7 @@ def test_constants_and_validation_have_one_source(tmp_path, capsys):
     problem = ["--problem", "softmax(iris, regularisation=0.02)", "--clients", "4", "--batch", "10"]
     assert fedbounds.main(["constants", *problem, "-o", str(tmp_path / "c.json")]) == 0
     held = json.loads((tmp_path / "c.json").read_text())
-    run = ["decaying_k.theorem_1", *problem, "--rounds", "2", "--seeds", "2", "--out", str(tmp_path)]
+    run = ["decaying_k.theorem_1", *problem, "--rounds", "2", "--seeds", "2", "-o", str(tmp_path)]
     fedbounds.main(["validate", *run])
     values = json.loads((tmp_path / "decaying_k.theorem_1.json").read_text())["values"]
     for name in ("grad_cap_sq", "client_gradient_variance"):
@@ -371,7 +371,7 @@ def test_constants_and_validation_have_one_source(tmp_path, capsys):
         (["fedinit.lemma_2", *SMALL, "--cohort", "0"], "cohort must be a whole number >= 1; got 0"),
         (["fedinit.lemma_2", *SMALL, "--step-size", "0"], "step_size must be > 0; got 0"),
         (["fedinit.lemma_2", *SMALL, "--batch", "-2"], "batch must be a whole number >= 1; got -2"),
-        (["fedinit.lemma_2", *SMALL, "--partition-seed", "-2"], "partition_seed must be a whole number >= 0; got -2"),
+        (["fedinit.lemma_2", *SMALL, "--seed", "-2"], "seed must be a whole number >= 0; got -2"),
         (["fedinit.lemma_2", *SMALL, "--samples", "2.5"], "--samples: must be a whole number; got '2.5'"),
         (["fedinit.lemma_2", *SMALL, "--sampling", ""], "sampling must be one of without_replacement"),
         (["fedinit.lemma_2", *SMALL, "--algorithm", ""], "algorithm must be a name or a call"),
@@ -392,8 +392,8 @@ def test_a_folder_that_cannot_be_written_is_refused_before_training(tmp_path, ca
     taken = tmp_path / "taken"
     taken.write_text("a file")
     for words in (["fedinit.lemma_2", *SMALL], ["fedinit.theorem_1", "--instances", "1"], ["fedals.one_round"]):
-        assert fedbounds.main(["validate", *words, "--out", str(taken)]) == 2
-        assert capsys.readouterr().err == f"fedbounds: --out {taken}: File exists\n"
+        assert fedbounds.main(["validate", *words, "-o", str(taken)]) == 2
+        assert capsys.readouterr().err == f"fedbounds: -o {taken}: File exists\n"
 
 
 def test_help_names_what_training_can_say(command):

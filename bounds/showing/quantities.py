@@ -1,0 +1,91 @@
+"""The vocabulary as it is listed: every quantity with its card, the papers' letters, its bounds, and its ties."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from textwrap import wrap
+from typing import Any
+
+from ..errors import unknown
+from ..papers import PAPERS
+from .tables import aligned
+
+QUANTITIES_JSON = """\
+--json prints a list of objects: name, letter (LaTeX), meaning, unit, domain, per_client, axis (clients, classes or
+null), letters (by paper, those that its files import the word under), bounds (those that need a value of it), bounded
+(those that bound it), follows (what gives it from other words: =, <=, >= as formulas, := a default) and gives (what
+follows from it)."""
+
+Entry = dict[str, Any]
+WIDE = 104
+
+
+def all_entries() -> list[Entry]:
+    """What is known of every quantity, in the order of the vocabulary; ``index.json`` keeps it."""
+    from ..catalog import BOUNDS
+    from ..letters import letters
+    from ..stated import QUANTITIES
+    from ..ties import TIES
+    from .cards import quantity_card
+
+    used = {name: {q.name for q in bound.quantities} for name, bound in BOUNDS.items()}
+    return [
+        {
+            **quantity_card(quantity, quantity.card.letter),
+            "letters": {
+                paper: typed
+                for paper, table in letters().items()
+                if (typed := [letter for letter, words in table.items() if word in words])
+            },
+            "bounds": [name for name, words in used.items() if word in words],
+            "bounded": [name for name, bound in BOUNDS.items() if bound.target.name == word],
+            "follows": [str(tie) for tie in TIES if tie.left.name == word],
+            "gives": [str(tie) for tie in TIES if word in tie.needs],
+        }
+        for word, quantity in QUANTITIES.items()
+    ]
+
+
+def chosen(entries: Sequence[Entry], word: str | None) -> list[Entry]:
+    """All of them, or the one of this word, or those that some paper calls by this letter."""
+    if word is None:
+        return list(entries)
+    named = [entry for entry in entries if entry["name"] == word]
+    lettered = [entry for entry in entries if any(word in typed for typed in entry["letters"].values())]
+    if not named and not lettered:
+        raise unknown("quantity", word, (entry["name"] for entry in entries))
+    return named or lettered
+
+
+def lines(entries: Sequence[Entry], word: str | None) -> Iterable[str]:
+    """A table of them all, or a card for each that was asked for."""
+    if word is None:
+        rows = [[e["name"], e["unit"], e["domain"], _count(e), e["meaning"]] for e in entries]
+        return aligned(rows, ["quantity", "unit", "domain", "bounds", "meaning"])
+    return [line for entry in entries for line in _card(entry)]
+
+
+def _count(entry: Entry) -> str:
+    return str(len(entry["bounds"]) + len(entry["bounded"]))
+
+
+def _card(entry: Entry) -> list[str]:
+    each = {"clients": "one for every client", "classes": "one for every class", None: ""}[entry["axis"]]
+    facts = [
+        ("unit", [entry["unit"]]),
+        ("domain", [entry["domain"] + (f"; {each}" if each else "")]),
+        ("letters", [f"{' or '.join(typed)} in {PAPERS[paper].short}" for paper, typed in entry["letters"].items()]),
+        ("follows", entry["follows"]),
+        ("gives", entry["gives"]),
+        ("bounds", _by_paper(entry["bounds"])),
+        ("bounded", _by_paper(entry["bounded"])),
+    ]
+    rows = [["" if i else f"  {label}", text] for label, texts in facts for i, text in enumerate(texts)]
+    return [f"{entry['name']}   {entry['meaning']}", *aligned(rows)]
+
+
+def _by_paper(names: Sequence[str]) -> list[str]:
+    """The names of bounds, in lines, those of one paper after one another."""
+    papers = dict.fromkeys(name.partition(".")[0] for name in names)
+    said = [", ".join(name for name in names if name.startswith(f"{paper}.")) for paper in papers]
+    return [line for text in said for line in wrap(text, WIDE)]

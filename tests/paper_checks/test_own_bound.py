@@ -1,0 +1,84 @@
+"""``fedbounds check FILE.py:bound``: a sound bound keeps the contract, and every planted error is seen."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fedbounds import main
+
+SOUND = """
+from bounds.core import About, Bound, Condition, Statistic
+from bounds.papers import Source
+from bounds.vocabulary import cohort as N, gradient_variance as s, grad_norm_sq, initial_gap as D, rounds as R
+from bounds.vocabulary import smoothness as L, step_size as eta
+
+TERMS = {"start": 2 * D / (eta * R), "noise": L * eta * s / N}
+HOW = (Condition("short steps", eta * L <= 1),)
+
+def bound(terms=TERMS, conditions=HOW, **more):
+    return Bound("own.descent", grad_norm_sq, terms, Source("notes", "line 3"), conditions, **more)
+
+mine = bound()
+unit = bound({**TERMS, "noise": L**2 * eta * s / N})
+sign = bound({"start": 2 * D / (eta * R), "noise": -L * eta * s / N})
+signed = bound(signed=("noise",))
+idle = bound(conditions=(*HOW, Condition("idle", L * eta + 1 / (L * eta) >= 1)))
+never = bound(conditions=(*HOW, Condition("never", eta * L >= 2)))
+letters = bound(letters={D: "x", s: "x"})
+twinned = Bound("own.other", grad_norm_sq, TERMS, Source("notes", "line 5"), HOW)
+theorem = Bound("own.theorem", grad_norm_sq, TERMS, Source("notes", "Theorem 3"), HOW)
+
+def descent(p):
+    return 2 * p.initial_gap / (p.step_size * p.rounds) + p.smoothness * p.step_size * p.gradient_variance / p.cohort
+
+def other(p):
+    return 2 * p.initial_gap / (p.step_size * p.rounds) + p.smoothness * p.step_size * p.gradient_variance
+"""
+
+
+@pytest.fixture
+def own(tmp_path):
+    path = tmp_path / "own.py"
+    path.write_text(SOUND)
+    return path
+
+
+def test_a_sound_bound_keeps_the_contract_and_tells_what_moves_it(own, capsys):
+    assert main(["check", f"{own}:mine", "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    assert found["broken"] == 0
+    assert found["points"] > 5
+    assert all(wrong == [] for wrong in found["checks"].values())
+    assert set(found["rises"]) == {"gradient_variance", "initial_gap", "smoothness"}
+    assert set(found["falls"]) == {"cohort", "rounds"}
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("unit", "'noise' carries loss^3/parameter^4, not loss^2/parameter^2"),
+        ("sign", "'noise' is negative"),
+        ("signed", "'noise' is declared signed but was never negative"),
+        ("idle", "'idle' holds wherever one quantity is scaled: is it a condition?"),
+        ("never", "meets the conditions"),
+        ("letters", "x stands for gradient_variance and initial_gap"),
+        ("twinned", "its twin"),
+        ("theorem", "it does not say which algorithm it is about"),
+    ],
+)
+def test_a_planted_error_is_a_finding(own, name, said, capsys):
+    assert main(["check", f"{own}:{name}"]) == 1
+    out = capsys.readouterr().out
+    assert said in out
+    assert out.count("WRONG") == (2 if name in ("unit", "sign") else 1)  # their twin sees these too
+
+
+def test_bounds_and_claims_are_checked_apart_and_idle_options_are_refused(own, capsys):
+    for words, said in (
+        ([f"{own}:mine", "fedals.lemma_b1"], "check bounds and claims separately"),
+        ([f"{own}:mine", "--deep"], "leave out --deep"),
+        ([str(own)], f"of its bounds the contract is checked: {Path(own)}:mine"),
+    ):
+        assert main(["check", *words]) == 2
+        assert said in capsys.readouterr().err
