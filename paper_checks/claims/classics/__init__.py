@@ -1,0 +1,20 @@
+"""Classic theorems: their claims, by source."""
+
+from bounds.core import declared
+
+from ..claim import Claim
+from . import field_guide, li, local_gd, local_sgd, one_machine
+from .review import REVIEW
+
+SECTIONS = {
+    "Field Guide": field_guide,
+    "Li et al. 2020": li,
+    "Local GD": local_gd,
+    "Local SGD": local_sgd,
+    "SGD on one machine": one_machine,
+}
+"""By source what a file holds; runs in rational numbers lie in ``by_hand``."""
+
+CLAIMS = declared(Claim, *SECTIONS.values())
+
+__all__ = ["CLAIMS", "REVIEW", "SECTIONS"]
