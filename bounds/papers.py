@@ -88,6 +88,15 @@ _CLASSICS = (
         "Advances in Neural Information Processing Systems 27",
         "arXiv 1310.5715v5, by a restatement",
     ),
+    Paper(
+        "hardt2016",
+        "Hardt et al. 2016",
+        "Train faster, generalize better: Stability of stochastic gradient descent",
+        ("Moritz Hardt", "Benjamin Recht", "Yoram Singer"),
+        2016,
+        "International Conference on Machine Learning",
+        "PMLR 48, whose numbers are used",
+    ),
 )
 _FEDALS_AUTHORS = ("Peyman Gholami", "Hulya Seferoglu")
 

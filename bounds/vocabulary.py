@@ -43,6 +43,7 @@ initial_local_steps = quantity("initial_local_steps", "K_0", "local steps of the
 initial_step_size = quantity("initial_step_size", r"\eta_0", "step size of the first round", PARAMETER**2 / LOSS)
 plateau          = quantity("plateau", "1_{conv}", "1 once the validation error has converged, 0 before", domain=FLAG)
 squared_step_sizes = quantity("squared_step_sizes", r"\sum_t\eta_t^2", "sum over all iterations of the squared step size", (PARAMETER**2 / LOSS) ** 2)
+summed_step_sizes = quantity("summed_step_sizes", r"\sum_t\eta_t", "sum over all iterations of the step size", PARAMETER**2 / LOSS)
 takes_part       = quantity("takes_part", r"1_{k\in\mathcal{C}_r}", "1 for a client that takes part in the round, 0 for the others", domain=FLAG, per_client=True)
 rolling_window   = quantity("rolling_window", "s", "rounds a rolling mean is divided by", domain=COUNT)
 
@@ -114,6 +115,7 @@ mean_grad_norm_sq = quantity("mean_grad_norm_sq", r"\frac{1}{T}\sum_t\mathbb{E}\
 loss_decrease    = quantity("loss_decrease", r"f(w^t)-f(w^{t+1})", "expected decrease of the global loss in one round", LOSS, REAL)
 stability        = quantity("stability", r"\epsilon", "expected change of a sample's loss when one training sample is replaced", LOSS, NONNEGATIVE)
 excess_risk      = quantity("excess_risk", r"\mathcal{E}_E", "expected population risk of the output minus the smallest empirical risk", LOSS, REAL)
+population_gap   = quantity("population_gap", r"R[\bar w_T]-R[w_\star]", "expected population risk at the average of a run's iterates minus the smallest population risk", LOSS, NONNEGATIVE)
 train_loss       = quantity("train_loss", "F", "global training loss at the server model", LOSS, REAL)
 test_loss        = quantity("test_loss", r"F_{test}", "mean loss of the server model on the test samples", LOSS, REAL)
 train_accuracy   = quantity("train_accuracy", "a", "share of the training samples the server model predicts right, averaged as the loss", domain=NONNEGATIVE)

@@ -1,6 +1,7 @@
 """Classic theorems of federated learning, local SGD and stability: one file per source.
 
 ``field_guide`` (Wang et al. 2021), ``li`` (Li et al. 2020), ``local_gd`` and ``local_sgd`` (Khaled et al. 2019),
-``one_machine`` (Bottou et al. 2018, Needell et al. 2014). The import block of each is its notation table; what they
+``one_machine`` (Bottou et al. 2018, Needell et al. 2014),
+``stability`` (Hardt et al. 2016). The import block of each is its notation table; what they
 share is in ``common``.
 """

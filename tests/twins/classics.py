@@ -213,3 +213,37 @@ def needell_2_1(v):
     for _ in range(v.iterations):
         start -= 2 * v.step_size * v.strong_convexity * left * start
     return start + v.step_size * v.optimum_dissimilarity / v.strong_convexity / left
+
+
+# ---- stability ----
+
+
+def hardt_3_7(v):
+    apart = 2 * v.lipschitz * v.summed_step_sizes / v.samples
+    return v.lipschitz * apart
+
+
+def hardt_3_8(v):
+    """Identical up to t_0, and from there apart by what steps of c/t make of one sample."""
+    speed = v.smoothness * v.step_size_scale
+    same = (2 * v.step_size_scale * v.lipschitz**2 / v.loss_cap * v.iterations**speed) ** (1 / (1 + speed))
+    later = 2 * v.lipschitz**2 / v.smoothness * (v.iterations / same) ** speed
+    return (v.loss_cap * same + later) / (v.samples - 1)
+
+
+def hardt_5_2(v):
+    return (v.initial_distance_sq / v.step_size / v.iterations + v.step_size * v.lipschitz**2) / 2
+
+
+def hardt_5_3(v):
+    return v.lipschitz * math.sqrt(v.initial_distance_sq / v.samples)
+
+
+def hardt_5_4(v):
+    """Optimisation and stability of the average at the stated step size."""
+    step = math.sqrt(v.initial_distance_sq * v.samples / v.iterations / (v.samples + 2 * v.iterations)) / v.lipschitz
+    return hardt_5_2(_with_step(v, step)) + v.lipschitz**2 * step * v.iterations / v.samples
+
+
+def _with_step(v, step):
+    return type(v)(**{**vars(v), "step_size": step})

@@ -3,7 +3,7 @@
 from bounds.core import declared
 
 from ..claim import Claim
-from . import field_guide, li, local_gd, local_sgd, one_machine
+from . import field_guide, li, local_gd, local_sgd, one_machine, stability
 from .review import REVIEW
 
 SECTIONS = {
@@ -12,6 +12,7 @@ SECTIONS = {
     "Local GD": local_gd,
     "Local SGD": local_sgd,
     "SGD on one machine": one_machine,
+    "Hardt et al. 2016": stability,
 }
 """By source what a file holds; runs in rational numbers lie in ``by_hand``."""
 

@@ -46,6 +46,11 @@ REVIEW = Review(
             "no convexity": "classics.bottou_4_8",
             "variance at the minimiser": "classics.needell_2_1",
         },
+        "Hardt et al., stability": {
+            "convex samples": "classics.hardt_3_7",
+            "no convexity": "classics.hardt_3_8",
+            "risk of the average": "classics.hardt_5_4",
+        },
     },
     findings=(
         "classics.local_sgd_theorem_2",
