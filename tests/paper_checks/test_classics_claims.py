@@ -66,6 +66,28 @@ def test_the_smallest_number_of_local_steps_is_below_one():
 def test_every_source_has_claims_and_the_failing_ones_are_repaired():
     assert {c.source.version for c in CLAIMS} == {
         "Field Guide", "Li et al. 2020", "Local GD", "Local SGD", "Bottou et al. 2018", "Needell et al. 2014",
-        "Hardt et al. 2016",
+        "Hardt et al. 2016", "FedProx", "SCAFFOLD",
+        "FedNova", "ProxSkip",
     }  # fmt: skip
     assert all(c.repair is not None for c in CLAIMS if c.known is Status.FAILS)
+
+
+def test_half_of_the_last_models_stability_gives_the_printed_risk_of_the_average():
+    distance, steep, samples, steps = 1.7, 2.3, 41.0, 97.0
+    size = distance / (steep * math.sqrt(samples)) * samples / steps * math.sqrt(steps / (samples + 2 * steps))
+    optimised = distance**2 / (2 * steps * size) + steep**2 * size / 2
+    stable = 2 * steep**2 / samples * size * steps
+    printed = distance * steep / math.sqrt(samples) * math.sqrt((samples + 2 * steps) / steps)
+    assert optimised + stable / 2 == pytest.approx(printed)
+    assert optimised + stable > 1.2 * printed
+
+
+def test_sampling_takes_more_of_the_descent_of_fedprox_than_the_corollary_leaves():
+    participants, weight = 1e8, 6 * 0.25e8  # B = sqrt(K)/2, L = 1, mu = 6 B^2
+    left = 1 - 0.5 * math.sqrt(2) - 1 / 12
+    exact = BOUNDS["classics.fedprox_rho"].formula(
+        cohort=participants, inexactness=0.0, proximal_weight=weight, weak_convexity=1e-9, smoothness=1.0,
+        dissimilarity_factor=0.25 * participants,
+    )  # fmt: skip
+    assert exact * weight == pytest.approx(left, rel=1e-3)
+    assert left < 6 / 24

@@ -3,7 +3,7 @@
 from bounds.core import declared
 
 from ..claim import Claim
-from . import field_guide, li, local_gd, local_sgd, one_machine, stability
+from . import field_guide, li, local_gd, local_sgd, methods, one_machine, stability
 from .review import REVIEW
 
 SECTIONS = {
@@ -13,6 +13,7 @@ SECTIONS = {
     "Local SGD": local_sgd,
     "SGD on one machine": one_machine,
     "Hardt et al. 2016": stability,
+    "FedProx, SCAFFOLD, FedNova, ProxSkip": methods,
 }
 """By source what a file holds; runs in rational numbers lie in ``by_hand``."""
 

@@ -18,6 +18,9 @@ REVIEW = Review(
         "of local steps that is read off (6) is less than one [classics.local_gd_eq_6.smallest].",
         "For clients of unlike sizes Li et al. scale the losses, and their squared gradients by a root too little "
         "[classics.li_unbalanced].",
+        "FedProx's Corollary 7 lets sampling take more of the descent than its proof leaves for it "
+        "[classics.fedprox_corollary_7], and ProxSkip names the inverse of the chance that it means "
+        "[classics.proxskip_range]; their theorems are not touched.",
     ),
     theorems={
         "Field Guide, Theorem 1": {
@@ -51,6 +54,10 @@ REVIEW = Review(
             "no convexity": "classics.hardt_3_8",
             "risk of the average": "classics.hardt_5_4",
         },
+        "FedProx": {"Theorem 4": "classics.fedprox_theorem_4", "Corollary 7": "classics.fedprox_corollary_7"},
+        "SCAFFOLD": {"convex": "classics.scaffold_convex", "no convexity": "classics.scaffold_nonconvex"},
+        "FedNova": {"Theorem 2": "classics.fednova_theorem_2"},
+        "ProxSkip": {"Theorem 3.6": "classics.proxskip_3_6", "range of p": "classics.proxskip_range"},
     },
     findings=(
         "classics.local_sgd_theorem_2",
@@ -58,6 +65,8 @@ REVIEW = Review(
         "classics.li_unbalanced",
         "classics.local_gd_theorem_1.relaxed",
         "classics.local_gd_eq_6.smallest",
+        "classics.fedprox_corollary_7",
+        "classics.proxskip_range",
         "classics.local_gd_theorem_1.one_step",
         "classics.li_theorem_1.local_steps",
     ),
