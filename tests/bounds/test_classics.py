@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from bounds import BOUNDS
+from bounds.assumptions import ASSUMPTIONS
+from bounds.classes import ClassOf, said
 from bounds.errors import OutsideConditionsWarning
 from bounds.points import POINTS
+from bounds.scenario import Scenario
 
 
 def at(name, **changed):
@@ -68,3 +71,25 @@ def test_the_tuned_step_takes_the_cap_that_is_least():
     zeta = math.cbrt(2.6 / (1e9 * 1.3 * 0.62)) / 6
     assert BOUNDS["classics.field_guide_step_size"](**{**many, "gradient_variance": 1e-9}) == pytest.approx(zeta)
     assert BOUNDS["classics.field_guide_step_size"](**{**point, "initial_distance_sq": 1e9}) == pytest.approx(1 / 5.2)
+
+
+def test_a_plan_decides_which_classics_speak_of_it():
+    plan = Scenario.of(
+        clients=7, smoothness=1.3, strong_convexity=0.2, gradient_variance=0.9, uniform_dissimilarity=0.4,
+        heterogeneity=0.3, initial_distance_sq=2.1, local_steps=3, rounds=50, step_size=0.02,
+    )  # fmt: skip
+    problem, _, setting = plan.facts
+    assert problem.identical_clients is False
+    assert ASSUMPTIONS["harmonic_step_size"].holds(problem, None, setting) is False
+    left, right = said("the step size is the least of the four of the Field Guide, (16)", plan)
+    held = {q.name: plan[q.name].value for q in BOUNDS["classics.field_guide_step_size"].quantities}
+    assert (left, right) == (0.02, pytest.approx(float(BOUNDS["classics.field_guide_step_size"](**held))))
+    assert said("the run ends with a round: its iterations are a multiple of the local steps", plan) == (150, 150)
+    assert plan["summed_step_sizes"].value == pytest.approx(3.0)
+
+
+def test_a_gap_at_an_average_is_a_gap_of_its_own_place():
+    gap, average = (ClassOf.of(BOUNDS[f"classics.{x}"]) for x in ("field_guide_theorem_1", "local_gd_theorem_1"))
+    assert gap.target == average.target == "optimality_gap"
+    assert gap.place != average.place
+    assert ClassOf.of(BOUNDS["classics.scaffold_convex"]).place != gap.place
