@@ -23,6 +23,7 @@ from .vocabulary import (
     clients,
     cohort,
     grad_cap_sq,
+    gradient_variance,
     initial_distance_sq,
     initial_divergence,
     initial_gap,
@@ -34,6 +35,7 @@ from .vocabulary import (
     step_scale,
     step_size,
     strong_convexity,
+    uniform_dissimilarity,
 )
 
 if TYPE_CHECKING:
@@ -46,6 +48,9 @@ WEIGHTED = "step-weighted sum"
 FOLDED: dict[str, tuple[str, str, str]] = {
     "mean_grad_norm_sq": ("grad_norm_sq", "mean", "rounds"),
     "weighted_grad_norm_sq": ("grad_norm_sq", WEIGHTED, "iterations"),
+    "mean_gap": ("optimality_gap", "mean", "iterations"),
+    "average_gap": ("optimality_gap", "expectation", "iterations"),
+    "weighted_gap": ("optimality_gap", "weighted mean", "rounds"),
     "mean_divergence": ("divergence", "mean", "rounds"),
     "final_divergence": ("divergence", "last", "rounds"),
 }
@@ -254,6 +259,17 @@ ALIKE = "all clients weigh the same, 1/C"
 SAID: dict[str, tuple[sp.Expr, sp.Expr]] = {
     "the step size is 1/sqrt(tau T)": (step_size, 1 / sp.sqrt(local_steps * rounds)),
     "the step size is c/sqrt(tau T)": (step_size, step_scale / sp.sqrt(local_steps * rounds)),
+    "the step size is sqrt(M)/(4 L sqrt(T))": (step_size, sp.sqrt(clients) / (4 * smoothness * sp.sqrt(iterations))),
+    "the step size is the least of the four of the Field Guide, (16)": (
+        step_size,
+        sp.Min(
+            1 / (4 * smoothness),
+            sp.sqrt(clients * initial_distance_sq / (local_steps * rounds * gradient_variance)),
+            sp.cbrt(initial_distance_sq / (local_steps**2 * rounds * smoothness * gradient_variance)),
+            sp.cbrt(initial_distance_sq / (local_steps**3 * rounds * smoothness * uniform_dissimilarity)),
+        ),
+    ),
+    "the run ends with a round: its iterations are a multiple of the local steps": (iterations, local_steps * rounds),
     ALIKE: (ClientMax(client_weight), 1 / clients),
     "before the first round every client holds the server model, so that Delta^0 = 0": (initial_divergence, sp.S.Zero),
 }
@@ -271,5 +287,6 @@ def said(words: str, scenario: Scenario) -> tuple[float, float] | None:
     if words not in SAID or any(q.name not in scenario for q in quantities_of(SAID[words])):
         return None
     known = {q.name: scenario[q.name].value for q in quantities_of(SAID[words])}
-    left, right = (float(evaluated(side, known)) for side in SAID[words])
+    with np.errstate(all="ignore"):  # a step size of noise is infinite where there is none
+        left, right = (float(evaluated(side, known)) for side in SAID[words])
     return left, right

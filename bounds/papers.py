@@ -88,7 +88,55 @@ _CLASSICS = (
         "Advances in Neural Information Processing Systems 27",
         "arXiv 1310.5715v5, by a restatement",
     ),
-)
+    Paper(
+        "hardt2016",
+        "Hardt et al. 2016",
+        "Train faster, generalize better: Stability of stochastic gradient descent",
+        ("Moritz Hardt", "Benjamin Recht", "Yoram Singer"),
+        2016,
+        "International Conference on Machine Learning",
+        "PMLR 48, whose numbers are used",
+    ),
+    Paper(
+        "fedprox2020",
+        "FedProx",
+        "Federated Optimization in Heterogeneous Networks",
+        ("Tian Li", "Anit Kumar Sahu", "Manzil Zaheer", "Maziar Sanjabi", "Ameet Talwalkar", "Virginia Smith"),
+        2020,
+        "Machine Learning and Systems",
+        "arXiv 1812.06127, with its appendix",
+    ),
+    Paper(
+        "scaffold2020",
+        "SCAFFOLD",
+        "SCAFFOLD: Stochastic Controlled Averaging for Federated Learning",
+        (
+            "Sai Praneeth Karimireddy", "Satyen Kale", "Mehryar Mohri", "Sashank J. Reddi", "Sebastian U. Stich",
+            "Ananda Theertha Suresh",
+        ),
+        2020,
+        "International Conference on Machine Learning",
+        "arXiv 1910.06378v4, by a restatement of its appendix",
+    ),
+    Paper(
+        "fednova2020",
+        "FedNova",
+        "Tackling the Objective Inconsistency Problem in Heterogeneous Federated Optimization",
+        ("Jianyu Wang", "Qinghua Liu", "Hao Liang", "Gauri Joshi", "H. Vincent Poor"),
+        2020,
+        "Advances in Neural Information Processing Systems 33",
+        "arXiv 2007.07481, without its appendix",
+    ),
+    Paper(
+        "proxskip2022",
+        "ProxSkip",
+        "ProxSkip: Yes! Local Gradient Steps Provably Lead to Communication Acceleration! Finally!",
+        ("Konstantin Mishchenko", "Grigory Malinovsky", "Sebastian Stich", "Peter Richtarik"),
+        2022,
+        "International Conference on Machine Learning",
+        "the version of February 2022, with its appendix",
+    ),
+)  # fmt: skip
 _FEDALS_AUTHORS = ("Peyman Gholami", "Hulya Seferoglu")
 
 PAPERS: dict[str, Paper] = {

@@ -197,11 +197,14 @@ class Scenario:
             problem["lower_bound"] = self["optimal_loss"].value if "optimal_loss" in self else 0.0
         if "strong_convexity" in self:
             problem["convex"] = True
+        if any(word in self and np.max(self[word].low) > 0 for word in ("heterogeneity", "optimum_dissimilarity")):
+            problem["identical_clients"] = False
         if "dissimilarity_offset" not in self and (known := pairs(self)):
             problem["dissimilarity_offset"] = known[0].offset
         setting: dict[str, Any] = {w: self[w].value for w in ("clients", "cohort", "local_steps") if w in self}
         if "step_size" in self:
             setting["step_sizes"] = self["step_size"].value
+            setting["iteration_step_sizes"] = (self["step_size"].value,) * 3  # which fall in no plan of a fixed one
         setting["sampling"] = self.sampling
         method: dict[str, Any] = {"local_sgd": True, "exact_local_solver": False, "relaxed_start": True}
         if self["distillation_weight"].value == 0:
@@ -222,7 +225,7 @@ class Scenario:
 
 PROBLEM_FACTS = (
     "smoothness", "strong_convexity", "pl_constant", "lipschitz", "gradient_variance", "grad_cap_sq",
-    "dissimilarity_offset", "loss_cap", "sample_smoothness",
+    "dissimilarity_offset", "loss_cap", "sample_smoothness", "uniform_dissimilarity",
 )  # fmt: skip
 FEDAVG = "fedavg"
 KNOBS = (("fedinit", "relaxation", 0), ("fedcog", "distillation_weight", 0), ("fedals", "adaptation", 1))

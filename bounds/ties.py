@@ -20,6 +20,7 @@ from .operators import ClientMax, write_out_means
 from .quantities import quantities_of, Quantity
 from .vocabulary import (
     adaptation,
+    alignment,
     client_gradient_variance,
     client_weight,
     clients,
@@ -32,6 +33,7 @@ from .vocabulary import (
     download_rate,
     final_divergence,
     grad_cap_sq,
+    gradient_norm_factor,
     gradient_variance,
     heterogeneity,
     initial_distance_sq,
@@ -59,8 +61,10 @@ from .vocabulary import (
     step_size,
     steps_cubed_ratio,
     strong_convexity,
+    summed_step_sizes,
     takes_part,
     upload_rate,
+    variance_growth,
 )
 
 EQUAL, AT_MOST, AT_LEAST, TAKEN = "=", "<=", ">=", ":="
@@ -166,6 +170,7 @@ TIES: tuple[Tie, ...] = (
     _tie(initial_step_size, EQUAL, step_size, _FIXED),
     _tie(initial_local_steps, EQUAL, local_steps, _FIXED),
     _tie(squared_step_sizes, EQUAL, iterations * step_size**2, _FIXED),
+    _tie(summed_step_sizes, EQUAL, iterations * step_size, _FIXED),
     _tie(steps_cubed_ratio, EQUAL, local_steps**2, _FIXED),
     _tie(step_scale, EQUAL, step_size * sp.sqrt(local_steps * rounds), _FIXED),
     _tie(relaxation, TAKEN, 0, "FedAvg, unless given", "default"),
@@ -185,6 +190,9 @@ TIES: tuple[Tie, ...] = (
     _tie(client_gradient_variance, AT_MOST, grad_cap_sq, "a variance is at most the second moment"),
     _tie(gradient_variance, AT_MOST, grad_cap_sq, "a variance is at most the second moment"),
     _tie(grad_cap_sq, AT_MOST, lipschitz**2),
+    _tie(alignment, TAKEN, 1, "unbiased gradients", "exact"),
+    _tie(gradient_norm_factor, TAKEN, 1, "unbiased gradients", "exact"),
+    _tie(variance_growth, TAKEN, 0, "bounded variance", "exact"),
     _tie(heterogeneity, AT_MOST, optimum_dissimilarity / (2 * strong_convexity)),
     _tie(optimum_dissimilarity, AT_MOST, 2 * smoothness * heterogeneity),
     _tie(initial_gap, AT_MOST, smoothness / 2 * initial_distance_sq),

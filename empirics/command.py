@@ -274,7 +274,7 @@ def _last(rows: Sequence[Row]) -> dict[str, float]:
     return {words: float(np.mean(values)) for words, values in found.items()}
 
 
-def _ends(ends: Mapping[str, Sequence[dict[str, float] | None]]) -> list[dict[str, Any]]:
+def _ends(ends: Mapping[str, Sequence[Mapping[str, float] | None]]) -> list[dict[str, Any]]:
     """What ``train --json`` prints: by method the last numbers of every seed, null where it diverged."""
     return [{"algorithm": method, "seeds": list(runs)} for method, runs in ends.items()]
 

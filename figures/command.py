@@ -126,10 +126,8 @@ def _sweep(wanted: Sequence[Artefact], args: argparse.Namespace, store: Store) -
     missing = todo if args.fresh else [cell for cell in todo if not store.has(cell)]
     if missing:
         writable_folder("--store", store.folder)
-    print(
-        f"{len(todo)} runs, {len(missing)} to do: at most {said(budget(wanted, args.scale, missing), missing)}",
-        flush=True,
-    )
+    time = said(budget(wanted, args.scale, missing), missing)
+    print(f"{len(todo)} runs, {len(missing)} to do: at most {time}", flush=True)
     failed: list[Done] = []
     with progress("running what the figures read") as bar:
         bar.start(len(todo))

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from ..core import Bound, declared
-from . import field_guide, li, local_gd, local_sgd, one_machine
+from . import fedprox, field_guide, li, local_gd, local_sgd, one_machine, others, scaffold, stability
 
-BOUNDS = declared(Bound, field_guide, li, local_gd, local_sgd, one_machine)
+BOUNDS = declared(Bound, field_guide, li, local_gd, local_sgd, one_machine, stability, fedprox, scaffold, others)

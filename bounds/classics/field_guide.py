@@ -124,7 +124,11 @@ theorem_1_tuned = replace(
         "noise drift": 5 * (L * sigma2 * D2**2) ** _THIRD / (tau**_THIRD * T ** (2 * _THIRD)),
         "heterogeneity drift": 19 * (L * zeta2 * D2**2) ** _THIRD / T ** (2 * _THIRD),
     },
-    conditions=(*SETTING, *_NOTHING_VANISHES, Condition("the step size is that of (16)")),
+    conditions=(
+        *SETTING,
+        *_NOTHING_VANISHES,
+        Condition("the step size is the least of the four of the Field Guide, (16)"),
+    ),
     source=Source("classics", "Theorem 1, eq. (17)", GUIDE),
     note="With the step size of (16), classics.field_guide_step_size.",
 )

@@ -34,6 +34,34 @@ _EVERY: dict[str, Any] = {
     "alignment": 0.83,
     "gradient_norm_factor": 1.21,
     "variance_growth": 0.29,
+    "samples": 59,
+    "lipschitz": 1.9,
+    "loss_cap": 2.7,
+    "summed_step_sizes": 2.223,
+    "proximal_weight": 71.0,
+    "weak_convexity": 0.23,
+    "inexactness": 0.019,
+    "dissimilarity_factor": 1.37,
+    "dissimilarity_offset": 0.49,
+    "grad_norm_sq": 0.77,
+    "server_step_size": 1.53,
+    "control_error": 0.91,
+    "chi_square": 0.031,
+    "surrogate_grad_norm_sq": 0.27,
+    "communication_probability": 0.137,
+    "initial_lyapunov": 4.7,
 }
 
-POINTS: dict[str, dict[str, Any]] = {b.name: {q.name: _EVERY[q.name] for q in b.quantities} for b in BOUNDS}
+_FEDPROX = {"cohort": 23, "inexactness": 0.019}
+_SCAFFOLD = {"step_size": 0.0007}
+_SPECIAL: dict[str, dict[str, Any]] = {
+    "classics.fedprox_rho": _FEDPROX,
+    "classics.fedprox_theorem_4": _FEDPROX,
+    "classics.scaffold_convex": _SCAFFOLD,
+    "classics.scaffold_strongly_convex": _SCAFFOLD,
+    "classics.scaffold_nonconvex": _SCAFFOLD,
+}
+
+POINTS: dict[str, dict[str, Any]] = {
+    b.name: {q.name: {**_EVERY, **_SPECIAL.get(b.name, {})}[q.name] for q in b.quantities} for b in BOUNDS
+}

@@ -11,17 +11,18 @@ from enum import StrEnum
 
 from bounds.errors import unknown
 
-from ..claims import decaying_k, fedals, fedcog, fedinit
+from ..claims import classics, decaying_k, fedals, fedcog, fedinit
 from ..claims.claim import Book, Check, Claim, ClaimError, Finding, Grade, registry, Status
 from ..claims.review import Review
 from .forking import spread
 
-CLAIMS: dict[str, Claim] = registry(fedals.CLAIMS, fedinit.CLAIMS, decaying_k.CLAIMS, fedcog.CLAIMS)
+CLAIMS: dict[str, Claim] = registry(fedals.CLAIMS, fedinit.CLAIMS, decaying_k.CLAIMS, fedcog.CLAIMS, classics.CLAIMS)
 REVIEWS: dict[str, Review] = {
     "fedals": fedals.REVIEW,
     "fedinit": fedinit.REVIEW,
     "decaying_k": decaying_k.REVIEW,
     "fedcog": fedcog.REVIEW,
+    "classics": classics.REVIEW,
 }
 
 

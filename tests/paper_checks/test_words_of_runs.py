@@ -217,7 +217,7 @@ def test_what_is_not_read_at_every_iteration_is_refused_and_nothing_else_is_read
 # ---- methods ----
 
 
-@pytest.mark.parametrize("name", sorted({b.about.algorithm for b in BOUNDS.values() if b.about}))
+@pytest.mark.parametrize("name", sorted({b.about.algorithm for b in BOUNDS.values() if b.about} & set(ALGORITHMS)))
 def test_what_a_bound_is_about_is_built_from_the_words_it_takes(name):
     told = {"relaxation": 0.07, "adaptation": 3}
     made = method(About(name), **told)

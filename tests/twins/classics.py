@@ -213,3 +213,91 @@ def needell_2_1(v):
     for _ in range(v.iterations):
         start -= 2 * v.step_size * v.strong_convexity * left * start
     return start + v.step_size * v.optimum_dissimilarity / v.strong_convexity / left
+
+
+# ---- stability ----
+
+
+def hardt_3_7(v):
+    apart = 2 * v.lipschitz * v.summed_step_sizes / v.samples
+    return v.lipschitz * apart
+
+
+def hardt_3_8(v):
+    """Identical up to t_0, and from there apart by what steps of c/t make of one sample."""
+    speed = v.smoothness * v.step_size_scale
+    same = (2 * v.step_size_scale * v.lipschitz**2 / v.loss_cap * v.iterations**speed) ** (1 / (1 + speed))
+    later = 2 * v.lipschitz**2 / v.smoothness * (v.iterations / same) ** speed
+    return (v.loss_cap * same + later) / (v.samples - 1)
+
+
+def hardt_5_2(v):
+    return (v.initial_distance_sq / v.step_size / v.iterations + v.step_size * v.lipschitz**2) / 2
+
+
+def hardt_5_3(v):
+    return v.lipschitz * math.sqrt(v.initial_distance_sq / v.samples)
+
+
+def hardt_5_4(v):
+    """Optimisation and stability of the average at the stated step size."""
+    step = math.sqrt(v.initial_distance_sq * v.samples / v.iterations / (v.samples + 2 * v.iterations)) / v.lipschitz
+    return hardt_5_2(_with_step(v, step)) + v.lipschitz**2 * step * v.iterations / v.samples
+
+
+def _with_step(v, step):
+    return type(v)(**{**vars(v), "step_size": step})
+
+
+# ---- FedProx, SCAFFOLD, FedNova, ProxSkip ----
+
+
+def fedprox_rho(v):
+    unlike, mu, strong = math.sqrt(v.dissimilarity_factor), v.proximal_weight, v.proximal_weight - v.weak_convexity
+    further = unlike * (1 + v.inexactness) / strong  # how far a participant goes, per gradient
+    gained = (1 - v.inexactness * unlike) / mu - further * math.sqrt(2 / v.cohort)
+    bent = further / mu + further**2 / 2 + further**2 / v.cohort * (2 * math.sqrt(2 * v.cohort) + 2)
+    return gained - v.smoothness * bent
+
+
+def fedprox_theorem_4(v):
+    return -fedprox_rho(v) * v.grad_norm_sq
+
+
+def _scaffold(v, weights):
+    step = v.local_steps * v.step_size * v.server_step_size
+    potential = v.initial_distance_sq + 9 * v.clients * step**2 / v.cohort * v.control_error
+    noise = v.gradient_variance / v.local_steps * (1 / v.cohort + v.server_step_size**-2)
+    return potential / (step * sum(weights)) + 12 * step * noise
+
+
+def scaffold_convex(v):
+    return _scaffold(v, [1.0] * v.rounds)
+
+
+def scaffold_strongly_convex(v):
+    left = 1 - v.strong_convexity * v.local_steps * v.step_size * v.server_step_size / 2
+    return _scaffold(v, [left ** -(r + 1) for r in range(v.rounds)])
+
+
+def scaffold_nonconvex(v):
+    step = v.local_steps * v.step_size * v.server_step_size
+    noise = v.gradient_variance / v.local_steps * (1 / v.cohort + v.server_step_size**-2)
+    return 14 * v.initial_gap / (step * v.rounds) + 70 * v.smoothness * step * noise
+
+
+def fednova_theorem_2(v):
+    spread = (v.dissimilarity_factor - 1) * v.surrogate_grad_norm_sq + v.dissimilarity_offset
+    return 2 * v.surrogate_grad_norm_sq + 2 * v.chi_square * spread
+
+
+def proxskip_3_6(v):
+    here, rate = v.initial_lyapunov, min(v.step_size * v.strong_convexity, v.communication_probability**2)
+    for _ in range(v.iterations):
+        here -= rate * here
+    return here
+
+
+def proxskip_5_5(v):
+    rate = min(v.step_size * v.strong_convexity, v.communication_probability**2)
+    return proxskip_3_6(v) + v.step_size**2 * v.gradient_variance / rate

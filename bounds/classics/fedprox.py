@@ -1,0 +1,74 @@
+"""Li et al. 2020, "Federated Optimization in Heterogeneous Networks": what one round of FedProx is sure to gain.
+
+mu is the weight of the proximal term, not strong convexity; gamma says how inexactly a local problem is solved, B how
+unlike the clients' gradients are at the current model. K clients are drawn with their weights and averaged equally.
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from ..assumptions import DISSIMILARITY, SAMPLED_WITH_REPLACEMENT, SMOOTH
+from ..core import About, Bound, Condition, Statistic
+from ..papers import Source
+from ..vocabulary import (
+    cohort as K,
+    descent_factor as rho,
+    dissimilarity_factor as B2,
+    grad_norm_sq as g2,
+    inexactness as gamma,
+    loss_change,
+    proximal_convexity as mu_bar,
+    proximal_weight as mu,
+    smoothness as L,
+    weak_convexity as L_minus,
+)
+from .common import SERVER
+
+FEDPROX_2020 = "FedProx"
+FEDPROX = About("fedprox")
+LETTERS = {K: "K", B2: "B^2", mu: r"\mu", gamma: r"\gamma"}
+B = sp.sqrt(B2)
+_LOST = {
+    "inexact solutions": gamma * B / mu,
+    "sampling": B * (1 + gamma) * sp.sqrt(2) / (mu_bar * sp.sqrt(K)),
+    "unlike gradients": L * B * (1 + gamma) / (mu_bar * mu),
+    "curvature": L * (1 + gamma) ** 2 * B2 / (2 * mu_bar**2),
+    "curvature and sampling": L * B2 * (1 + gamma) ** 2 / (mu_bar**2 * K) * (2 * sp.sqrt(2 * K) + 2),
+}
+"""What is lost of the descent 1/mu, per squared gradient norm."""
+_CONVEXITY = {mu_bar: mu - L_minus}
+_SETTING = (
+    *(Condition.assume(a) for a in (SMOOTH, DISSIMILARITY, SAMPLED_WITH_REPLACEMENT)),
+    Condition("the mean squared client gradient is at most B^2 times the squared global one: no offset"),
+    Condition("every client returns a gamma-inexact minimiser of its loss with the proximal term"),
+    Condition("the proximal weight exceeds the weak convexity", mu > L_minus),
+    Condition("gamma is at most 1", gamma <= 1),
+)
+
+descent = Bound(
+    name="classics.fedprox_rho",
+    target=rho,
+    relation="=",
+    terms={"descent": 1 / mu, **{name: -lost for name, lost in _LOST.items()}},
+    conditions=_SETTING,
+    source=Source("classics", "Theorem 4, rho", FEDPROX_2020),
+    about=FEDPROX,
+    where=_CONVEXITY,
+    letters=LETTERS,
+    signed=tuple(_LOST),
+)
+
+theorem_4 = Bound(
+    name="classics.fedprox_theorem_4",
+    target=loss_change,
+    terms={"descent": -g2 / mu, **{name: lost * g2 for name, lost in _LOST.items()}},
+    conditions=(*_SETTING, Condition("rho is positive", 1 / mu > sp.Add(*_LOST.values()))),
+    source=Source("classics", "Theorem 4", FEDPROX_2020),
+    about=FEDPROX,
+    statistic=Statistic("every", "rounds", SERVER),
+    where=_CONVEXITY,
+    letters=LETTERS,
+    signed=("descent",),
+    note="The sum is minus rho times the squared gradient norm.",
+)

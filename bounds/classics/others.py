@@ -1,0 +1,80 @@
+"""FedNova (Wang et al. 2020), Theorem 2, and ProxSkip (Mishchenko et al. 2022), Theorems 3.6 and 5.5.
+
+FedNova's surrogate is the loss that other weights than the clients' own make; its Theorem 1 has hidden constants, so
+that its place in Theorem 2 is taken by what it bounds. ProxSkip is stated for Scaffnew, its federated form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import sympy as sp
+
+from ..assumptions import BOUNDED_VARIANCE, DISSIMILARITY, FIXED_STEP_SIZE, FULL_PARTICIPATION, SMOOTH, STRONGLY_CONVEX
+from ..core import About, Bound, Condition, Statistic
+from ..papers import Source
+from ..vocabulary import (
+    chi_square,
+    communication_probability as p,
+    dissimilarity_factor as beta2,
+    dissimilarity_offset as kappa2,
+    grad_norm_sq,
+    gradient_variance as sigma2,
+    initial_lyapunov as Psi_0,
+    iteration_contraction as zeta,
+    iterations as T,
+    lyapunov as Psi_T,
+    smoothness as L,
+    step_size as gamma,
+    strong_convexity as mu,
+    surrogate_grad_norm_sq as surrogate,
+)
+from .common import FEDAVG, SERVER
+
+FEDNOVA_2020, PROXSKIP_2022 = "FedNova", "ProxSkip"
+
+fednova = Bound(
+    name="classics.fednova_theorem_2",
+    target=grad_norm_sq,
+    terms={
+        "surrogate": 2 * (chi_square * (beta2 - 1) + 1) * surrogate,
+        "other weights": 2 * chi_square * kappa2,
+    },
+    conditions=(
+        *(Condition.assume(a) for a in (SMOOTH, BOUNDED_VARIANCE, DISSIMILARITY, FULL_PARTICIPATION)),
+        Condition("the dissimilarity holds for the surrogate's weights too"),
+    ),
+    source=Source("classics", "Theorem 2, eq. (10)", FEDNOVA_2020),
+    about=FEDAVG,
+    statistic=Statistic("min", "rounds", SERVER),
+    letters={beta2: r"\beta^2", kappa2: r"\kappa^2"},
+    note="Of FedAvg with unlike numbers of local steps, and of its kin. Printed with Theorem 1's bound on the "
+    "surrogate's squared gradient, which hides constants, in its place.",
+)
+
+_SCAFFNEW = (
+    *(Condition.assume(a) for a in (SMOOTH, STRONGLY_CONVEX, FULL_PARTICIPATION, FIXED_STEP_SIZE)),
+    Condition("the step size is at most 1/L", gamma <= 1 / L),
+)
+_FALLING = (1 - zeta) ** T * Psi_0
+
+proxskip = Bound(
+    name="classics.proxskip_3_6",
+    target=Psi_T,
+    terms={"start": _FALLING},
+    conditions=(*_SCAFFNEW, Condition("gradients are exact")),
+    source=Source("classics", "Theorem 3.6, eq. (15)", PROXSKIP_2022),
+    about=About("scaffnew"),
+    statistic=Statistic("last", "iterations", "last local models of all clients"),
+    where={zeta: sp.Min(gamma * mu, p**2)},
+    letters={T: "T", gamma: r"\gamma", p: "p"},
+)
+
+proxskip_noise = replace(
+    proxskip,
+    name="classics.proxskip_5_5",
+    terms={"start": _FALLING, "noise": gamma**2 * sigma2 / zeta},
+    conditions=(*_SCAFFNEW, Condition.assume(BOUNDED_VARIANCE)),
+    source=Source("classics", "Theorem 5.5 with Lemma 5.4", PROXSKIP_2022),
+    note="Expected smoothness A = L with the offset C = sigma^2, which bounded variance gives.",
+)

@@ -1,0 +1,122 @@
+"""Karimireddy et al. 2020, SCAFFOLD, finite rounds: from its Lemmas 15 and 19, by a restatement of its appendix.
+
+All clients walk, S of N drawn without replacement are averaged and renew their controls, by the mean of their gradients
+(option II). The effective step h is the local step times the local steps times the server's step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import sympy as sp
+
+from ..assumptions import (
+    BOUNDED_VARIANCE,
+    CONVEX,
+    FIXED_LOCAL_STEPS,
+    FIXED_STEP_SIZE,
+    INDEPENDENT_NOISE,
+    LOWER_BOUNDED,
+    SAMPLED_WITHOUT_REPLACEMENT,
+    SMOOTH,
+    STRONGLY_CONVEX,
+)
+from ..core import About, Bound, Condition, Statistic
+from ..papers import Source
+from ..vocabulary import (
+    clients as N,
+    cohort as S,
+    control_error as C_0,
+    effective_step as h,
+    gradient_variance as sigma2,
+    initial_distance_sq as D2,
+    initial_gap,
+    local_steps as K,
+    mean_grad_norm_sq,
+    optimality_gap,
+    rounds as T,
+    server_step_size as eta_g,
+    smoothness as beta,
+    step_size as eta_l,
+    strong_convexity as mu,
+    weighted_gap,
+)
+from .common import EQUAL_WEIGHTS, SERVER
+
+SCAFFOLD_2020 = "SCAFFOLD"
+SCAFFOLD = About("scaffold")
+LETTERS = {N: "N", S: "S", K: "K", T: "T", D2: r"\|x^0-x^\star\|^2", beta: r"\beta", eta_l: r"\eta_l"}
+STEP = {h: K * eta_l * eta_g}
+_SETTING = (
+    *(
+        Condition.assume(a)
+        for a in (
+            SMOOTH, BOUNDED_VARIANCE, INDEPENDENT_NOISE, SAMPLED_WITHOUT_REPLACEMENT, FIXED_STEP_SIZE, FIXED_LOCAL_STEPS
+        )
+    ),
+    EQUAL_WEIGHTS,
+)  # fmt: skip
+_SHORT = Condition("the effective step is at most 1/(81 beta)", h <= 1 / (81 * beta))
+_NOISE = 12 * h * sigma2 / (K * S) * (1 + S / eta_g**2)
+MEAN = Statistic("mean", "rounds", SERVER)
+
+convex = Bound(
+    name="classics.scaffold_convex",
+    target=optimality_gap,
+    terms={
+        "start": D2 / (h * T),
+        "controls": 9 * N * h * C_0 / (S * T),
+        "noise": _NOISE,
+    },
+    conditions=(*_SETTING, Condition.assume(CONVEX), _SHORT),
+    source=Source("classics", "Appendix E.1, Lemma 15, averaged, mu = 0", SCAFFOLD_2020),
+    about=SCAFFOLD,
+    statistic=MEAN,
+    where=STEP,
+    letters=LETTERS,
+    note="Mean over the server models before the rounds 1 to T.",
+)
+
+_SUMMED = 2 * ((1 - mu * h / 2) ** (-T) - 1) / (mu * h)
+"""The sum of the weights q^-(r+1) over the rounds r = 0 .. T-1, with q = 1 - mu h/2."""
+
+strongly_convex = replace(
+    convex,
+    name="classics.scaffold_strongly_convex",
+    target=weighted_gap,
+    terms={
+        "start": D2 / (h * _SUMMED),
+        "controls": 9 * N * h * C_0 / (S * _SUMMED),
+        "noise": _NOISE,
+    },
+    conditions=(
+        *_SETTING,
+        Condition.assume(STRONGLY_CONVEX),
+        _SHORT,
+        Condition("mu times the effective step is at most S/(15 N)", mu * h <= S / (15 * N)),
+    ),
+    source=Source("classics", "Appendix E.1, Lemma 15, averaged", SCAFFOLD_2020),
+    note="Later rounds weigh more: the model before round r + 1 by (1 - mu h/2)^-(r+1).",
+)
+
+nonconvex = Bound(
+    name="classics.scaffold_nonconvex",
+    target=mean_grad_norm_sq,
+    terms={
+        "start": 14 * initial_gap / (h * T),
+        "noise": 70 * beta * h * sigma2 / (K * S) * (1 + S / eta_g**2),
+    },
+    conditions=(
+        *_SETTING,
+        Condition.assume(LOWER_BOUNDED),
+        Condition(
+            "the effective step is at most (S/N)^(2/3)/(24 beta)", h <= (S / N) ** sp.Rational(2, 3) / (24 * beta)
+        ),
+        Condition("every first control is the mean of K fresh stochastic gradients at the start"),
+    ),
+    source=Source("classics", "Appendix E.2, Lemma 19, averaged", SCAFFOLD_2020),
+    about=SCAFFOLD,
+    statistic=MEAN,
+    where=STEP,
+    letters=LETTERS,
+)

@@ -1,0 +1,122 @@
+"""Hardt, Recht and Singer 2016: the stability of SGD on one machine, and the risk of its average.
+
+Theorems are numbered as in the proceedings. Single samples are Lipschitz, smooth and convex, so that the smoothness is
+theirs. The paper's beta is the smoothness, L the Lipschitz constant, n the samples and D the distance at the start.
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from ..assumptions import (
+    BOUNDED_LOSS,
+    CONVEX,
+    FIXED_STEP_SIZE,
+    FRESH_SAMPLES,
+    INDEPENDENT_SAMPLES,
+    LIPSCHITZ,
+    LOCAL_SGD,
+    NONNEGATIVE_LOSS,
+    ONE_CLIENT,
+    SAMPLES_SMOOTH,
+)
+from ..core import Bound, Condition, Statistic
+from ..papers import Source
+from ..vocabulary import (
+    excess_risk,
+    initial_distance_sq as D2,
+    iterations as T,
+    lipschitz as L,
+    loss_cap as U,
+    population_gap,
+    samples as n,
+    smoothness as beta,
+    stability,
+    step_size as alpha,
+    step_size_scale as c,
+    summed_step_sizes,
+)
+from .common import AVERAGED, FEDAVG, SERVER
+
+HARDT = "Hardt et al. 2016"
+LETTERS = {n: "n", T: "T", L: "L", beta: r"\beta", alpha: r"\alpha", c: "c", D2: "D^2"}
+_ONE = tuple(Condition.assume(x) for x in (ONE_CLIENT, LOCAL_SGD, LIPSCHITZ))
+_EVERY_CONVEX = (
+    *_ONE,
+    Condition.assume(SAMPLES_SMOOTH),
+    Condition("the loss of every sample is convex"),
+)
+_LAST = Statistic("last", "iterations", SERVER)
+
+theorem_3_7 = Bound(
+    name="classics.hardt_3_7",
+    target=stability,
+    terms={"steps": 2 * L**2 / n * summed_step_sizes},
+    conditions=(*_EVERY_CONVEX, Condition("no step size is larger than 2/beta", alpha <= 2 / beta)),
+    source=Source("classics", "Theorem 3.7", HARDT),
+    about=FEDAVG,
+    statistic=_LAST,
+    letters={**LETTERS, alpha: r"\max_t\alpha_t", summed_step_sizes: r"\sum_t\alpha_t"},
+    note="The step size is the largest of the run.",
+)
+
+_SHARE = beta * c / (beta * c + 1)
+T_0 = (2 * c * L**2 / U) ** (1 - _SHARE) * T**_SHARE
+"""The iterations up to which both runs are taken to be identical."""
+
+theorem_3_8 = Bound(
+    name="classics.hardt_3_8",
+    target=stability,
+    terms={"steps": U * (1 + 1 / (beta * c)) / (n - 1) * T_0},
+    conditions=(
+        *_ONE,
+        *(Condition.assume(x) for x in (SAMPLES_SMOOTH, NONNEGATIVE_LOSS, BOUNDED_LOSS)),
+        Condition("step t = 1, 2, .. is at most c/t, and none is larger than the one before"),
+        Condition("there are at least two samples", n > 1),
+    ),
+    source=Source("classics", "Theorem 3.8", HARDT),
+    about=FEDAVG,
+    statistic=_LAST,
+    letters=LETTERS,
+    note="Printed for losses in [0, 1], that is with U = 1. Divided by U, a loss has L/U and beta/U and the same "
+    "steps c U.",
+)
+
+theorem_5_2 = Bound(
+    name="classics.hardt_5_2",
+    target=population_gap,
+    terms={"start": D2 / (2 * T * alpha), "noise": L**2 * alpha / 2},
+    conditions=(*_ONE, *(Condition.assume(x) for x in (CONVEX, FRESH_SAMPLES, FIXED_STEP_SIZE))),
+    source=Source("classics", "Theorem 5.2", HARDT),
+    about=FEDAVG,
+    statistic=AVERAGED,
+    letters=LETTERS,
+    note="Credited there to Nemirovski and Yudin. Every step sees a sample of its own.",
+)
+
+corollary_5_3 = Bound(
+    name="classics.hardt_5_3",
+    target=population_gap,
+    terms={"one pass": sp.sqrt(D2) * L / sp.sqrt(n)},
+    conditions=(*theorem_5_2.conditions, Condition("the step size is D/(L sqrt(n)), and there are n steps")),
+    source=Source("classics", "Corollary 5.3", HARDT),
+    about=FEDAVG,
+    statistic=AVERAGED,
+    letters=LETTERS,
+)
+
+proposition_5_4 = Bound(
+    name="classics.hardt_5_4",
+    target=excess_risk,
+    terms={"several passes": sp.sqrt(D2) * L / sp.sqrt(n) * sp.sqrt((n + 2 * T) / T)},
+    conditions=(
+        *_EVERY_CONVEX,
+        *(Condition.assume(x) for x in (INDEPENDENT_SAMPLES, FIXED_STEP_SIZE)),
+        Condition("the step size is D sqrt(n)/(L sqrt(T (n + 2 T)))"),
+    ),
+    source=Source("classics", "Proposition 5.4", HARDT),
+    about=FEDAVG,
+    statistic=AVERAGED,
+    letters=LETTERS,
+    note="The step size has to be at most 2/beta as well, which the proposition does not repeat.",
+)

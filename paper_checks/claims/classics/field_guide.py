@@ -1,0 +1,174 @@
+"""Wang et al. 2021: Theorem 1, the lemmas that it is made of, and the step size that it is tuned with."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import sympy as sp
+
+from bounds.classics.field_guide import CAPS, GUIDE
+from bounds.units import LOSS, PARAMETER
+from bounds.vocabulary import (
+    clients as M,
+    distance_sq,
+    gradient_variance as sigma2,
+    initial_distance_sq as D2,
+    local_steps as tau,
+    round_end_distance_sq,
+    rounds as T,
+    smoothness as L,
+    step_size as eta,
+    summed_consensus,
+    uniform_dissimilarity as zeta2,
+)
+
+from ..checkers import At, Computed, EdgeIs, ImpliedBy, Informative, MeasuredIn, resolve, Same, States, term, Total
+from ..claim import Book, Claim, Finding, judged, Kind
+from ..decaying_k.by_hand.scalar import Scalars
+from ..decaying_k.common import number, short
+from .by_hand.runs import consensus, mean, paths, UNLIKE
+
+LEMMA_1, LEMMA_2 = "classics.field_guide_lemma_1", "classics.field_guide_lemma_2"
+THEOREM, TUNED, STEP = (f"classics.field_guide_{x}" for x in ("theorem_1", "theorem_1_tuned", "step_size"))
+SHORT = eta <= 1 / (4 * L)
+FEDERATION = (
+    "convex", "smooth", "bounded_variance", "independent_noise", "local_sgd", "full_participation", "fixed_step_size",
+    "fixed_local_steps",
+)  # fmt: skip
+ZETA = "uniform_dissimilarity"
+SHIFTED = Scalars.of((6, -3, 0), (2, 2, 2))
+"""Clients of one curvature: between parabolas of different ones no finite zeta stands."""
+
+
+def _disagreement(problem: Scalars) -> Fraction:
+    gradients = [
+        problem.gradient(c, Fraction(0)) - problem.global_gradient(Fraction(0)) for c in range(problem.clients)
+    ]
+    return max(g**2 for g in gradients)
+
+
+def _drifting(book: Book) -> Finding:
+    """Mean and variance of a client's distance to the average of three, on parabolas of curvature 2, step by step."""
+    worst = Fraction(0)
+    for steps, step in ((2, Fraction(1, 8)), (7, Fraction(1, 8)), (7, Fraction(1, 100)), (30, Fraction(1, 9))):
+        variance, spread = Fraction(5, 3), Fraction(0)
+        bound = number(
+            book, LEMMA_2, local_steps=steps, step_size=step, uniform_dissimilarity=_disagreement(SHIFTED),
+            gradient_variance=variance, smoothness=2,
+        )  # fmt: skip
+        walked = paths(SHIFTED, Fraction(4), 1, steps, step)[:steps]
+        for k in range(steps):
+            apart = max((x - mean(walked[k])) ** 2 for x in walked[k]) + spread
+            worst = max(worst, apart / Fraction(bound.p, bound.q))
+            spread = (1 - 2 * step) ** 2 * spread + step**2 * variance * Fraction(2, 3)
+    return judged(worst <= 1, f"at most {short(worst)} of the bound, 46 steps of four rounds")
+
+
+def _one_round(book: Book) -> Finding:
+    """Lemma 1 on a round of unlike parabolas without noise: both sides in exact numbers."""
+    problem = UNLIKE
+    worst = Fraction(0)
+    for steps, step, start in ((3, Fraction(1, 12), Fraction(4)), (9, Fraction(1, 20), Fraction(-7, 2))):
+        seen = paths(problem, start, 1, steps, step)
+        after = [mean(models) for models in seen[1:]]
+        gap = mean([problem.loss(x) - problem.optimal_loss for x in after])
+        bound = number(
+            book, LEMMA_1, clients=3, gradient_variance=0, smoothness=3, step_size=step, local_steps=steps,
+            distance_sq=(start - problem.minimiser) ** 2, round_end_distance_sq=(after[-1] - problem.minimiser) ** 2,
+            summed_consensus=sum(map(consensus, seen[:steps]), Fraction(0)),
+        )  # fmt: skip
+        worst = max(worst, gap / Fraction(bound.p, bound.q))
+    return judged(worst <= 1, f"the gap is at most {short(worst)} of the bound in two rounds")
+
+
+def _whole_run(book: Book) -> Finding:
+    """Theorem 1 on parabolas of one curvature, with noise whose second moment is carried along."""
+    worst = Fraction(0)
+    for steps, rounds, step in ((4, 5, Fraction(1, 8)), (1, 9, Fraction(1, 30)), (8, 2, Fraction(1, 10))):
+        variance = Fraction(7, 5)
+        second, gaps = (Fraction(4) - SHIFTED.minimiser) ** 2, []
+        for _ in range(steps * rounds):  # the average takes a step of gradient descent with a third of the noise
+            second = (1 - 2 * step) ** 2 * second + step**2 * variance / 3
+            gaps.append(second)  # curvature 2: the gap is the squared distance
+        bound = number(
+            book, THEOREM, clients=3, gradient_variance=variance, initial_distance_sq=(4 - SHIFTED.minimiser) ** 2,
+            smoothness=2, step_size=step, local_steps=steps, rounds=rounds,
+            uniform_dissimilarity=_disagreement(SHIFTED),
+        )  # fmt: skip
+        worst = max(worst, mean(gaps) / Fraction(bound.p, bound.q))
+    return judged(worst <= 1, f"the mean gap is at most {short(worst)} of the bound in three runs")
+
+
+LEMMA_ONE = Claim(
+    "classics.field_guide_lemma_1",
+    "In a round the mean gap is bounded by the progress towards the minimiser, the noise and the summed disagreement.",
+    Kind.THEOREM.at("Section 6.1.2, Lemma 1", GUIDE),
+    {
+        "formula": Same(
+            LEMMA_1,
+            (distance_sq - round_end_distance_sq) / (2 * eta * tau) + eta * sigma2 / M + L * summed_consensus / tau,
+        ),
+        "unit": MeasuredIn(LEMMA_1, LOSS),
+        "conditions": States(LEMMA_1, (SHORT,), FEDERATION, words=1),
+        "exact round": Computed("two rounds of unlike parabolas", _one_round),
+    },
+)
+
+LEMMA_TWO = Claim(
+    "classics.field_guide_lemma_2",
+    "No client is further from the average, in the mean square, than 18 (tau eta zeta)^2 + 4 tau (eta sigma)^2.",
+    Kind.THEOREM.at("Section 6.1.2, Lemma 2", GUIDE),
+    {
+        "formula": Same(LEMMA_2, 18 * tau**2 * eta**2 * zeta2 + 4 * tau * eta**2 * sigma2),
+        "unit": MeasuredIn(LEMMA_2, PARAMETER**2),
+        "conditions": States(LEMMA_2, (SHORT,), (*FEDERATION, ZETA), words=1),
+        "exact rounds": Computed("parabolas of one curvature with noise, every step of a round", _drifting),
+    },
+)
+
+THEOREM_1 = Claim(
+    "classics.field_guide_theorem_1",
+    "(15) bounds the mean gap over all rounds and local steps for every fixed step size up to 1/(4L).",
+    Kind.THEOREM.at("Theorem 1, eq. (15)", GUIDE),
+    {
+        "from the lemmas": Same(
+            THEOREM,
+            At(LEMMA_1, {distance_sq: D2 / T, round_end_distance_sq: 0, summed_consensus: Total(((tau, LEMMA_2),))}),
+        ),
+        "unit": MeasuredIn(THEOREM, LOSS),
+        "conditions": States(THEOREM, (SHORT,), (*FEDERATION, ZETA), words=1),
+        "largest step": EdgeIs(THEOREM, eta, 1 / (4 * L)),
+        "exact runs": Computed("second moments on parabolas of one curvature", _whole_run),
+    },
+    note="The sum of Lemma 1 over the rounds telescopes; what is left of it is the start, shared by the rounds.",
+)
+
+SAYS = Claim(
+    "classics.field_guide_theorem_1.informative",
+    "(15) can be smaller than what smoothness says of the start, L/2 times its squared distance.",
+    Kind.REMARK.at("Theorem 1", GUIDE),
+    Informative(THEOREM, L / 2 * D2, under=(THEOREM,)),
+    ours=True,
+)
+
+
+def _tuned_terms(book: Book) -> sp.Expr:
+    """(15) with the start at the sum of what the four caps ask for, and every other term at the cap that is its own."""
+    start = sum((D2 / (2 * cap * tau * T) for cap in CAPS), sp.S.Zero)
+    names = ("noise", "noise drift", "heterogeneity drift")
+    own = (resolve(At(term(THEOREM, name), {eta: cap}), book) for name, cap in zip(names, CAPS[1:], strict=True))
+    return sp.powsimp(sp.expand(start + sum(own, sp.S.Zero)), force=True)
+
+
+TUNED_STEP = Claim(
+    "classics.field_guide_theorem_1_tuned",
+    "With the least of four step sizes (15) is at most (17), with the constants 2, 2, 5 and 19.",
+    Kind.THEOREM.at("Theorem 1, eqs. (16), (17)", GUIDE),
+    {
+        "term by term": ImpliedBy(_tuned_terms, TUNED, within=dict.fromkeys((D2, sigma2, zeta2, L), (0.01, 100.0))),
+        "unit": MeasuredIn(TUNED, LOSS),
+        "unit of the step": MeasuredIn(STEP, PARAMETER**2 / LOSS),
+        "conditions": States(TUNED, (sp.Gt(D2, 0), sp.Gt(sigma2, 0), sp.Gt(zeta2, 0)), (*FEDERATION, ZETA), words=2),
+    },
+    note="One over the least step is at most the sum of one over each; what is needed is 2, 3/2, 9/2 and 37/2.",
+)

@@ -1,0 +1,295 @@
+"""FedProx, SCAFFOLD, FedNova and ProxSkip: what their papers state in exact constants."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import sympy as sp
+
+from bounds.classics.fedprox import FEDPROX_2020 as FEDPROX
+from bounds.classics.others import FEDNOVA_2020 as FEDNOVA, PROXSKIP_2022 as PROXSKIP
+from bounds.classics.scaffold import SCAFFOLD_2020 as SCAFFOLD
+from bounds.units import LOSS, PARAMETER
+from bounds.vocabulary import (
+    chi_square,
+    clients as N,
+    cohort as K,
+    communication_probability as p,
+    control_error as C_0,
+    dissimilarity_factor as B2,
+    dissimilarity_offset as kappa2,
+    grad_norm_sq as g2,
+    GRADIENT,
+    gradient_variance as sigma2,
+    inexactness as gamma,
+    initial_distance_sq as D2,
+    initial_gap,
+    initial_lyapunov as Psi_0,
+    iterations as T,
+    local_steps,
+    proximal_weight as mu,
+    rounds as R,
+    server_step_size as eta_g,
+    smoothness as L,
+    step_size as eta,
+    strong_convexity,
+    surrogate_grad_norm_sq as surrogate,
+    weak_convexity as L_minus,
+)
+
+from ..checkers import All, At, Computed, ImpliedBy, MeasuredIn, Same, States, Total
+from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
+from ..decaying_k.common import number, short
+from .by_hand.runs import mean, UNLIKE
+
+RHO, THEOREM_4 = "classics.fedprox_rho", "classics.fedprox_theorem_4"
+CONVEX, STRONG, NONCONVEX = (f"classics.scaffold_{x}" for x in ("convex", "strongly_convex", "nonconvex"))
+NOVA, EXACT_SKIP, NOISY_SKIP = "classics.fednova_theorem_2", "classics.proxskip_3_6", "classics.proxskip_5_5"
+
+# ---- FedProx ----
+
+
+def _one_round(book: Book) -> Finding:
+    """Every draw of three from unlike parabolas, local problems solved exactly, from two starts."""
+    worst = -Fraction(10**9)
+    for start, weight in ((Fraction(40), Fraction(60)), (Fraction(-30), Fraction(90))):
+        slopes = [UNLIKE.gradient(c, start) for c in range(3)]
+        ends = [start - g / (h + weight) for g, h in zip(slopes, UNLIKE.curvatures, strict=True)]
+        after = mean([UNLIKE.loss(mean([ends[c] for c in drawn])) for drawn in product(range(3), repeat=3)])
+        squared = UNLIKE.global_gradient(start) ** 2
+        bound = number(
+            book, THEOREM_4, grad_norm_sq=squared, dissimilarity_factor=mean([g**2 for g in slopes]) / squared,
+            cohort=3, inexactness=0, proximal_weight=weight, weak_convexity=0, smoothness=3,
+        )  # fmt: skip
+        change = after - UNLIKE.loss(start)
+        worst = max(worst, change - Fraction(str(sp.nsimplify(bound).evalf(40))))
+    return judged(worst <= 0, f"the change of the loss is below the bound by {short(-worst)} or more in two rounds")
+
+
+FEDPROX_ROUND = Claim(
+    "classics.fedprox_theorem_4",
+    "A round of FedProx lowers the expected loss by rho times the squared gradient at least, if rho is positive.",
+    Kind.THEOREM.at("Theorem 4", FEDPROX),
+    {
+        "with rho": Same(THEOREM_4, Total(((-g2, RHO),))),
+        "unit": MeasuredIn(THEOREM_4, LOSS),
+        "conditions": States(
+            THEOREM_4,
+            (mu > L_minus, gamma <= 1, lambda book: sp.Gt(book[RHO].expr, 0)),
+            ("smooth", "dissimilarity", "sampled_with_replacement"),
+            words=2,
+        ),
+        "exact rounds": Computed("unlike parabolas, every draw of three with replacement", _one_round),
+    },
+    note="Read with replacement; the text says subset, and the proof uses the variance of independent draws.",
+)
+
+_EXACT_SOLVES = {gamma: sp.S.Zero, L_minus: sp.S.Zero}
+
+
+def _promised(share: sp.Expr) -> Computed:
+    """rho at mu = 6 L B^2 with B a share of sqrt(K), for many participants, against 1/(24 L B^2)."""
+
+    def run(book: Book) -> Finding:
+        participants = sp.Integer(10**8)
+        here = {**_EXACT_SOLVES, K: participants, B2: share**2 * participants, L: sp.S.One}
+        here[mu] = 6 * here[B2]
+        times = (24 * here[B2] * book[RHO].expr.subs(here)).evalf(30)
+        witness = {"K": "1e8", "B": f"{share} sqrt(K)", "mu": "6 L B^2", "gamma": "0"}
+        return judged(bool(times >= 1), f"rho is {short(times)} of 1/(24 L B^2)", witness)
+
+    return Computed("the smallest promise of the corollary", run)
+
+
+FEDPROX_COROLLARY = Claim(
+    "classics.fedprox_corollary_7",
+    "With convex losses, exact solves and 1 << B <= sqrt(K)/2 the weight 6 L B^2 gives a rho of about 1/(24 L B^2).",
+    Kind.THEOREM.at("Corollary 7", FEDPROX),
+    _promised(sp.Rational(1, 2)),
+    known=Status.FAILS,
+    note="The proof lets sampling take half of 1/mu, for which B sqrt(2/K) must be at most 1/2; at B = sqrt(K)/2 it "
+    "takes "
+    "0.71 of it, and rho is a sixth smaller. Whether that is still about as large is a matter of taste.",
+    repair=Repair("for B at most sqrt(K)/(2 sqrt(2)), up to lower orders", _promised(sp.Rational(35, 100))),
+    defect=Defect.SLIP,
+)
+
+# ---- SCAFFOLD ----
+
+_STEP = local_steps * eta * eta_g
+_POTENTIAL = D2 + 9 * N * _STEP**2 / K * C_0
+_SPREAD = sigma2 / (local_steps * K) * (1 + K / eta_g**2)
+_METHOD = (
+    "smooth", "bounded_variance", "independent_noise", "sampled_without_replacement", "fixed_step_size",
+    "fixed_local_steps",
+)  # fmt: skip
+_SHORT = _STEP <= 1 / (81 * L)
+
+SCAFFOLD_CONVEX = Claim(
+    "classics.scaffold_convex",
+    "SCAFFOLD's mean gap over the rounds, weighted or not, is bounded whatever the clients' dissimilarity.",
+    Kind.THEOREM.at("Appendix E.1, Lemma 15, averaged", SCAFFOLD),
+    {
+        "convex": Same(CONVEX, _POTENTIAL / (_STEP * R) + 12 * _STEP * _SPREAD),
+        "weights": Computed("the strongly convex form against sums of weights", lambda book: _weights(book)),
+        "unit": MeasuredIn(CONVEX, LOSS),
+        "conditions": States(CONVEX, (_SHORT,), (*_METHOD, "convex"), words=1),
+        "strongly convex": States(
+            STRONG, (_SHORT, strong_convexity * _STEP <= K / (15 * N)), (*_METHOD, "strongly_convex"), words=1
+        ),
+    },
+    note="By a restatement of the appendix; only formulas, units and weights are checked here, no run.",
+)
+
+
+def _weights(book: Book) -> Finding:
+    """The start of the strongly convex form, from the weights of seven rounds one after another."""
+    step, rounds, curved = Fraction(1, 900), 7, Fraction(1, 2)
+    total = sum(((1 - curved * step / 2) ** -(r + 1) for r in range(rounds)), Fraction(0))
+    bound = number(
+        book, STRONG, initial_distance_sq=3, control_error=0, gradient_variance=0, clients=9, cohort=4, local_steps=1,
+        step_size=step, server_step_size=1, rounds=rounds, smoothness=1, strong_convexity=curved,
+    )  # fmt: skip
+    stated = Fraction(int(bound.p), int(bound.q))
+    return judged(stated == 3 / (step * total), f"{short(stated)} both ways")
+
+
+SCAFFOLD_NONCONVEX = Claim(
+    "classics.scaffold_nonconvex",
+    "Without convexity, after a warm start, the mean squared gradient falls like 14 of the first gap over h T, up to "
+    "noise.",
+    Kind.THEOREM.at("Appendix E.2, Lemma 19, averaged", SCAFFOLD),
+    {
+        "formula": Same(NONCONVEX, 14 * initial_gap / (_STEP * R) + 70 * L * _STEP * _SPREAD),
+        "unit": MeasuredIn(NONCONVEX, GRADIENT**2),
+        "conditions": States(
+            NONCONVEX, ((K / N) ** sp.Rational(2, 3) / (24 * L) >= _STEP,), (*_METHOD, "lower_bounded"), words=2
+        ),
+    },
+)
+
+# ---- FedNova ----
+
+
+def _weighed_otherwise(book: Book) -> Finding:
+    """Gradients of three clients in the plane under two sets of weights: both sides of (10) at one point."""
+    worst = Fraction(0)
+    own = (Fraction(1, 2), Fraction(3, 10), Fraction(1, 5))
+    for others in ((Fraction(1, 3),) * 3, (Fraction(1, 10), Fraction(1, 5), Fraction(7, 10))):
+        for gradients in (((3, -1), (0, 2), (-4, 1)), ((1, 1), (-5, 0), (2, -3))):
+            found, seen = _squared(own, gradients), _squared(others, gradients)
+            spread = sum((w * (x * x + y * y) for w, (x, y) in zip(others, gradients, strict=True)), Fraction(0))
+            bound = number(
+                book, NOVA, surrogate_grad_norm_sq=seen, dissimilarity_factor=1, dissimilarity_offset=spread - seen,
+                chi_square=sum(((a - b) ** 2 / b for a, b in zip(own, others, strict=True)), Fraction(0)),
+            )  # fmt: skip
+            worst = max(worst, found / Fraction(int(bound.p), int(bound.q)))
+    return judged(worst <= 1, f"at most {short(worst)} of the bound at four points")
+
+
+def _squared(weights: tuple[Fraction, ...], gradients: tuple[tuple[int, int], ...]) -> Fraction:
+    sums = (sum((w * g[i] for w, g in zip(weights, gradients, strict=True)), Fraction(0)) for i in (0, 1))
+    return sum((s**2 for s in sums), Fraction(0))
+
+
+FEDNOVA_2 = Claim(
+    "classics.fednova_theorem_2",
+    "What is small for the loss of other weights is small for the clients' own up to 2 chi^2 kappa^2.",
+    Kind.THEOREM.at("Theorem 2, eq. (10)", FEDNOVA),
+    {
+        "formula": Same(NOVA, 2 * (chi_square * (B2 - 1) + 1) * surrogate + 2 * chi_square * kappa2),
+        "same weights": Same(At(NOVA, {chi_square: sp.S.Zero}), 2 * surrogate),
+        "at points": Computed("three clients' gradients in the plane", _weighed_otherwise),
+        "unit": MeasuredIn(NOVA, GRADIENT**2),
+        "conditions": States(NOVA, (), ("smooth", "bounded_variance", "dissimilarity", "full_participation"), words=1),
+    },
+    note="With the same weights the factor 2 is for nothing. It holds at every point, and so at the best one.",
+)
+
+# ---- ProxSkip ----
+
+_ZETA = sp.Min(eta * strong_convexity, p**2)
+
+PROXSKIP_THEOREM = Claim(
+    "classics.proxskip_3_6",
+    "The expected potential falls by min(gamma mu, p^2) in every iteration, with noise up to gamma^2 sigma^2 over it.",
+    Kind.THEOREM.at("Theorems 3.6 and 5.5", PROXSKIP),
+    {
+        "formula": Same(At(EXACT_SKIP, {T: sp.Integer(3)}), (1 - _ZETA) ** 3 * Psi_0),
+        "without noise": Same(At(NOISY_SKIP, {sigma2: sp.S.Zero}), EXACT_SKIP),
+        "from the lemmas": ImpliedBy(
+            (1 - eta * strong_convexity) * D2 + (1 - p**2) * C_0, (1 - _ZETA) * (D2 + C_0), where=(eta * L <= 1,)
+        ),
+        "exact runs": Computed("Scaffnew on two parabolas, every coin", lambda book: _coins(book)),
+        "unit": MeasuredIn(At(NOISY_SKIP, {T: sp.Integer(3)}), PARAMETER**2),
+        "conditions": States(
+            EXACT_SKIP,
+            (eta <= 1 / L,),
+            ("smooth", "strongly_convex", "full_participation", "fixed_step_size"),
+            words=1,
+        ),
+        "with noise": States(
+            NOISY_SKIP,
+            (eta <= 1 / L,),
+            ("smooth", "strongly_convex", "full_participation", "fixed_step_size", "bounded_variance"),
+        ),
+    },
+    note="Norms are means over the clients.",
+)
+
+
+def _coins(book: Book) -> Finding:
+    """Clients (x - 3)^2 and (x + 1)^2/2, controls 0 at the start: the expected potential after five iterations."""
+    worst, curves, minima, start = Fraction(0), (Fraction(2), Fraction(1)), (Fraction(3), Fraction(-1)), Fraction(4)
+    best = sum((h * b for h, b in zip(curves, minima, strict=True)), Fraction(0)) / sum(curves)
+    wanted = [h * (best - b) for h, b in zip(curves, minima, strict=True)]
+    for step, chance in ((Fraction(1, 2), Fraction(2, 5)), (Fraction(1, 5), Fraction(3, 4))):
+        states = [(Fraction(1), [start] * 2, [Fraction(0)] * 2)]
+
+        def potential(
+            models: list[Fraction], controls: list[Fraction], scale: Fraction = (step / chance) ** 2
+        ) -> Fraction:
+            off = mean([(h - g) ** 2 for h, g in zip(controls, wanted, strict=True)])
+            return mean([(x - best) ** 2 for x in models]) + scale * off
+
+        first = potential(*states[0][1:])
+        for _ in range(5):
+            after = []
+            for weight, models, controls in states:
+                moved = [
+                    x - step * (h * (x - b) - c) for x, h, b, c in zip(models, curves, minima, controls, strict=True)
+                ]
+                common = mean(moved)
+                renewed = [c + chance / step * (common - x) for c, x in zip(controls, moved, strict=True)]
+                after += [(weight * chance, [common] * 2, renewed), (weight * (1 - chance), moved, controls)]
+            states = after
+        found = sum((weight * potential(models, controls) for weight, models, controls in states), Fraction(0))
+        bound = number(
+            book, EXACT_SKIP, initial_lyapunov=first, iterations=5, step_size=step, strong_convexity=1,
+            communication_probability=chance, smoothness=2,
+        )  # fmt: skip
+        worst = max(worst, found / Fraction(int(bound.p), int(bound.q)))
+    return judged(worst <= 1, f"at most {short(worst)} of the bound in two runs")
+
+
+PROXSKIP_RANGE = Claim(
+    "classics.proxskip_range",
+    "The rate does not change as p falls from 1 down to 1/sqrt(gamma mu).",
+    Kind.REMARK.at("Section 3.5", PROXSKIP),
+    All(
+        {
+            "a chance": ImpliedBy(1 / sp.sqrt(eta * strong_convexity), 1, where=(eta * L <= 1, strong_convexity <= L)),
+        }
+    ),
+    known=Status.FAILS,
+    note="1/sqrt(gamma mu) is at least 1, and so no chance below it; sqrt(gamma mu) is meant.",
+    repair=Repair(
+        "down to sqrt(gamma mu)",
+        {
+            "a chance": ImpliedBy(sp.sqrt(eta * strong_convexity), 1, where=(eta * L <= 1, strong_convexity <= L)),
+            "same rate": ImpliedBy(eta * strong_convexity, _ZETA, where=(p >= sp.sqrt(eta * strong_convexity),)),
+        },
+    ),
+    defect=Defect.SLIP,
+)

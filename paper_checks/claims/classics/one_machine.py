@@ -1,0 +1,192 @@
+"""SGD on one machine: Bottou, Curtis and Nocedal 2018, Theorems 4.6 to 4.8, and Needell, Srebro and Ward 2014."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import sympy as sp
+
+from bounds.classics.one_machine import BOTTOU, NEEDELL
+from bounds.units import LOSS, PARAMETER
+from bounds.vocabulary import (
+    alignment as mu,
+    GRADIENT,
+    gradient_norm_factor as mu_G,
+    gradient_variance as M,
+    initial_distance_sq as D2,
+    initial_gap as Delta_0,
+    iterations as K,
+    optimum_dissimilarity as sigma2,
+    smoothness as L,
+    step_offset as offset,
+    step_size as a,
+    step_size_scale as beta,
+    strong_convexity as c,
+    variance_growth as M_V,
+)
+
+from ..checkers import At, Computed, EdgeIs, ImpliedBy, Informative, MeasuredIn, resolve, Same, States, TendsTo, term
+from ..claim import Book, Claim, Finding, judged, Kind
+from ..decaying_k.common import number, short
+from .by_hand.runs import distance_after
+from .li import RATE
+
+FIXED, FALLING, NONCONVEX, NEEDELL_2_1 = (
+    "classics.bottou_4_6", "classics.bottou_4_7", "classics.bottou_4_8", "classics.needell_2_1"
+)  # fmt: skip
+ONE = ("one_client", "local_sgd", "smooth", "gradient_moments")
+M_G = M_V + mu_G**2
+ALIGNED = mu <= mu_G
+SHORT = a <= mu / (L * M_G)
+ADDED = a**2 * L * M / 2
+"""What noise adds to the gap in one step: half of L times the squared step times the variance."""
+
+
+def _next(book: Book) -> sp.Expr:
+    """The descent of one step, Delta' = (1 - a c mu) Delta + a^2 L M/2, applied to the bound after k steps."""
+    return (1 - a * c * mu) * resolve(FIXED, book) + ADDED
+
+
+def _parabolas(book: Book) -> Finding:
+    """Two directions of curvatures 3 and 1/2 that share the noise, gradients stretched by 5/4, in closed form."""
+    worst, stretch = Fraction(0), Fraction(5, 4)
+    for share, step, steps in ((Fraction(1, 2), Fraction(1, 5), 9), (Fraction(1), Fraction(4, 15), 40)):
+        noise, gap, start = Fraction(9, 4), Fraction(0), Fraction(0)
+        for curved, part, x in ((Fraction(3), share, Fraction(2)), (Fraction(1, 2), 1 - share, Fraction(-6))):
+            start += curved * x**2 / 2
+            gap += curved / 2 * distance_after((1 - step * stretch * curved) ** 2, step**2 * noise * part, x**2, steps)
+        bound = number(
+            book, FIXED, smoothness=3, strong_convexity=Fraction(1, 2), alignment=stretch, gradient_norm_factor=stretch,
+            variance_growth=0, gradient_variance=noise, initial_gap=start, step_size=step, iterations=steps,
+        )  # fmt: skip
+        worst = max(worst, gap / Fraction(bound.p, bound.q))
+    return judged(worst <= 1, f"at most {short(worst)} of the bound in two runs")
+
+
+def _falling(book: Book) -> Finding:
+    """One parabola with steps 3/(offset + t): the gap in closed form against 4.7, after 1, 8 and 60 steps."""
+    worst = Fraction(0)
+    for steps in (1, 8, 60):
+        second, place, scale = Fraction(25), Fraction(13), Fraction(3)
+        for t in range(steps):
+            step = scale / (place + t)
+            second = (1 - 2 * step) ** 2 * second + step**2 * Fraction(9, 4)
+        bound = number(
+            book, FALLING, smoothness=2, strong_convexity=2, alignment=1, gradient_norm_factor=1, variance_growth=0,
+            gradient_variance=Fraction(9, 4), initial_gap=25, step_size_scale=scale, step_offset=place,
+            iterations=steps,
+        )  # fmt: skip
+        worst = max(worst, second / Fraction(bound.p, bound.q))
+    return judged(worst <= 1, f"at most {short(worst)} of the bound after 1, 8 and 60 steps")
+
+
+THEOREM_4_6 = Claim(
+    "classics.bottou_4_6",
+    "With a fixed step the gap falls by 1 - a c mu a step, down to the floor a L M/(2 c mu).",
+    Kind.THEOREM.at("Theorem 4.6, eq. (4.14)", BOTTOU),
+    {
+        "one step more": Same(_next, At(FIXED, {K: K + 1})),
+        "at the start": Same(At(FIXED, {K: sp.S.Zero}), Delta_0),
+        "unit": MeasuredIn(At(FIXED, {K: sp.Integer(3)}), LOSS),
+        "conditions": States(
+            FIXED, (ALIGNED, SHORT), (*ONE, "globally_strongly_convex", "fixed_step_size"), relation="<="
+        ),
+        "largest step": EdgeIs(FIXED, a, mu / (L * M_G), where=(ALIGNED,)),
+        "exact runs": Computed("two parabolas with noise in closed form", _parabolas),
+    },
+)
+
+NOISE = beta**2 * L * M / (2 * (beta * c * mu - 1))
+NU = sp.Max(NOISE, offset * Delta_0)
+
+
+THEOREM_4_7 = Claim(
+    "classics.bottou_4_7",
+    "With steps beta/(gamma + k) the gap is at most nu/(gamma + k), nu being the larger of a noise and a start.",
+    Kind.THEOREM.at("Theorem 4.7, eqs. (4.21), (4.22)", BOTTOU),
+    {
+        "formula": Same(FALLING, NU / (offset + K)),
+        "noise": Same(beta**2 * L * M / 2, (beta * c * mu - 1) * NOISE),
+        "one step more": RATE,
+        "unit": MeasuredIn(FALLING, LOSS),
+        "conditions": States(
+            FALLING,
+            (ALIGNED, beta > 1 / (c * mu), offset > 1, beta / offset <= mu / (L * M_G)),
+            (*ONE, "globally_strongly_convex", "harmonic_step_size"),
+        ),
+        "exact runs": Computed("one parabola with noise", _falling),
+    },
+    note="Iterations are counted from 0 here, so that the offset is the paper's gamma + 1. A step leads from "
+    "nu/(offset + k) "
+    "to nu (offset + k - 1)/(offset + k)^2 at most, since noise is at most (beta c mu - 1) nu.",
+)
+
+
+def _summed(book: Book) -> sp.Expr:
+    """The descent a mu/2 ||grad F||^2 <= Delta_k - Delta_(k+1) + a^2 L M/2 over K steps, divided by a mu K/2."""
+    return 2 / (a * mu * K) * (Delta_0 + K * ADDED)
+
+
+THEOREM_4_8 = Claim(
+    "classics.bottou_4_8",
+    "Without convexity the mean squared gradient over K steps is at most a L M/mu + 2 (F(w_1) - F_inf)/(K mu a).",
+    Kind.THEOREM.at("Theorem 4.8, eq. (4.28b)", BOTTOU),
+    {
+        "from the descent": Same(_summed, NONCONVEX),
+        "unit": MeasuredIn(NONCONVEX, GRADIENT**2),
+        "limit": TendsTo(NONCONVEX, K, sp.oo, a * L * M / mu),
+        "conditions": States(NONCONVEX, (ALIGNED, SHORT), (*ONE, "lower_bounded", "fixed_step_size")),
+    },
+)
+
+SAYS = Claim(
+    "classics.bottou_4_6.informative",
+    "The floor of Theorem 4.6 can lie below the start, and that of Theorem 4.8 below what smoothness says of it.",
+    Kind.REMARK.at("Theorems 4.6 and 4.8", BOTTOU),
+    {
+        "4.6": Informative(term(FIXED, "noise"), Delta_0, where=(c <= L, a <= 1 / L)),
+        "4.8": Informative(NONCONVEX, 2 * L * Delta_0, under=(NONCONVEX,)),
+    },
+    ours=True,
+)
+
+
+def _drawn(book: Book) -> Finding:
+    """Losses (x - b)^2 for b = 3, -1 and 1, one drawn in every step: the second moment in closed form."""
+    worst = Fraction(0)
+    for step, steps, start in ((Fraction(1, 3), 5, Fraction(4)), (Fraction(1, 10), 50, Fraction(0))):
+        spread = 4 * (Fraction(4) + 4 + 0) / 3  # squared gradients at the minimiser 1
+        after = distance_after((1 - 2 * step) ** 2, step**2 * spread, start**2, steps)
+        bound = number(
+            book, NEEDELL_2_1, initial_distance_sq=start**2, smoothness=2, strong_convexity=2, step_size=step,
+            iterations=steps, optimum_dissimilarity=spread,
+        )  # fmt: skip
+        worst = max(worst, after / Fraction(bound.p, bound.q))
+    return judged(worst <= 1, f"at most {short(worst)} of the bound in two runs")
+
+
+NEEDELL_CLAIM = Claim(
+    "classics.needell_2_1",
+    "Where one of the losses is drawn in every step, the distance falls by 1 - 2 gamma mu (1 - gamma sup L) a step, "
+    "down "
+    "to a floor made of the gradients at the minimiser alone.",
+    Kind.THEOREM.at("Theorem 2.1, eq. (2.4)", NEEDELL),
+    {
+        "one step more": Same(
+            lambda book: (1 - 2 * a * c * (1 - a * L)) * resolve(NEEDELL_2_1, book) + 2 * a**2 * sigma2,
+            At(NEEDELL_2_1, {K: K + 1}),
+        ),
+        "at the start": ImpliedBy(D2, At(NEEDELL_2_1, {K: sp.S.Zero}), under=(NEEDELL_2_1,)),
+        "unit": MeasuredIn(At(NEEDELL_2_1, {K: sp.Integer(3)}), PARAMETER**2),
+        "conditions": States(
+            NEEDELL_2_1,
+            (a < 1 / L,),
+            (
+                "smooth", "convex", "globally_strongly_convex", "exact_gradients", "local_sgd",
+                "sampled_with_replacement", "one_participant", "one_local_step", "fixed_step_size",
+            ),
+        ),
+        "exact runs": Computed("three parabolas, one drawn in every step", _drawn),
+    },
+    note="A step adds 2 gamma^2 sigma^2 at most; the floor is that over 2 gamma mu (1 - gamma sup L).",
+)  # fmt: skip

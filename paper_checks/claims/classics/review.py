@@ -1,0 +1,85 @@
+"""What a referee would write of them first."""
+
+from ..review import Review
+
+REVIEW = Review(
+    summary=(
+        "Most of the classic theorems stand as printed, with their constants. The Field Guide's Theorem 1 is the sum "
+        "of "
+        "its two lemmas to the letter [classics.field_guide_theorem_1], and its tuned form has a little to spare "
+        "[classics.field_guide_theorem_1_tuned]. Li et al. leave open with which step size the first local step is "
+        "taken; their bounds hold in both readings [classics.li_first_step].",
+        "Local SGD on one loss is printed with a slip that matters: Theorem 2 has the square of L where its proof has "
+        "L, and is false for small L [classics.local_sgd_theorem_2]; in Corollary 2 a distance lacks its square and L "
+        "[classics.local_sgd_corollary_2]. Both are repaired by their own proofs. In local gradient descent one line "
+        "of "
+        "the proof takes a detour that does not lead back [classics.local_gd_theorem_1.relaxed], and the smallest "
+        "number "
+        "of local steps that is read off (6) is less than one [classics.local_gd_eq_6.smallest].",
+        "For clients of unlike sizes Li et al. scale the losses, and their squared gradients by a root too little "
+        "[classics.li_unbalanced].",
+        "FedProx's Corollary 7 lets sampling take more of the descent than its proof leaves for it "
+        "[classics.fedprox_corollary_7], and ProxSkip names the inverse of the chance that it means "
+        "[classics.proxskip_range]; their theorems are not touched.",
+    ),
+    theorems={
+        "Field Guide, Theorem 1": {
+            "a fixed step": "classics.field_guide_theorem_1",
+            "the tuned step": "classics.field_guide_theorem_1_tuned",
+        },
+        "Li et al., Theorems 1 to 3": {
+            "all take part": "classics.li_theorem_1",
+            "drawn with replacement": "classics.li_theorem_2",
+            "drawn without": "classics.li_theorem_3",
+            "unlike sizes": "classics.li_unbalanced",
+            "either first step": "classics.li_first_step",
+        },
+        "Local GD, Theorem 1": {
+            "epochs of H steps": "classics.local_gd_theorem_1",
+            "a first epoch of H + 1": "classics.local_gd_theorem_1.first_epoch",
+            "the proof": "classics.local_gd_theorem_1.relaxed",
+        },
+        "Local SGD, Theorems 1 and 2": {
+            "strongly convex": "classics.local_sgd_theorem_1",
+            "convex": "classics.local_sgd_theorem_2",
+        },
+        "SGD on one machine": {
+            "fixed step": "classics.bottou_4_6",
+            "falling step": "classics.bottou_4_7",
+            "no convexity": "classics.bottou_4_8",
+            "variance at the minimiser": "classics.needell_2_1",
+        },
+        "Hardt et al., stability": {
+            "convex samples": "classics.hardt_3_7",
+            "no convexity": "classics.hardt_3_8",
+            "risk of the average": "classics.hardt_5_4",
+        },
+        "FedProx": {"Theorem 4": "classics.fedprox_theorem_4", "Corollary 7": "classics.fedprox_corollary_7"},
+        "SCAFFOLD": {"convex": "classics.scaffold_convex", "no convexity": "classics.scaffold_nonconvex"},
+        "FedNova": {"Theorem 2": "classics.fednova_theorem_2"},
+        "ProxSkip": {"Theorem 3.6": "classics.proxskip_3_6", "range of p": "classics.proxskip_range"},
+    },
+    findings=(
+        "classics.local_sgd_theorem_2",
+        "classics.local_sgd_corollary_2",
+        "classics.li_unbalanced",
+        "classics.local_gd_theorem_1.relaxed",
+        "classics.local_gd_eq_6.smallest",
+        "classics.fedprox_corollary_7",
+        "classics.proxskip_range",
+        "classics.local_gd_theorem_1.one_step",
+        "classics.li_theorem_1.local_steps",
+    ),
+    survives=(
+        "The constants of the Field Guide's Theorem 1 and of Li et al.'s Theorems 1 to 3 "
+        "[classics.field_guide_theorem_1], "
+        "[classics.li_theorem_1].",
+        "The theorems on one machine [classics.bottou_4_6], [classics.bottou_4_7], [classics.needell_2_1].",
+    ),
+    change=(
+        "Local SGD: L for its square in (9), and L and a square in (10) [classics.local_sgd_theorem_2], "
+        "[classics.local_sgd_corollary_2].",
+        "Li et al.: nu for its root in the scaled noise and gradients [classics.li_unbalanced].",
+        "Local GD: apply Lemma 2 to the factor 3/2 [classics.local_gd_theorem_1.relaxed].",
+    ),
+)
