@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from .core import Bound
 from .decaying_k import catalog as decaying_k
-from .errors import DeclarationError, unknown
+from .errors import BoundsError, DeclarationError, unknown
 from .fedals import catalog as fedals
 from .fedcog import catalog as fedcog
 from .fedinit import catalog as fedinit
@@ -33,3 +35,12 @@ def get(name: str) -> Bound:
     if name not in BOUNDS:
         raise unknown("bound", name, BOUNDS)
     return BOUNDS[name]
+
+
+def with_own(own: Iterable[Bound]) -> dict[str, Bound]:
+    """The catalogue and bounds of one's own; refused where two of them have one name."""
+    book = dict(BOUNDS)
+    for bound in own:
+        if book.setdefault(bound.name, bound) is not bound:
+            raise BoundsError(f"a bound of your own is named {bound.name}, as another one is: give it another name")
+    return book

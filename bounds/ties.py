@@ -18,6 +18,7 @@ import sympy as sp
 
 from .operators import ClientMax, write_out_means
 from .quantities import quantities_of, Quantity
+from .stated import ROUNDING
 from .vocabulary import (
     adaptation,
     client_gradient_variance,
@@ -72,8 +73,6 @@ whole = sp.Function("whole")
 """The whole part, where what is whole but for rounding counts as whole."""
 first = sp.Function("first")
 """``first(n, of)``: a list of ``of`` entries, 1 for the first n and 0 for the others."""
-
-ROUNDING = 1e-9
 
 
 def _first(count: Any, of: Any) -> np.ndarray:

@@ -14,7 +14,7 @@ from typing import Any
 
 import sympy as sp
 
-from bounds.catalog import BOUNDS
+from bounds.catalog import BOUNDS, with_own
 from bounds.classes import (
     ALIKE as SAME_WEIGHTS,
     ClassOf,
@@ -54,7 +54,7 @@ def compare(scenario: Scenario, target: str, own: Iterable[Bound | str] = ()) ->
     ``BoundsError`` in one line where nothing is about such a number.
     """
     target = FOLDED[target][0] if target in FOLDED else target
-    book = {**BOUNDS, **{b.name: b for b in (load(one) if isinstance(one, str) else one for one in own)}}
+    book = with_own(load(one) if isinstance(one, str) else one for one in own)
     known = {ClassOf.of(bound).target for bound in book.values() if bound.relation in ("<=", "<~")}
     known |= {conversion.result["target"] for conversion in CONVERSIONS if "target" in conversion.result}
     if target not in known:

@@ -17,10 +17,12 @@ from bounds.classes import ClassOf, FOLDED, SAID, trivial
 from bounds.core import About, Statistic
 from bounds.errors import BoundsError
 from bounds.scenario import Scenario
+from bounds.stated import of_weights
 from bounds.vocabulary import distance_sq, grad_cap_sq, grad_norm_sq, local_steps, smoothness, step_size
 from paper_checks.audit.running import CLAIMS
 from paper_checks.claims.claim import Status
 from paper_checks.comparing import compare
+from paper_checks.comparing.advise import advise
 from paper_checks.comparing.compare_rows import RANKED
 from paper_checks.comparing.standing import FAILS, HOLDS, STANDING
 
@@ -152,14 +154,23 @@ def test_predicates_and_words_about_the_plan_decide_too():
 
 def test_unequal_weights_silence_a_repair_for_equal_ones():
     weights = [0.5 / 39] * 39 + [0.5]
-    rows = compare(sites().at(client_weight=weights), "grad_norm_sq").rows
+    told = {word: stated for word, stated in sites().items() if of_weights(word) and word != "current_loss"}
+    rows = compare(sites().at(client_weight=weights, **told), "grad_norm_sq").rows
     row = next(r for r in rows if r.bound == "decaying_k.theorem_1_repaired")
     assert row.state == "silent"
     assert ("all clients weigh the same, 1/C", 0.5, 0.025) in [(f.words, f.left, f.right) for f in row.failed]
     plain = next(r for r in rows if r.bound == "fedinit.theorem_1")  # its mean over the clients is plain, unsaid
     assert plain.failed[-1].words == "all clients weigh the same, 1/C"
-    everyone = compare(sites("everyone").at(client_weight=weights), "grad_norm_sq").rows
+    everyone = compare(sites("everyone").at(client_weight=weights, **told), "grad_norm_sq").rows
     assert next(r for r in everyone if r.bound == "fedcog.theorem_sharp").state in RANKED  # which knows the weights
+
+
+def test_constants_of_other_weights_are_asked_for_again():
+    rows = compare(sites().at(client_weight=[0.5 / 39] * 39 + [0.5]), "grad_norm_sq").rows
+    row = next(r for r in rows if r.bound == "decaying_k.theorem_1_repaired")
+    assert row.state == "missing"
+    assert "heterogeneity=NUMBER" in row.why
+    assert "is for other weights of the clients" in row.why
 
 
 def test_who_is_drawn_twice_keeps_another_one_out():
@@ -366,6 +377,17 @@ def test_bad_input_is_one_line_and_status_2(run, words, said):
     assert (status, out) == (2, "")
     assert said in err
     assert err.count("\n") == 1
+
+
+def test_a_bound_of_ones_own_does_not_replace_another_one():
+    theorem = BOUNDS["fedinit.theorem_1"]
+    assert len(compare(sites(), "grad_norm_sq", [theorem]).rows) == len(compare(sites(), "grad_norm_sq").rows)
+    for pair in ([replace(theorem, note="mine")], [own("twice", smoothness), own("twice", smoothness**2)]):
+        with pytest.raises(BoundsError, match="as another one is: give it another name") as caught:
+            compare(sites(), "grad_norm_sq", pair)
+        assert "\n" not in str(caught.value)
+        with pytest.raises(BoundsError, match="as another one is"):
+            advise(sites("small steps"), own=pair)
 
 
 def test_a_target_that_nothing_bounds_is_refused():
