@@ -15,17 +15,12 @@ import sympy as sp
 
 from .operators import ClientMax
 from .quantities import quantities_of
-from .scenario import FEDAVG, KNOBS, Scenario, WITHOUT_REPLACEMENT
-from .stated import DEFINED
+from .scenario import KNOBS, Scenario, WITHOUT_REPLACEMENT
 from .ties import evaluated
 from .vocabulary import (
     client_weight,
     clients,
-    cohort,
-    grad_cap_sq,
-    initial_distance_sq,
     initial_divergence,
-    initial_gap,
     iterations,
     local_steps,
     pl_constant,
@@ -205,47 +200,6 @@ def ways(start: ClassOf, scenario: Scenario) -> tuple[list[Way], list[str]]:
             found[other] = Way(other, names, here.factor * conversion.at(scenario))
             queue.append(found[other])
     return list(found.values()), list(dict.fromkeys(refused))
-
-
-# ---- what is known without a theorem ----
-
-TRIVIAL: dict[str, tuple[sp.Expr, ...]] = {
-    "grad_norm_sq": (2 * smoothness * initial_gap, smoothness**2 * initial_distance_sq, grad_cap_sq),
-    "optimality_gap": (initial_gap,),
-    "distance_sq": (initial_distance_sq, 2 * initial_gap / strong_convexity),
-    "divergence": (
-        (local_steps * step_size) ** 2 * grad_cap_sq * (1 + (clients - cohort) / (cohort * sp.Max(clients - 1, 1))),
-    ),
-}
-"""By target: what bounds it from the premises of a theorem alone, where one does not train. For the least over a run
-that is proved; for a mean or the last one it is what not training gives. The divergence of clients that start together
-is at most the way that they can go, and the way of the server's model beside their mean where only some are averaged:
-the variance of a mean of N of C without replacement is (C - N)/(N (C - 1)) times that of one."""
-HERE: dict[str, str] = {
-    "grad_norm_sq": "initial_grad_norm_sq",
-    "optimality_gap": "initial_gap",
-    "distance_sq": "initial_distance_sq",
-}
-"""By target: the word of its value at the start of this federation: one evaluation, no theorem."""
-
-
-def trivial(target: str, scenario: Scenario) -> tuple[float, float]:
-    """What is known of a target without a theorem: from the premises alone, and at the start; infinite if nothing."""
-    of_class = [_safely(expression, scenario) for expression in TRIVIAL.get(target, ())]
-    word = HERE.get(target, "")
-    stated = scenario.get(word)
-    here = float(np.min(stated.low)) if stated is not None else np.inf  # what is below that is below the start
-    least = min(of_class, default=np.inf)
-    return least, (least if target == "divergence" else here)
-
-
-def _safely(expression: sp.Expr, scenario: Scenario) -> float:
-    names = [q.name for q in quantities_of([expression])]
-    elsewhere = scenario.method != FEDAVG and grad_cap_sq.name in names  # a cap along the runs of FedAvg
-    if elsewhere or any(name not in scenario or scenario[name].floor for name in names):
-        return np.inf
-    put = {n: scenario[n].high if scenario[n].role == DEFINED else scenario[n].safe for n in names}
-    return float(evaluated(expression, put))
 
 
 # ---- conditions in words that the plan decides ----

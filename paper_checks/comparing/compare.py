@@ -14,6 +14,7 @@ from typing import Any
 
 import sympy as sp
 
+from bounds.anyway import trivial
 from bounds.catalog import BOUNDS, with_own
 from bounds.classes import (
     ALIKE as SAME_WEIGHTS,
@@ -21,7 +22,6 @@ from bounds.classes import (
     CONVERSIONS,
     FOLDED,
     said,
-    trivial,
     unweighted,
     Way,
     ways,
@@ -117,12 +117,15 @@ def of_this_run(way: Way, scenario: Scenario) -> bool:
 
 
 def _speaking(row: Row, way: Way, bound: Bound, scenario: Scenario, put: Substituted) -> Row:
-    of_class, here = trivial(way.to.target, scenario)
+    of_class, here = trivial(way.to.target, scenario, bound)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         terms = {name: float(t) * way.factor for name, t in bound.parts(**put.values).items()}
     value = put.value * way.factor
-    state = SPEAKS if value < here < math.inf else OF_CLASS if value < of_class else VACUOUS
+    level = (
+        of_class if of_class < math.inf or here == math.inf else here
+    )  # premises that give nothing: the start decides
+    state = SPEAKS if value < here < math.inf else OF_CLASS if value < level else VACUOUS
     return replace(
         row,
         kind=way.to,

@@ -13,7 +13,9 @@ import pytest
 
 import fedbounds
 from bounds import Bound, BOUNDS, Condition, Source
-from bounds.classes import ClassOf, FOLDED, SAID, trivial
+from bounds.anyway import trivial
+from bounds.assumptions import LOWER_BOUNDED, SMOOTH
+from bounds.classes import ClassOf, FOLDED, SAID
 from bounds.core import About, Statistic
 from bounds.errors import BoundsError
 from bounds.scenario import Scenario
@@ -107,11 +109,16 @@ def test_the_sites_are_told_what_the_design_measured():
 
 @pytest.mark.parametrize(("constant", "state"), [(0.02, "speaks"), (0.13, "of the class"), (0.6, "vacuous")])
 def test_a_number_speaks_only_below_what_the_start_shows(constant, state):
-    row, *_ = only(own("level", constant * smoothness), sites())
+    row, *_ = only(own("level", constant * smoothness, *map(Condition.assume, (SMOOTH, LOWER_BOUNDED))), sites())
     assert row.value == pytest.approx(constant * 2.22038, rel=1e-5)
     assert row.state == state
     assert row.trivial_here == pytest.approx(0.0874553, rel=1e-5)
     assert row.trivial_class == pytest.approx(2 * 2.22038 * 0.1942623, rel=1e-5)
+
+
+def test_without_premises_that_give_anything_the_start_alone_decides():
+    rows = [only(own("level", constant * smoothness), sites())[0] for constant in (0.02, 0.13)]
+    assert [(r.state, r.trivial_class) for r in rows] == [("speaks", math.inf), ("vacuous", math.inf)]
 
 
 def test_a_bound_that_is_silent_says_both_sides():
