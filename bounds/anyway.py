@@ -6,7 +6,7 @@ than that, and less than an evaluation at the start shows, is empty for this one
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -57,10 +57,11 @@ class Anyway:
     expression: sp.Expr
     premises: tuple[tuple[Premise, ...], ...] = ()
 
-    def follows(self, bound: Bound) -> bool:
-        """Whether the premises are among those of a bound."""
-        made: set[Premise] = {c.assumption for c in bound.conditions if c.assumption is not None}
-        made |= set(bound.quantities)
+    def follows(self, bounds: Iterable[Bound]) -> bool:
+        """Whether the premises are among those of these bounds together."""
+        made: set[Premise] = set()
+        for bound in bounds:
+            made |= {c.assumption for c in bound.conditions if c.assumption is not None} | set(bound.quantities)
         return all(made & set(group) for group in self.premises)
 
 
@@ -100,14 +101,14 @@ HERE: dict[str, str] = {
 this federation's own constants give, whoever supposes them."""
 
 
-def trivial(target: str, scenario: Scenario, bound: Bound | None = None) -> tuple[float, float]:
+def trivial(target: str, scenario: Scenario, bounds: Sequence[Bound] = ()) -> tuple[float, float]:
     """What is known of a target without a theorem: from the premises alone, and at the start; infinite if nothing.
 
-    The premises are those of a bound; without one, all that hold in the scenario.
+    The premises are those of ``bounds`` together; without any, all that hold in the scenario.
     """
     known = TRIVIAL.get(target, ())
     every = _least((one.expression for one in known), scenario)
-    least = every if bound is None else _least((one.expression for one in known if one.follows(bound)), scenario)
+    least = _least((one.expression for one in known if one.follows(bounds)), scenario) if bounds else every
     if target not in HERE:
         return least, every
     stated = scenario.get(HERE[target])

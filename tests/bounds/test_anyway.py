@@ -31,7 +31,7 @@ def test_a_gradient_is_bounded_by_what_the_theorem_supposes_alone(name, least):
     s = Scenario.of(**{**GIVEN, **factor})
     values = {"gap": 2 * L * s["initial_gap"].value, "distance": L**2 * s["initial_distance_sq"].value,
               "cap": s["grad_cap_sq"].value}  # fmt: skip
-    of_class, here = trivial("grad_norm_sq", s.at(initial_grad_norm_sq=0.9), BOUNDS[name])
+    of_class, here = trivial("grad_norm_sq", s.at(initial_grad_norm_sq=0.9), [BOUNDS[name]])
     assert of_class == pytest.approx(min(values[kind] for kind in BY_PREMISE[name]))
     assert here == 0.9
 
@@ -44,7 +44,7 @@ def test_every_bound_that_can_be_ranked_supposes_what_its_trivial_value_needs():
         made = {c.assumption.name for c in bound.conditions if c.assumption} | {q.name for q in bound.quantities}
         if bound.relation != "<=" or target not in TRIVIAL:
             continue
-        of_class, _ = trivial(target, s, bound)
+        of_class, _ = trivial(target, s, [bound])
         if target in ("divergence", "consensus_distance"):
             assert np.isfinite(of_class) == ("bounded_gradient" in made), bound.name
         elif target in ("stability", "generalization_gap"):
