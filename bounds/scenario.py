@@ -17,8 +17,8 @@ from .errors import BoundsError, unknown
 from .quantities import Quantity
 from .resolving import resolved
 from .sources import of_number, SAMPLING, told_by
-from .stated import ADMISSIBLE, FREE, of_weights, PAIR, QUANTITIES, role_of, ROLES, ROUNDING, Stated, told
-from .ties import EQUAL, length, TAKEN, TIES
+from .stated import ADMISSIBLE, FREE, of_weights, OUTCOME, PAIR, QUANTITIES, role_of, ROLES, ROUNDING, Stated, told
+from .ties import EQUAL, length, TAKEN, TIES, WHY_NOT
 
 if TYPE_CHECKING:
     from .core import Bound
@@ -257,4 +257,5 @@ def _check_pair(source: Mapping[str, Stated]) -> None:
 
 def _how_to_give(word: str, why: str) -> str:
     by = [str(tie.right) for tie in TIES if tie.left.name == word and tie.needs and tie.relation != TAKEN]
+    why = why or WHY_NOT.get(word, "" if by or role_of(word) != OUTCOME else "read off a run")
     return f"give {word}=NUMBER" + (f", or what {' or '.join(by)} needs" if by else "") + (f" ({why})" if why else "")

@@ -9,8 +9,9 @@ from bounds import Bound, BOUNDS, Condition, Source
 from bounds.core import About, Statistic
 from bounds.errors import BoundsError, MissingQuantityError
 from bounds.scenario import Scenario
-from bounds.stated import PROVENANCES
+from bounds.stated import PROVENANCES, QUANTITIES
 from bounds.substituting import pairs
+from bounds.ties import WHY_NOT
 from bounds.vocabulary import (
     contraction,
     dissimilarity_factor,
@@ -24,6 +25,7 @@ from bounds.vocabulary import (
     smoothness,
     step_size,
     strong_convexity,
+    test_loss,
 )
 
 PLAN = {"clients": 12, "cohort": 5, "local_steps": 3, "rounds": 40, "step_size": 0.03}
@@ -358,6 +360,35 @@ def test_missing_words_are_said_with_how_to_give_them():
     values = full.values(bound)
     assert values["heterogeneity"] == pytest.approx(0.3 / 0.8)
     assert full.substituted(bound).value == pytest.approx(float(bound(**values)), rel=1e-12)
+
+
+def test_a_word_that_follows_from_no_other_says_why():
+    s = Scenario.of(**PLAN)
+    lacking = s.missing(BOUNDS["fedinit.theorem_3"])
+    assert lacking["step_size_scale"].endswith("(of steps that fall as c/t: a fixed step size gives none)")
+    assert "infinite with a penalty" in lacking["lipschitz"]
+    assert "or what sqrt(mean_divergence)*rounds needs" in lacking["summed_divergence_root"]
+    assert s.missing(own({"a": smoothness * test_loss}))["test_loss"] == "give test_loss=NUMBER (read off a run)"
+    assert set(WHY_NOT) <= set(QUANTITIES)
+
+
+def test_numbers_of_a_run_follow_from_one_another():
+    """By hand: what is not typed in any of the others is computed, on the side where it is safe."""
+    s = Scenario.of(
+        **PLAN, smoothness=2.5, strong_convexity=0.4, train_loss=1.9, optimal_loss=0.6, mean_divergence=0.09
+    )
+    assert s["optimality_gap"].value == pytest.approx(1.3)
+    assert (s["distance_sq"].value, s["distance_sq"].low) == (pytest.approx(2 * 1.3 / 0.4), 0)
+    assert s["grad_norm_sq"].value == pytest.approx(2 * 2.5 * 1.3)
+    assert s["summed_divergence_root"].value == pytest.approx(40 * 0.3)
+    assert s["drift_factor"].value == pytest.approx(2 * 3 * 2 * (0.03 * 2.5) ** 2)
+    times = {"client_download_rate": [2.0, 3.0, 1.5], "client_upload_rate": [0.9, 0.7, 1.1],
+             "client_minibatch_time": [0.02, 0.05, 0.03], "model_size": 0.6}  # fmt: skip
+    slow = Scenario.of(**times, clients=3, cohort=2, local_steps=4)
+    assert (slow["download_rate"].value, slow["upload_rate"].value, slow["minibatch_time"].value) == (1.5, 0.7, 0.05)
+    each = [0.6 / 2 + 0.6 / 0.9 + 0.08, 0.6 / 3 + 0.6 / 0.7 + 0.2, 0.6 / 1.5 + 0.6 / 1.1 + 0.12]
+    assert slow["client_round_time"].value == pytest.approx(each)
+    assert slow["round_time"].high >= max(each)
 
 
 def test_a_theorem_on_single_samples_takes_their_smoothness():
