@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from .classics import catalog as classics
 from .core import Bound
 from .decaying_k import catalog as decaying_k
-from .errors import DeclarationError, unknown
+from .errors import BoundsError, DeclarationError, unknown
 from .fedals import catalog as fedals
 from .fedcog import catalog as fedcog
 from .fedinit import catalog as fedinit
@@ -39,3 +41,12 @@ def get(name: str) -> Bound:
     {'local generalization': 0.122, 'non-iidness': 0.067}
     """
     return BOUNDS[name]
+
+
+def with_own(own: Iterable[Bound]) -> dict[str, Bound]:
+    """The catalogue and bounds of one's own; refused where two of them have one name."""
+    book = dict(BOUNDS)
+    for bound in own:
+        if book.setdefault(bound.name, bound) is not bound:
+            raise BoundsError(f"a bound of your own is named {bound.name}, as another one is: give it another name")
+    return book

@@ -6,6 +6,7 @@ Everything here is read off the ``Bound``; no bound's name occurs.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -13,20 +14,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import sympy as sp
 
+from .assumptions import Assumption, CONVEX, INDEPENDENT_SAMPLES
 from .operators import ClientMax
 from .quantities import quantities_of
-from .scenario import FEDAVG, KNOBS, Scenario, WITHOUT_REPLACEMENT
-from .stated import DEFINED
+from .scenario import KNOBS, Scenario, WITHOUT_REPLACEMENT
 from .ties import evaluated
 from .vocabulary import (
     client_weight,
     clients,
-    cohort,
-    grad_cap_sq,
     gradient_variance,
     initial_distance_sq,
     initial_divergence,
-    initial_gap,
     iterations,
     local_steps,
     pl_constant,
@@ -42,9 +40,16 @@ if TYPE_CHECKING:
     from .core import Bound
 
 SERVER, VIRTUAL = "server model", "virtual average of all clients"
+LOCAL, AVERAGE = "last local models of all clients", "average of the iterates"
 SERVER_SIDE = (SERVER, "averaged model", VIRTUAL)
 """Models that are the same whether or not clients that are not averaged run, where clients keep nothing."""
 WEIGHTED = "step-weighted sum"
+ANY = "any one"
+WITH_LAST = "rounds, the last included"
+"""The models w(0) .. w(R): the least and the mean over rounds are of w(0) .. w(R-1), the last one is w(R)."""
+ONE_AVERAGING = "the training samples"
+"""What a statement on one averaging round is an expectation over."""
+NEVER_NEGATIVE = ("grad_norm_sq", "optimality_gap", "distance_sq", "divergence", "consensus_distance")
 FOLDED: dict[str, tuple[str, str, str]] = {
     "mean_grad_norm_sq": ("grad_norm_sq", "mean", "rounds"),
     "weighted_grad_norm_sq": ("grad_norm_sq", WEIGHTED, "iterations"),
@@ -55,6 +60,10 @@ FOLDED: dict[str, tuple[str, str, str]] = {
     "final_divergence": ("divergence", "last", "rounds"),
 }
 """Words with a statistic of their own: the word it is of, the statistic, and what it is over."""
+
+
+_AT = {"grad_norm_sq": "server model", "weighted_grad_norm_sq": VIRTUAL, "divergence": LOCAL}
+Place = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True, order=True)
@@ -80,9 +89,16 @@ class ClassOf:
         return cls(target, kind, over, at.at if at is not None else "", algorithm, reading)
 
     @property
-    def place(self) -> tuple[str, str, str, str]:
+    def place(self) -> Place:
         """Without the method: what is read, and how."""
         return self.target, self.statistic, self.over, self.at
+
+    def place_of(self, word: str) -> Place | None:
+        """Of which number of the same run a word speaks in a bound of this class; None where that is not said."""
+        if word in FOLDED:
+            target, kind, over = FOLDED[word]
+            return target, kind, over, _AT[word if word in _AT else target]
+        return (word, self.statistic, self.over, self.at) if self.statistic == "last" else None
 
     def __str__(self) -> str:
         return f"{self.statistic} over {self.over}, {self.at}" if self.over else f"{self.statistic}, {self.at}"
@@ -96,7 +112,9 @@ class Conversion:
     """From a class to another one: ``bound in to <= factor * bound in from``.
 
     ``source`` and ``result`` are the fields of the class that it asks for and those that it changes. ``needs`` says
-    whether the scenario allows it (None: cannot tell), ``words`` what it needs.
+    whether the scenario allows it (None: cannot tell), ``words`` what it needs. Where a predicate of its ``premises``
+    is False it is not allowed either; where one cannot tell, the premise is taken on trust. A ``loose`` one is applied
+    where it is asked for alone.
     """
 
     name: str
@@ -105,6 +123,8 @@ class Conversion:
     factor: sp.Expr = sp.S.One
     needs: Needs | None = None
     words: str = ""
+    premises: tuple[Assumption, ...] = ()
+    loose: bool = False
 
     def fits(self, found: ClassOf) -> bool:
         return all(getattr(found, name) == value for name, value in self.source.items())
@@ -114,7 +134,14 @@ class Conversion:
         lacking = [q.name for q in quantities_of([self.factor]) if q.name not in scenario]
         if lacking:
             return f"{self.name} needs {', '.join(lacking)}"
-        return "" if self.needs is None or self.needs(found, scenario) else f"{self.name} needs that {self.words}"
+        if self.needs is not None and not self.needs(found, scenario):
+            return f"{self.name} needs that {self.words}"
+        broken = [premise.words for premise in self.premises if premise.holds(*scenario.facts) is False]
+        return f"{self.name} needs that {' and '.join(broken)}" if broken else ""
+
+    def trusted(self, scenario: Scenario) -> tuple[str, ...]:
+        """The premises that nothing in the scenario decides."""
+        return tuple(premise.words for premise in self.premises if premise.holds(*scenario.facts) is None)
 
     def apply(self, found: ClassOf) -> ClassOf:
         return replace(found, **self.result)
@@ -155,11 +182,23 @@ def _is_known(word: str) -> Needs:
     return known
 
 
+def _never_negative(found: ClassOf, scenario: Scenario) -> bool:
+    return found.target in NEVER_NEGATIVE
+
+
+def _convex(found: ClassOf, scenario: Scenario) -> bool:
+    return CONVEX.holds(*scenario.facts) is True
+
+
 _SMOOTH = (_is_known("smoothness"), "the global loss is L-smooth")
 _STRONG = (_is_known("strong_convexity"), "the global loss is mu-strongly convex")
 
 CONVERSIONS: tuple[Conversion, ...] = (
     Conversion("C1", {"statistic": "mean"}, {"statistic": "min"}),
+    Conversion("C2", {"statistic": "expectation", "over": "rounds", "at": SERVER}, {"statistic": "mean"}),
+    Conversion("C2", {"statistic": "expectation", "over": "iterations", "at": VIRTUAL}, {"statistic": "mean"}),
+    Conversion("C2", {"statistic": "min", "over": "rounds"}, {"over": WITH_LAST}),
+    Conversion("C2", {"statistic": "last", "over": "rounds"}, {"statistic": "min", "over": WITH_LAST}),
     Conversion("C3", {"target": "grad_norm_sq", "statistic": WEIGHTED, "over": "iterations"},
                {"statistic": "mean"}, 1 / (step_size * iterations), _fixed_steps, "the step size is fixed"),
     Conversion("C4", {"statistic": "min", "over": "rounds", "at": SERVER}, {"over": "iterations", "at": VIRTUAL},
@@ -171,6 +210,15 @@ CONVERSIONS: tuple[Conversion, ...] = (
     Conversion("C7", {"target": "distance_sq"}, {"target": "grad_norm_sq"}, smoothness**2, *_SMOOTH),
     Conversion("C7", {"target": "optimality_gap"}, {"target": "distance_sq"}, 2 / strong_convexity, *_STRONG),
     Conversion("C7", {"target": "grad_norm_sq"}, {"target": "distance_sq"}, 1 / strong_convexity**2, *_STRONG),
+    Conversion("C8", {"statistic": "mean", "over": "rounds"}, {"statistic": ANY}, rounds, _never_negative,
+               "the number is never negative", loose=True),
+    Conversion("C8", {"statistic": "mean", "over": "iterations"}, {"statistic": ANY}, iterations, _never_negative,
+               "the number is never negative", loose=True),
+    Conversion("C9", {"target": "optimality_gap", "statistic": "mean"}, {"statistic": "expectation", "at": AVERAGE},
+               needs=_convex, words="the loss is convex"),
+    Conversion("C9", {"target": "distance_sq", "statistic": "mean"}, {"statistic": "expectation", "at": AVERAGE}),
+    Conversion("C10", {"target": "stability"}, {"target": "generalization_gap"}, premises=(INDEPENDENT_SAMPLES,)),
+    Conversion("C11", {"target": "divergence", "at": LOCAL}, {"target": "consensus_distance"}),
     *(
         Conversion("C12", {"algorithm": name}, {"algorithm": "fedavg"}, needs=_off(knob, off),
                    words=f"{knob} is {off}: then {name} is FedAvg")
@@ -179,9 +227,57 @@ CONVERSIONS: tuple[Conversion, ...] = (
     Conversion("C12", {"reading": "proof"}, {"reading": "intended"}, needs=_everyone_or_server,
                words="all clients take part, or keep nothing between rounds while the server's model is read"),
 )  # fmt: skip
-"""What leads from one class to another. Not allowed, and so not here: from the least or the mean to the last; from the
-average of all clients to the server; from all clients to participants; from E min to min E; from an order to a level;
-from one averaging round to the mean over rounds; from falling step sizes to fixed ones."""
+"""What leads from one class to another; what does not, and why, is in ``NEVER``."""
+
+
+_Fields = Mapping[str, str]
+NEVER: tuple[tuple[_Fields, _Fields, str], ...] = (
+    ({"statistic": "min"}, {"statistic": "last"}, "the least over a run says nothing of its last model"),
+    ({"statistic": "mean"}, {"statistic": "last"}, "the mean over a run says nothing of its last model"),
+    ({"at": VIRTUAL}, {"at": SERVER}, "the average of all clients is no model of the server"),
+    ({"over": ONE_AVERAGING}, {"over": "rounds"}, "it is about one averaging round, not about a run of several"),
+    ({"target": "divergence"}, {"target": "active_divergence"}, "it is about all clients, not those that took part"),
+    ({"target": "active_divergence"}, {"target": "divergence"}, "it is about those that took part, not all clients"),
+    ({"target": "next_divergence"}, {"target": "divergence"}, "it is one step, given the divergence before"),
+    ({"target": "next_distance_sq"}, {"target": "distance_sq"}, "it is one step, given the distance before"),
+    ({"target": "out_of_sample_gap"}, {"target": "generalization_gap"}, "it leaves out clients that take no part"),
+    (
+        {"target": "participation_gap"},
+        {"target": "generalization_gap"},
+        "it leaves out the gap of those that take part",
+    ),
+    ({"target": "round_averaged_gap"}, {"target": "generalization_gap"}, "a round is judged on its own samples alone"),
+    ({"target": "train_loss"}, {"target": "test_loss"}, "a training loss bounds no test loss"),
+)
+"""What does not follow: fields of a class, fields of another one, and why. From falling step sizes to fixed ones, from
+an exact local solver to K steps, and from an order to a level nothing leads either: conditions and relations of the
+bounds say so. Over seeds, the mean of the least is at most the least of the means: what bounds the latter bounds the
+former, and never the other way."""
+
+
+def never(found: ClassOf, **wanted: str) -> str:
+    """Why a number of a class says nothing of one with the fields that are ``wanted``; empty where nothing forbids it.
+
+    >>> never(ClassOf("grad_norm_sq", "min", "rounds", SERVER, "fedavg", "intended"), statistic="last")
+    'the least over a run says nothing of its last model'
+    """
+    for source, result, why in NEVER:
+        if all(getattr(found, name) == word for name, word in source.items()) and result.items() <= wanted.items():
+            return why
+    return ""
+
+
+def unlike(found: ClassOf, scenario: Scenario) -> str:
+    """Why a class is not about the run of a scenario as it is meant; empty where it is."""
+    if found.algorithm != scenario.algorithm or found.reading != "intended":
+        method = found.algorithm or "no method"
+        return f"it is about {method if found.reading in ('', 'intended') else f'{method} (reading: {found.reading})'}"
+    if found.statistic in ("", WEIGHTED):
+        return "it does not say of which models of a run it speaks"
+    if found.statistic == "every":
+        return "it is about one step of a run, given what the run gave before it"
+    several = "rounds" in scenario and scenario["rounds"].value != 1
+    return never(found, over="rounds") if several else ""
 
 
 @dataclass(frozen=True)
@@ -191,66 +287,32 @@ class Way:
     to: ClassOf
     names: tuple[str, ...] = ()
     factor: float = 1.0
+    trusted: tuple[str, ...] = ()
 
 
-def ways(start: ClassOf, scenario: Scenario) -> tuple[list[Way], list[str]]:
-    """Every class within reach and the shortest way there, the start first; and why others are out of reach."""
+def ways(start: ClassOf, scenario: Scenario, loose: bool = False) -> tuple[list[Way], list[str]]:
+    """Every class within reach and the shortest way there, the start first; and why others are out of reach.
+
+    With ``loose`` also what follows for any one model from a mean over a run, R times as large.
+    """
     found = {start: Way(start)}
     refused: list[str] = []
     queue = [found[start]]
     while queue:
         here = queue.pop(0)
         for conversion in CONVERSIONS:
-            if not conversion.fits(here.to) or (other := conversion.apply(here.to)) in found:
+            if (conversion.loose and not loose) or not conversion.fits(here.to):
+                continue
+            if (other := conversion.apply(here.to)) in found:
                 continue
             if said := conversion.refusal(here.to, scenario):
                 refused.append(said)
                 continue
             names = here.names if conversion.name in here.names else (*here.names, conversion.name)
-            found[other] = Way(other, names, here.factor * conversion.at(scenario))
+            trusted = (*here.trusted, *conversion.trusted(scenario))
+            found[other] = Way(other, names, here.factor * conversion.at(scenario), trusted)
             queue.append(found[other])
     return list(found.values()), list(dict.fromkeys(refused))
-
-
-# ---- what is known without a theorem ----
-
-TRIVIAL: dict[str, tuple[sp.Expr, ...]] = {
-    "grad_norm_sq": (2 * smoothness * initial_gap, smoothness**2 * initial_distance_sq, grad_cap_sq),
-    "optimality_gap": (initial_gap,),
-    "distance_sq": (initial_distance_sq, 2 * initial_gap / strong_convexity),
-    "divergence": (
-        (local_steps * step_size) ** 2 * grad_cap_sq * (1 + (clients - cohort) / (cohort * sp.Max(clients - 1, 1))),
-    ),
-}
-"""By target: what bounds it from the premises of a theorem alone, where one does not train. For the least over a run
-that is proved; for a mean or the last one it is what not training gives. The divergence of clients that start together
-is at most the way that they can go, and the way of the server's model beside their mean where only some are averaged:
-the variance of a mean of N of C without replacement is (C - N)/(N (C - 1)) times that of one."""
-HERE: dict[str, str] = {
-    "grad_norm_sq": "initial_grad_norm_sq",
-    "optimality_gap": "initial_gap",
-    "distance_sq": "initial_distance_sq",
-}
-"""By target: the word of its value at the start of this federation: one evaluation, no theorem."""
-
-
-def trivial(target: str, scenario: Scenario) -> tuple[float, float]:
-    """What is known of a target without a theorem: from the premises alone, and at the start; infinite if nothing."""
-    of_class = [_safely(expression, scenario) for expression in TRIVIAL.get(target, ())]
-    word = HERE.get(target, "")
-    stated = scenario.get(word)
-    here = float(np.min(stated.low)) if stated is not None else np.inf  # what is below that is below the start
-    least = min(of_class, default=np.inf)
-    return least, (least if target == "divergence" else here)
-
-
-def _safely(expression: sp.Expr, scenario: Scenario) -> float:
-    names = [q.name for q in quantities_of([expression])]
-    elsewhere = scenario.method != FEDAVG and grad_cap_sq.name in names  # a cap along the runs of FedAvg
-    if elsewhere or any(name not in scenario or scenario[name].floor for name in names):
-        return np.inf
-    put = {n: scenario[n].high if scenario[n].role == DEFINED else scenario[n].safe for n in names}
-    return float(evaluated(expression, put))
 
 
 # ---- conditions in words that the plan decides ----
@@ -282,8 +344,17 @@ def unweighted(bound: Bound) -> bool:
     return bool(names & {"clients", "cohort"}) and "client_weight" not in names
 
 
+FALLING = ("the step size of local iteration tau (counted over all rounds) is c/tau",)
+"""Words of conditions that no fixed step size meets, but in a single step."""
+
+
 def said(words: str, scenario: Scenario) -> tuple[float, float] | None:
-    """The two sides of a condition in words, which holds if they are equal; None where nothing here decides it."""
+    """The two sides of a condition in words, which holds if they are equal; None where nothing here decides it.
+
+    Both are NaN where it fails and has no sides.
+    """
+    if words in FALLING and {"step_size", "iterations"} <= scenario.keys() and scenario["iterations"].value > 1:
+        return math.nan, math.nan
     if words not in SAID or any(q.name not in scenario for q in quantities_of(SAID[words])):
         return None
     known = {q.name: scenario[q.name].value for q in quantities_of(SAID[words])}

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import vocabulary
+from .errors import DomainError
 from .quantities import Quantity
 
 UP, DOWN, PAIR = "admissible above", "admissible below", "admissible pair"
@@ -49,14 +50,34 @@ PROVENANCES = (EXACT, CHOSEN, PROVED, INTERVAL, DEFAULT, ASSUMED, LOWER)
 every model or along every run of this plan; known to lie in an interval; a default; typed, and taken at its word; the
 largest over some models alone, which no constant of an assumption may be."""
 
+OF_RUNS = ("grad_cap_sq",)
+"""Constants that hold along the runs of a plan, where others hold at every model."""
+OF_WEIGHTS = (
+    "heterogeneity", "optimum_dissimilarity", "dissimilarity_offset", "dissimilarity_factor", "initial_loss",
+    "optimal_loss", "current_loss", "initial_gap", "initial_distance_sq", "initial_grad_norm_sq", "pl_constant",
+    "grad_cap_sq",
+)  # fmt: skip
+"""Constants of the global loss, of its minimiser and of runs: with other weights of the clients they are others."""
+
+
+def of_weights(word: str) -> bool:
+    """Whether a number depends on the clients' weights; whatever is read off a run does."""
+    return word in OF_WEIGHTS or (word in QUANTITIES and role_of(word) == OUTCOME)
+
+
 QUANTITIES: dict[str, Quantity] = {n: q for n, q in vars(vocabulary).items() if isinstance(q, Quantity)}
+
+
+ROUNDING = 1e-9
+"""Relative difference up to which two numbers are one."""
 
 
 @dataclass(frozen=True)
 class Stated:
     """A value, the ends of the interval it lies in, where it comes from, its role, and how it was come by.
 
-    Lists over the clients are tuples. ``support`` are the words that were given on which it rests.
+    Lists over the clients are tuples. ``support`` are the words that were given on which it rests. ``up_to`` are words
+    of the plan, each with the largest value up to which this one is known to hold.
     """
 
     value: Any
@@ -66,6 +87,12 @@ class Stated:
     role: str
     how: str
     support: frozenset[str] = frozenset()
+    up_to: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def origin(self) -> str:
+        """Who says so: a file, a mapping, or what was typed."""
+        return self.how.partition(":")[0]
 
     @property
     def certain(self) -> bool:
@@ -107,3 +134,19 @@ def told(value: Any) -> str:
         ends = sorted({f"{v:g}" for v in value}, key=float)
         return f"{len(value)} x {ends[0]}" if len(ends) == 1 else f"{len(value)} numbers from {ends[0]} to {ends[-1]}"
     return f"{value:.6g}"
+
+
+def frozen(word: str, value: Any) -> Any:
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise DomainError(f"{word} must be a number, or a list of one for each client; got {value!r}") from None
+    if array.ndim > 1:
+        raise DomainError(f"{word} must be a number, or a list of one for each client; got lists in a list")
+    return float(array) if array.ndim == 0 else tuple(array.tolist())
+
+
+def widened(end: Any, sign: int) -> Any:
+    """An end of an interval, moved outward (``sign`` -1 or 1) by rounding."""
+    number = np.asarray(end, dtype=float)
+    return number + sign * ROUNDING * np.abs(number)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
+from .dissimilarity import convex_pair
 from .domains import NONNEGATIVE
 from .errors import BoundsError, MissingQuantityError
 from .scenario import FEDAVG, Scenario
@@ -128,11 +129,8 @@ def _reached(stated: Stated) -> tuple[Any, Any]:
 def pairs(scenario: Scenario) -> list[Pair]:
     """All pairs (G^2, B^2) that hold, as far as the scenario tells: each is admissible, and the best may be taken.
 
-    The pair that is given. For clients that are all L-smooth and mu-strongly convex ((1 + 1/s) zeta^2, 1 + (1 + s) e)
-    for every s > 0, where zeta^2 is the mean squared client gradient at the minimiser and e = (L - mu)^2/(4 L mu): the
-    gradients' differences d_k to those at the minimiser have |d_k|^2 <= (L + mu) <d_k, u> - L mu |u|^2, so their mean
-    square exceeds that of their mean, grad F, by at most e |grad F|^2. And (G_cap^2, 1) along a run of FedAvg whose
-    stochastic gradients have a second moment of at most G_cap^2.
+    The pair that is given; the family for smooth and strongly convex clients (``bounds.dissimilarity``); and
+    (G_cap^2, 1) along a run of FedAvg whose stochastic gradients have a second moment of at most G_cap^2.
     """
     return [*_given(scenario), *_family(scenario, SPLITS), *_capped(scenario)]
 
@@ -150,10 +148,10 @@ def _family(scenario: Scenario, splits: Any) -> Iterator[Pair]:
     at_best, cap, low = (scenario[w] for w in ("optimum_dissimilarity", "smoothness", "strong_convexity"))
     if cap.floor or low.floor or not np.isfinite(at_best.high) or not low.safe > 0:
         return
-    excess = (cap.safe - low.safe) ** 2 / (4 * cap.safe * low.safe)
     for s in splits:
         how = f"L-smooth, mu-strongly convex clients, s = {s:.4g}: (1 + 1/s) optimum_dissimilarity, 1 + (1 + s) e"
-        yield Pair((1 + 1 / s) * at_best.high, 1 + (1 + s) * excess, how, worst(at_best, cap, low))
+        offset, factor = convex_pair(at_best.high, cap.safe, low.safe, s)
+        yield Pair(offset, factor, how, worst(at_best, cap, low))
 
 
 def _capped(scenario: Scenario) -> Iterator[Pair]:

@@ -16,23 +16,42 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from .operators import ClientMax, write_out_means
+from .operators import ClientMax, ClientSum, write_out_means
 from .quantities import quantities_of, Quantity
+from .stated import ROUNDING
 from .vocabulary import (
     adaptation,
     alignment,
+    client_distance_sq,
+    client_download_rate,
+    client_grad_norm_sq,
     client_gradient_variance,
+    client_minibatch_time,
+    client_round_time,
+    client_upload_rate,
     client_weight,
     clients,
     cohort,
+    communicated_bytes,
     communication_time,
     complexity,
     condition_number,
+    consensus_distance,
     current_loss,
+    dissimilarity_factor,
+    dissimilarity_offset,
+    distance_sq,
     distillation_weight,
+    divergence,
     download_rate,
+    drift_factor,
+    excess_risk,
+    exchanged_parameters,
     final_divergence,
+    generalization_gap,
     grad_cap_sq,
+    grad_norm_sq,
+    gradient_drift,
     gradient_norm_factor,
     gradient_variance,
     heterogeneity,
@@ -45,24 +64,39 @@ from .vocabulary import (
     iterations,
     lipschitz,
     local_steps,
+    loss_change,
+    loss_decrease,
+    mean_client_grad_sq,
+    mean_divergence,
+    mean_gradient_drift,
     minibatch_time,
     model_size,
     optimal_loss,
+    optimality_gap,
     optimum_dissimilarity,
+    out_of_sample_gap,
     parameters,
     participation,
+    participation_gap,
     pl_constant,
+    real_batch,
     relaxation,
+    round_time,
     rounds,
     runtime,
+    samples_per_round,
     smoothness,
     squared_step_sizes,
     step_scale,
     step_size,
+    step_size_budget,
+    step_size_scale,
     steps_cubed_ratio,
     strong_convexity,
+    summed_divergence_root,
     summed_step_sizes,
     takes_part,
+    train_loss,
     upload_rate,
     variance_growth,
 )
@@ -76,8 +110,6 @@ whole = sp.Function("whole")
 """The whole part, where what is whole but for rounding counts as whole."""
 first = sp.Function("first")
 """``first(n, of)``: a list of ``of`` entries, 1 for the first n and 0 for the others."""
-
-ROUNDING = 1e-9
 
 
 def _first(count: Any, of: Any) -> np.ndarray:
@@ -146,6 +178,7 @@ def _tie(left: Quantity, relation: str, right: Any, said: str = "", provenance: 
 
 
 _ROUND = communication_time + minibatch_time * local_steps
+_THERE = "at the same model"
 _FIXED = "the same step size and local steps in every round"
 
 TIES: tuple[Tie, ...] = (
@@ -165,6 +198,19 @@ TIES: tuple[Tie, ...] = (
     _tie(runtime, TAKEN, rounds * _ROUND),
     _tie(communication_time, EQUAL, model_size / download_rate + model_size / upload_rate),
     _tie(model_size, EQUAL, 32 * parameters / 10**6, "32 bits a parameter"),
+    _tie(download_rate, TAKEN, -ClientMax(-client_download_rate), "the slowest client"),
+    _tie(upload_rate, TAKEN, -ClientMax(-client_upload_rate), "the slowest client"),
+    _tie(minibatch_time, TAKEN, ClientMax(client_minibatch_time), "the slowest client"),
+    _tie(
+        client_round_time,
+        EQUAL,
+        model_size / client_download_rate + model_size / client_upload_rate + local_steps * client_minibatch_time,
+    ),
+    _tie(round_time, TAKEN, _ROUND, "every client alike"),
+    _tie(round_time, AT_MOST, ClientMax(client_round_time), "a round waits for its slowest participant"),
+    _tie(communicated_bytes, TAKEN, 4 * exchanged_parameters, "in single precision"),
+    _tie(step_size_budget, EQUAL, step_size_scale * local_steps, "steps that fall as c/t"),
+    _tie(step_size_scale, EQUAL, step_size_budget / local_steps, "steps that fall as c/t"),
     _tie(download_rate, TAKEN, 2 * model_size / communication_time, "half of the time each way"),
     _tie(upload_rate, TAKEN, 2 * model_size / communication_time, "half of the time each way"),
     _tie(initial_step_size, EQUAL, step_size, _FIXED),
@@ -200,6 +246,42 @@ TIES: tuple[Tie, ...] = (
     # ---- what a run starts from ----
     _tie(initial_divergence, TAKEN, 0, "before the first round all clients hold the start", "exact"),
     _tie(final_divergence, AT_LEAST, 0, "never negative, where it is subtracted", "proved"),
+    # ---- what a run gives, at one model or in one round ----
+    _tie(optimality_gap, EQUAL, train_loss - optimal_loss, _THERE),
+    _tie(loss_change, EQUAL, -loss_decrease),
+    _tie(loss_decrease, EQUAL, -loss_change),
+    _tie(generalization_gap, EQUAL, out_of_sample_gap + participation_gap, _THERE),
+    _tie(out_of_sample_gap, EQUAL, generalization_gap - participation_gap, _THERE),
+    _tie(participation_gap, EQUAL, generalization_gap - out_of_sample_gap, _THERE),
+    _tie(excess_risk, EQUAL, generalization_gap + optimality_gap, _THERE),
+    _tie(consensus_distance, EQUAL, ClientSum(client_distance_sq) / clients, _THERE),
+    _tie(mean_client_grad_sq, EQUAL, ClientSum(client_weight * client_grad_norm_sq), _THERE),
+    _tie(mean_gradient_drift, AT_MOST, ClientSum(client_weight * gradient_drift), "squares are convex"),
+    _tie(drift_factor, EQUAL, 2 * local_steps * (local_steps - 1) * (step_size * smoothness) ** 2),
+    _tie(distance_sq, AT_MOST, 2 * optimality_gap / strong_convexity, _THERE),
+    _tie(optimality_gap, AT_MOST, smoothness / 2 * distance_sq, _THERE),
+    _tie(grad_norm_sq, AT_MOST, 2 * smoothness * optimality_gap, _THERE),
+    _tie(mean_client_grad_sq, AT_MOST, dissimilarity_offset + dissimilarity_factor * grad_norm_sq, _THERE),
+    _tie(consensus_distance, AT_MOST, divergence, "the mean is the best centre of the same models"),
+    _tie(summed_divergence_root, AT_MOST, rounds * sp.sqrt(mean_divergence), "the root is concave"),
     # ---- stand-ins ----
+    _tie(samples_per_round, TAKEN, local_steps * real_batch, "every step takes new samples", "assumed"),
     _tie(complexity, TAKEN, parameters, "stands in", "assumed"),
 )
+
+WHY_NOT: dict[str, str] = {
+    "step_size_scale": "of steps that fall as c/t: a fixed step size gives none",
+    "step_size_budget": "of steps that fall as c/t: a fixed step size gives none",
+    "samples": "one number only where all clients hold as many",
+    "samples_per_round": "new samples of every round, which local steps do not tell",
+    "untouched_steps": "a proof's own number, from 1 to the samples of a client",
+    "lipschitz": "infinite with a penalty, or a slope without bound",
+    "loss_cap": "infinite for linear models",
+    "current_loss": "the loss where the plan starts again",
+    "initial_runtime": "the budget for which the first plan was made",
+    "plateau": "a rule of the schedule",
+    "rolling_window": "a rule of the schedule",
+    "extractor_size": "a part of the model",
+    "head_size": "a part of the model",
+}
+"""Words that do not follow from what a federation and a plan usually say, and why; numbers of a run are read off it."""

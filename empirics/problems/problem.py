@@ -16,6 +16,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from bounds.dissimilarity import convex_pair, excess, split_for
+
 from ..errors import EmpiricsError
 from ..federation.federate import FederatedData
 from ..federation.federation import Federation
@@ -320,38 +322,29 @@ class FederatedProblem:
     def dissimilarity_offset_for(self, factor: float) -> float | None:
         """A ``G^2`` that serves with ``B^2 = factor``; infinite where none is known. Least squares: the smallest.
 
-        Else by convexity. Write u for ``w - w*``, g for ``grad F(w)``, ``z_k`` for ``grad F_k(w*)``, ``d_k`` for
-        ``grad F_k(w) - z_k``; the ``z_k`` have the weighted mean 0, the ``d_k`` have g. Losses that are mu-strongly
-        convex and L-smooth have ``|d_k|^2 <= (L + mu) <d_k, u> - L mu |u|^2``. So the weighted mean of ``|d_k|^2`` is
-        at most ``(L + mu) <g, u> - L mu |u|^2 <= (L + mu)^2/(4 L mu) |g|^2``, and that of ``|d_k - g|^2`` at most
-        ``e |g|^2`` with ``e = (L - mu)^2/(4 L mu)``. The mean of ``<z_k, d_k>`` is that of ``<z_k, d_k - g>``. Hence,
-        for every s > 0, ``G^2 = (1 + 1/s) mean |z_k|^2`` goes with ``B^2 = 1 + (1 + s) e``. Two parabolas of curvature
-        mu and L, of weights L and mu, meet it: nothing smaller serves all clients of these constants.
+        Else that of the family for smooth and strongly convex clients (``bounds.dissimilarity``).
         """
         if self.quadratics is not None:
             return self.quadratics.dissimilarity_offset_for(factor)
-        if self._excess is None or self.optimum_dissimilarity is None:
+        if self._curvatures is None or self.optimum_dissimilarity is None:
             return None
-        if not self._excess:
+        if not excess(*self._curvatures):
             return self.optimum_dissimilarity if factor >= 1 else math.inf
-        s = (factor - 1) / self._excess - 1
-        return (1 + 1 / s) * self.optimum_dissimilarity if s > 0 else math.inf
+        split = split_for(factor, *self._curvatures)
+        return convex_pair(self.optimum_dissimilarity, *self._curvatures, split)[0] if split > 0 else math.inf
 
     @cached_property
-    def _excess(self) -> float | None:
-        """``(L - mu)^2/(4 L mu)``: by how much B^2 exceeds 1 at least, for want of knowing the clients better."""
+    def _curvatures(self) -> tuple[float, float] | None:
+        """(L, mu) of the clients, where they give pairs that a float holds."""
         L, mu = self.smoothness, self.strong_convexity
-        if L is None or not mu:
-            return None
-        found = (L - mu) / L * ((L - mu) / mu) / 4
-        return found if math.isfinite(found) else None
+        return (L, mu) if L is not None and mu and math.isfinite(excess(L, mu)) else None
 
     @cached_property
     def dissimilarity_factor(self) -> float | None:
         """The B^2 that goes with ``dissimilarity_offset``: of quadratics their own, else that of s = 1."""
         if self.quadratics is not None:
             return self.quadratics.dissimilarity_factor
-        return None if self._excess is None else 1 + 2 * max(self._excess, LEAST_EXCESS)
+        return None if self._curvatures is None else 1 + 2 * max(excess(*self._curvatures), LEAST_EXCESS)
 
     @cached_property
     def dissimilarity_offset(self) -> float | None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from bounds.catalog import BOUNDS
+from bounds.catalog import with_own
 from bounds.core import Bound
 from bounds.errors import BoundsError, MissingQuantityError, unknown
 from bounds.scenario import Scenario
@@ -117,7 +117,7 @@ def _bounds(
 ) -> tuple[list[Adviser], tuple[tuple[str, str], ...]]:
     """What every applicable bound recommends, those with one plan and one value together; and who cannot advise."""
     asked, refused = speaking(goal, own)
-    known = {**BOUNDS, **{b.name: b for b in own}}
+    known = with_own(own)
     book = {name: known[name] for name in asked}
     ends = list(other_ends(goal.scenario))
     found: list[Adviser] = []

@@ -31,13 +31,14 @@ Known = Scenario | Mapping[str, Any] | str | Sequence[str] | None
 Own = Sequence[Bound | str]
 
 
-def compare(target: str, scenario: Known = None, *, own: Own = (), **words: Any) -> Compared:
+def compare(target: str, scenario: Known = None, *, own: Own = (), loose: bool = False, **words: Any) -> Compared:
     """What every bound says of one number of one federation, side by side: the verb ``fedbounds compare``.
 
     Args:
         target: what is bounded, such as ``grad_norm_sq``, ``optimality_gap``, ``divergence`` or ``distance_sq``.
         scenario: the federation: a ``Scenario``, a mapping (``fedbounds.constants`` returns one) or ``"@file.json"``.
         own: bounds of your own beside the papers', or ``"file.py:name"``.
+        loose: also what a mean over R models says of any one of them: R times as much.
         words: quantities by name, such as ``cohort=10, local_steps=16``; they go before what the scenario says.
 
     Raises:
@@ -45,7 +46,7 @@ def compare(target: str, scenario: Known = None, *, own: Own = (), **words: Any)
     """
     with progress("comparing", brief=True):
         beside = _loaded(own)
-        return compared(scenario_of(scenario, words, beside), target, beside)
+        return compared(scenario_of(scenario, words, beside), target, beside, loose)
 
 
 def advise(

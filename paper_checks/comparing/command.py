@@ -27,7 +27,7 @@ def compare_(arguments: Sequence[str]) -> int:
         return FINE
     if "=" in args.target or args.target.startswith("@"):
         raise UsageError(f"compare needs what is bounded, such as grad_norm_sq, before the values; got {args.target!r}")
-    table = compare(args.target, args.words, own=args.own)
+    table = compare(args.target, args.words, own=args.own, loose=args.loose)
     _tell(table, args)
     return FINDING if table.exceeded else FINE
 
@@ -49,6 +49,7 @@ def _parser() -> Parser:
     add("target", metavar="TARGET", help="what is bounded: grad_norm_sq, optimality_gap, divergence, distance_sq, ...")
     add("words", nargs="*", default=[], metavar="quantity=value", help="the federation and the plan; @file.json")
     add("--own", action="append", default=[], metavar="FILE.py:NAME", help="a bound of your own beside the papers'")
+    add("--loose", action="store_true", help="also what a mean over R models says of any one of them: R times as much")
     add("--how", action="store_true", help="say of every word where it comes from")
     add("--json", action="store_true", help="print JSON, described below")
     return parser

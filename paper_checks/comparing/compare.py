@@ -8,24 +8,27 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import sympy as sp
 
-from bounds.catalog import BOUNDS
+from bounds.anyway import trivial
+from bounds.catalog import BOUNDS, with_own
 from bounds.classes import (
     ALIKE as SAME_WEIGHTS,
+    AVERAGE,
     ClassOf,
     CONVERSIONS,
     FOLDED,
+    never,
     said,
-    trivial,
+    unlike,
     unweighted,
     Way,
     ways,
-    WEIGHTED,
+    WITH_LAST,
 )
 from bounds.core import Bound, Condition
 from bounds.errors import unknown
@@ -36,10 +39,13 @@ from bounds.ties import evaluated
 
 from .compare_rows import Failed, MISSING, OF_CLASS, ORDER, RANKED, Row, SILENT, SPEAKS, STATES, UNLIKE, VACUOUS
 from .compare_table import Compared
+from .composing import composed, filled, identity
 from .standing import STANDING
 
 SAME = Condition(SAME_WEIGHTS)
 """What a bound supposes whose means over the clients are plain, where it does not say so."""
+UPPER = ("<=", "<~")
+EQUALITY = "it is an equality, which defines a word or holds in a special case: no bound"
 ALIKE = 1e-9
 """Relative difference below which two numbers are one."""
 
@@ -47,20 +53,30 @@ ALIKE = 1e-9
 # ---- the comparison ----
 
 
-def compare(scenario: Scenario, target: str, own: Iterable[Bound | str] = ()) -> Compared:
+def compare(scenario: Scenario, target: str, own: Iterable[Bound | str] = (), loose: bool = False) -> Compared:
     """Every bound of the catalogue, and of one's ``own``, that speaks of ``target`` in this scenario.
 
-    ``target`` is a word such as ``grad_norm_sq``, ``optimality_gap``, ``divergence`` or ``distance_sq``. Raises
-    ``BoundsError`` in one line where nothing is about such a number.
+    ``target`` is a word such as ``grad_norm_sq``, ``optimality_gap``, ``divergence``, ``distance_sq``, ``stability``,
+    ``generalization_gap`` or ``excess_risk``; ``loose`` adds what a mean over R models says of any one of them, R times
+    as large. Raises ``BoundsError`` in one line where nothing is about such a number.
     """
     target = FOLDED[target][0] if target in FOLDED else target
-    book = {**BOUNDS, **{b.name: b for b in (load(one) if isinstance(one, str) else one for one in own)}}
-    known = {ClassOf.of(bound).target for bound in book.values() if bound.relation in ("<=", "<~")}
+    book = with_own(load(one) if isinstance(one, str) else one for one in own)
+    known = {ClassOf.of(bound).target for bound in book.values() if bound.relation in UPPER or identity(bound)}
     known |= {conversion.result["target"] for conversion in CONVERSIONS if "target" in conversion.result}
     if target not in known:
         raise unknown("target of a comparison", target, known)
-    rows = [row for bound in book.values() for row in _rows(bound, scenario, target)]
+    rows = joined([row for bound in book.values() for row in _rows(bound, scenario, target, loose)], book)
     return Compared(target, scenario, tuple(_folded(sorted(rows, key=_place))), trivial(target, scenario))
+
+
+def joined(rows: Iterable[Row], book: Mapping[str, Bound]) -> list[Row]:
+    """Without the rows of classes that conversions made and no two kinds of statements share."""
+    rows = list(rows)
+    kinds = [(row, row.kind.over == WITH_LAST or row.kind.at == AVERAGE, ClassOf.of(book[row.bound])) for row in rows]
+    shared = {row.kind for row, made, start in kinds if made and start.statistic in ("last", "expectation")}
+    of_means = {row.kind for row, made, start in kinds if made and start.statistic not in ("last", "expectation")}
+    return [row for row, made, _ in kinds if not made or row.state not in RANKED or row.kind in shared & of_means]
 
 
 def _place(row: Row) -> tuple[Any, ...]:
@@ -71,13 +87,20 @@ def _place(row: Row) -> tuple[Any, ...]:
     return (not ranked, row.kind if ranked else STATES.index(row.state), row.printed, high, low, row.bound)
 
 
-def _rows(bound: Bound, scenario: Scenario, target: str) -> list[Row]:
-    """What a bound says of the target: a row in every class within reach, or one that says why there is none."""
+def _rows(
+    bound: Bound, scenario: Scenario, target: str, loose: bool = False, seen: frozenset[str] = frozenset()
+) -> list[Row]:
+    """What a bound says of the target: a row in every class within reach, or one that says why there is none.
+
+    ``seen`` are the targets on the way to which this one is asked for.
+    """
     start = ClassOf.of(bound)
     found = _row(bound, start)
-    if bound.relation not in ("<=", "<~"):
-        return []
-    reached, refused = ways(start, scenario)
+    if bound.relation not in UPPER and not identity(bound):
+        return [replace(found, state=UNLIKE, why=EQUALITY)] if start.target == target else []
+    if why := never(start, target=target):
+        return [replace(found, state=UNLIKE, why=why)]
+    reached, refused = ways(start, scenario, loose)
     here = [way for way in reached if way.to.target == target]
     if not here:
         return []
@@ -85,13 +108,20 @@ def _rows(bound: Bound, scenario: Scenario, target: str) -> list[Row]:
         return [replace(found, state=ORDER, why="known up to a constant")]
     own = [way for way in here if of_this_run(way, scenario)]
     if not own:
-        why = "; ".join(refused) if refused and bound.about is not None else f"it is about {bound.about or 'no method'}"
-        return [replace(found, state=UNLIKE, why=why)] if start.target == target else []
-    if missing := scenario.missing(bound):
+        return [replace(found, state=UNLIKE, why=_unlike(here, refused, scenario))]
+
+    def rows_of(word: str) -> list[Row]:
+        if word in seen:
+            return []
+        rows = [row for other in BOUNDS.values() for row in _rows(other, scenario, word, seen=seen | {target})]
+        return [row for row in rows if row.state in RANKED and not row.printed and not BOUNDS[row.bound].off_by]
+
+    known, parts = filled(bound, scenario, rows_of)
+    if missing := known.missing(bound):
         return [replace(found, state=MISSING, why="; ".join(missing.values()), floor=tuple(missing))]
-    substituted = scenario.substituted(bound)
-    failed, trusted = _conditions(bound, scenario, substituted)
-    filled = replace(
+    substituted = known.substituted(bound)
+    failed, trusted = _conditions(bound, known, substituted)
+    filled_in = replace(
         found,
         trusted=trusted,
         values=substituted.values,
@@ -99,8 +129,18 @@ def _rows(bound: Bound, scenario: Scenario, target: str) -> list[Row]:
         how=substituted.how,
     )
     if failed or math.isnan(substituted.value):
-        return [replace(filled, state=SILENT, failed=failed)]
-    return [_speaking(filled, way, bound, scenario, substituted) for way in own]
+        return [replace(filled_in, state=SILENT, failed=failed)]
+    premises = (bound, *(BOUNDS[part.bound] for part in parts.values()))
+    rows = [_speaking(filled_in, way, premises, known, substituted) for way in own]
+    return [composed(row, bound, known, parts) for row in rows] if parts else rows
+
+
+def _unlike(here: Iterable[Way], refused: Iterable[str], scenario: Scenario) -> str:
+    """Why no class within reach is that of the run: what a conversion of the method lacks, or what the class says."""
+    reasons = [(way.to, unlike(way.to, scenario)) for way in here]
+    same = [why for to, why in reasons if to.algorithm == scenario.algorithm and to.reading == "intended"]
+    lacking = [why for why in refused if why.startswith("C12 ")]
+    return "; ".join(dict.fromkeys(same or lacking or [why for _, why in reasons]))
 
 
 def _row(bound: Bound, kind: ClassOf) -> Row:
@@ -110,19 +150,21 @@ def _row(bound: Bound, kind: ClassOf) -> Row:
 
 def of_this_run(way: Way, scenario: Scenario) -> bool:
     """Whether a class is about the method that the scenario runs, as it is meant."""
-    to = way.to
-    return (
-        to.algorithm == scenario.algorithm and to.reading == "intended" and to.statistic not in ("", "every", WEIGHTED)
-    )
+    return not unlike(way.to, scenario)
 
 
-def _speaking(row: Row, way: Way, bound: Bound, scenario: Scenario, put: Substituted) -> Row:
-    of_class, here = trivial(way.to.target, scenario)
+def _speaking(row: Row, way: Way, premises: Sequence[Bound], scenario: Scenario, put: Substituted) -> Row:
+    """The row of the first bound, with its numbers; all of them make the ``premises``."""
+    of_class, here = trivial(way.to.target, scenario, premises)
+    bound, *_ = premises
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         terms = {name: float(t) * way.factor for name, t in bound.parts(**put.values).items()}
     value = put.value * way.factor
-    state = SPEAKS if value < here < math.inf else OF_CLASS if value < of_class else VACUOUS
+    level = (
+        of_class if of_class < math.inf or here == math.inf else here
+    )  # premises that give nothing: the start decides
+    state = SPEAKS if value < here < math.inf else OF_CLASS if value < level else VACUOUS
     return replace(
         row,
         kind=way.to,
@@ -134,6 +176,7 @@ def _speaking(row: Row, way: Way, bound: Bound, scenario: Scenario, put: Substit
         high=put.high * way.factor,
         conclusive=not put.floor or state == VACUOUS,
         floor=put.floor,
+        trusted=(*row.trusted, *(words for words in way.trusted if words not in row.trusted)),
         terms=terms,
         trivial_class=of_class,
         trivial_here=here,

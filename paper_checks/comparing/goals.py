@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bounds.classes import FOLDED, HERE
+from bounds.anyway import HERE
+from bounds.classes import FOLDED
 from bounds.errors import BoundsError, DomainError, MissingQuantityError, unknown
 from bounds.scenario import Scenario
 

@@ -9,8 +9,9 @@ from bounds import Bound, BOUNDS, Condition, Source
 from bounds.core import About, Statistic
 from bounds.errors import BoundsError, MissingQuantityError
 from bounds.scenario import Scenario
-from bounds.stated import PROVENANCES
+from bounds.stated import PROVENANCES, QUANTITIES
 from bounds.substituting import pairs
+from bounds.ties import WHY_NOT
 from bounds.vocabulary import (
     contraction,
     dissimilarity_factor,
@@ -24,6 +25,7 @@ from bounds.vocabulary import (
     smoothness,
     step_size,
     strong_convexity,
+    test_loss,
 )
 
 PLAN = {"clients": 12, "cohort": 5, "local_steps": 3, "rounds": 40, "step_size": 0.03}
@@ -56,8 +58,12 @@ def test_a_typed_value_goes_before_that_of_a_file_and_ties_follow_it(tmp_path):
     [
         ("grad_cap_sq", {"_interval": {"grad_cap_sq": [3.5, None]}, "_how": {"grad_cap_sq": "x: a lower estimate"}},
          ("lower", 3.5, np.inf)),
-        ("grad_cap_sq", {"_interval": {"grad_cap_sq": [2.5, 7.5]}, "_provenance": {"grad_cap_sq": "proved"}},
-         ("proved", 2.5, 7.5)),
+        ("gradient_variance", {"_interval": {"gradient_variance": [2.5, 7.5]},
+                               "_provenance": {"gradient_variance": "proved"}}, ("proved", 2.5, 7.5)),
+        ("grad_cap_sq", {"_provenance": {"grad_cap_sq": "proved"}}, ("assumed", 3.5, 3.5)),
+        ("grad_cap_sq", {"_how": {"grad_cap_sq": "closed form"}}, ("assumed", 3.5, 3.5)),
+        ("grad_cap_sq", {"_provenance": {"grad_cap_sq": "proved"}, "_up_to": {"grad_cap_sq": {"step_size": 0.3}}},
+         ("proved", 3.5, 3.5)),
         ("grad_cap_sq", {"_interval": {"grad_cap_sq": [2.5, 7.5]}}, ("interval", 2.5, 7.5)),
         ("grad_cap_sq", {"_provenance": {"grad_cap_sq": "lower"}}, ("lower", 3.5, np.inf)),
         ("grad_cap_sq", {}, ("assumed", 3.5, 3.5)),
@@ -105,7 +111,91 @@ def test_what_cannot_be_is_refused_in_one_line(given, said):
         assert words in message
 
 
+# ---- sources of one word ----
+
+
+@pytest.mark.parametrize(
+    ("sources", "typed", "said"),
+    [
+        (({"smoothness": 2.5}, {"smoothness": 3.5}), {}, ("smoothness", "2.5 (mapping 1)", "3.5 (mapping 2)")),
+        (("@FILE", {"smoothness": 3.5}), {}, ("smoothness", "2.5 (FILE)", "3.5 (given)")),
+        (("smoothness=2.5",), {"smoothness": 3.5}, ("smoothness", "2.5 (typed)", "3.5 (typed)")),
+        (("client_weight=0.3,0.7",), {"client_weight": [0.4, 0.6]}, ("client_weight", "0.3 to 0.7", "0.4 to 0.6")),
+        (("client_weight=uniform",), {"client_weight": [0.4, 0.6]}, ("client_weight", "uniform")),
+        (("sampling=with_replacement",), {"sampling": "without_replacement"}, ("sampling", "with_replacement")),
+        (("sampling=with_replacement", "sampling=without_replacement"), {}, ("sampling", "with_replacement")),
+        (({"smoothness": 2.5, "_interval": {"smoothness": [2.1, 3.6]}}, {"smoothness": 3.5}), {}, ("disagree",)),
+    ],
+)
+def test_two_sources_of_one_strength_that_disagree_are_refused_by_name(sources, typed, said, tmp_path):
+    file = tmp_path / "c.json"
+    file.write_text('{"smoothness": 2.5}')
+    with pytest.raises(BoundsError) as caught:
+        Scenario.of(*(s.replace("FILE", str(file)) if isinstance(s, str) else s for s in sources), **typed)
+    message = str(caught.value).replace(str(file), "FILE")
+    assert "\n" not in message
+    assert all(words in message for words in said), message
+
+
+def test_two_sources_that_agree_are_one():
+    wide = {"smoothness": 2.5, "_interval": {"smoothness": [2.1, 3.6]}, "_provenance": {"smoothness": "interval"}}
+    other = {"smoothness": 3.5, "_interval": {"smoothness": [2.4, 3.7]}, "_provenance": {"smoothness": "proved"}}
+    assert Scenario.of(wide, other)["smoothness"].value == Scenario.of(other, wide)["smoothness"].value == 3.5
+    near = Scenario.of({"smoothness": 2.5}, {"smoothness": 2.5 * (1 + 1e-10)}, "sampling=with_replacement",
+                       sampling="with_replacement")  # fmt: skip
+    assert near["smoothness"].value == pytest.approx(2.5)
+    assert near.sampling == "with_replacement"
+    assert Scenario.of({"smoothness": 2.5}, {"smoothness": 3.5}, smoothness=4.5)["smoothness"].value == 4.5
+
+
+@pytest.mark.parametrize(("word", "value", "ratio"), [("smoothness", 3.1, 3.1 / 0.4), ("strong_convexity", 0.3, 8.0)])
+def test_what_a_file_derives_from_a_constant_is_computed_again_where_that_is_typed(word, value, ratio):
+    file = {"smoothness": 2.4, "strong_convexity": 0.4, "condition_number": 6.0}
+    for s in (Scenario.of(file, **{word: value}), Scenario.of(file).at(**{word: value})):
+        assert s["condition_number"].value == pytest.approx(ratio)
+    with pytest.raises(BoundsError, match="condition_number"):
+        Scenario.of(file, condition_number=5.0)
+    with pytest.raises(BoundsError, match="condition_number"):  # typed all three, one of them is wrong
+        Scenario.of(**{**file, word: value})
+
+
+def test_what_holds_for_short_steps_alone_is_left_out_beyond():
+    file = {"grad_cap_sq": 7.5, "_provenance": {"grad_cap_sq": "proved"},
+            "_up_to": {"grad_cap_sq": {"step_size": 0.3, "relaxation": 0}}}  # fmt: skip
+    bound = own({"a": grad_cap_sq})
+    s = Scenario.of(file, step_size=0.3, lipschitz=9.0)
+    assert s["grad_cap_sq"].value == 7.5
+    for beyond in ({"step_size": 0.31}, {"relaxation": 0.02}):
+        assert s.at(**beyond)["grad_cap_sq"].value == 81  # what follows from others still does
+    alone = Scenario.of(file, step_size=0.31)
+    assert "grad_cap_sq" not in alone
+    assert "holds for step_size up to 0.3 alone; here it is 0.31" in alone.missing(bound)["grad_cap_sq"]
+    assert alone.at(step_size=0.2)["grad_cap_sq"].value == 7.5
+    assert Scenario.of(file, step_size=0.31, grad_cap_sq=8.5)["grad_cap_sq"].value == 8.5
+
+
+@pytest.mark.parametrize("weights", [[0.2, 0.3, 0.5], "uniform"])
+def test_other_weights_make_what_a_file_says_of_the_global_loss_stale(weights):
+    file = {"client_weight": [0.25, 0.35, 0.4], "initial_gap": 1.3, "heterogeneity": 0.2, "grad_cap_sq": 3.3,
+            "smoothness": 2.5, "strong_convexity": 0.4, "pl_constant": 0.6, "gradient_variance": 0.7,
+            "local_gap": [0.1, 0.2, 0.3], "dissimilarity_offset": 0.3, "dissimilarity_factor": 2.1}  # fmt: skip
+    stale = {"initial_gap", "heterogeneity", "grad_cap_sq", "local_gap", "dissimilarity_offset"}
+    typed = f"client_weight={weights}" if isinstance(weights, str) else f"client_weight={','.join(map(str, weights))}"
+    for s in (Scenario.of(file, typed), Scenario.of(file).at(client_weight=[0.2, 0.3, 0.5])):
+        assert not stale & set(s)
+        assert (s["pl_constant"].value, s["smoothness"].value, s["gradient_variance"].value) == (0.4, 2.5, 0.7)
+        said = s.missing(own({"a": initial_gap}))["initial_gap"]
+        assert "that of given is for other weights of the clients" in said
+        assert "initial_gap" not in s.at(local_steps=3)  # not back again
+        assert s.at(initial_gap=1.7)["initial_gap"].value == 1.7
+    kept = Scenario.of(file, typed, heterogeneity=0.9)
+    assert kept["heterogeneity"].value == 0.9
+    assert stale <= set(Scenario.of(file, client_weight=[0.25, 0.35, 0.4]))
+
+
 def test_files_that_are_wrong_are_refused(tmp_path):
+    with pytest.raises(BoundsError, match="_up_to of grad_cap_sq must hold the largest value"):
+        Scenario.of({"grad_cap_sq": 2.5, "_up_to": {"grad_cap_sq": 0.3}})
     with pytest.raises(BoundsError, match="_provenance of smoothness must be one of"):
         Scenario.of({"smoothness": 2.5, "_provenance": {"smoothness": "sure"}})
     (tmp_path / "a.json").write_text('{"smoothness": 2.5}')
@@ -116,7 +206,7 @@ def test_files_that_are_wrong_are_refused(tmp_path):
 
 @pytest.mark.parametrize("notes", [{"_provenance": 3}, {"_how": ["x"]}, {"_how": {"smoothness": 3}}])
 def test_notes_that_are_no_words_are_refused(notes):
-    with pytest.raises(BoundsError, match="_how and _provenance must hold words by quantity"):
+    with pytest.raises(BoundsError, match="_how, _provenance and _up_to must hold words by quantity"):
         Scenario.of({"smoothness": 1.7, **notes})
 
 
@@ -270,6 +360,35 @@ def test_missing_words_are_said_with_how_to_give_them():
     values = full.values(bound)
     assert values["heterogeneity"] == pytest.approx(0.3 / 0.8)
     assert full.substituted(bound).value == pytest.approx(float(bound(**values)), rel=1e-12)
+
+
+def test_a_word_that_follows_from_no_other_says_why():
+    s = Scenario.of(**PLAN)
+    lacking = s.missing(BOUNDS["fedinit.theorem_3"])
+    assert lacking["step_size_scale"].endswith("(of steps that fall as c/t: a fixed step size gives none)")
+    assert "infinite with a penalty" in lacking["lipschitz"]
+    assert "or what sqrt(mean_divergence)*rounds needs" in lacking["summed_divergence_root"]
+    assert s.missing(own({"a": smoothness * test_loss}))["test_loss"] == "give test_loss=NUMBER (read off a run)"
+    assert set(WHY_NOT) <= set(QUANTITIES)
+
+
+def test_numbers_of_a_run_follow_from_one_another():
+    """By hand: what is not typed in any of the others is computed, on the side where it is safe."""
+    s = Scenario.of(
+        **PLAN, smoothness=2.5, strong_convexity=0.4, train_loss=1.9, optimal_loss=0.6, mean_divergence=0.09
+    )
+    assert s["optimality_gap"].value == pytest.approx(1.3)
+    assert (s["distance_sq"].value, s["distance_sq"].low) == (pytest.approx(2 * 1.3 / 0.4), 0)
+    assert s["grad_norm_sq"].value == pytest.approx(2 * 2.5 * 1.3)
+    assert s["summed_divergence_root"].value == pytest.approx(40 * 0.3)
+    assert s["drift_factor"].value == pytest.approx(2 * 3 * 2 * (0.03 * 2.5) ** 2)
+    times = {"client_download_rate": [2.0, 3.0, 1.5], "client_upload_rate": [0.9, 0.7, 1.1],
+             "client_minibatch_time": [0.02, 0.05, 0.03], "model_size": 0.6}  # fmt: skip
+    slow = Scenario.of(**times, clients=3, cohort=2, local_steps=4)
+    assert (slow["download_rate"].value, slow["upload_rate"].value, slow["minibatch_time"].value) == (1.5, 0.7, 0.05)
+    each = [0.6 / 2 + 0.6 / 0.9 + 0.08, 0.6 / 3 + 0.6 / 0.7 + 0.2, 0.6 / 1.5 + 0.6 / 1.1 + 0.12]
+    assert slow["client_round_time"].value == pytest.approx(each)
+    assert slow["round_time"].high >= max(each)
 
 
 def test_a_theorem_on_single_samples_takes_their_smoothness():

@@ -277,6 +277,8 @@ def test_the_largest_gradient_is_known_of_plain_descent_with_small_steps_alone()
     assert "grad_cap_sq" not in closed_forms(problem, 1, fedavg, 1.1 / penalty)
     said = [closed_forms(problem, 1, fedavg, size)["grad_cap_sq"].how for size in (0.9 / penalty, None)]
     assert ["with steps of at most 1 over the penalty" in how for how in said] == [False, True]
+    held = as_json(closed_forms(problem, 1))["_up_to"]
+    assert held == {"grad_cap_sq": {"relaxation": 0, "distillation_weight": 0, "step_size": pytest.approx(1 / penalty)}}
     assert "grad_cap_sq" not in closed_forms(problem, 1, algorithm("fedprox(mu=0.3)"), 0.9 / penalty)
     assert not set(closed_forms(ridge(), 1)) & {"grad_cap_sq", "gradient_variance"}  # slopes have no bound
 

@@ -13,14 +13,18 @@ import pytest
 
 import fedbounds
 from bounds import Bound, BOUNDS, Condition, Source
-from bounds.classes import ClassOf, FOLDED, SAID, trivial
+from bounds.anyway import trivial
+from bounds.assumptions import LOWER_BOUNDED, SMOOTH
+from bounds.classes import ClassOf, FOLDED, SAID
 from bounds.core import About, Statistic
 from bounds.errors import BoundsError
 from bounds.scenario import Scenario
+from bounds.stated import of_weights
 from bounds.vocabulary import distance_sq, grad_cap_sq, grad_norm_sq, local_steps, smoothness, step_size
 from paper_checks.audit.running import CLAIMS
 from paper_checks.claims.claim import Status
 from paper_checks.comparing import compare
+from paper_checks.comparing.advise import advise
 from paper_checks.comparing.compare_rows import RANKED
 from paper_checks.comparing.standing import FAILS, HOLDS, STANDING
 
@@ -105,11 +109,16 @@ def test_the_sites_are_told_what_the_design_measured():
 
 @pytest.mark.parametrize(("constant", "state"), [(0.02, "speaks"), (0.13, "of the class"), (0.6, "vacuous")])
 def test_a_number_speaks_only_below_what_the_start_shows(constant, state):
-    row, *_ = only(own("level", constant * smoothness), sites())
+    row, *_ = only(own("level", constant * smoothness, *map(Condition.assume, (SMOOTH, LOWER_BOUNDED))), sites())
     assert row.value == pytest.approx(constant * 2.22038, rel=1e-5)
     assert row.state == state
     assert row.trivial_here == pytest.approx(0.0874553, rel=1e-5)
     assert row.trivial_class == pytest.approx(2 * 2.22038 * 0.1942623, rel=1e-5)
+
+
+def test_without_premises_that_give_anything_the_start_alone_decides():
+    rows = [only(own("level", constant * smoothness), sites())[0] for constant in (0.02, 0.13)]
+    assert [(r.state, r.trivial_class) for r in rows] == [("speaks", math.inf), ("vacuous", math.inf)]
 
 
 def test_a_bound_that_is_silent_says_both_sides():
@@ -152,14 +161,23 @@ def test_predicates_and_words_about_the_plan_decide_too():
 
 def test_unequal_weights_silence_a_repair_for_equal_ones():
     weights = [0.5 / 39] * 39 + [0.5]
-    rows = compare(sites().at(client_weight=weights), "grad_norm_sq").rows
+    told = {word: stated for word, stated in sites().items() if of_weights(word) and word != "current_loss"}
+    rows = compare(sites().at(client_weight=weights, **told), "grad_norm_sq").rows
     row = next(r for r in rows if r.bound == "decaying_k.theorem_1_repaired")
     assert row.state == "silent"
     assert ("all clients weigh the same, 1/C", 0.5, 0.025) in [(f.words, f.left, f.right) for f in row.failed]
     plain = next(r for r in rows if r.bound == "fedinit.theorem_1")  # its mean over the clients is plain, unsaid
     assert plain.failed[-1].words == "all clients weigh the same, 1/C"
-    everyone = compare(sites("everyone").at(client_weight=weights), "grad_norm_sq").rows
+    everyone = compare(sites("everyone").at(client_weight=weights, **told), "grad_norm_sq").rows
     assert next(r for r in everyone if r.bound == "fedcog.theorem_sharp").state in RANKED  # which knows the weights
+
+
+def test_constants_of_other_weights_are_asked_for_again():
+    rows = compare(sites().at(client_weight=[0.5 / 39] * 39 + [0.5]), "grad_norm_sq").rows
+    row = next(r for r in rows if r.bound == "decaying_k.theorem_1_repaired")
+    assert row.state == "missing"
+    assert "heterogeneity=NUMBER" in row.why
+    assert "is for other weights of the clients" in row.why
 
 
 def test_who_is_drawn_twice_keeps_another_one_out():
@@ -366,6 +384,17 @@ def test_bad_input_is_one_line_and_status_2(run, words, said):
     assert (status, out) == (2, "")
     assert said in err
     assert err.count("\n") == 1
+
+
+def test_a_bound_of_ones_own_does_not_replace_another_one():
+    theorem = BOUNDS["fedinit.theorem_1"]
+    assert len(compare(sites(), "grad_norm_sq", [theorem]).rows) == len(compare(sites(), "grad_norm_sq").rows)
+    for pair in ([replace(theorem, note="mine")], [own("twice", smoothness), own("twice", smoothness**2)]):
+        with pytest.raises(BoundsError, match="as another one is: give it another name") as caught:
+            compare(sites(), "grad_norm_sq", pair)
+        assert "\n" not in str(caught.value)
+        with pytest.raises(BoundsError, match="as another one is"):
+            advise(sites("small steps"), own=pair)
 
 
 def test_a_target_that_nothing_bounds_is_refused():

@@ -69,4 +69,6 @@ def _largest_gradient(problem: FederatedProblem, method: Algorithm, step_size: f
     cap = pull + max(reach, pull) if model.regularisation else pull
     steps = "" if step_size is not None else " of plain SGD with steps of at most 1 over the penalty"
     how = f"closed form, along every run{steps}: slope and largest input, plus penalty"
-    yield known("grad_cap_sq", cap**2, how, PROVED)
+    limits = {"relaxation": 0.0, "distillation_weight": 0.0}
+    limits |= {"step_size": 1 / model.regularisation} if model.regularisation else {}
+    yield known("grad_cap_sq", cap**2, how, PROVED)._replace(up_to=tuple(limits.items()))

@@ -32,7 +32,8 @@ class Constant(NamedTuple):
 
     ``how`` says in a sentence where the number comes from, ``provenance`` (one of ``PROVENANCE``) in a word. What a
     theorem may be given is the value of a constant that is proved: ``low`` then is what was seen of it on a path. A
-    maximum along a path alone is a lower estimate: ``low`` is the value, ``high`` infinite.
+    maximum along a path alone is a lower estimate: ``low`` is the value, ``high`` infinite. ``up_to`` are words of the
+    plan, each with the largest value up to which the constant holds.
     """
 
     quantity: Quantity
@@ -41,6 +42,7 @@ class Constant(NamedTuple):
     high: Any
     how: str
     provenance: str = INTERVAL
+    up_to: tuple[tuple[str, float], ...] = ()
 
     @property
     def certain(self) -> bool:
@@ -115,7 +117,7 @@ def as_json(constants: Mapping[str, Constant], about: str = "") -> dict[str, Any
     """A JSON object that every verb reads as ``@file.json``: values by word, and notes under words that begin with _.
 
     ``_interval`` holds the ends of uncertain constants (null: unbounded), ``_how`` where numbers come from,
-    ``_provenance`` the same as one of the words ``PROVENANCE``.
+    ``_provenance`` the same as one of the words ``PROVENANCE``, ``_up_to`` the plans for which one holds.
     """
     return {
         **{name: c.value for name, c in constants.items()},
@@ -123,6 +125,7 @@ def as_json(constants: Mapping[str, Constant], about: str = "") -> dict[str, Any
         "_interval": {name: [_end(c.low), _end(c.high)] for name, c in constants.items() if not c.certain},
         "_how": {name: c.how for name, c in constants.items()},
         "_provenance": {name: c.provenance for name, c in constants.items()},
+        "_up_to": {name: dict(c.up_to) for name, c in constants.items() if c.up_to},
     }
 
 

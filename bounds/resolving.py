@@ -1,0 +1,180 @@
+"""What follows from what a scenario is told: ties put in one after another, and sources that must be of one mind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from .errors import BoundsError, DomainError
+from .quantities import CLIENTS
+from .stated import (
+    ADMISSIBLE,
+    CHOSEN,
+    EXACT,
+    frozen,
+    PROVED,
+    QUANTITIES,
+    role_of,
+    ROUNDING,
+    Stated,
+    told,
+    widened,
+    worst,
+)
+from .ties import AT_LEAST, AT_MOST, EQUAL, length, TAKEN, Tie, TIES
+
+MOST_CLIENTS = 1_000_000
+"""Clients of whom lists are made."""
+
+
+def resolved(given: Mapping[str, Stated]) -> dict[str, Stated]:
+    """All words that follow; every equality between words that were given independently of each other is checked."""
+    found = dict(given)
+    kinds: tuple[tuple[str, ...], ...] = ((EQUAL,), (AT_MOST, AT_LEAST), (TAKEN,))
+    while any(_put_in(found, kind) for kind in kinds):
+        pass
+    found |= {word: _for_all_clients(word, stated, found) for word, stated in found.items()}
+    for tie in TIES:
+        if tie.relation == EQUAL and tie.left.name in found:
+            _check_agreement(tie, found)
+    _check_order(found)
+    return found
+
+
+def _for_all_clients(word: str, stated: Stated, found: Mapping[str, Stated]) -> Stated:
+    """A number given for all clients alike as the list over them."""
+    quantity = QUANTITIES.get(word)
+    if quantity is None or quantity.card.axis != CLIENTS or np.ndim(stated.value) or "clients" not in found:
+        return stated
+    count = _count(found)
+    value, low, high = ((float(end),) * count for end in (stated.value, stated.low, stated.high))
+    quantity.card.domain.check(word, np.asarray(value))
+    return replace(stated, value=value, low=low, high=high)
+
+
+def _put_in(found: dict[str, Stated], relations: tuple[str, ...]) -> bool:
+    """Put in the first missing word that a tie of these kinds gives; False where there is none."""
+    for tie in TIES:
+        if tie.relation in relations and tie.left.name not in found and _ready(tie, found):
+            follows = _follows(tie, found)
+            if follows is not None:
+                found[tie.left.name] = follows
+                return True
+    return False
+
+
+def _ready(tie: Tie, found: Mapping[str, Stated]) -> bool:
+    """Whether a tie gives its left word: a list over clients waits until they are counted, a number counts none."""
+    if any(word not in found for word in tie.needs) or (tie.left.card.axis == CLIENTS and "clients" not in found):
+        return False
+    return not tie.right.has(length) or all(np.ndim(found[word].value) for word in tie.needs)
+
+
+def _follows(tie: Tie, found: Mapping[str, Stated]) -> Stated | None:
+    """What a tie gives; None where it says no more than that there is some number: its end is infinite."""
+    word = tie.left.name
+    if tie.left.card.axis == CLIENTS:
+        _count(found)
+    sources = [found[w] for w in tie.needs]
+    low, high = _ends(tie, [_within(w, found[w]) for w in tie.needs], found)
+    value = _value(tie, [s.value for s in sources], found)
+    role = role_of(word)
+    if role not in ADMISSIBLE and tie.relation == AT_MOST:
+        value, low = high, tie.left.card.domain.low
+    elif role not in ADMISSIBLE and tie.relation == AT_LEAST:
+        value, high = low, tie.left.card.domain.high
+    if tie.relation in (AT_MOST, AT_LEAST) and not np.all(np.isfinite(value)):
+        return None
+    provenance = worst(*sources, tie.provenance or EXACT)
+    if tie.relation in (AT_MOST, AT_LEAST) and provenance in (EXACT, CHOSEN):
+        provenance = PROVED
+    _check_domain(tie, value, found)
+    return Stated(value, low, high, provenance, role, tie.formula, frozenset().union(*(s.support for s in sources)))
+
+
+def _check_domain(tie: Tie, value: Any, found: Mapping[str, Stated]) -> None:
+    """A plan in which nothing can happen, such as a runtime of less than a round, is refused where it is made."""
+    try:
+        near = np.asarray(value, dtype=float)
+        whole = tie.left.card.domain.whole
+        tie.left.card.domain.check(tie.left.name, np.rint(near) if whole and np.allclose(near, np.rint(near)) else near)
+    except DomainError as error:
+        said = ", ".join(f"{w} = {told(found[w].value)}" for w in tie.needs)
+        raise DomainError(f"{error}, by {tie.left.name} {tie.relation} {tie.right} with {said}") from None
+
+
+def _count(found: Mapping[str, Stated]) -> int:
+    """How long a list over the clients is; refused where it would not fit into memory."""
+    count = int(found["clients"].value)
+    if count > MOST_CLIENTS:
+        raise DomainError(f"clients must be at most {MOST_CLIENTS} to be listed one by one; got {count}")
+    return count
+
+
+def _value(tie: Tie, numbers: Iterable[Any], found: Mapping[str, Stated]) -> Any:
+    with np.errstate(all="ignore"):
+        made = np.asarray(tie.value(*(np.asarray(n, dtype=float) for n in numbers)), dtype=float)
+    if tie.left.card.domain.whole and np.allclose(made, np.rint(made), rtol=ROUNDING, atol=0):
+        made = np.rint(made)
+    if tie.left.card.axis == CLIENTS and made.ndim == 0 and "clients" in found:
+        made = np.full(_count(found), float(made))
+    return float(made) if made.ndim == 0 else tuple(made.tolist())
+
+
+def _ends(tie: Tie, around: list[tuple[Any, Any]], found: Mapping[str, Stated]) -> tuple[Any, Any]:
+    """The ends of a tie's right side: every one is monotone in each of its words, so its corners are enough."""
+    varied = [pair if pair[0] != pair[1] else pair[:1] for pair in around]
+    corners = np.array([_value(tie, corner, found) for corner in product(*varied)], dtype=float)
+    low, high = np.nanmin(corners, axis=0), np.nanmax(corners, axis=0)
+    return (low.item(), high.item()) if low.ndim == 0 else (tuple(low.tolist()), tuple(high.tolist()))
+
+
+def _within(word: str, stated: Stated) -> tuple[Any, Any]:
+    """The ends of a word inside of its domain: of a positive number without a lower end that is 0."""
+    domain = QUANTITIES[word].card.domain
+    return tuple(frozen(word, np.clip(np.asarray(end), domain.low, domain.high)) for end in (stated.low, stated.high))
+
+
+def _check_agreement(tie: Tie, found: Mapping[str, Stated]) -> None:
+    """Two sources of one word must be of one mind; constants that are only admissible may differ."""
+    left = found[tie.left.name]
+    sources = [found[w] for w in tie.needs if w in found]
+    if left.role in ADMISSIBLE or not _ready(tie, found) or any(tie.left.name in s.support for s in sources):
+        return
+    if left.support <= frozenset().union(*(s.support for s in sources)) or any(s.floor for s in sources):
+        return
+    near = [(widened(s.low, -1), widened(s.high, 1)) for s in sources]
+    low, high = _loose_ends(tie, near, found)
+    slack = ROUNDING * np.abs(np.asarray(left.value, dtype=float))
+    if np.shape(left.value) == np.shape(low) and not (
+        np.all(np.asarray(left.low) - slack <= high) and np.all(low <= np.asarray(left.high) + slack)
+    ):
+        said = ", ".join(f"{w} = {told(found[w].value)} ({found[w].origin})" for w in tie.needs)
+        made = told(_value(tie, [s.value for s in sources], found))
+        raise BoundsError(
+            f"two sources of {tie.left.name} disagree: it is {told(left.value)} ({left.origin}), and {made} by "
+            f"{tie.right} with {said}; leave one of them out"
+        )
+
+
+def _loose_ends(tie: Tie, near: list[tuple[Any, Any]], found: Mapping[str, Stated]) -> tuple[Any, Any]:
+    corners = np.array([_value(tie, corner, found) for corner in product(*near)], dtype=float)
+    return corners.min(axis=0), corners.max(axis=0)
+
+
+def _check_order(found: Mapping[str, Stated]) -> None:
+    """A word that can never exceed another one (mu and L, N and C) must not."""
+    for word, stated in found.items():
+        limit = QUANTITIES[word].card.at_most if word in QUANTITIES else None
+        if limit is not None and limit.name in found:
+            least, most = np.max(stated.low), np.max(found[limit.name].high)
+            if least > most * (1 + ROUNDING):
+                other = found[limit.name]
+                raise DomainError(
+                    f"{word} must be at most {limit.name}; got {told(stated.value)} ({stated.origin}) > "
+                    f"{told(other.value)} ({other.origin})"
+                )

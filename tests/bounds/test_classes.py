@@ -1,0 +1,187 @@
+"""What may be compared: conversions by small federations that are computed whole, and what is refused in words."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from bounds import BOUNDS
+from bounds.classes import (
+    ANY,
+    AVERAGE,
+    ClassOf,
+    CONVERSIONS,
+    FALLING,
+    LOCAL,
+    NEVER,
+    never,
+    ONE_AVERAGING,
+    said,
+    SERVER,
+    unlike,
+    VIRTUAL,
+    ways,
+    WITH_LAST,
+)
+from bounds.scenario import Scenario
+
+PLAN = {"clients": 5, "cohort": 3, "local_steps": 2, "rounds": 7, "step_size": 0.1}
+
+
+def kind(target="grad_norm_sq", statistic="mean", over="rounds", at=SERVER, algorithm="fedavg", reading="intended"):
+    return ClassOf(target, statistic, over, at, algorithm, reading)
+
+
+def reached(start, scenario, loose=False):
+    return {way.to for way in ways(start, scenario, loose)[0]}
+
+
+# ---- conversions ----
+
+
+def test_of_a_convex_loss_the_average_is_no_worse_than_the_mean_and_of_another_it_may_be():
+    s = Scenario.of(**PLAN, smoothness=2.5, strong_convexity=0.4)
+    for target in ("optimality_gap", "distance_sq"):
+        there = kind(target, "expectation", at=AVERAGE)
+        assert there in reached(kind(target), s)
+        assert there not in reached(kind(target, "last"), s)
+    gradient = next(w for w in ways(kind(), s)[0] if w.to == kind(statistic="expectation", at=AVERAGE))
+    assert gradient.factor == pytest.approx(2.5 / 0.4)  # a gradient's square is not convex: by way of the loss alone
+    unknown = Scenario.of(**PLAN, smoothness=2.5)
+    assert kind("optimality_gap", "expectation", at=AVERAGE) not in reached(kind("optimality_gap"), unknown)
+    draws = np.random.default_rng(3)
+    strict = 0
+    for _ in range(200):
+        models = draws.standard_normal((6, 2)) * 3
+
+        def convex(w):
+            return np.logaddexp(0, w @ [0.7, -1.3]) + 0.2 * (w**2).sum(-1)
+
+        assert convex(models.mean(0)) <= convex(models).mean() * (1 + 1e-12)
+        assert (models.mean(0) ** 2).sum() <= (models**2).sum(-1).mean() * (1 + 1e-12)
+        strict += convex(models.mean(0)) < 0.9 * convex(models).mean()
+    assert strict > 100  # so the way back does not hold
+    wells = np.array([-1.0, 1.0])
+    assert ((wells.mean() ** 2 - 1) ** 2) > ((wells**2 - 1) ** 2).mean()  # and without convexity neither does this one
+
+
+def test_the_mean_is_the_best_centre():
+    s = Scenario.of(**PLAN)
+    to = kind("consensus_distance", "last", at=LOCAL)
+    assert to in reached(kind("divergence", "last", at=LOCAL), s)
+    assert to not in reached(kind("divergence", "last", at=SERVER), s)
+    draws = np.random.default_rng(4)
+    for _ in range(100):
+        models, server = draws.standard_normal((4, 3)), draws.standard_normal(3)
+        apart = ((models - models.mean(0)) ** 2).sum(-1).mean()
+        assert apart <= ((models - server) ** 2).sum(-1).mean() * (1 + 1e-12)
+        assert not apart * (1 + 1e-6) >= ((models - server) ** 2).sum(-1).mean()
+
+
+def test_stability_bounds_the_generalization_gap_of_independent_samples():
+    """Two samples of three values, every data set enumerated; the loss is |w - z|^1.5, the output a shrunken mean."""
+    values, chances = np.array([-1.1, 0.4, 2.3]), np.array([0.2, 0.5, 0.3])
+
+    def loss(w, z):
+        return np.abs(w - z) ** 1.5
+
+    def output(sample):
+        return 0.8 * np.mean(values[list(sample)])
+
+    gap = change = dependent = 0.0
+    for one, two in product(range(3), repeat=2):
+        chance, w = chances[one] * chances[two], output((one, two))
+        population = chances @ loss(w, values)
+        gap += chance * (population - np.mean(loss(w, values[[one, two]])))
+        for new in range(3):
+            moved = [output((new, two)), output((one, new))]
+            change += chance * chances[new] * np.mean([abs(loss(v, values[new]) - loss(w, values[new])) for v in moved])
+        dependent += chances[one] * chances[two] * (chances @ loss(output((one, one)), values)
+                                                    - loss(output((one, one)), values[one]))  # fmt: skip
+    assert 0 < gap <= change
+    assert not change <= gap
+    assert dependent > change / 2  # a sample that is taken twice: nothing of the kind is promised
+    s = Scenario.of(**PLAN)
+    way = next(w for w in ways(kind("stability", "last"), s)[0] if w.to.target == "generalization_gap")
+    assert way.names == ("C10",)
+    assert way.trusted == ("every client draws its samples independently from a distribution of its own",)
+
+
+def test_any_one_model_follows_from_the_mean_where_that_is_asked_for_alone():
+    s = Scenario.of(**PLAN)
+    for over, count in (("rounds", 7), ("iterations", 14)):
+        start = kind(over=over, at=SERVER if over == "rounds" else VIRTUAL)
+        found = {way.to.statistic: way for way in ways(start, s, loose=True)[0] if way.to.over == over}
+        assert found[ANY].factor == count
+        assert ANY not in {to.statistic for to in reached(start, s)}
+    signed = kind("generalization_gap")
+    assert ANY not in {to.statistic for to in reached(signed, s, loose=True)}
+    assert kind(statistic="last") not in reached(kind(), s, loose=True)  # w(R) is not among w(0) .. w(R-1)
+
+
+def test_the_last_model_and_the_least_over_a_run_meet_where_both_are_counted():
+    s = Scenario.of(**PLAN)
+    both = kind(statistic="min", over=WITH_LAST)
+    for start in (kind(statistic="last"), kind(statistic="min"), kind()):
+        assert both in reached(start, s)
+    assert kind(statistic="min") not in reached(kind(statistic="last"), s)
+    second = [0.01]  # E w^2 of noisy descent on a parabola, from close to its minimiser
+    for _ in range(PLAN["rounds"]):
+        second.append((1 - 0.1 * 0.7) ** 2 * second[-1] + 0.1**2 * 0.9)
+    assert min(second) <= second[-1]
+    assert min(second) < 0.5 * second[-1]  # so the least says nothing of the last one
+
+
+@pytest.mark.parametrize("move", [c for c in CONVERSIONS if c.premises], ids=lambda c: c.name)
+def test_a_premise_that_fails_refuses_the_conversion(move):
+    s = Scenario.of(**PLAN)
+    problem = s.facts[0]
+    start = kind(**dict(move.source), statistic="last")
+    assert not move.refusal(start, s)
+    problem.independent_samples = False
+    assert move.premises[0].words in move.refusal(start, s)
+    problem.independent_samples = True
+    assert not move.trusted(s)
+
+
+# ---- what does not follow ----
+
+
+@pytest.mark.parametrize(("source", "result", "why"), NEVER, ids=lambda x: x if isinstance(x, str) else "")
+def test_what_never_follows_is_said_and_no_conversion_does_it(source, result, why):
+    start = kind(**{**{"algorithm": "fedavg"}, **source})
+    assert never(start, **result) == why
+    assert "." not in why
+    s = Scenario.of(**{**PLAN, "cohort": 5}, smoothness=2.5, strong_convexity=0.4, initial_gap=1.3)
+    for to in reached(start, s) - {start}:
+        kept = all(getattr(to, name) == word for name, word in source.items() if name not in result)
+        assert not (kept and all(getattr(to, name) == word for name, word in result.items())), to
+
+
+def test_a_class_that_is_not_about_the_run_says_why():
+    s = Scenario.of(**PLAN)
+    assert not unlike(kind(), s)
+    for other, why in [
+        (kind(algorithm="fedinit"), "it is about fedinit"),
+        (kind(reading="proof"), "it is about fedavg (reading: proof)"),
+        (kind(statistic="every"), "it is about one step of a run, given what the run gave before it"),
+        (kind("generalization_gap", "expectation", ONE_AVERAGING, "averaged model"), "one averaging round"),
+    ]:
+        assert why in unlike(other, s)
+    assert not unlike(kind("generalization_gap", "expectation", ONE_AVERAGING, "averaged model"), s.at(rounds=1))
+
+
+def test_step_sizes_that_fall_are_no_fixed_ones():
+    words = {c.words for c in BOUNDS["fedinit.theorem_3"].conditions if c.kind == "words"}
+    assert set(FALLING) <= words
+    assert np.isnan(said(FALLING[0], Scenario.of(**PLAN))).all()
+    falling = {word: value for word, value in PLAN.items() if word != "step_size"}
+    assert said(FALLING[0], Scenario.of(**falling, step_size_scale=0.3)) is None
+
+
+def test_a_word_in_a_bound_is_read_where_it_says():
+    last = kind("generalization_gap", "last")
+    assert last.place_of("stability") == ("stability", "last", "rounds", SERVER)
+    assert kind(statistic="mean").place_of("optimality_gap") is None
+    assert kind(at=LOCAL).place_of("mean_grad_norm_sq") == ("grad_norm_sq", "mean", "rounds", SERVER)
+    assert last.place_of("mean_divergence") == ("divergence", "mean", "rounds", LOCAL)
