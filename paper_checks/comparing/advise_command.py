@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Sequence
-from typing import Any
 
 from bounds.errors import BoundsError
 from bounds.scenario import Scenario
 from bounds.showing.loading import load
-from bounds.showing.numbers import number, whole_word
+from bounds.showing.numbers import number
 from bounds.showing.usage import bare_parser, Parser, refuse_idle, UsageError
-from empirics.numbers import check_words
 from empirics.progress import progress
 
 from .advised import ADVISE_JSON, Advised
 from .command import quantities_of_own
 from .goals import COSTS, OVER, TARGETS
+from .problem_options import add_problem, PROBLEM, problem_of
 
 FINE, FINDING = 0, 1
 GOALS = f"""\
@@ -43,7 +42,6 @@ def advise_(arguments: Sequence[str]) -> int:
     over = [word for word in args.words if word.startswith("over=")]
     if len(over) > 1:
         raise UsageError("give over=... once")
-    check_words(Namespace(**{name: getattr(args, name) for name in ("clients", "batch")}))
     to = None if args.to is None else _level(args.to)
     table = _advice(args, [word for word in args.words if word not in over], over, to)
     print(table.to_json() if args.json else table)
@@ -58,18 +56,9 @@ def _advice(args: Namespace, words: Sequence[str], over: Sequence[str], to: tupl
         from .advise import advise  # with torch, which --help does without
 
         return advise(
-            scenario, args.goal, free, to=to, problem=_problem(args), batch=args.batch, measure=args.measure, own=own,
+            scenario, args.goal, free, to=to, problem=problem_of(args), batch=args.batch, measure=args.measure, own=own,
             bar=bar,
         )  # fmt: skip
-
-
-def _problem(args: Namespace) -> Any:
-    """The federation, if one is given."""
-    if args.problem is None:
-        return None
-    from empirics.problems.tasks import task
-
-    return task(args.problem).deal(args.partition, args.clients, args.seed, client_weight=args.client_weight)
 
 
 def _level(text: str) -> tuple[str, float]:
@@ -80,22 +69,13 @@ def _level(text: str) -> tuple[str, float]:
         raise BoundsError(f"--to must be TARGET=NUMBER, such as optimality_gap=0.001; got {text!r}") from error
 
 
-PROBLEM = ("clients", "partition", "client_weight", "seed", "measure")
-
-
 def _parser() -> Parser:
     parser = bare_parser("advise", GOALS, below=[ADVISE_JSON])
     add = parser.add_argument
     add("goal", metavar="GOAL", help="what is to be small")
     add("words", nargs="*", default=[], metavar="quantity=value", help="the federation and its costs; @file.json")
     add("--to", metavar="TARGET=NUMBER", help="what is to be reached; GOAL is then what is spent")
-    add("--problem", metavar="MODEL(DATA)", help="the federation itself, for the twin and for training")
-    add("--clients", type=whole_word, metavar="N", help="number of clients of the problem (none: one per group)")
-    add("--partition", default="iid", metavar="CALL", help="who holds what (iid)")
-    add("--client-weight", default="uniform", help="uniform or samples (uniform)")
-    add("--seed", type=whole_word, default=0, metavar="N", help="seed of the partition (0)")
-    add("--batch", type=whole_word, default=32, metavar="N", help="minibatch size (32)")
-    add("--measure", type=whole_word, default=0, metavar="SEEDS", help="train, and measure on so many fresh seeds")
+    add_problem(parser)
     add("--own", action="append", default=[], metavar="FILE.py:NAME", help="a bound of your own beside the papers'")
     add("--json", action="store_true", help="print JSON, described below")
     return parser

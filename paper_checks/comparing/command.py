@@ -9,13 +9,17 @@ from bounds.core import Bound
 from bounds.quantities import Quantity
 from bounds.scenario import Scenario
 from bounds.showing.loading import load
-from bounds.showing.usage import bare_parser, Parser, UsageError
+from bounds.showing.numbers import number
+from bounds.showing.usage import bare_parser, Parser, refuse_idle, UsageError
 from empirics.progress import progress
 
 from .compare import compare
 from .compare_table import COMPARE_JSON, Compared
+from .problem_options import add_problem, PROBLEM, problem_of
 
 FINE, FINDING = 0, 1
+LONGEST = 86_400
+"""Seconds that worst cases may be solved for."""
 VALUES = """\
 quantity=value: one number (0.5, 1e-3, 1/3), or a list 1,2,3 where it varies over clients; client_weight=uniform;
 @file.json brings constants (fedbounds constants writes them), and quantity=value goes before it. What follows from
@@ -26,16 +30,23 @@ FedAvg otherwise."""
 
 def compare_(arguments: Sequence[str]) -> int:
     """Print the comparison; 1 where something that was computed or measured exceeds a row."""
+    parser = _parser()
     try:
-        args = _parser().parse_intermixed_args(list(arguments))
+        args = parser.parse_intermixed_args(list(arguments))
     except SystemExit:  # --help
         return FINE
     if "=" in args.target or args.target.startswith("@"):
         raise UsageError(f"compare needs what is bounded, such as grad_norm_sq, before the values; got {args.target!r}")
-    with progress("comparing", brief=True):
+    if args.problem is None:
+        refuse_idle(parser, args, PROBLEM, "without --problem nothing is trained and there is no twin")
+    patience = None if args.worst_case is None else _seconds(args.worst_case)
+    with progress("comparing", brief=not args.measure) as bar:
         own = [load(name) for name in args.own]
         scenario = Scenario.of(*args.words, also=quantities_of_own(own))
-        table = compare(scenario, args.target, own)
+        table = compare(
+            scenario, args.target, own, of=args.of, exact=args.exact, problem=problem_of(args), batch=args.batch,
+            measure=args.measure, worst_case=patience, price=args.price, bar=bar,
+        )  # fmt: skip
     _tell(table, args)
     return FINDING if table.exceeded else FINE
 
@@ -55,12 +66,24 @@ def _tell(table: Compared, args: Namespace) -> None:
             print(f"  {table.scenario.how(word)}")
 
 
+def _seconds(text: str) -> float:
+    seconds = number(text)
+    if not 0 <= seconds <= LONGEST:
+        raise UsageError(f"--worst-case must be seconds from 0 to {LONGEST}; got {text!r}")
+    return seconds
+
+
 def _parser() -> Parser:
     parser = bare_parser("compare", VALUES, below=[COMPARE_JSON])
     add = parser.add_argument
     add("target", metavar="TARGET", help="what is bounded: grad_norm_sq, optimality_gap, divergence, distance_sq, ...")
     add("words", nargs="*", default=[], metavar="quantity=value", help="the federation and the plan; @file.json")
     add("--own", action="append", default=[], metavar="FILE.py:NAME", help="a bound of your own beside the papers'")
+    add("--of", default="", metavar="NAME", help="one paper or one bound alone, with every condition")
+    add("--exact", action="store_true", help="exact numbers of quadratics that meet each theorem's premises")
+    add("--worst-case", nargs="?", const="0", metavar="SECONDS", help="exact worst cases: kept ones, or solved so long")
+    add("--price", action="store_true", help="the least rounds at which each bound would say anything")
+    add_problem(parser)
     add("--how", action="store_true", help="say of every word where it comes from")
     add("--json", action="store_true", help="print JSON, described below")
     return parser

@@ -1,6 +1,6 @@
 """Every bound that speaks of one number of one federation, side by side: what each says, and whether it says anything.
 
-Rows are ranked within a class alone (``bounds.classes``), by the end that is safe. A number here is that of the bound
+Rows are ranked within a class alone (``bounds.classes``), by the end that is safe, each with the evidence that was asked for. A number here is that of the bound
 itself at ``Scenario.values``, times the factor of the conversions that lead to the class.
 """
 
@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import sympy as sp
 
@@ -28,15 +28,19 @@ from bounds.classes import (
     WEIGHTED,
 )
 from bounds.core import Bound, Condition
-from bounds.errors import unknown
+from bounds.errors import MissingQuantityError, unknown
 from bounds.scenario import Scenario
 from bounds.showing.loading import load
 from bounds.substituting import Substituted
 from bounds.ties import evaluated
+from empirics.progress import Progress, Silent
 
 from .compare_rows import Failed, MISSING, OF_CLASS, ORDER, RANKED, Row, SILENT, SPEAKS, STATES, UNLIKE, VACUOUS
 from .compare_table import Compared
 from .standing import STANDING
+
+if TYPE_CHECKING:
+    from empirics.problems.problem import FederatedProblem
 
 SAME = Condition(SAME_WEIGHTS)
 """What a bound supposes whose means over the clients are plain, where it does not say so."""
@@ -47,11 +51,37 @@ ALIKE = 1e-9
 # ---- the comparison ----
 
 
-def compare(scenario: Scenario, target: str, own: Iterable[Bound | str] = ()) -> Compared:
+def compare(
+    scenario: Scenario,
+    target: str,
+    own: Iterable[Bound | str] = (),
+    *,
+    of: str = "",
+    exact: bool = False,
+    problem: FederatedProblem | None = None,
+    batch: int = 32,
+    measure: int = 0,
+    worst_case: float | None = None,
+    price: bool = False,
+    bar: Progress | None = None,
+) -> Compared:
     """Every bound of the catalogue, and of one's ``own``, that speaks of ``target`` in this scenario.
 
-    ``target`` is a word such as ``grad_norm_sq``, ``optimality_gap``, ``divergence`` or ``distance_sq``. Raises
-    ``BoundsError`` in one line where nothing is about such a number.
+    Args:
+        scenario: the federation, its plan and its costs.
+        target: a word such as ``grad_norm_sq``, ``optimality_gap``, ``divergence`` or ``distance_sq``.
+        own: bounds of your own, or their names ``path/file.py:variable``.
+        of: the paper or the bound that alone is meant (default: all).
+        exact: set exact numbers of quadratics that meet each row's premises beside it.
+        problem: the federation itself: then its quadratic twin stands beside, and missing constants are its own.
+        batch: samples of a minibatch of the problem.
+        measure: seeds with which the problem is trained at this plan (0: it is not).
+        worst_case: seconds that exact worst cases may be solved for (0: committed ones alone; None: none).
+        price: search the least rounds at which each bound would speak.
+        bar: hears what takes time.
+
+    Raises:
+        BoundsError: in one line, where nothing is about such a number, or the problem is another federation.
     """
     target = FOLDED[target][0] if target in FOLDED else target
     book = {**BOUNDS, **{b.name: b for b in (load(one) if isinstance(one, str) else one for one in own)}}
@@ -59,8 +89,31 @@ def compare(scenario: Scenario, target: str, own: Iterable[Bound | str] = ()) ->
     known |= {conversion.result["target"] for conversion in CONVERSIONS if "target" in conversion.result}
     if target not in known:
         raise unknown("target of a comparison", target, known)
-    rows = [row for bound in book.values() for row in _rows(bound, scenario, target)]
-    return Compared(target, scenario, tuple(_folded(sorted(rows, key=_place))), trivial(target, scenario))
+    if of:
+        book = _only(of, book)
+    if problem is not None:
+        from .problem_options import completed  # with torch, as all evidence
+
+        scenario = completed(scenario, problem, batch)
+    elif measure:
+        raise MissingQuantityError("measuring trains the federation: give the problem")
+    rows = [row for bound in book.values() for row in rows_of(bound, scenario, target)]
+    rows = _folded(sorted(rows, key=_place))
+    made = Compared(target, scenario, tuple(rows), trivial(target, scenario), of=of)
+    if exact or problem is not None or worst_case is not None or price or of:
+        from .gathering import Asked, gathered
+
+        asked = Asked(exact, problem, batch, measure, worst_case, price)
+        return gathered(made, book, asked, bar or Silent())
+    return made
+
+
+def _only(name: str, book: Mapping[str, Bound]) -> dict[str, Bound]:
+    """The bounds of one paper, or the one of this name."""
+    found = {key: bound for key, bound in book.items() if name in (key, key.partition(".")[0])}
+    if not found:
+        raise unknown("paper or bound", name, {*book, *(key.partition(".")[0] for key in book)})
+    return found
 
 
 def _place(row: Row) -> tuple[Any, ...]:
@@ -71,7 +124,7 @@ def _place(row: Row) -> tuple[Any, ...]:
     return (not ranked, row.kind if ranked else STATES.index(row.state), row.printed, high, low, row.bound)
 
 
-def _rows(bound: Bound, scenario: Scenario, target: str) -> list[Row]:
+def rows_of(bound: Bound, scenario: Scenario, target: str) -> list[Row]:
     """What a bound says of the target: a row in every class within reach, or one that says why there is none."""
     start = ClassOf.of(bound)
     found = _row(bound, start)
@@ -91,8 +144,10 @@ def _rows(bound: Bound, scenario: Scenario, target: str) -> list[Row]:
         return [replace(found, state=MISSING, why="; ".join(missing.values()), floor=tuple(missing))]
     substituted = scenario.substituted(bound)
     failed, trusted = _conditions(bound, scenario, substituted)
+    unmet = {*trusted, *(one.words for one in failed)}
     filled = replace(
         found,
+        met=tuple(c.words for c in bound.conditions if c.words not in unmet),
         trusted=trusted,
         values=substituted.values,
         provenance=substituted.provenance,
