@@ -7,7 +7,6 @@ C(40, 10) cohorts, and all step sizes of a grid go together. ``ExactRun`` follow
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -71,10 +70,10 @@ class _Way(NamedTuple):
 
 
 class _Form(NamedTuple):
-    """A reading: the sum of products of a matrix with the second moment of (u, 1), and a constant."""
+    """A reading: the sum of products of a matrix with the second moment of (u, 1), and a constant; or several."""
 
     matrix: Array
-    constant: float = 0.0
+    constant: Any = 0.0
 
 
 def _form(metric: Array, of_u: Array, spread: Array | None = None) -> _Form:
@@ -249,38 +248,35 @@ class Averaging:
         spread = np.einsum("k,kde->de", weights**2, way.spread)
         return [_form(metric, average, spread) for metric in self._metrics]
 
-    def _cap(self, way: _Way) -> list[_Form]:
-        """The second moment of every client's stochastic gradient there."""
+    def _cap(self, way: _Way) -> _Form:
+        """The second moment of every client's stochastic gradient there, one form for each."""
         p = self.problem
         pulls = np.concatenate(
             [np.zeros((*p.minima.shape, p.dim)), p.client_gradients(p.minimiser)[..., None]], axis=-1
         )
-        found = []
-        for k, curvature in enumerate(p.curvatures):
-            by_u = curvature @ way.maps[k] + pulls[k]
-            noise = curvature @ way.spread[k] @ curvature + p.noise[k]
-            found.append(_Form(by_u.T @ by_u, float(np.trace(noise))))
-        return found
+        by_u = p.curvatures @ way.maps + pulls
+        noise = p.curvatures @ way.spread @ p.curvatures + p.noise
+        return _Form(by_u.swapaxes(1, 2) @ by_u, np.trace(noise, axis1=1, axis2=2))
 
-    def _divergence(self, way: _Way) -> list[_Form]:
+    def _divergence(self, way: _Way) -> _Form:
         """The mean squared distance of the clients' last models from their average, which the server's model is then."""
         weights = self.problem.weights
         away = way.maps - np.einsum("k,kde->de", weights, way.maps)
         alone = np.trace(way.spread, axis1=1, axis2=2)
         noise = float(np.mean((1 - 2 * weights) * alone) + weights**2 @ alone)
-        return [_Form(np.tensordot(away, away, axes=([0, 1], [0, 1])) / len(weights), noise)]
+        return _Form(np.tensordot(away, away, axes=([0, 1], [0, 1])) / len(weights), noise)
 
-    def _followed(self, forms: list[Any], steps: int, step_size: float, rounds: int) -> Array:
-        """Readings by form and state ``(forms, rounds + 1)``; of several forms in a list their largest or only one."""
-        flat = [one for form in forms for one in (form if isinstance(form, list) else [form])]
-        matrices, constants = np.stack([f.matrix for f in flat]), np.array([f.constant for f in flat])
-        parts = [
-            np.tensordot(matrices, block, axes=([1, 2], [1, 2])) for block in self._moments(steps, step_size, rounds)
-        ]
+    def _followed(self, forms: list[_Form], steps: int, step_size: float, rounds: int) -> Array:
+        """Readings by form and state ``(forms, rounds + 1)``; of a form with several the largest."""
+        side = self.problem.dim + 1
+        stacks = [form.matrix.reshape(-1, side, side) for form in forms]
+        matrices = np.concatenate(stacks)
+        constants = np.concatenate([np.broadcast_to(f.constant, len(m)) for f, m in zip(forms, stacks, strict=True)])
+        parts = [np.tensordot(matrices, s, axes=([1, 2], [1, 2])) for s in self._moments(steps, step_size, rounds)]
         read = np.maximum(np.concatenate(parts, axis=1), 0.0) + constants[:, None]
         read = np.where(np.isfinite(read), read, np.inf)
-        ends = np.cumsum([0, *(len(form) if isinstance(form, list) else 1 for form in forms)])
-        return np.stack([read[a:b].max(0) for a, b in itertools.pairwise(ends)])
+        begins = np.cumsum([0, *(len(m) for m in stacks[:-1])])
+        return np.maximum.reduceat(read, begins, axis=0)
 
     def _moments(self, steps: int, step_size: float, rounds: int) -> Iterator[Array]:
         """Second moments of (u, 1) before the first round and after every one, in blocks ``(n, d + 1, d + 1)``."""

@@ -1,6 +1,6 @@
 """Every bound that speaks of one number of one federation, side by side: what each says, and whether it says anything.
 
-Rows are ranked within a class alone (``bounds.classes``), by the end that is safe, each with the evidence that was asked for. A number here is that of the bound
+Rows are ranked within a class alone (``bounds.classes``), by the end that is safe, with evidence beside them. A number here is that of the bound
 itself at ``Scenario.values``, times the factor of the conversions that lead to the class.
 """
 
@@ -71,13 +71,13 @@ def compare(
         scenario: the federation, its plan and its costs.
         target: a word such as ``grad_norm_sq``, ``optimality_gap``, ``divergence`` or ``distance_sq``.
         own: bounds of your own, or their names ``path/file.py:variable``.
-        of: the paper or the bound that alone is meant (default: all).
+        of: the paper or the bound that alone is meant, and what it would take (default: all).
         exact: set exact numbers of quadratics that meet each row's premises beside it.
         problem: the federation itself: then its quadratic twin stands beside, and missing constants are its own.
         batch: samples of a minibatch of the problem.
         measure: seeds with which the problem is trained at this plan (0: it is not).
         worst_case: seconds that exact worst cases may be solved for (0: committed ones alone; None: none).
-        price: search the least rounds at which each bound would speak.
+        price: search the least rounds at which each bound would speak, and ask the papers' formulas for plans.
         bar: hears what takes time.
 
     Raises:
@@ -90,7 +90,7 @@ def compare(
     if target not in known:
         raise unknown("target of a comparison", target, known)
     if of:
-        book = _only(of, book)
+        book, price = _only(of, book), True
     if problem is not None:
         from .problem_options import completed  # with torch, as all evidence
 
@@ -100,7 +100,7 @@ def compare(
     rows = [row for bound in book.values() for row in rows_of(bound, scenario, target)]
     rows = _folded(sorted(rows, key=_place))
     made = Compared(target, scenario, tuple(rows), trivial(target, scenario), of=of)
-    if exact or problem is not None or worst_case is not None or price or of:
+    if exact or problem is not None or worst_case is not None or price:
         from .gathering import Asked, gathered
 
         asked = Asked(exact, problem, batch, measure, worst_case, price)

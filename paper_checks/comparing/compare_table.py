@@ -206,7 +206,7 @@ class Compared:
                 yield from (f"x {kind}: {what}" for what in list(told)[:FEW])
         evidence = [one for row in ranked for one in row.evidence.values()]
         if above := dict.fromkeys(one.via for one in evidence if one.via):
-            yield f"x measured is at least so much where {', '.join(above)} leads to the class: its number is the server's"
+            yield f"x measured, by {', '.join(above)}: at least so much, for the server's number is at least the average's"
         yield from self.remarks
 
     def _prices(self) -> Iterator[str]:

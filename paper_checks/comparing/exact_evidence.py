@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -172,12 +172,11 @@ def _federation(
         start = math.sqrt(2 * float(scenario["initial_gap"].value) / curves.mean())
     else:
         start = math.sqrt(float(scenario["initial_distance_sq"].value))
+    least = float(scenario["optimal_loss"].value) if "optimal_loss" in scenario else 0.0
     problem = Quadratics(
         curvatures=curves[:, None, None], minima=(-gradients / curves)[:, None], noise=variance[:, None, None],
-        start=np.array([start]),
+        start=np.array([start]), floors=np.full(clients, least - np.mean(gradients**2 / curves) / 2),
     )  # fmt: skip
-    if "optimal_loss" in scenario:
-        problem = replace(problem, floors=problem.floors + scenario["optimal_loss"].value - problem.optimal_loss)
     low, high = curvatures
     kind = f"curvature {low:.3g}" if low == high else f"curvatures {low:.3g} and {high:.3g}"
     told = (

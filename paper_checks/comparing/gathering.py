@@ -57,7 +57,7 @@ def gathered(made: Compared, book: Mapping[str, Bound], asked: Asked, bar: Progr
         kinds=tuple(one.kind for one in found),
         beside=tuple(one.beside for one in found if one.beside is not None),
         remarks=tuple(remark for one in found for remark in one.remarks),
-        recommended=recommended(scenario, target, made.of),
+        recommended=recommended(scenario, target, made.of) if asked.price else (),
     )
 
 

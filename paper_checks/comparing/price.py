@@ -60,10 +60,17 @@ def _of_cohort(bound: Bound, scenario: Scenario, target: str, cohort: float) -> 
         return None
     search = _Search(bound, base, target, level)
     best = Price(math.inf)
-    for steps in STEPS:
-        if (found := search.first(steps, best.rounds)) is not None:
-            best = _certified(bound, base, target, Price(*found, cohort), best)
+    for numbers in (STEPS, None):
+        for steps in numbers or _between(best.local_steps):
+            if (found := search.first(steps, best.rounds)) is not None:
+                best = _certified(bound, base, target, Price(*found, cohort), best)
     return best
+
+
+def _between(steps: int) -> list[int]:
+    """Numbers of local steps beside the best of those looked at, at most eight."""
+    ends = np.linspace(steps / 2, 2 * steps, 10).round().astype(int)[1:-1]
+    return [k for k in dict.fromkeys(ends.tolist()) if k >= 1 and k not in STEPS]
 
 
 def _movable(bound: Bound, base: Scenario, target: str) -> bool:
