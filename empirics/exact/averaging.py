@@ -147,18 +147,18 @@ class Averaging:
         with np.errstate(over="ignore", invalid="ignore"):
             ways = [self._way(j, step_size) for j in range(local_steps + 1)]
             forms = [*self._server_forms(), *(form for way in ways[:-1] for form in self._average_forms(way))]
-            caps = [self._cap(way) for way in ways[:-1]]
             apart = [] if self._rest is not None else [self._divergence(ways[-1])]
-            read = self._followed([*forms, *caps, *apart], local_steps, step_size, rounds)
+            largest = [self._cap(way) for way in ways[:-1]]
+            read = self._followed([*forms, *apart, *largest], local_steps, step_size, rounds)
         server = dict(zip(WORDS, read[: len(WORDS)], strict=True))
         average = read[len(WORDS) : len(forms)].reshape(local_steps, len(WORDS), rounds + 1)[..., :-1]
         along = {
             word: np.append(average[:, i].T.ravel(), server[word][-1]) for i, word in enumerate(WORDS)
         }  # by rounds, in each by steps
         if apart:
-            server["divergence"] = np.append(0.0, read[-1][:-1])
-        largest = read[len(forms) : len(forms) + local_steps, :-1].max(0)
-        return AveragingRun(server, {"grad_cap_sq": largest}, along)
+            server["divergence"] = np.append(0.0, read[len(forms)][:-1])
+        caps = read[len(forms) + len(apart) :, :-1].max(0)
+        return AveragingRun(server, {"grad_cap_sq": caps}, along)
 
     # ---- the draw ----
 
@@ -259,7 +259,7 @@ class Averaging:
         return _Form(by_u.swapaxes(1, 2) @ by_u, np.trace(noise, axis1=1, axis2=2))
 
     def _divergence(self, way: _Way) -> _Form:
-        """The mean squared distance of the clients' last models from their average, which the server's model is then."""
+        """The mean squared distance of the clients' last models from their average, the server's model."""
         weights = self.problem.weights
         away = way.maps - np.einsum("k,kde->de", weights, way.maps)
         alone = np.trace(way.spread, axis1=1, axis2=2)

@@ -1,7 +1,7 @@
 """Every bound that speaks of one number of one federation, side by side: what each says, and whether it says anything.
 
-Rows are ranked within a class alone (``bounds.classes``), by the end that is safe, with evidence beside them. A number here is that of the bound
-itself at ``Scenario.values``, times the factor of the conversions that lead to the class.
+Rows are ranked within a class alone (``bounds.classes``), by the end that is safe, with evidence beside them. A number
+here is that of the bound itself at ``Scenario.values``, times the factor of the conversions that lead to the class.
 """
 
 from __future__ import annotations

@@ -16,6 +16,14 @@ FEW = 3
 """Digits of a number in the table."""
 
 
+def three(value: float) -> str:
+    """A number with three digits, its power of ten where those of others in a column are; a dash for none."""
+    if math.isnan(value):
+        return "-"
+    short = number(value, FEW)
+    return f"{value:.{FEW - 1}e}" if "e" in short else short
+
+
 def power(rounds: float) -> str:
     """Rounds with one digit, as 25, 700, 6e4."""
     if not math.isfinite(rounds):
@@ -32,7 +40,7 @@ def beside_lines(runs: Iterable[Beside]) -> Iterator[str]:
     def cell(read: tuple[float, float] | None) -> str:
         if read is None or math.isnan(read[0]):
             return "-"
-        return number(read[0], FEW) + (f" ± {number(read[1], 1)}" if read[1] else "")
+        return three(read[0]) + (f" ± {number(read[1], 1)}" if read[1] else "")
 
     if body := [[run.label, *map(cell, (run.least, run.mean, run.last, run.gap))] for run in runs]:
         head = ("server model, beside them", "min over rounds", "mean over rounds", "last", "f-gap")

@@ -43,6 +43,7 @@ from .compare_sections import (
     section,
     silent,
     tails,
+    three,
     together,
     trusted,
 )
@@ -193,7 +194,7 @@ class Compared:
         alias = f" = {', '.join(tails(row.alias))}" if row.alias else ""
         numbers = [row.low, row.high, row.over_trivial, *(row.over(kind) for kind in self.kinds)]
         price = [power(row.price.rounds) if row.price is not None else "-"] if "price" in self.head else []
-        cells = [number(x, FEW) if not math.isnan(x) else "-" for x in numbers]
+        cells = [three(x) for x in numbers]
         state = row.state + ("" if row.conclusive else "?") + mark
         return [row.bound + alias, " ".join(row.conversions) or "-", *cells, *price,
                 f"{name} {share:.0%}" if name else "-", state]  # fmt: skip
@@ -206,7 +207,9 @@ class Compared:
                 yield from (f"x {kind}: {what}" for what in list(told)[:FEW])
         evidence = [one for row in ranked for one in row.evidence.values()]
         if above := dict.fromkeys(one.via for one in evidence if one.via):
-            yield f"x measured, by {', '.join(above)}: at least so much, for the server's number is at least the average's"
+            kinds = {k for row in ranked for k, one in row.evidence.items() if one.via}
+            told = ", ".join(f"x {kind}" for kind in self.kinds if kind in kinds)
+            yield f"{told}, by {', '.join(above)}: at least so much, for the server's least is at least the average's"
         yield from self.remarks
 
     def _prices(self) -> Iterator[str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ import numpy as np
 from bounds.classes import trivial
 from bounds.core import Bound
 from bounds.scenario import Scenario
-from bounds.stated import FREE, PAIR, role_of
+from bounds.stated import FREE, role_of
 from bounds.substituting import pairs, SHARES
 from bounds.ties import evaluated, TIES
 
@@ -36,8 +35,10 @@ SIZES = np.geomspace(1e-9, 4, 61)
 ZOOM = 15
 SHIFTS = 12
 """How often a price is raised by a twentieth until the comparison says that the bound speaks there."""
-KEPT = 8
-"""Of the pairs of dissimilarity constants and of the free ones every so many are looked at on a grid."""
+THIN, LOOKS = 4, 3
+"""Of the pairs of dissimilarity constants every so many are looked at first, and how often a search looks closer."""
+PAIRED = ("dissimilarity_offset", "dissimilarity_factor")
+Array = np.ndarray[Any, Any]
 
 
 def price(bound: Bound, scenario: Scenario, target: str) -> Price | None:
@@ -110,10 +111,9 @@ class _Search:
         self.bound, self.base, self.level = bound, base, level
         names = [q.name for q in bound.quantities]
         self.free = [word for word in names if role_of(word) == FREE and word not in base]
-        self.paired = [word for word in names if role_of(word) == PAIR]
+        self.paired = [word for word in PAIRED if word in names]
         known = pairs(base) if self.paired else []
-        self.pairs = {f"dissimilarity_{which}": np.array([getattr(p, which) for p in known])
-                      for which in ("offset", "factor")}  # fmt: skip
+        self.pairs = np.array([(pair.offset, pair.factor) for pair in known]).reshape(-1, 2)
         self.advice = BoundAdvice(bound, Goal(base, "rounds", (target, level)))
         self.code = bound.compile()
         self.sizes = SIZES / _smoothness(base)
@@ -121,21 +121,23 @@ class _Search:
     def first(self, steps: int, below: float) -> tuple[float, int, float] | None:
         """The least rounds below ``below`` at which it is below the level, with the local steps and the step size."""
         rounds = np.unique(np.rint(np.geomspace(1, 10.0**LONGEST, COARSE * LONGEST + 1)))
-        rounds = rounds[rounds <= below]
-        rounds = rounds if len(rounds) else np.array([1.0])
-        best, sizes = None, self.sizes
-        for _ in range(3):
-            values = self._values(steps, rounds, sizes)
-            there = np.where(np.isnan(values), np.inf, values)
-            speaks = there.min(1) < self.level
+        rounds = np.append(rounds[rounds < below], below if math.isfinite(below) else [])
+        sizes, best = self.sizes, None
+        pairs_, shares = np.arange(0, len(self.pairs), THIN), SHARES[::2]
+        for _ in range(LOOKS):
+            values = self._values(steps, rounds, sizes, pairs_, shares)
+            speaks = values.min((1, 2, 3)) < self.level
             if not speaks.any():
                 break
             at = int(speaks.argmax())
-            size = int(there[at].argmin())
+            size, pair, share = (int(i) for i in np.unravel_index(values[at].argmin(), values.shape[1:]))
             best = float(rounds[at]), steps, float(self._tied(steps, rounds[at], sizes[size]))
-            low, high = rounds[max(at - 1, 0)], rounds[at]
-            rounds = np.unique(np.rint(np.geomspace(max(low, 1), high, FINE)))
-            sizes = np.geomspace(sizes[max(size - 3, 0)], sizes[min(size + 3, len(sizes) - 1)], ZOOM)
+            rounds = np.unique(np.rint(np.geomspace(rounds[max(at - 2, 0)], rounds[at], FINE)))
+            sizes = _closer(sizes, size, 3)
+            if self.paired:
+                middle = int(pairs_[pair])
+                pairs_ = np.arange(max(middle - THIN, 0), min(middle + THIN + 1, len(self.pairs)))
+            shares = _closer(shares, share, 1) if self.free else shares
         return best
 
     def _tied(self, steps: int, rounds: Any, sizes: Any) -> Any:
@@ -143,8 +145,8 @@ class _Search:
         tied = self.advice.tied
         return sizes if tied is None else evaluated(tied, {"local_steps": steps, "rounds": rounds})
 
-    def _values(self, steps: int, rounds: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        """The least over what may be chosen ``(rounds, sizes)``; NaN where it is silent."""
+    def _values(self, steps: int, rounds: Array, sizes: Array, chosen: Array, shares: Array) -> Array:
+        """Its numbers ``(rounds, sizes, pairs, shares)`` in the class of the target; infinite where it is silent."""
         here = self.base.at(local_steps=steps, step_size=float(sizes[0]), rounds=1e6)
         known = {word: here[word].value for word in here if np.ndim(here[word].value) == 0}
         known |= here.substituted(self.bound).values
@@ -154,30 +156,18 @@ class _Search:
         for tie in TIES:
             if tie.left.name in FOLLOW and set(tie.needs) <= known.keys():
                 known[tie.left.name] = tie.value(*(known[word] for word in tie.needs))
-        thin = KEPT // 2 if self.free else 1
         for word in self.paired:
-            known[word] = self.pairs[word][::thin][None, None, :, None]
+            known[word] = self.pairs[chosen, PAIRED.index(word)][None, None, :, None]
         for word in self.free:
-            known[word] = SHARES[:: KEPT // 4][None, None, None, :]
+            known[word] = shares[None, None, None, :]
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             found = np.asarray(self.code(**{q.name: known[q.name] for q in self.bound.quantities}), dtype=float)
+        found = found * self.advice.factor(steps, s, r)
         found = np.broadcast_to(found, np.broadcast_shapes(found.shape, (len(rounds), len(sizes), 1, 1)))
-        least = np.where(np.isnan(found), np.inf, found).min((2, 3))
-        return least * self.advice.factor(steps, np.broadcast_to(s[..., 0, 0], least.shape), rounds[:, None])
+        return np.where(np.isnan(found), np.inf, found)
 
 
-def sentence(prices: Mapping[str, tuple[str, Price]], clients: float, stated: float) -> str:
-    """First to speak, by paper: the cheapest bound of each."""
-
-    def of(name: str, one: Price) -> str:
-        everyone = f" (all {clients:g} take part)" if one.cohort == clients != stated else ""
-        return f"{name} at R = {_power(one.rounds)}{everyone}"
-
-    told = sorted(prices.values(), key=lambda pair: pair[1].rounds)
-    return f"First to speak: {', '.join(of(*pair) for pair in told)}." if told else ""
-
-
-def _power(rounds: float) -> str:
-    """One digit, as 25, 700, 6e4."""
-    return f"{float(f'{rounds:.1g}'):g}" if rounds < 1e3 else f"{rounds:.0e}".replace("e+0", "e").replace("e+", "e")
+def _closer(grid: Array, at: int, away: int) -> Array:
+    """Numbers around one of a grid, between those that are so far away in it."""
+    return np.geomspace(grid[max(at - away, 0)], grid[min(at + away, len(grid) - 1)], ZOOM)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from bounds.errors import BoundsError, MissingQuantityError
 from bounds.scenario import FEDAVG, Scenario
 from empirics.algorithms.algorithm import fedavg
 from empirics.errors import Diverged, EmpiricsError
+from empirics.exact import AveragingRun
 from empirics.problems.problem import FederatedProblem
 from empirics.progress import Progress
 from empirics.training.rounds import rounds
@@ -23,25 +24,43 @@ from empirics.training.setting import Setting
 from ..runs.words import STATE
 from .compare_rows import Beside, Evidence, MEASURED, Row, TWIN
 from .evidence import beside, estimated, Found, GAP, number
-from .twin import runs
+from .twin import runs, WALKS
 
 Array = np.ndarray[Any, Any]
-LEAST = {"statistic": "min", "over": "iterations", "at": VIRTUAL}
 
 
 def of_twin(scenario: Scenario, target: str, problem: FederatedProblem, batch: int) -> Found:
-    """Exact moments of the twin at this plan; it starts from another gradient, and proves nothing."""
+    """Exact moments of the twin at this plan; it starts from another gradient, and proves nothing.
+
+    Of a large model the server's readings alone are computed.
+    """
     try:
         plan = setting(scenario, batch)
-        run = runs(problem, plan.cohort, batch, plan.sampling).run(plan.steps, plan.step_size, plan.rounds)
+        averaging = runs(problem, plan.cohort, batch, plan.sampling)
     except EmpiricsError as error:
         return Found(TWIN, lambda row: None, remarks=(f"twin: none, {error}",))
+    if problem.clients * averaging.problem.dim**3 <= WALKS:
+        run = averaging.run(plan.steps, plan.step_size, plan.rounds)
+    else:
+        read = averaging.readings(plan.steps, np.array([plan.step_size]), plan.rounds)
+        run = AveragingRun({word: x[:, 0] for word, x in read.items()}, {}, {})
 
     def of(row: Row) -> Evidence | None:
-        value = number(row.kind, run)
-        return None if value is None else Evidence(value, "second-order models of the clients at the minimiser")
+        what = "second-order models of the clients at the minimiser"
+        if (value := number(row.kind, run)) is not None:
+            return Evidence(value, what)
+        at = at_server(row.kind)
+        value = None if at is None else number(at, run)
+        return None if value is None else Evidence(value, what, via="C4", above=True)
 
     return Found(TWIN, of, beside("quadratic twin, exact", target, run))
+
+
+def at_server(kind: ClassOf) -> ClassOf | None:
+    """The class at the server's models whose number is at least that of this one at the average of all clients: C4."""
+    if (kind.statistic, kind.over, kind.at) != ("min", "iterations", VIRTUAL):
+        return None
+    return replace(kind, over="rounds", at=SERVER)
 
 
 # ---- training ----
@@ -75,9 +94,9 @@ def measured(
     trained = Trained({word: np.stack([one[word] for one in found]) for word in found[0]})
 
     def of(row: Row) -> Evidence | None:
-        at, via = row.kind, ""
-        if (at.statistic, at.over, at.at) == tuple(LEAST.values()):  # which is at most the server's: C4
-            at, via = ClassOf(at.target, "min", "rounds", SERVER, at.algorithm, at.reading), "C4"
+        at = at_server(row.kind)
+        via = "C4" if at is not None else ""
+        at = at or row.kind
         told = trained.of(at.target, at.statistic) if (at.over, at.at) == ("rounds", SERVER) else None
         return None if told is None else Evidence(told[0], "training", told[1], seeds, via, bool(via))
 
