@@ -9,6 +9,6 @@ from .maps import NotAffineError
 from .moments import ExactRun, Trajectory
 
 __all__ = [
-    "ENGINES", "AlikeRound", "Averaging", "AveragingRun", "Cohort", "Draw", "ExactEngine", "ExactRun", "NotAffineError", "Passes",
-    "Readings", "Trajectory", "Work", "after", "cohorts", "draw", "listed",
+    "ENGINES", "AlikeRound", "Averaging", "AveragingRun", "Cohort", "Draw", "ExactEngine", "ExactRun", "NotAffineError",
+    "Passes", "Readings", "Trajectory", "Work", "after", "cohorts", "draw", "listed",
 ]  # fmt: skip

@@ -208,8 +208,8 @@ class Compared:
         evidence = [one for row in ranked for one in row.evidence.values()]
         if above := dict.fromkeys(one.via for one in evidence if one.via):
             kinds = {k for row in ranked for k, one in row.evidence.items() if one.via}
-            told = ", ".join(f"x {kind}" for kind in self.kinds if kind in kinds)
-            yield f"{told}, by {', '.join(above)}: at least so much, for the server's least is at least the average's"
+            columns = ", ".join(f"x {kind}" for kind in self.kinds if kind in kinds)
+            yield f"{columns}, by {', '.join(above)}: at least so much, for the server's least is above"
         yield from self.remarks
 
     def _prices(self) -> Iterator[str]:

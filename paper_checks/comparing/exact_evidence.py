@@ -18,7 +18,7 @@ import numpy as np
 
 from bounds.core import Bound
 from bounds.scenario import FEDAVG, Scenario
-from bounds.stated import DEFINED, DOWN, OUTCOME, PAIR, role_of, UP
+from bounds.stated import DEFINED, DOWN, OUTCOME, PAIR, QUANTITIES, role_of, UP
 from bounds.substituting import pairs
 from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
@@ -85,6 +85,8 @@ def speaks_of(row: Row, bound: Bound, one: Instance, scenario: Scenario) -> bool
     """
     theirs: dict[str, Any] = {}
     for word, stated in row.values.items():
+        if word not in QUANTITIES:  # of somebody's own bound, and taken at its word
+            continue
         role = role_of(word)
         mine: Any = one.values.get(bound.word_of(word), one.values.get(word))
         if role == OUTCOME or (role in (UP, DOWN, DEFINED) and mine is None):
