@@ -91,8 +91,9 @@ class Compared:
     # ---- what it says ----
 
     def best(self) -> tuple[Row, ...]:
-        """The first row of every class that speaks for certain; a statement that the audit refuted never is one."""
-        sound = [r for r in self.rows if r.state == SPEAKS and r.conclusive and not r.printed]
+        """The first row of every class that speaks for certain; what the audit refuted, or is exceeded, never is one."""
+        exceeded = self.exceeded
+        sound = [r for r in self.rows if r.state == SPEAKS and r.conclusive and not r.printed and r not in exceeded]
         return tuple(next(group) for _, group in groupby(sound, key=lambda r: r.kind))
 
     @property
@@ -132,8 +133,10 @@ class Compared:
             said = "; ".join(f"{r.bound}: at most {number(r.high, FEW)} ({r.kind})" for r in best)
             return f"What speaks: {said}."
         printed = [r.bound for r in self.rows if r.state == SPEAKS and r.printed]
-        doubted = [r.bound for r in self.rows if r.state == SPEAKS and not r.printed]
+        wrong = list(dict.fromkeys(r.bound for r in self.exceeded if r.state == SPEAKS and not r.printed))
+        doubted = [r.bound for r in self.rows if r.state == SPEAKS and not r.printed and r.bound not in wrong]
         more = f"; {', '.join(printed)} would, but the audit refuted it as printed" if printed else ""
+        more += f"; {', '.join(wrong)} would, but it is exceeded" if wrong else ""
         more += f"; {', '.join(doubted)} would, if its lower estimates were the constants" if doubted else ""
         return f"{ADVICE[0].upper()}{ADVICE[1:]}{more}."
 
