@@ -91,9 +91,9 @@ class Compared:
     # ---- what it says ----
 
     def best(self) -> tuple[Row, ...]:
-        """The first row of every class that speaks for certain; what the audit refuted, or is exceeded, never is one."""
-        exceeded = self.exceeded
-        sound = [r for r in self.rows if r.state == SPEAKS and r.conclusive and not r.printed and r not in exceeded]
+        """The first row of every class that speaks for certain, and is neither refuted by the audit nor exceeded."""
+        certain = [r for r in self.rows if r.state == SPEAKS and r.conclusive and not r.printed]
+        sound = [r for r in certain if not r.exceeded_by(self._together)]
         return tuple(next(group) for _, group in groupby(sound, key=lambda r: r.kind))
 
     @property
