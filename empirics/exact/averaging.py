@@ -7,7 +7,7 @@ C(40, 10) cohorts, and all step sizes of a grid go together. ``ExactRun`` follow
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -17,11 +17,15 @@ import numpy as np
 from ..errors import EmpiricsError
 from ..problems.quadratics import Quadratics
 from ..training.setting import Setting
+from .alike import listed
 from .draws import draw
 
 Array = np.ndarray[Any, Any]
 AT_ONCE = 1 << 21
 """Numbers that the clients' maps of some step sizes may hold together; more are taken one after another."""
+FLAT = 64
+"""Numbers of a second moment up to which all rounds are computed by doubling, the map of a round being a matrix."""
+WORDS = ("optimality_gap", "grad_norm_sq", "distance_sq")
 
 
 class Passes(NamedTuple):
@@ -56,6 +60,37 @@ class _Round(NamedTuple):
     maps: Array
     shifts: Array
     noise: Array
+
+
+class _Way(NamedTuple):
+    """Clients within a round: what they make of (u, 1) ``(C, d, d + 1)``, the covariance of what noise adds."""
+
+    maps: Array
+    spread: Array
+
+
+class _Form(NamedTuple):
+    """A reading: the sum of products of a matrix with the second moment of (u, 1), and a constant; or several."""
+
+    matrix: Array
+    constant: Any = 0.0
+
+
+def _form(metric: Array, of_u: Array, spread: Array | None = None) -> _Form:
+    return _Form(of_u.T @ metric @ of_u, 0.0 if spread is None else float((metric * spread).sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class AveragingRun:
+    """What one plan says, as every exact engine says it: expectations by the vocabulary's words."""
+
+    server: Mapping[str, Array]
+    rounds: Mapping[str, Array]
+    along: Mapping[str, Array]
+
+    def iterations(self, name: str) -> Array:
+        """At the average of all clients before every local step; the last entry is at the last server model."""
+        return self.along[name]
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +137,28 @@ class Averaging:
                 parts.append(list(follow(one, rounds)))
         read = np.concatenate([np.array(part) for part in parts], axis=-1)  # (rounds + 1, words, step sizes)
         read = np.where(np.isfinite(read), read, np.inf)
-        return {word: read[:, i] for i, word in enumerate(("optimality_gap", "grad_norm_sq", "distance_sq"))}
+        return {word: read[:, i] for i, word in enumerate(WORDS)}
+
+    def run(self, local_steps: int, step_size: float, rounds: int) -> AveragingRun:
+        """One plan in full: the server, the average of all clients before every local step, the largest gradients.
+
+        ``divergence`` is told where all clients take part alone: else nobody follows who was drawn last.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            ways = [self._way(j, step_size) for j in range(local_steps + 1)]
+            forms = [*self._server_forms(), *(form for way in ways[:-1] for form in self._average_forms(way))]
+            apart = [] if self._rest is not None else [self._divergence(ways[-1])]
+            largest = [self._cap(way) for way in ways[:-1]]
+            read = self._followed([*forms, *apart, *largest], local_steps, step_size, rounds)
+        server = dict(zip(WORDS, read[: len(WORDS)], strict=True))
+        average = read[len(WORDS) : len(forms)].reshape(local_steps, len(WORDS), rounds + 1)[..., :-1]
+        along = {
+            word: np.append(average[:, i].T.ravel(), server[word][-1]) for i, word in enumerate(WORDS)
+        }  # by rounds, in each by steps
+        if apart:
+            server["divergence"] = np.append(0.0, read[len(forms)][:-1])
+        caps = read[len(forms) + len(apart) :, :-1].max(0)
+        return AveragingRun(server, {"grad_cap_sq": caps}, along)
 
     # ---- the draw ----
 
@@ -160,6 +216,94 @@ class Averaging:
         whole = np.add.reduceat(later, begins, axis=-1)
         among = max(int(self.passes.samples[client]) - 1, 1)
         return (later * alone) @ later.swapaxes(1, 2) - whole @ whole.swapaxes(1, 2) / among
+
+    # ---- one plan in full ----
+
+    def _way(self, steps: int, step_size: float) -> _Way:
+        """Every client after so many local steps: what it makes of (u, 1), and what noise has added."""
+        values, axes, pulls, noise = self._axes
+        factors = 1 - step_size * values
+        later = factors[..., None] ** np.arange(steps - 1, -1, -1)  # (C, d, steps)
+        whole = (axes * (factors**steps)[:, None, :]) @ axes.swapaxes(1, 2)
+        shift = -step_size * np.einsum("kde,ke->kd", axes, later.sum(-1) * pulls)
+        if self.passes is None or not steps:
+            kept = later @ later.swapaxes(1, 2)
+        else:
+            kept = np.stack([self._kept(k, later[k][None])[0] for k in range(len(later))])
+        spread = axes @ (step_size**2 * kept * noise) @ axes.swapaxes(1, 2)
+        return _Way(np.concatenate([whole, shift[..., None]], axis=-1), spread)
+
+    def _server_forms(self) -> list[_Form]:
+        """The three readings as linear forms of the second moment of (u, 1)."""
+        return [_form(metric, np.eye(self.problem.dim, self.problem.dim + 1)) for metric in self._metrics]
+
+    @cached_property
+    def _metrics(self) -> tuple[Array, Array, Array]:
+        curvature = self.problem.curvature
+        return curvature / 2, curvature @ curvature, np.eye(len(curvature))
+
+    def _average_forms(self, way: _Way) -> list[_Form]:
+        weights = self.problem.weights
+        average = np.einsum("k,kde->de", weights, way.maps)
+        spread = np.einsum("k,kde->de", weights**2, way.spread)
+        return [_form(metric, average, spread) for metric in self._metrics]
+
+    def _cap(self, way: _Way) -> _Form:
+        """The second moment of every client's stochastic gradient there, one form for each."""
+        p = self.problem
+        pulls = np.concatenate(
+            [np.zeros((*p.minima.shape, p.dim)), p.client_gradients(p.minimiser)[..., None]], axis=-1
+        )
+        by_u = p.curvatures @ way.maps + pulls
+        noise = p.curvatures @ way.spread @ p.curvatures + p.noise
+        return _Form(by_u.swapaxes(1, 2) @ by_u, np.trace(noise, axis1=1, axis2=2))
+
+    def _divergence(self, way: _Way) -> _Form:
+        """The mean squared distance of the clients' last models from their average, the server's model."""
+        weights = self.problem.weights
+        away = way.maps - np.einsum("k,kde->de", weights, way.maps)
+        alone = np.trace(way.spread, axis1=1, axis2=2)
+        noise = float(np.mean((1 - 2 * weights) * alone) + weights**2 @ alone)
+        return _Form(np.tensordot(away, away, axes=([0, 1], [0, 1])) / len(weights), noise)
+
+    def _followed(self, forms: list[_Form], steps: int, step_size: float, rounds: int) -> Array:
+        """Readings by form and state ``(forms, rounds + 1)``; of a form with several the largest."""
+        side = self.problem.dim + 1
+        stacks = [form.matrix.reshape(-1, side, side) for form in forms]
+        matrices = np.concatenate(stacks)
+        constants = np.concatenate([np.broadcast_to(f.constant, len(m)) for f, m in zip(forms, stacks, strict=True)])
+        parts = [np.tensordot(matrices, s, axes=([1, 2], [1, 2])) for s in self._moments(steps, step_size, rounds)]
+        read = np.maximum(np.concatenate(parts, axis=1), 0.0) + constants[:, None]
+        read = np.where(np.isfinite(read), read, np.inf)
+        begins = np.cumsum([0, *(len(m) for m in stacks[:-1])])
+        return np.maximum.reduceat(read, begins, axis=0)
+
+    def _moments(self, steps: int, step_size: float, rounds: int) -> Iterator[Array]:
+        """Second moments of (u, 1) before the first round and after every one, in blocks ``(n, d + 1, d + 1)``."""
+        one = self._round(steps, np.array([step_size]))
+        dim = self.problem.dim
+        maps = np.zeros((len(one.maps[0]), dim + 1, dim + 1))
+        maps[:, :dim, :dim], maps[:, :dim, dim], maps[:, dim, dim] = one.maps[0], one.shifts[0], 1.0
+        mean = np.einsum("k,kde->de", self._weights[0], maps)
+        rest = np.zeros(len(maps)) if self._rest is None else self._rest
+        common = self._common if self._rest is not None else 1.0
+        noise = np.zeros_like(mean)
+        noise[:dim, :dim] = one.noise[0]
+        extended = np.append(self._start, 1.0)
+        moment = np.outer(extended, extended)
+        if moment.size <= FLAT:
+            whole = common * np.kron(mean, mean) + np.einsum("k,kab,kcd->acbd", rest, maps, maps).reshape(
+                moment.size, -1
+            )
+            yield listed(whole, noise.ravel(), moment.ravel(), rounds).reshape(-1, dim + 1, dim + 1)
+            return
+        for round_ in range(rounds + 1):
+            if round_:
+                after = common * (mean @ moment @ mean.T) + noise
+                if rest.any():
+                    after += np.einsum("k,kab,bc,kdc->ad", rest, maps, moment, maps, optimize=True)
+                moment = after
+            yield moment[None]
 
     # ---- the rounds ----
 

@@ -24,14 +24,13 @@ from .sampled import sampled, SampledRun
 Array = np.ndarray[Any, Any]
 
 
-class Readings(Protocol):
+class Moments(Protocol):
     """What a run of R rounds says, by words of the vocabulary; arrays of floats, of fractions, or of 60 digits.
 
     ``server[word]`` is read at the server models ``(R + 1, ...)``: before the first round and after every one.
     ``rounds[word]`` has one entry per round ``(R, ...)``. ``iterations(word)`` is read at the virtual average of all
     clients, before each of the T local steps of the run, and at the last server model ``(T + 1,)``. A word over clients
-    has them on its last axis. ``average_gap`` is the loss gap at the plain mean of the virtual averages before each of
-    those steps, of runs in which all clients take part.
+    has them on its last axis.
     """
 
     @property
@@ -40,10 +39,18 @@ class Readings(Protocol):
     @property
     def rounds(self) -> Mapping[str, Array]: ...
 
+    def iterations(self, name: str) -> Array: ...
+
+
+class Readings(Moments, Protocol):
+    """Moments, and what they say of all models of a run at once.
+
+    ``average_gap`` is the loss gap at the plain mean of the virtual averages before every local step, of runs in which
+    all clients take part.
+    """
+
     @property
     def average_gap(self) -> Any: ...
-
-    def iterations(self, name: str) -> Array: ...
 
 
 class ExactEngine(Protocol):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Sequence
 
-from bounds.showing.numbers import whole_word
 from bounds.showing.usage import bare_parser, Parser, refuse_idle, UsageError
 from empirics.numbers import check_words
 from empirics.problems.own_problem import OWN, spelled_out
@@ -13,6 +12,7 @@ from empirics.problems.own_problem import OWN, spelled_out
 from .advised import ADVISE_JSON
 from .asked import advise
 from .goals import COSTS, OVER, TARGETS
+from .problem_options import add_problem, PROBLEM
 
 FINE, FINDING = 0, 1
 GOALS = f"""\
@@ -48,22 +48,13 @@ def advise_(arguments: Sequence[str]) -> int:
     return FINE if table.useful else FINDING
 
 
-PROBLEM = ("clients", "partition", "client_weight", "seed", "measure")
-
-
 def _parser() -> Parser:
     parser = bare_parser("advise", GOALS, below=[OWN, ADVISE_JSON])
     add = parser.add_argument
     add("goal", metavar="GOAL", help="what is to be small")
     add("words", nargs="*", default=[], metavar="quantity=value", help="the federation and its costs; @file.json")
     add("--to", metavar="TARGET=NUMBER", help="what is to be reached; GOAL is then what is spent")
-    add("--problem", metavar="MODEL(DATA)", help="the federation itself, for the twin and for training")
-    add("--clients", type=whole_word, metavar="N", help="number of clients of the problem (none: one per group)")
-    add("--partition", default="iid", metavar="CALL", help="who holds what (iid)")
-    add("--client-weight", default="uniform", help="uniform or samples (uniform)")
-    add("--seed", type=whole_word, default=0, metavar="N", help="seed of the partition (0)")
-    add("--batch", type=whole_word, default=32, metavar="N", help="minibatch size (32)")
-    add("--measure", type=whole_word, default=0, metavar="SEEDS", help="train, and measure on so many fresh seeds")
+    add_problem(parser)
     add("--own", action="append", default=[], metavar="FILE.py:NAME", help="a bound of your own beside the papers'")
     add("--json", action="store_true", help="print JSON, described below")
     return parser

@@ -31,7 +31,25 @@ Known = Scenario | Mapping[str, Any] | str | Sequence[str] | None
 Own = Sequence[Bound | str]
 
 
-def compare(target: str, scenario: Known = None, *, own: Own = (), loose: bool = False, **words: Any) -> Compared:
+def compare(
+    target: str,
+    scenario: Known = None,
+    *,
+    own: Own = (),
+    loose: bool = False,
+    of: str = "",
+    exact: bool = False,
+    price: bool = False,
+    worst_case: float | None = None,
+    problem: str | Task | FederatedProblem | None = None,
+    clients: int | None = None,
+    partition: str | Split = "iid",
+    client_weight: str = "uniform",
+    seed: int = 0,
+    batch: int = 32,
+    measure: int = 0,
+    **words: Any,
+) -> Compared:
     """What every bound says of one number of one federation, side by side: the verb ``fedbounds compare``.
 
     Args:
@@ -39,14 +57,32 @@ def compare(target: str, scenario: Known = None, *, own: Own = (), loose: bool =
         scenario: the federation: a ``Scenario``, a mapping (``fedbounds.constants`` returns one) or ``"@file.json"``.
         own: bounds of your own beside the papers', or ``"file.py:name"``.
         loose: also what a mean over R models says of any one of them: R times as much.
+        of: one paper or one bound alone, with every condition and its price.
+        exact: exact numbers of quadratics that meet each theorem's premises.
+        price: the least rounds at which bounds say anything; the papers' formulas for plans.
+        worst_case: seconds that exact worst cases may be solved for (0: kept ones alone; None: none).
+        problem: the federation itself, for its twin and for training, as in ``fedbounds.train``.
+        clients: their number, of the problem (None: one per group); the scenario's where there is no problem.
+        partition: who holds what.
+        client_weight: what the global loss of the problem weighs by, ``uniform`` or ``samples``.
+        seed: of the partition.
+        batch: samples of a minibatch.
+        measure: seeds with which the problem is trained at this plan (0: nothing is trained).
         words: quantities by name, such as ``cohort=10, local_steps=16``; they go before what the scenario says.
 
     Raises:
         BoundsError: in one line, where nothing is about such a number, or two sources of one word disagree.
     """
-    with progress("comparing", brief=True):
+    if problem is None and clients is not None:
+        words = {**words, "clients": clients}
+    with progress("comparing", brief=not measure) as bar:
         beside = _loaded(own)
-        return compared(scenario_of(scenario, words, beside), target, beside, loose)
+        known = scenario_of(scenario, words, beside)
+        held = _held(problem, partition, clients, seed, client_weight, batch)
+        return compared(
+            known, target, beside, loose=loose, of=of, exact=exact, problem=held, batch=batch, measure=measure,
+            worst_case=worst_case, price=price, bar=bar,
+        )  # fmt: skip
 
 
 def advise(
@@ -100,9 +136,7 @@ def advise(
     Raises:
         BoundsError: in one line, where the goal cannot be told or the problem is another federation.
     """
-    from empirics.federation.federation import short_of
     from empirics.problems.own_problem import given_or_own
-    from empirics.problems.tasks import dealt
 
     from .advise import advise as advised  # with torch, which --help does without
 
@@ -113,8 +147,7 @@ def advise(
     with progress("advising", brief=not measure) as bar:
         beside = _loaded(own)
         known = scenario_of(scenario, words, beside)
-        held = None if problem is None else dealt(problem, partition, clients, seed, client_weight)
-        remark([] if held is None else short_of(batch, held.client_sizes))
+        held = _held(problem, partition, clients, seed, client_weight, batch)
         free = over.split(",") if isinstance(over, str) else over
         return advised(
             known, goal, free, to=_level(to), problem=held, batch=batch, measure=measure, own=beside, bar=bar
@@ -131,6 +164,20 @@ def scenario_of(scenario: Known, words: Mapping[str, Any], own: Iterable[Bound] 
     if isinstance(scenario, (str, Mapping)):
         return Scenario.of(scenario, also=also, **words)
     return Scenario.of(*scenario, also=also, **words)
+
+
+def _held(
+    problem: Any, partition: Any, clients: int | None, seed: int, client_weight: str, batch: int
+) -> FederatedProblem | None:
+    """The federation of a problem, if one is given; clients that hold less than a batch are told."""
+    if problem is None:
+        return None
+    from empirics.federation.federation import short_of
+    from empirics.problems.tasks import dealt
+
+    held: FederatedProblem = dealt(problem, partition, clients, seed, client_weight)
+    remark(short_of(batch, held.client_sizes))
+    return held
 
 
 def _loaded(own: Own) -> list[Bound]:

@@ -102,7 +102,7 @@ class BoundAdvice:
 
     def _looked(self, steps: int, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """What is minimised at step sizes, together where the constants are the same at all of them."""
-        if not self._chosen or self._tied is not None:
+        if not self._chosen or self.tied is not None:
             return self._values(steps, float(sizes[0]), sizes)
         each = [self._values(steps, float(size), np.array([size])) for size in sizes]
         values, rounds, tied = (np.concatenate([one[i] for one in each]) for i in range(3))
@@ -115,7 +115,7 @@ class BoundAdvice:
         return float(np.max(self.goal.scenario["smoothness"].safe))
 
     @cached_property
-    def _tied(self) -> Any:
+    def tied(self) -> Any:
         """What a condition in words fixes the step size at, if there is one."""
         for condition in self.bound.conditions:
             left, right = SAID.get(condition.words, (None, None))
@@ -127,8 +127,8 @@ class BoundAdvice:
         """What is minimised at step sizes, the rounds it takes, and the step sizes as conditions leave them."""
         goal = self.goal
         rounds: Any = np.array([float(goal.rounds(steps))]) if goal.to is None else ROUNDS[:, None]
-        if self._tied is not None:
-            sizes = np.broadcast_to(evaluated(self._tied, {"local_steps": steps, "rounds": rounds}), sizes.shape)
+        if self.tied is not None:
+            sizes = np.broadcast_to(evaluated(self.tied, {"local_steps": steps, "rounds": rounds}), sizes.shape)
             near = float(sizes[0])
         here = goal.at(steps, step_size=near, **({} if goal.to is None else {"rounds": 1e6}))
         constants = here.substituted(self.bound).values
@@ -140,7 +140,7 @@ class BoundAdvice:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             found = np.asarray(self._code(**{q.name: known[q.name] for q in self.bound.quantities}), dtype=float)
-        found = found * self._factor(steps, sizes, rounds)
+        found = found * self.factor(steps, sizes, rounds)
         if goal.to is None:
             return np.broadcast_to(found, sizes.shape), np.broadcast_to(rounds, sizes.shape), sizes
         found = np.broadcast_to(found, (len(ROUNDS), len(sizes)))
@@ -152,7 +152,7 @@ class BoundAdvice:
     def _code(self) -> Callable[..., Any]:
         return self.bound.compile()
 
-    def _factor(self, steps: int, sizes: Any, rounds: Any) -> Any:
+    def factor(self, steps: int, sizes: Any, rounds: Any) -> Any:
         """The factor of the conversions to the target: a product of powers, so four plans tell it for all."""
         base, powers = self._powers
         return base * steps ** powers["local_steps"] * sizes ** powers["step_size"] * rounds ** powers["rounds"]

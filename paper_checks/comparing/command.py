@@ -5,12 +5,18 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Sequence
 
-from bounds.showing.usage import bare_parser, Parser, UsageError
+from bounds.showing.numbers import number
+from bounds.showing.usage import bare_parser, Parser, refuse_idle, UsageError
+from empirics.numbers import check_words
+from empirics.problems.own_problem import OWN, spelled_out
 
 from .asked import compare
 from .compare_table import COMPARE_JSON, Compared
+from .problem_options import add_problem, PROBLEM
 
 FINE, FINDING = 0, 1
+LONGEST = 86_400
+"""Seconds that worst cases may be solved for."""
 VALUES = """\
 quantity=value: one number (0.5, 1e-3, 1/3), or a list 1,2,3 where it varies over clients; client_weight=uniform;
 @file.json brings constants (fedbounds constants writes them), and quantity=value goes before it. What follows from
@@ -21,13 +27,19 @@ FedAvg otherwise."""
 
 def compare_(arguments: Sequence[str]) -> int:
     """Print the comparison; 1 where something that was computed or measured exceeds a row."""
+    parser = _parser()
     try:
-        args = _parser().parse_intermixed_args(list(arguments))
+        args = parser.parse_intermixed_args(spelled_out("compare", arguments))
     except SystemExit:  # --help
         return FINE
     if "=" in args.target or args.target.startswith("@"):
         raise UsageError(f"compare needs what is bounded, such as grad_norm_sq, before the values; got {args.target!r}")
-    table = compare(args.target, args.words, own=args.own, loose=args.loose)
+    if args.problem is None:
+        refuse_idle(parser, args, PROBLEM, "without --problem nothing is trained and there is no twin")
+    check_words(Namespace(**{name: getattr(args, name) for name in ("clients", "batch")}))
+    taken = ("own", "loose", "of", "exact", "price", "problem", *PROBLEM, "batch")
+    patience = None if args.worst_case is None else _seconds(args.worst_case)
+    table = compare(args.target, args.words, worst_case=patience, **{name: getattr(args, name) for name in taken})
     _tell(table, args)
     return FINDING if table.exceeded else FINE
 
@@ -43,13 +55,25 @@ def _tell(table: Compared, args: Namespace) -> None:
             print(f"  {table.scenario.how(word)}")
 
 
+def _seconds(text: str) -> float:
+    seconds = number(text)
+    if not 0 <= seconds <= LONGEST:
+        raise UsageError(f"--worst-case must be seconds from 0 to {LONGEST}; got {text!r}")
+    return seconds
+
+
 def _parser() -> Parser:
-    parser = bare_parser("compare", VALUES, below=[COMPARE_JSON])
+    parser = bare_parser("compare", VALUES, below=[OWN, COMPARE_JSON])
     add = parser.add_argument
     add("target", metavar="TARGET", help="what is bounded: grad_norm_sq, optimality_gap, divergence, distance_sq, ...")
     add("words", nargs="*", default=[], metavar="quantity=value", help="the federation and the plan; @file.json")
     add("--own", action="append", default=[], metavar="FILE.py:NAME", help="a bound of your own beside the papers'")
     add("--loose", action="store_true", help="also what a mean over R models says of any one of them: R times as much")
+    add("--of", default="", metavar="NAME", help="one paper or one bound alone: every condition, and its price")
+    add("--exact", action="store_true", help="exact numbers of quadratics that meet each theorem's premises")
+    add("--worst-case", nargs="?", const="0", metavar="SECONDS", help="exact worst cases: kept ones, or solved so long")
+    add("--price", action="store_true", help="least rounds at which bounds say anything; the formulas for plans")
+    add_problem(parser)
     add("--how", action="store_true", help="say of every word where it comes from")
     add("--json", action="store_true", help="print JSON, described below")
     return parser

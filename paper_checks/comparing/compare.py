@@ -1,7 +1,7 @@
 """Every bound that speaks of one number of one federation, side by side: what each says, and whether it says anything.
 
-Rows are ranked within a class alone (``bounds.classes``), by the end that is safe. A number here is that of the bound
-itself at ``Scenario.values``, times the factor of the conversions that lead to the class.
+Rows are ranked within a class alone (``bounds.classes``), by the end that is safe, with evidence beside them. A number
+here is that of the bound itself at ``Scenario.values``, times the factor of the conversions that lead to the class.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import sympy as sp
 
@@ -31,16 +31,20 @@ from bounds.classes import (
     WITH_LAST,
 )
 from bounds.core import Bound, Condition
-from bounds.errors import unknown
+from bounds.errors import MissingQuantityError, unknown
 from bounds.scenario import Scenario
 from bounds.showing.loading import load
 from bounds.substituting import Substituted
 from bounds.ties import evaluated
+from empirics.progress import Progress, Silent
 
 from .compare_rows import Failed, MISSING, OF_CLASS, ORDER, RANKED, Row, SILENT, SPEAKS, STATES, UNLIKE, VACUOUS
 from .compare_table import Compared
 from .composing import composed, filled, identity
 from .standing import STANDING
+
+if TYPE_CHECKING:
+    from empirics.problems.problem import FederatedProblem
 
 SAME = Condition(SAME_WEIGHTS)
 """What a bound supposes whose means over the clients are plain, where it does not say so."""
@@ -53,12 +57,40 @@ ALIKE = 1e-9
 # ---- the comparison ----
 
 
-def compare(scenario: Scenario, target: str, own: Iterable[Bound | str] = (), loose: bool = False) -> Compared:
+def compare(
+    scenario: Scenario,
+    target: str,
+    own: Iterable[Bound | str] = (),
+    *,
+    loose: bool = False,
+    of: str = "",
+    exact: bool = False,
+    problem: FederatedProblem | None = None,
+    batch: int = 32,
+    measure: int = 0,
+    worst_case: float | None = None,
+    price: bool = False,
+    bar: Progress | None = None,
+) -> Compared:
     """Every bound of the catalogue, and of one's ``own``, that speaks of ``target`` in this scenario.
 
-    ``target`` is a word such as ``grad_norm_sq``, ``optimality_gap``, ``divergence``, ``distance_sq``, ``stability``,
-    ``generalization_gap`` or ``excess_risk``; ``loose`` adds what a mean over R models says of any one of them, R times
-    as large. Raises ``BoundsError`` in one line where nothing is about such a number.
+    Args:
+        scenario: the federation, its plan and its costs.
+        target: a word such as ``grad_norm_sq``, ``optimality_gap``, ``divergence``, ``distance_sq``, ``stability``,
+            ``generalization_gap`` or ``excess_risk``.
+        own: bounds of your own, or their names ``path/file.py:variable``.
+        loose: also what a mean over R models says of any one of them: R times as much.
+        of: the paper or the bound that alone is meant, and what it would take (default: all).
+        exact: set exact numbers of quadratics that meet each row's premises beside it.
+        problem: the federation itself: then its quadratic twin stands beside, and missing constants are its own.
+        batch: samples of a minibatch of the problem.
+        measure: seeds with which the problem is trained at this plan (0: it is not).
+        worst_case: seconds that exact worst cases may be solved for (0: committed ones alone; None: none).
+        price: search the least rounds at which each bound would speak, and ask the papers' formulas for plans.
+        bar: hears what takes time.
+
+    Raises:
+        BoundsError: in one line, where nothing is about such a number, or the problem is another federation.
     """
     target = FOLDED[target][0] if target in FOLDED else target
     book = with_own(load(one) if isinstance(one, str) else one for one in own)
@@ -66,8 +98,31 @@ def compare(scenario: Scenario, target: str, own: Iterable[Bound | str] = (), lo
     known |= {conversion.result["target"] for conversion in CONVERSIONS if "target" in conversion.result}
     if target not in known:
         raise unknown("target of a comparison", target, known)
-    rows = joined([row for bound in book.values() for row in _rows(bound, scenario, target, loose)], book)
-    return Compared(target, scenario, tuple(_folded(sorted(rows, key=_place))), trivial(target, scenario))
+    if of:
+        book, price = _only(of, book), True
+    if problem is not None:
+        from .problem_options import completed  # with torch, as all evidence
+
+        scenario = completed(scenario, problem, batch)
+    elif measure:
+        raise MissingQuantityError("measuring trains the federation: give the problem")
+    rows = joined([row for bound in book.values() for row in rows_of(bound, scenario, target, loose)], book)
+    rows = _folded(sorted(rows, key=_place))
+    made = Compared(target, scenario, tuple(rows), trivial(target, scenario), of=of)
+    if exact or problem is not None or worst_case is not None or price:
+        from .gathering import Asked, gathered
+
+        asked = Asked(exact, problem, batch, measure, worst_case, price)
+        return gathered(made, book, asked, bar or Silent())
+    return made
+
+
+def _only(name: str, book: Mapping[str, Bound]) -> dict[str, Bound]:
+    """The bounds of one paper, or the one of this name."""
+    found = {key: bound for key, bound in book.items() if name in (key, key.partition(".")[0])}
+    if not found:
+        raise unknown("paper or bound", name, {*book, *(key.partition(".")[0] for key in book)})
+    return found
 
 
 def joined(rows: Iterable[Row], book: Mapping[str, Bound]) -> list[Row]:
@@ -87,7 +142,7 @@ def _place(row: Row) -> tuple[Any, ...]:
     return (not ranked, row.kind if ranked else STATES.index(row.state), row.printed, high, low, row.bound)
 
 
-def _rows(
+def rows_of(
     bound: Bound, scenario: Scenario, target: str, loose: bool = False, seen: frozenset[str] = frozenset()
 ) -> list[Row]:
     """What a bound says of the target: a row in every class within reach, or one that says why there is none.
@@ -110,19 +165,21 @@ def _rows(
     if not own:
         return [replace(found, state=UNLIKE, why=_unlike(here, refused, scenario))]
 
-    def rows_of(word: str) -> list[Row]:
+    def of_word(word: str) -> list[Row]:
         if word in seen:
             return []
-        rows = [row for other in BOUNDS.values() for row in _rows(other, scenario, word, seen=seen | {target})]
+        rows = [row for other in BOUNDS.values() for row in rows_of(other, scenario, word, seen=seen | {target})]
         return [row for row in rows if row.state in RANKED and not row.printed and not BOUNDS[row.bound].off_by]
 
-    known, parts = filled(bound, scenario, rows_of)
+    known, parts = filled(bound, scenario, of_word)
     if missing := known.missing(bound):
         return [replace(found, state=MISSING, why="; ".join(missing.values()), floor=tuple(missing))]
     substituted = known.substituted(bound)
     failed, trusted = _conditions(bound, known, substituted)
+    unmet = {*trusted, *(one.words for one in failed)}
     filled_in = replace(
         found,
+        met=tuple(c.words for c in bound.conditions if c.words not in unmet),
         trusted=trusted,
         values=substituted.values,
         provenance=substituted.provenance,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,8 @@ STATES = (SPEAKS, OF_CLASS, VACUOUS, SILENT, ORDER, UNLIKE, MISSING)
 fails; known up to a constant alone; about another number; words are lacking."""
 RANKED = (SPEAKS, OF_CLASS, VACUOUS)
 """The states of rows that have a number."""
+ROUNDING = 1e-9
+"""Share of a bound by which a number of exact arithmetic may be above it."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,83 @@ class Failed:
         """How many times too large the larger side is."""
         small, large = sorted((abs(self.left), abs(self.right)))
         return large / small if small > 0 else math.inf if large > 0 else math.nan
+
+
+EXACT, TWIN, WORST, MEASURED = "exact", "twin", "worst case", "measured"
+KINDS = (EXACT, TWIN, WORST, MEASURED)
+"""Evidence: exact moments of quadratics that meet the row's premises; of the federation's quadratic twin; the exact
+worst case of the theorem's class; training."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A number of a row's class that the bound stands above if it is true, and what it is the number of.
+
+    ``error`` is a standard error over ``seeds``. Where ``above``, the class's own number is at most this one (another
+    class's, by the conversion in ``via``, or an upper estimate): a ratio with it is too small, and nothing follows from
+    an excess.
+    """
+
+    value: float
+    what: str
+    error: float = 0.0
+    seeds: int = 0
+    via: str = ""
+    above: bool = False
+
+    def exceeds(self, high: float, together: int) -> bool:
+        """Whether it is above the safe end of a bound: beyond rounding, or beyond what chance makes of its seeds."""
+        if self.above or not math.isfinite(high):
+            return False
+        if not self.seeds:
+            return self.value > high * (1 + ROUNDING)
+        from empirics.measuring.estimates import Estimate  # with torch, which a table of bounds does without
+
+        from ..validation.comparison import judge, Verdict
+
+        excess = Estimate(np.asarray(self.value - high), np.asarray(self.error))
+        return judge(excess, self.seeds, together) is Verdict.VIOLATED
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class Price(NamedTuple):
+    """The least number of rounds at which some plan makes a bound speak; infinite where none does within reach."""
+
+    rounds: float
+    local_steps: int = 0
+    step_size: float = math.nan
+    cohort: float = math.nan
+
+    def as_json(self) -> dict[str, Any]:
+        at = {"local_steps": self.local_steps, "step_size": self.step_size, "cohort": self.cohort}
+        return {"rounds": self.rounds, "at": at if math.isfinite(self.rounds) else None}
+
+
+class Beside(NamedTuple):
+    """What runs say at the server model: (number, standard error) each, None where it was not read."""
+
+    label: str
+    least: tuple[float, float] | None
+    mean: tuple[float, float] | None
+    last: tuple[float, float] | None
+    gap: tuple[float, float] | None
+
+
+class Recommended(NamedTuple):
+    """A formula's number before rounding, and its ends over uncertain constants."""
+
+    formula: str
+    word: str
+    value: float
+    low: float
+    high: float
+    printed: bool
+    source: str
+
+    def as_json(self) -> dict[str, Any]:
+        return self._asdict()
 
 
 @dataclass(frozen=True)
@@ -55,6 +134,7 @@ class Row:
     conclusive: bool = True
     alias: tuple[str, ...] = ()
     failed: tuple[Failed, ...] = ()
+    met: tuple[str, ...] = ()
     trusted: tuple[str, ...] = ()
     trivial_class: float = math.nan
     trivial_here: float = math.nan
@@ -66,6 +146,8 @@ class Row:
     why: str = ""
     audit: str = ""
     source: str = ""
+    evidence: Mapping[str, Evidence] = field(default_factory=dict)
+    price: Price | None = None
 
     @property
     def printed(self) -> bool:
@@ -77,6 +159,19 @@ class Row:
         least = self.trivial_here if math.isfinite(self.trivial_here) else self.trivial_class
         return self.high / least if least > 0 else math.nan
 
+    def over(self, kind: str) -> float:
+        """The safe end over evidence of a kind, NaN where there is none."""
+        found = self.evidence.get(kind)
+        if found is None or self.state not in RANKED:
+            return math.nan
+        return self.high / found.value if found.value > 0 else math.inf
+
+    def exceeded_by(self, together: int) -> tuple[str, ...]:
+        """The kinds of evidence that contradict the row, if it is certain; the twin is another federation."""
+        if self.state not in RANKED or not self.conclusive:
+            return ()
+        return tuple(kind for kind, one in self.evidence.items() if kind != TWIN and one.exceeds(self.high, together))
+
     @property
     def largest(self) -> tuple[str, float]:
         """The largest term and its share of the positive ones."""
@@ -87,8 +182,8 @@ class Row:
         return name, positive[name] / sum(positive.values())
 
     def as_json(self) -> dict[str, Any]:
-        """One object, with the numbers of the evidence that is not there yet as null."""
-        found = {
+        """One object, with null where no evidence of a kind was asked for or there is none."""
+        return {
             "bound": self.bound,
             "alias": list(self.alias),
             "class": asdict(self.kind),
@@ -100,6 +195,7 @@ class Row:
             "low": self.low,
             "high": self.high,
             "failed": [{**asdict(f), "margin": f.margin} for f in self.failed],
+            "met": list(self.met),
             "trusted": list(self.trusted),
             "trivial": {"class": self.trivial_class, "here": self.trivial_here},
             "over_trivial": self.over_trivial,
@@ -111,5 +207,7 @@ class Row:
             "why": self.why,
             "audit": self.audit,
             "source": self.source,
+            **{f"over_{kind.replace(' ', '_')}": self.over(kind) for kind in KINDS},
+            "evidence": {kind: one.as_json() for kind, one in self.evidence.items()},
+            "price": None if self.price is None else self.price.as_json(),
         }
-        return found | dict.fromkeys(("over_exact", "over_twin", "over_measured", "price"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
@@ -12,18 +12,51 @@ from typing import Any
 import numpy as np
 
 from bounds.scenario import Scenario
+from bounds.showing.latex_tables import booktabs
 from bounds.showing.tables import aligned, number, plain
 from bounds.showing.tabular import Tabular
 
-from .compare_rows import MISSING, ORDER, RANKED, Row, SILENT, SPEAKS, UNLIKE
+from .compare_rows import (
+    Beside,
+    EXACT,
+    MEASURED,
+    MISSING,
+    ORDER,
+    Price,
+    RANKED,
+    Recommended,
+    Row,
+    SPEAKS,
+    UNLIKE,
+    WORST,
+)
+from .compare_sections import (
+    beside_lines,
+    by_reason,
+    details,
+    FEW,
+    flat,
+    formula_lines,
+    html_row,
+    power,
+    section,
+    silent,
+    tails,
+    three,
+    together,
+    trusted,
+)
 
 COMPARE_JSON = """\
 --json prints one object: target, method, trivial (class, here), conclusion, scenario (by word: value, low, high,
-provenance, how) and rows. A row has bound, alias, class (target, statistic, over, at, algorithm, reading), state
-(speaks, of the class, vacuous, silent, order, unlike, missing), conclusive, conversions, factor, value, low, high,
-failed (words, left, right, margin), trusted, trivial, over_trivial, terms, values, provenance, how, floor, why,
-audit, source; over_exact, over_twin, over_measured and price are null where nothing of the kind was computed.
-NaN is null, infinity is "inf" or "-inf"."""
+provenance, how), rows, beside (label; least, mean, last, gap at the server model: number and standard error, or null),
+remarks, recommended (formula, word, value, low, high, printed, source), first_to_speak (a sentence) and exceeded
+(bound, class, by). A row has bound, alias, class (target, statistic, over, at, algorithm, reading), state (speaks, of
+the class, vacuous, silent, order, unlike, missing), conclusive, conversions, factor, value, low, high, failed (words,
+left, right, margin), met, trusted, trivial, over_trivial, terms, values, provenance, how, floor, why, audit, source;
+over_exact, over_twin, over_worst_case and over_measured are high over that evidence, null where there is none;
+evidence (by kind: value, what, error, seeds, via, above: the class's own number is at most that value); price (rounds,
+at local_steps, step_size, cohort), null unless asked for. NaN is null, infinity is "inf" or "-inf"."""
 MEANT = {
     "grad_norm_sq": "squared gradient norm",
     "optimality_gap": "loss above its smallest value",
@@ -31,9 +64,9 @@ MEANT = {
     "distance_sq": "squared distance to the minimiser",
 }
 UP_TO = "up to a constant: slopes can be compared, levels cannot"
-HEAD = ("bound", "via", "from", "to", "x here", "largest", "state")
-FEW = 3
-"""Digits of a number in the table."""
+BEFORE, AFTER = ("bound", "via", "from", "to", "x here"), ("largest", "state")
+PAPERS = {"fedals": "FedALS", "fedinit": "FedInit", "decaying_k": "Decaying-K", "fedcog": "FedCOG"}
+"""What papers are called in a sentence."""
 ADVICE = "no theorem says anything here"
 
 
@@ -48,18 +81,48 @@ class Compared(Tabular):
     scenario: Scenario
     rows: tuple[Row, ...]
     trivial: tuple[float, float]
+    of: str = ""
+    kinds: tuple[str, ...] = ()
+    beside: tuple[Beside, ...] = ()
+    remarks: tuple[str, ...] = ()
+    recommended: tuple[Recommended, ...] = ()
 
     # ---- what it says ----
 
     def best(self) -> tuple[Row, ...]:
-        """The first row of every class that speaks for certain; a statement that the audit refuted never is one."""
-        sound = [r for r in self.rows if r.state == SPEAKS and r.conclusive and not r.printed]
+        """The first row of every class that speaks for certain, and is neither refuted by the audit nor exceeded."""
+        certain = [r for r in self.rows if r.state == SPEAKS and r.conclusive and not r.printed]
+        sound = [r for r in certain if not r.exceeded_by(self._together)]
         return tuple(next(group) for _, group in groupby(sound, key=lambda r: r.kind))
 
     @property
     def exceeded(self) -> tuple[Row, ...]:
-        """Rows that something exact or measured exceeds: a violated theorem, or a broken check. Nothing is, so far."""
-        return ()
+        """Rows that something exact, or measured beyond its error, exceeds: a violated theorem, or a broken check."""
+        return tuple(row for row in self.rows if row.exceeded_by(self._together))
+
+    @property
+    def _together(self) -> int:
+        """How many rows stand beside something measured: they share one error rate."""
+        return max(1, sum(MEASURED in row.evidence for row in self.rows))
+
+    @property
+    def first_to_speak(self) -> str:
+        """One sentence: by paper, the least rounds at which a sound statement of it would speak."""
+        clients, cohort = (float(self.scenario[w].value) if w in self.scenario else math.nan
+                           for w in ("clients", "cohort"))  # fmt: skip
+        prices: dict[str, Price] = {}
+        for row in self.rows:
+            paper = row.bound.partition(".")[0]
+            if row.price is not None and not row.printed and math.isfinite(row.price.rounds):
+                prices[paper] = min(prices.get(paper, row.price), row.price)
+        told = [
+            f"{PAPERS.get(paper, paper)} {'at R = ' if first else ''}{power(one.rounds)}"
+            + (f" (all {clients:g} take part)" if one.cohort == clients != cohort else "")
+            for first, (paper, one) in zip(
+                (True, *(False for _ in prices)), sorted(prices.items(), key=lambda p: p[1].rounds), strict=False
+            )
+        ]
+        return f"First to speak: {', '.join(told)}." if told else ""
 
     @property
     def conclusion(self) -> str:
@@ -69,8 +132,10 @@ class Compared(Tabular):
             said = "; ".join(f"{r.bound}: at most {number(r.high, FEW)} ({r.kind})" for r in best)
             return f"What speaks: {said}."
         printed = [r.bound for r in self.rows if r.state == SPEAKS and r.printed]
-        doubted = [r.bound for r in self.rows if r.state == SPEAKS and not r.printed]
+        wrong = list(dict.fromkeys(r.bound for r in self.exceeded if r.state == SPEAKS and not r.printed))
+        doubted = [r.bound for r in self.rows if r.state == SPEAKS and not r.printed and r.bound not in wrong]
         more = f"; {', '.join(printed)} would, but the audit refuted it as printed" if printed else ""
+        more += f"; {', '.join(wrong)} would, but it is exceeded" if wrong else ""
         more += f"; {', '.join(doubted)} would, if its lower estimates were the constants" if doubted else ""
         return f"{ADVICE[0].upper()}{ADVICE[1:]}{more}."
 
@@ -81,6 +146,27 @@ class Compared(Tabular):
         yield self._federation()
         yield self._known_anyway()
         ranked = [r for r in self.rows if r.state in RANKED]
+        yield from self._ranked(ranked)
+        yield from beside_lines(self.beside)
+        yield from self._of_evidence(ranked)
+        if self.of:
+            yield from details(self.rows)
+        else:
+            yield from section("silent", silent(self.rows))
+        orders = [row.bound for row in self.rows if row.state == ORDER]
+        yield from section(UP_TO, [[together(orders)]] * bool(orders))
+        yield from section("about another number", by_reason(self.rows, UNLIKE))
+        yield from section("lacking words", by_reason(self.rows, MISSING))
+        if not self.of:
+            yield from section("not decided, and taken on trust", trusted(ranked))
+        yield from section("what the papers' formulas recommend here", formula_lines(self.recommended))
+        yield from self._floors()
+        yield from self._prices()
+        yield from self._exceeding()
+        yield self.conclusion
+
+    def _ranked(self, ranked: list[Row]) -> Iterator[str]:
+        """The rows that have a number, by class, those that are printed and refuted apart."""
         body: list[list[str]] = []
         titles: dict[int, str] = {}
         for kind, group in groupby(ranked, key=lambda r: r.kind):
@@ -90,24 +176,59 @@ class Compared(Tabular):
                     titles[len(body)] = "\n".join(
                         filter(None, (titles.get(len(body)), "  as printed; refuted by the audit"))
                     )
-                body += [_cells(row) for row in part]
+                body += [self._cells(row) for row in part]
         if body:
-            head, *shown = aligned(body, HEAD, gap=2)
+            head, *shown = aligned(body, self.head, gap=2)
             yield f"  {head}"
             for i, line in enumerate(shown):
                 if i in titles:
                     yield titles[i]
                 yield f"  {line}"
-        yield from _section("silent", _silent(self.rows))
-        orders = [row.bound for row in self.rows if row.state == ORDER]
-        yield from _section(
-            "up to a constant: slopes can be compared, levels cannot", [[_together(orders)]] * bool(orders)
-        )
-        yield from _section("about another number", _by_reason(self.rows, UNLIKE))
-        yield from _section("lacking words", _by_reason(self.rows, MISSING))
-        yield from _section("not decided, and taken on trust", _trusted(ranked))
-        yield from self._floors()
-        yield self.conclusion
+
+    @property
+    def head(self) -> tuple[str, ...]:
+        """The columns: those of evidence where something of the kind was asked for."""
+        prices = any(row.price is not None for row in self.rows)
+        return (*BEFORE, *(f"x {kind}" for kind in self.kinds), *(("price",) if prices else ()), *AFTER)
+
+    def _cells(self, row: Row, mark: str = "") -> list[str]:
+        name, share = row.largest
+        alias = f" = {', '.join(tails(row.alias))}" if row.alias else ""
+        numbers = [row.low, row.high, row.over_trivial, *(row.over(kind) for kind in self.kinds)]
+        price = [power(row.price.rounds) if row.price is not None else "-"] if "price" in self.head else []
+        cells = [three(x) for x in numbers]
+        state = row.state + ("" if row.conclusive else "?") + mark
+        return [row.bound + alias, " ".join(row.conversions) or "-", *cells, *price,
+                f"{name} {share:.0%}" if name else "-", state]  # fmt: skip
+
+    def _of_evidence(self, ranked: list[Row]) -> Iterator[str]:
+        """What stands in the columns of evidence, and what could not be had."""
+        for kind in self.kinds:
+            told = dict.fromkeys(row.evidence[kind].what for row in ranked if kind in row.evidence)
+            if kind in (EXACT, WORST):
+                yield from (f"x {kind}: {what}" for what in list(told)[:FEW])
+        evidence = [one for row in ranked for one in row.evidence.values()]
+        if above := dict.fromkeys(one.via for one in evidence if one.via):
+            kinds = {k for row in ranked for k, one in row.evidence.items() if one.via}
+            columns = ", ".join(f"x {kind}" for kind in self.kinds if kind in kinds)
+            yield f"{columns}, by {', '.join(above)}: at least so much, for the server's least is above"
+        yield from self.remarks
+
+    def _prices(self) -> Iterator[str]:
+        if self.first_to_speak and not self.best():
+            yield self.first_to_speak
+
+    def _exceeding(self) -> Iterator[str]:
+        for row in self.exceeded:
+            for kind in row.exceeded_by(self._together):
+                one = row.evidence[kind]
+                error = f" ± {number(one.error, 1)} ({one.seeds} seeds)" if one.seeds else ""
+                known = "; the audit has refuted it as printed" if row.printed else ""
+                trust = f"; taken on trust: {', '.join(row.trusted)}" if row.trusted else ""
+                yield (
+                    f"EXCEEDED: {row.bound} says at most {number(row.high, FEW)} for {row.kind}, and {kind} is "
+                    f"{number(one.value, FEW)}{error}{known}{trust}"
+                )
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -157,23 +278,47 @@ class Compared(Tabular):
                 "conclusion": self.conclusion,
                 "scenario": stated,
                 "rows": [row.as_json() for row in self.rows],
+                "beside": [one._asdict() for one in self.beside],
+                "remarks": list(self.remarks),
+                "recommended": [one.as_json() for one in self.recommended],
+                "first_to_speak": self.first_to_speak,
+                "exceeded": [
+                    {"bound": row.bound, "class": str(row.kind), "by": list(row.exceeded_by(self._together))}
+                    for row in self.exceeded
+                ],
             }
         )
         return found
 
     def records(self) -> list[dict[str, Any]]:
-        return [_flat(row) for row in self.rows]
+        return [flat(row) for row in self.rows]
+
+    def to_latex(self) -> str:
+        """The rows that have a number as a ``tabular`` for booktabs, the class of each in its second column."""
+        head = ("bound", "class", *self.head[1:])
+        body = []
+        for row in self.rows:
+            if row.state in RANKED:
+                first, *others = self._cells(row, " (as printed; refuted)" if row.printed else "")
+                body.append([first, str(row.kind), *others])
+        words = len(BEFORE[:2]) + 1
+        return "\n".join(booktabs(head, body, "l" * words + "r" * (len(head) - words - len(AFTER)) + "ll")) + "\n"
 
     def _repr_html_(self) -> str:
         parts = [f"<p>{escape(self._federation())}<br>{escape(self._known_anyway())}</p>", "<table>"]
-        parts.append(_html_row("th", HEAD))
-        for kind, group in groupby((r for r in self.rows if r.state in RANKED), key=lambda r: r.kind):
-            parts.append(f'<tr><th colspan="{len(HEAD)}" style="text-align:left">{escape(str(kind))}</th></tr>')
-            parts += [_html_row("td", _cells(row, " (as printed; refuted)" if row.printed else "")) for row in group]
+        parts.append(html_row("th", self.head))
+        ranked = [r for r in self.rows if r.state in RANKED]
+        for kind, group in groupby(ranked, key=lambda r: r.kind):
+            parts.append(f'<tr><th colspan="{len(self.head)}" style="text-align:left">{escape(str(kind))}</th></tr>')
+            marked = ((row, " (as printed; refuted)" if row.printed else "") for row in group)
+            parts += [html_row("td", self._cells(row, mark)) for row, mark in marked]
         parts.append("</table>")
-        silent = [f"<li>{escape(' '.join(line))}</li>" for line in _silent(self.rows)]
-        parts += ["<p>silent</p><ul>", *silent, "</ul>"] if silent else []
-        return "".join([*parts, f"<p>{escape(self.conclusion)}</p>"])
+        under = [*beside_lines(self.beside), *self._of_evidence(ranked)]
+        parts += [f"<pre>{escape(chr(10).join(under))}</pre>"] if under else []
+        lines = [f"<li>{escape(' '.join(line))}</li>" for line in silent(self.rows)]
+        parts += ["<p>silent</p><ul>", *lines, "</ul>"] if lines else []
+        last = [*self._prices(), *self._exceeding(), self.conclusion]
+        return "".join([*parts, f"<p>{escape(' '.join(last))}</p>"])
 
 
 LETTERS = (("L", "smoothness"), ("mu", "strong_convexity"), ("D", "initial_gap"), ("sigma^2", "gradient_variance"),
@@ -184,91 +329,3 @@ def _interval(stated: Any) -> str:
     if stated.certain or np.ndim(stated.value):
         return number(float(np.max(stated.value)), FEW)
     return f"[{number(stated.low, FEW)}, {number(stated.high, FEW)}]"
-
-
-# ---- pieces ----
-
-
-def _cells(row: Row, mark: str = "") -> list[str]:
-    name, share = row.largest
-    largest = f"{name} {share:.0%}" if name else "-"
-    alias = f" = {', '.join(_tails(row.alias))}" if row.alias else ""
-    certain = "" if row.conclusive else "?"
-    numbers = [number(x, FEW) if not math.isnan(x) else "-" for x in (row.low, row.high, row.over_trivial)]
-    return [row.bound + alias, " ".join(row.conversions) or "-", *numbers, largest, row.state + certain + mark]
-
-
-def _tails(names: Iterable[str]) -> list[str]:
-    return [name.partition(".")[2] or name for name in names]
-
-
-def _section(title: str, rows: Iterable[list[str]]) -> Iterator[str]:
-    if table := list(rows):
-        yield title
-        yield from (f"  {line}" for line in aligned(table, gap=2))
-
-
-def _silent(rows: Iterable[Row]) -> list[list[str]]:
-    """Names that fail for the same reasons in one line: the first condition with both sides, then how many others."""
-    by_reason: dict[str, list[str]] = {}
-    for row in rows:
-        if row.state == SILENT:
-            by_reason.setdefault(_reason(row), []).append(row.bound)
-    return [[_together(names), why] for why, names in by_reason.items()]
-
-
-def _reason(row: Row) -> str:
-    if not row.failed:
-        return "it has no value here"
-    first, *others = row.failed
-    said = first.words
-    if not math.isnan(first.left):
-        sign = ">" if first.left > first.right else "<"
-        said += f": {number(first.left, FEW)} {sign} {number(first.right, FEW)}"
-    counted = sum(not math.isnan(f.left) for f in others)
-    named = [f.words for f in others if math.isnan(f.left)]
-    return "; ".join([said, *([f"+{counted}"] if counted else []), *named])
-
-
-def _together(names: list[str]) -> str:
-    """``fedcog.theorem, corollary``: what belongs to one paper is named once."""
-    said = []
-    for paper, group in groupby(names, key=lambda name: name.partition(".")[0]):
-        first, *others = group
-        said.append(", ".join([first, *(name.removeprefix(f"{paper}.") for name in others)]))
-    return ", ".join(said)
-
-
-def _by_reason(rows: Iterable[Row], state: str) -> list[list[str]]:
-    by_why: dict[str, list[str]] = {}
-    for row in rows:
-        if row.state == state:
-            by_why.setdefault(row.why, []).append(row.bound)
-    return [[_together(names), why] for why, names in by_why.items()]
-
-
-def _trusted(rows: Iterable[Row]) -> list[list[str]]:
-    by_words: dict[str, list[str]] = {}
-    for row in rows:
-        for words in row.trusted:
-            names = by_words.setdefault(words, [])
-            names += [row.bound] if row.bound not in names else []
-    return [[_together(names), words] for words, names in by_words.items()]
-
-
-def _flat(row: Row) -> dict[str, Any]:
-    """A row with one number or word to a column."""
-    found = row.as_json()
-    nested = {f"trivial_{name}": x for name, x in found.pop("trivial").items()}
-    kind = {name: word for name, word in found.pop("class").items()}
-    joined = {
-        name: "; ".join(item["words"] if isinstance(item, dict) else str(item) for item in value)
-        for name, value in found.items()
-        if isinstance(value, list)
-    }
-    simple = {name: value for name, value in found.items() if not isinstance(value, (list, dict))}
-    return {**kind, **simple, **nested, **joined}
-
-
-def _html_row(tag: str, cells: Iterable[str]) -> str:
-    return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"

@@ -34,17 +34,18 @@ def expected(bound: Bound, at: Sequence[Place], patience: float) -> float:
     if not patience > 0:
         raise WorstCaseError(f"patience must be > 0 seconds; got {patience:g}")
     solver()
-    largest = max(at, key=_least)
-    least = _least(largest)  # without stating it
+    largest = max(at, key=least_time)
+    least = least_time(largest)  # without stating it
     seconds = least if least > patience else estimated(question(bound, largest).program())
     if seconds > patience:
         raise WorstCaseError(
             f"too large: rounds={largest.rounds} local_steps={largest.local_steps} would take about "
             f"{lasting(seconds)}, more than {lasting(patience)}; take fewer, or raise --patience"
         )
-    return sum(seconds * _least(place) / least for place in at)
+    return sum(seconds * least_time(place) / least for place in at)
 
 
-def _least(place: Place) -> float:
+def least_time(place: Place) -> float:
+    """Seconds below which no place of so many gradients is solved."""
     gradients = place.rounds * place.local_steps
     return taking(gradients + 1, gradients)

@@ -129,3 +129,23 @@ def test_clients_that_weigh_differently_are_not_drawn_by_halves():
         Averaging(problem, 2)
     with pytest.raises(EmpiricsError, match="cohort must be <= clients"):
         Averaging(random_quadratics(3, clients=3, dim=2), 4)
+
+
+@pytest.mark.parametrize(
+    ("clients", "cohort", "dim", "sampling"),
+    [(4, 2, 2, "without_replacement"), (3, 3, 8, "without_replacement"), (3, 2, 9, "with_replacement")],
+)
+def test_one_plan_in_full_is_that_of_the_other_engine(clients, cohort, dim, sampling):
+    """Below and above the size up to which rounds are doubled; at the average of all clients before every step too."""
+    problem = random_quadratics(11, clients, dim, noise=0.3)
+    size = 0.2 / problem.smoothness
+    run = Averaging(problem, cohort, sampling).run(3, size, 5)
+    plan = Setting(rounds=5, cohort=cohort, local_steps=3, step_size=size, sampling=sampling)
+    other = ExactRun(problem, algorithm("fedavg()"), plan).run()
+    for word in ("optimality_gap", "grad_norm_sq", "distance_sq"):
+        assert run.server[word] == pytest.approx(other.server[word], rel=1e-12)
+        assert run.iterations(word) == pytest.approx(other.iterations(word), rel=1e-12)
+    assert run.rounds["grad_cap_sq"] == pytest.approx(other.rounds["grad_cap_sq"], rel=1e-12)
+    assert ("divergence" in run.server) == (cohort == clients)
+    if cohort == clients:
+        assert run.server["divergence"] == pytest.approx(other.server["divergence"], rel=1e-12)

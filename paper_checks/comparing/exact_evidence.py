@@ -1,0 +1,225 @@
+"""Exact numbers of federations of quadratics that meet a row's premises: how loose a theorem is at the least.
+
+Clients are of two kinds in one dimension, their curvatures within [mu, L], the gap at the start as stated, noise and
+unlikeness as large as stated. A theorem that is true stands above the number of every such federation that it speaks
+of; the largest is shown. Whether it speaks of one is checked row by row, with the numbers that were put into the row.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bounds.core import Bound
+from bounds.scenario import FEDAVG, Scenario
+from bounds.stated import DEFINED, DOWN, OUTCOME, PAIR, QUANTITIES, role_of, UP
+from bounds.substituting import pairs
+from empirics.algorithms import algorithm
+from empirics.errors import EmpiricsError
+from empirics.exact import Averaging, ENGINES, Moments
+from empirics.problems.quadratics import Quadratics
+from empirics.training.setting import Setting
+
+from ..runs.readings import of_problem
+from .compare_rows import Evidence, EXACT, Row
+from .evidence import Found, number
+
+CLOSE = 1 + 1e-9
+MOST_CLIENTS, MOST_WORK, MOST_ROUNDS = 1000, 2e7, 2e5
+"""Clients, and local steps of all clients and rounds, of a federation that is followed in one dimension."""
+MOST_RELAXED = 2000
+"""Clients times rounds where starts are relaxed: those runs are followed client by client."""
+NEARLY_FLAT = 1e-4
+"""Times L: the least curvature where none is stated."""
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """A federation of quadratics and its exact run by the scenario's plan."""
+
+    problem: Quadratics
+    words: str
+    run: Moments
+
+    @cached_property
+    def values(self) -> dict[str, Any]:
+        """Its constants by word."""
+        caps = {"grad_cap_sq": float(np.max(self.run.rounds["grad_cap_sq"]))}
+        p = self.problem
+        start = {"initial_grad_norm_sq": float((p.gradient(p.start) ** 2).sum()), "sample_smoothness": p.smoothness}
+        kappa = {"condition_number": p.smoothness / p.strong_convexity}
+        return {**of_problem(p), **caps, **start, **kappa, "optimum_dissimilarity": p.optimum_dissimilarity}
+
+
+def exact(scenario: Scenario, book: Mapping[str, Bound]) -> Found:
+    """The largest exact number among the instances that each row speaks of."""
+    try:
+        instances = list(_instances(scenario))
+    except EmpiricsError as error:
+        return Found(EXACT, lambda row: None, remarks=(f"exact: none, {error}",))
+
+    def of(row: Row) -> Evidence | None:
+        best: Evidence | None = None
+        for one in instances:
+            value = number(row.kind, one.run)
+            if value is None or math.isnan(value) or (best is not None and value <= best.value):
+                continue
+            if speaks_of(row, book[row.bound], one, scenario):
+                best = Evidence(value, f"the worst of {len(instances)} such: {one.words}{_unmatched(one, scenario)}")
+        return best
+
+    return Found(EXACT, of)
+
+
+def speaks_of(row: Row, bound: Bound, one: Instance, scenario: Scenario) -> bool:
+    """Whether the row's theorem applies to the instance with the row's own numbers.
+
+    Its constants are on the admissible side of those put in; numbers that define a problem (the gap at the start) are
+    its own, and with them the bound must not be above the row: then the row stands above the instance too.
+    """
+    theirs: dict[str, Any] = {}
+    for word, stated in row.values.items():
+        if word not in QUANTITIES:  # of somebody's own bound, and taken at its word
+            continue
+        role = role_of(word)
+        mine: Any = one.values.get(bound.word_of(word), one.values.get(word))
+        if role == OUTCOME or (role in (UP, DOWN, DEFINED) and mine is None):
+            return False
+        if role == UP and not np.all(np.asarray(mine) <= np.asarray(stated) * CLOSE):
+            return False
+        if role == DOWN and not np.all(np.asarray(mine) * CLOSE >= np.asarray(stated)):
+            return False
+        if role == DEFINED:
+            theirs[word] = np.asarray(mine) if np.ndim(stated) else float(np.max(mine))
+    if any(role_of(word) == PAIR for word in row.values) and not _alike_enough(row, one.problem):
+        return False
+    facts = scenario.facts[1:]
+    if any(c.assumption is not None and c.assumption.holds(one.problem, *facts) is False for c in bound.conditions):
+        return False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        says = float(bound(**{**row.values, **theirs})) * row.factor
+    return says <= row.high * CLOSE  # false where it is silent
+
+
+def _alike_enough(row: Row, problem: Quadratics) -> bool:
+    offset, factor = (row.values.get(f"dissimilarity_{word}") for word in ("offset", "factor"))
+    if offset is None or factor is None:
+        return False
+    return problem.dissimilarity_offset_for(float(factor)) <= float(offset) * CLOSE
+
+
+# ---- the federations ----
+
+
+def _instances(scenario: Scenario) -> Iterator[Instance]:
+    lacking = [
+        w for w in ("clients", "cohort", "local_steps", "rounds", "step_size", "smoothness") if w not in scenario
+    ]
+    if lacking or not {"initial_gap", "initial_distance_sq"} & scenario.keys():
+        raise EmpiricsError(f"it needs {', '.join(lacking) or 'initial_gap'}")
+    clients, cohort, steps, rounds = (int(scenario[w].value) for w in ("clients", "cohort", "local_steps", "rounds"))
+    step_size = float(scenario["step_size"].value)
+    if clients > MOST_CLIENTS or clients * steps * rounds > MOST_WORK or rounds > MOST_ROUNDS:
+        raise EmpiricsError(f"{clients} clients, {rounds} rounds of {steps} steps are out of reach")
+    if "client_weight" in scenario and np.ptp(np.asarray(scenario["client_weight"].value)) > 1e-12:
+        raise EmpiricsError("the clients weigh differently")
+    relaxed = scenario.algorithm != FEDAVG
+    if relaxed and (scenario.algorithm != "fedinit" or clients * rounds > MOST_RELAXED):
+        raise EmpiricsError(f"runs of {scenario.method} this long are out of reach")
+    plan = Setting(rounds, cohort, local_steps=steps, step_size=step_size, sampling=scenario.sampling)
+    for problem, words in _federations(scenario, clients, 1 / (step_size * steps * rounds), few=relaxed):
+        if relaxed:
+            method = algorithm(f"fedinit(beta={float(scenario['relaxation'].value)!r})")
+            yield Instance(problem, words, ENGINES["groups"](problem, method, plan))
+        else:
+            run = Averaging(problem, cohort, scenario.sampling).run(steps, step_size, rounds)
+            yield Instance(problem, words, run)
+
+
+def _federations(scenario: Scenario, clients: int, slow: float, few: bool) -> Iterator[tuple[Quadratics, str]]:
+    """Two kinds of clients: curvatures on a grid, gradients at the minimiser 0 or as unlike as is stated, and noise.
+
+    ``slow`` is the curvature at which the plan has gone about a third of the way.
+    """
+    top = float(np.max(scenario["smoothness"].safe))
+    least = float(scenario["strong_convexity"].safe) if "strong_convexity" in scenario else NEARLY_FLAT * top
+    inside = np.clip([least, slow, (least * top) ** 0.5, top / 4, top], least, top)
+    grid = [least, top] if few else sorted({float(a) for a in inside})
+    first = (clients + 1) // 2
+    noises = [_noise(scenario, clients, few), np.zeros(clients)]
+    for place, low in enumerate(grid):
+        for high in grid[place:]:
+            most = _unlike(scenario, low, high, first, clients)
+            for pull in dict.fromkeys((0.0, most, -most)) if high > low else dict.fromkeys((0.0, most)):
+                for variance in noises if noises[0].any() else noises[:1]:
+                    yield _federation(scenario, (low, high), pull, variance, first)
+
+
+def _federation(
+    scenario: Scenario, curvatures: tuple[float, float], pull: float, variance: np.ndarray, first: int
+) -> tuple[Quadratics, str]:
+    """The minimiser is 0; the first kind's gradient there is ``pull``."""
+    clients = len(variance)
+    kinds = np.where(np.arange(clients) < first, 0, 1)
+    curves = np.array(curvatures)[kinds]
+    gradients = np.array([pull, -pull * first / max(clients - first, 1)])[kinds]
+    if "initial_gap" in scenario:
+        start = math.sqrt(2 * float(scenario["initial_gap"].value) / curves.mean())
+    else:
+        start = math.sqrt(float(scenario["initial_distance_sq"].value))
+    least = float(scenario["optimal_loss"].value) if "optimal_loss" in scenario else 0.0
+    problem = Quadratics(
+        curvatures=curves[:, None, None], minima=(-gradients / curves)[:, None], noise=variance[:, None, None],
+        start=np.array([start]), floors=np.full(clients, least - np.mean(gradients**2 / curves) / 2),
+    )  # fmt: skip
+    low, high = curvatures
+    kind = f"curvature {low:.3g}" if low == high else f"curvatures {low:.3g} and {high:.3g}"
+    told = (
+        f"{kind}, gradients at the minimiser {pull:+.2g} and {gradients[-1]:+.2g}" if pull else f"{kind}, one minimum"
+    )
+    return problem, f"{told}, {'noise as stated' if variance.any() else 'no noise'}"
+
+
+def _noise(scenario: Scenario, clients: int, same: bool) -> np.ndarray:
+    """The clients' variances, as large as stated; ``same``: all of them the smallest."""
+    words = [word for word in ("client_gradient_variance", "gradient_variance") if word in scenario]
+    if not words or scenario[words[0]].floor:
+        return np.zeros(clients)
+    stated = np.broadcast_to(np.asarray(scenario[words[0]].safe, dtype=float), (clients,))
+    return np.full(clients, stated.min()) if same else np.array(stated)
+
+
+def _unlike(scenario: Scenario, low: float, high: float, first: int, clients: int) -> float:
+    """The largest gradient of the first kind at the minimiser that what is stated of unlikeness allows."""
+    if first == clients:
+        return 0.0
+    share = first / clients
+    ratio = share / (1 - share)
+    square = share + (1 - share) * ratio**2  # of the clients' gradients, in units of the first kind's squared
+    limits = []
+    if "optimum_dissimilarity" in scenario:
+        limits.append(float(scenario["optimum_dissimilarity"].value) / square)
+    elif known := pairs(scenario):
+        limits.append(max(pair.offset for pair in known) / square)
+    if "heterogeneity" in scenario:
+        of_gap = share / (2 * low) + (1 - share) * ratio**2 / (2 * high)
+        limits.append(float(scenario["heterogeneity"].value) / of_gap)
+    return math.sqrt(min(limits)) if limits else 0.0
+
+
+def _unmatched(one: Instance, scenario: Scenario) -> str:
+    """The stated numbers of a problem that the instance has otherwise."""
+    words = ("initial_gap", "heterogeneity", "optimum_dissimilarity", "initial_grad_norm_sq", "initial_distance_sq")
+    other = [
+        f"{word} {float(one.values[word]):.3g} for {float(scenario[word].value):.3g}"
+        for word in words
+        if word in scenario and not math.isclose(float(one.values[word]), float(scenario[word].value), rel_tol=1e-6)
+    ]
+    return f"; not matched: {', '.join(other)}" if other else ""

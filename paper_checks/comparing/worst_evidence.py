@@ -1,0 +1,114 @@
+"""Exact worst cases beside the rows: the largest number over all federations that a theorem speaks of, without noise.
+
+Everything is measured in units in which L = 1 and the gap at the start is 1, as the committed tables have it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from time import perf_counter
+
+import numpy as np
+
+from bounds.core import Bound
+from bounds.errors import BoundsError
+from bounds.scenario import Scenario
+from empirics.errors import EmpiricsError
+
+from ..runs.can import can
+from ..runs.words import WORST as SOLVED
+from ..tightness_options import NAMES
+from ..worst_cases.places import moot, Place, question, values
+from ..worst_cases.program import WorstCaseError
+from ..worst_cases.sizes import least_time
+from ..worst_cases.tables import committed, has_table
+from ..worst_cases.worst import answer
+from .compare_rows import Evidence, RANKED, Row, WORST
+from .evidence import Found
+
+SAME_NUMBER = {"C3", "C12"}
+"""Conversions that change the words for a number, and not the number."""
+MOST_CLIENTS = 4
+"""More clients are stood for by two of a kind."""
+UNITS = {"grad_norm_sq": (1, 1), "mean_grad_norm_sq": (1, 1), "optimality_gap": (1, 0), "weighted_grad_norm_sq": (1, 0)}
+"""By target: the powers of the gap at the start and of L in its unit; what is missing is a squared distance."""
+ALIKE = 1e-6
+
+
+def worst(scenario: Scenario, rows: Iterable[Row], book: Mapping[str, Bound], seconds: float) -> Found:
+    """Worst cases from the committed tables, else solved where all of them together take at most ``seconds``."""
+    known: dict[str, Evidence] = {}
+    until = perf_counter() + seconds
+    far: set[int] = set()
+    for row in rows:
+        bound = book[row.bound]
+        if row.state not in RANKED or not set(row.conversions) <= SAME_NUMBER or can(bound, SOLVED):
+            continue
+        try:
+            place = _place(row, scenario)
+            found = _committed(bound, place)
+            if found is None and least_time(place) <= until - perf_counter():
+                solved = answer(question(bound, place), until - perf_counter())
+                found = solved.value, solved.exact
+        except (BoundsError, EmpiricsError):
+            continue
+        if found is None:
+            far.add(place.rounds * place.local_steps)
+            continue
+        who = f"{place.clients} of a kind" if place.clients > 1 else "all alike"
+        value = found[0] * _unit(row, bound) * row.factor
+        estimate = "" if found[1] else ", an upper estimate"
+        known[row.bound] = Evidence(value, f"clients {who}, no noise{estimate}", above=not found[1])
+    remarks = [f"exact worst case: out of reach, {n} gradients a client" for n in sorted(far)]
+    return Found(WORST, lambda row: known.get(row.bound) if set(row.conversions) <= SAME_NUMBER else None,
+                 remarks=tuple(remarks))  # fmt: skip
+
+
+def _place(row: Row, scenario: Scenario) -> Place:
+    """The row's own numbers in these units. Some of unlike clients are no plan of the tables: all alike are any."""
+    L, gap = _scale(row)
+    put = {word: float(np.max(value)) for word, value in row.values.items()}
+    clients, cohort = (int(scenario[word].value) for word in ("clients", "cohort"))
+    kinds = 1 if cohort < clients else clients if clients <= MOST_CLIENTS else 2 - clients % 2
+    given = {
+        "condition_number": L / put.get("strong_convexity", put.get("pl_constant", L / 10)),
+        "heterogeneity": put.get("dissimilarity_offset", math.nan) / (L * gap),
+        "grad_cap_sq": put.get("grad_cap_sq", math.nan) / (L * gap),
+        "dissimilarity_factor": put.get("dissimilarity_factor", math.nan),
+        "relaxation": float(scenario["relaxation"].value),
+        "fixed_step_size": float(scenario["step_size"].value) * L,
+    }
+    if "heterogeneity" in put:
+        given["heterogeneity"] = put["heterogeneity"] / gap
+    steps, rounds = int(scenario["local_steps"].value), int(scenario["rounds"].value)
+    told = {word: value for word, value in given.items() if not math.isnan(value)}
+    return Place(clients=kinds, rounds=rounds, local_steps=steps, **told)
+
+
+def _scale(row: Row) -> tuple[float, float]:
+    put = row.values
+    L = float(np.max(put["smoothness"])) if "smoothness" in put else math.nan
+    gap = put["initial_gap"] if "initial_gap" in put else put.get("initial_loss", math.nan) - put.get("optimal_loss", 0)
+    if not L > 0 or not gap > 0:
+        raise WorstCaseError(f"{row.bound} has no scale of its own: it needs L and the gap at the start")
+    return L, float(gap)
+
+
+def _unit(row: Row, bound: Bound) -> float:
+    L, gap = _scale(row)
+    of_gap, of_smoothness = UNITS.get(bound.target.name, (1, -1))
+    return gap**of_gap * L**of_smoothness
+
+
+def _committed(bound: Bound, place: Place) -> tuple[float, bool] | None:
+    """The worst case at this place and whether it is exact, if a table that comes with the project has it."""
+    if not has_table(bound.name):
+        return None
+    asked = place.as_row() | {"step_size": values(bound, place)["step_size"]}
+    idle = {"step_share", "fixed_step_size", *moot(bound, place, NAMES)}
+    names = [*(name for name in NAMES if name not in idle), "step_size"]
+    for row in committed(bound.name):
+        if row["inside"] and all(math.isclose(row[name], asked[name], rel_tol=ALIKE) for name in names):
+            return row["worst_case"], row["exact"]
+    return None
