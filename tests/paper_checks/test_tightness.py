@@ -20,6 +20,8 @@ from paper_checks.worst_cases.places import moot, Place, question, values
 from paper_checks.worst_cases.tables import best_steps, committed, FOLDER, full, places, smallest_factors, write
 
 REACHED = [name for name, bound in BOUNDS.items() if not can(bound, WORST)]
+TABLED = [name for name in REACHED if BOUNDS[name].source.paper != "classics"]
+"""Those of the audited papers have a table that comes along; worst cases of classic theorems are computed."""
 
 
 def run(capsys, *words):
@@ -105,24 +107,24 @@ def test_the_smallest_factors_of_a_bound_and_of_a_term():
 
 
 def test_every_bound_within_reach_has_a_table_with_its_card():
-    assert {path.stem for path in FOLDER.glob("*.csv")} == set(REACHED)
-    for name in REACHED:
+    assert {path.stem for path in FOLDER.glob("*.csv")} == set(TABLED)
+    for name in TABLED:
         card = json.loads((FOLDER / f"{name}.json").read_text())
         assert card["bound"] == name
         assert card["command"] == f"fedbounds tightness {name} --full"
         rows = committed(name)
         grid = [place.as_row() for place in full(BOUNDS[name])]
-        assert all({n: row[n] for n in NAMES} in grid for row in rows)
+        assert all({n: row[n] for n in NAMES if n in row} in grid for row in rows)
         assert len(rows) + card["refused"] == len(grid)
         assert card["refused"] < len(grid) / 5  # places so ill-conditioned that no number is sure
         assert (card["estimate"] == "exact") == all(row["exact"] for row in rows)
 
 
-@pytest.mark.parametrize("name", REACHED)
+@pytest.mark.parametrize("name", TABLED)
 def test_a_committed_table_is_computed_again(name):
     rows = [row for row in committed(name) if row["rounds"] * row["local_steps"] <= 4]
     for row in rows[:: max(1, len(rows) // 3)]:
-        again = tightness(name, **{n: row[n] for n in NAMES}).columns
+        again = tightness(name, **{n: row[n] for n in NAMES if n in row}).columns
         for column in ("step_size", "bound", "worst_case"):
             assert again[column][0] == pytest.approx(row[column], rel=2e-5, abs=1e-7), (row, column)
 
@@ -131,7 +133,7 @@ def test_a_committed_table_is_computed_again(name):
 @pytest.mark.parametrize("name", ["fedinit.theorem_1", "decaying_k.theorem_1_repaired", "fedcog.theorem"])
 def test_a_large_place_of_a_committed_table_is_computed_again(name):
     row = max(committed(name), key=lambda row: row["rounds"] * row["local_steps"] * (row["local_steps"] < 8))
-    again = tightness(name, **{n: row[n] for n in NAMES}).columns
+    again = tightness(name, **{n: row[n] for n in NAMES if n in row}).columns
     assert again["worst_case"][0] == pytest.approx(row["worst_case"], rel=2e-5)
 
 
