@@ -55,7 +55,6 @@ FOLDED: dict[str, tuple[str, str, str]] = {
     "weighted_grad_norm_sq": ("grad_norm_sq", WEIGHTED, "iterations"),
     "mean_gap": ("optimality_gap", "mean", "iterations"),
     "average_gap": ("optimality_gap", "expectation", "iterations"),
-    "weighted_gap": ("optimality_gap", "weighted mean", "rounds"),
     "mean_divergence": ("divergence", "mean", "rounds"),
     "final_divergence": ("divergence", "last", "rounds"),
 }

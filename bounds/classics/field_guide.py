@@ -22,6 +22,7 @@ from ..vocabulary import (
     local_steps as tau,
     mean_gap,
     round_end_distance_sq,
+    round_gap,
     rounds as T,
     smoothness as L,
     step_size as eta,
@@ -40,7 +41,7 @@ SETTING = (*_FEDERATION, *EVERYONE, *FIXED, EQUAL_WEIGHTS)
 
 lemma_1 = Bound(
     name="classics.field_guide_lemma_1",
-    target=mean_gap,
+    target=round_gap,
     terms={
         "progress": (distance_sq - round_end_distance_sq) / (2 * eta * tau),
         "noise": eta * sigma2 / M,
