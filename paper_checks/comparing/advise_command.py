@@ -9,7 +9,7 @@ from typing import Any
 from bounds.errors import BoundsError
 from bounds.scenario import Scenario
 from bounds.showing.loading import load
-from bounds.showing.numbers import number, whole_word
+from bounds.showing.numbers import number, positive, whole_word
 from bounds.showing.usage import bare_parser, Parser, refuse_idle, UsageError
 from empirics.numbers import check_words
 from empirics.progress import progress
@@ -21,12 +21,15 @@ from .goals import COSTS, OVER, TARGETS
 FINE, FINDING = 0, 1
 GOALS = f"""\
 GOAL is what is to be small: {", ".join(TARGETS)}, within a budget
-(runtime=20, rounds=50 or iterations=400); or with --to optimality_gap=0.001 what is to be
+(runtime=20, rounds=50, iterations=400 or communicated_bytes=1e6 of a participant; or of all of
+them --within bytes=4e7, --within gradients=1e5); or with --to optimality_gap=0.001 what is to be
 spent until then: {", ".join(COSTS)}.
-over=local_steps,step_size says what is free (both); what is held, and what formulas for the other one are asked at, is
-typed: step_size=0.028. A runtime needs communication_time and minibatch_time, seconds of a round and of a step.
-Bounds and formulas need constants alone (@file.json, which fedbounds constants writes). The quadratic twin and training
-need the federation: --problem, as fedbounds train takes it."""
+--over local_steps,step_size says what is free (both, unless it is said; also cohort, where it has a price); what is
+held, and what formulas for another one are asked at, is typed: step_size=0.028. A runtime needs communication_time and
+minibatch_time, seconds of a round and of a step; where clients differ, client_minibatch_time (a list), or
+client_download_rate and client_upload_rate with model_size: a round then waits for its slowest participant.
+Bounds and formulas need constants alone (@file.json, which fedbounds constants writes). The quadratic twin, schedules
+and training need the federation: --problem, as fedbounds train takes it."""
 
 
 def advise_(arguments: Sequence[str]) -> int:
@@ -40,27 +43,38 @@ def advise_(arguments: Sequence[str]) -> int:
         raise UsageError(f"advise needs what is to be small, such as optimality_gap, first; got {args.goal!r}")
     if args.problem is None:
         refuse_idle(parser, args, PROBLEM, "without --problem nothing is trained and there is no twin")
-    over = [word for word in args.words if word.startswith("over=")]
+    over = [word.partition("=")[2] for word in args.words if word.startswith("over=")]
+    over += [] if args.over is None else [args.over]
     if len(over) > 1:
         raise UsageError("give over=... once")
     check_words(Namespace(**{name: getattr(args, name) for name in ("clients", "batch")}))
-    to = None if args.to is None else _level(args.to)
-    table = _advice(args, [word for word in args.words if word not in over], over, to)
-    print(table.to_json() if args.json else table)
+    to = None if args.to is None else _level("--to", args.to)
+    words = [word for word in args.words if not word.startswith("over=")]
+    table = _advice(args, words, over, to)
+    if args.json:
+        print(table.to_json())
+    else:
+        _, *lines = table.lines()  # the first one is there already
+        print("\n".join(lines))
     return FINE if table.useful else FINDING
 
 
 def _advice(args: Namespace, words: Sequence[str], over: Sequence[str], to: tuple[str, float] | None) -> Advised:
-    free = over[0].partition("=")[2].split(",") if over else OVER
+    free = over[0].split(",") if over else OVER
+    within = dict(_level("--within", text, "gradients=1e5") for text in args.within)
     with progress("advising", brief=not args.measure) as bar:
         own = [load(name) for name in args.own]
         scenario = Scenario.of(*words, also=quantities_of_own(own))
         from .advise import advise  # with torch, which --help does without
 
         return advise(
-            scenario, args.goal, free, to=to, problem=_problem(args), batch=args.batch, measure=args.measure, own=own,
-            bar=bar,
+            scenario, args.goal, free, within, to, _problem(args), args.batch, args.measure, own, bar,
+            worst_case=args.worst_case, shared_uplink=args.shared_uplink, hear=None if args.json else _tell,
         )  # fmt: skip
+
+
+def _tell(line: str) -> None:
+    print(line, flush=True)
 
 
 def _problem(args: Namespace) -> Any:
@@ -72,12 +86,13 @@ def _problem(args: Namespace) -> Any:
     return task(args.problem).deal(args.partition, args.clients, args.seed, client_weight=args.client_weight)
 
 
-def _level(text: str) -> tuple[str, float]:
+def _level(option: str, text: str, example: str = "optimality_gap=0.001") -> tuple[str, float]:
     name, _, level = text.partition("=")
     try:
         return name, number(level)
     except Exception as error:
-        raise BoundsError(f"--to must be TARGET=NUMBER, such as optimality_gap=0.001; got {text!r}") from error
+        what = "TARGET=NUMBER" if option == "--to" else "WORD=NUMBER"
+        raise BoundsError(f"{option} must be {what}, such as {example}; got {text!r}") from error
 
 
 PROBLEM = ("clients", "partition", "client_weight", "seed", "measure")
@@ -89,6 +104,11 @@ def _parser() -> Parser:
     add("goal", metavar="GOAL", help="what is to be small")
     add("words", nargs="*", default=[], metavar="quantity=value", help="the federation and its costs; @file.json")
     add("--to", metavar="TARGET=NUMBER", help="what is to be reached; GOAL is then what is spent")
+    add("--over", metavar="WORDS", help="what is free: local_steps,step_size (unless given), cohort; the same as over=")
+    add("--within", action="append", default=[], metavar="WORD=NUMBER", help="a budget; bytes and gradients are of all")
+    add("--shared-uplink", type=positive, metavar="MBIT/S", help="what the participants of a round share to send")
+    add("--worst-case", type=positive, default=0.0, metavar="SECONDS",
+        help="so long for exact worst cases of plans of at most 16 gradients (0: none)")  # fmt: skip
     add("--problem", metavar="MODEL(DATA)", help="the federation itself, for the twin and for training")
     add("--clients", type=whole_word, metavar="N", help="number of clients of the problem (none: one per group)")
     add("--partition", default="iid", metavar="CALL", help="who holds what (iid)")
