@@ -227,6 +227,8 @@ class Averaging:
         """Readings round by round, where all average with certain weights: along the axes of the one map there is."""
         mean, _ = self._weights
         whole = np.einsum("k,pkde->pde", mean, one.maps)
+        lost = ~np.isfinite(whole).all((1, 2))  # a round that leaves the finite numbers has no axes
+        whole = np.where(lost[:, None, None], np.eye(whole.shape[-1]), whole)
         values, axes = np.linalg.eigh((whole + whole.swapaxes(1, 2)) / 2)
         back = axes.swapaxes(1, 2)
         shift = np.einsum("pde,pd->pe", axes, np.einsum("k,pkd->pd", mean, one.shifts))
@@ -240,7 +242,8 @@ class Averaging:
                 now = values * now + shift
                 covariance = pairs * covariance + noise
             moment = covariance + now[:, :, None] * now[:, None, :]
-            yield _traces(curvature, square, moment)
+            read = _traces(curvature, square, moment)
+            yield np.where(lost, np.inf, read) if round_ else read
 
     def _read(self, moment: Array) -> Array:
         curvature = self.problem.curvature

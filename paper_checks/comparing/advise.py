@@ -32,6 +32,8 @@ ALIKE = 1e-3
 NEAR = 1.1
 """Plans of the twin that are at most this many times its best one are not told apart: it is no better than that."""
 
+LARGEST = 1e300
+"""A value beyond this is none: a target that is not reached, a run that diverges."""
 Silence = list[tuple[str, str]]
 """Who gives no advice, and why."""
 
@@ -222,7 +224,7 @@ def _twin(twin: TwinAdvice, over: tuple[str, ...], silent: Silence, bar: Progres
     """The twin's best fixed plan, and the papers' schedules from the starts that are best on it."""
     bar.doing("the quadratic twin")
     best = twin.best(over)
-    near = [point for point in twin.near if point.value <= NEAR * best.value]
+    near = [point for point in twin.near if point.value <= min(NEAR * best.value, LARGEST)]
     found = [_of_set("quadratic twin", TWIN, best, near)]
     if not math.isfinite(best.value) or not {"local_steps", "step_size"} & set(over):
         return found
@@ -231,7 +233,7 @@ def _twin(twin: TwinAdvice, over: tuple[str, ...], silent: Silence, bar: Progres
         point = ScheduleAdvice(schedule, twin.of_cohort(best.cohort)).best(over, best)
         steps = [k for k, _ in point.replayed]
         if not steps or len(set(point.replayed)) == 1:
-            silent.append((f"schedule {schedule.key}", "at its best start it changes nothing within the budget"))
+            silent.append((f"schedule {schedule.key}", "at its best start it changes nothing"))
             continue
         found.append(Adviser(f"schedule {schedule.key}", SCHEDULE, point, (min(steps), max(steps)), "", False))
     silent += [(f"schedule {key}", "it waits for a validation error to converge: there is none here")
@@ -275,8 +277,8 @@ def _add_worst_case(
 def _with_measured(advisers: Sequence[Adviser], found: Measured) -> list[Adviser]:
     """The advisers with what their plans gave in training, and the plan that was best there."""
     judged = [replace(a, measured=found.of(a.point)) for a in advisers]
-    near = [plan for plan in found.near if not plan.replayed]
-    also = tuple(a.name for a in judged if a.kind == SCHEDULE and a.point.plan in found.near)
+    near, best = [plan for plan in found.near if not plan.replayed], found.best.plan
+    also = tuple(a.name for a in judged if a.kind == SCHEDULE and a.point.plan in found.near and a.point.plan != best)
     row = _of_set("measured", MEASURED, found.best, near, measured=found.of(found.best), runs=found.runs, also=also)
     return [*judged, row]
 

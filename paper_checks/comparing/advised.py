@@ -217,10 +217,11 @@ class Advised:
             told = f"Follow the twin ({_times(self.regret(twin))}): {self._plan(twin.point)}"
             told += self._others(best)
         elif best.kind == MEASURED:
-            told = f"Run {'the schedule from ' * bool(best.point.replayed)}{self._set(best)}"
+            named = [row.name for row in self.rows if row.kind == SCHEDULE and row.point.plan == best.point.plan]
+            told = f"Run {f'{named[0]} from ' if named else ''}{self._set(best)}"
         else:
             told = f"Follow the twin: {self._set(best)}"
-        return told + (f"; nor can {', '.join(best.also)}" if best.also else "")
+        return told + (f"; {', '.join(best.also)} cannot be told apart from the best either" if best.also else "")
 
     def _set(self, row: Adviser) -> str:
         return self._plan(row.point) + self._others(row)
@@ -416,7 +417,7 @@ def headline(goal: Goal, over: Sequence[str]) -> str:
     words = ("clients",) if "cohort" in over else ("clients", "cohort")
     who = [f"{number(scenario[word].value)} {word}" for word in words if word in scenario]
     start = f"; {number(goal.start, FEW)} before training" if math.isfinite(goal.start) else ""
-    return f"{goal.words}, over {' and '.join(over)}{start}{''.join(f'; {one}' for one in who)}"
+    return f"{goal.words}, over {', '.join(over)}{start}{''.join(f'; {one}' for one in who)}"
 
 
 def _along(first: str, last: str) -> str:
