@@ -214,13 +214,13 @@ class Averaging:
         """
         moment, before, one, maps = self._first_moment[None], None, None, None
         while True:
-            plan = yield self._read(moment[:, :-1, :-1])[:, 0]
-            if plan != before:
-                one = self._round(plan[0], np.array([plan[1]]))
-                before, maps = plan, self._extended(one)
-            assert one is not None
-            assert maps is not None
+            plan = yield np.nan_to_num(self._read(moment[:, :-1, :-1])[:, 0], nan=np.inf)
             with np.errstate(over="ignore", invalid="ignore"):
+                if plan != before:
+                    one = self._round(plan[0], np.array([plan[1]]))
+                    before, maps = plan, self._extended(one)
+                assert one is not None
+                assert maps is not None
                 moment = self._after(moment, maps, one.noise)
 
     def _diagonal(self, one: _Round, rounds: int) -> Iterator[Array]:

@@ -124,8 +124,12 @@ class Advised:
     def useful(self) -> bool:
         """Whether anybody recommends a plan that trains, and reaches the target if there is one."""
         if self.best is not None:
-            return math.isfinite(self.worth(self.best)) and not self._lost(self.best)
+            return math.isfinite(self.worth(self.best)) and not self._lost(self.best) and not self._worse(self.best)
         return any(not row.still for row in self.rows)
+
+    def _worse(self, row: Adviser) -> bool:
+        """Whether a plan surely ends no better than it starts."""
+        return self.goal.to is None and self.worth(row) >= self.goal.start
 
     @staticmethod
     def _lost(row: Adviser) -> bool:
@@ -201,6 +205,12 @@ class Advised:
             if self.goal.to is None:
                 return f"{who} every plan that was looked at diverges: give a smaller step_size, or leave it free."
             return f"{who} no plan that was looked at reaches the target{far}: allow more, or ask for less."
+        if self._worse(best):
+            return (
+                f"By the {self.judged_by} no plan that was looked at ends below the start, "
+                f"{number(self.goal.start, FEW)}: the best gives {number(self.worth(best), FEW)}. Free the step size, "
+                "or take a smaller one."
+            )
         told = "; ".join([self._recommended(best), *self._openness(best)])
         held = [word for word in OVER if word not in self.over]
         at = f" with {held[0]} held" if held else ""
@@ -436,8 +446,6 @@ def _span(ends: tuple[float, float]) -> str:
 
 
 def _times(regret: float) -> str:
-    return (
-        f"{number(regret, 2) if regret < 100 else f'{regret:.0f}'}x"
-        if math.isfinite(regret)
-        else "more than was looked at"
-    )
+    if not math.isfinite(regret):
+        return "more than was looked at"
+    return f"{regret:.0f}x" if 100 <= regret < 1e6 else f"{number(regret, 2)}x"

@@ -233,8 +233,8 @@ class Goal:
     def _times(self) -> tuple[Any, Any]:
         """Seconds of a round outside of the local steps, and of a step: numbers, or one for every client."""
         own = {word: np.asarray(self.scenario[word].value) for word in RATES if word in self.scenario}
-        beta = own.get("client_minibatch_time")
-        beta = self._of("minibatch_time", "seconds") if beta is None else beta
+        word = "client_minibatch_time"
+        beta: Any = own[word] if word in own else self._of("minibatch_time", "seconds")
         if self.shared_uplink is None and not {"client_download_rate", "client_upload_rate"} & own.keys():
             return np.asarray(self._of("communication_time", "seconds")), np.asarray(beta)
         size = self._of("model_size", "seconds")

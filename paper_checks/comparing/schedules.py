@@ -88,8 +88,9 @@ class ScheduleAdvice:
         goal, averaging = self.twin.goal, self.twin.averaging
         word = ("optimality_gap", "grad_norm_sq", "distance_sq").index(goal.target)
         ends = averaging.problem.optimal_loss
-        rule, walk, plan, spent = ScheduledSteps(self.schedule.key, window=1), averaging.replay(), [], 0.0
+        rule, walk, spent = ScheduledSteps(self.schedule.key, window=1), averaging.replay(), 0.0
         read = next(walk)
+        plan: list[tuple[int, float]] = []
         losses: list[float] = []
         while len(plan) < MOST_ROUNDS:
             if goal.to is not None and read[word] <= goal.to[1]:
