@@ -21,13 +21,15 @@ from bounds.ties import ROUNDING
 from empirics.algorithms.algorithm import State
 from empirics.algorithms.scheduled import ScheduledSteps
 
-from .goals import Plan, Point
+from .goals import MOST_STEPS, Plan, Point
 from .twin import MOST_ROUNDS, TwinAdvice
 
 CONSTANT = ("dsgd", "k_eta_fixed")
 """Those that change nothing: plans like any other."""
 OCTAVES = 8
 """How far K_0 and eta_0 are moved from the twin's best fixed plan, in octaves."""
+MOST_LOCAL = 4 * MOST_STEPS
+"""Local steps of a round beyond which a schedule is followed no longer."""
 LONGER = 4
 """Times the rounds of the twin's best fixed plan in which a schedule must reach the target."""
 
@@ -98,6 +100,8 @@ class ScheduleAdvice:
             losses.append(max(float(ends + read[0]), 0.0))
             now: Any = SimpleNamespace(round=len(plan), losses=losses)
             following = rule(now, local_steps, step_size)
+            if following[0] > MOST_LOCAL:  # the loss rises, and the rule by it
+                return self._point(plan, math.inf, local_steps, step_size)
             try:
                 spent += goal.spent(following[0])
             except BoundsError:

@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -259,8 +260,8 @@ def test_a_target_below_the_noise_is_not_trained_for(problem):
 # ---- without a twin ----
 
 
-def test_without_a_twin_nothing_judges_but_training_does():
-    loose = task("softmax(iris, regularisation=0)").deal("iid", 6, 3)
+def test_without_a_twin_nothing_judges_but_training_does(problem):
+    loose = replace(problem, model=replace(problem.model, regularisation=0.0))
     told = advise(scenario(cohort=3, rounds=6), "grad_norm_sq", problem=loose, batch=5)
     assert told.judged_by == ""
     assert "nothing judges it: the twin is taken at the minimiser of a linear model" in told.advice
@@ -317,3 +318,9 @@ def test_one_round_of_all_clients_with_steps_that_leave_the_numbers():
     assert np.isfinite(read[:, 0]).all()
     assert np.isfinite(read[0, 1])
     assert read[1, 1] == math.inf
+
+
+def test_a_plan_that_ends_above_its_start_is_no_recommendation(problem):
+    told = advise(scenario(cohort=3, rounds=3, step_size=900.0), over=["local_steps"], problem=problem, batch=5)
+    assert not told.useful
+    assert "no plan that was looked at ends below the start, 1.5" in told.advice
