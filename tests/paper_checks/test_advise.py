@@ -260,8 +260,7 @@ def test_measured_on_fresh_seeds(problem):
     best = told.best
     assert best.kind == "measured"
     trials = Trials(problem, told.goal, Silent())
-    plan = (best.point.local_steps, best.point.step_size)
-    values = [trials.value(plan, 1_000_000 + seed) for seed in range(3)]
+    values = [trials.value(best.point.plan, 1_000_000 + seed) for seed in range(3)]
     assert best.measured[0] == pytest.approx(np.mean(values), rel=1e-6)
     assert min(told.regret(row) for row in told.rows) == 1
     assert "on 3 fresh seeds" in told.advice
@@ -273,8 +272,8 @@ def test_what_is_held_stays(problem):
     assert "with step_size held" in told.advice
     with pytest.raises(BoundsError, match="step_size is not free here: give step_size=NUMBER"):
         advise(scenario(runtime=60), over=["local_steps"])
-    with pytest.raises(BoundsError, match="unknown word to advise on 'cohort'"):
-        advise(scenario(runtime=60), over=["cohort"])
+    with pytest.raises(BoundsError, match="unknown word to advise on 'rounds'"):
+        advise(scenario(runtime=60), over=["rounds"])
 
 
 def test_another_federation_is_refused(problem):
