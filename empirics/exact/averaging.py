@@ -7,7 +7,7 @@ C(40, 10) cohorts, and all step sizes of a grid go together. ``ExactRun`` follow
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -312,33 +312,67 @@ class Averaging:
         return self.problem.start - self.problem.minimiser
 
     def _second_moments(self, one: _Round, rounds: int) -> Iterator[Array]:
-        """Readings round by round, where chance decides who takes part.
+        """Readings round by round, where chance decides who takes part."""
+        maps = self._extended(one)
+        moment = np.tile(self._first_moment, (len(maps), 1, 1))
+        for round_ in range(rounds + 1):
+            if round_:
+                moment = self._after(moment, maps, one.noise)
+            yield self._read(moment[:, :-1, :-1])
+
+    @property
+    def _first_moment(self) -> Array:
+        extended = np.append(self._start, 1.0)
+        return np.outer(extended, extended)
+
+    def _extended(self, one: _Round) -> Array:
+        """The maps of u with a 1 below it that a round's second moment takes, those of weight 0 left out."""
+        points, clients, dim, _ = one.maps.shape
+        mean, _ = self._weights
+        maps = np.zeros((points, clients + 1, dim + 1, dim + 1))
+        maps[:, 1:, :dim, :dim], maps[:, 1:, :dim, dim], maps[:, 1:, dim, dim] = one.maps, one.shifts, 1.0
+        maps[:, 0] = np.einsum("k,pkde->pde", mean, maps[:, 1:])
+        if self._rest is None:
+            return maps[:, :1]
+        maps *= np.sqrt(np.maximum([self._common, *self._rest], 0.0))[:, None, None]
+        return maps
+
+    @staticmethod
+    def _after(moment: Array, maps: Array, noise: Array) -> Array:
+        """The second moment after a round.
 
         With u extended by a 1, the clients' maps act linearly, and the second moment becomes
         ``f M S M^T + sum_k rest_k M_k S M_k^T + noise`` for their mean M.
         """
-        points, clients, dim, _ = one.maps.shape
-        mean, _ = self._weights
-        assert self._rest is not None
-        maps = np.zeros((points, clients + 1, dim + 1, dim + 1))
-        maps[:, 1:, :dim, :dim], maps[:, 1:, :dim, dim], maps[:, 1:, dim, dim] = one.maps, one.shifts, 1.0
-        maps[:, 0] = np.einsum("k,pkde->pde", mean, maps[:, 1:])
-        maps *= np.sqrt(np.maximum([self._common, *self._rest], 0.0))[:, None, None]
-        tall = maps.reshape(points, (clients + 1) * (dim + 1), dim + 1)
-        wide = maps.transpose(0, 1, 3, 2).reshape(tall.shape)
-        extended = np.append(self._start, 1.0)
-        moment = np.tile(np.outer(extended, extended), (points, 1, 1))
-        for round_ in range(rounds + 1):
-            if round_:
-                half = (tall @ moment).reshape(maps.shape).transpose(0, 1, 3, 2).reshape(tall.shape)
-                moment = half.swapaxes(1, 2) @ wide
-                moment[:, :dim, :dim] += one.noise
-            yield self._read(moment[:, :dim, :dim])
+        points, count, wide, _ = maps.shape
+        tall = maps.reshape(points, count * wide, wide)
+        half = (tall @ moment).reshape(maps.shape).transpose(0, 1, 3, 2).reshape(tall.shape)
+        after: Array = half.swapaxes(1, 2) @ maps.transpose(0, 1, 3, 2).reshape(tall.shape)
+        after[:, :-1, :-1] += noise
+        return after
+
+    def replay(self) -> Generator[Array, tuple[int, float]]:
+        """Readings round by round where plans change: yields ``(3,)`` as ``readings`` has them, is sent the next plan.
+
+        The first value is that before training; then it is sent local steps and step size of each round.
+        """
+        moment, before, one, maps = self._first_moment[None], None, None, None
+        while True:
+            plan = yield np.nan_to_num(self._read(moment[:, :-1, :-1])[:, 0], nan=np.inf)
+            with np.errstate(over="ignore", invalid="ignore"):
+                if plan != before:
+                    one = self._round(plan[0], np.array([plan[1]]))
+                    before, maps = plan, self._extended(one)
+                assert one is not None
+                assert maps is not None
+                moment = self._after(moment, maps, one.noise)
 
     def _diagonal(self, one: _Round, rounds: int) -> Iterator[Array]:
         """Readings round by round, where all average with certain weights: along the axes of the one map there is."""
         mean, _ = self._weights
         whole = np.einsum("k,pkde->pde", mean, one.maps)
+        lost = ~np.isfinite(whole).all((1, 2))  # a round that leaves the finite numbers has no axes
+        whole = np.where(lost[:, None, None], np.eye(whole.shape[-1]), whole)
         values, axes = np.linalg.eigh((whole + whole.swapaxes(1, 2)) / 2)
         back = axes.swapaxes(1, 2)
         shift = np.einsum("pde,pd->pe", axes, np.einsum("k,pkd->pd", mean, one.shifts))
@@ -352,7 +386,8 @@ class Averaging:
                 now = values * now + shift
                 covariance = pairs * covariance + noise
             moment = covariance + now[:, :, None] * now[:, None, :]
-            yield _traces(curvature, square, moment)
+            read = _traces(curvature, square, moment)
+            yield np.where(lost, np.inf, read) if round_ else read
 
     def _read(self, moment: Array) -> Array:
         curvature = self.problem.curvature

@@ -1,4 +1,4 @@
-"""What to run, and how sure: the plans that bounds, formulas and the quadratic twin recommend, beside each other.
+"""What to run, and how sure: the plans that bounds, formulas, schedules and the quadratic twin recommend, side by side.
 
 A recommendation is judged by what training gives where that was measured, else by the twin; its *regret* is that over
 the best there.
@@ -7,29 +7,35 @@ the best there.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from bounds.catalog import with_own
 from bounds.core import Bound
 from bounds.errors import BoundsError, MissingQuantityError, unknown
 from bounds.scenario import Scenario
 from bounds.showing.loading import load
-from empirics.measuring.constants import as_json, constants
+from empirics.errors import EmpiricsError
 from empirics.problems.problem import FederatedProblem
-from empirics.progress import Progress
+from empirics.progress import Progress, Silent
 
-from .advised import Advised, Adviser, BOUND, FORMULA, MEASURED, REFUTED, TWIN
-from .bound_advice import BoundAdvice, by_formula, certified, formulas, other_ends, speaking, still
-from .goals import Goal, OVER, Point
+from .advised import Advised, Adviser, BOUND, FORMULA, headline, MEASURED, REFUTED, SCHEDULE, TWIN, WORST
+from .bound_advice import book, BoundAdvice, by_formula, certified, formulas, other_ends, recommended, still
+from .goals import FREE, Goal, OVER, Point
 from .halving import Measured, measured
+from .problem_options import completed
+from .schedules import advised as schedules, ScheduleAdvice, waiting
 from .twin import runs, TwinAdvice
 
 ALIKE = 1e-3
 """Relative difference below which two plans are one."""
 NEAR = 1.1
 """Plans of the twin that are at most this many times its best one are not told apart: it is no better than that."""
+
+LARGEST = 1e300
+"""A value beyond this is none: a target that is not reached, a run that diverges."""
+Silence = list[tuple[str, str]]
+"""Who gives no advice, and why."""
 
 
 def advise(
@@ -43,101 +49,122 @@ def advise(
     measure: int = 0,
     own: Sequence[Bound | str] = (),
     bar: Progress | None = None,
+    *,
+    worst_case: float = 0.0,
+    shared_uplink: float | None = None,
+    hear: Callable[[str], None] | None = None,
 ) -> Advised:
-    """Local steps and step size for a federation, by every adviser that has something to say.
+    """Local steps, step size and cohort for a federation, by every adviser that has something to say.
 
     Args:
-        scenario: the federation and its costs. ``step_size`` and ``local_steps`` in it are what the formulas for the
-            other one are asked at, and what is held where ``over`` leaves them out.
+        scenario: the federation and its costs. ``step_size``, ``local_steps`` and ``cohort`` in it are what the
+            formulas for another one are asked at, and what is held where ``over`` leaves them out.
         minimize: ``optimality_gap``, ``grad_norm_sq`` or ``distance_sq`` within a budget; ``rounds``, ``iterations``,
-            ``seconds``, ``bytes`` or ``gradients`` with ``to``.
-        over: what is free of ``local_steps`` and ``step_size``.
-        within: the budget, such as ``{"runtime": 20}``, where the scenario does not state it.
+            ``seconds``, ``bytes`` or ``gradients`` with ``to``. Bytes and gradients are those of all participants;
+            of a gradient every sample of a minibatch counts.
+        over: what is free of ``local_steps``, ``step_size`` and ``cohort``. The cohort is free where it has a price.
+        within: the budget, where the scenario does not state it: ``runtime`` (seconds), ``rounds``, ``iterations``,
+            ``communicated_bytes`` (of one participant), ``bytes`` or ``gradients`` (of all).
         to: a target and its level, such as ``("optimality_gap", 0.001)``.
         problem: the federation itself, for the twin and for training; bounds and formulas need none.
         batch: samples of a minibatch.
         measure: fresh seeds with which the last candidates are trained (0: nothing is trained).
         own: bounds of your own beside the papers'.
-        bar: hears what is trained.
+        bar: hears what is computed and trained.
+        worst_case: seconds for exact worst cases of plans of at most 16 gradients (0: none is computed).
+        shared_uplink: Mbit/s that the participants of a round share to send their models.
+        hear: is told the first line of the table before the rest is computed.
 
     Raises:
         BoundsError: in one line, where the goal cannot be told or the problem is another federation.
     """
+    bar = bar or Silent()
     _check_over(over, scenario)
+    over = tuple(word for word in FREE if word in over)
     if problem is not None:
-        scenario = _completed(scenario, problem)
-    goal = Goal.of(scenario.at(**(within or {})), minimize, to, batch)
-    over = tuple(word for word in OVER if word in over)
-    twin = None
-    if problem is not None:
-        cohort = int(goal.scenario["cohort"].value)
-        twin = TwinAdvice(goal, runs(problem, cohort, batch, goal.scenario.sampling))
-    advisers, silent = _bounds(goal, over, [load(one) if isinstance(one, str) else one for one in own])
+        scenario = completed(scenario, problem, batch)
+    goal = Goal.of(scenario, minimize, to, batch, within, shared_uplink)
+    if "cohort" in over:
+        goal.check_cohort()
+    if hear is not None:
+        hear(headline(goal, over))
+    twin, silent = _made(problem, goal, over)
+    advisers, unheard = _bounds(goal, over, [load(one) if isinstance(one, str) else one for one in own], bar)
+    silent += unheard
     advisers += _formulas(goal, over)
+    if worst_case:
+        _add_worst_case(advisers, silent, goal, over, worst_case, bar)
     if twin is not None:
-        advisers.append(_twin(twin, over))
-        advisers = [_by_twin(adviser, twin) for adviser in advisers]
+        advisers = [_by_twin(adviser, twin) for adviser in [*advisers, *_twin(twin, over, silent, bar)]]
+    seeds, limit = 0, math.inf
     if measure:
-        if problem is None or twin is None:
+        if problem is None:
             raise MissingQuantityError("measuring trains the federation: give the problem")
-        advisers = _with_measured(advisers, measured(problem, goal, twin, advisers, measure, bar))
-    return Advised(goal, over, tuple(sorted(advisers, key=_place)), silent, measure)
+        if twin is not None and math.isinf(twin.near[0].value):
+            silent.append(("measured", "by the twin no plan reaches the target: nothing was trained"))
+        else:
+            found = measured(problem, goal, twin, advisers, measure, bar, over)
+            advisers, seeds, limit = _with_measured(advisers, found), measure, found.limit
+    rows = tuple(sorted(advisers, key=_place))
+    return Advised(goal, over, rows, tuple(silent), seeds, limit, problem is not None)
 
 
 def _check_over(over: Sequence[str], scenario: Scenario) -> None:
     if not over:
-        raise BoundsError(f"over must name what is free: {' or '.join(OVER)}")
+        raise BoundsError(f"over must name what is free: {', '.join(FREE)}")
     for word in over:
-        if word not in OVER:
-            raise unknown("word to advise on", word, OVER)
+        if word not in FREE:
+            raise unknown("word to advise on", word, FREE)
     for word in OVER:
         if word not in over and word not in scenario:
             raise MissingQuantityError(f"{word} is not free here: give {word}=NUMBER, or add it to over")
 
 
-def _completed(scenario: Scenario, problem: FederatedProblem) -> Scenario:
-    """The scenario with the constants of the problem where it has none; refused where they are two federations."""
-    clients = scenario.get("clients")
-    if clients is not None and clients.value != problem.clients:
-        raise BoundsError(
-            f"the problem has {problem.clients} clients, the constants {clients.value:g}: they are two federations"
-        )
-    if "smoothness" in scenario or "initial_gap" in scenario:
-        return scenario
-    found = Scenario.of(as_json(constants(problem, min(problem.client_sizes))))
-    known = {word: stated for word, stated in found.items() if stated.support == {word} and word not in scenario}
-    return scenario.at(**known)
-
-
 # ---- the advisers ----
 
 
-def _bounds(
-    goal: Goal, over: tuple[str, ...], own: Sequence[Bound]
-) -> tuple[list[Adviser], tuple[tuple[str, str], ...]]:
+def _made(problem: FederatedProblem | None, goal: Goal, over: tuple[str, ...]) -> tuple[TwinAdvice | None, Silence]:
+    """The twin, if the problem has one."""
+    if problem is None:
+        return None, []
+    free = "cohort" in over  # with all clients the moments are always known
+    goal = goal.of_cohort(problem.clients) if free else goal
+    try:
+        return TwinAdvice(goal, runs(problem, goal.cohort, goal.batch, goal.scenario.sampling)), []
+    except EmpiricsError as error:
+        return None, [("quadratic twin", str(error))]
+
+
+def _bounds(goal: Goal, over: tuple[str, ...], own: Sequence[Bound], bar: Progress) -> tuple[list[Adviser], Silence]:
     """What every applicable bound recommends, those with one plan and one value together; and who cannot advise."""
-    asked, refused = speaking(goal, own)
-    known = with_own(own)
-    book = {name: known[name] for name in asked}
-    ends = list(other_ends(goal.scenario))
+    points, refused = recommended(goal, over, own, lambda name: bar.doing(f"asking {name}"))
     found: list[Adviser] = []
     silent = [(row.bound, next(f.words for f in row.failed if math.isnan(f.left))) for row in refused]
-    for name, bound in book.items():
-        point = BoundAdvice(bound, goal).best(over)
+    for name, point in points.items():
         row = None if point is None else certified(goal, name, point, own)
         if point is None or row is None:
             silent.append((name, "silent at every plan within reach"))
             continue
-        if twin := next((a for a in found if _same(a.point, point)), None):
-            found[found.index(twin)] = replace(twin, alias=(*twin.alias, name))
+        if alike := next((a for a in found if _same(a.point, point)), None):
+            found[found.index(alike)] = replace(alike, alias=(*alike.alias, name))
             continue
-        kind, idle, steps = REFUTED if row.printed else BOUND, still(goal, point), [point.local_steps]
-        for end in [] if idle else ends:  # of a plan that does not train nobody asks how certain it is
-            other = BoundAdvice(bound, goal.within(end)).best(over)
-            steps += [] if other is None else [other.local_steps]
+        here = goal.of_cohort(point.cohort)
+        kind, idle = REFUTED if row.printed else BOUND, still(here, point)
+        bar.doing(f"how certain {name} is")
+        steps = [point.local_steps, *([] if idle else _at_other_ends(here, name, over, own))]
         state = row.state if row.conclusive else f"{row.state}?"
         found.append(Adviser(name, kind, point, (min(steps), max(steps)), state, idle))
-    return found, tuple(silent)
+    return found, silent
+
+
+def _at_other_ends(goal: Goal, name: str, over: tuple[str, ...], own: Sequence[Bound]) -> list[int]:
+    """The local steps that a bound recommends at the other ends of uncertain constants, with the same cohort."""
+    rest = tuple(word for word in over if word != "cohort")
+    found = []
+    for end in other_ends(goal.scenario) if rest else ():
+        point = BoundAdvice(book(own)[name], goal.within(end)).best(rest)
+        found += [] if point is None else [point.local_steps]
+    return found
 
 
 def _same(one: Point, other: Point) -> bool:
@@ -179,29 +206,69 @@ def _close(one: Point, other: Point) -> bool:
     return one.local_steps == other.local_steps and math.isclose(one.step_size, other.step_size, rel_tol=ALIKE)
 
 
-def _twin(twin: TwinAdvice, over: tuple[str, ...]) -> Adviser:
+def _twin(twin: TwinAdvice, over: tuple[str, ...], silent: Silence, bar: Progress) -> list[Adviser]:
+    """The twin's best fixed plan, and the papers' schedules from the starts that are best on it."""
+    bar.doing("the quadratic twin")
     best = twin.best(over)
-    near = [point for point in twin.of_steps if point.value <= NEAR * best.value]
-    steps = [point.local_steps for point in near]
-    products = [point.local_steps * point.step_size for point in near]
+    near = [point for point in twin.near if point.value <= min(NEAR * best.value, LARGEST)]
+    found = [_of_set("quadratic twin", TWIN, best, near)]
+    if not math.isfinite(best.value) or not {"local_steps", "step_size"} & set(over):
+        return found
+    for schedule in schedules():
+        bar.doing(f"replaying the schedule {schedule.key}")
+        point = ScheduleAdvice(schedule, twin.of_cohort(best.cohort)).best(over, best)
+        steps = [k for k, _ in point.replayed]
+        if not steps or len(set(point.replayed)) == 1:
+            silent.append((f"schedule {schedule.key}", "at its best start it changes nothing"))
+            continue
+        found.append(Adviser(f"schedule {schedule.key}", SCHEDULE, point, (min(steps), max(steps)), "", False))
+    silent += [(f"schedule {key}", "it waits for a validation error to converge: there is none here")
+               for key in waiting()]  # fmt: skip
+    return found
+
+
+def _of_set(name: str, kind: str, best: Point, near: Sequence[Any], **more: Any) -> Adviser:
+    """An adviser with the ends of what is not told apart from its best plan."""
+    near = near or [best]
+    steps, travel = [p.local_steps for p in near], [p.local_steps * p.step_size for p in near]
+    cohorts = [p.cohort for p in near]
     return Adviser(
-        "quadratic twin", TWIN, best, (min(steps), max(steps)), "", False, travel=(min(products), max(products))
-    )
+        name, kind, best, (min(steps), max(steps)), "", False, travel=(min(travel), max(travel)),
+        cohorts=(min(cohorts), max(cohorts)), **more,
+    )  # fmt: skip
 
 
 def _by_twin(adviser: Adviser, twin: TwinAdvice) -> Adviser:
     point = adviser.point
-    value = point.value if adviser.kind == TWIN else twin.value(point.local_steps, point.step_size)
-    return replace(adviser, twin=value)
+    own = adviser.kind in (TWIN, SCHEDULE)
+    return replace(adviser, twin=point.value if own else twin.value(point.local_steps, point.step_size, point.cohort))
+
+
+def _add_worst_case(
+    advisers: list[Adviser], silent: Silence, goal: Goal, over: tuple[str, ...], seconds: float, bar: Progress
+) -> None:
+    from .worst_advice import best  # with the solver
+
+    bar.doing("exact worst cases")
+    point = best(goal, over, seconds, bar)
+    if isinstance(point, str):
+        silent.append(("exact worst case", point))
+        return
+    here = goal.start
+    state = "speaks" if point.value < here < math.inf else "vacuous" if here < math.inf else ""
+    steps = (point.local_steps, point.local_steps)
+    advisers.append(Adviser("exact worst case", WORST, point, steps, state, still(goal, point)))
 
 
 def _with_measured(advisers: Sequence[Adviser], found: Measured) -> list[Adviser]:
     """The advisers with what their plans gave in training, and the plan that was best there."""
     judged = [replace(a, measured=found.of(a.point)) for a in advisers]
-    return [*judged, Adviser("measured", MEASURED, found.best, found.steps, "", False, measured=found.of(found.best),
-                             travel=found.travel, runs=found.runs)]  # fmt: skip
+    near, best = [plan for plan in found.near if not plan.replayed], found.best.plan
+    also = tuple(a.name for a in judged if a.kind == SCHEDULE and a.point.plan in found.near and a.point.plan != best)
+    row = _of_set("measured", MEASURED, found.best, near, measured=found.of(found.best), runs=found.runs, also=also)
+    return [*judged, row]
 
 
 def _place(adviser: Adviser) -> tuple[Any, ...]:
-    judged = adviser.measured[0] if adviser.measured is not None else adviser.twin
+    judged = adviser.measured.mean if adviser.measured is not None else adviser.twin
     return (math.isnan(judged), judged if not math.isnan(judged) else adviser.point.value, adviser.name)

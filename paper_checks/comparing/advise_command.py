@@ -5,7 +5,9 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Sequence
 
+from bounds.showing.numbers import positive
 from bounds.showing.usage import bare_parser, Parser, refuse_idle, UsageError
+from empirics.command import print_now
 from empirics.numbers import check_words
 from empirics.problems.own_problem import OWN, spelled_out
 
@@ -17,12 +19,15 @@ from .problem_options import add_problem, PROBLEM
 FINE, FINDING = 0, 1
 GOALS = f"""\
 GOAL is what is to be small: {", ".join(TARGETS)}, within a budget
-(runtime=20, rounds=50 or iterations=400); or with --to optimality_gap=0.001 what is to be
+(runtime=20, rounds=50, iterations=400 or communicated_bytes=1e6 of a participant; or of all of
+them --within bytes=4e7, --within gradients=1e5); or with --to optimality_gap=0.001 what is to be
 spent until then: {", ".join(COSTS)}.
-over=local_steps,step_size says what is free (both); what is held, and what formulas for the other one are asked at, is
-typed: step_size=0.028. A runtime needs communication_time and minibatch_time, seconds of a round and of a step.
-Bounds and formulas need constants alone (@file.json, which fedbounds constants writes). The quadratic twin and training
-need the federation: --problem, as fedbounds train takes it."""
+--over local_steps,step_size says what is free (both, unless it is said; also cohort, where it has a price); what is
+held, and what formulas for another one are asked at, is typed: step_size=0.028. A runtime needs communication_time and
+minibatch_time, seconds of a round and of a step; where clients differ, client_minibatch_time (a list), or
+client_download_rate and client_upload_rate with model_size: a round then waits for its slowest participant.
+Bounds and formulas need constants alone (@file.json, which fedbounds constants writes). The quadratic twin, schedules
+and training need the federation: --problem, as fedbounds train takes it."""
 
 
 def advise_(arguments: Sequence[str]) -> int:
@@ -36,15 +41,20 @@ def advise_(arguments: Sequence[str]) -> int:
         raise UsageError(f"advise needs what is to be small, such as optimality_gap, first; got {args.goal!r}")
     if args.problem is None:
         refuse_idle(parser, args, PROBLEM, "without --problem nothing is trained and there is no twin")
-    over = [word for word in args.words if word.startswith("over=")]
+    over = [word.partition("=")[2] for word in args.words if word.startswith("over=")]
+    over += [] if args.over is None else [args.over]
     if len(over) > 1:
         raise UsageError("give over=... once")
     check_words(Namespace(**{name: getattr(args, name) for name in ("clients", "batch")}))
-    words = [word for word in args.words if word not in over]
-    free = over[0].partition("=")[2] if over else OVER
-    taken = {name: getattr(args, name) for name in ("to", "problem", *PROBLEM, "batch", "own")}
-    table = advise(args.goal, words, over=free, **taken)
-    print(table.to_json() if args.json else table)
+    words = [word for word in args.words if not word.startswith("over=")]
+    same = ("to", "within", "shared_uplink", "worst_case", "problem", *PROBLEM, "batch", "own")
+    taken = {name: getattr(args, name) for name in same}
+    table = advise(args.goal, words, over=over[0] if over else OVER, hear=None if args.json else print_now, **taken)
+    if args.json:
+        print(table.to_json())
+    else:
+        _, *lines = table.lines()  # the first one is there already
+        print("\n".join(lines))
     return FINE if table.useful else FINDING
 
 
@@ -54,6 +64,11 @@ def _parser() -> Parser:
     add("goal", metavar="GOAL", help="what is to be small")
     add("words", nargs="*", default=[], metavar="quantity=value", help="the federation and its costs; @file.json")
     add("--to", metavar="TARGET=NUMBER", help="what is to be reached; GOAL is then what is spent")
+    add("--over", metavar="WORDS", help="what is free: local_steps,step_size (unless given), cohort; the same as over=")
+    add("--within", action="append", default=[], metavar="WORD=NUMBER", help="a budget; bytes and gradients are of all")
+    add("--shared-uplink", type=positive, metavar="MBIT/S", help="what the participants of a round share to send")
+    add("--worst-case", type=positive, default=0.0, metavar="SECONDS",
+        help="so long for exact worst cases of plans of at most 16 gradients (0: none)")  # fmt: skip
     add_problem(parser)
     add("--own", action="append", default=[], metavar="FILE.py:NAME", help="a bound of your own beside the papers'")
     add("--json", action="store_true", help="print JSON, described below")

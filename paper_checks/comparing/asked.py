@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, TYPE_CHECKING
 
@@ -90,7 +90,10 @@ def advise(
     scenario: Known = None,
     *,
     over: Sequence[str] | str = OVER,
+    within: Mapping[str, float] | Sequence[str] = (),
     to: str | tuple[str, float] | None = None,
+    worst_case: float = 0.0,
+    shared_uplink: float | None = None,
     problem: str | Task | FederatedProblem | None = None,
     clients: int | None = None,
     partition: str | Split = "iid",
@@ -106,6 +109,7 @@ def advise(
     leave_out: str | Sequence[str] = (),
     model: str = "",
     regularisation: float | None = None,
+    hear: Callable[[str], None] | None = None,
     **words: Any,
 ) -> Advised:
     """What to run, by bounds, formulas, the quadratic twin and training: the verb ``fedbounds advise``.
@@ -114,8 +118,11 @@ def advise(
         goal: what is to be small within a budget (``optimality_gap``, ``grad_norm_sq``, ``distance_sq``), or with
             ``to`` what is spent until then (``rounds``, ``iterations``, ``seconds``, ``bytes``, ``gradients``).
         scenario: the federation and its costs, as in ``compare``.
-        over: what is free of ``local_steps`` and ``step_size``.
+        over: what is free of ``local_steps``, ``step_size`` and ``cohort``, which is free where it has a price.
+        within: the budget, where the scenario does not state it: ``{"runtime": 20}``, or ``["bytes=1e6"]``.
         to: a target and its level: ``"optimality_gap=0.001"`` or ``("optimality_gap", 0.001)``.
+        worst_case: seconds for exact worst cases of plans of at most 16 gradients (0: none).
+        shared_uplink: Mbit/s that the participants of a round share to send their models.
         problem: the federation itself, for the twin and for training, as in ``fedbounds.train``.
         clients: their number, of the problem (None: one per group); the scenario's where there is no problem.
         partition: who holds what.
@@ -131,6 +138,7 @@ def advise(
         leave_out: columns that are no features.
         model: of your own data (by the kind of the target).
         regularisation: L2 penalty of a linear model of your own data (None: 0.01).
+        hear: is told the first line before anything is computed.
         words: quantities by name, such as ``runtime=20, step_size=0.028``.
 
     Raises:
@@ -149,9 +157,11 @@ def advise(
         known = scenario_of(scenario, words, beside)
         held = _held(problem, partition, clients, seed, client_weight, batch)
         free = over.split(",") if isinstance(over, str) else over
+        budget = within if isinstance(within, Mapping) else dict(_level("--within", text, BUDGET) for text in within)
         return advised(
-            known, goal, free, to=_level(to), problem=held, batch=batch, measure=measure, own=beside, bar=bar
-        )
+            known, goal, free, budget, _reached(to), held, batch, measure, beside, bar, worst_case=worst_case,
+            shared_uplink=shared_uplink, hear=hear,
+        )  # fmt: skip
 
 
 def scenario_of(scenario: Known, words: Mapping[str, Any], own: Iterable[Bound] = ()) -> Scenario:
@@ -184,11 +194,17 @@ def _loaded(own: Own) -> list[Bound]:
     return [load(one) if isinstance(one, str) else one for one in own]
 
 
-def _level(to: str | tuple[str, float] | None) -> tuple[str, float] | None:
-    if not isinstance(to, str):
-        return to
-    name, _, level = to.partition("=")
+BUDGET = "gradients=1e5"
+
+
+def _reached(to: str | tuple[str, float] | None) -> tuple[str, float] | None:
+    return _level("--to", to, "optimality_gap=0.001") if isinstance(to, str) else to
+
+
+def _level(option: str, text: str, example: str) -> tuple[str, float]:
+    name, _, level = text.partition("=")
     try:
         return name, number(level)
     except Exception as error:
-        raise BoundsError(f"--to must be TARGET=NUMBER, such as optimality_gap=0.001; got {to!r}") from error
+        what = "TARGET=NUMBER" if option == "--to" else "WORD=NUMBER"
+        raise BoundsError(f"{option} must be {what}, such as {example}; got {text!r}") from error

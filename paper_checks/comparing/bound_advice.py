@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import pairwise, product
+from functools import cache, cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
 
-from bounds.catalog import BOUNDS
+from bounds.catalog import BOUNDS, with_own
 from bounds.classes import ClassOf, SAID, ways
 from bounds.core import Bound
 from bounds.errors import BoundsError
@@ -28,6 +28,7 @@ from bounds.vocabulary import step_scale, step_size
 from .compare import compare, of_this_run
 from .compare_rows import RANKED, Row, SILENT
 from .goals import given, Goal, OVER, Point
+from .whole_numbers import searched
 
 FOLLOW = ("iterations", "runtime", "initial_step_size", "initial_local_steps", "squared_step_sizes",
           "steps_cubed_ratio", "step_scale")  # fmt: skip
@@ -38,8 +39,6 @@ LARGEST = 4.0
 MANY, FIRST, FEW, CLOSER = 145, 15, 7, 4
 """Step sizes looked at together; one by one where constants are chosen for each, at first and then;
 and how often a search looks closer around the best one."""
-PATIENCE = 3
-"""How many numbers of local steps in a row may be worse than the best before a search gives up."""
 STILL = 0.5
 """Where step size times L, summed over all iterations, stays below this, a run has hardly left its start."""
 ROUNDS = np.unique(np.rint(np.geomspace(1, 1e15, 400)))
@@ -55,23 +54,10 @@ class BoundAdvice:
 
     def best(self, over: tuple[str, ...] = OVER) -> Point | None:
         """The plan that it recommends, None where it is silent at all plans."""
-        found: dict[int, Point] = {}
         if "local_steps" not in over:
-            steps = int(self.goal.scenario["local_steps"].value)
-            return self._at(steps, over)
-        for steps in self.goal.steps():
-            if (point := self._at(steps, over)) is not None:
-                found[steps] = point
-            if found and list(found)[-1] != _least(found).local_steps and _since(found) >= PATIENCE:
-                break
-        if not found:
-            return None
-        for steps in _between(found):
-            if (point := self._at(steps, over)) is not None:
-                found[steps] = point
-        best = _least(found)
-        is_open = best.local_steps == max(found) and best.local_steps > 1
-        return best._replace(open=(*best.open, "local_steps")) if is_open else best
+            return self._at(int(self.goal.scenario["local_steps"].value), over)
+        found = searched(self.goal.steps(), lambda steps: self._at(steps, over))
+        return None if found is None else found.points[found.best]
 
     def _at(self, steps: int, over: tuple[str, ...]) -> Point | None:
         """The best step size for so many local steps."""
@@ -80,12 +66,12 @@ class BoundAdvice:
         else:
             sizes = np.geomspace(SMALLEST, LARGEST, FIRST if self._chosen else MANY) / self._smoothness
         ends = sizes[[0, -1]]
-        best = Point(steps, float(sizes[0]), 0, math.inf)
+        best = Point(steps, float(sizes[0]), 0, math.inf, cohort=self.goal.cohort)
         for _ in range(CLOSER + 1):
             values, rounds, tied = self._looked(steps, sizes)
             i = int(np.argmin(np.where(np.isnan(values), np.inf, values)))
             if not math.isnan(values[i]) and values[i] <= best.value:
-                best = Point(steps, float(tied[i]), int(rounds[i]), float(values[i]))
+                best = Point(steps, float(tied[i]), int(rounds[i]), float(values[i]), cohort=self.goal.cohort)
             if len(sizes) == 1:
                 break
             around = sizes[max(i - 1, 0)], sizes[min(i + 1, len(sizes) - 1)]
@@ -173,21 +159,48 @@ class BoundAdvice:
         return base, {word: math.log2(at(**{**one, word: 2.0}) / base) for word in one}
 
 
-def _least(found: Mapping[int, Point]) -> Point:
-    return min(found.values(), key=lambda point: (point.value, point.local_steps))
+def book(own: Sequence[Bound]) -> dict[str, Bound]:
+    """The bounds of the catalogue and one's own, by name."""
+    return with_own(own)
 
 
-def _since(found: Mapping[int, Point]) -> int:
-    """How many numbers of local steps were looked at after the best one."""
-    return sum(steps > _least(found).local_steps for steps in found)
+def recommended(
+    goal: Goal, over: tuple[str, ...], own: Sequence[Bound] = (), hear: Callable[[str], None] = lambda words: None
+) -> tuple[dict[str, Point | None], list[Row]]:
+    """What every bound recommends by name, None where it is silent at all plans, and the rows of those not asked.
 
+    Where the cohort is free a bound is asked at those at which its premises hold: some clients, all. One that asks
+    not to train with the largest cohort is not asked who else should not. ``hear`` is told who is asked.
+    """
+    known = book(own)
+    if "cohort" not in over:
+        asked, refused = speaking(goal, own)
+        found: dict[str, Point | None] = {}
+        for name in asked:
+            hear(name)
+            found[name] = BoundAdvice(known[name], goal).best(over)
+        return found, refused
+    rest = tuple(word for word in over if word != "cohort")
+    clients, numbers = int(goal.scenario["clients"].value), list(goal.cohorts())
+    looked = {everyone: [n for n in numbers if (n == clients) == everyone] for everyone in (True, False)}
+    told = {everyone: speaking(goal.of_cohort(ns[0]), own) for everyone, ns in looked.items() if ns}
+    found = {}
+    for name in dict.fromkeys(name for asked, _ in told.values() for name in asked):
+        hear(name)
+        held = {n for n in numbers if name in told[n == clients][0]}
 
-def _between(found: Mapping[int, Point]) -> Iterator[int]:
-    """Whole numbers around the best one that were left out, at most a dozen."""
-    numbers, best = sorted(found), _least(found).local_steps
-    for low, high in pairwise(numbers):
-        if best in (low, high):
-            yield from sorted({int(n) for n in np.linspace(low, high, 8)[1:-1].round()} - {low, high})
+        @cache
+        def look(number: int, name: str = name) -> Point | None:
+            if name not in told.get(number == clients, ({},))[0]:
+                return None
+            return BoundAdvice(known[name], goal.of_cohort(number)).best(rest)
+
+        first = look(max(held))
+        idle = first is not None and still(goal.of_cohort(first.cohort), first)
+        best = None if idle else searched(numbers, look, word="cohort")
+        found[name] = first if best is None else best.points[best.best]
+    rows = {row.bound: row for _, refused in told.values() for row in refused if row.bound not in found}
+    return found, list(rows.values())
 
 
 # ---- which bounds may be asked ----
@@ -215,6 +228,7 @@ def speaking(goal: Goal, own: Sequence[Bound] = ()) -> tuple[dict[str, Row], lis
 
 def certified(goal: Goal, name: str, point: Point, own: Sequence[Bound] = ()) -> Row | None:
     """The row of a bound at the plan that it recommends; None where it is silent there after all."""
+    goal = goal.of_cohort(point.cohort)
     rounds = {} if goal.to is None else {"rounds": point.rounds}
     rows = compare(goal.at(point.local_steps, step_size=point.step_size, **rounds), goal.target, own).rows
     ranked = [row for row in rows if name in (row.bound, *row.alias) and row.state in RANKED]
@@ -298,8 +312,8 @@ def by_formula(bound: Bound, goal: Goal, local_steps: int, step_size: float) -> 
         if not math.isfinite(value):
             return None
         if bound.target.name == "step_size":
-            return Point(local_steps, value, goal.rounds(local_steps), math.nan), value
+            return Point(local_steps, value, goal.rounds(local_steps), math.nan, cohort=goal.cohort), value
         before, local_steps = local_steps, max(1, round(value))
         if before == local_steps:
             break
-    return Point(local_steps, step_size, goal.rounds(local_steps), math.nan), value
+    return Point(local_steps, step_size, goal.rounds(local_steps), math.nan, cohort=goal.cohort), value

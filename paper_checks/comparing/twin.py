@@ -6,8 +6,8 @@ It proves nothing: far from the minimiser its gradients are others, and it choos
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,18 +20,17 @@ from empirics.problems.problem import FederatedProblem, MOST_COORDINATES
 from empirics.problems.quadratics import Quadratics
 
 from .goals import Goal, OVER, Point
+from .whole_numbers import PATIENCE, searched
 
 Array = np.ndarray[Any, Any]
 LARGEST, STEPS = 8.0, 48
 """The largest step size of a grid, times 1/L of the steepest client, and the quarters of an octave below it."""
 WALKS = 1e7
 """Numbers in the clients' cubed dimensions above which a grid is not computed whole."""
-BETWEEN = 6
-"""Whole numbers looked at between the best of the grid and its neighbours."""
-PATIENCE = 3
-"""How many numbers of local steps in a row may be worse than the best before a search gives up."""
 AT_FIRST, MOST_ROUNDS = 64, 4096
 """Rounds in which a level is sought, at first and at most."""
+DEARER = 2.0
+"""Plans that cost more than this many times the cheapest one so far are followed no longer."""
 STALLED = 0.99
 """A path that has not fallen below this share of its value in the second half of its rounds is followed no longer."""
 
@@ -96,42 +95,66 @@ class TwinAdvice:
         top = np.linalg.eigvalsh(averaging.problem.curvatures)[:, -1].max()
         self.sizes = np.geomspace(LARGEST * 2.0 ** (-STEPS / 4), LARGEST, STEPS + 1) / top
         self._known: dict[tuple[int, int], Point] = {}
+        self._others: dict[int, TwinAdvice] = {}
+        self._cheapest = [math.inf]
+        """What the cheapest plan to the target costs so far, at any cohort."""
 
-    def value(self, local_steps: int, step_size: float) -> float:
-        """What is minimised at one plan."""
-        return self._points(local_steps, np.array([step_size]))[0].value
+    def of_cohort(self, cohort: int) -> TwinAdvice:
+        """The same adviser with so many participants a round."""
+        if cohort in (0, self.averaging.cohort):
+            return self
+        if cohort not in self._others:
+            runs_ = replace(self.averaging, cohort=cohort)
+            other = self._others[cohort] = TwinAdvice(self.goal.of_cohort(cohort), runs_)
+            other._cheapest = self._cheapest
+        return self._others[cohort]
+
+    def value(self, local_steps: int, step_size: float, cohort: int = 0) -> float:
+        """What is minimised at one plan; NaN for a cohort whose moments are not known."""
+        try:
+            return self.of_cohort(cohort)._points(local_steps, np.array([step_size]))[0].value
+        except EmpiricsError:
+            return math.nan
 
     def best(self, over: tuple[str, ...] = OVER) -> Point:
         """The plan that it recommends: on a grid of step sizes, four to the octave.
 
         A large model is looked at along a path: to where the step size stops getting better, for more and more steps.
         """
+        if "cohort" in over:
+            rest = tuple(word for word in over if word != "cohort")
+            return self._of_best_cohort(rest)
         problem = self.averaging.problem
         if "step_size" not in over:
             self.sizes = np.array([float(self.goal.scenario["step_size"].value)])
-        if "local_steps" not in over:
-            numbers = [int(self.goal.scenario["local_steps"].value)]
-        else:
-            numbers = list(self.goal.steps())
         walks = problem.clients * problem.dim**3 > WALKS
-        worse = 0
-        for steps in numbers:
-            self._look(steps, walks)
-            worse = 0 if self._least(steps).value <= self.of_steps[0].value else worse + 1
-            if worse >= (PATIENCE if walks else 2 * PATIENCE):
-                break
-        known = sorted({steps for steps, _ in self._known})
-        place = known.index(self.of_steps[0].local_steps)
-        for low, high in pairwise(known[max(place - 1, 0) : place + 2]):  # whole passes have less noise than their like
-            for steps in sorted({int(n) for n in np.linspace(low, high, BETWEEN + 2).round()} - {low, high}):
-                self._look(steps, walks)
-        best = self.of_steps[0]
-        ends = []
-        if len(self.sizes) > 1 and best.step_size in self.sizes[[0, -1]]:
-            ends.append("step_size")
-        if len(numbers) > 1 and best.local_steps == numbers[-1]:
-            ends.append("local_steps")
-        return best._replace(open=tuple(ends))
+        if "local_steps" not in over:
+            best = self._look(int(self.goal.scenario["local_steps"].value), walks)
+        else:
+            patience = PATIENCE if walks else 2 * PATIENCE
+            looked = searched(self.goal.steps(), lambda steps: self._look(steps, walks), patience)
+            assert looked is not None
+            best = looked.points[looked.best]
+        ends = self.sizes[[0, -1]] if len(self.sizes) > 1 else ()
+        return best._replace(open=("step_size", *best.open)) if best.step_size in ends else best
+
+    def _of_best_cohort(self, over: tuple[str, ...]) -> Point:
+        def look(number: int) -> Point | None:
+            try:
+                return self.of_cohort(number).best(over)
+            except EmpiricsError:  # clients that weigh differently: of some of them the moments are not known
+                return None
+
+        found = searched(self.goal.cohorts(), look, word="cohort")
+        if found is None:
+            raise EmpiricsError("the twin knows the moments of no cohort here")
+        return found.points[found.best]
+
+    @property
+    def near(self) -> list[Point]:
+        """For every number of local steps and participants that was looked at the best plan, the best of all first."""
+        points = [*self.of_steps, *(point for other in self._others.values() for point in other.of_steps)]
+        return sorted(points, key=lambda point: (point.value, point.local_steps))
 
     @property
     def of_steps(self) -> list[Point]:
@@ -142,11 +165,12 @@ class TwinAdvice:
     def _least(self, steps: int) -> Point:
         return min((point for (k, _), point in self._known.items() if k == steps), key=lambda point: point.value)
 
-    def _look(self, steps: int, walks: bool) -> None:
+    def _look(self, steps: int, walks: bool) -> Point:
+        """The best plan of so many local steps."""
         if not walks:
-            found = self._points(steps, self.sizes)
+            found = self._points(steps, self.sizes, DEARER * self._cheapest[0])
             self._known |= {(steps, i): point for i, point in enumerate(found)}
-            return
+            return self._least(steps)
         if self._known:
             before = self.of_steps[0]
             guess = before.step_size * before.local_steps / steps
@@ -157,25 +181,34 @@ class TwinAdvice:
             around = [i for i in (at - 1, at, at + 1) if 0 <= i < len(self.sizes)]
             for i in around:
                 if (steps, i) not in self._known:
-                    self._known[steps, i] = self._points(steps, self.sizes[i : i + 1])[0]
+                    limit = DEARER * self._cheapest[0]
+                    self._known[steps, i] = self._points(steps, self.sizes[i : i + 1], limit)[0]
             nearest = min(around, key=lambda i: self._known[steps, i].value)
             if nearest == at:
-                return
+                return self._least(steps)
             at = nearest
 
-    def _points(self, steps: int, sizes: Array) -> list[Point]:
+    def _points(self, steps: int, sizes: Array, limit: float = math.inf) -> list[Point]:
+        """What is minimised at plans of so many steps; of costs those beyond the ``limit`` are infinite."""
         goal = self.goal
         if goal.to is None:
             rounds = goal.rounds(steps)
             values = self.averaging.readings(steps, sizes, rounds)[goal.target][-1]
-            return [Point(steps, float(size), rounds, float(v)) for size, v in zip(sizes, values, strict=True)]
-        found, left, most = np.full(len(sizes), np.inf), np.arange(len(sizes)), AT_FIRST
-        while most <= MOST_ROUNDS and len(left):
-            path = self.averaging.readings(steps, sizes[left], most)[goal.target]
+            sized = zip(sizes, values, strict=True)
+            return [Point(steps, float(size), rounds, float(v), cohort=goal.cohort) for size, v in sized]
+        found, left, rounds = np.full(len(sizes), np.inf), np.arange(len(sizes)), AT_FIRST
+        most = int(min(MOST_ROUNDS, max(limit / goal.cost(steps, 1), 1)))
+        while len(left):
+            rounds = min(rounds, most)
+            path = self.averaging.readings(steps, sizes[left], rounds)[goal.target]
             there = path <= goal.to[1]
             found[left] = np.where(there.any(0), there.argmax(0), np.inf)
-            falls = path[-1] < STALLED * path[most // 2]  # the rest has diverged, or settled above the level
-            left, most = left[~there.any(0) & falls], 4 * most
+            falls = path[-1] < STALLED * path[rounds // 2]  # the rest has diverged, or settled above the level
+            if rounds == most:
+                break
+            left, rounds = left[~there.any(0) & falls], 4 * rounds
         cost = goal.cost(steps, found)
+        self._cheapest[0] = min(self._cheapest[0], float(cost.min()))
         least = [0 if np.isinf(r) else int(r) for r in found]
-        return [Point(steps, float(s), r, float(c)) for s, r, c in zip(sizes, least, cost, strict=True)]
+        told = zip(sizes, least, cost, strict=True)
+        return [Point(steps, float(size), r, float(c), cohort=goal.cohort) for size, r, c in told]
