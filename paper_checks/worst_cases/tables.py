@@ -83,7 +83,7 @@ def best_steps(rows: Sequence[Row]) -> list[Best]:
     others = [name for name in NAMES if name != "local_steps"]
     for row in rows:
         if row["inside"] and row["worst_case"] > 0:
-            groups.setdefault(tuple(row[name] for name in others), []).append(row)
+            groups.setdefault(tuple(row.get(name, 0.0) for name in others), []).append(row)
     found = []
     for key, mine in groups.items():
         if len(mine) < 2:
@@ -143,8 +143,7 @@ def committed(name: str, folder: Path = FOLDER) -> list[dict[str, Any]]:
         known = ", ".join(sorted(p.stem for p in folder.glob("*.csv"))) or "none"
         raise WorstCaseError(f"there is no table of {name}; those there are: {known}")
     with path.open(newline="", encoding="utf-8") as file:
-        read = [{column: _read(column, text) for column, text in row.items()} for row in csv.DictReader(file)]
-    return [{**Place().as_row(), **row} for row in read]  # a table that is older than a word has its default
+        return [{column: _read(column, text) for column, text in row.items()} for row in csv.DictReader(file)]
 
 
 def card(name: str, folder: Path = FOLDER) -> dict[str, Any]:
