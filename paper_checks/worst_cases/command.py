@@ -8,7 +8,6 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
 from importlib.metadata import version
 from math import inf, nan, nextafter
 from pathlib import Path
@@ -86,7 +85,7 @@ def _certified(bound: Bound, rows: Sequence[dict[str, Any]], folder: Path | None
     with progress("proving") as bar:
         bar.start(len(rows))
         for number, row in enumerate(rows, 1):
-            asked = question(bound, Place(**{field.name: row[field.name] for field in fields(Place)}))
+            asked = question(bound, Place.of_row(row))
             try:
                 found = certify(asked, row["worst_case"])
             except WorstCaseError as error:

@@ -7,7 +7,7 @@ Everything is measured in units in which L = 1; the start is a unit away (initia
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from bounds.assumptions import CONVEX, DISSIMILARITY, GLOBALLY_STRONGLY_CONVEX, POLYAK_LOJASIEWICZ, STRONGLY_CONVEX
@@ -82,6 +82,11 @@ class Place:
     def as_row(self) -> dict[str, Any]:
         """By name; without an offset where there is none, as rows had it before step sizes could fall."""
         return {name: value for name, value in asdict(self).items() if name != "step_offset" or value}
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any]) -> Place:
+        """The place of a row of a table; a word that the row is older than has its default."""
+        return cls(**{field.name: row[field.name] for field in fields(cls) if field.name in row})
 
 
 def _rule(name: str, value: float, rule: str, good: Any) -> None:

@@ -46,11 +46,10 @@ class AboveWorstCase:
 
 def _beside(bound: Any, row: dict[str, Any]) -> tuple[float, dict[str, Any]] | None:
     """The bound over the worst case at a row's place; None outside the conditions, or where the worst case is 0."""
-    from ...tightness_options import NAMES
     from ...worst_cases.jobs import terms
     from ...worst_cases.places import at_step, Place
 
-    place = Place(**{name: row[name] for name in NAMES})
+    place = Place.of_row(row)
     parts, inside = terms(bound, at_step(bound, place, row["step_size"]))
     if not inside or not row["worst_case"] > NOTHING:
         return None
