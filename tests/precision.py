@@ -132,7 +132,7 @@ def _code(bound: Bound) -> tuple[Any, list[int], int]:
 
     outputs: list[sp.Basic] = []
     counts = []
-    members = MEMBERS if bound.target.card.axis else 1
+    members = MEMBERS if bound.axis and bound.target.card.axis else 1
     for term in bound.spelled_terms.values():
         outputs += opened(term, members)
     for relation in bound.relations:

@@ -19,7 +19,7 @@ from ..operators import AxisReduction, ClassMax, ClientMax, is_number, write_out
 from ..quantities import Quantity
 from .landscape import sides_of
 from .rounding import lenient, Raised, RoundUp, SLACK
-from .stable import LogRatio, stable
+from .stable import grows, LogRatio, stable
 
 mp = mpmath.mp
 LEVELS = (150, 500, 1500, 9000)
@@ -48,8 +48,8 @@ class Digits:
         self.tape: list[tuple[int, Callable[..., Number], tuple[int, ...]]] = []
         self.slots: dict[sp.Basic, int] = {}
         self.width = 1
-        self.values = [self._slot(lenient(stable(write_out_means(e)))) for e in values]
-        self.relations = tuple(lenient(stable(write_out_means(r))) for r in relations)
+        self.values = [self._slot(lenient(stable(write_out_means(e), whole=False))) for e in values]
+        self.relations = tuple(lenient(stable(write_out_means(r), whole=False)) for r in relations)
         self.sides = [self._slot(side) for side in sides_of(self.relations)]
 
     def at(self, point: Mapping[str, list[float]], width: int) -> tuple[list[list[Any]], list[list[bool]], bool]:
@@ -92,6 +92,8 @@ class Digits:
             return lambda a: self._reduced(a, largest)
         if isinstance(e, sp.Pow) and e.exp.is_Rational:
             return lambda a, b: _power(a, b, (int(e.exp.p), int(e.exp.q)))
+        if grows(e):
+            return _growth
         if isinstance(e, sp.Piecewise):
             return _pieces([condition for _, condition in e.args])
         return next((step for kind, step in STEPS.items() if isinstance(e, kind)), None) or _any_function(e)
@@ -112,7 +114,10 @@ def as_float(x: Any) -> float:
 
 
 def _parts(e: sp.Basic) -> Sequence[sp.Basic]:
-    """What an expression is computed of: of pieces, their values and the sides of their conditions."""
+    """What an expression is computed of: of pieces, their values and the sides of their conditions; of a power
+    ``(1+x)^y``, ``x`` and ``y``."""
+    if grows(e):
+        return (e.base - 1, e.exp)
     if not isinstance(e, sp.Piecewise):
         return e.args
     return [value for value, _ in e.args] + sides_of(tuple(condition for _, condition in e.args))
@@ -226,6 +231,22 @@ def _power(base: Number, exponent: Number, fixed: tuple[int, int] | None = None)
         return Number(root, lost + abs(log2(abs(fixed[0] / fixed[1]))))
     logs = _each(lambda b, e: e * _logarithm(b) if e else mp.mpf(0))(base.members, exponent.members)
     return Number([_exponential(x) for x in logs], lost + max(map(_bits, logs)))
+
+
+def _growth(x: Number, y: Number) -> Number:
+    """``(1+x)^y`` for whole ``y``, of a negative base too; nothing is lost where ``x`` is tiny."""
+    before = max(x.lost, y.lost)
+    found, most = [], before
+    for a, n in _each(lambda *pair: pair)(x.members, y.members):
+        base = 1 + a
+        logarithm = n * (mp.log1p(a) if base > 0 else _logarithm(-base)) if n else mp.mpf(0)
+        size = _exponential(logarithm)
+        found.append(-size if base < 0 and int(n) % 2 else size)
+        if base:  # the exponent is off by n a/(1+a) times the share by which a is
+            most = max(most, before + max(_bits(n * a / base), _bits(logarithm)))
+        elif not x.exact and mp.prec < LEVELS[-1]:
+            most = inf
+    return Number(found, most + 4.0)
 
 
 def _root(b: Any, p: int, q: int) -> Any:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from ..quantities import quantities_of
+
 
 class LogRatio(sp.Function):
     """``log(1+x)/x``, continued by 1 at ``x = 0``."""
@@ -31,19 +33,26 @@ def log_ratio(x: Any) -> Any:
     return np.where(zero, 1.0, np.log1p(x) / np.where(zero, 1.0, x))
 
 
-def stable(expression: sp.Basic) -> sp.Basic:
+def stable(expression: sp.Basic, whole: bool = True) -> sp.Basic:
     """Every ``(1+x)^y`` with a quantity in its exponent as ``exp(x y LogRatio(x))``.
 
-    It has no value where ``1+x < 0``, as real powers have none. Where ``y`` divides by ``x``, as in
-    ``(1+x)^(1/(x c))``, nothing is left that is lost as ``x`` falls to 0.
+    It has no value where ``1+x < 0``, as real powers have none but those with a whole exponent: these stay as they are
+    where ``whole`` is off. Where ``y`` divides by ``x``, as in ``(1+x)^(1/(x c))``, nothing is left that is lost as
+    ``x`` falls to 0.
     """
-    while grows := {e for e in expression.atoms(sp.Pow) if _grows(e)}:
-        expression = expression.xreplace({e: sp.exp((e.base - 1) * e.exp * LogRatio(e.base - 1)) for e in grows})
+    while powers := {e for e in expression.atoms(sp.Pow) if grows(e) and (whole or not _is_whole(e.exp))}:
+        expression = expression.xreplace({e: sp.exp((e.base - 1) * e.exp * LogRatio(e.base - 1)) for e in powers})
     return expression
 
 
-def _grows(e: sp.Basic) -> bool:
-    return bool(e.base.is_Add and e.base.as_coeff_Add()[0] == 1 and e.exp.free_symbols)
+def grows(e: sp.Basic) -> bool:
+    """Whether it is a power of one and something more, with a quantity in its exponent."""
+    return bool(e.is_Pow and e.base.is_Add and e.base.as_coeff_Add()[0] == 1 and e.exp.free_symbols)
 
 
-__all__ = ["LogRatio", "log_ratio", "stable"]
+def _is_whole(e: sp.Expr) -> bool:
+    counts = {q: sp.Dummy(integer=True) for q in quantities_of([e]) if q.card.domain.whole}
+    return bool(e.xreplace(counts).is_integer)
+
+
+__all__ = ["LogRatio", "grows", "log_ratio", "stable"]

@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+import warnings
 from pathlib import Path
 
 import mpmath
@@ -11,7 +12,7 @@ import pytest
 import sympy as sp
 
 from bounds import Bound, BOUNDS, quantity, Source
-from bounds.domains import RELAXATION
+from bounds.domains import RELAXATION, WHOLE
 from bounds.numerics.stable import LogRatio, stable
 from figures import explorer
 from figures.explorer.javascript import javascript
@@ -54,6 +55,24 @@ def test_any_growing_power_is_written_with_the_logarithm_of_one_plus() -> None:
         exact = (1 + mpmath.mpf(1.3e-13)) ** mpmath.mpf(2.7e12)
     assert own(s=1.3e-13, y=2.7e12) == pytest.approx(float(exact), rel=1e-14)
     assert own(s=-0.37, y=2.9) == pytest.approx(0.63**2.9, rel=1e-14)
+
+
+def test_a_whole_power_of_a_negative_base_is_a_number_and_no_other_power_is() -> None:
+    x, n = quantity("x", "x", "a length"), quantity("n", "n", "a count", domain=WHOLE)
+    whole = Bound(name="own.whole", target=WEIGHT.target, terms={"all": (1 - x) ** n}, source=Source("own", "line 2"))
+    real = Bound(name="own.real", target=WEIGHT.target, terms={"all": (1 - x) ** y}, source=Source("own", "line 3"))
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert whole.formula(x=2.7, n=[3, 4, 8000, 8001]).tolist() == pytest.approx(
+            [(-1.7) ** 3, 1.7**4, np.inf, -np.inf], rel=1e-14
+        )
+        with mpmath.workdps(60):
+            near = float((1 - mpmath.mpf(2 - 1e-13)) ** 7_000_000_000_001)
+        assert -0.6 < near < -0.4
+        assert whole.formula(x=[2 - 1e-13, 1.25], n=[7_000_000_000_001, 40]).tolist() == pytest.approx(
+            [near, 0.25**40], rel=1e-14
+        )
+        assert np.isnan(real.formula(x=2.7, y=3.0))
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs node to run the page's code")

@@ -340,7 +340,7 @@ def test_so_it_is_where_it_is_written(tmp_path, text):
 
 def test_a_tensor_of_a_graph_is_no_given_number():
     with pytest.raises(DomainError, match="smoothness must be a number that is given: Can't call numpy"):
-        shared(smoothness=torch.tensor(1.1, requires_grad=True), local_steps=3)
+        shared(smoothness=[torch.tensor(1.1, requires_grad=True)], local_steps=3)
 
 
 @pytest.mark.parametrize("text", ["1e-400", "-1e-400", "[0.3, 1e-400]"])
