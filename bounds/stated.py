@@ -18,15 +18,17 @@ ROLES: dict[str, str] = {
     word: role
     for role, words in {
         UP: "smoothness sample_smoothness lipschitz loss_cap gradient_variance client_gradient_variance grad_cap_sq "
-        "complexity",
-        DOWN: "strong_convexity pl_constant",
+        "complexity uniform_dissimilarity weak_convexity gradient_norm_factor variance_growth inexactness",
+        DOWN: "strong_convexity pl_constant alignment",
         PAIR: "dissimilarity_offset dissimilarity_factor",
         DEFINED: "clients client_weight samples samples_per_round parameters extractor_size head_size model_size "
         "class_count classes client_value condition_number optimum_dissimilarity heterogeneity initial_loss "
-        "optimal_loss current_loss initial_gap initial_distance_sq initial_grad_norm_sq",
+        "optimal_loss current_loss initial_gap initial_distance_sq initial_grad_norm_sq control_error initial_lyapunov "
+        "chi_square inverse_step",
         DESIGN: "cohort participation takes_part local_steps rounds iterations round_index step_size initial_step_size "
         "initial_local_steps squared_step_sizes steps_cubed_ratio step_scale step_size_scale step_size_budget "
         "local_iteration untouched_steps relaxation adaptation plateau rolling_window distillation_weight "
+        "step_offset summed_step_sizes proximal_weight server_step_size communication_probability "
         "disagreement_weight generated_batch generated_samples generation_steps real_batch samples_per_class",
         COST: "download_rate upload_rate minibatch_time communication_time client_download_rate client_upload_rate "
         "client_minibatch_time client_round_time round_time runtime initial_runtime",
@@ -55,7 +57,7 @@ OF_RUNS = ("grad_cap_sq",)
 OF_WEIGHTS = (
     "heterogeneity", "optimum_dissimilarity", "dissimilarity_offset", "dissimilarity_factor", "initial_loss",
     "optimal_loss", "current_loss", "initial_gap", "initial_distance_sq", "initial_grad_norm_sq", "pl_constant",
-    "grad_cap_sq",
+    "grad_cap_sq", "uniform_dissimilarity", "chi_square", "control_error", "initial_lyapunov",
 )  # fmt: skip
 """Constants of the global loss, of its minimiser and of runs: with other weights of the clients they are others."""
 
