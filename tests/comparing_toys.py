@@ -46,6 +46,7 @@ def words(problem, plan, run):
         "clients": C, "client_weight": [1 / C] * C, "cohort": N, "participation": N / C,
         "local_steps": K, "rounds": R, "step_size": eta, "iterations": K * R,
         "initial_step_size": eta, "initial_local_steps": K, "squared_step_sizes": sum([eta**2] * (K * R)),
+        "summed_step_sizes": sum([eta] * (K * R)),
         "steps_cubed_ratio": sum([K**3] * R) / sum([K] * R), "step_scale": eta * (K * R) ** 0.5,
         "parameters": size * 10**6 / 32, "model_size": size, "download_rate": down, "upload_rate": up,
         "communication_time": tau, "minibatch_time": beta, "runtime": (R + 0.4) * (tau + beta * K),
