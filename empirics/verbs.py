@@ -41,6 +41,7 @@ def train(
     local_epochs: int | None = None,
     step_size: float = 0.05,
     step_size_decay: float = 1.0,
+    step_offset: float | None = None,
     momentum: float = 0.0,
     weight_decay: float = 0.0,
     clip: float | None = None,
@@ -76,6 +77,7 @@ def train(
         local_epochs: passes over the own samples instead of steps.
         step_size: of local SGD.
         step_size_decay: factor of the step size per round.
+        step_offset: G of a step size that falls as ``step_size * G/(G + t)`` over the iterations t (None: it does not).
         momentum: of local SGD, restarted every round.
         weight_decay: of local SGD.
         clip: largest norm of a direction.

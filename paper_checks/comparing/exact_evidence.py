@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from bounds.core import Bound
-from bounds.scenario import FEDAVG, Scenario
+from bounds.scenario import KNOBS, Scenario
 from bounds.stated import DEFINED, DOWN, OUTCOME, PAIR, QUANTITIES, role_of, UP
 from bounds.substituting import pairs
 from empirics.algorithms import algorithm
@@ -130,11 +130,11 @@ def _instances(scenario: Scenario) -> Iterator[Instance]:
         raise EmpiricsError(f"{clients} clients, {rounds} rounds of {steps} steps are out of reach")
     if "client_weight" in scenario and np.ptp(np.asarray(scenario["client_weight"].value)) > 1e-12:
         raise EmpiricsError("the clients weigh differently")
-    relaxed = scenario.algorithm != FEDAVG
-    if relaxed and (scenario.algorithm != "fedinit" or clients * rounds > MOST_RELAXED):
+    relaxed = [knob for _, knob, off in KNOBS if scenario[knob].value != off]
+    if relaxed and (relaxed != ["relaxation"] or clients * rounds > MOST_RELAXED):
         raise EmpiricsError(f"runs of {scenario.method} this long are out of reach")
     plan = Setting(rounds, cohort, local_steps=steps, step_size=step_size, sampling=scenario.sampling)
-    for problem, words in _federations(scenario, clients, 1 / (step_size * steps * rounds), few=relaxed):
+    for problem, words in _federations(scenario, clients, 1 / (step_size * steps * rounds), few=bool(relaxed)):
         if relaxed:
             method = algorithm(f"fedinit(beta={float(scenario['relaxation'].value)!r})")
             yield Instance(problem, words, ENGINES["groups"](problem, method, plan))

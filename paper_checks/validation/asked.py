@@ -31,12 +31,13 @@ def validate(
     clients: int | Sequence[int] | None = None,
     cohort: int | None = None,
     partition: str | Split | None = None,
-    partition_seed: int | None = None,
+    seed: int | None = None,
     client_weight: str | None = None,
     samples: int | None = None,
     rounds: int | None = None,
     local_steps: int | None = None,
     step_size: float | None = None,
+    step_offset: float | None = None,
     batch: int | None = None,
     sampling: str | None = None,
     seeds: int | None = None,
@@ -69,12 +70,13 @@ def validate(
         clients: their number; of draws several, to compare.
         cohort: clients per round.
         partition: who holds what.
-        partition_seed: seed of the partition.
+        seed: of the partition.
         client_weight: what the average weighs by, ``uniform`` or ``samples``.
         samples: of each client, where they are drawn.
         rounds: number of rounds.
         local_steps: of a round.
         step_size: None: the largest that meets the conditions, halved from 1/L.
+        step_offset: of a step size that falls like ``1/(step_offset + t)``.
         batch: samples of a minibatch.
         sampling: ``without_replacement``, ``with_replacement`` or ``bernoulli``.
         seeds: runs, or draws.
