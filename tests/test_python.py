@@ -106,6 +106,9 @@ def test_advice_is_asked_for_by_the_same_words_in_python_and_in_the_shell(monkey
     class Nothing:
         useful = True
 
+        def lines(self):
+            return iter(["said before"])
+
     def advised(scenario, goal, over, **told):
         heard.append((scenario, goal, list(over), told["to"], told["problem"].clients, told["batch"]))
         return Nothing()
@@ -121,7 +124,7 @@ def test_advice_is_asked_for_by_the_same_words_in_python_and_in_the_shell(monkey
 
 def test_a_validation_is_that_of_the_shell(tmp_path, capsys):
     table = fedbounds.validate("fedinit.lemma_2", instances=1, rounds=1, local_steps=2)
-    line = ["validate", "fedinit.lemma_2", "--instances=1", "--rounds=1", "--local-steps=2", "--out", str(tmp_path)]
+    line = ["validate", "fedinit.lemma_2", "--instances=1", "--rounds=1", "--local-steps=2", "-o", str(tmp_path)]
     assert fedbounds.main(line) == 0
     assert capsys.readouterr().out.startswith(f"{table}\nwrote ")
     assert table.to_pandas().bound.tolist() == [line.bound for line in table.lines]
@@ -143,7 +146,7 @@ def test_functions_have_the_words_and_the_defaults_of_the_verbs():
     parser = command.bare_parser("train")
     command._shared(parser)
     command._training(parser)
-    usual = {a.dest: a.default for a in parser._actions if a.dest not in ("help", "output", "problem")}
+    usual = {a.dest: a.default for a in parser._actions if a.dest not in ("help", "output", "problem", "json")}
     given = {name: p.default for name, p in inspect.signature(verbs.train).parameters.items()}
     assert {name: given[name] for name in usual} == {n: () if v == [] else v for n, v in usual.items()}
     assert set(given) - set(usual) == {"problem", *verbs.OWN}

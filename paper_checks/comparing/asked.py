@@ -159,8 +159,8 @@ def advise(
         free = over.split(",") if isinstance(over, str) else over
         budget = within if isinstance(within, Mapping) else dict(_level("--within", text, BUDGET) for text in within)
         return advised(
-            known, goal, free, budget, _reached(to), held, batch, measure, beside, bar, worst_case=worst_case,
-            shared_uplink=shared_uplink, hear=hear,
+            known, goal, free, within=budget, to=_reached(to), problem=held, batch=batch, measure=measure, own=beside,
+            bar=bar, worst_case=worst_case, shared_uplink=shared_uplink, hear=hear,
         )  # fmt: skip
 
 

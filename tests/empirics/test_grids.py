@@ -126,7 +126,7 @@ def written(fixed, vary=None):
         ({"cohort": 9}, "cohort must be <= clients; got 9 > 4"),
         ({"cohort": 0}, "cohort must be a whole number >= 1; got 0"),
         ({"rounds": "3"}, "rounds must be a whole number >= 1"),
-        ({"batch": 100_000}, "batch must be <="),
+        ({"cohort": 100_000}, "cohort must be <="),
         ({"partition": "dirichle(1)"}, "did you mean 'dirichlet'"),
         ({"partition": "nowhere.py:mine"}, "No such file"),
         ({"stepsize": 0.1}, "stepsize"),
@@ -179,9 +179,9 @@ def test_a_grid_that_is_refused_leaves_the_store_as_it_was(tmp_path, capsys):
     words = ["sweep", str(grid), "--store", str(tmp_path / "store"), "--workers", "0"]
     assert main(words) == 0
     before = sorted(p.name for p in (tmp_path / "store").iterdir())
-    grid.write_text(written(FINE, {"seed": [5], "batch": [32, 100_000]}))
+    grid.write_text(written(FINE, {"seed": [5], "cohort": [2, 100_000]}))
     assert main([*words, "--fresh"]) == 2
-    assert "batch must be <=" in capsys.readouterr().err
+    assert "cohort must be <=" in capsys.readouterr().err
     assert before == sorted(p.name for p in (tmp_path / "store").iterdir())
 
 
