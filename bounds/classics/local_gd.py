@@ -109,7 +109,7 @@ corollary_1 = replace(
     conditions=(
         *SETTING,
         ENDS_WITH_A_ROUND,
-        Condition("the local steps are at most sqrt(T/M)", sp.sqrt(T) / sp.sqrt(M) >= H),
+        Condition("the local steps are at most sqrt(T/M)", H**2 * M <= T),
         Condition("the step size is sqrt(M)/(4 L sqrt(T))"),
     ),
     source=Source("classics", "Corollary 1", LOCAL_GD),

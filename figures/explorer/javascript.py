@@ -13,7 +13,7 @@ from sympy.printing.jscode import JavascriptCodePrinter
 
 from bounds.errors import DeclarationError
 from bounds.numerics.rounding import RoundUp, SLACK
-from bounds.numerics.stable import stable
+from bounds.numerics.stable import grows, stable
 from bounds.operators import AxisReduction, ClassMax, ClientMax, varies, write_out_means
 from bounds.quantities import Quantity
 
@@ -22,7 +22,7 @@ INDEX = {"clients": "k", "classes": "c"}
 
 def javascript(expression: sp.Basic) -> str:
     """Code of ``expression`` in ``v`` (values by name) and ``i`` (the entry of lists outside of sums)."""
-    code: str = _Printer().doprint(stable(write_out_means(expression)))
+    code: str = _Printer().doprint(stable(write_out_means(expression), whole=False))
     return f"({code})"
 
 
@@ -48,9 +48,11 @@ class _Printer(JavascriptCodePrinter):
         return f"{'top' if isinstance(e, (ClientMax, ClassMax)) else 'sum'}(n.{e.axis},{index}=>{body})"
 
     def _print_Pow(self, e: sp.Pow) -> str:
-        """The cube root of a negative number is real for ``Math.cbrt`` and none as a power."""
+        """The cube root of a negative number is real for ``Math.cbrt`` and none as a power; a whole power is a number."""
         if e.exp == sp.Rational(1, 3):
             return f"Math.pow({self._print(e.base)}, 1/3)"
+        if grows(e):
+            return f"growth({self._print(e.base - 1)}, {self._print(e.exp)})"
         return str(super()._print_Pow(e))
 
     def _print_RoundUp(self, e: RoundUp) -> str:

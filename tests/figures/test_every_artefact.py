@@ -80,7 +80,7 @@ def test_every_paper_keeps_to_its_share_of_the_time(disk, paper):
 
 
 def test_names_are_those_of_papers_or_ours():
-    assert set(FILES) == {*PAPERS, "ours"}
+    assert set(FILES) == {*(key for key, paper in PAPERS.items() if not paper.works), "ours"}
 
 
 @pytest.mark.slow

@@ -14,6 +14,13 @@ function top(length, f) {
 /* log(1+x)/x, continued by 1 at 0. */
 const logRatio = (x) => (x === 0 ? 1 : Math.log1p(x) / x);
 
+/* (1+x)^y for whole y, of a negative base too; nothing is lost where x is tiny. */
+const growth = (x, y) => {
+  if (x > -1) return Math.exp(y * Math.log1p(x));
+  if (x === -1) return y > 0 ? 0 : y === 0 ? 1 : Infinity;
+  return (Math.abs(y) % 2 ? -1 : 1) * Math.exp(y * Math.log1p(-2 - x));
+};
+
 /* Terms, their sum and the places of failing conditions, at values by name and lengths of the axes. */
 function evaluated(bound, v, n, entry = 0) {
   const code = CODE[bound.name];
