@@ -48,7 +48,7 @@ class _Printer(JavascriptCodePrinter):
         return f"{'top' if isinstance(e, (ClientMax, ClassMax)) else 'sum'}(n.{e.axis},{index}=>{body})"
 
     def _print_Pow(self, e: sp.Pow) -> str:
-        """The cube root of a negative number is real for ``Math.cbrt`` and none as a power; a whole power is a number."""
+        """The cube root of a negative number is none as a power; a whole power of one is a number."""
         if e.exp == sp.Rational(1, 3):
             return f"Math.pow({self._print(e.base)}, 1/3)"
         if grows(e):
