@@ -205,6 +205,9 @@ def test_the_site_builds_without_warnings_and_offline(tmp_path, verdicts):
     source, built, report = tmp_path / "docs", tmp_path / "html", tmp_path / "report.json"
     shutil.copytree(DOCS, source, ignore=shutil.ignore_patterns("_build", "reference", "__pycache__"))
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    verifier = Path("paper_checks/worst_cases/certificates/verify.py")  # a page quotes it
+    (tmp_path / verifier).parent.mkdir(parents=True)
+    shutil.copy(ROOT / verifier, tmp_path / verifier)
     report.write_text(as_json(records(verdicts.values())), encoding="utf-8")
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", str(source), str(built)]
     # from the project, so that its modules are those that the site is written from

@@ -30,7 +30,7 @@ function python() {
   const named = b.paper ? `import fedbounds\n\nbound = fedbounds.get("${b.name}")`
     : reachable(b) ? `from bounds.showing.loading import load\n\nbound = load(${JSON.stringify(b.name)})`
       : `# bound: the one that explore was given, ${b.name}`;
-  const entry = b.target.axis ? `[${memberOf(b) - 1}]` : "";
+  const entry = b.target.axis && b.axis ? `[${memberOf(b) - 1}]` : "";
   return `${named}\nprint(bound(\n${text.join("\n")}\n)${entry})\n`;
 }
 
