@@ -44,9 +44,7 @@ def test_the_page_computes_what_python_computes(name, shared, file):
     for k, label in enumerate(bound.terms):
         ours, theirs, scale = terms[label][:, :entries_], js[:, :, k], scales[label][:, :entries_]
         same = (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))
-        same |= (theirs == 0) & (
-            np.abs(ours) < np.finfo(float).tiny
-        )  # Python tells underflow from 0
+        same |= (theirs == 0) & (np.abs(ours) < np.finfo(float).tiny)  # Python tells underflow from 0
         with np.errstate(invalid="ignore"):
             assert np.all(same | (np.abs(ours - theirs) <= CLOSE * np.maximum(np.abs(ours), scale))), label
     assert [point[0][1] for point in found] == holds.tolist()
