@@ -231,7 +231,7 @@ def kept():
 def test_the_notebook_runs_and_says_what_is_kept(kept):
     assert not list(notebook.differences(kept, notebook.executed(kept)))
     told = "\n".join(cell.source for cell in kept.cells)
-    for paper in PAPERS:
+    for paper in (key for key, paper in PAPERS.items() if not paper.works):
         assert all(f"{verb}{paper}." in told for verb in ('BOUNDS["', 'validate("', "check "))
 
 
