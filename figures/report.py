@@ -14,6 +14,7 @@ from typing import Any
 
 from bounds.errors import BoundsError
 from bounds.papers import PAPERS
+from empirics.progress import lasting
 
 from .catalogue import NAMES
 
@@ -97,9 +98,8 @@ class Conclusion:
     def more(self) -> float | None:
         """Core-hours of further seeds that would decide it, were the least difference as seen.
 
-        None where it is decided, or not measured.
-
-        The width of an interval falls like the square root of the number of seeds; infinite where it cannot be told.
+        The width of an interval falls like the square root of the number of seeds, so this is infinite where the
+        difference is exactly zero. None where the conclusion is decided, or nothing was measured.
         """
         found = DIFFERENCE.search(self.why[0].partition("least: ")[2])
         if self.verdict != "undecided" or found is None:
@@ -200,14 +200,8 @@ def _conclusion(one: Conclusion, folder: str) -> str:
     where = "<br>".join(_where(card, folder) for card in one.cards)
     verdict = f"**{one.verdict}**"
     if one.more is not None:
-        verdict += f", {_long(one.more)} more" if one.more <= MOST else ", no matter of seeds"
+        verdict += f", {lasting(3600 * one.more)} more" if one.more <= MOST else ", no matter of seeds"
     return _cells(one.words, verdict, one.effect, "<br>".join(ran), where)
-
-
-def _long(hours: float) -> str:
-    """Two digits, in hours or minutes."""
-    number, unit = (hours, "h") if hours >= 1 else (60 * hours, "min")
-    return f"{float(f'{number:.2g}'):g} {unit}"
 
 
 def minutes(cards: Sequence[Card]) -> float:

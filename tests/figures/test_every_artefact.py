@@ -70,6 +70,10 @@ def test_the_whole_set_keeps_to_its_time_by_the_written_budgets(disk, scale):
     assert budget(everything, scale, cells(everything, scale)) <= CORES * MINUTES[scale]
 
 
+def test_the_words_of_the_laptop_scale_tell_its_budget():
+    assert f"budgeted to {MINUTES['laptop']} minutes on two cores" in SCALES["laptop"]
+
+
 @pytest.mark.parametrize("paper", FILES)
 def test_every_paper_keeps_to_its_share_of_the_time(disk, paper):
     everything = chosen([paper])
