@@ -5,8 +5,10 @@ import inspect
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import fedbounds
@@ -22,6 +24,8 @@ from paper_checks.validation import asked as validation, options
 SMALL = dict(clients=3, rounds=2, seeds=2, batch=7, step_size=0.07)
 SITE = dict(clients=7, cohort=3, local_steps=3, step_size=0.02, rounds=40, smoothness=2.5, strong_convexity=0.3)
 SITE |= dict(gradient_variance=0.7, initial_gap=1.7, grad_cap_sq=2.9, initial_distance_sq=4.3, optimal_loss=0.2)
+PLAN = dict(cohort=4, local_steps=2, step_size=0.01, rounds=90)
+PATIENTS = Path(__file__).parents[1] / "examples" / "patients.csv"
 
 
 def typed(**told):
@@ -98,6 +102,17 @@ def test_a_scenario_is_a_mapping_a_file_words_or_itself(tmp_path, capsys):
         assert np.array_equal([r.value for r in fedbounds.compare("grad_norm_sq", same, rounds=90).rows], values, True)
     with table.to_csv(tmp_path / "rows.csv").open() as file:
         assert [row["bound"] for row in csv.DictReader(file)] == [row.bound for row in table.rows]
+
+
+def test_a_comparison_on_data_of_ones_own_is_that_of_the_shell(capsys):
+    line = ["compare", "grad_norm_sq", *(f"{w}={v}" for w, v in PLAN.items()), "--batch=8"]
+    assert fedbounds.main([*line, f"--csv={PATIENTS}", "--target=recovered", "--group=clinic"]) == 0
+    table = fedbounds.compare("grad_norm_sq", csv=PATIENTS, target="recovered", group="clinic", batch=8, **PLAN)
+    assert capsys.readouterr().out.endswith(f"{table}\n")
+    frame = fedbounds.compare(
+        "grad_norm_sq", frame=pd.read_csv(PATIENTS), target="recovered", group="clinic", batch=8, **PLAN
+    )
+    assert [row.value for row in frame.rows] == pytest.approx([row.value for row in table.rows], nan_ok=True)
 
 
 def test_advice_is_asked_for_by_the_same_words_in_python_and_in_the_shell(monkeypatch, capsys):

@@ -32,7 +32,7 @@ Own = Sequence[Bound | str]
 
 
 def compare(
-    target: str,
+    what: str,
     scenario: Known = None,
     *,
     own: Own = (),
@@ -48,12 +48,19 @@ def compare(
     seed: int = 0,
     batch: int = 32,
     measure: int = 0,
+    csv: str | PathLike[str] | None = None,
+    frame: Any = None,
+    target: str = "",
+    group: str = "",
+    leave_out: str | Sequence[str] = (),
+    model: str = "",
+    regularisation: float | None = None,
     **words: Any,
 ) -> Compared:
     """What every bound says of one number of one federation, side by side: the verb ``fedbounds compare``.
 
     Args:
-        target: what is bounded, such as ``grad_norm_sq``, ``optimality_gap``, ``divergence`` or ``distance_sq``.
+        what: what is bounded, such as ``grad_norm_sq``, ``optimality_gap``, ``divergence`` or ``distance_sq``.
         scenario: the federation: a ``Scenario``, a mapping (``fedbounds.constants`` returns one) or ``"@file.json"``.
         own: bounds of your own beside the papers', or ``"file.py:name"``.
         loose: also what a mean over R models says of any one of them: R times as much.
@@ -68,11 +75,22 @@ def compare(
         seed: of the partition.
         batch: samples of a minibatch.
         measure: seeds with which the problem is trained at this plan (0: nothing is trained).
+        csv: a CSV file of your own, in place of ``problem``.
+        frame: a pandas DataFrame, in place of ``csv``.
+        target: the column of your own data to predict.
+        group: the column whose values make the clients.
+        leave_out: columns that are no features.
+        model: of your own data (by the kind of the target).
+        regularisation: L2 penalty of a linear model of your own data (None: 0.01).
         words: quantities by name, such as ``cohort=10, local_steps=16``; they go before what the scenario says.
 
     Raises:
         BoundsError: in one line, where nothing is about such a number, or two sources of one word disagree.
     """
+    from empirics.problems.own_problem import given_or_own
+
+    asked = {"csv": csv, "frame": frame, "target": target, "group": group, "leave_out": leave_out, "model": model}
+    problem, partition = given_or_own(problem, partition, **asked, regularisation=regularisation)
     if problem is None and clients is not None:
         words = {**words, "clients": clients}
     with progress("comparing", brief=not measure) as bar:
@@ -80,7 +98,7 @@ def compare(
         known = scenario_of(scenario, words, beside)
         held = _held(problem, partition, clients, seed, client_weight, batch)
         return compared(
-            known, target, beside, loose=loose, of=of, exact=exact, problem=held, batch=batch, measure=measure,
+            known, what, beside, loose=loose, of=of, exact=exact, problem=held, batch=batch, measure=measure,
             worst_case=worst_case, price=price, bar=bar,
         )  # fmt: skip
 
