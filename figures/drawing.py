@@ -23,6 +23,8 @@ Row = Mapping[str, Any]
 
 PANEL_HEIGHT, TITLE_HEIGHT, SHORTEST = 1.45, 0.26, 5
 """Inches of one row of panels, of the words above it; how many strips have their place even where fewer are there."""
+MOST_BANDS = 6
+"""Curves of a panel whose bands can be told apart; more have bars, each at places of its own."""
 FIVE_DECADES, TWO_DECADES, FEW_TICKS = 1e5, 100, 5
 """Ratios of the ends of a logarithmic axis: above the first only some powers of ten have words, above the second all of
 them, above the third 1, 2, 5."""
@@ -123,18 +125,19 @@ def above(made: Any, rows: Sequence[Row]) -> None:
 def panels(rows: Sequence[Row], x: Axis, y: Axis, *, points: bool = False, shared: bool = False) -> Any:
     """One axes per panel, one colour per curve; ``points`` joins few values by markers; ``shared``: one y for all."""
     curves = list(dict.fromkeys(r["curve"] for r in rows))
+    apart = len(curves) if len(curves) > MOST_BANDS else 0
 
     def draw(ax: Axes, mine: list[Row]) -> None:
         for place, curve in enumerate(curves):
             if chosen := [r for r in mine if r["curve"] == curve]:
-                one(ax, chosen, curve, place, points)
+                one(ax, chosen, curve, place, points, apart)
 
     titled = len({r["panel"] for r in rows}) > 1
     return each_panel(rows, draw, x, y, legend_lines=-(-len(curves) // 3), titled=titled, shared=shared)
 
 
-def one(ax: Axes, rows: Sequence[Row], label: str, place: int, points: bool = False) -> None:
-    """One curve with its band of errors, the ``place``-th of its picture."""
+def one(ax: Axes, rows: Sequence[Row], label: str, place: int, points: bool = False, apart: int = 0) -> None:
+    """One curve with its band of errors, the ``place``-th of its picture; one of ``apart`` curves has bars instead."""
     at, value, error = columns(rows, "x", "y", "error")
     look = line(label, place)
     if points:
@@ -142,6 +145,10 @@ def one(ax: Axes, rows: Sequence[Row], label: str, place: int, points: bool = Fa
                     marker=look.mark, ms=3, elinewidth=0.8, label=label)  # fmt: skip
         return
     ax.plot(at, value, color=look.colour, ls=look.dash, lw=look.width, label=label)
+    if apart:
+        own = np.arange(len(at)) % apart == place % apart
+        ax.errorbar(at[own], value[own], np.nan_to_num(error[own]), color=look.colour, ls="", elinewidth=0.8)
+        return
     band(ax, at, value, error, look.colour)
 
 
@@ -205,8 +212,14 @@ def legend(made: Any, axes: Any, most: int = 3) -> None:
 def strips(
     rows: Sequence[Row], draw: Callable[[Axes, int, list[Row]], None], label: str, height: float, size: str
 ) -> Any:
-    """A line of ``height`` inches for each name of ``row``, on which ``draw`` puts ratios at its place; 1 is marked."""
-    names = list(dict.fromkeys(row["row"] for row in rows))
+    """A line of ``height`` inches for each name of ``row``, on which ``draw`` puts ratios at its place; 1 is marked.
+
+    Names come by the geometric mean of their ratios, the least on top.
+    """
+    ratios: dict[str, list[float]] = {}
+    for row in rows:
+        ratios.setdefault(row["row"], []).append(float(row["ratio"]))
+    names = sorted(ratios, key=lambda name: float(np.log(ratios[name]).mean()))
     made, axes = canvas(1, 1)
     made.set_figheight((0.7 + height * max(len(names), SHORTEST)) * enlarged())
     ax = axes[0, 0]
@@ -216,5 +229,5 @@ def strips(
     ax.set_xscale("log")
     ax.set_yticks([-i for i in range(len(names))], names, fontsize=size)
     ax.set_xlabel(label)
-    legend(made, axes)
+    legend(made, axes, most=2)
     return made

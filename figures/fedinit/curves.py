@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from ..artefact import Artefact, Shown
@@ -13,8 +12,6 @@ from .grid import column, missing, runs as grid_runs
 from .reading import accuracies, caption, DIVERGED, each, losses, PERCENT, RELAXED, rows, smoothed, unavailable
 from .settings import METHODS, of, Setup
 
-NO_BAND = math.nan
-"""Seven bands over one another hide the curves."""
 WORDS = {"test_loss": ("test loss", 1.0), "test_accuracy": ("test accuracy (%)", PERCENT)}
 
 
@@ -26,7 +23,7 @@ def _figure(number: int, data: str, quantity: str) -> Artefact:
         f"{words.removesuffix(' (%)')} of seven methods over rounds, {data}",
         lambda scale: each(of(data), lambda s: [c for m in METHODS for c in grid_runs(scale, s, m)]),
         lambda runs, scale: _shown(runs, scale, of(data), quantity, scaled),
-        lambda shown: panels([{**r, "error": NO_BAND} for r in shown.rows], Axis("round"), Axis(words)),
+        lambda shown: panels(shown.rows, Axis("round"), Axis(words)),
     )
 
 
@@ -39,7 +36,7 @@ def _shown(runs: Runs, scale: str, setups: tuple[Setup, ...], quantity: str, sca
             runs, scale, setup, grid_runs(scale, setup, method), quantity, column(scale, setup), method, scaled
         )
     ]
-    more = f"Means over seeds (standard errors in the CSV). {smoothed(scale)}"
+    more = f"Means over seeds; bars: one standard error, of every curve at rounds of its own. {smoothed(scale)}"
     judged = _conclusions(runs, scale, setups, quantity)
     return Shown(caption(scale, setups, more, RELAXED, DIVERGED), found, (), judged, (), unavailable(scale, setups))
 

@@ -92,7 +92,7 @@ def _verdict(found: dict[str, dict[str, Any]]) -> Reproduction:
 def remark(rows: Rows) -> str:
     """Which panels lie outside a theorem's conditions; empty for none."""
     silent = list(dict.fromkeys(row["panel"] for row in rows if row["outside"] and row["curve"] == "bound"))
-    return f" OUTSIDE the conditions (dashed): {'; '.join(silent)}." if silent else ""
+    return f" OUTSIDE the conditions (dashed or open): {'; '.join(silent)}." if silent else ""
 
 
 # ---- drawing ----

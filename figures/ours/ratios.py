@@ -19,10 +19,14 @@ from ..comparing import Judged, Reproduction
 from ..drawing import columns, Row, strips
 from ..ran import problem_words
 from ..runs import Runs
-from ..style import MEASURED, REFERENCE, THEORY
+from ..style import BLACK, MEASURED, REFERENCE
 from . import beside, grid, theorems
-from .grid import draws, exact, PLANS, trained
-from .settings import COMPARED, PAPERS, ROUNDS, TITLES
+from .grid import draws, exact, mean, PLANS, trained
+from .settings import COMPARED, ROUNDS, title
+
+ALIKE, UNLIKE = "alike", "unlike"
+SIDES = {"exact": ("o", 0.17), "measured": ("D", -0.17)}
+"""What a bound is divided by: its mark, and how far above the middle of a line it is drawn."""
 
 
 def never_below(
@@ -46,43 +50,50 @@ def never_below(
 def cells(scale: str) -> list[Cell]:
     plan, bounds = PLANS[scale], [bound for named in COMPARED.values() for bound in named]
     found = [exact(scale, bound, i) for bound in bounds for i in range(plan.counts["compared"])]
-    return [*found, *(trained(scale, b) for b in (*bounds, *ROUNDS)), *(draws(scale, f) for f in plan.axes["draws"])]
+    found += [trained(scale, b) for b in (*bounds, *ROUNDS)]
+    return [*found, mean(scale), *(draws(scale, f) for f in plan.axes["draws"])]
 
 
 def over_runs(runs: Runs, scale: str) -> Shown:
     plan, name = PLANS[scale], grid.data(scale)
-    rows: list[dict[str, Any]] = []
+    once = "fedals.one_round"
+    rows = _ratios(once, theorems.distances(runs, scale), ALIKE)
     for federation in plan.axes["draws"]:
-        rows += _ratios("FedALS, one round", theorems.one_round(runs, scale, federation), ("measured",))
+        clients = ALIKE if federation.concentration is None else UNLIKE
+        rows += _ratios(once, theorems.one_round(runs, scale, federation), clients)
     compared = [bound for named in COMPARED.values() for bound in named]
     for bound in (*ROUNDS, *compared):
-        title = f"{PAPERS[bound.partition('.')[0]]}, {TITLES[bound]}"
         for i in range(plan.counts["compared"] if bound in compared else 0):
-            rows += _ratios(title, beside.rows_of(runs, exact(scale, bound, i), bound, str(i)), ("exact",))
-        rows += _ratios(title, beside.rows_of(runs, trained(scale, bound), bound, name), ("measured",))
+            beside_exact = beside.rows_of(runs, exact(scale, bound, i), bound, str(i))
+            rows += _ratios(bound, [row for row in beside_exact if row["curve"] != "measured"], UNLIKE)
+        rows += _ratios(bound, beside.rows_of(runs, trained(scale, bound), bound, name), UNLIKE)
     families = ", ".join(f.words for f in plan.axes["draws"])
     caption = (
-        f"Bound divided by the exact value ({plural(plan.counts['compared'], 'federation')} of quadratics) or by the "
-        f"mean of measurements ({problem_words(grid.problem(scale))}; FedALS, one round: {families}), one mark per "
-        "number of rounds or clients; short line: the geometric mean. Left of 1 a bound would be violated. Step sizes "
-        "are those that the conditions allow. Values that are not positive have no ratio and are left out."
+        f"Bound divided by the exact value ({plural(plan.counts['compared'], 'federation')} of quadratics; FedALS, one "
+        "round: squared distances to a mean) or by the mean of measurements "
+        f"({problem_words(grid.problem(scale))}; FedALS, one round: {families}), one mark per number of rounds or "
+        "clients, the bounds by their geometric mean; short lines: the geometric means of exact (above) and of "
+        "measured ratios (below). Left of 1 a bound would be violated. Clients are unlike where their classes or their "
+        "curvatures differ. Step sizes are those that the conditions allow. Values that are not positive have no ratio "
+        "and are left out."
     )
     return Shown(
         caption + beside.remark([r for r in rows if r["curve"] == "bound"]), rows, conclusions=[_over_runs(rows)]
     )
 
 
-def _ratios(name: str, rows: Iterable[dict[str, Any]], kinds: Sequence[str]) -> list[dict[str, Any]]:
-    """Bound over value at every place where both are positive."""
+def _ratios(bound: str, rows: Iterable[dict[str, Any]], clients: str) -> list[dict[str, Any]]:
+    """The bound over exact and measured values at every place where both are positive."""
     listed = list(rows)
     bounds = {(r["panel"], r["x"]): r for r in listed if r["curve"] == "bound"}
     found = []
     for row in listed:
-        bound = bounds.get((row["panel"], row["x"]))
-        if row["curve"] in kinds and bound and row["y"] > 0 and math.isfinite(bound["y"]):
-            shared = {"panel": row["panel"], "row": name, "curve": row["curve"], "x": row["x"]}
+        above = bounds.get((row["panel"], row["x"]))
+        if row["curve"] in SIDES and above and row["y"] > 0 and math.isfinite(above["y"]):
+            shared = {"panel": row["panel"], "row": title(bound), "curve": row["curve"], "clients_are": clients}
+            ratio = above["y"] / row["y"]
             found.append(
-                {**shared, "ratio": bound["y"] / row["y"], "outside": bool(bound["outside"]), "ran": row["ran"]}
+                {**shared, "x": row["x"], "ratio": ratio, "outside": bool(above["outside"]), "ran": row["ran"]}
             )
     return found
 
@@ -96,13 +107,27 @@ def _over_runs(rows: Sequence[dict[str, Any]]) -> Judged:
 
 def _both(ax: Any, height: int, rows: list[Row]) -> None:
     """Exact and measured ratios beside one another."""
-    for kind, colour, shift in (("exact", REFERENCE, 0.17), ("measured", MEASURED, -0.17)):
-        if mine := [row for row in rows if row["curve"] == kind]:
-            (ratios,), middle = columns(mine, "ratio"), height + shift
-            face = ["white" if row["outside"] else colour for row in mine]
-            ax.scatter(ratios, np.full(len(mine), middle), s=5, c=face, edgecolors=colour, lw=0.4, alpha=0.7)
-            mean = float(np.exp(np.log(ratios).mean()))
-            ax.plot([mean, mean], [middle - 0.2, middle + 0.2], color=colour, lw=1.3, label=kind)
+    for kind, (mark, shift) in SIDES.items():
+        if not (mine := [row for row in rows if row["curve"] == kind]):
+            continue
+        for clients, colour in ((ALIKE, REFERENCE), (UNLIKE, MEASURED)):
+            for outside in (False, True):
+                chosen = [row for row in mine if (row["clients_are"], row["outside"]) == (clients, outside)]
+                label = "" if outside else f"{kind}, {clients} clients"
+                _marks(ax, chosen, height + shift, mark, colour, label, not outside)
+        (ratios,) = columns(mine, "ratio")
+        centre = float(np.exp(np.log(ratios).mean()))
+        ax.plot([centre, centre], [height + shift - 0.2, height + shift + 0.2], color=BLACK, lw=1.0)
+
+
+def _marks(
+    ax: Any, rows: Sequence[Row], height: float, mark: str, colour: str, label: str, filled: bool = True
+) -> None:
+    """A mark for every ratio, if there are any."""
+    if rows:
+        (ratios,) = columns(rows, "ratio")
+        face, at = colour if filled else "none", np.full(len(rows), height)
+        ax.plot(ratios, at, mark, ms=2.4, mec=colour, mfc=face, mew=0.5, alpha=0.7, label=label)
 
 
 # ---- worst cases ----
@@ -123,20 +148,16 @@ def over_worst_cases(runs: Runs, scale: str) -> Shown:
             extra = {"smallest_factor": share, "worst_regret": max(regrets, default=0.0)}
             place = {name: row[name] for name in ("rounds", "local_steps", "step_size", "condition_number")}
             kept = {**place, "heterogeneity": row["heterogeneity"], "gradients": work, "ratio": row["ratio"]}
-            rows.append({"row": _name(path.stem), "exact": row["exact"], **kept, **said, **extra})
+            rows.append({"row": title(path.stem), "exact": row["exact"], **kept, **said, **extra})
     most = max((2 * row["gradients"] for row in rows), default=0)
     caption = (
         "Bound over the worst case of noiseless full-participation runs over the whole class of federations it speaks "
         f"of (semidefinite programming; two clients, which stand for any number; up to {most} gradients), one mark per "
-        "place inside the conditions. Filled: exact; open: the worst case is an upper estimate, the ratio at least as "
-        "large. Left of 1 a bound would be violated. L = 1, the start a unit away, heterogeneity 0.1 and 10."
+        "place inside the conditions, the bounds by their geometric mean. Filled: exact; open: the worst case is an "
+        "upper estimate, the ratio at least as large. Left of 1 a bound would be violated. L = 1, the start a unit "
+        "away, heterogeneity 0.1 and 10."
     )
     return Shown(caption, rows, conclusions=[_over_worst_cases(rows)])
-
-
-def _name(bound: str) -> str:
-    paper, _, rest = bound.partition(".")
-    return f"{PAPERS[paper]}, {rest.replace('_', ' ').replace('theorem', 'thm')}"
 
 
 def _over_worst_cases(rows: Sequence[dict[str, Any]]) -> Judged:
@@ -146,12 +167,13 @@ def _over_worst_cases(rows: Sequence[dict[str, Any]]) -> Judged:
 
 
 def _one(ax: Any, height: int, rows: list[Row]) -> None:
-    exact = rows[0]["exact"]
-    colour, label = (THEORY, "exact worst case") if exact else (MEASURED, "upper estimate")
-    ax.plot(
-        *columns(rows, "ratio"), [height] * len(rows), "o", ms=3, mec=colour, mew=0.5, alpha=0.7,
-        mfc=colour if exact else "none", label=label,
-    )  # fmt: skip
+    """Where clients hardly differ a little above where they differ much."""
+    among = sorted({row["heterogeneity"] for row in rows})
+    for place, (differ, colour) in enumerate(zip(among, (REFERENCE, MEASURED), strict=False)):
+        for attained in (True, False):
+            mine = [r for r in rows if r["heterogeneity"] == differ and r["exact"] == attained]
+            label = f"{'exact' if attained else 'upper estimate'}, heterogeneity {differ:g}"
+            _marks(ax, mine, height + 0.17 - 0.34 * place, "o", colour, label, attained)
 
 
 ARTEFACTS = {

@@ -15,6 +15,7 @@ ROUNDS = ("fedals.rounds_inexact", "fedals.rounds_inexact_printed")
 """Bounds on many rounds of FedALS, which quadratics with fresh noise say nothing of."""
 
 TITLES = {
+    "fedals.one_round": "one round",
     "fedals.rounds_inexact": "rounds, (57) repaired",
     "fedals.rounds_inexact_printed": "rounds, (57) printed",
     "fedinit.lemma_2": "lemma 2",
@@ -27,7 +28,15 @@ TITLES = {
     "fedinit.theorem_5_geometric": "thm 5 repaired",
     "decaying_k.theorem_1": "theorem 1",
     "decaying_k.theorem_1_repaired": "thm 1 repaired",
+    "fedinit.theorem_1_sharp": "thm 1 sharper",
+    "fedinit.theorem_4_recursion_sharp": "thm 4, one round, sharper",
+    "decaying_k.lemma_1_printed": "lemma 1 printed",
+    "decaying_k.lemma_1_sharp": "lemma 1 sharper",
+    "decaying_k.per_rounds": "thm 1 over rounds",
+    "decaying_k.theorem_1_appendix": "thm 1, appendix",
+    "decaying_k.theorem_1_sharp": "thm 1 sharper",
     "fedcog.theorem": "theorem 5.6",
+    "fedcog.theorem_sharp": "thm 5.6 sharper",
 }
 
 QUANTITIES = {
@@ -45,3 +54,9 @@ QUANTITIES = {
 PAPERS = {"fedals": "FedALS", "fedinit": "FedInit", "decaying_k": "Decaying-K", "fedcog": "FedCOG"}
 BETAS = (0.0, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.15)
 RELAXED = ("fedinit.theorem_4", "fedinit.theorem_5")
+
+
+def title(bound: str) -> str:
+    """The paper and what it calls the bound, for a line or a panel: FedInit, theorem 1."""
+    paper, _, rest = bound.partition(".")
+    return f"{PAPERS[paper]}, {TITLES.get(bound, rest.replace('_', ' '))}"

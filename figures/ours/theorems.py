@@ -17,7 +17,7 @@ from ..ran import problem_words
 from ..runs import Runs
 from . import beside, grid
 from .grid import Draws, draws, exact, mean, PLANS, trained
-from .settings import COMPARED, PAPERS, ROUNDS, TITLES
+from .settings import COMPARED, PAPERS, ROUNDS, title, TITLES
 
 QUADRATICS, DATA = "quadratics", "data"
 SIDES: dict[str, Callable[[str, str], Cell]] = {QUADRATICS: lambda s, b: exact(s, b, 0), DATA: trained}
@@ -35,7 +35,7 @@ def data_of(paper: str, sides: Sequence[str], more: str, runs: Runs, scale: str)
     rows, judged = [], []
     for bound in COMPARED[paper]:
         mine = [row for s in sides for row in beside.rows_of(runs, SIDES[s](scale, bound), bound, names[s])]
-        judged.append(beside.held(f"{PAPERS[paper]}, {TITLES[bound]}: holds wherever its conditions are met", mine))
+        judged.append(beside.held(f"{title(bound)}: holds wherever its conditions are met", mine))
         rows += mine
     caption = " ".join(_caption(scale)[side] for side in sides)
     return Shown(f"{caption} Bars: one standard error.{more}{beside.remark(rows)}", rows, conclusions=judged)
@@ -82,7 +82,7 @@ def _fedals_cells(scale: str) -> list[Cell]:
 
 def _fedals(runs: Runs, scale: str) -> Shown:
     plan = PLANS[scale]
-    parts = [_distances(runs, scale), *(one_round(runs, scale, f) for f in federations(scale))]
+    parts = [distances(runs, scale), *(one_round(runs, scale, f) for f in federations(scale))]
     names = [DISTANCES, *(f.words for f in federations(scale))]
     for bound in ROUNDS:
         parts.append(beside.rows_of(runs, trained(scale, bound), bound, ""))
@@ -108,7 +108,8 @@ def _shared(panel: str, cell: Cell) -> dict[str, Any]:
     return {**words, "ran": grid.what_ran(cell)}
 
 
-def _distances(runs: Runs, scale: str) -> beside.Rows:
+def distances(runs: Runs, scale: str) -> beside.Rows:
+    """Bound, exact and measured gap of squared distances to a mean at every number of clients."""
     table = runs.columns(mean(scale))
     if not table:
         return []

@@ -15,14 +15,17 @@ from empirics.problems.quadratics import Quadratics, random_quadratics
 from paper_checks.validation.gaussian_mean import exact_mean
 
 from ..artefact import Artefact, no_runs, Shown
-from ..drawing import Axis, canvas, finish
+from ..drawing import Axis, canvas, columns, finish
 from ..runs import Runs
 from ..style import MEASURED, SILENT, THEORY
 from .grid import NOISE, QUADRATICS
 
 SILENCE, VACUOUS, SPEAKS = 0, 1, 2
 WORDS = {SILENCE: "silent: conditions fail", VACUOUS: "vacuous: above the trivial value", SPEAKS: "says something"}
-COLOURS = {SILENCE: SILENT, VACUOUS: MEASURED, SPEAKS: THEORY}
+FACES = {SILENCE: "#f0f0f0", VACUOUS: "#fbeaec", SPEAKS: "#ffffff"}
+HATCHES = {SILENCE: "/////", VACUOUS: ".....", SPEAKS: ""}
+LINES = 4
+"""Decades below the trivial value that have a line, as the legend says."""
 POINTS = {"smoke": 12, "laptop": 41, "overnight": 61, "paper": 61}
 LOCAL_STEPS, COHORT, BETA = 3, 2, 0.06
 LAMBDAS = np.geomspace(1e-3, 0.99, 40)
@@ -127,24 +130,34 @@ def _at(name: str, rounds: Grid, sizes: Grid, more: dict[str, float]) -> Grid:
 
 
 def draw(shown: Shown) -> Any:
-    """One map per theorem."""
-    from matplotlib.colors import ListedColormap
+    """One map per theorem, hatched where it says nothing; lines where the bound is the trivial value, a tenth, ..."""
+    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     made, axes = canvas(2, 2, 2)
     names = list(dict.fromkeys(row["panel"] for row in shown.rows))
-    colours = ListedColormap([COLOURS[s] for s in sorted(COLOURS)])
     for ax, name in zip(axes.flat, names, strict=False):
         mine = [row for row in shown.rows if row["panel"] == name]
         x, y = (np.array(sorted({row[k] for row in mine})) for k in ("x", "y"))
-        state = np.array([row["state"] for row in mine]).reshape(len(y), len(x))
-        ax.pcolormesh(
-            x, y, state, cmap=colours, vmin=SILENCE, vmax=SPEAKS, alpha=0.55, shading="nearest", lw=0, rasterized=True
-        )
+        (bound, trivial) = columns(mine, "bound", "trivial")
+        share = np.ma.masked_invalid(np.log10(bound / trivial).reshape(len(y), len(x)))
+        ax.set_facecolor(FACES[SILENCE])
+        ax.patch.set(hatch=HATCHES[SILENCE], edgecolor=SILENT)
+        for state, ends in ((VACUOUS, (0.0, np.inf)), (SPEAKS, (-np.inf, 0.0))):
+            levels = np.clip(ends, share.min() - 1, share.max() + 1)
+            if levels[0] < levels[1]:
+                filled = ax.contourf(x, y, share, levels=levels, colors=[FACES[state]], hatches=[HATCHES[state]])
+                filled.set(edgecolor=MEASURED, linewidth=0)
+        decades = np.arange(-LINES, 1)
+        ax.contour(x, y, share, levels=decades, colors=THEORY, linestyles="-", linewidths=[0.5] * LINES + [1.3])
         finish(ax, Axis("", log=True), Axis("", log=True), name)
         ax.set(xlabel=mine[0]["x_name"], ylabel=mine[0]["y_name"], xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
-    patches = [Patch(color=COLOURS[s], alpha=0.55, lw=0, label=words) for s, words in WORDS.items()]
-    made.legend(handles=patches, loc="outside upper center", ncols=2)
+    edges = {SILENCE: SILENT, VACUOUS: MEASURED, SPEAKS: SILENT}
+    handles: list[Any] = [
+        Patch(facecolor=FACES[s], hatch=HATCHES[s], edgecolor=edges[s], lw=0.3, label=w) for s, w in WORDS.items()
+    ]
+    handles.append(Line2D([], [], color=THEORY, lw=0.5, label="1/10, ..., 1/10⁴ of the trivial value"))
+    made.legend(handles=handles, loc="outside upper center", ncols=2)
     return made
 
 

@@ -7,6 +7,7 @@ import pytest
 from figure_toys import columns, keep, NOT, OPEN, verdicts, YES
 
 from empirics.experiments import Outcome
+from figures.drawing import Axis, MOST_BANDS, panels, strips
 from figures.ours import beside, gap_slopes, grid, local_steps, ratios, relaxation, vacuity
 from figures.ours.settings import COMPARED
 from figures.runs import Runs
@@ -57,6 +58,26 @@ def test_tightness_divides_the_bound_by_what_it_bounds(store):
     assert verdicts(ratios.over_runs(Runs(store), "smoke")) == [NOT]
     store.keep(grid.exact("smoke", name, 0), compared([2.0, 0.5], [1.0, 5.0], outside=True), 0.0)
     assert verdicts(ratios.over_runs(Runs(store), "smoke")) == [OPEN]
+
+
+def test_tightness_of_one_round_is_told_beside_its_exact_case_of_alike_clients(store):
+    counts = [3, 7]
+    kept = columns(("clients", "value", "error"), [(count, 0.9 / count, 0.01) for count in counts])
+    store.keep(grid.mean("smoke"), Outcome(kept), 0.0)
+    rows = ratios.over_runs(Runs(store), "smoke").rows
+    assert {(row["row"], row["clients_are"]) for row in rows} == {("FedALS, one round", ratios.ALIKE)}
+    assert [row["curve"] for row in rows] == ["exact", "exact", "measured", "measured"]
+    at = {(row["curve"], row["x"]): row["ratio"] for row in rows}
+    for count in counts:  # half squared distances to a mean of N samples: a gap of s^2/N; the same bound is over both
+        assert at["exact", count] * 2.0 / (count * 20) == pytest.approx(at["measured", count] * 0.9 / count)
+
+
+def test_the_tightest_bound_is_on_top():
+    rows = [{"row": name, "ratio": ratio} for name, ratio in (("loose", 50.0), ("tight", 3.0), ("tight", 60.0))]
+    seen = {}
+    made = strips(rows, lambda ax, height, mine: seen.update({mine[0]["row"]: height}), "ratio", 0.2, "small")
+    assert seen == {"tight": 0, "loose": -1}
+    assert [text.get_text() for text in made.axes[0].get_yticklabels()] == ["tight", "loose"]
 
 
 # ---- slopes ----
@@ -141,7 +162,36 @@ def test_divergence_as_a_share_of_that_without_relaxation(store):
     assert at == pytest.approx({beta: 1 - beta / 2 for beta in grid.PLANS["smoke"].axes["betas"]})
 
 
+def test_more_curves_than_bands_can_tell_apart_have_bars_each_at_places_of_its_own():
+    def drawn(count):
+        rows = [
+            {"panel": "p", "curve": f"c{c}", "x": x, "y": c + 0.1 * x, "error": 0.2}
+            for c in range(count)
+            for x in range(2 * count)
+        ]
+        ax = panels(rows, Axis("x"), Axis("y")).axes[0]
+        bars = [line.get_segments() for line in ax.collections if hasattr(line, "get_segments")]
+        return len(ax.collections) - len(bars), [{segment[0][0] for segment in segments} for segments in bars]
+
+    assert drawn(MOST_BANDS) == (MOST_BANDS, [])
+    many = MOST_BANDS + 1
+    assert drawn(many) == (0, [{c, c + many} for c in range(many)])
+
+
 # ---- vacuity ----
+
+
+def test_a_map_is_hatched_where_a_theorem_says_nothing_and_clear_where_it_speaks(store):
+    shown = vacuity.data(Runs(store), "smoke")
+    fedals, fedinit = vacuity.draw(shown).axes[:2]
+    assert fedinit.patch.get_hatch() == vacuity.HATCHES[vacuity.SILENCE]
+    hatched = [c for c in fedals.collections if any(getattr(c, "hatches", None) or ())]
+    assert [c.hatches for c in hatched] == [[vacuity.HATCHES[vacuity.VACUOUS]]]
+    inside = hatched[0].get_paths()[0]
+    below, above = (min(row["bound"] for row in shown.rows), max(row["bound"] for row in shown.rows))
+    assert below < 1 < above
+    assert inside.contains_point((1.0, 5000.0), radius=1e-9)  # the bound is 5000 there
+    assert not inside.contains_point((5000.0, 2.0))
 
 
 def test_the_map_of_one_round_by_hand(store):
