@@ -64,8 +64,7 @@ def over_runs(runs: Runs, scale: str) -> Shown:
     compared = [bound for named in COMPARED.values() for bound in named]
     for bound in (*ROUNDS, *compared):
         for i in range(plan.counts["compared"] if bound in compared else 0):
-            beside_exact = beside.rows_of(runs, exact(scale, bound, i), bound, str(i))
-            rows += _ratios(bound, [row for row in beside_exact if row["curve"] != "measured"], UNLIKE)
+            rows += _ratios(bound, beside.rows_of(runs, exact(scale, bound, i), bound, str(i)), UNLIKE)
         rows += _ratios(bound, beside.rows_of(runs, trained(scale, bound), bound, name), UNLIKE)
     families = ", ".join(f.words for f in plan.axes["draws"])
     caption = (
@@ -83,8 +82,10 @@ def over_runs(runs: Runs, scale: str) -> Shown:
 
 
 def _ratios(bound: str, rows: Iterable[dict[str, Any]], clients: str) -> list[dict[str, Any]]:
-    """The bound over exact and measured values at every place where both are positive."""
+    """The bound over the value at every place where both are positive: the measured one where no exact one is known."""
     listed = list(rows)
+    known = {(r["panel"], r["x"]) for r in listed if r["curve"] == "exact"}
+    listed = [r for r in listed if r["curve"] != "measured" or (r["panel"], r["x"]) not in known]
     bounds = {(r["panel"], r["x"]): r for r in listed if r["curve"] == "bound"}
     found = []
     for row in listed:

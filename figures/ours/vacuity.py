@@ -23,7 +23,7 @@ from .grid import NOISE, QUADRATICS
 SILENCE, VACUOUS, SPEAKS = 0, 1, 2
 WORDS = {SILENCE: "silent: conditions fail", VACUOUS: "vacuous: above the trivial value", SPEAKS: "says something"}
 FACES = {SILENCE: "#f0f0f0", VACUOUS: "#fbeaec", SPEAKS: "#ffffff"}
-HATCHES = {SILENCE: "/////", VACUOUS: ".....", SPEAKS: ""}
+HATCHES = {SILENCE: "/////", VACUOUS: "\\\\\\\\", SPEAKS: ""}
 LINES = 4
 """Decades below the trivial value that have a line, as the legend says."""
 POINTS = {"smoke": 12, "laptop": 41, "overnight": 61, "paper": 61}

@@ -66,10 +66,11 @@ def test_tightness_of_one_round_is_told_beside_its_exact_case_of_alike_clients(s
     store.keep(grid.mean("smoke"), Outcome(kept), 0.0)
     rows = ratios.over_runs(Runs(store), "smoke").rows
     assert {(row["row"], row["clients_are"]) for row in rows} == {("FedALS, one round", ratios.ALIKE)}
-    assert [row["curve"] for row in rows] == ["exact", "exact", "measured", "measured"]
-    at = {(row["curve"], row["x"]): row["ratio"] for row in rows}
-    for count in counts:  # half squared distances to a mean of N samples: a gap of s^2/N; the same bound is over both
-        assert at["exact", count] * 2.0 / (count * 20) == pytest.approx(at["measured", count] * 0.9 / count)
+    assert [row["curve"] for row in rows] == ["exact", "exact"]  # where it is known nothing measured is needed
+    for row, count in zip(rows, counts, strict=True):  # half squared distances to a mean of N samples: a gap of s^2/N
+        gap = 2.0 / (20 * count)
+        local, other = 2.0 / 20, 2.0 / 20 * (count - 1) / (2 * count)
+        assert row["ratio"] * gap == pytest.approx(local / count**2 + 2 * math.sqrt(local * other) / count)
 
 
 def test_the_tightest_bound_is_on_top():
