@@ -22,6 +22,7 @@ from .artefact import Artefact, Shown
 from .comparing import Reproduction
 from .ran import COLUMNS, flat, Ran
 from .style import HOUSE, save, settled, STYLES, weighted
+from .symbols import typeset
 
 PICTURES = (".pdf", ".svg", ".png")
 CAPTIONS = (".caption.md", ".caption.tex")
@@ -61,6 +62,7 @@ def picture(
         matplotlib.rcdefaults()  # whatever the user's own settings: the same bytes everywhere
         matplotlib.rcParams.update(cast(Any, STYLES[style]))
         made = cast(Any, artefact.draw)(Shown(card["caption"], numbers))
+        typeset(made)
         weighted(made)
         box = settled(made)
         for path in paths:

@@ -25,6 +25,7 @@ from figures.ran import COLUMNS, Ran, Setting
 from figures.runs import mean_curve, Runs
 from figures.sheets import entry, sheet, tidy
 from figures.style import settled, STYLE
+from figures.symbols import symbols, typeset
 from paper_checks.audit.running import CLAIMS
 from paper_checks.reported import table
 
@@ -174,6 +175,31 @@ def test_the_box_of_a_picture_holds_every_word_as_it_is_saved(words):
         box = settled(made)
         made.set_dpi(STYLE["savefig.dpi"])
         assert box.x0 <= made.get_tightbbox().x0
+
+
+@pytest.mark.parametrize(
+    ("words", "drawn"),
+    [
+        ("K_r-rounds", r"$K_r$-rounds"),
+        ("Kη-fixed and η_r-step", r"$K_\eta$-fixed and $\eta_r$-step"),
+        ("beta = 0.1, alphabet", r"$\beta$ = 0.1, alphabet"),
+        ("1/K^2 or 1/K", "$1/K^2$ or $1/K$"),
+        ("K* printed, (10)", "$K^*$ printed, (10)"),
+        ("L / mu", r"$L / $$\mu$"),
+        ("step size times L", "step size times $L$"),
+        ("costs $5 and beta", "costs $5 and beta"),
+        ("Decaying-K, Theorem 1", "Decaying-K, Theorem 1"),
+    ],
+)
+def test_symbols_are_set_as_mathematics(words, drawn):
+    assert symbols(words) == drawn
+    with matplotlib.rc_context(STYLE):
+        made, axes = canvas(1, 1)
+        axes[0, 0].set_title(words, loc="left", parse_math=False)
+        axes[0, 0].set_yticks([0, 1], [words, "short"])
+        typeset(made)
+        made.draw_without_rendering()
+        assert axes[0, 0].get_title(loc="left") == axes[0, 0].get_yticklabels()[0].get_text() == drawn
 
 
 def test_what_is_not_available_is_said_not_drawn(tmp_path):
