@@ -220,7 +220,7 @@ COROLLARY_1 = Claim(
         "from the theorem": Same(At(THEOREM, {gamma: TUNED}), COROLLARY),
         "admitted": Same(4 * L * H * TUNED, H / (sp.sqrt(T) / sp.sqrt(M))),
         "unit": MeasuredIn(COROLLARY, LOSS),
-        "conditions": States(COROLLARY, (sp.sqrt(T) / sp.sqrt(M) >= H,), SETTING, words=3),
+        "conditions": States(COROLLARY, (H**2 * M <= T,), SETTING, words=3),
     },
 )
 
@@ -256,8 +256,7 @@ SMALLEST = Claim(
     ),
     known=Status.FAILS,
     note="It is below one local step as soon as epsilon < 3 sigma_f^2/L: for such accuracies the longest step is not "
-    "among "
-    "those for which (6) holds, although gradient descent with it would do.",
+    "among those for which (6) holds, although gradient descent with it would do.",
     repair=Repair(
         "a step size of at most 1/(4 max(L, sigma_f sqrt(3 L/epsilon))) leaves at least one local step",
         ImpliedBy(1, _RUN[H], where=(sp.Gt(epsilon, 0), sp.Gt(sigma_f, 0), gamma <= 1 / (4 * _WORST))),
