@@ -17,12 +17,15 @@ from bounds.papers import PAPERS
 from bounds.quantities import AXES, Quantity
 from bounds.showing import cards, printing
 from bounds.showing.tables import plain
+from bounds.stated import DESIGN, role_of
 from bounds.vocabulary import classes, clients
 
 from . import optima, ranges, verdicts
 from .javascript import javascript
 from .mathml import inline, mathml
 
+FIRST = ("local_steps", "step_size", "cohort", "rounds")
+"""What a run chooses, in the order of the page; the rest of it follows."""
 COUNTS: dict[str, Quantity] = dict(zip(AXES, (clients, classes), strict=True))
 Record = dict[str, Any]
 
@@ -129,9 +132,15 @@ def _quantity(quantity: Quantity, letter: str, value: float) -> Record:
         "open": [domain.open_low, domain.open_high],
         "whole": domain.whole,
         "simplex": domain.simplex,
+        "choice": _choice(card.name),
         "value": value,
         "slider": [low, high, int(log), int(zero)],
     }
+
+
+def _choice(word: str) -> int:
+    """The place of a word among what a run may choose, from 1; 0 for what is a number of the problem."""
+    return 0 if role_of(word) != DESIGN else FIRST.index(word) + 1 if word in FIRST else len(FIRST) + 1
 
 
 def _conditions(bound: Bound) -> list[Record]:

@@ -232,6 +232,41 @@ def test_a_phone_shows_everything_without_scrolling_sideways(name, page):
         assert boxes == 0
 
 
+IN_SIGHT = """
+const inside = (node) => {
+  const box = node.getBoundingClientRect();
+  return box.top >= -1 && box.bottom <= innerHeight + 1 && box.height > 0;
+};
+return [...document.querySelectorAll("#sliders input:not([id^=l-])")].filter((node) => {
+  node.scrollIntoView({block: "nearest"});
+  const [a, b] = [document.querySelector("#chart svg"), node].map((n) => n.getBoundingClientRect());
+  const covered = a.bottom > b.top && a.top < b.bottom && a.right > b.left && a.left < b.right;
+  return !inside(node) || !inside(document.querySelector("#chart svg")) || covered;
+}).map((node) => node.id);
+"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1024, 768), (390, 844)])
+@pytest.mark.parametrize("name", ["fedals.one_round", "fedinit.theorem_1", "decaying_k.per_second"])
+def test_the_chart_stays_in_sight_beside_whatever_control_is_used(name, width, height, page):
+    with narrow(page, width, height):
+        page.choose("bound", name)
+        page.js("document.getElementById('picture').scrollIntoView({block: 'start'})")
+        assert page.js("return document.querySelectorAll('#sliders input').length") > 5
+        assert not page.js(IN_SIGHT)
+
+
+def test_what_a_run_chooses_stands_apart_with_local_steps_and_step_size_first(page):
+    page.choose("bound", "fedinit.theorem_1")
+    told = page.js(
+        "return [...document.querySelectorAll('#sliders h4, #sliders .control')].map((e) => e.id || e.textContent)"
+    )
+    problem = told.index("The problem")
+    assert told[:4] == ["You choose", "c-local_steps", "c-step_size", "c-cohort"]
+    assert "c-relaxation" in told[:problem]
+    assert {"c-smoothness", "c-clients", "c-gradient_variance"} <= set(told[problem:])
+
+
 TICKS = """
 return [...document.querySelectorAll("#chart text.tick")].map((t) => t.getBoundingClientRect())
   .map((r) => [r.left, r.right, r.top, r.bottom]);

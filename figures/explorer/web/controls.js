@@ -1,9 +1,12 @@
 /* The controls of the quantities: a number, a slider, and a list where clients or classes may differ. */
 const ladders = new Map();
 
+/* What a run is free to choose stands apart from what the problem and its costs are; local steps and step size first. */
 function sliders() {
   ladders.clear();
-  put("sliders", ...quantities().map(control));
+  const groups = ["You choose", "The problem"].map((title, i) => [title, quantities().filter((q) => Boolean(q.choice) !== Boolean(i))]);
+  groups[0][1].sort((a, b) => a.choice - b.choice);
+  put("sliders", ...groups.filter(([, found]) => found.length).flatMap(([title, found]) => [made("h4", {}, title), ...found.map(control)]));
 }
 
 function control(q) {
