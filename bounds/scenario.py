@@ -56,8 +56,8 @@ class Scenario:
         for source in (self._given, self._files):
             _check_pair(source)
         self._stale = {word: why for word, why in (stale or {}).items() if word not in given}
-        self._whole = resolved({**files, **given}, before._whole if before is not None else None)
-        self._within = self._whole
+        self._whole: Resolved = resolved({**files, **given}, before._whole if before is not None else None)
+        self._within: Resolved = self._whole
         if beyond := _beyond(self._whole):
             within = {word: stated for word, stated in self._whole.given.items() if word not in beyond}
             self._within = resolved(within, before._within if before is not None else None)
@@ -138,9 +138,9 @@ class Scenario:
         wanted = [q.name for q in bound.quantities if role_of(q.name) != FREE]
         lacking = [word for word in wanted if self.source_of(word, bound) not in self]
         if any(role_of(word) == PAIR for word in lacking):
-            from .substituting import pairs
+            from .substituting import first_pair
 
-            lacking = [word for word in lacking if role_of(word) != PAIR or not pairs(self)]
+            lacking = [word for word in lacking if role_of(word) != PAIR or first_pair(self) is None]
         return {word: _how_to_give(word, self._why.get(word, "")) for word in lacking}
 
     def substituted(self, bound: Bound) -> Substituted:
@@ -165,7 +165,7 @@ class Scenario:
         FedAvg is FedInit without relaxation, and FedCOG that distils with weight 0: then all clients hold the same
         generated data, which nobody looks at.
         """
-        from .substituting import pairs
+        from .substituting import first_pair
 
         problem = {word: self[word].safe for word in PROBLEM_FACTS if word in self}
         problem = {word: value if np.ndim(value) == 0 else max(value) for word, value in problem.items()}
@@ -175,8 +175,8 @@ class Scenario:
             problem["convex"] = True
         if any(word in self and np.max(self[word].low) > 0 for word in ("heterogeneity", "optimum_dissimilarity")):
             problem["identical_clients"] = False
-        if "dissimilarity_offset" not in self and (known := pairs(self)):
-            problem["dissimilarity_offset"] = known[0].offset
+        if "dissimilarity_offset" not in self and (known := first_pair(self)):
+            problem["dissimilarity_offset"] = known.offset
         setting: dict[str, Any] = {w: self[w].value for w in ("clients", "cohort", "local_steps") if w in self}
         if "step_size" in self:
             setting["step_sizes"] = self["step_size"].value
