@@ -7,10 +7,9 @@ that is known within an interval alone counts with the end where the bound is la
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import product
 from typing import Any, NamedTuple, TYPE_CHECKING
 
@@ -19,6 +18,7 @@ import numpy as np
 from .dissimilarity import convex_pair
 from .domains import NONNEGATIVE
 from .errors import BoundsError, MissingQuantityError
+from .numerics.at_point import at_point, AtPoint
 from .scenario import FEDAVG, Scenario
 from .stated import ADMISSIBLE, DEFINED, DOWN, EXACT, FREE, LOWER, OUTCOME, QUANTITIES, role_of, Stated, worst
 
@@ -47,7 +47,7 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Substituted:
-    """``bound(**values)`` is ``value``, NaN where the theorem is silent.
+    """``bound(**values)`` is ``value``, NaN where the theorem is silent; ``at`` has its terms, and what fails.
 
     ``low`` is what the bound would be if every uncertain constant were at its other end; ``high`` is the end that is
     safe, infinite where a constant is known from below alone (``floor`` names those). ``how`` says of every word where
@@ -55,12 +55,16 @@ class Substituted:
     """
 
     values: dict[str, Any]
-    value: float
+    at: AtPoint
     low: float
     high: float
     floor: tuple[str, ...]
     how: dict[str, str]
     provenance: dict[str, str]
+
+    @property
+    def value(self) -> float:
+        return self.at.value
 
 
 def substitute(scenario: Scenario, bound: Bound) -> Substituted:
@@ -68,9 +72,8 @@ def substitute(scenario: Scenario, bound: Bound) -> Substituted:
     search, stated, fixed = _prepared(scenario, bound)
     best = search.worst_of(_corners(fixed, stated))
     values, how = best.values, search.told(best.pair)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        value = float(bound(**values))
+    at = at_point(bound, values)
+    value = at.value
     strong = {w: _number(_stronger(w, s)) if s.role in ADMISSIBLE else fixed[w] for w, s in stated.items()}
     with_less = search.best_of(_corners(strong, stated))
     floor = tuple(w for w in stated if stated[w].floor)
@@ -81,7 +84,7 @@ def substitute(scenario: Scenario, bound: Bound) -> Substituted:
     worth |= dict.fromkeys(search.paired, search.worth(best)) | dict.fromkeys(
         [search.free] if search.free else [], FREE
     )
-    return Substituted(values, value, low, np.inf if floor else value, floor, told, worth)
+    return Substituted(values, at, low, np.inf if floor else value, floor, told, worth)
 
 
 def chosen(scenario: Scenario, bound: Bound, along: Mapping[str, np.ndarray] | None = None) -> dict[str, Any]:
@@ -218,9 +221,13 @@ class _Search:
 
     def __init__(self, bound: Bound, free: str, paired: list[str], known: list[Pair]) -> None:
         self.bound, self.free, self.paired, self.pairs = bound, free, paired, known
-        self.code: Callable[..., Any] = bound.compile()
         if paired and not known:
             raise BoundsError(f"{bound.name} needs a pair of dissimilarity constants that holds")
+
+    @cached_property
+    def code(self) -> Callable[..., Any]:
+        """The bound for many choices at once."""
+        return self.bound.compile()
 
     @property
     def chooses(self) -> tuple[str, ...]:
@@ -241,6 +248,8 @@ class _Search:
 
     def best(self, fixed: dict[str, Any]) -> _Best:
         """The best constants at one plan."""
+        if not self.chooses:
+            return _Best(at_point(self.bound, fixed, checked=False).value, fixed)
         value, made, at = self._best(fixed, {}, 1)
         values = {**fixed, **{word: float(array[0]) for word, array in made.items()}}
         return _Best(float(value[0]), values, self.pairs[at[0]] if self.paired else None)

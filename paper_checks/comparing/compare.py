@@ -7,7 +7,6 @@ here is that of the bound itself at ``Scenario.values``, times the factor of the
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TYPE_CHECKING
@@ -50,8 +49,8 @@ SAME = Condition(SAME_WEIGHTS)
 """What a bound supposes whose means over the clients are plain, where it does not say so."""
 UPPER = ("<=", "<~")
 EQUALITY = "it is an equality, which defines a word or holds in a special case: no bound"
-ALIKE = 1e-9
-"""Relative difference below which two numbers are one."""
+ALIKE, DIGITS = 1e-9, 11
+"""Relative difference below which two numbers are one, and the digits that rows are put in order by."""
 
 
 # ---- the comparison ----
@@ -135,9 +134,8 @@ def joined(rows: Iterable[Row], book: Mapping[str, Bound]) -> list[Row]:
 
 
 def _place(row: Row) -> tuple[Any, ...]:
-    """By class, then by the end that is safe, infinite ones last."""
-    high = row.high if not math.isnan(row.high) else math.inf
-    low = row.low if not math.isnan(row.low) else math.inf
+    """By class, then by the end that is safe, infinite ones last; by name where rounding alone tells two apart."""
+    high, low = (math.inf if math.isnan(end) else float(f"{end:.{DIGITS}g}") for end in (row.high, row.low))
     ranked = row.state in RANKED
     return (not ranked, row.kind if ranked else STATES.index(row.state), row.printed, high, low, row.bound)
 
@@ -211,12 +209,9 @@ def of_this_run(way: Way, scenario: Scenario) -> bool:
 
 
 def _speaking(row: Row, way: Way, premises: Sequence[Bound], scenario: Scenario, put: Substituted) -> Row:
-    """The row of the first bound, with its numbers; all of them make the ``premises``."""
+    """The row with its numbers; the bounds of ``premises`` make them together."""
     of_class, here = trivial(way.to.target, scenario, premises)
-    bound, *_ = premises
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        terms = {name: float(t) * way.factor for name, t in bound.parts(**put.values).items()}
+    terms = {name: term * way.factor for name, term in put.at.terms.items()}
     value = put.value * way.factor
     level = (
         of_class if of_class < math.inf or here == math.inf else here
@@ -245,7 +240,7 @@ def _speaking(row: Row, way: Way, premises: Sequence[Bound], scenario: Scenario,
 
 def _conditions(bound: Bound, scenario: Scenario, put: Substituted) -> tuple[tuple[Failed, ...], tuple[str, ...]]:
     """The conditions that fail, numeric ones first, and those that are taken on trust."""
-    numeric = [_sides(bound, condition.words, put) for condition in bound.failed(**put.values)]
+    numeric = [_sides(bound, condition.words, put) for condition in put.at.failed]
     others, trusted = [], []
     silently = unweighted(bound) and all(c.words != SAME_WEIGHTS for c in bound.conditions)
     plain = (SAME,) if silently else ()
