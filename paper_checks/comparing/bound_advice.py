@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import product
 from typing import Any
@@ -21,6 +21,7 @@ from bounds.catalog import BOUNDS, with_own
 from bounds.classes import ClassOf, SAID, ways
 from bounds.core import Bound
 from bounds.errors import BoundsError
+from bounds.one_machine import NAME as MACHINE
 from bounds.quantities import quantities_of
 from bounds.scenario import Scenario
 from bounds.stated import ADMISSIBLE, DEFINED, DESIGN, DOWN, FREE, PAIR, role_of
@@ -28,8 +29,8 @@ from bounds.substituting import chosen
 from bounds.ties import evaluated, TIES
 from bounds.vocabulary import step_scale, step_size
 
-from .compare import compare, of_this_run, rows_of
-from .compare_rows import RANKED, Row, SILENT
+from .compare import compare, of_this_run, rows_as_it_is
+from .compare_rows import Failed, RANKED, Row, SILENT
 from .goals import given, Goal, OVER, Point
 from .whole_numbers import searched
 
@@ -247,6 +248,9 @@ def speaking(goal: Goal, own: Sequence[Bound] = ()) -> tuple[dict[str, Row], lis
     asked: dict[str, Row] = {}
     refused = []
     for row in rows:
+        if MACHINE in row.conversions:
+            refused.append(replace(row, failed=(Failed("it speaks of one local step by all clients alone: compare"),)))
+            continue
         movable = row.state == SILENT and all(not math.isnan(f.left) for f in row.failed)
         if row.state in RANKED or movable:
             for name in (row.bound, *row.alias):
@@ -260,7 +264,7 @@ def certified(goal: Goal, bound: Bound, point: Point) -> Row | None:
     """The row of a bound at the plan that it recommends; None where it is silent there after all."""
     goal = goal.of_cohort(point.cohort)
     rounds = {} if goal.to is None else {"rounds": point.rounds}
-    rows = rows_of(bound, goal.at(point.local_steps, step_size=point.step_size, **rounds), goal.target)
+    rows = rows_as_it_is(bound, goal.at(point.local_steps, step_size=point.step_size, **rounds), goal.target)
     return next((row for row in rows if row.state in RANKED), None)  # of the class that was searched in
 
 

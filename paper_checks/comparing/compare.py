@@ -31,6 +31,7 @@ from bounds.classes import (
 )
 from bounds.core import Bound, Condition
 from bounds.errors import MissingQuantityError, unknown
+from bounds.one_machine import NAME as MACHINE, TARGETS as OF_MACHINES
 from bounds.scenario import Scenario
 from bounds.showing.loading import load
 from bounds.substituting import Substituted
@@ -145,8 +146,25 @@ def rows_of(
 ) -> list[Row]:
     """What a bound says of the target: a row in every class within reach, or one that says why there is none.
 
-    ``seen`` are the targets on the way to which this one is asked for.
+    A bound that does not speak of the federation may speak of it as one machine. ``seen`` are the targets on the way to
+    which this one is asked for.
     """
+    rows = rows_as_it_is(bound, scenario, target, loose, seen)
+    if target not in OF_MACHINES or any(row.state in RANKED for row in rows) or scenario.machine is None:
+        return rows
+    machine, trusted = scenario.machine
+    alone = [row for row in rows_as_it_is(bound, machine, target, loose, seen) if row.state in RANKED]
+    named = [
+        replace(row, conversions=(MACHINE, *row.conversions), trusted=tuple(dict.fromkeys((*row.trusted, *trusted))))
+        for row in alone
+    ]
+    return named or rows
+
+
+def rows_as_it_is(
+    bound: Bound, scenario: Scenario, target: str, loose: bool = False, seen: frozenset[str] = frozenset()
+) -> list[Row]:
+    """``rows_of`` the federation with its clients."""
     start = ClassOf.of(bound)
     found = _row(bound, start)
     if bound.relation not in UPPER and not identity(bound):

@@ -20,7 +20,7 @@ from bounds.substituting import chosen, pairs, SHARES
 from bounds.ties import evaluated
 
 from .bound_advice import BoundAdvice, followed, numbers
-from .compare import rows_of
+from .compare import rows_as_it_is, rows_of
 from .compare_rows import Price, RANKED, Row, SILENT, SPEAKS
 from .goals import BUDGETS, given, Goal
 
@@ -76,7 +76,8 @@ def _between(steps: int) -> list[int]:
 
 def _movable(bound: Bound, base: Scenario, target: str) -> bool:
     """Whether another plan may make it speak: nothing about the federation or the method forbids it."""
-    row = _row(bound, base.at(local_steps=1, step_size=1e-6 / _smoothness(base), rounds=1000), target)
+    plan = base.at(local_steps=1, step_size=1e-6 / _smoothness(base), rounds=1000)
+    row = next(iter(rows_as_it_is(bound, plan, target)), None)
     if row is None or row.state not in (*RANKED, SILENT):
         return False
     return row.state != SILENT or all(not math.isnan(f.left) for f in row.failed)
