@@ -175,6 +175,12 @@ class Scenario:
             problem["convex"] = True
         if any(word in self and np.max(self[word].low) > 0 for word in ("heterogeneity", "optimum_dissimilarity")):
             problem["identical_clients"] = False
+        if "uniform_dissimilarity" in self:
+            apart = self["uniform_dissimilarity"]
+            problem |= {"identical_clients": True} if apart.safe == 0 else {}
+            problem |= {"identical_clients": False} if apart.low > 0 else {}
+        if "clients" in self and self["clients"].value == 1:
+            problem |= {"identical_clients": True, "independent_noise": True}
         if "dissimilarity_offset" not in self and (known := first_pair(self)):
             problem["dissimilarity_offset"] = known.offset
         setting: dict[str, Any] = {w: self[w].value for w in ("clients", "cohort", "local_steps") if w in self}
@@ -186,6 +192,13 @@ class Scenario:
         if self["distillation_weight"].value == 0:
             method["shared_generated_data"] = True
         return SimpleNamespace(**problem), SimpleNamespace(**method), SimpleNamespace(**setting)
+
+    @cached_property
+    def machine(self) -> tuple[Scenario, tuple[str, ...]] | None:
+        """The same run as one of SGD on one machine, if it is one, and what that takes on trust."""
+        from .one_machine import one_machine
+
+        return one_machine(self)
 
     @property
     def method(self) -> str:

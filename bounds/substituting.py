@@ -160,7 +160,8 @@ def _reached(stated: Stated) -> tuple[Any, Any]:
 def pairs(scenario: Scenario) -> list[Pair]:
     """All pairs (G^2, B^2) that hold, as far as the scenario tells: each is admissible, and the best may be taken.
 
-    The pair that is given; the family for smooth and strongly convex clients (``bounds.dissimilarity``); and
+    The pair that is given; the family for smooth and strongly convex clients (``bounds.dissimilarity``);
+    (zeta^2, 1) where no client's gradient is further than zeta from the global one, which is their mean; and
     (G_cap^2, 1) along a run of FedAvg whose stochastic gradients have a second moment of at most G_cap^2.
     """
     return list(_pairs(scenario))
@@ -174,6 +175,7 @@ def first_pair(scenario: Scenario) -> Pair | None:
 def _pairs(scenario: Scenario) -> Iterator[Pair]:
     yield from _given(scenario)
     yield from _family(scenario)
+    yield from _uniform(scenario)
     yield from _capped(scenario)
 
 
@@ -199,6 +201,12 @@ def _of_constants(at_best: float, smoothness: float, strong_convexity: float, pr
     return tuple(
         Pair(*convex_pair(at_best, smoothness, strong_convexity, s), told.format(s), provenance) for s in SPLITS
     )
+
+
+def _uniform(scenario: Scenario) -> Iterator[Pair]:
+    if "uniform_dissimilarity" in scenario and not scenario["uniform_dissimilarity"].floor:
+        zeta = scenario["uniform_dissimilarity"]
+        yield Pair(float(zeta.safe), 1.0, "at every model: (uniform_dissimilarity, 1)", worst(zeta))
 
 
 def _capped(scenario: Scenario) -> Iterator[Pair]:

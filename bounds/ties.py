@@ -288,6 +288,8 @@ WHY_NOT: dict[str, str] = {
     "untouched_steps": "a proof's own number, from 1 to the samples of a client",
     "lipschitz": "infinite with a penalty, or a slope without bound",
     "loss_cap": "infinite for linear models",
+    "uniform_dissimilarity": "fedbounds constants bounds it where the loss has a bounded slope; of squares it is "
+    "infinite, unless all clients' inputs have the same second moments",
     "current_loss": "the loss where the plan starts again",
     "initial_runtime": "the budget for which the first plan was made",
     "plateau": "a rule of the schedule",
