@@ -264,6 +264,24 @@ CONVERSIONS: tuple[Conversion, ...] = (
                words="all clients take part, or keep nothing between rounds while the server's model is read"),
 )  # fmt: skip
 """What leads from one class to another; what does not, and why, is in ``NEVER``."""
+MEANING: dict[str, str] = {
+    "C1": "the least is at most the mean",
+    "C2": "of a model drawn at random the expectation is the mean; the last model, or any other, is one of the run's",
+    "C3": "a sum weighted by a fixed step size, divided by it",
+    "C4": "the average of all clients passes through every server model",
+    "C5": "a squared gradient is at most 2L times the gap",
+    "C6": "a gap is at most the squared gradient over 2 mu",
+    "C7": "between the distance and the gap or the gradient, by L or mu",
+    "C8": "any one of R numbers is at most R times their mean",
+    "C9": "of a convex loss, the average of the models is at most their mean",
+    "C10": "stability bounds the generalization gap",
+    "C11": "the clients' mean is their best centre",
+    "C12": "another method that is FedAvg here",
+    "C13": "after a round of all clients their average is the server's model",
+    "C14": "with one local step of all clients a round is an iteration",
+    "C15": "one local step of all clients is a step of SGD on one machine",
+}
+"""What a conversion says, by name; the last one takes a federation for one machine (``bounds.one_machine``)."""
 
 
 _Fields = Mapping[str, str]
@@ -305,10 +323,14 @@ def never(found: ClassOf, **wanted: str) -> str:
 
 def unlike(found: ClassOf, scenario: Scenario) -> str:
     """Why a class is not about the run of a scenario as it is meant; empty where it is."""
+    if not found.algorithm:
+        return "it names no method: declare about=About(...), such as About('fedavg')"
     if found.algorithm != scenario.algorithm or found.reading != "intended":
-        method = found.algorithm or "no method"
+        method = found.algorithm
         return f"it is about {method if found.reading in ('', 'intended') else f'{method} (reading: {found.reading})'}"
-    if found.statistic in ("", WEIGHTED):
+    if not found.statistic:
+        return "it does not say of which models of a run it speaks: declare statistic=Statistic(...)"
+    if found.statistic == WEIGHTED:
         return "it does not say of which models of a run it speaks"
     if found.statistic == "every":
         return "it is about one step of a run, given what the run gave before it"

@@ -63,7 +63,7 @@ def compare(
     own: Iterable[Bound | str] = (),
     *,
     loose: bool = False,
-    of: str = "",
+    of: str | Sequence[str] = (),
     exact: bool = False,
     problem: FederatedProblem | None = None,
     batch: int = 32,
@@ -80,7 +80,7 @@ def compare(
             ``generalization_gap`` or ``excess_risk``.
         own: bounds of your own, or their names ``path/file.py:variable``.
         loose: also what a mean over R models says of any one of them: R times as much.
-        of: the paper or the bound that alone is meant, and what it would take (default: all).
+        of: the papers or bounds that alone are meant (default: all); of a single one also what it would take.
         exact: set exact numbers of quadratics that meet each row's premises beside it.
         problem: the federation itself: then its quadratic twin stands beside, and missing constants are its own.
         batch: samples of a minibatch of the problem.
@@ -98,8 +98,10 @@ def compare(
     known |= {conversion.result["target"] for conversion in CONVERSIONS if "target" in conversion.result}
     if target not in known:
         raise unknown("target of a comparison", target, known)
-    if of:
-        book, price = _only(of, book), True
+    names = (of,) if isinstance(of, str) and of else tuple(of)
+    if names:
+        book = {name: bound for one in names for name, bound in _only(one, book).items()}
+        price = price or len(names) == 1
     if problem is not None:
         from .problem_options import completed  # with torch, as all evidence
 
@@ -108,7 +110,7 @@ def compare(
         raise MissingQuantityError("measuring trains the federation: give the problem")
     rows = joined([row for bound in book.values() for row in rows_of(bound, scenario, target, loose)], book)
     rows = _folded(sorted(rows, key=_place))
-    made = Compared(target, scenario, tuple(rows), trivial(target, scenario), of=of)
+    made = Compared(target, scenario, tuple(rows), trivial(target, scenario), of=names)
     if exact or problem is not None or worst_case is not None or price:
         from .gathering import Asked, gathered
 
@@ -146,19 +148,19 @@ def rows_of(
 ) -> list[Row]:
     """What a bound says of the target: a row in every class within reach, or one that says why there is none.
 
-    A bound that does not speak of the federation may speak of it as one machine. ``seen`` are the targets on the way to
-    which this one is asked for.
+    Where the federation is one machine, a bound may speak of it as one alone, or say more. ``seen`` are the targets on
+    the way to which this one is asked for.
     """
     rows = rows_as_it_is(bound, scenario, target, loose, seen)
-    if target not in OF_MACHINES or any(row.state in RANKED for row in rows) or scenario.machine is None:
+    if target not in OF_MACHINES or scenario.machine is None:
         return rows
     machine, trusted = scenario.machine
-    alone = [row for row in rows_as_it_is(bound, machine, target, loose, seen) if row.state in RANKED]
-    named = [
-        replace(row, conversions=(MACHINE, *row.conversions), trusted=tuple(dict.fromkeys((*row.trusted, *trusted))))
-        for row in alone
-    ]
-    return named or rows
+    best = {row.kind: row for row in rows if row.state in RANKED}
+    for row in rows_as_it_is(bound, machine, target, loose, seen):
+        if row.state in RANKED and (row.kind not in best or row.high < best[row.kind].high * (1 - ALIKE)):
+            taken = tuple(dict.fromkeys((*row.trusted, *trusted)))
+            best[row.kind] = replace(row, conversions=(MACHINE, *row.conversions), trusted=taken)
+    return list(best.values()) or rows
 
 
 def rows_as_it_is(
