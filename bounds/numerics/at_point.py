@@ -36,10 +36,10 @@ def at_point(bound: Bound, values: Mapping[str, Any], checked: bool = True) -> A
     does on nonsense, where values are ``checked``.
 
     >>> from bounds.catalog import get
-    >>> known = {"initial_gap": 0.7, "smoothness": 2.5, "local_steps": 3, "rounds": 9, "gradient_variance": 0.2}
-    >>> known |= {"dissimilarity_offset": 0.4, "client_weight": [0.25, 0.75]}
-    >>> at_point(get("fedcog.corollary_printed"), known).failed[0].words
-    'T >= 4 tau L^2'
+    >>> known = {"step_size": 0.7, "smoothness": 2.5, "strong_convexity": 0.4, "iterations": 9}
+    >>> known |= {"initial_distance_sq": 1.3, "optimum_dissimilarity": 0.2}
+    >>> at_point(get("classics.needell_2_1"), known).failed[0].words
+    'the step size is below 1/L'
     """
     evaluator = bound._evaluator
     if alike.applies(bound, values):
