@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import product
 from typing import Any
@@ -21,7 +21,6 @@ from bounds.catalog import BOUNDS, with_own
 from bounds.classes import ClassOf, SAID, ways
 from bounds.core import Bound
 from bounds.errors import BoundsError
-from bounds.one_machine import NAME as MACHINE
 from bounds.quantities import quantities_of
 from bounds.scenario import Scenario
 from bounds.stated import ADMISSIBLE, DEFINED, DESIGN, DOWN, FREE, PAIR, role_of
@@ -29,8 +28,8 @@ from bounds.substituting import chosen
 from bounds.ties import evaluated, TIES
 from bounds.vocabulary import step_scale, step_size
 
-from .compare import compare, of_this_run, rows_as_it_is
-from .compare_rows import Failed, RANKED, Row, SILENT
+from .compare import in_order, of_this_run, rows_as_it_is
+from .compare_rows import RANKED, Row, SILENT
 from .goals import given, Goal, OVER, Point
 from .whole_numbers import searched
 
@@ -240,17 +239,16 @@ def recommended(
 def speaking(goal: Goal, own: Sequence[Bound] = ()) -> tuple[dict[str, Row], list[Row]]:
     """Bounds that may advise, each with its row at a plan of small steps, and those that cannot, whatever the plan.
 
-    A condition on numbers may hold at other plans; one on the federation, such as full participation, may not.
+    A condition on numbers may hold at other plans; one on the federation, such as full participation, may not. What a
+    theorem says of one local step by all clients, as of one machine, is no advice on local steps.
     """
     smoothness = goal.scenario["smoothness"].safe if "smoothness" in goal.scenario else 1.0
     small = {"step_size": 1e-6 / float(np.max(smoothness)), **({} if goal.to is None else {"rounds": 1000})}
-    rows = compare(goal.at(1, **small), goal.target, own).rows
+    scenario, known = goal.at(1, **small), book(own)
+    rows = in_order(known, [row for bound in known.values() for row in rows_as_it_is(bound, scenario, goal.target)])
     asked: dict[str, Row] = {}
     refused = []
     for row in rows:
-        if MACHINE in row.conversions:
-            refused.append(replace(row, failed=(Failed("it speaks of one local step by all clients alone: compare"),)))
-            continue
         movable = row.state == SILENT and all(not math.isnan(f.left) for f in row.failed)
         if row.state in RANKED or movable:
             for name in (row.bound, *row.alias):

@@ -108,8 +108,7 @@ def compare(
         scenario = completed(scenario, problem, batch)
     elif measure:
         raise MissingQuantityError("measuring trains the federation: give the problem")
-    rows = joined([row for bound in book.values() for row in rows_of(bound, scenario, target, loose)], book)
-    rows = _folded(sorted(rows, key=_place))
+    rows = in_order(book, [row for bound in book.values() for row in rows_of(bound, scenario, target, loose)])
     made = Compared(target, scenario, tuple(rows), trivial(target, scenario), of=names)
     if exact or problem is not None or worst_case is not None or price:
         from .gathering import Asked, gathered
@@ -125,6 +124,11 @@ def _only(name: str, book: Mapping[str, Bound]) -> dict[str, Bound]:
     if not found:
         raise unknown("paper or bound", name, {*book, *(key.partition(".")[0] for key in book)})
     return found
+
+
+def in_order(book: Mapping[str, Bound], rows: Iterable[Row]) -> list[Row]:
+    """The rows of a comparison: by class and number, one for what is one number."""
+    return _folded(sorted(joined(rows, book), key=_place))
 
 
 def joined(rows: Iterable[Row], book: Mapping[str, Bound]) -> list[Row]:

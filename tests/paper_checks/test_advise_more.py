@@ -333,3 +333,9 @@ def test_a_step_size_that_a_theorem_fixes_is_that_of_the_rounds_that_reach_a_tar
     assert point is not None
     assert point.step_size == pytest.approx(1 / math.sqrt(point.local_steps * point.rounds), rel=1e-9)
     assert point.value == pytest.approx(point.rounds * (0.7 + 0.05 * point.local_steps))
+
+
+def test_theorems_advise_as_they_are_and_not_as_theorems_on_one_machine():
+    asked, _ = speaking(Goal.of(scenario(cohort=6, rounds=5000), "grad_norm_sq", None, 1))
+    assert {"fedcog.theorem_sharp", "fedinit.theorem_1_sharp"} <= asked.keys()
+    assert "classics.bottou_4_8" not in asked
