@@ -89,13 +89,13 @@ class _Flag:
 
 @dataclass(frozen=True)
 class _Sampling:
-    """The setting draws its participants in this way."""
+    """The setting draws its participants in this way; to draw from a single client, there is one way."""
 
     kind: str
 
     def __call__(self, problem: Any, algorithm: Any, setting: Any) -> bool | None:
         value = getattr(setting, "sampling", None)
-        return None if value is None else bool(value == self.kind)
+        return None if value is None else bool(value == self.kind or getattr(setting, "clients", None) == 1)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from .assumptions import Assumption, CONVEX, INDEPENDENT_SAMPLES
 from .operators import ClientMax
 from .quantities import quantities_of
 from .scenario import KNOBS, Scenario, WITHOUT_REPLACEMENT
+from .stated import ROUNDING
 from .ties import evaluated
 from .vocabulary import (
     client_weight,
@@ -113,7 +114,7 @@ class Conversion:
     ``source`` and ``result`` are the fields of the class that it asks for and those that it changes. ``needs`` says
     whether the scenario allows it (None: cannot tell), ``words`` what it needs. Where a predicate of its ``premises``
     is False it is not allowed either; where one cannot tell, the premise is taken on trust. A ``loose`` one is applied
-    where it is asked for alone.
+    where it is asked for alone. One that ``renames`` leads to the same number under the name that is kept.
     """
 
     name: str
@@ -124,6 +125,7 @@ class Conversion:
     words: str = ""
     premises: tuple[Assumption, ...] = ()
     loose: bool = False
+    renames: bool = False
 
     def fits(self, found: ClassOf) -> bool:
         return all(getattr(found, name) == value for name, value in self.source.items())
@@ -189,6 +191,31 @@ def _convex(found: ClassOf, scenario: Scenario) -> bool:
     return CONVEX.holds(*scenario.facts) is True
 
 
+def _everyone(found: ClassOf, scenario: Scenario) -> bool:
+    """Whether the server's model after a round is the average of all clients, and the next one starts there."""
+    known = {"clients", "cohort"} <= scenario.keys() and scenario["relaxation"].value == 0
+    alone = known and scenario["clients"].value == 1
+    drawn = alone or (known and scenario.sampling == WITHOUT_REPLACEMENT)
+    return bool(drawn and scenario["cohort"].value == scenario["clients"].value)
+
+
+def _whole_rounds(scenario: Scenario) -> bool:
+    words = ("iterations", "local_steps", "rounds")
+    if any(word not in scenario for word in words):
+        return False
+    iterations_, steps, rounds_ = (scenario[word].value for word in words)
+    return bool(math.isclose(iterations_, steps * rounds_, rel_tol=ROUNDING))
+
+
+def _ends_with_all(found: ClassOf, scenario: Scenario) -> bool:
+    return _whole_rounds(scenario) and (found.at == SERVER or _everyone(found, scenario))
+
+
+def _single_steps(found: ClassOf, scenario: Scenario) -> bool:
+    one = "local_steps" in scenario and scenario["local_steps"].value == 1
+    return one and (found.at == SERVER or _everyone(found, scenario))
+
+
 _SMOOTH = (_is_known("smoothness"), "the global loss is L-smooth")
 _STRONG = (_is_known("strong_convexity"), "the global loss is mu-strongly convex")
 
@@ -219,6 +246,16 @@ CONVERSIONS: tuple[Conversion, ...] = (
     Conversion("C10", {"target": "stability"}, {"target": "generalization_gap"}, premises=(INDEPENDENT_SAMPLES,)),
     Conversion("C11", {"target": "divergence", "at": LOCAL}, {"target": "consensus_distance"}),
     *(
+        Conversion("C13", {"statistic": "last", "over": "iterations", "at": at}, {"over": "rounds", "at": SERVER},
+                   needs=_ends_with_all, words="all clients take part and the run ends with a round", renames=True)
+        for at in (VIRTUAL, SERVER)
+    ),
+    *(
+        Conversion("C14", {"over": "iterations", "at": at}, {"over": "rounds", "at": SERVER}, needs=_single_steps,
+                   words="all clients take part with one local step a round", renames=True)
+        for at in (VIRTUAL, SERVER)
+    ),
+    *(
         Conversion("C12", {"algorithm": name}, {"algorithm": "fedavg"}, needs=_off(knob, off),
                    words=f"{knob} is {off}: then {name} is FedAvg")
         for name, knob, off in KNOBS
@@ -227,6 +264,24 @@ CONVERSIONS: tuple[Conversion, ...] = (
                words="all clients take part, or keep nothing between rounds while the server's model is read"),
 )  # fmt: skip
 """What leads from one class to another; what does not, and why, is in ``NEVER``."""
+MEANING: dict[str, str] = {
+    "C1": "the least is at most the mean",
+    "C2": "of a model drawn at random the expectation is the mean; the last model, or any other, is one of the run's",
+    "C3": "a sum weighted by a fixed step size, divided by it",
+    "C4": "the average of all clients passes through every server model",
+    "C5": "a squared gradient is at most 2L times the gap",
+    "C6": "a gap is at most the squared gradient over 2 mu",
+    "C7": "between the distance and the gap or the gradient, by L or mu",
+    "C8": "any one of R numbers is at most R times their mean",
+    "C9": "of a convex loss, the average of the models is at most their mean",
+    "C10": "stability bounds the generalization gap",
+    "C11": "the clients' mean is their best centre",
+    "C12": "another method that is FedAvg here",
+    "C13": "after a round of all clients their average is the server's model",
+    "C14": "with one local step of all clients a round is an iteration",
+    "C15": "one local step of all clients is a step of SGD on one machine",
+}
+"""What a conversion says, by name; the last one takes a federation for one machine (``bounds.one_machine``)."""
 
 
 _Fields = Mapping[str, str]
@@ -268,10 +323,14 @@ def never(found: ClassOf, **wanted: str) -> str:
 
 def unlike(found: ClassOf, scenario: Scenario) -> str:
     """Why a class is not about the run of a scenario as it is meant; empty where it is."""
+    if not found.algorithm:
+        return "it names no method: declare about=About(...), such as About('fedavg')"
     if found.algorithm != scenario.algorithm or found.reading != "intended":
-        method = found.algorithm or "no method"
+        method = found.algorithm
         return f"it is about {method if found.reading in ('', 'intended') else f'{method} (reading: {found.reading})'}"
-    if found.statistic in ("", WEIGHTED):
+    if not found.statistic:
+        return "it does not say of which models of a run it speaks: declare statistic=Statistic(...)"
+    if found.statistic == WEIGHTED:
         return "it does not say of which models of a run it speaks"
     if found.statistic == "every":
         return "it is about one step of a run, given what the run gave before it"
@@ -296,22 +355,27 @@ def ways(start: ClassOf, scenario: Scenario, loose: bool = False) -> tuple[list[
     """
     found = {start: Way(start)}
     refused: list[str] = []
+    renamed: set[ClassOf] = set()
     queue = [found[start]]
     while queue:
         here = queue.pop(0)
         for conversion in CONVERSIONS:
             if (conversion.loose and not loose) or not conversion.fits(here.to):
                 continue
-            if (other := conversion.apply(here.to)) in found:
+            other = conversion.apply(here.to)
+            if other in found and not conversion.renames:
                 continue
             if said := conversion.refusal(here.to, scenario):
                 refused.append(said)
+                continue
+            renamed |= {here.to} if conversion.renames else set()
+            if other in found:
                 continue
             names = here.names if conversion.name in here.names else (*here.names, conversion.name)
             trusted = (*here.trusted, *conversion.trusted(scenario))
             found[other] = Way(other, names, here.factor * conversion.at(scenario), trusted)
             queue.append(found[other])
-    return list(found.values()), list(dict.fromkeys(refused))
+    return [way for way in found.values() if way.to not in renamed], list(dict.fromkeys(refused))
 
 
 # ---- conditions in words that the plan decides ----

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import cache
+from heapq import heapify, heappop, heappush
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,24 +27,86 @@ from .stated import (
     widened,
     worst,
 )
-from .ties import AT_LEAST, AT_MOST, EQUAL, length, TAKEN, Tie, TIES
+from .ties import AT_LEAST, AT_MOST, EQUAL, TAKEN, Tie, TIES
 
+KINDS = {EQUAL: 0, AT_MOST: 1, AT_LEAST: 1, TAKEN: 2}
+"""Which ties go first: what a word is taken to be comes after all that is known of it."""
 MOST_CLIENTS = 1_000_000
 """Clients of whom lists are made."""
 
 
-def resolved(given: Mapping[str, Stated]) -> dict[str, Stated]:
-    """All words that follow; every equality between words that were given independently of each other is checked."""
-    found = dict(given)
-    kinds: tuple[tuple[str, ...], ...] = ((EQUAL,), (AT_MOST, AT_LEAST), (TAKEN,))
-    while any(_put_in(found, kind) for kind in kinds):
-        pass
-    found |= {word: _for_all_clients(word, stated, found) for word, stated in found.items()}
+class Resolved(NamedTuple):
+    """What was ``given``; all words that ``follow``, a number for all clients still as one; and the same in lists."""
+
+    given: Mapping[str, Stated]
+    follow: dict[str, Stated]
+    listed: dict[str, Stated]
+
+
+def resolved(given: Mapping[str, Stated], before: Resolved | None = None) -> Resolved:
+    """All words that follow; every equality between words that were given independently of each other is checked.
+
+    ``before`` is what followed from values of the same words: then only what depends on one that has changed is
+    computed again.
+    """
+    moved = None if before is None else _moved(given, before)
+    kept: dict[str, Stated] = {} if moved is None or before is None else before.follow
+    found = {word: stated for word, stated in kept.items() if moved is None or word not in moved} | dict(given)
+    _put_in(found)
+    listed = found | {word: _for_all_clients(word, stated, found) for word, stated in found.items()}
     for tie in TIES:
-        if tie.relation == EQUAL and tie.left.name in found:
-            _check_agreement(tie, found)
-    _check_order(found)
-    return found
+        if tie.relation == EQUAL and tie.left.name in listed and (moved is None or moved & {tie.left.name, *tie.needs}):
+            _check_agreement(tie, listed)
+    _check_order(listed)
+    return Resolved(given, found, listed)
+
+
+def _moved(given: Mapping[str, Stated], before: Resolved) -> frozenset[str] | None:
+    """The words that have changed and those that may follow from them; None where other words were given."""
+    if given.keys() != before.given.keys():
+        return None
+    changed = (word for word, stated in given.items() if stated is not before.given[word])
+    return frozenset().union(*(_reach(word) for word in changed))
+
+
+@cache
+def _reach(word: str) -> frozenset[str]:
+    """A word and all that ties lead to from it."""
+    reached, new = {word}, {word}
+    while new:
+        new = {t.left.name for t in TIES if new & set(t.asked)} - reached
+        reached |= new
+    return frozenset(reached)
+
+
+def _put_in(found: dict[str, Stated]) -> None:
+    """Put in what follows, of all ties that are ready the first one at a time."""
+    ready: list[tuple[int, int]] = []
+    ties: dict[tuple[int, int], Tie] = {}
+    lacking: dict[tuple[int, int], int] = {}
+    waiting: dict[str, list[tuple[int, int]]] = {}
+    for i, tie in enumerate(TIES):
+        if tie.left.name in found:
+            continue
+        turn = (KINDS[tie.relation], i)
+        ties[turn] = tie
+        missing = [word for word in tie.asked if word not in found]
+        lacking[turn] = len(missing)
+        if not missing:
+            ready.append(turn)
+        for word in missing:
+            waiting.setdefault(word, []).append(turn)
+    heapify(ready)
+    while ready:
+        tie = ties[heappop(ready)]
+        word = tie.left.name
+        if word in found or not _ready(tie, found) or (follows := _follows(tie, found)) is None:
+            continue
+        found[word] = follows
+        for turn in waiting.get(word, ()):
+            lacking[turn] -= 1
+            if not lacking[turn]:
+                heappush(ready, turn)
 
 
 def _for_all_clients(word: str, stated: Stated, found: Mapping[str, Stated]) -> Stated:
@@ -56,22 +120,11 @@ def _for_all_clients(word: str, stated: Stated, found: Mapping[str, Stated]) -> 
     return replace(stated, value=value, low=low, high=high)
 
 
-def _put_in(found: dict[str, Stated], relations: tuple[str, ...]) -> bool:
-    """Put in the first missing word that a tie of these kinds gives; False where there is none."""
-    for tie in TIES:
-        if tie.relation in relations and tie.left.name not in found and _ready(tie, found):
-            follows = _follows(tie, found)
-            if follows is not None:
-                found[tie.left.name] = follows
-                return True
-    return False
-
-
 def _ready(tie: Tie, found: Mapping[str, Stated]) -> bool:
     """Whether a tie gives its left word: a list over clients waits until they are counted, a number counts none."""
-    if any(word not in found for word in tie.needs) or (tie.left.card.axis == CLIENTS and "clients" not in found):
-        return False
-    return not tie.right.has(length) or all(np.ndim(found[word].value) for word in tie.needs)
+    return all(word in found for word in tie.asked) and (
+        not tie.counts or all(np.ndim(found[word].value) for word in tie.needs)
+    )
 
 
 def _follows(tie: Tie, found: Mapping[str, Stated]) -> Stated | None:

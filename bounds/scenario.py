@@ -16,10 +16,10 @@ import numpy as np
 from .errors import BoundsError
 from .letters import unknown_quantity
 from .quantities import Quantity
-from .resolving import resolved
+from .resolving import Resolved, resolved
 from .sources import of_number, SAMPLING, told_by
 from .stated import ADMISSIBLE, FREE, of_weights, OUTCOME, PAIR, QUANTITIES, role_of, ROLES, ROUNDING, Stated, told
-from .ties import EQUAL, length, TAKEN, TIES, WHY_NOT
+from .ties import EQUAL, TAKEN, TIES, WHY_NOT
 
 if TYPE_CHECKING:
     from .core import Bound
@@ -47,6 +47,7 @@ class Scenario:
         sampling: str = SAMPLINGS[0],
         also: Iterable[Quantity] = (),
         stale: Mapping[str, str] | None = None,
+        before: Scenario | None = None,
     ) -> None:
         self._given, self._files, self.sampling, self._also = dict(given), dict(files), sampling, tuple(also)
         _check_known(given, self._also)
@@ -55,7 +56,12 @@ class Scenario:
         for source in (self._given, self._files):
             _check_pair(source)
         self._stale = {word: why for word, why in (stale or {}).items() if word not in given}
-        self._stated, beyond = _within_reach({**files, **given})
+        self._whole: Resolved = resolved({**files, **given}, before._whole if before is not None else None)
+        self._within: Resolved = self._whole
+        if beyond := _beyond(self._whole):
+            within = {word: stated for word, stated in self._whole.given.items() if word not in beyond}
+            self._within = resolved(within, before._within if before is not None else None)
+        self._stated = self._within.listed
         self._why = {**self._stale, **beyond}
 
     @classmethod
@@ -83,7 +89,7 @@ class Scenario:
         sampling = changed.pop(SAMPLING, self.sampling)
         new = {word: of_number(word, value) for word, value in changed.items()}
         files, stale = _left(self._files, new)
-        return Scenario({**self._given, **new}, files, sampling, self._also, {**self._stale, **stale})
+        return Scenario({**self._given, **new}, files, sampling, self._also, {**self._stale, **stale}, before=self)
 
     # ---- as a mapping ----
 
@@ -132,9 +138,9 @@ class Scenario:
         wanted = [q.name for q in bound.quantities if role_of(q.name) != FREE]
         lacking = [word for word in wanted if self.source_of(word, bound) not in self]
         if any(role_of(word) == PAIR for word in lacking):
-            from .substituting import pairs
+            from .substituting import first_pair
 
-            lacking = [word for word in lacking if role_of(word) != PAIR or not pairs(self)]
+            lacking = [word for word in lacking if role_of(word) != PAIR or first_pair(self) is None]
         return {word: _how_to_give(word, self._why.get(word, "")) for word in lacking}
 
     def substituted(self, bound: Bound) -> Substituted:
@@ -159,7 +165,7 @@ class Scenario:
         FedAvg is FedInit without relaxation, and FedCOG that distils with weight 0: then all clients hold the same
         generated data, which nobody looks at.
         """
-        from .substituting import pairs
+        from .substituting import first_pair
 
         problem = {word: self[word].safe for word in PROBLEM_FACTS if word in self}
         problem = {word: value if np.ndim(value) == 0 else max(value) for word, value in problem.items()}
@@ -169,8 +175,14 @@ class Scenario:
             problem["convex"] = True
         if any(word in self and np.max(self[word].low) > 0 for word in ("heterogeneity", "optimum_dissimilarity")):
             problem["identical_clients"] = False
-        if "dissimilarity_offset" not in self and (known := pairs(self)):
-            problem["dissimilarity_offset"] = known[0].offset
+        if "uniform_dissimilarity" in self:
+            apart = self["uniform_dissimilarity"]
+            problem |= {"identical_clients": True} if apart.safe == 0 else {}
+            problem |= {"identical_clients": False} if apart.low > 0 else {}
+        if "clients" in self and self["clients"].value == 1:
+            problem |= {"identical_clients": True, "independent_noise": True}
+        if "dissimilarity_offset" not in self and (known := first_pair(self)):
+            problem["dissimilarity_offset"] = known.offset
         setting: dict[str, Any] = {w: self[w].value for w in ("clients", "cohort", "local_steps") if w in self}
         if "step_size" in self:
             setting["step_sizes"] = self["step_size"].value
@@ -180,6 +192,13 @@ class Scenario:
         if self["distillation_weight"].value == 0:
             method["shared_generated_data"] = True
         return SimpleNamespace(**problem), SimpleNamespace(**method), SimpleNamespace(**setting)
+
+    @cached_property
+    def machine(self) -> tuple[Scenario, tuple[str, ...]] | None:
+        """The same run as one of SGD on one machine, if it is one, and what that takes on trust."""
+        from .one_machine import one_machine
+
+        return one_machine(self)
 
     @property
     def method(self) -> str:
@@ -200,6 +219,12 @@ PROBLEM_FACTS = (
 FEDAVG = "fedavg"
 KNOBS = (("fedinit", "relaxation", 0), ("fedcog", "distillation_weight", 0), ("fedals", "adaptation", 1))
 """The algorithm that is FedAvg where its knob has this value."""
+AGAIN = tuple(
+    tie for tie in TIES
+    if tie.relation == EQUAL and not tie.counts and role_of(tie.left.name) not in ADMISSIBLE
+    and any(role_of(word) in ADMISSIBLE for word in tie.needs)
+)  # fmt: skip
+"""What is computed again from a constant of an assumption that is given otherwise than in a file (L/mu)."""
 
 
 def _check_known(given: Iterable[str], also: Iterable[Quantity]) -> None:
@@ -218,11 +243,10 @@ def _left(
     """
     paired = {word for word, role in ROLES.items() if role == PAIR}
     gone = set(given) | (paired if paired & set(given) else set()) | ({"client_weight"} if uniform else set())
-    known = {**files, **given}
-    for tie in TIES:
-        replaced = {w for w in tie.needs if w in given and w in files and role_of(w) in ADMISSIBLE}
-        again = tie.relation == EQUAL and not tie.right.has(length) and role_of(tie.left.name) not in ADMISSIBLE
-        if replaced and again and all(w in known for w in tie.needs):
+    known = files.keys() | given.keys()
+    for tie in AGAIN:
+        replaced = any(w in given and w in files and role_of(w) in ADMISSIBLE for w in tie.needs)
+        if replaced and all(w in known for w in tie.needs):
             gone.add(tie.left.name)
     stale = {}
     if "client_weight" in files and _reweighted(files["client_weight"], given.get("client_weight"), uniform):
@@ -239,16 +263,15 @@ def _reweighted(old: Stated, new: Stated | None, uniform: bool) -> bool:
     )
 
 
-def _within_reach(given: Mapping[str, Stated]) -> tuple[dict[str, Stated], dict[str, str]]:
-    """All words that follow from what holds for this plan, and of what does not why."""
-    found = resolved(given)
-    beyond = {
+def _beyond(whole: Resolved) -> dict[str, str]:
+    """What was given and does not hold for this plan, and why."""
+    found = whole.listed
+    return {
         word: f"that of {stated.origin} holds for {other} up to {limit:g} alone; here it is {told(found[other].value)}"
-        for word, stated in given.items()
+        for word, stated in whole.given.items()
         for other, limit in stated.up_to
         if other in found and np.max(found[other].value) > limit * (1 + ROUNDING)
     }
-    return (resolved({w: s for w, s in given.items() if w not in beyond}) if beyond else found), beyond
 
 
 def _check_pair(source: Mapping[str, Stated]) -> None:

@@ -7,9 +7,9 @@ that is known within an interval alone counts with the end where the bound is la
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from itertools import product
 from typing import Any, NamedTuple, TYPE_CHECKING
 
@@ -18,6 +18,7 @@ import numpy as np
 from .dissimilarity import convex_pair
 from .domains import NONNEGATIVE
 from .errors import BoundsError, MissingQuantityError
+from .numerics.at_point import at_point, AtPoint
 from .scenario import FEDAVG, Scenario
 from .stated import ADMISSIBLE, DEFINED, DOWN, EXACT, FREE, LOWER, OUTCOME, QUANTITIES, role_of, Stated, worst
 
@@ -46,7 +47,7 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Substituted:
-    """``bound(**values)`` is ``value``, NaN where the theorem is silent.
+    """``bound(**values)`` is ``value``, NaN where the theorem is silent; ``at`` has its terms, and what fails.
 
     ``low`` is what the bound would be if every uncertain constant were at its other end; ``high`` is the end that is
     safe, infinite where a constant is known from below alone (``floor`` names those). ``how`` says of every word where
@@ -54,16 +55,59 @@ class Substituted:
     """
 
     values: dict[str, Any]
-    value: float
+    at: AtPoint
     low: float
     high: float
     floor: tuple[str, ...]
     how: dict[str, str]
     provenance: dict[str, str]
 
+    @property
+    def value(self) -> float:
+        return self.at.value
+
 
 def substitute(scenario: Scenario, bound: Bound) -> Substituted:
     """Put the scenario's words into the bound; raises ``MissingQuantityError`` naming all that it lacks."""
+    search, stated, fixed = _prepared(scenario, bound)
+    best = search.worst_of(_corners(fixed, stated))
+    values, how = best.values, search.told(best.pair)
+    at = at_point(bound, values)
+    value = at.value
+    strong = {w: _number(_stronger(w, s)) if s.role in ADMISSIBLE else fixed[w] for w, s in stated.items()}
+    with_less = search.best_of(_corners(strong, stated))
+    floor = tuple(w for w in stated if stated[w].floor)
+    floor += tuple(search.paired) if search.worth(best) == LOWER else ()
+    low = value if np.isnan(with_less) or np.isnan(value) else min(value, with_less)
+    told = {w: how.get(w) or stated[w].how for w in values}
+    worth = {w: s.provenance for w, s in stated.items()}
+    worth |= dict.fromkeys(search.paired, search.worth(best)) | dict.fromkeys(
+        [search.free] if search.free else [], FREE
+    )
+    return Substituted(values, at, low, np.inf if floor else value, floor, told, worth)
+
+
+def chosen(scenario: Scenario, bound: Bound, along: Mapping[str, np.ndarray] | None = None) -> dict[str, Any]:
+    """The values that ``substitute`` puts in, and nothing else of it.
+
+    ``along`` are words of the plan at several plans at once, arrays of one length: what is best chosen at each of them,
+    pairs and free constants, are arrays of that length then. Raises as ``substitute`` does.
+    """
+    search, stated, fixed = _prepared(scenario, bound)
+    corners = _corners(fixed, stated)
+    if not along or not search.chooses:
+        return {**search.worst_of(corners).values, **(along or {})}
+    if len(corners) == 1:
+        return search.best_along(corners[0], along)
+    count = len(next(iter(along.values())))
+    each = [{**fixed, **{word: float(array[i]) for word, array in along.items()}} for i in range(count)]
+    found = [search.worst_of(_corners(one, stated)).values for one in each]
+    varied = {word for word, s in stated.items() if s.role in (DEFINED, OUTCOME) and not s.certain}
+    return {**fixed, **along, **{w: np.array([one[w] for one in found]) for w in {*search.chooses, *varied}}}
+
+
+def _prepared(scenario: Scenario, bound: Bound) -> tuple[_Search, dict[str, Stated], dict[str, Any]]:
+    """The search for what may be chosen; what the scenario states for all other words, and their numbers."""
     if missing := scenario.missing(bound):
         raise MissingQuantityError(f"{bound.name} needs {', '.join(missing)}: {'; '.join(missing.values())}")
     names = [q.name for q in bound.quantities]
@@ -76,20 +120,7 @@ def substitute(scenario: Scenario, bound: Bound) -> Substituted:
     fixed = {word: _number(s.safe) for word, s in stated.items()}
     if "runtime" in fixed and bound.relation == "<=" and {"rounds", "communication_time"} <= scenario.keys():
         fixed["runtime"] = _time_of_whole_rounds(scenario)
-    best = search.worst_of(_corners(fixed, stated))
-    values, how = best.values, best.how
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        value = float(bound(**values))
-    strong = {w: _number(_stronger(w, s)) if s.role in ADMISSIBLE else fixed[w] for w, s in stated.items()}
-    with_less = search.best_of(_corners(strong, stated))
-    floor = tuple(w for w in stated if stated[w].floor)
-    floor += tuple(paired) if search.worth(best) == LOWER else ()
-    low = value if np.isnan(with_less) or np.isnan(value) else min(value, with_less)
-    told = {w: how.get(w) or stated[w].how for w in values}
-    worth = {w: s.provenance for w, s in stated.items()}
-    worth |= dict.fromkeys(paired, search.worth(best)) | dict.fromkeys(free, FREE)
-    return Substituted(values, value, low, np.inf if floor else value, floor, told, worth)
+    return search, stated, fixed
 
 
 def _number(value: Any) -> Any:
@@ -129,10 +160,23 @@ def _reached(stated: Stated) -> tuple[Any, Any]:
 def pairs(scenario: Scenario) -> list[Pair]:
     """All pairs (G^2, B^2) that hold, as far as the scenario tells: each is admissible, and the best may be taken.
 
-    The pair that is given; the family for smooth and strongly convex clients (``bounds.dissimilarity``); and
+    The pair that is given; the family for smooth and strongly convex clients (``bounds.dissimilarity``);
+    (zeta^2, 1) where no client's gradient is further than zeta from the global one, which is their mean; and
     (G_cap^2, 1) along a run of FedAvg whose stochastic gradients have a second moment of at most G_cap^2.
     """
-    return [*_given(scenario), *_family(scenario, SPLITS), *_capped(scenario)]
+    return list(_pairs(scenario))
+
+
+def first_pair(scenario: Scenario) -> Pair | None:
+    """One of the pairs that hold; None where there is none."""
+    return next(_pairs(scenario), None)
+
+
+def _pairs(scenario: Scenario) -> Iterator[Pair]:
+    yield from _given(scenario)
+    yield from _family(scenario)
+    yield from _uniform(scenario)
+    yield from _capped(scenario)
 
 
 def _given(scenario: Scenario) -> Iterator[Pair]:
@@ -142,16 +186,27 @@ def _given(scenario: Scenario) -> Iterator[Pair]:
         yield Pair(float(offset.safe), float(factor.safe), offset.how, LOWER if floor else worst(offset, factor))
 
 
-def _family(scenario: Scenario, splits: Any) -> Iterator[Pair]:
+def _family(scenario: Scenario) -> tuple[Pair, ...]:
     if not {"optimum_dissimilarity", "smoothness", "strong_convexity"} <= scenario.keys():
-        return
+        return ()
     at_best, cap, low = (scenario[w] for w in ("optimum_dissimilarity", "smoothness", "strong_convexity"))
     if cap.floor or low.floor or not np.isfinite(at_best.high) or not low.safe > 0:
-        return
-    for s in splits:
-        how = f"L-smooth, mu-strongly convex clients, s = {s:.4g}: (1 + 1/s) optimum_dissimilarity, 1 + (1 + s) e"
-        offset, factor = convex_pair(at_best.high, cap.safe, low.safe, s)
-        yield Pair(offset, factor, how, worst(at_best, cap, low))
+        return ()
+    return _of_constants(float(at_best.high), float(cap.safe), float(low.safe), worst(at_best, cap, low))
+
+
+@lru_cache(maxsize=64)
+def _of_constants(at_best: float, smoothness: float, strong_convexity: float, provenance: str) -> tuple[Pair, ...]:
+    told = "L-smooth, mu-strongly convex clients, s = {:.4g}: (1 + 1/s) optimum_dissimilarity, 1 + (1 + s) e"
+    return tuple(
+        Pair(*convex_pair(at_best, smoothness, strong_convexity, s), told.format(s), provenance) for s in SPLITS
+    )
+
+
+def _uniform(scenario: Scenario) -> Iterator[Pair]:
+    if "uniform_dissimilarity" in scenario and not scenario["uniform_dissimilarity"].floor:
+        zeta = scenario["uniform_dissimilarity"]
+        yield Pair(float(zeta.safe), 1.0, "at every model: (uniform_dissimilarity, 1)", worst(zeta))
 
 
 def _capped(scenario: Scenario) -> Iterator[Pair]:
@@ -166,7 +221,6 @@ def _capped(scenario: Scenario) -> Iterator[Pair]:
 class _Best(NamedTuple):
     value: float
     values: dict[str, Any]
-    how: dict[str, str]
     pair: Pair | None = None
 
 
@@ -175,7 +229,18 @@ class _Search:
 
     def __init__(self, bound: Bound, free: str, paired: list[str], known: list[Pair]) -> None:
         self.bound, self.free, self.paired, self.pairs = bound, free, paired, known
-        self.code: Callable[..., Any] = bound.compile()
+        if paired and not known:
+            raise BoundsError(f"{bound.name} needs a pair of dissimilarity constants that holds")
+
+    @cached_property
+    def code(self) -> Callable[..., Any]:
+        """The bound for many choices at once."""
+        return self.bound.compile()
+
+    @property
+    def chooses(self) -> tuple[str, ...]:
+        """The words that it chooses."""
+        return (*self.paired, *([self.free] if self.free else []))
 
     def worst_of(self, corners: list[dict[str, Any]]) -> _Best:
         """The best constants where the bound is largest over what is uncertain."""
@@ -190,43 +255,49 @@ class _Search:
         return min(found, default=np.nan)
 
     def best(self, fixed: dict[str, Any]) -> _Best:
-        if not self.paired:
-            value, share = self._over_free(fixed, 1)
-            return _Best(float(value[0]), {**fixed, **self._freed(share[0])}, self._told({}))
-        if not self.pairs:
-            raise BoundsError(f"{self.bound.name} needs a pair of dissimilarity constants that holds")
-        known = self.pairs
-        columns = self._columns(known)
-        value, share = self._over_free({**fixed, **columns}, len(known))
-        at = 0 if np.isnan(value).all() else int(np.nanargmin(value))
-        pair = known[at]
-        chosen = {w: float(columns[w][at]) for w in self.paired}
-        return _Best(
-            float(value[at]),
-            {**fixed, **chosen, **self._freed(share[at])},
-            self._told(dict.fromkeys(self.paired, pair.how)),
-            pair,
-        )
+        """The best constants at one plan."""
+        if not self.chooses:
+            return _Best(at_point(self.bound, fixed, checked=False).value, fixed)
+        value, made, at = self._best(fixed, {}, 1)
+        values = {**fixed, **{word: float(array[0]) for word, array in made.items()}}
+        return _Best(float(value[0]), values, self.pairs[at[0]] if self.paired else None)
+
+    def best_along(self, fixed: dict[str, Any], along: Mapping[str, np.ndarray]) -> dict[str, Any]:
+        """The values with the best constants at every one of several plans."""
+        _, made, _ = self._best(fixed, along, len(next(iter(along.values()))))
+        return {**fixed, **along, **made}
 
     def worth(self, best: _Best) -> str:
         return best.pair.provenance if best.pair is not None else EXACT
 
-    def _columns(self, known: list[Pair]) -> dict[str, np.ndarray]:
-        held = {OFFSET: [p.offset for p in known], FACTOR: [p.factor for p in known]}
-        return {w: np.array(held[w]) for w in self.paired}
-
-    def _freed(self, share: float) -> dict[str, float]:
-        return {self.free: float(share)} if self.free else {}
-
-    def _told(self, how: dict[str, str]) -> dict[str, str]:
+    def told(self, pair: Pair | None) -> dict[str, str]:
+        """Where what is chosen comes from."""
+        how = {} if pair is None else dict.fromkeys(self.paired, pair.how)
         return {**how, **({self.free: "free in the proof: the best that the conditions allow"} if self.free else {})}
 
-    def _over_free(self, values: dict[str, Any], count: int) -> tuple[np.ndarray, np.ndarray]:
+    def _best(
+        self, fixed: dict[str, Any], along: Mapping[str, np.ndarray], count: int
+    ) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
+        """At each of ``count`` plans the least value, what is chosen, and the number of the pair."""
+        each = len(self.pairs) if self.paired else 1
+        held = {OFFSET: [p.offset for p in self.pairs], FACTOR: [p.factor for p in self.pairs]}
+        columns = {word: np.tile(np.array(held[word]), count) for word in self.paired}
+        columns |= {word: np.repeat(array, each) for word, array in along.items()}
+        value, share = (found.reshape(count, each) for found in self._over_free(fixed, columns, count * each))
+        at = np.argmin(np.where(np.isnan(value), np.inf, value), axis=1)
+        plan = np.arange(count)
+        made = {word: np.array(held[word])[at] for word in self.paired}
+        return value[plan, at], {**made, **({self.free: share[plan, at]} if self.free else {})}, at
+
+    def _over_free(
+        self, fixed: dict[str, Any], columns: dict[str, np.ndarray], count: int
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The least value over the free constant and where it is, for every one of ``count`` points of the others."""
         with np.errstate(all="ignore"):
             if not self.free:
-                return np.broadcast_to(np.asarray(self.code(**values), dtype=float), (count,)), np.zeros(count)
-            columns = {w: v[:, None] if w in self.paired else v for w, v in values.items()}
+                found = np.asarray(self.code(**{**fixed, **columns}), dtype=float)
+                return np.broadcast_to(found, (count,)), np.zeros(count)
+            columns = {**fixed, **{word: column[:, None] for word, column in columns.items()}}
             grid = np.broadcast_to(SHARES, (count, len(SHARES)))
             for _ in range(ZOOMS):
                 found = np.asarray(self.code(**columns, **{self.free: grid}), dtype=float)

@@ -17,7 +17,7 @@ import numpy as np
 import sympy as sp
 
 from .operators import ClientMax, ClientSum, write_out_means
-from .quantities import quantities_of, Quantity
+from .quantities import CLIENTS, quantities_of, Quantity
 from .stated import ROUNDING
 from .vocabulary import (
     adaptation,
@@ -159,6 +159,17 @@ class Tie:
         """The words of the right side."""
         return tuple(q.name for q in quantities_of([self.right]))
 
+    @cached_property
+    def asked(self) -> tuple[str, ...]:
+        """The words that it waits for: those of the right side, and for a list the number of clients."""
+        listed = self.left.card.axis == CLIENTS and clients.name not in self.needs
+        return (*self.needs, *((clients.name,) if listed else ()))
+
+    @cached_property
+    def counts(self) -> bool:
+        """Whether the right side counts the entries of a list."""
+        return bool(self.right.has(length))
+
     def value(self, *given: Any) -> Any:
         """The right side at values of its words, in the order of ``needs``."""
         return _code(self.right)(*given)
@@ -277,6 +288,8 @@ WHY_NOT: dict[str, str] = {
     "untouched_steps": "a proof's own number, from 1 to the samples of a client",
     "lipschitz": "infinite with a penalty, or a slope without bound",
     "loss_cap": "infinite for linear models",
+    "uniform_dissimilarity": "fedbounds constants bounds it where the loss has a bounded slope; of squares it is "
+    "infinite, unless all clients' inputs have the same second moments",
     "current_loss": "the loss where the plan starts again",
     "initial_runtime": "the budget for which the first plan was made",
     "plateau": "a rule of the schedule",

@@ -14,8 +14,11 @@ from empirics.training.setting import Setting
 
 
 @cache
-def played(seed, full=False, beta=0.0, short=1.0):
-    """A random federation, its plan with steps ``short`` times as long as usual, and the exact moments of its run."""
+def played(seed, full=False, beta=0.0, short=1.0, steps=0):
+    """A random federation, its plan with steps ``short`` times as long as usual, and the exact moments of its run.
+
+    The plan has so many local ``steps``, 0 for any.
+    """
     draws = np.random.default_rng([seed, 5])
     clients = int(draws.integers(2, 5))
     curvature = (0.4, 0.7 + 1.6 * draws.random())
@@ -24,7 +27,7 @@ def played(seed, full=False, beta=0.0, short=1.0):
     )
     plan = {
         "cohort": clients if full else int(draws.integers(1, clients + 1)),
-        "local_steps": int(draws.integers(1, 5)),
+        "local_steps": steps or int(draws.integers(1, 5)),
         "rounds": int(draws.integers(2, 9)),
         "step_size": short * float(10 ** draws.uniform(-3, -0.6) / problem.smoothness),
     }

@@ -34,6 +34,7 @@ from ..errors import (
 from ..quantities import CLIENTS, Quantity
 from ..vocabulary import client_weight, clients
 from . import alike
+from .digits import Digits
 from .kernel import Arrays
 from .labels import of_library
 from .settling import Settled, Settling
@@ -167,6 +168,11 @@ class Evaluator:
     @property
     def _total(self) -> sp.Expr:
         return sp.Add(*self.bound.spelled_terms.values())
+
+    @cached_property
+    def digits(self) -> Digits:
+        """The terms and the conditions for one point at a time: see ``at_point``."""
+        return Digits(tuple(self.bound.spelled_terms.values()), self.bound.relations)
 
     def _settling(self, values: tuple[sp.Expr, ...], relations: tuple[sp.Basic, ...]) -> Settling:
         return Settling(self.names, values, relations, bool(self.bound.axis), bool(self.bound.target.card.axis))

@@ -4,7 +4,7 @@ they are equal. ``RoundUp`` is the ceiling that Table 3 of Decaying-K means."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any
 
 import numpy as np
@@ -71,6 +71,7 @@ def raised(x: Any) -> Any:
     return x * (1 + SLACK * np.sign(x))
 
 
+@lru_cache(maxsize=1024)
 def lenient(expression: sp.Basic) -> sp.Basic:
     """What jumps, for numbers that are rounded: 0.1 times 3 is at most 0.3 and not more than it, and 0.1 times 10 is
     not above 1 for a ceiling.

@@ -138,10 +138,11 @@ def _made(problem: FederatedProblem | None, goal: Goal, over: tuple[str, ...]) -
 def _bounds(goal: Goal, over: tuple[str, ...], own: Sequence[Bound], bar: Progress) -> tuple[list[Adviser], Silence]:
     """What every applicable bound recommends, those with one plan and one value together; and who cannot advise."""
     points, refused = recommended(goal, over, own, lambda name: bar.doing(f"asking {name}"))
+    known = book(own)
     found: list[Adviser] = []
     silent = [(row.bound, next(f.words for f in row.failed if math.isnan(f.left))) for row in refused]
     for name, point in points.items():
-        row = None if point is None else certified(goal, name, point, own)
+        row = None if point is None else certified(goal, known[name], point)
         if point is None or row is None:
             silent.append((name, "silent at every plan within reach"))
             continue
@@ -151,18 +152,18 @@ def _bounds(goal: Goal, over: tuple[str, ...], own: Sequence[Bound], bar: Progre
         here = goal.of_cohort(point.cohort)
         kind, idle = REFUTED if row.printed else BOUND, still(here, point)
         bar.doing(f"how certain {name} is")
-        steps = [point.local_steps, *([] if idle else _at_other_ends(here, name, over, own))]
+        steps = [point.local_steps, *([] if idle else _at_other_ends(here, known[name], over))]
         state = row.state if row.conclusive else f"{row.state}?"
         found.append(Adviser(name, kind, point, (min(steps), max(steps)), state, idle))
     return found, silent
 
 
-def _at_other_ends(goal: Goal, name: str, over: tuple[str, ...], own: Sequence[Bound]) -> list[int]:
+def _at_other_ends(goal: Goal, bound: Bound, over: tuple[str, ...]) -> list[int]:
     """The local steps that a bound recommends at the other ends of uncertain constants, with the same cohort."""
     rest = tuple(word for word in over if word != "cohort")
     found = []
     for end in other_ends(goal.scenario) if rest else ():
-        point = BoundAdvice(book(own)[name], goal.within(end)).best(rest)
+        point = BoundAdvice(bound, goal.within(end)).best(rest)
         found += [] if point is None else [point.local_steps]
     return found
 

@@ -37,7 +37,7 @@ def compare(
     *,
     own: Own = (),
     loose: bool = False,
-    of: str = "",
+    of: str | Sequence[str] = (),
     exact: bool = False,
     price: bool = False,
     worst_case: float | None = None,
@@ -64,7 +64,7 @@ def compare(
         scenario: the federation: a ``Scenario``, a mapping (``fedbounds.constants`` returns one) or ``"@file.json"``.
         own: bounds of your own beside the papers', or ``"file.py:name"``.
         loose: also what a mean over R models says of any one of them: R times as much.
-        of: one paper or one bound alone, with every condition and its price.
+        of: papers or bounds, own ones too, that alone are meant; a single one with every condition and its price.
         exact: exact numbers of quadratics that meet each theorem's premises.
         price: the least rounds at which bounds say anything; the papers' formulas for plans.
         worst_case: seconds that exact worst cases may be solved for (0: kept ones alone; None: none).

@@ -15,17 +15,20 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
 from bounds.catalog import BOUNDS, with_own
 from bounds.classes import ClassOf, SAID, ways
 from bounds.core import Bound
 from bounds.errors import BoundsError
+from bounds.quantities import quantities_of
 from bounds.scenario import Scenario
 from bounds.stated import ADMISSIBLE, DEFINED, DESIGN, DOWN, FREE, PAIR, role_of
+from bounds.substituting import chosen
 from bounds.ties import evaluated, TIES
 from bounds.vocabulary import step_scale, step_size
 
-from .compare import compare, of_this_run
+from .compare import in_order, of_this_run, rows_as_it_is
 from .compare_rows import RANKED, Row, SILENT
 from .goals import given, Goal, OVER, Point
 from .whole_numbers import searched
@@ -68,7 +71,7 @@ class BoundAdvice:
         ends = sizes[[0, -1]]
         best = Point(steps, float(sizes[0]), 0, math.inf, cohort=self.goal.cohort)
         for _ in range(CLOSER + 1):
-            values, rounds, tied = self._looked(steps, sizes)
+            values, rounds, tied = self._values(steps, sizes)
             i = int(np.argmin(np.where(np.isnan(values), np.inf, values)))
             if not math.isnan(values[i]) and values[i] <= best.value:
                 best = Point(steps, float(tied[i]), int(rounds[i]), float(values[i]), cohort=self.goal.cohort)
@@ -86,14 +89,6 @@ class BoundAdvice:
         """Whether constants are chosen for every step size anew: admissible pairs, and what a proof leaves free."""
         return any(role_of(q.name) in (PAIR, FREE) for q in self.bound.quantities)
 
-    def _looked(self, steps: int, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What is minimised at step sizes, together where the constants are the same at all of them."""
-        if not self._chosen or self.tied is not None:
-            return self._values(steps, float(sizes[0]), sizes)
-        each = [self._values(steps, float(size), np.array([size])) for size in sizes]
-        values, rounds, tied = (np.concatenate([one[i] for one in each]) for i in range(3))
-        return values, rounds, tied
-
     @cached_property
     def _smoothness(self) -> float:
         if "smoothness" not in self.goal.scenario:
@@ -101,38 +96,59 @@ class BoundAdvice:
         return float(np.max(self.goal.scenario["smoothness"].safe))
 
     @cached_property
-    def tied(self) -> Any:
-        """What a condition in words fixes the step size at, if there is one."""
+    def tied(self) -> sp.Expr | None:
+        """What a condition in words fixes the step size at, if there is one that the scenario has the words of."""
         for condition in self.bound.conditions:
             left, right = SAID.get(condition.words, (None, None))
-            if left == step_size and step_scale not in right.free_symbols:
-                return right
+            if left == step_size and right is not None and step_scale not in right.free_symbols:
+                known = {*self.goal.scenario, "local_steps", "rounds", "iterations"}
+                return right if {q.name for q in quantities_of([right])} <= known else None
         return None
 
-    def _values(self, steps: int, near: float, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What is minimised at step sizes, the rounds it takes, and the step sizes as conditions leave them."""
-        goal = self.goal
-        rounds: Any = np.array([float(goal.rounds(steps))]) if goal.to is None else ROUNDS[:, None]
-        if self.tied is not None:
-            sizes = np.broadcast_to(evaluated(self.tied, {"local_steps": steps, "rounds": rounds}), sizes.shape)
-            near = float(sizes[0])
-        here = goal.at(steps, step_size=near, **({} if goal.to is None else {"rounds": 1e6}))
-        constants = here.substituted(self.bound).values
-        known = {**{w: here[w].value for w in here if np.ndim(here[w].value) == 0}, **constants}
-        known |= {"local_steps": float(steps), "step_size": sizes, "rounds": rounds}
-        for tie in TIES:
-            if tie.left.name in FOLLOW and set(tie.needs) <= known.keys():
-                known[tie.left.name] = tie.value(*(known[word] for word in tie.needs))
+    def _values(self, steps: int, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What is minimised at step sizes, the rounds it takes, and the step sizes as conditions leave them.
+
+        Constants that are known to hold for short steps alone are not put in at longer ones.
+        """
+        parts = [sizes[self._beyond(sizes) == count] for count in np.unique(self._beyond(sizes))]
+        found = [self._together(steps, part) for part in parts]
+        values, rounds, tied = (np.concatenate([one[i] for one in found]) for i in range(3))
+        return values, rounds, tied
+
+    def _beyond(self, sizes: np.ndarray) -> np.ndarray:
+        """How many constants hold for shorter steps alone, for each of the step sizes."""
+        limits = [limit for _, s in self.goal.scenario.items() for word, limit in s.up_to if word == "step_size"]
+        return np.searchsorted(np.sort(limits), sizes)
+
+    def _together(self, steps: int, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """``_values`` at step sizes for which the same constants are known."""
+        goal, here = self.goal, self.goal.plan(steps)
+        rounds: Any = float(here["rounds"].value) if goal.to is None else ROUNDS[:, None]
+        if self.tied is None:
+            known = {**self._constants(here, sizes), "step_size": sizes}
+        else:
+            known = self._constants(here, np.array([evaluated(self.tied, numbers(here))], dtype=float))
+            sizes = known["step_size"] = evaluated(self.tied, followed({**known, "rounds": rounds})) + 0 * sizes
+        known = followed({**known, "rounds": rounds})
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             found = np.asarray(self._code(**{q.name: known[q.name] for q in self.bound.quantities}), dtype=float)
         found = found * self.factor(steps, sizes, rounds)
         if goal.to is None:
-            return np.broadcast_to(found, sizes.shape), np.broadcast_to(rounds, sizes.shape), sizes
-        found = np.broadcast_to(found, (len(ROUNDS), len(sizes)))
+            return np.broadcast_to(found, sizes.shape), np.full(sizes.shape, rounds), sizes
+        found, sizes = (np.broadcast_to(one, (len(ROUNDS), sizes.shape[-1])) for one in (found, sizes))
         enough = found <= goal.to[1]
-        first = np.where(enough.any(0), ROUNDS[enough.argmax(0)], np.nan)
-        return goal.cost(steps, first), np.nan_to_num(first), sizes
+        first, plan = enough.argmax(0), np.arange(sizes.shape[-1])
+        taken = np.where(enough[first, plan], ROUNDS[first], np.nan)
+        return goal.cost(steps, taken), np.nan_to_num(taken), sizes[first, plan]
+
+    def _constants(self, here: Scenario, sizes: np.ndarray) -> dict[str, Any]:
+        """The numbers that are put in at step sizes: the same at all, or the best constants at each."""
+        here = here.at(step_size=float(sizes[0]))
+        plan = followed({**numbers(here), "step_size": sizes})
+        names = {q.name for q in self.bound.quantities}
+        along = {word: plan[word] for word in ("step_size", *FOLLOW) if word in names and np.ndim(plan[word])}
+        return {**plan, **chosen(here, self.bound, along if self._chosen else None)}
 
     @cached_property
     def _code(self) -> Callable[..., Any]:
@@ -157,6 +173,20 @@ class BoundAdvice:
         one = {"local_steps": 1.0, "step_size": 1.0, "rounds": 1.0}
         base = at(**one)
         return base, {word: math.log2(at(**{**one, word: 2.0}) / base) for word in one}
+
+
+def numbers(scenario: Scenario) -> dict[str, Any]:
+    """The words that are one number each."""
+    return {word: stated.value for word, stated in scenario.items() if np.ndim(stated.value) == 0}
+
+
+def followed(plan: dict[str, Any]) -> dict[str, Any]:
+    """The numbers of a plan, and those of ``FOLLOW`` made of them; arrays where these are."""
+    found = dict(plan)
+    for tie in TIES:
+        if tie.left.name in FOLLOW and set(tie.needs) <= found.keys():
+            found[tie.left.name] = tie.value(*(found[word] for word in tie.needs))
+    return found
 
 
 def book(own: Sequence[Bound]) -> dict[str, Bound]:
@@ -209,11 +239,13 @@ def recommended(
 def speaking(goal: Goal, own: Sequence[Bound] = ()) -> tuple[dict[str, Row], list[Row]]:
     """Bounds that may advise, each with its row at a plan of small steps, and those that cannot, whatever the plan.
 
-    A condition on numbers may hold at other plans; one on the federation, such as full participation, may not.
+    A condition on numbers may hold at other plans; one on the federation, such as full participation, may not. What a
+    theorem says of one local step by all clients, as of one machine, is no advice on local steps.
     """
     smoothness = goal.scenario["smoothness"].safe if "smoothness" in goal.scenario else 1.0
     small = {"step_size": 1e-6 / float(np.max(smoothness)), **({} if goal.to is None else {"rounds": 1000})}
-    rows = compare(goal.at(1, **small), goal.target, own).rows
+    scenario, known = goal.at(1, **small), book(own)
+    rows = in_order(known, [row for bound in known.values() for row in rows_as_it_is(bound, scenario, goal.target)])
     asked: dict[str, Row] = {}
     refused = []
     for row in rows:
@@ -226,13 +258,12 @@ def speaking(goal: Goal, own: Sequence[Bound] = ()) -> tuple[dict[str, Row], lis
     return asked, refused
 
 
-def certified(goal: Goal, name: str, point: Point, own: Sequence[Bound] = ()) -> Row | None:
+def certified(goal: Goal, bound: Bound, point: Point) -> Row | None:
     """The row of a bound at the plan that it recommends; None where it is silent there after all."""
     goal = goal.of_cohort(point.cohort)
     rounds = {} if goal.to is None else {"rounds": point.rounds}
-    rows = compare(goal.at(point.local_steps, step_size=point.step_size, **rounds), goal.target, own).rows
-    ranked = [row for row in rows if name in (row.bound, *row.alias) and row.state in RANKED]
-    return ranked[0] if ranked else None
+    rows = rows_as_it_is(bound, goal.at(point.local_steps, step_size=point.step_size, **rounds), goal.target)
+    return next((row for row in rows if row.state in RANKED), None)  # of the class that was searched in
 
 
 def still(goal: Goal, point: Point) -> bool:
@@ -278,21 +309,18 @@ def other_ends(scenario: Scenario) -> Iterator[Scenario]:
 
 def formulas(goal: Goal, over: tuple[str, ...]) -> list[Bound]:
     """Every formula of the papers for the best local steps or step size that this scenario has the words of."""
+    plan = goal.at(1) if "local_steps" not in goal.scenario else goal.scenario
+    whole = plan if "step_size" in plan else plan.at(step_size=1e-3)
     found = []
     for bound in BOUNDS.values():
-        names = {q.name for q in bound.quantities}
-        own = bound.relation == "=" and bound.target.name in over and bound.about is not None
-        plan = goal.at(1) if "local_steps" not in goal.scenario else goal.scenario
-        replayed = any(name.startswith("initial_") and plan[name].role == DESIGN for name in names if name in plan)
-        federation = any(plan[name].role in (*ADMISSIBLE, DEFINED) for name in names if name in plan)
-        if own and federation and not replayed and not _lacking(bound, plan):
+        if bound.relation != "=" or bound.target.name not in over or bound.about is None:
+            continue
+        names = [q.name for q in bound.quantities if q.name in plan]
+        replayed = any(name.startswith("initial_") and plan[name].role == DESIGN for name in names)
+        federation = any(plan[name].role in (*ADMISSIBLE, DEFINED) for name in names)
+        if federation and not replayed and not whole.missing(bound):
             found.append(bound)
     return found
-
-
-def _lacking(bound: Bound, scenario: Scenario) -> bool:
-    step_size = {} if "step_size" in scenario else {"step_size": 1e-3}
-    return bool(scenario.at(**step_size).missing(bound))
 
 
 def by_formula(bound: Bound, goal: Goal, local_steps: int, step_size: float) -> tuple[Point, float] | None:
@@ -308,7 +336,7 @@ def by_formula(bound: Bound, goal: Goal, local_steps: int, step_size: float) -> 
             return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            value = float(bound(**scenario.values(bound)))
+            value = float(bound(**chosen(scenario, bound)))
         if not math.isfinite(value):
             return None
         if bound.target.name == "step_size":

@@ -22,7 +22,9 @@ quantity=value: one number (0.5, 1e-3, 1/3), or a list 1,2,3 where it varies ove
 @file.json brings constants (fedbounds constants writes them), and quantity=value goes before it. What follows from
 other words is left out: iterations from local_steps and rounds, rounds from runtime and the times, initial_gap from
 two losses. sampling=with_replacement draws clients by their weights; relaxation=0.1 makes the method FedInit, which is
-FedAvg otherwise."""
+FedAvg otherwise.
+Rows are ranked by "to", the number with which the theorem holds; "from" is what it would be with every uncertain
+constant at its other end, "via" how the theorem leads to the class, "x here" is "to" over the value at the start."""
 
 
 def compare_(arguments: Sequence[str]) -> int:
@@ -69,7 +71,8 @@ def _parser() -> Parser:
     add("words", nargs="*", default=[], metavar="quantity=value", help="the federation and the plan; @file.json")
     add("--own", action="append", default=[], metavar="FILE.py:NAME", help="a bound of your own beside the papers'")
     add("--loose", action="store_true", help="also what a mean over R models says of any one of them: R times as much")
-    add("--of", default="", metavar="NAME", help="one paper or one bound alone: every condition, and its price")
+    add("--of", action="append", default=[], metavar="NAME",
+        help="papers or bounds (also your own) alone; a single one with every condition and its price")  # fmt: skip
     add("--exact", action="store_true", help="exact numbers of quadratics that meet each theorem's premises")
     add("--worst-case", nargs="?", const="0", metavar="SECONDS", help="exact worst cases: kept ones, or solved so long")
     add("--price", action="store_true", help="least rounds at which bounds say anything; the formulas for plans")

@@ -7,7 +7,6 @@ here is that of the bound itself at ``Scenario.values``, times the factor of the
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TYPE_CHECKING
@@ -32,6 +31,7 @@ from bounds.classes import (
 )
 from bounds.core import Bound, Condition
 from bounds.errors import MissingQuantityError, unknown
+from bounds.one_machine import NAME as MACHINE, TARGETS as OF_MACHINES
 from bounds.scenario import Scenario
 from bounds.showing.loading import load
 from bounds.substituting import Substituted
@@ -50,8 +50,8 @@ SAME = Condition(SAME_WEIGHTS)
 """What a bound supposes whose means over the clients are plain, where it does not say so."""
 UPPER = ("<=", "<~")
 EQUALITY = "it is an equality, which defines a word or holds in a special case: no bound"
-ALIKE = 1e-9
-"""Relative difference below which two numbers are one."""
+ALIKE, DIGITS = 1e-9, 11
+"""Relative difference below which two numbers are one, and the digits that rows are put in order by."""
 
 
 # ---- the comparison ----
@@ -63,7 +63,7 @@ def compare(
     own: Iterable[Bound | str] = (),
     *,
     loose: bool = False,
-    of: str = "",
+    of: str | Sequence[str] = (),
     exact: bool = False,
     problem: FederatedProblem | None = None,
     batch: int = 32,
@@ -80,7 +80,7 @@ def compare(
             ``generalization_gap`` or ``excess_risk``.
         own: bounds of your own, or their names ``path/file.py:variable``.
         loose: also what a mean over R models says of any one of them: R times as much.
-        of: the paper or the bound that alone is meant, and what it would take (default: all).
+        of: the papers or bounds that alone are meant (default: all); of a single one also what it would take.
         exact: set exact numbers of quadratics that meet each row's premises beside it.
         problem: the federation itself: then its quadratic twin stands beside, and missing constants are its own.
         batch: samples of a minibatch of the problem.
@@ -98,17 +98,18 @@ def compare(
     known |= {conversion.result["target"] for conversion in CONVERSIONS if "target" in conversion.result}
     if target not in known:
         raise unknown("target of a comparison", target, known)
-    if of:
-        book, price = _only(of, book), True
+    names = (of,) if isinstance(of, str) and of else tuple(of)
+    if names:
+        book = {name: bound for one in names for name, bound in _only(one, book).items()}
+        price = price or len(names) == 1
     if problem is not None:
         from .problem_options import completed  # with torch, as all evidence
 
         scenario = completed(scenario, problem, batch)
     elif measure:
         raise MissingQuantityError("measuring trains the federation: give the problem")
-    rows = joined([row for bound in book.values() for row in rows_of(bound, scenario, target, loose)], book)
-    rows = _folded(sorted(rows, key=_place))
-    made = Compared(target, scenario, tuple(rows), trivial(target, scenario), of=of)
+    rows = in_order(book, [row for bound in book.values() for row in rows_of(bound, scenario, target, loose)])
+    made = Compared(target, scenario, tuple(rows), trivial(target, scenario), of=names)
     if exact or problem is not None or worst_case is not None or price:
         from .gathering import Asked, gathered
 
@@ -125,6 +126,11 @@ def _only(name: str, book: Mapping[str, Bound]) -> dict[str, Bound]:
     return found
 
 
+def in_order(book: Mapping[str, Bound], rows: Iterable[Row]) -> list[Row]:
+    """The rows of a comparison: by class and number, one for what is one number."""
+    return _folded(sorted(joined(rows, book), key=_place))
+
+
 def joined(rows: Iterable[Row], book: Mapping[str, Bound]) -> list[Row]:
     """Without the rows of classes that conversions made and no two kinds of statements share."""
     rows = list(rows)
@@ -135,9 +141,8 @@ def joined(rows: Iterable[Row], book: Mapping[str, Bound]) -> list[Row]:
 
 
 def _place(row: Row) -> tuple[Any, ...]:
-    """By class, then by the end that is safe, infinite ones last."""
-    high = row.high if not math.isnan(row.high) else math.inf
-    low = row.low if not math.isnan(row.low) else math.inf
+    """By class, then by the end that is safe, infinite ones last; by name where rounding alone tells two apart."""
+    high, low = (math.inf if math.isnan(end) else float(f"{end:.{DIGITS}g}") for end in (row.high, row.low))
     ranked = row.state in RANKED
     return (not ranked, row.kind if ranked else STATES.index(row.state), row.printed, high, low, row.bound)
 
@@ -147,8 +152,25 @@ def rows_of(
 ) -> list[Row]:
     """What a bound says of the target: a row in every class within reach, or one that says why there is none.
 
-    ``seen`` are the targets on the way to which this one is asked for.
+    Where the federation is one machine, a bound may speak of it as one alone, or say more. ``seen`` are the targets on
+    the way to which this one is asked for.
     """
+    rows = rows_as_it_is(bound, scenario, target, loose, seen)
+    if target not in OF_MACHINES or scenario.machine is None:
+        return rows
+    machine, trusted = scenario.machine
+    best = {row.kind: row for row in rows if row.state in RANKED}
+    for row in rows_as_it_is(bound, machine, target, loose, seen):
+        if row.state in RANKED and (row.kind not in best or row.high < best[row.kind].high * (1 - ALIKE)):
+            taken = tuple(dict.fromkeys((*row.trusted, *trusted)))
+            best[row.kind] = replace(row, conversions=(MACHINE, *row.conversions), trusted=taken)
+    return list(best.values()) or rows
+
+
+def rows_as_it_is(
+    bound: Bound, scenario: Scenario, target: str, loose: bool = False, seen: frozenset[str] = frozenset()
+) -> list[Row]:
+    """``rows_of`` the federation with its clients."""
     start = ClassOf.of(bound)
     found = _row(bound, start)
     if bound.relation not in UPPER and not identity(bound):
@@ -211,12 +233,9 @@ def of_this_run(way: Way, scenario: Scenario) -> bool:
 
 
 def _speaking(row: Row, way: Way, premises: Sequence[Bound], scenario: Scenario, put: Substituted) -> Row:
-    """The row of the first bound, with its numbers; all of them make the ``premises``."""
+    """The row with its numbers; the bounds of ``premises`` make them together."""
     of_class, here = trivial(way.to.target, scenario, premises)
-    bound, *_ = premises
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        terms = {name: float(t) * way.factor for name, t in bound.parts(**put.values).items()}
+    terms = {name: term * way.factor for name, term in put.at.terms.items()}
     value = put.value * way.factor
     level = (
         of_class if of_class < math.inf or here == math.inf else here
@@ -245,7 +264,7 @@ def _speaking(row: Row, way: Way, premises: Sequence[Bound], scenario: Scenario,
 
 def _conditions(bound: Bound, scenario: Scenario, put: Substituted) -> tuple[tuple[Failed, ...], tuple[str, ...]]:
     """The conditions that fail, numeric ones first, and those that are taken on trust."""
-    numeric = [_sides(bound, condition.words, put) for condition in bound.failed(**put.values)]
+    numeric = [_sides(bound, condition.words, put) for condition in put.at.failed]
     others, trusted = [], []
     silently = unweighted(bound) and all(c.words != SAME_WEIGHTS for c in bound.conditions)
     plain = (SAME,) if silently else ()

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
 
+from bounds.classes import MEANING
 from bounds.scenario import Scenario
 from bounds.showing.latex_tables import booktabs
 from bounds.showing.tables import aligned, number, plain
@@ -63,6 +65,8 @@ MEANT = {
     "divergence": "divergence of the clients' models",
     "distance_sq": "squared distance to the minimiser",
 }
+WIDTH = 120
+"""Characters of a line of prose below the table."""
 UP_TO = "up to a constant: slopes can be compared, levels cannot"
 BEFORE, AFTER = ("bound", "via", "from", "to", "x here"), ("largest", "state")
 PAPERS = {"fedals": "FedALS", "fedinit": "FedInit", "decaying_k": "Decaying-K", "fedcog": "FedCOG"}
@@ -74,14 +78,15 @@ ADVICE = "no theorem says anything here"
 class Compared(Tabular):
     """The rows of a comparison, those of one class together, the smallest safe end first; and what is known anyway.
 
-    ``trivial`` is (from the premises of the theorems alone, at the start of this federation).
+    ``trivial`` is (from the premises of the theorems alone, at the start of this federation). ``of`` are the papers or
+    bounds that alone are meant.
     """
 
     target: str
     scenario: Scenario
     rows: tuple[Row, ...]
     trivial: tuple[float, float]
-    of: str = ""
+    of: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     beside: tuple[Beside, ...] = ()
     remarks: tuple[str, ...] = ()
@@ -147,9 +152,10 @@ class Compared(Tabular):
         yield self._known_anyway()
         ranked = [r for r in self.rows if r.state in RANKED]
         yield from self._ranked(ranked)
+        yield from self._via(ranked)
         yield from beside_lines(self.beside)
         yield from self._of_evidence(ranked)
-        if self.of:
+        if len(self.of) == 1:
             yield from details(self.rows)
         else:
             yield from section("silent", silent(self.rows))
@@ -157,7 +163,7 @@ class Compared(Tabular):
         yield from section(UP_TO, [[together(orders)]] * bool(orders))
         yield from section("about another number", by_reason(self.rows, UNLIKE))
         yield from section("lacking words", by_reason(self.rows, MISSING))
-        if not self.of:
+        if len(self.of) != 1:
             yield from section("not decided, and taken on trust", trusted(ranked))
         yield from section("what the papers' formulas recommend here", formula_lines(self.recommended))
         yield from self._floors()
@@ -184,6 +190,13 @@ class Compared(Tabular):
                 if i in titles:
                     yield titles[i]
                 yield f"  {line}"
+
+    @staticmethod
+    def _via(ranked: list[Row]) -> Iterator[str]:
+        """What the conversions say that led to these classes."""
+        used = {name for row in ranked for name in row.conversions}
+        if told := [f"{name} {meaning}" for name, meaning in MEANING.items() if name in used]:
+            yield from wrap(f"via: {'; '.join(told)}", WIDTH, subsequent_indent="  ")
 
     @property
     def head(self) -> tuple[str, ...]:

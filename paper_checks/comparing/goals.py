@@ -33,6 +33,8 @@ RATES = ("client_download_rate", "client_upload_rate", "client_minibatch_time")
 FLOAT = 4
 """Bytes of a parameter on the network."""
 MOST_STEPS = 4096
+SHORT, MANY = 1e-6, 1e6
+"""Times 1/L, a short step; and many rounds."""
 
 
 def given(scenario: Scenario, word: str) -> bool:
@@ -166,6 +168,18 @@ class Goal:
                 "minibatch_time": beta,
             }
         return self.scenario.at(local_steps=local_steps, **more)
+
+    def plan(self, local_steps: int) -> Scenario:
+        """A scenario at so many local steps with a step size, short and of any length, and on the way to a target with
+        rounds: to be changed with ``at``."""
+        if local_steps not in self._plans:
+            short = {"step_size": SHORT / float(np.max(self.scenario["smoothness"].safe))}
+            self._plans[local_steps] = self.at(local_steps, **short, **({} if self.to is None else {"rounds": MANY}))
+        return self._plans[local_steps]
+
+    @cached_property
+    def _plans(self) -> dict[int, Scenario]:
+        return {}
 
     def _length(self, local_steps: int) -> dict[str, float]:
         """Rounds or iterations where they do not follow by a tie."""

@@ -16,11 +16,11 @@ from bounds.anyway import trivial
 from bounds.core import Bound
 from bounds.scenario import Scenario
 from bounds.stated import FREE, role_of
-from bounds.substituting import pairs, SHARES
-from bounds.ties import evaluated, TIES
+from bounds.substituting import chosen, pairs, SHARES
+from bounds.ties import evaluated
 
-from .bound_advice import BoundAdvice, FOLLOW
-from .compare import rows_of
+from .bound_advice import BoundAdvice, followed, numbers
+from .compare import rows_as_it_is, rows_of
 from .compare_rows import Price, RANKED, Row, SILENT, SPEAKS
 from .goals import BUDGETS, given, Goal
 
@@ -61,8 +61,8 @@ def _of_cohort(bound: Bound, scenario: Scenario, target: str, cohort: float) -> 
         return None
     search = _Search(bound, base, target, level)
     best = Price(math.inf)
-    for numbers in (STEPS, None):
-        for steps in numbers or _between(best.local_steps):
+    for looked in (STEPS, None):
+        for steps in looked or _between(best.local_steps):
             if (found := search.first(steps, best.rounds)) is not None:
                 best = _certified(bound, base, target, Price(*found, cohort), best)
     return best
@@ -76,7 +76,8 @@ def _between(steps: int) -> list[int]:
 
 def _movable(bound: Bound, base: Scenario, target: str) -> bool:
     """Whether another plan may make it speak: nothing about the federation or the method forbids it."""
-    row = _row(bound, base.at(local_steps=1, step_size=1e-6 / _smoothness(base), rounds=1000), target)
+    plan = base.at(local_steps=1, step_size=1e-6 / _smoothness(base), rounds=1000)
+    row = next(iter(rows_as_it_is(bound, plan, target)), None)
     if row is None or row.state not in (*RANKED, SILENT):
         return False
     return row.state != SILENT or all(not math.isnan(f.left) for f in row.failed)
@@ -143,21 +144,20 @@ class _Search:
     def _tied(self, steps: int, rounds: Any, sizes: Any) -> Any:
         """The step sizes as a condition in words fixes them, if it does."""
         tied = self.advice.tied
-        return sizes if tied is None else evaluated(tied, {"local_steps": steps, "rounds": rounds})
+        if tied is None:
+            return sizes
+        plan = {**numbers(self.base), "local_steps": float(steps), "step_size": sizes, "rounds": rounds}
+        return evaluated(tied, followed(plan))
 
-    def _values(self, steps: int, rounds: Array, sizes: Array, chosen: Array, shares: Array) -> Array:
+    def _values(self, steps: int, rounds: Array, sizes: Array, paired: Array, shares: Array) -> Array:
         """Its numbers ``(rounds, sizes, pairs, shares)`` in the class of the target; infinite where it is silent."""
         here = self.base.at(local_steps=steps, step_size=float(sizes[0]), rounds=1e6)
-        known = {word: here[word].value for word in here if np.ndim(here[word].value) == 0}
-        known |= here.substituted(self.bound).values
+        known = {**numbers(here), **chosen(here, self.bound)}
         r, s = rounds[:, None, None, None], sizes[None, :, None, None]
         s = np.asarray(self._tied(steps, r, s), dtype=float)
-        known |= {"local_steps": float(steps), "step_size": s, "rounds": r}
-        for tie in TIES:
-            if tie.left.name in FOLLOW and set(tie.needs) <= known.keys():
-                known[tie.left.name] = tie.value(*(known[word] for word in tie.needs))
+        known = followed({**known, "local_steps": float(steps), "step_size": s, "rounds": r})
         for word in self.paired:
-            known[word] = self.pairs[chosen, PAIRED.index(word)][None, None, :, None]
+            known[word] = self.pairs[paired, PAIRED.index(word)][None, None, :, None]
         for word in self.free:
             known[word] = shares[None, None, None, :]
         with warnings.catch_warnings(), np.errstate(all="ignore"):

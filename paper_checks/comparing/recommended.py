@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from bounds.errors import BoundsError
 from bounds.scenario import Scenario
@@ -16,22 +16,22 @@ DERIVED = "derived"
 """What the source of a formula says that does not stand so in its paper."""
 
 
-def recommended(scenario: Scenario, target: str, of: str = "") -> tuple[Recommended, ...]:
-    """Every formula of the papers, or of the one that is meant, that the scenario has the words of."""
+def recommended(scenario: Scenario, target: str, of: Sequence[str] = ()) -> tuple[Recommended, ...]:
+    """Every formula of the papers, or of those that are meant, that the scenario has the words of."""
     if not {*OVER, "rounds"} <= scenario.keys():
         return ()
     try:
         goal = Goal.of(scenario, target if target in TARGETS else TARGETS[0], None, 1)
     except BoundsError:  # how long the run is follows from something else
         return ()
-    return tuple(_all(goal, of.partition(".")[0]))
+    return tuple(_all(goal, {name.partition(".")[0] for name in of}))
 
 
-def _all(goal: Goal, paper: str) -> Iterator[Recommended]:
+def _all(goal: Goal, papers: set[str]) -> Iterator[Recommended]:
     plan = int(goal.scenario["local_steps"].value), float(goal.scenario["step_size"].value)
     ends = [goal.within(end) for end in other_ends(goal.scenario)]
     for bound in formulas(goal, OVER):
-        if paper and bound.name.partition(".")[0] != paper:
+        if papers and bound.name.partition(".")[0] not in papers:
             continue
         at = (1, plan[1]) if bound.target.name == "local_steps" else plan
         made = by_formula(bound, goal, *at)

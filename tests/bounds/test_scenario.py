@@ -10,7 +10,7 @@ from bounds.core import About, Statistic
 from bounds.errors import BoundsError, MissingQuantityError
 from bounds.scenario import Scenario
 from bounds.stated import PROVENANCES, QUANTITIES
-from bounds.substituting import pairs
+from bounds.substituting import chosen, pairs
 from bounds.ties import WHY_NOT
 from bounds.vocabulary import (
     contraction,
@@ -408,3 +408,37 @@ def test_facts_are_what_assumptions_read():
     assert s.method == "fedavg"
     assert s.at(relaxation=0.05).method == "fedinit(relaxation=0.05)"
     assert s.at(cohort=12).facts[2].cohort == 12
+
+
+# ---- computed again in part, and at several plans at once ----
+
+
+def test_a_scenario_that_is_changed_is_the_one_that_is_made_anew():
+    told = {"clients": 5, "cohort": 3, "step_size": 0.1, "smoothness": 2.5, "strong_convexity": 0.3, "runtime": 40.0,
+            "local_steps": 2, "communication_time": 0.3, "minibatch_time": 0.02, "optimum_dissimilarity": 0.7,
+            "gradient_variance": 0.9, "initial_gap": 1.3}  # fmt: skip
+    draws = np.random.default_rng(2)
+    words = [*told]
+    s = Scenario.of(**told)
+    for _ in range(40):
+        changed = {w: told[w] * draws.uniform(0.6, 1.4) for w in draws.choice(words[2:], 2, replace=False)}
+        changed |= {"local_steps": int(draws.integers(1, 9)), "clients": int(draws.integers(3, 8))}
+        told |= changed
+        s = s.at(**changed)
+        fresh = Scenario.of(**told)
+        assert dict(s.items()) == dict(fresh.items())
+
+
+@pytest.mark.parametrize("name", ["fedinit.theorem_1", "fedcog.theorem_sharp", "decaying_k.lemma_2_repaired"])
+def test_constants_that_are_chosen_along_plans_are_those_of_each_plan(name):
+    bound = BOUNDS[name]
+    s = Scenario.of(clients=5, cohort=5, local_steps=2, rounds=900, step_size=0.01, smoothness=2.5, initial_gap=1.3,
+                    strong_convexity=0.3, optimum_dissimilarity=0.7, gradient_variance=0.9, grad_cap_sq=2.3,
+                    initial_loss=2.2)  # fmt: skip
+    sizes = np.array([1e-4, 3e-3, 0.02])
+    along = chosen(s, bound, {"step_size": sizes})
+    for i, size in enumerate(sizes):
+        for word, value in s.at(step_size=float(size)).values(bound).items():
+            if word not in ("squared_step_sizes", "summed_step_sizes"):
+                found = along[word]
+                assert (found[i] if np.shape(found) == (3,) else found) == pytest.approx(value, rel=1e-9)

@@ -162,11 +162,12 @@ def test_gradients_along_a_path_and_the_smallest_offset():
         assert found.clients[i] == pytest.approx(sum(q * (g @ g) for q, g in zip(p, slopes, strict=True)), rel=1e-6)
         assert found.together[i] == pytest.approx(total @ total, rel=1e-5, abs=1e-8)
         assert found.largest[i] == pytest.approx(max(g @ g for g in slopes), rel=1e-6)
+        assert found.apart[i] == pytest.approx(max((g - total) @ (g - total) for g in slopes), rel=1e-5)
 
 
 @pytest.mark.parametrize("factor", [1.0, 1.4, 2.3, 40.0])
 def test_the_offset_is_the_smallest_on_a_grid(factor):
-    found = Gradients(np.array([2.0, 5.0, 3.3]), np.array([0.4, 3.1, 0.2]), np.array([0.0, 0.0, 0.0]))
+    found = Gradients(np.array([2.0, 5.0, 3.3]), np.array([0.4, 3.1, 0.2]), *[np.full(3, 0.7)] * 2)
     candidates = np.linspace(0, 6, 60_001)
     serves = [(found.clients <= c + factor * found.together).all() for c in candidates]
     assert offset_along(found, factor) == pytest.approx(candidates[np.argmax(serves)], abs=2e-4)
@@ -268,6 +269,30 @@ def test_closed_forms_hold_along_whole_runs_and_end_the_intervals(step_size):
     assert offset <= differ.value < math.inf
     assert all(c.how.startswith("closed form") and "; low end: at the start" in c.how for c in (cap, noise, differ))
     assert {c.provenance for c in (cap, noise, differ)} == {"proved"}
+
+
+def test_clients_gradients_are_never_further_apart_than_bounded_slopes_let_them_be():
+    """Two clients that pull in nearly opposite directions come close to it far out, where every slope is at its end."""
+    x = torch.tensor([[1.3, 0.12], [0.9, 0.1], [-1.1, 0.1], [-0.8, 0.15], [-1.2, 0.1]], dtype=torch.float64)
+    y = torch.ones(5, dtype=torch.float64)
+    parts = (np.array([0, 1]), np.array([2, 3, 4]))
+    problem = FederatedProblem(Logistic(2, regularisation=0.3), Federation.of(x, y, parts), client_weight="samples")
+    cap = closed_forms(problem, 1)["uniform_dissimilarity"]
+    norms = x.norm(dim=-1).numpy()
+    means = norms[:2].mean(), norms[2:].mean()
+    assert cap.value == pytest.approx((0.6 * (means[0] + means[1])) ** 2)
+    draws = np.random.default_rng(3)
+    models = torch.from_numpy(draws.standard_normal((60, 2)) * 10 ** draws.uniform(-1, 3, (60, 1)))
+    models = torch.cat([models, torch.tensor([[0.0, -900.0]], dtype=torch.float64)])
+    apart = gradients_along(problem, models).apart
+    assert apart.max() <= cap.value * (1 + 1e-12)
+    assert apart.max() > 0.95 * cap.value  # so that anything smaller is caught
+    found = constants(problem, 2, models)["uniform_dissimilarity"]
+    assert (found.low, found.value) == (pytest.approx(apart.max()), cap.value)
+    assert "uniform_dissimilarity" not in constants(ridge(), batch=1)  # curvatures differ: it has no end
+    lower = constants(network(), batch=1)["uniform_dissimilarity"]
+    assert lower.provenance == "lower"
+    assert lower.high == math.inf
 
 
 def test_the_largest_gradient_is_known_of_plain_descent_with_small_steps_alone():

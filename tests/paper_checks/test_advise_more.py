@@ -324,3 +324,18 @@ def test_a_plan_that_ends_above_its_start_is_no_recommendation(problem):
     told = advise(scenario(cohort=3, rounds=3, step_size=900.0), over=["local_steps"], problem=problem, batch=5)
     assert not told.useful
     assert "no plan that was looked at ends below the start, 1.5" in told.advice
+
+
+def test_a_step_size_that_a_theorem_fixes_is_that_of_the_rounds_that_reach_a_target():
+    s = scenario(cohort=6, initial_gap=1.5, gradient_variance=0.02)
+    goal = Goal.of(s, "seconds", ("grad_norm_sq", 0.9), 1)
+    point = BoundAdvice(book(())["fedcog.corollary"], goal).best()
+    assert point is not None
+    assert point.step_size == pytest.approx(1 / math.sqrt(point.local_steps * point.rounds), rel=1e-9)
+    assert point.value == pytest.approx(point.rounds * (0.7 + 0.05 * point.local_steps))
+
+
+def test_theorems_advise_as_they_are_and_not_as_theorems_on_one_machine():
+    asked, _ = speaking(Goal.of(scenario(cohort=6, rounds=5000), "grad_norm_sq", None, 1))
+    assert {"fedcog.theorem_sharp", "fedinit.theorem_1_sharp"} <= asked.keys()
+    assert "classics.bottou_4_8" not in asked

@@ -15,7 +15,7 @@ import fedbounds
 from bounds import Bound, BOUNDS, Condition, Source
 from bounds.anyway import trivial
 from bounds.assumptions import LOWER_BOUNDED, SMOOTH
-from bounds.classes import ClassOf, FOLDED, SAID
+from bounds.classes import ClassOf, CONVERSIONS, FOLDED, MEANING, SAID
 from bounds.core import About, Statistic
 from bounds.errors import BoundsError
 from bounds.scenario import Scenario
@@ -406,3 +406,34 @@ def test_a_target_that_nothing_bounds_is_refused():
 def test_of_a_start_that_is_known_within_an_interval_the_low_end_is_what_nobody_needs_a_theorem_for():
     s = Scenario.of({"initial_gap": 3, "smoothness": 1.7, "_interval": {"initial_gap": [2.5, 5]}})
     assert trivial("optimality_gap", s) == (5, 2.5)
+
+
+# ---- what is chosen, and what is said of it ----
+
+
+def test_bounds_of_ones_own_stand_beside_those_that_are_named():
+    mine = own("mine", 3.1 * grad_cap_sq)
+    nameless = own("nameless", 2.7 * grad_cap_sq, about=None)
+    unsaid = own("unsaid", 2.9 * grad_cap_sq, statistic=None)
+    chosen = ("own", "fedinit.theorem_1_sharp", "decaying_k.theorem_1_sharp")
+    table = compare(sites("everyone"), "grad_norm_sq", [mine, nameless, unsaid], of=chosen)
+    assert {row.bound for row in table.rows} == {mine.name, nameless.name, unsaid.name, *chosen[1:]}
+    assert all(row.price is None for row in table.rows)
+    text = str(table)
+    assert "NOT met" not in text
+    assert "about=About(" in next(line for line in text.splitlines() if nameless.name in line)
+    assert "statistic=Statistic(" in next(line for line in text.splitlines() if unsaid.name in line)
+
+
+def test_conversions_that_were_used_are_explained_and_no_others():
+    text = str(compare(sites("everyone"), "grad_norm_sq", of=("decaying_k.theorem_1_sharp", "fedinit.theorem_1_sharp")))
+    told = text[text.index("via: ") :]
+    assert "C1 the least is at most the mean" in told
+    assert "C7 " not in told
+    assert {c.name for c in CONVERSIONS} | {"C15"} == set(MEANING)
+
+
+def test_rows_that_rounding_alone_keeps_apart_are_in_order_of_their_names():
+    first, last = own("b", 0.3 * grad_cap_sq), own("a", 0.3 * grad_cap_sq * (1 + 3e-16))
+    names = [row.bound for row in compare(sites(), "grad_norm_sq", [first, last]).rows if row.bound.startswith("own.")]
+    assert names[0] == "own.a"

@@ -4,18 +4,21 @@ Every tie and every conversion is looked at in both directions: the one that is 
 other one (or a factor that is off) must be caught on some.
 """
 
+from itertools import product
+
 import numpy as np
 import pytest
 from comparing_toys import blurred, DROPPED, measured, outcomes, played, words
 
 from bounds import BOUNDS
-from bounds.classes import ClassOf, CONVERSIONS, SERVER, VIRTUAL, ways, WEIGHTED
+from bounds.classes import AVERAGE, ClassOf, CONVERSIONS, SERVER, VIRTUAL, ways, WEIGHTED
+from bounds.one_machine import ANYHOW, INDEPENDENT, one_machine, TARGETS
 from bounds.scenario import Scenario
 from bounds.substituting import pairs
-from bounds.ties import AT_LEAST, AT_MOST, EQUAL, TIES
+from bounds.ties import AT_LEAST, AT_MOST, EQUAL, evaluated, TIES
 from empirics.algorithms import algorithm
 from empirics.exact import ExactRun
-from empirics.problems.quadratics import random_quadratics
+from empirics.problems.quadratics import Quadratics, random_quadratics
 from empirics.training.setting import Setting
 from paper_checks.comparing import compare
 from paper_checks.comparing.compare_rows import RANKED
@@ -90,7 +93,9 @@ STARTS = [
     for kind, over, at in PLACES
     if kind not in (WEIGHTED, "expectation") or target == "grad_norm_sq"
 ]
-MOVES = [(start, c) for start in STARTS for c in CONVERSIONS if c.name not in ("C9", "C12") and c.fits(start)]
+MOVES = [
+    (start, c) for start in STARTS for c in CONVERSIONS if c.name not in ("C9", "C12", "C13", "C14") and c.fits(start)
+]
 EQUALITIES = {("C3", WEIGHTED), ("C2", "expectation")}
 
 
@@ -138,6 +143,74 @@ def test_with_relaxed_starts_the_least_of_the_average_may_be_above_that_of_the_s
         least[beta] = run.iterations("grad_norm_sq")[:-1].min(), run.server["grad_norm_sq"][:-1].min()
     assert least[0.0][0] <= least[0.0][1] * (1 + CLOSE)
     assert least[0.3][0] > least[0.3][1] * 1.05
+
+
+@pytest.mark.parametrize("name", ["C13", "C14"])
+def test_a_class_has_another_name_where_all_take_part_and_is_another_one_elsewhere(name):
+    """After a round the average of all clients is the server's model; with single local steps there is no other."""
+    move = next(c for c in CONVERSIONS if c.name == name and c.source["at"] == VIRTUAL)
+    start = ClassOf("grad_norm_sq", "last", "iterations", VIRTUAL, "fedavg", "intended")
+    elsewhere = []
+    for seed, full, steps in product(SEEDS[:8], (True, False), (1, 3)):
+        problem, plan, run = played(seed, full, steps=steps)
+        allowed = not move.refusal(start, scenario(problem, plan, run))
+        assert allowed == (plan["cohort"] == problem.clients and (name == "C13" or steps == 1))
+        if name == "C14":
+            there, here = run.iterations("grad_norm_sq")[:-1].sum(), run.server["grad_norm_sq"][:-1].sum()
+        else:
+            models = np.tile(problem.start, (problem.clients, 1))
+            for _ in range(steps):
+                pulls = [A @ (w - b) for A, w, b in zip(problem.curvatures, models, problem.minima, strict=True)]
+                models = models - plan["step_size"] * np.array(pulls)
+            there, here = models.mean(0), models[: plan["cohort"]].mean(0)
+        if allowed:
+            assert there == pytest.approx(here, rel=CLOSE)
+        else:
+            elsewhere.append(there != pytest.approx(here, rel=1e-6))
+    assert np.mean(elsewhere) > 0.5
+
+
+def test_rounds_of_one_step_by_all_clients_are_steps_of_one_machine():
+    """Every moment of the server's model is that of a single client with the mean loss and the noise of the mean."""
+    for seed in SEEDS[:8]:
+        problem, plan, run = played(seed, True, steps=1)
+        known = {w: v for w, v in words(problem, plan, run).items() if w not in ("runtime", "lipschitz")}
+        machine, trusted = one_machine(Scenario.of(known))
+        noise = (problem.weights**2 @ problem.noise.reshape(problem.clients, -1)).reshape(1, 2, 2)
+        alone = Quadratics(
+            problem.curvature[None], problem.minimiser[None], floors=np.array([problem.optimal_loss]), noise=noise,
+            start=problem.start,
+        )  # fmt: skip
+        there = ExactRun(alone, algorithm("fedavg()"), Setting(**{**plan, "cohort": 1})).run()
+        for target in TARGETS:
+            assert there.server[target] == pytest.approx(run.server[target], rel=1e-7)
+        assert machine["gradient_variance"].value == pytest.approx(np.trace(noise[0]), rel=CLOSE)
+        assert len(trusted) == 1  # that the noise is independent
+        told = {"client_weight": problem.weights, "client_gradient_variance": known["client_gradient_variance"]}
+        least, most = evaluated(INDEPENDENT, told), evaluated(ANYHOW, told)
+        assert least < 0.7 * most  # noise that all share has the second one, which the first is below
+        shared = np.sqrt(told["client_gradient_variance"])
+        assert (problem.weights @ shared) ** 2 <= most * (1 + CLOSE)
+        assert machine["optimum_dissimilarity"].value == 0 == machine["uniform_dissimilarity"].value
+    for seed in SEEDS[:8]:
+        for full, steps in ((True, 2), (False, 1)):
+            problem, plan, run = played(seed, full, steps=steps)
+            everyone = plan["cohort"] == problem.clients
+            assert (one_machine(scenario(problem, plan, run)) is None) == (not everyone or steps != 1)
+
+
+def test_no_theorem_on_one_machine_is_below_the_exact_number_of_the_federation():
+    looked = set()
+    for seed in SEEDS[:3]:
+        problem, plan, run = played(seed, True, short=0.3, steps=1)
+        s = blurred(problem, plan, run, (), np.random.default_rng([seed, 9]))
+        for target in TARGETS:
+            for row in compare(s, target).rows:
+                if row.state in RANKED and "C15" in row.conversions and not row.printed and row.kind.at != AVERAGE:
+                    true = measured(row.kind, run, plan["step_size"])
+                    assert true * (1 - CLOSE) <= row.high, row.bound
+                    looked.add(row.bound)
+    assert {"classics.bottou_4_6", "classics.bottou_4_8", "classics.local_sgd_theorem_1"} <= looked
 
 
 # ---- what is put in keeps theorems valid ----

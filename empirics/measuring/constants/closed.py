@@ -28,7 +28,12 @@ def closed_forms(
     G^2 is that of runs of ``method`` with this step size (None: any up to 1 over the penalty). G^2 and B^2 of the
     dissimilarity serve together.
     """
-    found = (*_noise(problem, batch), *_dissimilarity(problem), *_largest_gradient(problem, method, step_size))
+    found = (
+        *_noise(problem, batch),
+        *_dissimilarity(problem),
+        *_furthest(problem),
+        *_largest_gradient(problem, method, step_size),
+    )
     return {c.quantity.name: c for c in found}
 
 
@@ -49,6 +54,26 @@ def _dissimilarity(problem: FederatedProblem) -> Iterator[Constant]:
     how = CONVEXITY if problem.quadratics is None else f"{EVERYWHERE}: that of the quadratics"
     yield known("dissimilarity_offset", problem.dissimilarity_offset, how, PROVED)
     yield known("dissimilarity_factor", problem.dissimilarity_factor, how, PROVED)
+
+
+def _furthest(problem: FederatedProblem) -> Iterator[Constant]:
+    """zeta^2 of a linear model of bounded slope s: the penalty's gradient is the same for all clients and cancels.
+
+    Without it client k's gradient is at most ``s m_k``, ``m_k`` the mean norm of its inputs, and client k's minus the
+    global one is ``(1 - p_k)`` times its own minus ``p_j`` times every other one. Squares have no such slope: there the
+    difference grows with the model unless all clients' inputs have one matrix of second moments.
+    """
+    model = problem.model
+    if problem.quadratics is not None and math.isfinite(problem.quadratics.uniform_dissimilarity):
+        how = f"{EVERYWHERE}: that of the quadratics, which all bend alike"
+        yield known("uniform_dissimilarity", problem.quadratics.uniform_dissimilarity, how)
+    if not (isinstance(model, Linear) and math.isfinite(model.slope)):
+        return
+    norms = torch.cat([x[0].double().norm(dim=-1) for _, x, _ in problem.samples.chunks(1 << 16)])
+    steep = model.slope * problem.samples.client_means(norms)
+    furthest = float((problem.weights.double() @ steep + (1 - 2 * problem.weights.double()) * steep).max())
+    how = f"{EVERYWHERE}: slope and mean norms of the clients' inputs"
+    yield known("uniform_dissimilarity", furthest**2 if problem.clients > 1 else 0.0, how, PROVED)
 
 
 def _largest_gradient(problem: FederatedProblem, method: Algorithm, step_size: float | None) -> Iterator[Constant]:

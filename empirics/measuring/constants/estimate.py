@@ -178,8 +178,12 @@ def _noise(
     yield ended(at_least("client_gradient_variance", means.max(0), f"{where}, client by client"))
     single = np.max([f.variance for f in found], axis=0)
     yield ended(at_least("sample_gradient_variance", single, f"{where}, client by client"))
-    steep = float((gradients_along(problem, path).largest + means.max(1)).max())
-    yield ended(at_least("grad_cap_sq", steep, where))
+    along = gradients_along(problem, path)
+    yield ended(at_least("grad_cap_sq", float((along.largest + means.max(1)).max()), where))
+    apart = at_least("uniform_dissimilarity", float(along.apart.max()), where)
+    cap = caps.get("uniform_dissimilarity")
+    if cap is not None or not problem.convex:  # of squares it is infinite where there is no closed form
+        yield cap if cap is not None and cap.provenance == EXACT else ended(apart)
 
 
 def _dissimilarity(

@@ -72,11 +72,13 @@ def of_batches(variance: np.ndarray, sizes: np.ndarray, batch: int) -> np.ndarra
 
 
 class Gradients(NamedTuple):
-    """Along a path: weighted mean of the clients' squared gradients, squared global one, largest client's ``(T,)``."""
+    """Along a path, all ``(T,)``: weighted mean of the clients' squared gradients, squared global one, largest client's
+    and the largest squared distance of a client's gradient to the global one."""
 
     clients: np.ndarray
     together: np.ndarray
     largest: np.ndarray
+    apart: np.ndarray
 
 
 def gradients_along(problem: FederatedProblem, path: Tensor) -> Gradients:
@@ -86,7 +88,8 @@ def gradients_along(problem: FederatedProblem, path: Tensor) -> Gradients:
         each = problem.client_gradients(w).double()
         squares = (each**2).sum(-1)
         total = problem.weights @ each
-        rows.append((float(problem.weights @ squares), float(total @ total), float(squares.max())))
+        apart = ((each - total) ** 2).sum(-1).max()
+        rows.append((float(problem.weights @ squares), float(total @ total), float(squares.max()), float(apart)))
     return Gradients(*(np.array(column) for column in zip(*rows, strict=True)))
 
 
