@@ -39,8 +39,8 @@ from ..vocabulary import (
     smoothness as beta,
     step_size as eta_l,
     strong_convexity as mu,
-    weighted_gap,
 )
+from ..weights import Weights
 from .common import EQUAL_WEIGHTS, SERVER
 
 SCAFFOLD_2020 = "SCAFFOLD"
@@ -83,7 +83,6 @@ _SUMMED = 2 * ((1 - mu * h / 2) ** (-T) - 1) / (mu * h)
 strongly_convex = replace(
     convex,
     name="classics.scaffold_strongly_convex",
-    target=weighted_gap,
     terms={
         "start": D2 / (h * _SUMMED),
         "controls": 9 * N * h * C_0 / (S * _SUMMED),
@@ -96,6 +95,7 @@ strongly_convex = replace(
         Condition("mu times the effective step is at most S/(15 N)", mu * h <= S / (15 * N)),
     ),
     source=Source("classics", "Appendix E.1, Lemma 15, averaged", SCAFFOLD_2020),
+    statistic=replace(MEAN, weights=Weights(growth=1 / (1 - mu * K * eta_l * eta_g / 2))),
     note="Later rounds weigh more: the model before round r + 1 by (1 - mu h/2)^-(r+1).",
 )
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from bounds.core import Statistic
 
-from ..runs.statistics import counted
+from ..runs.statistics import counted, weighed
 from ..runs.words import AVERAGE, ENDS, ITERATION, readable, ROUND, STATE, WORDS, WORST
 from .formulation import Formulation
 from .program import WorstCaseError
@@ -141,4 +141,6 @@ def objectives(f: Formulation, metric: str, statistic: Statistic) -> tuple[Array
     if statistic.kind in ("every", "last") or len(series) == 1:
         return (series[-1],)
     forms = counted(series, statistic.kind, per)
+    if statistic.weights is not None:
+        forms = [weighed(forms, statistic.weights)]
     return tuple(forms) if statistic.kind == "min" else (averaged(forms),)

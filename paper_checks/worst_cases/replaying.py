@@ -95,7 +95,7 @@ def replay(instance: Instance) -> Replay:
     word, per = looked_at(question.metric, question.statistic)
     read = np.array((ITERATIONS if per == ITERATION else METRICS)[word](ran), dtype=float)
     kind = question.statistic.kind
-    measured = float(read[0] if len(read) == 1 else folded(read, "last" if kind == "every" else kind, per))
+    measured = float(read[0] if len(read) == 1 else folded(read, "last" if kind == "every" else kind, per, question.statistic.weights))
     given = {w: (float(ASSUMED[w](ran)), number) for w, number in question.assumptions.items() if w in ASSUMED}
     if question.convex:
         given["minimiser"] = (ran.slope(0 * instance.start), 0.0)
