@@ -107,7 +107,8 @@ class ClassOf:
 
     def __str__(self) -> str:
         weights = f", weights {self.weights}" if self.weights else ""
-        return (f"{self.statistic} over {self.over}, {self.at}" if self.over else f"{self.statistic}, {self.at}") + weights
+        over = f" over {self.over}" if self.over else ""
+        return f"{self.statistic}{over}, {self.at}{weights}"
 
 
 Needs = Callable[[ClassOf, Scenario], bool | None]

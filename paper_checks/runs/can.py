@@ -132,8 +132,12 @@ def _step(bound: Bound, kind: Evidence) -> str:
 
 def _averaged(bound: Bound, kind: Evidence) -> str:
     row = WORDS.get(bound.target.name)
+    if row is None or row.how not in (ENDS, AVERAGE):
+        return ""
+    if kind.name == words.RUNS and bound.statistic is not None and bound.statistic.weights is not None:
+        return f"{row.name} is read off a run with all iterations alike, not by the weights of its statistic"
     assumed = {c.assumption for c in bound.conditions}
-    if row is None or row.how not in (ENDS, AVERAGE) or assumed & {FULL_PARTICIPATION, ONE_CLIENT}:
+    if assumed & {FULL_PARTICIPATION, ONE_CLIENT}:
         return ""
     return f"it does not assume that all clients take part: {row.name} is read off runs of all of them"
 

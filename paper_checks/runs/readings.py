@@ -141,7 +141,7 @@ def target(bound: Bound, run: Readings, step_size: Any, known: Mapping[str, Any]
     kind = "every" if at is None or not (at.over or along(bound)) else at.kind
     weights = schedules.weights(at, known)
     if row.how == AVERAGE:
-        return run.average_gap
+        return run.average_gap(weights)
     if row.how == ENDS:
         return weighed(run.iterations(row.of)[1:], weights)
     if row.how == "weighted":

@@ -101,7 +101,8 @@ def weights(at: Statistic | None, known: Mapping[str, Any]) -> Weights | None:
         return None
     asked = {q.name for part in vars(at.weights).values() if isinstance(part, sp.Basic) for q in part.free_symbols}
     if lacking := sorted(asked - known.keys()):
-        raise BoundsError(f"the weights of the mean need {', '.join(lacking)}: give {' '.join(f'{w}=NUMBER' for w in lacking)}")
+        missing = " ".join(f"{word}=NUMBER" for word in lacking)
+        raise BoundsError(f"the weights of the mean need {', '.join(lacking)}: give {missing}")
     return at.weights.at(lambda expression: evaluated(expression, known))
 
 

@@ -67,7 +67,7 @@ FOLDS: Mapping[str, Callable[[Any], Any]] = {
 def folded(series: Any, kind: str, per: str, weights: Weights | None = None) -> Any:
     """The statistic of a series: one number, or for ``every`` as many as count; ``weights`` (numbers) of a mean."""
     entries = counted(series, kind, per)
-    return weighed(entries, weights) if kind == "mean" else FOLDS[kind](entries)
+    return weighed(entries, weights) if kind in ("mean", "expectation") else FOLDS[kind](entries)
 
 
 def weighed(entries: Any, weights: Weights | None) -> Any:

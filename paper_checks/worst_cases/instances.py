@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from bounds.weights import Weights
 from bounds.core import Statistic
 from bounds.errors import BoundsError
 from bounds.showing.files import write_whole
+from bounds.weights import Weights
 from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
 from empirics.training.setting import Setting

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import mpmath
@@ -128,7 +129,8 @@ class Played:
         if not finite:
             return Evaluation(failed=("the run left the finite numbers",), relation=bound.relation)
         known = {**self.static(instance, problem), **readings.of_run(run), **readings.iterated(bound, run)}
-        return deciding.beside(by_kind(bound), known, readings.target(bound, run, _sizes(known), known))
+        floats = {name: float(value) for name, value in known.items() if isinstance(value, Real)}  # or fractions
+        return deciding.beside(by_kind(bound), known, readings.target(bound, run, _sizes(known), floats))
 
     def undecided(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
         return deciding.assumptions(bound, *self.assumed(bound, instance))[1]
