@@ -59,6 +59,7 @@ _SETTING = (
 _SHORT = Condition("the effective step is at most 1/(81 beta)", h <= 1 / (81 * beta))
 _NOISE = 12 * h * sigma2 / (K * S) * (1 + S / eta_g**2)
 MEAN = Statistic("mean", "rounds", SERVER)
+WARM_START = Condition("every first control is the mean of K fresh stochastic gradients at the start")
 
 convex = Bound(
     name="classics.scaffold_convex",
@@ -112,7 +113,7 @@ nonconvex = Bound(
         Condition(
             "the effective step is at most (S/N)^(2/3)/(24 beta)", h <= (S / N) ** sp.Rational(2, 3) / (24 * beta)
         ),
-        Condition("every first control is the mean of K fresh stochastic gradients at the start"),
+        WARM_START,
     ),
     source=Source("classics", "Appendix E.2, Lemma 19, averaged", SCAFFOLD_2020),
     about=SCAFFOLD,

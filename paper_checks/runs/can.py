@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bounds.assumptions import FULL_PARTICIPATION, HARMONIC_STEP_SIZE, ONE_CLIENT, SAMPLED_WITH_REPLACEMENT
+from bounds.classics.scaffold import WARM_START
 from bounds.core import Bound
 from bounds.fedals.quadratic import SQUARED_DISTANCE
 
@@ -148,6 +149,12 @@ def _drawn(bound: Bound, kind: Evidence) -> str:
     return ""
 
 
+def _controls(bound: Bound, kind: Evidence) -> str:
+    if any(c.words == WARM_START.words for c in bound.conditions):
+        return f"it needs that {WARM_START.words}, and here controls start at zero"
+    return ""
+
+
 def _words(bound: Bound, kind: Evidence) -> str:
     iterated = along(bound)
     missing = [q.name for q in bound.quantities if not _given(q.name, kind.name, iterated)]
@@ -163,5 +170,5 @@ def _given(word: str, evidence: str, iterated: bool) -> bool:
 
 
 RULES: tuple[Callable[[Bound, Evidence], str], ...] = (
-    _stated, _target, _signed, _statistic, _distances, _step, _averaged, _drawn, _words, _method,
+    _stated, _target, _signed, _statistic, _distances, _step, _averaged, _drawn, _words, _controls, _method,
 )  # fmt: skip
