@@ -45,6 +45,7 @@ LOCAL, AVERAGE = "last local models of all clients", "average of the iterates"
 SERVER_SIDE = (SERVER, "averaged model", VIRTUAL)
 """Models that are the same whether or not clients that are not averaged run, where clients keep nothing."""
 WEIGHTED = "step-weighted sum"
+WEIGHTED_MEAN = "weighted mean"
 ANY = "any one"
 WITH_LAST = "rounds, the last included"
 """The models w(0) .. w(R): the least and the mean over rounds are of w(0) .. w(R-1), the last one is w(R)."""
@@ -76,6 +77,8 @@ class ClassOf:
     at: str
     algorithm: str
     reading: str
+    weights: str = ""
+    """Those of a mean or an average in which not all count alike."""
 
     @classmethod
     def of(cls, bound: Bound) -> ClassOf:
@@ -84,9 +87,12 @@ class ClassOf:
         kind, over = (at.kind, at.over) if at is not None else ("", "")
         if target in FOLDED:
             target, kind, over = FOLDED[target]
+        weights = str(at.weights) if at is not None and at.weights is not None else ""
+        if weights and kind == "mean":
+            kind = WEIGHTED_MEAN
         about = bound.about
         algorithm, reading = (about.algorithm, about.reading) if about is not None else ("", "")
-        return cls(target, kind, over, at.at if at is not None else "", algorithm, reading)
+        return cls(target, kind, over, at.at if at is not None else "", algorithm, reading, weights)
 
     @property
     def place(self) -> Place:
@@ -101,7 +107,9 @@ class ClassOf:
         return (word, self.statistic, self.over, self.at) if self.statistic == "last" else None
 
     def __str__(self) -> str:
-        return f"{self.statistic} over {self.over}, {self.at}" if self.over else f"{self.statistic}, {self.at}"
+        weights = f", weights {self.weights}" if self.weights else ""
+        over = f" over {self.over}" if self.over else ""
+        return f"{self.statistic}{over}, {self.at}{weights}"
 
 
 Needs = Callable[[ClassOf, Scenario], bool | None]
@@ -221,6 +229,7 @@ _STRONG = (_is_known("strong_convexity"), "the global loss is mu-strongly convex
 
 CONVERSIONS: tuple[Conversion, ...] = (
     Conversion("C1", {"statistic": "mean"}, {"statistic": "min"}),
+    Conversion("C1", {"statistic": WEIGHTED_MEAN}, {"statistic": "min", "weights": ""}),
     Conversion("C2", {"statistic": "expectation", "over": "rounds", "at": SERVER}, {"statistic": "mean"}),
     Conversion("C2", {"statistic": "expectation", "over": "iterations", "at": VIRTUAL}, {"statistic": "mean"}),
     Conversion("C2", {"statistic": "min", "over": "rounds"}, {"over": WITH_LAST}),
@@ -288,6 +297,7 @@ _Fields = Mapping[str, str]
 NEVER: tuple[tuple[_Fields, _Fields, str], ...] = (
     ({"statistic": "min"}, {"statistic": "last"}, "the least over a run says nothing of its last model"),
     ({"statistic": "mean"}, {"statistic": "last"}, "the mean over a run says nothing of its last model"),
+    ({"statistic": WEIGHTED_MEAN}, {"statistic": "last"}, "the mean over a run says nothing of its last model"),
     ({"at": VIRTUAL}, {"at": SERVER}, "the average of all clients is no model of the server"),
     ({"over": ONE_AVERAGING}, {"over": "rounds"}, "it is about one averaging round, not about a run of several"),
     ({"target": "divergence"}, {"target": "active_divergence"}, "it is about all clients, not those that took part"),

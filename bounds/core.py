@@ -22,6 +22,7 @@ from .quantities import quantities_of, Quantity
 from .showing.signatures import CallSignature
 from .unfinished import unfinished
 from .units import ONE, Unit
+from .weights import Weights
 
 if TYPE_CHECKING:
     from .numerics.inverse import Solution
@@ -98,19 +99,27 @@ class About:
 
 @dataclass(frozen=True)
 class Statistic:
-    """Which number of a run is bounded: last, min or mean, over rounds or local iterations, at which model."""
+    """Which number of a run is bounded: last, min or mean, over rounds or local iterations, at which model.
+
+    ``weights``: of a mean, or of the iterates that an average is of; none where all count alike.
+    """
 
     kind: str
     over: str = ""
     at: str = ""
+    weights: Weights | None = None
 
     def __post_init__(self) -> None:
         _one_of("a statistic", self.kind, STATISTICS)
         _one_of("what a statistic is over", self.over, ("", *OVER))
         _one_of("the model that a statistic is at", self.at, ("", *PLACES))
+        if self.weights is not None and self.kind not in ("mean", "expectation"):
+            raise DeclarationError(f"weights are those of a mean; got them with the statistic {self.kind!r}")
 
     def __str__(self) -> str:
-        return self.kind + (f" over {self.over}" if self.over else "") + (f" at the {self.at}" if self.at else "")
+        weighed = "" if self.weights is None else f" with weights {self.weights}"
+        place = f" at the {self.at}" if self.at else ""
+        return self.kind + (f" over {self.over}" if self.over else "") + weighed + place
 
 
 @dataclass(frozen=True, eq=False)

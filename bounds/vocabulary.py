@@ -69,7 +69,6 @@ round_end_distance_sq = quantity("round_end_distance_sq", r"\|\bar x^{t,\tau}-x^
 mean_gap         = quantity("mean_gap", r"\frac{1}{\tau T}\sum_{t,k}\mathbb{E}F(\bar x^{t,k})-F^\star", "expected loss at the average of all clients' models after a local step minus the smallest loss, mean over rounds and local steps", LOSS, NONNEGATIVE)
 round_gap        = quantity("round_gap", r"\frac{1}{\tau}\sum_k\mathbb{E}F(\bar x^{t,k})-F^\star", "expected loss at the average of all clients' models after a local step minus the smallest loss, mean over the local steps of one round", LOSS, NONNEGATIVE)
 average_gap      = quantity("average_gap", r"\mathbb{E}f(\bar x_T)-f^\star", "expected loss at the average of a run's iterates minus the smallest loss", LOSS, NONNEGATIVE)
-weighted_gap     = quantity("weighted_gap", r"\frac{1}{W_T}\sum_rw_r\mathbb{E}[f(x^r)-f^\star]", "expected loss at the server model minus the smallest loss, mean over rounds with weights that grow geometrically", LOSS, NONNEGATIVE)
 gradient_variance = quantity("gradient_variance", r"\sigma^2", "bound on the variance of a stochastic gradient", GRADIENT**2, NONNEGATIVE)
 client_gradient_variance = quantity("client_gradient_variance", r"\sigma_k^2", "bound on the variance of client k's stochastic gradient", GRADIENT**2, NONNEGATIVE, per_client=True)
 sample_gradient_variance = quantity("sample_gradient_variance", r"\sigma_{z,k}^2", "bound on the variance of the gradient of a single sample of client k", GRADIENT**2, NONNEGATIVE, per_client=True)

@@ -10,3 +10,11 @@ TABLE = {
     **{f"weight_{k}": 1 for k in range(3)},
 }  # fmt: skip
 """Nothing zero or equal, but for the weights, which a plain mean over clients asks for."""
+
+FALLS = {**TABLE, "cohort": 3, "relaxation": 0.0, "step_offset": 2.7}
+"""Three clients, two rounds of three steps, step sizes 0.13 * 2.7/(2.7 + t)."""
+CURVE = {
+    "clients": 2, "cohort": 2, "with_replacement": 0, "local_steps": 3, "rounds": 2, "shape": 1, "bowl": 0.2,
+    "height": 1.3, "start": 2.1, "floor": 0.0, "relaxation": 0.0, "step_size": 0.4, "step_offset": 2.7,
+    "tilt_0": 0.7, "tilt_1": -0.2, "weight_0": 1.0, "weight_1": 1.5,
+}  # fmt: skip

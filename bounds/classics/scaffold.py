@@ -39,8 +39,8 @@ from ..vocabulary import (
     smoothness as beta,
     step_size as eta_l,
     strong_convexity as mu,
-    weighted_gap,
 )
+from ..weights import Weights
 from .common import EQUAL_WEIGHTS, SERVER
 
 SCAFFOLD_2020 = "SCAFFOLD"
@@ -59,6 +59,7 @@ _SETTING = (
 _SHORT = Condition("the effective step is at most 1/(81 beta)", h <= 1 / (81 * beta))
 _NOISE = 12 * h * sigma2 / (K * S) * (1 + S / eta_g**2)
 MEAN = Statistic("mean", "rounds", SERVER)
+WARM_START = Condition("every first control is the mean of K fresh stochastic gradients at the start")
 
 convex = Bound(
     name="classics.scaffold_convex",
@@ -83,7 +84,6 @@ _SUMMED = 2 * ((1 - mu * h / 2) ** (-T) - 1) / (mu * h)
 strongly_convex = replace(
     convex,
     name="classics.scaffold_strongly_convex",
-    target=weighted_gap,
     terms={
         "start": D2 / (h * _SUMMED),
         "controls": 9 * N * h * C_0 / (S * _SUMMED),
@@ -96,6 +96,7 @@ strongly_convex = replace(
         Condition("mu times the effective step is at most S/(15 N)", mu * h <= S / (15 * N)),
     ),
     source=Source("classics", "Appendix E.1, Lemma 15, averaged", SCAFFOLD_2020),
+    statistic=replace(MEAN, weights=Weights(growth=1 / (1 - mu * K * eta_l * eta_g / 2))),
     note="Later rounds weigh more: the model before round r + 1 by (1 - mu h/2)^-(r+1).",
 )
 
@@ -112,7 +113,7 @@ nonconvex = Bound(
         Condition(
             "the effective step is at most (S/N)^(2/3)/(24 beta)", h <= (S / N) ** sp.Rational(2, 3) / (24 * beta)
         ),
-        Condition("every first control is the mean of K fresh stochastic gradients at the start"),
+        WARM_START,
     ),
     source=Source("classics", "Appendix E.2, Lemma 19, averaged", SCAFFOLD_2020),
     about=SCAFFOLD,

@@ -6,6 +6,8 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
+from bounds.weights import Weights
+
 from ..errors import EmpiricsError
 from ..problems.quadratics import Quadratics
 from .readings import gap
@@ -17,8 +19,10 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 
 
-def average_gap(run: ExactRun) -> float:
-    """``E F(x) - F*`` at the plain mean x of the virtual averages before each of the T local steps of a run.
+def average_gap(run: ExactRun, weights: Weights | None = None) -> float:
+    """``E F(x) - F*`` at the mean x of the virtual averages before each of the T local steps of a run.
+
+    ``weights`` (numbers) say how much each of the T counts; without them all count alike.
 
     The joint state is followed together with the sum of the averages so far, so that nothing is lost of how models at
     two times vary together. All clients must take part in every round: what absent clients would have done is no part
@@ -29,20 +33,20 @@ def average_gap(run: ExactRun) -> float:
     begin = run.player.begin()
     mean = np.concatenate([begin, np.zeros(dim)])
     covariance = np.zeros((len(mean), len(mean)))
-    iterations = 0
-    for round_ in range(run.setting.rounds):
-        found = run.round_map(round_, run._all, run.kind(round_))
+    maps = [run.round_map(round_, run._all, run.kind(round_)) for round_ in range(run.setting.rounds)]
+    ends = np.cumsum([0, *(found.path.shape[1] - 1 for found in maps)])
+    shares = np.array((weights or Weights()).shares(int(ends[-1])))
+    for found, first, end in zip(maps, ends, ends[1:], strict=False):
         summed, by_state, by_noise = (
-            np.einsum("i,...ikd->...d", problem.weights, path[..., :-1, :])
+            np.einsum("i,k,...ikd->...d", problem.weights, shares[first:end], path[..., :-1, :])
             for path in (found.path, found.path_linear, found.path_noisy)
         )
         linear = np.block([[found.linear, np.zeros((len(begin), dim))], [by_state.T, np.eye(dim)]])
         noisy = np.concatenate([found.noisy, by_noise.T])
         mean = linear @ mean + np.concatenate([found.constant, summed])
         covariance = linear @ covariance @ linear.T + noisy @ noisy.T
-        iterations += found.path.shape[1] - 1
-    own = covariance[-dim:, -dim:] / iterations**2
-    average = Spread(mean[-dim:] / iterations, root((own + own.T) / 2))
+    own = covariance[-dim:, -dim:]
+    average = Spread(mean[-dim:], root((own + own.T) / 2))
     return float(gap(problem, average.less(problem.minimiser)))
 
 

@@ -13,6 +13,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from bounds.weights import Weights
+
 from ..algorithms.algorithm import Algorithm
 from ..errors import EmpiricsError
 from ..problems.quadratics import Quadratics
@@ -45,12 +47,11 @@ class Moments(Protocol):
 class Readings(Moments, Protocol):
     """Moments, and what they say of all models of a run at once.
 
-    ``average_gap`` is the loss gap at the plain mean of the virtual averages before every local step, of runs in which
-    all clients take part.
+    ``average_gap`` is the loss gap at the mean of the virtual averages before every local step, of runs in which all
+    clients take part; ``weights`` (numbers) say how much each counts, all alike without them.
     """
 
-    @property
-    def average_gap(self) -> Any: ...
+    def average_gap(self, weights: Weights | None = None) -> Any: ...
 
 
 class ExactEngine(Protocol):

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bounds.weights import Weights
+
 from ..algorithms.algorithm import Algorithm
 from ..errors import EmpiricsError
 from ..problems.quadratics import QuadraticFederation, Quadratics
@@ -339,8 +341,7 @@ class GroupReadings:
         return {name: np.array(x) for name, x in
                 (("local_drift", drift), ("grad_cap_sq", caps), ("global_step", moves))}  # fmt: skip
 
-    @property
-    def average_gap(self) -> Any:
+    def average_gap(self, weights: Weights | None = None) -> Any:
         """Moments of groups are those of one time: the other engines know averages over times."""
         raise EmpiricsError("groups of clients keep no moments across times: follow the average of iterates by moments")
 

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bounds.weights import Weights
+
 from ..algorithms.algorithm import Algorithm
 from ..errors import EmpiricsError
 from ..problems.quadratics import QuadraticFederation, Quadratics
@@ -60,11 +62,10 @@ class Trajectory:
         steps = [at[name][:-1] for at in self.along]
         return np.concatenate([*steps, self.server[name][-1:]])
 
-    @cached_property
-    def average_gap(self) -> float:
+    def average_gap(self, weights: Weights | None = None) -> float:
         """The loss gap at the mean of the virtual averages before every local step: found when it is asked for."""
         assert self.run is not None
-        return average_gap(self.run)
+        return average_gap(self.run, weights)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from bounds.weights import Weights
+
 from ..algorithms.algorithm import Algorithm
 from ..federation.federation import Source
 from ..problems.quadratics import QuadraticFederation, QuadraticModel, Quadratics
@@ -36,11 +38,12 @@ class SampledRun:
         """A reading after every local step counted over all rounds; the last entry is the server's."""
         return np.append(np.concatenate(self.along[name]), self.server[name][-1])
 
-    @property
-    def average_gap(self) -> Array:
+    def average_gap(self, weights: Weights | None = None) -> Array:
         """The loss gap at the mean of the virtual averages before every local step; NaN where absent clients rest."""
         assert self.problem is not None
-        return np.asarray(self.problem.loss(np.concatenate(self.averages).mean(0)) - self.problem.optimal_loss)
+        averages = np.concatenate(self.averages)
+        mean = np.array((weights or Weights()).shares(len(averages))) @ averages
+        return np.asarray(self.problem.loss(mean) - self.problem.optimal_loss)
 
     def first(self, end: int) -> SampledRun:
         """The first ``end`` rounds."""

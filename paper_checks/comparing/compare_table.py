@@ -53,8 +53,9 @@ COMPARE_JSON = """\
 --json prints one object: target, method, trivial (class, here), conclusion, scenario (by word: value, low, high,
 provenance, how), rows, beside (label; least, mean, last, gap at the server model: number and standard error, or null),
 remarks, recommended (formula, word, value, low, high, printed, source), first_to_speak (a sentence) and exceeded
-(bound, class, by). A row has bound, alias, class (target, statistic, over, at, algorithm, reading), state (speaks, of
-the class, vacuous, silent, order, unlike, missing), conclusive, conversions, factor, value, low, high, failed (words,
+(bound, class, by). A row has bound, alias, class (target, statistic, over, at, algorithm, reading, weights),
+state (speaks, of the class, vacuous, silent, order, unlike, missing), conclusive, conversions, factor, value, low,
+high, failed (words,
 left, right, margin), met, trusted, trivial, over_trivial, terms, values, provenance, how, floor, why, audit, source;
 over_exact, over_twin, over_worst_case and over_measured are high over that evidence, null where there is none;
 evidence (by kind: value, what, error, seeds, via, above: the class's own number is at most that value); price (rounds,

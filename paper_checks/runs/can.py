@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bounds.assumptions import FULL_PARTICIPATION, HARMONIC_STEP_SIZE, ONE_CLIENT, SAMPLED_WITH_REPLACEMENT
+from bounds.classics.scaffold import WARM_START
 from bounds.core import Bound
 from bounds.fedals.quadratic import SQUARED_DISTANCE
 
@@ -132,8 +133,12 @@ def _step(bound: Bound, kind: Evidence) -> str:
 
 def _averaged(bound: Bound, kind: Evidence) -> str:
     row = WORDS.get(bound.target.name)
+    if row is None or row.how not in (ENDS, AVERAGE):
+        return ""
+    if kind.name == words.RUNS and bound.statistic is not None and bound.statistic.weights is not None:
+        return f"{row.name} is read off a run with all iterations alike, not by the weights of its statistic"
     assumed = {c.assumption for c in bound.conditions}
-    if row is None or row.how not in (ENDS, AVERAGE) or assumed & {FULL_PARTICIPATION, ONE_CLIENT}:
+    if assumed & {FULL_PARTICIPATION, ONE_CLIENT}:
         return ""
     return f"it does not assume that all clients take part: {row.name} is read off runs of all of them"
 
@@ -141,6 +146,12 @@ def _averaged(bound: Bound, kind: Evidence) -> str:
 def _drawn(bound: Bound, kind: Evidence) -> str:
     if kind.name == words.WORST and any(c.assumption is SAMPLED_WITH_REPLACEMENT for c in bound.conditions):
         return "its participants are drawn with replacement, and in a worst case all clients take part"
+    return ""
+
+
+def _controls(bound: Bound, kind: Evidence) -> str:
+    if any(c.words == WARM_START.words for c in bound.conditions):
+        return f"it needs that {WARM_START.words}, and here controls start at zero"
     return ""
 
 
@@ -159,5 +170,5 @@ def _given(word: str, evidence: str, iterated: bool) -> bool:
 
 
 RULES: tuple[Callable[[Bound, Evidence], str], ...] = (
-    _stated, _target, _signed, _statistic, _distances, _step, _averaged, _drawn, _words, _method,
+    _stated, _target, _signed, _statistic, _distances, _step, _averaged, _drawn, _words, _controls, _method,
 )  # fmt: skip

@@ -6,6 +6,7 @@ Numbers of any kind: floats, fractions in arrays of objects, 60 digits. A run is
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -16,7 +17,7 @@ from bounds.core import Bound
 from empirics.exact import Readings
 
 from . import schedules
-from .statistics import folded, MADE
+from .statistics import folded, MADE, weighed
 from .words import along, AVERAGE, ENDS, EXACT, given_by, ITERATION, PLAN, PROBLEM, ROUND, RUN, STATE, WORDS
 
 
@@ -66,6 +67,7 @@ def of_plan(
         "local_steps": local_steps,
         "rounds": rounds,
         "step_size": step_size,
+        "server_step_size": 1,
         "relaxation": relaxation,
         "iterations": local_steps * rounds,
         "steps_cubed_ratio": local_steps * local_steps,
@@ -86,6 +88,7 @@ def of_problem(problem: Any) -> dict[str, Any]:
         **of_losses(float(problem.loss(problem.start)), problem.optimal_loss),
         "client_weight": problem.weights,
         "initial_distance_sq": float(((problem.start - problem.minimiser) ** 2).sum()),
+        "control_error": problem.optimum_dissimilarity,
         "condition_number": condition(problem.smoothness, problem.strong_convexity),
         **UNBIASED,
     }
@@ -128,26 +131,27 @@ def iterated(bound: Bound, run: Readings) -> dict[str, Any]:
     return {"distance_sq": folded(run.iterations("distance_sq"), "every", ITERATION)}
 
 
-def target(bound: Bound, run: Readings, step_size: Any) -> Any:
+def target(bound: Bound, run: Readings, step_size: Any, known: Mapping[str, Any]) -> Any:
     """The number that a statement bounds: its target by its statistic, or one number per round or iteration.
 
-    ``step_size`` is that of all iterations, or a list of each one's.
+    ``step_size`` is that of all iterations, or a list of each one's; ``known`` the words that weights are made of.
     """
     at, word = bound.statistic, bound.target.name
     row = WORDS[word]
     kind = "every" if at is None or not (at.over or along(bound)) else at.kind
+    weights = schedules.weights(at, known)
     if row.how == AVERAGE:
-        return run.average_gap
+        return run.average_gap(weights)
     if row.how == ENDS:
-        return np.mean(run.iterations(row.of)[1:], axis=0)
+        return weighed(run.iterations(row.of)[1:], weights)
     if row.how == "weighted":
-        weights, series = np.asarray(step_size), run.iterations(row.of)[:-1]
-        return (weights * series).sum() if weights.ndim else step_size * series.sum()
+        sizes, series = np.asarray(step_size), run.iterations(row.of)[:-1]
+        return (sizes * series).sum() if sizes.ndim else step_size * series.sum()
     if along(bound):
         series = run.iterations(row.of or word)
-        return series[1:] if row.how == "next" else folded(series, kind, ITERATION)
+        return series[1:] if row.how == "next" else folded(series, kind, ITERATION, weights)
     if row.how == "next":
         return run.server[row.of][1:]
     if word in run.rounds:
-        return folded(run.rounds[word], kind, ROUND)
-    return folded(run.server[row.of or word], kind, STATE)
+        return folded(run.rounds[word], kind, ROUND, weights)
+    return folded(run.server[row.of or word], kind, STATE, weights)

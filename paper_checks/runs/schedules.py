@@ -17,10 +17,11 @@ import numpy as np
 import sympy as sp
 
 from bounds.assumptions import HARMONIC_STEP_SIZE
-from bounds.core import Bound
+from bounds.core import Bound, Statistic
 from bounds.errors import BoundsError
 from bounds.operators import bind
 from bounds.quantities import Quantity
+from bounds.weights import Weights
 from empirics.training.step_sizes import falling
 
 SCALE, OFFSET, FIRST = "step_size_scale", "step_offset", "step_size"
@@ -77,21 +78,36 @@ def _value(bound: Bound, name: str, known: Mapping[str, Any]) -> Any:
     words = sorted(q.name for q in expression.free_symbols)
     if lacking := [word for word in words if word not in known]:
         raise BoundsError(f"{bound.name} sets its step size by {', '.join(lacking)}, which only a run tells")
-    given = [known[word] for word in words]
+    try:
+        return evaluated(expression, known)
+    except ArithmeticError:
+        told = ", ".join(f"{word} {float(known[word]):g}" for word in words)
+        raise BoundsError(f"{bound.name} says no {name} at {told}") from None
+
+
+def evaluated(expression: sp.Basic, known: Mapping[str, Any]) -> Any:
+    """An expression of quantities at values by word, in the kind of number that they are."""
+    given = [known[word] for word in sorted(q.name for q in expression.free_symbols)]
     if all(isinstance(value, (int, float, np.number)) for value in given):
-        try:
-            return float(_function(bound, name)(*given))
-        except ArithmeticError:
-            told = ", ".join(f"{word} {float(value):g}" for word, value in zip(words, given, strict=True))
-            raise BoundsError(f"{bound.name} says no {name} at {told}") from None
+        return float(_function(expression)(*given))
     put = {q: _number(known[q.name]) for q in expression.free_symbols}
     value = bind(expression, put)
     return Fraction(value.p, value.q) if value.is_Rational else mpmath.mpf(sp.N(value, mpmath.mp.dps)._mpf_)
 
 
+def weights(at: Statistic | None, known: Mapping[str, Any]) -> Weights | None:
+    """The weights of a statistic in numbers; None where all entries count alike."""
+    if at is None or at.weights is None:
+        return None
+    asked = {q.name for part in vars(at.weights).values() if isinstance(part, sp.Basic) for q in part.free_symbols}
+    if lacking := sorted(asked - known.keys()):
+        missing = " ".join(f"{word}=NUMBER" for word in lacking)
+        raise BoundsError(f"the weights of the mean need {', '.join(lacking)}: give {missing}")
+    return at.weights.at(lambda expression: evaluated(expression, known))
+
+
 @lru_cache(maxsize=256)
-def _function(bound: Bound, name: str) -> Callable[..., Any]:
-    expression = pinned(bound)[name]
+def _function(expression: sp.Basic) -> Callable[..., Any]:
     stand_ins = {q: sp.Symbol(q.name) for q in expression.free_symbols}
     names = sorted(stand_ins.values(), key=str)
     made: Callable[..., Any] = sp.lambdify(names, expression.subs(stand_ins), modules=["math", "sympy"])

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from bounds.weights import Weights
+
 from .words import ITERATION, ROUND, STATE
 
 MADE: Mapping[str, Callable[[Any, int], Any]] = {
@@ -62,6 +64,14 @@ FOLDS: Mapping[str, Callable[[Any], Any]] = {
 }
 
 
-def folded(series: Any, kind: str, per: str) -> Any:
-    """The statistic of a series: one number, or for ``every`` as many as count."""
-    return FOLDS[kind](counted(series, kind, per))
+def folded(series: Any, kind: str, per: str, weights: Weights | None = None) -> Any:
+    """The statistic of a series: one number, or for ``every`` as many as count; ``weights`` (numbers) of a mean."""
+    entries = counted(series, kind, per)
+    return weighed(entries, weights) if kind in ("mean", "expectation") else FOLDS[kind](entries)
+
+
+def weighed(entries: Any, weights: Weights | None) -> Any:
+    """The mean of entries on the first axis, which may be numbers, vectors or linear forms."""
+    if weights is None:
+        return FOLDS["mean"](entries)
+    return sum(share * entry for share, entry in zip(weights.shares(len(entries)), entries, strict=True))

@@ -66,13 +66,13 @@ def compare(bound: Bound, problem: Quadratics, setting: Setting, beta: float) ->
     values = readings.values(problem, setting, beta, trajectory)
     values |= _best(bound, values)
     used = {q.name: values[q.name] for q in bound.quantities}
-    exact = np.atleast_1d(readings.target(bound, trajectory, _weights(setting)))
+    exact = np.atleast_1d(readings.target(bound, trajectory, _sizes(setting), values))
     at = np.broadcast_to(np.atleast_1d(bound(**used)), exact.shape)
     formula = np.broadcast_to(np.atleast_1d(bound.formula(**used)), exact.shape)
     return Compared(at, formula, exact, values, breaks(bound, problem, made, setting))
 
 
-def _weights(setting: Setting) -> Any:
+def _sizes(setting: Setting) -> Any:
     """The step size, or that of every iteration where it falls."""
     offset, iterations = setting.step_offset, setting.steps * setting.rounds
     return setting.step_size if offset is None else schedules.sizes(setting.step_size, offset, iterations)

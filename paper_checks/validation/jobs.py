@@ -90,7 +90,7 @@ def exact(
     rows: list[list[Any]] = []
     for end in [max(ends)] if len(longest.exact) > 1 else ends:
         found = longest if end == max(ends) else _quiet(chosen, problem, replace(setting, rounds=end), relaxation)
-        rows += _rows(end, found, *_target(chosen, [run.first(end) for run in drawn], len(found.exact)))
+        rows += _rows(end, found, *_target(chosen, [run.first(end) for run in drawn], found))
     names = ("rounds", "exact", "bound", "outside", "measured", "error")
     table = {name: [_plain(row[i]) for row in rows] for i, name in enumerate(names)}
     return Outcome(table, {"step_size": setting.step_size, "cohort": setting.cohort})
@@ -119,10 +119,10 @@ def _drawn(bound: Bound, relaxation: float) -> Algorithm:
     return made if made.remember else replace(made, everyone=True)
 
 
-def _target(bound: Bound, runs: Sequence[SampledRun], lines: int) -> tuple[np.ndarray, np.ndarray]:
+def _target(bound: Bound, runs: Sequence[SampledRun], beside: Compared) -> tuple[np.ndarray, np.ndarray]:
     """The target's mean and standard error over sampled runs; a least value is that of the means."""
     if not runs:
-        return np.full(lines, np.nan), np.full(lines, np.nan)
+        return np.full(len(beside.exact), np.nan), np.full(len(beside.exact), np.nan)
     at = bound.statistic
     assert at is not None
     if at.kind == "min":
@@ -130,7 +130,7 @@ def _target(bound: Bound, runs: Sequence[SampledRun], lines: int) -> tuple[np.nd
         values = np.stack(over)
         values = values[:, [int(values.mean(0).argmin())]]
     else:
-        values = np.stack([np.atleast_1d(readings.target(bound, run, None)) for run in runs])
+        values = np.stack([np.atleast_1d(readings.target(bound, run, None, beside.values)) for run in runs])
     return values.mean(0), values.std(0, ddof=1) / len(runs) ** 0.5
 
 

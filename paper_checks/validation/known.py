@@ -118,6 +118,8 @@ def _of_problem(
     found = {name: _estimate(c) for name, c in estimates.items()}
     if "initial_loss" in found:
         found["current_loss"] = found["initial_loss"]._replace(how="at the start")
+    if "optimum_dissimilarity" in found:
+        found["control_error"] = found["optimum_dissimilarity"]._replace(how="controls start at zero")
     found |= {word: Known.sure(value, "gradients of samples are unbiased") for word, value in UNBIASED.items()}
     parameters = problem.model.dim
     found["complexity"] = Known.sure(parameters, "stands in: the number of parameters")

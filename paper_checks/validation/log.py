@@ -19,7 +19,8 @@ from bounds.quantities import CLIENTS, Quantity
 from bounds.showing.values import grid, read, Value
 from empirics.progress import Progress
 
-from ..runs.statistics import needed, SEVERAL
+from ..runs import schedules
+from ..runs.statistics import needed, SEVERAL, weighed
 from ..runs.words import free, ITERATION, STATE, WORDS
 from .comparison import Comparison, Line, standing, TESTS
 from .judging import Data, lines, settled, trend
@@ -36,7 +37,8 @@ def found(bound: Bound, plan: Options, bar: Progress) -> Comparison:
     if fold != "every":
         moving = {name: x[:, kept[0]] for name, x in moving.items()}
     target = log.columns[bound.target.name][:, kept]
-    target = target.mean(1, keepdims=True) if fold == "mean" else target
+    if fold == "mean":
+        target = np.asarray(weighed(target.T, schedules.weights(bound.statistic, fixed)))[:, None]
     free_ones = tuple(name for name in free(filled) if name not in {**moving, **fixed})
     data = Data(filled, target, moving, fixed, uncertain, free_ones, fold, lacking=lacking)
     doubts = [f"{word} is uncertain" for word in uncertain]

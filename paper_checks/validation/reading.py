@@ -15,12 +15,13 @@ import torch
 
 from bounds.assumptions import FRESH_SAMPLES
 from bounds.core import Bound
+from bounds.weights import Weights
 from empirics.measuring import Measurement, measurement, MEASUREMENTS, Reading, Row, Snapshot
 from empirics.measuring.core import of_population, Readings
 from empirics.measuring.risks import of_excess
 
 from ..runs.demands import demands
-from ..runs.statistics import MADE, SEVERAL
+from ..runs.statistics import MADE, SEVERAL, weighed
 from ..runs.words import AVERAGE, ENDS, giver, RUN, RUNS, WORDS
 
 Array = np.ndarray[Any, Any]
@@ -59,10 +60,12 @@ class MeasurementPlan:
         found = {source.key: source.measurement for source in (self.target, *self.moving.values())}
         return list(found.values())
 
-    def target_of(self, raw: Mapping[str, Array], rounds: int) -> Array:
+    def target_of(self, raw: Mapping[str, Array], rounds: int, weights: Weights | None = None) -> Array:
         """The target by seed and, where the fold needs them, by round or iteration; ``(seeds, 1)`` if it does not."""
         found = self.target(raw, rounds)
-        return found.mean(1, keepdims=True) if self.fold == "mean" else found.reshape(len(found), -1)
+        if self.fold == "mean":
+            return np.asarray(weighed(found.T, weights))[:, None]
+        return found.reshape(len(found), -1)
 
     def moving_of(self, raw: Mapping[str, Array], rounds: int) -> dict[str, Array]:
         """The other words by seed; where rounds are folded, their means over the rounds."""

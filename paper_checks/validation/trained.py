@@ -20,6 +20,7 @@ from empirics.federation.federation import short_of
 from empirics.measuring import Row, Run
 from empirics.progress import Progress
 
+from ..runs import schedules
 from ..runs.methods import other
 from ..runs.words import free
 from .comparison import Comparison, Line, standing, TESTS
@@ -110,11 +111,12 @@ def _data(training: Training, chosen: MeasurementPlan, raw: Mapping[str, Array],
     """What the first ``rounds`` rounds of the runs say."""
     bound, values = training.bound, training.values
     ends = {name: held.interval for name, held in values.items() if held.doubt}
+    fixed = of_rounds({name: held.value for name, held in values.items()}, training.setting, rounds)
     return Data(
         bound=bound,
-        target=chosen.target_of(raw, rounds),
+        target=chosen.target_of(raw, rounds, schedules.weights(bound.statistic, fixed)),
         moving=chosen.moving_of(raw, rounds),
-        fixed=of_rounds({name: held.value for name, held in values.items()}, training.setting, rounds),
+        fixed=fixed,
         uncertain={name: end for name, end in ends.items() if end is not None},
         chosen=free(bound),
         fold=chosen.fold,

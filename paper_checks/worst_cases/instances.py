@@ -15,6 +15,7 @@ import numpy as np
 from bounds.core import Statistic
 from bounds.errors import BoundsError
 from bounds.showing.files import write_whole
+from bounds.weights import Weights
 from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
 from empirics.training.setting import Setting
@@ -134,7 +135,7 @@ def _asked(question: Question) -> dict[str, Any]:
         "setting": asdict(question.setting),
         "assumptions": dict(question.assumptions),
         "metric": question.metric,
-        "statistic": asdict(question.statistic),
+        "statistic": {n: x for n, x in asdict(question.statistic).items() if x is not None},
         "steps": question.steps,
         "symmetric": question.symmetric,
     }
@@ -149,10 +150,16 @@ def _question(held: Mapping[str, Any]) -> Question:
         Setting(**held["setting"]),
         given,
         str(held["metric"]),
-        Statistic(**held["statistic"]),
+        _statistic(held["statistic"]),
         None if held["steps"] is None else tuple(int(k) for k in held["steps"]),
         bool(held["symmetric"]),
     )
+
+
+def _statistic(held: Mapping[str, Any]) -> Statistic:
+    weights = held.get("weights")
+    told = None if weights is None else Weights(**{name: float(x) for name, x in weights.items()})
+    return Statistic(held["kind"], held["over"], held["at"], told)
 
 
 # ---- from a worst case ----

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from bounds.core import Statistic
+from bounds.weights import Weights
 
-from ..runs.statistics import counted
+from ..runs.statistics import counted, weighed
 from ..runs.words import AVERAGE, ENDS, ITERATION, readable, ROUND, STATE, WORDS, WORST
 from .formulation import Formulation
 from .program import WorstCaseError
@@ -71,14 +72,19 @@ def _weighted(f: Formulation) -> list[Array]:
     return [sum(terms, f.zero())]
 
 
-def _mean_gap(f: Formulation) -> list[Array]:
+def _mean_gap(f: Formulation, weights: Weights | None) -> Array:
     """The mean of the gaps at the virtual averages after every local step."""
-    return [averaged([_gap(f, model) for model in f.averages[1:]])]
+    return _mean([_gap(f, model) for model in f.averages[1:]], weights)
 
 
-def _average_gap(f: Formulation) -> list[Array]:
+def _average_gap(f: Formulation, weights: Weights | None) -> Array:
     """The gap at the mean of the virtual averages before every local step, which is a row like any model."""
-    return [_gap(f, averaged(f.averages[:-1]))]
+    return _gap(f, _mean(f.averages[:-1], weights))
+
+
+def _mean(rows: Sequence[Array], weights: Weights | None) -> Array:
+    found: Array = averaged(rows) if weights is None else weighed(rows, weights)
+    return found
 
 
 def _steps(f: Formulation) -> list[Array]:
@@ -117,9 +123,9 @@ ITERATIONS: dict[str, Series] = {
     "distance_sq": _along(_distance),
     "optimality_gap": _along(_gap),
     "grad_norm_sq": _along(_gradient),
-    "mean_gap": _mean_gap,
-    "average_gap": _average_gap,
 }
+WHOLE = {"mean_gap": _mean_gap, "average_gap": _average_gap}
+"""One number of a run, by the weights of its statistic."""
 
 
 def looked_at(metric: str, statistic: Statistic) -> tuple[str, str]:
@@ -137,8 +143,10 @@ def looked_at(metric: str, statistic: Statistic) -> tuple[str, str]:
 def objectives(f: Formulation, metric: str, statistic: Statistic) -> tuple[Array, ...]:
     """What is maximised: one form, or several of which the smallest counts; ``every`` and ``last`` look at the last."""
     word, per = looked_at(metric, statistic)
+    if word in WHOLE:
+        return (WHOLE[word](f, statistic.weights),)
     series = (ITERATIONS if per == ITERATION else METRICS)[word](f)
     if statistic.kind in ("every", "last") or len(series) == 1:
         return (series[-1],)
     forms = counted(series, statistic.kind, per)
-    return tuple(forms) if statistic.kind == "min" else (averaged(forms),)
+    return tuple(forms) if statistic.kind == "min" else (_mean(forms, statistic.weights),)

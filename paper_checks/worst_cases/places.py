@@ -104,7 +104,8 @@ def _known(place: Place, step_size: float, offset: float | None = None) -> dict[
         "smoothness": 1.0, "strong_convexity": mu, "pl_constant": mu, "condition_number": place.condition_number,
         "gradient_variance": 0.0, "client_gradient_variance": [0.0] * n, "distance_sq": 1.0,
         "grad_cap_sq": place.grad_cap_sq, "heterogeneity": place.heterogeneity,
-        "optimum_dissimilarity": place.heterogeneity, "uniform_dissimilarity": place.heterogeneity,
+        "optimum_dissimilarity": place.heterogeneity, "control_error": place.heterogeneity,
+        "uniform_dissimilarity": place.heterogeneity,
         "dissimilarity_offset": place.heterogeneity, "dissimilarity_factor": place.dissimilarity_factor,
         "contraction": TINY, "divergence": place.divergence if place.rounds > 1 else 0.0, "initial_divergence": 0.0,
         "final_divergence": 0.0, "grad_norm_sq": place.grad_norm_sq,
@@ -187,11 +188,14 @@ def question(bound: Bound, place: Place) -> Question:
     asked = {q.name for q in bound.quantities}
     if asked & {"initial_loss", "current_loss"}:
         asked.add("initial_gap")
+    if "control_error" in asked:  # controls start at zero
+        asked.add("optimum_dissimilarity")
     given |= {word: known[word] for word in WORDS if word in asked and word not in ("pl_constant", bound.target.name)}
     members = 1 if demands(bound).identical else place.clients  # without noise all of them do the same
     plan = Setting(place.rounds, members, local_steps=place.local_steps, step_size=known["step_size"])
     setting = replace(plan, step_offset=offset)
     at = bound.statistic or Statistic("last", "rounds")
+    at = replace(at, weights=schedules.weights(at, known))
     return Question(method(bound.about, data=False, relaxation=place.relaxation), setting, given, bound.target.name, at)
 
 

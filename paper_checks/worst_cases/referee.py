@@ -251,7 +251,10 @@ class _Stated:
         if kind == "min":
             return series if counts_last or over == "iterations" else series[:-1]
         if kind == "mean":
-            return [_mean(series if counts_last else series[:-1])]
+            entries = series if counts_last else series[:-1]
+            if (weights := self.question.statistic.weights) is None:
+                return [_mean(entries)]
+            return [sum(w * entry for w, entry in zip(weights.shares(len(entries)), entries, strict=True))]
         if kind == "last":
             return series[-1:]
         raise _refuse(f"the statistic {kind!r}")

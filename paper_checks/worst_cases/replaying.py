@@ -16,11 +16,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from bounds.weights import Weights
 from empirics.errors import EmpiricsError
 from empirics.exact.maps import Tracing
 from empirics.training.rounds import rounds
 
-from ..runs.statistics import folded
+from ..runs.statistics import folded, weighed
 from ..runs.words import ITERATION
 from .instances import attaining, Instance
 from .interpolants import Interpolant
@@ -93,9 +94,12 @@ def replay(instance: Instance) -> Replay:
     """Run the question's method on the instance and read its metric and its assumptions off the run."""
     question, ran = instance.question, played(instance)
     word, per = looked_at(question.metric, question.statistic)
-    read = np.array((ITERATIONS if per == ITERATION else METRICS)[word](ran), dtype=float)
-    kind = question.statistic.kind
-    measured = float(read[0] if len(read) == 1 else folded(read, "last" if kind == "every" else kind, per))
+    kind, weights = question.statistic.kind, question.statistic.weights
+    if word in WHOLE:
+        measured = WHOLE[word](ran, weights)
+    else:
+        read = np.array((ITERATIONS if per == ITERATION else METRICS)[word](ran), dtype=float)
+        measured = float(read[0] if len(read) == 1 else folded(read, "last" if kind == "every" else kind, per, weights))
     given = {w: (float(ASSUMED[w](ran)), number) for w, number in question.assumptions.items() if w in ASSUMED}
     if question.convex:
         given["minimiser"] = (ran.slope(0 * instance.start), 0.0)
@@ -235,9 +239,14 @@ def _weighted(ran: Ran) -> list[float]:
     return [sum(size * ran.slope(model) for size, model in zip(ran.step_sizes, ran.averages, strict=False))]
 
 
-def _mean_gap(ran: Ran) -> list[float]:
+def _mean_gap(ran: Ran, weights: Weights | None) -> float:
     """The mean of the gaps at the averages after every local step."""
-    return [float(np.mean([ran.gap(model) for model in ran.averages[1:]]))]
+    return float(weighed([ran.gap(model) for model in ran.averages[1:]], weights))
+
+
+def _average_gap(ran: Ran, weights: Weights | None) -> float:
+    """The gap at the mean of the averages before every local step."""
+    return ran.gap(weighed(ran.averages[:-1], weights))
 
 
 Reading = Callable[[Ran], list[float]]
@@ -272,9 +281,9 @@ ITERATIONS: dict[str, Reading] = {
     "distance_sq": _along(_distance),
     "optimality_gap": _along(Ran.gap),
     "grad_norm_sq": _along(Ran.slope),
-    "mean_gap": _mean_gap,
-    "average_gap": lambda ran: [ran.gap(ran.averages[:-1].mean(0))],
 }
+WHOLE = {"mean_gap": _mean_gap, "average_gap": _average_gap}
+"""One number of a run, by the weights of its statistic."""
 
 
 # ---- what is assumed ----

@@ -292,7 +292,7 @@ def test_as_json_it_is_whole_and_strict():
     assert len(found["rows"]) == len(table.rows)
     row = next(r for r in found["rows"] if r["bound"] == "decaying_k.theorem_1_repaired")
     assert row["class"] == {"target": "grad_norm_sq", "statistic": "min", "over": "iterations", "algorithm": "fedavg",
-                            "at": "virtual average of all clients", "reading": "intended"}  # fmt: skip
+                            "at": "virtual average of all clients", "reading": "intended", "weights": ""}  # fmt: skip
     assert row["provenance"]["grad_cap_sq"] == "proved"
     assert BOUNDS[row["bound"]](**row["values"]) == pytest.approx(row["value"])
     assert row["over_measured"] is None

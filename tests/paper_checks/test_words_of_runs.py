@@ -107,7 +107,7 @@ def test_worst_cases_have_a_series_for_every_word_that_the_table_says_they_read(
         for over in ("rounds", "iterations"):
             if readable(word, words.WORST, iterated=over == "iterations"):
                 base, per = metrics.looked_at(word, Statistic("last", over))
-                assert base in (metrics.ITERATIONS if per == words.ITERATION else metrics.METRICS)
+                assert base in ({**metrics.ITERATIONS, **metrics.WHOLE} if per == words.ITERATION else metrics.METRICS)
 
 
 # ---- statistics ----
@@ -180,13 +180,13 @@ def test_distances_of_local_iterations_are_read_for_bounds_that_speak_of_them(na
     assert list(found) == ["distance_sq"] * read
     for value in found.values():
         np.testing.assert_array_equal(value, distances[:-1])
-        np.testing.assert_array_equal(target(BOUNDS[name], run, None), distances[1:])  # what a step ends at
+        np.testing.assert_array_equal(target(BOUNDS[name], run, None, {}), distances[1:])  # what a step ends at
 
 
 def test_a_weighted_target_is_the_sum_over_iterations_times_the_step_size():
     """At every model from which a step is made: not at the last."""
     run = SimpleNamespace(iterations=lambda word: {"grad_norm_sq": np.array([2.3, 1.9, 1.4, 0.8])}[word])
-    assert target(BOUNDS["decaying_k.lemma_2"], run, 0.07) == pytest.approx(0.07 * (2.3 + 1.9 + 1.4))
+    assert target(BOUNDS["decaying_k.lemma_2"], run, 0.07, {}) == pytest.approx(0.07 * (2.3 + 1.9 + 1.4))
 
 
 def test_the_words_of_a_plan_by_hand():

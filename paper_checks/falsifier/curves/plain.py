@@ -8,6 +8,9 @@ from typing import Any
 
 import mpmath
 
+from bounds.weights import Weights
+
+from ...runs.statistics import weighed
 from ..collected import Collected
 from ..exact import decimal
 from .shapes import SHAPES
@@ -29,13 +32,16 @@ class PlainCurve(Collected):
         self.shares = [self.table[f"weight_{k}"] / total for k in range(self.clients)]
         centre = sum(p * self.table[f"tilt_{k}"] for k, p in enumerate(self.shares))
         self.tilts = [self.table[f"tilt_{k}"] - centre for k in range(self.clients)]
-        self.taken, self.sum = 0, mpmath.mpf(0)
+        self.taken, self.averages = 0, list[Any]()
         start = self.table["start"]
         states: list[State] = [(mpmath.mpf(1), start, (start,) * self.clients)]
         for _ in range(int(raw["rounds"])):
             states = self._round(states)
         self._finish(states)
-        self.average_gap = self.value(self.sum / self.taken)
+
+    def average_gap(self, weights: Weights | None = None) -> Any:
+        """The loss gap at the mean of the averages before every local step, where all clients take part."""
+        return self.value(weighed(self.averages, weights))
 
     def value(self, x: Any) -> Any:
         height = self.table["height"]
@@ -81,7 +87,8 @@ class PlainCurve(Collected):
                 virtual[j][0] += chance * self.slope(average) ** 2
                 virtual[j][1] += chance * average**2
                 virtual[j][2] += chance * self.value(average)
-                self.sum += chance * average  # of all clients in every round there is one state
+                if len(states) == 1:  # as there is where all clients take part in every round
+                    self.averages.append(average)
                 for k in range(self.clients):
                     gradient = self.slope(at[k]) + self.tilts[k]
                     add("local_drift", chance * (at[k] - model) ** 2 / self.clients)

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from bounds.weights import Weights
 from empirics.exact import Cohort, cohorts
 from empirics.training.setting import Setting
 from empirics.training.step_sizes import falling
 
+from ...runs.statistics import weighed
 from ..runs.instance import setting
 from .shapes import SHAPES
 
@@ -59,7 +61,7 @@ class CurveRun:
         self._server: dict[str, list[Any]] = {}
         self._rounds: dict[str, list[Any]] = {}
         self._along: dict[str, list[Any]] = {}
-        self._steps, self._sum = 0, np.zeros(1)
+        self._steps, self._averages = 0, list[Array]()
         self._play()
 
     def value(self, x: Any) -> Any:
@@ -81,10 +83,9 @@ class CurveRun:
     def iterations(self, name: str) -> Array:
         return np.array(self._along[name])
 
-    @property
-    def average_gap(self) -> Any:
+    def average_gap(self, weights: Weights | None = None) -> Any:
         """The loss gap at the mean of the virtual averages before every local step, where all clients take part."""
-        return self.value(self._sum / self._steps)[0]
+        return self.value(weighed(self._averages, weights))[0]
 
     @property
     def _size(self) -> float:
@@ -112,7 +113,7 @@ class CurveRun:
             average = at @ self.shares
             self._virtual(chance, average)
             if len(average) == 1:
-                self._sum = self._sum + average
+                self._averages.append(average)
             walked += gradient
             at = at - self._size * gradient
             self._steps += 1

@@ -261,7 +261,8 @@ def _length(bound: Bound) -> str:
     kind = bound.statistic.kind if bound.statistic is not None else "every"
     capped = "grad_cap_sq" in words
     made = WORDS[bound.target.name].how if bound.target.name in WORDS else ""
-    if schedules.harmonic(bound) or made in (ENDS_OF_STEPS, AVERAGE):
+    weighed = bound.statistic is not None and bound.statistic.weights is not None
+    if schedules.harmonic(bound) or weighed or made in (ENDS_OF_STEPS, AVERAGE):
         return STEP_BY_STEP
     if kind == "min" or (kind in ("mean", "last") and not capped):
         return FOLDED

@@ -46,6 +46,8 @@ class Moments:
     """The flat state that the run begins with, where it is not that of the problem's start."""
     averaging: bool = False
     """Whether the server's numbers hold the sum of the virtual averages before every local step so far, too."""
+    shares: Array | None = None
+    """How often each local step of a round is counted in that sum; once where nothing is said."""
 
     # ---- the local steps ----
 
@@ -198,13 +200,15 @@ class Moments:
     def _averaging_round(self) -> AlikeRound:
         """One round of all clients, without memory: each sends its end, and the sum of its models before its steps."""
         p, d, n = self.problem, self.problem.dim, self._served
-        sent = np.concatenate([self.path[:, -1], self.path[:, :-1].sum(1)], axis=1)
+        shares = np.ones(self.local_steps) if self.shares is None else self.shares
+        before = np.einsum("j,kjdn->kdn", shares, self.path[:, :-1])
+        sent = np.concatenate([self.path[:, -1], before], axis=1)
         left, summed = np.ones_like(self._axes[0]), np.zeros_like(self._axes[0])
         pairs = np.zeros((3, self.kinds, d))  # what noise puts into ends, into both, into sums, along the axes
         for step in range(self.local_steps - 1, -1, -1):
             noise = (self._sizes[step] ** 2 * p.client_gradient_variance / d)[:, None]
             pairs += noise * np.stack([left**2, left * summed, summed**2])
-            left, summed = self._factors[:, step] * left, 1 + self._factors[:, step] * summed
+            left, summed = self._factors[:, step] * left, shares[step] + self._factors[:, step] * summed
         ends, both, sums = (self._turned(each[:, None])[:, 0] for each in pairs)
         noise = np.concatenate([np.concatenate([ends, both], 2), np.concatenate([both, sums], 2)], 1)
         none = np.zeros((self.kinds, 0, 0))

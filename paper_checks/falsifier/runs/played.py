@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import mpmath
@@ -23,7 +24,7 @@ from ..exact import Exactly, weigh, WORKING
 from ..kinds import by_kind
 
 
-def _weights(known: Mapping[str, Any]) -> Any:
+def _sizes(known: Mapping[str, Any]) -> Any:
     """The step size of a plan's words, or that of every iteration where it falls."""
     first, offset = known[schedules.FIRST], known.get(schedules.OFFSET)
     return first if offset is None else schedules.sizes(first, offset, int(known["iterations"]))
@@ -128,7 +129,8 @@ class Played:
         if not finite:
             return Evaluation(failed=("the run left the finite numbers",), relation=bound.relation)
         known = {**self.static(instance, problem), **readings.of_run(run), **readings.iterated(bound, run)}
-        return deciding.beside(by_kind(bound), known, readings.target(bound, run, _weights(known)))
+        floats = {name: float(value) for name, value in known.items() if isinstance(value, Real)}  # or fractions
+        return deciding.beside(by_kind(bound), known, readings.target(bound, run, _sizes(known), floats))
 
     def undecided(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
         return deciding.assumptions(bound, *self.assumed(bound, instance))[1]
@@ -138,7 +140,7 @@ class Played:
         with mpmath.workdps(WORKING):
             told, run, arithmetic = self.again(bound, instance, late)
             known = {**told, **readings.of_run(run), **readings.iterated(bound, run)}
-            measured = np.asarray(readings.target(bound, run, _weights(told)), dtype=object)
+            measured = np.asarray(readings.target(bound, run, _sizes(told), told), dtype=object)
             counted = by_kind(bound)
             used = {q.name: known[q.name] for q in counted.quantities}
             planned = self.pinned(bound, instance, self.federation(instance))

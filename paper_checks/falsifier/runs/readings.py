@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bounds.weights import Weights
 from empirics.exact.readings import metric_of
 
 from .moments import ENDS, Moments
@@ -159,13 +160,20 @@ class MomentReadings:
         along = run.square(np.einsum("de,jen->jdn", metric, maps), added, self._before).ravel()
         return np.append(along, run.square(metric @ run._model, 0.0, run.states[-1:]))
 
-    @property
-    def average_gap(self) -> Any:
+    def average_gap(self, weights: Weights | None = None) -> Any:
         """The loss gap at the mean of the virtual averages before every local step."""
         run = self.run
-        root = np.linalg.cholesky(run.problem.curvature).T
         iterations = run.local_steps * run.number_of_rounds
-        return run.square(root @ run.sum, 0.0, run.states[-1:])[0] / 2 / iterations**2
+        if weights is not None:  # every round has its own
+            sizes = np.full((run.number_of_rounds, run.local_steps), run.step_size)
+            return FallingReadings(run, sizes, self.wanted).average_gap(weights)
+        return self.summed_gap / iterations**2
+
+    @property
+    def summed_gap(self) -> Any:
+        """The loss gap at the minimiser plus the sum of the averages' ways from it."""
+        root = np.linalg.cholesky(self.run.problem.curvature).T
+        return self.run.square(root @ self.run.sum, 0.0, self.run.states[-1:])[0] / 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,14 +186,18 @@ class FallingReadings:
     base: Moments
     sizes: Array
     wanted: frozenset[str] | None = None
+    shares: Array | None = None
+    """How often the local steps of all rounds are counted in the sum of averages ``(R, K)``, once without it."""
 
     @cached_property
     def parts(self) -> list[MomentReadings]:
         """The readings of every round alone, from the state that the one before it left."""
         found: list[MomentReadings] = []
         state = None
-        for sizes in self.sizes:
-            one = replace(self.base, falling=sizes, step_size=float(sizes[0]), number_of_rounds=1, begun=state)
+        for i, sizes in enumerate(self.sizes):
+            shares = None if self.shares is None else self.shares[i]
+            first = float(sizes[0])
+            one = replace(self.base, falling=sizes, step_size=first, number_of_rounds=1, begun=state, shares=shares)
             state = one.states[-1]
             found.append(MomentReadings(one, self.wanted))
         return found
@@ -212,7 +224,7 @@ class FallingReadings:
         along = [part.iterations(name) for part in self.parts]
         return np.concatenate([*(each[:-1] for each in along), along[-1][-1:]])
 
-    @property
-    def average_gap(self) -> Any:
+    def average_gap(self, weights: Weights | None = None) -> Any:
         """As that of a run of fixed step sizes: the sum is carried on from round to round."""
-        return self.parts[-1].average_gap / len(self.parts) ** 2
+        shares = np.reshape((weights or Weights()).shares(self.sizes.size), self.sizes.shape)
+        return replace(self, shares=shares).parts[-1].summed_gap

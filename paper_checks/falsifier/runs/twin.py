@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from bounds.core import Bound
+from bounds.weights import Weights
 
 from ...runs import schedules
 from ...runs.demands import demands
@@ -42,9 +44,15 @@ class PlainRun(Collected):
         memory: bool = True,
         wanted: frozenset[str] | None = None,
         averaging: bool = False,
+        weights: Weights | None = None,
     ) -> None:
         super().__init__()
+        self._again = partial(PlainRun, table, beta, reading, looked, memory, wanted, averaging)
         self.wanted, self.averaging, self.steps_taken = wanted, averaging, 0
+        if averaging:
+            self.shares = (weights or Weights(growth=table.kind(1))).shares(
+                int(table.raw["rounds"]) * int(table.raw["local_steps"])
+            )
         self.table = table.centred() if looked == ENDS else table
         self.beta, self.reading = beta, reading
         self.kinds, self.dim = table.kinds, table.dim
@@ -58,11 +66,11 @@ class PlainRun(Collected):
         self._read_server(law)
         self._read_along(law)
         if averaging:
-            share = self.table.kind(1) / self.steps_taken
+            whole = self.table.kind(1)
             away: list[tuple[Form, Number]] = [
-                ({self._index("average", 0, i): share}, -self.table.minimiser[i]) for i in range(self.dim)
+                ({self._index("average", 0, i): whole}, -self.table.minimiser[i]) for i in range(self.dim)
             ]
-            self.average_gap = self._times(law, away, self._times_curvature(away)) / 2
+            self._average_gap = self._times(law, away, self._times_curvature(away)) / 2
 
     def _far(self, law: Law, rounds: int, looked: str, memory: bool) -> Law:
         """The readings at the moments that are looked at; the law after the last round."""
@@ -237,9 +245,14 @@ class PlainRun(Collected):
         forms = {}
         for i in range(self.dim):
             own = self._index("average", 0, i)
-            form = {self._index("local", r, i): self.table.weights[k] for r, (k, _) in enumerate(self.people)}
+            share = self.shares[self.steps_taken]
+            form = {self._index("local", r, i): share * self.table.weights[k] for r, (k, _) in enumerate(self.people)}
             forms[own] = ({own: self.table.kind(1), **form}, 0 * self.table.step_size)
         law.replace(forms, {})
+
+    def average_gap(self, weights: Weights | None = None) -> Number:
+        """The loss gap at the mean of the averages before every local step; with weights the run is played again."""
+        return self._average_gap if weights is None else self._again(weights=weights)._average_gap
 
     def _carry(self, law: Law, after: Law, raw: dict[tuple[int, int], Number]) -> None:
         """What the sum of averages has in common with the models after a round of all clients."""

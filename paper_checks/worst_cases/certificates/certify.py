@@ -87,6 +87,8 @@ def certify(question: Question, value: float) -> Certificate:
     """
     if not question.symmetric:
         raise WorstCaseError("certificates are made in symmetric coordinates: they hold for any number of clients")
+    if question.statistic.weights is not None:
+        raise WorstCaseError("certificates are made of means in which all rounds count alike, not of weighted ones")
     run = played(question.method, question.recorded, tuple(path.shape[1] - 1 for path in question.recorded.path))
     exact = ExactProgram(question, run)
     said: WorstCaseError | None = None

@@ -1,0 +1,57 @@
+"""Weights of a mean over a run: how much each round or iteration counts, as data of the statistic that is bounded.
+
+Entry t = 0, 1, ... counts in proportion to ``growth**t * (offset + t)**power``. Which entries there are (the models
+before every round, those after every local step) is what the statistic says; a factor that all weights share, such as a
+first exponent, cancels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sympy as sp
+
+from .errors import DeclarationError
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Geometric, polynomial, or a product of both; numbers, or expressions of the bound's quantities (no abbreviation).
+
+    All parts are dimensionless, ``growth`` and ``offset`` positive. As it is declared it weighs all entries alike.
+
+    >>> Weights(growth=2).shares(3)
+    [0.14285714285714285, 0.2857142857142857, 0.5714285714285714]
+    """
+
+    growth: Any = 1
+    offset: Any = 1
+    power: Any = 0
+
+    def __post_init__(self) -> None:
+        for name in ("growth", "offset"):
+            value = getattr(self, name)
+            if not isinstance(value, sp.Basic) and not value > 0:
+                raise DeclarationError(f"the {name} of weights must be positive; got {value}")
+
+    def at(self, value: Callable[[sp.Basic], Any]) -> Weights:
+        """The same weights in numbers: ``value`` evaluates an expression."""
+        told = {n: value(x) for n, x in vars(self).items() if isinstance(x, sp.Basic)}
+        return replace(self, **told) if told else self
+
+    def shares(self, count: int) -> list[Any]:
+        """What each of ``count`` entries counts, in the kind of number of the parts; together they count 1."""
+        last = count - 1 if self.growth > 1 else 0  # no number grows beyond what floats hold
+        raw = [self.growth ** (t - last) * (self.offset + t) ** self.power for t in range(count)]
+        total = sum(raw)
+        return [each / total for each in raw]
+
+    def __str__(self) -> str:
+        parts = []
+        if self.growth != 1:
+            parts.append(f"({self.growth})^t")
+        if self.power != 0:
+            parts.append(f"({self.offset} + t)^{self.power}")
+        return " ".join(parts) or "1"
