@@ -42,7 +42,7 @@ def named(algorithm: Algorithm) -> tuple[str, Fraction]:
 
 
 def listed(algorithm: Algorithm, like: OneRound, step_size: float) -> OneRound:
-    """The round in fractions; ``WorstCaseError`` where there is no listing, or it does something else than the hooks."""
+    """The round in fractions; ``WorstCaseError`` where there is no listing, or it is not what the hooks do."""
     name, parameter = named(algorithm)
     found = _played(name, parameter, fraction(step_size), like.gradients)
     pairs = list(zip(found.arrays(), like.arrays(), strict=True))

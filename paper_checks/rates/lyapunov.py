@@ -32,6 +32,13 @@ ALL_PAIRS = 4
 any case that was tried, and a program of 40 steps has a tenth of the multipliers."""
 
 
+GAP, FEASIBLE = 1e-7, 1e-10
+"""What the solver is asked for."""
+IDLE = 1e-9
+"""What deviations of the noise cost where there are none (a single client): something, so that they stay small."""
+Weights = tuple[float, float, float, float]
+
+
 class NotCertified(WorstCaseError):
     """There is no such quadratic at this contraction, or the solver found none."""
 
@@ -150,7 +157,7 @@ class Lyapunov:
 
     def _steady(self) -> Array | None:
         """The deviations ``M grad f_i(w*)`` at which clients stay at the minimiser; None where there are none."""
-        n, m = len(self.round.apart), self.round.gradients
+        n = len(self.round.apart)
         near, far = self.round.apart_points.astype(float), self.round.apart_next.astype(float)
         left = np.concatenate([near[:, :n], far[:, :n] - np.eye(n)])
         right = -np.concatenate([near[:, n:].sum(1), far[:, n:].sum(1)])
@@ -171,7 +178,7 @@ class Lyapunov:
 
     def units(self, which: int) -> Array:
         """How large the coordinates of the state are, about: powers of two (the server model's is 1)."""
-        n, m = (len(self.round.means), 0) if which == 0 else (len(self.round.apart), 1)
+        n = len((self.round.means, self.round.apart)[which])
         rows = (self.round.mean_next, self.round.apart_next)[which][:, n:]
         found = [self._power(float(np.abs(row.astype(float)).sum()) * float(self.smoothness)) for row in rows]
         if which == 0:
@@ -227,7 +234,7 @@ class Lyapunov:
     def combined(self, multipliers: Array, which: int) -> Array:
         """The sum of ``multipliers[a, b]`` times the class's inequality of a and b, without function values.
 
-        The inequality: ``f_b - f_a + <g_b, x_a - x_b> + mu/2 |x_a - x_b|^2 + |g_a - g_b - mu (x_a - x_b)|^2/(2 (L - mu))``.
+        With ``x = x_a - x_b`` it is ``f_b - f_a + <g_b, x> + mu/2 |x|^2 + |g_a - g_b - mu x|^2 / (2 (L - mu)) <= 0``.
         """
         block, L, mu = self.blocks[which], self.smoothness, self.strong_convexity
         lam, weight = multipliers, 1 / (2 * (L - mu))
@@ -241,7 +248,7 @@ class Lyapunov:
 
     @cached_property
     def rows(self) -> tuple[Array, Array]:
-        """The matrices of all pairs in both blocks, in floats, ``(pairs, width, width)``, over the unit of gradients."""
+        """The matrices of all pairs in both blocks, in floats, ``(pairs, width, width)``, per unit of gradients."""
         found = []
         L, mu, unit = float(self.smoothness), float(self.strong_convexity), float(self.unit)
         a, b = np.array(self.pairs).T
@@ -329,9 +336,7 @@ class Lyapunov:
                 alone[:, p0 + p1 + 1] = pack(at)
             begin = p0 + p1 + 2
             i, j = triangle(block.width)
-            alone[:, begin : begin + len(self.pairs)] = (
-                self.rows[which][:, i, j] * np.where(i == j, 1.0, 2**0.5)
-            ).T
+            alone[:, begin : begin + len(self.pairs)] = (self.rows[which][:, i, j] * np.where(i == j, 1.0, 2**0.5)).T
             begin += len(self.pairs) + which * noises
             for k, column in enumerate(block.noise):
                 at = np.zeros((block.width, block.width))
@@ -362,58 +367,39 @@ class Lyapunov:
             alone[-1, p0 + p1] = -1
         return times, alone
 
-    def solve(self, rho: float, weights: tuple[float, float, float, float], margin: float = 0.0) -> Sought:
+    def solve(self, rho: float, weights: Weights, margin: float = 0.0) -> Sought:
         """The solution of the least weighted sum of start (per distance, per dissimilarity), floor and noise floor.
 
         ``margin`` is how far all that must be a sum of squares stays from having none.
         """
         clarabel = solver()
-        (p0, p1), (n, k) = self._sizes, (len(self.round.means), len(self.round.apart))
-        times, alone = self._parts
-        width, noises, unit = times[0].shape[1], len(self.blocks[0].noise), float(self.unit)
-        cost = np.zeros(width)
-        begin = self.round.start.astype(float) / self.units(0).astype(float)
-        i, j = triangle(n)
-        twice = np.where(i == j, 1.0, 2.0)
-        cost[:p0] = weights[0] * twice * begin[i] * begin[j]
-        if self.steady is not None and k:
-            first = -self.steady.astype(float) * unit / self.units(1).astype(float)
-            i, j = triangle(k)
-            cost[p0 : p0 + p1] = weights[1] * np.where(i == j, 1.0, 2.0) * first[i] * first[j]
-        cost[p0 + p1] = weights[0] * float(self.smoothness) / 2 / unit
-        cost[p0 + p1 + 1] = weights[2] / (1 - rho) + (0.0 if self.floored else 1.0)
-        if noises:
-            clients = self.noise.clients if self.noise else 1
-            start = p0 + p1 + 2 + len(self.pairs)
-            cost[start : start + noises] = weights[3] / clients / (1 - rho)
-            cost[start + noises : start + 2 * noises] = weights[3] * (1 - 1 / clients) / (1 - rho) + 1e-9
-        vt, va = self._values
-        upright = range(p0 + p1, p0 + p1 + 2 + len(self.pairs) + 2 * noises)
-        nonneg = sparse.csc_matrix((-np.ones(len(upright)), (range(len(upright)), upright)), shape=(len(upright), width))
-        parts: list[Any] = [sparse.csc_matrix(rho * vt + va), nonneg]
-        right = [np.zeros(len(va) + len(upright))]
-        cones: list[Any] = [clarabel.ZeroConeT(len(va)), clarabel.NonnegativeConeT(len(upright))]
-        for size, one, other in zip((b.width for b in self.blocks), times, alone, strict=True):
+        times, alone = self._values
+        width, fields = times.shape[1], self._upright
+        parts: list[Any] = [sparse.csc_matrix(rho * times + alone), _unit(fields, width)]
+        right = [np.zeros(len(times) + len(fields))]
+        cones: list[Any] = [clarabel.ZeroConeT(len(times)), clarabel.NonnegativeConeT(len(fields))]
+        for block, one, other in zip(self.blocks, *self._parts, strict=True):
             parts.append(sparse.csc_matrix(-(rho * one + other)))
-            right.append(-margin * pack(np.eye(size)))
-            cones.append(clarabel.PSDTriangleConeT(size))
-        least = np.zeros((n, n))
-        least[0, 0] = 1.0
-        for size, at, base in ((n, 0, least), (k, p0, np.zeros((k, k)))):
-            if size:
-                count = size * (size + 1) // 2
-                ii, jj = triangle(size)
-                data = -np.where(ii == jj, 1.0, 2**0.5)
-                parts.append(sparse.csc_matrix((data, (range(count), range(at, at + count))), shape=(count, width)))
-                right.append(-pack(base + margin * np.eye(size)))
+            right.append(-margin * pack(np.eye(block.width)))
+            cones.append(clarabel.PSDTriangleConeT(block.width))
+        for which, (size, count) in enumerate(
+            zip((len(self.round.means), len(self.round.apart)), self._sizes, strict=True)
+        ):
+            if size:  # the quadratics themselves, that of means above the squared distance
+                i, j = triangle(size)
+                at = range(which * self._sizes[0], which * self._sizes[0] + count)
+                parts.append(_unit(at, width, np.where(i == j, 1.0, 2**0.5)))
+                least = margin * np.eye(size)
+                least[0, 0] += which == 0
+                right.append(-pack(least))
                 cones.append(clarabel.PSDTriangleConeT(size))
         settings = clarabel.DefaultSettings()
         settings.verbose, settings.max_iter, settings.max_threads = False, 200, 1
-        settings.tol_gap_abs = settings.tol_gap_rel = 1e-7
-        settings.tol_feas = 1e-10
+        settings.tol_gap_abs = settings.tol_gap_rel = GAP
+        settings.tol_feas = FEASIBLE
         matrix = sparse.vstack(parts, format="csc")
         matrix.eliminate_zeros()
-        nothing = sparse.csc_matrix((width, width))
+        nothing, cost = sparse.csc_matrix((width, width)), self._cost(rho, weights)
         try:
             found = clarabel.DefaultSolver(nothing, cost, matrix, np.concatenate(right), cones, settings).solve()
         except BaseException as error:
@@ -423,6 +409,28 @@ class Lyapunov:
         if str(found.status) not in ("Solved", "AlmostSolved"):
             raise NotCertified(f"nothing is certified at contraction {rho:.6g} (status {found.status})")
         return self._read(rho, np.array(found.x))
+
+    @property
+    def _upright(self) -> range:
+        """The unknowns that are at least 0: the loss's weight, gamma, multipliers, what noise costs."""
+        first = sum(self._sizes)
+        return range(first, first + 2 + len(self.pairs) + 2 * len(self.blocks[0].noise))
+
+    def _cost(self, rho: float, weights: Weights) -> Array:
+        (p0, p1), unit = self._sizes, float(self.unit)
+        cost = np.zeros(self._values[0].shape[1])
+        begin = self.round.start.astype(float) / self.units(0).astype(float)
+        cost[:p0] = weights[0] * _twice(begin)
+        if self.steady is not None and p1:
+            cost[p0 : p0 + p1] = weights[1] * _twice(self.steady.astype(float) / self.units(1).astype(float))
+        cost[p0 + p1] = weights[0] * float(self.smoothness) / 2 / unit
+        cost[p0 + p1 + 1] = weights[2] / unit**2 / (1 - rho) if self.floored else 1.0
+        if self.noise is not None:
+            first, count = p0 + p1 + 2 + len(self.pairs), len(self.blocks[0].noise)
+            share = weights[3] / unit**2 / (1 - rho)
+            cost[first : first + count] = share / self.noise.clients
+            cost[first + count : first + 2 * count] = share * (1 - 1 / self.noise.clients) + IDLE
+        return cost
 
     def _read(self, rho: float, y: Array) -> Sought:
         (p0, p1), (n, k) = self._sizes, (len(self.round.means), len(self.round.apart))
@@ -434,7 +442,9 @@ class Lyapunov:
         noises = len(self.blocks[0].noise)
         begin = p0 + p1 + 2 + len(self.pairs)
         clients = self.noise.clients if self.noise else 1
-        noise = y[begin : begin + noises].sum() / clients + y[begin + noises : begin + 2 * noises].sum() * (1 - 1 / clients)
+        noise = y[begin : begin + noises].sum() / clients + y[begin + noises : begin + 2 * noises].sum() * (
+            1 - 1 / clients
+        )
         times, alone = self._parts
         blocks = [
             unpack((rho * one + other) @ y, b.width) for b, one, other in zip(self.blocks, times, alone, strict=True)
@@ -462,6 +472,18 @@ def _product(left: Array, middle: Array, right: Array) -> Array:
         return np.asarray(left.T @ middle @ right)
     (a, p), (b, q), (c, r) = integers(left), integers(middle), integers(right)
     return np.asarray((a.T @ b @ c) * Fraction(1, p * q * r))
+
+
+def _unit(at: range, width: int, scale: Array | float = 1.0) -> Any:
+    """Rows that put these unknowns into a cone."""
+    return sparse.csc_matrix((-scale * np.ones(len(at)), (range(len(at)), at)), shape=(len(at), width))
+
+
+def _twice(vector: Array) -> Array:
+    """``<P vector, vector>`` as coefficients of the entries of P."""
+    i, j = triangle(len(vector))
+    found: Array = np.where(i == j, 1.0, 2.0) * vector[i] * vector[j]
+    return found
 
 
 def _symmetric(entries: Array, size: int) -> Array:

@@ -37,8 +37,8 @@ class OneRound:
     """The maps of a round: rows over the state, then a client's gradients in the order asked.
 
     ``means`` and ``apart`` name the coordinates of the state (the first mean is the server model); ``mean_next``,
-    ``apart_next`` make the state after the round, ``mean_points (m, n)``, ``apart_points`` the models that the gradients
-    are asked at. ``start`` is the state of means that a model of 1 begins with; deviations begin with 0.
+    ``apart_next`` make the state after the round, ``mean_points (m, n)``, ``apart_points`` the models that gradients are
+    asked at. ``start`` is the state of means that a model of 1 begins with; deviations begin with 0.
     """
 
     means: tuple[str, ...]
@@ -107,7 +107,7 @@ class _Played:
             raise EmpiricsError(f"{algorithm} trains models of the clients' own: no rate of the server model's error")
         begun = algorithm.begin(torch.zeros(1, dtype=torch.float64), clients)
         self.gradients = 0
-        after, oracle, _ = self._round(torch.zeros(1, 1, dtype=torch.float64), begun)
+        after, oracle = self._round(torch.zeros(1, 1, dtype=torch.float64), begun)
         counts = {len(asked) for asked in oracle.asked}
         if len(counts) != 1:
             raise EmpiricsError(f"{algorithm}: all clients must ask for as many gradients; got {sorted(counts)}")
@@ -115,13 +115,12 @@ class _Played:
         self.gradients = counts.pop()
         self.size = 1 + clients * (self.gradients + len(self.own)) + len(self.shared)
 
-    def _round(self, vectors: Tensor, state: State) -> tuple[State, Oracle, Array]:
+    def _round(self, vectors: Tensor, state: State) -> tuple[State, Oracle]:
         oracle = Oracle(self.clients, vectors, self.gradients)
-        engine, model, federation = Tracing(), oracle, Members(self.clients)
+        engine, model, federation = Tracing(), _any(oracle), _any(Members(self.clients))  # whose batches are questions
         everyone = np.arange(self.clients), np.ones(self.clients)
-        played: Any = (model, federation)  # whose batches are questions
-        after = play(*played, self.algorithm, self.setting, 0, engine, state, cohort=everyone)
-        return after, oracle, engine.models
+        after = play(model, federation, self.algorithm, self.setting, 0, engine, state, cohort=everyone)
+        return after, oracle
 
     def _state(self, vectors: Tensor, round_: int) -> State:
         """Any state: one vector for each of its parts."""
@@ -135,9 +134,9 @@ class _Played:
 
     def _rows(self, vectors: Tensor, state: State) -> Mapping[str, Array]:
         """What a round makes of a state: ``(clients, n)`` by name, and the models asked at ``(clients, m, n)``."""
-        after, oracle, _ = self._round(vectors, state)
-        every = lambda x: np.repeat(x.numpy()[None], self.clients, 0)  # noqa: E731
-        rows = {"model": every(after.model)} | {f"server {k}": every(after.server[k]) for k in self.shared}
+        after, oracle = self._round(vectors, state)
+        server = {"model": after.model} | {f"server {k}": after.server[k] for k in self.shared}
+        rows = {name: np.repeat(vector.numpy()[None], self.clients, 0) for name, vector in server.items()}
         rows |= {f"client {k}": after.memory[k].numpy().copy() for k in self.own}
         rows["asked"] = np.stack([torch.stack(asked).numpy() for asked in oracle.asked])
         return rows
@@ -232,6 +231,10 @@ class _Played:
 
     def _apart(self, rows: Array) -> Array:
         return self._columns(rows[0], 0, False) - self._columns(rows[0], 0, True)
+
+
+def _any(thing: Any) -> Any:
+    return thing
 
 
 def _reached(start: Array, linear: Array, gradients: Array) -> tuple[list[int], Array]:

@@ -1,4 +1,4 @@
-"""A rate as a proof: the quadratic and the multipliers in fractions, and what is left as a sum of squares by integers."""
+"""A rate as a proof: quadratic and multipliers in fractions, and what is left as a sum of squares by integers."""
 
 from __future__ import annotations
 
@@ -33,13 +33,15 @@ def proved(
     exact = Lyapunov(round_, fraction(smoothness), fraction(strong_convexity))
     rho = fraction(sought.rho)
     means, apart = _rounded(sought.means), _rounded(sought.apart)
-    multipliers = np.maximum(_rounded(sought.multipliers), Fraction(0))
+    multipliers: Array = np.maximum(_rounded(sought.multipliers), np.array(Fraction(0), dtype=object))
     potential = max(_rounded(np.array([sought.potential]))[0], Fraction(0)) if exact.ends else Fraction(0)
     gamma = max(_rounded(np.array([sought.gamma]))[0], Fraction(0)) if exact.floored else Fraction(0)
     _repair(multipliers, rho, potential)
     left = exact.left(rho, means, apart, gamma * exact.unit**2, multipliers)
     units = [_column_units(exact, which) for which in (0, 1)]
-    blocks = [_block(S / u[:, None] / u[None, :], names) for S, u, names in zip(left, units, _names(exact), strict=True)]
+    blocks = [
+        _block(S / u[:, None] / u[None, :], names) for S, u, names in zip(left, units, _names(exact), strict=True)
+    ]
     raw = [exact.unscaled(P, which) for which, P in enumerate((means, apart))]
     above = raw[0].copy()
     above[0, 0] -= 1

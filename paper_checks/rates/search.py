@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor, log, log10
 from typing import Any
@@ -14,7 +15,6 @@ from bounds.errors import BoundsError
 from empirics.algorithms.algorithm import Algorithm
 
 from ..worst_cases.program import WorstCaseError
-from . import verify
 from .instances import slowest
 from .lyapunov import Cohort, Lyapunov, Noise, NotCertified, Sought
 from .one_round import one_round, OneRound
@@ -111,12 +111,6 @@ class Statement:
         """Rounds that halve the squared distance, above its floor."""
         return ceil(log(2) / -log(self.contraction))
 
-    def at(self, rounds: int, distance: float, dissimilarity: float = 0.0, variance: float = 0.0) -> float:
-        """The bound after so many rounds, by ``|w_0 - w*|^2``, ``zeta^2`` and ``sigma^2``."""
-        start = self.start_distance * distance + self.start_dissimilarity * dissimilarity
-        left = self.floor * dissimilarity + self.noise_floor * variance
-        return self.contraction**rounds * start + left
-
 
 @dataclass(frozen=True, eq=False)
 class Rate:
@@ -136,6 +130,27 @@ class Rate:
     def statements(self) -> tuple[Statement, ...]:
         return (self.fastest,) if self.least is None else (self.fastest, self.least)
 
+    def after(self, rounds: int, distance: float, dissimilarity: float = 0.0, variance: float = 0.0) -> float:
+        """The least bound after so many rounds by ``|w_0 - w*|^2``, ``zeta^2`` and ``sigma^2``, in floats.
+
+        Every contraction that is certified gives one, ``rho^T V_0 + (1 - rho^T) (what is left)``: the least is sought.
+        """
+
+        def bound(share: float) -> float:
+            rho = 1 - share * (1 - self.contraction)
+            past = rho**rounds
+            weights = (past * distance, past * dissimilarity, (1 - past) * dissimilarity, (1 - past) * variance)
+            least = 1e-9 * max(distance, dissimilarity / self.case.smoothness**2)
+            try:
+                found = self.case.program.solve(rho, (max(weights[0], least), *weights[1:]))
+            except NotCertified:
+                return 1e300
+            facts = (found.start_distance, found.start_dissimilarity, found.floor, found.noise_floor)
+            return sum(w * x for w, x in zip(weights, facts, strict=True))
+
+        best = minimize_scalar(bound, bounds=(0.1, 1.0), method="bounded", options={"xatol": 1e-3}).fun
+        return float(min(best, bound(1 - 1e-5), bound(1 - 1e-3)))
+
 
 def certified(case: Case, step: Callable[[str], None] = lambda words: None) -> Rate:
     """The rate of a case; ``step`` hears what is being done. ``NotCertified`` where no contraction below 1 is found."""
@@ -143,8 +158,8 @@ def certified(case: Case, step: Callable[[str], None] = lambda words: None) -> R
     low = slowest(case.round, case.smoothness, case.strong_convexity)
     if low >= 1:
         raise NotCertified(
-            f"{case.algorithm} with step_size={case.step_size:g} does not contract: on quadratics a squared error grows "
-            f"by {low:.4g} a round; take a smaller step size"
+            f"{case.algorithm} with step_size={case.step_size:g} does not contract: on quadratics a squared error "
+            f"grows by {low:.4g} a round; take a smaller step size"
         )
     contraction = _smallest(case, low, step)
     step("proving")
@@ -229,20 +244,32 @@ def _stated(case: Case, rho: float, weights: tuple[float, float, float, float]) 
         if not case.plain:
             return _in_floats(case, found, why)
         try:
-            proof = proved(
-                case.algorithm, case.round, case.step_size, case.smoothness, case.strong_convexity, found
-            )
+            proof = proved(case.algorithm, case.round, case.step_size, case.smoothness, case.strong_convexity, found)
         except WorstCaseError as error:
             if "listing" in str(error):
                 return _in_floats(case, found, str(error))
             why = str(error)
             continue
-        numbers = (proof["claim"][word] for word in ("start_distance", "start_dissimilarity", "floor"))
-        return Statement(rho, *(float(verify.above(x)) for x in numbers), 0.0, proof)
+        distance, dissimilarity, left = (
+            above(Fraction(proof["claim"][word])) for word in ("start_distance", "start_dissimilarity", "floor")
+        )
+        return Statement(rho, distance, dissimilarity, left, 0.0, proof)
     return _in_floats(case, case.program.solve(rho, weights), why)
+
+
+def above(x: Any, digits: int = 6) -> float:
+    """A number >= 0 in so many digits, rounded up: what is claimed stays true."""
+    if not x:
+        return 0.0
+    places = digits - 1 - floor(log10(x))
+    unit = Fraction(10) ** places
+    shown = float(ceil(Fraction(x) * unit) / unit)
+    return round(shown, places)
 
 
 def _in_floats(case: Case, found: Sought, why: str) -> Statement:
     more = found.start_dissimilarity if case.program.steady is not None else 0.0
     gamma = found.floor if case.program.floored else 0.0
-    return Statement(found.rho, found.start_distance, more, gamma, found.noise_floor, None, why)
+    return Statement(
+        found.rho, above(found.start_distance), above(more), above(gamma), above(found.noise_floor), None, why
+    )

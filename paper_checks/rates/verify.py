@@ -28,7 +28,7 @@ KEPT = {
 
 
 REST: Vector = ({}, {"*": Q(1)})
-"""A client's gradient at the minimiser. SCAFFOLD's controls and its gradients count relative to it: at rest they are it."""
+"""A client's gradient at the minimiser. SCAFFOLD's controls count relative to it, which is what they are at rest."""
 
 
 class Refused(Exception):
@@ -76,8 +76,8 @@ def play(claim: Any, gradient: Any) -> tuple[list[Vector], dict[str, Vector], di
         elif method == "fedcm":
             way = [(p, way[0][1]), (1 - p, before["direction"])]
         x = total((1, x), *((-eta * c, v) for c, v in way))
-    end, moved = (x[0], {}), total((1, x), (-1, first))
-    after: dict[str, Vector] = {"model": end, "last": ({}, x[1])}
+    moved = total((1, x), (-1, first))
+    after: dict[str, Vector] = {"model": (x[0], {}), "last": ({}, x[1])}
     if method == "scaffold":
         after["control"] = total((1, before["control"]), (-1 / (steps * eta), ({}, moved[1])))
     elif method == "fedavgm":
@@ -101,7 +101,6 @@ def check(proof: Any) -> None:
     potential, gamma = Q(proof["potential"]), Q(claim["floor"]) * (1 - rho)
     need(rest in (True, False), "gradients are relative to something else")
     need(potential >= 0 and gamma >= 0 and change != 0, "a weight is negative")
-
 
     def gradient(j: int) -> Vector:
         own = {f"v{i}": change if i > 1 else Q(1) for i in range(1, j + 1)}
@@ -168,7 +167,10 @@ def squares(block: Any, matrix: dict[tuple[str, str], Q]) -> None:
     place = {name: i for i, name in enumerate(names)}
     need(all(a in place for (a, _), x in matrix.items() if x), "a vector is missing from the factor")
     need(len(names) == len(scale) == len(factor) == len(place), "the factor has another size")
-    need(isinstance(bits, int) and all(isinstance(x, int) for row in factor for x in row), "the factor is not of integers")
+    need(
+        isinstance(bits, int) and all(isinstance(x, int) for row in factor for x in row),
+        "the factor is not of integers",
+    )
     for i, a in enumerate(names):
         apart = []
         for j, b in enumerate(names):
@@ -193,8 +195,8 @@ def said(proof: Any) -> str:
     bound += f" + {above(c['floor'])} zeta^2" if Q(c["floor"]) else ""
     return (
         f"|w_T - w*|^2 <= {bound} after every number T of rounds of {c['local_steps']} steps of {c['step_size']} by "
-        f"{c['method']}{p}, any number of {c['smoothness']}-smooth, {c['strong_convexity']}-strongly convex clients, all "
-        "taking part, full gradients"
+        f"{c['method']}{p}, any number of {c['smoothness']}-smooth, {c['strong_convexity']}-strongly convex clients, "
+        "all taking part, full gradients"
     )
 
 
