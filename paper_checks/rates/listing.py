@@ -25,8 +25,12 @@ KEPT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 """What the means and the deviations keep from round to round, by method."""
 
 
+class NoListing(WorstCaseError):
+    """No listing of the method is played in fractions."""
+
+
 def named(algorithm: Algorithm) -> tuple[str, Fraction]:
-    """The method by name and its one number; ``WorstCaseError`` where no listing of it is played here."""
+    """The method by name and its one number; ``NoListing`` where no listing of it is played here."""
     name, combine, direction = algorithm.name.partition("(")[0], algorithm.combine, algorithm.direction
     if name == "fedavgm" and isinstance(combine, ServerMomentum) and not combine.divide:
         return name, fraction(combine.momentum)
@@ -38,7 +42,7 @@ def named(algorithm: Algorithm) -> tuple[str, Fraction]:
         return declared(algorithm)
     except WorstCaseError:
         known = ", ".join(KEPT)
-        raise WorstCaseError(f"{algorithm.name} has no listing in fractions: proved are {known}") from None
+        raise NoListing(f"{algorithm.name} has no listing in fractions: proved are {known}") from None
 
 
 def listed(algorithm: Algorithm, like: OneRound, step_size: float) -> OneRound:

@@ -92,7 +92,7 @@ class Sought:
 
     ``start_distance`` and ``start_dissimilarity`` are what ``V_0`` is of ``|w_0 - w*|^2`` and of ``zeta^2``; ``gamma``
     and ``noise`` are added a round per ``zeta^2`` and per ``sigma^2``. ``spare`` is the least eigenvalue of all that
-    must have none below 0.
+    must have none below 0, ``scale`` its largest entry.
     """
 
     rho: float
@@ -105,6 +105,7 @@ class Sought:
     start_dissimilarity: float
     noise: float
     spare: float
+    scale: float
 
     @property
     def floor(self) -> float:
@@ -453,7 +454,7 @@ class Lyapunov:
         distance, dissimilarity = self.start(means, apart, y[p0 + p1] / unit)
         return Sought(
             rho, means, apart, y[p0 + p1] / unit, y[p0 + p1 + 1] / unit**2, lam / unit, float(distance),
-            float(dissimilarity), float(noise) / unit**2, spare,
+            float(dissimilarity), float(noise) / unit**2, spare, max(float(np.abs(b).max()) for b in blocks),
         )  # fmt: skip
 
     def start(self, means: Array, apart: Array, potential: Any) -> tuple[Any, Any]:

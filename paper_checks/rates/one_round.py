@@ -36,9 +36,9 @@ MOST_STEPS = 60
 class OneRound:
     """The maps of a round: rows over the state, then a client's gradients in the order asked.
 
-    ``means`` and ``apart`` name the coordinates of the state (the first mean is the server model); ``mean_next``,
-    ``apart_next`` make the state after the round, ``mean_points (m, n)``, ``apart_points`` the models that gradients are
-    asked at. ``start`` is the state of means that a model of 1 begins with; deviations begin with 0.
+    ``means`` and ``apart`` name the coordinates of the state (the first mean is the server model); ``mean_next`` and
+    ``apart_next`` make the state after the round, ``mean_points (m, n)`` and ``apart_points`` the models at which
+    gradients are asked. ``start`` is the state of means that a model of 1 begins with; deviations begin with 0.
     """
 
     means: tuple[str, ...]

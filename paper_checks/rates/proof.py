@@ -21,6 +21,9 @@ from .one_round import Array, OneRound
 DIGITS = 55
 """Binary digits of a rounded number, relative to the largest of its kind."""
 
+IDLE = 1e-6
+"""A weight of the loss gap, times L, below which it is left out: it would count at the start, and nowhere else."""
+
 
 def proved(
     algorithm: Algorithm, like: OneRound, step_size: float, smoothness: float, strong_convexity: float, sought: Sought
@@ -32,10 +35,12 @@ def proved(
     round_ = listed(algorithm, like, step_size)
     exact = Lyapunov(round_, fraction(smoothness), fraction(strong_convexity))
     rho = fraction(sought.rho)
-    means, apart = _rounded(sought.means), _rounded(sought.apart)
-    multipliers: Array = np.maximum(_rounded(sought.multipliers), np.array(Fraction(0), dtype=object))
-    potential = max(_rounded(np.array([sought.potential]))[0], Fraction(0)) if exact.ends else Fraction(0)
-    gamma = max(_rounded(np.array([sought.gamma]))[0], Fraction(0)) if exact.floored else Fraction(0)
+    unit = sought.means[0, 0] if len(sought.means) == 1 else 1.0  # of the model alone V may be 1 |w - w*|^2 exactly
+    means, apart = _rounded(sought.means / unit), _rounded(sought.apart / unit)
+    multipliers: Array = np.maximum(_rounded(sought.multipliers / unit), np.array(Fraction(0), dtype=object))
+    counts = exact.ends and sought.potential * smoothness > IDLE
+    potential = _rounded(np.array([sought.potential / unit]))[0] if counts else Fraction(0)
+    gamma = max(_rounded(np.array([sought.gamma / unit]))[0], Fraction(0)) if exact.floored else Fraction(0)
     _repair(multipliers, rho, potential)
     left = exact.left(rho, means, apart, gamma * exact.unit**2, multipliers)
     units = [_column_units(exact, which) for which in (0, 1)]

@@ -87,11 +87,7 @@ class Place:
 
     def _in_words(self, said: Statement) -> str:
         left = "E|w_T - w*|^2" if self.rate and not self.rate.case.plain else "|w_T - w*|^2"
-        start = (
-            "|w_0 - w*|^2"
-            if abs(said.start_distance - 1) < 1e-6
-            else f"{above(said.start_distance, 4):.4g} |w_0 - w*|^2"
-        )
+        start = "|w_0 - w*|^2" if said.start_distance == 1 else f"{said.start_distance:.6g} |w_0 - w*|^2"
         if said.start_dissimilarity:
             start = f"({start} + {above(said.start_dissimilarity, 4):.4g} zeta^2)"
         more = f" + {above(said.floor, 4):.4g} zeta^2" if said.floor else ""

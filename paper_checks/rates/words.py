@@ -5,7 +5,7 @@ METHOD adds and scales its gradients: fedavg(), fedprox(mu=0.1), fedinit(beta=0.
 fedcm(alpha=0.5), relaxed(scaffold(), beta=0.05), your own; others are refused.
 quantity=value: local_steps, step_size, smoothness and strong_convexity; gradient_variance and clients for noise;
 cohort and clients where some clients are drawn a round (methods whose clients keep nothing); rounds,
-initial_distance_sq and optimum_dissimilarity (zeta^2) for a number after so many rounds. Ranges and lists make a table."""
+initial_distance_sq and optimum_dissimilarity (zeta^2) for a number after so many rounds. Ranges, lists: a table."""
 WORDS = ("local_steps", "step_size", "smoothness", "strong_convexity", "clients", "cohort", "gradient_variance",
          "rounds", "initial_distance_sq", "optimum_dissimilarity")  # fmt: skip
 """The quantities of a place."""

@@ -110,7 +110,7 @@ def test_other_words_are_refused(proofs, path):
 def test_the_file_alone_checks_proofs_from_the_shell(proofs, tmp_path):
     good, bad = tmp_path / "good.json", tmp_path / "bad.json"
     good.write_text(json.dumps(proofs[3]))
-    bad.write_text(json.dumps(changed(proofs[3], ("claim", "contraction"), lambda x: "7/8")))
+    bad.write_text(json.dumps(changed(proofs[3], ("claim", "contraction"), lambda x: "5/6")))
     alone = tmp_path / "verify.py"
     alone.write_text(Path(verify.__file__).read_text())
     done = subprocess.run([sys.executable, "-I", alone, good, bad], capture_output=True, text=True)
