@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from empirics.algorithms.algorithm import Algorithm, Average, Gradient, ServerStart
-from empirics.algorithms.local import ClientMomentum
+from empirics.algorithms.local import ClientMomentum, Controlled
 from empirics.algorithms.server import ServerMomentum
 
 from ..worst_cases.certificates.exact import AGREE, declared, fraction
@@ -29,9 +29,11 @@ class NoListing(WorstCaseError):
     """No listing of the method is played in fractions."""
 
 
-def named(algorithm: Algorithm) -> tuple[str, Fraction]:
+def named(algorithm: Algorithm, local_steps: int) -> tuple[str, Fraction]:
     """The method by name and its one number; ``NoListing`` where no listing of it is played here."""
     name, combine, direction = algorithm.name.partition("(")[0], algorithm.combine, algorithm.direction
+    if local_steps == 1 and isinstance(direction, Controlled) and algorithm.start == ServerStart():
+        return "fedavg", Fraction(0)  # the mean of the controls is the server's
     if name == "fedavgm" and isinstance(combine, ServerMomentum) and not combine.divide:
         return name, fraction(combine.momentum)
     if name == "fedcm" and isinstance(direction, ClientMomentum):
@@ -47,7 +49,7 @@ def named(algorithm: Algorithm) -> tuple[str, Fraction]:
 
 def listed(algorithm: Algorithm, like: OneRound, step_size: float) -> OneRound:
     """The round in fractions; ``WorstCaseError`` where there is no listing, or it is not what the hooks do."""
-    name, parameter = named(algorithm)
+    name, parameter = named(algorithm, like.gradients)
     found = _played(name, parameter, fraction(step_size), like.gradients)
     pairs = list(zip(found.arrays(), like.arrays(), strict=True))
     if (found.means, found.apart) != (like.means, like.apart) or any(

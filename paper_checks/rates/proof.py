@@ -51,7 +51,7 @@ def proved(
     above = raw[0].copy()
     above[0, 0] -= 1
     distance, dissimilarity = exact.start(means, apart, potential)
-    name, parameter = named(algorithm)
+    name, parameter = named(algorithm, round_.gradients)
     content = {
         "claim": {
             "method": name,
