@@ -25,6 +25,7 @@ FILES: dict[str, tuple[str, ...]] = {
         "vacuity",
         "tightness",
         "worst_cases",
+        "rates",
     ),
 }
 """The figures and tables of each paper, figures first; a file each, if it is not one of ``SHARED``."""

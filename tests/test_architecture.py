@@ -67,7 +67,7 @@ FLOORS = {
         "command", "verbs",
     ),
     "paper_checks": (
-        "reported", "falsify_options", "tightness_options", "runs", "falsifier", "worst_cases", "validation",
+        "reported", "falsify_options", "tightness_options", "runs", "falsifier", "worst_cases", "rates", "validation",
         "comparing", "claims", "audit",
     ),
 }  # fmt: skip

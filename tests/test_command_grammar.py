@@ -28,6 +28,7 @@ JSON = {
     "check": [f"{ROOT}/examples/my_bound.py:my_bound"],
     "falsify": ["fedcog.smoothness_step", "--evaluations", "7", "clients=2"],
     "tightness": [],
+    "rate": ["fedavg()", "local_steps=2", "step_size=0.2", "smoothness=1.3", "strong_convexity=0.4"],
     "figure": [],
 }
 FILES = {"plot", "explore", "bundle", "completion"}

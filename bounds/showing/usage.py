@@ -67,6 +67,8 @@ VERBS = {
                     "fedbounds falsify fedcog.smoothness_step --evaluations 200"),
     "tightness": Verb("a bound beside its exact worst case, and which K is really best; without a name, those in reach",
                       "fedbounds tightness fedcog.theorem rounds=2 local_steps=1:4:4"),
+    "rate": Verb("the smallest certified contraction per round of a method, for every number of rounds and of clients",
+                 'fedbounds rate "scaffold()" local_steps=5 step_size=0.1 smoothness=1 strong_convexity=0.1'),
     "figure": Verb("the figures and tables of the papers, beside what they report; without a name, their list",
                    "fedbounds figure fedinit.table_3 --scale smoke"),
     "bundle": Verb("one folder: figures, tables, bounds as LaTeX macros, BibTeX, numbers, the audit; an RO-Crate",

@@ -72,7 +72,7 @@ class Recorded:
 
 
 @dataclass(eq=False)
-class _Oracle:
+class Oracle:
     """The model of a play: ``start`` is the first of ``vectors``, the j-th gradient of client k another one."""
 
     clients: int
@@ -153,11 +153,11 @@ def record(algorithm: Algorithm, setting: Setting) -> Recorded:
     clients = setting.cohort
     _check_room(clients, setting.rounds)
     gradients = 0
-    oracle = _Oracle(clients, torch.zeros(1, 1, dtype=torch.float64), gradients)
+    oracle = Oracle(clients, torch.zeros(1, 1, dtype=torch.float64), gradients)
     played = _played(oracle, algorithm, setting)
     while gradients != (counted := _counted(oracle, algorithm)):  # once to count, again if some are asked twice
         gradients = counted
-        oracle = _Oracle(clients, torch.eye(1 + clients * gradients, dtype=torch.float64), gradients)
+        oracle = Oracle(clients, torch.eye(1 + clients * gradients, dtype=torch.float64), gradients)
         played = _played(oracle, algorithm, setting)
     found = Recorded(_questions(oracle), *played)
     _check_linear(found, algorithm, setting)
@@ -173,14 +173,14 @@ def _check_room(clients: int, gradients: int) -> None:
         )
 
 
-def _counted(oracle: _Oracle, algorithm: Algorithm) -> int:
+def _counted(oracle: Oracle, algorithm: Algorithm) -> int:
     counts = {len(asked) for asked in oracle.asked}
     if len(counts) != 1:
         raise EmpiricsError(f"{algorithm}: all clients must ask for as many gradients; got {sorted(counts)}")
     return counts.pop()
 
 
-def _questions(oracle: _Oracle) -> Array:
+def _questions(oracle: Oracle) -> Array:
     """The models ``(clients, m, n)`` at which gradients were asked for."""
     asked: Array = torch.stack([torch.stack(rows) for rows in oracle.asked]).numpy()
     return asked
@@ -200,7 +200,7 @@ def refuse(algorithm: Algorithm, setting: Setting) -> None:
         raise EmpiricsError("an exact worst case needs all clients in every round and equal weights")
 
 
-def _played(oracle: _Oracle, algorithm: Algorithm, setting: Setting) -> tuple[Array, tuple[Array, ...], Any]:
+def _played(oracle: Oracle, algorithm: Algorithm, setting: Setting) -> tuple[Array, tuple[Array, ...], Any]:
     federation: Any = Members(oracle.clients)
     model: Any = oracle  # whose batches are questions
     everyone = np.arange(oracle.clients), np.ones(oracle.clients)
@@ -234,7 +234,7 @@ def _check_linear(found: Recorded, algorithm: Algorithm, setting: Setting) -> No
     draws = np.random.default_rng(2024)
     for scale in (1e-2, 1.0, 1e3):
         vectors = scale * draws.standard_normal((size, 3))
-        oracle = _Oracle(found.clients, torch.from_numpy(vectors), found.gradients)
+        oracle = Oracle(found.clients, torch.from_numpy(vectors), found.gradients)
         server, path, _ = _played(oracle, algorithm, setting)
         asked = _questions(oracle)
         pairs = ((server, found.server), (asked, found.asked), *zip(path, found.path, strict=True))

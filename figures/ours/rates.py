@@ -1,0 +1,98 @@
+"""Certified rates of six methods against step size and local steps: rounds to halve, and what is left."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bounds.errors import BoundsError
+from empirics.algorithms import algorithm
+from paper_checks.rates.search import Case, certified, Rate
+
+from ..artefact import Artefact, no_runs, Shown
+from ..comparing import Judged, Reproduction
+from ..drawing import Axis, columns, each_panel, Row
+from ..runs import Runs
+from ..style import MEASURED, OTHER, REFERENCE, SILENT, THEORY
+
+METHODS = {
+    "FedAvg": ("fedavg()", THEORY, "-"),
+    "FedProx 0.5": ("fedprox(mu=0.5)", MEASURED, "-"),
+    "FedInit 0.1": ("fedinit(beta=0.1)", REFERENCE, "--"),
+    "SCAFFOLD": ("scaffold()", OTHER, "-."),
+    "FedAvgM 0.3": ("fedavgm(momentum=0.3)", SILENT, "-"),
+    "FedCM 0.5": ("fedcm(alpha=0.5)", "black", ":"),
+}
+"""Method, colour and dashes by label."""
+STRONG_CONVEXITY, STEPS, WALK = 0.1, 5, 0.5
+"""Of losses with L = 1; local steps where step sizes vary; eta L K where local steps do."""
+SIZES = {"smoke": (0.1,), "laptop": tuple(np.geomspace(0.02, 1.6, 10)), "overnight": tuple(np.geomspace(0.02, 1.6, 16))}
+COUNTS = {"smoke": (1, 2), "laptop": (1, 2, 3, 5, 8), "overnight": (1, 2, 3, 5, 8, 12, 16)}
+PANELS = ("rounds to halve", "floor / zeta^2")
+SAME = 1e-4
+"""A contraction so near to that of quadratics, relative to its distance from 1, is the best possible."""
+
+
+def data(runs: Runs, scale: str) -> Shown:
+    many = "overnight" if scale == "paper" else scale
+    rows: list[dict[str, Any]] = []
+    for label, (text, _, _) in METHODS.items():
+        sizes = [(f"{STEPS} local steps", "step size times L", size, STEPS, size) for size in SIZES[many]]
+        counts = [(f"step size 1/({1 / WALK:g} K L)", "local steps K", k, k, WALK / k) for k in COUNTS[many]]
+        for title, x_name, x, steps, size in (*sizes, *counts):
+            try:
+                found = certified(Case(algorithm(text), steps, float(size), 1.0, STRONG_CONVEXITY))
+            except BoundsError:  # too large a step
+                continue
+            rows += _rows(label, title, x_name, float(x), found)
+    order = sorted({row["panel"] for row in rows}, key=lambda name: (PANELS[0] not in name, "local steps" not in name))
+    rows.sort(key=lambda row: order.index(row["panel"]))
+    caption = (
+        "No runs: the smallest contraction of the squared distance to the minimiser that is certified over all smooth, "
+        f"strongly convex clients (L = 1, mu = {STRONG_CONVEXITY:g}), any number of them, full gradients, all taking "
+        "part, for every number of rounds; and the least certified floor, by the clients' mean squared gradient at the "
+        "minimiser (SCAFFOLD has none). Curves end where nothing is certified."
+    )
+    return Shown(caption, rows, conclusions=[_above_quadratics(rows)])
+
+
+def _rows(label: str, title: str, x_name: str, x: float, found: Rate) -> Iterable[dict[str, Any]]:
+    floor = found.statements[-1].floor
+    shared = {"x_name": x_name, "curve": label, "x": x, "error": math.nan, "contraction": found.contraction}
+    shared |= {
+        "quadratics": found.slowest,
+        "floor": floor,
+        "proved": all(s.proof is not None for s in found.statements),
+    }
+    rounds = math.log(2) / -math.log(found.contraction)
+    yield {**shared, "panel": f"{PANELS[0]}, {title}", "y_name": PANELS[0], "y": rounds}
+    if floor > 0:
+        yield {**shared, "panel": f"{PANELS[1]}, {title}", "y_name": PANELS[1], "y": floor}
+
+
+def _above_quadratics(rows: Sequence[Row]) -> Judged:
+    words = "no certified contraction is below what two quadratics show"
+    places = [row for row in rows if row["y_name"] == PANELS[0]]
+    below = [row for row in places if row["contraction"] < row["quadratics"]]
+    met = [row for row in places if row["contraction"] - row["quadratics"] <= SAME * (1 - row["quadratics"])]
+    others = ", ".join(sorted({str(row["curve"]) for row in places if row not in met}))
+    verdict = Reproduction.CONTRADICTED if below else Reproduction.REPRODUCED
+    return Judged(words, verdict, f"equal, and so the best possible, at {len(met)} of {len(places)}; above: {others}")
+
+
+def draw(shown: Shown) -> Any:
+    def curves(ax: Any, rows: list[Row]) -> None:
+        for label, (_, colour, dashes) in METHODS.items():
+            if mine := [row for row in rows if row["curve"] == label]:
+                x, y = columns(mine, "x", "y")
+                ax.plot(x, y, dashes, color=colour, label=label, lw=1.1)
+        ax.set_xlabel(str(rows[0]["x_name"]))
+        ax.set_ylabel(str(rows[0]["y_name"]))
+
+    return each_panel(shown.rows, curves, Axis("", log=True), Axis("", log=True), legend_lines=2)
+
+
+ARTEFACT = Artefact("ours.rates", "certified rates of six methods and their floors", no_runs, data, draw)

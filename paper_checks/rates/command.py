@@ -1,0 +1,45 @@
+"""The verb ``rate``: the smallest certified contraction per round, for every number of rounds and of clients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from bounds.showing.usage import bare_parser, Parser, UsageError, writable_file
+from empirics.experiments.command import path_word
+from empirics.progress import progress
+
+from .words import METHODS, RATE_JSON
+
+FINE, FINDING = 0, 1
+
+
+def rate_(arguments: Sequence[str]) -> int:
+    """Print the rates; 1 where a place has none."""
+    try:
+        args = _parser().parse_intermixed_args(list(arguments))
+    except SystemExit:  # --help
+        return FINE
+    if "=" in args.method.partition("(")[0] or args.method.startswith("@"):
+        raise UsageError(f'rate needs a method, such as "scaffold()", before the values; got {args.method!r}')
+    if args.output is not None:
+        writable_file("-o", Path(args.output), ".json")
+    with progress("loading", brief=True):
+        from .asked import rate
+    found = rate(args.method, *args.words)
+    print(found.to_json() if args.json else found)
+    if args.output is not None:
+        written = found.write(Path(args.output))
+        if not args.json:
+            print(f"wrote {', '.join(map(str, written))}" if written else "nothing was proved: no file is written")
+    return FINE if found.found else FINDING
+
+
+def _parser() -> Parser:
+    parser = bare_parser("rate", METHODS, below=[RATE_JSON])
+    add = parser.add_argument
+    add("method", metavar="METHOD", help='the algorithm, such as "fedinit(beta=0.1)" or path/file.py:variable')
+    add("words", nargs="*", default=[], metavar="quantity=value", help="numbers, ranges a:b:n, lists, @file.json")
+    add("-o", dest="output", type=path_word, metavar="FILE", help="write the proofs: FILE.json, FILE-least.json")
+    add("--json", action="store_true", help="print JSON, described below")
+    return parser

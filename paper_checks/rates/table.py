@@ -1,0 +1,159 @@
+"""What ``rate`` answers: a place in words, or a table of several."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from bounds.showing.tables import aligned
+from bounds.showing.tabular import Tabular
+
+from .lyapunov import NotCertified
+from .search import above, Case, certified, Rate, Statement
+from .words import WORDS
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """One place of a table: the words it was asked with, and its rate, or why there is none."""
+
+    method: str
+    asked: dict[str, float]
+    rate: Rate | None
+    why: str = ""
+
+    @property
+    def statement(self) -> Statement | None:
+        return None if self.rate is None else self.rate.fastest
+
+    @cached_property
+    def bound(self) -> float | None:
+        """The least that is certified after so many rounds, where all it needs is given."""
+        if self.rate is None or not {"rounds", "initial_distance_sq"} <= set(self.asked):
+            return None
+        needs = any(s.floor or s.start_dissimilarity for s in self.rate.statements)
+        if needs and "optimum_dissimilarity" not in self.asked:
+            return None
+        facts = (self.asked.get(w, 0.0) for w in ("initial_distance_sq", "optimum_dissimilarity", "gradient_variance"))
+        return above(self.rate.after(int(self.asked["rounds"]), *facts))
+
+    def record(self) -> dict[str, Any]:
+        said, least = self.statement, self.rate and self.rate.least
+        row: dict[str, Any] = {"method": self.method} | {w: _whole(self.asked.get(w)) for w in WORDS}
+        row |= {"contraction": self.rate and self.rate.contraction, "quadratics": self.rate and self.rate.slowest}
+        row["stated"] = said and said.contraction
+        for word in ("start_distance", "start_dissimilarity", "floor", "noise_floor", "half"):
+            row[word] = None if said is None else getattr(said, word)
+        row["proved"] = None if said is None else said.proof is not None
+        for word in ("contraction", "floor", "noise_floor"):
+            row[f"least_{'stated' if word == 'contraction' else word}"] = (
+                None if least is None else getattr(least, word)
+            )
+        return row | {"bound": self.bound, "why": self.why or (said.why if said else "") or None}
+
+    def lines(self) -> Iterator[str]:
+        """The place in words."""
+        asked, rate = self.asked, self.rate
+        yield (
+            f"{self.method}, {asked['local_steps']:g} local steps of {asked['step_size']:g}; "
+            f"{asked['smoothness']:g}-smooth, {asked['strong_convexity']:g}-strongly convex losses"
+        )
+        if rate is None:
+            yield self.why
+            return
+        noisy, case = bool(asked.get("gradient_variance")), rate.case
+        many = f"{case.clients} clients" if case.clients and (noisy or not case.plain) else "any number of clients"
+        part = "all take part" if case.program.cohort is None else f"{case.cohort} of them drawn a round"
+        kind = "gradients with noise of variance sigma^2" if noisy else "full gradients"
+        yield f"{many}, {part}, {kind}, every number T of rounds:"
+        for said in rate.statements:
+            yield f"  {self._in_words(said)}   {'proved in fractions' if said.proof else 'in floats'}"
+        yield f"above its floor the squared distance halves every {rate.fastest.half} rounds"
+        yield (
+            f"smallest contraction certified: {rate.contraction:.6f}; two quadratics contract by no less than "
+            f"{rate.slowest:.6f}"
+        )
+        if not rate.case.program.floored:
+            yield "no floor: heterogeneity alone keeps no distance from the minimiser"
+        if self.bound is not None:
+            yield f"after {asked['rounds']:g} rounds |w_T - w*|^2 <= {self.bound:.6g}   in floats"
+        yield "w*: the minimiser of the mean loss; zeta^2: the clients' mean squared gradient there"
+        if rate.fastest.why:
+            yield f"not proved in fractions: {rate.fastest.why}"
+
+    def _in_words(self, said: Statement) -> str:
+        left = "E|w_T - w*|^2" if self.rate and not self.rate.case.plain else "|w_T - w*|^2"
+        start = "|w_0 - w*|^2" if said.start_distance == 1 else f"{said.start_distance:.6g} |w_0 - w*|^2"
+        if said.start_dissimilarity:
+            start = f"({start} + {above(said.start_dissimilarity, 4):.4g} zeta^2)"
+        more = f" + {above(said.floor, 4):.4g} zeta^2" if said.floor else ""
+        more += f" + {above(said.noise_floor, 4):.4g} sigma^2" if said.noise_floor else ""
+        return f"{left} <= {said.contraction:.10g}^T {start}{more}"
+
+
+@dataclass(frozen=True, eq=False)
+class Rates(Tabular):
+    """The places asked for, in order; ``str`` is what the shell prints."""
+
+    places: tuple[Place, ...]
+
+    @property
+    def found(self) -> bool:
+        """Whether every place has a rate."""
+        return all(place.rate is not None for place in self.places)
+
+    def records(self) -> list[dict[str, Any]]:
+        return [place.record() for place in self.places]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> Iterator[str]:
+        """One place in words, several as a table."""
+        if len(self.places) == 1:
+            yield from self.places[0].lines()
+            return
+        rows = self.records()
+        varied = [w for w in WORDS if len({row[w] for row in rows}) > 1]
+        shown = ["contraction", "quadratics", "floor", "noise_floor", "least_floor", "half", "bound"]
+        head = [*varied, *(w for w in shown if any(row[w] for row in rows)), "proved"]
+        body = [[_short(row[w]) for w in head] for row in rows]
+        yield self.places[0].method
+        yield from aligned([head, *body])
+        yield from dict.fromkeys(place.why for place in self.places if place.why)
+
+    def write(self, path: Path) -> list[Path]:
+        """The proofs, ``NAME.json`` and ``NAME-least.json`` (of the least floor); with several places numbered."""
+        written = []
+        for number, place in enumerate(self.places, 1):
+            for which, said in zip(("", "-least"), place.rate.statements if place.rate else (), strict=False):
+                if said.proof is not None:
+                    stem = path.stem + (f"-{number}" if len(self.places) > 1 else "") + which
+                    file = path.with_name(stem + (path.suffix or ".json"))
+                    file.write_text(json.dumps(said.proof, separators=(",", ":")) + "\n", encoding="utf-8")
+                    written.append(file)
+        return written
+
+
+def place(case: Case, asked: dict[str, float], step: Any) -> Place:
+    """The rate of a case, or why there is none."""
+    try:
+        return Place(case.algorithm.name, asked, certified(case, step))
+    except NotCertified as error:
+        return Place(case.algorithm.name, asked, None, str(error))
+
+
+def _whole(x: float | None) -> float | int | None:
+    return int(x) if x is not None and float(x).is_integer() else x
+
+
+def _short(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,218 @@
+"""Check rates: ``python verify.py FILE ...`` needs Python's standard library, and nothing of fedbounds.
+
+A file proves, for every number T of rounds and any number of clients that all take part with full gradients of smooth,
+strongly convex losses, w* being the minimiser of their mean and zeta^2 the clients' mean squared gradient there:
+
+    |w_T - w*|^2 <= contraction^T (start_distance |w_0 - w*|^2 + start_dissimilarity zeta^2) + floor zeta^2
+
+It holds a quadratic V of what a round keeps. One round is played in fractions. Of contraction V + gamma zeta^2 - V_next
+plus multipliers >= 0 times inequalities of the class (each <= 0) a sum of squares must be left: ``D (T T' / 4^bits + E)
+D`` with integers T, powers of two D and E diagonally dominant. A vector that every client has is a pair: its mean over
+the clients and each client's deviation from it; squares of both are looked at apart.
+"""
+
+import json
+import sys
+from collections import defaultdict
+from fractions import Fraction as Q
+from pathlib import Path
+from typing import Any
+
+Part = dict[str, Q]
+Vector = tuple[Part, Part]
+KEPT = {
+    "fedavg": (["model"], []), "fedprox": (["model"], []), "fedinit": (["model"], ["last"]),
+    "scaffold": (["model"], ["control"]), "fedavgm": (["model", "velocity"], []), "fedcm": (["model", "direction"], []),
+}  # fmt: skip
+"""What means and deviations keep from round to round."""
+
+
+REST: Vector = ({}, {"*": Q(1)})
+"""A client's gradient at the minimiser. SCAFFOLD's controls count relative to it, which is what they are at rest."""
+
+
+class Refused(Exception):
+    """Why a file does not prove what it claims."""
+
+
+def need(truth: bool, why: str) -> None:
+    if not truth:
+        raise Refused(why)
+
+
+def total(*terms: tuple[Any, Vector]) -> Vector:
+    """The sum of ``coefficient * vector``."""
+    parts: tuple[Any, Any] = (defaultdict(Q), defaultdict(Q))
+    for c, vector in terms:
+        for part, given in zip(parts, vector, strict=True):
+            for name, x in given.items():
+                part[name] += c * x
+    return parts
+
+
+def same(u: Vector, v: Vector) -> bool:
+    return not any(x for part in total((1, u), (-1, v)) for x in part.values())
+
+
+def play(claim: Any, gradient: Any) -> tuple[list[Vector], dict[str, Vector], dict[str, Vector]]:
+    """The models that gradients are asked at, and what is kept before and after the round."""
+    method, p, eta, steps = claim["method"], Q(claim["parameter"]), Q(claim["step_size"]), claim["local_steps"]
+    need(method in KEPT, f"the method {method} is not known here")
+    need(isinstance(steps, int) and steps > 0 and eta > 0, "a round has steps of a positive size")
+    before: dict[str, Vector] = {name: ({name: Q(1)}, {}) for name in KEPT[method][0]}
+    before |= {name: ({}, {name: Q(1)}) for name in KEPT[method][1]}
+    if method == "scaffold":
+        before["control"] = total((1, before["control"]), (1, REST))
+    w, asked = before["model"], []
+    x = total((1, w), (-p, before["last"])) if method == "fedinit" else w
+    first = x
+    for j in range(steps):
+        asked.append(x)
+        way = [(Q(1), gradient(j + 1))]
+        if method == "fedprox":
+            way += [(p, x), (-p, w)]
+        elif method == "scaffold":
+            way.append((Q(-1), before["control"]))
+        elif method == "fedcm":
+            way = [(p, way[0][1]), (1 - p, before["direction"])]
+        x = total((1, x), *((-eta * c, v) for c, v in way))
+    moved = total((1, x), (-1, first))
+    after: dict[str, Vector] = {"model": (x[0], {}), "last": ({}, x[1])}
+    if method == "scaffold":
+        after["control"] = total((1, before["control"]), (-1 / (steps * eta), ({}, moved[1])))
+    elif method == "fedavgm":
+        after["velocity"] = total((p, before["velocity"]), (-1, (moved[0], {})))
+        after["model"] = total((1, w), (-1, after["velocity"]))
+    elif method == "fedcm":
+        after["direction"] = total((-1 / (steps * eta), (moved[0], {})))
+    if method == "scaffold":
+        before["control"], after["control"] = (total((1, kept["control"]), (-1, REST)) for kept in (before, after))
+    return asked, before, after
+
+
+def check(proof: Any) -> None:
+    """Raise ``Refused`` unless the file proves its claim."""
+    claim, rest = proof["claim"], proof["rest"]  # rest: gradients count relative to those at the minimiser
+    L, mu, rho, change = (Q(x) for x in (claim["smoothness"], claim["strong_convexity"], claim["contraction"],
+                                         proof["change"]))  # fmt: skip
+    need(0 <= mu < L, "there are no such functions")
+    need(0 < rho < 1, "a contraction is between 0 and 1")
+    need(proof["statement"] == said(proof), "the statement in words is another one")
+    potential, gamma = Q(proof["potential"]), Q(claim["floor"]) * (1 - rho)
+    need(rest in (True, False), "gradients are relative to something else")
+    need(potential >= 0 and gamma >= 0 and change != 0, "a weight is negative")
+
+    def gradient(j: int) -> Vector:
+        own = {f"v{i}": change if i > 1 else Q(1) for i in range(1, j + 1)}
+        return own, dict(own)
+
+    asked, before, after = play(claim, lambda j: total((1, gradient(j)), (1 * rest, REST)))
+    forms: list[dict[tuple[str, str], Q]] = [defaultdict(Q), defaultdict(Q)]
+
+    def square(c: Q, u: Vector, v: Vector) -> None:
+        """Adds ``c <u, v>`` to both blocks."""
+        for form, one, other in zip(forms, u, v, strict=True):
+            for a, x in one.items():
+                for b, y in other.items():
+                    form[a, b] += c * x * y / 2
+                    form[b, a] += c * x * y / 2
+
+    means, apart = KEPT[claim["method"]]
+    for names, rows, least in ((means, proof["means"], "above_distance"), (apart, proof["apart"], "above_nothing")):
+        P = [[Q(x) for x in row] for row in rows]
+        need(len(P) == len(names) and all(len(row) == len(P) for row in P), "the quadratic has another size")
+        need(all(P[i][j] == P[j][i] for i in range(len(P)) for j in range(i)), "the quadratic is not symmetric")
+        for i, a in enumerate(names):
+            for j, b in enumerate(names):
+                square(rho * P[i][j], before[a], before[b])
+                square(-P[i][j], after[a], after[b])
+        own = {(a, b): P[i][j] - (a == b == "model") for i, a in enumerate(names) for j, b in enumerate(names)}
+        squares(proof[least], own)
+
+    # relative to their gradients at the minimiser clients have other values, but the same mean at the server model
+    points: list[Vector] = [({}, {}), *asked]
+    gradients = [({}, {}) if rest else REST, *(gradient(j + 1) for j in range(len(asked)))]
+    if same(points[1], before["model"]):
+        points.append(after["model"])
+        gradients.append(gradient(len(asked) + 1))
+    need(potential == 0 or len(points) > len(asked) + 1, "the first gradient is not that of the server model")
+    values = [Q(0)] * len(points)
+    values[1] += rho * potential
+    values[-1] -= potential
+    for a, b, multiplier in proof["multipliers"]:
+        c = Q(multiplier)
+        need(c >= 0, f"the multiplier of {a}, {b} is negative")
+        need(0 <= a < len(points) and 0 <= b < len(points), "there is no such point")
+        values[b] += c
+        values[a] -= c
+        apart_ = total((1, points[a]), (-1, points[b]))
+        bent = total((1, gradients[a]), (-1, gradients[b]), (-mu, apart_))
+        square(c, gradients[b], apart_)  # Taylor, Hendrickx and Glineur 2017, Theorem 4
+        square(c * mu / 2, apart_, apart_)
+        square(c / (2 * (L - mu)), bent, bent)
+    need(not any(values[1:]), "function values are left over")
+    if gamma:
+        forms[1]["*", "*"] += gamma
+    for block, form in zip(proof["blocks"], forms, strict=True):
+        squares(block, form)
+    distance = Q(proof["means"][0][0]) + potential * L / 2
+    dissimilarity = Q(proof["apart"][0][0]) if claim["method"] == "scaffold" else Q(0)  # controls begin with 0
+    need(distance <= Q(claim["start_distance"]), "the start counts for more than is claimed")
+    need(dissimilarity <= Q(claim["start_dissimilarity"]), "heterogeneity at the start counts for more than is claimed")
+
+
+def squares(block: Any, matrix: dict[tuple[str, str], Q]) -> None:
+    """Whether a symmetric matrix is a sum of squares, by its integer factor."""
+    names, scale, factor, bits = block["vectors"], block["scale"], block["factor"], block["bits"]
+    place = {name: i for i, name in enumerate(names)}
+    need(all(a in place for (a, _), x in matrix.items() if x), "a vector is missing from the factor")
+    need(len(names) == len(scale) == len(factor) == len(place), "the factor has another size")
+    need(
+        isinstance(bits, int) and all(isinstance(x, int) for row in factor for x in row),
+        "the factor is not of integers",
+    )
+    for i, a in enumerate(names):
+        apart = []
+        for j, b in enumerate(names):
+            both = sum(x * y for x, y in zip(factor[i], factor[j], strict=False))
+            apart.append(matrix.get((a, b), Q(0)) / Q(2) ** (scale[i] + scale[j]) - Q(both) / Q(4) ** bits)
+        need(apart[i] >= sum(abs(x) for x in apart[:i] + apart[i + 1 :]), f"no sum of squares: row {a}")
+
+
+def above(text: str) -> str:
+    """A number in six digits, rounded up."""
+    x = Q(text)
+    shown = Q(f"{float(x):.6g}")
+    return f"{float(x):.6g}" if shown >= x else f"{float(shown + Q(10) ** -6 * abs(shown)):.6g}"
+
+
+def said(proof: Any) -> str:
+    """The claim in words."""
+    c = proof["claim"]
+    p = f" with {c['parameter']}" if Q(c["parameter"]) else ""
+    bound = f"{above(c['contraction'])}^T ({above(c['start_distance'])} |w_0 - w*|^2"
+    bound += f" + {above(c['start_dissimilarity'])} zeta^2)" if Q(c["start_dissimilarity"]) else ")"
+    bound += f" + {above(c['floor'])} zeta^2" if Q(c["floor"]) else ""
+    return (
+        f"|w_T - w*|^2 <= {bound} after every number T of rounds of {c['local_steps']} steps of {c['step_size']} by "
+        f"{c['method']}{p}, any number of {c['smoothness']}-smooth, {c['strong_convexity']}-strongly convex clients, "
+        "all taking part, full gradients"
+    )
+
+
+def main(files: list[str]) -> int:
+    failed = 0
+    for file in files:
+        try:
+            proof = json.loads(Path(file).read_text(encoding="utf-8"))
+            check(proof)
+        except (Refused, ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError) as error:
+            failed += 1
+            print(f"{file}: REFUSED: {error or type(error).__name__}")
+        else:
+            print(f"{file}: proved: {said(proof)}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

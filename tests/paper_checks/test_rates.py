@@ -1,0 +1,213 @@
+"""Rates for every number of rounds: their numbers, exact worst cases below them, simulated federations, refusals."""
+
+import json
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import fedbounds
+from bounds.errors import BoundsError
+from empirics.algorithms import algorithm
+from empirics.algorithms.algorithm import fedavg, renamed
+from empirics.training.setting import Setting
+from fedbounds import main
+from paper_checks.rates.instances import slowest
+from paper_checks.rates.lyapunov import Lyapunov, NotCertified
+from paper_checks.rates.one_round import one_round
+from paper_checks.rates.search import above, Case, certified
+from paper_checks.worst_cases import worst_case
+
+KNOWN = {  # (method, K): smallest contraction, least floor, found by an independent prototype at eta = 1/(2K), mu = 0.1
+    ("scaffold()", 2): (0.903688, None),
+    ("fedavg()", 2): (0.903688, 0.0602),
+    ("fedprox(mu=0.5)", 2): (0.909639, 0.0651),
+    ("fedinit(beta=0.1)", 2): (0.903688, 0.0870),
+    ("scaffold()", 5): (0.904383, None),
+    ("fedavg()", 5): (0.904383, 0.0983),
+    ("fedprox(mu=0.5)", 5): (0.913269, 0.0947),
+    ("fedinit(beta=0.1)", 5): (0.904383, 0.1349),
+}
+
+
+@pytest.mark.parametrize(("method", "steps"), KNOWN)
+def test_the_prototype_and_the_proofs_say_the_same(method, steps):
+    contraction, floor = KNOWN[method, steps]
+    found = certified(Case(algorithm(method), steps, 0.5 / steps, 1.0, 0.1))
+    assert found.contraction == pytest.approx(contraction, abs=3e-6)
+    assert (found.least and found.least.floor) == (floor and pytest.approx(floor, abs=1.5e-4))
+    assert all(said.proof for said in found.statements)
+
+
+def test_units_change_nothing_but_units():
+    one = certified(Case(algorithm("fedinit(beta=0.15)"), 3, 0.2, 1.0, 0.3))
+    other = certified(Case(algorithm("fedinit(beta=0.15)"), 3, 0.2 / 7, 7.0, 2.1))
+    assert other.contraction == pytest.approx(one.contraction, rel=1e-7)
+    assert other.fastest.floor == pytest.approx(one.fastest.floor / 49, rel=1e-4)
+
+
+@pytest.mark.parametrize("method", ["scaffold()", "fedavg()", "fedinit(beta=0.1)"])
+def test_exact_worst_cases_are_just_below(method):
+    found = certified(Case(algorithm(method), 2, 0.3, 1.3, 0.2))
+    given = {"smoothness": 1.3, "strong_convexity": 0.2, "initial_distance_sq": 0.7, "optimum_dissimilarity": 0.4}
+    for rounds in (1, 3):
+        plan = Setting(rounds=rounds, cohort=2, local_steps=2, step_size=0.3)
+        exact = worst_case(method, plan, given, "distance_sq").value
+        ratio = found.after(rounds, 0.7, 0.4) / exact
+        assert 1 - 1e-5 < ratio < (1.06 if "fedinit" in method else 1.002)
+
+
+def test_neighbouring_points_lose_nothing(monkeypatch):
+    case = Case(algorithm("fedprox(mu=0.4)"), 6, 0.11, 1.0, 0.15)
+    few = case.program.solve(0.93, case.weights)
+    monkeypatch.setattr("paper_checks.rates.lyapunov.ALL_PAIRS", 9)
+    program = Lyapunov(case.round, 1.0, 0.15)
+    assert len(program.pairs) > len(case.program.pairs)
+    assert program.solve(0.93, case.weights).floor == pytest.approx(few.floor, rel=1e-5)
+
+
+# ---- federations that are simulated in plain loops ----
+
+
+def moments(curvature, shift, size, steps, cohort, rounds, variance=0.0, start=1.5):
+    """E w_T^2 of FedAvg on q_i/2 w^2 - b_i w, minimiser 0, cohorts enumerated, noise variance per gradient."""
+    factor = (1 - size * curvature) ** steps
+    move = size * shift * sum((1 - size * curvature) ** j for j in range(steps))
+    noise = size**2 * variance * sum((1 - size * curvature) ** (2 * j) for j in range(steps))
+    mean, square = start, start**2
+    for _ in range(rounds):
+        means, squares = [], []
+        for chosen in combinations(range(len(curvature)), cohort):
+            a, b, n = (x[list(chosen)].mean() for x in (factor, move, noise))
+            means.append(a * mean + b)
+            squares.append(a**2 * square + 2 * a * b * mean + b**2 + n / cohort)
+        mean, square = np.mean(means), np.mean(squares)
+    return square
+
+
+def test_cohorts_of_any_size_stay_below_and_a_smaller_floor_would_not():
+    draws, largest = np.random.default_rng(8), 0.0
+    said = certified(Case(algorithm("fedavg()"), 3, 0.25, 1.0, 0.2, clients=5, cohort=2))
+    for _ in range(60):
+        curvature = draws.choice([0.2, 0.21, 0.9, 1.0], 5)
+        shift = draws.standard_normal(5)
+        shift -= shift.mean()
+        zeta = (shift**2).mean()
+        for rounds in (1, 4, 90):
+            exact = moments(curvature, shift, 0.25, 3, 2, rounds)
+            f = said.fastest
+            assert exact <= f.contraction**rounds * f.start_distance * 1.5**2 + f.floor * zeta
+        largest = max(largest, exact / zeta)
+    whole = certified(Case(algorithm("fedavg()"), 3, 0.25, 1.0, 0.2))
+    assert whole.fastest.floor < largest < said.fastest.floor  # without the spread of cohorts it is exceeded
+
+
+def test_noise_stays_below_and_half_of_its_floor_would_not():
+    said = certified(Case(algorithm("fedavg()"), 3, 0.25, 1.0, 0.2, clients=4, noisy=True)).fastest
+    flat = moments(np.full(4, 0.2), np.zeros(4), 0.25, 3, 4, 200, variance=0.6)
+    assert said.noise_floor * 0.6 / 2 < flat <= said.noise_floor * 0.6
+
+
+@pytest.mark.parametrize("method", ["scaffold()", "fedavgm(momentum=0.3)", "fedinit(beta=0.2)"])
+def test_the_map_on_two_quadratics_is_the_method(method):
+    """One-dimensional clients trained by the hooks, step by step, against the certificate of the same federation."""
+    import torch
+
+    from empirics.exact.maps import Tracing
+    from empirics.training.rounds import play
+    from paper_checks.rates.instances import round_map
+    from paper_checks.worst_cases.recording import Members, Oracle
+
+    round_ = one_round(algorithm(method), 3, 0.4)
+    curvature = np.array([0.3, 1.1])
+
+    class Quadratics(Oracle):
+        def gradient(self, w, batch):
+            return torch.from_numpy(curvature)[:, None] * w
+
+    setting = Setting(rounds=4, cohort=2, local_steps=3, step_size=0.4)
+    chosen = algorithm(method)
+    state = chosen.begin(torch.full((1,), 1.7, dtype=torch.float64), 2)
+    model = Quadratics(2, torch.zeros(1, 1, dtype=torch.float64), 0)
+    seen = []
+    for _ in range(4):
+        everyone = np.arange(2), np.ones(2)
+        state = play(model, Members(2), chosen, setting, 0, Tracing(), state, cohort=everyone)
+        seen.append(float(state.model))
+    step = round_map(round_, np.array([0.7]), np.array([-0.4]))[0]
+    vector = np.concatenate([1.7 * round_.start, np.zeros(len(round_.apart))])
+    for expected in seen:
+        vector = step @ vector
+        assert vector[0] == pytest.approx(expected, rel=1e-9)
+    assert slowest(round_, 1.1, 0.3) >= np.abs(np.linalg.eigvals(step)).max() ** 2 * (1 - 1e-3)
+
+
+# ---- what is refused, and the verb ----
+
+
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [
+        ("fedsam()", "add and scale"),
+        ("fedavgm(momentum=0.3, reading='code')", "first round is unlike"),
+        ("ditto()", "own"),
+    ],
+)
+def test_what_is_no_linear_round_is_refused_in_one_line(method, words):
+    with pytest.raises(BoundsError, match=words) as error:
+        fedbounds.rate(method, local_steps=2, step_size=0.2, smoothness=1.4, strong_convexity=0.3)
+    assert "\n" not in str(error.value)
+
+
+class Pull:
+    """Weight decay."""
+
+    def __call__(self, work, w, gradient, gradient_at):
+        return gradient + 0.3 * w
+
+
+def test_a_pull_to_the_origin_is_refused():
+    with pytest.raises(BoundsError, match="origin"):
+        one_round(renamed(fedavg, "pulled()", direction=Pull()), 2, 0.3)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        dict(strong_convexity=2.0), dict(step_size=0), dict(local_steps=2.5), dict(local_steps=70), dict(cohort=3),
+        dict(clients=4, cohort=5), dict(gradient_variance=0.5), dict(smothness=2),
+    ],
+)  # fmt: skip
+def test_values_that_are_none_are_refused(words):
+    with pytest.raises(BoundsError):
+        fedbounds.rate("fedavg()", **(dict(local_steps=2, step_size=0.2, smoothness=1.4, strong_convexity=0.3) | words))
+
+
+def test_a_step_that_is_too_large_has_no_rate_and_says_why(capsys):
+    words = ["fedavg()", "local_steps=3", "step_size=1.9", "smoothness=1.2", "strong_convexity=0.3"]
+    assert main(["rate", *words]) == 1
+    assert "does not contract" in capsys.readouterr().out
+    with pytest.raises(NotCertified):
+        certified(Case(algorithm("feddyn(alpha=0.3)"), 2, 0.25, 1.0, 0.1))
+
+
+def test_the_verb_says_what_python_says(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    words = dict(local_steps=3, step_size=0.2, smoothness=1.4, strong_convexity=0.3)
+    more = dict(rounds=6, initial_distance_sq=2.3, optimum_dissimilarity=0.7)
+    table = fedbounds.rate("fedavg()", **words, **more)
+    assert main(["rate", "fedavg()", *(f"{k}={v}" for k, v in (words | more).items()), "--json", "-o", "own.json"]) == 0
+    assert json.loads(capsys.readouterr().out) == table.as_json()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["own-least.json", "own.json"]
+    row = table.records()[0]
+    assert row["proved"]
+    assert row["least_floor"] < row["floor"]
+    assert row["contraction"] < row["stated"]
+    assert row["bound"] < row["stated"] ** 6 * row["start_distance"] * 2.3 + row["floor"] * 0.7
+    sweep = fedbounds.rate("fedavg()", **(words | dict(step_size=[0.1, 0.3])))
+    assert [r["contraction"] for r in sweep.records()] == pytest.approx([(1 - 0.03) ** 6, (1 - 0.09) ** 6], abs=2e-6)
+    assert len(str(sweep).splitlines()) == 4
+
+
+def test_numbers_are_shown_rounded_up():
+    assert [above(x, 3) for x in (0.0123412, 2.0, 417.01, 0.0)] == [0.0124, 2.0, 418.0, 0.0]

@@ -1,0 +1,119 @@
+"""The verifier of rates: it needs nothing of the project, and refuses what was changed."""
+
+import copy
+import json
+import random
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from empirics.algorithms import algorithm
+from paper_checks.rates import verify
+from paper_checks.rates.search import Case, certified
+
+METHODS = (
+    "fedavg()",
+    "fedprox(mu=0.4)",
+    "fedinit(beta=0.15)",
+    "scaffold()",
+    "fedavgm(momentum=0.3)",
+    "fedcm(alpha=0.6)",
+)
+
+READ = ("change", "potential", "means", "apart", "multipliers")
+"""Parts of a file beside the claim. A factor's scale and bits are not: what is left may be dominant without it."""
+
+
+@pytest.fixture(scope="module")
+def proofs():
+    return [certified(Case(algorithm(m), 3, 0.13, 1.7, 0.2)).fastest.proof for m in METHODS]
+
+
+def numbers(item, path=()):
+    """Where a file says a number, as text or as a whole number."""
+    if isinstance(item, dict):
+        for key, value in item.items():
+            yield from numbers(value, (*path, key))
+    elif isinstance(item, list):
+        for i, value in enumerate(item):
+            yield from numbers(value, (*path, i))
+    elif (isinstance(item, int) and not isinstance(item, bool)) or (
+        isinstance(item, str) and path[-1] not in ("method", "statement") and "vectors" not in path
+    ):
+        yield path
+
+
+def changed(proof, path, how):
+    other = copy.deepcopy(proof)
+    at = other
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = how(at[path[-1]])
+    other["statement"] = verify.said(other)
+    return other
+
+
+def refused(proof):
+    try:
+        verify.check(proof)
+    except (verify.Refused, ArithmeticError, LookupError, TypeError, ValueError):
+        return True
+    return False
+
+
+def test_what_was_proved_is_accepted(proofs):
+    for proof in proofs:
+        verify.check(json.loads(json.dumps(proof)))
+
+
+def test_every_smaller_claim_is_refused(proofs):
+    for proof in proofs:
+        for word in ("contraction", "start_distance", "floor", "start_dissimilarity"):
+            if Fraction(proof["claim"][word]):
+                assert refused(changed(proof, ("claim", word), lambda x: str(Fraction(x) * Fraction(98, 100)))), word
+        for word in ("step_size", "smoothness", "local_steps"):
+            assert refused(
+                changed(proof, ("claim", word), lambda x: x + 1 if isinstance(x, int) else str(2 * Fraction(x)))
+            )
+        assert refused(changed(proof, ("claim", "strong_convexity"), lambda x: str(Fraction(x) / 2)))
+
+
+def test_of_many_tampered_files_none_is_taken_for_the_old_claim(proofs):
+    draws = random.Random(4)
+    tried, passed = 0, []
+    for proof in proofs:
+        places = [p for p in numbers(proof) if p[0] in READ or (p[0] == "blocks" and "factor" in p)]
+        for path in draws.sample(places, 12):
+            other = changed(
+                proof, path, lambda x: x * 2 + 1 if isinstance(x, int) else str(Fraction(x) * Fraction(-7, 5))
+            )
+            tried += 1
+            if not refused(other):
+                passed.append(path)
+    assert tried >= 50
+    assert not passed
+
+
+@pytest.mark.parametrize("path", [("claim", "method"), ("statement",), ("rest",)])
+def test_other_words_are_refused(proofs, path):
+    other = copy.deepcopy(proofs[0])
+    at = other
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = {"method": "scaffold", "statement": "at once", "rest": 7}[path[-1]]
+    assert refused(other)
+
+
+def test_the_file_alone_checks_proofs_from_the_shell(proofs, tmp_path):
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    good.write_text(json.dumps(proofs[3]))
+    bad.write_text(json.dumps(changed(proofs[3], ("claim", "contraction"), lambda x: "5/6")))
+    alone = tmp_path / "verify.py"
+    alone.write_text(Path(verify.__file__).read_text())
+    done = subprocess.run([sys.executable, "-I", alone, good, bad], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "good.json: proved: |w_T - w*|^2 <= " in done.stdout
+    assert "bad.json: REFUSED: " in done.stdout
