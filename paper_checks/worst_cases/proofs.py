@@ -10,10 +10,11 @@ from decimal import Context, Decimal, ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
 from math import nan
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from bounds.core import Bound
-from bounds.showing.files import whole
+from bounds.showing.files import whole, write_whole
 from empirics.experiments import Cell, Store
 
 from .certificates import verify
@@ -103,8 +104,33 @@ def keep(contents: Iterable[Content], name: str, folder: Path) -> Path:
     return archive(name, folder)
 
 
+def keep_one(content: Content, path: Path) -> Path:
+    """Write a proof as a file of its own."""
+    return write_whole(path, json.dumps(content, separators=(",", ":")) + "\n")
+
+
 def archived(folder: Path) -> dict[str, Content]:
     """All proofs of a folder's archives by name."""
     return {
         digest(content): content for path in sorted(folder.glob(f"*{ARCHIVE}")) for content in verify.read(str(path))
+    }
+
+
+# ---- what the tables say ----
+
+
+def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """How many places of a table are proved from both sides or from above alone, refused, not yet tried; how well."""
+    proved = [row for row in rows if row["proved"] == row["proved"]]
+    widths = sorted(row["width"] for row in proved if row["attained"] == row["attained"])
+    excesses = [row["excess"] for row in proved]
+    return {
+        "places": len(rows),
+        "both sides": len(widths),
+        "above alone": len(proved) - len(widths),
+        "refused": sum(row["proof"].startswith("refused") for row in rows),
+        "not yet": sum(row["proof"] == NOT_YET for row in rows),
+        "median width": median(widths) if widths else nan,
+        "largest width": max(widths, default=nan),
+        "largest excess": max(excesses, default=nan),
     }

@@ -23,8 +23,8 @@ from ..space import Array, pack, unpack
 from ..worst import Question
 from . import verify
 
-SHARES = (0.1, 0.05, 0.2, 0.03)
-"""By how much the class and the assumptions are narrowed, relative to themselves: the first that suffices."""
+SHARE = 0.1
+"""By how much the class and the assumptions are narrowed, relative to themselves."""
 SPREADS = (1.0, 0.01)
 """How much the squares of all vectors count in the narrower problem, so that none vanishes and no two agree."""
 ROUNDING = 4e-15
@@ -100,12 +100,8 @@ class Inside:
 
 def _strictly(question: Question, program: Program, change: Any) -> Iterator[Array]:
     """Solutions of the narrower problem in the coordinates of the wider one's."""
-    for share in SHARES:
-        narrow = replace(question, assumptions=_narrowed(question, share))
-        stated = narrow.program()
-        if narrow.stated()[0].space.change == float(change):
-            break
-    else:
+    stated = replace(question, assumptions=_narrowed(question, SHARE), change=float(change)).program()
+    if (stated.blocks, stated.values) != (program.blocks, program.values):
         raise WorstCaseError("the narrower class has other coordinates")
     size = float(np.abs(stated.objectives[0]).max())
     for solve in (_roughly, refined):

@@ -52,8 +52,9 @@ def _once(program: Program) -> Solved:
 
 
 _exactly = partial(refined, exactly=True)
-TRIES: tuple[tuple[float, Solver], ...] = tuple(
-    (bump, solve) for bump in (1e-8, 1e-7, 1e-6, 1e-5) for solve in (_once, _exactly)
+TRIES: tuple[tuple[float, Solver], ...] = (
+    *((bump, solve) for solve in (_once, _exactly) for bump in (1e-8, 1e-7)),
+    *((bump, solve) for bump in (1e-6, 1e-5) for solve in (_once, _exactly)),
 )
 """Shares of the value by which the squares of all vectors count, and how it is solved: the first that suffices."""
 NOTHING: tuple[tuple[float, Solver], ...] = ((0.0, refined), *TRIES)
@@ -279,6 +280,7 @@ class ExactProgram:
             },
             "bound": str(bound),
             "change": str(f.space.change),
+            "near": f.near,
             "weights": {str(first + i): str(w) for i, w in enumerate(spread)},
             "unit": str(unit),
             "multipliers": [

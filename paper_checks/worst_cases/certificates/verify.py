@@ -87,11 +87,12 @@ class Game:
     """The claim's run, and sums of inequalities over it: inner products of named vectors, function values by place.
 
     The minimiser is the origin and values are 0 there; without one, that is the start. A gradient is the first one plus
-    changes, each a new unknown vector.
+    changes, each a new unknown vector; at other models it is one of these plus a change, as the file says.
     """
 
-    def __init__(self, claim: Any, step: Q) -> None:
-        self.claim, self.step = claim, step
+    def __init__(self, certificate: Any) -> None:
+        claim = certificate["claim"]
+        self.claim, self.step, self.near = claim, Q(certificate["change"]), certificate["near"]
         self.given = {word: Q(x) for word, x in claim["given"].items()}
         self.convex = claim["strong_convexity"] is not None
         self.L = Q(claim["smoothness"])
@@ -136,7 +137,9 @@ class Game:
             same = next((n for n in self.points if n not in apart and self.points[n] == self.models[name]), None)
             if same:
                 return same
-            self.place(name, self.models[name], ({name: Q(1)}, {name: Q(1)}))
+            own = ({name: Q(1)}, {name: Q(1)})
+            other = self.gradients[self.near[name]]
+            self.place(name, self.models[name], combine((1, other), (self.step, own)))
         return name
 
     def shared(self, name: str) -> str:
@@ -281,7 +284,7 @@ class Game:
 
 def check(certificate: Any) -> None:
     """Raise ``Refused`` unless the certificate proves its claim, and its federation attains what it says."""
-    game = Game(certificate["claim"], Q(certificate["change"]))
+    game = Game(certificate)
     bound, unit = Q(0), Q(certificate["unit"])
     for kind, *names, said in certificate["multipliers"]:
         multiplier = said * unit if isinstance(said, int) else Q(said)
@@ -313,7 +316,7 @@ def reached(certificate: Any) -> Q:
 
     Its points, gradients and values are numbers: those of two clients, at their mean plus and minus the deviation.
     """
-    game = Game(certificate["claim"], Q(certificate["change"]))
+    game = Game(certificate)
     held = certificate["attained"]
     unit, vectors = Q(1, 2 ** held["bits"]), held["vectors"]
     values = {name: Q(x) for name, x in held["values"].items()} | {"*" if game.convex else game.at("w0"): Q(0)}
@@ -369,7 +372,7 @@ def reached(certificate: Any) -> Q:
         game.inequality(Q(1), "class", pair)
         need(total() <= 0, f"the federation is not of the class: {' '.join(pair)}")
     kind = game.claim["statistic"]
-    return min(read) if kind == "min" else sum(read) / len(read)
+    return min(read) if kind == "min" else sum(read, Q(0)) / len(read)
 
 
 def summed(game: Game, block: int) -> dict[tuple[str, str], Q]:
