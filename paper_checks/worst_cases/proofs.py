@@ -91,14 +91,17 @@ def archive(name: str, folder: Path) -> Path:
     return folder / f"{name}{ARCHIVE}"
 
 
-def keep(contents: Iterable[Content], name: str, folder: Path) -> Path:
-    """Write the archive of a table, without proofs that another table's archive in the folder holds."""
+def keep(contents: Iterable[Content], name: str, folder: Path) -> Path | None:
+    """Write the archive of a table, without proofs that another archive of the folder holds; None if all are."""
     others = set[str]()
     for path in folder.glob(f"*{ARCHIVE}"):
         if path != archive(name, folder):
             others |= {digest(content) for content in verify.read(str(path))}
     mine = {digest(content): content for content in contents}
     lines = [json.dumps(mine[key], separators=(",", ":")) + "\n" for key in mine if key not in others]
+    if not lines:
+        archive(name, folder).unlink(missing_ok=True)
+        return None
     with whole(archive(name, folder)) as beside:
         beside.write_bytes(lzma.compress("".join(lines).encode(), preset=9))
     return archive(name, folder)

@@ -10,7 +10,7 @@ from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from empirics.experiments import Outcome
 from paper_checks.claims.checkers import AboveWorstCase
-from paper_checks.claims.claim import Book, Status
+from paper_checks.claims.claim import Book, Grade, Status
 from paper_checks.runs.can import can
 from paper_checks.runs.words import WORST
 from paper_checks.tightness_options import NAMES
@@ -150,6 +150,8 @@ def test_the_checker_catches_a_bound_below_the_exact_worst_case():
     assert whole.as_audited
     low = AboveWorstCase(name, least)(Book({name: _mutated(name, 0.9 / least)}))
     assert low.status is Status.FAILS
+    assert low.grade is Grade.PROVED
+    assert "refuted, proved: a federation in fractions attains" in low.evidence
     assert float(low.witness["step_size"]) > 0
     for below, status in ((0.9998, Status.FAILS), (0.99995, Status.HOLDS)):  # known to 1e-4
         assert AboveWorstCase(name, least)(Book({name: _mutated(name, below / least)})).status is status
