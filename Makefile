@@ -11,7 +11,7 @@ demo: $(READY)  ## train, measure, and print the measured gap against the bound 
 test: $(READY)  ## every test but the slow ones, in two processes
 	$(VENV)/bin/python -m pytest -q -n 2 --dist worksteal -m "not slow"
 
-proofs:  ## every proof that comes with the worst cases, checked by Python's standard library alone; minutes
+proofs:  ## every proof that comes with the worst cases, checked by Python's standard library alone; a minute
 	$(PYTHON) -I paper_checks/worst_cases/certificates/verify.py paper_checks/worst_cases/tables/*.proofs.xz
 
 figures: $(READY)  ## every figure and table at the laptop's scale, from the runs that are kept with the code, in figures-laptop
