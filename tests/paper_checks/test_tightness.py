@@ -199,7 +199,7 @@ def test_a_bound_with_a_table_answers_with_it_and_says_how_to_compute_another(ca
     *table, wrote = out.splitlines()
     assert table == asked_for.splitlines()
     assert wrote.startswith("wrote ")
-    assert committed("decaying_k.theorem_1", tmp_path) == committed("decaying_k.theorem_1")
+    assert str(committed("decaying_k.theorem_1", tmp_path)) == str(committed("decaying_k.theorem_1"))
     assert err.count("\n") == 1
     assert "--full computes it anew, which took 1.2 min of one core" in err
 
