@@ -201,7 +201,7 @@ def test_a_bound_with_a_table_answers_with_it_and_says_how_to_compute_another(ca
     assert wrote.startswith("wrote ")
     assert str(committed("decaying_k.theorem_1", tmp_path)) == str(committed("decaying_k.theorem_1"))
     assert err.count("\n") == 1
-    assert "--full computes it anew, which took 1.2 min of one core" in err
+    assert "--full computes it anew, which took 1.4 min of one core" in err
 
 
 def test_long_work_says_beforehand_how_long_it_takes(capsys, monkeypatch, tmp_path):
