@@ -3,13 +3,16 @@ PYTHON ?= python3
 VENV := .venv
 READY := $(VENV)/.ready
 
-.PHONY: demo test figures docs
+.PHONY: demo test proofs figures docs
 
 demo: $(READY)  ## train, measure, and print the measured gap against the bound of FedALS
 	$(VENV)/bin/fedbounds validate fedals.one_round
 
 test: $(READY)  ## every test but the slow ones, in two processes
 	$(VENV)/bin/python -m pytest -q -n 2 --dist worksteal -m "not slow"
+
+proofs:  ## every proof that comes with the worst cases, checked by Python's standard library alone; a minute
+	$(PYTHON) -I paper_checks/worst_cases/certificates/verify.py paper_checks/worst_cases/tables/*.proofs.xz
 
 figures: $(READY)  ## every figure and table at the laptop's scale, from the runs that are kept with the code, in figures-laptop
 	$(VENV)/bin/fedbounds figure all --no-sweep

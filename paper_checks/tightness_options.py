@@ -56,7 +56,10 @@ def parser() -> Parser:
     comes = "the table that comes with the project, shown where no quantity is given; solves nothing"
     group.add_argument("--committed", action="store_true", help=comes)
     group.add_argument("--full", action="store_true", help="the grid of that table, computed anew")
-    proofs = "prove every worst case in fractions, and with -o write the proofs, NAME-1.json and on"
+    proofs = (
+        "prove every worst case from both sides in fractions; -o writes the proofs, NAME-1.json and on, or with "
+        "--committed and --full the archive NAME.proofs.xz; --patience leaves places out"
+    )
     add("--certify", action="store_true", help=proofs)
     add("--json", action="store_true", help="print JSON, described below")
     return found

@@ -67,7 +67,7 @@ class Grade(StrEnum):
     """How a finding was reached, and so how it could be wrong."""
 
     PROVED = "proved"
-    """Symbolically, or by going through all cases: wrong only if the encoding is."""
+    """Symbolically, by going through all cases or by a certificate in fractions: wrong only if the encoding is."""
     EXACT = "exact"
     """By exact arithmetic at stated points or instances: a FAILS is final, a HOLDS is about those alone."""
     SEARCHED = "searched"

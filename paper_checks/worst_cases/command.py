@@ -9,8 +9,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
-from math import inf, nan, nextafter
-from pathlib import Path
 from typing import Any
 
 from bounds.catalog import BOUNDS
@@ -29,6 +27,7 @@ from empirics.progress import lasting, Progress, progress
 from ..runs.can import can
 from ..runs.words import WORST
 from ..tightness_options import NAMES, parser
+from . import proofs
 from .places import fitted, moot, Place, question
 from .program import WorstCaseError
 from .showing import FINDING, FINE, tell
@@ -51,8 +50,9 @@ def run(args: argparse.Namespace) -> int:
         which = "--full" if args.full else "--committed"
         raise UsageError(f"{which} has a grid of its own: give no quantity=value with it")
     if args.committed or (not (args.full or args.words) and has_table(args.name)):
-        why = "the table that comes with the project is shown, --full and quantity=value compute"
-        refuse_idle(parser(), args, ("store", "workers", "patience", "certify"), why)
+        if not (args.committed and args.certify):
+            why = "the table that comes with the project is shown, --full and quantity=value compute"
+            refuse_idle(parser(), args, ("store", "workers", "patience", "certify"), why)
         return _committed(args)
     bound, given = load(args.name), _spans(args.words)
     spans = {**GRID, **given}
@@ -65,37 +65,46 @@ def run(args: argparse.Namespace) -> int:
             writable_folder("-o", args.output)
         rows, failed = _computed(args, at, seconds / len(at), bar)
     about = _card(args, bound, at[0], rows) | {"refused": len(failed)}
-    if args.certify:
-        failed += _certified(bound, rows, args.output)
+    unproved = _certified(args, bound, rows, about) if args.certify else []
     for row in rows:
         row.pop("seconds")  # the card has their sum: tables of two runs are the same byte by byte
     status = tell(rows, about, args.json)
-    for error, count in Counter(failed).items():
-        _remark(f"{count} place{'s' * (count > 1)} without a number: {error}")
+    _tell_failed(failed, "number")
+    _tell_failed(unproved, "proof")
     if rows:
         _write(args, rows, about, bound.name)
-    return FINDING if failed else status
+    return FINDING if failed or unproved else status
 
 
-def _certified(bound: Bound, rows: Sequence[dict[str, Any]], folder: Path | None) -> list[str]:
-    """Adds to every row what is proved of its worst case, and writes the proofs; returns what has none, in words."""
-    from .certificates.certify import certify
+def _certified(args: Any, bound: Bound, rows: Sequence[dict[str, Any]], about: dict[str, Any]) -> list[str]:
+    """Adds to every row what is proved of its worst case, and writes the proofs; returns what has none, in words.
 
-    failed = []
+    A grid's proofs go into one archive, those of places that were typed into a file each.
+    """
+    store, wanted = Store(folder(args.store)), proofs.cells(bound, rows, args.patience)
+    cheapest = sorted((w for w in zip(map(Place.of_row, rows), wanted, strict=True) if w[1]), key=lambda w: w[0].work)
+    todo = [cell for _, cell in cheapest if cell is not None]
+    if any(not store.has(cell) for cell in todo):
+        writable_folder("--store", store.folder)
     with progress("proving") as bar:
-        bar.start(len(rows))
-        for number, row in enumerate(rows, 1):
-            asked = question(bound, Place.of_row(row))
-            try:
-                found = certify(asked, row["worst_case"])
-            except WorstCaseError as error:
-                failed.append(str(error))
-                row |= {"proved": nan, "excess": nan}
-            else:
-                row |= {"proved": nextafter(float(found.bound), inf), "excess": found.excess}
-                if folder is not None:
-                    found.write(folder / f"{bound.name}-{number}.json")
-            bar.step()
+        bar.start(len(todo))
+        try:
+            sweep(todo, store, args.workers, heard=lambda done: bar.step())
+        except KeyboardInterrupt:
+            raise stopped(store, todo, "proofs") from None
+    contents, failed = [], []
+    for number, (row, cell) in enumerate(zip(rows, wanted, strict=True), 1):
+        columns, content = proofs.columns(row, cell, store)
+        row |= columns
+        if content is None:
+            failed.append(columns["proof"])
+        else:
+            contents.append(content)
+            if args.output is not None and args.words:
+                proofs.keep_one(content, args.output / f"{bound.name}-{number}.json")
+    if args.output is not None and not args.words:
+        proofs.keep(contents, bound.name, args.output)
+    about["proofs"] = {"proved": len(contents), **Counter(failed)}
     return failed
 
 
@@ -104,14 +113,21 @@ def _committed(args: Any) -> int:
     bound, rows, about = load(args.name), committed(args.name), card(args.name)
     if args.output is not None:
         writable_folder("-o", args.output)
+    failed = _certified(args, bound, rows, about) if args.certify else []
     status = tell(rows, about, args.json)
+    _tell_failed(failed, "proof")
     _write(args, rows, about, bound.name)
     if not args.committed:
         _remark(
             "this table comes with the project; --full computes it anew, which took "
             f"{lasting(about['seconds'])} of one core; quantity=value computes places of your own"
         )
-    return status
+    return FINDING if failed else status
+
+
+def _tell_failed(failed: Sequence[str], what: str) -> None:
+    for error, count in Counter(failed).items():
+        _remark(f"{count} place{'s' * (count > 1)} without a {what}: {error}")
 
 
 def _write(args: Any, rows: Sequence[Row], about: Mapping[str, Any], name: str) -> None:

@@ -52,14 +52,18 @@ class Formulation:
     convex: bool
     symmetric: bool = True
     room: tuple[int, int] = (0, 0)
+    change: Any = None
+    """How much a gradient changes in a step, about: the unit of its changes. None: what the numbers say."""
     evaluations: list[PointEvaluation] = field(default_factory=list, init=False)
     walked: list[PointEvaluation] = field(default_factory=list, init=False)
     taken_values: int = field(default=0, init=False)
     labels: list[str] = field(default_factory=list, init=False)
     """The evaluations with a vector of their own besides the gradients along the run, in the order of its columns."""
+    near: dict[str, str] = field(default_factory=dict, init=False)
+    """The evaluations whose gradient is written as a change, and from which one along the run."""
 
     def __post_init__(self) -> None:
-        self.space = Space(self.recorded, self.symmetric, self.room[0], self._change)
+        self.space = Space(self.recorded, self.symmetric, self.room[0], self.change or self._change)
         self._known: dict[bytes, PointEvaluation] = {}
         if self.convex:
             nowhere = self.points(0 * self.recorded.server[0])
@@ -69,14 +73,16 @@ class Formulation:
 
     @property
     def _change(self) -> Any:
-        """How much a gradient changes in a step, about: a power of two, so that fractions stay short."""
+        """A power of two, so that fractions stay short."""
         power = min(0, round(log2(self.smoothness * max(self.recorded.step_sizes))))
         return Fraction(2) ** power if self.recorded.server.dtype == object else 2.0**power
 
     @classmethod
-    def roomy(cls, recorded: Recorded, smoothness: float, lower: float, convex: bool, symmetric: bool) -> Formulation:
+    def roomy(
+        cls, recorded: Recorded, smoothness: float, lower: float, convex: bool, symmetric: bool, change: Any = None
+    ) -> Formulation:
         """One with more room than any statement takes, to find out how much this one takes."""
-        return cls(recorded, smoothness, lower, convex, symmetric, (2 * recorded.gradients + 10, 0))
+        return cls(recorded, smoothness, lower, convex, symmetric, (2 * recorded.gradients + 10, 0), change)
 
     @property
     def taken(self) -> tuple[int, int]:
@@ -125,7 +131,20 @@ class Formulation:
         """All functions at a vector (or one for each client) that the recorder wrote."""
         points = self.points(recorded)
         known = self._known.get(self._key(points))
-        return known or self._place("", points, self.space.fresh(), name=self._name(recorded))
+        if known is not None:
+            return known
+        near = self._nearest(points)
+        found = self._place("", points, self.space.fresh(near=near.gradients), name=self._name(recorded))
+        self.near[found.name] = near.name
+        return found
+
+    def _nearest(self, points: Rows) -> PointEvaluation:
+        """Where along the run a gradient is known that is about that at these points."""
+
+        def away(e: PointEvaluation) -> float:
+            return round(float(np.abs(np.array(points) - np.array(e.points)).sum()), 9)  # the same in fractions
+
+        return min(self.walked, key=away)
 
     def _name(self, recorded: Array) -> str:
         """Which server model, or which virtual average, a vector is."""

@@ -84,7 +84,7 @@ class Instance:
     def save(self, path: Path | str) -> None:
         """Write a file that ``load`` reads; a method that no text names is refused."""
         held = {
-            "question": _asked(self.question),
+            "question": question_to_json(self.question),
             "value": self.value,
             "floor": self.floor,
             "start": self.start.tolist(),
@@ -102,7 +102,7 @@ class Instance:
             held = json.loads(Path(path).read_text(encoding="utf-8"))
             arrays = {name: np.array(held[name], dtype=float) for name in ("start", "points", "gradients", "values")}
             floor = None if held["floor"] is None else float(held["floor"])
-            return cls(question=_question(held["question"]), value=float(held["value"]), floor=floor, **arrays)
+            return cls(question=question_of_json(held["question"]), value=float(held["value"]), floor=floor, **arrays)
         except OSError as error:
             raise WorstCaseError(f"{path}: {error.strerror}") from None
         except (BoundsError, EmpiricsError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -121,7 +121,7 @@ def _excess(f: Interpolant) -> float:
     return excess / size
 
 
-def _asked(question: Question) -> dict[str, Any]:
+def question_to_json(question: Question) -> dict[str, Any]:
     """A question as JSON."""
     written = str(question.algorithm)
     try:
@@ -129,7 +129,7 @@ def _asked(question: Question) -> dict[str, Any]:
     except (BoundsError, EmpiricsError):
         known = False
     if not known:
-        raise WorstCaseError(f"{written} is a method that no text names: its instance cannot be replayed from a file")
+        raise WorstCaseError(f"{written} is a method that no text names: nothing of it can be read from a file")
     return {
         "algorithm": written,
         "setting": asdict(question.setting),
@@ -141,7 +141,7 @@ def _asked(question: Question) -> dict[str, Any]:
     }
 
 
-def _question(held: Mapping[str, Any]) -> Question:
+def question_of_json(held: Mapping[str, Any]) -> Question:
     given = {word: float(number) for word, number in held["assumptions"].items()}
     if ".py" in held["algorithm"]:  # a file of data must not run code
         raise EmpiricsError(f"a method must be a call of the list; got {held['algorithm']!r}")

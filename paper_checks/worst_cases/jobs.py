@@ -1,9 +1,10 @@
-"""One place of a tightness table as a cell of a store: bound, exact worst case, what dominates either."""
+"""One place of a tightness table as a cell of a store: bound, exact worst case, what dominates either; its proof."""
 
 from __future__ import annotations
 
 import warnings
-from math import inf
+from collections.abc import Mapping
+from math import inf, nan
 from typing import Any
 
 from bounds.core import Bound
@@ -12,7 +13,9 @@ from bounds.showing.loading import load
 from empirics.experiments import Outcome
 from empirics.experiments.registry import job
 
+from .instances import question_of_json
 from .places import fitted, Place, question, values
+from .program import WorstCaseError
 from .worst import answer
 
 TERM = "term: "
@@ -63,3 +66,16 @@ def terms(bound: Bound, given: dict[str, Any]) -> tuple[dict[str, float], bool]:
         warnings.simplefilter("ignore", OutsideConditionsWarning)
         parts = {name: float(value) for name, value in bound.parts(outside=True, **mine).items()}
     return parts, bool(bound.holds(**mine))
+
+
+@job("certificate", version=1)
+def certificate(question: Mapping[str, Any], about: float) -> Outcome:
+    """The proof of a question's worst case, which is ``about`` so large; a refusal is a result and says why."""
+    from .certificates.certify import certify
+
+    try:
+        found = certify(question_of_json(question), about)
+    except WorstCaseError as error:
+        return Outcome({"bound": [nan], "width": [nan]}, {"refused": str(error)})
+    facts = {"certificate": found.content, "open_below": found.open_below}
+    return Outcome({"bound": [float(found.bound)], "width": [found.width]}, facts)

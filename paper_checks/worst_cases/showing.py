@@ -30,7 +30,7 @@ def tell(rows: Sequence[Row], card: Mapping[str, Any], as_json: bool = False) ->
 
 def _table(rows: Sequence[Row]) -> list[str]:
     varied = [name for name in NAMES if len({row.get(name, 0.0) for row in rows}) > 1]
-    head = [*varied, *SHOWN, *(("proved", "excess") if "proved" in rows[0] else ())] if rows else []
+    head = [*varied, *SHOWN, *(("proved", "excess", "width") if "proved" in rows[0] else ())] if rows else []
     body = [[_short(row.get(c, 0.0)) + ("" if row["inside"] or c != "bound" else "*") for c in head] for row in rows]
     return aligned([head, *body]) if rows else []
 

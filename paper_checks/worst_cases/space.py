@@ -74,14 +74,19 @@ class Space:
     def zero(self) -> Array:
         return zeros(self.size, self.recorded.server)
 
-    def fresh(self, balanced: bool = False, point: bool = False) -> list[Array]:
-        """A new vector of every member, a gradient or a point; ``balanced`` ones sum to zero over all clients."""
+    def fresh(self, balanced: bool = False, point: bool = False, near: list[Array] | None = None) -> list[Array]:
+        """A new vector of every member, a gradient or a point; ``balanced`` ones sum to zero over all clients.
+
+        Of one that is ``near`` another the unknown is the scaled change from there.
+        """
         if self.taken == self.extra:
             raise EmpiricsError("the coordinates have no column left")
         rows = [self.unit(k, self.recorded.gradients + self.taken) for k in range(self.members)]
         if point:
             self.places.append(self.taken)
         self.taken += 1
+        if near is not None:
+            rows = [other + self.change * row for other, row in zip(near, rows, strict=True)]
         if balanced:
             mean = self.mean(rows)
             rows = [row - mean for row in rows]

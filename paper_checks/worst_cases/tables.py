@@ -24,7 +24,7 @@ from .program import WorstCaseError
 FOLDER = Path(__file__).parent / "tables"
 JOB = "tightness"
 WHOLE = ("clients", "rounds", "local_steps")
-WORDS = ("dominating_term", "dominating_assumption")
+WORDS = ("dominating_term", "dominating_assumption", "proof")
 FLAGS = ("inside", "exact")
 Row = Mapping[str, Any]
 
@@ -128,7 +128,10 @@ def write(rows: Sequence[Row], card: Mapping[str, Any], name: str, folder: Path)
 
 
 def _shown(value: Any) -> Any:
-    return f"{value:.9g}" if isinstance(value, float) else value
+    """A number to nine digits; NaN, which is no number, is nothing."""
+    if not isinstance(value, float):
+        return value
+    return f"{value:.9g}" if value == value else ""
 
 
 def has_table(name: str, folder: Path = FOLDER) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
@@ -52,6 +52,8 @@ class Question:
     symmetric: bool = True
     exactly: Recorded | None = None
     """The run in fractions, in place of the recorder's floats: rows are fractions, without those of pairs of points."""
+    change: Any = None
+    """The unit of the changes of gradients, where the coordinates are to be those of another question."""
 
     def __post_init__(self) -> None:
         _check(self.assumptions)
@@ -94,9 +96,9 @@ class Question:
     def stated(self) -> tuple[Formulation, Program]:
         """The formulation and the program over all its columns."""
         facts = (self.recorded, self.assumptions["smoothness"], self.lower, self.convex, self.symmetric)
-        probe = Formulation.roomy(*facts)
+        probe = Formulation.roomy(*facts, change=self.change)
         self._state(probe)
-        whole = Formulation(*facts, room=probe.taken)
+        whole = Formulation(*facts, room=probe.taken, change=self.change)
         return whole, self._state(whole)
 
     def _state(self, f: Formulation) -> Program:

@@ -50,6 +50,11 @@ CASES = {
     "divergence": (FEDINIT, SMOOTH, "divergence", "last", "rounds"),
     "change of the loss": ("fedavg()", SMOOTH, "loss_change", "last", "rounds"),
     "the server's step": ("scaffold()", STRONG, "global_step", "last", "rounds"),
+    "drift of a round": (FEDPROX, STRONG, "local_drift", "mean", "rounds"),
+    "mean divergence": (FEDINIT, SMOOTH, "divergence", "mean", "rounds"),
+    "drift of gradients": ("fedavg()", SMOOTH, "mean_gradient_drift", "last", "rounds"),
+    "weighted gradients": ("fedavg()", SMOOTH, "weighted_grad_norm_sq", "mean", "iterations"),
+    "consensus": ("fedavg()", STRONG, "consensus_distance", "mean", "rounds"),
 }
 
 
@@ -59,6 +64,9 @@ def test_a_worst_case_is_proved_to_a_millionth(name):
     verify.check(found.content)
     assert -1e-6 < found.excess < 2e-6
     assert float(Fraction(found.content["bound"])) == pytest.approx(worst.value, rel=2e-6)
+    assert found.attained is not None
+    assert 0 <= found.width < 5e-6
+    assert float(found.attained) == pytest.approx(worst.value, rel=5e-6)
 
 
 def test_gradient_descent_is_proved_at_its_closed_form():
@@ -66,11 +74,66 @@ def test_gradient_descent_is_proved_at_its_closed_form():
     _, found = proved(given=CONVEX, rounds=3, steps=1, size=1 / 1.7)
     exact = Fraction(17, 10) * Fraction(23, 10) / 14
     assert exact <= found.bound < exact * (1 + Fraction(1, 10**6))
+    assert exact * (1 - Fraction(1, 10**6)) < found.attained <= exact
 
 
 def test_steps_of_a_ten_thousandth_are_proved():
     _, found = proved("scaffold()", size=1e-4)
     assert found.excess < 1e-5
+
+
+@pytest.mark.parametrize("method", ["fedavg()", "scaffold()"])
+def test_every_iteration_may_have_a_step_size_of_its_own(method):
+    setting = Setting(rounds=2, cohort=2, local_steps=2, step_size=0.21, step_offset=3.0)
+    worst = worst_case(method, setting, STRONG, "distance_sq")
+    found = worst.certificate()
+    assert [float(Fraction(x)) for x in found.content["claim"]["step_size"]] == pytest.approx(
+        [0.21 * 3 / (3 + t) for t in range(4)]
+    )
+    assert -1e-6 < found.excess < 2e-6
+    assert found.width < 5e-6
+    content = deepcopy(found.content)
+    sizes = content["claim"]["step_size"]
+    sizes[1], sizes[2] = sizes[2], sizes[1]
+    with pytest.raises(verify.Refused):
+        verify.check(content)
+
+
+def test_two_clients_in_plain_numbers_attain_the_lower_end():
+    """FedAvg by hand on the vectors of the file: the clients' models, and the class's inequalities in floats."""
+    _, found = proved(given=STRONG, metric="distance_sq")
+    held, change, L, mu = found.content["attained"], float(Fraction(found.content["change"])), 1.7, 0.23
+    dims = held["dimensions"]
+
+    def vector(name, sign):
+        parts = [
+            np.array((*row, *[0] * (d - len(row))), dtype=float)
+            for row, d in zip(held["vectors"][name], dims, strict=False)
+        ]
+        return np.concatenate([parts[0], sign * parts[1]]) * 2.0 ** -held["bits"]
+
+    def gradient(j, sign):
+        return vector("g1", sign) + change * sum((vector(f"g{i}", sign) for i in range(2, j + 1)), np.zeros(sum(dims)))
+
+    w, known = vector("start", 1), {1: [], -1: []}
+    for r in range(2):
+        ends = []
+        for sign in (1, -1):
+            x = w
+            for j in (2 * r + 1, 2 * r + 2):
+                known[sign].append((x, gradient(j, sign), float(Fraction(held["values"][f"g{j}"]))))
+                x = x - 0.13 * gradient(j, sign)
+            ends.append(x)
+        w = np.mean(ends, axis=0)
+    assert w @ w == pytest.approx(float(found.attained), rel=1e-9)
+    for sign, places in known.items():
+        places.append((np.zeros(sum(dims)), vector("*", sign), 0.0))
+        for x, g, f in places:
+            for y, h, e in places:
+                bent = g - h - mu * (x - y)
+                least = e + h @ (x - y) + mu / 2 * (x - y) @ (x - y) + bent @ bent / (2 * (L - mu))
+                assert f >= least - 1e-12
+    assert vector("*", 1) @ vector("*", 1) <= 0.7
 
 
 def test_the_verifier_needs_nothing_but_python(tmp_path):
@@ -113,7 +176,7 @@ def changed(content, path, by):
     for key in way:
         inner = inner[key]
     old = inner[last]
-    inner[last] = by(old) if isinstance(old, int) else str(by(Fraction(old)))
+    inner[last] = int(by(old)) if isinstance(old, int) else str(by(Fraction(old)))
     return found
 
 
@@ -156,6 +219,30 @@ def test_a_hundred_changes_are_refused(planted):
             continue
         passed.append(path)
     assert passed == []
+
+
+def test_a_federation_that_is_changed_is_refused():
+    """It must be of the class, meet what is assumed and attain what is said: a change breaks one of them."""
+    _, found = proved(FEDINIT, SMOOTH, "grad_norm_sq", "min")
+    content, passed = found.content, []
+    held = content["attained"]
+    tries = [("value", lambda x: x * Fraction(1_000_001, 1_000_000))]
+    for word, by in tries:
+        passed.append((word, changed(content, ("attained", word), by)))
+    for name in held["values"]:
+        for factor in (Fraction(1001, 1000), Fraction(999, 1000)):
+            passed.append((name, changed(content, ("attained", "values", name), lambda x, k=factor: x * k)))
+    for name, parts in held["vectors"].items():
+        for part, row in enumerate(parts):
+            if row:
+                place = ("attained", "vectors", name, part, int(np.argmax(np.abs(np.array(row, dtype=float)))))
+                passed.append((place, changed(content, place, lambda x: 2 * x)))
+    passed.append(("no floor", changed(content, ("attained", "values", "floor"), lambda x: x - 1)))
+    assert len(passed) > 20
+    verify.check(content)
+    for _, other in passed:
+        with pytest.raises(verify.Refused):
+            verify.check(other)
 
 
 # ---- its parts ----

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from ..claim import Book, Finding, Grade, Status
@@ -37,9 +38,14 @@ class AboveWorstCase:
         most = max(r["clients"] * r["rounds"] * r["local_steps"] for _, r in rows)
         kind = "upper estimate of the worst case" if upper else "exact worst case"
         said = f"bound / {kind} >= {ratio:.4g} at {len(rows)} places, up to {most} gradients; known to {DOUBT:g}"
+        proved = sum(found * r["worst_case"] >= r.get("proved", inf) for found, r in rows)
+        said += f", proved at {proved} of them" if proved else ""
         where = {name: f"{row[name]:g}" for name in ("rounds", "local_steps", "step_size", "condition_number")}
         near = abs(ratio / self.least - 1) < 0.01
         if ratio < 1 - DOUBT:
+            if not upper and ratio * row["worst_case"] < row.get("attained", -inf):
+                said += f"; refuted, proved: a federation in fractions attains {row['attained']:.9g} there"
+                return Finding(Status.FAILS, Grade.PROVED, said, where, near)
             return Finding(Status.OPEN if upper else Status.FAILS, Grade.EXACT, said, where, near)
         return Finding(Status.HOLDS, Grade.SEARCHED, said, as_audited=near)
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ...runs.words import ITERATION
+from ...runs.words import ITERATION, ROUND
 from ..conditioning import normalised, restored
 from ..formulation import Formulation
 from ..metrics import looked_at
@@ -25,18 +25,21 @@ from ..program import attempted, Program, Solved, WorstCaseError
 from ..recording import Recorded
 from ..refining import refined
 from ..space import Array, triangle
-from ..worst import Question
+from ..worst import Question, spoken, trimmed
 from . import verify
-from .definite import BITS, Factor, factored
+from .attained import bumped, Inside
+from .definite import Factor, factored
 from .exact import fraction, played, Run
 
 TOLERANCE = 1e-10
-WHOLE = ("mean_gap", "average_gap")
+WHOLE = ("mean_gap", "average_gap", "weighted_grad_norm_sq")
 """Metrics that are one number of a whole run."""
 TINY = 1e-12
 """Worst cases below this are about zero."""
 DIGITS = 60
 """Binary digits after the point of a multiplier, relative to the largest."""
+FEW = 38
+"""Binary digits of a factor, where they suffice."""
 
 
 Solver = Callable[[Program], Solved]
@@ -48,24 +51,45 @@ def _once(program: Program) -> Solved:
     return restored(attempted(stated, 1 / max(1e-300, np.abs(stated.objectives).max()), TOLERANCE), frame)
 
 
+_exactly = partial(refined, exactly=True)
 TRIES: tuple[tuple[float, Solver], ...] = (
-    (1e-8, _once), (1e-7, _once), (1e-8, partial(refined, exactly=True)), (1e-6, _once), (1e-5, _once),
-    (1e-6, partial(refined, exactly=True)), (1e-5, partial(refined, exactly=True)),
-)  # fmt: skip
+    *((bump, solve) for solve in (_once, _exactly) for bump in (1e-8, 1e-7)),
+    *((bump, solve) for bump in (1e-6, 1e-5) for solve in (_once, _exactly)),
+)
 """Shares of the value by which the squares of all vectors count, and how it is solved: the first that suffices."""
+NOTHING: tuple[tuple[float, Solver], ...] = ((0.0, refined), *TRIES)
+"""The same where the worst case is 0: an objective of nothing has its own solution."""
+NEAR = 1e-5
+"""Width of the interval above which its lower end is looked for with more care."""
+TURNS = 6
+"""How often it is."""
 
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
     """``bound``, proved for every federation of the question's class; ``content`` is the file.
 
-    ``value`` is the worst case in floats, which somebody attains.
+    ``value`` is the worst case in floats. ``open_below`` says why no federation is proved to come near the bound; it
+    is empty where one is.
     """
 
     question: Question
     value: float
     bound: Fraction
     content: dict[str, Any]
+    open_below: str = ""
+
+    @property
+    def attained(self) -> Fraction | None:
+        """What a federation in fractions attains, proved; None where there is none."""
+        return Fraction(self.content["attained"]["value"]) if "attained" in self.content else None
+
+    @property
+    def width(self) -> float:
+        """How long the proved interval is, relative to its upper end: 1 where only that end is proved."""
+        if not self.bound:
+            return 0.0
+        return float(1 - (self.attained or Fraction(0)) / self.bound)
 
     @property
     def excess(self) -> float:
@@ -91,15 +115,15 @@ def certify(question: Question, value: float) -> Certificate:
         raise WorstCaseError("certificates are made of means in which all rounds count alike, not of weighted ones")
     run = played(question.method, question.recorded, tuple(path.shape[1] - 1 for path in question.recorded.path))
     exact = ExactProgram(question, run)
-    said: WorstCaseError | None = None
-    for bump, solve in TRIES:
+    said: Exception | None = None
+    for bump, solve in TRIES if value else NOTHING:
         try:
             found = exact.proved(value, bump, solve)
             verify.check(found.content)
-        except (WorstCaseError, verify.Refused) as error:
-            said = error if isinstance(error, WorstCaseError) else WorstCaseError(f"the verifier refused it: {error}")
+        except (WorstCaseError, verify.Refused, ArithmeticError, LookupError, ValueError) as error:
+            said = error
             continue
-        return found
+        return exact.with_federation(found, bump, solve)
     raise WorstCaseError(f"no certificate, with squares of up to {TRIES[-1][0]:g} added: {said}")
 
 
@@ -114,16 +138,27 @@ class ExactProgram:
         self.given: dict[str, Any] = {word: fraction(x) for word, x in question.assumptions.items()}
         recorded = _recorded(run, question.recorded)
         self.formulation, self.program = replace(question, assumptions=self.given, exactly=recorded).stated()
+        self._last: tuple[Any, Solved | None] = (None, None)
         self.pairs = self.formulation.pairs()
         self.limits = self.program.constraints
-        self.floats = question.program()
+        formulation, whole = question.stated()
+        columns, values = spoken(whole)
+        self.floats = trimmed(whole)
+        self.names = tuple(
+            [n for n, k in zip(own, alive, strict=True) if k]
+            for own, alive in zip(_names(formulation), columns, strict=True)
+        )
+        kept = {int(v): k for k, v in enumerate(np.flatnonzero(values))}
+        places = {e.name: e.values[0] for e in formulation.evaluations if e.values[0] in kept}
+        places |= {"floor": formulation.floor} if question.floored else {}
+        self.values = {name: kept[int(v)] for name, v in places.items() if v is not None and v in kept}
         said = [*(names for _, names in self.pairs), *(c.of for c in self.limits)]
         if [c.of for c in self.floats.constraints] != said:
             raise WorstCaseError("the program in fractions is not that in floats")
 
     def proved(self, value: float, bump: float, solve: Solver) -> Certificate:
         """The certificate from a solution with this bump."""
-        solved = solve(_bumped(self.floats, bump * max(abs(value), TINY)))
+        solved = self._solved(value, bump, solve)
         weights = _average(solved.weights, len(self.program.objectives))
         unit = Fraction(2) ** (round(np.log2(max(float(solved.multipliers.max()), 1e-300))) - DIGITS)
         multipliers = [unit * max(0, round(Fraction(float(x)) / unit)) for x in solved.multipliers]
@@ -141,8 +176,39 @@ class ExactProgram:
             matrix[i, j] += rest[begin : begin + len(i)]
             matrix[j, i] = matrix[i, j]
             begin += len(i)
-            factors.append(factored(matrix))
-        return Certificate(self.question, value, bound, self._file(bound, weights, multipliers, factors))
+            factors.append(_short(matrix))
+        return Certificate(self.question, value, bound, self._file(bound, weights, multipliers, unit, factors))
+
+    def _solved(self, value: float, bump: float, solve: Solver) -> Solved:
+        if (bump, solve) != self._last[0]:
+            self._last = (bump, solve), solve(bumped(self.floats, bump * max(abs(value), TINY)))
+        solved = self._last[1]
+        assert solved is not None
+        return solved
+
+    def with_federation(self, found: Certificate, bump: float, solve: Solver) -> Certificate:
+        """The certificate with a federation that comes near its bound, of several the best."""
+        best, said = found, ""
+        program = self.floats
+        try:
+            inside = Inside(self.question, self.floats, self.formulation.space.change)
+            x = self._solved(found.value, bump, solve).x
+            for turn in range(TURNS):
+                if turn:
+                    program = inside.tightened(x, program)
+                    x = refined(bumped(program, TRIES[0][0] * abs(found.value)), exactly=True).x
+                try:
+                    entry = inside.attained(found.content, self.names, self.values, x)
+                except WorstCaseError as error:
+                    said = str(error)
+                    continue
+                if best.attained is None or Fraction(entry["value"]) > best.attained:
+                    best = replace(found, content={**found.content, "attained": entry})
+                if best.width < NEAR:
+                    break
+        except (WorstCaseError, ArithmeticError, LookupError, ValueError) as error:
+            said = str(error)
+        return best if best.attained is not None else replace(found, open_below=said)
 
     def _repair(self, multipliers: list[Fraction], goal: Array) -> None:
         """Makes the function values cancel exactly, by the largest multipliers of a tree that reaches every value.
@@ -177,23 +243,36 @@ class ExactProgram:
                 multipliers[i], multipliers[back] = Fraction(0), multipliers[back] - m
 
     def _file(
-        self, bound: Fraction, weights: Sequence[Fraction], multipliers: Sequence[Fraction], factors: Sequence[Factor]
+        self,
+        bound: Fraction,
+        weights: Sequence[Fraction],
+        multipliers: Sequence[Fraction],
+        unit: Fraction,
+        factors: Sequence[Factor],
     ) -> dict[str, Any]:
         q, f = self.question, self.formulation
         kind = "last" if q.statistic.kind == "every" else q.statistic.kind
         metric, per = looked_at(q.metric, q.statistic)
         over = "iterations" if per == ITERATION else "rounds"
-        models = f.averages if over == "iterations" else f.recorded.server
+        rounds, steps = len(f.recorded.server) - 1, len(f.averages) - 1
         if metric in WHOLE:
-            kind = "whole"
-        first = len(models) - 1 if kind == "last" else 0
-        spread = weights if kind != "mean" else [Fraction(1, len(models) - 1)] * (len(models) - 1)
+            kind, counted = "whole", [0]
+        elif metric == "consensus_distance":
+            counted = list(range(steps))
+        elif per == ROUND:
+            counted = list(range(1, rounds + 1))
+        else:
+            last = steps if over == "iterations" else rounds
+            counted = list(range(last + (kind == "last" or (kind == "min" and over == "iterations"))))
+        first = counted[-1] if kind == "last" else counted[0]
+        spread = weights if kind != "mean" else [Fraction(1, len(counted))] * len(counted)
+        sizes = self.run.step_sizes
         return {
             "claim": {
                 "method": self.run.method,
                 "parameter": str(self.run.parameter),
                 "local_steps": list(self.run.steps),
-                "step_size": str(self.run.step_size),
+                "step_size": str(sizes[0]) if len(set(sizes)) == 1 else [str(size) for size in sizes],
                 "smoothness": str(self.given["smoothness"]),
                 "strong_convexity": str(self.given["strong_convexity"]) if q.convex else None,
                 "given": {w: str(x) for w, x in self.given.items() if w not in ("smoothness", "strong_convexity")},
@@ -203,22 +282,38 @@ class ExactProgram:
             },
             "bound": str(bound),
             "change": str(f.space.change),
+            "near": f.near,
             "weights": {str(first + i): str(w) for i, w in enumerate(spread)},
+            "unit": str(unit),
             "multipliers": [
-                ["lower" if c.name == "class" and len(c.of) == 1 else c.name, *c.of, str(m)]
+                ["lower" if c.name == "class" and len(c.of) == 1 else c.name, *c.of, _in_units(m, unit)]
                 for c, m in zip(self.floats.constraints, multipliers, strict=True)
                 if m
             ],
             "blocks": [
                 {
                     "vectors": [names[i] for i in factor.kept],
-                    "bits": BITS,
+                    "bits": factor.bits,
                     "scale": list(factor.scale),
                     "factor": [list(row) for row in factor.rows],
                 }
                 for names, factor in zip(_names(f), factors, strict=True)
             ],
         }
+
+
+def _in_units(m: Fraction, unit: Fraction) -> int | str:
+    """A multiplier as a whole number of units, or as it is."""
+    count = m / unit
+    return count.numerator if count.denominator == 1 else str(m)
+
+
+def _short(matrix: Array) -> Factor:
+    """A factor of few digits if there is one."""
+    try:
+        return factored(matrix, FEW)
+    except WorstCaseError:
+        return factored(matrix)
 
 
 def _names(f: Formulation) -> tuple[list[str], list[str]]:
@@ -242,19 +337,8 @@ def _recorded(run: Run, like: Recorded) -> Recorded:
         return np.array([[row(v, k) for v in vectors] for k in range(n)], dtype=object)
 
     server = np.array([row(v, 0) for v in run.servers], dtype=object)
-    sizes: Any = (run.step_size,) * sum(run.steps)
+    sizes: Any = run.step_sizes
     return Recorded(rows(run.asked), server, tuple(rows(path) for path in run.paths), sizes)
-
-
-def _bumped(program: Program, bump: float) -> Program:
-    """The program whose metric has a little of every vector's square added, each in its own unit."""
-    extents = np.ones(sum(program.blocks)) if program.extents is None else program.extents
-    more, begin, column = np.zeros(program.size), 0, 0
-    for size in program.blocks:
-        i, j = triangle(size)
-        more[begin : begin + len(i)][i == j] = bump / extents[column : column + size][i[i == j]] ** 2
-        begin, column = begin + len(i), column + size
-    return replace(program, objectives=tuple(o + more for o in program.objectives))
 
 
 def _average(weights: Array, count: int) -> list[Fraction]:

@@ -18,7 +18,7 @@ from ..program import WorstCaseError
 
 Array = np.ndarray[Any, Any]
 BITS = 50
-"""Binary digits of the factor."""
+"""Binary digits of the factor, where nothing else is said."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,10 +30,11 @@ class Factor:
     rows: tuple[tuple[int, ...], ...]
     spare: float
     """The smallest eigenvalue of the scaled matrix, whose diagonal is about 1."""
+    bits: int = BITS
 
 
-def factored(matrix: Array) -> Factor:
-    """The factor of a symmetric matrix of fractions; ``WorstCaseError`` where it has none."""
+def factored(matrix: Array, bits: int = BITS) -> Factor:
+    """The factor of a symmetric matrix of fractions; ``WorstCaseError`` where it has none of so many binary digits."""
     kept = [i for i in range(len(matrix)) if any(matrix[i])]
     inner = matrix[np.ix_(kept, kept)]
     if any(inner[i, i] <= 0 for i in range(len(kept))):
@@ -46,16 +47,16 @@ def factored(matrix: Array) -> Factor:
     if spare <= 0:
         raise WorstCaseError(f"what is left of the inequalities is no sum of squares: eigenvalue {spare:.2g}")
     root = np.linalg.cholesky(floats - spare / 2 * np.eye(len(kept))) if kept else np.zeros((0, 0))
-    rows = tuple(tuple(int(x) for x in np.rint(row[: i + 1] * 2.0**BITS)) for i, row in enumerate(root))
-    if not _dominant(scaled, rows):
+    rows = tuple(tuple(int(x) for x in np.rint(row[: i + 1] * 2.0**bits)) for i, row in enumerate(root))
+    if not _dominant(scaled, rows, bits):
         raise WorstCaseError(f"what is left of the inequalities is too near to no sum of squares ({spare:.2g})")
-    return Factor(tuple(kept), tuple(scale), rows, spare)
+    return Factor(tuple(kept), tuple(scale), rows, spare, bits)
 
 
-def _dominant(scaled: Array, rows: Sequence[Sequence[int]]) -> bool:
+def _dominant(scaled: Array, rows: Sequence[Sequence[int]], bits: int) -> bool:
     for i, row in enumerate(rows):
         left = [
-            scaled[i, j] - Fraction(sum(x * y for x, y in zip(row, other, strict=False)), 4**BITS)
+            scaled[i, j] - Fraction(sum(x * y for x, y in zip(row, other, strict=False)), 4**bits)
             for j, other in enumerate(rows)
         ]
         if left[i] < sum(abs(x) for j, x in enumerate(left) if j != i):

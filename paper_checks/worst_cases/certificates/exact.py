@@ -81,12 +81,12 @@ class Vector:
 class Run:
     """A play in fractions: ``asked`` are the models of the gradients, ``paths`` the local models round by round.
 
-    Column 0 is the start, column j the j-th gradient of a client.
+    Column 0 is the start, column j the j-th gradient of a client; every local step has a step size.
     """
 
     method: str
     parameter: Fraction
-    step_size: Fraction
+    step_sizes: tuple[Fraction, ...]
     steps: tuple[int, ...]
     gradients: int
     asked: list[Vector] = field(default_factory=list)
@@ -94,14 +94,16 @@ class Run:
     servers: list[Vector] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        p, eta = self.parameter, self.step_size
+        p, sizes = self.parameter, iter(self.step_sizes)
         w = last = self._unit(0).averaged
         own = shared = Fraction(0) * w
         self.servers.append(w)
         for steps in self.steps:
             x = w + p * (w + Fraction(-1) * last) if self.method == "fedinit" else w
-            path = [x]
+            path, length = [x], Fraction(0)
             for _ in range(steps):
+                eta = next(sizes)
+                length += eta
                 way = self._gradient(x)
                 if self.method == "fedprox":
                     way = way + p * (x + Fraction(-1) * w)
@@ -110,7 +112,7 @@ class Run:
                 x = x + -eta * way
                 path.append(x)
             if self.method == "scaffold":
-                change = 1 / (steps * eta) * (path[0] + Fraction(-1) * x) + Fraction(-1) * shared
+                change = 1 / length * (path[0] + Fraction(-1) * x) + Fraction(-1) * shared
                 own, shared = own + change, shared + change.averaged
             last, w = x, x.averaged
             self.paths.append(path)
@@ -140,10 +142,8 @@ class Run:
 def played(algorithm: Algorithm, recorded: Recorded, steps: tuple[int, ...]) -> Run:
     """The recorded run in fractions; ``WorstCaseError`` where the listing does something else."""
     name, parameter = declared(algorithm)
-    sizes = {fraction(size) for size in recorded.step_sizes}
-    if len(sizes) != 1:
-        raise WorstCaseError("a certificate needs one step size for all rounds")
-    run = Run(name, parameter, sizes.pop(), steps, recorded.gradients)
+    sizes = tuple(fraction(size) for size in recorded.step_sizes)
+    run = Run(name, parameter, sizes, steps, recorded.gradients)
     pairs = [(recorded.server, run.servers), (np.moveaxis(recorded.asked, 1, 0), run.asked)]
     pairs += [(np.moveaxis(models, 1, 0), path) for models, path in zip(recorded.path, run.paths, strict=True)]
     if len(run.asked) != recorded.gradients or any(_off(*pair, recorded) > AGREE for pair in pairs):

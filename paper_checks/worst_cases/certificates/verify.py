@@ -10,9 +10,14 @@ of unknown vectors. The mean over clients of ``<u, v>`` is that of the means plu
 """
 
 import json
+import lzma
 import sys
 from collections import defaultdict
 from fractions import Fraction as Q
+from functools import cache
+from itertools import permutations
+from math import lcm
+from operator import mul
 from pathlib import Path
 from typing import Any
 
@@ -45,22 +50,32 @@ def average(vector: Vector) -> Vector:
     return (vector[0], {})
 
 
+def step_sizes(claim: Any) -> list[Q]:
+    """Of every local step of the run: one number for all, or one for each."""
+    said, count = claim["step_size"], sum(claim["local_steps"])
+    sizes = [Q(said)] * count if isinstance(said, str) else [Q(x) for x in said]
+    need(len(sizes) == count and all(x > 0 for x in sizes), "every local step needs a step size > 0")
+    return sizes
+
+
 def play(claim: Any, w: Vector, gradient: Any) -> tuple[list[list[Vector]], list[Vector]]:
     """Round by round, the clients' models before every local step and after the last one, and the server models."""
-    method, p, eta = claim["method"], Q(claim["parameter"]), Q(claim["step_size"])
+    method, p, sizes = claim["method"], Q(claim["parameter"]), iter(step_sizes(claim))
     need(method in ("fedavg", "fedprox", "fedinit", "scaffold"), f"the method {method} is not known here")
     last, own, shared = w, ZERO, ZERO
     paths: list[list[Vector]] = []
     servers = [w]
     for steps in claim["local_steps"]:
-        path = [combine((1 + p, w), (-p, last)) if method == "fedinit" else w]
+        path, length = [combine((1 + p, w), (-p, last)) if method == "fedinit" else w], Q(0)
         for _ in range(steps):
+            eta = next(sizes)
+            length += eta
             way: list[tuple[Any, Vector]] = [(1, gradient(path[-1]))]
             way += [(p, path[-1]), (-p, w)] if method == "fedprox" else []
             way += [(-1, own), (1, shared)] if method == "scaffold" else []
             path.append(combine((1, path[-1]), *((-eta * c, v) for c, v in way)))
         if method == "scaffold":
-            change = combine((1 / (steps * eta), path[0]), (-1 / (steps * eta), path[-1]), (-1, shared))
+            change = combine((1 / length, path[0]), (-1 / length, path[-1]), (-1, shared))
             own, shared = combine((1, own), (1, change)), combine((1, shared), (1, average(change)))
         last, w = path[-1], average(path[-1])
         paths.append(path)
@@ -68,178 +83,307 @@ def play(claim: Any, w: Vector, gradient: Any) -> tuple[list[list[Vector]], list
     return paths, servers
 
 
-def check(certificate: Any) -> None:
-    """Raise ``Refused`` unless the certificate proves its claim."""
-    claim, given = certificate["claim"], {word: Q(x) for word, x in certificate["claim"]["given"].items()}
-    L, convex = Q(claim["smoothness"]), claim["strong_convexity"] is not None
-    mu, step = Q(claim["strong_convexity"]) if convex else -L, Q(certificate["change"])
-    need(L > 0 and mu < L and (mu >= 0 or not convex), "there are no such functions")
-    points: dict[str, Vector] = {}
-    gradients: dict[str, Vector] = {}
-    values: dict[str, Q] = defaultdict(Q)
-    products: dict[Any, Q] = defaultdict(Q)
+class Game:
+    """The claim's run, and sums of inequalities over it: inner products of named vectors, function values by place.
 
-    def place(name: str, point: Vector, gradient: Vector) -> Vector:
-        points[name], gradients[name] = point, gradient
+    The minimiser is the origin and values are 0 there; without one, that is the start. A gradient is the first one plus
+    changes, each a new unknown vector; at other models it is one of these plus a change, as the file says.
+    """
+
+    def __init__(self, certificate: Any) -> None:
+        claim = certificate["claim"]
+        self.claim, self.step, self.near = claim, Q(certificate["change"]), certificate["near"]
+        self.given = {word: Q(x) for word, x in claim["given"].items()}
+        self.convex = claim["strong_convexity"] is not None
+        self.L = Q(claim["smoothness"])
+        self.mu = Q(claim["strong_convexity"]) if self.convex else -self.L
+        need(self.L > 0 and self.mu < self.L and (self.mu >= 0 or not self.convex), "there are no such functions")
+        self.points: dict[str, Vector] = {}
+        self.gradients: dict[str, Vector] = {}
+        self.clear()
+        if self.convex:
+            self.place("*", ZERO, ({}, {"*": Q(1)}))
+        start = ({"start": Q(1)}, {}) if self.convex else ZERO
+        self.paths, self.servers = play(claim, start, self.ask)
+        self.averages = [average(x) for path in self.paths for x in path[:-1]] + [self.servers[-1]]
+        self.models = {f"w{i}": x for i, x in enumerate(self.servers)}
+        self.models |= {f"v{i}": x for i, x in enumerate(self.averages)}
+        self.models["mean"] = combine(*((Q(1, len(self.averages) - 1), x) for x in self.averages[:-1]))
+
+    def clear(self) -> None:
+        self.values: dict[str, Q] = defaultdict(Q)
+        self.products: dict[Any, Q] = defaultdict(Q)
+
+    def place(self, name: str, point: Vector, gradient: Vector) -> Vector:
+        self.points[name], self.gradients[name] = point, gradient
         return gradient
 
-    def ask(point: Vector) -> Vector:
-        """A gradient as the first one plus changes; where the point is known, the gradient there."""
-        same = next((name for name in points if name != "*" and points[name] == point), None)
-        number = 1 + sum(name[0] == "g" for name in points)
-        own = {f"g{i}": step if i > 1 else Q(1) for i in range(1, number + 1)}
-        return gradients[same] if same else place(f"g{number}", point, (own, own))
+    def ask(self, point: Vector) -> Vector:
+        """The gradient at a model of the run; where the model is known, the one there."""
+        same = next((name for name in self.points if name != "*" and self.points[name] == point), None)
+        number = 1 + sum(name[0] == "g" for name in self.points)
+        own = {f"g{i}": self.step if i > 1 else Q(1) for i in range(1, number + 1)}
+        return self.gradients[same] if same else self.place(f"g{number}", point, (own, own))
 
-    # the minimiser is the origin and values are 0 there; without one, that is the start
-    start = ({"start": Q(1)}, {}) if convex else ZERO
-    if convex:
-        place("*", ZERO, ({}, {"*": Q(1)}))
-    paths, servers = play(claim, start, ask)
-    averages = [average(x) for path in paths for x in path[:-1]] + [servers[-1]]
-    models = {f"w{i}": x for i, x in enumerate(servers)} | {f"v{i}": x for i, x in enumerate(averages)}
-    models["mean"] = combine(*((Q(1, len(averages) - 1), x) for x in averages[:-1]))
-
-    def at(name: str) -> str:
+    def at(self, name: str) -> str:
         """The functions at a model, at the minimiser of all (``*``) or at their own (``own``)."""
-        if name == "own" and convex and name not in points:
-            place(name, ({"own": Q(1)}, {"own": Q(1)}), ZERO)
-        need(name in points or name in models, f"{name} is no model of this run")
-        if name not in points:
-            same = next((n for n in points if n not in ("*", "own") and points[n] == models[name]), None)
+        if name == "own" and self.convex and name not in self.points:
+            self.place(name, ({"own": Q(1)}, {"own": Q(1)}), ZERO)
+        need(name in self.points or name in self.models, f"{name} is no model of this run")
+        if name not in self.points:
+            name = next(n for n, x in self.models.items() if x == self.models[name])
+        if name not in self.points:
+            apart = ("*", "own")
+            same = next((n for n in self.points if n not in apart and self.points[n] == self.models[name]), None)
             if same:
                 return same
-            place(name, models[name], ({name: Q(1)}, {name: Q(1)}))
+            own = ({name: Q(1)}, {name: Q(1)})
+            other = self.gradients[self.near[name]]
+            self.place(name, self.models[name], combine((1, other), (self.step, own)))
         return name
 
-    def shared(name: str) -> str:
-        need(points[at(name)][1] == {} and name != "own", f"at {name} clients are at models of their own")
-        return at(name)
+    def shared(self, name: str) -> str:
+        need(self.points[self.at(name)][1] == {} and name != "own", f"at {name} clients are at models of their own")
+        return self.at(name)
 
-    def product(c: Q, left: Any, right: Any) -> None:
+    # ---- what is added up ----
+
+    def product(self, c: Q, left: Any, right: Any) -> None:
         """Adds ``c <left, right>``, both sums of coefficients times vectors ``(kind, name)``."""
         for a, u in left:
             for b, v in right:
-                products[u, v] += c * a * b
+                self.products[u, v] += c * a * b
 
-    def square(c: Q, *terms: Any) -> None:
-        product(c, terms, terms)
+    def square(self, c: Q, *terms: Any) -> None:
+        self.product(c, terms, terms)
 
-    def value(c: Q, name: str) -> None:
+    def value(self, c: Q, name: str) -> None:
         """Adds ``c (F(name) - F*)``."""
-        values[at(name)] += c
-        values["floor"] -= Q(0) if convex else c
+        self.values[self.at(name)] += c
+        self.values["floor"] -= Q(0) if self.convex else c
 
-    def the_metric(c: Q, word: str, i: int) -> None:
-        """Adds c times the metric at server model, round or iteration i (by its statistic)."""
-        model = f"{'v' if claim['over'] == 'iterations' else 'w'}{i}"
+    def vector(self, kind: str, name: Any) -> Vector:
+        """``x``: where functions are evaluated, ``g``: their gradients there, ``G``: the mean of them; ``m``: a model,
+        ``p``: the clients' local models."""
+        if kind == "p":
+            return self.paths[name[0]][name[1]]
+        found = {"x": self.points, "g": self.gradients, "G": self.gradients, "m": self.models}[kind][name]
+        return average(found) if kind == "G" else found
+
+    def inequality(self, c: Q, kind: str, names: Any) -> Q:
+        """Adds c times the left side of ``left side <= right side``, and returns c times the right side."""
+        L, mu, given, last = self.L, self.mu, self.given, len(self.servers) - 2
+        if kind == "class":  # smooth, of curvature at least mu: Taylor, Hendrickx and Glineur 2017, Theorem 4
+            a, b = map(self.at, names)
+            (x, y), (g, h) = (("x", a), ("x", b)), (("g", a), ("g", b))
+            self.values[b] += c
+            self.values[a] -= c
+            self.product(c, [(1, h)], [(1, x), (-1, y)])
+            self.square(c * mu / 2, (1, x), (-1, y))
+            self.square(c / (2 * (L - mu)), (1, g), (-1, h), (-mu, x), (mu, y))
+            return Q(0)
+        if kind == "lower":  # inf F is below what a step of 1/L from a model reaches
+            need(not self.convex, "F has a minimiser: nothing else is below it")
+            self.square(c / (2 * L), (1, ("G", self.shared(names[0]))))
+            self.value(-c, names[0])
+            return Q(0)
+        need(kind in given, f"nothing is assumed of {kind}")
+        if kind == "pl_constant":
+            self.square(-c, (1, ("G", self.shared(names[0]))))
+            self.value(2 * c * given[kind], names[0])
+            return Q(0)
+        if kind == "initial_distance_sq":
+            self.square(c, (1, ("m", "w0")))
+        elif kind == "initial_gap":
+            self.value(c, "w0")
+        elif kind == "optimum_dissimilarity":
+            self.square(c, (1, ("g", "*")))
+        elif kind == "heterogeneity":
+            self.value(-c, "own")
+        elif kind == "dissimilarity_offset":
+            name = self.shared(names[0])
+            self.square(c, (1, ("g", name)))
+            self.square(-c * given.get("dissimilarity_factor", Q(1)), (1, ("G", name)))
+        elif kind == "uniform_dissimilarity":
+            self.square(c, (1, ("g", self.shared(names[0]))), (-1, ("G", self.shared(names[0]))))
+        elif kind == "grad_cap_sq":
+            need(names[0][0] == "g", "only gradients of local steps are capped")
+            self.square(c, (1, ("g", self.at(names[0]))))
+        elif kind == "grad_norm_sq":  # this and the next two: where the last round, or iteration, begins
+            self.square(c, (1, ("G", self.at(f"w{last}"))))
+        elif kind == "distance_sq":
+            self.square(c, (1, ("m", f"v{len(self.averages) - 2}")))
+        elif kind == "divergence":
+            self.apart(c, last)
+        else:
+            raise Refused(f"the assumption {kind} is not known here")
+        return c * given[kind]
+
+    def apart(self, c: Q, i: int) -> None:
+        """Adds c times the clients' divergence after i rounds."""
+        if i:
+            self.square(c, (1, ("p", (i - 1, -1))), (-1, ("m", f"w{i}")))
+
+    # ---- the metric ----
+
+    def counted(self) -> list[int]:
+        """The server models, rounds or iterations that the claim's statistic looks at."""
+        metric, kind, iterated = self.claim["metric"], self.claim["statistic"], self.claim["over"] == "iterations"
+        rounds, steps = len(self.servers) - 1, len(self.averages) - 1
+        if metric in ("mean_gap", "average_gap", "weighted_grad_norm_sq"):  # one number of a whole run
+            return [0]
+        if metric in ("local_drift", "global_step", "loss_change", "mean_gradient_drift"):  # one of every round
+            every = list(range(1, rounds + 1))
+        elif metric == "consensus_distance":
+            every = list(range(steps))
+        else:
+            last = steps if iterated else rounds
+            every = list(range(last + 1)) if kind == "last" or (kind == "min" and iterated) else list(range(last))
+        need(kind in ("last", "min", "mean"), f"the statistic {kind} is not known here")
+        return every[-1:] if kind == "last" else every
+
+    def metric(self, c: Q, i: int) -> None:
+        """Adds c times the metric at server model, round or iteration i."""
+        word, sizes = self.claim["metric"], step_sizes(self.claim)
+        model = f"{'v' if self.claim['over'] == 'iterations' else 'w'}{i}"
         if word == "distance_sq":
-            need(convex, "without convexity there is no minimiser to be away from")
-            square(c, (1, ("m", model)))
+            need(self.convex, "without convexity there is no minimiser to be away from")
+            self.square(c, (1, ("m", model)))
         elif word == "optimality_gap":
-            value(c, model)
+            self.value(c, model)
         elif word == "grad_norm_sq":
-            square(c, (1, ("G", at(model))))
+            self.square(c, (1, ("G", self.at(model))))
         elif word == "divergence":
-            square(c, (1, ("end", i - 1)), (-1, ("m", f"w{i}")))
+            self.apart(c, i)
         elif word == "average_gap":
-            value(c, "mean")
+            self.value(c, "mean")
         elif word == "mean_gap":
-            for j in range(1, len(averages)):
-                value(c / (len(averages) - 1), f"v{j}")
+            for j in range(1, len(self.averages)):
+                self.value(c / (len(self.averages) - 1), f"v{j}")
+        elif word == "weighted_grad_norm_sq":
+            for j in range(len(self.averages) - 1):
+                self.square(c * sizes[j], (1, ("G", self.at(f"v{j}"))))
         elif word == "global_step":
-            square(c, (1, ("m", f"w{i}")), (-1, ("m", f"w{i - 1}")))
+            self.square(c, (1, ("m", f"w{i}")), (-1, ("m", f"w{i - 1}")))
         elif word == "loss_change":
-            value(c, f"w{i}")
-            value(-c, f"w{i - 1}")
+            self.values[self.at(f"w{i}")] += c
+            self.values[self.at(f"w{i - 1}")] -= c
+        elif word == "local_drift":
+            for j in range(len(self.paths[i - 1]) - 1):
+                self.square(c, (1, ("p", (i - 1, j))), (-1, ("m", f"w{i - 1}")))
+        elif word == "consensus_distance":
+            steps = [(r, j) for r, path in enumerate(self.paths) for j in range(len(path) - 1)]
+            self.square(c, (1, ("p", steps[i])), (-1, ("m", f"v{i}")))
+        elif word == "mean_gradient_drift":
+            walked = [next(n for n in self.points if n != "*" and self.points[n] == x) for x in self.paths[i - 1][:-1]]
+            begin = self.at(f"w{i - 1}")
+            self.square(c, (1, ("g", begin)), *((Q(-1, len(walked)), ("g", name)) for name in walked))
         else:
             raise Refused(f"the metric {word} is not known here")
 
-    # ---- what is added up: multiplier times (left side <= right side) ----
 
-    bound = Q(0)
-    for kind, *names, multiplier in certificate["multipliers"]:
-        c = Q(multiplier)
-        need(c >= 0, f"the multiplier of {kind} {names} is negative")
-        if kind == "class":  # smooth, of curvature at least mu: Taylor, Hendrickx and Glineur 2017, Theorem 4
-            a, b = map(at, names)
-            (x, y), (g, h) = (("x", a), ("x", b)), (("g", a), ("g", b))
-            values[b] += c
-            values[a] -= c
-            product(c, [(1, h)], [(1, x), (-1, y)])
-            square(c * mu / 2, (1, x), (-1, y))
-            square(c / (2 * (L - mu)), (1, g), (-1, h), (-mu, x), (mu, y))
-            continue
-        if kind == "lower":  # inf F is below what a step of 1/L from a model reaches
-            need(not convex, "F has a minimiser: nothing else is below it")
-            square(c / (2 * L), (1, ("G", shared(names[0]))))
-            value(-c, names[0])
-            continue
-        need(kind in given, f"nothing is assumed of {kind}")
-        if kind == "initial_distance_sq":
-            square(c, (1, ("m", "w0")))
-        elif kind == "initial_gap":
-            value(c, "w0")
-        elif kind == "optimum_dissimilarity":
-            square(c, (1, ("g", "*")))
-        elif kind == "heterogeneity":
-            value(-c, "own")
-        elif kind == "dissimilarity_offset":
-            name = shared(names[0])
-            square(c, (1, ("g", name)))
-            square(-c * given.get("dissimilarity_factor", Q(1)), (1, ("G", name)))
-        elif kind == "uniform_dissimilarity":
-            square(c, (1, ("g", shared(names[0]))), (-1, ("G", shared(names[0]))))
-        elif kind == "grad_cap_sq":
-            need(names[0][0] == "g", "only gradients of local steps are capped")
-            square(c, (1, ("g", at(names[0]))))
-        elif kind == "pl_constant":
-            square(-c, (1, ("G", shared(names[0]))))
-            value(2 * c * given[kind], names[0])
-            continue
-        elif kind in ("grad_norm_sq", "divergence", "distance_sq"):  # where the last round, or iteration, begins
-            last = len(servers) - 2
-            if kind == "grad_norm_sq":
-                square(c, (1, ("G", at(f"w{last}"))))
-            elif kind == "distance_sq":
-                square(c, (1, ("m", f"v{len(averages) - 2}")))
-            elif last:
-                square(c, (1, ("end", last - 1)), (-1, ("m", f"w{last}")))
-        else:
-            raise Refused(f"the assumption {kind} is not known here")
-        bound += c * given[kind]
+def check(certificate: Any) -> None:
+    """Raise ``Refused`` unless the certificate proves its claim, and its federation attains what it says."""
+    game = Game(certificate)
+    bound, unit = Q(0), Q(certificate["unit"])
+    for kind, *names, said in certificate["multipliers"]:
+        multiplier = said * unit if isinstance(said, int) else Q(said)
+        need(multiplier >= 0, f"the multiplier of {kind} {names} is negative")
+        bound += game.inequality(multiplier, kind, names)
     need(bound <= Q(certificate["bound"]), f"the multipliers prove {float(bound):.12g} only")
 
-    several = averages if claim["over"] == "iterations" else servers
-    many = len(several) - (0 if claim["statistic"] == "min" and claim["over"] == "iterations" else 1)
     weights = {int(i): Q(x) for i, x in certificate["weights"].items()}
-    counted = [len(several) - 1] if claim["statistic"] == "last" else list(range(many))
-    if claim["metric"] in ("mean_gap", "average_gap"):  # one number of a whole run
-        counted = [0]
+    counted = game.counted()
     need(sum(weights.values()) == 1 and min(weights.values()) >= 0, "the weights of the metric are no average")
     need(set(weights) <= set(counted), "the metric is taken where the claim does not speak of it")
-    if claim["statistic"] == "mean":
-        need(all(weights.get(i) == Q(1, many) for i in counted), "a mean has equal weights")
+    if game.claim["statistic"] == "mean":
+        need(all(weights.get(i) == Q(1, len(counted)) for i in counted), "a mean has equal weights")
     for i, weight in weights.items():
-        the_metric(-weight, claim["metric"], i)
+        game.metric(-weight, i)
 
-    zero = "*" if convex else at("w0")
-    left = [name for name, x in values.items() if x and name != zero]
+    zero = "*" if game.convex else game.at("w0")
+    left = [name for name, x in game.values.items() if x and name != zero]
     need(not left, f"function values are left over: {', '.join(left)}")
     for block in (0, 1):
-        squares(certificate["blocks"][block], summed(products, points, gradients, models, paths, block))
+        squares(certificate["blocks"][block], summed(game, block))
+    if "attained" in certificate:
+        attained = certificate["attained"]
+        need(reached(certificate) >= Q(attained["value"]), "the federation does not attain what is said")
 
 
-def summed(products: Any, points: Any, gradients: Any, models: Any, paths: Any, block: int) -> dict[tuple[str, str], Q]:
+def reached(certificate: Any) -> Q:
+    """The metric of the certificate's federation; ``Refused`` unless it meets every inequality of the claim.
+
+    Its points, gradients and values are numbers: those of two clients, at their mean plus and minus the deviation.
+    """
+    game = Game(certificate)
+    held = certificate["attained"]
+    unit, vectors = Q(1, 2 ** held["bits"]), held["vectors"]
+    values = {name: Q(x) for name, x in held["values"].items()} | {"*" if game.convex else game.at("w0"): Q(0)}
+    numbers: dict[Any, tuple[list[list[int]], int]] = {}
+
+    def coordinates(key: Any) -> tuple[list[list[int]], int]:
+        if key not in numbers:
+            parts = game.vector(*key)
+            whole = lcm(*(x.denominator for part in parts for x in part.values()))
+            found = []
+            for b, part in enumerate(parts):
+                rows = [(int(x * whole), vectors[name][b]) for name, x in part.items() if name in vectors]
+                found.append([sum(x * row[d] for x, row in rows if d < len(row)) for d in range(held["dimensions"][b])])
+            numbers[key] = found, whole
+        return numbers[key]
+
+    @cache
+    def inner(u: Any, v: Any) -> Q:
+        (one, m), (other, n) = coordinates(u), coordinates(v)
+        return Q(sum(sum(map(mul, a, b)) for a, b in zip(one, other, strict=True)), m * n) * unit**2
+
+    def total() -> Q:
+        """What has been added up, at the federation's numbers; and from 0 on."""
+        missing = [name for name, c in game.values.items() if c and name not in values]
+        need(not missing, f"the federation has no value at {', '.join(missing)}")
+        found = sum((c * values[name] for name, c in game.values.items() if c), Q(0))
+        found += sum((c * inner(u, v) for (u, v), c in game.products.items() if c), Q(0))
+        game.clear()
+        return found
+
+    read = []
+    for i in game.counted():
+        game.metric(Q(1), i)
+        read.append(total())
+    required: list[tuple[str, tuple[str, ...]]] = []
+    everywhere = {"dissimilarity_offset", "uniform_dissimilarity", "pl_constant"}
+    if everywhere & set(game.given) or "floor" in values:
+        for i in range(len(game.servers)):
+            game.at(f"w{i}")
+    for word in game.given:
+        if word in everywhere:
+            required += [(word, (n,)) for n, x in game.points.items() if x[1] == {} and n != "own"]
+        elif word == "grad_cap_sq":
+            required += [(word, (n,)) for n in game.points if n[0] == "g"]
+        elif word != "dissimilarity_factor":
+            required.append((word, ()))
+    if "floor" in values:
+        required += [("lower", (n,)) for n, x in game.points.items() if x[1] == {}]
+    for kind, names in required:
+        limit = game.inequality(Q(1), kind, names)
+        need(total() <= limit, f"the federation breaks {kind} {' '.join(names)}")
+    for pair in permutations(list(game.points), 2):
+        game.inequality(Q(1), "class", pair)
+        need(total() <= 0, f"the federation is not of the class: {' '.join(pair)}")
+    kind = game.claim["statistic"]
+    return min(read) if kind == "min" else sum(read, Q(0)) / len(read)
+
+
+def summed(game: Game, block: int) -> dict[tuple[str, str], Q]:
     """The matrix of a block: unknown vectors' inner products by their names."""
-    means = {name: average(g) for name, g in gradients.items()}
-    of = {"x": points, "g": gradients, "G": means, "m": models, "end": {i: path[-1] for i, path in enumerate(paths)}}
     found: dict[tuple[str, str], Q] = defaultdict(Q)
     right: Any = defaultdict(lambda: defaultdict(Q))
-    for (u, v), c in products.items():
-        for name, x in of[v[0]][v[1]][block].items():
+    for (u, v), c in game.products.items():
+        for name, x in game.vector(*v)[block].items():
             right[u][name] += c * x
     for u, row in right.items():
-        for one, x in of[u[0]][u[1]][block].items():
+        for one, x in game.vector(*u)[block].items():
             for other, y in row.items():
                 found[one, other] += x * y / 2
                 found[other, one] += x * y / 2
@@ -264,27 +408,45 @@ def said(certificate: Any) -> str:
     """The claim in words."""
     claim = certificate["claim"]
     p = f" with {claim['parameter']}" if claim["method"] in ("fedprox", "fedinit") else ""
-    mu = claim["strong_convexity"]
+    mu, size = claim["strong_convexity"], claim["step_size"]
     kind = f"{claim['smoothness']}-smooth" + ("" if mu is None else f", {mu}-strongly convex")
     given = ", ".join(f"{word} {x}" for word, x in claim["given"].items())
+    of = size if isinstance(size, str) else f"{size[0]} to {size[-1]}"
+    lower = f"; attained: {float(Q(certificate['attained']['value'])):.10g}" if "attained" in certificate else ""
     return (
         f"{claim['metric']} ({claim['statistic']} over {claim['over']}) <= {float(Q(certificate['bound'])):.10g} after "
-        f"rounds of {claim['local_steps']} steps of {claim['step_size']} by {claim['method']}{p}, any number of {kind} "
-        f"clients, {given}"
+        f"rounds of {claim['local_steps']} steps of {of} by {claim['method']}{p}, any number of {kind} "
+        f"clients, {given}{lower}"
     )
+
+
+def read(file: str) -> list[Any]:
+    """The certificates of a file: one, or those of an archive (``.xz``), line by line."""
+    if not file.endswith(".xz"):
+        return [json.loads(Path(file).read_text(encoding="utf-8"))]
+    with lzma.open(file, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
 
 
 def main(files: list[str]) -> int:
     failed = 0
+    known = (Refused, ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError, lzma.LZMAError)
     for file in files:
         try:
-            certificate = json.loads(Path(file).read_text(encoding="utf-8"))
-            check(certificate)
-        except (Refused, ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError) as error:
+            certificates = read(file)
+        except known as error:
             failed += 1
             print(f"{file}: REFUSED: {error or type(error).__name__}")
-        else:
-            print(f"{file}: proved: {said(certificate)}")
+            continue
+        for number, certificate in enumerate(certificates, 1):
+            name = f"{file}:{number}" if file.endswith(".xz") else file
+            try:
+                check(certificate)
+            except known as error:
+                failed += 1
+                print(f"{name}: REFUSED: {error or type(error).__name__}")
+            else:
+                print(f"{name}: proved: {said(certificate)}", flush=True)
     return 1 if failed else 0
 
 

@@ -1,0 +1,139 @@
+"""Proofs of a table's places: made as cells of a store, kept in one archive per table, told in columns of its rows."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import lzma
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Context, Decimal, ROUND_CEILING, ROUND_FLOOR
+from fractions import Fraction
+from math import nan
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from bounds.core import Bound
+from bounds.showing.files import whole, write_whole
+from empirics.experiments import Cell, Store
+
+from .certificates import verify
+from .instances import question_to_json
+from .places import Place, question
+from .sizes import least_time
+from .worst import Question
+
+JOB = "certificate"
+ARCHIVE = ".proofs.xz"
+DIGITS = 9
+"""Of a number in a table: those of a proof are rounded to the safe side."""
+NOT_YET = "not yet"
+COLUMNS = ("proved", "excess", "attained", "width", "proof")
+Content = Mapping[str, Any]
+
+
+def cell(asked: Question, about: float) -> Cell:
+    """The proof of a question whose worst case is about so large: two digits of it are enough, and make fewer cells."""
+    return Cell(JOB, {"question": question_to_json(asked), "about": float(f"{about:.2g}")})
+
+
+def cells(bound: Bound, rows: Sequence[Mapping[str, Any]], patience: float) -> list[Cell | None]:
+    """The proof of every row's worst case; None where it would take longer than ``patience`` seconds."""
+    places = [Place.of_row(row) for row in rows]
+    within = [least_time(place) <= patience for place in places]
+    return [
+        cell(question(bound, place), row["worst_case"]) if k else None
+        for place, row, k in zip(places, rows, within, strict=True)
+    ]
+
+
+def columns(row: Mapping[str, Any], wanted: Cell | None, store: Store) -> tuple[dict[str, Any], Content | None]:
+    """What is proved of a row's worst case, and the proof."""
+    kept = None if wanted is None else store.get(wanted)
+    if kept is None or kept.status != "done":
+        return _unproved(NOT_YET), None
+    facts = kept.card["facts"]
+    if "refused" in facts:
+        return _unproved(f"refused: {facts['refused']}"), None
+    content = facts["certificate"]
+    proved = rounded(Fraction(content["bound"]), ROUND_CEILING)
+    attained = rounded(Fraction(content["attained"]["value"]), ROUND_FLOOR) if "attained" in content else nan
+    worst = row["worst_case"]
+    found = {
+        "proved": proved,
+        "excess": proved / worst - 1 if worst else proved,
+        "attained": attained,
+        "width": 1 - attained / proved if proved else 0.0,
+        "proof": digest(content),
+    }
+    return found, content
+
+
+def _unproved(why: str) -> dict[str, Any]:
+    return {"proved": nan, "excess": nan, "attained": nan, "width": nan, "proof": why}
+
+
+def rounded(x: Fraction, way: str) -> float:
+    """A fraction as a number of the digits that tables show, rounded up or down for good."""
+    context = Context(prec=DIGITS, rounding=way)
+    return float(context.divide(Decimal(x.numerator), Decimal(x.denominator)))
+
+
+def digest(content: Content) -> str:
+    """The name of a proof: a digest of what it claims."""
+    return hashlib.sha256(json.dumps(content["claim"], sort_keys=True).encode()).hexdigest()[:12]
+
+
+# ---- archives ----
+
+
+def archive(name: str, folder: Path) -> Path:
+    return folder / f"{name}{ARCHIVE}"
+
+
+def keep(contents: Iterable[Content], name: str, folder: Path) -> Path | None:
+    """Write the archive of a table, without proofs that another archive of the folder holds; None if all are."""
+    others = set[str]()
+    for path in folder.glob(f"*{ARCHIVE}"):
+        if path != archive(name, folder):
+            others |= {digest(content) for content in verify.read(str(path))}
+    mine = {digest(content): content for content in contents}
+    lines = [json.dumps(mine[key], separators=(",", ":")) + "\n" for key in mine if key not in others]
+    if not lines:
+        archive(name, folder).unlink(missing_ok=True)
+        return None
+    with whole(archive(name, folder)) as beside:
+        beside.write_bytes(lzma.compress("".join(lines).encode(), preset=9))
+    return archive(name, folder)
+
+
+def keep_one(content: Content, path: Path) -> Path:
+    """Write a proof as a file of its own."""
+    return write_whole(path, json.dumps(content, separators=(",", ":")) + "\n")
+
+
+def archived(folder: Path) -> dict[str, Content]:
+    """All proofs of a folder's archives by name."""
+    return {
+        digest(content): content for path in sorted(folder.glob(f"*{ARCHIVE}")) for content in verify.read(str(path))
+    }
+
+
+# ---- what the tables say ----
+
+
+def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """How many places of a table are proved from both sides or from above alone, refused, not yet tried; how well."""
+    proved = [row for row in rows if row["proved"] == row["proved"]]
+    widths = sorted(row["width"] for row in proved if row["attained"] == row["attained"])
+    excesses = [row["excess"] for row in proved]
+    return {
+        "places": len(rows),
+        "both sides": len(widths),
+        "above alone": len(proved) - len(widths),
+        "refused": sum(row["proof"].startswith("refused") for row in rows),
+        "not yet": sum(row["proof"] == NOT_YET for row in rows),
+        "median width": median(widths) if widths else nan,
+        "largest width": max(widths, default=nan),
+        "largest excess": max(excesses, default=nan),
+    }
