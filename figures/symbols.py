@@ -47,5 +47,5 @@ def typeset(made: Any) -> None:
         for axis in (axes.xaxis, axes.yaxis):
             if isinstance(axis.get_major_locator(), FixedLocator):
                 names = [text.get_text() for text in axis.get_ticklabels()]
-                if (done := [symbols(words) for words in names]) != names:
-                    axis.set_ticklabels(done)
+                if (set_ := [symbols(words) for words in names]) != names:
+                    axis.set_ticklabels(set_)
