@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-GREEK = ("alpha", "beta", "eta", "kappa", "lambda", "mu", "sigma")
+GREEK = ("alpha", "beta", "eta", "kappa", "lambda", "mu", "sigma", "zeta")
 SYMBOLS = re.compile(
-    rf"(?P<power>\b(1/)?[A-Z]\^\d\b)|\b(?P<short>[Kη])_(?P<below>[a-z])\b|\bKη\b|\b(?P<greek>{'|'.join(GREEK)})\b"
-    r"|(?P<letter>\bK\*|\b1/[A-Z]\b|\bL / (?=mu)|(?<=clients )K\b|(?<=times )L\b)"
+    rf"(?P<power>\b(1/)?[A-Z]\^\d\b)|\b(?P<short>[Kη])_(?P<below>[a-z])\b|\bKη\b|\b(?P<greek>{'|'.join(GREEK)})(?P<raised>\^\d)?\b"
+    r"|(?P<letter>\bK\*|\b1/[A-Z]\b|\bL / (?=mu)|(?<=clients )K\b|(?<=steps )K\b|(?<=times )L\b)"
 )
 
 
@@ -26,7 +26,7 @@ def _set(found: re.Match[str]) -> str:
     if found["below"]:
         return f"${_letter(found['short'])}_{found['below']}$"
     if found["greek"]:
-        return rf"$\{found['greek']}$"
+        return rf"$\{found['greek']}{found['raised'] or ''}$"
     return r"$K_\eta$"
 
 

@@ -185,6 +185,7 @@ def test_the_box_of_a_picture_holds_every_word_as_it_is_saved(words):
         ("beta = 0.1, alphabet", r"$\beta$ = 0.1, alphabet"),
         ("1/K^2 or 1/K", "$1/K^2$ or $1/K$"),
         ("K* printed, (10)", "$K^*$ printed, (10)"),
+        ("floor / zeta^2", r"floor / $\zeta^2$"),
         ("L / mu", r"$L / $$\mu$"),
         ("step size times L", "step size times $L$"),
         ("costs $5 and beta", "costs $5 and beta"),
