@@ -345,9 +345,11 @@ def _remark(lines: Iterable[str]) -> None:
 
 def _run(arguments: list[str]) -> int:
     from bounds.errors import unknown
-    from bounds.showing.usage import overview, parser_of, version
+    from bounds.showing.usage import overview, parser_of, start, version
 
-    if not arguments or arguments[0] in ("-h", "--help", "help"):
+    if not arguments:
+        return _print([start()])
+    if arguments[0] in ("-h", "--help", "help"):
         return _print([overview()])
     if arguments[0] == "--version":
         return _print([version()])

@@ -32,9 +32,19 @@ def table(file):
 # ---- list, show ----
 
 
-@pytest.mark.parametrize("words", [[], ["--help"], ["help"]])
-def test_without_arguments_it_prints_an_example_of_every_verb(run, words):
-    status, out, err = run(*words)
+def test_without_arguments_it_asks_what_people_come_for(run):
+    status, out, err = run()
+    assert (status, err) == (0, "")
+    asked = [line for line in out.splitlines() if line.endswith("?")]
+    assert len(asked) == 4
+    assert all(VERBS[name].example in out for name in ("show", "compare", "advise", "check"))
+    assert len(out.splitlines()) <= 14
+    assert str(len(VERBS)) in out.splitlines()[-1]
+
+
+@pytest.mark.parametrize("word", ["--help", "help"])
+def test_help_prints_an_example_of_every_verb(run, word):
+    status, out, err = run(word)
     assert (status, err) == (0, "")
     for verb in VERBS.values():
         assert verb.example in out

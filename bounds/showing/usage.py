@@ -188,8 +188,25 @@ def version() -> str:
     return f"fedbounds {own}, Python {python_version()}"
 
 
+TASKS = {
+    "what does a theorem say?": "show",
+    "which theorem says anything of my federation?": "compare",
+    "what should I run?": "advise",
+    "does a paper's claim hold?": "check",
+}
+"""Why people come, and the verb that answers."""
+
+
+def start() -> str:
+    """What ``fedbounds`` alone prints: a few lines for who comes first."""
+    lines = ["The bounds of federated learning: evaluated, measured, compared, checked.", ""]
+    for question, name in TASKS.items():
+        lines += [question, f"  {VERBS[name].example}"]
+    return "\n".join([*lines, "", f"fedbounds --help lists all {len(VERBS)} verbs; fedbounds VERB --help says more."])
+
+
 def overview() -> str:
-    """What ``fedbounds`` alone prints: every verb with an example."""
+    """What ``fedbounds --help`` prints: every verb with an example."""
     lines = ["usage: fedbounds VERB ...", "", "Evaluate, measure and check the bounds of federated learning.", ""]
     for name, verb in VERBS.items():
         lines += [f"  {name:<9} {verb.words}", f"{'':12}{verb.example}", ""]
