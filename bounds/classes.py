@@ -45,10 +45,12 @@ LOCAL, AVERAGE = "last local models of all clients", "average of the iterates"
 SERVER_SIDE = (SERVER, "averaged model", VIRTUAL)
 """Models that are the same whether or not clients that are not averaged run, where clients keep nothing."""
 WEIGHTED = "step-weighted sum"
-WEIGHTED_MEAN = "weighted mean"
+WEIGHTED_MEAN, WEIGHTED_DRAW = "weighted mean", "weighted expectation"
+"""A mean whose entries do not count alike, and what is expected of a model that is drawn by such shares."""
 ANY = "any one"
 WITH_LAST = "rounds, the last included"
-"""The models w(0) .. w(R): the least and the mean over rounds are of w(0) .. w(R-1), the last one is w(R)."""
+"""The models w(0) .. w(R): the least and the mean over rounds are of w(0) .. w(R-1), the last one is w(R). The least
+over iterations is of all of them too."""
 ONE_AVERAGING = "the training samples"
 """What a statement on one averaging round is an expectation over."""
 NEVER_NEGATIVE = ("grad_norm_sq", "optimality_gap", "distance_sq", "divergence", "consensus_distance")
@@ -90,6 +92,8 @@ class ClassOf:
         weights = str(at.weights) if at is not None and at.weights is not None else ""
         if weights and kind == "mean":
             kind = WEIGHTED_MEAN
+        if weights and kind == "expectation" and at is not None and at.at != AVERAGE:
+            kind = WEIGHTED_DRAW
         about = bound.about
         algorithm, reading = (about.algorithm, about.reading) if about is not None else ("", "")
         return cls(target, kind, over, at.at if at is not None else "", algorithm, reading, weights)
@@ -232,6 +236,8 @@ CONVERSIONS: tuple[Conversion, ...] = (
     Conversion("C1", {"statistic": WEIGHTED_MEAN}, {"statistic": "min", "weights": ""}),
     Conversion("C2", {"statistic": "expectation", "over": "rounds", "at": SERVER}, {"statistic": "mean"}),
     Conversion("C2", {"statistic": "expectation", "over": "iterations", "at": VIRTUAL}, {"statistic": "mean"}),
+    Conversion("C2", {"statistic": WEIGHTED_DRAW, "over": "rounds", "at": SERVER}, {"statistic": WEIGHTED_MEAN}),
+    Conversion("C2", {"statistic": WEIGHTED_DRAW, "over": "iterations", "at": VIRTUAL}, {"statistic": WEIGHTED_MEAN}),
     Conversion("C2", {"statistic": "min", "over": "rounds"}, {"over": WITH_LAST}),
     Conversion("C2", {"statistic": "last", "over": "rounds"}, {"statistic": "min", "over": WITH_LAST}),
     Conversion("C3", {"target": "grad_norm_sq", "statistic": WEIGHTED, "over": "iterations"},
@@ -260,9 +266,11 @@ CONVERSIONS: tuple[Conversion, ...] = (
         for at in (VIRTUAL, SERVER)
     ),
     *(
-        Conversion("C14", {"over": "iterations", "at": at}, {"over": "rounds", "at": SERVER}, needs=_single_steps,
+        Conversion("C14", {"statistic": kind, "over": "iterations", "at": at},
+                   {"over": WITH_LAST if kind == "min" else "rounds", "at": SERVER}, needs=_single_steps,
                    words="all clients take part with one local step a round", renames=True)
         for at in (VIRTUAL, SERVER)
+        for kind in ("last", "min", "mean", "expectation", WEIGHTED_MEAN, WEIGHTED_DRAW, WEIGHTED, ANY)
     ),
     *(
         Conversion("C12", {"algorithm": name}, {"algorithm": "fedavg"}, needs=_off(knob, off),

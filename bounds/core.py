@@ -113,6 +113,8 @@ class Statistic:
         _one_of("a statistic", self.kind, STATISTICS)
         _one_of("what a statistic is over", self.over, ("", *OVER))
         _one_of("the model that a statistic is at", self.at, ("", *PLACES))
+        if not isinstance(self.weights, Weights | None):
+            raise DeclarationError(f"weights of a statistic must be Weights(...); got {self.weights!r}")
         if self.weights is not None and self.kind not in ("mean", "expectation"):
             raise DeclarationError(f"weights are those of a mean; got them with the statistic {self.kind!r}")
 

@@ -1,10 +1,10 @@
 """Rounds of one local step by all clients are steps of SGD on one machine, on the global loss.
 
 The server's model moves by the weighted mean of the clients' stochastic gradients, which is unbiased for the gradient
-of the global loss. So a theorem on one client speaks of such a federation, with the federation's own loss and this
-noise: ``sum p_k^2 sigma_k^2`` where the clients' noise is independent, ``sum p_k sigma_k^2`` at most in any case (the
-square of a mean is at most the mean of squares). What holds for every client's loss (L, mu) holds for their mean, a
-second moment of every client for that of the mean, and a single client is unlike nobody.
+of the global loss. So a theorem on one client speaks of such a federation, with the federation's own loss and the noise
+``sum p_k^2 sigma_k^2``, as the clients' noise is independent, which is taken on trust. What holds for every client's
+loss (L, mu) holds for their mean, a second moment of every client for that of the mean, and a single client is unlike
+nobody.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .assumptions import INDEPENDENT_NOISE
+from .classes import AVERAGE, SERVER, VIRTUAL
 from .operators import ClientSum
 from .scenario import FEDAVG, Scenario, WITHOUT_REPLACEMENT
 from .stated import EXACT, role_of, Stated, UP, worst
@@ -24,6 +25,8 @@ NAME = "C15"
 """What a comparison calls it."""
 TARGETS = ("grad_norm_sq", "optimality_gap", "distance_sq")
 """What is read at the server's model, and so is the machine's; the divergence of its only client is nobody's."""
+PLACES = (SERVER, VIRTUAL, AVERAGE, "averaged model")
+"""Where the machine's models are the server's; its last local model is no client's."""
 KEPT = (
     "smoothness", "sample_smoothness", "strong_convexity", "pl_constant", "grad_cap_sq", "lipschitz", "loss_cap",
     "initial_loss", "optimal_loss", "current_loss", "initial_gap", "initial_distance_sq", "initial_grad_norm_sq",
@@ -37,7 +40,6 @@ ALONE = {
 }  # fmt: skip
 """What is so of any single client."""
 INDEPENDENT = ClientSum(client_weight**2 * client_gradient_variance)
-ANYHOW = ClientSum(client_weight * client_gradient_variance)
 
 
 def one_machine(scenario: Scenario) -> tuple[Scenario, tuple[str, ...]] | None:
@@ -51,10 +53,10 @@ def one_machine(scenario: Scenario) -> tuple[Scenario, tuple[str, ...]] | None:
         return None
     known: dict[str, Any] = {word: scenario[word] for word in KEPT if word in scenario}
     known |= {word: _alone(word, value) for word, value in ALONE.items()}
-    independent = INDEPENDENT_NOISE.holds(*scenario.facts)
     if {"client_gradient_variance", "client_weight"} <= scenario.keys():
-        known["gradient_variance"] = _noise(scenario, independent is not False)
-    trusted = (INDEPENDENT_NOISE.words,) if independent is None and "gradient_variance" in known else ()
+        known["gradient_variance"] = _noise(scenario)
+    noisy = "gradient_variance" in known and known["gradient_variance"].high > 0
+    trusted = (INDEPENDENT_NOISE.words,) if noisy else ()
     return Scenario(known, {}, also=scenario._also), trusted
 
 
@@ -62,13 +64,12 @@ def _alone(word: str, value: Any) -> Stated:
     return Stated(value, value, value, EXACT, role_of(word), "all clients as one machine", frozenset([word]))
 
 
-def _noise(scenario: Scenario, independent: bool) -> Stated:
+def _noise(scenario: Scenario) -> Stated:
     """The variance of the mean of the clients' gradients: it rises in each of theirs, so its ends are at their ends."""
-    formula = INDEPENDENT if independent else ANYHOW
     sources = [scenario[q.name] for q in (client_weight, client_gradient_variance)]
     low, value, high = (
-        float(evaluated(formula, {"client_weight": sources[0].value, "client_gradient_variance": np.asarray(end)}))
+        float(evaluated(INDEPENDENT, {"client_weight": sources[0].value, "client_gradient_variance": np.asarray(end)}))
         for end in (sources[1].low, sources[1].value, sources[1].high)
     )
-    how = f"{formula} of all clients as one machine"
+    how = f"{INDEPENDENT} of all clients as one machine"
     return Stated(value, low, high, worst(*sources), UP, how, frozenset(["gradient_variance"]))

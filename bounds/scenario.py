@@ -177,7 +177,7 @@ class Scenario:
             problem["identical_clients"] = False
         if "uniform_dissimilarity" in self:
             apart = self["uniform_dissimilarity"]
-            problem |= {"identical_clients": True} if apart.safe == 0 else {}
+            problem |= {"identical_clients": True} if apart.safe == 0 and not apart.floor else {}
             problem |= {"identical_clients": False} if apart.low > 0 else {}
         if "clients" in self and self["clients"].value == 1:
             problem |= {"identical_clients": True, "independent_noise": True}

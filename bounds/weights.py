@@ -7,6 +7,7 @@ first exponent, cancels.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -31,9 +32,12 @@ class Weights:
     power: Any = 0
 
     def __post_init__(self) -> None:
-        for name in ("growth", "offset"):
-            value = getattr(self, name)
-            if not isinstance(value, sp.Basic) and not value > 0:
+        for name, value in vars(self).items():
+            if isinstance(value, sp.Basic):
+                continue
+            if isinstance(value, (str, bool)) or not hasattr(value, "__pow__") or not math.isfinite(value):
+                raise DeclarationError(f"the {name} of weights must be a number or an expression; got {value!r}")
+            if name != "power" and not value > 0:
                 raise DeclarationError(f"the {name} of weights must be positive; got {value}")
 
     def at(self, value: Callable[[sp.Basic], Any]) -> Weights:

@@ -31,7 +31,7 @@ from bounds.classes import (
 )
 from bounds.core import Bound, Condition
 from bounds.errors import MissingQuantityError, unknown
-from bounds.one_machine import NAME as MACHINE, TARGETS as OF_MACHINES
+from bounds.one_machine import NAME as MACHINE, PLACES, TARGETS as OF_MACHINES
 from bounds.scenario import Scenario
 from bounds.showing.loading import load
 from bounds.substituting import Substituted
@@ -161,7 +161,8 @@ def rows_of(
     machine, trusted = scenario.machine
     best = {row.kind: row for row in rows if row.state in RANKED}
     for row in rows_as_it_is(bound, machine, target, loose, seen):
-        if row.state in RANKED and (row.kind not in best or row.high < best[row.kind].high * (1 - ALIKE)):
+        better = row.kind not in best or row.high < best[row.kind].high * (1 - ALIKE)
+        if row.state in RANKED and row.kind.at in PLACES and better:
             taken = tuple(dict.fromkeys((*row.trusted, *trusted)))
             best[row.kind] = replace(row, conversions=(MACHINE, *row.conversions), trusted=taken)
     return list(best.values()) or rows

@@ -48,7 +48,7 @@ def with_evidence(rows: Iterable[Row], found: Sequence[Found]) -> tuple[Row, ...
 def series(kind: ClassOf, run: Moments) -> tuple[Array, str] | None:
     """What the class is a statistic of, with time on the last axis, and what it has a value per; None if unread."""
     places = {(SERVER, "rounds"): STATE, (LAST_LOCAL, "rounds"): STATE, (VIRTUAL, "iterations"): ITERATION}
-    if (kind.at, kind.over) not in places or kind.statistic not in FOLDS or kind.statistic == "every":
+    if (kind.at, kind.over) not in places or not plain(kind):
         return None
     per = places[kind.at, kind.over]
     try:
@@ -56,6 +56,11 @@ def series(kind: ClassOf, run: Moments) -> tuple[Array, str] | None:
         return np.asarray(read), per
     except KeyError:
         return None
+
+
+def plain(kind: ClassOf) -> bool:
+    """Whether the class is one number of a run, in which all entries count alike."""
+    return kind.statistic in FOLDS and kind.statistic != "every" and not kind.weights
 
 
 def number(kind: ClassOf, run: Moments) -> float | None:

@@ -23,7 +23,7 @@ from empirics.training.setting import Setting
 
 from ..runs.words import STATE
 from .compare_rows import Beside, Evidence, MEASURED, Row, TWIN
-from .evidence import beside, estimated, Found, GAP, number
+from .evidence import beside, estimated, Found, GAP, number, plain
 from .twin import runs, WALKS
 
 Array = np.ndarray[Any, Any]
@@ -97,7 +97,8 @@ def measured(
         at = at_server(row.kind)
         via = "C4" if at is not None else ""
         at = at or row.kind
-        told = trained.of(at.target, at.statistic) if (at.over, at.at) == ("rounds", SERVER) else None
+        read = (at.over, at.at) == ("rounds", SERVER) and plain(at)
+        told = trained.of(at.target, at.statistic) if read else None
         return None if told is None else Evidence(told[0], "training", told[1], seeds, via, bool(via))
 
     least, mean, last = (trained.of(target, kind) for kind in ("min", "mean", "last"))

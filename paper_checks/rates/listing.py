@@ -100,5 +100,5 @@ def _played(name: str, p: Fraction, eta: Fraction, steps: int) -> OneRound:
     start = np.array([Fraction(1), Fraction(0)][:n], dtype=object)
     return OneRound(
         means, apart, start, mean_rows[:, : n + steps], points[:, : n + steps],
-        apart_rows[:, n + steps :], points[:, n + steps :],
+        apart_rows[:, n + steps :], points[:, n + steps :], apart,
     )  # fmt: skip

@@ -132,10 +132,10 @@ class Lyapunov:
         self.round, self.smoothness, self.strong_convexity = round_, smoothness, strong_convexity
         self.noise = noise
         self.cohort = None if cohort is None or cohort.cohort == cohort.clients else cohort
-        if self.cohort is not None and round_.apart:
+        if self.cohort is not None and round_.memory:
             raise NotCertified(
                 "rates with cohorts are certified for methods whose clients keep nothing between rounds; this one "
-                f"keeps {', '.join(round_.apart)}: leave out cohort and clients"
+                f"keeps {', '.join(round_.memory)}: leave out cohort and clients"
             )
         self.exact = round_.start.dtype == object
         self.unit = self._power(float(smoothness))
@@ -174,8 +174,8 @@ class Lyapunov:
 
     @property
     def floored(self) -> bool:
-        """Whether heterogeneity keeps the clients from the minimiser: the rate then has a floor."""
-        return self.steady is None
+        """Whether heterogeneity, or who is drawn, keeps the model from the minimiser: the rate then has a floor."""
+        return self.steady is None or self.cohort is not None
 
     def units(self, which: int) -> Array:
         """How large the coordinates of the state are, about: powers of two (the server model's is 1)."""

@@ -39,6 +39,7 @@ class OneRound:
     ``means`` and ``apart`` name the coordinates of the state (the first mean is the server model); ``mean_next`` and
     ``apart_next`` make the state after the round, ``mean_points (m, n)`` and ``apart_points`` the models at which
     gradients are asked. ``start`` is the state of means that a model of 1 begins with; deviations begin with 0.
+    ``memory`` is what clients keep, also where nothing depends on it while all of them take part.
     """
 
     means: tuple[str, ...]
@@ -48,6 +49,7 @@ class OneRound:
     mean_points: Array
     apart_next: Array
     apart_points: Array
+    memory: tuple[str, ...]
 
     @property
     def gradients(self) -> int:
@@ -74,6 +76,7 @@ class OneRound:
             self.mean_points[:, mean_columns],
             self.apart_next[np.ix_(apart, apart_columns)],
             self.apart_points[:, apart_columns],
+            self.memory,
         )
 
     def arrays(self) -> tuple[Array, ...]:
@@ -166,6 +169,7 @@ class _Played:
             _onto(asked, into, m),
             _onto(other[away], onto, m),
             _onto(far, onto, m),
+            self.own,
         )
         self._check_moved(found, start[kept])
         return found.needed()

@@ -72,7 +72,7 @@ class Place:
         yield f"{many}, {part}, {kind}, every number T of rounds:"
         for said in rate.statements:
             yield f"  {self._in_words(said)}   {'proved in fractions' if said.proof else 'in floats'}"
-        yield f"above its floor the squared distance halves every {rate.fastest.half} rounds"
+        yield f"above its floor the bound halves every {rate.fastest.half} rounds"
         yield (
             f"smallest contraction certified: {rate.contraction:.6f}; two quadratics contract by no less than "
             f"{rate.slowest:.6f}"

@@ -31,6 +31,13 @@ REST: Vector = ({}, {"*": Q(1)})
 """A client's gradient at the minimiser. SCAFFOLD's controls count relative to it, which is what they are at rest."""
 
 
+BEGINNING = {
+    "scaffold": ", controls that begin with 0", "fedinit": ", clients that begin at w_0",
+    "fedavgm": ", no velocity before", "fedcm": ", no direction before",
+}  # fmt: skip
+"""What a run begins with besides its model."""
+
+
 class Refused(Exception):
     """Why a file does not prove what it claims."""
 
@@ -58,6 +65,7 @@ def play(claim: Any, gradient: Any) -> tuple[list[Vector], dict[str, Vector], di
     """The models that gradients are asked at, and what is kept before and after the round."""
     method, p, eta, steps = claim["method"], Q(claim["parameter"]), Q(claim["step_size"]), claim["local_steps"]
     need(method in KEPT, f"the method {method} is not known here")
+    need(p == 0 or method not in ("fedavg", "scaffold"), f"{method} has no parameter")
     need(isinstance(steps, int) and steps > 0 and eta > 0, "a round has steps of a positive size")
     before: dict[str, Vector] = {name: ({name: Q(1)}, {}) for name in KEPT[method][0]}
     before |= {name: ({}, {name: Q(1)}) for name in KEPT[method][1]}
@@ -167,10 +175,8 @@ def squares(block: Any, matrix: dict[tuple[str, str], Q]) -> None:
     place = {name: i for i, name in enumerate(names)}
     need(all(a in place for (a, _), x in matrix.items() if x), "a vector is missing from the factor")
     need(len(names) == len(scale) == len(factor) == len(place), "the factor has another size")
-    need(
-        isinstance(bits, int) and all(isinstance(x, int) for row in factor for x in row),
-        "the factor is not of integers",
-    )
+    whole = all(type(x) is int for x in (bits, *scale, *(x for row in factor for x in row)))
+    need(whole and bits >= 0, "the factor is not of integers")
     for i, a in enumerate(names):
         apart = []
         for j, b in enumerate(names):
@@ -182,8 +188,8 @@ def squares(block: Any, matrix: dict[tuple[str, str], Q]) -> None:
 def above(text: str) -> str:
     """A number in six digits, rounded up."""
     x = Q(text)
-    shown = Q(f"{float(x):.6g}")
-    return f"{float(x):.6g}" if shown >= x else f"{float(shown + Q(10) ** -6 * abs(shown)):.6g}"
+    unit = Q(10) ** (int(f"{float(x):.5e}".partition("e")[2]) - 5)  # of the sixth digit
+    return f"{float(-(-x // unit) * unit):.6g}"
 
 
 def said(proof: Any) -> str:
@@ -196,7 +202,8 @@ def said(proof: Any) -> str:
     return (
         f"|w_T - w*|^2 <= {bound} after every number T of rounds of {c['local_steps']} steps of {c['step_size']} by "
         f"{c['method']}{p}, any number of {c['smoothness']}-smooth, {c['strong_convexity']}-strongly convex clients, "
-        "all taking part, full gradients"
+        f"all taking part and weighing the same, full gradients{BEGINNING.get(c['method'], '')}; w* minimises the mean "
+        "of their losses, zeta^2 is their mean squared gradient there"
     )
 
 

@@ -18,7 +18,7 @@ import sympy as sp
 
 from bounds.assumptions import HARMONIC_STEP_SIZE
 from bounds.core import Bound, Statistic
-from bounds.errors import BoundsError
+from bounds.errors import BoundsError, DeclarationError
 from bounds.operators import bind
 from bounds.quantities import Quantity
 from bounds.weights import Weights
@@ -103,7 +103,11 @@ def weights(at: Statistic | None, known: Mapping[str, Any]) -> Weights | None:
     if lacking := sorted(asked - known.keys()):
         missing = " ".join(f"{word}=NUMBER" for word in lacking)
         raise BoundsError(f"the weights of the mean need {', '.join(lacking)}: give {missing}")
-    return at.weights.at(lambda expression: evaluated(expression, known))
+    try:
+        return at.weights.at(lambda expression: evaluated(expression, known))
+    except (ArithmeticError, DeclarationError):
+        told = ", ".join(f"{word} {float(known[word]):g}" for word in sorted(asked))
+        raise BoundsError(f"the mean has no weights at {told}: the plan is outside the bound's conditions") from None
 
 
 @lru_cache(maxsize=256)

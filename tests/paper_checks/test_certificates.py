@@ -1,6 +1,7 @@
 """Worst cases with proofs: accepted by the verifier alone, refused when anything is changed, equal to closed forms."""
 
 import json
+import lzma
 import subprocess
 import sys
 from copy import deepcopy
@@ -219,6 +220,42 @@ def test_a_hundred_changes_are_refused(planted):
             continue
         passed.append(path)
     assert passed == []
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda c: c.update(change="0"), "do not change"),
+        (lambda c: c["blocks"][0].update(scale=[float("inf")] * len(c["blocks"][0]["scale"])), "not of integers"),
+        (lambda c: c["blocks"][1].update(scale=[1e308] * len(c["blocks"][1]["scale"])), "not of integers"),
+        (lambda c: c["blocks"][0].update(bits=-1), "not of integers"),
+        (lambda c: c["claim"]["given"].update(gradient_variance="9"), "not known here: gradient_variance"),
+        (lambda c: c["claim"].update(over="every noisy round"), "over rounds or iterations"),
+        (lambda c: c["claim"].update(local_steps=[2, -1]), "local steps"),
+    ],
+)
+def test_a_forgery_by_what_no_one_reads_is_refused(change, why):
+    _, found = proved("scaffold()", STRONG)
+    content = deepcopy(found.content)
+    change(content)
+    with pytest.raises(verify.Refused, match=why):
+        verify.check(json.loads(json.dumps(content)))
+
+
+def test_an_empty_or_torn_archive_is_refused(tmp_path, capsys):
+    empty, torn = tmp_path / "empty.xz", tmp_path / "torn.xz"
+    empty.write_bytes(lzma.compress(b""))
+    torn.write_bytes(lzma.compress(b"1234567890" * 999)[:-40])
+    assert verify.main([str(empty), str(torn)]) == 1
+    assert capsys.readouterr().out.count("REFUSED") == 2
+
+
+@pytest.mark.parametrize("text", ["1.00000000041", "3.00000000041", "0.9999999999666", "1/3", "-2/7", "0"])
+def test_what_is_said_is_rounded_to_the_side_that_stays_true(text):
+    x = Fraction(text)
+    low, high = (Fraction(verify.rounded(text, up)) for up in (False, True))
+    assert low <= x <= high
+    assert high - low <= abs(x) * Fraction(1, 10**8)
 
 
 def test_a_federation_that_is_changed_is_refused():

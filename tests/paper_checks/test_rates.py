@@ -102,6 +102,22 @@ def test_cohorts_of_any_size_stay_below_and_a_smaller_floor_would_not():
     assert whole.fastest.floor < largest < said.fastest.floor  # without the spread of cohorts it is exceeded
 
 
+@pytest.mark.parametrize("cohort", [1, 2])
+def test_who_is_drawn_leaves_a_floor_with_one_local_step_too(cohort):
+    said = certified(Case(algorithm("fedavg()"), 1, 0.25, 1.0, 0.1, clients=6, cohort=cohort))
+    shift = np.array([1.3, -0.4, 0.2, -1.9, 0.6, 0.2])
+    exact = moments(np.full(6, 0.1), shift, 0.25, 1, cohort, 400)
+    zeta = (shift**2).mean()
+    assert 0.5 * said.statements[-1].floor * zeta < exact <= said.statements[-1].floor * zeta
+    assert exact <= said.after(400, 1.5**2, zeta)
+
+
+@pytest.mark.parametrize(("method", "steps"), [("scaffold()", 1), ("scaffold()", 3), ("fedinit(beta=0.2)", 1)])
+def test_a_cohort_of_clients_that_keep_something_is_refused(method, steps):
+    with pytest.raises(NotCertified, match="whose clients keep nothing between rounds; this one keeps"):
+        certified(Case(algorithm(method), steps, 0.2, 1.0, 0.2, clients=5, cohort=2))
+
+
 def test_noise_stays_below_and_half_of_its_floor_would_not():
     said = certified(Case(algorithm("fedavg()"), 3, 0.25, 1.0, 0.2, clients=4, noisy=True)).fastest
     flat = moments(np.full(4, 0.2), np.zeros(4), 0.25, 3, 4, 200, variance=0.6)

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 import random
 import subprocess
 import sys
@@ -24,7 +25,8 @@ METHODS = (
 )
 
 READ = ("change", "potential", "means", "apart", "multipliers")
-"""Parts of a file beside the claim. A factor's scale and bits are not: what is left may be dominant without it."""
+"""Parts of a file beside the claim. A factor's scale and bits are not: what is left may be dominant without it, or at
+another scale."""
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +69,26 @@ def refused(proof):
 def test_what_was_proved_is_accepted(proofs):
     for proof in proofs:
         verify.check(json.loads(json.dumps(proof)))
+
+
+@pytest.mark.parametrize("forged", [math.inf, 1e308, 2.5, True, "3"])
+def test_a_factor_is_of_whole_numbers(forged, proofs):
+    for proof in proofs:
+        for block in ("blocks", "above_distance"):
+            other = copy.deepcopy(proof)
+            held = other[block][0] if block == "blocks" else other[block]
+            if not held["scale"]:
+                continue
+            held["scale"] = [forged] * len(held["scale"])
+            with pytest.raises(verify.Refused, match="not of integers"):
+                verify.check(json.loads(json.dumps(other)))
+
+
+def test_numbers_are_said_rounded_up():
+    for text in ("1.000004", "0.1200034", "3.000004", "9.999996", "0.904381", "7"):
+        shown = Fraction(verify.above(text))
+        assert Fraction(text) <= shown <= Fraction(text) * (1 + Fraction(1, 10**5))
+    assert verify.above("0.904381") == "0.904381"
 
 
 def test_every_smaller_claim_is_refused(proofs):

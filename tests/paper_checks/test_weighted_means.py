@@ -44,7 +44,7 @@ from paper_checks.runs.readings import target
 from paper_checks.runs.words import CURVES, EXACT, QUADRATICS, RUNS, WORST
 from paper_checks.validation import Options, validate, Verdict
 from paper_checks.worst_cases.certificates.certify import certify
-from paper_checks.worst_cases.instances import _asked, _question
+from paper_checks.worst_cases.instances import question_of_json, question_to_json
 from paper_checks.worst_cases.places import Place, question, values
 from paper_checks.worst_cases.program import WorstCaseError
 from paper_checks.worst_cases.worst import answer
@@ -174,7 +174,7 @@ def test_scaffolds_theorems_are_held_and_have_worst_cases(name):
     assert worst.replay().agrees
     known = values(bound, place)
     assert 0 < worst.value < float(bound(**{q.name: known[q.name] for q in bound.quantities}))
-    assert _question(_asked(worst.question)).statistic == worst.question.statistic
+    assert question_of_json(question_to_json(worst.question)).statistic == worst.question.statistic
 
 
 # ---- bounds of one's own, all the way ----

@@ -24,6 +24,12 @@ from typing import Any
 Part = dict[str, Q]
 Vector = tuple[Part, Part]
 ZERO: Vector = ({}, {})
+GIVEN = {
+    "pl_constant": True, "initial_distance_sq": False, "initial_gap": False, "optimum_dissimilarity": False,
+    "heterogeneity": False, "dissimilarity_offset": True, "dissimilarity_factor": True, "uniform_dissimilarity": True,
+    "grad_cap_sq": False, "grad_norm_sq": False, "distance_sq": False, "divergence": False,
+}  # fmt: skip
+"""What may be assumed, and whether of all models: a federation that attains a value meets that at those visited."""
 
 
 class Refused(Exception):
@@ -65,6 +71,7 @@ def play(claim: Any, w: Vector, gradient: Any) -> tuple[list[list[Vector]], list
     last, own, shared = w, ZERO, ZERO
     paths: list[list[Vector]] = []
     servers = [w]
+    need(all(type(steps) is int and steps > 0 for steps in claim["local_steps"]), "every round has local steps")
     for steps in claim["local_steps"]:
         path, length = [combine((1 + p, w), (-p, last)) if method == "fedinit" else w], Q(0)
         for _ in range(steps):
@@ -97,6 +104,11 @@ class Game:
         self.convex = claim["strong_convexity"] is not None
         self.L = Q(claim["smoothness"])
         self.mu = Q(claim["strong_convexity"]) if self.convex else -self.L
+        need(self.step != 0, "gradients that do not change are not all there are")
+        need(set(self.given) <= set(GIVEN), f"not known here: {', '.join(sorted(set(self.given) - set(GIVEN)))}")
+        needs_offset = "dissimilarity_factor" in self.given and "dissimilarity_offset" not in self.given
+        need(not needs_offset, "a factor of dissimilarity needs its offset")
+        need(claim["over"] in ("rounds", "iterations"), "the metric is over rounds or iterations")
         need(self.L > 0 and self.mu < self.L and (self.mu >= 0 or not self.convex), "there are no such functions")
         self.points: dict[str, Vector] = {}
         self.gradients: dict[str, Vector] = {}
@@ -231,6 +243,7 @@ class Game:
         metric, kind, iterated = self.claim["metric"], self.claim["statistic"], self.claim["over"] == "iterations"
         rounds, steps = len(self.servers) - 1, len(self.averages) - 1
         if metric in ("mean_gap", "average_gap", "weighted_grad_norm_sq"):  # one number of a whole run
+            need(kind == "whole", f"{metric} is one number of a whole run")
             return [0]
         if metric in ("local_drift", "global_step", "loss_change", "mean_gradient_drift"):  # one of every round
             every = list(range(1, rounds + 1))
@@ -396,6 +409,8 @@ def squares(block: Any, matrix: dict[tuple[str, str], Q]) -> None:
     place = {name: i for i, name in enumerate(names)}
     need(all(a in place for (a, _), x in matrix.items() if x), "a vector is missing from the factor")
     need(len(names) == len(scale) == len(factor) == len(place), "the factor has another size")
+    whole = all(type(x) is int for x in (bits, *scale, *(x for row in factor for x in row)))
+    need(whole and bits >= 0, "the factor is not of integers")
     for i, a in enumerate(names):
         apart = []
         for j, b in enumerate(names):
@@ -412,12 +427,24 @@ def said(certificate: Any) -> str:
     kind = f"{claim['smoothness']}-smooth" + ("" if mu is None else f", {mu}-strongly convex")
     given = ", ".join(f"{word} {x}" for word, x in claim["given"].items())
     of = size if isinstance(size, str) else f"{size[0]} to {size[-1]}"
-    lower = f"; attained: {float(Q(certificate['attained']['value'])):.10g}" if "attained" in certificate else ""
+    begin = {"scaffold": ", controls that begin with 0", "fedinit": ", clients that begin at the server's model"}
+    lower = ""
+    if "attained" in certificate:
+        visited = any(GIVEN[word] for word in claim["given"]) or mu is None
+        held = ", what is assumed of all models being met at those visited" if visited else ""
+        lower = f"; attained by two clients{held}: {rounded(certificate['attained']['value'], up=False)}"
     return (
-        f"{claim['metric']} ({claim['statistic']} over {claim['over']}) <= {float(Q(certificate['bound'])):.10g} after "
+        f"{claim['metric']} ({claim['statistic']} over {claim['over']}) <= {rounded(certificate['bound'])} after "
         f"rounds of {claim['local_steps']} steps of {of} by {claim['method']}{p}, any number of {kind} "
-        f"clients, {given}{lower}"
+        f"clients of the same weight{begin.get(claim['method'], '')}, {given}{lower}"
     )
+
+
+def rounded(text: str, up: bool = True) -> str:
+    """A number in ten digits, rounded to the side on which what is said stays true."""
+    x = Q(text)
+    unit = Q(10) ** (int(f"{float(x):.9e}".partition("e")[2]) - 9)  # of the tenth digit
+    return f"{float((-(-x // unit) if up else x // unit) * unit):.10g}"
 
 
 def read(file: str) -> list[Any]:
@@ -430,10 +457,12 @@ def read(file: str) -> list[Any]:
 
 def main(files: list[str]) -> int:
     failed = 0
-    known = (Refused, ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError, lzma.LZMAError)
+    known = (Refused, ArithmeticError, AttributeError, EOFError, LookupError, OSError, StopIteration, TypeError,
+             ValueError, lzma.LZMAError)  # fmt: skip
     for file in files:
         try:
             certificates = read(file)
+            need(bool(certificates), "no certificates")
         except known as error:
             failed += 1
             print(f"{file}: REFUSED: {error or type(error).__name__}")
