@@ -21,6 +21,8 @@ from bounds.classes import (
     unlike,
     VIRTUAL,
     ways,
+    WEIGHTED_DRAW,
+    WEIGHTED_MEAN,
     WITH_LAST,
 )
 from bounds.scenario import Scenario
@@ -37,6 +39,27 @@ def reached(start, scenario, loose=False):
 
 
 # ---- conversions ----
+
+
+def test_the_least_over_iterations_counts_the_last_model_and_stays_apart_from_that_over_rounds():
+    """Two alike parabolas, one round of one step of 1/2 from a gap of 1: the least is that of the last model, 1/4."""
+    everyone = Scenario.of(clients=2, cohort=2, local_steps=1, rounds=1, step_size=0.5)
+    for at in (VIRTUAL, SERVER):
+        found = reached(kind("optimality_gap", "min", "iterations", at), everyone)
+        assert kind("optimality_gap", "min", WITH_LAST) in found
+        assert kind("optimality_gap", "min", "rounds") not in found
+        assert kind("optimality_gap", "mean", "rounds") in reached(
+            kind("optimality_gap", "mean", "iterations", at), everyone
+        )
+
+
+def test_a_model_drawn_by_weights_says_nothing_of_a_plain_mean_or_of_any_one():
+    """Gaps (x, 0, 0) weighted 1, 2, 4 have the mean x/7: three times that is below x."""
+    start = ClassOf("optimality_gap", WEIGHTED_DRAW, "rounds", SERVER, "fedavg", "intended", "(2)^t")
+    found = reached(start, Scenario.of(**PLAN), loose=True)
+    assert ClassOf("optimality_gap", WEIGHTED_MEAN, "rounds", SERVER, "fedavg", "intended", "(2)^t") in found
+    assert kind("optimality_gap", "min") in found
+    assert {way.statistic for way in found if way.over == "rounds"} == {WEIGHTED_DRAW, WEIGHTED_MEAN, "min"}
 
 
 def test_of_a_convex_loss_the_average_is_no_worse_than_the_mean_and_of_another_it_may_be():
