@@ -177,6 +177,21 @@ def test_scaffolds_theorems_are_held_and_have_worst_cases(name):
     assert question_of_json(question_to_json(worst.question)).statistic == worst.question.statistic
 
 
+@pytest.mark.parametrize(
+    "parts", [{"growth": "a"}, {"offset": None}, {"power": "x"}, {"growth": np.inf}, {"offset": -2}]
+)
+def test_weights_that_are_no_numbers_are_refused_as_they_are_declared(parts):
+    with pytest.raises(DeclarationError, match=f"^the {next(iter(parts))} of weights must be"):
+        Weights(**parts)
+
+
+@pytest.mark.parametrize("far", [1.0, 1.5])
+def test_a_plan_at_which_the_weights_are_none_is_refused_in_one_line(far):
+    at = Statistic("mean", "rounds", "server model", Weights(growth=1 / (1 - step_size * smoothness)))
+    with pytest.raises(BoundsError, match=r"^the mean has no weights at smoothness 4, step_size "):
+        schedules.weights(at, {"step_size": far / 4, "smoothness": 4.0})
+
+
 # ---- bounds of one's own, all the way ----
 
 LEFT = 1 - step_size * strong_convexity
