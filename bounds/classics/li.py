@@ -17,6 +17,7 @@ from ..assumptions import (
     FIXED_LOCAL_STEPS,
     FULL_PARTICIPATION,
     HARMONIC_STEP_SIZE,
+    INDEPENDENT_NOISE,
     LOCAL_SGD,
     SAMPLED_WITH_REPLACEMENT,
     SAMPLED_WITHOUT_REPLACEMENT,
@@ -52,9 +53,11 @@ SCHEDULE = {kappa: L / mu, gamma: sp.Max(8 * kappa, E), scale: 2 / mu}
 _SETTING = tuple(
     Condition.assume(a)
     for a in (
-        SMOOTH, STRONGLY_CONVEX, BOUNDED_VARIANCE, BOUNDED_GRADIENT, LOCAL_SGD, FIXED_LOCAL_STEPS, HARMONIC_STEP_SIZE
+        SMOOTH, STRONGLY_CONVEX, BOUNDED_VARIANCE, INDEPENDENT_NOISE, BOUNDED_GRADIENT, LOCAL_SGD, FIXED_LOCAL_STEPS,
+        HARMONIC_STEP_SIZE,
     )
 )  # fmt: skip
+"""The text does not say that noise is independent over clients; its variance sum p_k^2 sigma_k^2 does."""
 _FALLING = kappa / (gamma + T - 1)
 
 theorem_1 = Bound(

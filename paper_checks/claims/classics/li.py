@@ -34,8 +34,8 @@ from .by_hand.runs import mean
 
 ONE, TWO, THREE = (f"classics.li_theorem_{i}" for i in (1, 2, 3))
 SETTING = (
-    "smooth", "strongly_convex", "bounded_variance", "bounded_gradient", "local_sgd", "fixed_local_steps",
-    "harmonic_step_size",
+    "smooth", "strongly_convex", "bounded_variance", "independent_noise", "bounded_gradient", "local_sgd",
+    "fixed_local_steps", "harmonic_step_size",
 )  # fmt: skip
 GAMMA = sp.Max(8 * L / mu, E)
 NOISE = ClientSum(p_k**2 * sigma_k) + 6 * L * Gamma + 8 * (E - 1) ** 2 * G2
