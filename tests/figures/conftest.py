@@ -31,6 +31,16 @@ def shared():
 
 
 @pytest.fixture
+def used(shared, file):
+    """The page as the test before left it, complaining of nothing: for tests that choose a bound, and so begin anew."""
+    if not shared.driver.current_url.startswith(file.as_uri()):
+        shared.open(file)
+    shared.complaints()
+    yield shared
+    assert not shared.complaints()
+
+
+@pytest.fixture
 def page(shared, file):
     """A freshly opened page, which complains of nothing and asks for nothing but itself."""
     shared.open(file)

@@ -44,11 +44,11 @@ def test_copying_without_a_clipboard(page):
 
 
 @pytest.mark.parametrize("name", BOUNDS)
-def test_what_is_copied_gives_the_value_of_the_page(name, page, capsys):
-    page.choose("bound", name)
-    value = pytest.approx(page.js("return explorer.value()"), rel=1e-9)
-    assert by_python(page, capsys) == value
-    assert np.ravel(by_shell(page, capsys))[0] == value
+def test_what_is_copied_gives_the_value_of_the_page(name, used, capsys):
+    used.choose("bound", name)
+    value = pytest.approx(used.js("return explorer.value()"), rel=1e-9)
+    assert by_python(used, capsys) == value
+    assert np.ravel(by_shell(used, capsys))[0] == value
 
 
 def test_the_copied_code_runs_on_its_own(page):
