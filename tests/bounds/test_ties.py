@@ -30,10 +30,12 @@ def test_both_sides_of_a_tie_have_one_unit(tie):
 
 @pytest.mark.parametrize("conversion", CONVERSIONS, ids=lambda c: f"{c.name} {dict(c.source)}")
 def test_a_factor_turns_the_unit_of_one_target_into_that_of_the_other(conversion):
-    source = conversion.source.get("target", "grad_norm_sq")
-    result = conversion.result.get("target", source)
-    before = QUANTITIES["weighted_grad_norm_sq" if conversion.source.get("statistic") == WEIGHTED else source]
-    assert unit(conversion.factor * before) == QUANTITIES[result].card.unit
+    before = {"target": "grad_norm_sq", **conversion.source}
+    word, result = (
+        QUANTITIES["weighted_grad_norm_sq" if found.get("statistic") == WEIGHTED else found["target"]]
+        for found in (before, {**before, **conversion.result})
+    )
+    assert unit(conversion.factor * word) == result.card.unit
 
 
 @pytest.mark.parametrize("target", TRIVIAL)
