@@ -263,7 +263,10 @@ class Lyapunov:
         return found[0], found[1]
 
     def left(self, rho: Any, means: Array, apart: Array, gamma: Any, multipliers: Array) -> list[Array]:
-        """What must be a sum of squares: both blocks of the inequality above (``gamma`` per unit of gradients)."""
+        """What must be a sum of squares: both blocks of the inequality above (``gamma`` per unit of gradients).
+
+        For proofs, which are of all clients and full gradients.
+        """
         found = []
         for which, P in enumerate((means, apart)):
             block = self.blocks[which]
@@ -274,9 +277,6 @@ class Lyapunov:
             if which and self.floored:
                 column = self._floor_column
                 total[column, column] += gamma
-            if which and self.cohort is not None:
-                more, share = self.spread(), self.cohort.spread if self.exact else float(self.cohort.spread)
-                total = total - share * (more.T @ self.unscaled(means, 0) @ more)
             found.append(total)
         return found
 

@@ -148,9 +148,8 @@ class Rate:
             past = rho**rounds
             weights = (past * distance, past * dissimilarity, (1 - past) * dissimilarity, (1 - past) * variance)
             least = 1e-9 * max(distance, dissimilarity / self.case.smoothness**2)
-            try:
-                found = self.case.program.solve(rho, (max(weights[0], least), *weights[1:]))
-            except NotCertified:
+            found = _sound(self.case, rho, (max(weights[0], least), *weights[1:]))
+            if found is None:
                 return 1e300
             facts = (found.start_distance, found.start_dissimilarity, found.floor, found.noise_floor)
             return sum(w * x for w, x in zip(weights, facts, strict=True))
@@ -185,12 +184,18 @@ def _floor(said: Statement) -> float:
     return said.floor + said.noise_floor
 
 
-def _tried(case: Case, rho: float) -> bool:
+def _sound(case: Case, rho: float, weights: Weights) -> Sought | None:
+    """What the solver finds at a contraction; None where that is nothing, or breaks what it was asked for."""
     try:
-        found = case.program.solve(rho, case.weights)
+        found = case.program.solve(rho, weights)
     except NotCertified:
-        return False
-    return found.spare > -SOUND * found.scale and found.start_distance < LARGEST
+        return None
+    return found if found.spare > -SOUND * found.scale else None
+
+
+def _tried(case: Case, rho: float) -> bool:
+    found = _sound(case, rho, case.weights)
+    return found is not None and found.start_distance < LARGEST
 
 
 def _smallest(case: Case, low: float, step: Callable[[str], None]) -> float:
@@ -221,9 +226,8 @@ def _least_floor(case: Case, contraction: float) -> float:
         return 1 - USUAL * (1 - contraction)
 
     def left(share: float) -> float:
-        try:
-            found = case.program.solve(1 - share * (1 - contraction), (1e-6, *case.weights[1:]))
-        except NotCertified:
+        found = _sound(case, 1 - share * (1 - contraction), (1e-6, *case.weights[1:]))
+        if found is None:
             return 1e300
         return found.floor * case.weights[2] + found.noise_floor * case.weights[3]
 

@@ -74,25 +74,29 @@ class Place:
             yield f"  {self._in_words(said)}   {'proved in fractions' if said.proof else 'in floats'}"
         yield f"above its floor the bound halves every {rate.fastest.half} rounds"
         yield (
-            f"smallest contraction certified: {rate.contraction:.6f}; two quadratics contract by no less than "
-            f"{rate.slowest:.6f}"
+            f"smallest contraction certified, in floats: {rate.contraction:.6f}; "
+            f"two quadratics contract by no less than {rate.slowest:.6f}"
         )
         if not rate.case.program.floored:
             yield "no floor: heterogeneity alone keeps no distance from the minimiser"
         if self.bound is not None:
-            yield f"after {asked['rounds']:g} rounds |w_T - w*|^2 <= {self.bound:.6g}   in floats"
+            yield f"after {asked['rounds']:g} rounds {self._left} <= {self.bound:.6g}   in floats"
         yield "w*: the minimiser of the mean loss; zeta^2: the clients' mean squared gradient there"
         if rate.fastest.why:
             yield f"not proved in fractions: {rate.fastest.why}"
 
+    @property
+    def _left(self) -> str:
+        """What is bounded: an expectation where anything is drawn."""
+        return "E|w_T - w*|^2" if self.rate and not self.rate.case.plain else "|w_T - w*|^2"
+
     def _in_words(self, said: Statement) -> str:
-        left = "E|w_T - w*|^2" if self.rate and not self.rate.case.plain else "|w_T - w*|^2"
         start = "|w_0 - w*|^2" if said.start_distance == 1 else f"{said.start_distance:.6g} |w_0 - w*|^2"
         if said.start_dissimilarity:
             start = f"({start} + {above(said.start_dissimilarity, 4):.4g} zeta^2)"
         more = f" + {above(said.floor, 4):.4g} zeta^2" if said.floor else ""
         more += f" + {above(said.noise_floor, 4):.4g} sigma^2" if said.noise_floor else ""
-        return f"{left} <= {said.contraction:.10g}^T {start}{more}"
+        return f"{self._left} <= {said.contraction:.10g}^T {start}{more}"
 
 
 @dataclass(frozen=True, eq=False)

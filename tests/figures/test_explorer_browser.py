@@ -32,13 +32,11 @@ EXAMPLE = "return Object.fromEntries(explorer.bounds().get(arguments[0]).quantit
 
 
 @pytest.mark.parametrize("name", BOUNDS)
-def test_the_page_computes_what_python_computes(name, shared, file):
-    if not shared.driver.current_url.startswith(file.as_uri()):
-        shared.open(file)
+def test_the_page_computes_what_python_computes(name, used):
     bound = BOUNDS[name]
     values, points, length = drawn(bound, POINTS)
     entries_ = length if bound.target.card.axis else 1
-    found = shared.js(EVALUATE, name, points, entries_)
+    found = used.js(EVALUATE, name, points, entries_)
     terms, scales, holds = python_terms(bound, values, POINTS, length)
     js = np.array([[[float(x) for x in entry[0]] for entry in point] for point in found])
     for k, label in enumerate(bound.terms):
