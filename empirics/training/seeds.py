@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from queue import SimpleQueue
 from typing import TypeVar
 
 import torch
@@ -21,17 +23,39 @@ def over_seeds(
     with one each measured 1.7 times one worker, one worker with two gained nothing reliably. An exception or Ctrl-C
     drops the seeds that have not started.
     """
+    waiting, ended = deque(enumerate(seeds)), SimpleQueue[int]()
+    results = dict[int, T]()
+    errors = dict[int, BaseException]()
+
+    def serve() -> None:
+        while waiting:
+            try:
+                place, seed = waiting.popleft()
+            except IndexError:  # another thread took the last one just now
+                return
+            try:
+                results[place] = measure(seed)
+            except BaseException as error:
+                waiting.clear()
+                errors[place] = error
+            ended.put(place)
+
+    # One task per thread, not per seed: the caller waits in a queue that Ctrl-C leaves whole, where an interrupted
+    # submission leaves the pool's own lock taken for ever.
+    count = len(waiting)
     with single_thread(), ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-        results = []
         try:
-            futures = [pool.submit(measure, seed) for seed in seeds]
-            for future in futures:
-                results.append(future.result())
+            for _ in range(min(workers, count)):
+                pool.submit(serve)
+            for _ in range(count):
+                if ended.get() in errors:
+                    break
                 done()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-        return results
+        finally:  # those under way end, no other begins
+            waiting.clear()
+    if errors:  # seeds begin in their order, so the first that fails is the same whatever the number of threads
+        raise errors[min(errors)]
+    return [results[place] for place in range(count)]
 
 
 @contextmanager
