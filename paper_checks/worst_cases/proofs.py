@@ -80,8 +80,8 @@ def rounded(x: Fraction, way: str) -> float:
 
 
 def digest(content: Content) -> str:
-    """The name of a proof: a digest of what it claims."""
-    return hashlib.sha256(json.dumps(content["claim"], sort_keys=True).encode()).hexdigest()[:12]
+    """The name of a proof: a digest of all of it, so that a better proof of the same claim is another."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
 
 
 # ---- archives ----

@@ -8,7 +8,7 @@ vector's square added to the metric; the bound pays for it with about a milliont
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -250,36 +250,14 @@ class ExactProgram:
         unit: Fraction,
         factors: Sequence[Factor],
     ) -> dict[str, Any]:
-        q, f = self.question, self.formulation
-        kind = "last" if q.statistic.kind == "every" else q.statistic.kind
-        metric, per = looked_at(q.metric, q.statistic)
-        over = "iterations" if per == ITERATION else "rounds"
-        rounds, steps = len(f.recorded.server) - 1, len(f.averages) - 1
-        if metric in WHOLE:
-            kind, counted = "whole", [0]
-        elif metric == "consensus_distance":
-            counted = list(range(steps))
-        elif per == ROUND:
-            counted = list(range(1, rounds + 1))
-        else:
-            last = steps if over == "iterations" else rounds
-            counted = list(range(last + (kind == "last" or (kind == "min" and over == "iterations"))))
-        first = counted[-1] if kind == "last" else counted[0]
-        spread = weights if kind != "mean" else [Fraction(1, len(counted))] * len(counted)
-        sizes = self.run.step_sizes
+        f = self.formulation
+        claim = claimed(self.question, self.run)
+        _, per = looked_at(self.question.metric, self.question.statistic)
+        counted = _counted(claim, per, len(f.recorded.server) - 1, len(f.averages) - 1)
+        first = counted[-1] if claim["statistic"] == "last" else counted[0]
+        spread = weights if claim["statistic"] != "mean" else [Fraction(1, len(counted))] * len(counted)
         return {
-            "claim": {
-                "method": self.run.method,
-                "parameter": str(self.run.parameter),
-                "local_steps": list(self.run.steps),
-                "step_size": str(sizes[0]) if len(set(sizes)) == 1 else [str(size) for size in sizes],
-                "smoothness": str(self.given["smoothness"]),
-                "strong_convexity": str(self.given["strong_convexity"]) if q.convex else None,
-                "given": {w: str(x) for w, x in self.given.items() if w not in ("smoothness", "strong_convexity")},
-                "metric": metric,
-                "statistic": kind,
-                "over": over,
-            },
+            "claim": claim,
             "bound": str(bound),
             "change": str(f.space.change),
             "near": f.near,
@@ -300,6 +278,39 @@ class ExactProgram:
                 for names, factor in zip(_names(f), factors, strict=True)
             ],
         }
+
+
+def claimed(question: Question, run: Run) -> dict[str, Any]:
+    """What a proof of a question proves, in the verifier's words; ``run`` is the question's method in fractions."""
+    metric, per = looked_at(question.metric, question.statistic)
+    given = {word: str(fraction(x)) for word, x in question.assumptions.items()}
+    sizes = run.step_sizes
+    kind = "last" if question.statistic.kind == "every" else question.statistic.kind
+    return {
+        "method": run.method,
+        "parameter": str(run.parameter),
+        "local_steps": list(run.steps),
+        "step_size": str(sizes[0]) if len(set(sizes)) == 1 else [str(size) for size in sizes],
+        "smoothness": given["smoothness"],
+        "strong_convexity": given["strong_convexity"] if question.convex else None,
+        "given": {w: x for w, x in given.items() if w not in ("smoothness", "strong_convexity")},
+        "metric": metric,
+        "statistic": "whole" if metric in WHOLE else kind,
+        "over": "iterations" if per == ITERATION else "rounds",
+    }
+
+
+def _counted(claim: Mapping[str, Any], per: str, rounds: int, steps: int) -> list[int]:
+    """The rounds or iterations that a claim's statistic is over, of a series with one number ``per`` so much."""
+    if claim["metric"] in WHOLE:
+        return [0]
+    if claim["metric"] == "consensus_distance":
+        return list(range(steps))
+    if per == ROUND:
+        return list(range(1, rounds + 1))
+    local = claim["over"] == "iterations"
+    last = steps if local else rounds
+    return list(range(last + (claim["statistic"] == "last" or (claim["statistic"] == "min" and local))))
 
 
 def _in_units(m: Fraction, unit: Fraction) -> int | str:
