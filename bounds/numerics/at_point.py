@@ -13,6 +13,7 @@ from typing import Any, TYPE_CHECKING
 import mpmath
 import numpy as np
 
+from ..errors import BoundsError
 from . import alike
 from .digits import as_float
 
@@ -32,8 +33,8 @@ class AtPoint:
 def at_point(bound: Bound, values: Mapping[str, Any], checked: bool = True) -> AtPoint:
     """The bound at one number for every quantity (a list for one that varies over clients).
 
-    The number is the formula's to the last digit or two, where a call of the bound is within 1e-9. Raises as a call
-    does on nonsense, where values are ``checked``.
+    The number is the formula's to the last digit or two of its largest term, where a call of the bound is within 1e-9.
+    Raises as a call does on nonsense, where values are ``checked``, and on a bound of one number per client.
 
     >>> from bounds.catalog import get
     >>> known = {"step_size": 0.7, "smoothness": 2.5, "strong_convexity": 0.4, "iterations": 9}
@@ -42,6 +43,8 @@ def at_point(bound: Bound, values: Mapping[str, Any], checked: bool = True) -> A
     'the step size is below 1/L'
     """
     evaluator = bound._evaluator
+    if not evaluator.shared_target:
+        raise BoundsError(f"{bound.name} bounds one {bound.target.name} per {bound.axis.removesuffix('s')}: call it")
     if alike.applies(bound, values):
         evaluator, values = evaluator.special, evaluator.for_special(values)
     plain = {name: np.asarray(value, dtype=float) for name, value in {**evaluator.bound.given, **values}.items()}

@@ -8,6 +8,7 @@ import sympy as sp
 from hypothesis import given, strategies as st
 
 from bounds import Bound, ClientMean, Condition, quantity, Source
+from bounds.catalog import get
 from bounds.domains import REAL
 from bounds.errors import (
     BoundsError,
@@ -19,6 +20,7 @@ from bounds.errors import (
     UndefinedValueWarning,
     UnknownNameError,
 )
+from bounds.numerics.at_point import at_point
 from bounds.vocabulary import (
     client_weight as w,
     generalization_gap,
@@ -161,3 +163,11 @@ def test_compiled_code_does_not_check_but_keeps_silent_points():
     assert beyond == pytest.approx(0.2 / 0.3 * mean + 0.2**3 * 13**2, rel=1e-13)
     swept = fast(**{**VALUES, "local_steps": np.array([3, 51, 50])})
     assert np.isnan(swept).tolist() == [False, True, False]
+
+
+def test_a_number_for_each_client_is_not_one_number():
+    each = get("fedals.gaussian_mean_local_gap")
+    known = {"client_gradient_variance": [1.3, 2.1, 0.7], "samples": 9, "smoothness": 0.4}
+    assert len(set(each(**known))) == 3
+    with pytest.raises(BoundsError, match="one local_gap per client"):
+        at_point(each, known)

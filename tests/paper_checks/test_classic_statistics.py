@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import own_classics
 import pytest
-from falsifier_tables import CURVE, FALLS
+from falsifier_tables import averaging, CURVE
 from measuring_toys import logistic, mean_loss, PARTS, rows_of, series, SETTING, slope
 
 from bounds.vocabulary import rounds, step_size_scale
@@ -18,12 +18,6 @@ from empirics.training.setting import Setting
 from paper_checks.falsifier import falsify
 from paper_checks.falsifier.curves.plain import PlainCurve
 from paper_checks.falsifier.curves.run import CurveRun
-from paper_checks.falsifier.kinds import counts
-from paper_checks.falsifier.runs import instance as tables
-from paper_checks.falsifier.runs.moments import Moments
-from paper_checks.falsifier.runs.plain import Table
-from paper_checks.falsifier.runs.readings import FallingReadings, MomentReadings
-from paper_checks.falsifier.runs.twin import PlainRun
 from paper_checks.runs import schedules
 from paper_checks.runs.can import can
 from paper_checks.runs.words import EXACT, QUADRATICS, RUNS, WORST
@@ -113,16 +107,7 @@ def test_an_average_of_some_clients_is_refused():
 
 @pytest.mark.parametrize("falls", [True, False])
 def test_quadratics_in_closed_form_and_in_fractions_are_the_exact_moments(falls):
-    table = FALLS if falls else {name: value for name, value in FALLS.items() if name != "step_offset"}
-    problem, setting = tables.problem(table), tables.setting(table)
-    exact = ENGINES["moments"](problem, algorithm("fedavg()"), setting)
-    plan = (table["local_steps"], table["step_size"], table["rounds"])
-    base = Moments(problem, np.array(counts(table), dtype=float), tables.drawn(table, problem), *plan, memory=False,
-                   averaging=True)  # fmt: skip
-    sizes = np.reshape(schedules.sizes(0.13, 2.7, 6), (2, 3))
-    closed = FallingReadings(base, sizes) if falls else MomentReadings(base)
-    rational = Table({n: v if isinstance(v, int) else Fraction(str(v)) for n, v in table.items()}, Fraction)
-    fractions = PlainRun(rational, rational.beta, "intended", averaging=True)
+    exact, closed, fractions = averaging(falls)
     assert isinstance(fractions.average_gap(), Fraction)
     assert closed.average_gap() == pytest.approx(exact.average_gap(), rel=1e-10)
     assert float(fractions.average_gap()) == pytest.approx(exact.average_gap(), rel=1e-10)

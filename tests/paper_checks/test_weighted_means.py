@@ -7,7 +7,7 @@ import mpmath
 import numpy as np
 import own_classics
 import pytest
-from falsifier_tables import CURVE, FALLS
+from falsifier_tables import averaging, CURVE
 
 from bounds.assumptions import CONVEX, FIXED_STEP_SIZE, LOCAL_SGD, ONE_CLIENT, SMOOTH, STRONGLY_CONVEX
 from bounds.catalog import get
@@ -26,18 +26,12 @@ from bounds.vocabulary import (
 )
 from bounds.weights import Weights
 from empirics.algorithms import algorithm
-from empirics.exact import ENGINES, ExactRun
+from empirics.exact import ExactRun
 from empirics.problems.quadratics import random_quadratics
 from empirics.training.setting import Setting
 from paper_checks.falsifier import falsify
 from paper_checks.falsifier.curves.plain import PlainCurve
 from paper_checks.falsifier.curves.run import CurveRun
-from paper_checks.falsifier.kinds import counts
-from paper_checks.falsifier.runs import instance as tables
-from paper_checks.falsifier.runs.moments import Moments
-from paper_checks.falsifier.runs.plain import Table
-from paper_checks.falsifier.runs.readings import FallingReadings, MomentReadings
-from paper_checks.falsifier.runs.twin import PlainRun
 from paper_checks.runs import schedules
 from paper_checks.runs.can import can
 from paper_checks.runs.readings import target
@@ -115,16 +109,7 @@ def test_the_gap_of_a_weighted_average_is_that_of_the_joint_law_of_all_iterates(
 
 @pytest.mark.parametrize("falls", [True, False])
 def test_the_falsifiers_weighted_averages_are_the_exact_moments(falls):
-    table = FALLS if falls else {name: value for name, value in FALLS.items() if name != "step_offset"}
-    problem, setting = tables.problem(table), tables.setting(table)
-    exact = ENGINES["moments"](problem, algorithm("fedavg()"), setting)
-    plan = (table["local_steps"], table["step_size"], table["rounds"])
-    base = Moments(problem, np.array(counts(table), dtype=float), tables.drawn(table, problem), *plan, memory=False,
-                   averaging=True)  # fmt: skip
-    sizes = np.reshape(schedules.sizes(0.13, 2.7, 6), (2, 3))
-    closed = FallingReadings(base, sizes) if falls else MomentReadings(base)
-    rational = Table({n: v if isinstance(v, int) else Fraction(str(v)) for n, v in table.items()}, Fraction)
-    fractions = PlainRun(rational, rational.beta, "intended", averaging=True)
+    exact, closed, fractions = averaging(falls)
     found = fractions.average_gap(Weights(Fraction(13, 10), Fraction(5, 2), 2))
     assert isinstance(found, Fraction)
     assert float(found) == pytest.approx(exact.average_gap(BOTH), rel=1e-10)
