@@ -16,6 +16,7 @@ import sympy as sp
 
 from .assumptions import Assumption, CONVEX, INDEPENDENT_SAMPLES
 from .operators import ClientMax
+from .places import AVERAGE, LOCAL, SERVER, VIRTUAL
 from .quantities import quantities_of
 from .scenario import KNOBS, Scenario, WITHOUT_REPLACEMENT
 from .stated import ROUNDING
@@ -40,8 +41,6 @@ from .vocabulary import (
 if TYPE_CHECKING:
     from .core import Bound
 
-SERVER, VIRTUAL = "server model", "virtual average of all clients"
-LOCAL, AVERAGE = "last local models of all clients", "average of the iterates"
 SERVER_SIDE = (SERVER, "averaged model", VIRTUAL)
 """Models that are the same whether or not clients that are not averaged run, where clients keep nothing."""
 WEIGHTED = "step-weighted sum"
@@ -65,7 +64,7 @@ FOLDED: dict[str, tuple[str, str, str]] = {
 """Words with a statistic of their own: the word it is of, the statistic, and what it is over."""
 
 
-_AT = {"grad_norm_sq": "server model", "weighted_grad_norm_sq": VIRTUAL, "divergence": LOCAL}
+_AT = {"grad_norm_sq": SERVER, "weighted_grad_norm_sq": VIRTUAL, "divergence": LOCAL}
 Place = tuple[str, str, str, str]
 
 

@@ -18,6 +18,7 @@ from .assumptions import Assumption
 from .errors import BoundsError, DeclarationError
 from .operators import equal_clients, varies
 from .papers import Source
+from .places import PLACES
 from .quantities import quantities_of, Quantity
 from .showing.signatures import CallSignature
 from .unfinished import unfinished
@@ -34,11 +35,6 @@ RELATIONS = ("<=", "=", ">=", "<~")
 READINGS = ("intended", "printed", "code", "proof")
 STATISTICS = ("last", "min", "mean", "every", "expectation")
 OVER = ("rounds", "iterations", "local iterations", "the training samples")
-PLACES = (
-    "server model", "averaged model", "client's own model", "last local models of all clients",
-    "virtual average of all clients", "average of the iterates", "local models of two runs",
-)  # fmt: skip
-"""What runs are read by: another word would be shown and not looked at."""
 MIXED = None
 UNDEFINED = (sp.nan, sp.zoo, sp.oo, -sp.oo)
 

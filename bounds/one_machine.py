@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from .assumptions import INDEPENDENT_NOISE
-from .classes import AVERAGE, SERVER, VIRTUAL
 from .operators import ClientSum
+from .places import AVERAGE, SERVER, VIRTUAL
 from .scenario import FEDAVG, Scenario, WITHOUT_REPLACEMENT
 from .stated import EXACT, role_of, Stated, UP, worst
 from .ties import evaluated
@@ -25,7 +25,7 @@ NAME = "C15"
 """What a comparison calls it."""
 TARGETS = ("grad_norm_sq", "optimality_gap", "distance_sq")
 """What is read at the server's model, and so is the machine's; the divergence of its only client is nobody's."""
-PLACES = (SERVER, VIRTUAL, AVERAGE, "averaged model")
+IDENTICAL = (SERVER, VIRTUAL, AVERAGE, "averaged model")
 """Where the machine's models are the server's; its last local model is no client's."""
 KEPT = (
     "smoothness", "sample_smoothness", "strong_convexity", "pl_constant", "grad_cap_sq", "lipschitz", "loss_cap",

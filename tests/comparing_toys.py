@@ -5,7 +5,8 @@ from functools import cache
 
 import numpy as np
 
-from bounds.classes import ANY, VIRTUAL, WEIGHTED, WITH_LAST
+from bounds.classes import ANY, WEIGHTED, WITH_LAST
+from bounds.places import VIRTUAL
 from bounds.scenario import Scenario
 from empirics.algorithms import algorithm
 from empirics.exact import ExactRun

@@ -40,9 +40,8 @@ def averaging(falls: bool) -> tuple[Any, Any, Any]:
     table = FALLS if falls else {name: value for name, value in FALLS.items() if name != "step_offset"}
     problem, setting = tables.problem(table), tables.setting(table)
     exact = ENGINES["moments"](problem, algorithm("fedavg()"), setting)
-    plan = (table["local_steps"], table["step_size"], table["rounds"])
-    base = Moments(problem, np.array(counts(table), dtype=float), tables.drawn(table, problem), *plan, memory=False,
-                   averaging=True)  # fmt: skip
+    base = Moments(problem, np.array(counts(table), dtype=float), tables.drawn(table, problem), table["local_steps"],
+                   table["step_size"], table["rounds"], memory=False, averaging=True)  # fmt: skip
     sizes = np.reshape(schedules.sizes(table["step_size"], FALLS["step_offset"], 6), (2, 3))
     closed = FallingReadings(base, sizes) if falls else MomentReadings(base)
     rational = Table({n: v if isinstance(v, int) else Fraction(str(v)) for n, v in table.items()}, Fraction)

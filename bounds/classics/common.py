@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from ..assumptions import FIXED_LOCAL_STEPS, FIXED_STEP_SIZE, FULL_PARTICIPATION, LOCAL_SGD
 from ..core import About, Condition, Statistic
+from ..places import AVERAGE, VIRTUAL
 
 FEDAVG = About("fedavg")
-VIRTUAL = "virtual average of all clients"
-SERVER = "server model"
-AVERAGED = Statistic("expectation", "iterations", "average of the iterates")
+AVERAGED = Statistic("expectation", "iterations", AVERAGE)
 LAST_VIRTUAL = Statistic("last", "iterations", VIRTUAL)
 EVERY_VIRTUAL = Statistic("every", "iterations", VIRTUAL)
 MEAN_VIRTUAL = Statistic("mean", "iterations", VIRTUAL)

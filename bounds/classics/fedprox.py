@@ -11,6 +11,7 @@ import sympy as sp
 from ..assumptions import DISSIMILARITY, SAMPLED_WITH_REPLACEMENT, SMOOTH
 from ..core import About, Bound, Condition, Statistic
 from ..papers import Source
+from ..places import SERVER
 from ..vocabulary import (
     cohort as K,
     descent_factor as rho,
@@ -23,7 +24,6 @@ from ..vocabulary import (
     smoothness as L,
     weak_convexity as L_minus,
 )
-from .common import SERVER
 
 FEDPROX_2020 = "FedProx"
 FEDPROX = About("fedprox")

@@ -13,6 +13,7 @@ import sympy as sp
 from ..assumptions import BOUNDED_VARIANCE, CONVEX, INDEPENDENT_NOISE, SMOOTH, UNIFORM_DISSIMILARITY
 from ..core import Bound, Condition, Statistic
 from ..papers import Source
+from ..places import VIRTUAL
 from ..vocabulary import (
     client_distance_sq,
     clients as M,
@@ -29,7 +30,7 @@ from ..vocabulary import (
     summed_consensus,
     uniform_dissimilarity as zeta2,
 )
-from .common import EQUAL_WEIGHTS, EVERY_VIRTUAL, EVERYONE, FEDAVG, FIXED, MEAN_VIRTUAL, VIRTUAL
+from .common import EQUAL_WEIGHTS, EVERY_VIRTUAL, EVERYONE, FEDAVG, FIXED, MEAN_VIRTUAL
 
 GUIDE = "Field Guide"
 LETTERS = {M: "M", tau: r"\tau", T: "T", D2: "D^2"}

@@ -27,6 +27,7 @@ from ..assumptions import (
 from ..core import Bound, Condition, Statistic
 from ..operators import ClientSum
 from ..papers import Source
+from ..places import SERVER
 from ..vocabulary import (
     client_gradient_variance as sigma_k,
     client_weight as p_k,
@@ -44,7 +45,7 @@ from ..vocabulary import (
     step_size_scale as scale,
     strong_convexity as mu,
 )
-from .common import ENDS_WITH_A_ROUND, EQUAL_WEIGHTS, FEDAVG, SERVER
+from .common import ENDS_WITH_A_ROUND, EQUAL_WEIGHTS, FEDAVG
 
 LI = "Li et al. 2020"
 LETTERS = {N: "N", K: "K", E: "E", T: "T", D2: r"\mathbb{E}\|w_1-w^*\|^2"}

@@ -13,6 +13,7 @@ import sympy as sp
 from ..assumptions import CONVEX, EXACT_GRADIENTS, FIXED_STEP_SIZE, SMOOTH
 from ..core import Bound, Condition, Statistic
 from ..papers import Source
+from ..places import VIRTUAL
 from ..vocabulary import (
     average_gap,
     clients as M,
@@ -29,7 +30,7 @@ from ..vocabulary import (
     step_size as gamma,
     summed_consensus,
 )
-from .common import AVERAGED, ENDS_WITH_A_ROUND, EQUAL_WEIGHTS, EVERY_VIRTUAL, EVERYONE, FEDAVG, VIRTUAL
+from .common import AVERAGED, ENDS_WITH_A_ROUND, EQUAL_WEIGHTS, EVERY_VIRTUAL, EVERYONE, FEDAVG
 
 LOCAL_GD = "Local GD"
 LETTERS = {

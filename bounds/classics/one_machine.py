@@ -28,6 +28,7 @@ from ..assumptions import (
 )
 from ..core import Bound, Condition, Statistic
 from ..papers import Source
+from ..places import SERVER
 from ..vocabulary import (
     alignment as mu,
     distance_sq,
@@ -47,7 +48,7 @@ from ..vocabulary import (
     strong_convexity as c,
     variance_growth as M_V,
 )
-from .common import FEDAVG, SERVER
+from .common import FEDAVG
 
 BOTTOU, NEEDELL = "Bottou et al. 2018", "Needell et al. 2014"
 LETTERS = {

@@ -13,6 +13,7 @@ import sympy as sp
 from ..assumptions import BOUNDED_VARIANCE, DISSIMILARITY, FIXED_STEP_SIZE, FULL_PARTICIPATION, SMOOTH, STRONGLY_CONVEX
 from ..core import About, Bound, Condition, Statistic
 from ..papers import Source
+from ..places import LOCAL, SERVER
 from ..vocabulary import (
     chi_square,
     communication_probability as p,
@@ -29,7 +30,7 @@ from ..vocabulary import (
     strong_convexity as mu,
     surrogate_grad_norm_sq as surrogate,
 )
-from .common import FEDAVG, SERVER
+from .common import FEDAVG
 
 FEDNOVA_2020, PROXSKIP_2022 = "FedNova", "ProxSkip"
 
@@ -65,7 +66,7 @@ proxskip = Bound(
     conditions=(*_SCAFFNEW, Condition("gradients are exact")),
     source=Source("classics", "Theorem 3.6, eq. (15)", PROXSKIP_2022),
     about=About("scaffnew"),
-    statistic=Statistic("last", "iterations", "last local models of all clients"),
+    statistic=Statistic("last", "iterations", LOCAL),
     where={zeta: sp.Min(gamma * mu, p**2)},
     letters={T: "T", gamma: r"\gamma", p: "p"},
 )

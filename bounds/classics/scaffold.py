@@ -23,6 +23,7 @@ from ..assumptions import (
 )
 from ..core import About, Bound, Condition, Statistic
 from ..papers import Source
+from ..places import SERVER
 from ..vocabulary import (
     clients as N,
     cohort as S,
@@ -41,7 +42,7 @@ from ..vocabulary import (
     strong_convexity as mu,
 )
 from ..weights import Weights
-from .common import EQUAL_WEIGHTS, SERVER
+from .common import EQUAL_WEIGHTS
 
 SCAFFOLD_2020 = "SCAFFOLD"
 SCAFFOLD = About("scaffold")

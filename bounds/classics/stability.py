@@ -22,6 +22,7 @@ from ..assumptions import (
 )
 from ..core import Bound, Condition, Statistic
 from ..papers import Source
+from ..places import SERVER
 from ..vocabulary import (
     excess_risk,
     initial_distance_sq as D2,
@@ -36,7 +37,7 @@ from ..vocabulary import (
     step_size_scale as c,
     summed_step_sizes,
 )
-from .common import AVERAGED, FEDAVG, SERVER
+from .common import AVERAGED, FEDAVG
 
 HARDT = "Hardt et al. 2016"
 LETTERS = {n: "n", T: "T", L: "L", beta: r"\beta", alpha: r"\alpha", c: "c", D2: "D^2"}

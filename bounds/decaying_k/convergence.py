@@ -22,6 +22,7 @@ from ..assumptions import (
 from ..core import Bound, Condition, Statistic
 from ..operators import ClientSum
 from ..papers import Source
+from ..places import VIRTUAL
 from ..quantities import Quantity
 from ..vocabulary import (
     client_gradient_variance as sigma_c,
@@ -55,7 +56,6 @@ from ..vocabulary import (
 from .runtime import FEDAVG, LETTERS, runtime_fixed, TAU
 
 KAPPA = {kappa: L / mu}
-VIRTUAL = "virtual average of all clients"
 
 A1_TO_A3 = tuple(Condition.assume(a) for a in (SMOOTH, STRONGLY_CONVEX, BOUNDED_VARIANCE))
 CAPPED_STEP_SIZE = Condition("the step size is at most 1/(4L)", eta <= 1 / (4 * L))

@@ -31,6 +31,7 @@ from ..assumptions import BOUNDED_GRADIENT, BOUNDED_VARIANCE, FIXED_STEP_SIZE, S
 from ..core import Bound, Condition, Statistic
 from ..operators import ClientSum
 from ..papers import Source
+from ..places import VIRTUAL
 from ..vocabulary import (
     client_gradient_variance as sigma_c,
     clients as C,
@@ -45,7 +46,7 @@ from ..vocabulary import (
     step_size as eta,
     steps_cubed_ratio,
 )
-from .convergence import lemma_1, VIRTUAL
+from .convergence import lemma_1
 from .runtime import FEDAVG, LETTERS
 
 _DRAW = (C - N) / (N * (C - 1))

@@ -12,6 +12,7 @@ from ..assumptions import BOUNDED_VARIANCE, FIXED_LOCAL_STEPS, FRESH_SAMPLES, LO
 from ..core import About, Bound, Condition, MIXED, Statistic
 from ..operators import ClientMean as E_k, ClientSum
 from ..papers import Source
+from ..places import SERVER
 from ..units import LOSS
 from ..vocabulary import (
     adaptation as alpha,
@@ -38,7 +39,7 @@ from ..vocabulary import (
 )
 from .one_round import CONVEX_LOSS, EVERYONE, INDEPENDENT, inexact_terms, LETTERS
 
-EACH_ROUND = Statistic("mean", over="rounds", at="server model")
+EACH_ROUND = Statistic("mean", over="rounds", at=SERVER)
 ALIKE = Condition("every round is like every other: same sample counts, gaps and non-iidness")
 MANY_ROUNDS = (
     *CONVEX_LOSS,

@@ -13,6 +13,7 @@ import sympy as sp
 from ..assumptions import DISSIMILARITY, FIXED_LOCAL_STEPS, FIXED_STEP_SIZE, LOWER_BOUNDED, SMOOTH
 from ..core import About, Bound, Condition, ONE, Statistic
 from ..operators import ClassMax, ClassSum, ClientSum
+from ..places import SERVER
 from ..units import LOSS, PARAMETER
 
 # fmt: off
@@ -227,7 +228,7 @@ cost = Bound(
 
 # ---- the theorem and its corollary ----
 
-MIN_OVER_ROUNDS = Statistic("min", "rounds", "server model")
+MIN_OVER_ROUNDS = Statistic("min", "rounds", SERVER)
 ASSUMED = (
     *(Condition.assume(a) for a in (SMOOTH, LOWER_BOUNDED, DISSIMILARITY, FIXED_STEP_SIZE, FIXED_LOCAL_STEPS)),
     *SETTING,

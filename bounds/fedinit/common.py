@@ -26,6 +26,7 @@ from ..assumptions import (
 )
 from ..core import About, Condition, Statistic
 from ..papers import Source
+from ..places import LOCAL, SERVER, TWO_RUNS
 from ..quantities import Quantity
 from ..vocabulary import (
     clients as C,
@@ -48,10 +49,8 @@ from ..vocabulary import (
 ALGORITHM_1 = About("fedinit")
 PROOF = About("fedinit", "proof")
 
-SERVER = "server model"
-LOCAL = "last local models of all clients"
 EVERY_ROUND = Statistic("every", "rounds")
-EVERY_STEP = Statistic("every", "local iterations", "local models of two runs")
+EVERY_STEP = Statistic("every", "local iterations", TWO_RUNS)
 EVERY_SERVER = Statistic("every", "rounds", SERVER)
 EVERY_LOCAL = Statistic("every", "rounds", LOCAL)
 MEAN_SERVER = Statistic("mean", "rounds", SERVER)

@@ -17,7 +17,6 @@ from bounds.anyway import trivial
 from bounds.catalog import BOUNDS, with_own
 from bounds.classes import (
     ALIKE as SAME_WEIGHTS,
-    AVERAGE,
     ClassOf,
     CONVERSIONS,
     FOLDED,
@@ -31,7 +30,8 @@ from bounds.classes import (
 )
 from bounds.core import Bound, Condition
 from bounds.errors import MissingQuantityError, unknown
-from bounds.one_machine import NAME as MACHINE, PLACES, TARGETS as OF_MACHINES
+from bounds.one_machine import IDENTICAL, NAME as MACHINE, TARGETS as OF_MACHINES
+from bounds.places import AVERAGE
 from bounds.scenario import Scenario
 from bounds.showing.loading import load
 from bounds.substituting import Substituted
@@ -162,7 +162,7 @@ def rows_of(
     best = {row.kind: row for row in rows if row.state in RANKED}
     for row in rows_as_it_is(bound, machine, target, loose, seen):
         better = row.kind not in best or row.high < best[row.kind].high * (1 - ALIKE)
-        if row.state in RANKED and row.kind.at in PLACES and better:
+        if row.state in RANKED and row.kind.at in IDENTICAL and better:
             taken = tuple(dict.fromkeys((*row.trusted, *trusted)))
             best[row.kind] = replace(row, conversions=(MACHINE, *row.conversions), trusted=taken)
     return list(best.values()) or rows

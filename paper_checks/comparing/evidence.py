@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bounds.classes import ClassOf, SERVER, VIRTUAL
+from bounds.classes import ClassOf
+from bounds.places import LOCAL, SERVER, VIRTUAL
 from empirics.exact import Moments
 
 from ..runs.statistics import counted, folded, FOLDS
@@ -16,7 +17,6 @@ from ..runs.words import ITERATION, STATE
 from .compare_rows import Beside, Evidence, RANKED, Row
 
 Array = np.ndarray[Any, Any]
-LAST_LOCAL = "last local models of all clients"
 GAP = "optimality_gap"
 
 
@@ -47,7 +47,7 @@ def with_evidence(rows: Iterable[Row], found: Sequence[Found]) -> tuple[Row, ...
 
 def series(kind: ClassOf, run: Moments) -> tuple[Array, str] | None:
     """What the class is a statistic of, with time on the last axis, and what it has a value per; None if unread."""
-    places = {(SERVER, "rounds"): STATE, (LAST_LOCAL, "rounds"): STATE, (VIRTUAL, "iterations"): ITERATION}
+    places = {(SERVER, "rounds"): STATE, (LOCAL, "rounds"): STATE, (VIRTUAL, "iterations"): ITERATION}
     if (kind.at, kind.over) not in places or not plain(kind):
         return None
     per = places[kind.at, kind.over]

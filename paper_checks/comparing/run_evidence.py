@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from bounds.classes import ClassOf, SERVER, VIRTUAL
+from bounds.classes import ClassOf
 from bounds.errors import BoundsError, MissingQuantityError
+from bounds.places import SERVER, VIRTUAL
 from bounds.scenario import FEDAVG, Scenario
 from empirics.algorithms.algorithm import fedavg
 from empirics.errors import Diverged, EmpiricsError

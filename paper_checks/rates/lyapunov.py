@@ -34,7 +34,7 @@ any case that was tried, and a program of 40 steps has a tenth of the multiplier
 
 GAP, FEASIBLE = 1e-7, 1e-10
 """What the solver is asked for."""
-IDLE = 1e-9
+COST_OF_NONE = 1e-9
 """What deviations of the noise cost where there are none (a single client): something, so that they stay small."""
 Weights = tuple[float, float, float, float]
 
@@ -430,7 +430,7 @@ class Lyapunov:
             first, count = p0 + p1 + 2 + len(self.pairs), len(self.blocks[0].noise)
             share = weights[3] / unit**2 / (1 - rho)
             cost[first : first + count] = share / self.noise.clients
-            cost[first + count : first + 2 * count] = share * (1 - 1 / self.noise.clients) + IDLE
+            cost[first + count : first + 2 * count] = share * (1 - 1 / self.noise.clients) + COST_OF_NONE
         return cost
 
     def _read(self, rho: float, y: Array) -> Sought:

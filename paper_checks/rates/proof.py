@@ -21,7 +21,7 @@ from .one_round import Array, OneRound
 DIGITS = 55
 """Binary digits of a rounded number, relative to the largest of its kind."""
 
-IDLE = 1e-6
+LEFT_OUT = 1e-6
 """A weight of the loss gap, times L, below which it is left out: it would count at the start, and nowhere else."""
 
 
@@ -38,7 +38,7 @@ def proved(
     unit = sought.means[0, 0] if len(sought.means) == 1 else 1.0  # of the model alone V may be 1 |w - w*|^2 exactly
     means, apart = _rounded(sought.means / unit), _rounded(sought.apart / unit)
     multipliers: Array = np.maximum(_rounded(sought.multipliers / unit), np.array(Fraction(0), dtype=object))
-    counts = exact.ends and sought.potential * smoothness > IDLE
+    counts = exact.ends and sought.potential * smoothness > LEFT_OUT
     potential = _rounded(np.array([sought.potential / unit]))[0] if counts else Fraction(0)
     gamma = max(_rounded(np.array([sought.gamma / unit]))[0], Fraction(0)) if exact.floored else Fraction(0)
     _repair(multipliers, rho, potential)

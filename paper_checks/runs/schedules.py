@@ -79,13 +79,13 @@ def _value(bound: Bound, name: str, known: Mapping[str, Any]) -> Any:
     if lacking := [word for word in words if word not in known]:
         raise BoundsError(f"{bound.name} sets its step size by {', '.join(lacking)}, which only a run tells")
     try:
-        return evaluated(expression, known)
+        return at_numbers(expression, known)
     except ArithmeticError:
         told = ", ".join(f"{word} {float(known[word]):g}" for word in words)
         raise BoundsError(f"{bound.name} says no {name} at {told}") from None
 
 
-def evaluated(expression: sp.Basic, known: Mapping[str, Any]) -> Any:
+def at_numbers(expression: sp.Basic, known: Mapping[str, Any]) -> Any:
     """An expression of quantities at values by word, in the kind of number that they are."""
     given = [known[word] for word in sorted(q.name for q in expression.free_symbols)]
     if all(isinstance(value, (int, float, np.number)) for value in given):
@@ -104,7 +104,7 @@ def weights(at: Statistic | None, known: Mapping[str, Any]) -> Weights | None:
         missing = " ".join(f"{word}=NUMBER" for word in lacking)
         raise BoundsError(f"the weights of the mean need {', '.join(lacking)}: give {missing}")
     try:
-        return at.weights.at(lambda expression: evaluated(expression, known))
+        return at.weights.at(lambda expression: at_numbers(expression, known))
     except (ArithmeticError, DeclarationError):
         told = ", ".join(f"{word} {float(known[word]):g}" for word in sorted(asked))
         raise BoundsError(f"the mean has no weights at {told}: the plan is outside the bound's conditions") from None

@@ -11,9 +11,10 @@ import pytest
 import fedbounds
 from bounds import Bound, BOUNDS, Condition, Source
 from bounds.anyway import trivial
-from bounds.classes import ClassOf, SERVER, VIRTUAL
+from bounds.classes import ClassOf
 from bounds.core import About, Statistic
 from bounds.errors import BoundsError
+from bounds.places import SERVER, VIRTUAL
 from bounds.scenario import Scenario
 from bounds.vocabulary import grad_norm_sq, gradient_variance, initial_gap, local_steps, rounds, smoothness, step_size
 from empirics.algorithms import algorithm

@@ -11,8 +11,9 @@ import pytest
 from comparing_toys import blurred, DROPPED, measured, outcomes, played, words
 
 from bounds import BOUNDS
-from bounds.classes import AVERAGE, ClassOf, CONVERSIONS, SERVER, VIRTUAL, ways, WEIGHTED
+from bounds.classes import ClassOf, CONVERSIONS, ways, WEIGHTED
 from bounds.one_machine import one_machine, TARGETS
+from bounds.places import AVERAGE, SERVER, VIRTUAL
 from bounds.scenario import Scenario
 from bounds.substituting import pairs
 from bounds.ties import AT_LEAST, AT_MOST, EQUAL, TIES
