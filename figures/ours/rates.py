@@ -10,6 +10,7 @@ import numpy as np
 
 from bounds.errors import BoundsError
 from empirics.algorithms import algorithm
+from paper_checks.rates.published import Published, published
 from paper_checks.rates.search import Case, certified, Rate
 
 from ..artefact import Artefact, no_runs, Shown
@@ -29,9 +30,16 @@ METHODS = {
 """By label."""
 STRONG_CONVEXITY, STEPS, WALK = 0.1, 5, 0.5
 """Of losses with L = 1; local steps where step sizes vary; eta L K where local steps do."""
-SIZES = {"smoke": (0.1,), "laptop": tuple(np.geomspace(0.02, 1.6, 10)), "overnight": tuple(np.geomspace(0.02, 1.6, 16))}
+SIZES = {
+    "smoke": (0.1,),
+    "laptop": tuple(np.geomspace(0.001, 1.6, 14)),
+    "overnight": tuple(np.geomspace(0.001, 1.6, 22)),
+}
 COUNTS = {"smoke": (1, 2), "laptop": (1, 2, 3, 5, 8), "overnight": (1, 2, 3, 5, 8, 12, 16)}
 PANELS = ("rounds to halve", "floor / zeta^2")
+THEOREM = ", by a theorem"
+FLOORS_FROM = 0.01
+"""Step sizes below have floors that the solver does not resolve: what is certified there is true and far too large."""
 SAME = 1e-4
 """A contraction so near to that of quadratics, relative to its distance from 1, is the best possible."""
 
@@ -44,17 +52,21 @@ def data(runs: Runs, scale: str) -> Shown:
         counts = [(f"step size 1/({1 / WALK:g} K L)", "local steps K", k, k, WALK / k) for k in COUNTS[many]]
         for title, x_name, x, steps, size in (*sizes, *counts):
             try:
-                found = certified(Case(algorithm(text), steps, float(size), 1.0, STRONG_CONVEXITY))
+                found = certified(case := Case(algorithm(text), steps, float(size), 1.0, STRONG_CONVEXITY))
             except BoundsError:  # too large a step
                 continue
             rows += _rows(label, title, x_name, float(x), found)
+            rows += [_theorem(label, title, x_name, float(x), told) for told in published(case)[:1]]
     order = sorted({row["panel"] for row in rows}, key=lambda name: (PANELS[0] not in name, "local steps" not in name))
     rows.sort(key=lambda row: order.index(row["panel"]))
     caption = (
         "No runs: the smallest contraction of the squared distance to the minimiser that is certified over all smooth, "
         f"strongly convex clients (L = 1, mu = {STRONG_CONVEXITY:g}), any number of them, full gradients, all taking "
         "part, for every number of rounds; and the least certified floor, by the clients' mean squared gradient at the "
-        "minimiser (SCAFFOLD has none). Curves end where nothing is certified."
+        "minimiser (SCAFFOLD has none). Curves end where nothing is certified; floors begin at step sizes of "
+        f"{FLOORS_FROM:g}/L, below which the solver finds none that are tight. Dots: the best rate that a published "
+        "theorem states of the method, where its conditions allow the step size; there is none for FedProx, FedAvgM "
+        "and FedCM."
     )
     return Shown(caption, rows, conclusions=[_best_possible(rows)])
 
@@ -63,19 +75,30 @@ def _rows(label: str, title: str, x_name: str, x: float, found: Rate) -> Iterabl
     floor = found.statements[-1].floor
     shared = {"x_name": x_name, "curve": label, "x": x, "error": math.nan, "contraction": found.contraction}
     shared |= {
+        "bound": "",
         "quadratics": found.slowest,
         "floor": floor,
         "proved": all(s.proof is not None for s in found.statements),
     }
-    rounds = math.log(2) / -math.log(found.contraction)
-    yield {**shared, "panel": f"{PANELS[0]}, {title}", "y_name": PANELS[0], "y": rounds}
-    if floor > 0:
+    yield {**shared, "panel": f"{PANELS[0]}, {title}", "y_name": PANELS[0], "y": _halving(found.contraction)}
+    if floor > 0 and ("local steps" in x_name or x >= FLOORS_FROM):
         yield {**shared, "panel": f"{PANELS[1]}, {title}", "y_name": PANELS[1], "y": floor}
+
+
+def _theorem(label: str, title: str, x_name: str, x: float, told: Published) -> dict[str, Any]:
+    shared: dict[str, Any] = {"x_name": x_name, "curve": f"{label}{THEOREM}", "x": x, "error": math.nan}
+    shared |= {"bound": told.bound}
+    shared |= {"contraction": told.contraction, "quadratics": math.nan, "floor": math.nan, "proved": False}
+    return {**shared, "panel": f"{PANELS[0]}, {title}", "y_name": PANELS[0], "y": _halving(told.contraction)}
+
+
+def _halving(contraction: float) -> float:
+    return math.log(2) / -math.log(contraction)
 
 
 def _best_possible(rows: Sequence[Row]) -> Judged:
     words = "every certified contraction is the best possible: two quadratics contract no faster"
-    places = [row for row in rows if row["y_name"] == PANELS[0]]
+    places = [row for row in rows if row["y_name"] == PANELS[0] and not row["bound"]]
     met = [row for row in places if row["contraction"] - row["quadratics"] <= SAME * (1 - row["quadratics"])]
     others = ", ".join(sorted({str(row["curve"]) for row in places if row not in met}))
     verdict = Reproduction.REPRODUCED if len(met) == len(places) else Reproduction.UNDECIDED
@@ -88,6 +111,9 @@ def draw(shown: Shown) -> Any:
             if mine := [row for row in rows if row["curve"] == label]:
                 look = line(label.partition(" ")[0], place)
                 ax.plot(*columns(mine, "x", "y"), color=look.colour, ls=look.dash, lw=look.width, label=label)
+            if said := [row for row in rows if row["curve"] == f"{label}{THEOREM}"]:
+                colour = line(label.partition(" ")[0], place).colour
+                ax.plot(*columns(said, "x", "y"), color=colour, ls=":", lw=1, marker=".", label=f"{label}{THEOREM}")
         ax.set_xlabel(str(rows[0]["x_name"]))
         ax.set_ylabel(str(rows[0]["y_name"]))
 

@@ -13,6 +13,7 @@ from bounds.showing.tables import aligned
 from bounds.showing.tabular import Tabular
 
 from .lyapunov import NotCertified
+from .published import Published, published
 from .search import above, Case, certified, Rate, Statement
 from .words import WORDS
 
@@ -41,6 +42,13 @@ class Place:
         facts = (self.asked.get(w, 0.0) for w in ("initial_distance_sq", "optimum_dissimilarity", "gradient_variance"))
         return above(self.rate.after(int(self.asked["rounds"]), *facts))
 
+    @cached_property
+    def published(self) -> Published | None:
+        """The best rate that a theorem of the catalogue states here, of methods in which all clients take part."""
+        if self.rate is None or self.rate.case.program.cohort is not None:
+            return None
+        return next(iter(published(self.rate.case)), None)
+
     def record(self) -> dict[str, Any]:
         said, least = self.statement, self.rate and self.rate.least
         row: dict[str, Any] = {"method": self.method} | {w: _whole(self.asked.get(w)) for w in WORDS}
@@ -53,6 +61,8 @@ class Place:
             row[f"least_{'stated' if word == 'contraction' else word}"] = (
                 None if least is None else getattr(least, word)
             )
+        row |= {"theorem": self.published and self.published.bound}
+        row |= {"theorem_contraction": self.published and self.published.contraction}
         return row | {"bound": self.bound, "why": self.why or (said.why if said else "") or None}
 
     def lines(self) -> Iterator[str]:
@@ -77,6 +87,8 @@ class Place:
             f"smallest contraction certified, in floats: {rate.contraction:.6f}; "
             f"two quadratics contract by no less than {rate.slowest:.6f}"
         )
+        if self.published is not None:
+            yield f"the best theorem that speaks here states {self.published.contraction:.6f}: {self.published.bound}"
         if not rate.case.program.floored:
             yield "no floor: heterogeneity alone keeps no distance from the minimiser"
         if self.bound is not None:
