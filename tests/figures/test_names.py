@@ -94,7 +94,7 @@ def test_names_say_what_the_cells_ran(name, scale, answering, monkeypatch):
     monkeypatch.setattr(stand_ins, "present", lambda data: data in HERE)
     made = artefact(name)
     cells = made.cells(scale)
-    if not cells and scale != "laptop":  # computed, and alike at every scale; or nothing is run there
+    if not cells and scale != "smoke":  # computed, and alike at every scale; or nothing is run there
         return
     ran = {data_of(cell.arguments.get("problem", "")) for cell in cells}
     shown = made.data(answering, scale)
