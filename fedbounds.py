@@ -104,7 +104,7 @@ def show(args: argparse.Namespace) -> int:
         raise UsageError("--json holds the formula in LaTeX too: leave out --latex")
     if args.json:
         return _json(cards.as_json(bound))
-    return _print([bound.latex() if args.latex else cards.text(bound)])
+    return _print([bound.latex()], raw=True) if args.latex else _print([cards.text(bound)])
 
 
 def eval_(args: argparse.Namespace) -> int:
@@ -255,7 +255,7 @@ def completion(args: argparse.Namespace) -> int:
         with redirect_stdout(io.StringIO()) as told:
             _run([verb, "--help"])
         follow[verb] = [*options(told.getvalue()), *names.get(verb, ())]
-    return _print([script(args.shell, follow).rstrip()])
+    return _print([script(args.shell, follow).rstrip()], raw=True)
 
 
 # ---- what the verbs share ----
@@ -322,16 +322,21 @@ def _answer(
     return FINDING if answers.findings else FINE
 
 
-def _print(lines: Iterable[str]) -> int:
-    for line in lines:
-        print(line)
+def _print(lines: Iterable[str], raw: bool = False) -> int:
+    """``raw`` lines are for programs: they are not folded."""
+    from bounds.showing.terminal import print_lines
+
+    if raw:
+        print(*lines, sep="\n")
+    else:
+        print_lines(lines)
     return FINE
 
 
 def _json(item: Any) -> int:
     from bounds.showing.tables import to_json
 
-    return _print([to_json(item)])
+    return _print([to_json(item)], raw=True)
 
 
 def _remark(lines: Iterable[str]) -> None:

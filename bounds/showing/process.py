@@ -18,6 +18,7 @@ from typing import Any
 
 from ..errors import BoundsError, NoMinimumError, NoSolutionError, said, shortened
 from .files import inputs_kept
+from .terminal import folded
 
 FINE, FINDING, MISTAKE, BUG, INTERRUPTED = 0, 1, 2, 70, 130
 """Exit statuses; 70 is what the C library's ``sysexits.h`` calls an internal error of a program."""
@@ -78,7 +79,7 @@ def remark(lines: Iterable[str]) -> None:
         words = shortened(" ".join(str(line).split()), MOST_SHOWN)
         try:
             if sys.stderr is not None:  # closed by the caller (2>&-): print would turn to standard output
-                print(f"fedbounds: {words}", file=sys.stderr, flush=True)
+                print(*folded(f"fedbounds: {words}", sys.stderr), sep="\n", file=sys.stderr, flush=True)
         except (OSError, ValueError):
             _to_nowhere(sys.stderr)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any
@@ -26,10 +27,15 @@ def streamed(
     left = chain([head] if head else [], rows)
     widths: list[int] = []
     while table := list(islice(left, together)):
-        longest = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
+        longest = [max(cells(row[i]) for row in table) for i in range(len(table[0]))]
         widths = list(map(max, longest, widths or longest))
         for row in table:
-            yield (" " * gap).join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
+            yield (" " * gap).join(cell + " " * (w - cells(cell)) for cell, w in zip(row, widths, strict=True)).rstrip()
+
+
+def cells(text: str) -> int:
+    """The columns of a terminal that a text takes: a sign on top of a letter takes none."""
+    return len(text) if text.isascii() else sum(not unicodedata.combining(sign) for sign in text)
 
 
 def to_json(item: Any) -> str:
