@@ -11,6 +11,8 @@ import sympy as sp
 from ..operators import ClientMean
 from ..quantities import quantities_of, Quantity
 from . import printing
+from .letters import in_unicode
+from .spelling import speaks_unicode, spelled
 from .tables import aligned, number, plain
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ RELATION_WORDS = {
     ">=": "",
     "<~": "up to a constant: slopes can be compared, levels cannot",
 }
+RELATION_SIGNS = {"<=": "≤", "=": "=", ">=": "≥", "<~": "≲"}
 RELATION_LATEX = {"<=": r"\leq", "=": "=", ">=": r"\geq", "<~": r"\lesssim"}
 KINDS = {"numeric": "checked from the numbers", "assumption": "assumed", "words": "assumed"}
 SHOW_JSON = """\
@@ -40,6 +43,7 @@ def text(bound: Bound) -> str:
     lines = [f"{bound.name}   [{bound.source}]"]
     lines += [f"  {label}: {said}" for label, said in _facts(bound)]
     lines += ["", f"  {bound.target.name} {bound.relation}", *_term_lines(bound)]
+    lines += ["", f"  in letters:  {_plain(statement(bound))}"]
     lines += ["", "  where", *_where_lines(bound)]
     if bound.given:
         lines += ["", "  with", *(f"    {name} = {_said(value)}" for name, value in bound.given.items())]
@@ -67,8 +71,24 @@ def _term_lines(bound: Bound) -> list[str]:
     return [f"    {sign} {body.ljust(width)}   {label}" for sign, body, label in rows]
 
 
-def _where_lines(bound: Bound) -> list[str]:
+def statement(bound: Bound) -> str:
+    """The statement in one line of Unicode, in the paper's letters."""
     letters = letters_of(bound)
+    parts = [in_unicode(letters[bound.target]), RELATION_SIGNS[bound.relation]]
+    for i, term in enumerate(bound.terms.values()):
+        sign, body = printing.split_sign(term)
+        said = printing.signs(body, letters)
+        parts += [sign, said] if i else [said if sign == "+" else f"-{said}"]
+    return " ".join(parts)
+
+
+def _plain(text: str) -> str:
+    """Spelled out where nobody can say its signs; columns are aligned afterwards."""
+    return text if speaks_unicode() else spelled(text)
+
+
+def _where_lines(bound: Bound) -> list[str]:
+    letters = {q: _plain(in_unicode(letter)) for q, letter in letters_of(bound).items()}
     lines = [
         f"    {q.name} = {printing.words(body)}   {letters[q]}; {q.card.meaning}" for q, body in bound.where.items()
     ]

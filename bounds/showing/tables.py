@@ -42,7 +42,7 @@ def to_json(item: Any) -> str:
     """What ``--json`` prints: two spaces of indentation, NaN as null, letters spelled out where nobody can say them."""
     import json
 
-    from .process import speaks_unicode
+    from .spelling import speaks_unicode
 
     return json.dumps(plain(item), indent=2, allow_nan=False, ensure_ascii=not speaks_unicode())
 

@@ -95,7 +95,8 @@ def test_the_terminal_card_tells_everything():
         "statistic: min over rounds at the server model",
         "up to a constant",
         "grad_norm_sq <~",
-        "drift_share = 1 + strong_convexity/smoothness",
+        "in letters:  𝔼‖∇F‖² ≲ γ·(f - f⋆)/(K·η) + √(ℓ/μ)·η·𝔼ₖ[Δₖ] - G²·η",
+        "drift_share = 1 + strong_convexity/smoothness   γ; share",
         "(start)",
         "(drift & noise)",
         "    - grad_cap_sq*step_size",
@@ -110,6 +111,15 @@ def test_the_terminal_card_tells_everything():
     ):
         assert said in card, said
     assert "drift_share" not in [q.name for q in sample.quantities]
+
+
+def test_a_terminal_without_unicode_gets_the_letters_spelled_out_and_aligned(monkeypatch):
+    monkeypatch.setattr("bounds.showing.cards.speaks_unicode", lambda: False)
+    card = text(sample)
+    assert card.isascii()
+    assert "E||grad F||^2 <~ gamma*(f - f*)/(K*eta) + sqrt(ell/mu)*eta*E_k[Delta_k] - G^2*eta" in card
+    lines = [line for line in card.splitlines() if line.startswith(("    grad_norm_sq ", "    step_size "))]
+    assert len({line.index("  >") for line in lines}) == 1
 
 
 def test_the_card_of_a_fixed_bound_tells_its_values():
