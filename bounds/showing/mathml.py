@@ -17,6 +17,11 @@ def mathml(latex: str) -> str:
     return f"<math display=block>{_MathML(latex).row()}</math>"
 
 
+def displayed(latex: str) -> str:
+    """The same for a part of a formula, as tall as in a line of its own."""
+    return f'<math displaystyle="true">{_MathML(latex).row()}</math>'
+
+
 def inline(latex: str) -> str:
     """The same for a letter within a line."""
     return f"<math>{_MathML(latex).row()}</math>"
