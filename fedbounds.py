@@ -243,7 +243,7 @@ def completion(args: argparse.Namespace) -> int:
         "quantities": [word.rstrip("=") for word in words],
         **dict.fromkeys(("compare", "advise"), (*dict.fromkeys(e["target"] for e in entries()), *words)),
         "rate": _loaded("paper_checks.rates.words").WORDS,
-        "explore": bounds,
+        **dict.fromkeys(("explore", "open"), bounds),
         "verdict": PAPERS,
         "check": [*_loaded("paper_checks.audit.running").CLAIMS, *bounds],
         "figure": ["all", *PAPERS, *_loaded("figures.catalogue").NAMES],
@@ -391,6 +391,7 @@ ELSEWHERE = {
     "figure": "figures.command:figure",
     "bundle": "figures.bundle:bundle",
     "explore": "figures.explorer.command:explore",
+    "open": "figures.explorer.opening:open_",
 }
 """Verbs whose options are read where their work is done: ``module:function``, called with the rest of the line."""
 

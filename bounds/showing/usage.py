@@ -76,6 +76,8 @@ VERBS = {
                    "fedbounds bundle --scale smoke -o bundle"),
     "explore": Verb("a page to explore the bounds in the browser, without a server; without a name, all of them",
                     "fedbounds explore fedals.one_round -o one_round.html"),
+    "open": Verb("that page in the browser, at a bound; made once and kept among the caches",
+                 "fedbounds open decaying_k.per_rounds"),
     "completion": Verb("a script that lets the shell complete verbs, options and names",
                        "fedbounds completion bash"),
 }
