@@ -187,7 +187,8 @@ def plot(args: argparse.Namespace) -> int:
         picture = curves.data(bounds, quantity, given)
         written = curves.write(picture, path, lines=args.lines, outside=args.outside)
     _remark([*curves.notes(picture, args.outside), *taken_as_they_are(bounds, given), *stand_ins(bounds, given)])
-    return _print([f"wrote {file}" for file in written])
+    _print([f"wrote {file}" for file in written])
+    return _print(curves.sparklines(picture, args.outside)) if _shows_signs() else FINE
 
 
 def validate_(arguments: Sequence[str]) -> int:
@@ -337,6 +338,14 @@ def _json(item: Any) -> int:
     from bounds.showing.tables import to_json
 
     return _print([to_json(item)], raw=True)
+
+
+def _shows_signs() -> bool:
+    """Whether a person looks at standard output, and it knows signs beyond ASCII."""
+    from bounds.showing.spelling import speaks_unicode
+    from bounds.showing.terminal import on_terminal
+
+    return on_terminal(sys.stdout) and speaks_unicode()
 
 
 def _remark(lines: Iterable[str]) -> None:
