@@ -104,7 +104,7 @@ def show(args: argparse.Namespace) -> int:
         raise UsageError("--json holds the formula in LaTeX too: leave out --latex")
     if args.json:
         return _json(cards.as_json(bound))
-    return _print([bound.latex() if args.latex else cards.text(bound)])
+    return _print([bound.latex()], raw=True) if args.latex else _print([cards.text(bound)])
 
 
 def eval_(args: argparse.Namespace) -> int:
@@ -187,7 +187,8 @@ def plot(args: argparse.Namespace) -> int:
         picture = curves.data(bounds, quantity, given)
         written = curves.write(picture, path, lines=args.lines, outside=args.outside)
     _remark([*curves.notes(picture, args.outside), *taken_as_they_are(bounds, given), *stand_ins(bounds, given)])
-    return _print([f"wrote {file}" for file in written])
+    _print([f"wrote {file}" for file in written])
+    return _print(curves.sparklines(picture, args.outside)) if _shows_signs() else FINE
 
 
 def validate_(arguments: Sequence[str]) -> int:
@@ -243,7 +244,7 @@ def completion(args: argparse.Namespace) -> int:
         "quantities": [word.rstrip("=") for word in words],
         **dict.fromkeys(("compare", "advise"), (*dict.fromkeys(e["target"] for e in entries()), *words)),
         "rate": _loaded("paper_checks.rates.words").WORDS,
-        "explore": bounds,
+        **dict.fromkeys(("explore", "open"), bounds),
         "verdict": PAPERS,
         "check": [*_loaded("paper_checks.audit.running").CLAIMS, *bounds],
         "figure": ["all", *PAPERS, *_loaded("figures.catalogue").NAMES],
@@ -255,7 +256,7 @@ def completion(args: argparse.Namespace) -> int:
         with redirect_stdout(io.StringIO()) as told:
             _run([verb, "--help"])
         follow[verb] = [*options(told.getvalue()), *names.get(verb, ())]
-    return _print([script(args.shell, follow).rstrip()])
+    return _print([script(args.shell, follow).rstrip()], raw=True)
 
 
 # ---- what the verbs share ----
@@ -322,16 +323,29 @@ def _answer(
     return FINDING if answers.findings else FINE
 
 
-def _print(lines: Iterable[str]) -> int:
-    for line in lines:
-        print(line)
+def _print(lines: Iterable[str], raw: bool = False) -> int:
+    """``raw`` lines are for programs: they are not folded."""
+    from bounds.showing.terminal import print_lines
+
+    if raw:
+        print(*lines, sep="\n")
+    else:
+        print_lines(lines)
     return FINE
 
 
 def _json(item: Any) -> int:
     from bounds.showing.tables import to_json
 
-    return _print([to_json(item)])
+    return _print([to_json(item)], raw=True)
+
+
+def _shows_signs() -> bool:
+    """Whether a person looks at standard output, and it knows signs beyond ASCII."""
+    from bounds.showing.spelling import speaks_unicode
+    from bounds.showing.terminal import on_terminal
+
+    return on_terminal(sys.stdout) and speaks_unicode()
 
 
 def _remark(lines: Iterable[str]) -> None:
@@ -386,6 +400,7 @@ ELSEWHERE = {
     "figure": "figures.command:figure",
     "bundle": "figures.bundle:bundle",
     "explore": "figures.explorer.command:explore",
+    "open": "figures.explorer.opening:open_",
 }
 """Verbs whose options are read where their work is done: ``module:function``, called with the rest of the line."""
 

@@ -127,7 +127,7 @@ CODE: dict[str, Callable[..., Any]] = {
 
 @lru_cache(maxsize=1024)
 def _code(expression: sp.Expr) -> Callable[..., Any]:
-    code: Callable[..., Any] = sp.lambdify(quantities_of([expression]), expression, modules=[CODE, "numpy"])
+    code: Callable[..., Any] = sp.lambdify(quantities_of([expression]), expression, modules=[CODE, np])
     return code
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
@@ -15,6 +15,7 @@ from bounds.showing.files import write_whole
 from bounds.showing.numbers import real_word, whole_word
 from bounds.showing.process import loading, remark
 from bounds.showing.tables import to_json
+from bounds.showing.terminal import print_lines
 from bounds.showing.usage import bare_parser, Parser, writable_file
 
 from .calls import chosen, refuse_twice
@@ -116,13 +117,13 @@ def train(arguments: Sequence[str]) -> int:
     if args.json:
         print(to_json(_ends(found.ends)))
     else:
-        print("\n".join(found.summary()))
+        print_lines(found.summary())
     _keep(found.rows, args.output, found.engine, args.json)
     return FINE
 
 
 def print_now(line: str) -> None:
-    print(line, flush=True)
+    print_lines([line], flush=True)
 
 
 def trained(args: argparse.Namespace, tell: Tell = str, save: Callable[[Sequence[Row]], object] = list) -> Trained:
@@ -334,11 +335,6 @@ def _problem(args: argparse.Namespace, what: Any, seed: int) -> FederatedProblem
     from .problems.tasks import dealt
 
     return dealt(what, args.partition, args.clients, seed, args.client_weight)
-
-
-def _print(lines: Iterable[str]) -> None:
-    for line in lines:
-        print(line)
 
 
 def _fitting(problem: FederatedProblem, setting: Setting, args: argparse.Namespace, bar: Progress, first: bool) -> Any:

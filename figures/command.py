@@ -10,6 +10,7 @@ from pathlib import Path
 from bounds.errors import BoundsError, unknown
 from bounds.showing.numbers import MOST_WORKERS, whole_number
 from bounds.showing.tables import aligned, to_json
+from bounds.showing.terminal import print_lines
 from bounds.showing.usage import bare_parser, Parser, refuse_idle, writable_folder
 from empirics.experiments import Store
 from empirics.experiments.checking import check_words
@@ -150,7 +151,7 @@ def _list(as_json: bool) -> int:
     if as_json:
         print(to_json([dict(zip(("name", "source", "title"), row, strict=True)) for row in rows]))
     else:
-        print("\n".join(aligned(rows)))
+        print_lines(aligned(rows))
     return FINE
 
 

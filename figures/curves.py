@@ -13,6 +13,8 @@ import numpy as np
 
 from bounds.errors import BoundsError, unknown
 from bounds.showing.files import refuse_foreign, to_write, whole
+from bounds.showing.tables import aligned, number
+from bounds.showing.terminal import bars
 from bounds.units import ONE
 
 from .curve_data import Curve, data, notes, Picture, rows, stretches
@@ -144,6 +146,28 @@ def _shade(ax: Axes, x: np.ndarray, curve: Curve, outside: bool) -> None:
                 va="top", color=SILENT, rotation=90, fontsize=7)  # fmt: skip
 
 
+def sparklines(picture: Picture, outside: bool = False) -> list[str]:
+    """A line for every curve, all on the scale of the picture's vertical axis; blank where a theorem is silent."""
+    shown = [np.where(c.holds | outside, c.formula, np.nan) for c in picture.curves]
+    logarithmic = _wide(shown)
+    heights = [(np.log(values) if logarithmic else values).tolist() for values in shown]
+    scale = ["logarithmic"] if logarithmic else []
+    rows = [
+        [bars(height, heights), " ".join(curve.label.split()), _ends(picture, values), *scale]
+        for curve, height, values in zip(picture.curves, heights, shown, strict=True)
+    ]
+    return aligned(rows)
+
+
+def _ends(picture: Picture, values: np.ndarray) -> str:
+    """The numbers at the ends of where a curve has some."""
+    some = np.flatnonzero(np.isfinite(values))
+    if not some.size:
+        return "silent here"
+    (x, y), (last_x, last_y) = ([number(of[i], 4) for of in (picture.x, values)] for i in (some[0], some[-1]))
+    return f"{y} at {picture.quantity.name} = {x} to {last_y} at {last_x}"
+
+
 def write(picture: Picture, path: Path, *, lines: bool = False, outside: bool = False) -> tuple[Path, Path]:
     """The picture at ``path`` (its ending says the format) and the numbers it shows beside it as CSV: both or none."""
     path, beside = places(path)
@@ -189,4 +213,4 @@ def places(path: Path, begins: str = "bound,curve,part,") -> tuple[Path, Path]:
     return path, beside
 
 
-__all__ = ["Curve", "Picture", "data", "draw", "notes", "places", "rows", "write", "write_both"]
+__all__ = ["Curve", "Picture", "data", "draw", "notes", "places", "rows", "sparklines", "write", "write_both"]

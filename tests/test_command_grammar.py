@@ -31,7 +31,7 @@ JSON = {
     "rate": ["fedavg()", "local_steps=2", "step_size=0.2", "smoothness=1.3", "strong_convexity=0.4"],
     "figure": [],
 }
-FILES = {"plot", "explore", "bundle", "completion"}
+FILES = {"plot", "explore", "open", "bundle", "completion"}
 """Verbs whose answer is files, or a script: their numbers are written beside them."""
 ELSEWHERE = {"results", "compare", "advise", "verdict"}
 """Read as JSON where a store or their answers are there anyway: by tests of their own."""

@@ -198,8 +198,8 @@ def spoken(code, **environment):
 
 @pytest.mark.parametrize("stream", ["print", "remark"])
 def test_signs_that_a_terminal_does_not_know_are_spelled_out(stream):
-    done = spoken(f"{stream}(['0.3±0.2 \u03c3'])", PYTHONIOENCODING="ascii")
-    assert b"0.3+/-0.2 \\u03c3" in done.stdout + done.stderr
+    done = spoken(f"{stream}(['0.3±0.2 \u03c3: \u03b7L\u00b2 \u4e2d'])", PYTHONIOENCODING="ascii")
+    assert b"0.3+/-0.2 sigma: eta L^2 \\u4e2d" in done.stdout + done.stderr
     assert b"Error" not in done.stderr
     done = spoken(f"{stream}(['0.3±0.2 \u03c3'])", PYTHONIOENCODING="utf-8")
     assert "0.3±0.2 σ".encode() in done.stdout + done.stderr

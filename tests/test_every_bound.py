@@ -246,6 +246,7 @@ def test_its_cards_tell_what_it_is(bound):
             assert needed in card
     for term in bound.terms:
         assert term in str(bound)
+    assert "<code>" not in bound._repr_html_()  # what could not be read as a formula
 
 
 # ---- compiled ----

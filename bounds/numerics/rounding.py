@@ -200,9 +200,13 @@ def _moved(e: sp.Expr) -> sp.Expr:
         return e.func(*parts)
     if isinstance(e, (sp.Max, sp.Min)):
         return sp.Max(*parts)
-    letters = [sp.Dummy(real=True) for _ in e.args]
-    slopes = [e.func(*letters).diff(x).xreplace(dict(zip(letters, e.args, strict=True))) for x in letters]
-    return sp.Add(*(sp.Abs(slope) * part for slope, part in zip(slopes, parts, strict=True)))
+    if e.is_Mul:  # what the derivatives below would give, in a tenth of their time
+        slopes = [sp.Mul(*(x for j, x in enumerate(e.args) if j != i)) for i in range(len(e.args))]
+    else:
+        letters = [sp.Dummy(real=True) for _ in e.args]
+        at = dict(zip(letters, e.args, strict=True))
+        slopes = [e.func(*letters).diff(x).xreplace(at) if part else 0 for x, part in zip(letters, parts, strict=True)]
+    return sp.Add(*(sp.Abs(slope) * part for slope, part in zip(slopes, parts, strict=True) if part))
 
 
 def round_up(x: np.ndarray) -> np.ndarray:

@@ -11,6 +11,9 @@ import sympy as sp
 from ..operators import ClientMean
 from ..quantities import quantities_of, Quantity
 from . import printing
+from .letters import in_unicode
+from .notebook import card, formula
+from .spelling import speaks_unicode, spelled
 from .tables import aligned, number, plain
 
 if TYPE_CHECKING:
@@ -22,6 +25,7 @@ RELATION_WORDS = {
     ">=": "",
     "<~": "up to a constant: slopes can be compared, levels cannot",
 }
+RELATION_SIGNS = {"<=": "≤", "=": "=", ">=": "≥", "<~": "≲"}
 RELATION_LATEX = {"<=": r"\leq", "=": "=", ">=": r"\geq", "<~": r"\lesssim"}
 KINDS = {"numeric": "checked from the numbers", "assumption": "assumed", "words": "assumed"}
 SHOW_JSON = """\
@@ -40,6 +44,7 @@ def text(bound: Bound) -> str:
     lines = [f"{bound.name}   [{bound.source}]"]
     lines += [f"  {label}: {said}" for label, said in _facts(bound)]
     lines += ["", f"  {bound.target.name} {bound.relation}", *_term_lines(bound)]
+    lines += ["", f"  in letters:  {_plain(statement(bound))}"]
     lines += ["", "  where", *_where_lines(bound)]
     if bound.given:
         lines += ["", "  with", *(f"    {name} = {_said(value)}" for name, value in bound.given.items())]
@@ -67,8 +72,24 @@ def _term_lines(bound: Bound) -> list[str]:
     return [f"    {sign} {body.ljust(width)}   {label}" for sign, body, label in rows]
 
 
-def _where_lines(bound: Bound) -> list[str]:
+def statement(bound: Bound) -> str:
+    """The statement in one line of Unicode, in the paper's letters."""
     letters = letters_of(bound)
+    parts = [in_unicode(letters[bound.target]), RELATION_SIGNS[bound.relation]]
+    for i, term in enumerate(bound.terms.values()):
+        sign, body = printing.split_sign(term)
+        said = printing.signs(body, letters)
+        parts += [sign, said] if i else [said if sign == "+" else f"-{said}"]
+    return " ".join(parts)
+
+
+def _plain(text: str) -> str:
+    """Spelled out where nobody can say its signs; columns are aligned afterwards."""
+    return text if speaks_unicode() else spelled(text)
+
+
+def _where_lines(bound: Bound) -> list[str]:
+    letters = {q: _plain(in_unicode(letter)) for q, letter in letters_of(bound).items()}
     lines = [
         f"    {q.name} = {printing.words(body)}   {letters[q]}; {q.card.meaning}" for q, body in bound.where.items()
     ]
@@ -103,19 +124,28 @@ def latex(bound: Bound) -> str:
 
     Stays inside the part of LaTeX that matplotlib's mathtext draws.
     """
+    said = abbreviations(bound)
+    where = r" \quad \text{where} \quad " + r",\; ".join(said) if said else ""
+    return " ".join(latex_parts(bound)) + where
+
+
+def latex_parts(bound: Bound) -> list[str]:
+    """The left side with its relation, then every term over its name, with its sign."""
     letters = letters_of(bound)
     parts = [f"{letters[bound.target]} {RELATION_LATEX[bound.relation]}"]
     for i, (label, term) in enumerate(bound.terms.items()):
         sign, body = printing.split_sign(term)
         named = rf"\underset{{\text{{{label.replace('_', ' ')}}}}}{{{printing.latex(body, letters)}}}"
         parts.append(named if i == 0 and sign == "+" else f"{sign} {named}")
-    said = [f"{letters[q]} = {printing.latex(body, letters)}" for q, body in bound.where.items()]
+    return parts
+
+
+def abbreviations(bound: Bound) -> list[str]:
+    """What abbreviations stand for, and given numbers, in LaTeX."""
+    letters = letters_of(bound)
     given = [(q, bound.given[q.name]) for q in bound._all if q.name in bound.given]
-    said += [
-        f"{letters[q]} = {printing.latex(sp.sympify(v), letters)}" for q, v in given if isinstance(v, (int, float))
-    ]
-    where = r" \quad \text{where} \quad " + r",\; ".join(said) if said else ""
-    return " ".join(parts) + where
+    numbers = [(q, sp.sympify(value)) for q, value in given if isinstance(value, (int, float))]
+    return [f"{letters[q]} = {printing.latex(body, letters)}" for q, body in (*bound.where.items(), *numbers)]
 
 
 def letters_of(bound: Bound) -> dict[Quantity, str]:
@@ -139,26 +169,37 @@ def explained(bound: Bound) -> list[Quantity]:
 
 
 def html(bound: Bound) -> str:
-    """The card as HTML; the formula is left to the notebook's MathJax."""
+    """The card as HTML, its formulas as MathML."""
     letters = letters_of(bound)
     facts = " &middot; ".join(f"{escape(label)}: {escape(said)}" for label, said in _facts(bound))
-    rows = ([q.name, f"${letters[q]}$", str(q.card.unit), domain_words(q), q.card.meaning] for q in explained(bound))
-    conditions = "".join(f"<li>{escape(_condition_line(c))}</li>" for c in bound.conditions)
-    return "".join(
-        (
-            f"<div><b>{escape(bound.name)}</b> &nbsp; <i>{escape(str(bound.source))}</i><br>{facts}",
-            f"<div>$\\displaystyle {escape(bound.latex())}$</div>",
-            _html_table(("quantity", "letter", "unit", "domain", "meaning"), rows),
-            f"<div>if<ul>{conditions}</ul></div>" if conditions else "",
-            f"<div>{escape(bound.note)}</div>" if bound.note else "",
-            "</div>",
-        )
+    where = ", &nbsp; ".join(map(formula, abbreviations(bound)))
+    first, *others = latex_parts(bound)
+    parts = [first, *(f"{{}} {part}" for part in others)]  # a sign behind something stands apart from its term
+    rows = (
+        [escape(q.name), formula(letters[q]), *map(escape, (str(q.card.unit), domain_words(q), q.card.meaning))]
+        for q in explained(bound)
     )
+    conditions = "".join(f"<li>{_html_condition(c, letters)}</li>" for c in bound.conditions)
+    return card(
+        f'<div><span class="name">{escape(bound.name)}</span> &nbsp; <i>{escape(str(bound.source))}</i></div>',
+        f'<div class="soft">{facts}</div>',
+        f'<div class="formula">{"".join(f"<span>{formula(part)}</span>" for part in parts)}</div>',
+        f"<p>where &nbsp; {where}</p>" if where else "",
+        _html_table(("quantity", "letter", "unit", "domain", "meaning"), rows),
+        f"<p>if</p><ul>{conditions}</ul>" if conditions else "",
+        f'<p class="soft">{escape(bound.note)}</p>' if bound.note else "",
+    )
+
+
+def _html_condition(condition: Condition, letters: Mapping[Quantity, str]) -> str:
+    said = f'<span class="soft">{KINDS[condition.kind]}:</span> {escape(condition.words)}'
+    relation = condition.relation
+    return said if relation is None else f"{said} &nbsp; {formula(printing.latex(relation, letters))}"
 
 
 def _html_table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     top = "".join(f"<th>{escape(h)}</th>" for h in head)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -152,6 +153,17 @@ def whole(path: Path) -> Iterator[Path]:
         if beside is not None:
             with suppress(OSError, ValueError):
                 beside.unlink(missing_ok=True)
+
+
+def cache_folder() -> Path:
+    """Where this user's caches of ours lie; the folder need not be there."""
+    if sys.platform == "win32":
+        caches = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        caches = Path.home() / "Library" / "Caches"
+    else:
+        caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return caches / "fedbounds"
 
 
 def write_whole(path: Path, words: str) -> Path:

@@ -1,17 +1,25 @@
-"""How formulas print: readable words for the terminal, letters for LaTeX; square roots of products stay together."""
+"""How formulas print: in words, in Unicode letters, in LaTeX; square roots of products stay together."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
+from typing import ClassVar
 
 import sympy as sp
 from sympy.printing.latex import LatexPrinter
+from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
+from ..operators import AxisReduction
 from ..quantities import Quantity
+from .latex_reader import GREEK
+from .letters import in_unicode, raised
 
 HALF = sp.Rational(1, 2)
+INSIDE = re.compile(r"‖.*?‖|\(.*?\)|\[.*?\]|\{.*?\}|⟨.*?⟩")
+"""What stands between brackets or bars."""
 
 
 class _Roots:
@@ -48,6 +56,57 @@ class _Words(_Roots, StrPrinter):
         return f"max_c[{self._print(expr.args[0])}]"
 
 
+class _Signs(_Roots, StrPrinter):
+    """One line of Unicode letters."""
+
+    root = "√({})"
+    _relationals: ClassVar = {"<=": "≤", ">=": "≥"}
+
+    def __init__(self, letters: Mapping[Quantity, str]) -> None:
+        super().__init__()
+        self.letters = letters
+
+    def doprint(self, expr: sp.Basic) -> str:
+        return str(super().doprint(expr)).replace("*", "·")  # letters have asterisks of another kind
+
+    def _print_Quantity(self, expr: Quantity) -> str:
+        letter = in_unicode(self.letters[expr])
+        return f"({letter})" if {" ", "/"} & {*INSIDE.sub("", letter)} else letter
+
+    def _print_Pow(self, expr: sp.Pow, rational: bool = False) -> str:
+        """Exponents are raised; a letter that is a square itself keeps one exponent, as in LaTeX."""
+        base, exponent = expr.args
+        if exponent.is_Rational and exponent < 0:
+            return f"1/{self.parenthesize(base**-exponent, PRECEDENCE['Mul'])}"
+        head = _squared(self.letters.get(base, "")) if isinstance(base, Quantity) else ""
+        if head:
+            exponent, bare = 2 * exponent, in_unicode(head)
+        else:
+            bare = self.parenthesize(base, PRECEDENCE["Pow"])
+            if exponent != HALF and unicodedata.decomposition(bare[-1]).startswith("<super>"):
+                bare = f"({bare})"
+        if exponent == HALF:
+            return self.root.format(self._print(base))
+        return bare if exponent == 1 else f"{bare}{raised(self._print(exponent).replace(' ', ''), '()')}"
+
+    def _reduction(self, expr: AxisReduction) -> str:
+        return f"{in_unicode(expr.symbol)}[{self._print(expr.args[0])}]"
+
+    _print_ClientMean = _print_ClientSum = _print_ClientMax = _print_ClassSum = _print_ClassMax = _reduction
+
+    def _print_RoundUp(self, expr: sp.Function) -> str:
+        return f"⌈{self._print(expr.args[0])}⌉"
+
+    def _print_Max(self, expr: sp.Max) -> str:
+        return f"max({self.stringify(expr.args, ', ')})"
+
+    def _print_Min(self, expr: sp.Min) -> str:
+        return f"min({self.stringify(expr.args, ', ')})"
+
+    def _print_Equality(self, expr: sp.Eq) -> str:
+        return f"{self._print(expr.lhs)} = {self._print(expr.rhs)}"
+
+
 class _Letters(_Roots, LatexPrinter):
     """LaTeX inside the subset that matplotlib's mathtext draws too."""
 
@@ -75,6 +134,11 @@ def words(expression: sp.Basic) -> str:
     return str(_Words().doprint(expression)).replace("**", "^")
 
 
+def signs(expression: sp.Basic, letters: Mapping[Quantity, str]) -> str:
+    """The formula in one line of Unicode, with a letter for every quantity that ``letters`` has in LaTeX."""
+    return _Signs(letters).doprint(expression)
+
+
 def latex(expression: sp.Basic, letters: Mapping[Quantity, str]) -> str:
     """The formula in LaTeX with a letter for every quantity."""
     return str(_Letters(letters).doprint(expression))
@@ -100,7 +164,7 @@ def _is_sum(letter: str) -> bool:
     return bool(re.search(r"[+-]", bare))
 
 
-__all__ = ["latex", "split_sign", "words"]
+__all__ = ["latex", "signs", "split_sign", "words"]
 
 
 # ---- words ----
@@ -112,11 +176,6 @@ SPECIAL = {
     "−": r"$-$", "·": r"$\cdot$", "′": "$'$", "→": r"$\to$", "≈": r"$\approx$", "…": r"\dots{}", "√": r"$\surd$",
 }  # fmt: skip
 """A bracket at the start of a row would be an argument of the line break before it."""
-
-
-NAMES = """alpha beta gamma delta varepsilon epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma varsigma tau
-upsilon varphi phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"""
-GREEK = dict(zip("αβγδεϵζηθικλμνξπρσςτυφϕχψωΓΔΘΛΞΠΣΥΦΨΩ", NAMES.split(), strict=True))
 
 
 def escaped(words: str) -> str:

@@ -18,14 +18,14 @@ from typing import Any
 
 from ..errors import BoundsError, NoMinimumError, NoSolutionError, said, shortened
 from .files import inputs_kept
+from .spelling import spelled
+from .terminal import folded
 
 FINE, FINDING, MISTAKE, BUG, INTERRUPTED = 0, 1, 2, 70, 130
 """Exit statuses; 70 is what the C library's ``sysexits.h`` calls an internal error of a program."""
 TRACEBACK = "FEDBOUNDS_TRACEBACK"
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("bounds", "empirics", "paper_checks", "figures", "fedbounds")
-PLAIN = {"±": "+/-", "²": "^2", "≤": "<=", "≥": ">=", "×": "x", "–": "-", "—": "-", "…": "..."}
-"""Signs for terminals that know no others."""
 LONGEST = 400
 """Characters of a bug's message that are shown."""
 MOST_SHOWN = 2000
@@ -78,7 +78,7 @@ def remark(lines: Iterable[str]) -> None:
         words = shortened(" ".join(str(line).split()), MOST_SHOWN)
         try:
             if sys.stderr is not None:  # closed by the caller (2>&-): print would turn to standard output
-                print(f"fedbounds: {words}", file=sys.stderr, flush=True)
+                print(*folded(f"fedbounds: {words}", sys.stderr), sep="\n", file=sys.stderr, flush=True)
         except (OSError, ValueError):
             _to_nowhere(sys.stderr)
 
@@ -229,14 +229,9 @@ def _again() -> None:
 
 def _spelled_out(error: UnicodeError) -> tuple[str, int]:
     assert isinstance(error, UnicodeEncodeError)
-    signs = error.object[error.start : error.end]
-    spelled = (PLAIN.get(sign) or sign.encode("ascii", "backslashreplace").decode() for sign in signs)
-    return "".join(spelled), error.end
-
-
-def speaks_unicode() -> bool:
-    """Whether standard output can say every letter."""
-    return (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "").startswith("utf")
+    before, after = error.object[: error.start][-1:], error.object[error.end :][:1]
+    whole = spelled(before + error.object[error.start : error.end] + after)  # names keep away from letters beside them
+    return whole[len(spelled(before)) : len(whole) - len(spelled(after))], error.end
 
 
 def _reader_left() -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any
@@ -26,17 +27,22 @@ def streamed(
     left = chain([head] if head else [], rows)
     widths: list[int] = []
     while table := list(islice(left, together)):
-        longest = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
+        longest = [max(cells(row[i]) for row in table) for i in range(len(table[0]))]
         widths = list(map(max, longest, widths or longest))
         for row in table:
-            yield (" " * gap).join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
+            yield (" " * gap).join(cell + " " * (w - cells(cell)) for cell, w in zip(row, widths, strict=True)).rstrip()
+
+
+def cells(text: str) -> int:
+    """The columns of a terminal that a text takes: a sign on top of a letter takes none."""
+    return len(text) if text.isascii() else sum(not unicodedata.combining(sign) for sign in text)
 
 
 def to_json(item: Any) -> str:
     """What ``--json`` prints: two spaces of indentation, NaN as null, letters spelled out where nobody can say them."""
     import json
 
-    from .process import speaks_unicode
+    from .spelling import speaks_unicode
 
     return json.dumps(plain(item), indent=2, allow_nan=False, ensure_ascii=not speaks_unicode())
 

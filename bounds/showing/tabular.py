@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .files import whole
+from .notebook import card
 from .tables import plain
 
 
@@ -43,7 +44,7 @@ class Tabular:
         return Path(path)
 
     def _repr_html_(self) -> str:
-        return "".join(html_table(self.records()))
+        return card(*html_table(self.records()))
 
 
 def _cell(value: Any) -> Any:

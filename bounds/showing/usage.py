@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 from ..errors import BoundsError
 from .completion import SHELLS
 from .files import no_file, refuse_foreign, to_write
+from .terminal import print_prose
 
 
 class UsageError(BoundsError):
@@ -75,6 +76,8 @@ VERBS = {
                    "fedbounds bundle --scale smoke -o bundle"),
     "explore": Verb("a page to explore the bounds in the browser, without a server; without a name, all of them",
                     "fedbounds explore fedals.one_round -o one_round.html"),
+    "open": Verb("that page in the browser, at a bound; made once and kept among the caches",
+                 "fedbounds open decaying_k.per_rounds"),
     "completion": Verb("a script that lets the shell complete verbs, options and names",
                        "fedbounds completion bash"),
 }
@@ -117,6 +120,10 @@ class Parser(argparse.ArgumentParser):
         if found:  # argparse names what stands behind the option too
             message = head + found + " ".join(w for w in words.split() if w.startswith("-") or "=" not in w) or words
         raise UsageError(f"{message}; see {self.prog} --help")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Help, folded to the terminal."""
+        print_prose(message.rstrip("\n"))
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
         """The value of an option, once; Python before 3.13 takes ``--option=--`` for an empty list."""

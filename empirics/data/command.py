@@ -8,6 +8,7 @@ from typing import Any
 
 from bounds.errors import unknown
 from bounds.showing.tables import aligned, to_json
+from bounds.showing.terminal import print_lines
 from bounds.showing.usage import bare_parser, refuse_idle
 
 from ..calls import refuse_twice
@@ -53,7 +54,7 @@ def data(arguments: Sequence[str]) -> int:
         if args.json:
             print(to_json([about for about, _ in found]))
         else:
-            print("\n".join(line for _, lines in found for line in lines))
+            print_lines(line for _, lines in found for line in lines)
         return FINDING if any(about["damaged"] for about, _ in found) else FINE
     return _list(args.verify, args.json)
 
@@ -77,7 +78,7 @@ def _list(verify: bool, as_json: bool) -> int:
         told = [{**dict(zip(head, row, strict=True)), "bytes": size} for row, size in zip(rows, sizes, strict=True)]
         print(to_json({"root": str(root()), "sets": told, "damaged": list(map(str, damaged))}))
         return FINDING if damaged else FINE
-    print("\n".join([f"folders lie in {root()} ($FEDBOUNDS_DATA)", *aligned(rows, head)]))
+    print_lines([f"folders lie in {root()} ($FEDBOUNDS_DATA)", *aligned(rows, head)])
     for path in damaged:
         print(f"damaged: {path}: its hash is not the one that SHA256SUMS lists: fetch it again")
     return FINDING if damaged else FINE

@@ -12,7 +12,6 @@ import io
 import lzma
 import os
 import re
-import sys
 import tarfile
 import zipfile
 import zlib
@@ -20,6 +19,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import file_digest, sha256
 from pathlib import Path
+
+from bounds.showing.files import cache_folder
 
 from ..errors import EmpiricsError
 
@@ -113,13 +114,7 @@ def root() -> Path:
     """The folder with one folder per family of sets."""
     if given := os.environ.get("FEDBOUNDS_DATA"):
         return Path(given).expanduser()
-    if sys.platform == "win32":
-        caches = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        caches = Path.home() / "Library" / "Caches"
-    else:
-        caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return caches / "fedbounds"
+    return cache_folder()
 
 
 def read(path: Path) -> bytes:

@@ -11,6 +11,7 @@ from typing import Any
 
 from bounds.errors import unknown
 from bounds.showing.tables import aligned, to_json
+from bounds.showing.terminal import print_lines
 from bounds.showing.usage import bare_parser, Parser, refuse_idle
 
 from ..calls import refuse_twice
@@ -169,7 +170,7 @@ def _print(table: Sequence[Row], columns: Sequence[str], how: str) -> None:
         letters = "".join("r" if all(map(is_number, column)) else "l" for column in _by_column(cut, columns))
         print("\n".join(booktabs(columns, rows, letters)))
         return
-    print("\n".join(aligned(rows, columns)) if rows else "no results")
+    print_lines(aligned(rows, columns) if rows else ["no results"])
 
 
 def _by_column(cut: Sequence[Row], columns: Sequence[str]) -> list[list[Any]]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bounds.showing.notebook import card
 from bounds.showing.tabular import html_table, Tabular
 
 from .table import Row
@@ -56,4 +57,4 @@ class Trained(Tabular):
         runs = [(method, seed, end) for method, ends in self.ends.items() for seed, end in enumerate(ends)]
         words = {word: None for _, _, end in runs for word in end or ()}
         last = [{"algorithm": m, "seed": s, **(words if end is None else end)} for m, s, end in runs]
-        return "".join([*html_table(last), f"<p>the last of {len(self.rows)} rows; to_pandas() has them all</p>"])
+        return card(*html_table(last), f"<p>the last of {len(self.rows)} rows; to_pandas() has them all</p>")

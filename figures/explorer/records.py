@@ -16,13 +16,13 @@ from bounds.operators import varies
 from bounds.papers import PAPERS
 from bounds.quantities import AXES, Quantity
 from bounds.showing import cards, printing
+from bounds.showing.mathml import inline, mathml
 from bounds.showing.tables import plain
 from bounds.stated import DESIGN, role_of
 from bounds.vocabulary import classes, clients
 
 from . import optima, ranges, verdicts
 from .javascript import javascript
-from .mathml import inline, mathml
 
 FIRST = ("local_steps", "step_size", "cohort", "rounds")
 """What a run chooses, in the order of the page; the rest of it follows."""

@@ -16,6 +16,7 @@ from bounds.core import Bound
 from bounds.quantities import Quantity
 from bounds.showing.loading import from_file, run_file
 from bounds.showing.tables import to_json
+from bounds.showing.terminal import print_lines
 
 from ..claims.checkers.points import points
 from ..claims.claim import ClaimError
@@ -78,9 +79,10 @@ def bounds_named(names: Sequence[str]) -> dict[str, Bound]:
 def tell(named: dict[str, Bound], as_json: bool) -> int:
     """Print what the contract says of each; 1 where something is wrong."""
     found = [held(bound, twin_of(name, bound)) for name, bound in named.items()]
-    print(
-        to_json([each.as_json() for each in found]) if as_json else "\n".join(x for each in found for x in each.lines())
-    )
+    if as_json:
+        print(to_json([each.as_json() for each in found]))
+    else:
+        print_lines(line for each in found for line in each.lines())
     return FINDING if any(each.broken for each in found) else FINE
 
 

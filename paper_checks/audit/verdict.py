@@ -11,6 +11,7 @@ from bounds.papers import paper as known, PAPERS
 from bounds.showing.files import write_whole
 from bounds.showing.numbers import MOST_WORKERS, whole_number
 from bounds.showing.process import remark
+from bounds.showing.terminal import print_lines
 from bounds.showing.usage import bare_parser, Parser, refuse_idle, writable_file
 from empirics.experiments.command import path_word
 from empirics.progress import progress
@@ -61,7 +62,7 @@ def verdict(arguments: Sequence[str]) -> int:
         once_more = f"As committed; `fedbounds check --paper {paper}` judges every claim again."
         text = f"{first_page((COMMITTED.parent / FOLDER / f'{paper}.md').read_text(encoding='utf-8'))}\n\n{once_more}"
     if args.output is None:
-        print(text.rstrip("\n"))
+        print_lines([text.rstrip("\n")])
     else:
         print(f"wrote {write_whole(args.output, text.rstrip(chr(10)) + chr(10))}")
     changed = [record.name for record in found if not record.expected]

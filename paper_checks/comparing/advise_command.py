@@ -6,6 +6,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 
 from bounds.showing.numbers import positive
+from bounds.showing.terminal import print_lines
 from bounds.showing.usage import bare_parser, Parser, refuse_idle, UsageError
 from empirics.command import print_now
 from empirics.numbers import check_words
@@ -54,7 +55,7 @@ def advise_(arguments: Sequence[str]) -> int:
         print(table.to_json())
     else:
         _, *lines = table.lines()  # the first one is there already
-        print("\n".join(lines))
+        print_lines(lines)
     return FINE if table.useful else FINDING
 
 

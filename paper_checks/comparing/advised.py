@@ -10,6 +10,7 @@ from html import escape
 from typing import Any, NamedTuple
 
 from bounds.showing.latex_tables import booktabs
+from bounds.showing.notebook import card
 from bounds.showing.tables import aligned, number, plain
 from bounds.showing.tabular import Tabular
 
@@ -411,7 +412,7 @@ class Advised(Tabular):
 
         rows = [line("th", self._head), *(line("td", cells) for cells in self._body)]
         table = "".join(rows)
-        return f"<p>{escape(self.goal.words)}</p><table>{table}</table><p>{escape(self.advice)}</p>"
+        return card(f"<p>{escape(self.goal.words)}</p><table>{table}</table><p>{escape(self.advice)}</p>")
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:

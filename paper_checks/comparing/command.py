@@ -6,6 +6,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 
 from bounds.showing.numbers import number
+from bounds.showing.terminal import print_lines
 from bounds.showing.usage import bare_parser, Parser, refuse_idle, UsageError
 from empirics.numbers import check_words
 from empirics.problems.own_problem import OWN, spelled_out
@@ -50,11 +51,10 @@ def _tell(table: Compared, args: Namespace) -> None:
     if args.json:
         print(table.to_json())
         return
-    print(table)
+    print_lines([str(table)])
     if args.how:
-        print("every word, its value, what it is worth and where it comes from")
-        for word in sorted(table.scenario):
-            print(f"  {table.scenario.how(word)}")
+        print_lines(["every word, its value, what it is worth and where it comes from"])
+        print_lines(f"  {table.scenario.how(word)}" for word in sorted(table.scenario))
 
 
 def _seconds(text: str) -> float:

@@ -15,6 +15,7 @@ import numpy as np
 from bounds.classes import MEANING
 from bounds.scenario import Scenario
 from bounds.showing.latex_tables import booktabs
+from bounds.showing.notebook import card
 from bounds.showing.tables import aligned, number, plain
 from bounds.showing.tabular import Tabular
 
@@ -323,7 +324,7 @@ class Compared(Tabular):
         parts.append(html_row("th", self.head))
         ranked = [r for r in self.rows if r.state in RANKED]
         for kind, group in groupby(ranked, key=lambda r: r.kind):
-            parts.append(f'<tr><th colspan="{len(self.head)}" style="text-align:left">{escape(str(kind))}</th></tr>')
+            parts.append(f'<tr><th colspan="{len(self.head)}">{escape(str(kind))}</th></tr>')
             marked = ((row, " (as printed; refuted)" if row.printed else "") for row in group)
             parts += [html_row("td", self._cells(row, mark)) for row, mark in marked]
         parts.append("</table>")
@@ -332,7 +333,7 @@ class Compared(Tabular):
         lines = [f"<li>{escape(' '.join(line))}</li>" for line in silent(self.rows)]
         parts += ["<p>silent</p><ul>", *lines, "</ul>"] if lines else []
         last = [*self._prices(), *self._exceeding(), self.conclusion]
-        return "".join([*parts, f"<p>{escape(' '.join(last))}</p>"])
+        return card(*parts, f"<p>{escape(' '.join(last))}</p>")
 
 
 LETTERS = (("L", "smoothness"), ("mu", "strong_convexity"), ("D", "initial_gap"), ("sigma^2", "gradient_variance"),

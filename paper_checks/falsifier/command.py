@@ -11,6 +11,7 @@ from typing import Any
 from bounds.core import Bound
 from bounds.showing.process import remark
 from bounds.showing.tables import to_json
+from bounds.showing.terminal import print_lines
 from bounds.showing.usage import UsageError, writable_file
 from bounds.showing.values import read
 from empirics.progress import progress
@@ -40,7 +41,10 @@ def run(options: argparse.Namespace) -> int:
             name=options.name, definitions=tuple(options.definitions),
         )  # fmt: skip
     told = lines(found, bound.conditions) + [each.words for each in fringes(bound)]
-    print(to_json(as_json(found)) if options.json else "\n".join(told))
+    if options.json:
+        print(to_json(as_json(found)))
+    else:
+        print_lines(told)
     if found.witness is not None and options.output is not None:
         found.witness.save(options.output, _command(options))
         if not options.json:
@@ -79,7 +83,7 @@ def _replayed(options: argparse.Namespace) -> int:
     if options.json:
         print(to_json(asdict(found)))
     else:
-        print("\n".join([f"{witness.bound}: {stated(loaded(witness.bound, witness.definitions))}", *_sides(found)]))
+        print_lines([f"{witness.bound}: {stated(loaded(witness.bound, witness.definitions))}", *_sides(found)])
     if found.differs:
         remark([f"{options.replay} says otherwise than its replay: {'; '.join(found.differs)}"])
     return VIOLATED if found.violated or found.differs else NONE

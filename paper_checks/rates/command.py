@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from bounds.showing.terminal import print_lines
 from bounds.showing.usage import bare_parser, Parser, UsageError, writable_file
 from empirics.experiments.command import path_word
 from empirics.progress import progress
@@ -27,7 +28,10 @@ def rate_(arguments: Sequence[str]) -> int:
     with progress("loading", brief=True):
         from .asked import rate
     found = rate(args.method, *args.words)
-    print(found.to_json() if args.json else found)
+    if args.json:
+        print(found.to_json())
+    else:
+        print_lines([str(found)])
     if args.output is not None:
         written = found.write(Path(args.output))
         if not args.json:

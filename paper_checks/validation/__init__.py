@@ -18,6 +18,7 @@ from bounds.errors import BoundsError, UnknownNameError
 from bounds.showing.files import to_write
 from bounds.showing.loading import load
 from bounds.showing.tables import to_json
+from bounds.showing.terminal import print_lines
 from bounds.showing.usage import UsageError, writable_folder
 from empirics.problems.own_problem import spelled_out
 from empirics.progress import Progress, progress, Silent
@@ -81,7 +82,7 @@ def run(name: str, arguments: Sequence[str], draw: Draw | None = None) -> int:
         found = validate(bound, evidence, plan, bar)
     as_data, command = AS_JSON in arguments, shlex.join(["fedbounds", "validate", name, *arguments])
     if not as_data:
-        print(found)
+        print_lines([str(found)])
     paths = write(found, plan.out, command)
     paths += draw(found, plan.out) if draw and evidence == DRAWS else []
     wrote = [str(path) for path in paths]

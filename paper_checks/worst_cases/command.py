@@ -16,6 +16,7 @@ from bounds.core import Bound
 from bounds.errors import unknown
 from bounds.showing.loading import load
 from bounds.showing.tables import to_json
+from bounds.showing.terminal import print_lines
 from bounds.showing.usage import refuse_idle, UsageError, writable_folder
 from bounds.showing.values import read
 from empirics.experiments import Store
@@ -150,7 +151,7 @@ def _list(as_json: bool) -> int:
     if as_json:
         print(to_json([dict(zip(("name", "target", "statistic"), row, strict=True)) for row in reach]))
     else:
-        print("\n".join(f"{name:<32} {target}, {statistic}" for name, target, statistic in reach))
+        print_lines(f"{name:<32} {target}, {statistic}" for name, target, statistic in reach)
     return FINE
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bounds.showing.tables import aligned, to_json
+from bounds.showing.terminal import print_lines
 
 from ..tightness_options import NAMES
 from .refining import DOUBT
@@ -23,8 +24,7 @@ def tell(rows: Sequence[Row], card: Mapping[str, Any], as_json: bool = False) ->
         told = {"rows": list(rows), "best_steps": [vars(b) for b in best], "smallest_factors": factors}
         print(to_json({**card, **told}))
         return FINDING if broken else FINE
-    for line in (*_table(rows), *_steps(best), *_factors(factors), *_remarks(rows, card)):
-        print(line)
+    print_lines((*_table(rows), *_steps(best), *_factors(factors), *_remarks(rows, card)))
     return FINDING if broken else FINE
 
 

@@ -1,6 +1,9 @@
 """What a bound looks like: terminal card, LaTeX, notebook card, JSON."""
 
 import json
+import re
+from dataclasses import replace
+from xml.etree import ElementTree
 
 import pytest
 import sympy as sp
@@ -95,7 +98,8 @@ def test_the_terminal_card_tells_everything():
         "statistic: min over rounds at the server model",
         "up to a constant",
         "grad_norm_sq <~",
-        "drift_share = 1 + strong_convexity/smoothness",
+        "in letters:  𝔼‖∇F‖² ≲ γ·(f - f⋆)/(K·η) + √(ℓ/μ)·η·𝔼ₖ[Δₖ] - G²·η",
+        "drift_share = 1 + strong_convexity/smoothness   γ; share",
         "(start)",
         "(drift & noise)",
         "    - grad_cap_sq*step_size",
@@ -110,6 +114,15 @@ def test_the_terminal_card_tells_everything():
     ):
         assert said in card, said
     assert "drift_share" not in [q.name for q in sample.quantities]
+
+
+def test_a_terminal_without_unicode_gets_the_letters_spelled_out_and_aligned(monkeypatch):
+    monkeypatch.setattr("bounds.showing.cards.speaks_unicode", lambda: False)
+    card = text(sample)
+    assert card.isascii()
+    assert "E||grad F||^2 <~ gamma*(f - f*)/(K*eta) + sqrt(ell/mu)*eta*E_k[Delta_k] - G^2*eta" in card
+    lines = [line for line in card.splitlines() if line.startswith(("    grad_norm_sq ", "    step_size "))]
+    assert len({line.index("  >") for line in lines}) == 1
 
 
 def test_the_card_of_a_fixed_bound_tells_its_values():
@@ -136,6 +149,27 @@ def test_the_notebook_card_is_escaped():
     assert "drift &amp; noise" in card
     assert "step_size" in card
     assert sample._repr_html_() == card
+
+
+def test_the_notebook_card_needs_no_script_and_takes_the_colours_of_its_page():
+    root = ElementTree.fromstring(html(sample.fix(smoothness=2.75)).replace("&nbsp;", " ").replace("&middot;", ","))
+    style, formula = root.find("style").text, root.find("div[@class='formula']")
+    assert all(rule.strip().startswith(".fedbounds") for rule in re.findall(r"([^{}]+)\{", style))
+    assert "var(--jp-content-font-color1, var(--vscode-editor-foreground, inherit))" in style
+    assert "$" not in "".join(root.itertext())
+    assert not {"script", "link", "img"} & {element.tag for element in root.iter()}
+    assert [len(part.findall(".//munder[@class='term']")) for part in formula] == [0, 1, 1, 1]
+    assert [mtext.text for mtext in formula.iter("mtext")] == ["start", "drift & noise", "gain"]
+    assert "".join(root.find("p").itertext()).split()[0] == "where"
+    assert "".join(root.find("p").findall("math")[1].itertext()) == "ℓ=2.75"
+    assert "".join(root.find("ul").find("li/math").itertext()) == "η<13ℓ"
+
+
+def test_latex_of_ones_own_that_no_browser_reads_is_shown_as_it_is():
+    own = quantity("own_share", r"\mathfrak{q}", "its letter is a command of its own")
+    card = html(replace(sample, terms={"own": own * step_size}, where={}, signed=()))
+    assert r"<td><code>\mathfrak{q}</code></td>" in card
+    assert card.count("<code>") == 2
 
 
 def test_json_describes_every_quantity():

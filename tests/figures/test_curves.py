@@ -1,5 +1,6 @@
 """``fedbounds plot``: the numbers of a picture, and that drawing them puts every label in its place."""
 
+import sys
 from dataclasses import replace
 from itertools import pairwise
 
@@ -13,6 +14,7 @@ from bounds.errors import BoundsError, UnknownNameError
 from bounds.showing.values import read
 from bounds.units import LOSS
 from bounds.vocabulary import client_weight, initial_gap, local_gap, local_steps, smoothness, step_size
+from fedbounds import main
 from figures import curves
 from figures.curve_data import runs, stretches
 from figures.style import figure, Label, label_ends, spread, STYLE
@@ -177,6 +179,38 @@ def test_outside_the_conditions_nothing_is_drawn_unless_asked_for():
 def test_a_bound_that_is_silent_everywhere_says_so():
     _, boxes = drawn(picture(bowl, words=("local_steps=40:60:5", "initial_gap=2")))
     assert "test.bowl\n(silent here)" in boxes
+
+
+def test_a_terminal_shows_the_curves_as_bars_on_one_scale():
+    first, second = curves.sparklines(picture(bowl, flat, words=("local_steps=1:24:24", "initial_gap=2.7")))
+    x = np.arange(2, 21)
+    values = 2.7 / x + 2.7 * x**2 / 500
+    low, high = min(values.min(), 0.9), max(values.max(), 0.9)
+    heights = "".join("▁▂▃▄▅▆▇█"[round(7 * (value - low) / (high - low))] for value in values)
+    assert first.split("   ")[0] == f" {heights}"
+    assert first.endswith("   1.372 at local_steps = 2 to 2.295 at 20")
+    assert "   test.flat (up to a constant)   0.9 at local_steps = 1 to 0.9 at 24" in second
+    assert len(set(second.split()[0])) == 1
+    assert "silent here" in curves.sparklines(picture(bowl, words=("local_steps=40:60:5", "initial_gap=2")))[0]
+    assert len(curves.sparklines(picture(bowl), outside=True)[0].split()[0]) == 30
+    wide = curves.sparklines(picture(flat, x="initial_gap", words=("initial_gap=1e-3:10:8:log",)))
+    assert wide[0].startswith("▁▂▃▄▅▆▇█   test.flat")
+    assert wide[0].endswith("logarithmic")
+
+
+def test_bars_are_for_terminals_alone(monkeypatch, tmp_path, capsys):
+    from bounds.showing import terminal
+
+    words = ["plot", "decaying_k.runtime_fixed", "x=local_steps=3:9:4", "iterations=70", "minibatch_time=0.3",
+             "model_size=2.5", "upload_rate=0.7", "download_rate=1.9", "-o", str(tmp_path / "time.svg")]  # fmt: skip
+    assert main(words) == 0
+    piped = capsys.readouterr().out.splitlines()
+    monkeypatch.setattr(terminal, "on_terminal", lambda stream: stream is sys.stdout)
+    assert main(words) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert len(piped) == 2
+    assert shown[:2] == piped
+    assert shown[2].startswith("█")
 
 
 def test_values_over_several_decades_get_a_log_axis():

@@ -14,12 +14,12 @@ from figure_toys import said
 import fedbounds
 from bounds import BOUNDS
 from bounds.errors import BoundsError, DeclarationError
+from bounds.showing.mathml import mathml
 from bounds.vocabulary import smoothness
 from empirics.experiments import Outcome, Store
 from fedbounds import main
 from figures.explorer import optima, ranges, records
 from figures.explorer.command import entries
-from figures.explorer.mathml import mathml
 from figures.explorer.page import page
 from figures.explorer.verdicts import about
 from figures.ours.grid import exact, trained

@@ -9,12 +9,14 @@ import pytest
 import sympy as sp
 from checker_toys import speed
 
+from bounds.showing.terminal import COLOURS
 from paper_checks.audit.reporting import files, junit, page, records, show
 from paper_checks.audit.reporting.text import first_page
-from paper_checks.audit.running import audit
+from paper_checks.audit.running import audit, Word
 from paper_checks.claims.checkers import Computed, Open, Same
 from paper_checks.claims.claim import Claim, ClaimError, Defect, Finding, Grade, Kind, Repair, Status
 from paper_checks.claims.review import Review
+from paper_checks.validation.comparison import Verdict
 
 REVIEWS = {
     "fedals": Review(
@@ -227,3 +229,8 @@ def test_another_way_of_failing_is_said_so(capsys):
 def test_a_finding_of_ones_own_is_looked_at_where_it_is_made(wrong, said):
     with pytest.raises(ClaimError, match=said):
         Finding(**{"status": Status.HOLDS, "grade": Grade.READ, "evidence": "read", **wrong})
+
+
+def test_every_verdict_has_its_colour_in_the_terminal():
+    assert {*Word, *Verdict} <= {*COLOURS}
+    assert len({COLOURS[word] for word in Word}) == len(Word)

@@ -10,6 +10,7 @@ from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from bounds.errors import unknown
 from bounds.showing.files import write_whole
+from bounds.showing.terminal import print_lines
 from empirics.progress import progress
 
 from ...claims.claim import ClaimError
@@ -41,7 +42,7 @@ def mutate(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps({"bounds": [_plain(t) for t in bounds], "checks": [_plain(t) for t in checks]}, indent=2))
     else:
-        print("\n".join(lines(bounds, checks)))
+        print_lines(lines(bounds, checks))
     if args.report is not None:
         write_whole(args.report / "MUTATION.md", markdown(bounds, checks))
     return HOLES if any(not s.reason for t in (*bounds, *checks) for s in t.survivors) else FINE

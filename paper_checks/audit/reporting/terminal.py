@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from bounds.showing.terminal import COLOURS, print_lines
+
 from ..running import Verdict, Word
 
 WIDTH = 160  # where stdout is no terminal
-COLOURS = {Word.HOLDS: "green", Word.REPAIRED: "yellow", Word.FAILS: "red", Word.OPEN: "blue"}
 
 
 def show(verdicts: Sequence[Verdict], whole: bool = False) -> None:
@@ -48,13 +49,13 @@ def _whole(console: object, verdict: Verdict) -> None:
     if claim.repair is not None and verdict.repair is not None:
         lines.append(f"  repair {claim.repair.bound}: {claim.repair.words}: {verdict.repair.evidence}")
     lines += [f"  {word}: {text}" for word, text in (("readings", claim.damaged), ("note", claim.note)) if text]
-    print("\n".join(lines))
+    print_lines(lines)
 
 
 def _closing(console: object, verdicts: Sequence[Verdict]) -> None:
     count = Counter(str(v.word) for v in verdicts)
-    print(f"{len(verdicts)} claims: " + ", ".join(f"{count[w]} {w}" for w in map(str, Word) if count[w]))
+    print_lines([f"{len(verdicts)} claims: " + ", ".join(f"{count[w]} {w}" for w in map(str, Word) if count[w])])
     for v in verdicts:
         if not v.expected:
             how = "" if v.finding.status is not v.claim.known else ", but in another way"
-            print(f"differs from the audit: {v.claim.name}: {v.finding.status}{how}, audited {v.claim.known}")
+            print_lines([f"differs from the audit: {v.claim.name}: {v.finding.status}{how}, audited {v.claim.known}"])

@@ -1,0 +1,210 @@
+"""Reads the LaTeX of the cards, for writers of other notations; any command that is not known here is refused.
+
+Only what SymPy and the papers' letters print is understood.
+"""
+
+# SymPy's own printers are no way around these lines: they print expressions, and the cards' letters, the words below a
+# bound's terms and the documentation's formulas are LaTeX.
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ..errors import DeclarationError
+
+TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\d+(?:\.\d+)?|\S")
+NAMES = """alpha beta gamma delta varepsilon epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma varsigma tau
+upsilon varphi phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"""
+GREEK = dict(zip("αβγδεϵζηθικλμνξπρσςτυφϕχψωΓΔΘΛΞΠΣΥΦΨΩ", NAMES.split(), strict=True))
+LETTERS = {name: sign for sign, name in GREEK.items()} | {"ell": "ℓ", "nabla": "∇", "partial": "∂", "infty": "∞"}
+OPERATORS = {
+    "leq": "≤", "geq": "≥", "lesssim": "≲", "in": "∈", "cdot": "·", "star": "⋆", "leftrightarrow": "↔", "times": "×",
+    "wedge": "∧", "vee": "∨", "neg": "¬", "neq": "≠",
+}  # fmt: skip
+FENCES = {"langle": "⟨", "rangle": "⟩", "lceil": "⌈", "rceil": "⌉", "lfloor": "⌊", "rfloor": "⌋", "|": "‖"}
+BIG = {"sum": "∑", "prod": "∏"}
+SIGNS = {**BIG, **OPERATORS}
+FUNCTIONS = ("max", "min", "sup", "log", "exp")
+ACCENTS = ("bar", "hat", "widetilde", "tilde")
+SPACES = ("quad", ";", ",")
+VARIANTS = {
+    "mathbb": dict(zip("CEHNPQRZ", "ℂ𝔼ℍℕℙℚℝℤ", strict=True)),
+    "mathcal": dict(zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "𝒜ℬ𝒞𝒟ℰℱ𝒢ℋℐ𝒥𝒦ℒℳ𝒩𝒪𝒫𝒬ℛ𝒮𝒯𝒰𝒱𝒲𝒳𝒴𝒵", strict=True)),
+}
+PRIME = "′"
+
+
+class LatexReader:
+    """Reads tokens from left to right; every method leaves off behind what it has read.
+
+    What is read is handed to the methods of the first part, which a notation defines.
+    """
+
+    notation = ""
+
+    def __init__(self, latex: str) -> None:
+        self.latex = latex
+        self.tokens = [(t.group(), t.start()) for t in TOKEN.finditer(latex)]
+        self.at = 0
+
+    # ---- what a notation says ----
+
+    def joined(self, parts: Sequence[str]) -> str:
+        """Atoms after one another."""
+        raise NotImplementedError
+
+    def group(self, inside: str) -> str:
+        """What stood in braces."""
+        raise NotImplementedError
+
+    def number(self, digits: str) -> str:
+        raise NotImplementedError
+
+    def letter(self, sign: str, upright: bool = False) -> str:
+        raise NotImplementedError
+
+    def operator(self, sign: str) -> str:
+        raise NotImplementedError
+
+    def fence(self, sign: str, stretchy: bool) -> str:
+        """A bracket or a norm's bar; empty for the invisible one."""
+        raise NotImplementedError
+
+    def words(self, said: str, text: bool) -> str:
+        """Plain words (``text``) or the name of a quantity or a function."""
+        raise NotImplementedError
+
+    def space(self, name: str) -> str:
+        raise NotImplementedError
+
+    def scripted(self, atom: str, below: str, above: str, tall: bool) -> str:
+        """An atom with what stands below and above it, each perhaps empty; ``tall`` ones have it under them."""
+        raise NotImplementedError
+
+    def fraction(self, above: str, below: str) -> str:
+        raise NotImplementedError
+
+    def root(self, inside: str, index: str) -> str:
+        raise NotImplementedError
+
+    def named(self, body: str, name: str) -> str:
+        """A term over its name."""
+        raise NotImplementedError
+
+    def accented(self, body: str, accent: str) -> str:
+        raise NotImplementedError
+
+    # ---- how it is read ----
+
+    def row(self, end: str = "") -> str:
+        """Everything up to ``end``, which is read as well."""
+        parts: list[str] = []
+        while self.at < len(self.tokens):
+            if self._peek() == end:
+                self.at += 1
+                return self.joined(parts)
+            parts.append(self._scripted())
+        if end:
+            raise DeclarationError(f"no {self.notation} for LaTeX that lacks {end}: {self.latex}")
+        return self.joined(parts)
+
+    def _peek(self) -> str:
+        return self.tokens[self.at][0] if self.at < len(self.tokens) else ""
+
+    def _take(self) -> str:
+        token = self._peek()
+        self.at += 1
+        return token
+
+    def _scripted(self) -> str:
+        """One atom with what stands below and above it."""
+        tall = self._peek() in (r"\sum", r"\prod", r"\max", r"\min")
+        atom = self._atom()
+        scripts: dict[str, str] = {}
+        while self._peek() in ("_", "^", "'"):
+            mark = self._take()
+            scripts["^" if mark == "'" else mark] = self.operator(PRIME) if mark == "'" else self._group()
+        if not scripts:
+            return atom
+        return self.scripted(atom, scripts.get("_", ""), scripts.get("^", ""), tall)
+
+    def _group(self) -> str:
+        """The argument of a command: a group in braces, or one atom."""
+        if self._peek() != "{":
+            return self._atom()
+        self.at += 1
+        return self.group(self.row("}"))
+
+    def _atom(self) -> str:
+        token = self._take()
+        if token.startswith("\\"):
+            return self._command(token[1:])
+        if token == "{":
+            return self.group(self.row("}"))
+        if token[:1].isdigit():
+            return self.number(token)
+        if token.isalpha():
+            return self.letter(token)
+        if token and token in "()[]|":
+            return self.fence(token, stretchy=False)
+        if token and token in "+-*/=<>,:;!":
+            return self.operator(token)
+        raise self._refused(token)
+
+    def _command(self, name: str) -> str:
+        if name in LETTERS:
+            return self.letter(LETTERS[name])
+        if name in FENCES:
+            return self.fence(FENCES[name], stretchy=False)
+        if name in SIGNS:
+            return self.operator(SIGNS[name])
+        if name in FUNCTIONS:
+            return self.words(name, text=False)
+        if name in SPACES:
+            return self.space(name)
+        if name == "frac":
+            return self.fraction(self._group(), self._group())
+        if name == "sqrt":
+            return self._root()
+        if name == "left":
+            opening = self._fence()
+            return self.group(self.joined([opening, self.row(r"\right"), self._fence()]))
+        if name == "underset":
+            below = self._group()
+            return self.named(self._group(), below)
+        if name in ACCENTS:
+            return self.accented(self._group(), name)
+        if name in ("text", "mathrm", "operatorname", *VARIANTS):
+            return self._words(name)
+        raise self._refused(f"\\{name}")
+
+    def _root(self) -> str:
+        if self._peek() != "[":
+            return self.root(self._group(), "")
+        self.at += 1
+        index = self.row("]")
+        return self.root(self._group(), index)
+
+    def _fence(self) -> str:
+        token = self._take()
+        sign = FENCES.get(token[1:], token[1:]) if token.startswith("\\") else token
+        return self.fence("" if sign == "." else sign, stretchy=True)
+
+    def _words(self, name: str) -> str:
+        """A group of plain letters, with its spaces."""
+        if self._take() != "{":
+            raise self._refused(f"\\{name}")
+        start = self.tokens[self.at - 1][1] + 1
+        while self._take() != "}":
+            if self.at > len(self.tokens):
+                raise self._refused(f"\\{name}")
+        said = self.latex[start : self.tokens[self.at - 1][1]]
+        if name not in VARIANTS:
+            return self.words(said, text=name == "text")
+        if said not in VARIANTS[name]:
+            raise self._refused(f"\\{name}{{{said}}}")
+        return self.letter(VARIANTS[name][said], upright=True)
+
+    def _refused(self, what: str) -> DeclarationError:
+        return DeclarationError(f"there is no {self.notation} for {what}, in {self.latex}")

@@ -1,0 +1,142 @@
+"""What a terminal shows: folded lines and coloured verdicts; pipes get neither."""
+
+import io
+import json
+import math
+import re
+import sys
+
+import pytest
+
+from bounds.showing import terminal
+from bounds.showing.tables import aligned, cells
+from bounds.showing.terminal import bars, fold, print_lines
+
+ROW = "    step_size   \\eta   parameter^2/loss   > 0 and below a limit   step size of local SGD in every round"
+PROSE = "  note: Derived from the theorem before it, with no assumption on how long the computation of a round takes."
+PRODUCT = "    + condition_number*smoothness*step_size*client_gradient_variance*client_weight   (variance)"
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """What a terminal of so many columns gets of these lines."""
+
+    def at(width, *lines, **variables):
+        monkeypatch.setenv("COLUMNS", str(width))
+        monkeypatch.setenv("TERM", "xterm-256color")
+        for name in ("NO_COLOR", "FORCE_COLOR"):
+            monkeypatch.delenv(name, raising=False)
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setattr(sys, "stdout", Terminal())
+        print_lines(lines)
+        return sys.stdout.getvalue()
+
+    return at
+
+
+@pytest.mark.parametrize("width", [37, 53, 88])
+@pytest.mark.parametrize("line", [ROW, PROSE, PRODUCT])
+def test_folded_lines_fit_and_lose_nothing(line, width):
+    parts = fold(line, width)
+    assert len(parts) > 1
+    assert max(map(len, parts)) <= width
+    assert re.sub(r"\s", "", "".join(parts)) == re.sub(r"\s", "", line)
+
+
+def test_what_is_not_too_long_stays_as_it_is(shown):
+    assert fold(ROW, len(ROW)) == [ROW]
+    assert shown(len(ROW), ROW, "", PROSE[:30]) == f"{ROW}\n\n{PROSE[:30]}\n"
+
+
+def test_the_last_column_stays_one_and_other_cells_stay_whole():
+    under, *more = fold(f"{'claim':<20}   {PROSE.strip()}", 61)[1:]
+    assert all(part.startswith(" " * 23) and part[23] != " " for part in (under, *more))
+    parts = fold(ROW, 53)
+    assert parts[1] == "        > 0 and below a limit"
+    assert parts[0].endswith("parameter^2/loss")
+
+
+def test_products_break_behind_a_sign():
+    assert fold(PRODUCT, 60)[0].endswith("*")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "  fedbounds compare grad_norm_sq @examples/sites.json cohort=10 local_steps=16",
+        "example: fedbounds compare grad_norm_sq @examples/sites.json cohort=10 local_steps=16",
+        "wrote witness.json; replay: fedbounds falsify --replay witness.json of_a_bound_with_a_name",
+    ],
+)
+def test_a_command_to_copy_stays_one_line(line):
+    assert fold(line, 47) == [line]
+
+
+def test_a_pipe_gets_the_lines_as_they_are(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "41")
+    print_lines([ROW, "FAILS", PROSE])
+    assert capsys.readouterr().out == f"{ROW}\nFAILS\n{PROSE}\n"
+
+
+def test_verdicts_are_coloured_on_a_terminal_alone(shown):
+    text = shown(80, "FAILS, refuted  fedinit.start", "  theorem   drift 81%   vacuous", "1 claims: 3 HOLDS")
+    assert "\x1b[31mFAILS\x1b[0m, refuted" in text
+    assert "drift 81%   \x1b[33mvacuous\x1b[0m" in text
+    assert "3 \x1b[32mHOLDS\x1b[0m\n" in text
+
+
+def test_words_of_a_sentence_have_no_colour(shown):
+    said = "the theorem holds where it is silent; an OPENING is no verdict"
+    assert shown(80, said) == f"{said}\n"
+
+
+@pytest.mark.parametrize("variables", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_colours_can_be_refused(shown, variables):
+    assert shown(80, "FAILS [b]", **variables) == "FAILS [b]\n"
+
+
+def test_json_is_not_folded(monkeypatch):
+    import fedbounds
+
+    monkeypatch.setenv("COLUMNS", "43")
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    assert fedbounds.main(["show", "fedals.one_round", "--json"]) == 0
+    assert json.loads(sys.stdout.getvalue())["name"] == "fedals.one_round"
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    assert fedbounds.main(["show", "fedals.one_round"]) == 0
+    assert max(map(cells, sys.stdout.getvalue().split("\n"))) <= 43
+
+
+def test_help_is_filled_again_for_a_narrow_terminal(monkeypatch):
+    wide = "\n".join(["a word " * 16 + "and", "one more", "", "  a row of a table"])
+    monkeypatch.setenv("COLUMNS", "71")
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    terminal.print_prose(wide)
+    last = "    word a word a word a word a word a word and one more"
+    assert sys.stdout.getvalue().endswith(f"\n{last}\n\n  a row of a table\n")
+
+
+def test_signs_on_top_of_letters_take_no_column():
+    assert cells("x̄ F̂") == 3
+    assert aligned([["x̄", "mean"], ["abc", "other"]], gap=2) == ["x̄    mean", "abc  other"]
+
+
+def test_bars_share_one_scale_and_leave_out_what_is_no_number():
+    low, high = [3.0, 4.5, math.nan, 6.5], [8.4, 10.5, math.inf, 17.0]
+    assert bars(low, [low, high]) == "▁▂ ▃"
+    assert bars(high, [low, high]) == "▄▅ █"
+    assert bars([2.5] * 3, [[2.5] * 3]) == "▁▁▁"
+    assert bars([math.nan] * 3, [[math.nan] * 3]) == "   "
+
+
+def test_many_numbers_become_a_few_bars_from_the_first_to_the_last():
+    values = [float(n) for n in range(7, 330)]
+    line = bars(values, [values])
+    assert (len(line), line[0], line[-1]) == (terminal.MOST_BARS, "▁", "█")
+    assert list(line) == sorted(line)
