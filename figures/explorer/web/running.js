@@ -1,0 +1,59 @@
+/* What should I run? The plan that makes the tightest theorem of every class smallest, within this budget. */
+function running(world) {
+  if (!drawn || drawn.stale) return;
+  const rows = [...drawn.best].sort((a, b) => a[0] - b[0]).map(([kind, best]) => advised(kind, best, world)).filter(Boolean);
+  const speaking = rows.filter((row) => row.speaks), edge = rows.filter((row) => row.edge).length;
+  const last = !rows.length ? "No theorem speaks of this number on the plane."
+    : !speaking.length ? "All are vacuous at their best plan: no bound chooses well here. Train a few plans and compare."
+      : `${speaking.length} of ${rows.length} are below the start at their best plan${edge ? `; ${edge} at the edge of the plane, where the best may lie beyond it or mean: do little` : ""}. A bound's best plan is safe, not fast: it makes a worst case small.`;
+  const head = ["number", "tightest theorem", "K", "η", "it says", "of the start", ""];
+  put("run-table", rows.length ? scrolled(tabled("By class of number; each button moves your plan there", head, rows.map(({ cells: found }) => found))) : "", made("p", {}, last));
+}
+
+function advised(kind, { value, steps, size, name }, world) {
+  const b = atlas.bounds[name], level = trivial(b, drawn.target, world), speaks = stateOf(value, level) === "speaks";
+  const atEnd = steps === 1 || steps >= MOST_STEPS * 0.95 || drawn.sizes.indexOf(size) % (SIDE - 1) === 0;
+  const go = made("button", { type: "button" }, "go there");
+  go.setAttribute("aria-label", `go to K = ${steps}, step size ${said(size, 3)}`);
+  go.addEventListener("click", () => { Object.assign(fed.plan, { local_steps: steps, step_size: Number(size.toPrecision(3)) }); fed.theorem = name; showPlan(); moved("local_steps"); });
+  const share = level.here < Infinity && level.here > 0 ? said(value / level.here, 3) : "–";
+  return { speaks, edge: atEnd, cells: [atlas.classes[kind].words, made("span", {}, ...jointed(name)), `${steps}${steps === 1 ? " (least)" : ""}`, said(size, 3), said(value), share, go] };
+}
+
+/* ---- what goes out and comes in ---- */
+
+function save(name, text, type) {
+  const link = made("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+/* The federation as fedbounds constants writes one, with the plan's words for the command line apart. */
+function constantsFile() {
+  const { given, upTo } = told(), plan = new Set(PLAN_WORDS);
+  const kept = Object.fromEntries(Object.entries(given).filter(([word]) => !plan.has(word)));
+  return `${JSON.stringify({ ...kept, _up_to: Object.fromEntries(Object.entries(upTo).filter(([word]) => word in kept)) }, null, 2)}\n`;
+}
+
+const compareLine = () => ["fedbounds", "compare", fed.target, "@federation.json", ...Object.entries(told().given).filter(([word]) => PLAN_WORDS.includes(word)).map(([word, value]) => `${word}=${value}`)].map(quoted).join(" ");
+
+function rowsCsv(rows) {
+  const cell = (x) => (/[",\n]/.test(String(x)) ? `"${String(x).replaceAll('"', '""')}"` : String(x));
+  const lines = rows.map((row) => [row.bound.name, row.kind === undefined ? "" : atlas.classes[row.kind].words, row.state, row.value ?? "", row.here ?? "", (row.conversions ?? []).join(" "),
+    row.state === "silent" ? row.failed.map(asked).join("; ") : row.why ?? ""]);
+  return [["bound", "class", "state", "value", "start", "conversions", "why"], ...lines].map((line) => line.map(cell).join(",")).join("\n") + "\n";
+}
+
+/* A file as fedbounds constants writes it; numbers of assumptions at the end that is safe. */
+function loaded(name, text) {
+  const found = JSON.parse(text), given = {}, ends = found._interval ?? {};
+  for (const [word, value] of Object.entries(found)) {
+    if (word.startsWith("_") || value === null) continue;
+    const high = ends[word]?.[1], safe = atlas.roles.up.includes(word) ? high : atlas.roles.down.includes(word) ? ends[word]?.[0] : undefined;
+    given[word] = safe === undefined || safe === null ? value : safe;
+  }
+  for (const word of ["clients", "smoothness"]) if (!(given[word] > 0)) throw Error(`it tells no ${words(word)}: fedbounds constants -o c.json writes such a file`);
+  const plan = { local_steps: 8, step_size: Number((0.05 / given.smoothness).toPrecision(2)), cohort: given.clients, rounds: 1000 };
+  for (const word of Object.keys(plan)) if (given[word] !== undefined) { plan[word] = given[word]; delete given[word]; }
+  return { name, words: found._about ?? `${given.clients} clients, from ${name}`, given, up_to: found._up_to ?? {}, plan };
+}
