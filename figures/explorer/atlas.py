@@ -110,7 +110,7 @@ def atlas(entries: Sequence[NamedBound]) -> Atlas:
         "classes": [_kind(kind) for kind in kinds],
         "reached": [json.loads(text) for text in told.found],
         "ways": of_starts,
-        "bounds": {e.label: _bound(e.bound, starts, assumed) for e in of_them},
+        "bounds": {e.label: _bound(e.bound, starts, kinds, assumed) for e in of_them},
         "machine": {"kept": one_machine.KEPT, "alone": one_machine.ALONE, "places": one_machine.PLACES,
                     "targets": one_machine.TARGETS, "trusted": INDEPENDENT_NOISE.words},
         "search": {"splits": substituting.SPLITS.tolist(), "shares": substituting.SHARES.tolist(),
@@ -128,7 +128,12 @@ def _said(answer: bool | None) -> str:
 
 
 def _reached(
-    start: ClassOf, known: Scenario, reached: Sequence[Way], refused: Sequence[str], kinds: list[ClassOf], factors: Listed
+    start: ClassOf,
+    known: Scenario,
+    reached: Sequence[Way],
+    refused: Sequence[str],
+    kinds: list[ClassOf],
+    factors: Listed,
 ) -> Record:
     """By target: ways that are about the run, each a class, names, factor and what is trusted; else why there is none."""
     found: Record = {}
@@ -150,7 +155,7 @@ def _kind(kind: ClassOf) -> Record:
     return {"words": str(kind), "target": kind.target, "statistic": kind.statistic, "made": made, "at": kind.at}
 
 
-def _bound(bound: Bound, starts: Sequence[ClassOf], assumed: Sequence[Assumption]) -> Record:
+def _bound(bound: Bound, starts: list[ClassOf], kinds: list[ClassOf], assumed: list[Assumption]) -> Record:
     """One bound: its class, the conditions that no numbers of its own decide, and where its words come from."""
     start, standing = ClassOf.of(bound), STANDING.get(bound.name)
     rest: list[list[Any]] = []
@@ -163,6 +168,7 @@ def _bound(bound: Bound, starts: Sequence[ClassOf], assumed: Sequence[Assumption
     names = [q.name for q in bound.quantities]
     return {
         "start": starts.index(start),
+        "kind": kinds.index(start) if start in kinds else -1,
         "once": start.statistic in ("last", "expectation"),
         "order": bound.relation == "<~",
         "audit": str(standing or "") if BOUNDS.get(bound.name) is bound else "",
@@ -196,10 +202,12 @@ def code(factors: Iterable[sp.Expr]) -> str:
             "TRIVIAL": _named({t: _listed(_needing(o.expression) for o in anyway.TRIVIAL.get(t, ())) for t in TARGETS}),
             "PAIR": f"[{','.join(f'(v,s)=>{javascript(part)}' for part in pairs)}]",
             "MACHINE_NOISE": _function(one_machine.INDEPENDENT),
-            "FOLLOWS": _named({
-                word: f"[{_function(expression)},{_named({other: _function(limit) for other, limit in limits.items()})}]"
-                for word, (expression, limits) in federations.FOLLOWS.items()
-            }),
+            "FOLLOWS": _named(
+                {
+                    word: f"[{_function(expression)},{_named({other: _function(limit) for other, limit in limits.items()})}]"
+                    for word, (expression, limits) in federations.FOLLOWS.items()
+                }
+            ),
         }.items()
     )
 

@@ -16,10 +16,10 @@ function rowsOf(bound, target, world, machine) {
 
 /* Without the rows of classes that conversions made and no two kinds of statements share. */
 function joined(rows) {
-  const made = (row) => row.kind !== undefined && atlas.classes[row.kind].made;
-  const sharing = (once) => new Set(rows.filter((row) => made(row) && row.b.once === once).map((row) => row.kind));
+  const kind = (row) => row.kind ?? row.b.kind, made = (row) => atlas.classes[kind(row)]?.made;
+  const sharing = (once) => new Set(rows.filter((row) => made(row) && row.b.once === once).map(kind));
   const last = sharing(true), means = sharing(false);
-  return rows.filter((row) => !made(row) || (last.has(row.kind) && means.has(row.kind)));
+  return rows.filter((row) => !made(row) || !RANKED.includes(row.state) || (last.has(row.kind) && means.has(row.kind)));
 }
 
 const alike = (a, b) => Math.abs(a - b) <= ROUNDING * Math.max(Math.abs(a), Math.abs(b));

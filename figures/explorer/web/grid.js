@@ -10,7 +10,8 @@ function window_(v) {
 
 const along = ({ low, high }, k) => low * (high / low) ** ((k + 0.5) / SIDE);
 
-/* A search that starts where the last one ended: from a neighbour of the plan its choice is near. */
+/* A search that starts where the last one ended: from a neighbour of the plan its choice is near. It looks at fewer choices
+than the row of a plan does, so near the edge of a region a level can be a step too high; the row is exact. */
 class Searcher {
   constructor(b, bound) {
     const chosen = [...b.pair, ...(b.free ? [b.free] : [])], asks = (f) => chosen.some((word) => new RegExp(`\\bv\\.${word}\\b`).test(String(f)));
@@ -44,6 +45,7 @@ class Searcher {
     if (Number.isNaN(quick(this.own, this.own.c.length, this.axis, world.v, world.n))) return NaN;
     const [p, s] = this.at;
     this.better(world, p, s);
+    if (Number.isNaN(this.best) && !start && !this.silent) this.yielding(world, p, s);
     if (start || Number.isNaN(this.best)) {
       if (this.silent) return NaN;
       this.scan(world);
@@ -54,6 +56,13 @@ class Searcher {
     return this.best;
   }
 
+  /* The best choice often lies where a condition is just met: a larger step size asks for one a little further in. */
+  yielding(world, p, s) {
+    for (let away = 1; away < this.known.length && Number.isNaN(this.best); away++) {
+      this.better(world, p - away, s) || this.better(world, p, s + away) || this.better(world, p, s - away) || this.better(world, p - away, s + away);
+    }
+  }
+
   scan(world) {
     const last = this.known.length - 1;
     for (let p = 0; p <= last; p += p < last - 4 ? 4 : 1) for (let s = 0; s < this.grid.length; s += 3) this.better(world, p, s);
@@ -62,10 +71,13 @@ class Searcher {
   descend(world) {
     for (let step = 0; step < 80; step++) {
       const [p, s] = this.at;
-      if (!(this.better(world, p + 1, s) || this.better(world, p - 1, s) || this.better(world, p, s + 1) || this.better(world, p, s - 1))) break;
+      if (!MOVES.some(([a, b]) => this.better(world, p + a, s + b))) break;
     }
   }
 }
+
+/* Along the edge of a condition both give way together. */
+const MOVES = [[1, 0], [-1, 0], [0, 1], [0, -1], [1, -1], [-1, 1], [1, 1], [-1, -1], [6, 0], [-6, 0], [0, 5], [0, -5]];
 
 /* 0 silent, 1 vacuous by far, 2 vacuous, 3 nearly, 4 of the class, 5 speaks, then one more for every factor of ten below the start. */
 function levelOf(value, trivial_) {

@@ -11,15 +11,16 @@ function moved(word = "") {
 }
 
 function redrawFederation() {
-  const begin = performance.now(), world = here();
   frames = 0;
+  if (!(ladderWide > 0)) return; // out of sight
+  const begin = performance.now(), world = here();
   shownRows = world.v.rounds >= 1 ? compared(fed.target, world) : [];
   taken.ladders.push(performance.now() - begin);
   fed.theorem ||= (shownRows.find((row) => RANKED.includes(row.state) && !row.printed) ?? shownRows[0])?.bound.name ?? "";
   ladder_(shownRows, ladderWide);
   quiet(shownRows);
   sentence(world);
-  if (drawn) pointMarks(world);
+  if (drawn && frameOf) pointMarks(world);
   put("theorem-name", ...jointed(fed.theorem));
   if ($("theorem").value !== fed.theorem) theorems();
   taken.drags.push(performance.now() - begin);
@@ -55,12 +56,12 @@ function recompute() {
 }
 
 function paintPlane() {
-  if (!drawn || !fed.theorem) return;
+  if (!drawn || !fed.theorem || !(planeWide > 0)) return;
   const world = here();
   $("plane").innerHTML = planeSvg(drawn, fed.theorem, planeWide);
   pointMarks(world);
   planeLegend(fed.theorem);
-  running(world);
+  running();
 }
 
 function pickTheorem(name) {
@@ -121,6 +122,12 @@ function hover(event) {
   put("plane-hover", `K = ${local_steps}, η = ${said(step_size, 3)}: ${Number.isNaN(value) ? "silent" : `${said(value, 3)}, ${LEVELS[found.level[at]]}`}`);
 }
 
+/* One step of the plan: of K by one or, far, by half of it; of eta by a quarter of an octave or an octave. */
+function stepped(right, up, far = false) {
+  const { local_steps: K, step_size } = fed.plan, many = far ? Math.max(1, Math.round(K / 2)) : 1;
+  placed({ local_steps: Math.max(1, Math.min(MOST_STEPS, K + right * many)), step_size: Number((step_size * 2 ** (up / (far ? 1 : 4))).toPrecision(3)) });
+}
+
 const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
 function listenFederation() {
@@ -133,9 +140,9 @@ function listenFederation() {
     const way = KEYS[event.key];
     if (!way) return;
     event.preventDefault();
-    const { local_steps: K, step_size } = fed.plan, far = event.shiftKey ? Math.max(1, Math.round(K * 0.5)) : 1;
-    placed({ local_steps: Math.max(1, Math.min(MOST_STEPS, K + way[0] * far)), step_size: Number((step_size * 2 ** (way[1] / (event.shiftKey ? 1 : 4))).toPrecision(3)) });
+    stepped(...way, event.shiftKey);
   });
+  for (const [id, way] of [["fewer-steps", [-1, 0]], ["more-steps", [1, 0]], ["smaller-size", [0, -1]], ["larger-size", [0, 1]]]) $(id).addEventListener("click", () => stepped(...way, true));
   $("theorem").addEventListener("change", () => pickTheorem($("theorem").value));
   $("number").addEventListener("change", () => { fed.target = $("number").value; fed.theorem = ""; moved(); });
   $("budget").addEventListener("change", () => budgeted($("budget").value));

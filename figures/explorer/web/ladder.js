@@ -13,7 +13,7 @@ function ladder_(rows, wide) {
 
 function rule(X, wide, { here }) {
   const box = made("div", { className: "rule" }), marks = ticks(X.low, X.high, true, Math.max(2, Math.floor(wide / 70)));
-  box.innerHTML = `<svg width="${wide}" height="34" aria-hidden="true">${marks.map((x) => `<path class="axis" d="M${X(x).toFixed(1)} 26v6"/><text class="tick" text-anchor="middle" x="${Math.max(14, Math.min(wide - 16, X(x))).toFixed(1)}" y="22">${said(x, 2)}</text>`).join("")}<path class="axis" d="M4 32H${wide - 4}"/>${here < Infinity && here > X.low ? `<text class="tick strong" text-anchor="middle" x="${Math.max(30, Math.min(wide - 40, X(here))).toFixed(1)}" y="9">start ${said(here, 3)}</text>` : ""}</svg>`;
+  box.innerHTML = `<svg width="${wide}" height="34" aria-hidden="true">${marks.map((x) => `<path class="axis" d="M${X(x).toFixed(1)} 26v6"/><text class="tick" text-anchor="middle" x="${Math.max(14, Math.min(wide - 20, X(x))).toFixed(1)}" y="22">${said(x, 2)}</text>`).join("")}<path class="axis" d="M4 32H${wide - 4}"/>${here < Infinity && here > X.low ? `<text class="tick strong" text-anchor="middle" x="${Math.max(30, Math.min(wide - 40, X(here))).toFixed(1)}" y="9">start ${said(here, 3)}</text>` : ""}</svg>`;
   return box;
 }
 
@@ -56,7 +56,12 @@ function barSvg(row, X, wide) {
 
 const asked = ({ words: text, left, right }) => (left === undefined ? text : `${text}: ${said(left, 3)} is not ${said(right, 3)}`);
 
+let quietOf = "";
+
 function quiet(rows) {
+  const now = rows.filter((row) => !RANKED.includes(row.state)).map((row) => `${row.bound.name} ${row.state} ${row.why ?? ""} ${row.failed.map(asked)}`).join("\n");
+  if (now === quietOf) return;
+  quietOf = now;
   const groups = [["silent", "A condition fails", (row) => row.failed.map(asked).join("; ")], ["missing", "A number is not known", (row) => `needs ${row.why}`],
     ["order", "Known up to a constant", () => ""], ["unlike", "About something else", (row) => row.why]];
   put("quiet", ...groups.flatMap(([state, title, why]) => {

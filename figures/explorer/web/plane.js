@@ -56,7 +56,7 @@ function starMarks(stars, X, Y, left, right, top, bottom) {
 
 /* The plane for a width in pixels. */
 function planeSvg(grid, name, wide) {
-  const left = 58, right = wide - 8, top = 8, tall = Math.round(Math.max(260, Math.min(470, wide * 0.78))), bottom = tall - 42;
+  const left = 58, right = wide - 18, top = 8, tall = Math.round(Math.max(260, Math.min(470, wide * 0.78))), bottom = tall - 42;
   const X = axisOf(grid.view.steps, left, right), Y = axisOf(grid.view.sizes, bottom, top), found = grid.found.get(name);
   frameOf = { X, Y, left, right, top, bottom, wide, tall };
   const across = ticks(1, grid.view.steps.high, true, Math.floor((right - left) / 60)), up = ticks(Y.low, Y.high, true, 8);

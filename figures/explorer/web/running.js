@@ -1,7 +1,7 @@
 /* What should I run? The plan that makes the tightest theorem of every class smallest, within this budget. */
-function running(world) {
+function running() {
   if (!drawn || drawn.stale) return;
-  const rows = [...drawn.best].sort((a, b) => a[0] - b[0]).map(([kind, best]) => advised(kind, best, world)).filter(Boolean);
+  const rows = [...drawn.best].sort((a, b) => a[0] - b[0]).map(([kind, best]) => advised(kind, best)).filter(Boolean);
   const speaking = rows.filter((row) => row.speaks), edge = rows.filter((row) => row.edge).length;
   const last = !rows.length ? "No theorem speaks of this number on the plane."
     : !speaking.length ? "All are vacuous at their best plan: no bound chooses well here. Train a few plans and compare."
@@ -10,8 +10,11 @@ function running(world) {
   put("run-table", rows.length ? scrolled(tabled("By class of number; each button moves your plan there", head, rows.map(({ cells: found }) => found))) : "", made("p", {}, last));
 }
 
-function advised(kind, { value, steps, size, name }, world) {
-  const b = atlas.bounds[name], level = trivial(b, drawn.target, world), speaks = stateOf(value, level) === "speaks";
+function advised(kind, { steps, size, name }) {
+  const { given, upTo } = told(), world = worldOf({ ...given, local_steps: steps, step_size: size }, upTo);
+  const row = rowsOf(bounds.get(name), drawn.target, world, machineOf(world)).find((one) => one.kind === kind);
+  if (!row) return null;
+  const { value } = row, speaks = row.state === "speaks", level = row;
   const atEnd = steps === 1 || steps >= MOST_STEPS * 0.95 || drawn.sizes.indexOf(size) % (SIDE - 1) === 0;
   const go = made("button", { type: "button" }, "go there");
   go.setAttribute("aria-label", `go to K = ${steps}, step size ${said(size, 3)}`);
