@@ -24,7 +24,7 @@ from bounds.dissimilarity import convex_pair
 from bounds.quantities import CLIENTS, quantities_of
 from bounds.resolving import KINDS
 from bounds.scenario import Scenario
-from bounds.stated import ADMISSIBLE, FREE, PAIR, QUANTITIES, role_of, ROLES, UP, DOWN
+from bounds.stated import ADMISSIBLE, DOWN, FREE, PAIR, QUANTITIES, role_of, ROLES, UP
 from bounds.ties import Tie, TIES
 from bounds.vocabulary import optimum_dissimilarity, smoothness, strong_convexity
 from paper_checks.comparing.compare import of_this_run, SAME, UPPER, why_unlike
@@ -37,7 +37,7 @@ from .records import NamedBound
 
 TARGETS = ("optimality_gap", "grad_norm_sq", "distance_sq", "divergence", "consensus_distance")
 """What a page compares theorems on."""
-FLAGS = {
+FLAGS: dict[str, dict[str, tuple[Any, Any]]] = {
     "full": {"cohort": (5, 10)},
     "single": {"local_steps": (3, 1)},
     "relaxed": {"relaxation": (0, 0.1)},
@@ -135,7 +135,7 @@ def _reached(
     kinds: list[ClassOf],
     factors: Listed,
 ) -> Record:
-    """By target: ways that are about the run, each a class, names, factor and what is trusted; else why there is none."""
+    """By target: ways that are about the run, each a class, names, factor and what is trusted; else why none is."""
     found: Record = {}
     for target in TARGETS:
         here = [way for way in reached if way.to.target == target]
@@ -202,14 +202,13 @@ def code(factors: Iterable[sp.Expr]) -> str:
             "TRIVIAL": _named({t: _listed(_needing(o.expression) for o in anyway.TRIVIAL.get(t, ())) for t in TARGETS}),
             "PAIR": f"[{','.join(f'(v,s)=>{javascript(part)}' for part in pairs)}]",
             "MACHINE_NOISE": _function(one_machine.INDEPENDENT),
-            "FOLLOWS": _named(
-                {
-                    word: f"[{_function(expression)},{_named({other: _function(limit) for other, limit in limits.items()})}]"
-                    for word, (expression, limits) in federations.FOLLOWS.items()
-                }
-            ),
+            "FOLLOWS": _named({word: _following(*found) for word, found in federations.FOLLOWS.items()}),
         }.items()
     )
+
+
+def _following(expression: sp.Expr, limits: Mapping[str, sp.Expr]) -> str:
+    return f"[{_function(expression)},{_named({other: _function(limit) for other, limit in limits.items()})}]"
 
 
 def _tie(tie: Tie) -> str:

@@ -36,10 +36,10 @@ def _cap() -> sp.Expr:
     """A G^2 with ``E ||g||^2 <= G^2`` along every run of FedAvg with step sizes up to 1/L, where all losses bend alike.
 
     Let M bound the root mean squared distance of all models to w*, and z be the largest client gradient there. A step
-    gives ``E |x' - w*|^2 <= ((1 - eta mu) M + eta z)^2 + eta^2 sigma^2``. With ``d = mu M - z >= 0`` this is at most M^2
-    if ``2 M d/eta >= d^2 + sigma^2``, which is hardest at ``eta = 1/L``: there it is a parabola in M, which rises beyond
-    its root. Means over clients stay within M, and ``E |g|^2 <= (L M + z)^2 + sigma^2``. Where the losses bend alike,
-    z^2 is the uniform dissimilarity.
+    gives ``E |x' - w*|^2 <= ((1 - eta mu) M + eta z)^2 + eta^2 sigma^2``. With ``d = mu M - z >= 0`` this is at most
+    M^2 if ``2 M d/eta >= d^2 + sigma^2``, which is hardest at ``eta = 1/L``: there it is a parabola in M, which rises
+    beyond its root. Means over clients stay within M, and ``E |g|^2 <= (L M + z)^2 + sigma^2``. Where the losses bend
+    alike, z^2 is the uniform dissimilarity.
     """
     slope, bend, noise, pull = smoothness, strong_convexity, gradient_variance, sp.sqrt(uniform_dissimilarity)
     a, b = 2 * slope * bend - bend**2, 2 * pull * (slope - bend)

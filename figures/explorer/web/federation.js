@@ -1,7 +1,7 @@
 /* The state that is a federation: its constants, the plan, what is asked; and the link that says so. */
 const LINK = "2", LIMITS = { relaxation: 0.5 };
 const PLAN_WORDS = ["local_steps", "step_size", "cohort", "rounds", "runtime", "relaxation"];
-const PROBLEM_WORDS = ["smoothness", "strong_convexity", "gradient_variance", "optimum_dissimilarity", "initial_gap", "initial_distance_sq", "grad_cap_sq"];
+const PROBLEM_WORDS = ["smoothness", "strong_convexity", "gradient_variance", "optimum_dissimilarity", "initial_gap", "optimal_loss", "initial_distance_sq", "grad_cap_sq"];
 const TOGETHER = { gradient_variance: ["client_gradient_variance"], optimum_dissimilarity: ["heterogeneity", "uniform_dissimilarity"] };
 const LETTERS = {};
 let fed = null;
@@ -16,18 +16,24 @@ function based(word) {
   return given[word] ?? plan[word];
 }
 
+/* How much more all losses bend: a gap of losses is a squared gradient over a curvature. */
+function bent() {
+  const [up, low] = ["smoothness", "strong_convexity"].map((word) => (fed.words[word] ?? based(word)) / based(word));
+  return Math.abs(up - low) <= 1e-9 * up ? up : 1;
+}
+
 /* Everything that is told to the theorems: constants that were moved take along what scales with them. */
 function told() {
   const { given, follows = [], up_to } = federation(), all = { ...given }, upTo = { ...up_to };
   for (const [word, value] of Object.entries(fed.words)) {
-    const ratio = value / based(word), scaled = (x) => (Array.isArray(x) ? x.map((y) => y * ratio) : x * ratio);
-    for (const other of TOGETHER[word] ?? []) if (all[other] !== undefined) all[other] = scaled(all[other]);
-    if (word === "initial_gap" && all.initial_loss !== undefined) all.initial_loss = all.optimal_loss + value;
-    else all[word] = value;
+    const ratio = value / based(word), scaled = (x, by) => (Array.isArray(x) ? x.map((y) => y * by) : x * by);
+    for (const other of TOGETHER[word] ?? []) if (all[other] !== undefined) all[other] = scaled(all[other], other === "heterogeneity" ? ratio / bent() : ratio);
+    if (word !== "initial_gap" || all.initial_loss === undefined) all[word] = value;
     if (word === "strong_convexity" && all.pl_constant < value) all.pl_constant = value;
     if (word === "smoothness") all.sample_smoothness = Math.max(value, (all.sample_smoothness ?? value) * ratio);
     if (word === "smoothness" || word === "strong_convexity") delete all.condition_number;
   }
+  if (all.initial_loss !== undefined && all.optimal_loss !== undefined && ("initial_gap" in fed.words || "optimal_loss" in fed.words)) all.initial_loss = all.optimal_loss + valueOf("initial_gap");
   for (const word of follows) if (!(word in fed.words)) {
     const [f, limits] = FOLLOWS[word], n = { clients: all.clients, classes: 1 };
     all[word] = f(all, n, 0);
@@ -59,7 +65,7 @@ function stepsOf(word) {
 
 const NAMES = { local_steps: "local steps K", step_size: "step size η", cohort: "clients a round N", rounds: "rounds R", runtime: "seconds", relaxation: "relaxation β (FedInit)",
   smoothness: "smoothness L", strong_convexity: "strong convexity μ", gradient_variance: "gradient noise σ²", optimum_dissimilarity: "difference of clients ζ*²",
-  initial_gap: "initial gap D", initial_distance_sq: "initial distance²", grad_cap_sq: "second moment G²" };
+  initial_gap: "initial gap D", optimal_loss: "least loss F*", initial_distance_sq: "initial distance²", grad_cap_sq: "second moment G²" };
 const valueOf = (word) => (PLAN_WORDS.includes(word) ? fed.plan[word] : fed.words[word] ?? based(word));
 
 function setWord(word, value) {

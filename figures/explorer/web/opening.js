@@ -51,6 +51,7 @@ async function start() {
     atlas = data.atlas;
     atlas.places = new Map(atlas.situations.map((key, i) => [key, i]));
     listenFederation();
+    listenStories();
   }
   $("views").hidden = atlas === null;
   $("layout").classList.toggle("alone", bounds.size === 1);

@@ -40,7 +40,8 @@ function starsOf(name, world) {
     }
     restore(world.v, before);
   }
-  return found.filter(({ at }) => Number.isFinite(at) && at > 0);
+  const same = (one) => one.kind !== "derived" && found.some((other) => other.kind === "derived" && other.over === one.over && Math.abs(one.at - other.at) <= 1e-9 * other.at);
+  return found.filter((one) => one.at > 0 && Number.isFinite(one.at) && !same(one));
 }
 
 function starMarks(stars, X, Y, left, right, top, bottom) {
@@ -97,5 +98,5 @@ function planeLegend(name) {
   if (bestOf(drawn, name)) $("plane-legend").append(item(`<path class="best" d="M11 2l6 6l-6 6l-6 -6Z"/>`, "smallest here"));
   const kinds = new Set((bounds.get(name)?.optima ?? []).flatMap((o) => [...(o.derived ? ["derived"] : []), ...(o.stated.length ? ["printed"] : [])]));
   if (kinds.has("derived")) $("plane-legend").append(item(`<circle class="star derived" r="5" cx="11" cy="8"/>`, "best K or η, derived here"));
-  if (kinds.has("printed")) $("plane-legend").append(item(`<circle class="star printed" r="7" cx="11" cy="8"/>`, "as the paper has it"));
+  if (kinds.has("printed")) $("plane-legend").append(item(`<circle class="star printed" r="7" cx="11" cy="8"/>`, "by a formula of the catalogue, printed where it says so"));
 }
