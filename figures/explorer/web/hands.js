@@ -19,6 +19,7 @@ function redrawFederation() {
   fed.theorem ||= (shownRows.find((row) => RANKED.includes(row.state) && !row.printed) ?? shownRows[0])?.bound.name ?? "";
   ladder_(shownRows, ladderWide);
   quiet(shownRows);
+  inWords(shownRows);
   sentence(world);
   if (drawn && frameOf) pointMarks(world);
   put("theorem-name", ...jointed(fed.theorem));

@@ -52,6 +52,22 @@ function barSvg(row, X, wide) {
   return `<svg width="${wide}" height="15" aria-hidden="true"><rect class="length" x="4" y="1" width="${Math.max(1, end - 4).toFixed(1)}" height="7"/>${strip}${line(row.here, "start")}${row.ofClass !== row.here ? line(row.ofClass, "premises") : ""}</svg>`;
 }
 
+/* The chosen theorem at the plan in words: its terms in the colours of the strips, or why it is silent. */
+function inWords(rows) {
+  const row = rows.find((one) => one.bound.name === fed.theorem || one.alias?.includes(fed.theorem));
+  if (!row) return put("plane-terms");
+  if (!RANKED.includes(row.state)) return put("plane-terms", made("p", {}, `At your plan: ${row.state}. ${row.state === "silent" ? row.failed.map(asked).join("; ") : row.why ?? ""}.`));
+  const total = row.terms.reduce((a, t) => a + Math.max(0, t), 0);
+  const items = row.bound.terms.map((name, k) => {
+    const li = made("li");
+    li.innerHTML = `<svg width="14" height="10" aria-hidden="true"><rect class="share term${k % 8}" width="14" height="10"/></svg>`;
+    li.append(` ${name} ${said(row.terms[k], 3)} (${said(100 * Math.max(0, row.terms[k]) / total, 2)}%)`);
+    return li;
+  });
+  const trust = row.trusted.length ? [made("p", { className: "hint" }, `Taken on trust: ${row.trusted.join("; ")}.`)] : [];
+  put("plane-terms", made("p", {}, `At your plan ${said(row.value)}, ${SAYS[row.state]}${row.conversions.length ? `, by ${row.conversions.join(", ")}` : ""}:`), made("ul", {}, ...items), ...trust);
+}
+
 /* ---- what does not apply ---- */
 
 const asked = ({ words: text, left, right }) => (left === undefined ? text : `${text}: ${said(left, 3)} is not ${said(right, 3)}`);

@@ -44,14 +44,13 @@ function starsOf(name, world) {
   return found.filter((one) => one.at > 0 && Number.isFinite(one.at) && !same(one));
 }
 
-function starMarks(stars, X, Y, left, right, top, bottom) {
-  return stars.map(({ over, kind, at, label }, i) => {
+function starMarks(stars, X, Y) {
+  return stars.map(({ over, kind, at, label }) => {
     const axis = over === "local_steps" ? X : Y;
     if (at < axis.low || at > axis.high) return "";
     const x = over === "local_steps" ? X(at) : X(fed.plan.local_steps), y = over === "local_steps" ? Y(fed.plan.step_size) : Y(at);
     const shape = kind === "derived" ? `<circle class="star derived" r="5" cx="${x.toFixed(1)}" cy="${y.toFixed(1)}"/>` : `<circle class="star printed" r="8" cx="${x.toFixed(1)}" cy="${y.toFixed(1)}"/>`;
-    const end = x > right - 120;
-    return `<g><title>${esc(`${over === "local_steps" ? "K" : "η"}* ${label}: ${said(at)}`)}</title>${shape}<text class="halo" text-anchor="${end ? "end" : "start"}" x="${(x + (end ? -10 : 10)).toFixed(1)}" y="${(y - 10 - 13 * (i % 3)).toFixed(1)}">${over === "local_steps" ? "K" : "η"}* ${esc(label)} ${said(at, 3)}</text></g>`;
+    return `<g><title>${esc(`${over === "local_steps" ? "K" : "η"}* ${label}: ${said(at)}`)}</title>${shape}<text class="halo" x="${(x + 9).toFixed(1)}" y="${(y - 8).toFixed(1)}">${over === "local_steps" ? "K" : "η"}*</text></g>`;
   }).join("");
 }
 
@@ -73,7 +72,9 @@ function planeSvg(grid, name, wide) {
 function pointMarks(world) {
   const { X, Y, left, right, top, bottom } = frameOf, x = X(Math.min(Math.max(fed.plan.local_steps, X.low), X.high)), y = Y(Math.min(Math.max(fed.plan.step_size, Y.low), Y.high));
   const best = bestOf(drawn, fed.theorem), diamond = best ? `<path class="best" d="M${X(best.steps).toFixed(1)} ${(Y(best.size) - 7).toFixed(1)}l7 7l-7 7l-7 -7Z"><title>${esc(`smallest on this plane: ${said(best.value)} at K = ${best.steps}, η = ${said(best.size, 3)}`)}</title></path>` : "";
-  $("plane-marks").innerHTML = `<path class="cross" d="M${x.toFixed(1)} ${top}V${bottom}M${left} ${y.toFixed(1)}H${right}"/>${diamond}${starMarks(starsOf(fed.theorem, world), X, Y, left, right, top, bottom)}<circle class="point" r="8" cx="${x.toFixed(1)}" cy="${y.toFixed(1)}"/>`;
+  const stars = starsOf(fed.theorem, world), where = { local_steps: `K* at η = ${said(fed.plan.step_size, 3)}`, step_size: `η* at K = ${fed.plan.local_steps}` };
+  put("plane-stars", stars.map(({ over, label, at }) => `${where[over]}: ${label} ${said(at)}`).join("; "));
+  $("plane-marks").innerHTML = `<path class="cross" d="M${x.toFixed(1)} ${top}V${bottom}M${left} ${y.toFixed(1)}H${right}"/>${diamond}${starMarks(stars, X, Y)}<circle class="point" r="8" cx="${x.toFixed(1)}" cy="${y.toFixed(1)}"/>`;
 }
 
 /* The smallest value of one theorem on the plane. */
