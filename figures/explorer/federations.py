@@ -77,7 +77,7 @@ def of_quadratics() -> Record:
         up_to[word] = {other: float(evaluated(limit, numbers)) for other, limit in limits.items()}
     return {
         "name": "10 quadratics",
-        "words": f"10 clients, quadratic losses of {problem.dim} parameters; every constant is exact, G^2 is proved.",
+        "words": f"10 clients, quadratic losses of {problem.dim} parameters; every constant is exact, G² is proved.",
         "given": numbers,
         "up_to": up_to,
         "follows": list(FOLLOWS),

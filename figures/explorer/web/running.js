@@ -47,16 +47,17 @@ function rowsCsv(rows) {
   return [["bound", "class", "state", "value", "start", "conversions", "why"], ...lines].map((line) => line.map(cell).join(",")).join("\n") + "\n";
 }
 
-/* A file as fedbounds constants writes it; numbers of assumptions at the end that is safe. */
+/* A file as fedbounds constants writes it; numbers of assumptions at the end that is safe, and none that has no such end. */
 function loaded(name, text) {
-  const found = JSON.parse(text), given = {}, ends = found._interval ?? {};
+  const found = JSON.parse(text), given = {}, lost = {}, ends = found._interval ?? {};
   for (const [word, value] of Object.entries(found)) {
     if (word.startsWith("_") || value === null) continue;
-    const high = ends[word]?.[1], safe = atlas.roles.up.includes(word) ? high : atlas.roles.down.includes(word) ? ends[word]?.[0] : undefined;
-    given[word] = safe === undefined || safe === null ? value : safe;
+    const side = atlas.roles.up.includes(word) ? 1 : atlas.roles.down.includes(word) ? 0 : -1, safe = side < 0 || !ends[word] ? value : ends[word][side];
+    if ([safe].flat().includes(null) || (side === 0 && !(safe > 0))) lost[word] = "known from the other side alone, which no theorem holds with";
+    else given[word] = safe;
   }
-  for (const word of ["clients", "smoothness"]) if (!(given[word] > 0)) throw Error(`it tells no ${words(word)}: fedbounds constants -o c.json writes such a file`);
+  for (const word of ["clients", "smoothness"]) if (!(given[word] > 0)) throw Error(`it tells no ${words(word)}${lost[word] ? ` that is safe (${lost[word]})` : ""}; fedbounds constants -o c.json writes such a file`);
   const plan = { local_steps: 8, step_size: Number((0.05 / given.smoothness).toPrecision(2)), cohort: given.clients, rounds: 1000 };
   for (const word of Object.keys(plan)) if (given[word] !== undefined) { plan[word] = given[word]; delete given[word]; }
-  return { name, words: found._about ?? `${given.clients} clients, from ${name}`, given, up_to: found._up_to ?? {}, plan };
+  return { name, words: found._about ?? `${given.clients} clients, from ${name}`, given, up_to: found._up_to ?? {}, plan, lost };
 }

@@ -135,6 +135,8 @@ function trivial(b, target, world) {
 const stateOf = (value, { ofClass, here }) => (value < here && here < Infinity ? "speaks"
   : value < (ofClass < Infinity || here === Infinity ? ofClass : here) ? "of the class" : "vacuous");
 
+const why = (word, world) => (world.beyond[word] ?? federation().lost?.[word] ? `: ${world.beyond[word] ?? federation().lost[word]}` : "");
+
 /* What one bound says: a row in every class within reach, or one that says why there is none. */
 function rowsAsItIs(bound, target, world) {
   const b = atlas.bounds[bound.name], reach = b && world.situation >= 0 ? atlas.reached[atlas.ways[b.start][world.situation]][target] : undefined;
@@ -143,7 +145,7 @@ function rowsAsItIs(bound, target, world) {
   if (typeof reach === "string") return [{ ...row, state: "unlike", why: reach }];
   if (b.order) return [{ ...row, state: "order", why: "known up to a constant" }];
   const missing = lacking(b, world);
-  if (missing.length) return [{ ...row, state: "missing", missing, why: missing.map((word) => `${words(word)}${world.beyond[word] ? `: ${world.beyond[word]}` : ""}`).join(", ") }];
+  if (missing.length) return [{ ...row, state: "missing", missing, why: missing.map((word) => `${words(word)}${why(word, world)}`).join(", ") }];
   const { failed, trusted } = others(b, world), put = substituted(b, bound, world);
   if (failed.length || put.failed.length || Number.isNaN(put.value)) return [{ ...row, state: "silent", trusted, failed: [...put.failed, ...failed] }];
   const level = trivial(b, target, world);
