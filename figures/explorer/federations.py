@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
 
-from bounds.scenario import Scenario
 from bounds.ties import evaluated
 from bounds.vocabulary import (
     gradient_variance,
@@ -17,7 +15,9 @@ from bounds.vocabulary import (
     strong_convexity,
     uniform_dissimilarity,
 )
-from empirics.problems.quadratics import Quadratics, random_quadratics
+
+if TYPE_CHECKING:
+    from empirics.problems.quadratics import Quadratics
 
 Record = dict[str, Any]
 PLAN = {"local_steps": 8, "step_size": 0.01, "cohort": 10, "rounds": 1000}
@@ -26,9 +26,10 @@ COSTS = {"communication_time": 0.23, "minibatch_time": 0.01}
 """Seconds of a round and of a step, for budgets in seconds."""
 
 
-@cache
 def quadratics() -> Quadratics:
     """Ten clients with quadratic losses that bend alike, so that every constant here is exact and finite."""
+    from empirics.problems.quadratics import random_quadratics  # with torch, which --help does without
+
     return random_quadratics(0, 10, 4, noise=0.3, spread=0.3, same_curvature=True)
 
 
@@ -83,11 +84,6 @@ def of_quadratics() -> Record:
         "follows": list(FOLLOWS),
         "plan": PLAN,
     }
-
-
-def scenario(record: Record, **plan: Any) -> Scenario:
-    """What ``compare`` makes of a record of the page, at the plan that it starts from or another one."""
-    return Scenario.of({**record["given"], "_up_to": record["up_to"]}, **{**record["plan"], **plan})
 
 
 def embedded() -> list[Record]:

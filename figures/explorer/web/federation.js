@@ -3,7 +3,6 @@ const LINK = "2", LIMITS = { relaxation: 0.5 };
 const PLAN_WORDS = ["local_steps", "step_size", "cohort", "rounds", "runtime", "relaxation"];
 const PROBLEM_WORDS = ["smoothness", "strong_convexity", "gradient_variance", "optimum_dissimilarity", "initial_gap", "optimal_loss", "initial_distance_sq", "grad_cap_sq"];
 const TOGETHER = { gradient_variance: ["client_gradient_variance"], optimum_dissimilarity: ["heterogeneity", "uniform_dissimilarity"] };
-const LETTERS = {};
 let fed = null;
 
 const federation = () => atlas.federations[fed.place];

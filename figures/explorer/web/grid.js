@@ -92,8 +92,8 @@ function levelOf(value, trivial_) {
 const empty = () => ({ value: new Float64Array(SIDE * SIDE).fill(NaN), level: new Uint8Array(SIDE * SIDE) });
 
 /* The plane as a task that can be stopped between its columns: of every theorem its levels, of every class its best plan. */
-function* plane(target, given, upTo, cut) {
-  const made = { target, found: new Map(), best: new Map(), given, upTo }, one = worldOf(given, upTo), view = cut ?? window_(one.v);
+function* plane(target, given, upTo) {
+  const made = { target, found: new Map(), best: new Map(), given, upTo }, one = worldOf(given, upTo), view = window_(one.v);
   const sizes = Array.from({ length: SIDE }, (_, k) => along(view.sizes, k)), worlds = worldsOf(given, upTo, sizes);
   const heads = [...bounds.values()].map((bound) => ({ bound, b: atlas.bounds[bound.name] })).filter(({ b }) => b && !b.order)
     .map((head) => ({ ...head, code: CODE[head.bound.name], plain: !Object.keys(head.b.from).length && !Object.keys(head.bound.given).length && !head.b.needs.includes("runtime"),

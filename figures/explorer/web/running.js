@@ -31,14 +31,12 @@ function save(name, text, type) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-/* The federation as fedbounds constants writes one, with the plan's words for the command line apart. */
+/* The federation as fedbounds constants writes one, without the plan. */
 function constantsFile() {
   const { given, upTo } = told(), plan = new Set(PLAN_WORDS);
   const kept = Object.fromEntries(Object.entries(given).filter(([word]) => !plan.has(word)));
   return `${JSON.stringify({ ...kept, _up_to: Object.fromEntries(Object.entries(upTo).filter(([word]) => word in kept)) }, null, 2)}\n`;
 }
-
-const compareLine = () => ["fedbounds", "compare", fed.target, "@federation.json", ...Object.entries(told().given).filter(([word]) => PLAN_WORDS.includes(word)).map(([word, value]) => `${word}=${value}`)].map(quoted).join(" ");
 
 function rowsCsv(rows) {
   const cell = (x) => (/[",\n]/.test(String(x)) ? `"${String(x).replaceAll('"', '""')}"` : String(x));

@@ -73,7 +73,7 @@ const FLAGS = {
 
 /* What structure decides is looked up by the situation; a plan that fits no whole round has none. */
 function settled(world) {
-  const { v } = world, before = world.key, key = atlas.flags.map((flag) => Number(FLAGS[flag](v))).join("");
+  const { v } = world, key = atlas.flags.map((flag) => Number(FLAGS[flag](v))).join("");
   world.key = key;
   world.situation = atlas.places.get(world.machine ? `m${key}` : key) ?? -1;
   world.fedavg = KNOBS.every(([, knob, off]) => v[knob] === off);
