@@ -357,12 +357,13 @@ def unlike(found: ClassOf, scenario: Scenario) -> str:
 
 @dataclass(frozen=True)
 class Way:
-    """A class, the conversions that lead there, and the factor that they multiply a bound by."""
+    """A class, the conversions that lead there, one by one and by name, and the factor they multiply a bound by."""
 
     to: ClassOf
     names: tuple[str, ...] = ()
     factor: float = 1.0
     trusted: tuple[str, ...] = ()
+    steps: tuple[Conversion, ...] = ()
 
 
 def ways(start: ClassOf, scenario: Scenario, loose: bool = False) -> tuple[list[Way], list[str]]:
@@ -390,7 +391,8 @@ def ways(start: ClassOf, scenario: Scenario, loose: bool = False) -> tuple[list[
                 continue
             names = here.names if conversion.name in here.names else (*here.names, conversion.name)
             trusted = (*here.trusted, *conversion.trusted(scenario))
-            found[other] = Way(other, names, here.factor * conversion.at(scenario), trusted)
+            factor = here.factor * conversion.at(scenario)
+            found[other] = Way(other, names, factor, trusted, (*here.steps, conversion))
             queue.append(found[other])
     return [way for way in found.values() if way.to not in renamed], list(dict.fromkeys(refused))
 

@@ -14,10 +14,12 @@ CHROMIUM, DRIVER = (shutil.which(name) for name in ("chromium", "chromedriver"))
 FOUND = bool(CHROMIUM and DRIVER)
 SETTLED = """
 const done = arguments[0];
-const wait = () => document.getElementById("layout").hidden && document.getElementById("notice").hidden
+const wait = () => ["layout", "federation", "notice"].every((id) => document.getElementById(id).hidden)
   ? setTimeout(wait, 5) : requestAnimationFrame(() => requestAnimationFrame(done));
 wait();
 """
+SINGLE = "#v=1&b=fedals.one_round"
+"""The view of one bound, of a page that holds all."""
 CHOOSE = """
 const [id, value, kind] = arguments, node = document.getElementById(id);
 node.value = value;

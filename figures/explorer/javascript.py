@@ -18,6 +18,12 @@ from bounds.operators import AxisReduction, ClassMax, ClientMax, varies, write_o
 from bounds.quantities import Quantity
 
 INDEX = {"clients": "k", "classes": "c"}
+FUNCTIONS = {
+    "LogRatio": "logRatio",
+    "whole": "whole",
+    "first": [(lambda *arguments: True, lambda count, of: f"+(i<Math.trunc({count}))")],
+}
+"""What the page has of its own; ``whole`` and ``first`` are those of ``bounds.ties``."""
 
 
 def javascript(expression: sp.Basic) -> str:
@@ -30,7 +36,7 @@ class _Printer(JavascriptCodePrinter):
     """SymPy's printer; ``inside`` is the index of every axis that a sum around the expression runs over."""
 
     def __init__(self) -> None:
-        super().__init__({"user_functions": {"LogRatio": "logRatio"}, "order": "none"})
+        super().__init__({"user_functions": FUNCTIONS, "order": "none"})
         self.inside: dict[str, str] = {}
 
     def _print_Quantity(self, quantity: Quantity) -> str:

@@ -11,19 +11,31 @@ from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
-from . import records
+from bounds.catalog import BOUNDS
+
+from . import atlas, records
+from .atlas import Atlas
 from .records import NamedBound
 
-MODULES = ("numbers", "evaluate", "state", "curve", "chart", "panels", "controls", "copying", "main")
+MODULES = (
+    "numbers", "evaluate", "state", "curve", "chart", "panels", "controls", "copying", "main",
+    "ties", "speaking", "comparing", "grid", "federation", "plane", "ladder", "running", "hands", "stories", "opening",
+)  # fmt: skip
 """The page's own code, in the order in which it is put together."""
+STYLES = ("page.css", "federation.css")
+NOTHING = Atlas({}, "const TIES=[],FACTORS=[],SIDES={},TRIVIAL={},PAIR=[],FOLLOWS={},MACHINE_NOISE=null;\n")
+"""Of a page of single bounds: all theorems stand beside each other where all of them are."""
 TITLE = "fedbounds explorer"
 WORDS = "Bounds of federated learning as their papers print them: move a quantity, see what the theorem says."
 
 
 def page(entries: Sequence[NamedBound], store: Path | None = None) -> str:
     """The HTML of a page that shows these bounds, with the points of a store of runs beside them."""
-    script, style = _script(entries), _part("page.css")
+    federation = atlas.atlas(entries) if {e.label for e in entries} >= BOUNDS.keys() else NOTHING
+    script, style = _script(entries, federation), "".join(map(_part, STYLES))
     policy = (
         f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -32,18 +44,19 @@ def page(entries: Sequence[NamedBound], store: Path | None = None) -> str:
         "policy": policy,
         "title": TITLE,
         "words": escape(WORDS),
+        "first": escape(quote(entries[0].label)),
         "style": style,
-        "data": _packed(entries, store),
+        "data": _packed(records.data(entries, store) | {"atlas": federation.data}),
         "script": script,
     }
     return re.sub(r"\{(\w+)\}", lambda place: parts[place[1]], _part("page.html"))
 
 
-def _script(entries: Sequence[NamedBound]) -> str:
+def _script(entries: Sequence[NamedBound], federation: Atlas) -> str:
     """The formulas as functions and the page's code, closed off from the names of the browser."""
     formulas = ",\n".join(f"{json.dumps(e.label)}:{records.code(e)}" for e in entries)
     code = "\n".join(_part(f"{name}.js") for name in MODULES)
-    return _inert(f'(() => {{\n"use strict";\nconst CODE = {{\n{formulas}\n}};\n{code}}})();\n')
+    return _inert(f'(() => {{\n"use strict";\nconst CODE = {{\n{formulas}\n}};\n{federation.code}{code}}})();\n')
 
 
 def _inert(script: str) -> str:
@@ -51,8 +64,8 @@ def _inert(script: str) -> str:
     return script.replace("</", "<\\/").replace("<!--", "<\\!--")
 
 
-def _packed(entries: Sequence[NamedBound], store: Path | None) -> str:
-    text = json.dumps(records.data(entries, store), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+def _packed(data: dict[str, Any]) -> str:
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 

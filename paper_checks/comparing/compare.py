@@ -186,7 +186,7 @@ def rows_as_it_is(
         return [replace(found, state=ORDER, why="known up to a constant")]
     own = [way for way in here if of_this_run(way, scenario)]
     if not own:
-        return [replace(found, state=UNLIKE, why=_unlike(here, refused, scenario))]
+        return [replace(found, state=UNLIKE, why=why_unlike(here, refused, scenario))]
 
     def of_word(word: str) -> list[Row]:
         if word in seen:
@@ -215,7 +215,7 @@ def rows_as_it_is(
     return [composed(row, bound, known, parts) for row in rows] if parts else rows
 
 
-def _unlike(here: Iterable[Way], refused: Iterable[str], scenario: Scenario) -> str:
+def why_unlike(here: Iterable[Way], refused: Iterable[str], scenario: Scenario) -> str:
     """Why no class within reach is that of the run: what a conversion of the method lacks, or what the class says."""
     reasons = [(way.to, unlike(way.to, scenario)) for way in here]
     same = [why for to, why in reasons if to.algorithm == scenario.algorithm and to.reading == "intended"]

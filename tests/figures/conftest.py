@@ -1,7 +1,7 @@
 """An empty store; the page of the explorer with every bound, in a browser that the tests of a file share."""
 
 import pytest
-from explorer_browser import browser
+from explorer_browser import browser, SINGLE
 
 from empirics.experiments import Store
 from figures.explorer.command import entries
@@ -34,7 +34,7 @@ def shared():
 def used(shared, file):
     """The page as the test before left it, complaining of nothing: for tests that choose a bound, and so begin anew."""
     if not shared.driver.current_url.startswith(file.as_uri()):
-        shared.open(file)
+        shared.open(file, SINGLE)
     shared.complaints()
     yield shared
     assert not shared.complaints()
@@ -42,8 +42,8 @@ def used(shared, file):
 
 @pytest.fixture
 def page(shared, file):
-    """A freshly opened page, which complains of nothing and asks for nothing but itself."""
-    shared.open(file)
+    """A freshly opened page at its first bound, which complains of nothing and asks for nothing but itself."""
+    shared.open(file, SINGLE)
     shared.complaints(), shared.requests()
     yield shared
     assert not shared.complaints()

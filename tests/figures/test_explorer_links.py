@@ -119,7 +119,7 @@ def test_words_that_are_no_number_are_marked_and_stay_out_of_the_link(page, file
         ("q.smoothness=4", "q.smoothness=3"),
         ("q.smoothness", "q.roughness"),
         ("&c=", "&c=0"),
-        ("v=1", "v=2"),
+        ("v=1", "v=3"),
         ("b=fedals.one_round", "b=fedals.none"),
     ],
 )

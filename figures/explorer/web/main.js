@@ -1,12 +1,6 @@
-/* Opening the page, and redrawing it. */
+/* The view of one bound: its list, its redraws, and what people do there. */
 let waiting = 0, kept = 0, wide = 0;
 const timing = { redraws: [] };
-
-async function unpacked() {
-  const raw = Uint8Array.from(atob($("data").textContent), (c) => c.charCodeAt(0));
-  const stream = new Blob([raw]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return JSON.parse(await new Response(stream).text());
-}
 
 function notice(text) {
   put("notice", text);
@@ -87,6 +81,7 @@ function changed() {
 function redraw() {
   const begin = performance.now();
   waiting = 0;
+  if ($("layout").hidden) return;
   const shown = picture();
   if (shown.along) {
     $("chart").innerHTML = chart(shown, wide);
@@ -103,19 +98,8 @@ function redraw() {
 }
 
 function keep() {
+  if ($("layout").hidden) return;
   try { history.replaceState(null, "", fragment()); } catch { /* a page inside another has no address of its own */ }
-}
-
-function open(text) {
-  try {
-    state = restored(text);
-    notice("");
-  } catch (error) {
-    state = fresh([...bounds.keys()][0]);
-    notice(`The link is damaged: ${error.message}. The page shows its defaults instead.`);
-  }
-  list();
-  arrange();
 }
 
 /* ---- what people do ---- */
@@ -150,23 +134,6 @@ function listen() {
     const dark = (document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
     document.documentElement.dataset.theme = dark ? "light" : "dark";
   });
-  addEventListener("hashchange", () => { if (location.hash !== fragment()) open(location.hash); });
+  addEventListener("hashchange", () => { if (federated(location.hash) !== $("layout").hidden || location.hash !== ($("layout").hidden ? federationLink() : fragment())) open(location.hash); });
   new ResizeObserver(([entry]) => { const now = Math.floor(entry.contentRect.width); if (now !== wide) { wide = now; changed(); } }).observe($("chart"));
 }
-
-async function start() {
-  if (typeof DecompressionStream === "undefined") return notice("This browser cannot unpack the page: it lacks DecompressionStream, which browsers have since 2023.");
-  const data = await unpacked();
-  ({ claims, papers } = data);
-  bounds = new Map(data.bounds.map((b) => [b.name, b]));
-  $("layout").hidden = false;
-  $("layout").classList.toggle("alone", bounds.size === 1);
-  document.querySelector("[data-copy=link]").hidden = location.protocol === "about:";
-  wide = Math.floor($("chart").getBoundingClientRect().width);
-  open(location.hash);
-  listen();
-}
-
-/* For tests and for people with a console. */
-globalThis.explorer = { evaluated: (name, ...rest) => evaluated(bounds.get(name), ...rest), bounds: () => bounds, state: () => state, fresh, mark, value: () => picture().here.total, timing, texts: COPIES };
-start();

@@ -1,0 +1,240 @@
+"""What the page needs to compare all theorems at one federation, as ``paper_checks.comparing`` does, in two parts.
+
+``data`` is what depends on structure alone: by situation (who takes part, one step or several, ..) what assumptions
+answer and which classes conversions lead to. ``code`` is what depends on numbers: ties, factors of conversions, sides
+of conditions, trivial values, as JavaScript made of the expressions that Python evaluates.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+import sympy as sp
+
+from bounds import anyway, one_machine, substituting
+from bounds.assumptions import Assumption, INDEPENDENT_NOISE
+from bounds.catalog import BOUNDS
+from bounds.classes import AVERAGE, ClassOf, FALLING, never, SAID, unweighted, Way, ways, WITH_LAST
+from bounds.core import Bound
+from bounds.dissimilarity import convex_pair
+from bounds.quantities import CLIENTS, quantities_of
+from bounds.resolving import KINDS
+from bounds.scenario import Scenario
+from bounds.stated import ADMISSIBLE, DOWN, FREE, PAIR, QUANTITIES, role_of, ROLES, UP
+from bounds.ties import Tie, TIES
+from bounds.vocabulary import optimum_dissimilarity, smoothness, strong_convexity
+from paper_checks.comparing.compare import of_this_run, SAME, UPPER, why_unlike
+from paper_checks.comparing.standing import STANDING
+
+from . import federations
+from .federations import Record
+from .javascript import javascript
+from .records import NamedBound
+
+TARGETS = ("optimality_gap", "grad_norm_sq", "distance_sq", "divergence", "consensus_distance")
+"""What a page compares theorems on."""
+FLAGS: dict[str, dict[str, tuple[Any, Any]]] = {
+    "full": {"cohort": (5, 10)},
+    "single": {"local_steps": (3, 1)},
+    "relaxed": {"relaxation": (0, 0.1)},
+    "convex": {"strong_convexity": (None, 0.5), "pl_constant": (None, 0.5)},
+    "exact": {"gradient_variance": (0.3, 0), "client_gradient_variance": (0.3, 0)},
+    "alike": {"uniform_dissimilarity": (0.4, 0), "optimum_dissimilarity": (0.4, 0), "heterogeneity": (0.1, 0)},
+}
+"""What tells situations apart, with the values of words where it is not so and where it is."""
+REST = {"clients": 10, "smoothness": 1.5, "sample_smoothness": 1.5, "initial_loss": 2.0, "optimal_loss": 0.5,
+        "initial_distance_sq": 2.0, "initial_grad_norm_sq": 3.0, "grad_cap_sq": 20.0, "rounds": 50,
+        "step_size": 0.01}  # fmt: skip
+"""Everything else of a federation in which situations are looked at: no answer depends on these numbers."""
+ENDS = {"up": (UP, PAIR), "down": (DOWN,)}
+"""Which end of an interval is safe."""
+SPLIT = sp.Symbol("s", positive=True)
+
+
+@dataclass
+class Listed:
+    """Things by number, each once."""
+
+    found: dict[Any, int] = field(default_factory=dict)
+
+    def place(self, thing: Any) -> int:
+        return self.found.setdefault(thing, len(self.found))
+
+
+def situations() -> dict[str, Scenario]:
+    """By their flags as digits, and those of the one machine that some of them are as ``m`` and the digits."""
+    found: dict[str, Scenario] = {}
+    for flags in product((0, 1), repeat=len(FLAGS)):
+        words: dict[str, Any] = dict(REST)
+        for flag, by_word in zip(flags, FLAGS.values(), strict=True):
+            words |= {word: ends[flag] for word, ends in by_word.items() if ends[flag] is not None}
+        key = "".join(map(str, flags))
+        found[key] = Scenario.of(words)
+        if (machine := found[key].machine) is not None:
+            found[f"m{key}"] = machine[0]
+    return found
+
+
+@dataclass(frozen=True)
+class Atlas:
+    """``data`` goes packed into the page, ``code`` into its script."""
+
+    data: Record
+    code: str
+
+
+def atlas(entries: Sequence[NamedBound]) -> Atlas:
+    """What the page is told of these bounds, and of the federations that it starts from."""
+    known = situations()
+    shown = [e for e in entries if e.bound.relation in UPPER]
+    starts = sorted({ClassOf.of(e.bound) for e in shown})
+    reached = {(start, key): ways(start, s) for start in starts for key, s in known.items()}
+    kinds = sorted({way.to for found, _ in reached.values() for way in found if way.to.target in TARGETS})
+    factors, told = Listed(), Listed()
+    of_starts: dict[int, list[int]] = {}
+    for place, start in enumerate(starts):
+        each = [_reached(start, s, *reached[start, key], kinds, factors) for key, s in known.items()]
+        if any(each):
+            of_starts[place] = [told.place(json.dumps(one)) for one in each]
+    of_them = [e for e in shown if starts.index(ClassOf.of(e.bound)) in of_starts]
+    assumed = list(dict.fromkeys(c.assumption for e in of_them for c in e.bound.conditions if c.assumption is not None))
+    data = {
+        "targets": TARGETS,
+        "flags": list(FLAGS),
+        "situations": list(known),
+        "assumptions": ["".join(_said(a.holds(*s.facts)) for s in known.values()) for a in assumed],
+        "classes": [_kind(kind) for kind in kinds],
+        "reached": [json.loads(text) for text in told.found],
+        "ways": of_starts,
+        "bounds": {e.label: _bound(e.bound, starts, kinds, assumed) for e in of_them},
+        "machine": {"kept": one_machine.KEPT, "alone": one_machine.ALONE, "places": one_machine.PLACES,
+                    "targets": one_machine.TARGETS, "trusted": INDEPENDENT_NOISE.words},
+        "search": {"splits": substituting.SPLITS.tolist(), "shares": substituting.SHARES.tolist(),
+                   "zooms": substituting.ZOOMS, "fine": substituting.FINE},
+        "here": anyway.HERE,
+        "roles": {end: [w for w, role in ROLES.items() if role in roles] for end, roles in ENDS.items()},
+        "lists": [name for name, quantity in QUANTITIES.items() if quantity.card.axis == CLIENTS],
+        "federations": federations.embedded(),
+    }  # fmt: skip
+    return Atlas(data, code(list(factors.found)))
+
+
+def _said(answer: bool | None) -> str:
+    return "?" if answer is None else str(int(answer))
+
+
+def _reached(
+    start: ClassOf,
+    known: Scenario,
+    reached: Sequence[Way],
+    refused: Sequence[str],
+    kinds: list[ClassOf],
+    factors: Listed,
+) -> Record:
+    """By target: ways that are about the run, each a class, names, factor and what is trusted; else why none is."""
+    found: Record = {}
+    for target in TARGETS:
+        here = [way for way in reached if way.to.target == target]
+        if why := never(start, target=target):
+            found[target] = why
+        elif own := [way for way in here if of_this_run(way, known)]:
+            each = [(kinds.index(w.to), factors.place(sp.Mul(*(step.factor for step in w.steps))), w) for w in own]
+            found[target] = [[kind, list(w.names), place, list(dict.fromkeys(w.trusted))] for kind, place, w in each]
+        elif here:
+            found[target] = why_unlike(here, refused, known)
+    return found
+
+
+def _kind(kind: ClassOf) -> Record:
+    """A class in words; whether only conversions make it, and whether its number is at one model."""
+    made = kind.over == WITH_LAST or kind.at == AVERAGE
+    return {"words": str(kind), "target": kind.target, "statistic": kind.statistic, "made": made, "at": kind.at}
+
+
+def _bound(bound: Bound, starts: list[ClassOf], kinds: list[ClassOf], assumed: list[Assumption]) -> Record:
+    """One bound: its class, the conditions that no numbers of its own decide, and where its words come from."""
+    start, standing = ClassOf.of(bound), STANDING.get(bound.name)
+    rest: list[list[Any]] = []
+    for condition in (*bound.conditions, *((SAME,) if _silently_alike(bound) else ())):
+        if condition.assumption is not None:
+            rest.append([condition.words, "assumed", assumed.index(condition.assumption)])
+        elif condition.kind == "words":
+            decided = "falling" if condition.words in FALLING else "said" if condition.words in SAID else "trusted"
+            rest.append([condition.words, "silent" if condition is SAME else decided])
+    names = [q.name for q in bound.quantities]
+    return {
+        "start": starts.index(start),
+        "kind": kinds.index(start) if start in kinds else -1,
+        "once": start.statistic in ("last", "expectation"),
+        "order": bound.relation == "<~",
+        "audit": str(standing or "") if BOUNDS.get(bound.name) is bound else "",
+        "rest": rest,
+        "decided": [c.words for c in bound.numeric_conditions],
+        "needs": [n for n in names if role_of(n) not in (FREE, PAIR)],
+        "from": {n: bound.word_of(n) for n in names if bound.word_of(n) != n},
+        "pair": [n for n in names if role_of(n) == PAIR],
+        "free": next((n for n in names if role_of(n) == FREE), ""),
+        "trivial": {t: [int(one.follows([bound])) for one in anyway.TRIVIAL.get(t, ())] for t in TARGETS},
+    }
+
+
+def _silently_alike(bound: Bound) -> bool:
+    return unweighted(bound) and all(c.words != SAME.words for c in bound.conditions)
+
+
+# ---- the code ----
+
+
+def code(factors: Iterable[sp.Expr]) -> str:
+    """The expressions as functions of words: ties in the order in which they go, factors, sides, trivial values."""
+    ties = sorted((tie for tie in TIES if not tie.counts), key=lambda tie: KINDS[tie.relation])
+    pairs = convex_pair(optimum_dissimilarity, smoothness, strong_convexity, SPLIT)
+    return "".join(
+        f"const {name} = {text};\n"
+        for name, text in {
+            "TIES": _listed(map(_tie, ties)),
+            "FACTORS": _listed(_function(factor) for factor in factors),
+            "SIDES": _named({words: _needing(*sides) for words, sides in SAID.items()}),
+            "TRIVIAL": _named({t: _listed(_needing(o.expression) for o in anyway.TRIVIAL.get(t, ())) for t in TARGETS}),
+            "PAIR": f"[{','.join(f'(v,s)=>{javascript(part)}' for part in pairs)}]",
+            "MACHINE_NOISE": _function(one_machine.INDEPENDENT),
+            "FOLLOWS": _named({word: _following(*found) for word, found in federations.FOLLOWS.items()}),
+        }.items()
+    )
+
+
+def _following(expression: sp.Expr, limits: Mapping[str, sp.Expr]) -> str:
+    return f"[{_function(expression)},{_named({other: _function(limit) for other, limit in limits.items()})}]"
+
+
+def _tie(tie: Tie) -> str:
+    """Left word, relation, words it waits for, whether it is whole or a list, the right side."""
+    card = tie.left.card
+    kind = "list" if card.axis else "whole" if card.domain.whole else ""
+    defined = role_of(tie.left.name) not in ADMISSIBLE
+    return (
+        f"[{json.dumps(tie.left.name)},{json.dumps(tie.relation)},{json.dumps(list(tie.asked))},{json.dumps(kind)},"
+        f"{_function(tie.right)},{int(defined)}]"
+    )
+
+
+def _needing(*expressions: sp.Expr) -> str:
+    """The words of expressions, and each as a function."""
+    words = json.dumps([q.name for q in quantities_of(expressions)])
+    return f"[{words},{','.join(map(_function, expressions))}]"
+
+
+def _function(expression: sp.Basic) -> str:
+    return f"(v,n,i)=>{javascript(expression)}"
+
+
+def _listed(parts: Iterable[str]) -> str:
+    return f"[{','.join(parts)}]"
+
+
+def _named(parts: Mapping[str, str]) -> str:
+    return "{" + ",".join(f"{json.dumps(name)}:{text}" for name, text in parts.items()) + "}"

@@ -1,0 +1,91 @@
+"""The federations that a page starts from: numbers by word, as ``compare`` would take them."""
+
+from __future__ import annotations
+
+from typing import Any, TYPE_CHECKING
+
+import numpy as np
+import sympy as sp
+
+from bounds.ties import evaluated
+from bounds.vocabulary import (
+    gradient_variance,
+    initial_distance_sq,
+    smoothness,
+    strong_convexity,
+    uniform_dissimilarity,
+)
+
+if TYPE_CHECKING:
+    from empirics.problems.quadratics import Quadratics
+
+Record = dict[str, Any]
+PLAN = {"local_steps": 8, "step_size": 0.01, "cohort": 10, "rounds": 1000}
+"""What is run at first."""
+COSTS = {"communication_time": 0.23, "minibatch_time": 0.01}
+"""Seconds of a round and of a step, for budgets in seconds."""
+
+
+def quadratics() -> Quadratics:
+    """Ten clients with quadratic losses that bend alike, so that every constant here is exact and finite."""
+    from empirics.problems.quadratics import random_quadratics  # with torch, which --help does without
+
+    return random_quadratics(0, 10, 4, noise=0.3, spread=0.3, same_curvature=True)
+
+
+def _cap() -> sp.Expr:
+    """A G^2 with ``E ||g||^2 <= G^2`` along every run of FedAvg with step sizes up to 1/L, where all losses bend alike.
+
+    Let M bound the root mean squared distance of all models to w*, and z be the largest client gradient there. A step
+    gives ``E |x' - w*|^2 <= ((1 - eta mu) M + eta z)^2 + eta^2 sigma^2``. With ``d = mu M - z >= 0`` this is at most
+    M^2 if ``2 M d/eta >= d^2 + sigma^2``, which is hardest at ``eta = 1/L``: there it is a parabola in M, which rises
+    beyond its root. Means over clients stay within M, and ``E |g|^2 <= (L M + z)^2 + sigma^2``. Where the losses bend
+    alike, z^2 is the uniform dissimilarity.
+    """
+    slope, bend, noise, pull = smoothness, strong_convexity, gradient_variance, sp.sqrt(uniform_dissimilarity)
+    a, b = 2 * slope * bend - bend**2, 2 * pull * (slope - bend)
+    root = (b + sp.sqrt(b**2 + 4 * a * (pull**2 + noise))) / (2 * a)
+    far = sp.Max(root, pull / bend, sp.sqrt(initial_distance_sq))
+    return (slope * far + pull) ** 2 + noise
+
+
+FOLLOWS: dict[str, tuple[sp.Expr, dict[str, sp.Expr]]] = {
+    "grad_cap_sq": (_cap(), {"step_size": 1 / smoothness, "relaxation": sp.S.Zero, "distillation_weight": sp.S.Zero}),
+}
+"""Of quadratics that bend alike: what follows from their other constants, and the plans up to which it holds."""
+
+
+def of_quadratics() -> Record:
+    """The constants of ``quadratics``, all exact but G^2, which is proved."""
+    problem = quadratics()
+    away = problem.start - problem.minimiser
+    words = (
+        "clients", "smoothness", "sample_smoothness", "strong_convexity", "pl_constant", "optimum_dissimilarity",
+        "heterogeneity", "uniform_dissimilarity", "gradient_variance", "client_gradient_variance", "optimal_loss",
+    )  # fmt: skip
+    numbers = {word: np.asarray(getattr(problem, word), dtype=float).tolist() for word in words}
+    numbers |= {
+        "client_weight": problem.weights.tolist(),
+        "initial_loss": float(problem.loss(problem.start)),
+        "initial_distance_sq": float(away @ away),
+        "initial_grad_norm_sq": float(np.sum(problem.gradient(problem.start) ** 2)),
+        "parameters": float(problem.dim),
+        **COSTS,
+    }
+    up_to = {}
+    for word, (expression, limits) in FOLLOWS.items():
+        numbers[word] = float(evaluated(expression, numbers))
+        up_to[word] = {other: float(evaluated(limit, numbers)) for other, limit in limits.items()}
+    return {
+        "name": "10 quadratics",
+        "words": f"10 clients, quadratic losses of {problem.dim} parameters; every constant is exact, G² is proved.",
+        "given": numbers,
+        "up_to": up_to,
+        "follows": list(FOLLOWS),
+        "plan": PLAN,
+    }
+
+
+def embedded() -> list[Record]:
+    """All that a page holds."""
+    return [of_quadratics()]

@@ -1,0 +1,54 @@
+/* Rows of all theorems side by side: only those of one class are ranked, by the number that they state. */
+
+/* Where the federation is one machine, a bound may speak of it as one alone, or say more. */
+function rowsOf(bound, target, world, machine) {
+  const rows = rowsAsItIs(bound, target, world);
+  if (!machine || !atlas.machine.targets.includes(target)) return rows;
+  const best = new Map(rows.filter((row) => RANKED.includes(row.state)).map((row) => [row.kind, row]));
+  for (const row of rowsAsItIs(bound, target, machine)) {
+    if (!RANKED.includes(row.state) || !atlas.machine.places.includes(atlas.classes[row.kind].at)) continue;
+    const known = best.get(row.kind);
+    if (known && !(row.value < known.value * (1 - ROUNDING))) continue;
+    best.set(row.kind, { ...row, conversions: ["C15", ...row.conversions], trusted: [...new Set([...row.trusted, ...machine.trusted])] });
+  }
+  return best.size ? [...best.values()] : rows;
+}
+
+/* Without the rows of classes that conversions made and no two kinds of statements share. */
+function joined(rows) {
+  const kind = (row) => row.kind ?? row.b.kind, made = (row) => atlas.classes[kind(row)]?.made;
+  const sharing = (once) => new Set(rows.filter((row) => made(row) && row.b.once === once).map(kind));
+  const last = sharing(true), means = sharing(false);
+  return rows.filter((row) => !made(row) || !RANKED.includes(row.state) || (last.has(row.kind) && means.has(row.kind)));
+}
+
+const alike = (a, b) => Math.abs(a - b) <= ROUNDING * Math.max(Math.abs(a), Math.abs(b));
+
+function same(row, other) {
+  if (row.kind !== other.kind || row.state !== other.state || row.audit !== other.audit || !RANKED.includes(row.state)) return false;
+  const [a, b] = [row, other].map(({ terms }) => [...terms].sort((x, y) => x - y));
+  return a.length === b.length && alike(row.value, other.value) && a.every((x, k) => alike(x, b[k]));
+}
+
+const STATES = [...RANKED, "silent", "missing", "order", "unlike"];
+
+/* By class and number, one row for what is one number; what says nothing comes last. */
+function compared(target, world) {
+  const machine = machineOf(world), rows = joined([...bounds.values()].flatMap((bound) => rowsOf(bound, target, world, machine)));
+  const ranked = (row) => RANKED.includes(row.state), place = (row) => (ranked(row) ? row.kind : 1e6 + STATES.indexOf(row.state));
+  const size = (row) => (ranked(row) ? Number(row.value.toPrecision(11)) : 0);
+  rows.sort((a, b) => place(a) - place(b) || a.printed - b.printed || size(a) - size(b) || (a.bound.name < b.bound.name ? -1 : 1));
+  const kept = [];
+  for (const row of rows) {
+    const twin = kept.find((other) => same(row, other));
+    if (twin) twin.alias.push(row.bound.name); else kept.push({ ...row, alias: [] });
+  }
+  return kept;
+}
+
+/* The best row of every class: no statement that the audit has refuted. */
+function tightest(rows) {
+  const best = new Map();
+  for (const row of rows) if (RANKED.includes(row.state) && !row.printed && !best.has(row.kind)) best.set(row.kind, row);
+  return best;
+}

@@ -1,0 +1,174 @@
+/* Every theorem over the plane of K and eta: 64 x 64 plans, in slices between frames. */
+const SIDE = 64, MOST_STEPS = 1024, SLICE = 8;
+
+/* The window: whole K from 1 on, eta in whole decades around 1/L. */
+function window_(v) {
+  const size = v.smoothness > 0 ? v.smoothness : 1;
+  const low = 10 ** Math.floor(Math.log10(2e-5 / size)), high = 10 ** Math.ceil(Math.log10(2 / size));
+  return { steps: { low: 1, high: MOST_STEPS }, sizes: { low, high } };
+}
+
+const along = ({ low, high }, k) => low * (high / low) ** ((k + 0.5) / SIDE);
+
+/* A search that starts where the last one ended: from a neighbour of the plan its choice is near. It looks at fewer choices
+than the row of a plan does, so near the edge of a region a level can be a step too high; the row is exact. */
+class Searcher {
+  constructor(b, bound) {
+    const chosen = [...b.pair, ...(b.free ? [b.free] : [])], asks = (f) => chosen.some((word) => new RegExp(`\\bv\\.${word}\\b`).test(String(f)));
+    const code = CODE[bound.name], decided = code.c.slice(0, b.decided.length);
+    Object.assign(this, { b, axis: bound.axis, grid: b.free ? atlas.search.shares : [NaN], at: [0, 0] });
+    this.own = { c: decided.filter(([f]) => !asks(f)), t: [] };
+    this.rest = { c: decided.filter(([f]) => asks(f)), t: code.t };
+  }
+
+  value(world, p, s) {
+    const { v, n } = world;
+    if (p < 0 || p >= this.known.length || s < 0 || s >= this.grid.length) return NaN;
+    if (this.known[p]) [v[OFFSET], v[FACTOR]] = this.known[p];
+    if (this.b.free) v[this.b.free] = this.grid[s];
+    return quick(this.rest, this.rest.c.length, this.axis, v, n);
+  }
+
+  better(world, p, s) {
+    const found = this.value(world, p, s);
+    if (!(found < this.best) && !(Number.isNaN(this.best) && !Number.isNaN(found))) return false;
+    this.best = found;
+    this.at = [p, s];
+    return true;
+  }
+
+  /* Step sizes rise: what no choice makes speak is silent at larger ones too, unless the last choice speaks there. */
+  least(world, start) {
+    if (start) this.silent = false;
+    this.best = NaN;
+    this.known = this.b.pair.length ? pairs(world) : [null];
+    if (Number.isNaN(quick(this.own, this.own.c.length, this.axis, world.v, world.n))) return NaN;
+    const [p, s] = this.at;
+    this.better(world, p, s);
+    if (Number.isNaN(this.best) && !start && !this.silent) this.yielding(world, p, s);
+    if (start || Number.isNaN(this.best)) {
+      if (this.silent) return NaN;
+      this.scan(world);
+      this.silent = Number.isNaN(this.best);
+      if (this.silent) return NaN;
+    }
+    this.descend(world);
+    return this.best;
+  }
+
+  /* The best choice often lies where a condition is just met: a larger step size asks for one a little further in. */
+  yielding(world, p, s) {
+    for (let away = 1; away < this.known.length && Number.isNaN(this.best); away++) {
+      this.better(world, p - away, s) || this.better(world, p, s + away) || this.better(world, p, s - away) || this.better(world, p - away, s + away);
+    }
+  }
+
+  scan(world) {
+    const last = this.known.length - 1;
+    for (let p = 0; p <= last; p += p < last - 4 ? 4 : 1) for (let s = 0; s < this.grid.length; s += 3) this.better(world, p, s);
+  }
+
+  descend(world) {
+    for (let step = 0; step < 80; step++) {
+      const [p, s] = this.at;
+      if (!MOVES.some(([a, b]) => this.better(world, p + a, s + b))) break;
+    }
+  }
+}
+
+/* Along the edge of a condition both give way together. */
+const MOVES = [[1, 0], [-1, 0], [0, 1], [0, -1], [1, -1], [-1, 1], [1, 1], [-1, -1], [6, 0], [-6, 0], [0, 5], [0, -5]];
+
+/* 0 silent, 1 vacuous by far, 2 vacuous, 3 nearly, 4 of the class, 5 speaks, then one more for every factor of ten below the start. */
+function levelOf(value, trivial_) {
+  if (Number.isNaN(value)) return 0;
+  const state = stateOf(value, trivial_);
+  if (state === "of the class") return 4;
+  const { here, ofClass } = trivial_, top = here < Infinity ? here : ofClass;
+  if (state === "vacuous") return value > 1e4 * top || top === Infinity ? 1 : value > 10 * top ? 2 : 3;
+  return 5 + Math.min(3, Math.floor(Math.log10(top / value)));
+}
+
+const empty = () => ({ value: new Float64Array(SIDE * SIDE).fill(NaN), level: new Uint8Array(SIDE * SIDE) });
+
+/* The plane as a task that can be stopped between its columns: of every theorem its levels, of every class its best plan. */
+function* plane(target, given, upTo) {
+  const made = { target, found: new Map(), best: new Map(), given, upTo }, one = worldOf(given, upTo), view = window_(one.v);
+  const sizes = Array.from({ length: SIDE }, (_, k) => along(view.sizes, k)), worlds = worldsOf(given, upTo, sizes);
+  const heads = [...bounds.values()].map((bound) => ({ bound, b: atlas.bounds[bound.name] })).filter(({ b }) => b && !b.order)
+    .map((head) => ({ ...head, code: CODE[head.bound.name], plain: !Object.keys(head.b.from).length && !Object.keys(head.bound.given).length && !head.b.needs.includes("runtime"),
+      search: head.b.pair.length || head.b.free ? new Searcher(head.b, head.bound) : null }));
+  for (let column = 0; column < SIDE; column++) {
+    const steps = Math.max(1, Math.round(along(view.steps, column)));
+    for (const [world, rows] of worlds) {
+      moveTo(world, steps, sizes[rows[0]]);
+      if (!(world.v.rounds >= 1)) continue;
+      const machine = machineOf(world), here = [...ranked(heads, target, world)];
+      const alone = machine && atlas.machine.targets.includes(target) ? [...ranked(heads, target, machine)] : [];
+      for (const one of alone) one.reach = one.reach.filter(([kind]) => atlas.machine.places.includes(atlas.classes[kind].at));
+      for (const k of rows) {
+        const at = column * SIDE + k, start = k === rows[0];
+        moveTo(world, steps, sizes[k]);
+        for (const one of here) spot(one, world, steps, at, start, made);
+        if (alone.length) moveTo(machine, steps, sizes[k]);
+        for (const one of alone) spot(one, machine, steps, at, start, made);
+      }
+    }
+    yield column;
+  }
+  return { ...made, view, sizes };
+}
+
+/* Step sizes up to which the same words hold have a world of their own. */
+function worldsOf(given, upTo, sizes) {
+  const worlds = new Map();
+  sizes.forEach((size, k) => {
+    const key = Object.keys(holding({ ...given, step_size: size }, upTo).beyond).join();
+    if (!worlds.has(key)) worlds.set(key, [worldOf({ ...given, step_size: size }, upTo), []]);
+    worlds.get(key)[1].push(k);
+  });
+  return [...worlds.values()];
+}
+
+const MOVING = new Set(["local_steps", "step_size", "rounds", "iterations", "step_scale", "runtime"]);
+
+function fails([text, kind], { v, n }) {
+  const answer = kind === "falling" ? (v.iterations > 1 ? "0" : "?") : sides(text, v, n);
+  return answer === "0" || Array.isArray(answer);
+}
+
+/* The theorems that structure does not silence in a column. */
+function* ranked(heads, target, world) {
+  for (const head of heads) {
+    const reach = world.situation >= 0 ? atlas.reached[atlas.ways[head.b.start][world.situation]][target] : undefined;
+    if (!Array.isArray(reach) || !reach.length || lacking(head.b, world).length) continue;
+    if (head.b.rest.some(([, kind, place]) => kind === "assumed" && atlas.assumptions[place][world.situation] === "0")) continue;
+    const asks = head.b.rest.filter(([text, kind]) => kind === "falling" || (SIDES[text] && (kind === "said" || kind === "silent")));
+    const moves = ([text]) => (SIDES[text]?.[0] ?? ["step_size"]).some((word) => MOVING.has(word));
+    if (asks.some((one) => !moves(one) && fails(one, world))) continue;
+    const fixed = TRIVIAL[target].every(([needs]) => !needs.some((word) => MOVING.has(word)));
+    yield { ...head, reach, asks: asks.filter(moves), level: fixed ? trivial(head.b, target, world) : null };
+  }
+}
+
+/* One theorem at one plan. */
+function spot({ bound, b, code, reach, search, asks, plain, level: fixed }, world, steps, at, start, { found, best, target }) {
+  const { v, n } = world, before = plain ? null : dressed(b, bound, world);
+  const total = asks.length && asks.some((one) => fails(one, world)) ? NaN : search ? search.least(world, start) : quick(code, b.decided.length, bound.axis, v, n);
+  if (!Number.isNaN(total)) {
+    let least = Infinity;
+    for (const [kind, , factor] of reach) {
+      const here = total * FACTORS[factor](v, n, 0), top = best.get(kind);
+      least = Math.min(least, here);
+      if (b.audit !== "FAILS" && !(here >= (top?.value ?? Infinity))) best.set(kind, { value: here, steps, size: v.step_size, name: bound.name });
+    }
+    if (!found.has(bound.name)) found.set(bound.name, empty());
+    const { value, level } = found.get(bound.name);
+    if (!(value[at] <= least)) {
+      value[at] = least;
+      level[at] = levelOf(least, fixed ?? trivial(b, target, world));
+    }
+  }
+  if (search) { for (const word of b.pair) v[word] = world.given[word]; if (b.free) v[b.free] = world.given[b.free]; }
+  if (before) restore(v, before);
+}

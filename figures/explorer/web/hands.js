@@ -1,0 +1,175 @@
+/* The page of one federation: what people do on it, and when what is computed again. */
+let shownRows = [], job = null, frames = 0, ladderWide = 0, planeWide = 0, keptLink = 0;
+const taken = { drags: [], planes: [], ladders: [] };
+
+/* A change of the plan needs the ladder anew; one of anything else the plane too. */
+function moved(word = "") {
+  if (word !== "local_steps" && word !== "step_size") recompute();
+  if (!frames) frames = requestAnimationFrame(redrawFederation);
+  clearTimeout(keptLink);
+  keptLink = setTimeout(() => { if (!$("federation").hidden) try { history.replaceState(null, "", federationLink()); } catch { /* inside a frame */ } }, 250);
+}
+
+function redrawFederation() {
+  frames = 0;
+  if (!(ladderWide > 0)) return; // out of sight
+  const begin = performance.now(), world = here();
+  shownRows = world.v.rounds >= 1 ? compared(fed.target, world) : [];
+  taken.ladders.push(performance.now() - begin);
+  fed.theorem ||= (shownRows.find((row) => RANKED.includes(row.state) && !row.printed) ?? shownRows[0])?.bound.name ?? "";
+  ladder_(shownRows, ladderWide);
+  quiet(shownRows);
+  inWords(shownRows);
+  sentence(world);
+  if (drawn && frameOf) pointMarks(world);
+  put("theorem-name", ...jointed(fed.theorem));
+  if ($("theorem").value !== fed.theorem) theorems();
+  taken.drags.push(performance.now() - begin);
+}
+
+function sentence({ v }) {
+  const count = (state) => shownRows.filter((row) => row.state === state && !row.printed).length, n = new Set(shownRows.filter((row) => row.state === "speaks" && !row.printed).map((row) => row.bound.name)).size;
+  const least = shownRows.filter((row) => row.state === "speaks" && !row.printed).sort((a, b) => a.value - b.value)[0];
+  const plan = `${v.clients} clients, ${v.cohort === v.clients ? "all take part" : `${v.cohort} a round`}, ${said(v.rounds, 6)} rounds of ${v.local_steps} ${v.local_steps === 1 ? "step" : "steps"}, η = ${said(v.step_size, 3)}: `;
+  const found = !(v.rounds >= 1) ? "no whole round fits into these seconds." : n ? `${n} theorem${n > 1 ? "s speak" : " speaks"}; the smallest is ${least.bound.name}, ${said(least.value, 3)} where training starts at ${said(least.here, 3)}; `
+    : "no theorem says anything below the start; ";
+  put("sentence", plan, made("strong", {}, found), `${count("silent")} silent.`);
+}
+
+/* The plane in slices between frames: the newest change alone is worked on. */
+function recompute() {
+  const { given, upTo } = told(), mine = { steps: plane(fed.target, given, upTo), begin: performance.now(), busy: 0 };
+  job = mine;
+  if (drawn) drawn.stale = true;
+  const slice = () => {
+    if (job !== mine) return;
+    const begin = performance.now();
+    let next = { done: false };
+    while (!next.done && performance.now() - begin < SLICE) next = mine.steps.next();
+    mine.busy += performance.now() - begin;
+    if (!next.done) return requestAnimationFrame(slice);
+    job = null;
+    drawn = next.value;
+    taken.planes.push([mine.busy, performance.now() - mine.begin]);
+    paintPlane();
+  };
+  requestAnimationFrame(slice);
+}
+
+function paintPlane() {
+  if (!drawn || !fed.theorem || !(planeWide > 0)) return;
+  const world = here();
+  $("plane").innerHTML = planeSvg(drawn, fed.theorem, planeWide);
+  pointMarks(world);
+  planeLegend(fed.theorem);
+  running();
+}
+
+function pickTheorem(name) {
+  fed.theorem = name;
+  theorems();
+  paintPlane();
+  moved("local_steps");
+}
+
+function theorems() {
+  const rows = [...new Map(shownRows.filter((row) => [...RANKED, "silent"].includes(row.state)).flatMap((row) => [row.bound.name, ...(row.alias ?? [])].map((name) => [name, row])))];
+  const part = (label, keep) => made("optgroup", { label }, ...rows.filter(([, row]) => keep(row)).map(([name]) => new Option(name, name)));
+  put("theorem", part("with a number at your plan", (row) => RANKED.includes(row.state)), part("silent at your plan", (row) => row.state === "silent"));
+  if (![...$("theorem").options].some((o) => o.value === fed.theorem) && fed.theorem) $("theorem").append(new Option(fed.theorem, fed.theorem));
+  $("theorem").value = fed.theorem;
+}
+
+/* All controls anew. */
+function arrangeFederation() {
+  put("federations", ...atlas.federations.map((one, i) => new Option(one.name, String(i))));
+  $("federations").value = String(fed.place);
+  put("federation-words", federation().words);
+  put("number", ...atlas.targets.map((name) => new Option(words(name), name)));
+  $("number").value = fed.target;
+  const timed = fed.plan.runtime !== undefined;
+  $("budget").value = timed ? "runtime" : "rounds";
+  $("budget").disabled = federation().given.communication_time === undefined;
+  put("plan-controls", ...["local_steps", "step_size", timed ? "runtime" : "rounds", "cohort", "relaxation"].map(controlOf));
+  put("problem-controls", ...PROBLEM_WORDS.filter((word) => based(word) > 0).map(controlOf));
+  moved();
+}
+
+function budgeted(kind) {
+  const { v } = here(), time = v.communication_time + v.minibatch_time * v.local_steps;
+  if (kind === "runtime") fed.plan.runtime = Number((v.rounds * time).toPrecision(3));
+  else { fed.plan.rounds = Math.max(1, v.rounds); delete fed.plan.runtime; }
+  arrangeFederation();
+}
+
+/* ---- the point ---- */
+
+function planAt(event) {
+  const box = $("plane").getBoundingClientRect(), { X, Y } = frameOf;
+  return { local_steps: Math.max(1, Math.round(X.back(event.clientX - box.left))), step_size: Number(Y.back(event.clientY - box.top).toPrecision(3)) };
+}
+
+function placed(plan) {
+  Object.assign(fed.plan, plan);
+  showPlan();
+  moved("local_steps");
+}
+
+function hover(event) {
+  const { X, Y } = frameOf ?? {}, found = drawn?.found.get(fed.theorem);
+  if (!X) return;
+  const { local_steps, step_size } = planAt(event), column = Math.min(SIDE - 1, Math.floor(Math.log(local_steps) / Math.log(X.high) * SIDE)), row = Math.min(SIDE - 1, Math.max(0, Math.floor(Math.log(step_size / Y.low) / Math.log(Y.high / Y.low) * SIDE)));
+  const at = column * SIDE + row, value = found?.value[at] ?? NaN;
+  put("plane-hover", `K = ${local_steps}, η = ${said(step_size, 3)}: ${Number.isNaN(value) ? "silent" : `${said(value, 3)}, ${LEVELS[found.level[at]]}`}`);
+}
+
+/* One step of the plan: of K by one or, far, by half of it; of eta by a quarter of an octave or an octave. */
+function stepped(right, up, far = false) {
+  const { local_steps: K, step_size } = fed.plan, many = far ? Math.max(1, Math.round(K / 2)) : 1;
+  placed({ local_steps: Math.max(1, Math.min(MOST_STEPS, K + right * many)), step_size: Number((step_size * 2 ** (up / (far ? 1 : 4))).toPrecision(3)) });
+}
+
+const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+
+function listenFederation() {
+  const box = $("plane");
+  let held = false;
+  box.addEventListener("pointerdown", (event) => { if (!frameOf) return; held = true; box.setPointerCapture(event.pointerId); placed(planAt(event)); });
+  box.addEventListener("pointermove", (event) => { if (held) placed(planAt(event)); hover(event); });
+  for (const kind of ["pointerup", "pointercancel"]) box.addEventListener(kind, () => { held = false; });
+  box.addEventListener("keydown", (event) => {
+    const way = KEYS[event.key];
+    if (!way) return;
+    event.preventDefault();
+    stepped(...way, event.shiftKey);
+  });
+  for (const [id, way] of [["fewer-steps", [-1, 0]], ["more-steps", [1, 0]], ["smaller-size", [0, -1]], ["larger-size", [0, 1]]]) $(id).addEventListener("click", () => stepped(...way, true));
+  $("theorem").addEventListener("change", () => pickTheorem($("theorem").value));
+  $("number").addEventListener("change", () => { fed.target = $("number").value; fed.theorem = ""; moved(); });
+  $("budget").addEventListener("change", () => budgeted($("budget").value));
+  $("federations").addEventListener("change", () => { fed = freshFederation(Number($("federations").value), fed.target); arrangeFederation(); });
+  $("federation-reset").addEventListener("click", () => { fed = freshFederation(fed.place, fed.target); arrangeFederation(); });
+  $("open-bound").addEventListener("click", () => { location.hash = `v=1&b=${fed.theorem}`; });
+  $("save-csv").addEventListener("click", () => save("rows.csv", rowsCsv(shownRows), "text/csv"));
+  $("save-json").addEventListener("click", () => save("federation.json", constantsFile(), "application/json"));
+  $("save-svg").addEventListener("click", () => save("plane.svg", standalone($("plane").firstElementChild), "image/svg+xml"));
+  $("load-json").addEventListener("change", async () => { const [file] = $("load-json").files; if (file) take(file.name, await file.text()); });
+  new ResizeObserver(([entry]) => { planeWide = Math.floor(entry.contentRect.width); paintPlane(); }).observe(box);
+  new ResizeObserver(([entry]) => { const now = Math.floor(entry.contentRect.width) - 4; if (now !== ladderWide) { ladderWide = now; moved("local_steps"); } }).observe($("ladder"));
+}
+
+function take(name, text) {
+  try {
+    atlas.federations.push(loaded(name, text));
+    fed = freshFederation(atlas.federations.length - 1, fed.target);
+    notice("");
+    arrangeFederation();
+  } catch (error) { notice(`${name} is no federation: ${error.message}.`); }
+}
+
+/* A picture that needs no page: the colours of every element in it. */
+function standalone(svg) {
+  const copy = svg.cloneNode(true), each = (node) => [node, ...node.querySelectorAll("*")], from = each(svg);
+  each(copy).forEach((node, i) => { const look = getComputedStyle(from[i]); for (const name of ["fill", "fill-opacity", "stroke", "stroke-width", "font-size", "font-weight"]) node.setAttribute(name, look.getPropertyValue(name)); });
+  return new XMLSerializer().serializeToString(copy);
+}

@@ -1,0 +1,96 @@
+/* All theorems at one plan: bars on one logarithmic axis, unlike numbers in groups of their own. */
+const SAYS = { speaks: "speaks", "of the class": "below its premises", vacuous: "vacuous" };
+
+function ladder_(rows, wide) {
+  const shown = rows.filter((row) => RANKED.includes(row.state)), groups = new Map();
+  for (const row of shown) groups.set(row.kind, [...(groups.get(row.kind) ?? []), row]);
+  const ends = shown.flatMap((row) => [row.value, row.here, row.ofClass]).filter((x) => x > 0 && Number.isFinite(x));
+  if (!shown.length) return put("ladder", made("p", {}, "No theorem says anything at this plan: each asks for something that is not so here."));
+  const low = 10 ** Math.floor(Math.log10(Math.min(...ends)) - 0.2), high = 10 ** Math.ceil(Math.log10(Math.max(...ends)) + 0.2);
+  const X = scale(low, Math.max(high, low * 10), true, 4, wide - 8), level = shown[0];
+  put("ladder", rule(X, wide, level), ...[...groups].map(([kind, members]) => groupOf(kind, members, X, wide)));
+}
+
+function rule(X, wide, { here }) {
+  const box = made("div", { className: "rule" }), marks = ticks(X.low, X.high, true, Math.max(2, Math.floor(wide / 70)));
+  box.innerHTML = `<svg width="${wide}" height="34" aria-hidden="true">${marks.map((x) => `<path class="axis" d="M${X(x).toFixed(1)} 26v6"/><text class="tick" text-anchor="middle" x="${Math.max(14, Math.min(wide - 20, X(x))).toFixed(1)}" y="22">${said(x, 2)}</text>`).join("")}<path class="axis" d="M4 32H${wide - 4}"/>${here < Infinity && here > X.low ? `<text class="tick strong" text-anchor="middle" x="${Math.max(30, Math.min(wide - 40, X(here))).toFixed(1)}" y="9">start ${said(here, 3)}</text>` : ""}</svg>`;
+  return box;
+}
+
+function groupOf(kind, members, X, wide) {
+  const best = members.find((row) => !row.printed), list = made("ol", { className: "rows" }, ...members.map((row) => rowOf(row, row === best, X, wide)));
+  return made("section", {}, made("h4", {}, atlas.classes[kind].words), list);
+}
+
+function rowOf(row, best, X, wide) {
+  const { bound } = row, chosen = bound.name === fed.theorem, item = made("li", { className: `row is-${row.state.replaceAll(" ", "-")}${row.printed ? " is-refuted" : ""}` });
+  const button = made("button", { type: "button", className: "plain" }, ...jointed(bound.name));
+  button.setAttribute("aria-pressed", chosen ? "true" : "false");
+  button.addEventListener("click", () => pickTheorem(bound.name));
+  const mark = row.printed ? " refuted by the audit" : best ? " tightest" : "";
+  const head = made("div", { className: "head" }, button, made("strong", {}, said(row.value)), made("small", {}, `${SAYS[row.state]}${mark ? `,${mark}` : ""}`));
+  const bar = made("div", { className: "bars", title: tip(row) });
+  bar.innerHTML = barSvg(row, X, wide);
+  item.append(head, bar);
+  if (row.alias.length) item.append(made("small", {}, `= ${row.alias.join(", ")}`));
+  return item;
+}
+
+const tip = (row) => [`${row.bound.name}: ${said(row.value)}`, ...row.bound.terms.map((name, k) => `${name}: ${said(row.terms[k])}`),
+  row.conversions.length ? `by ${row.conversions.join(", ")}` : "", row.trusted.length ? `taken on trust: ${row.trusted.join("; ")}` : ""].filter(Boolean).join("\n");
+
+/* A bar from the left end to the value; below it the shares of the terms, which a logarithmic axis cannot stack. */
+function barSvg(row, X, wide) {
+  const end = X(Math.min(Math.max(row.value, X.low), X.high)), positive = row.terms.map((t) => Math.max(0, t)), total = positive.reduce((a, b) => a + b, 0);
+  let x = 4;
+  const strip = total > 0 ? positive.map((t, k) => {
+    const width = t / total * Math.max(0, end - 4), part = `<rect class="share term${k % 8}" x="${x.toFixed(1)}" y="9" width="${width.toFixed(1)}" height="5"/>`;
+    x += width;
+    return part;
+  }).join("") : "";
+  const line = (at, what) => (at < Infinity && at >= X.low && at <= X.high ? `<path class="${what}" d="M${X(at).toFixed(1)} 0V15"/>` : "");
+  return `<svg width="${wide}" height="15" aria-hidden="true"><rect class="length" x="4" y="1" width="${Math.max(1, end - 4).toFixed(1)}" height="7"/>${strip}${line(row.here, "start")}${row.ofClass !== row.here ? line(row.ofClass, "premises") : ""}</svg>`;
+}
+
+/* The chosen theorem at the plan in words: its terms in the colours of the strips, or why it is silent. */
+function inWords(rows) {
+  const row = rows.find((one) => one.bound.name === fed.theorem || one.alias?.includes(fed.theorem));
+  if (!row) return put("plane-terms");
+  if (!RANKED.includes(row.state)) return put("plane-terms", made("p", {}, `At your plan: ${row.state}. ${row.state === "silent" ? row.failed.map(asked).join("; ") : row.why ?? ""}.`));
+  const total = row.terms.reduce((a, t) => a + Math.max(0, t), 0);
+  const items = row.bound.terms.map((name, k) => {
+    const li = made("li");
+    li.innerHTML = `<svg width="14" height="10" aria-hidden="true"><rect class="share term${k % 8}" width="14" height="10"/></svg>`;
+    li.append(` ${name} ${said(row.terms[k], 3)} (${said(100 * Math.max(0, row.terms[k]) / total, 2)}%)`);
+    return li;
+  });
+  const trust = row.trusted.length ? [made("p", { className: "hint" }, `Taken on trust: ${row.trusted.join("; ")}.`)] : [];
+  put("plane-terms", made("p", {}, `At your plan ${said(row.value)}, ${SAYS[row.state]}${row.conversions.length ? `, by ${row.conversions.join(", ")}` : ""}:`), made("ul", {}, ...items), ...trust);
+}
+
+/* ---- what does not apply ---- */
+
+const asked = ({ words: text, left, right }) => (left === undefined ? text : `${text}: ${said(left, 3)} is not ${said(right, 3)}`);
+
+let quietOf = "";
+
+function quiet(rows) {
+  const now = rows.filter((row) => !RANKED.includes(row.state)).map((row) => `${row.bound.name} ${row.state} ${row.why ?? ""} ${row.failed.map(asked)}`).join("\n");
+  if (now === quietOf) return;
+  quietOf = now;
+  const groups = [["silent", "A condition fails", (row) => row.failed.map(asked).join("; ")], ["missing", "A number is not known", (row) => `needs ${row.why}`],
+    ["order", "Known up to a constant", () => ""], ["unlike", "About something else", (row) => row.why]];
+  put("quiet", ...groups.flatMap(([state, title, why]) => {
+    const members = rows.filter((row) => row.state === state), by = new Map();
+    for (const row of members) by.set(why(row), [...(by.get(why(row)) ?? []), row]);
+    if (!members.length) return [];
+    const list = [...by].map(([text, found]) => made("li", {}, ...found.flatMap((row, i) => [...(i ? [", "] : []), named(row.bound.name)]), text ? `: ${text}` : ""));
+    return [made("details", { open: state === "silent" }, made("summary", {}, `${title} (${members.length})`), made("ul", {}, ...list))];
+  }));
+}
+
+function named(name) {
+  const button = made("button", { type: "button", className: "plain" }, ...jointed(name));
+  button.addEventListener("click", () => pickTheorem(name));
+  return button;
+}

@@ -1,0 +1,61 @@
+/* What should I run? The plan that makes the tightest theorem of every class smallest, within this budget. */
+function running() {
+  if (!drawn || drawn.stale) return;
+  const rows = [...drawn.best].sort((a, b) => a[0] - b[0]).map(([kind, best]) => advised(kind, best)).filter(Boolean);
+  const speaking = rows.filter((row) => row.speaks), edge = rows.filter((row) => row.edge).length;
+  const last = !rows.length ? "No theorem speaks of this number on the plane."
+    : !speaking.length ? "All are vacuous at their best plan: no bound chooses well here. Train a few plans and compare."
+      : `${speaking.length} of ${rows.length} are below the start at their best plan${edge ? `; ${edge} at the edge of the plane, where the best may lie beyond it or mean: do little` : ""}. A bound's best plan is safe, not fast: it makes a worst case small.`;
+  const head = ["number", "tightest theorem", "K", "η", "it says", "of the start", ""];
+  put("run-table", rows.length ? scrolled(tabled("By class of number; each button moves your plan there", head, rows.map(({ cells: found }) => found))) : "", made("p", {}, last));
+}
+
+function advised(kind, { steps, size, name }) {
+  const { given, upTo } = told(), world = worldOf({ ...given, local_steps: steps, step_size: size }, upTo);
+  const row = rowsOf(bounds.get(name), drawn.target, world, machineOf(world)).find((one) => one.kind === kind);
+  if (!row) return null;
+  const { value } = row, speaks = row.state === "speaks", level = row;
+  const atEnd = steps === 1 || steps >= MOST_STEPS * 0.95 || drawn.sizes.indexOf(size) % (SIDE - 1) === 0;
+  const go = made("button", { type: "button" }, "go there");
+  go.setAttribute("aria-label", `go to K = ${steps}, step size ${said(size, 3)}`);
+  go.addEventListener("click", () => { Object.assign(fed.plan, { local_steps: steps, step_size: Number(size.toPrecision(3)) }); fed.theorem = name; showPlan(); moved("local_steps"); });
+  const share = level.here < Infinity && level.here > 0 ? said(value / level.here, 3) : "–";
+  return { speaks, edge: atEnd, cells: [atlas.classes[kind].words, made("span", {}, ...jointed(name)), `${steps}${steps === 1 ? " (least)" : ""}`, said(size, 3), said(value), share, go] };
+}
+
+/* ---- what goes out and comes in ---- */
+
+function save(name, text, type) {
+  const link = made("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+/* The federation as fedbounds constants writes one, without the plan. */
+function constantsFile() {
+  const { given, upTo } = told(), plan = new Set(PLAN_WORDS);
+  const kept = Object.fromEntries(Object.entries(given).filter(([word]) => !plan.has(word)));
+  return `${JSON.stringify({ ...kept, _up_to: Object.fromEntries(Object.entries(upTo).filter(([word]) => word in kept)) }, null, 2)}\n`;
+}
+
+function rowsCsv(rows) {
+  const cell = (x) => (/[",\n]/.test(String(x)) ? `"${String(x).replaceAll('"', '""')}"` : String(x));
+  const lines = rows.map((row) => [row.bound.name, row.kind === undefined ? "" : atlas.classes[row.kind].words, row.state, row.value ?? "", row.here ?? "", (row.conversions ?? []).join(" "),
+    row.state === "silent" ? row.failed.map(asked).join("; ") : row.why ?? ""]);
+  return [["bound", "class", "state", "value", "start", "conversions", "why"], ...lines].map((line) => line.map(cell).join(",")).join("\n") + "\n";
+}
+
+/* A file as fedbounds constants writes it; numbers of assumptions at the end that is safe, and none that has no such end. */
+function loaded(name, text) {
+  const found = JSON.parse(text), given = {}, lost = {}, ends = found._interval ?? {};
+  for (const [word, value] of Object.entries(found)) {
+    if (word.startsWith("_") || value === null) continue;
+    const side = atlas.roles.up.includes(word) ? 1 : atlas.roles.down.includes(word) ? 0 : -1, safe = side < 0 || !ends[word] ? value : ends[word][side];
+    if ([safe].flat().includes(null) || (side === 0 && !(safe > 0))) lost[word] = "known from the other side alone, which no theorem holds with";
+    else given[word] = safe;
+  }
+  for (const word of ["clients", "smoothness"]) if (!(given[word] > 0)) throw Error(`it tells no ${words(word)}${lost[word] ? ` that is safe (${lost[word]})` : ""}; fedbounds constants -o c.json writes such a file`);
+  const plan = { local_steps: 8, step_size: Number((0.05 / given.smoothness).toPrecision(2)), cohort: given.clients, rounds: 1000 };
+  for (const word of Object.keys(plan)) if (given[word] !== undefined) { plan[word] = given[word]; delete given[word]; }
+  return { name, words: found._about ?? `${given.clients} clients, from ${name}`, given, up_to: found._up_to ?? {}, plan, lost };
+}

@@ -1,0 +1,98 @@
+/* All words of a federation and its plan: those that are given, and what follows from them by the ties. */
+const ROUNDING = 1e-9;
+const whole = (x) => Math.floor(x * (1 + ROUNDING));
+const orders = new Map();
+let atlas = null;
+
+/* The ties that give words one after the other, always the first one that is ready; those that depend on K or eta apart. */
+function order(words) {
+  const key = [...words].sort().join();
+  if (!orders.has(key)) {
+    const found = new Set(words), all = [], ready = ([left, , asked]) => !found.has(left) && asked.every((w) => found.has(w));
+    for (let tie = TIES.find(ready); tie; tie = TIES.find(ready)) { found.add(tie[0]); all.push(tie); }
+    const moving = new Set(["local_steps", "step_size"]), moved = [];
+    for (const tie of all) if (tie[2].some((w) => moving.has(w))) { moving.add(tie[0]); moved.push(tie); }
+    orders.set(key, { all, moved });
+  }
+  return orders.get(key);
+}
+
+function follow(ties, v, n) {
+  for (const [left, relation, , kind, f] of ties) {
+    if (kind === "list") v[left] = Array.from({ length: n.clients }, (_, i) => f(v, n, i));
+    else {
+      const x = f(v, n, 0), near = Math.round(x);
+      v[left] = kind === "whole" && Math.abs(x - near) <= ROUNDING * Math.abs(near) ? near : x;
+    }
+    if ((relation === "<=" || relation === ">=") && kind !== "list" && !Number.isFinite(v[left])) v[left] = undefined;
+  }
+}
+
+/* What a federation and a plan are told, without what does not hold for this plan: by word the value up to which it does. */
+function holding(given, upTo) {
+  const beyond = {};
+  for (const [word, limits] of Object.entries(upTo)) {
+    if (!(word in given)) continue;
+    for (const [other, most] of Object.entries(limits)) {
+      const value = given[other] ?? 0;
+      if (value > most * (1 + ROUNDING)) beyond[word] = `it holds for ${words(other)} up to ${said(most)} alone`;
+    }
+  }
+  const kept = Object.fromEntries(Object.entries(given).filter(([word]) => !(word in beyond)));
+  return { kept, beyond };
+}
+
+/* A world is everything that is known: values v, lengths n, why a word does not hold, and the situation. */
+function worldOf(given, upTo) {
+  const { kept, beyond } = holding(given, upTo), v = { ...kept }, n = { clients: kept.clients ?? 1, classes: 1 };
+  for (const word of atlas.lists) if (word in v && !Array.isArray(v[word])) v[word] = Array(n.clients).fill(v[word]);
+  const { all, moved } = order(Object.keys(kept)), loose = new Set(all.filter((tie) => tie[1] === "<=" && tie[5]).map((tie) => tie[0]));
+  const world = { v, n, given: kept, beyond, moved, loose, machine: false };
+  follow(all, v, n);
+  return settled(world);
+}
+
+/* The same federation at another K and eta: only what depends on them is computed again. */
+function moveTo(world, steps, size) {
+  const { v, n } = world;
+  v.local_steps = steps;
+  v.step_size = size;
+  follow(world.moved, v, n);
+  return settled(world);
+}
+
+const KNOBS = [["fedinit", "relaxation", 0], ["fedcog", "distillation_weight", 0], ["fedals", "adaptation", 1]];
+const FLAGS = {
+  full: (v) => v.cohort === v.clients,
+  single: (v) => v.local_steps === 1,
+  relaxed: (v) => v.relaxation !== 0,
+  convex: (v) => v.strong_convexity !== undefined,
+  exact: (v) => v.gradient_variance === 0,
+  alike: (v) => v.uniform_dissimilarity === 0,
+};
+
+/* What structure decides is looked up by the situation; a plan that fits no whole round has none. */
+function settled(world) {
+  const { v } = world, key = atlas.flags.map((flag) => Number(FLAGS[flag](v))).join("");
+  world.key = key;
+  world.situation = atlas.places.get(world.machine ? `m${key}` : key) ?? -1;
+  world.fedavg = KNOBS.every(([, knob, off]) => v[knob] === off);
+  /* A last round that does not fit into a budget of time is not run. */
+  world.spent = v.rounds !== undefined && v.communication_time !== undefined ? v.rounds * (v.communication_time + v.minibatch_time * v.local_steps) : v.runtime;
+  return world;
+}
+
+/* Rounds of one local step by all clients are steps of one machine on the global loss. */
+function machineOf(world) {
+  const { v, n } = world;
+  if (!(v.clients === v.cohort && v.clients > 1 && v.local_steps === 1 && world.fedavg)) return null;
+  const given = {};
+  for (const word of atlas.machine.kept) if (v[word] !== undefined) given[word] = v[word];
+  Object.assign(given, atlas.machine.alone);
+  if (v.client_gradient_variance && v.client_weight) given.gradient_variance = MACHINE_NOISE(v, n, 0);
+  const found = worldOf(given, {});
+  found.machine = true;
+  found.situation = atlas.places.get(`m${world.key}`) ?? -1;
+  found.trusted = given.gradient_variance > 0 ? [atlas.machine.trusted] : [];
+  return found;
+}
