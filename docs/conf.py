@@ -29,5 +29,7 @@ html_math_renderer = "mathml"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
+html_use_index = False  # one page with every entry; the search field knows them all
+html_domain_indices = False
 html_show_copyright = False
 html_show_sphinx = False

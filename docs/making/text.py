@@ -46,3 +46,8 @@ def page(*parts: str | Iterable[str]) -> str:
     """Parts with an empty line between them."""
     joined = (part if isinstance(part, str) else "\n".join(part) for part in parts)
     return "\n\n".join(part.strip("\n") for part in joined if part) + "\n"
+
+
+def alone(title: str, up: str, *parts: str | Iterable[str]) -> str:
+    """A page that no list beside the pages names, since there are too many of them; ``up`` leads back."""
+    return "---\norphan: true\n---\n\n" + page(["```{container} up", up, "```"], title, *parts)
