@@ -12,13 +12,19 @@ project = "fedbounds"
 version = release = installed("fedbounds")
 extensions = [
     "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
     "docs.making.mathml",
     "docs.making.reference",
     "docs.making.explorer",
     "docs.making.offline",  # after the explorer, which it looks at too
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "reference/parts"]
 nitpicky = True
+nitpick_ignore_regex = [("py:.*", ".*")]  # types of other libraries, whose pages lie elsewhere
+autodoc_typehints_format = "short"
+maximum_signature_line_length = 80
+python_display_short_literal_types = True
 
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3

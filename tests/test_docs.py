@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from contextlib import redirect_stdout
 from math import ceil
 from pathlib import Path
@@ -15,9 +16,24 @@ import nbformat
 import pytest
 from sessions import blocks, python_differences, shell_differences
 
-from bounds import BOUNDS, PAPERS
+import bounds
+import fedbounds
+from bounds import ASSUMPTIONS, BOUNDS, PAPERS
+from bounds.showing.cards import letters_of
 from bounds.showing.usage import VERBS
-from docs.making import committed, explorer, figure_pages, notebook, offline, reference, search, text
+from docs.making import (
+    assumption_pages,
+    committed,
+    explorer,
+    figure_pages,
+    notebook,
+    offline,
+    python_pages,
+    reference,
+    search,
+    symbol_pages,
+    text,
+)
 from empirics.algorithms import ALGORITHMS
 from fedbounds import main
 from figures.catalogue import NAMES
@@ -46,12 +62,20 @@ def written(tmp_path_factory):
 
 
 def pixels(page):
-    """About as tall as a page's Markdown gets, from its lines, each of a paragraph's width; tables are narrower."""
+    """About as tall as a page's Markdown gets, rather more: from its lines, which are of a paragraph's width."""
     lines = [line for line in page.splitlines() if line.strip() not in ("", "$$")]
-    bare = [re.sub(r"\]\([^)]*\)|[`*\\]", "", line) for line in lines]
+    bare = [re.sub(r"\]\([^)]*\)|[`*\\]|<[^>]+>", "", line) for line in lines]
+    width = 180 if 'class="wide"' in page else 120
     return 300 + sum(
-        45 if line.startswith("|") else 90 if line.startswith("#") else 30 * ceil(len(line) / 80) for line in bare
+        90 if line.startswith("#") else cells(line, width) if line.startswith("|") else 30 * ceil(len(line) / 100)
+        for line in bare
     )
+
+
+def cells(row, width):
+    """The same of a row of a table, whose cells share the letters of a line."""
+    words = row.strip("|").split("|")
+    return 25 + 20 * max((ceil(len(cell) * len(words) / width) for cell in words if "$" not in cell), default=1)
 
 
 @pytest.fixture
@@ -162,9 +186,79 @@ def test_links_of_the_report_lead_to_the_pages_of_the_claims(written):
 
 
 def test_no_page_is_too_tall(written):
-    tall = {path.name: pixels(path.read_text(encoding="utf-8")) for path in written.rglob("*.md")}
-    assert not {name: tall for name, tall in tall.items() if tall > TALLEST}
+    pages = {path.relative_to(written): pixels(path.read_text(encoding="utf-8")) for path in written.rglob("*.md")}
+    assert not {name: tall for name, tall in pages.items() if tall > TALLEST}
     assert pixels("| a | b |\n" * 400) > TALLEST
+
+
+def test_every_public_name_of_python_has_a_page_and_a_word(written):
+    index = (written / "python" / "index.md").read_text(encoding="utf-8")
+    for name in {*fedbounds.ASKED, *bounds.__all__}:
+        assert re.search(rf"\| (\[{name}\]\({name}\.md\)|`{name}`) \| [^|]{{15,}} \|", index), name
+    assert sorted(single(written, "python")) == sorted({*fedbounds.ASKED, *bounds.__all__} - {*python_pages.CATALOGUES})
+    assert "fedbounds.Condition(words, relation=None, assumption=None)" in python_pages.of_name("Condition")
+
+
+# ---- what leads to a theorem ----
+
+
+def test_the_first_page_counts_what_the_report_counts(written):
+    told = (written / "parts" / "counted.md").read_text(encoding="utf-8")
+    entries = [entry for key in PAPERS for entry in committed.entries(key).values()]
+    verdicts = Counter(entry.verdict for entry in entries)
+    assert f"{len(BOUNDS)} bounds" in told
+    assert f"{len(entries)} claims are audited" in told
+    assert f"{verdicts['HOLDS']} hold as printed, {verdicts['REPAIRED']} fail and are repaired" in told
+    found = (written / "parts" / "found.md").read_text(encoding="utf-8")
+    assert all(f"- {paper.short}: “" in found for paper in PAPERS.values() if not paper.works)
+    included = set(re.findall(r"\{include\} reference/parts/([\w.]+)", PAGES["index.md"]))
+    assert included == {path.name for path in (written / "parts").iterdir()}
+
+
+def test_every_word_of_a_bound_is_in_one_table_of_symbols(written):
+    words = [
+        word
+        for file in symbol_pages.GROUPS
+        for word in re.findall(r"^\| `(\w+)`", (written / "symbols" / f"{file}.md").read_text(encoding="utf-8"), re.M)
+    ]
+    assert sorted(words) == sorted({q.name for b in BOUNDS.values() for q in letters_of(b)})
+    clashes = (written / "symbols" / "index.md").read_text(encoding="utf-8")
+    line = next(line for line in clashes.splitlines() if line.startswith("| $K$ |"))
+    assert "`clients` in FedALS" in line
+    assert "`local_steps` in FedInit, Decaying-K" in line
+
+
+def test_a_matrix_has_a_dot_for_each_assumption_of_a_bound(written):
+    page = (written / "assumptions" / "fedcog.md").read_text(encoding="utf-8")
+    row = next(line for line in page.splitlines() if line.endswith("</tr>") and ">theorem</a>" in line)
+    assert row.count("●") == sum(c.assumption is not None for c in BOUNDS["fedcog.theorem"].conditions)
+    bounds = [b for b in BOUNDS.values() if b.source.paper == "fedcog" and assumption_pages.needs(b)]
+    assert page.count("<tr>") == len(bounds) + 1
+
+
+def test_what_follows_from_assumptions_are_assumptions():
+    names = {*assumption_pages.IMPLIES, *(n for more in assumption_pages.IMPLIES.values() for n in more)}
+    assert names <= set(ASSUMPTIONS)
+    assert "polyak_lojasiewicz" in assumption_pages.follows("strongly_convex")
+    assert "strongly_convex" not in assumption_pages.follows("convex")
+
+
+def test_theorems_are_found_by_their_assumptions(written):
+    page = (written / "which.md").read_text(encoding="utf-8")
+    for name in ("fedcog.theorem", "decaying_k.theorem_1_repaired", "classics.scaffold_nonconvex"):
+        row = next(line for line in page.splitlines() if f">{name}</a>" in line)
+        asked = {c.assumption.name for c in BOUNDS[name].conditions if c.assumption is not None}
+        assert set(re.findall(r'data-name="(\w+)"', row)) == asked
+        assert all(f'type="checkbox" value="{one}"' in page for one in asked)
+    assert ">decaying_k.k_star</a>" not in page
+
+
+def test_the_best_k_is_one_search_away(written):
+    page = (written / "best.md").read_text(encoding="utf-8").partition("## The best step size")[0]
+    assert "best K" in page.partition("\n\n")[2].partition("\n\n")[0]
+    for name in ("k_star", "k_star_printed", "k_star_rounds", "k_star_rounds_printed", "per_rounds"):
+        assert f"[decaying_k.{name}](bounds/decaying_k/{name}.md)" in page
+    assert "schedule" not in page
 
 
 def test_the_explorer_is_opened_by_a_link_that_it_understands():
@@ -183,7 +277,7 @@ def test_the_gallery_leads_from_every_picture_to_its_page(tmp_path):
     shown = figure_pages.gallery()
     pictures = {path.stem for path in figure_pages.MADE.glob("*.svg")}
     assert set(re.findall(r"\]\(([\w.]+)\.svg\)", shown)) == pictures
-    assert all(f"({name}.svg)]({name.replace('.', '/', 1)}.md)" in shown for name in pictures)
+    assert all(re.search(rf"\({name}\.svg\) [^]]+\]\({name.replace('.', '/', 1)}\.md\)", shown) for name in pictures)
     assert "container" not in figure_pages.gallery(tmp_path)
 
 
@@ -275,6 +369,9 @@ def test_the_site_builds_without_warnings_and_offline(tmp_path):
     assert all((built / p.relative_to(source)).with_suffix(".html").exists() for p in pages)
     page = (built / "reference" / "bounds" / "fedcog" / "theorem.html").read_text(encoding="utf-8")
     assert page.count("<math display=block>") == 1
+    index = (built / "searchindex.js").read_text(encoding="utf-8")
+    entries = json.loads(index.removeprefix("Search.setIndex(").removesuffix(")"))["indexentries"]
+    assert {"best k", "non-convex", "generalization bound", "symbol table"} <= set(entries)
     assert (built / "_static" / "explorer.html").stat().st_size > 0
 
 

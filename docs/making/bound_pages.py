@@ -21,6 +21,7 @@ from bounds.showing.cards import as_json, KINDS, letters_of
 from bounds.showing.printing import words
 from figures.catalogue import artefact, NAMES
 from figures.explorer import optima, verdicts
+from paper_checks.comparing.standing import STANDING
 
 from . import claim_pages, committed, explorer
 from .figure_pages import MADE
@@ -165,6 +166,9 @@ def _beside(bound: Bound) -> Iterator[str | list[str]]:
         yield "## Other forms of it"
         yield [f"- {_link(b)}: {plain(b.source.place)}" for b in kin]
     found = _claims()[bound.name]
+    if standing := STANDING.get(bound.name):
+        home = f"../../claims/{claim_pages.place(standing.claim)}"
+        yield f"The inequality itself, in the audit: **{standing}** ([{standing.claim}]({home}))."
     for title, part in (
         ("Claims about it", [c for c in found if c[1].kind.partition(",")[0] != STEP]),
         ("Steps of its derivation", [c for c in found if c[1].kind.partition(",")[0] == STEP]),

@@ -22,7 +22,7 @@ def of_paper(paper: str, made: Path = MADE) -> str:
     """The list of one paper's figures and tables, or of ours: pictures small, each leading to its page."""
     shown = [artefact(f"{paper}.{file}") for file in FILES[paper]]
     rows = ([f"[{one.name}]({page_of(one.name)})", plain(one.title), _judged(one.name, made)] for one in shown)
-    return page(f"# {_title(paper)}", *_shelf(shown, made), table(["name", "", "conclusions"], rows))
+    return page(f"# {_title(paper)}", *shelf_of(shown, made), table(["name", "", "conclusions"], rows))
 
 
 def _title(paper: str) -> str:
@@ -34,9 +34,10 @@ def page_of(name: str) -> str:
     return f"{name.replace('.', '/', 1)}.md"
 
 
-def _shelf(shown: Iterable[Artefact], made: Path) -> Iterator[list[str]]:
+def shelf_of(shown: Iterable[Artefact], made: Path, up: str = "") -> Iterator[list[str]]:
+    """The pictures among these, small, each with its title and leading to its page; ``up`` is the folder of all."""
     links = [
-        f"[![{plain(one.title)}]({one.name}.svg)]({page_of(one.name)})"
+        f"[![{plain(one.title)}]({up}{one.name}.svg) {plain(one.title)}]({up}{page_of(one.name)})"
         for one in shown
         if (made / f"{one.name}.svg").exists()
     ]
@@ -55,7 +56,7 @@ def gallery(made: Path = MADE) -> str:
     parts: list[str | list[str]] = ["Each beside what the paper reports, at the laptop scale."]
     for paper, files in FILES.items():
         parts.append(f"## [{_title(paper)}]({paper}.md)")
-        parts += _shelf((artefact(f"{paper}.{file}") for file in files), made)
+        parts += shelf_of((artefact(f"{paper}.{file}") for file in files), made)
     return page(*parts)
 
 

@@ -15,10 +15,23 @@ from bounds.showing.usage import VERBS
 from empirics.algorithms import ALGORITHMS
 from figures.catalogue import FILES, NAMES
 
-from . import algorithm_pages, bound_pages, claim_pages, command_page, figure_pages
+from . import (
+    algorithm_pages,
+    assumption_pages,
+    best_page,
+    bound_pages,
+    claim_pages,
+    command_page,
+    figure_pages,
+    landing,
+    python_pages,
+    symbol_pages,
+)
 from .text import page
 
 FOLDER = "reference"
+PARTS = "parts"
+"""Pieces that pages written by hand include, no pages themselves."""
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -56,7 +69,18 @@ def pages() -> dict[str, str]:
         "claims/index.md": _index("Claims", "\n".join(claim_pages.overview()), claims),
         "figures/index.md": _index("Figures and tables", figure_pages.gallery(), figures),
         "algorithms/index.md": algorithm_pages.algorithms(),
+        "python/index.md": python_pages.python(),
         "command/index.md": command_page.command(),
+    }
+    finding = {
+        "which.md": assumption_pages.which(),
+        "best.md": best_page.best(),
+        "symbols/index.md": symbol_pages.overview(),
+        "assumptions/index.md": assumption_pages.overview(),
+    }
+    tables = {
+        **{f"symbols/{file}.md": symbol_pages.of_group(file) for file in symbol_pages.GROUPS},
+        **{f"assumptions/{p.key}.md": assumption_pages.of_paper(p) for p in PAPERS.values()},
     }
     said = "Written from the catalogues when this site was built."
     single = {
@@ -68,9 +92,21 @@ def pages() -> dict[str, str]:
         },
         **{f"figures/{figure_pages.page_of(name)}": figure_pages.of_figure(name) for name in NAMES},
         **{f"algorithms/{name}.md": algorithm_pages.of_algorithm(name) for name in ALGORITHMS},
+        **{f"python/{name}.md": python_pages.of_name(name) for name in (*python_pages.VERBS, *python_pages.OBJECTS)},
         **{f"command/{verb}.md": command_page.of_verb(verb) for verb in VERBS},
     }
-    return {**bounds, **claims, **figures, **indices, **single, "index.md": _index("Reference", said, indices)}
+    parts = {f"{PARTS}/{name}": text for name, text in landing.parts().items()}
+    return {
+        **bounds,
+        **claims,
+        **figures,
+        **indices,
+        **finding,
+        **tables,
+        **single,
+        **parts,
+        "index.md": _index("Reference", said, [*finding, *indices]),
+    }
 
 
 def _index(title: str, words: str, below: Iterable[str]) -> str:

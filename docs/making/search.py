@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from bounds.assumptions import CONVEX, GLOBALLY_STRONGLY_CONVEX, POLYAK_LOJASIEWICZ, SMOOTH, STRONGLY_CONVEX
+from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from bounds.vocabulary import strong_convexity
+from figures.explorer import optima
 
 BEST = {
     "local_steps": ("best K", "optimal K", "best number of local steps", "optimal number of local steps"),
     "step_size": ("best step size", "best learning rate", "optimal step size", "optimal learning rate"),
-    "relaxation": ("best beta", "best relaxation", "optimal relaxation"),
 }
 """A chosen quantity, and what its best value is called."""
 MEANT = {
@@ -24,10 +26,17 @@ MEANT = {
 """A quantity that is bounded, and the words of the field for it."""
 
 
+@cache
+def minimisers() -> frozenset[str]:
+    """The bounds of the catalogue that state where another one is smallest."""
+    stated = (found for bound in BOUNDS.values() for found in optima.stated(bound).values())
+    return frozenset(best.name for found in stated for best in found)
+
+
 def words_of(bound: Bound) -> list[str]:
     """Each true of the bound: what it is the best value of, what it bounds, and for which losses."""
     assumed = {c.assumption for c in bound.conditions}
-    found = [*BEST.get(bound.target.name, ())] if bound.relation == "=" else []
+    found = [*BEST[bound.target.name]] if bound.name in minimisers() else []
     if bound.relation in ("<=", "<~"):
         found += MEANT.get(bound.target.name, ())
         if STRONGLY_CONVEX in assumed or GLOBALLY_STRONGLY_CONVEX in assumed:
@@ -45,4 +54,4 @@ def asked(bound: Bound) -> Iterator[list[str]]:
     """The entries of the index of a bound's page, and the same words where a reader sees them."""
     if found := words_of(bound):
         yield [f"```{{index}} {', '.join(found)}", "```"]
-        yield [f"Also called: {', '.join(found)}."]
+        yield [f"Search words: {', '.join(found)}."]

@@ -48,6 +48,11 @@ def page(*parts: str | Iterable[str]) -> str:
     return "\n\n".join(part.strip("\n") for part in joined if part) + "\n"
 
 
+def wide(title: str, *parts: str | Iterable[str]) -> str:
+    """A page for a table that needs more room than words do."""
+    return "---\nhide-toc: true\n---\n\n" + page(title, '<div class="wide"></div>', *parts)
+
+
 def alone(title: str, up: str, *parts: str | Iterable[str]) -> str:
     """A page that no list beside the pages names, since there are too many of them; ``up`` leads back."""
     return "---\norphan: true\n---\n\n" + page(["```{container} up", up, "```"], title, *parts)
