@@ -199,6 +199,18 @@ def test_every_public_name_of_python_has_a_page_and_a_word(written):
     assert "fedbounds.Condition(words, relation=None, assumption=None)" in python_pages.of_name("Condition")
 
 
+def test_the_notebook_is_shown_with_its_outputs(written, kept):
+    pages = {path.stem: path.read_text(encoding="utf-8") for path in (written / "notebook").glob("*.md")}
+    whole = "\n".join(pages.values())
+    assert len(pages) == 1 + sum(cell.source.startswith("## ") for cell in kept.cells)
+    assert all(f"```python\n{cell.source}\n```" in whole for cell in kept.cells if cell.cell_type == "code")
+    shown = {name for name in re.findall(r"\]\(([\w-]+\.png)\)", whole)}
+    assert shown == {path.name for path in (written / "notebook").glob("*.png")}
+    assert len(shown) == sum("image/png" in o.get("data", {}) for c in kept.cells for o in c.get("outputs", ()))
+    streams = [o.text.rstrip() for c in kept.cells for o in c.get("outputs", ()) if o.output_type == "stream"]
+    assert all(f"```text\n{text}\n```" in whole for text in streams)
+
+
 # ---- what leads to a theorem ----
 
 
@@ -232,8 +244,8 @@ def test_a_matrix_has_a_dot_for_each_assumption_of_a_bound(written):
     page = (written / "assumptions" / "fedcog.md").read_text(encoding="utf-8")
     row = next(line for line in page.splitlines() if line.endswith("</tr>") and ">theorem</a>" in line)
     assert row.count("●") == sum(c.assumption is not None for c in BOUNDS["fedcog.theorem"].conditions)
-    bounds = [b for b in BOUNDS.values() if b.source.paper == "fedcog" and assumption_pages.needs(b)]
-    assert page.count("<tr>") == len(bounds) + 1
+    mine = [b for b in BOUNDS.values() if b.source.paper == "fedcog" and assumption_pages.needs(b)]
+    assert page.count("<tr>") == len(mine) + 1
 
 
 def test_what_follows_from_assumptions_are_assumptions():
@@ -370,8 +382,12 @@ def test_the_site_builds_without_warnings_and_offline(tmp_path):
     page = (built / "reference" / "bounds" / "fedcog" / "theorem.html").read_text(encoding="utf-8")
     assert page.count("<math display=block>") == 1
     index = (built / "searchindex.js").read_text(encoding="utf-8")
-    entries = json.loads(index.removeprefix("Search.setIndex(").removesuffix(")"))["indexentries"]
-    assert {"best k", "non-convex", "generalization bound", "symbol table"} <= set(entries)
+    index = json.loads(index.removeprefix("Search.setIndex(").removesuffix(")"))
+    entries, docs = index["indexentries"], index["docnames"]
+    main = {word: [docs[page] for page, _, is_main in found if is_main] for word, found in entries.items()}
+    assert main["best k"] == ["reference/best"]
+    assert main["non-convex"] == ["reference/which"]
+    assert {docs[page] for page, _, _ in entries["best k"]} > {"reference/bounds/decaying_k/k_star"}
     assert (built / "_static" / "explorer.html").stat().st_size > 0
 
 

@@ -13,7 +13,7 @@ from bounds.stated import OUTCOME, role_of
 from paper_checks.comparing.standing import STANDING
 
 from .bound_pages import path
-from .text import plain, table, wide
+from .text import entries, plain, table, wide
 
 IMPLIES = {
     "strongly_convex": ("convex", "globally_strongly_convex", "polyak_lojasiewicz"),
@@ -25,6 +25,9 @@ IMPLIES = {
     "one_client": ("identical_clients", "full_participation"),
     "identical_clients": ("dissimilarity", "uniform_dissimilarity"),
     "uniform_dissimilarity": ("dissimilarity",),
+    "full_participation": ("sampled_without_replacement",),
+    "one_local_step": ("fixed_local_steps",),
+    "fixed_local_steps": ("steps_never_increase",),
 }
 """What follows, at once or in several steps, from what is assumed."""
 
@@ -63,7 +66,9 @@ def overview() -> str:
         "assumption. Which of them fit your problem: [which theorem applies to me?](../which.md)"
     )
     hidden = ["```{toctree}", ":hidden:", "", *PAPERS, "```"]
-    return wide("# Who assumes what", ["```{index} assumption matrix", "```"], said, table(head, rows), hidden)
+    return wide(
+        "# Who assumes what", entries("assumption matrix", "assumptions", main=True), said, table(head, rows), hidden
+    )
 
 
 def of_paper(paper: Paper) -> str:
@@ -129,12 +134,12 @@ def which() -> str:
     drawn = (
         f'<table id="theorems">\n{head}\n<tbody>\n{rows}\n</tbody></table>\n<script src="../_static/which.js"></script>'
     )
-    index = ["```{index} which theorem applies, non-convex, strongly convex, partial participation", "```"]
+    asked = ("which theorem applies", "non-convex", "nonconvex", "strongly convex", "partial participation")
     also = (
         "No box about convexity ticked: the theorems for non-convex losses remain. The audit is that of the inequality "
         "itself where one claim decides it; the claims about a bound stand on its page."
     )
-    return wide("# Which theorem applies to me?", index, said, form, drawn, also)
+    return wide("# Which theorem applies to me?", entries(*asked, main=True), said, form, drawn, also)
 
 
 def _row(bound: Bound) -> str:

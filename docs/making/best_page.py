@@ -12,7 +12,7 @@ from figures.explorer import optima
 
 from .bound_pages import path
 from .search import BEST, minimisers
-from .text import cell_math, page, plain, table
+from .text import cell_math, entries, page, plain, table
 
 TITLES = {"local_steps": "The best K: number of local steps", "step_size": "The best step size"}
 
@@ -27,7 +27,7 @@ def best() -> str:
     )
     words = [word for word in BEST if _stated(word) or _minimised(word)]
     parts = (part for word in words for part in _of(word))
-    index = [f"```{{index}} {', '.join(name for word in words for name in BEST[word])}", "```"]
+    index = entries(*(name for word in words for name in BEST[word]), main=True)
     return page("# The best K and the best step size", index, said, *parts)
 
 

@@ -24,6 +24,7 @@ from . import (
     command_page,
     figure_pages,
     landing,
+    notebook_pages,
     python_pages,
     symbol_pages,
 )
@@ -57,6 +58,7 @@ def write(folder: Path) -> None:
         if path.relative_to(folder).as_posix() not in written:
             path.unlink()
     figure_pages.pictures(folder / "figures")
+    notebook_pages.pictures(folder / "notebook")
 
 
 def pages() -> dict[str, str]:
@@ -69,6 +71,7 @@ def pages() -> dict[str, str]:
         "claims/index.md": _index("Claims", "\n".join(claim_pages.overview()), claims),
         "figures/index.md": _index("Figures and tables", figure_pages.gallery(), figures),
         "algorithms/index.md": algorithm_pages.algorithms(),
+        "notebook/index.md": notebook_pages.notebook(),
         "python/index.md": python_pages.python(),
         "command/index.md": command_page.command(),
     }
@@ -93,6 +96,7 @@ def pages() -> dict[str, str]:
         **{f"figures/{figure_pages.page_of(name)}": figure_pages.of_figure(name) for name in NAMES},
         **{f"algorithms/{name}.md": algorithm_pages.of_algorithm(name) for name in ALGORITHMS},
         **{f"python/{name}.md": python_pages.of_name(name) for name in (*python_pages.VERBS, *python_pages.OBJECTS)},
+        **{f"notebook/{part}.md": notebook_pages.of_part(part) for part in notebook_pages.parts() if part},
         **{f"command/{verb}.md": command_page.of_verb(verb) for verb in VERBS},
     }
     parts = {f"{PARTS}/{name}": text for name, text in landing.parts().items()}

@@ -11,6 +11,8 @@ from bounds.core import Bound
 from bounds.vocabulary import strong_convexity
 from figures.explorer import optima
 
+from .text import entries
+
 BEST = {
     "local_steps": ("best K", "optimal K", "best number of local steps", "optimal number of local steps"),
     "step_size": ("best step size", "best learning rate", "optimal step size", "optimal learning rate"),
@@ -53,5 +55,5 @@ def words_of(bound: Bound) -> list[str]:
 def asked(bound: Bound) -> Iterator[list[str]]:
     """The entries of the index of a bound's page, and the same words where a reader sees them."""
     if found := words_of(bound):
-        yield [f"```{{index}} {', '.join(found)}", "```"]
+        yield entries(*found)
         yield [f"Search words: {', '.join(found)}."]

@@ -10,7 +10,7 @@ from bounds.papers import PAPERS
 from bounds.showing.cards import letters_of
 from bounds.stated import ADMISSIBLE, COST, DEFINED, DESIGN, FREE, OUTCOME, QUANTITIES, role_of
 
-from .text import cell_math, page, plain, table, wide
+from .text import cell_math, entries, page, plain, table, wide
 
 GROUPS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "chosen": ("What a run chooses", "The knobs of a method, and the free constants of proofs.", (DESIGN, FREE)),
@@ -48,7 +48,7 @@ def overview() -> str:
     rows = ([cell_math(letter), "; ".join(_meanings(words))] for letter, words in sorted(_shared().items()))
     return page(
         "# Symbols of all papers",
-        ["```{index} notation, symbol table, letters, symbols", "```"],
+        entries("notation", "symbol table", "letters", "symbols", main=True),
         said,
         groups,
         "## Letters with more than one meaning",
