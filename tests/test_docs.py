@@ -368,6 +368,7 @@ def test_the_site_builds_without_warnings_and_offline(tmp_path):
     source, built = tmp_path / "docs", tmp_path / "html"
     shutil.copytree(DOCS, source, ignore=shutil.ignore_patterns("_build", "reference", "__pycache__"))
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    shutil.copytree(ROOT / "notebooks", tmp_path / "notebooks")
     verifier = Path("paper_checks/worst_cases/certificates/verify.py")  # a page quotes it
     (tmp_path / verifier).parent.mkdir(parents=True)
     shutil.copy(ROOT / verifier, tmp_path / verifier)

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import paper_checks
 from paper_checks.audit.reporting.text import ALL, FOLDER, OVERVIEW
 
 from .text import slug
 
-PLACE = Path(__file__).resolve().parents[2] / "paper_checks"
+PLACE = Path(paper_checks.__file__ or "").parent
 ROW = re.compile(r"^\| \[([a-z0-9_.]+)\]\(#\w+\) \| (\w+) \| (\w*) \| (\w+) \| ([\w ,]+) \|$", re.MULTILINE)
 """A line of the list of all claims: name, verdict, defect, grade, kind."""
 

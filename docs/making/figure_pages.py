@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import figures
 from bounds.papers import PAPERS
 from figures.artefact import Artefact
 from figures.catalogue import artefact, FILES, NAMES
@@ -15,7 +16,7 @@ from figures.writing import what_ran
 
 from .text import alone, page, plain, table
 
-MADE = Path(__file__).resolve().parents[2] / "figures" / "laptop"
+MADE = Path(figures.__file__ or "").parent / "laptop"
 
 
 def of_paper(paper: str, made: Path = MADE) -> str:
