@@ -79,5 +79,5 @@ def _output(data: Mapping[str, str], names: list[str]) -> str:
         formula = said.strip("$ \n").removeprefix(r"\displaystyle").strip()
         return f"$$\n{formula}\n$$"
     if kind == "text/html":
-        return f"```{{raw}} html\n{said}\n```"
+        return f'```{{raw}} html\n<div class="output">{said}</div>\n```'
     return f"```text\n{said.rstrip()}\n```"
