@@ -1,42 +1,102 @@
-"""The reference of claims: every verdict with its evidence, from the audit's own report."""
+"""The reference of claims: a page for every section of a paper, with each verdict and its evidence."""
 
 from __future__ import annotations
 
-import json
-import os
 import re
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
 
-from bounds.papers import Paper
-from paper_checks.audit.reporting import Record, records
-from paper_checks.audit.reporting.text import page_of, tally
-from paper_checks.audit.running import audit, CLAIMS, REVIEWS
+from bounds.core import declared
+from bounds.papers import Paper, PAPERS
+from figures.explorer import verdicts
+from paper_checks.audit.running import CLAIMS
+from paper_checks.claims.claim import Claim
 
-from .text import slug
+from . import committed
+from .committed import Entry
+from .text import alone, page, slug, table
 
-REPORT = "FEDBOUNDS_AUDIT"
-"""Names the ``report.json`` of an audit that has just been made; without it, the build makes one."""
-
-
-def verdicts() -> list[Record]:
-    """The records of the audit, which is run once per build at most."""
-    given = os.environ.get(REPORT)
-    if given:
-        return [Record(**told) for told in json.loads(Path(given).read_text(encoding="utf-8"))]
-    return records(audit([claim for claim in CLAIMS.values() if not claim.deep]))
+LONGEST = 16_000
+"""Letters of a page; a section whose claims have more goes on at a page of its own."""
+NAMED = re.compile(r"`([a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+)` \((?=[A-Z]+\))")
 
 
-def of_paper(paper: Paper, found: Sequence[Record]) -> str:
-    """The page of one paper: its headings moved up, the claims left out of the list beside the page."""
-    told = "\n".join(page_of(paper.key, [r for r in found if r.paper == paper.key], REVIEWS[paper.key]))
-    told = told.replace(f"# {paper.short}: {paper.title}", f"# Claims of {paper.short}\n\n*{paper.title}*", 1)
-    told = re.sub(r"^## (.*)$", r"**\1**", told, flags=re.MULTILINE)  # headings are the claims alone
-    told = re.sub(r"^####? ", "## ", told, flags=re.MULTILINE)
-    told = re.sub(r"`([a-z_0-9.]+)` \((?=[A-Z]+\))", lambda m: f"[{m[1]}](#{slug(m[1])}) (", told)
-    return f"---\ntocdepth: 1\n---\n\n{told}\n"
+@cache
+def groups(paper: str) -> Mapping[str, tuple[str, tuple[Entry, ...]]]:
+    """By the name of the page: the title of a section, and its claims in the order of the report."""
+    kept = committed.entries(paper)
+    found: dict[str, tuple[str, tuple[Entry, ...]]] = {}
+    for title, module in import_module(f"paper_checks.claims.{paper}").SECTIONS.items():
+        names = {claim.name for claim in declared(Claim, module)}
+        parts = list(_pages([entry for name, entry in kept.items() if name in names]))
+        for i, part in enumerate(parts, start=1):
+            file = module.__name__.rpartition(".")[2] + (f"_{i}" if i > 1 else "")
+            found[file] = (f"{title} ({i} of {len(parts)})" if len(parts) > 1 else title, part)
+    return found
 
 
-def overview(found: Sequence[Record]) -> list[str]:
+def _pages(entries: list[Entry]) -> Iterator[tuple[Entry, ...]]:
+    held: list[Entry] = []
+    for entry in entries:
+        if held and sum(len(e.told) for e in (*held, entry)) > LONGEST:
+            yield tuple(held)
+            held = []
+        held.append(entry)
+    if held:
+        yield tuple(held)
+
+
+@cache
+def homes() -> Mapping[str, str]:
+    """Every claim's page, named from the folder of the claims."""
+    return {
+        entry.name: f"{paper}/{file}.md"
+        for paper in PAPERS
+        for file, (_, entries) in groups(paper).items()
+        for entry in entries
+    }
+
+
+def of_paper(paper: Paper) -> str:
+    """What a referee would say of a paper first, and the list of the pages with its claims."""
+    told = committed.first_page(paper.key)
+    told = re.sub(r"\]\(#(\w+)\)", lambda m: f"]({committed.anchors(paper.key, homes())[m[1]]})", told)
+    told = NAMED.sub(lambda m: f"[{m[1]}]({place(m[1])}) (", told)
+    rows = (
+        [f"[{title}]({paper.key}/{file}.md)", str(len(entries)), _counted(entries)]
+        for file, (title, entries) in groups(paper.key).items()
+    )
+    listed = table(["section", "claims", "verdicts"], rows)
+    return page(f"# Claims of {paper.short}", f"*{paper.title}*", "## All claims, section by section", listed, told)
+
+
+def place(name: str) -> str:
+    return f"{homes()[name]}#{slug(name)}"
+
+
+def _counted(entries: tuple[Entry, ...]) -> str:
+    words = [entry.verdict for entry in entries]
+    return ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(sorted(words)))
+
+
+def of_group(paper: Paper, file: str) -> str:
+    """The page of one section."""
+    title, entries = groups(paper.key)[file]
+    up = f"[Claims](../index.md) / [{paper.short}](../{paper.key}.md)"
+    return alone(f"# {paper.short}, {title}", up, *(part for entry in entries for part in _claim(entry)))
+
+
+def _claim(entry: Entry) -> Iterator[str]:
+    yield f"## {entry.name}"
+    yield entry.told
+    bounds = sorted(verdicts.about(CLAIMS[entry.name]))
+    if bounds:
+        links = (f"[{name}](../../bounds/{name.replace('.', '/', 1)}.md)" for name in bounds)
+        yield f"Bounds it looks up: {', '.join(links)}"
+
+
+def overview() -> list[str]:
     """Claims by verdict and paper."""
-    return tally(found)
+    head, *rows = committed.tally()
+    return table(head, rows)

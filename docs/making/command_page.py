@@ -9,17 +9,23 @@ from contextlib import redirect_stdout
 from bounds.showing.usage import VERBS
 from fedbounds import main
 
-from .text import page, plain
+from .text import alone, page, plain, table
 
 WIDE = "100"
 """Letters of a line."""
 
 
 def command() -> str:
-    """The page of all verbs."""
+    """The list of all verbs."""
     said = "`NAME` is a bound of the list, or `path/file.py:variable` for one of your own."
-    parts = ((f"## {name}", f"{plain(verb.words)}.", f"```text\n{_help(name)}```") for name, verb in VERBS.items())
-    return page("# The command", said, *(line for part in parts for line in part))
+    rows = ([f"[{name}]({name}.md)", f"{plain(verb.words)}"] for name, verb in VERBS.items())
+    return page("# The command", said, table(["verb", ""], rows))
+
+
+def of_verb(name: str) -> str:
+    """The page of one: its help."""
+    said = f"{plain(VERBS[name].words)}."
+    return alone(f"# fedbounds {name}", "[The command](index.md)", said, f"```text\n{_help(name)}```")
 
 
 def _help(verb: str) -> str:

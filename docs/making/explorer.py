@@ -10,15 +10,22 @@ from sphinx.util import logging
 
 from fedbounds import main
 
+PAGE = "_static/explorer.html"
+
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("build-finished", write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
+def link(name: str) -> str:
+    """The page open at one bound, from the root of the site."""
+    return f"{PAGE}#v=1&b={name}"
+
+
 def write(app: Sphinx, error: Exception | None) -> None:
-    """``_static/explorer.html``, which a page holds in a frame."""
+    """The page, which a page holds in a frame."""
     if error is None and app.builder.format == "html":
-        status = main(["explore", "-o", str(Path(app.outdir) / "_static" / "explorer.html")])
+        status = main(["explore", "-o", str(Path(app.outdir) / PAGE)])
         if status:
             logging.getLogger(__name__).warning("fedbounds explore wrote no page")

@@ -46,3 +46,18 @@ def page(*parts: str | Iterable[str]) -> str:
     """Parts with an empty line between them."""
     joined = (part if isinstance(part, str) else "\n".join(part) for part in parts)
     return "\n\n".join(part.strip("\n") for part in joined if part) + "\n"
+
+
+def wide(title: str, *parts: str | Iterable[str]) -> str:
+    """A page for a table that needs more room than words do."""
+    return "---\nhide-toc: true\n---\n\n" + page(title, '<div class="wide"></div>', *parts)
+
+
+def entries(*words: str, main: bool = False) -> list[str]:
+    """Words under which the search field finds a page; a ``main`` one comes before all others."""
+    return [f"```{{index}} {', '.join(f'!{word}' if main else word for word in words)}", "```"]
+
+
+def alone(title: str, up: str, *parts: str | Iterable[str]) -> str:
+    """A page that no list beside the pages names, since there are too many of them; ``up`` leads back."""
+    return "---\norphan: true\n---\n\n" + page(["```{container} up", up, "```"], title, *parts)

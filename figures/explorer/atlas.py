@@ -18,9 +18,10 @@ import sympy as sp
 from bounds import anyway, one_machine, substituting
 from bounds.assumptions import Assumption, INDEPENDENT_NOISE
 from bounds.catalog import BOUNDS
-from bounds.classes import AVERAGE, ClassOf, FALLING, never, SAID, unweighted, Way, ways, WITH_LAST
+from bounds.classes import ClassOf, FALLING, never, SAID, unweighted, Way, ways, WITH_LAST
 from bounds.core import Bound
 from bounds.dissimilarity import convex_pair
+from bounds.places import AVERAGE
 from bounds.quantities import CLIENTS, quantities_of
 from bounds.resolving import KINDS
 from bounds.scenario import Scenario
@@ -111,7 +112,7 @@ def atlas(entries: Sequence[NamedBound]) -> Atlas:
         "reached": [json.loads(text) for text in told.found],
         "ways": of_starts,
         "bounds": {e.label: _bound(e.bound, starts, kinds, assumed) for e in of_them},
-        "machine": {"kept": one_machine.KEPT, "alone": one_machine.ALONE, "places": one_machine.PLACES,
+        "machine": {"kept": one_machine.KEPT, "alone": one_machine.ALONE, "places": one_machine.IDENTICAL,
                     "targets": one_machine.TARGETS, "trusted": INDEPENDENT_NOISE.words},
         "search": {"splits": substituting.SPLITS.tolist(), "shares": substituting.SHARES.tolist(),
                    "zooms": substituting.ZOOMS, "fine": substituting.FINE},

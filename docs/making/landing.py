@@ -1,0 +1,72 @@
+"""What the first page takes from the committed reports: numbers and findings, none of them typed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bounds.catalog import BOUNDS
+from bounds.papers import PAPERS
+from figures.catalogue import artefact
+from paper_checks.audit.running import REVIEWS
+
+from . import claim_pages, committed
+from .figure_pages import MADE, shelf_of
+from .text import page, plain, table
+
+FINDINGS = 2
+"""Of each paper, as many as a first page bears: those that its review puts first."""
+SHOWN = "ours.tightness"
+SHELF = ("ours.worst_cases", "ours.relaxation", "ours.vacuity")
+
+
+def parts() -> dict[str, str]:
+    """The pieces by file; links in them are named from the first page."""
+    return {"counted.md": counted(), "found.md": found(), "picture.md": picture(), "shelf.md": shelf()}
+
+
+def counted() -> str:
+    """How many bounds there are, and how many claims of each verdict."""
+    head, *rows = committed.tally()
+    total = dict(zip(head, rows[-1], strict=True))
+    decided = int(total["claims"]) - int(total["OPEN"])
+    said = (
+        f"{len(BOUNDS)} bounds of {sum(not p.works for p in PAPERS.values())} papers and "
+        f"{sum(len(p.works) for p in PAPERS.values())} classics can be evaluated, and {total['claims']} claims are "
+        f"audited by machine: {decided} are decided, {total['OPEN']} are open. {total['HOLDS']} hold as printed, "
+        f"{total['REPAIRED']} fail and are repaired, {total['FAILS']} fail."
+    )
+    return page(said)
+
+
+def found() -> str:
+    """The findings that each review puts first, and a table of all verdicts."""
+    keys = {paper.short: key for key, paper in PAPERS.items()}
+    head, *rows = committed.tally()
+    wanted = [head.index(word) for word in ("paper", "claims", "HOLDS", "REPAIRED", "FAILS", "OPEN")]
+    linked = (
+        [f"[{row[0]}](reference/claims/{keys[row[0]]}.md)" if row[0] in keys else row[0], *row[1:]] for row in rows
+    )
+    return page(list(_findings()), table([head[i] for i in wanted], ([row[i] for i in wanted] for row in linked)))
+
+
+def _findings() -> Iterator[str]:
+    for key, paper in PAPERS.items():
+        if not paper.works:
+            for name in REVIEWS[key].findings[:FINDINGS]:
+                entry = committed.entries(key)[name]
+                home = f"reference/claims/{claim_pages.place(name)}"
+                yield f"- {paper.short}: “{entry.words}” [{entry.judged}]({home})"
+
+
+def picture() -> str:
+    """One picture with its title."""
+    title = plain(artefact(SHOWN).title)
+    return page(
+        [f"[![{title}](reference/figures/{SHOWN}.svg)](reference/figures/{SHOWN.replace('.', '/')}.md)"],
+        f"*{title[0].upper()}{title[1:]}: the exact value where there is one, else a measurement. 1 would be tight.*",
+    )
+
+
+def shelf() -> str:
+    """Some more, small."""
+    return page(*shelf_of([artefact(name) for name in SHELF], MADE, up="reference/figures/"))
