@@ -28,12 +28,12 @@ function redrawFederation() {
 }
 
 function sentence({ v }) {
-  const count = (state) => shownRows.filter((row) => row.state === state && !row.printed).length, n = new Set(shownRows.filter((row) => row.state === "speaks" && !row.printed).map((row) => row.bound.name)).size;
-  const least = shownRows.filter((row) => row.state === "speaks" && !row.printed).sort((a, b) => a.value - b.value)[0];
+  const speaking = shownRows.filter((row) => row.state === "speaks" && !row.printed), counted = (of) => new Set(speaking.map(of)).size;
+  const n = counted((row) => row.bound.name), kinds = counted((row) => row.kind), silent = shownRows.filter((row) => row.state === "silent" && !row.printed).length;
   const plan = `${v.clients} clients, ${v.cohort === v.clients ? "all take part" : `${v.cohort} a round`}, ${said(v.rounds, 6)} rounds of ${v.local_steps} ${v.local_steps === 1 ? "step" : "steps"}, η = ${said(v.step_size, 3)}: `;
-  const found = !(v.rounds >= 1) ? "no whole round fits into these seconds." : n ? `${n} theorem${n > 1 ? "s speak" : " speaks"}; the smallest is ${least.bound.name}, ${said(least.value, 3)} where training starts at ${said(least.here, 3)}; `
+  const found = !(v.rounds >= 1) ? "no whole round fits into these seconds." : n ? `${n} theorem${n > 1 ? "s speak" : " speaks"}, of ${kinds} kind${kinds > 1 ? "s" : ""} of number, where training starts at ${said(speaking[0].here, 3)}; `
     : "no theorem says anything below the start; ";
-  put("sentence", plan, made("strong", {}, found), `${count("silent")} silent.`);
+  put("sentence", plan, made("strong", {}, found), `${silent} silent.`);
 }
 
 /* The plane in slices between frames: the newest change alone is worked on. */
