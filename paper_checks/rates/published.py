@@ -15,7 +15,6 @@ from bounds.numerics.at_point import at_point
 from bounds.numerics.digits import Digits
 from empirics.algorithms.algorithm import Algorithm
 
-from ..comparing.standing import STANDING
 from ..runs import schedules
 from ..runs.can import can
 from ..runs.methods import method
@@ -32,11 +31,10 @@ STILL = 1e-7
 
 @dataclass(frozen=True)
 class Published:
-    """A theorem, ``contraction`` per round of its slowest term, and how the audit stands on it (or no word)."""
+    """A theorem and the ``contraction`` per round of its slowest term."""
 
     bound: str
     contraction: float
-    standing: str
 
 
 def published(case: Case) -> list[Published]:
@@ -68,7 +66,7 @@ def _of(bound: Bound, case: Case) -> Iterator[Published]:
         return
     slowest = max((s for s in _shares(bound, now, then) if s < 1), default=1.0)  # what does not shrink is the floor
     if slowest < 1 - STILL:
-        yield Published(bound.name, slowest, str(STANDING[bound.name]) if bound.name in STANDING else "")
+        yield Published(bound.name, slowest)
 
 
 def _same(one: Algorithm, other: Algorithm) -> bool:
