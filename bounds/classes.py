@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,13 +50,17 @@ ANY = "any one"
 WITH_LAST = "rounds, the last included"
 """The models w(0) .. w(R): the least and the mean over rounds are of w(0) .. w(R-1), the last one is w(R). The least
 over iterations is of all of them too."""
+AFTER = "iterations, after their steps"
+"""The averages w(1) .. w(T) of all clients; a mean over iterations is of w(0) .. w(T-1). The mean after is the mean
+before less (first - last)/T, and no factor leads from one of them to the other. Where not all take part, a round's last
+average is neither the server's model nor one that a step begins from."""
 ONE_AVERAGING = "the training samples"
 """What a statement on one averaging round is an expectation over."""
 NEVER_NEGATIVE = ("grad_norm_sq", "optimality_gap", "distance_sq", "divergence", "consensus_distance")
 FOLDED: dict[str, tuple[str, str, str]] = {
     "mean_grad_norm_sq": ("grad_norm_sq", "mean", "rounds"),
     "weighted_grad_norm_sq": ("grad_norm_sq", WEIGHTED, "iterations"),
-    "mean_gap": ("optimality_gap", "mean", "iterations"),
+    "mean_gap": ("optimality_gap", "mean", AFTER),
     "average_gap": ("optimality_gap", "expectation", "iterations"),
     "mean_divergence": ("divergence", "mean", "rounds"),
     "final_divergence": ("divergence", "last", "rounds"),
@@ -64,7 +68,10 @@ FOLDED: dict[str, tuple[str, str, str]] = {
 """Words with a statistic of their own: the word it is of, the statistic, and what it is over."""
 
 
-_AT = {"grad_norm_sq": SERVER, "weighted_grad_norm_sq": VIRTUAL, "divergence": LOCAL}
+_AT = {
+    "grad_norm_sq": SERVER, "weighted_grad_norm_sq": VIRTUAL, "divergence": LOCAL, "mean_gap": VIRTUAL,
+    "average_gap": AVERAGE,
+}  # fmt: skip
 Place = tuple[str, str, str, str]
 
 
@@ -103,8 +110,11 @@ class ClassOf:
         return self.target, self.statistic, self.over, self.at
 
     def place_of(self, word: str) -> Place | None:
-        """Of which number of the same run a word speaks in a bound of this class; None where that is not said."""
-        if word in FOLDED:
+        """Of which number of the same run a word speaks in a bound of this class; None where that is not said.
+
+        A statement on the local iterations of one round speaks of that round, and not of a run.
+        """
+        if word in FOLDED and self.over != "local iterations":
             target, kind, over = FOLDED[word]
             return target, kind, over, _AT[word if word in _AT else target]
         return (word, self.statistic, self.over, self.at) if self.statistic == "last" else None
@@ -125,7 +135,8 @@ class Conversion:
     ``source`` and ``result`` are the fields of the class that it asks for and those that it changes. ``needs`` says
     whether the scenario allows it (None: cannot tell), ``words`` what it needs. Where a predicate of its ``premises``
     is False it is not allowed either; where one cannot tell, the premise is taken on trust. A ``loose`` one is applied
-    where it is asked for alone. One that ``renames`` leads to the same number under the name that is kept.
+    where it is asked for alone. One that ``renames`` leads to the same number under the name that is kept. A class with
+    a field of ``unless`` is none that it leads from.
     """
 
     name: str
@@ -137,9 +148,11 @@ class Conversion:
     premises: tuple[Assumption, ...] = ()
     loose: bool = False
     renames: bool = False
+    unless: Mapping[str, str] = field(default_factory=dict)
 
     def fits(self, found: ClassOf) -> bool:
-        return all(getattr(found, name) == value for name, value in self.source.items())
+        asked = all(getattr(found, name) == value for name, value in self.source.items())
+        return asked and not any(getattr(found, name) == value for name, value in self.unless.items())
 
     def refusal(self, found: ClassOf, scenario: Scenario) -> str:
         """Why it is not allowed here, empty if it is."""
@@ -202,12 +215,20 @@ def _convex(found: ClassOf, scenario: Scenario) -> bool:
     return CONVEX.holds(*scenario.facts) is True
 
 
-def _everyone(found: ClassOf, scenario: Scenario) -> bool:
+def everyone(scenario: Scenario) -> bool:
     """Whether the server's model after a round is the average of all clients, and the next one starts there."""
     known = {"clients", "cohort"} <= scenario.keys() and scenario["relaxation"].value == 0
     alone = known and scenario["clients"].value == 1
     drawn = alone or (known and scenario.sampling == WITHOUT_REPLACEMENT)
     return bool(drawn and scenario["cohort"].value == scenario["clients"].value)
+
+
+def _ends_at_server(found: ClassOf, scenario: Scenario) -> bool:
+    return everyone(scenario)
+
+
+def _ends_and_never_negative(found: ClassOf, scenario: Scenario) -> bool:
+    return everyone(scenario) and _never_negative(found, scenario)
 
 
 def _whole_rounds(scenario: Scenario) -> bool:
@@ -219,20 +240,26 @@ def _whole_rounds(scenario: Scenario) -> bool:
 
 
 def _ends_with_all(found: ClassOf, scenario: Scenario) -> bool:
-    return _whole_rounds(scenario) and (found.at == SERVER or _everyone(found, scenario))
+    return _whole_rounds(scenario) and (found.at == SERVER or everyone(scenario))
 
 
 def _single_steps(found: ClassOf, scenario: Scenario) -> bool:
     one = "local_steps" in scenario and scenario["local_steps"].value == 1
-    return one and (found.at == SERVER or _everyone(found, scenario))
+    return one and (found.at == SERVER or everyone(scenario))
 
 
 _SMOOTH = (_is_known("smoothness"), "the global loss is L-smooth")
 _STRONG = (_is_known("strong_convexity"), "the global loss is mu-strongly convex")
+_STEPPED = {"over": AFTER}
 
 CONVERSIONS: tuple[Conversion, ...] = (
-    Conversion("C1", {"statistic": "mean"}, {"statistic": "min"}),
-    Conversion("C1", {"statistic": WEIGHTED_MEAN}, {"statistic": "min", "weights": ""}),
+    Conversion("C1", {"statistic": "mean"}, {"statistic": "min"}, unless=_STEPPED),
+    Conversion("C1", {"statistic": WEIGHTED_MEAN}, {"statistic": "min", "weights": ""}, unless=_STEPPED),
+    Conversion("C1", {"statistic": "mean", **_STEPPED}, {"statistic": "min", "over": "iterations"},
+               needs=_ends_at_server, words="all clients take part"),
+    Conversion("C1", {"statistic": WEIGHTED_MEAN, **_STEPPED},
+               {"statistic": "min", "over": "iterations", "weights": ""},
+               needs=_ends_at_server, words="all clients take part"),
     Conversion("C2", {"statistic": "expectation", "over": "rounds", "at": SERVER}, {"statistic": "mean"}),
     Conversion("C2", {"statistic": "expectation", "over": "iterations", "at": VIRTUAL}, {"statistic": "mean"}),
     Conversion("C2", {"statistic": WEIGHTED_DRAW, "over": "rounds", "at": SERVER}, {"statistic": WEIGHTED_MEAN}),
@@ -254,9 +281,12 @@ CONVERSIONS: tuple[Conversion, ...] = (
                "the number is never negative", loose=True),
     Conversion("C8", {"statistic": "mean", "over": "iterations"}, {"statistic": ANY}, iterations, _never_negative,
                "the number is never negative", loose=True),
+    Conversion("C8", {"statistic": "mean", **_STEPPED}, {"statistic": "last", "over": "iterations"}, iterations,
+               _ends_and_never_negative, "all clients take part and the number is never negative", loose=True),
     Conversion("C9", {"target": "optimality_gap", "statistic": "mean"}, {"statistic": "expectation", "at": AVERAGE},
-               needs=_convex, words="the loss is convex"),
-    Conversion("C9", {"target": "distance_sq", "statistic": "mean"}, {"statistic": "expectation", "at": AVERAGE}),
+               needs=_convex, words="the loss is convex", unless=_STEPPED),
+    Conversion("C9", {"target": "distance_sq", "statistic": "mean"}, {"statistic": "expectation", "at": AVERAGE},
+               unless=_STEPPED),
     Conversion("C10", {"target": "stability"}, {"target": "generalization_gap"}, premises=(INDEPENDENT_SAMPLES,)),
     Conversion("C11", {"target": "divergence", "at": LOCAL}, {"target": "consensus_distance"}),
     *(
@@ -305,6 +335,21 @@ NEVER: tuple[tuple[_Fields, _Fields, str], ...] = (
     ({"statistic": "min"}, {"statistic": "last"}, "the least over a run says nothing of its last model"),
     ({"statistic": "mean"}, {"statistic": "last"}, "the mean over a run says nothing of its last model"),
     ({"statistic": WEIGHTED_MEAN}, {"statistic": "last"}, "the mean over a run says nothing of its last model"),
+    (
+        {"statistic": "mean", "over": "iterations"},
+        {"over": AFTER},
+        "the mean before the steps counts the first model, and leaves out the last one",
+    ),
+    (
+        {"statistic": "mean", "over": AFTER},
+        {"statistic": "mean", "over": "iterations"},
+        "the mean after the steps counts the last model, and leaves out the first one",
+    ),
+    (
+        {"statistic": "mean", "over": AFTER},
+        {"statistic": "expectation"},
+        "the average is of the models before the steps, the mean is over those after them",
+    ),
     ({"at": VIRTUAL}, {"at": SERVER}, "the average of all clients is no model of the server"),
     ({"over": ONE_AVERAGING}, {"over": "rounds"}, "it is about one averaging round, not about a run of several"),
     ({"target": "divergence"}, {"target": "active_divergence"}, "it is about all clients, not those that took part"),

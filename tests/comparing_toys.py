@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 
-from bounds.classes import ANY, WEIGHTED, WITH_LAST
+from bounds.classes import AFTER, ANY, WEIGHTED, WITH_LAST
 from bounds.places import VIRTUAL
 from bounds.scenario import Scenario
 from empirics.algorithms import algorithm
@@ -104,7 +104,10 @@ def outcomes(problem, plan, seed):
 def measured(kind, run, step_size):
     """The number that a class is about, off an exact run of FedAvg."""
     if kind.at == VIRTUAL:
-        series = run.iterations(kind.target)[:-1]
+        series = run.iterations(kind.target)
+        if kind.statistic == "last":
+            return float(series[-1])
+        series = series if kind.statistic == "min" else series[1:] if kind.over == AFTER else series[:-1]
     else:
         series = run.server[kind.target]
         if kind.statistic == "last":

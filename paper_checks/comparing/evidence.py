@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from bounds.classes import ClassOf
+from bounds.classes import AFTER, ClassOf, everyone
 from bounds.places import LOCAL, SERVER, VIRTUAL
+from bounds.scenario import Scenario
 from empirics.exact import Moments
 
 from ..runs.statistics import counted, folded, FOLDS
-from ..runs.words import ITERATION, STATE
+from ..runs.words import ITERATION, ROUND, STATE
 from .compare_rows import Beside, Evidence, RANKED, Row
 
 Array = np.ndarray[Any, Any]
@@ -47,15 +48,25 @@ def with_evidence(rows: Iterable[Row], found: Sequence[Found]) -> tuple[Row, ...
 
 def series(kind: ClassOf, run: Moments) -> tuple[Array, str] | None:
     """What the class is a statistic of, with time on the last axis, and what it has a value per; None if unread."""
-    places = {(SERVER, "rounds"): STATE, (LOCAL, "rounds"): STATE, (VIRTUAL, "iterations"): ITERATION}
+    places = {(SERVER, "rounds"): STATE, (LOCAL, "rounds"): STATE, (VIRTUAL, "iterations"): ITERATION,
+              (VIRTUAL, AFTER): ROUND}  # fmt: skip
     if (kind.at, kind.over) not in places or not plain(kind):
         return None
     per = places[kind.at, kind.over]
     try:
-        read = run.iterations(kind.target) if per == ITERATION else run.server[kind.target]
-        return np.asarray(read), per
+        read = np.asarray(run.server[kind.target] if per == STATE else run.iterations(kind.target))
+        return (read[1:] if per == ROUND else read), per  # after every step there is one that counts, as in a round
     except KeyError:
         return None
+
+
+def unread(kind: ClassOf, scenario: Scenario) -> bool:
+    """Whether runs of the scenario have no reading of the class.
+
+    They go on from the server's model, which after a round's last step is the average of all clients where all take
+    part alone.
+    """
+    return kind.over == AFTER and not everyone(scenario)
 
 
 def plain(kind: ClassOf) -> bool:

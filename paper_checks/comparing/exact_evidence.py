@@ -28,7 +28,7 @@ from empirics.training.setting import Setting
 
 from ..runs.readings import of_problem
 from .compare_rows import Evidence, EXACT, Row
-from .evidence import Found, number
+from .evidence import Found, number, unread
 
 CLOSE = 1 + 1e-9
 MOST_CLIENTS, MOST_WORK, MOST_ROUNDS = 1000, 2e7, 2e5
@@ -66,6 +66,8 @@ def exact(scenario: Scenario, book: Mapping[str, Bound]) -> Found:
 
     def of(row: Row) -> Evidence | None:
         best: Evidence | None = None
+        if unread(row.kind, scenario):
+            return None
         for one in instances:
             value = number(row.kind, one.run)
             if value is None or math.isnan(value) or (best is not None and value <= best.value):

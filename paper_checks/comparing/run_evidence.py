@@ -24,7 +24,7 @@ from empirics.training.setting import Setting
 
 from ..runs.words import STATE
 from .compare_rows import Beside, Evidence, MEASURED, Row, TWIN
-from .evidence import beside, estimated, Found, GAP, number, plain
+from .evidence import beside, estimated, Found, GAP, number, plain, unread
 from .twin import runs, WALKS
 
 Array = np.ndarray[Any, Any]
@@ -48,6 +48,8 @@ def of_twin(scenario: Scenario, target: str, problem: FederatedProblem, batch: i
 
     def of(row: Row) -> Evidence | None:
         what = "second-order models of the clients at the minimiser"
+        if unread(row.kind, scenario):
+            return None
         if (value := number(row.kind, run)) is not None:
             return Evidence(value, what)
         at = at_server(row.kind)

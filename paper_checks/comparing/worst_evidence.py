@@ -31,7 +31,10 @@ SAME_NUMBER = {"C3", "C12"}
 """Conversions that change the words for a number, and not the number."""
 MOST_CLIENTS = 4
 """More clients are stood for by two of a kind."""
-UNITS = {"grad_norm_sq": (1, 1), "mean_grad_norm_sq": (1, 1), "optimality_gap": (1, 0), "weighted_grad_norm_sq": (1, 0)}
+UNITS = {
+    "grad_norm_sq": (1, 1), "mean_grad_norm_sq": (1, 1), "optimality_gap": (1, 0), "mean_gap": (1, 0),
+    "average_gap": (1, 0), "weighted_grad_norm_sq": (1, 0),
+}  # fmt: skip
 """By target: the powers of the gap at the start and of L in its unit; what is missing is a squared distance."""
 ALIKE = 1e-6
 

@@ -7,6 +7,7 @@ import pytest
 
 from bounds import BOUNDS
 from bounds.classes import (
+    AFTER,
     ANY,
     AVERAGE,
     ClassOf,
@@ -208,3 +209,6 @@ def test_a_word_in_a_bound_is_read_where_it_says():
     assert kind(statistic="mean").place_of("optimality_gap") is None
     assert kind(at=LOCAL).place_of("mean_grad_norm_sq") == ("grad_norm_sq", "mean", "rounds", SERVER)
     assert last.place_of("mean_divergence") == ("divergence", "mean", "rounds", LOCAL)
+    assert last.place_of("mean_gap") == ("optimality_gap", "mean", AFTER, VIRTUAL)
+    assert last.place_of("average_gap") == ("optimality_gap", "expectation", "iterations", AVERAGE)
+    assert ClassOf.of(BOUNDS["classics.local_gd_lemma_2"]).place_of("mean_gap") is None  # it is that of one round

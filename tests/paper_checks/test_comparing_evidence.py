@@ -11,12 +11,25 @@ import pytest
 import fedbounds
 from bounds import Bound, BOUNDS, Condition, Source
 from bounds.anyway import trivial
+from bounds.assumptions import CONVEX, EXACT_GRADIENTS, FULL_PARTICIPATION, LOCAL_SGD, SMOOTH
 from bounds.classes import ClassOf
 from bounds.core import About, Statistic
 from bounds.errors import BoundsError
 from bounds.places import SERVER, VIRTUAL
 from bounds.scenario import Scenario
-from bounds.vocabulary import grad_norm_sq, gradient_variance, initial_gap, local_steps, rounds, smoothness, step_size
+from bounds.vocabulary import (
+    grad_norm_sq,
+    gradient_variance,
+    initial_distance_sq,
+    initial_gap,
+    iterations,
+    local_steps,
+    mean_gap,
+    rounds,
+    smoothness,
+    step_size,
+    strong_convexity,
+)
 from empirics.algorithms import algorithm
 from empirics.exact import ExactRun
 from empirics.problems.tasks import task
@@ -44,6 +57,13 @@ SERVER_LEAST = ClassOf("grad_norm_sq", "min", "rounds", SERVER, "fedavg", "inten
 def own(name, expression, *conditions, kind="min", over="rounds", at=SERVER):
     return Bound(name=f"own.{name}", target=grad_norm_sq, terms={"a": expression}, about=About("fedavg"),
                  source=Source("notes", "1"), conditions=conditions, statistic=Statistic(kind, over, at))  # fmt: skip
+
+
+def mean_gap_of(expression, *more):
+    conditions = tuple(Condition.assume(a) for a in (LOCAL_SGD, CONVEX, SMOOTH, EXACT_GRADIENTS, *more))
+    return Bound(name="own.after", target=mean_gap, terms={"a": expression}, about=About("fedavg"),
+                 source=Source("notes", "1"), conditions=conditions,
+                 statistic=Statistic("mean", "iterations", VIRTUAL))  # fmt: skip
 
 
 def row_of(table, name, kind=SERVER_LEAST):
@@ -113,6 +133,53 @@ def test_a_false_bound_is_exceeded_and_one_a_little_above_is_not():
         table = compare(s, "grad_norm_sq", [one], exact=True)
         assert bool([row for row in table.exceeded if row.bound == "own.near"]) is caught
         assert ("EXCEEDED: own.near" in str(table)) is caught
+
+
+def test_a_mean_after_steps_of_1_over_L_is_set_beside_that_mean_alone():
+    """Of alike parabolas it is at most L |x - x*|^2/(4 T), and 0 for the steepest; before the steps, twice that."""
+    s = Scenario.of(clients=3, cohort=3, local_steps=2, rounds=6, step_size=1 / 2.3, smoothness=2.3,
+                    initial_distance_sq=1.7, optimum_dissimilarity=0)  # fmt: skip
+    one = mean_gap_of(smoothness * initial_distance_sq / (4 * iterations))
+    table = compare(s, "optimality_gap", [one], exact=True)
+    row = row_of(table, one.name, ClassOf.of(one))
+    steepest = next(i for i in _instances(s) if np.ptp([*i.problem.curvatures.flat, 2.3]) == 0)
+    gaps = steepest.run.iterations("optimality_gap")
+    assert gaps[0] == pytest.approx(2.3 * 1.7 / 2)
+    assert row.evidence[EXACT].value == pytest.approx(gaps[1:].mean(), abs=1e-12)
+    assert gaps[:-1].mean() == pytest.approx(2 * row.high)
+    assert not table.exceeded
+    assert "mean over iterations, after their steps" in str(table)
+
+
+def test_runs_in_which_some_take_part_have_no_reading_of_a_mean_after_the_steps():
+    s = Scenario.of(clients=3, cohort=2, local_steps=2, rounds=6, step_size=0.3, smoothness=2.3, initial_gap=1.7)
+    one = mean_gap_of(5 * initial_gap)
+    assert not row_of(compare(s, "optimality_gap", [one], exact=True), one.name, ClassOf.of(one)).evidence
+    assert row_of(compare(s.at(cohort=3), "optimality_gap", [one], exact=True), one.name, ClassOf.of(one)).evidence
+
+
+def test_a_bound_that_is_the_mean_after_the_steps_is_not_exceeded_and_a_little_less_is():
+    q = (1 - step_size * smoothness) ** 2
+    mean = smoothness / 2 * initial_distance_sq * q * (1 - q**iterations) / (1 - q) / iterations
+    s = Scenario.of(clients=3, cohort=3, local_steps=2, rounds=6, step_size=0.6 / 2.3, smoothness=2.3,
+                    strong_convexity=2.3, initial_distance_sq=1.7, optimum_dissimilarity=0.4)  # fmt: skip
+    for factor, caught in ((1, False), (0.999, True)):
+        one = mean_gap_of(factor * mean)
+        table = compare(s, "optimality_gap", [one], exact=True)
+        assert row_of(table, one.name, ClassOf.of(one)).over(EXACT) == pytest.approx(factor, rel=1e-7)
+        assert any(row.bound == one.name for row in table.exceeded) is caught
+
+
+def test_a_worst_mean_of_gaps_is_measured_in_gaps():
+    found = []
+    for L, D in ((2.3, 0.7), (0.6, 1.9)):
+        s = Scenario.of(clients=1, cohort=1, local_steps=1, rounds=2, step_size=0.4 / L, smoothness=L, initial_gap=D,
+                        strong_convexity=L / 7)  # fmt: skip
+        level = (5 + strong_convexity * step_size) * initial_gap * (1 + step_size * smoothness)
+        one = mean_gap_of(level, FULL_PARTICIPATION)
+        found.append(row_of(compare(s, "optimality_gap", [one], worst_case=60), one.name, ClassOf.of(one)))
+    first, second = (row.evidence[WORST].value for row in found)
+    assert first / second == pytest.approx(0.7 / 1.9, rel=1e-4)
 
 
 def test_what_the_audit_refuted_may_be_exceeded_and_says_so():

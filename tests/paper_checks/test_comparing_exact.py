@@ -4,6 +4,7 @@ Every tie and every conversion is looked at in both directions: the one that is 
 other one (or a factor that is off) must be caught on some.
 """
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from comparing_toys import blurred, DROPPED, measured, outcomes, played, words
 
 from bounds import BOUNDS
-from bounds.classes import ClassOf, CONVERSIONS, ways, WEIGHTED
+from bounds.classes import AFTER, ClassOf, CONVERSIONS, ways, WEIGHTED
 from bounds.one_machine import one_machine, TARGETS
 from bounds.places import AVERAGE, SERVER, VIRTUAL
 from bounds.scenario import Scenario
@@ -87,6 +88,7 @@ def test_every_pair_of_dissimilarity_constants_holds_at_every_model():
 PLACES = [
     *((kind, "rounds", SERVER) for kind in ("min", "mean", "last", "expectation")),
     *((kind, "iterations", VIRTUAL) for kind in ("min", "mean", WEIGHTED, "expectation")),
+    ("mean", AFTER, VIRTUAL),
 ]
 STARTS = [
     ClassOf(target, kind, over, at, "fedavg", "intended")
@@ -109,7 +111,7 @@ def scenario(problem, plan, run, leave=()):
 def test_a_conversion_holds_and_the_other_direction_does_not(start, move):
     smaller = []
     for seed in SEEDS:
-        problem, plan, run = played(seed)
+        problem, plan, run = played(seed, start.over == AFTER)
         s = scenario(problem, plan, run)
         assert not move.refusal(start, s)
         there = measured(move.apply(start), run, plan["step_size"])
@@ -120,6 +122,39 @@ def test_a_conversion_holds_and_the_other_direction_does_not(start, move):
         assert not any(smaller)  # an identity: any smaller factor is wrong
     elif (move.name, start.statistic) != ("C2", "last"):  # in these runs the last model is the best one
         assert any(smaller)  # so the way back does not hold
+
+
+def test_means_before_and_after_the_steps_bound_neither_each_other_nor_what_is_made_of_the_other():
+    """By exact runs: noisy ones from near the minimiser climb, those from afar descend."""
+    before = ClassOf("optimality_gap", "mean", "iterations", VIRTUAL, "fedavg", "intended")
+    after = replace(before, over=AFTER)
+    averaged = replace(before, statistic="expectation", at=AVERAGE)
+    seen = set()
+    for seed, near in product(SEEDS[:8], (False, True)):
+        problem, plan, run = played(seed, True, steps=2 + seed % 3)
+        if near:
+            law = np.random.default_rng([seed, 3])
+            problem = replace(problem, start=problem.minimiser + 0.01 * law.standard_normal(2))
+            run = ExactRun(problem, algorithm("fedavg()"), Setting(**plan)).run()
+        s = scenario(problem, plan, run, ("participation",))
+        gaps, T = run.iterations("optimality_gap"), plan["local_steps"] * plan["rounds"]
+        one, other = (measured(kind, run, plan["step_size"]) for kind in (before, after))
+        assert one - other == pytest.approx((gaps[0] - gaps[-1]) / T, rel=1e-6, abs=1e-12)
+        reached = {kind: {way.to: way.factor for way in ways(kind, s, loose=True)[0]} for kind in (before, after)}
+        assert after not in reached[before]
+        assert not {before, averaged} & reached[after].keys()
+        assert averaged in reached[before]
+        least, last = replace(before, statistic="min"), replace(before, statistic="last", over="rounds", at=SERVER)
+        assert measured(least, run, 0) <= other * (1 + CLOSE)
+        assert measured(last, run, 0) <= other * T * (1 + CLOSE)
+        assert reached[after][last] == T
+        assert least in reached[after]
+        seen |= {("after below before", other < one * 0.99), ("before below after", one < other * 0.99),
+                 ("averaged above after", run.average_gap() > other * 1.01),
+                 ("last above after", gaps[-1] > other * 1.01)}  # fmt: skip
+        part = s.at(cohort=1)
+        assert {(way.to.statistic, way.to.over) for way in ways(after, part, loose=True)[0]} == {("mean", AFTER)}
+    assert {what for what, found in seen if found} == {what for what, _ in seen}  # each wrong direction is caught
 
 
 def test_conversions_that_need_the_plan_are_refused_without_it():
