@@ -29,7 +29,7 @@ function redrawFederation() {
 
 function sentence({ v }) {
   const speaking = shownRows.filter((row) => row.state === "speaks" && !row.printed), counted = (of) => new Set(speaking.map(of)).size;
-  const n = counted((row) => row.bound.name), kinds = counted((row) => row.kind), silent = shownRows.filter((row) => row.state === "silent" && !row.printed).length;
+  const n = counted((row) => row.bound.name), kinds = counted((row) => row.kind), silent = shownRows.filter((row) => row.state === "silent").length;
   const plan = `${v.clients} clients, ${v.cohort === v.clients ? "all take part" : `${v.cohort} a round`}, ${said(v.rounds, 6)} rounds of ${v.local_steps} ${v.local_steps === 1 ? "step" : "steps"}, η = ${said(v.step_size, 3)}: `;
   const found = !(v.rounds >= 1) ? "no whole round fits into these seconds." : n ? `${n} theorem${n > 1 ? "s speak" : " speaks"}, of ${kinds} kind${kinds > 1 ? "s" : ""} of number, where training starts at ${said(speaking[0].here, 3)}; `
     : "no theorem says anything below the start; ";

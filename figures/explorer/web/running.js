@@ -55,6 +55,10 @@ function loaded(name, text) {
     else given[word] = safe;
   }
   for (const word of ["clients", "smoothness"]) if (!(given[word] > 0)) throw Error(`it tells no ${words(word)}${lost[word] ? ` that is safe (${lost[word]})` : ""}; fedbounds constants -o c.json writes such a file`);
+  const numeric = (value) => [value].flat().every((x) => typeof x === "number" && Number.isFinite(x));
+  for (const [word, value] of Object.entries(given)) if (word !== "sampling" && !numeric(value)) throw Error(`${words(word)} must be a number or a list of them`);
+  const counts = given.clients;
+  if (Array.isArray(counts) || counts % 1 || counts > MOST_MEMBERS) throw Error(`${words("clients")} must be a whole number of at most ${MOST_MEMBERS}`);
   const plan = { local_steps: 8, step_size: Number((0.05 / given.smoothness).toPrecision(2)), cohort: given.clients, rounds: 1000 };
   for (const word of Object.keys(plan)) if (given[word] !== undefined) { plan[word] = given[word]; delete given[word]; }
   return { name, words: found._about ?? `${given.clients} clients, from ${name}`, given, up_to: found._up_to ?? {}, plan, lost };
