@@ -271,3 +271,28 @@ FIXED_LOCAL_STEPS = Assumption(
 )
 
 ASSUMPTIONS: dict[str, Assumption] = {a.name: a for a in list(globals().values()) if isinstance(a, Assumption)}
+
+IMPLIES = {
+    "strongly_convex": ("convex", "globally_strongly_convex", "polyak_lojasiewicz"),
+    "globally_strongly_convex": ("polyak_lojasiewicz",),
+    "samples_smooth": ("smooth",),
+    "replaced_smooth": ("smooth",),
+    "exact_gradients": ("bounded_variance",),
+    "nonnegative_loss": ("lower_bounded",),
+    "one_client": ("identical_clients", "full_participation"),
+    "identical_clients": ("dissimilarity", "uniform_dissimilarity"),
+    "uniform_dissimilarity": ("dissimilarity",),
+    "full_participation": ("sampled_without_replacement",),
+    "one_local_step": ("fixed_local_steps",),
+    "fixed_local_steps": ("steps_never_increase",),
+}
+"""What follows, at once or in several steps, from what is assumed."""
+
+
+def follows(name: str) -> set[str]:
+    """An assumption with everything that follows from it.
+
+    >>> sorted(follows("identical_clients"))
+    ['dissimilarity', 'identical_clients', 'uniform_dissimilarity']
+    """
+    return {name, *(more for one in IMPLIES.get(name, ()) for more in follows(one))}

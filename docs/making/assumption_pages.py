@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from bounds.assumptions import ASSUMPTIONS
+from bounds.assumptions import ASSUMPTIONS, follows
 from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from bounds.papers import Paper, PAPERS
@@ -15,36 +15,11 @@ from paper_checks.comparing.standing import STANDING
 from .bound_pages import path
 from .text import entries, plain, table, wide
 
-IMPLIES = {
-    "strongly_convex": ("convex", "globally_strongly_convex", "polyak_lojasiewicz"),
-    "globally_strongly_convex": ("polyak_lojasiewicz",),
-    "samples_smooth": ("smooth",),
-    "replaced_smooth": ("smooth",),
-    "exact_gradients": ("bounded_variance",),
-    "nonnegative_loss": ("lower_bounded",),
-    "one_client": ("identical_clients", "full_participation"),
-    "identical_clients": ("dissimilarity", "uniform_dissimilarity"),
-    "uniform_dissimilarity": ("dissimilarity",),
-    "full_participation": ("sampled_without_replacement",),
-    "one_local_step": ("fixed_local_steps",),
-    "fixed_local_steps": ("steps_never_increase",),
-}
-"""What follows, at once or in several steps, from what is assumed."""
-
 
 def needs(bound: Bound) -> list[str]:
     """The names of the assumptions of a bound, in the order of the list of all."""
     assumed = {c.assumption.name for c in bound.conditions if c.assumption is not None}
     return [name for name in ASSUMPTIONS if name in assumed]
-
-
-def follows(name: str) -> set[str]:
-    """An assumption with everything that follows from it.
-
-    >>> sorted(follows("identical_clients"))
-    ['dissimilarity', 'identical_clients', 'uniform_dissimilarity']
-    """
-    return {name, *(more for one in IMPLIES.get(name, ()) for more in follows(one))}
 
 
 # ---- the matrix ----

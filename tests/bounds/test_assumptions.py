@@ -1,19 +1,23 @@
 """Every assumption's predicate on stand-ins: True, False, None where nothing is known, before and after pickling."""
 
 import pickle
+from itertools import product
 from types import SimpleNamespace as Facts
 
 import numpy as np
 import pytest
 
 from bounds import vocabulary
-from bounds.assumptions import ASSUMPTIONS
+from bounds.assumptions import ASSUMPTIONS, follows, IMPLIES
 from bounds.catalog import BOUNDS
 from bounds.core import Bound, Condition
 from bounds.papers import Source
+from empirics.algorithms import algorithm
+from empirics.problems.quadratics import random_quadratics
 
 PROBLEM, ALGORITHM, SETTING = 0, 1, 2
 INF = float("inf")
+FEDAVG = algorithm("fedavg()")
 
 # assumption: whose attributes it reads, attributes where it is met, attributes where it is not
 CASES = {
@@ -147,3 +151,28 @@ def test_a_constant_that_is_not_a_number_meets_no_assumption():
     for name in ("smooth", "strongly_convex", "lower_bounded"):
         (attribute,) = CASES[name][1]
         assert ASSUMPTIONS[name].holds(*facts(PROBLEM, {attribute: float("nan")})) is False
+
+
+def situations():
+    """Federations of quadratics with all plans that tell the assumptions on plans apart."""
+    for seed, (clients, noise, alike) in enumerate(product((1, 4), (0.0, 0.3), (True, False))):
+        problem = random_quadratics(seed, clients, 3, noise=noise, same_curvature=alike)
+        plans = product((1, clients), ("with_replacement", "without_replacement"), (1, 3, (4, 2, 2), (2, 3, 2)))
+        for cohort, sampling, steps in plans:
+            yield problem, FEDAVG, Facts(clients=clients, cohort=cohort, sampling=sampling, local_steps=steps)
+
+
+@pytest.mark.parametrize(("name", "other"), [(name, other) for name, more in IMPLIES.items() for other in more])
+def test_what_an_assumption_implies_holds_wherever_it_does(name, other):
+    answers = {(ASSUMPTIONS[name].holds(*facts), ASSUMPTIONS[other].holds(*facts)) for facts in situations()}
+    assert (True, True) in answers
+    assert all(implied for assumed, implied in answers if assumed)
+
+
+def test_a_wrong_implication_is_seen():
+    answers = {
+        (ASSUMPTIONS["fixed_local_steps"].holds(*f), ASSUMPTIONS["one_local_step"].holds(*f)) for f in situations()
+    }
+    assert (True, False) in answers
+    assert "polyak_lojasiewicz" in follows("strongly_convex")
+    assert "strongly_convex" not in follows("convex")
