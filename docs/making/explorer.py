@@ -9,6 +9,7 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 
 from fedbounds import main
+from figures.explorer.opening import fragment
 
 PAGE = "_static/explorer.html"
 
@@ -20,7 +21,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 def link(name: str) -> str:
     """The page open at one bound, from the root of the site."""
-    return f"{PAGE}#v=1&b={name}"
+    return PAGE + fragment(name)
 
 
 def write(app: Sphinx, error: Exception | None) -> None:

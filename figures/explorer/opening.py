@@ -23,7 +23,7 @@ FINE = 0
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("bounds", "empirics", "paper_checks", "figures")
 VERSION = "1"
-"""Of the page's links."""
+"""Of the page's links to a bound."""
 LEAD = '<!doctype html><meta charset="utf-8"><title>{0}</title><meta http-equiv="refresh" content="0; url={1}">\
 <a href="{1}">{0}</a>\n'
 """A file that leads to a place of the page: what opens files forgets what stands behind a ``#``."""
@@ -96,9 +96,14 @@ def _made(path: Path, *names: str) -> Path:
 
 def _led(page: Path, name: str) -> Path:
     """A file beside the page that leads to this bound on it."""
-    target = escape(f"{page.name}#v={VERSION}&b={quote(name, safe='')}")
+    target = escape(page.name + fragment(name))
     place = page.with_name(f"open-{hashlib.sha256(name.encode()).hexdigest()[:12]}.html")
     return write_whole(place, LEAD.format(escape(name), target))
+
+
+def fragment(name: str) -> str:
+    """What leads to a bound on the page, behind its address."""
+    return f"#v={VERSION}&b={quote(name, safe='')}"
 
 
 def _parser() -> Parser:
