@@ -65,8 +65,8 @@ def data(runs: Runs, scale: str) -> Shown:
         "part, for every number of rounds; and the least certified floor, by the clients' mean squared gradient at the "
         "minimiser (SCAFFOLD has none). Curves end where nothing is certified; floors begin at step sizes of "
         f"{FLOORS_FROM:g}/L, below which the solver finds none that are tight. Dots: the best rate that a published "
-        "theorem states of the method, where its conditions allow the step size; there is none for FedProx, FedAvgM "
-        "and FedCM."
+        "theorem states of the method, where its conditions allow the step size (FedInit's count clients: at two); "
+        "there is none for FedProx, FedAvgM and FedCM."
     )
     return Shown(caption, rows, conclusions=[_best_possible(rows)])
 

@@ -25,6 +25,8 @@ from .search import Case
 LATE = 10**8
 """The round at which rates are read off: by then what fades faster has faded."""
 SHRINKING = ("distance_sq", "optimality_gap", "grad_norm_sq")
+FEWEST = 2
+"""Clients where a case speaks of any number: a condition that counts them is mildest there."""
 STILL = 1e-7
 """A round that takes off no larger a part of a term, so late, makes no rate: 1/T takes off 1/LATE."""
 
@@ -40,10 +42,11 @@ class Published:
 def published(case: Case) -> list[Published]:
     """The rates of all theorems that speak of a case's method and plan, the best first.
 
-    A theorem is asked with all clients, at its best free constants, and where its own assumptions hold with the
-    constants that a place of a tightness table has if nothing is said. It may bound the loss gap or the gradient: of
-    smooth, strongly convex losses they shrink at the rate of the squared distance. Theorems of one machine speak where
-    there is one local step.
+    A theorem is asked with all clients, as many as the case has and else two (FedInit's conditions allow more clients
+    smaller steps; beyond a hundred none is asked), at its best free constants, and where its own assumptions hold with
+    the constants that a place of a tightness table has if nothing is said. It may bound the loss gap or the gradient:
+    of smooth, strongly convex losses they shrink at the rate of the squared distance. Theorems of one machine speak
+    where there is one local step.
     """
     found = [told for bound in BOUNDS.values() if bound.about is not None for told in _of(bound, case)]
     return sorted(found, key=lambda told: told.contraction)
@@ -80,7 +83,8 @@ def _values(bound: Bound, case: Case, rounds: int, relaxation: float) -> dict[st
     if case.local_steps * rounds > LARGEST:
         raise BoundsError(f"local_steps must be at most {LARGEST / rounds:g}; got {case.local_steps}")
     place = Place(
-        rounds=rounds, local_steps=case.local_steps, fixed_step_size=case.step_size * case.smoothness,
+        clients=case.clients or FEWEST, rounds=rounds, local_steps=case.local_steps,
+        fixed_step_size=case.step_size * case.smoothness,
         condition_number=case.smoothness / case.strong_convexity, relaxation=relaxation,
     )  # fmt: skip
     asked = fitted(bound, place)
