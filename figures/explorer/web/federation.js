@@ -73,7 +73,7 @@ function setWord(word, value) {
   else fed.words[word] = value;
 }
 
-const IMPOSSIBLE = { local_steps: (x) => x >= 1 && x === Math.round(x), cohort: (x) => x >= 1 && x === Math.round(x) && x <= federation().given.clients, rounds: (x) => x >= 1 && x === Math.round(x),
+const IMPOSSIBLE = { optimal_loss: () => true, local_steps: (x) => x >= 1 && x === Math.round(x), cohort: (x) => x >= 1 && x === Math.round(x) && x <= federation().given.clients, rounds: (x) => x >= 1 && x === Math.round(x),
   relaxation: (x) => x >= 0, strong_convexity: (x) => x > 0 && x <= valueOf("smoothness"), smoothness: (x) => x > 0 && x >= (valueOf("strong_convexity") ?? 0) };
 const REASONS = { local_steps: "must be a whole number from 1", cohort: "must be a whole number from 1 to the number of clients", rounds: "must be a whole number from 1",
   relaxation: "must be at least 0", strong_convexity: "must be above 0 and at most L", smoothness: "must be at least μ" };

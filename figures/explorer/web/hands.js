@@ -159,12 +159,21 @@ function listenFederation() {
 }
 
 function take(name, text) {
+  const before = fed, many = atlas.federations.length;
   try {
     atlas.federations.push(loaded(name, text));
     fed = freshFederation(atlas.federations.length - 1, fed.target);
-    notice("");
+    for (const word of Object.keys(NAMES)) {
+      const value = valueOf(word), why = value === undefined ? "" : refusedWord(word, value);
+      if (why) throw Error(`${words(word)} is ${value}: it ${why}`);
+    }
     arrangeFederation();
-  } catch (error) { notice(`${name} is no federation: ${error.message}.`); }
+    notice("");
+  } catch (error) {
+    atlas.federations.length = many;
+    fed = before;
+    notice(`${name} is no federation: ${error.message}.`);
+  }
 }
 
 /* A picture that needs no page: the colours of every element in it. */

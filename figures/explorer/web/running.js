@@ -58,7 +58,9 @@ function loaded(name, text) {
   const numeric = (value) => [value].flat().every((x) => typeof x === "number" && Number.isFinite(x));
   for (const [word, value] of Object.entries(given)) if (word !== "sampling" && !numeric(value)) throw Error(`${words(word)} must be a number or a list of them`);
   const counts = given.clients;
-  if (Array.isArray(counts) || counts % 1 || counts > MOST_MEMBERS) throw Error(`${words("clients")} must be a whole number of at most ${MOST_MEMBERS}`);
+  if (Array.isArray(counts) || counts % 1 || counts < 2 || counts > MOST_MEMBERS) throw Error(`${words("clients")} must be a whole number from 2 to ${MOST_MEMBERS}; fedbounds compare speaks of one machine too`);
+  for (const [word, value] of Object.entries(given)) if (Array.isArray(value) && value.length !== counts) throw Error(`${words(word)} must hold a number for each of the ${counts} clients; it holds ${value.length}`);
+  if (given.client_weight && Math.abs([given.client_weight].flat().reduce((a, b) => a + b, 0) - 1) > 1e-9) throw Error(`${words("client_weight")} must sum to 1`);
   const plan = { local_steps: 8, step_size: Number((0.05 / given.smoothness).toPrecision(2)), cohort: given.clients, rounds: 1000 };
   for (const word of Object.keys(plan)) if (given[word] !== undefined) { plan[word] = given[word]; delete given[word]; }
   return { name, words: found._about ?? `${given.clients} clients, from ${name}`, given, up_to: found._up_to ?? {}, plan, lost };

@@ -5,7 +5,7 @@ const STORIES = [
     { say: "Ten rounds of eight steps: no theorem is below the loss gap at the start. Blue on the plane is where this one would be.", plan: { rounds: 10 } },
     { say: "A hundred rounds: the first theorems speak, in a band along K·η = const. Below the band nothing has moved yet; above it the drift of the clients is charged.", plan: { rounds: 100 } },
     { say: "A thousand rounds: the band is wider. Click theorems in the list on the right: each has a band of its own, and some have none.", plan: { rounds: 1000 } },
-    { say: "A hundred thousand rounds at the same K and η say hardly more: what is left is noise and drift. Press η −: smaller steps speak better now.", plan: { rounds: 100000 } },
+    { say: "A hundred thousand rounds at the same K and η: bars that are mostly noise and drift hardly move any more. Press η −: smaller steps speak better now.", plan: { rounds: 100000 } },
     { say: "Clients that differ a hundred times less, and a hundred times less noise: now see which terms are left in the strips below the bars.", plan: { rounds: 1000 }, words: () => ({ gradient_variance: factor("gradient_variance", 0.01), optimum_dissimilarity: factor("optimum_dissimilarity", 0.01) }) },
   ] },
   { title: "The lost factor of K*", theorem: "decaying_k.per_rounds", steps: [
