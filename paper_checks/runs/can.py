@@ -100,6 +100,8 @@ def _statistic(bound: Bound, kind: Evidence) -> str:
         return "it does not say which statistic of a run it is on" if kind.folded else ""
     if at.over not in kind.over or at.kind not in kind.kinds:
         return f"its statistic is {at}, which nothing reads off {kind.where}"
+    if kind.name == words.RUNS and along(bound) and at.kind in ("every", "last"):
+        return f"its statistic is {at}, and training reads means and least values along local steps alone"
     return ""
 
 
@@ -135,8 +137,9 @@ def _averaged(bound: Bound, kind: Evidence) -> str:
     row = WORDS.get(bound.target.name)
     if row is None or row.how not in (ENDS, AVERAGE):
         return ""
-    if kind.name == words.RUNS and bound.statistic is not None and bound.statistic.weights is not None:
-        return f"{row.name} is read off a run with all iterations alike, not by the weights of its statistic"
+    weights = None if bound.statistic is None else bound.statistic.weights
+    if kind.name == words.RUNS and row.how == AVERAGE and weights and (told := {*weights.words} & {*LENGTHS}):
+        return f"its weights change with {min(told)}, and {row.name} is read off a run while it goes on"
     assumed = {c.assumption for c in bound.conditions}
     if assumed & {FULL_PARTICIPATION, ONE_CLIENT}:
         return ""

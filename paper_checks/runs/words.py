@@ -112,9 +112,8 @@ WORDS = _table(
     # ---- the run's, at every server model ----
     Word("grad_norm_sq", plan=(WORST,), run=MOMENTS, per=STATE, target=(*MOMENTS, WORST),
          along=(RUNS, *MOMENTS, WORST)),
-    Word("optimality_gap", run=MOMENTS, per=STATE, target=(*MOMENTS, WORST),
-         along=(*MOMENTS, WORST)),
-    Word("distance_sq", plan=(WORST,), per=STATE, target=(*MOMENTS, WORST), along=(*MOMENTS, WORST)),
+    Word("optimality_gap", run=MOMENTS, per=STATE, target=(*MOMENTS, WORST), along=LOCAL_SGD),
+    Word("distance_sq", plan=(WORST,), per=STATE, target=(*MOMENTS, WORST), along=LOCAL_SGD),
     Word("mean_gap", per=STATE, of="optimality_gap", how=ENDS, target=LOCAL_SGD, along=LOCAL_SGD),
     Word("average_gap", per=STATE, of="optimality_gap", how=AVERAGE, target=LOCAL_SGD, along=LOCAL_SGD),
     Word("client_grad_norm_sq", run=SEARCHED, per=STATE),
