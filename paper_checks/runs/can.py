@@ -13,12 +13,15 @@ from bounds.core import Bound
 from bounds.fedals.quadratic import SQUARED_DISTANCE
 
 from . import schedules, words
+from .methods import controlled
 from .words import along, AVERAGE, ENDS, giver, readable, WORDS
 
 CHOICE_OF_STEP = "the step size is "
 """How conditions in words begin that put in a step size of their own."""
 STEPS = ("step_size", "squared_step_sizes")
 LENGTHS = ("rounds", "iterations")
+MODELS_KEPT = ("divergence", "active_divergence", "global_step", "step_alignment", "mean_update_sq", "relaxation")
+"""What the falsifier reads off the clients' last models, or off who moved how far."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ EVIDENCE = {
                  over=("", "rounds", "iterations", "the training samples")),
         Evidence(words.EXACT, "an exact run", ("<=",), given=True, methods=LINEAR, over=("rounds", "iterations"),
                  folded=True, stepped="all"),
-        Evidence(words.QUADRATICS, "a run", SERVABLE, methods=LOCAL, named=False, stepped="long"),
+        Evidence(words.QUADRATICS, "a run", SERVABLE, methods=(*LOCAL, "scaffold"), named=False, stepped="long"),
         Evidence(words.CURVES, "a run", SERVABLE, methods=LOCAL, named=False, stepped="long"),
         Evidence(words.ATOMS, "one round of learning", SERVABLE, methods=("fedavg",),
                  over=("", "rounds", "the training samples"), kinds=("expectation", "mean"), folded=True),
@@ -155,7 +158,13 @@ def _drawn(bound: Bound, kind: Evidence) -> str:
 def _controls(bound: Bound, kind: Evidence) -> str:
     if any(c.words == WARM_START.words for c in bound.conditions):
         return f"it needs that {WARM_START.words}, and here controls start at zero"
-    return ""
+    if kind.name != words.QUADRATICS or not controlled(bound.about):
+        return ""
+    if schedules.harmonic(bound):
+        return "its step size falls, and SCAFFOLD is searched with one step size"
+    told = {bound.target.name, *(q.name for q in bound.quantities)}
+    lacking = sorted(word for word in told if {word, WORDS[word].of} & {*MODELS_KEPT} or WORDS[word].how == AVERAGE)
+    return f"nothing reads {', '.join(lacking)} off searched runs of SCAFFOLD" if lacking else ""
 
 
 def _words(bound: Bound, kind: Evidence) -> str:

@@ -161,8 +161,7 @@ def test_scaffolds_weighted_mean_is_that_of_the_gaps_before_its_rounds():
 @pytest.mark.parametrize("name", ["scaffold_convex", "scaffold_strongly_convex"])
 def test_scaffolds_theorems_are_held_and_have_worst_cases(name):
     bound = get(f"classics.{name}")
-    assert [can(bound, evidence) for evidence in (RUNS, EXACT, WORST)] == [""] * 3
-    assert can(bound, QUADRATICS)
+    assert [can(bound, evidence) for evidence in (RUNS, EXACT, QUADRATICS, WORST)] == [""] * 4
     assert "controls start at zero" in can(get("classics.scaffold_nonconvex"), EXACT)  # they start warm there
     place = Place(rounds=2, local_steps=2)
     worst = answer(question(bound, place))
