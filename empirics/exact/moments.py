@@ -25,7 +25,7 @@ from .averages import average_gap
 from .cohorts import Cohort, cohorts, LIMIT
 from .limits import limit_of, period_of
 from .maps import Key, Player, RoundMap
-from .readings import along_round, at_server, of_round
+from .readings import along_round, at_server, of_round, over_steps
 from .spread import root, Spread
 
 Array = np.ndarray[Any, Any]
@@ -143,6 +143,7 @@ class ExactRun:
                 moved = self._moved(state, self._drawn(round_, kind))
                 rounds.append({**own, **of_round(self.problem, path, model.among(len(path.columns))), **moved})
                 along.append(along_round(self.problem, path))
+                rounds[-1] |= over_steps(along[-1])
         read = _columns(server)
         told = {**_columns(rounds), "loss_change": np.diff(read["optimality_gap"])}
         return Trajectory(read, told, along, np.stack(means), self)

@@ -113,7 +113,7 @@ WORDS = _table(
     Word("grad_norm_sq", plan=(WORST,), run=MOMENTS, per=STATE, target=(*MOMENTS, WORST),
          along=(RUNS, *MOMENTS, WORST)),
     Word("optimality_gap", run=MOMENTS, per=STATE, target=(*MOMENTS, WORST), along=LOCAL_SGD),
-    Word("distance_sq", plan=(WORST,), per=STATE, target=(*MOMENTS, WORST), along=LOCAL_SGD),
+    Word("distance_sq", plan=(WORST,), run=(EXACT,), per=STATE, target=(*MOMENTS, WORST), along=LOCAL_SGD),
     Word("mean_gap", per=STATE, of="optimality_gap", how=ENDS, target=LOCAL_SGD, along=LOCAL_SGD),
     Word("average_gap", per=STATE, of="optimality_gap", how=AVERAGE, target=LOCAL_SGD, along=LOCAL_SGD),
     Word("client_grad_norm_sq", run=SEARCHED, per=STATE),
@@ -123,6 +123,10 @@ WORDS = _table(
     Word("local_drift", run=MOMENTS, per=ROUND, target=(*MOMENTS, WORST)),
     Word("global_step", run=MOMENTS, per=ROUND, target=(*MOMENTS, WORST)),
     Word("active_divergence", run=MOMENTS, per=ROUND, target=SEARCHED),
+    Word("summed_consensus", run=(EXACT,), per=ROUND),
+    Word("summed_gap", run=(EXACT,), per=ROUND),
+    Word("round_gap", run=(EXACT,), per=ROUND),
+    Word("round_end_distance_sq", run=(EXACT,), per=ROUND),
     Word("consensus_distance", per=ROUND, target=(WORST,), along=(WORST,)),
     Word("loss_change", run=(RUNS, *MOMENTS), per=ROUND, of="train_loss", how="change",
          target=(RUNS, *MOMENTS, WORST)),
@@ -175,9 +179,14 @@ def free(bound: Bound) -> tuple[str, ...]:
 
 
 def along(bound: Bound) -> bool:
-    """Whether the statement is on local iterations: at the average of all clients, before every local step."""
+    """Whether the statement is on local iterations: at the average of all clients, before every local step.
+
+    One on every round is on numbers of a round each, whatever models these are read at.
+    """
     at = bound.statistic
-    if at is None or (at.kind == "last" and ("virtual" not in at.at or _everybody(bound))):
+    if at is None or (at.kind, at.over) == ("every", "rounds"):
+        return False
+    if at.kind == "last" and ("virtual" not in at.at or _everybody(bound)):
         return False
     return at.over == ITERATION + "s" or "virtual" in at.at
 
