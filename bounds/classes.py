@@ -297,10 +297,16 @@ CONVERSIONS: tuple[Conversion, ...] = (
                "the number is never negative", loose=True),
     Conversion("C8", {"statistic": "mean", **_STEPPED}, {"statistic": "last", "over": "iterations"}, iterations,
                _ends_and_never_negative, "all clients take part and the number is never negative", loose=True),
-    Conversion("C9", {"target": "optimality_gap", "statistic": "mean"}, {"statistic": "expectation", "at": AVERAGE},
-               needs=_convex, words="the loss is convex", unless=_STEPPED),
-    Conversion("C9", {"target": "distance_sq", "statistic": "mean"}, {"statistic": "expectation", "at": AVERAGE},
-               unless=_STEPPED),
+    *(
+        Conversion("C9", {"target": "optimality_gap", "statistic": kind}, {"statistic": "expectation", "at": AVERAGE},
+                   needs=_convex, words="the loss is convex", unless=_STEPPED)
+        for kind in ("mean", WEIGHTED_MEAN)
+    ),
+    *(
+        Conversion("C9", {"target": "distance_sq", "statistic": kind}, {"statistic": "expectation", "at": AVERAGE},
+                   unless=_STEPPED)
+        for kind in ("mean", WEIGHTED_MEAN)
+    ),
     Conversion("C10", {"target": "stability"}, {"target": "generalization_gap"}, premises=(INDEPENDENT_SAMPLES,)),
     Conversion("C11", {"target": "divergence", "at": LOCAL}, {"target": "consensus_distance"}),
     *(
@@ -336,7 +342,7 @@ MEANING: dict[str, str] = {
     "C6": "a gap is at most the squared gradient over 2 mu",
     "C7": "between the distance and the gap or the gradient, by L or mu",
     "C8": "any one of R numbers is at most R times their mean",
-    "C9": "of a convex loss, the average of the models is at most their mean",
+    "C9": "of a convex loss, at the average of the models it is at most its mean over them, by the same weights",
     "C10": "stability bounds the generalization gap",
     "C11": "the clients' mean is their best centre",
     "C12": "another method that is FedAvg here",

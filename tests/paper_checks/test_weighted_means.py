@@ -13,9 +13,10 @@ from measuring_toys import INPUTS, NUMBERS
 
 from bounds.assumptions import CONVEX, FIXED_STEP_SIZE, LOCAL_SGD, ONE_CLIENT, SMOOTH, STRONGLY_CONVEX
 from bounds.catalog import get
-from bounds.classes import ClassOf, never
+from bounds.classes import AFTER, ClassOf, never, ways
 from bounds.core import About, Bound, Condition, Source, Statistic
 from bounds.errors import BoundsError, DeclarationError
+from bounds.scenario import Scenario
 from bounds.vocabulary import (
     average_gap,
     gradient_variance,
@@ -31,6 +32,7 @@ from bounds.vocabulary import (
 from bounds.weights import Weights
 from empirics.algorithms import algorithm
 from empirics.exact import ExactRun
+from empirics.exact.sampled import sampled
 from empirics.federation.federation import Federation
 from empirics.measuring import measurement, Run
 from empirics.measuring.kept import Keeper
@@ -327,3 +329,45 @@ def test_training_reads_no_single_model_between_two_rounds(kind):
     at = Statistic(kind, "iterations", "virtual average of all clients")
     some = tuple(c for c in weighted.conditions if c.assumption is not ONE_CLIENT)
     assert "means and least values" in can(replace(weighted, statistic=at, conditions=some), RUNS)
+
+
+# ---- from the mean of the gaps to the gap of the average ----
+
+
+@pytest.mark.parametrize("target", ["optimality_gap", "distance_sq"])
+def test_the_average_by_some_weights_is_at_most_the_mean_by_the_same_and_by_no_others(target):
+    """C9 on exact runs; what would be wrong (the other way round, other weights) is seen to be wrong."""
+    start = ClassOf(target, "weighted mean", "iterations", "virtual average of all clients", "fedavg", "intended", "w")
+    known = Scenario.of(clients=3, cohort=3, local_steps=2, rounds=3, strong_convexity=0.1, smoothness=3)
+    reached = {way.to: way for way in ways(start, known)[0]}
+    at = replace(start, statistic="expectation", at="average of the iterates")
+    assert (reached[at].names, reached[at].factor) == (("C9",), 1)
+    assert not {replace(at, weights=""), replace(at, weights="v")} & reached.keys()
+    assert start not in {way.to for way in ways(at, known)[0]}
+    assert at not in {way.to for way in ways(replace(start, over=AFTER), known)[0]}
+    shares, above = np.array(BOTH.shares(6)), []
+    for seed in range(12):
+        problem = random_quadratics(seed, 3, 2, noise=0.4)
+        start_at = problem.minimiser + (0.02 if seed % 2 else 1.0) * (problem.start - problem.minimiser)
+        problem, plan = replace(problem, start=start_at), Setting(3, 3, local_steps=2, step_size=0.2)
+        models = np.concatenate(sampled(problem, replace(algorithm("fedavg()"), everyone=True), plan, seed).averages)
+        gap, mean = (read(problem, target, w) for w in (shares @ models, models))
+        assert gap < 0.999 * shares @ mean  # and so never the other way round
+        above.append(gap > 1.01 * mean.mean())
+        run = ExactRun(problem, algorithm("fedavg()"), plan).run()
+        assert run.average_gap(BOTH) < 0.999 * shares @ run.iterations("optimality_gap")[:-1]
+    assert any(above)  # the mean by other weights bounds nothing
+
+
+def read(problem, target, w):
+    return ((w - problem.minimiser) ** 2).sum(-1) if target == "distance_sq" else problem.loss(w) - problem.optimal_loss
+
+
+def test_of_losses_that_may_not_be_convex_no_average_follows():
+    start = ClassOf("optimality_gap", "weighted mean", "iterations", "virtual average of all clients", "fedavg",
+                    "intended", "w")  # fmt: skip
+    reached, refused = ways(start, Scenario.of(clients=3, cohort=3, local_steps=2, rounds=3, smoothness=3))
+    assert "average of the iterates" not in {way.to.at for way in reached}
+    assert "C9 needs that the loss is convex" in refused
+    shares = np.array(BOTH.shares(2))
+    assert np.cos(shares @ [-1.2, 1.3]) > 2 * shares @ np.cos([-1.2, 1.3])
