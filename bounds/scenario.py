@@ -192,6 +192,8 @@ class Scenario:
             apart = self["uniform_dissimilarity"]
             problem |= {"identical_clients": True} if apart.safe == 0 and not apart.floor else {}
             problem |= {"identical_clients": False} if apart.low > 0 else {}
+        if problem.get("gradient_variance") == 0:
+            problem["independent_noise"] = True
         if "clients" in self and self["clients"].value == 1:
             problem |= {"identical_clients": True, "independent_noise": True}
         if "dissimilarity_offset" not in self and (known := first_pair(self)):
