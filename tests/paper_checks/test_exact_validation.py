@@ -145,7 +145,7 @@ class CommonNoise(Quadratics):
 
 
 def test_a_sum_of_variances_says_nothing_where_noise_is_common_to_the_clients():
-    """Decided by machine where anybody knows; of a federation in numbers it is taken on trust, but not without noise."""
+    """Decided by machine where anybody knows; in numbers it is taken on trust, but not without noise."""
     repaired, printed = BOUNDS["decaying_k.theorem_1_repaired"], BOUNDS["decaying_k.theorem_1"]
     problem = random_quadratics(3, 3, 2, noise=0.3)
     plan = Setting(3, 3, local_steps=2, step_size=0.1)
