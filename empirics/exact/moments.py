@@ -59,6 +59,8 @@ class Trajectory:
         Entry t is after t local steps counted over all rounds: when t opens a round, at the average of the clients'
         starts (the server model, where clients start there); the last entry is at the last server model.
         """
+        if name == "consensus_distance":  # by layer; at the end all hold the server's model
+            return np.concatenate([*(at[name]["model"][:-1] for at in self.along), np.zeros(1)])
         steps = [at[name][:-1] for at in self.along]
         return np.concatenate([*steps, self.server[name][-1:]])
 

@@ -14,6 +14,7 @@ from bounds.fedals.quadratic import SQUARED_DISTANCE
 
 from . import schedules, words
 from .methods import controlled
+from .readings import ALONG
 from .words import along, AVERAGE, ENDS, giver, readable, WORDS
 
 CHOICE_OF_STEP = "the step size is "
@@ -176,9 +177,10 @@ def _words(bound: Bound, kind: Evidence) -> str:
 def _given(word: str, evidence: str, iterated: bool) -> bool:
     """Whether there is a value of a word beside the target; the falsifier reads all of a bound at the same moments."""
     who = giver(word, evidence)
+    along_too = iterated and word in ALONG and readable(word, evidence, iterated)
     if evidence in words.SEARCHED and iterated and who in ("", words.RUN):
-        return word == "grad_cap_sq" or readable(word, evidence, iterated)
-    return bool(who)
+        return word == "grad_cap_sq" or along_too
+    return bool(who) or (evidence == words.EXACT and along_too)
 
 
 RULES: tuple[Callable[[Bound, Evidence], str], ...] = (

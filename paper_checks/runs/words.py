@@ -127,7 +127,7 @@ WORDS = _table(
     Word("summed_gap", run=(EXACT,), per=ROUND),
     Word("round_gap", run=(EXACT,), per=ROUND),
     Word("round_end_distance_sq", run=(EXACT,), per=ROUND),
-    Word("consensus_distance", per=ROUND, target=(WORST,), along=(WORST,)),
+    Word("consensus_distance", per=ROUND, target=(WORST,), along=(EXACT, WORST)),
     Word("loss_change", run=(RUNS, *MOMENTS), per=ROUND, of="train_loss", how="change",
          target=(RUNS, *MOMENTS, WORST)),
     Word("summed_grad_norm_sq", run=SEARCHED, per=ROUND),
@@ -146,7 +146,7 @@ WORDS = _table(
          target=(RUNS, *MOMENTS, WORST)),
     Word("initial_divergence", plan=(WORST,), run=(RUNS, *MOMENTS), of="divergence", how="first",
          target=(RUNS,)),
-    Word("next_distance_sq", of="distance_sq", how="next", along=(*SEARCHED, WORST)),
+    Word("next_distance_sq", of="distance_sq", how="next", along=(*MOMENTS, WORST)),
     Word("weighted_grad_norm_sq", per=ROUND, of="grad_norm_sq", how="weighted", target=(WORST,),
          along=(*SEARCHED, WORST)),
     # ---- of one round of learning on every data set ----

@@ -40,7 +40,9 @@ def test_it_finds_a_step_size_inside_the_conditions_and_compares(name, tmp_path,
     out = capsys.readouterr().out
     assert "holds here" in out
     assert "NOT met" not in out
-    assert (tmp_path / f"{name}.csv").read_text().startswith("instance,step_size,round,exact")
+    at = BOUNDS[name].statistic
+    moment = "iteration" if (at.kind, at.over) == ("every", "iterations") else "round"
+    assert (tmp_path / f"{name}.csv").read_text().startswith(f"instance,step_size,{moment},exact")
 
 
 def test_a_bound_cut_below_the_exact_value_is_violated():
