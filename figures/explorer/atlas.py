@@ -31,7 +31,7 @@ from bounds.vocabulary import optimum_dissimilarity, smoothness, strong_convexit
 from paper_checks.comparing.compare import of_this_run, SAME, UPPER, why_unlike
 from paper_checks.comparing.standing import STANDING
 
-from . import federations
+from . import federations, worst
 from .federations import Record
 from .javascript import javascript
 from .records import NamedBound
@@ -114,6 +114,7 @@ def atlas(entries: Sequence[NamedBound]) -> Atlas:
         "bounds": {e.label: _bound(e.bound, starts, kinds, assumed) for e in of_them},
         "machine": {"kept": one_machine.KEPT, "alone": one_machine.ALONE, "places": one_machine.IDENTICAL,
                     "targets": one_machine.TARGETS, "trusted": INDEPENDENT_NOISE.words},
+        "worst": worst.data(e.bound for e in of_them if BOUNDS.get(e.bound.name) is e.bound),
         "search": {"splits": substituting.SPLITS.tolist(), "shares": substituting.SHARES.tolist(),
                    "zooms": substituting.ZOOMS, "fine": substituting.FINE},
         "here": anyway.HERE,

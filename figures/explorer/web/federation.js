@@ -6,7 +6,7 @@ const TOGETHER = { gradient_variance: ["client_gradient_variance"], optimum_diss
 let fed = null;
 
 const federation = () => atlas.federations[fed.place];
-const freshFederation = (place = 0, target = atlas.targets[0]) => ({ place, target, theorem: "", words: {}, plan: { relaxation: 0, ...atlas.federations[place].plan } });
+const freshFederation = (place = 0, target = atlas.federations[place].target ?? atlas.targets[0]) => ({ place, target, theorem: "", words: {}, plan: { relaxation: 0, ...atlas.federations[place].plan } });
 
 /* What a federation says of a word, before anything is moved on this page. */
 function based(word) {
@@ -116,7 +116,7 @@ function showPlan() {
 /* ---- the link ---- */
 
 function federationLink() {
-  const said = new URLSearchParams({ v: LINK }), start = freshFederation(fed.place, atlas.targets[0]);
+  const said = new URLSearchParams({ v: LINK }), start = freshFederation(fed.place);
   if (fed.place) said.set("f", federation().name);
   for (const key of ["target", "theorem"]) if (fed[key] !== start[key]) said.set(key, fed[key]);
   for (const word of PLAN_WORDS) if (fed.plan[word] !== start.plan[word] && fed.plan[word] !== undefined) said.set(`p.${word}`, fed.plan[word]);

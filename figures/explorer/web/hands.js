@@ -14,7 +14,7 @@ function redrawFederation() {
   frames = 0;
   if (!(ladderWide > 0)) return; // out of sight
   const begin = performance.now(), world = here();
-  shownRows = world.v.rounds >= 1 ? compared(fed.target, world) : [];
+  shownRows = world.v.rounds >= 1 ? withEvidence(compared(fed.target, world), world) : [];
   taken.ladders.push(performance.now() - begin);
   fed.theorem ||= (shownRows.find((row) => RANKED.includes(row.state) && !row.printed) ?? shownRows[0])?.bound.name ?? "";
   ladder_(shownRows, ladderWide);
@@ -59,6 +59,7 @@ function recompute() {
 function paintPlane() {
   if (!drawn || !fed.theorem || !(planeWide > 0)) return;
   const world = here();
+  knownPlaces = worstPlaces(fed.theorem, drawn.target, drawn.given, drawn.upTo);
   $("plane").innerHTML = planeSvg(drawn, fed.theorem, planeWide);
   pointMarks(world);
   planeLegend(fed.theorem);
@@ -147,7 +148,7 @@ function listenFederation() {
   $("theorem").addEventListener("change", () => pickTheorem($("theorem").value));
   $("number").addEventListener("change", () => { fed.target = $("number").value; fed.theorem = ""; moved(); });
   $("budget").addEventListener("change", () => budgeted($("budget").value));
-  $("federations").addEventListener("change", () => { fed = freshFederation(Number($("federations").value), fed.target); arrangeFederation(); });
+  $("federations").addEventListener("change", () => { fed = freshFederation(Number($("federations").value)); arrangeFederation(); });
   $("federation-reset").addEventListener("click", () => { fed = freshFederation(fed.place, fed.target); arrangeFederation(); });
   $("open-bound").addEventListener("click", () => { location.hash = `v=1&b=${fed.theorem}`; });
   $("save-csv").addEventListener("click", () => save("rows.csv", rowsCsv(shownRows), "text/csv"));
