@@ -21,7 +21,7 @@ from bounds.catalog import BOUNDS
 from bounds.classes import ClassOf, FALLING, never, SAID, unweighted, Way, ways, WITH_LAST
 from bounds.core import Bound
 from bounds.dissimilarity import convex_pair
-from bounds.places import AVERAGE
+from bounds.places import AVERAGE, SERVER
 from bounds.quantities import CLIENTS, quantities_of
 from bounds.resolving import KINDS
 from bounds.scenario import Scenario
@@ -29,6 +29,8 @@ from bounds.stated import ADMISSIBLE, DOWN, FREE, PAIR, QUANTITIES, role_of, ROL
 from bounds.ties import Tie, TIES
 from bounds.vocabulary import optimum_dissimilarity, smoothness, strong_convexity
 from paper_checks.comparing.compare import of_this_run, SAME, UPPER, why_unlike
+from paper_checks.comparing.evidence import plain
+from paper_checks.comparing.run_evidence import at_server
 from paper_checks.comparing.standing import STANDING
 
 from . import federations, worst
@@ -152,9 +154,18 @@ def _reached(
 
 
 def _kind(kind: ClassOf) -> Record:
-    """A class in words; whether only conversions make it, and whether its number is at one model."""
+    """A class in words; whether only conversions make it, its models, and how it is read off the server's in runs."""
     made = kind.over == WITH_LAST or kind.at == AVERAGE
-    return {"words": str(kind), "target": kind.target, "statistic": kind.statistic, "made": made, "at": kind.at}
+    at = at_server(kind) or kind
+    read = [at.statistic, "C4" if at is not kind else ""] if (at.over, at.at) == ("rounds", SERVER) and plain(at) else 0
+    return {
+        "words": str(kind),
+        "target": kind.target,
+        "statistic": kind.statistic,
+        "made": made,
+        "at": kind.at,
+        "runs": read,
+    }
 
 
 def _bound(bound: Bound, starts: list[ClassOf], kinds: list[ClassOf], assumed: list[Assumption]) -> Record:

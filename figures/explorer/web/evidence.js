@@ -4,7 +4,7 @@ const near = (a, b) => Math.abs(a - b) <= atlas.worst.alike * Math.max(Math.abs(
 const evidenced = (target, world) => withEvidence(compared(target, world), world);
 
 function withEvidence(rows, world) {
-  for (const row of rows) if (RANKED.includes(row.state)) row.evidence = [worstOf(row, world)].filter(Boolean);
+  for (const row of rows) if (RANKED.includes(row.state)) row.evidence = [worstOf(row, world), measuredOf(row, world)].filter(Boolean);
   return rows;
 }
 

@@ -59,7 +59,7 @@ function recompute() {
 function paintPlane() {
   if (!drawn || !fed.theorem || !(planeWide > 0)) return;
   const world = here();
-  knownPlaces = worstPlaces(fed.theorem, drawn.target, drawn.given, drawn.upTo);
+  knownPlaces = [...worstPlaces(fed.theorem, drawn.target, drawn.given, drawn.upTo), ...measuredPlaces(fed.theorem, drawn.target, world)];
   $("plane").innerHTML = planeSvg(drawn, fed.theorem, planeWide);
   pointMarks(world);
   planeLegend(fed.theorem);
@@ -92,6 +92,7 @@ function arrangeFederation() {
   $("budget").value = timed ? "runtime" : "rounds";
   $("budget").disabled = federation().given.communication_time === undefined;
   put("plan-controls", ...["local_steps", "step_size", timed ? "runtime" : "rounds", "cohort", "relaxation"].map(controlOf));
+  showRuns();
   put("problem-controls", ...PROBLEM_WORDS.filter((word) => based(word) > 0).map(controlOf));
   moved();
 }
@@ -154,7 +155,8 @@ function listenFederation() {
   $("save-csv").addEventListener("click", () => save("rows.csv", rowsCsv(shownRows), "text/csv"));
   $("save-json").addEventListener("click", () => save("federation.json", constantsFile(), "application/json"));
   $("save-svg").addEventListener("click", () => save("plane.svg", standalone($("plane").firstElementChild), "image/svg+xml"));
-  $("load-json").addEventListener("change", async () => { const [file] = $("load-json").files; if (file) take(file.name, await file.text()); });
+  $("load-json").addEventListener("change", async () => { const [file] = $("load-json").files; if (file) take(file.name, await file.text()); $("load-json").value = ""; });
+  $("load-runs").addEventListener("change", async () => { const [file] = $("load-runs").files; if (file) takeRuns(file.name, await file.text()); $("load-runs").value = ""; });
   new ResizeObserver(([entry]) => { planeWide = Math.floor(entry.contentRect.width); paintPlane(); }).observe(box);
   new ResizeObserver(([entry]) => { const now = Math.floor(entry.contentRect.width) - 4; if (now !== ladderWide) { ladderWide = now; moved("local_steps"); } }).observe($("ladder"));
 }

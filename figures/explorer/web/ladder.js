@@ -37,7 +37,7 @@ function rowOf(row, best, X, wide) {
   return item;
 }
 
-const SIGNS = { worst: "◆" };
+const SIGNS = { worst: "◆", measured: "●" };
 const besideWords = (row, one) => `${one.words}: the bound is ${said(row.value / one.value, 3)} times it${one.above ? " at least" : ""}`;
 
 const tip = (row) => [`${row.bound.name}: ${said(row.value)}`, ...row.bound.terms.map((name, k) => `${name}: ${said(row.terms[k])}`),

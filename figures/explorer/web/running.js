@@ -31,13 +31,11 @@ function goThere(steps, size, name) {
 
 /* The best of the plans whose exact worst case, or measurement, is known: one per kind. */
 function knownBest() {
-  return knownPlaces.filter((one, k) => k === 0 || knownPlaces[k - 1].kind !== one.kind).map(({ kind, steps, size, value, row }) => {
-    const level = row.here < Infinity ? row.here : NaN;
-    return { cells: [atlas.classes[row.kind].words, `${KNOWN[kind]}${fed.theorem}`, String(steps), said(size, 3), said(value), level > 0 ? said(value / level, 3) : "–", goThere(steps, size, fed.theorem)] };
+  return knownPlaces.filter((one, k) => k === 0 || knownPlaces[k - 1].kind !== one.kind).map(({ kind, steps, size, value, row, statistic }) => {
+    const level = row?.here < Infinity ? row.here : NaN;
+    return { cells: [row ? atlas.classes[row.kind].words : `${statistic} over rounds, server model`, kind === "worst" ? `exact worst case: best of the plans in the table of ${fed.theorem}` : `measured: best of the plans in ${federation().runs.name}`, String(steps), said(size, 3), said(value), level > 0 ? said(value / level, 3) : "–", goThere(steps, size, fed.theorem)] };
   });
 }
-
-const KNOWN = { worst: "exact worst case, best of the plans in the table of " };
 
 /* ---- what goes out and comes in ---- */
 
@@ -79,5 +77,5 @@ function loaded(name, text) {
   if (given.client_weight && Math.abs([given.client_weight].flat().reduce((a, b) => a + b, 0) - 1) > 1e-9) throw Error(`${words("client_weight")} must sum to 1`);
   const plan = { local_steps: 8, step_size: Number((0.05 / given.smoothness).toPrecision(2)), cohort: given.clients, rounds: 1000 };
   for (const word of Object.keys(plan)) if (given[word] !== undefined) { plan[word] = given[word]; delete given[word]; }
-  return { name, words: found._about ?? `${given.clients} clients, from ${name}`, given, up_to: found._up_to ?? {}, plan, lost };
+  return { name, words: found._about || `${given.clients} clients, from ${name}`, given, up_to: found._up_to ?? {}, plan, lost };
 }
