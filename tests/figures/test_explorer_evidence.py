@@ -105,7 +105,7 @@ def test_the_ladder_and_the_plane_show_worst_cases_where_there_are_any(whole):
     assert sum("exact worst case" in title for title in places) == 6
     assert sum(title.startswith("the least of these") for title in places) == 1
     assert whole.text("#ladder").count("the bound is ") == 3
-    assert "exact worst case, best of the plans" in whole.text("#run-table")
+    assert "exact worst case: best of the plans" in whole.text("#run-table")
 
 
 # ---- runs of one's own ----

@@ -36,11 +36,13 @@ function sentence({ v }) {
   put("sentence", plan, made("strong", {}, found), `${silent} silent.`);
 }
 
-/* The plane in slices between frames: the newest change alone is worked on. */
+/* The plane anew: in its thread, else in slices between frames, of which the newest change alone is worked on. */
 function recompute() {
-  const { given, upTo } = told(), mine = { steps: plane(fed.target, given, upTo), begin: performance.now(), busy: 0 };
-  job = mine;
+  const { given, upTo } = told();
   if (drawn) drawn.stale = true;
+  if (thread) return ask({ target: fed.target, given, upTo, begin: performance.now() });
+  const mine = { steps: plane(fed.target, given, upTo), begin: performance.now(), busy: 0 };
+  job = mine;
   const slice = () => {
     if (job !== mine) return;
     const begin = performance.now();
@@ -49,7 +51,7 @@ function recompute() {
     mine.busy += performance.now() - begin;
     if (!next.done) return requestAnimationFrame(slice);
     job = null;
-    drawn = next.value;
+    drawn = { ...next.value, fine: new Set() };
     taken.planes.push([mine.busy, performance.now() - mine.begin]);
     paintPlane();
   };
@@ -64,6 +66,7 @@ function paintPlane() {
   pointMarks(world);
   planeLegend(fed.theorem);
   running();
+  if (thread) refine();
 }
 
 function pickTheorem(name) {

@@ -50,6 +50,7 @@ async function start() {
   if (data.atlas.targets) {
     atlas = data.atlas;
     atlas.places = new Map(atlas.situations.map((key, i) => [key, i]));
+    startThread();
     listenFederation();
     listenStories();
   }
@@ -61,8 +62,8 @@ async function start() {
 }
 
 /* For tests and for people with a console. */
-globalThis.explorer = { evaluated: (name, ...rest) => evaluated(bounds.get(name), ...rest), bounds: () => bounds, state: () => state, fresh, mark, value: () => picture().here.total, timing, texts: COPIES,
-  federation: () => fed, told: () => told(), take, takeRuns, taken, drawn: () => drawn, levels: () => LEVELS,
+if (typeof document !== "undefined") globalThis.explorer = { evaluated: (name, ...rest) => evaluated(bounds.get(name), ...rest), bounds: () => bounds, state: () => state, fresh, mark, value: () => picture().here.total, timing, texts: COPIES,
+  federation: () => fed, told: () => told(), threaded: () => thread !== null, busy: () => underWay !== null, dropThread, take, takeRuns, taken, drawn: () => drawn, levels: () => LEVELS,
   rows: (target, given, upTo) => evidenced(target, worldOf(given, upTo)).map(({ bound, kind, state: found, value, terms, failed, conversions, alias, trusted, evidence }) =>
     ({ bound: bound.name, kind: kind === undefined ? "" : atlas.classes[kind].words, state: found, value: String(value), terms: (terms ?? []).map(String), failed: failed.map((f) => f.words), conversions: conversions ?? [], alias, trusted, evidence: (evidence ?? []).map((one) => ({ ...one, value: String(one.value) })) })) };
-start();
+if (typeof document === "undefined") serve(); else start();
