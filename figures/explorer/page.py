@@ -23,7 +23,7 @@ from .records import NamedBound
 MODULES = (
     "numbers", "evaluate", "state", "curve", "chart", "panels", "controls", "copying", "main",
     "ties", "speaking", "comparing", "evidence", "runs", "grid", "worker", "federation", "plane", "ladder", "running",
-    "hands", "stories", "opening",
+    "exporting", "hands", "stories", "opening",
 )  # fmt: skip
 """The page's own code, in the order in which it is put together."""
 STYLES = ("page.css", "federation.css")

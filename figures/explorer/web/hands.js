@@ -155,9 +155,8 @@ function listenFederation() {
   $("federations").addEventListener("change", () => { fed = freshFederation(Number($("federations").value)); arrangeFederation(); });
   $("federation-reset").addEventListener("click", () => { fed = freshFederation(fed.place, fed.target); arrangeFederation(); });
   $("open-bound").addEventListener("click", () => { location.hash = `v=1&b=${fed.theorem}`; });
-  $("save-csv").addEventListener("click", () => save("rows.csv", rowsCsv(shownRows), "text/csv"));
-  $("save-json").addEventListener("click", () => save("federation.json", constantsFile(), "application/json"));
-  $("save-svg").addEventListener("click", () => save("plane.svg", standalone($("plane").firstElementChild), "image/svg+xml"));
+  for (const button of document.querySelectorAll("[data-save]")) button.addEventListener("click", () => { const { save: name } = button.dataset; save(name, EXPORTS[name](), TYPES[name.split(".")[1]]); });
+  for (const button of document.querySelectorAll("[data-told]")) button.addEventListener("click", () => copy(button.dataset.told, FEDERATION_COPIES[button.dataset.told](), "fed-"));
   $("load-json").addEventListener("change", async () => { const [file] = $("load-json").files; if (file) take(file.name, await file.text()); $("load-json").value = ""; });
   $("load-runs").addEventListener("change", async () => { const [file] = $("load-runs").files; if (file) takeRuns(file.name, await file.text()); $("load-runs").value = ""; });
   new ResizeObserver(([entry]) => { planeWide = Math.floor(entry.contentRect.width); paintPlane(); }).observe(box);
@@ -180,11 +179,4 @@ function take(name, text) {
     fed = before;
     notice(`${name} is no federation: ${error.message}.`);
   }
-}
-
-/* A picture that needs no page: the colours of every element in it. */
-function standalone(svg) {
-  const copy = svg.cloneNode(true), each = (node) => [node, ...node.querySelectorAll("*")], from = each(svg);
-  each(copy).forEach((node, i) => { const look = getComputedStyle(from[i]); for (const name of ["fill", "fill-opacity", "stroke", "stroke-width", "font-size", "font-weight"]) node.setAttribute(name, look.getPropertyValue(name)); });
-  return new XMLSerializer().serializeToString(copy);
 }
