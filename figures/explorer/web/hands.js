@@ -1,5 +1,5 @@
 /* The page of one federation: what people do on it, and when what is computed again. */
-let shownRows = [], job = null, frames = 0, ladderWide = 0, planeWide = 0, keptLink = 0;
+let shownRows = [], job = null, frames = 0, ladderWide = 0, planeWide = 0, keptLink = 0, byItself = true, pressed = false;
 const taken = { drags: [], planes: [], ladders: [] };
 
 /* A change of the plan needs the ladder anew; one of anything else the plane too. */
@@ -7,7 +7,28 @@ function moved(word = "") {
   if (word !== "local_steps" && word !== "step_size") recompute();
   if (!frames) frames = requestAnimationFrame(redrawFederation);
   clearTimeout(keptLink);
-  keptLink = setTimeout(() => { if (!$("federation").hidden) try { history.replaceState(null, "", federationLink()); } catch { /* inside a frame */ } }, 250);
+  keptLink = setTimeout(keepFederation, 300);
+}
+
+/* A change that has come to rest is a step of the back button; what the page does by itself, on opening, is none. */
+function keepFederation() {
+  clearTimeout(keptLink);
+  if ($("federation").hidden) return;
+  if (pressed) { keptLink = setTimeout(keepFederation, 300); return; }
+  const link = federationLink();
+  $("view-federation").href = link;
+  if (link !== location.hash) try { history[byItself ? "replaceState" : "pushState"](null, "", link); } catch { /* inside a frame */ }
+  byItself = false;
+}
+
+/* Whatever is drawn anew takes the focus from its buttons: the same one, or the one in its place, gets it back. */
+function keepingFocus(id, act) {
+  const now = document.activeElement, buttons = () => [...$(id).querySelectorAll("button, summary")], place = buttons().indexOf(now), text = now?.textContent;
+  act();
+  if (place < 0) return;
+  const found = buttons().filter((node) => !node.disabled), same = found.filter((node) => node.textContent === text);
+  const next = (same.length ? same : found).reduce((best, node) => (Math.abs(buttons().indexOf(node) - place) < Math.abs(buttons().indexOf(best) - place) ? node : best), (same.length ? same : found)[0]);
+  next?.focus({ preventScroll: true });
 }
 
 function redrawFederation() {
@@ -17,8 +38,8 @@ function redrawFederation() {
   shownRows = world.v.rounds >= 1 ? withEvidence(compared(fed.target, world), world) : [];
   taken.ladders.push(performance.now() - begin);
   fed.theorem ||= (shownRows.find((row) => RANKED.includes(row.state) && !row.printed) ?? shownRows[0])?.bound.name ?? "";
-  ladder_(shownRows, ladderWide);
-  quiet(shownRows);
+  keepingFocus("ladder", () => ladder_(shownRows, ladderWide));
+  keepingFocus("quiet", () => quiet(shownRows));
   inWords(shownRows);
   sentence(world);
   if (drawn && frameOf) pointMarks(world);
@@ -65,7 +86,7 @@ function paintPlane() {
   $("plane").innerHTML = planeSvg(drawn, fed.theorem, planeWide);
   pointMarks(world);
   planeLegend(fed.theorem);
-  running();
+  keepingFocus("run-table", running);
   if (thread) refine();
 }
 
@@ -131,7 +152,8 @@ function hover(event) {
 /* One step of the plan: of K by one or, far, by half of it; of eta by a quarter of an octave or an octave. */
 function stepped(right, up, far = false) {
   const { local_steps: K, step_size } = fed.plan, many = far ? Math.max(1, Math.round(K / 2)) : 1;
-  placed({ local_steps: Math.max(1, Math.min(MOST_STEPS, K + right * many)), step_size: Number((step_size * 2 ** (up / (far ? 1 : 4))).toPrecision(3)) });
+  const { low, high } = window_(here().v).sizes, size = step_size * 2 ** (up / (far ? 1 : 4));
+  placed({ local_steps: Math.max(1, Math.min(MOST_STEPS, K + right * many)), step_size: up ? Number(Math.max(low, Math.min(high, size)).toPrecision(3)) : step_size });
 }
 
 const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
@@ -154,7 +176,8 @@ function listenFederation() {
   $("budget").addEventListener("change", () => budgeted($("budget").value));
   $("federations").addEventListener("change", () => { fed = freshFederation(Number($("federations").value)); arrangeFederation(); });
   $("federation-reset").addEventListener("click", () => { fed = freshFederation(fed.place, fed.target); arrangeFederation(); });
-  $("open-bound").addEventListener("click", () => { location.hash = `v=1&b=${fed.theorem}`; });
+  for (const [kind, down] of [["pointerdown", true], ["pointerup", false], ["pointercancel", false]]) addEventListener(kind, () => { pressed = down; }, true);
+  $("open-bound").addEventListener("click", () => { keepFederation(); location.hash = `v=1&b=${fed.theorem}`; });
   for (const button of document.querySelectorAll("[data-save]")) button.addEventListener("click", () => { const { save: name } = button.dataset; save(name, EXPORTS[name](), TYPES[name.split(".")[1]]); });
   for (const button of document.querySelectorAll("[data-told]")) button.addEventListener("click", () => copy(button.dataset.told, FEDERATION_COPIES[button.dataset.told](), "fed-"));
   $("load-json").addEventListener("change", async () => { const [file] = $("load-json").files; if (file) take(file.name, await file.text()); $("load-json").value = ""; });

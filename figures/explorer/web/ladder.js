@@ -6,6 +6,7 @@ function ladder_(rows, wide) {
   for (const row of shown) groups.set(row.kind, [...(groups.get(row.kind) ?? []), row]);
   const ends = shown.flatMap((row) => [row.value, row.here, row.ofClass, ...(row.evidence ?? []).map((one) => one.value)]).filter((x) => x > 0 && Number.isFinite(x));
   if (!shown.length) return put("ladder", made("p", {}, "No theorem says anything at this plan: each asks for something that is not so here."));
+  if (!ends.length) ends.push(1); // all of them are 0 or infinite
   const low = 10 ** Math.floor(Math.log10(Math.min(...ends)) - 0.2), high = 10 ** Math.ceil(Math.log10(Math.max(...ends)) + 0.2);
   const X = scale(low, Math.max(high, low * 10), true, 4, wide - 8), level = shown[0];
   put("ladder", rule(X, wide, level), ...[...groups].map(([kind, members]) => groupOf(kind, members, X, wide)));
@@ -45,9 +46,9 @@ const tip = (row) => [`${row.bound.name}: ${said(row.value)}`, ...row.bound.term
 
 /* A bar from the left end to the value; below it the shares of the terms, which a logarithmic axis cannot stack. */
 function barSvg(row, X, wide) {
-  const end = X(Math.min(Math.max(row.value, X.low), X.high)), positive = row.terms.map((t) => Math.max(0, t)), total = positive.reduce((a, b) => a + b, 0);
+  const end = X(Number.isNaN(row.value) ? X.high : Math.min(Math.max(row.value, X.low), X.high)), positive = row.terms.map((t) => Math.max(0, t)), total = positive.reduce((a, b) => a + b, 0);
   let x = 4;
-  const strip = total > 0 ? positive.map((t, k) => {
+  const strip = total > 0 && total < Infinity ? positive.map((t, k) => {
     const width = t / total * Math.max(0, end - 4), part = `<rect class="share term${k % 8}" x="${x.toFixed(1)}" y="9" width="${width.toFixed(1)}" height="5"/>`;
     x += width;
     return part;
@@ -73,7 +74,7 @@ function inWords(rows) {
   const items = row.bound.terms.map((name, k) => {
     const li = made("li");
     li.innerHTML = `<svg width="14" height="10" aria-hidden="true"><rect class="share term${k % 8}" width="14" height="10"/></svg>`;
-    li.append(` ${name} ${said(row.terms[k], 3)} (${said(100 * Math.max(0, row.terms[k]) / total, 2)}%)`);
+    li.append(` ${name} ${said(row.terms[k], 3)}${total > 0 && total < Infinity ? ` (${said(100 * Math.max(0, row.terms[k]) / total, 2)}%)` : ""}`);
     return li;
   });
   const trust = row.trusted.length ? [made("p", { className: "hint" }, `Taken on trust: ${row.trusted.join("; ")}.`)] : [];

@@ -37,6 +37,7 @@ function openFederation(text) {
     fed = freshFederation();
     notice(`The link is damaged: ${error.message}. The page shows its defaults instead.`);
   }
+  byItself = true;
   planeWide = Math.floor($("plane").getBoundingClientRect().width);
   ladderWide = Math.floor($("ladder").getBoundingClientRect().width) - 4;
   arrangeFederation();

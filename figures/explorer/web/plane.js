@@ -74,8 +74,9 @@ function pointMarks(world) {
   const best = bestOf(drawn, fed.theorem), diamond = best ? `<path class="best" d="M${X(best.steps).toFixed(1)} ${(Y(best.size) - 7).toFixed(1)}l7 7l-7 7l-7 -7Z"><title>${esc(`smallest on this plane: ${said(best.value)} at K = ${best.steps}, η = ${said(best.size, 3)}`)}</title></path>` : "";
   const stars = starsOf(fed.theorem, world), where = { local_steps: `K* at η = ${said(fed.plan.step_size, 3)}`, step_size: `η* at K = ${fed.plan.local_steps}` };
   const known = knownPlaces.map(({ steps, size, value, error, words: text, what, kind }, k) => placeMark(X, Y, steps, size, kind, k === 0 || knownPlaces[k - 1].kind !== kind, `${text}${error > 0 ? ` ± ${said(error, 2)}` : ""} at K = ${steps}, η = ${said(size, 3)}; ${what}`)).join("");
-  put("plane-stars", stars.map(({ over, label, at }) => `${where[over]}: ${label} ${said(at)}`).join("; "));
-  $("plane-marks").innerHTML = `<path class="cross" d="M${x.toFixed(1)} ${top}V${bottom}M${left} ${y.toFixed(1)}H${right}"/>${diamond}${starMarks(stars, X, Y)}${known}<circle class="point" r="8" cx="${x.toFixed(1)}" cy="${y.toFixed(1)}"/>`;
+  const outside = fed.plan.local_steps > X.high || fed.plan.step_size < Y.low || fed.plan.step_size > Y.high;
+  put("plane-stars", outside ? `Your plan, K = ${fed.plan.local_steps} and η = ${said(fed.plan.step_size, 3)}, lies beyond this plane: its point stands at the edge. ` : "", stars.map(({ over, label, at }) => `${where[over]}: ${label} ${said(at)}`).join("; "));
+  $("plane-marks").innerHTML = `<path class="cross" d="M${x.toFixed(1)} ${top}V${bottom}M${left} ${y.toFixed(1)}H${right}"/>${diamond}${starMarks(stars, X, Y)}${known}<circle class="point${outside ? " outside" : ""}" r="8" cx="${x.toFixed(1)}" cy="${y.toFixed(1)}"/>`;
 }
 
 /* A plan of which an exact or measured number is known; the best of its kind is filled. */

@@ -59,18 +59,37 @@ function rowsCsv(rows) {
   return [["bound", "class", "state", "value", "start", "conversions", "why"], ...lines].map((line) => line.map(cell).join(",")).join("\n") + "\n";
 }
 
+/* The words of a file. */
+function parsed(text) {
+  let found = null;
+  try { found = JSON.parse(text); } catch { throw Error("it is no JSON"); }
+  if (!found || typeof found !== "object" || Array.isArray(found)) throw Error("it holds no words with numbers");
+  return found;
+}
+
+/* Numbers alone, each one that the word can have. */
+function numeric(word, value) {
+  if (![value].flat().every(Number.isFinite)) throw Error(`${words(word)} must be a number or a list of them`);
+  const q = quantityOf(word), bad = q.open && [value].flat().find((x) => refusal(q, x));
+  if (bad !== undefined) throw Error(`${words(word)} is ${bad}: it ${refusal(q, bad)}`);
+}
+
 /* A file as fedbounds constants writes it; numbers of assumptions at the end that is safe, and none that has no such end. */
 function loaded(name, text) {
-  const found = JSON.parse(text), given = {}, lost = {}, ends = found._interval ?? {};
+  const found = parsed(text), given = {}, lost = {}, ends = found._interval ?? {};
   for (const [word, value] of Object.entries(found)) {
     if (word.startsWith("_") || value === null) continue;
-    const side = atlas.roles.up.includes(word) ? 1 : atlas.roles.down.includes(word) ? 0 : -1, safe = side < 0 || !ends[word] ? value : ends[word][side];
+    const side = atlas.roles.up.includes(word) ? 1 : atlas.roles.down.includes(word) ? 0 : -1;
+    if (ends[word] !== undefined && !(Array.isArray(ends[word]) && ends[word].length === 2)) throw Error(`_interval of ${words(word)} must be two numbers, or two lists`);
+    const safe = side < 0 || !ends[word] ? value : ends[word][side];
     if ([safe].flat().includes(null) || (side === 0 && !(safe > 0))) lost[word] = "known from the other side alone, which no theorem holds with";
     else given[word] = safe;
   }
+  for (const [word, value] of Object.entries(given)) if (word !== "sampling") numeric(word, value);
   for (const word of ["clients", "smoothness"]) if (!(given[word] > 0)) throw Error(`it tells no ${words(word)}${lost[word] ? ` that is safe (${lost[word]})` : ""}; fedbounds constants -o c.json writes such a file`);
-  const numeric = (value) => [value].flat().every((x) => typeof x === "number" && Number.isFinite(x));
-  for (const [word, value] of Object.entries(given)) if (word !== "sampling" && !numeric(value)) throw Error(`${words(word)} must be a number or a list of them`);
+  for (const [word, limits] of Object.entries(found._up_to ?? {})) {
+    if (!limits || typeof limits !== "object" || !Object.values(limits).every(Number.isFinite)) throw Error(`_up_to of ${words(word)} must say up to which numbers it holds, such as {"step_size": 0.1}`);
+  }
   const counts = given.clients;
   if (Array.isArray(counts) || counts % 1 || counts < 2 || counts > MOST_MEMBERS) throw Error(`${words("clients")} must be a whole number from 2 to ${MOST_MEMBERS}; fedbounds compare speaks of one machine too`);
   for (const [word, value] of Object.entries(given)) if (Array.isArray(value) && value.length !== counts) throw Error(`${words(word)} must hold a number for each of the ${counts} clients; it holds ${value.length}`);
