@@ -69,7 +69,8 @@ class Listed:
 
 
 def situations() -> dict[str, Scenario]:
-    """By their flags as digits, and those of the one machine that some of them are as ``m`` and the digits."""
+    """By their flags as digits, those of the one machine that some of them are as ``m`` and the digits, and those of
+    a federation of one client, who always takes part, as ``o`` and the digits."""
     found: dict[str, Scenario] = {}
     for flags in product((0, 1), repeat=len(FLAGS)):
         words: dict[str, Any] = dict(REST)
@@ -79,6 +80,8 @@ def situations() -> dict[str, Scenario]:
         found[key] = Scenario.of(words)
         if (machine := found[key].machine) is not None:
             found[f"m{key}"] = machine[0]
+        if words["cohort"] == words["clients"]:
+            found[f"o{key}"] = Scenario.of(words | {"clients": 1, "cohort": 1})
     return found
 
 

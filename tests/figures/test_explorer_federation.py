@@ -157,6 +157,31 @@ def agrees(ours, theirs):
     assert set(ours["alias"]) == set(theirs.alias)
 
 
+ALONE = {"clients": 1, "cohort": 1, "smoothness": 2.2, "strong_convexity": 0.3, "pl_constant": 0.3,
+         "gradient_variance": 0.4, "client_gradient_variance": [0.4], "client_weight": [1.0], "optimal_loss": 0.3,
+         "initial_loss": 1.4, "initial_distance_sq": 1.7, "initial_grad_norm_sq": 3.1, "grad_cap_sq": 30.0}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.parametrize("target", ["optimality_gap", "grad_norm_sq"])
+def test_a_federation_of_one_client_is_compared_too(target, whole):
+    spoke = 0
+    for plan in ({"local_steps": 1, "step_size": 0.03}, {"local_steps": 6, "step_size": 0.002}):
+        given = {**ALONE, **plan, "rounds": 400}
+        theirs = {key(r.bound, r.state, str(r.kind)): r for r in compare(Scenario.of(given), target).rows}
+        ours = {
+            key(r["bound"], r["state"], r["kind"]): r
+            for r in whole.js("return explorer.rows(...arguments)", target, given, {})
+        }
+        told = [{k for k in rows if k[1] in TOLD} for rows in (ours, theirs)]
+        assert told[0] == told[1], plan
+        for k in told[0]:
+            agrees(ours[k], theirs[k])
+            spoke += k[1] in RANKED
+    assert spoke > 5
+
+
 AT_CELLS = """
 const {given, upTo} = explorer.told(), grid = explorer.drawn(), wrong = [];
 let spoken = 0;

@@ -91,7 +91,7 @@ function loaded(name, text) {
     if (!limits || typeof limits !== "object" || !Object.values(limits).every(Number.isFinite)) throw Error(`_up_to of ${words(word)} must say up to which numbers it holds, such as {"step_size": 0.1}`);
   }
   const counts = given.clients;
-  if (Array.isArray(counts) || counts % 1 || counts < 2 || counts > MOST_MEMBERS) throw Error(`${words("clients")} must be a whole number from 2 to ${MOST_MEMBERS}; fedbounds compare speaks of one machine too`);
+  if (Array.isArray(counts) || counts % 1 || counts < 1 || counts > MOST_MEMBERS) throw Error(`${words("clients")} must be a whole number from 1 to ${MOST_MEMBERS}`);
   for (const [word, value] of Object.entries(given)) if (Array.isArray(value) && value.length !== counts) throw Error(`${words(word)} must hold a number for each of the ${counts} clients; it holds ${value.length}`);
   if (given.client_weight && Math.abs([given.client_weight].flat().reduce((a, b) => a + b, 0) - 1) > 1e-9) throw Error(`${words("client_weight")} must sum to 1`);
   const plan = { local_steps: 8, step_size: Number((0.05 / given.smoothness).toPrecision(2)), cohort: given.clients, rounds: 1000 };
