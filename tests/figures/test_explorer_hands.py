@@ -4,7 +4,7 @@ import json
 import time
 
 import pytest
-from explorer_browser import focused, press
+from explorer_browser import FAINT, focused, narrow, press
 
 from figures.explorer import federations
 
@@ -118,6 +118,37 @@ def test_numbers_of_any_size_are_drawn_or_refused(word, whole):
 def test_a_wrong_link_is_said_in_a_sentence(fragment, why, whole, file):
     whole.open(file, fragment)
     assert whole.text("#notice") == f"The link is damaged: {why}. The page shows its defaults instead."
+
+
+# ---- looks ----
+
+
+def settled(whole):
+    """Until the plane of the last change is drawn."""
+    for _ in range(400):
+        if whole.js("return explorer.drawn() && !explorer.drawn().stale && !explorer.busy()"):
+            return whole.settle()
+        time.sleep(0.02)
+    raise AssertionError("no plane was drawn")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_word_of_the_federation_can_be_told_from_what_is_behind_it(theme, whole):
+    whole.js("document.documentElement.dataset.theme = arguments[0]", theme)
+    for federation in ("0", "1"):
+        whole.choose("federations", federation)
+        settled(whole)
+        whole.choose("f-step_size", "nothing", "input")
+        whole.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+        assert not whole.js(FAINT)
+
+
+@pytest.mark.parametrize("width", [320, 768])
+def test_a_narrow_page_scrolls_one_way(width, whole):
+    with narrow(whole, width, 700):
+        whole.choose("stories", "0")
+        settled(whole)
+        assert whole.js("return document.documentElement.scrollWidth - innerWidth") <= 0
 
 
 # ---- files ----

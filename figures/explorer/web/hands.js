@@ -51,9 +51,11 @@ function redrawFederation() {
 function sentence({ v }) {
   const speaking = shownRows.filter((row) => row.state === "speaks" && !row.printed), counted = (of) => new Set(speaking.map(of)).size;
   const n = counted((row) => row.bound.name), kinds = counted((row) => row.kind), silent = shownRows.filter((row) => row.state === "silent").length;
-  const plan = `${v.clients} clients, ${v.cohort === v.clients ? "all take part" : `${v.cohort} a round`}, ${said(v.rounds, 6)} rounds of ${v.local_steps} ${v.local_steps === 1 ? "step" : "steps"}, η = ${said(v.step_size, 3)}: `;
+  const below = new Set(shownRows.filter((row) => row.state === "of the class" && !row.printed).map((row) => row.bound.name)).size, started = shownRows.some((row) => row.here < Infinity);
+  const plan = `${v.clients} ${v.clients === 1 ? "client" : "clients"}, ${v.clients === 1 ? "all data in one place" : v.cohort === v.clients ? "all take part" : `${v.cohort} a round`}, ${said(v.rounds, 6)} rounds of ${v.local_steps} ${v.local_steps === 1 ? "step" : "steps"}, η = ${said(v.step_size, 3)}: `;
   const found = !(v.rounds >= 1) ? "no whole round fits into these seconds." : n ? `${n} theorem${n > 1 ? "s speak" : " speaks"}, of ${kinds} kind${kinds > 1 ? "s" : ""} of number, where training starts at ${said(speaking[0].here, 3)}; `
-    : "no theorem says anything below the start; ";
+    : below ? `${below} theorem${below > 1 ? "s are" : " is"} below what ${below > 1 ? "their" : "its"} own premises give; ${started ? "none is below the start" : "of the start nothing is known"}; `
+      : started ? "no theorem says anything below the start; " : "no theorem says anything; ";
   put("sentence", plan, made("strong", {}, found), `${silent} silent.`);
 }
 
