@@ -22,7 +22,8 @@ from .records import NamedBound
 
 MODULES = (
     "numbers", "evaluate", "state", "curve", "chart", "panels", "controls", "copying", "main",
-    "ties", "speaking", "comparing", "grid", "federation", "plane", "ladder", "running", "hands", "stories", "opening",
+    "ties", "speaking", "comparing", "evidence", "runs", "grid", "worker", "federation", "plane", "ladder", "running",
+    "exporting", "hands", "stories", "opening",
 )  # fmt: skip
 """The page's own code, in the order in which it is put together."""
 STYLES = ("page.css", "federation.css")
@@ -37,7 +38,8 @@ def page(entries: Sequence[NamedBound], store: Path | None = None) -> str:
     federation = atlas.atlas(entries) if {e.label for e in entries} >= BOUNDS.keys() else NOTHING
     script, style = _script(entries, federation), "".join(map(_part, STYLES))
     policy = (
-        f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; img-src data:; "
+        f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; "
+        "img-src data:; worker-src blob:; "
         "base-uri 'none'; form-action 'none'"
     )
     parts = {
