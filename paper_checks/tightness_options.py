@@ -18,7 +18,8 @@ NAMES = ("clients", "rounds", "local_steps", "step_share", "fixed_step_size", "c
 TIGHTNESS_JSON = """\
 --json prints one object: bound, command, algorithm, statistic, units, estimate, relaxations, versions, seconds; rows
 (the table's numbers by column, with every quantity of the place), best_steps (where, by_bound, by_worst_case, regret)
-and smallest_factors. Without the name of a bound: a list of objects with name, target and statistic."""
+and smallest_factors; with --constants also constants (term, printed, not_below, suffices, where, proved, places).
+Without the name of a bound: a list of objects with name, target and statistic."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -61,5 +62,10 @@ def parser() -> Parser:
         "--committed and --full the archive NAME.proofs.xz; --patience leaves places out"
     )
     add("--certify", action="store_true", help=proofs)
+    best = (
+        "in place of the table the constants that the bound could have at its places: below which none is true, proved "
+        "by a federation, and which suffice, proved by certificates"
+    )
+    add("--constants", action="store_true", help=best)
     add("--json", action="store_true", help="print JSON, described below")
     return found

@@ -271,14 +271,14 @@ def _add_worst_case(
     from .worst_advice import best  # with the solver
 
     bar.doing("exact worst cases")
-    point = best(goal, over, seconds, bar)
-    if isinstance(point, str):
-        silent.append(("exact worst case", point))
+    found = best(goal, over, seconds, bar)
+    if isinstance(found, str):
+        silent.append(("exact worst case", found))
         return
-    here = goal.start
-    state = "speaks" if point.value < here < math.inf else "vacuous" if here < math.inf else ""
+    point, here = found.point, goal.start
+    state = "speaks" if found.value < here < math.inf else "vacuous" if here < math.inf else ""
     steps = (point.local_steps, point.local_steps)
-    advisers.append(Adviser("exact worst case", WORST, point, steps, state, still(goal, point)))
+    advisers.append(Adviser("exact worst case", WORST, point, steps, state, still(goal, point), worst=found))
 
 
 def _with_measured(advisers: Sequence[Adviser], found: Measured) -> list[Adviser]:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 from bounds.showing.latex_tables import booktabs
 from bounds.showing.notebook import card
@@ -16,6 +16,9 @@ from bounds.showing.tabular import Tabular
 
 from .compare_rows import SPEAKS, VACUOUS
 from .goals import Goal, OVER, Point
+
+if TYPE_CHECKING:
+    from .worst_advice import Worst
 
 BOUND, REFUTED, FORMULA, SCHEDULE = "bound", "refuted bound", "formula", "schedule"
 WORST, TWIN, MEASURED = "worst case", "twin", "measured"
@@ -28,8 +31,10 @@ where they change, else null), steps (the least and the largest local_steps over
 from the best, or along a schedule), travel (the same of the product) and cohorts, says (in the unit that is minimised;
 null for a formula), state of a bound, open (words at an end of what was searched), no_training, real (the number of a
 formula before rounding), twin, measured (mean and standard error), failed (of its seeds: diverged, or stopped at the
-limit, with which they count) and measured_seeds, runs, also (schedules not told apart from the best), regret (over the
-best; at least that where runs failed) and judged_by. NaN is null, infinity is "inf"."""
+limit, with which they count) and measured_seeds, runs, worst_case (of the exact worst case: value; lower and upper
+ends of a proof, in unproved why there is none; given, the words of its federations; estimate, what their class
+loses), also (schedules not told apart from the best), regret (over the best; at least that where runs failed) and
+judged_by. NaN is null, infinity is "inf"."""
 WELL = 1.5
 """Regret up to which an adviser is said to choose well."""
 BETTER = 0.95
@@ -61,6 +66,8 @@ class Adviser:
     cohorts: tuple[int, int] | None = None
     runs: int = 0
     also: tuple[str, ...] = ()
+    worst: Worst | None = None
+    """Of a worst case: over which federations it is, and what is proved of it."""
 
 
 class Trained(NamedTuple):
@@ -141,8 +148,22 @@ class Advised(Tabular):
     def advice(self) -> str:
         """What to run, and how sure; one sentence or a few, from the rows."""
         if not self.judged_by:
-            return f"{self._unjudged()} {self._nothing_judged()}"
-        return " ".join(filter(None, (self._of_theory(), self._idle(), self._follow())))
+            return " ".join(filter(None, (self._unjudged(), self._of_worst(), self._nothing_judged())))
+        return " ".join(filter(None, (self._of_theory(), self._of_worst(), self._idle(), self._follow())))
+
+    def _of_worst(self) -> str:
+        """What the exact worst case recommends, for how much, and what following it costs by what judges."""
+        row = next((row for row in self.rows if row.worst is not None), None)
+        if row is None or row.worst is None:
+            return ""
+        least = number(row.worst.value, FEW) + ("" if row.worst.unproved else f" (proved: {row.worst.interval})")
+        said = (
+            f"By the exact worst case, without noise and with all clients: {self._plan(row.point)}; after "
+            f"{row.point.rounds} rounds of it {self.goal.target} is at most {least} in every federation "
+            "with these constants"
+        )
+        by = "" if self.judged_by == MEASURED else " by the twin"
+        return f"{said}; it costs {_times(self.regret(row))}{by}." if self.judged_by else f"{said}."
 
     def _nothing_judged(self) -> str:
         why = dict(self.silent)
@@ -333,7 +354,7 @@ class Advised(Tabular):
         point, notes = row.point, [row.state] if row.state else []
         notes += ["refuted as printed"] if row.kind == REFUTED else []
         notes += ["no training"] if row.still else []
-        notes += ["no noise, all clients"] if row.kind == WORST else []
+        notes += row.worst.notes if row.worst is not None else []
         notes += ["of the papers, from the start that the twin chose"] if row.kind == SCHEDULE else []
         if self._failed(row) and row.measured is not None:
             what = "diverged" if self.goal.to is None else "did not reach it"
@@ -393,6 +414,7 @@ class Advised(Tabular):
             "failed": None if row.measured is None else row.measured.failed,
             "measured_seeds": None if row.measured is None else row.measured.seeds,
             "runs": row.runs,
+            "worst_case": None if row.worst is None else row.worst.as_json(),
             "also": list(row.also),
             "regret": self.regret(row),
             "judged_by": self.judged_by,
@@ -419,6 +441,8 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
     """A row with one number or word to a column."""
     least, most = row.pop("steps")
     mean, error = row.pop("measured") or (None, None)
+    worst = row.pop("worst_case") or {"lower": None, "upper": None}
+    row |= {"worst_lower": worst["lower"], "worst_upper": worst["upper"]}
     words = {name: json.dumps(value) if isinstance(value, list) else value for name, value in row.items()}
     return {**words, "least_steps": least, "most_steps": most, "measured": mean, "standard_error": error}
 

@@ -29,6 +29,7 @@ from ..runs.can import can
 from ..runs.words import WORST
 from ..tightness_options import NAMES, parser
 from . import proofs
+from .constants import constants
 from .places import fitted, moot, Place, question
 from .program import WorstCaseError
 from .showing import FINDING, FINE, tell
@@ -55,6 +56,10 @@ def run(args: argparse.Namespace) -> int:
             why = "the table that comes with the project is shown, --full and quantity=value compute"
             refuse_idle(parser(), args, ("store", "workers", "patience", "certify"), why)
         return _committed(args)
+    if args.constants and not args.certify:
+        raise UsageError(
+            "constants are proved: add --certify, or give no quantity=value for those of the table that comes"
+        )
     bound, given = load(args.name), _spans(args.words)
     spans = {**GRID, **given}
     refuse_many(spans)
@@ -69,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     unproved = _certified(args, bound, rows, about) if args.certify else []
     for row in rows:
         row.pop("seconds")  # the card has their sum: tables of two runs are the same byte by byte
-    status = tell(rows, about, args.json)
+    status = tell(rows, about, args.json, constants(bound, rows) if args.constants else None)
     _tell_failed(failed, "number")
     _tell_failed(unproved, "proof")
     if rows:
@@ -115,7 +120,7 @@ def _committed(args: Any) -> int:
     if args.output is not None:
         writable_folder("-o", args.output)
     failed = _certified(args, bound, rows, about) if args.certify else []
-    status = tell(rows, about, args.json)
+    status = tell(rows, about, args.json, constants(bound, rows) if args.constants else None)
     _tell_failed(failed, "proof")
     _write(args, rows, about, bound.name)
     if not args.committed:

@@ -73,9 +73,9 @@ def _unproved(why: str) -> dict[str, Any]:
     return {"proved": nan, "excess": nan, "attained": nan, "width": nan, "proof": why}
 
 
-def rounded(x: Fraction, way: str) -> float:
+def rounded(x: Fraction, way: str, digits: int = DIGITS) -> float:
     """A fraction as a number of the digits that tables show, rounded up or down for good."""
-    context = Context(prec=DIGITS, rounding=way)
+    context = Context(prec=digits, rounding=way)
     return float(context.divide(Decimal(x.numerator), Decimal(x.denominator)))
 
 

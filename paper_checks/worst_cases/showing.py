@@ -9,6 +9,7 @@ from bounds.showing.tables import aligned, to_json
 from bounds.showing.terminal import print_lines
 
 from ..tightness_options import NAMES
+from .constants import Constant
 from .refining import DOUBT
 from .tables import Best, best_steps, Row, smallest_factors
 
@@ -16,13 +17,23 @@ FINE, FINDING = 0, 1
 SHOWN = ("step_size", "bound", "worst_case", "ratio", "dominating_term", "dominating_assumption")
 
 
-def tell(rows: Sequence[Row], card: Mapping[str, Any], as_json: bool = False) -> int:
-    """Print what was found; 1 when a worst case exceeds its bound."""
+def tell(
+    rows: Sequence[Row],
+    card: Mapping[str, Any],
+    as_json: bool = False,
+    best_constants: Sequence[Constant] | None = None,
+) -> int:
+    """Print what was found, or ``best_constants`` in place of the table; 1 when a worst case exceeds its bound."""
     best, factors = best_steps(rows), smallest_factors(rows)
     broken = [row for row in rows if row["inside"] and row["exact"] and row["ratio"] < 1 - DOUBT]
     if as_json:
         told = {"rows": list(rows), "best_steps": [vars(b) for b in best], "smallest_factors": factors}
+        if best_constants is not None:
+            told["constants"] = [vars(c) for c in best_constants]
         print(to_json({**card, **told}))
+        return FINDING if broken else FINE
+    if best_constants is not None:
+        print_lines(_constants(best_constants))
         return FINDING if broken else FINE
     print_lines((*_table(rows), *_steps(best), *_factors(factors), *_remarks(rows, card)))
     return FINDING if broken else FINE
@@ -60,6 +71,29 @@ def _factors(factors: Mapping[str, float]) -> list[str]:
         "one term at a time, it could be multiplied by:",
         *said,
     ]
+
+
+def _constants(found: Sequence[Constant]) -> list[str]:
+    """A table with a line per factor, and what it means."""
+    if not found:
+        return ["the conditions of the bound hold at no place: it has no constants there"]
+    head = ["in front of", "printed", "not below", "suffices", "places", "decided at"]
+    body = [
+        [c.term, _number(c.printed), _number(c.not_below), _number(c.suffices), f"{c.proved} of {c.places}",
+         " ".join(f"{word}={value:g}" for word, value in c.where.items())]
+        for c in found
+    ]  # fmt: skip
+    told = ["", "factors in front of the whole bound, or of one term alone with the others as they are"]
+    if any(c.not_below == c.not_below for c in found):
+        told += ["not below: no smaller factor is true, as a federation in fractions attains more at the last column"]
+    else:
+        told += ["not below: nothing is proved, as the federations meet the assumptions at the visited models alone"]
+    told += ["suffices: at so many of the places certificates keep every federation below; elsewhere nothing is said"]
+    return [*aligned([head, *body]), *told]
+
+
+def _number(value: float) -> str:
+    return "-" if value != value else f"{value:.6g}"
 
 
 def _remarks(rows: Sequence[Row], card: Mapping[str, Any]) -> list[str]:

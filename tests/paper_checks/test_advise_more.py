@@ -307,7 +307,76 @@ def test_worst_cases_out_of_reach_are_told():
     long = Goal.of(scenario(rounds=40), "optimality_gap", None, 5)
     assert "at most 16 gradients" in worst_case(long, ("step_size", "local_steps"), 9, Silent())
     short = Goal.of(scenario(rounds=2), "optimality_gap", None, 5)
-    assert "takes longer than 0.001 s" in worst_case(short, ("step_size", "local_steps"), 0.001, Silent())
+    assert "takes longer than its time" in worst_case(short, ("step_size", "local_steps"), 0.001, Silent())
+
+
+L_, MU, AWAY = 1.7, 0.3, 1.3
+
+
+def _shrinks(size, steps):
+    """Gradient descent on the worst of the quadratics of these curvatures, which is the worst of the class."""
+    return AWAY * max(abs(1 - size * L_), abs(1 - size * MU)) ** (2 * steps)
+
+
+@pytest.mark.parametrize("more", [{"clients": 1, "iterations": 3}, {"clients": 5, "rounds": 3, "local_steps": 1}])
+def test_the_advised_plan_is_the_best_of_the_class_and_its_worst_case_proved(more):
+    """In the squared distance it is known: 2/(L + mu) is best, whatever clients and noise there are."""
+    given = {"smoothness": L_, "strong_convexity": MU, "initial_distance_sq": AWAY, "gradient_variance": 0.7,
+             "optimum_dissimilarity": 0.4, "cohort": more["clients"], **more}  # fmt: skip
+    over = ("step_size",) if "local_steps" in more else ("local_steps", "step_size")
+    found = worst_case(Goal.of(Scenario.of(given), "distance_sq", None, 5), over, 60, Silent())
+    steps = found.point.local_steps * found.point.rounds
+    assert steps == 3
+    assert found.point.step_size == pytest.approx(2 / (L_ + MU), rel=0.05)
+    known = _shrinks(found.point.step_size, steps)
+    assert found.lower <= known <= found.upper < found.lower * (1 + 1e-4)
+    assert found.point.step_size == float(f"{found.point.step_size:.3g}")  # what is shown is what was proved
+    assert "strong_convexity" in found.notes[0]
+    assert found.point.open == ()
+
+
+def test_the_cheapest_plan_whose_worst_case_is_at_the_target():
+    given = {"smoothness": L_, "strong_convexity": MU, "initial_distance_sq": AWAY, "optimum_dissimilarity": 0.4,
+             "clients": 3, "cohort": 3, "local_steps": 1}  # fmt: skip
+    level = 1.15 * _shrinks(2 / (L_ + MU), 4)
+    needed = next(n for n in range(1, 9) if _shrinks(2 / (L_ + MU), n) <= level)
+    asked = Goal.of(Scenario.of(given), "rounds", ("distance_sq", level), 5)
+    found = worst_case(asked, ("step_size",), 60, Silent())
+    assert (found.point.rounds, found.point.value) == (needed, needed) == (4, 4)
+    assert found.upper <= level
+    never = Goal.of(Scenario.of(given), "rounds", ("distance_sq", 1e-9), 5).within(Scenario.of(given, step_size=0.2))
+    told = worst_case(never, (), 60, Silent())
+    assert "reaches the target: the least is" in told
+    assert f"{_shrinks(0.2, 16):.3g}, local_steps=1 rounds=16" in told
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"client_weight": [0.2, 0.5, 0.3]}, "clients of unlike weights"),
+        ({"strong_convexity": 1.7}, "strong_convexity must be >= 0 and < smoothness 1.7; got 1.7"),
+        ({"initial_distance_sq": None}, "it needs smoothness, and initial_gap, or initial_distance"),
+        ({"optimum_dissimilarity": None, "local_steps": 2}, "the worst case is infinite"),
+    ],
+)
+def test_who_has_no_worst_case_is_told_why(more, said):
+    given = {"smoothness": L_, "strong_convexity": MU, "initial_distance_sq": AWAY, "optimum_dissimilarity": 0.4,
+             "clients": 3, "cohort": 3, "rounds": 2, "local_steps": 1, **more}  # fmt: skip
+    told = Scenario.of({word: number for word, number in given.items() if number is not None})
+    assert said in worst_case(Goal.of(told, "grad_norm_sq", None, 5), ("step_size",), 30, Silent())
+
+
+def test_the_worst_case_has_its_place_in_the_sentence_and_in_the_object():
+    told = advise(scenario(rounds=2, cohort=6, local_steps=1), "distance_sq", ("step_size",), worst_case=30)
+    assert "By the exact worst case, without noise and with all clients: local_steps=1 step_size=" in told.advice
+    (row,) = (row for row in json.loads(told.to_json())["rows"] if row["kind"] == "worst case")
+    about = row["worst_case"]
+    assert about["lower"] <= row["says"] * (1 + 1e-9)
+    assert 0 < about["upper"] / about["lower"] - 1 < 1e-4
+    assert f"(proved: from {about['lower']:.9g} to {about['upper']:.9g})" in told.advice
+    assert about["given"][:2] == ["smoothness", "strong_convexity"]
+    (flat,) = (row for row in told.records() if row["kind"] == "worst case")
+    assert (flat["worst_lower"], flat["worst_upper"]) == (about["lower"], about["upper"])
 
 
 # ---- the verb ----
