@@ -49,10 +49,9 @@ class Pair(NamedTuple):
 class Substituted:
     """``bound(**values)`` is ``value``, NaN where the theorem is silent; ``at`` has its terms, and what fails.
 
-    ``low`` is what the bound would be if every uncertain constant were at its other end, and no less than what it bounds
-    can be; ``high`` is the end that is
-    safe, infinite where a constant is known from below alone (``floor`` names those). ``how`` says of every word where
-    it comes from, ``provenance`` what it is worth.
+    ``low`` is what the bound would be if every uncertain constant were at its other end, and no less than what it
+    bounds can be; ``high`` is the end that is safe, infinite where a constant is known from below alone (``floor``
+    names those). ``how`` says of every word where it comes from, ``provenance`` what it is worth.
     """
 
     values: dict[str, Any]
