@@ -101,8 +101,8 @@ def outcomes(problem, plan, seed):
     }  # fmt: skip
 
 
-def measured(kind, run, step_size):
-    """The number that a class is about, off an exact run of FedAvg."""
+def measured(kind, run, step_size, weights=None):
+    """The number that a class is about, off an exact run of FedAvg; ``weights`` (numbers) where not all count alike."""
     if kind.at == VIRTUAL:
         series = run.iterations(kind.target)
         if kind.statistic == "last":
@@ -115,6 +115,8 @@ def measured(kind, run, step_size):
         series = series if kind.over == WITH_LAST else series[:-1]
     if kind.statistic == WEIGHTED:
         return float(step_size * series.sum())
+    if kind.weights:
+        return float(np.array(weights.shares(len(series))) @ series)
     return float({"min": np.min, "mean": np.mean, "expectation": np.mean, ANY: np.max}[kind.statistic](series))
 
 

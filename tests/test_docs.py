@@ -248,6 +248,19 @@ def test_a_matrix_has_a_dot_for_each_assumption_of_a_bound(written):
     assert page.count("<tr>") == len(mine) + 1
 
 
+def test_a_matrix_says_of_every_bound_and_verb_that_it_serves_or_why_not(written):
+    page = (written / "evidence" / "classics.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("<tr><th><a")]
+    assert len(rows) == sum(b.source.paper == "classics" for b in BOUNDS.values())
+    of = {re.search(r">([\w]+)</a>", row)[1]: re.findall(r"<td[^>]*>([^<]+)</td>", row) for row in rows}
+    assert of["scaffold_convex"] == ["●"] * 5
+    reasons = dict(re.findall(r"^(\d+)\. (.+)$", page, re.M))
+    assert "controls start at zero" in reasons[of["scaffold_nonconvex"][0]]
+    assert of["scaffold_nonconvex"][4] == "●"
+    assert reasons[of["field_guide_step_size"][0]] == "it states '=', not an upper bound"
+    assert set(reasons) == {cell for cells in of.values() for cell in cells if cell != "●"}
+
+
 def test_theorems_are_found_by_their_assumptions(written):
     page = (written / "which.md").read_text(encoding="utf-8")
     for name in ("fedcog.theorem", "decaying_k.theorem_1_repaired", "classics.scaffold_nonconvex"):

@@ -22,6 +22,7 @@ from . import (
     bound_pages,
     claim_pages,
     command_page,
+    evidence_pages,
     figure_pages,
     landing,
     notebook_pages,
@@ -82,10 +83,12 @@ def pages() -> dict[str, str]:
         "best.md": best_page.best(),
         "symbols/index.md": symbol_pages.overview(),
         "assumptions/index.md": assumption_pages.overview(),
+        "evidence/index.md": evidence_pages.overview(),
     }
     tables = {
         **{f"symbols/{file}.md": symbol_pages.of_group(file) for file in symbol_pages.GROUPS},
         **{f"assumptions/{p.key}.md": assumption_pages.of_paper(p) for p in PAPERS.values()},
+        **{f"evidence/{p.key}.md": evidence_pages.of_paper(p) for p in PAPERS.values()},
     }
     said = "Written from the catalogues when this site was built."
     single = {

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
 from bounds.assumptions import SAMPLED_WITH_REPLACEMENT
 from bounds.core import Bound
@@ -170,8 +171,12 @@ def sampled(bound: Bound) -> str:
 
 
 def _cohort(bound: Bound, problem: Quadratics, options: Options) -> int:
-    """Half of the clients, or all of them where an assumption asks for it."""
+    """Half of the clients, or all of them where an assumption or a condition on their number asks for it."""
     half = max(1, options.clients // 2)
+    told = {"cohort": half, "clients": options.clients}
+    counted = {q: told[q.name] for q in bound.quantities if q.name in told}
+    if any(r.free_symbols <= counted.keys() and r.subs(counted) == sp.false for r in bound.relations):
+        return options.clients
     part = Setting(options.rounds or 1, half, local_steps=options.local_steps, step_offset=options.step_offset)
     part = replace(part, sampling=sampled(bound))
     return options.clients if breaks(bound, problem, about(bound, 0.0), part) else half
