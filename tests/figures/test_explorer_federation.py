@@ -232,7 +232,7 @@ def test_the_point_moves_by_keys_buttons_and_the_table_and_goes_around_through_t
     assert whole.text("#sentence") != before
     whole.find("#run-table button").click()
     wait(whole)
-    time.sleep(0.4)  # until the address is kept
+    time.sleep(0.7)  # until the address is kept
     state, said = whole.js("return explorer.federation()"), whole.text("#sentence")
     fragment = whole.js("return location.hash")
     whole.open(file, fragment)

@@ -17,7 +17,7 @@ function rowsOf(bound, target, world, machine, seen = []) {
 /* ---- rows that are made of others ---- */
 
 /* The world with every word of a run that the bound lacks put at the least bound on it, and the rows that gave them. */
-function filled(b, bound, world, target, seen) {
+function filledUp(b, bound, world, target, seen) {
   const missing = lacking(b, world);
   if (!missing.length || !missing.every((word) => b.made[word]?.length)) return null;
   const parts = [], put = {};

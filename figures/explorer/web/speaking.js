@@ -145,7 +145,7 @@ function rowsAsItIs(bound, target, start, seen = []) {
   const row = { bound, b, audit: b.audit, printed: b.audit === "FAILS", failed: [], trusted: [] };
   if (typeof reach === "string") return [{ ...row, state: "unlike", why: reach }];
   if (b.order) return [{ ...row, state: "order", why: "known up to a constant" }];
-  const whole = filled(b, bound, start, target, seen), parts = whole?.parts ?? [];
+  const whole = filledUp(b, bound, start, target, seen), parts = whole?.parts ?? [];
   world = whole?.world ?? start;
   const missing = lacking(b, world);
   if (missing.length) return [{ ...row, state: "missing", missing, why: missing.map((word) => `${words(word)}${why(word, world)}`).join(", ") }];
