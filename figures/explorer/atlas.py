@@ -29,6 +29,7 @@ from bounds.stated import ADMISSIBLE, DOWN, FREE, PAIR, QUANTITIES, role_of, ROL
 from bounds.ties import Tie, TIES
 from bounds.vocabulary import optimum_dissimilarity, smoothness, strong_convexity
 from paper_checks.comparing.compare import of_this_run, SAME, UPPER, why_unlike
+from paper_checks.comparing.composing import of_a_run, standing_for
 from paper_checks.comparing.evidence import plain
 from paper_checks.comparing.run_evidence import at_server
 from paper_checks.comparing.standing import STANDING
@@ -55,6 +56,8 @@ REST = {"clients": 10, "smoothness": 1.5, "sample_smoothness": 1.5, "initial_los
 """Everything else of a federation in which situations are looked at: no answer depends on these numbers."""
 ENDS = {"up": (UP, PAIR), "down": (DOWN,)}
 """Which end of an interval is safe."""
+LARGE = 1e300
+"""Stands for no lower end."""
 SPLIT = sp.Symbol("s", positive=True)
 
 
@@ -194,8 +197,31 @@ def _bound(bound: Bound, starts: list[ClassOf], kinds: list[ClassOf], assumed: l
         "from": {n: bound.word_of(n) for n in names if bound.word_of(n) != n},
         "pair": [n for n in names if role_of(n) == PAIR],
         "free": next((n for n in names if role_of(n) == FREE), ""),
-        "trivial": {t: [int(one.follows([bound])) for one in anyway.TRIVIAL.get(t, ())] for t in TARGETS},
+        "trivial": {t: [_met(one, bound) for one in anyway.TRIVIAL.get(t, ())] for t in TARGETS},
+        "made": _made(bound, kinds),
+        "lows": {n: max(QUANTITIES[n].card.domain.low, -LARGE) for n in names if n in QUANTITIES and of_a_run(n)},
+        "off": int(bool(bound.off_by)),
     }
+
+
+def _met(one: anyway.Anyway, bound: Bound) -> list[int]:
+    """Which of the groups of premises the bound has one of: with others it may have one of each."""
+    premises = {c.assumption for c in bound.conditions if c.assumption is not None} | set(bound.quantities)
+    return [int(bool(premises & set(group))) for group in one.premises]
+
+
+def _made(bound: Bound, kinds: list[ClassOf]) -> Record:
+    """Of every word of a run: the words whose bounds may stand for it, with their targets and the classes they need."""
+    if bound.expr in bound.quantities:
+        return {}
+    found = {}
+    for word in (q.name for q in bound.quantities if of_a_run(q.name)):
+        each = [
+            [one, place[0], [k for k, kind in enumerate(kinds) if kind.place == place]]
+            for one, place in standing_for(word, bound)
+        ]
+        found[word] = [one for one in each if one[2]]
+    return found
 
 
 def _silently_alike(bound: Bound) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from bounds.classes import ClassOf
+from bounds.classes import ClassOf, Place
 from bounds.core import Bound
 from bounds.errors import BoundsError
 from bounds.scenario import Scenario
@@ -25,10 +25,11 @@ RowsOf = Callable[[str], Sequence[Row]]
 def identity(bound: Bound) -> bool:
     """Whether it says how numbers of one run add up, such as a risk: with bounds on its parts it is one."""
     parts = [q.name for q in bound.quantities]
-    return bound.relation == "=" and bound.statistic is not None and bool(parts) and all(map(_of_a_run, parts))
+    return bound.relation == "=" and bound.statistic is not None and bool(parts) and all(map(of_a_run, parts))
 
 
-def _of_a_run(word: str) -> bool:
+def of_a_run(word: str) -> bool:
+    """Whether it is one number that a run gives."""
     return word in QUANTITIES and role_of(word) == OUTCOME and not QUANTITIES[word].card.axis
 
 
@@ -40,7 +41,7 @@ def filled(bound: Bound, scenario: Scenario, rows_of: RowsOf) -> tuple[Scenario,
     """
     nothing: tuple[Scenario, dict[str, Row]] = scenario, {}
     missing = list(scenario.missing(bound))
-    if not missing or bound.expr in bound.quantities or not all(map(_of_a_run, missing)):
+    if not missing or bound.expr in bound.quantities or not all(map(of_a_run, missing)):
         return nothing
     parts: dict[str, Row] = {}
     for word in missing:
@@ -56,13 +57,17 @@ def filled(bound: Bound, scenario: Scenario, rows_of: RowsOf) -> tuple[Scenario,
 
 def _least(word: str, bound: Bound, scenario: Scenario, rows_of: RowsOf) -> dict[str, Row] | None:
     """The word that stands for a missing one, itself or what a tie derives it from, and the row that bounds it best."""
-    through = [w for t in TIES if t.left.name == word and t.relation == AT_MOST for w in t.needs if _of_a_run(w)]
-    for one in (word, *through):
-        place = ClassOf.of(bound).place_of(one)
-        fits = [row for row in rows_of(place[0]) if row.kind.place == place] if place is not None else []
-        if fits:
+    for one, place in standing_for(word, bound):
+        if fits := [row for row in rows_of(place[0]) if row.kind.place == place]:
             return {one: min(fits, key=lambda row: row.value)}
     return None
+
+
+def standing_for(word: str, bound: Bound) -> list[tuple[str, Place]]:
+    """The word itself and what a tie derives it from, as far as it is said of which number of the run they are."""
+    through = [w for t in TIES if t.left.name == word and t.relation == AT_MOST for w in t.needs if of_a_run(w)]
+    places = [(one, ClassOf.of(bound).place_of(one)) for one in (word, *through)]
+    return [(one, place) for one, place in places if place is not None]
 
 
 def _as_stated(word: str, row: Row, value: float) -> Stated:

@@ -54,6 +54,13 @@ def test_the_whole_catalogue_fits_into_600_kb(whole):
     assert [b["name"] for b in unpacked(whole)["bounds"]] == list(BOUNDS)
 
 
+def test_no_two_functions_of_the_page_have_one_name(whole):
+    """The later one would silently take the place of the other."""
+    found = re.findall(r"^(?:async )?function\*? (\w+)", whole, flags=re.MULTILINE)
+    assert len(found) > 100
+    assert len(set(found)) == len(found)
+
+
 def test_nothing_is_loaded_from_anywhere_and_the_policy_knows_every_part(whole):
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', whole)[1]
     assert policy.startswith("default-src 'none'; ")

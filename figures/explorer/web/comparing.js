@@ -1,17 +1,61 @@
 /* Rows of all theorems side by side: only those of one class are ranked, by the number that they state. */
 
 /* Where the federation is one machine, a bound may speak of it as one alone, or say more. */
-function rowsOf(bound, target, world, machine) {
-  const rows = rowsAsItIs(bound, target, world);
+function rowsOf(bound, target, world, machine, seen = []) {
+  const rows = rowsAsItIs(bound, target, world, seen);
   if (!machine || !atlas.machine.targets.includes(target)) return rows;
   const best = new Map(rows.filter((row) => RANKED.includes(row.state)).map((row) => [row.kind, row]));
-  for (const row of rowsAsItIs(bound, target, machine)) {
+  for (const row of rowsAsItIs(bound, target, machine, seen)) {
     if (!RANKED.includes(row.state) || !atlas.machine.places.includes(atlas.classes[row.kind].at)) continue;
     const known = best.get(row.kind);
     if (known && !(row.value < known.value * (1 - ROUNDING))) continue;
     best.set(row.kind, { ...row, conversions: ["C15", ...row.conversions], trusted: [...new Set([...row.trusted, ...machine.trusted])] });
   }
   return best.size ? [...best.values()] : rows;
+}
+
+/* ---- rows that are made of others ---- */
+
+/* The world with every word of a run that the bound lacks put at the least bound on it, and the rows that gave them. */
+function filledUp(b, bound, world, target, seen) {
+  const missing = lacking(b, world);
+  if (!missing.length || !missing.every((word) => b.made[word]?.length)) return null;
+  const parts = [], put = {};
+  for (const word of missing) {
+    const found = b.made[word].map(([one, of, kinds]) => ({ one, row: leastOf(of, kinds, world, target, seen) })).find(({ row }) => row);
+    if (!found) return null;
+    put[found.one] = found.row.value;
+    parts.push(found.row);
+  }
+  const known = worldOf({ ...world.given, ...put }, {});
+  Object.assign(known, { beyond: world.beyond, machine: world.machine, situation: world.situation });
+  return lacking(b, known).length || !rises(b, bound, known, missing) ? null : { world: known, parts };
+}
+
+function leastOf(target, kinds, world, asked_, seen) {
+  if (seen.includes(target)) return null;
+  const found = (world.parts ??= new Map()), key = [target, asked_, ...seen].join();
+  if (!found.has(key)) {
+    const machine = machineOf(world), rows = [...bounds.values()].flatMap((bound) => rowsOf(bound, target, world, machine, [...seen, asked_]));
+    found.set(key, rows.filter((row) => RANKED.includes(row.state) && !row.printed && !row.b.off));
+  }
+  return found.get(key).filter((row) => kinds.includes(row.kind)).reduce((best, row) => (best && best.value <= row.value ? best : row), null);
+}
+
+const LOOKED_AT = 9;
+
+/* Whether the bound is nowhere larger below the values that were put in than there. */
+function rises(b, bound, world, missing) {
+  const { v, n } = world, put = substituted(b, bound, world), before = dressed(b, bound, world), kept = changing(v, { ...(put.pair ? { [OFFSET]: put.pair[0], [FACTOR]: put.pair[1] } : {}), ...(b.free ? { [b.free]: put.free } : {}) });
+  const top_ = evaluated(bound, v, n).total, fine = missing.every((word) => {
+    const high = v[word], low = Math.max(b.lows[word], -1e3 * (1 + Math.abs(high)));
+    const below = Array.from({ length: LOOKED_AT }, (_, k) => { v[word] = low + (high - low) * k / (LOOKED_AT - 1); return evaluated(bound, v, n).total; });
+    v[word] = high;
+    return below.every((x) => x <= top_ + ROUNDING * Math.abs(top_));
+  });
+  restore(v, kept);
+  restore(v, before);
+  return fine;
 }
 
 /* Without the rows of classes that conversions made and no two kinds of statements share. */

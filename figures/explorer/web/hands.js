@@ -23,7 +23,9 @@ function keepFederation() {
 
 /* Whatever is drawn anew takes the focus from its buttons: the same one, or the one in its place, gets it back. */
 function keepingFocus(id, act) {
-  const now = document.activeElement, buttons = () => [...$(id).querySelectorAll("button, summary")], place = buttons().indexOf(now), text = now?.textContent;
+  const now = document.activeElement;
+  if (!$(id).contains(now)) { act(); return; }
+  const buttons = () => [...$(id).querySelectorAll("button, summary")], place = buttons().indexOf(now), text = now?.textContent;
   act();
   if (place < 0) return;
   const found = buttons().filter((node) => !node.disabled), same = found.filter((node) => node.textContent === text);
@@ -179,7 +181,7 @@ function listenFederation() {
   $("federations").addEventListener("change", () => { fed = freshFederation(Number($("federations").value)); arrangeFederation(); });
   $("federation-reset").addEventListener("click", () => { fed = freshFederation(fed.place, fed.target); arrangeFederation(); });
   for (const [kind, down] of [["pointerdown", true], ["pointerup", false], ["pointercancel", false]]) addEventListener(kind, () => { pressed = down; }, true);
-  $("open-bound").addEventListener("click", () => { keepFederation(); location.hash = `v=1&b=${fed.theorem}`; });
+  $("open-bound").addEventListener("click", () => { if (!fed.theorem) redrawFederation(); keepFederation(); location.hash = `v=1&b=${fed.theorem}`; });
   for (const button of document.querySelectorAll("[data-save]")) button.addEventListener("click", () => { const { save: name } = button.dataset; save(name, EXPORTS[name](), TYPES[name.split(".")[1]]); });
   for (const button of document.querySelectorAll("[data-told]")) button.addEventListener("click", () => copy(button.dataset.told, FEDERATION_COPIES[button.dataset.told](), "fed-"));
   $("load-json").addEventListener("change", async () => { const [file] = $("load-json").files; if (file) take(file.name, await file.text()); $("load-json").value = ""; });

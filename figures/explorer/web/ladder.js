@@ -8,34 +8,44 @@ function ladder_(rows, wide) {
   if (!shown.length) return put("ladder", made("p", {}, "No theorem says anything at this plan: each asks for something that is not so here."));
   if (!ends.length) ends.push(1); // all of them are 0 or infinite
   const low = 10 ** Math.floor(Math.log10(Math.min(...ends)) - 0.2), high = 10 ** Math.ceil(Math.log10(Math.max(...ends)) + 0.2);
-  const X = scale(low, Math.max(high, low * 10), true, 4, wide - 8), level = shown[0];
-  put("ladder", rule(X, wide, level), ...[...groups].map(([kind, members]) => groupOf(kind, members, X, wide)));
+  const X = scale(low, Math.max(high, low * 10), true, 4, wide - 8), tightest_ = new Set([...groups.values()].map((members) => members.find((row) => !row.printed)));
+  const key = shown.map((row) => [row.kind, row.bound.name, row.alias, ...(row.evidence ?? []).map((one) => one.kind)].join()).join("\n");
+  if (key !== ladderKey || !$("ladder").contains(ladderRule)) {
+    [ladderKey, ladderRule, ladderItems] = [key, made("div", { className: "rule" }), new Map(shown.map((row) => [row, rowOf(row)]))];
+    put("ladder", ladderRule, ...[...groups].map(([kind, members]) => made("section", {}, made("h4", {}, atlas.classes[kind].words), made("ol", { className: "rows" }, ...members.map((row) => ladderItems.get(row).item)))));
+    ladderItems = [...ladderItems.values()];
+  }
+  drawn_(ladderRule, ruleSvg(X, wide, shown[0]));
+  shown.forEach((row, k) => fillRow(ladderItems[k], row, tightest_.has(row), X, wide));
 }
 
-function rule(X, wide, { here }) {
-  const box = made("div", { className: "rule" }), marks = ticks(X.low, X.high, true, Math.max(2, Math.floor(wide / 70)));
-  box.innerHTML = `<svg width="${wide}" height="34" aria-hidden="true">${marks.map((x) => `<path class="axis" d="M${X(x).toFixed(1)} 26v6"/><text class="tick" text-anchor="middle" x="${Math.max(14, Math.min(wide - 20, X(x))).toFixed(1)}" y="22">${said(x, 2)}</text>`).join("")}<path class="axis" d="M4 32H${wide - 4}"/>${here < Infinity && here > X.low ? `<text class="tick strong" text-anchor="middle" x="${Math.max(30, Math.min(wide - 40, X(here))).toFixed(1)}" y="9">start ${said(here, 3)}</text>` : ""}</svg>`;
-  return box;
+/* While the point is dragged the rows mostly stay the same ones: what is in them changes alone. */
+let ladderKey = "", ladderRule = null, ladderItems = [];
+const drawn_ = (node, svg) => { if (node.drawnAs !== svg) { node.drawnAs = svg; node.innerHTML = svg; } };
+const worded = (node, text) => { if (node.textContent !== text) node.textContent = text; };
+
+function ruleSvg(X, wide, { here }) {
+  const marks = ticks(X.low, X.high, true, Math.max(2, Math.floor(wide / 70)));
+  return `<svg width="${wide}" height="34" aria-hidden="true">${marks.map((x) => `<path class="axis" d="M${X(x).toFixed(1)} 26v6"/><text class="tick" text-anchor="middle" x="${Math.max(14, Math.min(wide - 20, X(x))).toFixed(1)}" y="22">${said(x, 2)}</text>`).join("")}<path class="axis" d="M4 32H${wide - 4}"/>${here < Infinity && here > X.low ? `<text class="tick strong" text-anchor="middle" x="${Math.max(30, Math.min(wide - 40, X(here))).toFixed(1)}" y="9">start ${said(here, 3)}</text>` : ""}</svg>`;
 }
 
-function groupOf(kind, members, X, wide) {
-  const best = members.find((row) => !row.printed), list = made("ol", { className: "rows" }, ...members.map((row) => rowOf(row, row === best, X, wide)));
-  return made("section", {}, made("h4", {}, atlas.classes[kind].words), list);
-}
-
-function rowOf(row, best, X, wide) {
-  const { bound } = row, chosen = bound.name === fed.theorem, item = made("li", { className: `row is-${row.state.replaceAll(" ", "-")}${row.printed ? " is-refuted" : ""}` });
-  const button = made("button", { type: "button", className: "plain" }, ...jointed(bound.name));
-  button.setAttribute("aria-pressed", chosen ? "true" : "false");
+function rowOf({ bound, alias, evidence = [] }) {
+  const button = made("button", { type: "button", className: "plain" }, ...jointed(bound.name)), value = made("strong"), state_ = made("small"), bar = made("div", { className: "bars" });
+  const besides = evidence.map((one) => made("small", { className: `beside ${one.kind}` }));
   button.addEventListener("click", () => pickTheorem(bound.name));
-  const mark = row.printed ? " refuted by the audit" : best ? " tightest" : "";
-  const head = made("div", { className: "head" }, button, made("strong", {}, said(row.value)), made("small", {}, `${SAYS[row.state]}${mark ? `,${mark}` : ""}`));
-  const bar = made("div", { className: "bars", title: tip(row) });
-  bar.innerHTML = barSvg(row, X, wide);
-  item.append(head, bar);
-  if (row.alias.length) item.append(made("small", {}, `= ${row.alias.join(", ")}`));
-  for (const one of row.evidence ?? []) item.append(made("small", { className: `beside ${one.kind}`, title: one.what }, `${SIGNS[one.kind]} ${besideWords(row, one)}`));
-  return item;
+  const item = made("li", {}, made("div", { className: "head" }, button, value, state_), bar, ...(alias.length ? [made("small", {}, `= ${alias.join(", ")}`)] : []), ...besides);
+  return { item, button, value, state_, bar, besides };
+}
+
+function fillRow({ item, button, value, state_, bar, besides }, row, best, X, wide) {
+  const mark = row.printed ? ", refuted by the audit" : best ? ", tightest" : "";
+  item.className = `row is-${row.state.replaceAll(" ", "-")}${row.printed ? " is-refuted" : ""}`;
+  button.setAttribute("aria-pressed", row.bound.name === fed.theorem ? "true" : "false");
+  worded(value, said(row.value));
+  worded(state_, `${SAYS[row.state]}${mark}`);
+  bar.title = tip(row);
+  drawn_(bar, barSvg(row, X, wide));
+  besides.forEach((node, k) => { const one = row.evidence[k]; worded(node, `${SIGNS[one.kind]} ${besideWords(row, one)}`); node.title = one.what; });
 }
 
 const SIGNS = { worst: "◆", measured: "●" };

@@ -30,6 +30,7 @@ function open(text) {
 }
 
 function openFederation(text) {
+  startThread();
   try {
     fed = federationOf(text);
     notice("");
@@ -51,7 +52,6 @@ async function start() {
   if (data.atlas.targets) {
     atlas = data.atlas;
     atlas.places = new Map(atlas.situations.map((key, i) => [key, i]));
-    startThread();
     listenFederation();
     listenStories();
   }

@@ -62,7 +62,7 @@ function planeSvg(grid, name, wide) {
   const across = ticks(1, grid.view.steps.high, true, Math.floor((right - left) / 60)), up = ticks(Y.low, Y.high, true, 8);
   const marks_ = across.map((x) => `<path class="axis" d="M${X(x).toFixed(1)} ${bottom}v5"/><text class="tick" text-anchor="middle" x="${X(x).toFixed(1)}" y="${bottom + 18}">${said(x, 3)}</text>`).join("")
     + up.map((y) => `<path class="axis" d="M${left} ${Y(y).toFixed(1)}h-5"/><text class="tick" text-anchor="end" x="${left - 8}" y="${(Y(y) + 4).toFixed(1)}">${said(y, 3)}</text>`).join("");
-  const nothing = found ? "" : `<text class="halo" text-anchor="middle" x="${(left + right) / 2}" y="${(top + bottom) / 2}">silent at every K and η here</text>`;
+  const nothing = found ? "" : `<text class="halo" text-anchor="middle" x="${(left + right) / 2}" y="${(top + bottom) / 2}">${shownRows.some((row) => row.bound.name === name && row.composed) ? "made of other theorems: shown on the ladder alone" : "silent at every K and η here"}</text>`;
   return `<svg width="${wide}" height="${tall}" viewBox="0 0 ${wide} ${tall}" aria-hidden="true"><defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="stripe" d="M0 0V6"/></pattern></defs>
 <g>${cells(found?.level ?? empty().level, X, Y)}</g><path class="axis" d="M${left} ${top}V${bottom}H${right}"/>${marks_}${nothing}
 <text class="title" text-anchor="middle" x="${(left + right) / 2}" y="${tall - 6}">local steps K, logarithmic</text><text class="title" transform="translate(13 ${(top + bottom) / 2}) rotate(-90)" text-anchor="middle">step size η, logarithmic</text><g id="plane-marks"></g></svg>`;

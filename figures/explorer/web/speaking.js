@@ -99,7 +99,7 @@ function substituted(b, bound, world) {
   const decided = failed.filter((k) => k < b.decided.length).map((k) => b.decided[k]);
   restore(v, kept);
   restore(v, before);
-  return { terms, value: decided.length ? NaN : total, failed: decided.map((text) => ({ words: text })), pair: best?.pair ?? null };
+  return { terms, value: decided.length ? NaN : total, failed: decided.map((text) => ({ words: text })), pair: best?.pair ?? null, free: best?.free };
 }
 
 /* Conditions that the numbers of the bound do not decide: those that fail, and those taken on trust. */
@@ -124,10 +124,10 @@ function sides(text, v, n) {
 }
 
 /* What is known of the number anyway: from the theorem's own premises, and from the start. */
-function trivial(b, target, world) {
+function trivial(b, target, world, parts = []) {
   const { v, n } = world, away = (needs) => needs.some((word) => v[word] === undefined) || (needs.includes("grad_cap_sq") && !world.fedavg);
   const least = (keep) => TRIVIAL[target].reduce((low, [needs, f], k) => (!keep(k) || away(needs) ? low : Math.min(low, f(v, n, 0))), Infinity);
-  const ofClass = least((k) => b.trivial[target][k]), word = atlas.here[target];
+  const ofClass = least((k) => b.trivial[target][k].every((met, group) => met || parts.some((one) => one.trivial[target][k][group]))), word = atlas.here[target];
   const here = word === undefined ? least(() => true) : v[word] === undefined ? Infinity : world.loose.has(word) ? 0 : v[word];
   return { ofClass, here };
 }
@@ -138,20 +138,23 @@ const stateOf = (value, { ofClass, here }) => (value < here && here < Infinity ?
 const why = (word, world) => (world.beyond[word] ?? federation().lost?.[word] ? `: ${world.beyond[word] ?? federation().lost[word]}` : "");
 
 /* What one bound says: a row in every class within reach, or one that says why there is none. */
-function rowsAsItIs(bound, target, world) {
+function rowsAsItIs(bound, target, start, seen = []) {
+  let world = start;
   const b = atlas.bounds[bound.name], reach = b && world.situation >= 0 ? atlas.reached[atlas.ways[b.start][world.situation]][target] : undefined;
   if (reach === undefined) return [];
   const row = { bound, b, audit: b.audit, printed: b.audit === "FAILS", failed: [], trusted: [] };
   if (typeof reach === "string") return [{ ...row, state: "unlike", why: reach }];
   if (b.order) return [{ ...row, state: "order", why: "known up to a constant" }];
+  const whole = filledUp(b, bound, start, target, seen), parts = whole?.parts ?? [];
+  world = whole?.world ?? start;
   const missing = lacking(b, world);
   if (missing.length) return [{ ...row, state: "missing", missing, why: missing.map((word) => `${words(word)}${why(word, world)}`).join(", ") }];
   const { failed, trusted } = others(b, world), put = substituted(b, bound, world);
   if (failed.length || put.failed.length || Number.isNaN(put.value)) return [{ ...row, state: "silent", trusted, failed: [...put.failed, ...failed] }];
-  const level = trivial(b, target, world);
+  const level = trivial(b, target, world, parts.map((part) => part.b));
   return reach.map(([kind, names, factor, also]) => {
     const times = FACTORS[factor](world.v, world.n, 0), value = put.value * times;
-    return { ...row, kind, state: stateOf(value, level), conversions: names, value, factor: times, terms: put.terms.map((t) => t * times),
-      trusted: [...new Set([...trusted, ...also])], ofClass: level.ofClass, here: level.here, pair: put.pair };
+    return { ...row, kind, state: stateOf(value, level), conversions: [...names, ...new Set(parts.map((part) => part.bound.name))], value, factor: times, composed: parts.length > 0, terms: put.terms.map((t) => t * times),
+      trusted: [...new Set([...trusted, ...also, ...parts.flatMap((part) => part.trusted)])], ofClass: level.ofClass, here: level.here, pair: put.pair };
   });
 }

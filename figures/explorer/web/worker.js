@@ -1,5 +1,5 @@
 /* The plane in a thread of its own: the page's script once more, which finds no document there. */
-let thread = null, underWay = null, nextUp = null, asked_ = 0;
+let thread = null, tried = false, underWay = null, nextUp = null, asked_ = 0;
 
 /* In the thread: first the bounds, then one plane after the other; between columns of a fine one a newer task is heard. */
 function serve() {
@@ -19,8 +19,10 @@ function serve() {
   };
 }
 
-/* Starts it where the browser lets a page do so, also one from disk. */
+/* Starts it once, where the browser lets a page do so, also one from disk. */
 function startThread() {
+  if (tried) return;
+  tried = true;
   try {
     const text = document.querySelector("script:not([type])").textContent, address = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
     thread = new Worker(address);
