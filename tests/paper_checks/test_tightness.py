@@ -17,6 +17,7 @@ from paper_checks.tightness_options import NAMES
 from paper_checks.worst_cases import answer, WorstCaseError
 from paper_checks.worst_cases.jobs import terms, tightness
 from paper_checks.worst_cases.places import moot, Place, question, values
+from paper_checks.worst_cases.sizes import proof_time
 from paper_checks.worst_cases.tables import best_steps, committed, FOLDER, full, places, smallest_factors, write
 
 REACHED = [name for name, bound in BOUNDS.items() if not can(bound, WORST)]
@@ -223,6 +224,17 @@ def test_long_work_says_beforehand_how_long_it_takes(capsys, monkeypatch, tmp_pa
     assert stopped == (
         f"fedbounds: interrupted: 1 of 16 worst cases are kept in {tmp_path / 's'}: the same command goes on from there"
     )
+
+
+def test_proofs_say_beforehand_how_long_they_take(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr("paper_checks.worst_cases.command.sweep", lambda *_, **__: None)
+    store = ("--store", str(tmp_path / "s"), "--workers", "1")
+    _, _, err = run(capsys, "decaying_k.lemma_1", "--committed", "--certify", *store)
+    said = err.splitlines()[0]
+    assert said.startswith("fedbounds: 72 places to prove, about ")
+    assert said.endswith(" s on one core; what is done is kept")
+    assert proof_time(13) > 5 * proof_time(4)
+    assert proof_time(16) == pytest.approx(0.2 + 20 * ((17 / 25) ** 4.3 + (16 / 25) ** 4.3))
 
 
 def test_a_store_that_cannot_be_written_is_found_before_anything_is_computed(capsys, monkeypatch, tmp_path):
