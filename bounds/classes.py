@@ -18,7 +18,7 @@ from .assumptions import Assumption, CONVEX, INDEPENDENT_SAMPLES
 from .operators import ClientMax
 from .places import AVERAGE, LOCAL, SERVER, VIRTUAL
 from .quantities import quantities_of
-from .scenario import KNOBS, Scenario, WITHOUT_REPLACEMENT
+from .scenario import FEDAVG, KNOBS, SCAFFOLD, Scenario, WITHOUT_REPLACEMENT
 from .stated import ROUNDING
 from .ties import evaluated
 from .vocabulary import (
@@ -195,7 +195,11 @@ def _everyone_or_server(found: ClassOf, scenario: Scenario) -> bool:
     """Clients that keep nothing from round to round change no model at the server by running for themselves."""
     known = {"clients", "cohort"} <= scenario.keys() and scenario.sampling == WITHOUT_REPLACEMENT
     everyone = known and scenario["cohort"].value == scenario["clients"].value
-    stateless = found.at in SERVER_SIDE and all(scenario[knob].value == off for _, knob, off in KNOBS)
+    stateless = (
+        found.at in SERVER_SIDE
+        and scenario.base == FEDAVG
+        and all(scenario[knob].value == off for _, knob, off in KNOBS)
+    )
     return bool(everyone or stateless)
 
 
@@ -248,6 +252,16 @@ def _single_steps(found: ClassOf, scenario: Scenario) -> bool:
     return one and (found.at == SERVER or everyone(scenario))
 
 
+def _controls_cancel(found: ClassOf, scenario: Scenario) -> bool:
+    """Whether SCAFFOLD's corrections add up to nothing before any client takes a second step."""
+    weights = scenario.get("client_weight")
+    alike = weights is not None and bool(np.ptp(np.asarray(weights.value)) <= ROUNDING)
+    alone = "clients" in scenario and scenario["clients"].value == 1
+    one = "local_steps" in scenario and scenario["local_steps"].value == 1
+    plain = scenario["server_step_size"].value == 1 and everyone(scenario)
+    return plain and (alone or (one and alike))
+
+
 _SMOOTH = (_is_known("smoothness"), "the global loss is L-smooth")
 _STRONG = (_is_known("strong_convexity"), "the global loss is mu-strongly convex")
 _STEPPED = {"over": AFTER}
@@ -283,10 +297,16 @@ CONVERSIONS: tuple[Conversion, ...] = (
                "the number is never negative", loose=True),
     Conversion("C8", {"statistic": "mean", **_STEPPED}, {"statistic": "last", "over": "iterations"}, iterations,
                _ends_and_never_negative, "all clients take part and the number is never negative", loose=True),
-    Conversion("C9", {"target": "optimality_gap", "statistic": "mean"}, {"statistic": "expectation", "at": AVERAGE},
-               needs=_convex, words="the loss is convex", unless=_STEPPED),
-    Conversion("C9", {"target": "distance_sq", "statistic": "mean"}, {"statistic": "expectation", "at": AVERAGE},
-               unless=_STEPPED),
+    *(
+        Conversion("C9", {"target": "optimality_gap", "statistic": kind}, {"statistic": "expectation", "at": AVERAGE},
+                   needs=_convex, words="the loss is convex", unless=_STEPPED)
+        for kind in ("mean", WEIGHTED_MEAN)
+    ),
+    *(
+        Conversion("C9", {"target": "distance_sq", "statistic": kind}, {"statistic": "expectation", "at": AVERAGE},
+                   unless=_STEPPED)
+        for kind in ("mean", WEIGHTED_MEAN)
+    ),
     Conversion("C10", {"target": "stability"}, {"target": "generalization_gap"}, premises=(INDEPENDENT_SAMPLES,)),
     Conversion("C11", {"target": "divergence", "at": LOCAL}, {"target": "consensus_distance"}),
     *(
@@ -306,6 +326,9 @@ CONVERSIONS: tuple[Conversion, ...] = (
                    words=f"{knob} is {off}: then {name} is FedAvg")
         for name, knob, off in KNOBS
     ),
+    Conversion("C12", {"algorithm": SCAFFOLD, "at": SERVER}, {"algorithm": FEDAVG}, needs=_controls_cancel,
+               words="all clients take part and weigh the same, with one local step a round, or that there is one "
+               "alone: then scaffold is FedAvg"),
     Conversion("C12", {"reading": "proof"}, {"reading": "intended"}, needs=_everyone_or_server,
                words="all clients take part, or keep nothing between rounds while the server's model is read"),
 )  # fmt: skip
@@ -319,7 +342,7 @@ MEANING: dict[str, str] = {
     "C6": "a gap is at most the squared gradient over 2 mu",
     "C7": "between the distance and the gap or the gradient, by L or mu",
     "C8": "any one of R numbers is at most R times their mean",
-    "C9": "of a convex loss, the average of the models is at most their mean",
+    "C9": "of a convex loss, at the average of the models it is at most its mean over them, by the same weights",
     "C10": "stability bounds the generalization gap",
     "C11": "the clients' mean is their best centre",
     "C12": "another method that is FedAvg here",

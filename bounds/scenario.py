@@ -17,7 +17,7 @@ from .errors import BoundsError
 from .letters import unknown_quantity
 from .quantities import Quantity
 from .resolving import Resolved, resolved
-from .sources import of_number, SAMPLING, told_by
+from .sources import ALGORITHM, of_number, SAMPLING, told_by
 from .stated import ADMISSIBLE, FREE, of_weights, OUTCOME, PAIR, QUANTITIES, role_of, ROLES, ROUNDING, Stated, told
 from .ties import EQUAL, TAKEN, TIES, WHY_NOT
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 WITHOUT_REPLACEMENT = "without_replacement"
 SAMPLINGS = (WITHOUT_REPLACEMENT, "with_replacement")
+FEDAVG, SCAFFOLD = METHODS = ("fedavg", "scaffold")
+"""What clients run, apart from what the numbers of a plan make of it."""
 
 
 class Scenario:
@@ -45,14 +47,17 @@ class Scenario:
         given: Mapping[str, Stated],
         files: Mapping[str, Stated],
         sampling: str = SAMPLINGS[0],
+        algorithm: str = METHODS[0],
         also: Iterable[Quantity] = (),
         stale: Mapping[str, str] | None = None,
         before: Scenario | None = None,
     ) -> None:
-        self._given, self._files, self.sampling, self._also = dict(given), dict(files), sampling, tuple(also)
+        self._given, self._files, self._also = dict(given), dict(files), tuple(also)
+        self.sampling, self.base = sampling, algorithm
         _check_known(given, self._also)
-        if sampling not in SAMPLINGS:
-            raise BoundsError(f"sampling must be {' or '.join(SAMPLINGS)}; got {sampling}")
+        for word, said, known in ((SAMPLING, sampling, SAMPLINGS), (ALGORITHM, algorithm, METHODS)):
+            if said not in known:
+                raise BoundsError(f"{word} must be {' or '.join(known)}; got {said}")
         for source in (self._given, self._files):
             _check_pair(source)
         self._stale = {word: why for word, why in (stale or {}).items() if word not in given}
@@ -70,15 +75,17 @@ class Scenario:
 
         A mapping or a file may hold more words than anybody needs, and the notes ``_interval``, ``_how``,
         ``_provenance`` and ``_up_to`` (of a word the largest step size, say, up to which it holds); a keyword must be a
-        word of the vocabulary, one of the quantities that it knows ``also`` (those of bounds of one's own), or
-        ``sampling``. What is typed goes before files and mappings. Raises ``BoundsError`` in one line, which names
-        both, where two of the same strength disagree: by more than 1e-9, unless each lies in the other's interval.
+        word of the vocabulary, one of the quantities that it knows ``also`` (those of bounds of one's own),
+        ``sampling`` or ``algorithm`` (``"scaffold"``; FedAvg's family is told by the numbers of its methods). What is
+        typed goes before files and mappings. Raises ``BoundsError`` in one line, which names both, where two of the
+        same strength disagree: by more than 1e-9, unless each lies in the other's interval.
         """
         if any(isinstance(source, Scenario) for source in sources):
             raise BoundsError("a Scenario is changed with at(word=value), not given to another one")
         told = told_by(sources, typed)
         files, stale = _left(told.files, told.typed, told.uniform)
-        return cls(told.typed, files, told.sampling or SAMPLINGS[0], also, stale)
+        how = {SAMPLING: SAMPLINGS[0], ALGORITHM: METHODS[0], **told.said}
+        return cls(told.typed, files, how[SAMPLING], how[ALGORITHM], also, stale)
 
     def at(self, **changed: Any) -> Scenario:
         """Another one, with these values in place of what was given or in the file; ties are computed again.
@@ -86,10 +93,16 @@ class Scenario:
         With other weights of the clients, what a file says of the global loss or of runs is of another federation: it
         is left out, and ``missing`` says so.
         """
-        sampling = changed.pop(SAMPLING, self.sampling)
+        said = {word: changed.pop(word, old) for word, old in self.said.items()}
         new = {word: of_number(word, value) for word, value in changed.items()}
         files, stale = _left(self._files, new)
-        return Scenario({**self._given, **new}, files, sampling, self._also, {**self._stale, **stale}, before=self)
+        stale = {**self._stale, **stale}
+        return Scenario({**self._given, **new}, files, **said, also=self._also, stale=stale, before=self)
+
+    @property
+    def said(self) -> dict[str, str]:
+        """What is said in words and not in numbers: how clients are drawn, and what they run."""
+        return {SAMPLING: self.sampling, ALGORITHM: self.base}
 
     # ---- as a mapping ----
 
@@ -117,7 +130,7 @@ class Scenario:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Scenario):
             return NotImplemented
-        return self._stated == other._stated and self.sampling == other.sampling
+        return self._stated == other._stated and self.said == other.said
 
     def how(self, word: str) -> str:
         """One line: the word, its value, its interval, where it comes from."""
@@ -179,6 +192,8 @@ class Scenario:
             apart = self["uniform_dissimilarity"]
             problem |= {"identical_clients": True} if apart.safe == 0 and not apart.floor else {}
             problem |= {"identical_clients": False} if apart.low > 0 else {}
+        if problem.get("gradient_variance") == 0:
+            problem["independent_noise"] = True
         if "clients" in self and self["clients"].value == 1:
             problem |= {"identical_clients": True, "independent_noise": True}
         if "dissimilarity_offset" not in self and (known := first_pair(self)):
@@ -188,7 +203,8 @@ class Scenario:
             setting["step_sizes"] = self["step_size"].value
             setting["iteration_step_sizes"] = (self["step_size"].value,) * 3  # which fall in no plan of a fixed one
         setting["sampling"] = self.sampling
-        method: dict[str, Any] = {"local_sgd": True, "exact_local_solver": False, "relaxed_start": True}
+        plain = self.base == FEDAVG
+        method: dict[str, Any] = {"local_sgd": plain, "exact_local_solver": False, "relaxed_start": plain}
         if self["distillation_weight"].value == 0:
             method["shared_generated_data"] = True
         return SimpleNamespace(**problem), SimpleNamespace(**method), SimpleNamespace(**setting)
@@ -202,21 +218,24 @@ class Scenario:
 
     @property
     def method(self) -> str:
-        """The algorithm that the plan's words describe, in FedAvg's family."""
-        knobs = [f"{name}({knob}={told(self[knob].value)})" for name, knob, off in KNOBS if self[knob].value != off]
-        return " with ".join(knobs) or FEDAVG
+        """The algorithm that the plan's words describe, in FedAvg's family, or SCAFFOLD."""
+        return self._named("{name}({knob}={value})")
 
     @property
     def algorithm(self) -> str:
         """The same without numbers: of several algorithms at once no theorem on one of them speaks."""
-        return " with ".join(name for name, knob, off in KNOBS if self[knob].value != off) or FEDAVG
+        return self._named("{name}")
+
+    def _named(self, form: str) -> str:
+        known = ((name, knob, self[knob].value, off) for name, knob, off in KNOBS)
+        knobs = [form.format(name=name, knob=knob, value=told(x)) for name, knob, x, off in known if x != off]
+        return " with ".join([*([] if self.base == FEDAVG else [self.base]), *knobs]) or FEDAVG
 
 
 PROBLEM_FACTS = (
     "smoothness", "strong_convexity", "pl_constant", "lipschitz", "gradient_variance", "grad_cap_sq",
     "dissimilarity_offset", "loss_cap", "sample_smoothness", "uniform_dissimilarity",
 )  # fmt: skip
-FEDAVG = "fedavg"
 KNOBS = (("fedinit", "relaxation", 0), ("fedcog", "distillation_weight", 0), ("fedals", "adaptation", 1))
 """The algorithm that is FedAvg where its knob has this value."""
 AGAIN = tuple(
@@ -231,7 +250,7 @@ def _check_known(given: Iterable[str], also: Iterable[Quantity]) -> None:
     own = {quantity.name for quantity in also}
     for word in given:
         if word not in QUANTITIES and word not in ROLES and word not in own:
-            raise unknown_quantity("word of a scenario", word, {*QUANTITIES, SAMPLING})
+            raise unknown_quantity("word of a scenario", word, {*QUANTITIES, SAMPLING, ALGORITHM})
 
 
 def _left(

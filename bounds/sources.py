@@ -31,34 +31,36 @@ from .stated import (
     widened,
 )
 
-SAMPLING = "sampling"
+SAMPLING, ALGORITHM = "sampling", "algorithm"
+"""What is said of a run in words: how clients are drawn, and what they run."""
 
 
 class Told(NamedTuple):
-    """Values that are typed, those of files and mappings, how clients are drawn (empty: unsaid), and whether the
-    weights of the clients were typed as uniform."""
+    """Values that are typed, those of files and mappings, what is said in words (how clients are drawn, what they run),
+    and whether the weights of the clients were typed as uniform."""
 
     typed: dict[str, Stated]
     files: dict[str, Stated]
-    sampling: str
+    said: dict[str, str]
     uniform: bool
 
 
 def told_by(sources: Iterable[str | Mapping[str, Any]], typed: Mapping[str, Any]) -> Told:
     """What files, texts, mappings and keywords say; two of one kind that disagree are refused, and both named."""
     typed = dict(typed)
-    samplings = [str(typed.pop(SAMPLING))] if SAMPLING in typed else []
+    said = {word: [str(typed.pop(word))] if word in typed else [] for word in (SAMPLING, ALGORITHM)}
     texts = [f"{word}={typed.pop(word)}" for word in list(typed) if isinstance(typed[word], str)]
     mappings: list[Mapping[str, Any]] = []
     for source in sources:
         if isinstance(source, Mapping):
             mappings.append(source)
-        elif source.startswith(f"{SAMPLING}="):
-            samplings.append(source.partition("=")[2])
+        elif source.partition("=")[0] in said and "=" in source:
+            said[source.partition("=")[0]].append(source.partition("=")[2])
         else:
             texts.append(source)
-    if len(set(samplings)) > 1:
-        raise BoundsError(f"{SAMPLING} is given as {' and as '.join(samplings)}; leave one of them out")
+    for word, texts_ in said.items():
+        if len(set(texts_)) > 1:
+            raise BoundsError(f"{word} is given as {' and as '.join(texts_)}; leave one of them out")
     words = {word: v for word, v in read(texts).items() if not v.optional}
     given = _merged(_typed(words), {word: of_number(word, value) for word, value in typed.items()})
     uniform = "client_weight" in words and words["client_weight"].kind == "uniform"
@@ -68,7 +70,7 @@ def told_by(sources: Iterable[str | Mapping[str, Any]], typed: Mapping[str, Any]
     names = ["given"] if len(mappings) == 1 else [f"mapping {i}" for i in range(1, len(mappings) + 1)]
     for found in (_of_files(texts), *map(_of_mapping, mappings, names)):
         files = _merged(files, found, {*given, *words})
-    return Told(given, files, samplings[0] if samplings else "", uniform)
+    return Told(given, files, {word: found[0] for word, found in said.items() if found}, uniform)
 
 
 def _merged(one: Mapping[str, Stated], other: Mapping[str, Stated], typed: Iterable[str] = ()) -> dict[str, Stated]:

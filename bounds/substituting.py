@@ -49,9 +49,9 @@ class Pair(NamedTuple):
 class Substituted:
     """``bound(**values)`` is ``value``, NaN where the theorem is silent; ``at`` has its terms, and what fails.
 
-    ``low`` is what the bound would be if every uncertain constant were at its other end; ``high`` is the end that is
-    safe, infinite where a constant is known from below alone (``floor`` names those). ``how`` says of every word where
-    it comes from, ``provenance`` what it is worth.
+    ``low`` is what the bound would be if every uncertain constant were at its other end, and no less than what it
+    bounds can be; ``high`` is the end that is safe, infinite where a constant is known from below alone (``floor``
+    names those). ``how`` says of every word where it comes from, ``provenance`` what it is worth.
     """
 
     values: dict[str, Any]
@@ -84,6 +84,7 @@ def substitute(scenario: Scenario, bound: Bound) -> Substituted:
     worth |= dict.fromkeys(search.paired, search.worth(best)) | dict.fromkeys(
         [search.free] if search.free else [], FREE
     )
+    low = max(low, min(value, float(bound.target.card.domain.low)))
     return Substituted(values, at, low, np.inf if floor else value, floor, told, worth)
 
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
-
-import sympy as sp
+from typing import Any, TYPE_CHECKING
 
 from .errors import DeclarationError
+
+if TYPE_CHECKING:  # training reads weights in numbers, and SymPy takes longer to load than a short run takes
+    import sympy as sp
 
 
 @dataclass(frozen=True)
@@ -33,17 +34,26 @@ class Weights:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if isinstance(value, sp.Basic):
+            if _symbolic(value):
                 continue
             if isinstance(value, (str, bool)) or not hasattr(value, "__pow__") or not math.isfinite(value):
                 raise DeclarationError(f"the {name} of weights must be a number or an expression; got {value!r}")
             if name != "power" and not value > 0:
                 raise DeclarationError(f"the {name} of weights must be positive; got {value}")
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The quantities that its parts are made of, sorted by name."""
+        return tuple(sorted({q.name for x in vars(self).values() if _symbolic(x) for q in x.free_symbols}))
+
     def at(self, value: Callable[[sp.Basic], Any]) -> Weights:
         """The same weights in numbers: ``value`` evaluates an expression."""
-        told = {n: value(x) for n, x in vars(self).items() if isinstance(x, sp.Basic)}
+        told = {n: value(x) for n, x in vars(self).items() if _symbolic(x)}
         return replace(self, **told) if told else self
+
+    def growth_at(self, t: int) -> Any:
+        """What entry t = 1, 2, ... counts over the entry before it: a running mean needs no more of the weights."""
+        return self.growth * ((self.offset + t) / (self.offset + t - 1)) ** self.power
 
     def shares(self, count: int) -> list[Any]:
         """What each of ``count`` entries counts, in the kind of number of the parts; together they count 1."""
@@ -59,3 +69,8 @@ class Weights:
         if self.power != 0:
             parts.append(f"({self.offset} + t)^{self.power}")
         return " ".join(parts) or "1"
+
+
+def _symbolic(value: Any) -> bool:
+    """Whether this is an expression and not a number."""
+    return hasattr(value, "free_symbols")

@@ -20,6 +20,34 @@ wait();
 """
 SINGLE = "#v=1&b=fedals.one_round"
 """The view of one bound, of a page that holds all."""
+FAINT = """
+const channel = (c) => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
+const light = (colour) => {
+  const [r, g, b] = numbers(colour).map(channel);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+};
+const behind = (node) => {
+  for (; node; node = node.parentElement) {
+    const colour = getComputedStyle(node).backgroundColor;
+    if ((numbers(colour)[3] ?? 1) === 1) return colour;
+  }
+  return "rgb(255, 255, 255)";
+};
+const contrast = (a, b) => {
+  const [x, y] = [light(a), light(b)].sort((p, q) => q - p);
+  return (x + 0.05) / (y + 0.05);
+};
+const says = (e) => e.getClientRects().length && !e.closest("script, style, select, :disabled")
+  && [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
+const colour = (e) => getComputedStyle(e)[e.closest("svg") ? "fill" : "color"];
+const texts = [...document.querySelectorAll("body *")].filter(says).map((e) => [e, colour(e)]);
+const empty = [...document.querySelectorAll("[placeholder]")];
+texts.push(...empty.map((e) => [e, getComputedStyle(e, "::placeholder").color]));
+return texts.map(([e, colour]) => [contrast(colour, behind(e)), e.tagName, e.textContent.slice(0, 30)])
+  .filter(([ratio]) => !(ratio >= 4.5));
+"""
+"""Texts of which the contrast with what is behind them is below 4.5, as WCAG 2 counts it."""
 CHOOSE = """
 const [id, value, kind] = arguments, node = document.getElementById(id);
 node.value = value;

@@ -22,13 +22,13 @@ from ..vocabulary import (
     initial_distance_sq as D2,
     iterations as T,
     local_steps as H,
-    mean_gap,
     next_distance_sq,
     optimality_gap as D_f,
     optimum_dissimilarity as sigma_f,
     smoothness as L,
     step_size as gamma,
     summed_consensus,
+    summed_gap,
 )
 from .common import AVERAGED, ENDS_WITH_A_ROUND, EQUAL_WEIGHTS, EVERY_VIRTUAL, EVERYONE, FEDAVG
 
@@ -74,15 +74,15 @@ lemma_2 = Bound(
     name="classics.local_gd_lemma_2",
     target=summed_consensus,
     terms={
-        "gap": 5 * L * gamma**2 * H**2 * H * mean_gap,
+        "gap": 5 * L * gamma**2 * H**2 * summed_gap,
         "heterogeneity": 8 * gamma**2 * H**2 * H * sigma_f,
     },
     conditions=(*SETTING, SHORT_EPOCHS),
     source=Source("classics", "Lemma 2, first display", LOCAL_GD),
     about=FEDAVG,
-    statistic=Statistic("mean", "local iterations", VIRTUAL),
-    letters={**LETTERS, summed_consensus: r"\sum_tV_t", mean_gap: r"\frac{1}{H}\sum_tD_f(\hat x_t,x_*)"},
-    note="Over the H models of one epoch, before its steps; the sum of the gaps is H times their mean.",
+    statistic=Statistic("every", "rounds", VIRTUAL),
+    letters={**LETTERS, summed_consensus: r"\sum_tV_t", summed_gap: r"\sum_tD_f(\hat x_t,x_*)"},
+    note="Both sums are over the H averages of one epoch before its steps, the first of them the server's model.",
 )
 
 theorem_1 = Bound(

@@ -14,6 +14,7 @@ from ..assumptions import (
     BOUNDED_VARIANCE,
     FIXED_LOCAL_STEPS,
     FIXED_STEP_SIZE,
+    INDEPENDENT_NOISE,
     SAMPLED_WITHOUT_REPLACEMENT,
     SMOOTH,
     STEPS_NEVER_INCREASE,
@@ -78,6 +79,10 @@ gradient_cap = Bound(
 # ---- the lemmas ----
 
 _VARIANCE = ClientSum(p_c**2 * sigma_c)
+_UNSAID = (
+    "Nothing is assumed of noise beyond its variance; that of the average is the sum of p_c^2 sigma_c^2 only where the "
+    "clients' noise is independent."
+)
 
 lemma_1_printed = Bound(
     name="decaying_k.lemma_1_printed",
@@ -96,7 +101,8 @@ lemma_1_printed = Bound(
     signed=("contraction",),
     letters=LETTERS,
     note="The factor (C - N)/(N - 1) exceeds 1 as soon as 2N - 1 < C, so the step from (16) to (17), which bounds it "
-    "by 1, is wrong as printed; in the cited work it is (C - N)/(C - 1). No limit on the step size is stated here.",
+    "by 1, is wrong as printed; in the cited work it is (C - N)/(C - 1). No limit on the step size is stated here. "
+    f"{_UNSAID}",
 )
 
 lemma_1 = replace(
@@ -111,6 +117,7 @@ lemma_1 = replace(
         *A1_TO_A3,
         _GRADIENTS,
         CAPPED_STEP_SIZE,
+        Condition.assume(INDEPENDENT_NOISE),
         Condition.assume(SAMPLED_WITHOUT_REPLACEMENT),
         Condition("there are at least two clients", C > 1),
         Condition("all clients weigh the same, 1/C"),
@@ -139,7 +146,8 @@ lemma_2 = Bound(
     signed=("optimisation",),
     letters=LETTERS,
     note="K stands in front of the sum over the iterations, so it is read as the largest number of local steps. The "
-    "proof drops -2(1/mu - 1/L)F^*, which needs F^* >= 0; the limit 1/(4L) on the step sizes is not repeated.",
+    "proof drops -2(1/mu - 1/L)F^*, which needs F^* >= 0; the limit 1/(4L) on the step sizes is not repeated. "
+    f"{_UNSAID}",
 )
 
 # ---- Theorem 1 ----
@@ -164,7 +172,8 @@ theorem_1 = Bound(
     where=KAPPA,
     signed=("optimisation",),
     letters=LETTERS,
-    note="The appendix prints a different last line (decaying_k.theorem_1_appendix). The proof needs F^* >= 0.",
+    note="The appendix prints a different last line (decaying_k.theorem_1_appendix). The proof needs F^* >= 0. "
+    f"{_UNSAID}",
 )
 
 _SUMMED_CLIENTS = Condition("takes_part marks as many clients as take part", sp.Eq(ClientSum(takes_part), N))

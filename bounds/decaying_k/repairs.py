@@ -3,14 +3,15 @@
 Three things change. The distance to the minimiser is replaced by the loss above its smallest value, so that nothing
 depends on where the losses have their zero; G bounds the stochastic gradients of the clients, as in the cited work of
 Li et al. whose lemma is used; and that lemma's own conditions are asked for: clients of equal weight, drawn uniformly
-without replacement, and step sizes up to 1/(4L). That the number of local steps never increases is not needed.
+without replacement, noise that is independent over them, and step sizes up to 1/(4L). That the number of local steps
+never increases is not needed.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from ..assumptions import SAMPLED_WITHOUT_REPLACEMENT, STEPS_NEVER_INCREASE
+from ..assumptions import INDEPENDENT_NOISE, SAMPLED_WITHOUT_REPLACEMENT, STEPS_NEVER_INCREASE
 from ..core import Condition
 from ..operators import ClientSum
 from ..papers import Source
@@ -30,6 +31,7 @@ from .convergence import lemma_2, theorem_1
 _LOSS_ABOVE_BEST = 2 * kappa**2 * (F_0 - F_star)
 _VARIANCE = ClientSum(sigma_c) / C**2
 _SAMPLING = (
+    Condition.assume(INDEPENDENT_NOISE),
     Condition.assume(SAMPLED_WITHOUT_REPLACEMENT),
     Condition("all clients weigh the same, 1/C"),
     Condition("G bounds the stochastic gradients of the clients"),

@@ -27,7 +27,14 @@ from dataclasses import replace
 
 from sympy import sqrt
 
-from ..assumptions import BOUNDED_GRADIENT, BOUNDED_VARIANCE, FIXED_STEP_SIZE, SAMPLED_WITHOUT_REPLACEMENT, SMOOTH
+from ..assumptions import (
+    BOUNDED_GRADIENT,
+    BOUNDED_VARIANCE,
+    FIXED_STEP_SIZE,
+    INDEPENDENT_NOISE,
+    SAMPLED_WITHOUT_REPLACEMENT,
+    SMOOTH,
+)
 from ..core import Bound, Condition, Statistic
 from ..operators import ClientSum
 from ..papers import Source
@@ -76,6 +83,7 @@ theorem_1_sharp = Bound(
     },
     conditions=(
         *(Condition.assume(a) for a in (SMOOTH, BOUNDED_VARIANCE, BOUNDED_GRADIENT, FIXED_STEP_SIZE)),
+        Condition.assume(INDEPENDENT_NOISE),
         Condition.assume(SAMPLED_WITHOUT_REPLACEMENT),
         Condition("the step size is at most 1/L", eta <= 1 / L),
         Condition("there are at least two clients", C > 1),

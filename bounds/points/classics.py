@@ -29,7 +29,7 @@ _EVERY: dict[str, Any] = {
     "round_end_distance_sq": 2.9,
     "summed_consensus": 0.047,
     "consensus_distance": 0.013,
-    "mean_gap": 0.33,
+    "summed_gap": 0.33,
     "optimality_gap": 0.41,
     "alignment": 0.83,
     "gradient_norm_factor": 1.21,

@@ -63,7 +63,7 @@ def picture() -> str:
     title = plain(artefact(SHOWN).title)
     return page(
         [f"[![{title}](reference/figures/{SHOWN}.svg)](reference/figures/{SHOWN.replace('.', '/')}.md)"],
-        f"*{title[0].upper()}{title[1:]}: the exact value where there is one, else a measurement. 1 would be tight.*",
+        f"*{title[0].upper()}{title[1:]}: the bound over the exact value, and over a measurement; 1 would be tight.*",
     )
 
 

@@ -26,6 +26,7 @@ from . import (
     landing,
     notebook_pages,
     python_pages,
+    session_pictures,
     symbol_pages,
 )
 from .text import page
@@ -59,6 +60,7 @@ def write(folder: Path) -> None:
             path.unlink()
     figure_pages.pictures(folder / "figures")
     notebook_pages.pictures(folder / "notebook")
+    session_pictures.pictures(folder / "sessions")
 
 
 def pages() -> dict[str, str]:

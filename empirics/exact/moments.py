@@ -25,7 +25,7 @@ from .averages import average_gap
 from .cohorts import Cohort, cohorts, LIMIT
 from .limits import limit_of, period_of
 from .maps import Key, Player, RoundMap
-from .readings import along_round, at_server, of_round
+from .readings import along_round, at_server, of_round, over_steps
 from .spread import root, Spread
 
 Array = np.ndarray[Any, Any]
@@ -59,6 +59,8 @@ class Trajectory:
         Entry t is after t local steps counted over all rounds: when t opens a round, at the average of the clients'
         starts (the server model, where clients start there); the last entry is at the last server model.
         """
+        if name == "consensus_distance":  # by layer; at the end all hold the server's model
+            return np.concatenate([*(at[name]["model"][:-1] for at in self.along), np.zeros(1)])
         steps = [at[name][:-1] for at in self.along]
         return np.concatenate([*steps, self.server[name][-1:]])
 
@@ -143,6 +145,7 @@ class ExactRun:
                 moved = self._moved(state, self._drawn(round_, kind))
                 rounds.append({**own, **of_round(self.problem, path, model.among(len(path.columns))), **moved})
                 along.append(along_round(self.problem, path))
+                rounds[-1] |= over_steps(along[-1])
         read = _columns(server)
         told = {**_columns(rounds), "loss_change": np.diff(read["optimality_gap"])}
         return Trajectory(read, told, along, np.stack(means), self)

@@ -64,6 +64,16 @@ def along_round(problem: Quadratics, path: Spread) -> dict[str, Any]:
     }
 
 
+def over_steps(along: Mapping[str, Any]) -> dict[str, Any]:
+    """What the readings along a round add up to: before its local steps (``summed``), after them, and at its end."""
+    return {
+        "summed_consensus": along["consensus_distance"]["model"][:-1].sum(),
+        "summed_gap": along["optimality_gap"][:-1].sum(),
+        "round_gap": along["optimality_gap"][1:].mean(),
+        "round_end_distance_sq": along["distance_sq"][-1],
+    }
+
+
 def gap(problem: Quadratics, away: Spread) -> Array:
     """``E F(w) - F*``: half the expected square of the distance, measured by the Hessian."""
     factor = np.linalg.cholesky(problem.curvature)

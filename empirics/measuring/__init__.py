@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..calls import parse
 from .core import Exactness, Measurement, Reading, Snapshot
 from .costs import COSTS, runtime
-from .models import MODELS
+from .models import average_gap, MODELS
 from .record import default_every, Run
 from .risks import RISKS
 from .stability import paired, Stability, Swap, swaps
@@ -27,6 +27,7 @@ class Fixed:
 
 MEASUREMENTS: dict[str, Callable[..., Measurement]] = {
     **{m.name: Fixed(m) for m in (*RISKS, *MODELS, *COSTS)},
+    "average_gap": average_gap,
     "runtime": runtime,
 }
 """Every measurement by name; those with options are calls, such as ``runtime(upload_rate=2, spread=0.5)``."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from torch import Tensor
+
+from bounds.weights import Weights
 
 from ..algorithms.algorithm import Algorithm, Work
 from ..algorithms.state import State
@@ -59,9 +61,9 @@ class Snapshot:
 
     ``work`` and ``ends`` are those of the round that has just ended (None before the first). For measurements that need
     them, ``path (rows, K, d)`` holds the clients' models before each of their local steps, ``last (clients, d)`` every
-    client's model after its last local work (the first model before that), ``average (d,)`` the mean of the virtual
-    averages before every local step so far, in float64. ``seconds`` are those of training so far,
-    without measuring.
+    client's model after its last local work (the first model before that), ``averages (d,)`` by weights the means of
+    the virtual averages before every local step so far, in float64. ``seconds`` are those of training so far, without
+    measuring.
     """
 
     problem: FederatedProblem
@@ -73,7 +75,7 @@ class Snapshot:
     path: Tensor | None = None
     last: Tensor | None = None
     seconds: float = 0.0
-    average: Tensor | None = None
+    averages: Mapping[Weights, Tensor] = field(default_factory=dict)
 
     # ---- the server model ----
 
@@ -214,12 +216,11 @@ class Measurement:
 
     The quantity itself is a symbol of SymPy's, which takes longer to load than a short run takes to train.
     ``cost`` counts forward passes over the training samples, where the moments may be chosen. ``local``: it speaks of
-    the round that has ended. ``path``, ``last``, ``average``: it needs the local steps, every client's last model, the
-    average of the run's iterates.
-    ``by_client``: it reads a number of every participant. ``over`` folds
-    readings into one: their ``"sum"`` or ``"mean"`` over the rounds so far, or the mean over all ``"earlier"`` states,
-    the start among them and the present one not. Such a measurement is read after every round. ``tests``: it needs
-    test samples, ``"any"``, every client's ``"own"``, or some where there is no population (``"risk"``).
+    the round that has ended. ``path``, ``last``: it needs the local steps, every client's last model; ``average``: the
+    average of the run's iterates by these weights. ``by_client``: it reads a number of every participant. ``over``
+    folds readings into one: their ``"sum"`` or ``"mean"`` over the rounds so far, or the mean over all ``"earlier"``
+    states, the start among them and the present one not. Such a measurement is read after every round. ``tests``: it
+    needs test samples, ``"any"``, every client's ``"own"``, or some where there is no population (``"risk"``).
     """
 
     name: str
@@ -230,7 +231,7 @@ class Measurement:
     local: bool = False
     path: bool = False
     last: bool = False
-    average: bool = False
+    average: Weights | None = None
     by_client: bool = False
     over: str = ""
     tests: str = ""

@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 import torch
 
 from bounds.showing.files import whole
+from bounds.weights import Weights
 
 from ..algorithms.state import Exchange, State
 from ..errors import EmpiricsError
 from ..models.compiled import engine_of
 from ..numbers import shown
-from .record import Folded, Reached, Run
+from .record import Folded, Reached, Run, RunningMean
 from .table import Row
 
 FORMAT = 1
@@ -118,7 +119,7 @@ def read(path: Path) -> KeptRuns:
 
 
 def _packed(algorithm: str, seed: int, run: KeptRun) -> dict[str, Any]:
-    state, last, folds, largest, seconds, total = run.reached
+    state, last, folds, largest, seconds, means = run.reached
     return {
         "algorithm": algorithm,
         "seed": seed,
@@ -135,7 +136,7 @@ def _packed(algorithm: str, seed: int, run: KeptRun) -> dict[str, Any]:
         },
         "largest": largest,
         "seconds": seconds,
-        **({} if total is None else {"sum": list(total)}),
+        "means": [[*map(float, vars(weights).values()), *mean] for weights, mean in means.items()],
         "rows": list(map(list, run.rows)),
         "engine": run.engine,
     }
@@ -149,6 +150,6 @@ def _unpacked(found: Mapping[str, Any]) -> tuple[tuple[str, int], KeptRun]:
         name: Folded(how, dict(zip(map(tuple, places), values, strict=True)), count)
         for name, (how, places, values, count) in found["folds"].items()
     }
-    total = tuple(found["sum"]) if "sum" in found else None
-    reached = Reached(state, found["last"], folds, found["largest"], found["seconds"], total)
+    means = {Weights(*parts[:3]): RunningMean(*parts[3:]) for parts in found.get("means", ())}
+    reached = Reached(state, found["last"], folds, found["largest"], found["seconds"], means)
     return (found["algorithm"], found["seed"]), KeptRun(reached, [Row(*row) for row in found["rows"]], found["engine"])

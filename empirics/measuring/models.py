@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 
+from bounds.weights import Weights
+
+from ..calls import written
 from .core import layers_of, Measurement, of_all_minima, of_everyone, one, per_client, Reading, Readings, Snapshot
 
 # ---- gradients ----
@@ -53,10 +58,24 @@ def mean_gap(s: Snapshot) -> Readings:
     return one(sum(losses) / len(losses) - s.problem.smallest_loss)
 
 
-def average_gap(s: Snapshot) -> Readings:
-    """``F - F*`` at the mean of the virtual averages before every local step since the start."""
-    assert s.average is not None
-    return one(s.problem.loss(s.average.to(s.state.model)) - s.problem.smallest_loss)
+@dataclass(frozen=True)
+class AverageGap:
+    """``F - F*`` at the mean of the virtual averages before every local step since the start, by these weights."""
+
+    weights: Weights
+
+    def __call__(self, s: Snapshot) -> Readings:
+        return one(s.problem.loss(s.averages[self.weights].to(s.state.model)) - s.problem.smallest_loss)
+
+
+def average_gap(growth: float = 1.0, offset: float = 1.0, power: float = 0.0) -> Measurement:
+    """The loss gap at the average of the iterates; iteration t counts ``growth**t * (offset + t)**power``."""
+    parts = dict(growth=growth, offset=offset, power=power)
+    weights = Weights(**{name: float(value) for name, value in parts.items()})
+    name = "average_gap" if weights == Weights() else written("average_gap", **parts)
+    return Measurement(
+        name, AverageGap(weights), of_all_minima, "average_gap", cost=1, local=True, path=True, average=weights
+    )
 
 
 # ---- spread ----
@@ -131,7 +150,6 @@ MODELS = (
     Measurement("virtual_grad_norm_sq", virtual_grad_norm_sq, word="grad_norm_sq", cost=10, local=True, path=True),
     Measurement("distance_sq", distance_sq, cost=0.1),
     Measurement("mean_gap", mean_gap, of_all_minima, local=True, path=True, over="mean"),
-    Measurement("average_gap", average_gap, of_all_minima, cost=1, local=True, path=True, average=True),
     Measurement("consensus_distance", consensus_distance, cost=0.1, local=True),
     Measurement(
         "consensus_distance_steps",

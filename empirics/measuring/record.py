@@ -12,6 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from bounds.weights import Weights
+
 from ..algorithms.algorithm import Algorithm, GradientAt, Work
 from ..algorithms.state import State
 from ..errors import Diverged, EmpiricsError
@@ -33,13 +35,32 @@ MOST_PATH = 1 << 31
 """Bytes that the models after every local step of one round may take."""
 
 
+class RunningMean(NamedTuple):
+    """The weighted mean of ``entries`` numbers so far; ``total`` is what they count, over what the last one counts.
+
+    No weight is ever made, only what one counts over the one before: no plan is too long for floats.
+    """
+
+    mean: Tensor
+    total: float = 0.0
+    entries: int = 0
+
+    def add(self, further: Tensor, weights: Weights) -> RunningMean:
+        """With ``further (n, d)`` entries, one after another."""
+        mean, total, count = self
+        for entry in further:
+            total = 1.0 + (total / weights.growth_at(count) if count else 0.0)
+            mean, count = mean + (entry - mean) / total, count + 1
+        return RunningMean(mean, total, count)
+
+
 @dataclass
 class Recorder:
-    """What is recorded of a run: last round, models before every local step, last local models, sum of all averages."""
+    """What is recorded of a run: last round, models before every local step, last local models, means of averages."""
 
     path_wanted: bool = False
     last: Tensor | None = None
-    sum: tuple[Tensor, int] | None = None
+    means: dict[Weights, RunningMean] = field(default_factory=dict)
     work: Work | None = None
     ends: Tensor | None = None
     steps: dict[int, list[Tensor]] = field(default_factory=dict)
@@ -66,19 +87,20 @@ class Recorder:
         self.steps = {}
         return path
 
-    def add(self, path: Tensor) -> None:
-        """Add the participants' averages before every local step of the last round to the sum over the run."""
+    def add(self, path: Tensor, asked: Iterable[Weights]) -> None:
+        """Add the participants' averages before every local step of the last round to the means over the run."""
         assert self.work is not None
         chosen = self.work.counts > 0
         weights = self.work.weights[chosen].double()
         virtual = torch.einsum("r,rsd->sd", weights / weights.sum(), path[chosen].double())
-        total, count = self.sum or (torch.zeros_like(virtual[0]), 0)
-        self.sum = total + virtual.sum(0), count + len(virtual)
+        for each in asked:
+            begun = self.means.get(each) or RunningMean(torch.zeros_like(virtual[0]))
+            self.means[each] = begun.add(virtual, each)
 
     @property
-    def average(self) -> Tensor | None:
-        """The mean of all averages so far."""
-        return None if self.sum is None else self.sum[0] / self.sum[1]
+    def averages(self) -> dict[Weights, Tensor]:
+        """The means of all averages so far, by their weights."""
+        return {weights: one.mean for weights, one in self.means.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,8 +137,8 @@ class Folded:
 class Reached(NamedTuple):
     """Where a run stands after a round: all that the rounds after it, and what is measured of them, depend on.
 
-    ``last``, ``folds`` and ``sum`` (of the virtual averages, and of how many) are what the measurements have gathered;
-    ``largest`` is the largest finite model norm so far, ``seconds`` those of training.
+    ``last``, ``folds`` and ``means`` (of the virtual averages) are what the measurements have gathered; ``largest`` is
+    the largest finite model norm so far, ``seconds`` those of training.
     """
 
     state: State
@@ -124,7 +146,7 @@ class Reached(NamedTuple):
     folds: Mapping[str, Folded]
     largest: float
     seconds: float
-    sum: tuple[Tensor, int] | None = None
+    means: Mapping[Weights, RunningMean]
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,12 +198,13 @@ class Run:
         """Every state, with the rows measured at it (none between two measurements)."""
         chosen, begun = self.period, self.begun
         recorder, folds = Recorder(), {m.name: Folded(m.over) for m in self.measurements if m.over}
-        averaged = any(m.average for m in self.measurements)
-        always = averaged or any(m.path and m.over for m in self.measurements)
+        averaged = {m.average for m in self.measurements if m.average is not None}
+        always = bool(averaged) or any(m.path and m.over for m in self.measurements)
         largest, before = 0.0, 0.0
         if begun is not None:
             folds |= {name: replace(fold, total=dict(fold.total)) for name, fold in begun.folds.items()}
-            recorder.last, recorder.sum = None if begun.last is None else begun.last.clone(), begun.sum
+            recorder.last = None if begun.last is None else begun.last.clone()
+            recorder.means = dict(begun.means)
             largest, before = begun.largest, begun.seconds
 
         def due(round_: int) -> bool:
@@ -199,13 +222,13 @@ class Run:
                     recorder.last = state.model.expand(self.problem.clients, -1).clone()
                 seen = recorder.work, recorder.ends, recorder.path(), recorder.last
                 if averaged and seen[2] is not None:
-                    recorder.add(seen[2])
+                    recorder.add(seen[2], averaged)
                 now = (self.problem, self.algorithm, self.setting, state)
-                snapshot = Snapshot(*now, *seen, seconds, recorder.average)
+                snapshot = Snapshot(*now, *seen, seconds, recorder.averages)
                 yield state, self._read(snapshot, folds, due(state.round))
                 recorder.path_wanted = always or due(state.round + 1)
                 if self.keep is not None and state.round == self.setting.rounds:
-                    self.keep(Reached(state, recorder.last, folds, largest, seconds, recorder.sum))
+                    self.keep(Reached(state, recorder.last, folds, largest, seconds, recorder.means))
         except Diverged as stop:
             yield self._diverged(stop)
 

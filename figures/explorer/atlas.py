@@ -21,7 +21,7 @@ from bounds.catalog import BOUNDS
 from bounds.classes import ClassOf, FALLING, never, SAID, unweighted, Way, ways, WITH_LAST
 from bounds.core import Bound
 from bounds.dissimilarity import convex_pair
-from bounds.places import AVERAGE
+from bounds.places import AVERAGE, SERVER
 from bounds.quantities import CLIENTS, quantities_of
 from bounds.resolving import KINDS
 from bounds.scenario import Scenario
@@ -29,9 +29,11 @@ from bounds.stated import ADMISSIBLE, DOWN, FREE, PAIR, QUANTITIES, role_of, ROL
 from bounds.ties import Tie, TIES
 from bounds.vocabulary import optimum_dissimilarity, smoothness, strong_convexity
 from paper_checks.comparing.compare import of_this_run, SAME, UPPER, why_unlike
+from paper_checks.comparing.evidence import plain
+from paper_checks.comparing.run_evidence import at_server
 from paper_checks.comparing.standing import STANDING
 
-from . import federations
+from . import federations, worst
 from .federations import Record
 from .javascript import javascript
 from .records import NamedBound
@@ -67,7 +69,8 @@ class Listed:
 
 
 def situations() -> dict[str, Scenario]:
-    """By their flags as digits, and those of the one machine that some of them are as ``m`` and the digits."""
+    """By their flags as digits, those of the one machine that some of them are as ``m`` and the digits, and those of
+    a federation of one client, who always takes part, as ``o`` and the digits."""
     found: dict[str, Scenario] = {}
     for flags in product((0, 1), repeat=len(FLAGS)):
         words: dict[str, Any] = dict(REST)
@@ -77,6 +80,8 @@ def situations() -> dict[str, Scenario]:
         found[key] = Scenario.of(words)
         if (machine := found[key].machine) is not None:
             found[f"m{key}"] = machine[0]
+        if words["cohort"] == words["clients"]:
+            found[f"o{key}"] = Scenario.of(words | {"clients": 1, "cohort": 1})
     return found
 
 
@@ -114,6 +119,7 @@ def atlas(entries: Sequence[NamedBound]) -> Atlas:
         "bounds": {e.label: _bound(e.bound, starts, kinds, assumed) for e in of_them},
         "machine": {"kept": one_machine.KEPT, "alone": one_machine.ALONE, "places": one_machine.IDENTICAL,
                     "targets": one_machine.TARGETS, "trusted": INDEPENDENT_NOISE.words},
+        "worst": worst.data(e.bound for e in of_them if BOUNDS.get(e.bound.name) is e.bound),
         "search": {"splits": substituting.SPLITS.tolist(), "shares": substituting.SHARES.tolist(),
                    "zooms": substituting.ZOOMS, "fine": substituting.FINE},
         "here": anyway.HERE,
@@ -151,9 +157,18 @@ def _reached(
 
 
 def _kind(kind: ClassOf) -> Record:
-    """A class in words; whether only conversions make it, and whether its number is at one model."""
+    """A class in words; whether only conversions make it, its models, and how it is read off the server's in runs."""
     made = kind.over == WITH_LAST or kind.at == AVERAGE
-    return {"words": str(kind), "target": kind.target, "statistic": kind.statistic, "made": made, "at": kind.at}
+    at = at_server(kind) or kind
+    read = [at.statistic, "C4" if at is not kind else ""] if (at.over, at.at) == ("rounds", SERVER) and plain(at) else 0
+    return {
+        "words": str(kind),
+        "target": kind.target,
+        "statistic": kind.statistic,
+        "made": made,
+        "at": kind.at,
+        "runs": read,
+    }
 
 
 def _bound(bound: Bound, starts: list[ClassOf], kinds: list[ClassOf], assumed: list[Assumption]) -> Record:

@@ -14,7 +14,6 @@ from bounds.showing.usage import bare_parser, Parser, writable_file
 from empirics.experiments.command import path_word
 from empirics.progress import progress
 
-from .page import page
 from .records import NamedBound
 
 FINE = 0
@@ -31,6 +30,8 @@ def explore(arguments: Sequence[str]) -> int:
     store = results(args.store)
     writable_file("-o", args.output, ".html", ".htm")
     with progress("making the page"):
+        from .page import page  # with torch, which --help does without
+
         html = page(named, store)
     try:
         write_whole(args.output, html)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 Record = dict[str, Any]
 PLAN = {"local_steps": 8, "step_size": 0.01, "cohort": 10, "rounds": 1000}
 """What is run at first."""
+SHOWN = "decaying_k.theorem_1_repaired"
+"""At its largest committed step size the federation of worst cases starts."""
 COSTS = {"communication_time": 0.23, "minibatch_time": 0.01}
 """Seconds of a round and of a step, for budgets in seconds."""
 
@@ -86,6 +88,33 @@ def of_quadratics() -> Record:
     }
 
 
+def of_worst_cases() -> Record:
+    """All federations of two clients with constants that the committed tables of exact worst cases have."""
+    from paper_checks.worst_cases.places import Place
+    from paper_checks.worst_cases.tables import committed
+
+    at = Place(rounds=2, local_steps=4)
+    rows = (row for row in committed(SHOWN) if (row["rounds"], row["local_steps"]) == (at.rounds, at.local_steps))
+    step = max(row["step_size"] for row in rows)
+    gap, mu = 1.0, 1 / at.condition_number
+    return {
+        "name": "two clients, worst cases",
+        "words": "Every federation of two clients with these constants, L = 1 and a gap of 1 at the start, without "
+        "noise. Of some plans the exact worst case is known: diamonds on the plane.",
+        "given": {
+            "clients": at.clients, "client_weight": [1 / at.clients] * at.clients, "smoothness": 1.0,
+            "sample_smoothness": 1.0, "strong_convexity": mu, "pl_constant": mu, "initial_loss": gap,
+            "optimal_loss": 0.0, "initial_distance_sq": 1.0, "gradient_variance": 0.0,
+            "client_gradient_variance": [0.0] * at.clients, "heterogeneity": at.heterogeneity,
+            "dissimilarity_offset": at.heterogeneity, "dissimilarity_factor": at.dissimilarity_factor,
+            "grad_cap_sq": at.grad_cap_sq,
+        },
+        "up_to": {},
+        "target": "grad_norm_sq",
+        "plan": {"local_steps": at.local_steps, "step_size": step, "cohort": at.clients, "rounds": at.rounds},
+    }  # fmt: skip
+
+
 def embedded() -> list[Record]:
     """All that a page holds."""
-    return [of_quadratics()]
+    return [of_quadratics(), of_worst_cases()]

@@ -11,33 +11,37 @@ from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TYPE_CHECKING
 from urllib.parse import quote
 
 from bounds.catalog import BOUNDS
 
-from . import atlas, records
-from .atlas import Atlas
+from . import records
 from .records import NamedBound
+
+if TYPE_CHECKING:
+    from .atlas import Atlas
 
 MODULES = (
     "numbers", "evaluate", "state", "curve", "chart", "panels", "controls", "copying", "main",
-    "ties", "speaking", "comparing", "grid", "federation", "plane", "ladder", "running", "hands", "stories", "opening",
+    "ties", "speaking", "comparing", "evidence", "runs", "grid", "worker", "federation", "plane", "ladder", "running",
+    "exporting", "hands", "stories", "opening",
 )  # fmt: skip
 """The page's own code, in the order in which it is put together."""
 STYLES = ("page.css", "federation.css")
-NOTHING = Atlas({}, "const TIES=[],FACTORS=[],SIDES={},TRIVIAL={},PAIR=[],FOLLOWS={},MACHINE_NOISE=null;\n")
-"""Of a page of single bounds: all theorems stand beside each other where all of them are."""
+NO_TIES = "const TIES=[],FACTORS=[],SIDES={},TRIVIAL={},PAIR=[],FOLLOWS={},MACHINE_NOISE=null;\n"
+"""The script of a page of single bounds: all theorems stand beside each other where all of them are."""
 TITLE = "fedbounds explorer"
 WORDS = "Bounds of federated learning as their papers print them: move a quantity, see what the theorem says."
 
 
 def page(entries: Sequence[NamedBound], store: Path | None = None) -> str:
     """The HTML of a page that shows these bounds, with the points of a store of runs beside them."""
-    federation = atlas.atlas(entries) if {e.label for e in entries} >= BOUNDS.keys() else NOTHING
-    script, style = _script(entries, federation), "".join(map(_part, STYLES))
+    atlas = _atlas(entries) if {e.label for e in entries} >= BOUNDS.keys() else None
+    script, style = _script(entries, atlas.code if atlas else NO_TIES), "".join(map(_part, STYLES))
     policy = (
-        f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; img-src data:; "
+        f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; "
+        "img-src data:; worker-src blob:; "
         "base-uri 'none'; form-action 'none'"
     )
     parts = {
@@ -46,17 +50,23 @@ def page(entries: Sequence[NamedBound], store: Path | None = None) -> str:
         "words": escape(WORDS),
         "first": escape(quote(entries[0].label)),
         "style": style,
-        "data": _packed(records.data(entries, store) | {"atlas": federation.data}),
+        "data": _packed(records.data(entries, store) | {"atlas": atlas.data if atlas else {}}),
         "script": script,
     }
     return re.sub(r"\{(\w+)\}", lambda place: parts[place[1]], _part("page.html"))
 
 
-def _script(entries: Sequence[NamedBound], federation: Atlas) -> str:
+def _atlas(entries: Sequence[NamedBound]) -> Atlas:
+    from .atlas import atlas  # with torch, which pages of single bounds do without
+
+    return atlas(entries)
+
+
+def _script(entries: Sequence[NamedBound], ties: str) -> str:
     """The formulas as functions and the page's code, closed off from the names of the browser."""
     formulas = ",\n".join(f"{json.dumps(e.label)}:{records.code(e)}" for e in entries)
     code = "\n".join(_part(f"{name}.js") for name in MODULES)
-    return _inert(f'(() => {{\n"use strict";\nconst CODE = {{\n{formulas}\n}};\n{federation.code}{code}}})();\n')
+    return _inert(f'(() => {{\n"use strict";\nconst CODE = {{\n{formulas}\n}};\n{ties}{code}}})();\n')
 
 
 def _inert(script: str) -> str:

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from bounds.core import Bound
 from bounds.errors import BoundsError, MissingQuantityError, unknown
 from bounds.scenario import Scenario
@@ -24,7 +26,7 @@ from .bound_advice import book, BoundAdvice, by_formula, certified, formulas, ot
 from .goals import FREE, Goal, OVER, Point
 from .halving import Measured, measured
 from .problem_options import completed
-from .schedules import advised as schedules, ScheduleAdvice, waiting
+from .schedules import advised, REPLAYED, ScheduleAdvice, waiting, work
 from .twin import runs, TwinAdvice
 
 ALIKE = 1e-3
@@ -52,6 +54,7 @@ def advise(
     *,
     worst_case: float = 0.0,
     shared_uplink: float | None = None,
+    schedules: bool = False,
     hear: Callable[[str], None] | None = None,
 ) -> Advised:
     """Local steps, step size and cohort for a federation, by every adviser that has something to say.
@@ -73,6 +76,7 @@ def advise(
         bar: hears what is computed and trained.
         worst_case: seconds for exact worst cases of plans of at most 16 gradients (0: none is computed).
         shared_uplink: Mbit/s that the participants of a round share to send their models.
+        schedules: replay the papers' schedules on a twin so large that this takes minutes, too.
         hear: is told the first line of the table before the rest is computed.
 
     Raises:
@@ -88,14 +92,17 @@ def advise(
         goal.check_cohort()
     if hear is not None:
         hear(headline(goal, over))
-    twin, silent = _made(problem, goal, over)
+    with threadpool_limits(1, user_api="blas"):  # threads that wait for each other's pieces cost more than they bring
+        twin, silent = _made(problem, goal, over)
     advisers, unheard = _bounds(goal, over, [load(one) if isinstance(one, str) else one for one in own], bar)
     silent += unheard
     advisers += _formulas(goal, over)
     if worst_case:
         _add_worst_case(advisers, silent, goal, over, worst_case, bar)
     if twin is not None:
-        advisers = [_by_twin(adviser, twin) for adviser in [*advisers, *_twin(twin, over, silent, bar)]]
+        with threadpool_limits(1, user_api="blas"):
+            advisers += _twin(twin, over, silent, bar, schedules)
+            advisers = [_by_twin(adviser, twin) for adviser in advisers]
     seeds, limit = 0, math.inf
     if measure:
         if problem is None:
@@ -207,15 +214,28 @@ def _close(one: Point, other: Point) -> bool:
     return one.local_steps == other.local_steps and math.isclose(one.step_size, other.step_size, rel_tol=ALIKE)
 
 
-def _twin(twin: TwinAdvice, over: tuple[str, ...], silent: Silence, bar: Progress) -> list[Adviser]:
-    """The twin's best fixed plan, and the papers' schedules from the starts that are best on it."""
+def _twin(twin: TwinAdvice, over: tuple[str, ...], silent: Silence, bar: Progress, patient: bool) -> list[Adviser]:
+    """The twin's best fixed plan, and the papers' schedules from the starts that are best on it.
+
+    A twin so large that replays take minutes is asked for them by the ``patient`` alone.
+    """
     bar.doing("the quadratic twin")
     best = twin.best(over)
     near = [point for point in twin.near if point.value <= min(NEAR * best.value, LARGEST)]
     found = [_of_set("quadratic twin", TWIN, best, near)]
     if not math.isfinite(best.value) or not {"local_steps", "step_size"} & set(over):
         return found
-    for schedule in schedules():
+    dear = not patient and work(twin, best) > REPLAYED
+    for schedule in advised():
+        if dear:
+            size = twin.averaging.problem.dim
+            silent.append(
+                (
+                    f"schedule {schedule.key}",
+                    f"its replays take minutes on a twin of {size} parameters: ask for schedules",
+                )
+            )
+            continue
         bar.doing(f"replaying the schedule {schedule.key}")
         point = ScheduleAdvice(schedule, twin.of_cohort(best.cohort)).best(over, best)
         steps = [k for k, _ in point.replayed]

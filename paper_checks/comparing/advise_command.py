@@ -41,14 +41,14 @@ def advise_(arguments: Sequence[str]) -> int:
     if "=" in args.goal or args.goal.startswith("@"):
         raise UsageError(f"advise needs what is to be small, such as optimality_gap, first; got {args.goal!r}")
     if args.problem is None:
-        refuse_idle(parser, args, PROBLEM, "without --problem nothing is trained and there is no twin")
+        refuse_idle(parser, args, (*PROBLEM, "schedules"), "without --problem nothing is trained and there is no twin")
     over = [word.partition("=")[2] for word in args.words if word.startswith("over=")]
     over += [] if args.over is None else [args.over]
     if len(over) > 1:
         raise UsageError("give over=... once")
     check_words(Namespace(**{name: getattr(args, name) for name in ("clients", "batch")}))
     words = [word for word in args.words if not word.startswith("over=")]
-    same = ("to", "within", "shared_uplink", "worst_case", "problem", *PROBLEM, "batch", "own")
+    same = ("to", "within", "shared_uplink", "worst_case", "schedules", "problem", *PROBLEM, "batch", "own")
     taken = {name: getattr(args, name) for name in same}
     table = advise(args.goal, words, over=over[0] if over else OVER, hear=None if args.json else print_now, **taken)
     if args.json:
@@ -70,6 +70,7 @@ def _parser() -> Parser:
     add("--shared-uplink", type=positive, metavar="MBIT/S", help="what the participants of a round share to send")
     add("--worst-case", type=positive, default=0.0, metavar="SECONDS",
         help="so long for exact worst cases, proved, of plans of at most 16 gradients (0: none)")  # fmt: skip
+    add("--schedules", action="store_true", help="replay the papers' schedules on a large twin, too: minutes")
     add_problem(parser)
     add("--own", action="append", default=[], metavar="FILE.py:NAME", help="a bound of your own beside the papers'")
     add("--json", action="store_true", help="print JSON, described below")

@@ -112,6 +112,7 @@ def advise(
     to: str | tuple[str, float] | None = None,
     worst_case: float = 0.0,
     shared_uplink: float | None = None,
+    schedules: bool = False,
     problem: str | Task | FederatedProblem | None = None,
     clients: int | None = None,
     partition: str | Split = "iid",
@@ -141,6 +142,7 @@ def advise(
         to: a target and its level: ``"optimality_gap=0.001"`` or ``("optimality_gap", 0.001)``.
         worst_case: seconds for exact worst cases of plans of at most 16 gradients (0: none).
         shared_uplink: Mbit/s that the participants of a round share to send their models.
+        schedules: replay the papers' schedules on a twin so large that this takes minutes, too.
         problem: the federation itself, for the twin and for training, as in ``fedbounds.train``.
         clients: their number, of the problem (None: one per group); the scenario's where there is no problem.
         partition: who holds what.
@@ -178,7 +180,7 @@ def advise(
         budget = within if isinstance(within, Mapping) else dict(_level("--within", text, BUDGET) for text in within)
         return advised(
             known, goal, free, within=budget, to=_reached(to), problem=held, batch=batch, measure=measure, own=beside,
-            bar=bar, worst_case=worst_case, shared_uplink=shared_uplink, hear=hear,
+            bar=bar, worst_case=worst_case, shared_uplink=shared_uplink, schedules=schedules, hear=hear,
         )  # fmt: skip
 
 

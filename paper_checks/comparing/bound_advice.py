@@ -165,7 +165,7 @@ class BoundAdvice:
         plain = {word: stated for word, stated in words.items() if word not in ("runtime", "iterations")}
 
         def at(**plan: float) -> float:
-            scenario = Scenario.of(plain, sampling=self.goal.scenario.sampling, also=self.bound.quantities).at(**plan)
+            scenario = Scenario.of(plain, **self.goal.scenario.said, also=self.bound.quantities).at(**plan)
             reached, _ = ways(ClassOf.of(self.bound), scenario)
             own = [way for way in reached if way.to.target == self.goal.target and of_this_run(way, scenario)]
             return own[0].factor

@@ -23,7 +23,7 @@ quantity=value: one number (0.5, 1e-3, 1/3), or a list 1,2,3 where it varies ove
 @file.json brings constants (fedbounds constants writes them), and quantity=value goes before it. What follows from
 other words is left out: iterations from local_steps and rounds, rounds from runtime and the times, initial_gap from
 two losses. sampling=with_replacement draws clients by their weights; relaxation=0.1 makes the method FedInit, which is
-FedAvg otherwise.
+FedAvg otherwise, and algorithm=scaffold SCAFFOLD, whose controls begin at zero.
 Rows are ranked by "to", the number with which the theorem holds; "from" is what it would be with every uncertain
 constant at its other end, "via" how the theorem leads to the class, "x here" is "to" over the value at the start."""
 

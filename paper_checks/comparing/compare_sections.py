@@ -12,8 +12,8 @@ from bounds.showing.tables import aligned, number
 
 from .compare_rows import Beside, Failed, RANKED, Recommended, Row, SILENT
 
-FEW = 3
-"""Digits of a number in the table."""
+FEW, MOST = 3, 17
+"""Digits of a number in the table, and those that tell any two apart."""
 
 
 def three(value: float) -> str:
@@ -76,9 +76,12 @@ def details(rows: Iterable[Row]) -> Iterator[str]:
 
 
 def failure(one: Failed) -> str:
+    """Its words with both sides, to as many digits as tell them apart; a strict one may fail for equal sides."""
     if math.isnan(one.left):
         return one.words
-    return f"{one.words}: {number(one.left, FEW)} {'>' if one.left > one.right else '<'} {number(one.right, FEW)}"
+    digits = next((n for n in range(FEW, MOST + 1) if number(one.left, n) != number(one.right, n)), FEW)
+    sign = "=" if one.left == one.right else ">" if one.left > one.right else "<"
+    return f"{one.words}: {number(one.left, digits)} {sign} {number(one.right, digits)}"
 
 
 def tails(names: Iterable[str]) -> list[str]:

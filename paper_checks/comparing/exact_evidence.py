@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from bounds.core import Bound
-from bounds.scenario import KNOBS, Scenario
+from bounds.scenario import KNOBS, SCAFFOLD, Scenario
 from bounds.stated import DEFINED, DOWN, OUTCOME, PAIR, QUANTITIES, role_of, UP
 from bounds.substituting import pairs
 from empirics.algorithms import algorithm
@@ -133,12 +133,13 @@ def _instances(scenario: Scenario) -> Iterator[Instance]:
     if "client_weight" in scenario and np.ptp(np.asarray(scenario["client_weight"].value)) > 1e-12:
         raise EmpiricsError("the clients weigh differently")
     relaxed = [knob for _, knob, off in KNOBS if scenario[knob].value != off]
-    if relaxed and (relaxed != ["relaxation"] or clients * rounds > MOST_RELAXED):
+    kept = [*relaxed, *([SCAFFOLD] if scenario.base == SCAFFOLD else [])]
+    if kept and (kept not in (["relaxation"], [SCAFFOLD]) or clients * rounds > MOST_RELAXED):
         raise EmpiricsError(f"runs of {scenario.method} this long are out of reach")
     plan = Setting(rounds, cohort, local_steps=steps, step_size=step_size, sampling=scenario.sampling)
-    for problem, words in _federations(scenario, clients, 1 / (step_size * steps * rounds), few=bool(relaxed)):
-        if relaxed:
-            method = algorithm(f"fedinit(beta={float(scenario['relaxation'].value)!r})")
+    for problem, words in _federations(scenario, clients, 1 / (step_size * steps * rounds), few=bool(kept)):
+        if kept:
+            method = algorithm(f"fedinit(beta={float(scenario['relaxation'].value)!r})" if relaxed else "scaffold()")
             yield Instance(problem, words, ENGINES["groups"](problem, method, plan))
         else:
             run = Averaging(problem, cohort, scenario.sampling).run(steps, step_size, rounds)

@@ -54,7 +54,7 @@ def price(bound: Bound, scenario: Scenario, target: str) -> Price | None:
 def _of_cohort(bound: Bound, scenario: Scenario, target: str, cohort: float) -> Price | None:
     plan = ("local_steps", "step_size", *BUDGETS, "cohort", "participation")
     words = {word: scenario[word] for word in scenario if given(scenario, word) and word not in plan}
-    base = Scenario.of(words, sampling=scenario.sampling, also=bound.quantities)
+    base = Scenario.of(words, **scenario.said, also=bound.quantities)
     base = base if math.isnan(cohort) else base.at(cohort=cohort)
     level = trivial(target, base)[1]
     if not math.isfinite(level) or "smoothness" not in base or not _movable(bound, base, target):

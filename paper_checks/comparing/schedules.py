@@ -30,6 +30,8 @@ OCTAVES = 8
 """How far K_0 and eta_0 are moved from the twin's best fixed plan, in octaves."""
 MOST_LOCAL = 4 * MOST_STEPS
 """Local steps of a round beyond which a schedule is followed no longer."""
+REPLAYED = 1e9
+"""Multiplications of one replay beyond which the starts of all schedules take minutes."""
 LONGER = 4
 """Times the rounds of the twin's best fixed plan in which a schedule must reach the target."""
 
@@ -53,6 +55,12 @@ def advised() -> Iterator[Schedule]:
 def waiting() -> list[str]:
     """The schedules that cannot be asked."""
     return [s.key for s in SCHEDULES.values() if s.needs_plateau]
+
+
+def work(twin: TwinAdvice, fixed: Point) -> float:
+    """Multiplications of the matrices of one replay that is as long as a ``fixed`` plan's run, roughly."""
+    problem = twin.averaging.problem
+    return float(fixed.rounds) * problem.clients * problem.dim**3
 
 
 @dataclass(frozen=True, eq=False)

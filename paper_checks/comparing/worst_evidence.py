@@ -98,9 +98,14 @@ def _scale(row: Row) -> tuple[float, float]:
     return L, float(gap)
 
 
+def powers(bound: Bound) -> tuple[int, int]:
+    """Those of the gap at the start and of L in the unit of the bound's target."""
+    return UNITS.get(bound.target.name, (1, -1))
+
+
 def _unit(row: Row, bound: Bound) -> float:
     L, gap = _scale(row)
-    of_gap, of_smoothness = UNITS.get(bound.target.name, (1, -1))
+    of_gap, of_smoothness = powers(bound)
     return gap**of_gap * L**of_smoothness
 
 

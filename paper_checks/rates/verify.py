@@ -15,6 +15,7 @@ import json
 import sys
 from collections import defaultdict
 from fractions import Fraction as Q
+from math import lcm
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,12 @@ def total(*terms: tuple[Any, Vector]) -> Vector:
             for name, x in given.items():
                 part[name] += c * x
     return parts
+
+
+def whole(parts: list[Part]) -> tuple[list[dict[str, int]], int]:
+    """Whole numbers over one denominator, and that: their products take a twentieth of the time of fractions."""
+    d = lcm(*(x.denominator for part in parts for x in part.values()))
+    return [{name: int(x * d) for name, x in part.items()} for part in parts], d
 
 
 def same(u: Vector, v: Vector) -> bool:
@@ -147,17 +154,37 @@ def check(proof: Any) -> None:
     values = [Q(0)] * len(points)
     values[1] += rho * potential
     values[-1] -= potential
+    vectors = {("x", a): x for a, x in enumerate(points)} | {("g", a): g for a, g in enumerate(gradients)}
+    products: Any = defaultdict(lambda: defaultdict(Q))
+
+    def product(c: Q, left: Any, right: Any) -> None:
+        """Adds ``c <left, right>``, both sums of coefficients times points (x) and gradients (g) by their numbers."""
+        for x, u in left:
+            for y, v in right:
+                products[u][v] += c * x * y
+
     for a, b, multiplier in proof["multipliers"]:
         c = Q(multiplier)
         need(c >= 0, f"the multiplier of {a}, {b} is negative")
         need(0 <= a < len(points) and 0 <= b < len(points), "there is no such point")
         values[b] += c
         values[a] -= c
-        apart_ = total((1, points[a]), (-1, points[b]))
-        bent = total((1, gradients[a]), (-1, gradients[b]), (-mu, apart_))
-        square(c, gradients[b], apart_)  # Taylor, Hendrickx and Glineur 2017, Theorem 4
-        square(c * mu / 2, apart_, apart_)
-        square(c / (2 * (L - mu)), bent, bent)
+        apart_ = [(1, ("x", a)), (-1, ("x", b))]
+        bent = [(1, ("g", a)), (-1, ("g", b)), *((-mu * x, v) for x, v in apart_)]
+        product(c, [(1, ("g", b))], apart_)  # Taylor, Hendrickx and Glineur 2017, Theorem 4
+        product(c * mu / 2, apart_, apart_)
+        product(c / (2 * (L - mu)), bent, bent)
+    beside = {u: total(*((c, vectors[v]) for v, c in row.items())) for u, row in products.items()}
+    for part, form in enumerate(forms):
+        (left, d), (right, e) = whole([vectors[u][part] for u in beside]), whole([v[part] for v in beside.values()])
+        summed: dict[tuple[str, str], int] = defaultdict(int)
+        for one, other in zip(left, right, strict=True):
+            for u, x in one.items():
+                for v, y in other.items():
+                    summed[u, v] += x * y
+        for (u, v), z in summed.items():
+            form[u, v] += Q(z, 2 * d * e)
+            form[v, u] += Q(z, 2 * d * e)
     need(not any(values[1:]), "function values are left over")
     if gamma:
         forms[1]["*", "*"] += gamma
@@ -175,8 +202,8 @@ def squares(block: Any, matrix: dict[tuple[str, str], Q]) -> None:
     place = {name: i for i, name in enumerate(names)}
     need(all(a in place for (a, _), x in matrix.items() if x), "a vector is missing from the factor")
     need(len(names) == len(scale) == len(factor) == len(place), "the factor has another size")
-    whole = all(type(x) is int for x in (bits, *scale, *(x for row in factor for x in row)))
-    need(whole and bits >= 0, "the factor is not of integers")
+    integers = all(type(x) is int for x in (bits, *scale, *(x for row in factor for x in row)))
+    need(integers and bits >= 0, "the factor is not of integers")
     for i, a in enumerate(names):
         apart = []
         for j, b in enumerate(names):

@@ -13,12 +13,16 @@ from bounds.core import Bound
 from bounds.fedals.quadratic import SQUARED_DISTANCE
 
 from . import schedules, words
+from .methods import controlled
+from .readings import ALONG
 from .words import along, AVERAGE, ENDS, giver, readable, WORDS
 
 CHOICE_OF_STEP = "the step size is "
 """How conditions in words begin that put in a step size of their own."""
 STEPS = ("step_size", "squared_step_sizes")
 LENGTHS = ("rounds", "iterations")
+MODELS_KEPT = ("divergence", "active_divergence", "global_step", "step_alignment", "mean_update_sq", "relaxation")
+"""What the falsifier reads off the clients' last models, or off who moved how far."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ EVIDENCE = {
                  over=("", "rounds", "iterations", "the training samples")),
         Evidence(words.EXACT, "an exact run", ("<=",), given=True, methods=LINEAR, over=("rounds", "iterations"),
                  folded=True, stepped="all"),
-        Evidence(words.QUADRATICS, "a run", SERVABLE, methods=LOCAL, named=False, stepped="long"),
+        Evidence(words.QUADRATICS, "a run", SERVABLE, methods=(*LOCAL, "scaffold"), named=False, stepped="long"),
         Evidence(words.CURVES, "a run", SERVABLE, methods=LOCAL, named=False, stepped="long"),
         Evidence(words.ATOMS, "one round of learning", SERVABLE, methods=("fedavg",),
                  over=("", "rounds", "the training samples"), kinds=("expectation", "mean"), folded=True),
@@ -100,6 +104,8 @@ def _statistic(bound: Bound, kind: Evidence) -> str:
         return "it does not say which statistic of a run it is on" if kind.folded else ""
     if at.over not in kind.over or at.kind not in kind.kinds:
         return f"its statistic is {at}, which nothing reads off {kind.where}"
+    if kind.name == words.RUNS and along(bound) and at.kind in ("every", "last"):
+        return f"its statistic is {at}, and training reads means and least values along local steps alone"
     return ""
 
 
@@ -135,8 +141,9 @@ def _averaged(bound: Bound, kind: Evidence) -> str:
     row = WORDS.get(bound.target.name)
     if row is None or row.how not in (ENDS, AVERAGE):
         return ""
-    if kind.name == words.RUNS and bound.statistic is not None and bound.statistic.weights is not None:
-        return f"{row.name} is read off a run with all iterations alike, not by the weights of its statistic"
+    weights = None if bound.statistic is None else bound.statistic.weights
+    if kind.name == words.RUNS and row.how == AVERAGE and weights and (told := {*weights.words} & {*LENGTHS}):
+        return f"its weights change with {min(told)}, and {row.name} is read off a run while it goes on"
     assumed = {c.assumption for c in bound.conditions}
     if assumed & {FULL_PARTICIPATION, ONE_CLIENT}:
         return ""
@@ -152,7 +159,13 @@ def _drawn(bound: Bound, kind: Evidence) -> str:
 def _controls(bound: Bound, kind: Evidence) -> str:
     if any(c.words == WARM_START.words for c in bound.conditions):
         return f"it needs that {WARM_START.words}, and here controls start at zero"
-    return ""
+    if kind.name != words.QUADRATICS or not controlled(bound.about):
+        return ""
+    if schedules.harmonic(bound):
+        return "its step size falls, and SCAFFOLD is searched with one step size"
+    told = {bound.target.name, *(q.name for q in bound.quantities)}
+    lacking = sorted(word for word in told if {word, WORDS[word].of} & {*MODELS_KEPT} or WORDS[word].how == AVERAGE)
+    return f"nothing reads {', '.join(lacking)} off searched runs of SCAFFOLD" if lacking else ""
 
 
 def _words(bound: Bound, kind: Evidence) -> str:
@@ -164,9 +177,10 @@ def _words(bound: Bound, kind: Evidence) -> str:
 def _given(word: str, evidence: str, iterated: bool) -> bool:
     """Whether there is a value of a word beside the target; the falsifier reads all of a bound at the same moments."""
     who = giver(word, evidence)
+    along_too = iterated and word in ALONG and readable(word, evidence, iterated)
     if evidence in words.SEARCHED and iterated and who in ("", words.RUN):
-        return word == "grad_cap_sq" or readable(word, evidence, iterated)
-    return bool(who)
+        return word == "grad_cap_sq" or along_too
+    return bool(who) or (evidence == words.EXACT and along_too)
 
 
 RULES: tuple[Callable[[Bound, Evidence], str], ...] = (

@@ -27,6 +27,11 @@ def takes(about: About | None, word: str) -> bool:
     return about is not None and word in KNOBS.get(about.algorithm, {})
 
 
+def controlled(about: About | None) -> bool:
+    """Whether clients keep control variates, as SCAFFOLD's do."""
+    return about is not None and about.algorithm == "scaffold"
+
+
 def other(about: About | None, made: Algorithm) -> bool:
     """Whether a method is another than the one a statement is about."""
     return about is not None and made.name.partition("(")[0] != about.algorithm

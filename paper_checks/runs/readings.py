@@ -125,10 +125,13 @@ def of_run(run: Readings) -> dict[str, Any]:
 
 
 def iterated(bound: Bound, run: Readings) -> dict[str, Any]:
-    """The readings of every local iteration, for a bound that speaks of them."""
-    if not along(bound) or "distance_sq" not in {q.name for q in bound.quantities}:
-        return {}
-    return {"distance_sq": folded(run.iterations("distance_sq"), "every", ITERATION)}
+    """The readings before every local iteration, for a bound that speaks of them."""
+    told = {q.name for q in bound.quantities} & set(ALONG) if along(bound) else ()
+    return {word: folded(run.iterations(word), "every", ITERATION) for word in told}
+
+
+ALONG = ("distance_sq", "optimality_gap", "consensus_distance")
+"""Words of a bound on local iterations that are read beside its target, before every one of them."""
 
 
 def target(bound: Bound, run: Readings, step_size: Any, known: Mapping[str, Any]) -> Any:

@@ -99,14 +99,14 @@ def weights(at: Statistic | None, known: Mapping[str, Any]) -> Weights | None:
     """The weights of a statistic in numbers; None where all entries count alike."""
     if at is None or at.weights is None:
         return None
-    asked = {q.name for part in vars(at.weights).values() if isinstance(part, sp.Basic) for q in part.free_symbols}
-    if lacking := sorted(asked - known.keys()):
+    asked = at.weights.words
+    if lacking := [word for word in asked if word not in known]:
         missing = " ".join(f"{word}=NUMBER" for word in lacking)
         raise BoundsError(f"the weights of the mean need {', '.join(lacking)}: give {missing}")
     try:
         return at.weights.at(lambda expression: at_numbers(expression, known))
     except (ArithmeticError, DeclarationError):
-        told = ", ".join(f"{word} {float(known[word]):g}" for word in sorted(asked))
+        told = ", ".join(f"{word} {float(known[word]):g}" for word in asked)
         raise BoundsError(f"the mean has no weights at {told}: the plan is outside the bound's conditions") from None
 
 

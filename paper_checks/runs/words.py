@@ -82,7 +82,7 @@ WORDS = _table(
     Word("initial_distance_sq", problem=LOCAL_SGD),
     Word("condition_number", problem=LOCAL_SGD),
     Word("optimum_dissimilarity", problem=LOCAL_SGD),
-    Word("control_error", problem=(RUNS, EXACT, WORST)),
+    Word("control_error", problem=(RUNS, EXACT, QUADRATICS, WORST)),
     Word("uniform_dissimilarity", problem=(*MOMENTS, WORST)),
     Word("alignment", problem=LOCAL_SGD),
     Word("gradient_norm_factor", problem=LOCAL_SGD),
@@ -112,9 +112,8 @@ WORDS = _table(
     # ---- the run's, at every server model ----
     Word("grad_norm_sq", plan=(WORST,), run=MOMENTS, per=STATE, target=(*MOMENTS, WORST),
          along=(RUNS, *MOMENTS, WORST)),
-    Word("optimality_gap", run=MOMENTS, per=STATE, target=(*MOMENTS, WORST),
-         along=(*MOMENTS, WORST)),
-    Word("distance_sq", plan=(WORST,), per=STATE, target=(*MOMENTS, WORST), along=(*MOMENTS, WORST)),
+    Word("optimality_gap", run=MOMENTS, per=STATE, target=(*MOMENTS, WORST), along=LOCAL_SGD),
+    Word("distance_sq", plan=(WORST,), run=(EXACT,), per=STATE, target=(*MOMENTS, WORST), along=LOCAL_SGD),
     Word("mean_gap", per=STATE, of="optimality_gap", how=ENDS, target=LOCAL_SGD, along=LOCAL_SGD),
     Word("average_gap", per=STATE, of="optimality_gap", how=AVERAGE, target=LOCAL_SGD, along=LOCAL_SGD),
     Word("client_grad_norm_sq", run=SEARCHED, per=STATE),
@@ -124,7 +123,11 @@ WORDS = _table(
     Word("local_drift", run=MOMENTS, per=ROUND, target=(*MOMENTS, WORST)),
     Word("global_step", run=MOMENTS, per=ROUND, target=(*MOMENTS, WORST)),
     Word("active_divergence", run=MOMENTS, per=ROUND, target=SEARCHED),
-    Word("consensus_distance", per=ROUND, target=(WORST,), along=(WORST,)),
+    Word("summed_consensus", run=(EXACT,), per=ROUND),
+    Word("summed_gap", run=(EXACT,), per=ROUND),
+    Word("round_gap", run=(EXACT,), per=ROUND),
+    Word("round_end_distance_sq", run=(EXACT,), per=ROUND),
+    Word("consensus_distance", per=ROUND, target=(WORST,), along=(EXACT, WORST)),
     Word("loss_change", run=(RUNS, *MOMENTS), per=ROUND, of="train_loss", how="change",
          target=(RUNS, *MOMENTS, WORST)),
     Word("summed_grad_norm_sq", run=SEARCHED, per=ROUND),
@@ -143,7 +146,7 @@ WORDS = _table(
          target=(RUNS, *MOMENTS, WORST)),
     Word("initial_divergence", plan=(WORST,), run=(RUNS, *MOMENTS), of="divergence", how="first",
          target=(RUNS,)),
-    Word("next_distance_sq", of="distance_sq", how="next", along=(*SEARCHED, WORST)),
+    Word("next_distance_sq", of="distance_sq", how="next", along=(*MOMENTS, WORST)),
     Word("weighted_grad_norm_sq", per=ROUND, of="grad_norm_sq", how="weighted", target=(WORST,),
          along=(*SEARCHED, WORST)),
     # ---- of one round of learning on every data set ----
@@ -176,9 +179,14 @@ def free(bound: Bound) -> tuple[str, ...]:
 
 
 def along(bound: Bound) -> bool:
-    """Whether the statement is on local iterations: at the average of all clients, before every local step."""
+    """Whether the statement is on local iterations: at the average of all clients, before every local step.
+
+    One on every round is on numbers of a round each, whatever models these are read at.
+    """
     at = bound.statistic
-    if at is None or (at.kind == "last" and ("virtual" not in at.at or _everybody(bound))):
+    if at is None or (at.kind, at.over) == ("every", "rounds"):
+        return False
+    if at.kind == "last" and ("virtual" not in at.at or _everybody(bound)):
         return False
     return at.over == ITERATION + "s" or "virtual" in at.at
 

@@ -29,7 +29,7 @@ from ..runs import readings, schedules
 from ..runs.demands import demands
 from ..runs.methods import method
 from ..runs.readings import facts
-from ..runs.words import free
+from ..runs.words import along, free
 from .comparison import Comparison, Line, standing, Verdict
 from .options import Options
 
@@ -63,7 +63,7 @@ def compare(bound: Bound, problem: Quadratics, setting: Setting, beta: float) ->
     """Run what the bound is about and put the bound beside the exact value of its target."""
     made = about(bound, beta)
     trajectory = ExactRun(problem, made, setting).run()
-    values = readings.values(problem, setting, beta, trajectory)
+    values = {**readings.values(problem, setting, beta, trajectory), **readings.iterated(bound, trajectory)}
     values |= _best(bound, values)
     used = {q.name: values[q.name] for q in bound.quantities}
     exact = np.atleast_1d(readings.target(bound, trajectory, _sizes(setting), values))
@@ -110,7 +110,8 @@ def found(bound: Bound, plan: Options, bar: Progress) -> Comparison:
         lines += _lines(seed, setting, compared)
         bar.step()
     assumed = standing(bound, problem, about(bound, plan.relaxation), facts(problem, setting))
-    return Comparison(bound, tuple(lines), BASIS, standing=assumed, places=("instance", "step_size", "round"),
+    moment = "iteration" if along(bound) and len(lines) > plan.instances else "round"
+    return Comparison(bound, tuple(lines), BASIS, standing=assumed, places=("instance", "step_size", moment),
                       read="exact", digits=(6, 4))  # fmt: skip
 
 

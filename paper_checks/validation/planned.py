@@ -114,7 +114,9 @@ def planned(bound: Bound, options: Options, given: Mapping[str, float], bar: Pro
         draws = f"drawing {samples} samples for each of {base.clients} clients"
         what = "take fewer --samples, --rounds or --local-steps"
         refuse_beyond_memory(NUMBER * samples * base.clients, draws, what)
-    names = [q.name for q in bound.quantities if giver(q.name, RUNS) in (PROBLEM, PLAN)]
+    weights = None if bound.statistic is None else bound.statistic.weights
+    asked = {q.name for q in bound.quantities} | {*(weights.words if weights is not None else ())}
+    names = [name for name in sorted(asked) if giver(name, RUNS) in (PROBLEM, PLAN)]
     if options.step_size is None:
         told = options.step_offset is not None
         setting = _stepped(bound, names, base, method, setting, given, sizes, bar, () if told else LONGER)

@@ -6,23 +6,25 @@ Everything is decided by words: the target's, the statistic's, the quantities' a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from bounds.assumptions import FRESH_SAMPLES
 from bounds.core import Bound
 from bounds.weights import Weights
 from empirics.measuring import Measurement, measurement, MEASUREMENTS, Reading, Row, Snapshot
-from empirics.measuring.core import of_population, Readings
+from empirics.measuring.core import exact, of_all_minima, of_minimum, of_population, Readings
+from empirics.measuring.models import average_gap, virtual_averages
 from empirics.measuring.risks import of_excess
 
 from ..runs.demands import demands
 from ..runs.statistics import MADE, SEVERAL, weighed
-from ..runs.words import AVERAGE, ENDS, giver, RUN, RUNS, WORDS
+from ..runs.words import along, AVERAGE, ENDS, giver, RUN, RUNS, WORDS
 
 Array = np.ndarray[Any, Any]
 
@@ -76,10 +78,12 @@ class MeasurementPlan:
         return {word: x.mean(1) if word in per_round else x for word, x in found.items()}
 
 
-def plan(bound: Bound) -> MeasurementPlan:
-    """How to measure a bound that can be measured."""
+def plan(bound: Bound, weights: Weights | None = None) -> MeasurementPlan:
+    """How to measure a bound that can be measured; ``weights`` are those of its statistic, in numbers."""
     target = _source(bound, bound.target.name, _kind(bound))
     assert target is not None
+    if weights is not None and WORDS[bound.target.name].how == AVERAGE:
+        target = replace(target, measurement=average_gap(**{n: float(x) for n, x in vars(weights).items()}))
     names = [q.name for q in bound.quantities if giver(q.name, RUNS) == RUN]
     found = {name: _source(bound, name, "now") for name in names}
     fold = _kind(bound) if target.how in SEVERAL else "once"
@@ -110,8 +114,10 @@ def _source(bound: Bound, word: str, kind: str) -> WordSource | None:
     """Where a word comes from; ``kind`` is the statistic for a target and ``now`` for the others."""
     target = word == bound.target.name and kind != "now"
     over = bound.statistic.over if bound.statistic else ""
-    if target and word == "grad_norm_sq" and over == "iterations":
-        return WordSource(ALL if "all clients" in str(bound.statistic) else ACTIVE, "steps")
+    if target and over == "iterations" and word in AT_AVERAGES and (kind != "last" or along(bound)):
+        return WordSource(AT_AVERAGES[word]["all clients" in str(bound.statistic)], "steps")
+    if target and word in WORDS and WORDS[word].how == ENDS and bound.statistic and bound.statistic.weights:
+        return WordSource(AFTER_STEPS, "steps")
     if target and word == "generalization_gap" and over == "rounds" and fresh(bound):
         return WordSource(MEASUREMENTS["round_averaged_gap"](), "latest")  # FedALS (8): on the samples of each round
     if word in WORDS and WORDS[word].how in (ENDS, AVERAGE):
@@ -128,16 +134,29 @@ def _source(bound: Bound, word: str, kind: str) -> WordSource | None:
     return WordSource(measured, "now")
 
 
-# ---- the gradient at virtual averages ----
+# ---- readings at virtual averages ----
+
+
+def _gradients(s: Snapshot, averages: Tensor) -> Sequence[Any]:
+    return list((s.problem.gradients(averages).double() ** 2).sum(-1))
+
+
+def _gaps(s: Snapshot, averages: Tensor) -> Sequence[Any]:
+    return [s.problem.loss(w) - s.problem.smallest_loss for w in averages]
+
+
+def _distances(s: Snapshot, averages: Tensor) -> Sequence[Any]:
+    return list(((averages.double() - s.problem.minimiser) ** 2).sum(-1))
 
 
 @dataclass(frozen=True)
-class VirtualGradients:
-    """``||grad F||^2`` at the weighted average of the clients' models before every local step.
+class AtAverages:
+    """A reading at the weighted average of the clients' models before every local step.
 
     ``everyone``: of all clients by their shares of the loss; else of the participants by their weights.
     """
 
+    of: Callable[[Snapshot, Tensor], Sequence[Any]]
     everyone: bool
 
     def __call__(self, s: Snapshot) -> Readings:
@@ -145,15 +164,30 @@ class VirtualGradients:
         rows = s.path if self.everyone else s.path[s.averaged]
         weights = s.problem.weights.to(rows) if self.everyone else s.done.weights[s.averaged]
         average = torch.einsum("r,rsd->sd", weights / weights.sum(), rows)
-        gradients = s.problem.gradients(average).double()
-        return [Reading(float(v), step=k) for k, v in enumerate((gradients**2).sum(-1))]
+        return [Reading(float(v), step=k) for k, v in enumerate(self.of(s, average))]
 
 
-ALL, ACTIVE = (
-    Measurement(f"gradient at the average of {who}", VirtualGradients(who == "all"), word="grad_norm_sq",
-                local=True, path=True)
-    for who in ("all", "the participants")
-)  # fmt: skip
+@dataclass(frozen=True)
+class AfterSteps:
+    """``F - F*`` at the average of the participants' models after every local step."""
+
+    def __call__(self, s: Snapshot) -> Readings:
+        return [Reading(float(v), step=k) for k, v in enumerate(_gaps(s, virtual_averages(s)[1:]))]
+
+
+AT_AVERAGES = {
+    word: [
+        Measurement(f"{word} at the average of {who}", AtAverages(of, who == "all"), grade, word, local=True, path=True)
+        for who in ("the participants", "all")
+    ]
+    for word, of, grade in (
+        ("grad_norm_sq", _gradients, exact),
+        ("optimality_gap", _gaps, of_minimum),
+        ("distance_sq", _distances, exact),
+    )
+}
+"""By word: at the average of those that take part, and of all clients."""
+AFTER_STEPS = Measurement("gap after every step", AfterSteps(), of_all_minima, "mean_gap", local=True, path=True)
 
 
 # ---- from rows to arrays ----
@@ -179,7 +213,7 @@ def _values(rows: Sequence[Row], m: Measurement, clients: int) -> Array:
 
 def _stepwise(m: Measurement) -> bool:
     """Whether it reads every local step by itself."""
-    return isinstance(m.read, VirtualGradients)
+    return isinstance(m.read, (AtAverages, AfterSteps))
 
 
 def _filled(shape: tuple[int, ...], cells: Sequence[tuple[tuple[Any, ...], float]]) -> Array:

@@ -47,7 +47,8 @@ def judged(training: Training, bar: Progress, ends: Sequence[int] = ()) -> Compa
 
     Where every round makes a line already, all of them do. The verdicts of ``ends`` are those of each line alone.
     """
-    chosen = plan(training.bound)
+    told = {name: held.value for name, held in training.values.items()}
+    chosen = plan(training.bound, schedules.weights(training.bound.statistic, told))
     runs = _runs(training, chosen, bar)
     raw = collect(runs, chosen.measurements, training.base.clients)
     _all_seen(chosen, raw)
@@ -110,13 +111,14 @@ def _all_seen(chosen: MeasurementPlan, raw: Mapping[str, Array]) -> None:
 def _data(training: Training, chosen: MeasurementPlan, raw: Mapping[str, Array], rounds: int) -> Data:
     """What the first ``rounds`` rounds of the runs say."""
     bound, values = training.bound, training.values
-    ends = {name: held.interval for name, held in values.items() if held.doubt}
-    fixed = of_rounds({name: held.value for name, held in values.items()}, training.setting, rounds)
+    spoken = {q.name for q in bound.quantities}
+    ends = {name: held.interval for name, held in values.items() if held.doubt and name in spoken}
+    known = of_rounds({name: held.value for name, held in values.items()}, training.setting, rounds)
     return Data(
         bound=bound,
-        target=chosen.target_of(raw, rounds, schedules.weights(bound.statistic, fixed)),
+        target=chosen.target_of(raw, rounds, schedules.weights(bound.statistic, known)),
         moving=chosen.moving_of(raw, rounds),
-        fixed=fixed,
+        fixed={name: value for name, value in known.items() if name in spoken},
         uncertain={name: end for name, end in ends.items() if end is not None},
         chosen=free(bound),
         fold=chosen.fold,

@@ -48,7 +48,7 @@ def framed(program: Program, frame: Frame) -> Program:
     begin = 0
     for turn in frame.axes:
         length = len(turn) * (len(turn) + 1) // 2
-        rows[:, begin : begin + length] = _turned(rows[:, begin : begin + length], turn)
+        rows[:, begin : begin + length] = turned(rows[:, begin : begin + length], turn)
         begin += length
     rows[:, begin:] *= frame.units
     goals = len(program.objectives)
@@ -70,11 +70,11 @@ def _axes(gram: Array) -> Array:
     return filled
 
 
-def _turned(rows: Array, turn: Array) -> Array:
+def turned(rows: Array, turn: Array) -> Array:
     """``T^T A T`` of every packed matrix A."""
     i, j = triangle(len(turn))
     weight = np.where(i == j, 1.0, 2**0.5)
     matrices = np.zeros((len(rows), len(turn), len(turn)))
     matrices[:, i, j] = matrices[:, j, i] = rows / weight
-    turned: Array = (turn.T @ matrices @ turn)[:, i, j] * weight
-    return turned
+    found: Array = (turn.T @ matrices @ turn)[:, i, j] * weight
+    return found

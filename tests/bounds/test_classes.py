@@ -211,4 +211,7 @@ def test_a_word_in_a_bound_is_read_where_it_says():
     assert last.place_of("mean_divergence") == ("divergence", "mean", "rounds", LOCAL)
     assert last.place_of("mean_gap") == ("optimality_gap", "mean", AFTER, VIRTUAL)
     assert last.place_of("average_gap") == ("optimality_gap", "expectation", "iterations", AVERAGE)
-    assert ClassOf.of(BOUNDS["classics.local_gd_lemma_2"]).place_of("mean_gap") is None  # it is that of one round
+    assert kind(over="local iterations").place_of("mean_gap") is None  # it is that of one round
+    epoch = BOUNDS["classics.local_gd_lemma_2"]  # its gaps are those before the steps: no class of a whole run
+    assert "mean_gap" not in {q.name for q in epoch.quantities}
+    assert ClassOf.of(epoch).place_of("summed_gap") is None

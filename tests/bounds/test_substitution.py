@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 from substitution import many
 
-from bounds import resolving
+from bounds import BOUNDS, resolving
 from bounds.errors import BoundsError
+from bounds.scenario import Scenario
 from bounds.ties import TIES
 
 DRAWS = 40
@@ -50,3 +51,13 @@ def test_a_wrong_tie_is_caught(word, monkeypatch):
         if faults:
             return
     pytest.fail(f"no draw catches {word}")
+
+
+def test_the_good_end_of_a_bound_is_no_less_than_what_it_bounds_can_be():
+    known = Scenario.of(
+        clients=7, cohort=7, relaxation=0.02, smoothness=1.3, strong_convexity=0.1, gradient_variance=0.2,
+        dissimilarity_offset=0.3, dissimilarity_factor=1.2, step_size=0.001, local_steps=4, rounds=50,
+        initial_gap=2.1, contraction=0.3, initial_divergence=0,
+    )  # fmt: skip
+    put = known.substituted(BOUNDS["fedinit.theorem_4"])
+    assert put.low == 0 < put.value, "the divergence at the end is unknown, and counts against it"

@@ -6,7 +6,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
 import pytest
-from explorer_browser import narrow
+from explorer_browser import FAINT, narrow
 
 import fedbounds
 from bounds import BOUNDS
@@ -58,33 +58,6 @@ try {
   window.requestAnimationFrame = frames;
   style.display = "";
 }
-"""
-FAINT = """
-const channel = (c) => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
-const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
-const light = (colour) => {
-  const [r, g, b] = numbers(colour).map(channel);
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-};
-const behind = (node) => {
-  for (; node; node = node.parentElement) {
-    const colour = getComputedStyle(node).backgroundColor;
-    if ((numbers(colour)[3] ?? 1) === 1) return colour;
-  }
-  return "rgb(255, 255, 255)";
-};
-const contrast = (a, b) => {
-  const [x, y] = [light(a), light(b)].sort((p, q) => q - p);
-  return (x + 0.05) / (y + 0.05);
-};
-const says = (e) => e.getClientRects().length && !e.closest("script, style, select, :disabled")
-  && [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
-const colour = (e) => getComputedStyle(e)[e.closest("svg") ? "fill" : "color"];
-const texts = [...document.querySelectorAll("body *")].filter(says).map((e) => [e, colour(e)]);
-const empty = [...document.querySelectorAll("[placeholder]")];
-texts.push(...empty.map((e) => [e, getComputedStyle(e, "::placeholder").color]));
-return texts.map(([e, colour]) => [contrast(colour, behind(e)), e.tagName, e.textContent.slice(0, 30)])
-  .filter(([ratio]) => !(ratio >= 4.5));
 """
 OVERFLOW = """
 return [...document.querySelectorAll("#formula > math")].map((m) => m.scrollWidth - m.parentElement.clientWidth);

@@ -157,6 +157,31 @@ def agrees(ours, theirs):
     assert set(ours["alias"]) == set(theirs.alias)
 
 
+ALONE = {"clients": 1, "cohort": 1, "smoothness": 2.2, "strong_convexity": 0.3, "pl_constant": 0.3,
+         "gradient_variance": 0.4, "client_gradient_variance": [0.4], "client_weight": [1.0], "optimal_loss": 0.3,
+         "initial_loss": 1.4, "initial_distance_sq": 1.7, "initial_grad_norm_sq": 3.1, "grad_cap_sq": 30.0}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.parametrize("target", ["optimality_gap", "grad_norm_sq"])
+def test_a_federation_of_one_client_is_compared_too(target, whole):
+    spoke = 0
+    for plan in ({"local_steps": 1, "step_size": 0.03}, {"local_steps": 6, "step_size": 0.002}):
+        given = {**ALONE, **plan, "rounds": 400}
+        theirs = {key(r.bound, r.state, str(r.kind)): r for r in compare(Scenario.of(given), target).rows}
+        ours = {
+            key(r["bound"], r["state"], r["kind"]): r
+            for r in whole.js("return explorer.rows(...arguments)", target, given, {})
+        }
+        told = [{k for k in rows if k[1] in TOLD} for rows in (ours, theirs)]
+        assert told[0] == told[1], plan
+        for k in told[0]:
+            agrees(ours[k], theirs[k])
+            spoke += k[1] in RANKED
+    assert spoke > 5
+
+
 AT_CELLS = """
 const {given, upTo} = explorer.told(), grid = explorer.drawn(), wrong = [];
 let spoken = 0;
@@ -252,3 +277,65 @@ def test_nothing_goes_sideways_and_every_control_has_a_name(width, whole):
     with narrow(whole, width, 900):
         assert whole.js("return document.documentElement.scrollWidth - innerWidth") <= 0
         assert whole.js(UNNAMED) == []
+
+
+# ---- the thread ----
+
+LEVELS_NEAR = """
+const [cells, name, start] = arguments, {given, upTo} = explorer.told(), grid = explorer.drawn(), wrong = [];
+const {value, level} = grid.found.get(name);
+const below = (x) => (x < start ? Math.min(3, Math.floor(Math.log10(start / x))) : -1);
+let seen = 0;
+for (const at of cells.filter((k) => !Number.isNaN(value[k]))) {
+  const steps = Math.max(1, Math.round(1024 ** ((Math.floor(at / 64) + 0.5) / 64)));
+  const rows = explorer.rows(grid.target, {...given, local_steps: steps, step_size: grid.sizes[at % 64]}, upTo);
+  const found = rows.filter((r) => r.value !== "undefined" && (r.bound === name || r.alias.includes(name)));
+  const least = Math.min(...found.map((r) => Number(r.value)));
+  seen += 1;
+  if (below(least) !== Math.max(level[at] - 5, -1)) wrong.push([steps, grid.sizes[at % 64], least, level[at]]);
+}
+return [seen, wrong];
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_the_levels_of_the_shown_theorem_are_those_of_its_rows_up_to_the_edge(whole):
+    """FedInit chooses a pair and a contraction: a quick search alone is wrong at one cell of twenty here."""
+    whole.choose("f-rounds", "30000", "input")
+    wait(whole)
+    whole.choose("theorem", "fedinit.theorem_1")
+    for _ in range(2000):
+        if not whole.js("return explorer.busy()"):
+            break
+        time.sleep(0.01)
+    given = whole.js("return explorer.told().given")
+    seen, wrong = whole.js(
+        LEVELS_NEAR, list(range(3, 4096, 11)), "fedinit.theorem_1", given["initial_loss"] - given["optimal_loss"]
+    )
+    assert seen > 50
+    assert wrong == []
+
+
+SAME_PLANE = """
+const {found} = explorer.drawn();
+return [...found].map(([name, {value, level}]) => [name, [...value].map(String).join(), [...level].join()]);
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_the_plane_comes_out_of_a_thread_and_without_one_is_the_same(whole):
+    assert whole.js("return explorer.threaded()"), "a page from disk may start one"
+    whole.choose("f-rounds", "321", "input")
+    wait(whole)
+    theirs = dict((row[0], row[1:]) for row in whole.js(SAME_PLANE))
+    shown = whole.js("return explorer.federation().theorem")
+    whole.js("explorer.dropThread()")
+    whole.choose("f-rounds", "322", "input")
+    whole.choose("f-rounds", "321", "input")
+    wait(whole)
+    assert not whole.js("return explorer.threaded()")
+    ours = dict((row[0], row[1:]) for row in whole.js(SAME_PLANE))
+    assert ours.keys() == theirs.keys()
+    assert {name for name in ours if ours[name] != theirs[name]} <= {shown}, "that one is looked at closely"

@@ -185,6 +185,19 @@ def test_a_replay_of_changing_plans_is_that_of_gradient_descent():
     assert read[0] == pytest.approx(away @ p.curvature @ away / 2)
 
 
+def test_a_large_twin_replays_schedules_for_those_who_ask(problem, monkeypatch):
+    known = scenario(runtime=9, cohort=3)
+    told = advise(known, problem=problem, batch=5)
+    asked = [adviser.name for adviser in told.rows if adviser.kind == "schedule"]
+    assert asked
+    monkeypatch.setattr("paper_checks.comparing.advise.REPLAYED", 1e2)
+    left_out = advise(known, problem=problem, batch=5)
+    why = dict(left_out.silent)
+    assert {adviser.name for adviser in left_out.rows} == {adviser.name for adviser in told.rows} - set(asked)
+    assert all(f"minutes on a twin of {problem.model.dim} parameters" in why[name] for name in asked)
+    assert advise(known, problem=problem, batch=5, schedules=True).rows == told.rows
+
+
 def test_a_schedule_spends_the_budget_and_no_more(problem):
     asked = Goal.of(scenario(runtime=40, cohort=3), "optimality_gap", None, 5)
     twin = TwinAdvice(asked, runs(problem, 3, 5))

@@ -5,6 +5,7 @@ import lzma
 import subprocess
 import sys
 from copy import deepcopy
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from empirics.algorithms.algorithm import renamed
 from empirics.training.setting import Setting
 from paper_checks.worst_cases import worst_case, WorstCaseError
 from paper_checks.worst_cases.certificates import verify
+from paper_checks.worst_cases.certificates.central import followed
 from paper_checks.worst_cases.certificates.certify import certify, ExactProgram
 from paper_checks.worst_cases.certificates.definite import factored
 from paper_checks.worst_cases.certificates.exact import fraction, played
@@ -66,8 +68,26 @@ def test_a_worst_case_is_proved_to_a_millionth(name):
     assert -1e-6 < found.excess < 2e-6
     assert float(Fraction(found.content["bound"])) == pytest.approx(worst.value, rel=2e-6)
     assert found.attained is not None
-    assert 0 <= found.width < 5e-6
+    assert 0 <= found.width < 1e-7
     assert float(found.attained) == pytest.approx(worst.value, rel=5e-6)
+
+
+@pytest.mark.parametrize("gap", [0.3, 2e-4])
+@pytest.mark.parametrize("name", ["fedprox, gradient", "fedinit, least gap"])
+def test_multipliers_prove_long_before_the_end_of_the_path(name, gap):
+    method, given, metric, kind, over = CASES[name]
+    worst = worst_case(method, plan(), given, metric, Statistic(kind, over))
+    question = worst.question
+    exact = ExactProgram(question, played(question.method, question.recorded, (2, 2)))
+    path = followed(exact.floats, gap)
+    found = exact.proved(worst.value, path.solved)
+    verify.check(found.content)
+    assert worst.value * (1 - 1e-6) < float(found.bound) < worst.value * (1 + gap)
+    assert float(found.bound) > worst.value * (1 + gap / 1000)
+    for x in (path.inside, path.near):  # two federations of the class, with room to spare
+        assert all(c.row @ x < c.limit for c in exact.floats.constraints)
+        assert min(np.linalg.eigvalsh(gram)[0] for gram in replace(path.solved, x=x).grams) > 0
+        assert min(goal @ x for goal in exact.floats.objectives) < worst.value
 
 
 def test_gradient_descent_is_proved_at_its_closed_form():

@@ -9,6 +9,7 @@ import pytest
 from falsifier_tables import averaging, CURVE
 from measuring_toys import logistic, mean_loss, PARTS, rows_of, series, SETTING, slope
 
+from bounds.catalog import get
 from bounds.vocabulary import rounds, step_size_scale
 from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
@@ -191,3 +192,41 @@ def test_what_stops_a_bound_on_falling_steps_is_said():
         own_classics.sgd, terms={"noise": step_size_scale * own_classics.FLOOR}, off_by={"noise": None}, signed=()
     )
     assert "speaks of step_size_scale and does not assume" in can(loose, EXACT)
+
+
+# ---- sums over one round ----
+
+
+def test_sums_over_a_round_are_of_the_models_before_its_steps_and_the_mean_of_those_after():
+    problem, setting = random_quadratics(4, 3, 2, noise=0.0), Setting(2, 3, local_steps=3, step_size=0.2)
+    run = ExactRun(problem, algorithm("fedavg()"), setting).run()
+    at, along = np.tile(problem.start, (3, 1)), []
+    for r in range(2):
+        apart, before, after = 0.0, 0.0, 0.0
+        for _ in range(3):
+            along.append(((at - at.mean(0)) ** 2).sum() / 3)
+            apart += along[-1]
+            before += problem.loss(at.mean(0)) - problem.optimal_loss
+            at = np.stack(
+                [w - 0.2 * a @ (w - b) for w, a, b in zip(at, problem.curvatures, problem.minima, strict=True)]
+            )
+            after += (problem.loss(at.mean(0)) - problem.optimal_loss) / 3
+        end = ((at.mean(0) - problem.minimiser) ** 2).sum()
+        found = [
+            run.rounds[word][r] for word in ("summed_consensus", "summed_gap", "round_gap", "round_end_distance_sq")
+        ]
+        assert found == pytest.approx([apart, before, after, end], rel=1e-11)
+        at = np.tile(at.mean(0), (3, 1))
+    np.testing.assert_allclose(run.iterations("consensus_distance"), [*along, 0.0], rtol=1e-11, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("name", "share"),
+    [("local_gd_lemma_2", 1 / 500), ("field_guide_lemma_1", 1 / 5), ("local_gd_lemma_1", 1 / 50),
+     ("local_sgd_recursion", 1 / 3), ("local_sgd_lemma_1", 1 / 20)],
+)  # fmt: skip
+def test_lemmas_on_one_round_or_step_are_held_exactly_and_what_is_left_of_them_is_violated(name, share):
+    bound, few = get(f"classics.{name}"), Options.of(EXACT, instances=1, rounds=2)
+    assert {line.verdict for line in validate(bound, EXACT, few).lines} == {Verdict.HOLDS_HERE}
+    low = replace(bound, name="own.low", terms={n: share * x for n, x in bound.terms.items()})
+    assert Verdict.VIOLATED in {line.verdict for line in validate(low, EXACT, few).lines}

@@ -26,7 +26,8 @@ from paper_checks.audit.running import CLAIMS
 from paper_checks.claims.claim import Status
 from paper_checks.comparing import compare
 from paper_checks.comparing.advise import advise
-from paper_checks.comparing.compare_rows import RANKED
+from paper_checks.comparing.compare_rows import Failed, RANKED
+from paper_checks.comparing.compare_sections import failure
 from paper_checks.comparing.standing import FAILS, HOLDS, STANDING
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -148,6 +149,15 @@ def test_what_cannot_be_ranked_says_why(bound, state, why):
     row, *_ = only(bound, sites())
     assert row.state == state
     assert why in row.why
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "told"),
+    [(0.187, 0.1415, "0.187 > 0.141"), (0.18714, 0.18749, "0.1871 < 0.1875"), (0.3, 0.3, "0.3 = 0.3"),
+     (0.3, np.nextafter(0.3, 1), "0.29999999999999999 < 0.30000000000000004")],
+)  # fmt: skip
+def test_sides_of_a_condition_are_told_apart(left, right, told):
+    assert failure(Failed("short", left, right)) == f"short: {told}"
 
 
 def test_predicates_and_words_about_the_plan_decide_too():

@@ -1,22 +1,24 @@
 """Bounds on runs against exact expectations, by what they say of themselves."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 
 from bounds import BOUNDS
+from bounds.assumptions import INDEPENDENT_NOISE
+from bounds.scenario import Scenario
 from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
 from empirics.exact import ExactRun
-from empirics.problems.quadratics import random_quadratics
+from empirics.problems.quadratics import Quadratics, random_quadratics
 from empirics.sizes import ROW
 from empirics.training.setting import Setting
 from paper_checks.runs.can import can
 from paper_checks.runs.demands import demands
 from paper_checks.runs.words import EXACT
 from paper_checks.validation import Options, run, validate, VALIDATIONS, Verdict
-from paper_checks.validation.exact import compare, inside
+from paper_checks.validation.exact import about, breaks, compare, inside
 from paper_checks.validation.jobs import best_steps
 
 SMALL = ["--instances", "1", "--rounds", "2", "--clients", "3", "--local-steps", "2"]
@@ -38,7 +40,9 @@ def test_it_finds_a_step_size_inside_the_conditions_and_compares(name, tmp_path,
     out = capsys.readouterr().out
     assert "holds here" in out
     assert "NOT met" not in out
-    assert (tmp_path / f"{name}.csv").read_text().startswith("instance,step_size,round,exact")
+    at = BOUNDS[name].statistic
+    moment = "iteration" if (at.kind, at.over) == ("every", "iterations") else "round"
+    assert (tmp_path / f"{name}.csv").read_text().startswith(f"instance,step_size,{moment},exact")
 
 
 def test_a_bound_cut_below_the_exact_value_is_violated():
@@ -134,3 +138,24 @@ def test_a_step_size_outside_the_conditions_shows_the_formula_marked_so(tmp_path
     out = capsys.readouterr().out
     assert "OUTSIDE" in out
     assert "2 x undecided" in out
+
+
+class CommonNoise(Quadratics):
+    """All clients draw the same noise: what sums of p_c^2 sigma_c^2 do not cover."""
+
+    independent_noise = False
+
+
+def test_a_sum_of_variances_says_nothing_where_noise_is_common_to_the_clients():
+    """Decided by machine where anybody knows; in numbers it is taken on trust, but not without noise."""
+    repaired, printed = BOUNDS["decaying_k.theorem_1_repaired"], BOUNDS["decaying_k.theorem_1"]
+    problem = random_quadratics(3, 3, 2, noise=0.3)
+    plan = Setting(3, 3, local_steps=2, step_size=0.1)
+    common = CommonNoise(**{f.name: getattr(problem, f.name) for f in fields(problem)})
+    assert [breaks(repaired, p, about(repaired, 0.0), plan) for p in (problem, common)] == [False, True]
+    assert "independent" in printed.note
+    for name in ("lemma_1", "lemma_1_sharp", "lemma_2_repaired", "theorem_1_sharp"):
+        assert INDEPENDENT_NOISE in {c.assumption for c in BOUNDS[f"decaying_k.{name}"].conditions}
+    noisy = Scenario.of(clients=3, gradient_variance=0.2)
+    assert INDEPENDENT_NOISE.holds(*noisy.facts) is None
+    assert INDEPENDENT_NOISE.holds(*noisy.at(gradient_variance=0).facts) is True

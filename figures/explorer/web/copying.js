@@ -50,13 +50,13 @@ function shell() {
 
 const COPIES = { latex: () => main().latex, python, shell, link: () => location.href.split("#")[0] + fragment() };
 
-async function copy(what) {
-  const text = COPIES[what](), manual = $("manual"), before = document.activeElement;
+async function copy(what, text = COPIES[what](), view = "") {
+  const manual = $(`${view}manual`), before = document.activeElement;
   let done = false;
   try { await navigator.clipboard.writeText(text); done = true; } catch { done = byHand(manual, text); }
   manual.hidden = done;
   if (!done) { manual.value = text; manual.select(); } else before.focus();
-  put("copied", done ? `${what} copied` : "Copying is not allowed here: press Ctrl+C (the text is selected)");
+  put(`${view}copied`, done ? `${what} copied` : "Copying is not allowed here: press Ctrl+C (the text is selected)");
   return text;
 }
 

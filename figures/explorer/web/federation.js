@@ -6,7 +6,7 @@ const TOGETHER = { gradient_variance: ["client_gradient_variance"], optimum_diss
 let fed = null;
 
 const federation = () => atlas.federations[fed.place];
-const freshFederation = (place = 0, target = atlas.targets[0]) => ({ place, target, theorem: "", words: {}, plan: { relaxation: 0, ...atlas.federations[place].plan } });
+const freshFederation = (place = 0, target = atlas.federations[place].target ?? atlas.targets[0]) => ({ place, target, theorem: "", words: {}, plan: { relaxation: 0, ...atlas.federations[place].plan } });
 
 /* What a federation says of a word, before anything is moved on this page. */
 function based(word) {
@@ -73,11 +73,12 @@ function setWord(word, value) {
   else fed.words[word] = value;
 }
 
-const IMPOSSIBLE = { optimal_loss: () => true, local_steps: (x) => x >= 1 && x === Math.round(x), cohort: (x) => x >= 1 && x === Math.round(x) && x <= federation().given.clients, rounds: (x) => x >= 1 && x === Math.round(x),
-  relaxation: (x) => x >= 0, strong_convexity: (x) => x > 0 && x <= valueOf("smoothness"), smoothness: (x) => x > 0 && x >= (valueOf("strong_convexity") ?? 0) };
-const REASONS = { local_steps: "must be a whole number from 1", cohort: "must be a whole number from 1 to the number of clients", rounds: "must be a whole number from 1",
-  relaxation: "must be at least 0", strong_convexity: "must be above 0 and at most L", smoothness: "must be at least μ" };
-const refusedWord = (word, x) => (!Number.isFinite(x) ? "write a number, such as 0.5, 1e-3 or 1/3" : (IMPOSSIBLE[word] ?? ((y) => y > 0))(x) ? "" : REASONS[word] ?? "must be above 0");
+const IMPOSSIBLE = { optimal_loss: () => true, local_steps: (x) => x >= 1 && x <= MOST_COUNT && x === Math.round(x), cohort: (x) => x >= 1 && x === Math.round(x) && x <= federation().given.clients, rounds: (x) => x >= 1 && x <= MOST_COUNT && x === Math.round(x),
+  relaxation: (x) => x >= 0, gradient_variance: (x) => x >= 0, optimum_dissimilarity: (x) => x >= 0, strong_convexity: (x) => x > 0 && x <= valueOf("smoothness"), smoothness: (x) => x > 0 && x >= (valueOf("strong_convexity") ?? 0) };
+const REASONS = { local_steps: "must be a whole number from 1 to 1e15", cohort: "must be a whole number from 1 to the number of clients", rounds: "must be a whole number from 1 to 1e15",
+  relaxation: "must be at least 0", gradient_variance: "must be at least 0", optimum_dissimilarity: "must be at least 0", strong_convexity: "must be above 0 and at most L", smoothness: "must be at least μ" };
+const SIZE = 1e100, MOST_COUNT = 1e15;
+const refusedWord = (word, x) => (!Number.isFinite(x) ? "write a number, such as 0.5, 1e-3 or 1/3" : Math.abs(x) > SIZE || (x !== 0 && Math.abs(x) < 1 / SIZE) ? "must be of a size from 1e-100 to 1e100" : (IMPOSSIBLE[word] ?? ((y) => y > 0))(x) ? "" : REASONS[word] ?? "must be above 0");
 
 function controlOf(word) {
   const box = made("div", { className: "control", id: `fc-${word}` }), steps = stepsOf(word), value = valueOf(word);
@@ -116,7 +117,7 @@ function showPlan() {
 /* ---- the link ---- */
 
 function federationLink() {
-  const said = new URLSearchParams({ v: LINK }), start = freshFederation(fed.place, atlas.targets[0]);
+  const said = new URLSearchParams({ v: LINK }), start = freshFederation(fed.place);
   if (fed.place) said.set("f", federation().name);
   for (const key of ["target", "theorem"]) if (fed[key] !== start[key]) said.set(key, fed[key]);
   for (const word of PLAN_WORDS) if (fed.plan[word] !== start.plan[word] && fed.plan[word] !== undefined) said.set(`p.${word}`, fed.plan[word]);

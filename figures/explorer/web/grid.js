@@ -11,12 +11,13 @@ function window_(v) {
 const along = ({ low, high }, k) => low * (high / low) ** ((k + 0.5) / SIDE);
 
 /* A search that starts where the last one ended: from a neighbour of the plan its choice is near. It looks at fewer choices
-than the row of a plan does, so near the edge of a region a level can be a step too high; the row is exact. */
+than the row of a plan does, so that all theorems are there at once;
+of the one that is shown, plans whose level is in doubt are then looked at as a row does (`fine`). */
 class Searcher {
-  constructor(b, bound) {
+  constructor(b, bound, fine) {
     const chosen = [...b.pair, ...(b.free ? [b.free] : [])], asks = (f) => chosen.some((word) => new RegExp(`\\bv\\.${word}\\b`).test(String(f)));
     const code = CODE[bound.name], decided = code.c.slice(0, b.decided.length);
-    Object.assign(this, { b, axis: bound.axis, grid: b.free ? atlas.search.shares : [NaN], at: [0, 0] });
+    Object.assign(this, { b, fine, axis: bound.axis, grid: b.free ? atlas.search.shares : [NaN], at: [0, 0] });
     this.own = { c: decided.filter(([f]) => !asks(f)), t: [] };
     this.rest = { c: decided.filter(([f]) => asks(f)), t: code.t };
   }
@@ -91,13 +92,13 @@ function levelOf(value, trivial_) {
 
 const empty = () => ({ value: new Float64Array(SIDE * SIDE).fill(NaN), level: new Uint8Array(SIDE * SIDE) });
 
-/* The plane as a task that can be stopped between its columns: of every theorem its levels, of every class its best plan. */
-function* plane(target, given, upTo) {
+/* The plane as a task that can be stopped between its columns: of every theorem its levels, of every class its best plan; or of one theorem alone, finely. */
+function* plane(target, given, upTo, only = "") {
   const made = { target, found: new Map(), best: new Map(), given, upTo }, one = worldOf(given, upTo), view = window_(one.v);
   const sizes = Array.from({ length: SIDE }, (_, k) => along(view.sizes, k)), worlds = worldsOf(given, upTo, sizes);
-  const heads = [...bounds.values()].map((bound) => ({ bound, b: atlas.bounds[bound.name] })).filter(({ b }) => b && !b.order)
+  const heads = [...bounds.values()].map((bound) => ({ bound, b: atlas.bounds[bound.name] })).filter(({ b, bound }) => b && !b.order && (!only || bound.name === only))
     .map((head) => ({ ...head, code: CODE[head.bound.name], plain: !Object.keys(head.b.from).length && !Object.keys(head.bound.given).length && !head.b.needs.includes("runtime"),
-      search: head.b.pair.length || head.b.free ? new Searcher(head.b, head.bound) : null }));
+      search: head.b.pair.length || head.b.free ? new Searcher(head.b, head.bound, Boolean(only)) : null }));
   for (let column = 0; column < SIDE; column++) {
     const steps = Math.max(1, Math.round(along(view.steps, column)));
     for (const [world, rows] of worlds) {
@@ -151,11 +152,16 @@ function* ranked(heads, target, world) {
   }
 }
 
+/* How many times too large a quick search may be. */
+const IN_DOUBT = 4;
+
 /* One theorem at one plan. */
 function spot({ bound, b, code, reach, search, asks, plain, level: fixed }, world, steps, at, start, { found, best, target }) {
   const { v, n } = world, before = plain ? null : dressed(b, bound, world);
-  const total = asks.length && asks.some((one) => fails(one, world)) ? NaN : search ? search.least(world, start) : quick(code, b.decided.length, bound.axis, v, n);
+  let total = asks.length && asks.some((one) => fails(one, world)) ? NaN : search ? search.least(world, start) : quick(code, b.decided.length, bound.axis, v, n);
   if (!Number.isNaN(total)) {
+    const start_ = fixed ?? trivial(b, target, world), doubtful = (x) => levelOf(x / IN_DOUBT, start_) !== levelOf(x, start_);
+    if (search?.fine && reach.some(([, , factor]) => doubtful(total * FACTORS[factor](v, n, 0)))) total = bestChoice(b, bound, world).value;
     let least = Infinity;
     for (const [kind, , factor] of reach) {
       const here = total * FACTORS[factor](v, n, 0), top = best.get(kind);
@@ -166,7 +172,7 @@ function spot({ bound, b, code, reach, search, asks, plain, level: fixed }, worl
     const { value, level } = found.get(bound.name);
     if (!(value[at] <= least)) {
       value[at] = least;
-      level[at] = levelOf(least, fixed ?? trivial(b, target, world));
+      level[at] = levelOf(least, start_);
     }
   }
   if (search) { for (const word of b.pair) v[word] = world.given[word]; if (b.free) v[b.free] = world.given[b.free]; }

@@ -1,5 +1,5 @@
 /* The page of one federation: what people do on it, and when what is computed again. */
-let shownRows = [], job = null, frames = 0, ladderWide = 0, planeWide = 0, keptLink = 0;
+let shownRows = [], job = null, frames = 0, ladderWide = 0, planeWide = 0, keptLink = 0, byItself = true, pressed = false;
 const taken = { drags: [], planes: [], ladders: [] };
 
 /* A change of the plan needs the ladder anew; one of anything else the plane too. */
@@ -7,18 +7,39 @@ function moved(word = "") {
   if (word !== "local_steps" && word !== "step_size") recompute();
   if (!frames) frames = requestAnimationFrame(redrawFederation);
   clearTimeout(keptLink);
-  keptLink = setTimeout(() => { if (!$("federation").hidden) try { history.replaceState(null, "", federationLink()); } catch { /* inside a frame */ } }, 250);
+  keptLink = setTimeout(keepFederation, 300);
+}
+
+/* A change that has come to rest is a step of the back button; what the page does by itself, on opening, is none. */
+function keepFederation() {
+  clearTimeout(keptLink);
+  if ($("federation").hidden) return;
+  if (pressed) { keptLink = setTimeout(keepFederation, 300); return; }
+  const link = federationLink();
+  $("view-federation").href = link;
+  if (link !== location.hash) try { history[byItself ? "replaceState" : "pushState"](null, "", link); } catch { /* inside a frame */ }
+  byItself = false;
+}
+
+/* Whatever is drawn anew takes the focus from its buttons: the same one, or the one in its place, gets it back. */
+function keepingFocus(id, act) {
+  const now = document.activeElement, buttons = () => [...$(id).querySelectorAll("button, summary")], place = buttons().indexOf(now), text = now?.textContent;
+  act();
+  if (place < 0) return;
+  const found = buttons().filter((node) => !node.disabled), same = found.filter((node) => node.textContent === text);
+  const next = (same.length ? same : found).reduce((best, node) => (Math.abs(buttons().indexOf(node) - place) < Math.abs(buttons().indexOf(best) - place) ? node : best), (same.length ? same : found)[0]);
+  next?.focus({ preventScroll: true });
 }
 
 function redrawFederation() {
   frames = 0;
   if (!(ladderWide > 0)) return; // out of sight
   const begin = performance.now(), world = here();
-  shownRows = world.v.rounds >= 1 ? compared(fed.target, world) : [];
+  shownRows = world.v.rounds >= 1 ? withEvidence(compared(fed.target, world), world) : [];
   taken.ladders.push(performance.now() - begin);
   fed.theorem ||= (shownRows.find((row) => RANKED.includes(row.state) && !row.printed) ?? shownRows[0])?.bound.name ?? "";
-  ladder_(shownRows, ladderWide);
-  quiet(shownRows);
+  keepingFocus("ladder", () => ladder_(shownRows, ladderWide));
+  keepingFocus("quiet", () => quiet(shownRows));
   inWords(shownRows);
   sentence(world);
   if (drawn && frameOf) pointMarks(world);
@@ -30,17 +51,21 @@ function redrawFederation() {
 function sentence({ v }) {
   const speaking = shownRows.filter((row) => row.state === "speaks" && !row.printed), counted = (of) => new Set(speaking.map(of)).size;
   const n = counted((row) => row.bound.name), kinds = counted((row) => row.kind), silent = shownRows.filter((row) => row.state === "silent").length;
-  const plan = `${v.clients} clients, ${v.cohort === v.clients ? "all take part" : `${v.cohort} a round`}, ${said(v.rounds, 6)} rounds of ${v.local_steps} ${v.local_steps === 1 ? "step" : "steps"}, η = ${said(v.step_size, 3)}: `;
+  const below = new Set(shownRows.filter((row) => row.state === "of the class" && !row.printed).map((row) => row.bound.name)).size, started = shownRows.some((row) => row.here < Infinity);
+  const plan = `${v.clients} ${v.clients === 1 ? "client" : "clients"}, ${v.clients === 1 ? "all data in one place" : v.cohort === v.clients ? "all take part" : `${v.cohort} a round`}, ${said(v.rounds, 6)} rounds of ${v.local_steps} ${v.local_steps === 1 ? "step" : "steps"}, η = ${said(v.step_size, 3)}: `;
   const found = !(v.rounds >= 1) ? "no whole round fits into these seconds." : n ? `${n} theorem${n > 1 ? "s speak" : " speaks"}, of ${kinds} kind${kinds > 1 ? "s" : ""} of number, where training starts at ${said(speaking[0].here, 3)}; `
-    : "no theorem says anything below the start; ";
+    : below ? `${below} theorem${below > 1 ? "s are" : " is"} below what ${below > 1 ? "their" : "its"} own premises give; ${started ? "none is below the start" : "of the start nothing is known"}; `
+      : started ? "no theorem says anything below the start; " : "no theorem says anything; ";
   put("sentence", plan, made("strong", {}, found), `${silent} silent.`);
 }
 
-/* The plane in slices between frames: the newest change alone is worked on. */
+/* The plane anew: in its thread, else in slices between frames, of which the newest change alone is worked on. */
 function recompute() {
-  const { given, upTo } = told(), mine = { steps: plane(fed.target, given, upTo), begin: performance.now(), busy: 0 };
-  job = mine;
+  const { given, upTo } = told();
   if (drawn) drawn.stale = true;
+  if (thread) return ask({ target: fed.target, given, upTo, begin: performance.now() });
+  const mine = { steps: plane(fed.target, given, upTo), begin: performance.now(), busy: 0 };
+  job = mine;
   const slice = () => {
     if (job !== mine) return;
     const begin = performance.now();
@@ -49,7 +74,7 @@ function recompute() {
     mine.busy += performance.now() - begin;
     if (!next.done) return requestAnimationFrame(slice);
     job = null;
-    drawn = next.value;
+    drawn = { ...next.value, fine: new Set() };
     taken.planes.push([mine.busy, performance.now() - mine.begin]);
     paintPlane();
   };
@@ -59,10 +84,12 @@ function recompute() {
 function paintPlane() {
   if (!drawn || !fed.theorem || !(planeWide > 0)) return;
   const world = here();
+  knownPlaces = [...worstPlaces(fed.theorem, drawn.target, drawn.given, drawn.upTo), ...measuredPlaces(fed.theorem, drawn.target, world)];
   $("plane").innerHTML = planeSvg(drawn, fed.theorem, planeWide);
   pointMarks(world);
   planeLegend(fed.theorem);
-  running();
+  keepingFocus("run-table", running);
+  if (thread) refine();
 }
 
 function pickTheorem(name) {
@@ -91,6 +118,7 @@ function arrangeFederation() {
   $("budget").value = timed ? "runtime" : "rounds";
   $("budget").disabled = federation().given.communication_time === undefined;
   put("plan-controls", ...["local_steps", "step_size", timed ? "runtime" : "rounds", "cohort", "relaxation"].map(controlOf));
+  showRuns();
   put("problem-controls", ...PROBLEM_WORDS.filter((word) => based(word) > 0).map(controlOf));
   moved();
 }
@@ -126,7 +154,8 @@ function hover(event) {
 /* One step of the plan: of K by one or, far, by half of it; of eta by a quarter of an octave or an octave. */
 function stepped(right, up, far = false) {
   const { local_steps: K, step_size } = fed.plan, many = far ? Math.max(1, Math.round(K / 2)) : 1;
-  placed({ local_steps: Math.max(1, Math.min(MOST_STEPS, K + right * many)), step_size: Number((step_size * 2 ** (up / (far ? 1 : 4))).toPrecision(3)) });
+  const { low, high } = window_(here().v).sizes, size = step_size * 2 ** (up / (far ? 1 : 4));
+  placed({ local_steps: Math.max(1, Math.min(MOST_STEPS, K + right * many)), step_size: up ? Number(Math.max(low, Math.min(high, size)).toPrecision(3)) : step_size });
 }
 
 const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
@@ -147,13 +176,14 @@ function listenFederation() {
   $("theorem").addEventListener("change", () => pickTheorem($("theorem").value));
   $("number").addEventListener("change", () => { fed.target = $("number").value; fed.theorem = ""; moved(); });
   $("budget").addEventListener("change", () => budgeted($("budget").value));
-  $("federations").addEventListener("change", () => { fed = freshFederation(Number($("federations").value), fed.target); arrangeFederation(); });
+  $("federations").addEventListener("change", () => { fed = freshFederation(Number($("federations").value)); arrangeFederation(); });
   $("federation-reset").addEventListener("click", () => { fed = freshFederation(fed.place, fed.target); arrangeFederation(); });
-  $("open-bound").addEventListener("click", () => { location.hash = `v=1&b=${fed.theorem}`; });
-  $("save-csv").addEventListener("click", () => save("rows.csv", rowsCsv(shownRows), "text/csv"));
-  $("save-json").addEventListener("click", () => save("federation.json", constantsFile(), "application/json"));
-  $("save-svg").addEventListener("click", () => save("plane.svg", standalone($("plane").firstElementChild), "image/svg+xml"));
-  $("load-json").addEventListener("change", async () => { const [file] = $("load-json").files; if (file) take(file.name, await file.text()); });
+  for (const [kind, down] of [["pointerdown", true], ["pointerup", false], ["pointercancel", false]]) addEventListener(kind, () => { pressed = down; }, true);
+  $("open-bound").addEventListener("click", () => { keepFederation(); location.hash = `v=1&b=${fed.theorem}`; });
+  for (const button of document.querySelectorAll("[data-save]")) button.addEventListener("click", () => { const { save: name } = button.dataset; save(name, EXPORTS[name](), TYPES[name.split(".")[1]]); });
+  for (const button of document.querySelectorAll("[data-told]")) button.addEventListener("click", () => copy(button.dataset.told, FEDERATION_COPIES[button.dataset.told](), "fed-"));
+  $("load-json").addEventListener("change", async () => { const [file] = $("load-json").files; if (file) take(file.name, await file.text()); $("load-json").value = ""; });
+  $("load-runs").addEventListener("change", async () => { const [file] = $("load-runs").files; if (file) takeRuns(file.name, await file.text()); $("load-runs").value = ""; });
   new ResizeObserver(([entry]) => { planeWide = Math.floor(entry.contentRect.width); paintPlane(); }).observe(box);
   new ResizeObserver(([entry]) => { const now = Math.floor(entry.contentRect.width) - 4; if (now !== ladderWide) { ladderWide = now; moved("local_steps"); } }).observe($("ladder"));
 }
@@ -174,11 +204,4 @@ function take(name, text) {
     fed = before;
     notice(`${name} is no federation: ${error.message}.`);
   }
-}
-
-/* A picture that needs no page: the colours of every element in it. */
-function standalone(svg) {
-  const copy = svg.cloneNode(true), each = (node) => [node, ...node.querySelectorAll("*")], from = each(svg);
-  each(copy).forEach((node, i) => { const look = getComputedStyle(from[i]); for (const name of ["fill", "fill-opacity", "stroke", "stroke-width", "font-size", "font-weight"]) node.setAttribute(name, look.getPropertyValue(name)); });
-  return new XMLSerializer().serializeToString(copy);
 }

@@ -4,8 +4,9 @@ const SAYS = { speaks: "speaks", "of the class": "below its premises", vacuous: 
 function ladder_(rows, wide) {
   const shown = rows.filter((row) => RANKED.includes(row.state)), groups = new Map();
   for (const row of shown) groups.set(row.kind, [...(groups.get(row.kind) ?? []), row]);
-  const ends = shown.flatMap((row) => [row.value, row.here, row.ofClass]).filter((x) => x > 0 && Number.isFinite(x));
+  const ends = shown.flatMap((row) => [row.value, row.here, row.ofClass, ...(row.evidence ?? []).map((one) => one.value)]).filter((x) => x > 0 && Number.isFinite(x));
   if (!shown.length) return put("ladder", made("p", {}, "No theorem says anything at this plan: each asks for something that is not so here."));
+  if (!ends.length) ends.push(1); // all of them are 0 or infinite
   const low = 10 ** Math.floor(Math.log10(Math.min(...ends)) - 0.2), high = 10 ** Math.ceil(Math.log10(Math.max(...ends)) + 0.2);
   const X = scale(low, Math.max(high, low * 10), true, 4, wide - 8), level = shown[0];
   put("ladder", rule(X, wide, level), ...[...groups].map(([kind, members]) => groupOf(kind, members, X, wide)));
@@ -33,23 +34,35 @@ function rowOf(row, best, X, wide) {
   bar.innerHTML = barSvg(row, X, wide);
   item.append(head, bar);
   if (row.alias.length) item.append(made("small", {}, `= ${row.alias.join(", ")}`));
+  for (const one of row.evidence ?? []) item.append(made("small", { className: `beside ${one.kind}`, title: one.what }, `${SIGNS[one.kind]} ${besideWords(row, one)}`));
   return item;
 }
 
+const SIGNS = { worst: "◆", measured: "●" };
+const besideWords = (row, one) => `${one.words}: the bound is ${said(row.value / one.value, 3)} times it${one.above ? " at least" : ""}`;
+
 const tip = (row) => [`${row.bound.name}: ${said(row.value)}`, ...row.bound.terms.map((name, k) => `${name}: ${said(row.terms[k])}`),
-  row.conversions.length ? `by ${row.conversions.join(", ")}` : "", row.trusted.length ? `taken on trust: ${row.trusted.join("; ")}` : ""].filter(Boolean).join("\n");
+  row.conversions.length ? `by ${row.conversions.join(", ")}` : "", row.trusted.length ? `taken on trust: ${row.trusted.join("; ")}` : "", ...(row.evidence ?? []).map((one) => `${one.words}, ${one.what}`)].filter(Boolean).join("\n");
 
 /* A bar from the left end to the value; below it the shares of the terms, which a logarithmic axis cannot stack. */
 function barSvg(row, X, wide) {
-  const end = X(Math.min(Math.max(row.value, X.low), X.high)), positive = row.terms.map((t) => Math.max(0, t)), total = positive.reduce((a, b) => a + b, 0);
+  const end = X(Number.isNaN(row.value) ? X.high : Math.min(Math.max(row.value, X.low), X.high)), positive = row.terms.map((t) => Math.max(0, t)), total = positive.reduce((a, b) => a + b, 0);
   let x = 4;
-  const strip = total > 0 ? positive.map((t, k) => {
+  const strip = total > 0 && total < Infinity ? positive.map((t, k) => {
     const width = t / total * Math.max(0, end - 4), part = `<rect class="share term${k % 8}" x="${x.toFixed(1)}" y="9" width="${width.toFixed(1)}" height="5"/>`;
     x += width;
     return part;
   }).join("") : "";
   const line = (at, what) => (at < Infinity && at >= X.low && at <= X.high ? `<path class="${what}" d="M${X(at).toFixed(1)} 0V15"/>` : "");
-  return `<svg width="${wide}" height="15" aria-hidden="true"><rect class="length" x="4" y="1" width="${Math.max(1, end - 4).toFixed(1)}" height="7"/>${strip}${line(row.here, "start")}${row.ofClass !== row.here ? line(row.ofClass, "premises") : ""}</svg>`;
+  return `<svg width="${wide}" height="15" aria-hidden="true"><rect class="length" x="4" y="1" width="${Math.max(1, end - 4).toFixed(1)}" height="7"/>${strip}${line(row.here, "start")}${row.ofClass !== row.here ? line(row.ofClass, "premises") : ""}${(row.evidence ?? []).map((one) => evidenceMark(one, X)).join("")}</svg>`;
+}
+
+/* Where an exact number lies on the axis of its row, with two standard errors to each side where it was measured. */
+function evidenceMark({ kind, value, error }, X) {
+  if (!(value > 0) || value < X.low || value > X.high) return "";
+  const at = (x) => X(Math.min(Math.max(x, X.low), X.high)), x = at(value);
+  const whisker = error > 0 ? `<path class="whisker" d="M${at(value - 2 * error).toFixed(1)} 4.5H${at(value + 2 * error).toFixed(1)}"/>` : "";
+  return `${whisker}${kind === "worst" ? `<path class="worst" d="M${x.toFixed(1)} 0l4.5 4.5l-4.5 4.5l-4.5 -4.5Z"/>` : `<circle class="run" r="4" cx="${x.toFixed(1)}" cy="4.5"/>`}`;
 }
 
 /* The chosen theorem at the plan in words: its terms in the colours of the strips, or why it is silent. */
@@ -61,11 +74,12 @@ function inWords(rows) {
   const items = row.bound.terms.map((name, k) => {
     const li = made("li");
     li.innerHTML = `<svg width="14" height="10" aria-hidden="true"><rect class="share term${k % 8}" width="14" height="10"/></svg>`;
-    li.append(` ${name} ${said(row.terms[k], 3)} (${said(100 * Math.max(0, row.terms[k]) / total, 2)}%)`);
+    li.append(` ${name} ${said(row.terms[k], 3)}${total > 0 && total < Infinity ? ` (${said(100 * Math.max(0, row.terms[k]) / total, 2)}%)` : ""}`);
     return li;
   });
   const trust = row.trusted.length ? [made("p", { className: "hint" }, `Taken on trust: ${row.trusted.join("; ")}.`)] : [];
-  put("plane-terms", made("p", {}, `At your plan ${said(row.value)}, ${SAYS[row.state]}${row.conversions.length ? `, by ${row.conversions.join(", ")}` : ""}:`), made("ul", {}, ...items), ...trust);
+  const beside = (row.evidence ?? []).map((one) => made("p", { className: "hint" }, `${SIGNS[one.kind]} ${besideWords(row, one)}; ${one.what}.`));
+  put("plane-terms", made("p", {}, `At your plan ${said(row.value)}, ${SAYS[row.state]}${row.conversions.length ? `, by ${row.conversions.join(", ")}` : ""}:`), made("ul", {}, ...items), ...beside, ...trust);
 }
 
 /* ---- what does not apply ---- */

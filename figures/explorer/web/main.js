@@ -99,6 +99,7 @@ function redraw() {
 
 function keep() {
   if ($("layout").hidden) return;
+  $("view-bound").href = fragment();
   try { history.replaceState(null, "", fragment()); } catch { /* a page inside another has no address of its own */ }
 }
 

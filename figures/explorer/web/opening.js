@@ -37,6 +37,7 @@ function openFederation(text) {
     fed = freshFederation();
     notice(`The link is damaged: ${error.message}. The page shows its defaults instead.`);
   }
+  byItself = true;
   planeWide = Math.floor($("plane").getBoundingClientRect().width);
   ladderWide = Math.floor($("ladder").getBoundingClientRect().width) - 4;
   arrangeFederation();
@@ -50,6 +51,7 @@ async function start() {
   if (data.atlas.targets) {
     atlas = data.atlas;
     atlas.places = new Map(atlas.situations.map((key, i) => [key, i]));
+    startThread();
     listenFederation();
     listenStories();
   }
@@ -61,8 +63,8 @@ async function start() {
 }
 
 /* For tests and for people with a console. */
-globalThis.explorer = { evaluated: (name, ...rest) => evaluated(bounds.get(name), ...rest), bounds: () => bounds, state: () => state, fresh, mark, value: () => picture().here.total, timing, texts: COPIES,
-  federation: () => fed, told: () => told(), take, taken, drawn: () => drawn, levels: () => LEVELS,
-  rows: (target, given, upTo) => compared(target, worldOf(given, upTo)).map(({ bound, kind, state: found, value, terms, failed, conversions, alias, trusted }) =>
-    ({ bound: bound.name, kind: kind === undefined ? "" : atlas.classes[kind].words, state: found, value: String(value), terms: (terms ?? []).map(String), failed: failed.map((f) => f.words), conversions: conversions ?? [], alias, trusted })) };
-start();
+if (typeof document !== "undefined") globalThis.explorer = { evaluated: (name, ...rest) => evaluated(bounds.get(name), ...rest), bounds: () => bounds, state: () => state, fresh, mark, value: () => picture().here.total, timing, texts: COPIES,
+  federation: () => fed, told: () => told(), threaded: () => thread !== null, busy: () => underWay !== null, dropThread, take, takeRuns, exported: EXPORTS, copies: FEDERATION_COPIES, taken, drawn: () => drawn, levels: () => LEVELS,
+  rows: (target, given, upTo) => evidenced(target, worldOf(given, upTo)).map(({ bound, kind, state: found, value, terms, failed, conversions, alias, trusted, evidence }) =>
+    ({ bound: bound.name, kind: kind === undefined ? "" : atlas.classes[kind].words, state: found, value: String(value), terms: (terms ?? []).map(String), failed: failed.map((f) => f.words), conversions: conversions ?? [], alias, trusted, evidence: (evidence ?? []).map((one) => ({ ...one, value: String(one.value) })) })) };
+if (typeof document === "undefined") serve(); else start();

@@ -1,7 +1,7 @@
 /* The plane of K and eta as SVG text: where a theorem is silent, says nothing, and speaks; and the plan itself. */
 const LEVELS = ["silent: a condition fails", "vacuous: more than 10⁴ times the start", "vacuous: more than 10 times the start", "vacuous: above the start",
   "below its premises alone, not below the start", "speaks: below the start", "at most a tenth of it", "a hundredth", "a thousandth"];
-let drawn = null, frameOf = null;
+let drawn = null, frameOf = null, knownPlaces = [];
 
 /* Runs of equal level in a column are one rectangle. */
 function cells(level, X, Y) {
@@ -73,8 +73,17 @@ function pointMarks(world) {
   const { X, Y, left, right, top, bottom } = frameOf, x = X(Math.min(Math.max(fed.plan.local_steps, X.low), X.high)), y = Y(Math.min(Math.max(fed.plan.step_size, Y.low), Y.high));
   const best = bestOf(drawn, fed.theorem), diamond = best ? `<path class="best" d="M${X(best.steps).toFixed(1)} ${(Y(best.size) - 7).toFixed(1)}l7 7l-7 7l-7 -7Z"><title>${esc(`smallest on this plane: ${said(best.value)} at K = ${best.steps}, η = ${said(best.size, 3)}`)}</title></path>` : "";
   const stars = starsOf(fed.theorem, world), where = { local_steps: `K* at η = ${said(fed.plan.step_size, 3)}`, step_size: `η* at K = ${fed.plan.local_steps}` };
-  put("plane-stars", stars.map(({ over, label, at }) => `${where[over]}: ${label} ${said(at)}`).join("; "));
-  $("plane-marks").innerHTML = `<path class="cross" d="M${x.toFixed(1)} ${top}V${bottom}M${left} ${y.toFixed(1)}H${right}"/>${diamond}${starMarks(stars, X, Y)}<circle class="point" r="8" cx="${x.toFixed(1)}" cy="${y.toFixed(1)}"/>`;
+  const known = knownPlaces.map(({ steps, size, value, error, words: text, what, kind }, k) => placeMark(X, Y, steps, size, kind, k === 0 || knownPlaces[k - 1].kind !== kind, `${text}${error > 0 ? ` ± ${said(error, 2)}` : ""} at K = ${steps}, η = ${said(size, 3)}; ${what}`)).join("");
+  const outside = fed.plan.local_steps > X.high || fed.plan.step_size < Y.low || fed.plan.step_size > Y.high;
+  put("plane-stars", outside ? `Your plan, K = ${fed.plan.local_steps} and η = ${said(fed.plan.step_size, 3)}, lies beyond this plane: its point stands at the edge. ` : "", stars.map(({ over, label, at }) => `${where[over]}: ${label} ${said(at)}`).join("; "));
+  $("plane-marks").innerHTML = `<path class="cross" d="M${x.toFixed(1)} ${top}V${bottom}M${left} ${y.toFixed(1)}H${right}"/>${diamond}${starMarks(stars, X, Y)}${known}<circle class="point${outside ? " outside" : ""}" r="8" cx="${x.toFixed(1)}" cy="${y.toFixed(1)}"/>`;
+}
+
+/* A plan of which an exact or measured number is known; the best of its kind is filled. */
+function placeMark(X, Y, steps, size, kind, best, text) {
+  if (steps > X.high || size < Y.low || size > Y.high) return "";
+  const [x, y] = [X(steps).toFixed(1), Y(size).toFixed(1)], shape = kind === "worst" ? `<path class="worst${best ? " leading" : ""}" d="M${x} ${y}m0 -6l6 6l-6 6l-6 -6Z"/>` : `<circle class="run${best ? " leading" : ""}" r="5" cx="${x}" cy="${y}"/>`;
+  return `<g><title>${esc(`${best ? "the least of these: " : ""}${text}`)}</title>${shape}</g>`;
 }
 
 /* The smallest value of one theorem on the plane. */
@@ -97,6 +106,8 @@ function planeLegend(name) {
   const item = (shape, text) => { const li = made("li"); li.innerHTML = `<svg width="22" height="16" aria-hidden="true">${shape}</svg>`; li.append(` ${text}`); return li; };
   $("plane-legend").append(item(`<circle class="point" r="6" cx="11" cy="8"/>`, "your plan: drag it"));
   if (bestOf(drawn, name)) $("plane-legend").append(item(`<path class="best" d="M11 2l6 6l-6 6l-6 -6Z"/>`, "smallest here"));
+  if (knownPlaces.some((one) => one.kind === "worst")) $("plane-legend").append(item(`<path class="worst leading" d="M11 2l6 6l-6 6l-6 -6Z"/>`, "exact worst case known; filled: the least"));
+  if (knownPlaces.some((one) => one.kind === "measured")) $("plane-legend").append(item(`<circle class="run leading" r="5" cx="11" cy="8"/>`, "measured; filled: the best"));
   const kinds = new Set((bounds.get(name)?.optima ?? []).flatMap((o) => [...(o.derived ? ["derived"] : []), ...(o.stated.length ? ["printed"] : [])]));
   if (kinds.has("derived")) $("plane-legend").append(item(`<circle class="star derived" r="5" cx="11" cy="8"/>`, "best K or η, derived here"));
   if (kinds.has("printed")) $("plane-legend").append(item(`<circle class="star printed" r="7" cx="11" cy="8"/>`, "by a formula of the catalogue, printed where it says so"));

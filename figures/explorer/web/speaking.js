@@ -151,7 +151,7 @@ function rowsAsItIs(bound, target, world) {
   const level = trivial(b, target, world);
   return reach.map(([kind, names, factor, also]) => {
     const times = FACTORS[factor](world.v, world.n, 0), value = put.value * times;
-    return { ...row, kind, state: stateOf(value, level), conversions: names, value, terms: put.terms.map((t) => t * times),
+    return { ...row, kind, state: stateOf(value, level), conversions: names, value, factor: times, terms: put.terms.map((t) => t * times),
       trusted: [...new Set([...trusted, ...also])], ofClass: level.ofClass, here: level.here, pair: put.pair };
   });
 }

@@ -65,6 +65,7 @@ function restored(text) {
   if (!text.replace(/^#/, "")) return fresh([...bounds.keys()][0]);
   const bare = [...said.keys()].every((key) => key === "v" || key === "b");
   if (said.get("v") !== VERSION) throw Error("it is none of this page, or of another version of it");
+  if (!said.get("b")) throw Error("it names no bound");
   if (!bounds.has(said.get("b"))) throw Error(`this page holds no bound ${said.get("b")}`);
   if (check === null ? !bare : check !== mark(said.toString())) throw Error("something in it is missing or changed");
   return filled(fresh(said.get("b")), said);

@@ -43,9 +43,9 @@ function told_() {
   if (!telling) return;
   const { story, step } = telling, { title, steps } = STORIES[story], now = steps[step];
   const button = (text, act, off = false) => { const node = made("button", { type: "button", disabled: off }, text); node.addEventListener("click", act); return node; };
-  const open = now.bound ? [button("open the bound", () => { location.hash = `v=1&b=${now.bound}`; })] : [];
-  put("story", made("p", {}, made("strong", {}, `${title} ${step + 1} of ${steps.length}. `), now.say), made("p", { className: "copying" }, button("back", () => tell(story, step - 1), step === 0), button("next", () => tell(story, step + 1), step === steps.length - 1), ...open,
-    button("end the story", () => { telling = null; told_(); $("stories").focus(); })));
+  const open = now.bound ? [button("open the bound", () => { keepFederation(); location.hash = `v=1&b=${now.bound}`; })] : [];
+  keepingFocus("story", () => put("story", made("p", {}, made("strong", {}, `${title} ${step + 1} of ${steps.length}. `), now.say), made("p", { className: "copying" }, button("back", () => tell(story, step - 1), step === 0), button("next", () => tell(story, step + 1), step === steps.length - 1), ...open,
+    button("end the story", () => { telling = null; told_(); $("stories").focus(); }))));
 }
 
 function listenStories() {

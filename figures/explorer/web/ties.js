@@ -75,7 +75,7 @@ const FLAGS = {
 function settled(world) {
   const { v } = world, key = atlas.flags.map((flag) => Number(FLAGS[flag](v))).join("");
   world.key = key;
-  world.situation = atlas.places.get(world.machine ? `m${key}` : key) ?? -1;
+  world.situation = atlas.places.get(world.machine ? `m${key}` : v.clients === 1 ? `o${key}` : key) ?? -1;
   world.fedavg = KNOBS.every(([, knob, off]) => v[knob] === off);
   /* A last round that does not fit into a budget of time is not run. */
   world.spent = v.rounds !== undefined && v.communication_time !== undefined ? v.rounds * (v.communication_time + v.minibatch_time * v.local_steps) : v.runtime;

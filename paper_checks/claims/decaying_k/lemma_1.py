@@ -78,7 +78,10 @@ LEMMA_1 = Claim(
                 * (ClientSum(sigma_c) / C**2 + 6 * L * Gamma + (8 * (K - 1) ** 2 + SAMPLING_TRUE * 4 / N * K**2) * G2),
             ),
             "conditions": States(
-                LEMMA_TRUE, (CAP, sp.Gt(C, 1)), (*A1_TO_A3, "bounded_gradient", "sampled_without_replacement"), words=1
+                LEMMA_TRUE,
+                (CAP, sp.Gt(C, 1)),
+                (*A1_TO_A3, "bounded_gradient", "sampled_without_replacement", "independent_noise"),
+                words=1,
             ),
             "search": Dominates(LEMMA_TRUE),
         },

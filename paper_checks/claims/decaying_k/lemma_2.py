@@ -78,7 +78,10 @@ LEMMA_2 = Claim(
                 + KAPPA * L * S * (8 * (K - 1) ** 2 + 4 * K**2 / N) * G2,
             ),
             "conditions": States(
-                SUM_TRUE, (F_star <= F_0, CAP), (*A1_TO_A3, "bounded_gradient", "sampled_without_replacement"), words=2
+                SUM_TRUE,
+                (F_star <= F_0, CAP),
+                (*A1_TO_A3, "bounded_gradient", "sampled_without_replacement", "independent_noise"),
+                words=2,
             ),
             "(22) where F^* >= 0": ImpliedBy(RIGHT_21, RIGHT_22, where=(F_star <= F_0, F_star <= F_T, F_star >= 0)),
             "search": Dominates(SUM_TRUE),

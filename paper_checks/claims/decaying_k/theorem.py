@@ -69,7 +69,9 @@ THEOREM_1 = Claim(
                 2 * KAPPA**2 * (F_0 - F_star) / (eta * T)
                 + eta * KAPPA * L * (ClientSum(sigma_c) / C**2 + 6 * L * Gamma + (8 + 4 / N) * G2 * ratio),
             ),
-            "conditions": States(REPAIRED, (CAP, BEST_FIRST), (*SETTING, "sampled_without_replacement"), words=2),
+            "conditions": States(
+                REPAIRED, (CAP, BEST_FIRST), (*SETTING, "sampled_without_replacement", "independent_noise"), words=2
+            ),
             "search": Dominates(REPAIRED),
         },
         REPAIRED,

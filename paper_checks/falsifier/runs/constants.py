@@ -37,6 +37,7 @@ def constants(table: Table) -> dict[str, Any]:
         "initial_distance_sq": sum(a * a for a in away),
         "condition_number": condition(table.kind(max(values)), table.kind(min(values))),
         "optimum_dissimilarity": sum(p * g for p, g in zip(table.weights, at_best, strict=True)),
+        "control_error": sum(p * g for p, g in zip(table.weights, at_best, strict=True)),  # they begin at zero
         "uniform_dissimilarity": max(at_best) if alike else mpmath.inf,
         **UNBIASED,
         **of_plan(cohort, steps, rounds, table.step_size, table.beta, table.step_offset),

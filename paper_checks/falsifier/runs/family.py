@@ -17,7 +17,7 @@ from empirics.problems.quadratics import Quadratics
 from ...falsify_options import FAMILIES
 from ...runs import readings, schedules
 from ...runs.demands import demands
-from ...runs.methods import knob
+from ...runs.methods import controlled, knob
 from ...runs.words import along, AVERAGE, ENDS as ENDS_OF_STEPS, WORDS
 from .. import deciding
 from ..box import Box, Parameter
@@ -26,6 +26,7 @@ from ..exact import Exactly
 from ..kinds import counts, kinds as kinds_of, of_kinds
 from ..numbers import misfit
 from . import instance as tables
+from .controlled import ControlledMoments
 from .moments import ALL, ENDS, LAST, MEAN, Moments
 from .played import Played
 from .readings import FallingReadings, MomentReadings
@@ -37,8 +38,9 @@ LISTED = 3 * 10**4
 """Local models of a run that are looked at one by one; of a longer one, a statistic's own few moments."""
 PLAYED = 300
 """The same in exact numbers, where a round takes long."""
-LONGEST, SHORT = 2**40, 12
-"""Rounds of a run of which one number is asked, and of one in which every round counts."""
+LONGEST, LONG, SHORT = 2**40, 2**20, 12
+"""Rounds of a run of which one number is asked, of one that keeps sums which rounding moves (controls add up to the
+server's), or is looked at late, and of one in which every round counts."""
 ANYHOW, SETTLES, BEST = 0, 1, 2
 """Where a run starts: wherever the place says, as far from the minimiser as it settles, or at the minimiser."""
 PLANNED = ("cohort", "local_steps", "rounds", "step_size", "relaxation")
@@ -47,7 +49,7 @@ LAST_MODELS = {name for name, word in WORDS.items() if {"divergence", "active_di
 
 
 class QuadraticRuns(Played):
-    """Runs of local SGD on quadratic clients, with exact expectations over noise and cohorts."""
+    """Runs of local SGD or SCAFFOLD on quadratic clients, with exact expectations over noise and cohorts."""
 
     name = "quadratics"
     words = FAMILIES[name]
@@ -63,9 +65,10 @@ class QuadraticRuns(Played):
     def box(self, bound: Bound) -> Box:
         words = {q.name for q in bound.quantities} | {bound.target.name}
         powers = tuple(2.0**k for k in range(2, 41, 2))
+        longest = LONG if controlled(bound.about) else LONGEST
         rounds = {
-            FOLDED: Parameter("rounds", 1, LONGEST, log=True, whole=True, special=(1, 2, *powers)),
-            ANYWHERE: Parameter("rounds", 1, 2**20, log=True, whole=True, special=(1, 2, 3, *powers[:9])),
+            FOLDED: Parameter("rounds", 1, longest, log=True, whole=True, special=up_to(longest, 1, 2, *powers)),
+            ANYWHERE: Parameter("rounds", 1, LONG, log=True, whole=True, special=(1, 2, 3, *powers[:9])),
             EVERYWHERE: Parameter("rounds", 1, SHORT, log=True, whole=True, special=(1, 2)),
             STEP_BY_STEP: Parameter("rounds", 1, FOLLOWED, log=True, whole=True, special=(1, 2, 3, 10)),
         }[_length(bound)]
@@ -195,7 +198,7 @@ class QuadraticRuns(Played):
         instance = _from_start(instance)
         steps = instance["rounds"] * instance["local_steps"] * kinds_of(instance)
         people = sum(min(count, 2) for count in counts(instance)) * needs_memory(bound, instance["relaxation"])
-        numbers = instance["dim"] * (1 + people)
+        numbers = instance["dim"] * (1 + people + controlled(bound.about))
         plays = numbers * (numbers + 3) // 2  # of a round, at most, by which its map is known
         far = _length(bound) == ANYWHERE and steps > PLAYED and instance["rounds"] > plays
         if far and (found := super().exactly(bound, instance, late=True)).violated:
@@ -205,11 +208,13 @@ class QuadraticRuns(Played):
     def again(
         self, bound: Bound, instance: Mapping[str, Any], late: bool = False
     ) -> tuple[dict[str, Any], Readings, str]:
-        from .twin import told, VIRTUAL
+        from .controlled import ControlledRun
+        from .twin import PlainRun, told, VIRTUAL
 
         wanted = _wanted(bound) | ({VIRTUAL} if along(bound) else set())
         memory = needs_memory(bound, instance["relaxation"])
-        return told(bound, instance, LAST if late else looked(bound, instance, PLAYED), memory, wanted)
+        play = ControlledRun if controlled(bound.about) else PlainRun
+        return told(bound, instance, LAST if late else looked(bound, instance, PLAYED), memory, wanted, play)
 
     def simpler(self, instance: Instance) -> Iterator[Instance]:
         return tables.simpler(instance)
@@ -264,6 +269,8 @@ def _length(bound: Bound) -> str:
     weighed = bound.statistic is not None and bound.statistic.weights is not None
     if schedules.harmonic(bound) or weighed or made in (ENDS_OF_STEPS, AVERAGE):
         return STEP_BY_STEP
+    if controlled(bound.about) and kind == "min":  # nobody shows that the ends are extremes where controls move
+        return STEP_BY_STEP
     if kind == "min" or (kind in ("mean", "last") and not capped):
         return FOLDED
     return EVERYWHERE if capped or along(bound) else ANYWHERE
@@ -282,8 +289,12 @@ def remembers(bound: Bound) -> bool:
 
 
 def needs_memory(bound: Bound, beta: Any) -> bool:
-    """Whether a run must keep the clients' last local models."""
-    return beta != 0 or bool(({q.name for q in bound.quantities} | {bound.target.name}) & LAST_MODELS)
+    """Whether a run must keep the clients' last local models, or their controls."""
+    return (
+        beta != 0
+        or controlled(bound.about)
+        or bool(({q.name for q in bound.quantities} | {bound.target.name}) & LAST_MODELS)
+    )
 
 
 def looked(bound: Bound, instance: Mapping[str, Any], listed: int = LISTED) -> str:
@@ -298,8 +309,13 @@ def looked(bound: Bound, instance: Mapping[str, Any], listed: int = LISTED) -> s
 
 
 def _moments(bound: Bound, problem: Quadratics, instance: Instance) -> Moments:
+    made = ControlledMoments if controlled(bound.about) else Moments
+    return _made(made, bound, problem, instance)
+
+
+def _made(made: type[Moments], bound: Bound, problem: Quadratics, instance: Instance) -> Moments:
     beta, reading = knob(bound.about, "relaxation", float(instance["relaxation"]))
-    return Moments(
+    return made(
         problem,
         np.array(counts(instance), dtype=float),
         tables.drawn(instance, problem),
@@ -329,7 +345,7 @@ def _settled(bound: Bound, table: Instance, problem: Quadratics) -> Instance:
     """The table with its start at the distance from the minimiser where the run settles."""
     if table["step_size"] <= 0:
         return table
-    run = replace(_moments(bound, problem, {**table, "relaxation": 0.0}), memory=False)
+    run = replace(_made(Moments, bound, problem, {**table, "relaxation": 0.0}), memory=False)
     if not np.isfinite(run.round.affine[0]).all():
         return table
     away = max(run.stationary(), 0.0) ** 0.5
@@ -359,7 +375,7 @@ def cohort_of(point: Point, clients: int) -> int:
     return int(point["cohort"]) if "cohort" in point else cohort_at(point.get("cohort_share", 1), clients)
 
 
-def up_to(most: int, *numbers: int) -> tuple[int, ...]:
+def up_to(most: float, *numbers: float) -> tuple[float, ...]:
     """Those of the numbers that are no larger."""
     return tuple(number for number in numbers if number <= most)
 

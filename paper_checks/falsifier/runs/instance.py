@@ -19,6 +19,7 @@ from empirics.exact import Draw, draw
 from empirics.problems.quadratics import Quadratics
 from empirics.training.setting import Setting
 
+from ...runs.methods import controlled
 from ..core import Instance
 from ..kinds import counts, kinds
 from ..numbers import COUNT, Number, POSITIVE, SWITCH
@@ -96,9 +97,14 @@ def misweighted(bound: Bound, instance: Instance) -> str:
     """Why weights other than equal ones have no place in this instance; empty if they have, or are equal.
 
     The average over clients drawn evenly would be of another loss than F; and a bound without weights means equal ones.
+    SCAFFOLD's controls are averaged evenly, over clients that take part once at most.
     """
+    if controlled(bound.about) and instance["with_replacement"]:
+        return "where clients keep controls, nobody is drawn twice"
     if not weighted(instance):
         return ""
+    if controlled(bound.about):
+        return "controls are averaged evenly: all clients weigh the same"
     if "client_weight" not in {q.name for q in bound.quantities}:
         return "the bound knows no weights: all clients weigh the same"
     if instance["cohort"] < instance["clients"] and not instance["with_replacement"]:

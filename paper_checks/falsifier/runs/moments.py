@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -48,6 +48,8 @@ class Moments:
     """Whether the server's numbers hold the sum of the virtual averages before every local step so far, too."""
     shares: Array | None = None
     """How often each local step of a round is counted in that sum; once where nothing is said."""
+    lasting: ClassVar[bool] = True
+    """Whether what clients remember is their last local model."""
 
     # ---- the local steps ----
 

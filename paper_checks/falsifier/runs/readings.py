@@ -41,7 +41,7 @@ class MomentReadings:
         if self._asked("client_grad_norm_sq", "mean_client_grad_sq"):
             clients = run.square(np.einsum("kde,ken->kdn", p.curvatures, model - run._minima))
             found |= {"client_grad_norm_sq": clients, "mean_client_grad_sq": clients @ p.weights}
-        if run.memory:
+        if run.memory and run.lasting:
             apart = np.tile(np.eye(p.dim), (run.kinds, 1, 1))
             found["divergence"] = run.square(run._lasts - model, dev=apart) @ run.counted
         return found

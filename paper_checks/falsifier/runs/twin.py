@@ -47,7 +47,7 @@ class PlainRun(Collected):
         weights: Weights | None = None,
     ) -> None:
         super().__init__()
-        self._again = partial(PlainRun, table, beta, reading, looked, memory, wanted, averaging)
+        self._again = partial(type(self), table, beta, reading, looked, memory, wanted, averaging)
         self.wanted, self.averaging, self.steps_taken = wanted, averaging, 0
         if averaging:
             self.shares = (weights or Weights(growth=table.kind(1))).shares(
@@ -74,8 +74,7 @@ class PlainRun(Collected):
 
     def _far(self, law: Law, rounds: int, looked: str, memory: bool) -> Law:
         """The readings at the moments that are looked at; the law after the last round."""
-        kept = [self._index("model", 0, i) for i in range(self.dim)] + self._lasts() * memory
-        jumps = Jumps(self._silent, law, kept, self.dim if self.table.straight else 1, self._swaps())
+        jumps = Jumps(self._silent, law, self._outliving(memory), self.dim if self.table.straight else 1, self._swaps())
         last, mean = jumps.after(rounds), jumps.mean(rounds)
         before = {MEAN: [mean], ENDS: [law, jumps.after(rounds - 1)]}.get(looked) or [jumps.after(rounds - 1)]
         for each in before:
@@ -86,6 +85,10 @@ class PlainRun(Collected):
             caps = [self._silent_cap(each) for each in jumps.around(law, last)]
             self._rounds["grad_cap_sq"] = [max(caps)] * len(before)
         return last
+
+    def _outliving(self, memory: bool) -> list[int]:
+        """The variables that outlive a round, one axis after the other."""
+        return [self._index("model", 0, i) for i in range(self.dim)] + self._lasts() * memory
 
     def _silent(self, law: Law) -> Law:
         """A round that leaves no readings."""
@@ -226,13 +229,18 @@ class PlainRun(Collected):
         eta, table = self._step_size, self.table
         for r, (kind, _) in enumerate(self.people):
             forms: dict[int, tuple[Form, Number]] = {}
+            pulls = self._pull(r)
             for i, (form, constant) in enumerate(self._gradient(r, "local")):
                 own, total = self._index("local", r, i), self._index("sum", r, i)
-                forms[own] = (_plus({own: eta / eta}, form, -eta), -eta * constant)
+                forms[own] = (_plus({own: eta / eta}, pulls[i][0], -eta), -eta * pulls[i][1])
                 if self._asked(*SUMS):
                     forms[total] = (_plus({total: eta / eta}, form, eta / eta), constant)
             noise = {self._index("local", r, i): eta * eta * table.noise[kind] / self.dim for i in range(self.dim)}
             law.replace(forms, noise)
+
+    def _pull(self, who: int) -> list[tuple[Form, Number]]:
+        """What a step of a client goes along, but for noise."""
+        return self._gradient(who, "local")
 
     @property
     def _step_size(self) -> Number:
@@ -276,27 +284,40 @@ class PlainRun(Collected):
             return end
         return end | {self._index("model", 0, axis): -self.beta, self._index("last", who, axis): self.beta}
 
+    def _kept(self, who: int, axis: int) -> dict[int, Number]:
+        """What a client remembers that has worked."""
+        return {self._index("local", who, axis): self.table.kind(1)}
+
+    def _servers(self) -> dict[str, Sends]:
+        """The server's vectors, each an average over the draw of what clients send for it."""
+        return {"model": self._sent}
+
     def _combine(self, before: Law, law: Law) -> Law:
         """The law after the server's average, by what any two clients expect of the draw, and who remembers what."""
         after, dim = self._first(), self.dim
         after.spread = [[0 * x for x in row] for row in after.spread]
         people = range(len(self.people))
         raw: dict[tuple[int, int], Number] = {}
+        servers = self._servers()
         for i in range(dim):
-            after.mean[i] = sum(
-                self.table.counts[k] * self.table.pairs.alone(k)[0] * _mean(law, self._sent(self._who(k), i))
-                for k in range(self.kinds)
-            )
+            for name, sent in servers.items():
+                after.mean[self._index(name, 0, i)] = sum(
+                    self.table.counts[k] * self.table.pairs.alone(k)[0] * _mean(law, sent(self._who(k), i))
+                    for k in range(self.kinds)
+                )
             for r in people:
-                own, end = self._index("last", r, i), {self._index("local", r, i): self.table.kind(1)}
-                works = self._works(r)
-                after.mean[own] = works * _mean(law, end) + (1 - works) * law.mean[own]
+                own, works = self._index("last", r, i), self._works(r)
+                after.mean[own] = works * _mean(law, self._kept(r, i)) + (1 - works) * law.mean[own]
         for i in range(dim):
             for e in range(dim):
-                raw[i, e] = self._averages(law, self._sent, i, self._sent, e)
+                for name, sent in servers.items():
+                    at = self._index(name, 0, i)
+                    for other, theirs in servers.items():
+                        raw[at, self._index(other, 0, e)] = self._averages(law, sent, i, theirs, e)
+                    for r in people:
+                        last = self._index("last", r, e)
+                        raw[at, last] = raw[last, at] = self._with_memory(law, sent, i, r, e)
                 for r in people:
-                    last = self._index("last", r, e)
-                    raw[i, last] = raw[last, i] = self._with_memory(law, i, r, e)
                     for t in people:
                         raw[self._index("last", r, i), self._index("last", t, e)] = self._memories(law, r, i, t, e)
         if self.averaging:
@@ -321,15 +342,15 @@ class PlainRun(Collected):
                     total += others * both * law.product(one(r, i), other(self._who(h, r), e))
         return total
 
-    def _with_memory(self, law: Law, i: int, who: int, e: int) -> Number:
-        """The expected product of the next model's axis i and a client's next memory's axis e."""
+    def _with_memory(self, law: Law, sends: Sends, i: int, who: int, e: int) -> Number:
+        """The expected product of axis i of the average of what is sent and a client's next memory's axis e."""
         kind, one = self.people[who][0], self.table.kind(1)
-        end, last = {self._index("local", who, e): one}, {self._index("last", who, e): one}
-        total = self.table.pairs.alone(kind)[0] * law.product(self._sent(who, i), end)
+        end, last = self._kept(who, e), {self._index("last", who, e): one}
+        total = self.table.pairs.alone(kind)[0] * law.product(sends(who, i), end)
         for k, count in enumerate(self.table.counts):
             if not (others := count - (k == kind)):
                 continue
-            weight, sent = self.table.pairs.alone(k)[0], self._sent(self._who(k, who), i)
+            weight, sent = self.table.pairs.alone(k)[0], sends(self._who(k, who), i)
             joined = weight if self.reading == "proof" else self.table.pairs.together(k, kind)[1]
             total += others * (joined * law.product(sent, end) + (weight - joined) * law.product(sent, last))
         return total
@@ -337,7 +358,7 @@ class PlainRun(Collected):
     def _memories(self, law: Law, r: int, i: int, t: int, e: int) -> Number:
         """The expected product of two clients' next memories, or of one with itself."""
         one = self.table.kind(1)
-        ends = {self._index("local", r, i): one}, {self._index("local", t, e): one}
+        ends = self._kept(r, i), self._kept(t, e)
         lasts = {self._index("last", r, i): one}, {self._index("last", t, e): one}
         p, q = self._works(r), self._works(t)
         both = p if r == t else one if self.reading == "proof" else self._both(r, t)
@@ -445,8 +466,11 @@ class PlainRun(Collected):
         clients = [law.square(self._gradient(self._who(k), "model")) for k in range(self.kinds)]
         self._note(self._server, "client_grad_norm_sq", clients)
         self._note(self._server, "mean_client_grad_sq", sum(p * g for p, g in zip(table.weights, clients, strict=True)))
+        self._apart_from_last(law)
+
+    def _apart_from_last(self, law: Law) -> None:
         apart = [law.square(self._apart("last", self._who(k), "model")) for k in range(self.kinds)]
-        mean = sum(c * d for c, d in zip(table.counts, apart, strict=True)) / table.clients
+        mean = sum(c * d for c, d in zip(self.table.counts, apart, strict=True)) / self.table.clients
         self._note(self._server, "divergence", mean)
 
     def _read_sums(self, law: Law) -> None:
@@ -486,9 +510,9 @@ def _plus(form: Form, other: Form, factor: Number) -> dict[int, Number]:
 
 
 def told(
-    bound: Bound, instance: Mapping[str, Any], looked: str, memory: bool, wanted: frozenset[str]
+    bound: Bound, instance: Mapping[str, Any], looked: str, memory: bool, wanted: frozenset[str], play: type[PlainRun]
 ) -> tuple[dict[str, Any], PlainRun, str]:
-    """The constants of an instance, its run, and the arithmetic they were done in."""
+    """The constants of an instance, its run as ``play`` makes it, and the arithmetic they were done in."""
     drawn = instance["cohort"] if instance["with_replacement"] else 1
     steps = max(kinds(instance) * instance["local_steps"] * instance["rounds"], drawn)
     rationally = steps <= RATIONAL_STEPS
@@ -499,5 +523,5 @@ def told(
         table.step_size, table.step_offset = told[schedules.FIRST], told.get(schedules.OFFSET)
         known = constants(table)
     average = demands(bound).average
-    run = PlainRun(table, *knob(bound.about, "relaxation", table.beta), looked, memory, wanted, average)
+    run = play(table, *knob(bound.about, "relaxation", table.beta), looked, memory, wanted, average)
     return known, run, RATIONAL if rationally else f"{WORKING} digits"

@@ -1,14 +1,14 @@
 """The other side of the interval: a federation in fractions that meets every inequality exactly and attains a value.
 
 A solver's federation breaks its inequalities by a little, and fractions near it do too. So it is mixed with one that is
-strictly inside: the worst case of a narrower class with smaller assumptions. Inner products and values of a mixture of
-both meet every inequality that the second has room for; the share of the second is the least that suffices. Where that
-costs too much, the solver is asked again to keep a distance from the inequalities that it broke.
+strictly inside: an early point of the path that the solver took. Inner products and values of a mixture of both meet
+every inequality that the second has room for; the share of the second is the least that suffices. Where that costs too
+much, the solver is asked again to keep a distance from the inequalities that it broke.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from math import floor, frexp, log2
@@ -16,17 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from ..conditioning import normalised, restored
-from ..program import attempted, Program, Solved, WorstCaseError
-from ..refining import refined
+from ..program import Program, WorstCaseError
 from ..space import Array, pack, unpack
-from ..worst import Question
 from . import verify
 
-SHARE = 0.1
-"""By how much the class and the assumptions are narrowed, relative to themselves."""
-SPREADS = (1.0, 0.01)
-"""How much the squares of all vectors count in the narrower problem, so that none vanishes and no two agree."""
 ROUNDING = 4e-15
 """What rounding may change in an inequality, relative to the sum of its terms' sizes."""
 MORE = (0.0, 1e-9, 1e-8, 1e-7)
@@ -36,23 +29,14 @@ DIGITS = 54
 
 
 class Inside:
-    """A federation strictly inside of a question's class, and mixtures of others with it; ``program`` is in floats."""
+    """A federation ``x`` strictly inside of a program's class, and mixtures of others with it."""
 
-    def __init__(self, question: Question, program: Program, change: Any) -> None:
+    def __init__(self, program: Program, x: Array) -> None:
         self.program = program
         self.rows = np.array([c.row for c in program.constraints])
         self.limits = np.array([float(c.limit) for c in program.constraints])
-        found = None
-        for x in _strictly(question, program, change):
-            inner = _semidefinite(program, x)
-            room = self._room(inner)
-            if found is None or room.min() > found[1].min():
-                found = inner, room
-            if room.min() > 0:
-                break
-        if found is None:
-            raise WorstCaseError("no federation was found strictly inside of the class")
-        self.inner, self.room = found
+        self.inner = _semidefinite(program, x)
+        self.room = self._room(self.inner)
 
     def _room(self, x: Array) -> Array:
         """How far every inequality is from being broken, rounding taken off."""
@@ -96,51 +80,6 @@ class Inside:
                 continue
             return entry | {"value": str(_below(reached))}
         raise WorstCaseError(f"no federation in fractions: {said}")
-
-
-def _strictly(question: Question, program: Program, change: Any) -> Iterator[Array]:
-    """Solutions of the narrower problem in the coordinates of the wider one's."""
-    stated = replace(question, assumptions=_narrowed(question, SHARE), change=float(change)).program()
-    if (stated.blocks, stated.values) != (program.blocks, program.values):
-        raise WorstCaseError("the narrower class has other coordinates")
-    size = float(np.abs(stated.objectives[0]).max())
-    for solve in (_roughly, refined):
-        for spread in SPREADS:
-            try:
-                yield solve(bumped(stated, spread * size)).x
-            except WorstCaseError:
-                continue
-
-
-def _roughly(program: Program) -> Solved:
-    inside, frame = normalised(program)
-    return restored(attempted(inside, 1 / max(1e-300, float(np.abs(inside.objectives).max()))), frame)
-
-
-def _narrowed(question: Question, share: float) -> dict[str, float]:
-    given = {word: float(x) for word, x in question.assumptions.items()}
-    found = {word: (1 - share) * x for word, x in given.items()}
-    apart = given["smoothness"] - given.get("strong_convexity", 0.0)
-    found["smoothness"] = given["smoothness"] - share * apart
-    if question.convex:
-        found["strong_convexity"] = given["strong_convexity"] + share * apart
-    if "pl_constant" in given:
-        found["pl_constant"] = (1 + share) * given["pl_constant"]
-    if "dissimilarity_factor" in given:
-        found["dissimilarity_factor"] = 1 + (1 - share) * (given["dissimilarity_factor"] - 1)
-    return found
-
-
-def bumped(program: Program, bump: float) -> Program:
-    """The program whose metric has a little of every vector's square added, each in its own unit."""
-    extents = np.ones(sum(program.blocks)) if program.extents is None else program.extents
-    more, begin, column = np.zeros(program.size), 0, 0
-    for size in program.blocks:
-        squares = np.diag(bump / extents[column : column + size] ** 2)
-        length = size * (size + 1) // 2
-        more[begin : begin + length] = pack(squares)
-        begin, column = begin + length, column + size
-    return replace(program, objectives=tuple(o + more for o in program.objectives))
 
 
 def _semidefinite(program: Program, x: Array) -> Array:

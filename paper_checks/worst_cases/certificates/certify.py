@@ -1,14 +1,13 @@
 """A worst case as a proof: multipliers in fractions whose inequalities add up to the metric and a sum of squares.
 
 The solver's multipliers are rounded, the flow of function values is repaired exactly, and what is left is shown to be
-a sum of squares by integers. So that rounding cannot lose definiteness the program is solved with a little of every
-vector's square added to the metric; the bound pays for it with about a millionth of itself.
+a sum of squares by integers. Rounding does not lose definiteness: multipliers come from inside of the dual.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -18,50 +17,32 @@ from typing import Any
 import numpy as np
 
 from ...runs.words import ITERATION, ROUND
-from ..conditioning import normalised, restored
 from ..formulation import Formulation
 from ..metrics import looked_at
-from ..program import attempted, Program, Solved, WorstCaseError
+from ..program import Program, Solved, WorstCaseError
 from ..recording import Recorded
 from ..refining import refined
 from ..space import Array, triangle
 from ..worst import Question, spoken, trimmed
 from . import verify
-from .attained import bumped, Inside
+from .attained import Inside
+from .central import alone, Followed, followed
 from .definite import Factor, factored
 from .exact import fraction, played, Run
 
-TOLERANCE = 1e-10
 WHOLE = ("mean_gap", "average_gap", "weighted_grad_norm_sq")
 """Metrics that are one number of a whole run."""
-TINY = 1e-12
-"""Worst cases below this are about zero."""
+GAPS = (3e-8, 1e-6, 1e-5)
+"""How near to the worst case multipliers are sought, relative to it: the first from which a proof is made."""
 DIGITS = 60
 """Binary digits after the point of a multiplier, relative to the largest."""
 FEW = 38
 """Binary digits of a factor, where they suffice."""
 
 
-Solver = Callable[[Program], Solved]
-
-
-def _once(program: Program) -> Solved:
-    """One solution in good units: its multipliers need not be the best, as what they prove is checked."""
-    stated, frame = normalised(program)
-    return restored(attempted(stated, 1 / max(1e-300, np.abs(stated.objectives).max()), TOLERANCE), frame)
-
-
-_exactly = partial(refined, exactly=True)
-TRIES: tuple[tuple[float, Solver], ...] = (
-    *((bump, solve) for solve in (_once, _exactly) for bump in (1e-8, 1e-7)),
-    *((bump, solve) for bump in (1e-6, 1e-5) for solve in (_once, _exactly)),
-)
-"""Shares of the value by which the squares of all vectors count, and how it is solved: the first that suffices."""
-NOTHING: tuple[tuple[float, Solver], ...] = ((0.0, refined), *TRIES)
-"""The same where the worst case is 0: an objective of nothing has its own solution."""
-NEAR = 1e-5
+NEAR = 1e-6
 """Width of the interval above which its lower end is looked for with more care."""
-TURNS = 6
+TURNS = 4
 """How often it is."""
 
 
@@ -116,15 +97,24 @@ def certify(question: Question, value: float) -> Certificate:
     run = played(question.method, question.recorded, tuple(path.shape[1] - 1 for path in question.recorded.path))
     exact = ExactProgram(question, run)
     said: Exception | None = None
-    for bump, solve in TRIES if value else NOTHING:
+    for solve in _solvers(value):
         try:
-            found = exact.proved(value, bump, solve)
+            path = solve(exact.floats)
+            found = exact.proved(value, path.solved)
             verify.check(found.content)
         except (WorstCaseError, verify.Refused, ArithmeticError, LookupError, ValueError) as error:
             said = error
             continue
-        return exact.with_federation(found, bump, solve)
-    raise WorstCaseError(f"no certificate, with squares of up to {TRIES[-1][0]:g} added: {said}")
+        return exact.with_federation(found, path)
+    raise WorstCaseError(f"no certificate within {GAPS[-1]:g} of the worst case: {said}")
+
+
+def _solvers(value: float) -> Iterator[Callable[[Program], Followed]]:
+    """Where the worst case is 0 an objective of nothing comes first: it has its own solution."""
+    if not value:
+        yield lambda program: alone(refined(program))
+    for gap in GAPS:
+        yield partial(followed, gap=gap)
 
 
 class ExactProgram:
@@ -138,7 +128,6 @@ class ExactProgram:
         self.given: dict[str, Any] = {word: fraction(x) for word, x in question.assumptions.items()}
         recorded = _recorded(run, question.recorded)
         self.formulation, self.program = replace(question, assumptions=self.given, exactly=recorded).stated()
-        self._last: tuple[Any, Solved | None] = (None, None)
         self.pairs = self.formulation.pairs()
         self.limits = self.program.constraints
         formulation, whole = question.stated()
@@ -156,9 +145,8 @@ class ExactProgram:
         if [c.of for c in self.floats.constraints] != said:
             raise WorstCaseError("the program in fractions is not that in floats")
 
-    def proved(self, value: float, bump: float, solve: Solver) -> Certificate:
-        """The certificate from a solution with this bump."""
-        solved = self._solved(value, bump, solve)
+    def proved(self, value: float, solved: Solved) -> Certificate:
+        """The certificate from a solution's multipliers."""
         weights = _average(solved.weights, len(self.program.objectives))
         unit = Fraction(2) ** (round(np.log2(max(float(solved.multipliers.max()), 1e-300))) - DIGITS)
         multipliers = [unit * max(0, round(Fraction(float(x)) / unit)) for x in solved.multipliers]
@@ -179,24 +167,12 @@ class ExactProgram:
             factors.append(_short(matrix))
         return Certificate(self.question, value, bound, self._file(bound, weights, multipliers, unit, factors))
 
-    def _solved(self, value: float, bump: float, solve: Solver) -> Solved:
-        if (bump, solve) != self._last[0]:
-            self._last = (bump, solve), solve(bumped(self.floats, bump * max(abs(value), TINY)))
-        solved = self._last[1]
-        assert solved is not None
-        return solved
-
-    def with_federation(self, found: Certificate, bump: float, solve: Solver) -> Certificate:
+    def with_federation(self, found: Certificate, path: Followed) -> Certificate:
         """The certificate with a federation that comes near its bound, of several the best."""
         best, said = found, ""
-        program = self.floats
         try:
-            inside = Inside(self.question, self.floats, self.formulation.space.change)
-            x = self._solved(found.value, bump, solve).x
-            for turn in range(TURNS):
-                if turn:
-                    program = inside.tightened(x, program)
-                    x = refined(bumped(program, TRIES[0][0] * abs(found.value)), exactly=True).x
+            inside = Inside(self.floats, path.inside)
+            for x in self._nearer(inside, path):
                 try:
                     entry = inside.attained(found.content, self.names, self.values, x)
                 except WorstCaseError as error:
@@ -209,6 +185,16 @@ class ExactProgram:
         except (WorstCaseError, ArithmeticError, LookupError, ValueError) as error:
             said = str(error)
         return best if best.attained is not None else replace(found, open_below=said)
+
+    def _nearer(self, inside: Inside, path: Followed) -> Iterator[Array]:
+        """Solutions of which a federation may be made, those that cost nothing first."""
+        program, x = self.floats, path.solved.x
+        yield x
+        yield path.near
+        for _ in range(TURNS):
+            program = inside.tightened(x, program)
+            x = followed(program, GAPS[0]).solved.x
+            yield x
 
     def _repair(self, multipliers: list[Fraction], goal: Array) -> None:
         """Makes the function values cancel exactly, by the largest multipliers of a tree that reaches every value.

@@ -1,0 +1,129 @@
+/* Runs of one's own: a CSV as fedbounds train and results write it, or with a column for every number that was measured. */
+const RUN_PLAN = ["local_steps", "step_size", "cohort", "rounds"];
+const STARTS = { optimality_gap: "initial_gap", grad_norm_sq: "initial_grad_norm_sq", distance_sq: "initial_distance_sq" };
+const SAME_START = 0.01;
+
+/* Lines of a CSV as lists of fields. */
+function fieldsOf(text) {
+  const lines = [[]];
+  for (const [, quotedField, plain, end] of text.replace(/^\uFEFF/, "").matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|\r|$)/g)) {
+    lines.at(-1).push(quotedField?.replaceAll('""', '"') ?? plain);
+    if (end === "," || end === "") continue;
+    lines.push([]);
+  }
+  return lines.map((line) => line.slice(0, line.length)).filter((line) => line.some((field) => field.trim() !== ""));
+}
+
+const amount = (text, where) => {
+  const x = text.trim() === "" ? NaN : Number(text);
+  if (!Number.isFinite(x)) throw Error(`${where} must be a number; it is ${text.trim() || "empty"}`);
+  return x;
+};
+
+/* The method of a run as a relaxation; another method has no place on this page. */
+function relaxationOf(text) {
+  const found = text === undefined || /^fedavg(\(\))?$/.test(text) ? 0 : Number(/^fedinit\(beta=([\d.e-]+)/.exec(text)?.[1] ?? NaN);
+  if (Number.isNaN(found)) throw Error(`it holds runs of ${text}; this page speaks of fedavg and fedinit alone`);
+  return found;
+}
+
+/* Of every plan, number and seed the values by round; the first line that cannot be read is an error. */
+function runsOf(text, plan) {
+  const [names = [], ...lines] = fieldsOf(text), column = (name) => names.indexOf(name), tidy = column("quantity") >= 0 && column("value") >= 0;
+  const measured = atlas.targets.filter((name) => column(name) >= 0);
+  if (new Set(names).size < names.length) throw Error("two of its columns have one name");
+  if (!tidy && !measured.length) throw Error(`it has no columns quantity and value, and none of ${atlas.targets.join(", ")}`);
+  if (column("seed") < 0) throw Error("it has no column seed, which tells runs apart");
+  if (column("round") < 0) throw Error("it has no column round, which counts the server's models from 0");
+  const plans = new Map();
+  lines.forEach((line, k) => {
+    const where = `line ${k + 2}`, at = (name) => (column(name) < 0 ? undefined : line[column(name)]);
+    if (line.length !== names.length) throw Error(`${where} has ${line.length} fields, the first line ${names.length}`);
+    if (at("status") === "diverged") throw Error(`${where} is of a run that diverged`);
+    if (at("client")?.trim() || at("layer")?.trim()) return;
+    const mine = Object.fromEntries(RUN_PLAN.map((word) => [word, at(word)?.trim() ? amount(at(word), `${where}: ${word}`) : word === "rounds" ? undefined : plan[word]]));
+    mine.relaxation = at("relaxation") === undefined ? relaxationOf(at("algorithm")) : amount(at("relaxation"), `${where}: relaxation`);
+    for (const [name, told_] of tidy ? [[at("quantity"), at("value")]] : measured.map((name) => [name, at(name)])) {
+      if (!atlas.targets.includes(name)) continue;
+      const key = JSON.stringify(mine), round = amount(at("round"), `${where}: round`), seed = at("seed").trim();
+      if (!plans.has(key)) plans.set(key, { plan: mine, found: {} });
+      const seeds = plans.get(key).found[name] ??= new Map();
+      if (!seeds.has(seed)) seeds.set(seed, new Map());
+      if (seeds.get(seed).has(round)) throw Error(`${where}: seed ${seed} has round ${round} of ${name} twice`);
+      seeds.get(seed).set(round, amount(told_, `${where}: ${name}`));
+    }
+  });
+  if (!plans.size) throw Error(`it measures none of ${atlas.targets.join(", ")}`);
+  return { plans: [...plans.values()], assumed: RUN_PLAN.filter((word) => word !== "rounds" && column(word) < 0) };
+}
+
+/* Whether the runs are of this federation and budget; every seed of a plan has the same rounds. */
+function checkedRuns(runs, { v }) {
+  for (const { plan, found } of runs.plans) for (const [name, seeds] of Object.entries(found)) {
+    const each = [...seeds.values()].map((one) => [...one.keys()].sort((a, b) => a - b)), last = each[0].at(-1);
+    plan.rounds ??= last;
+    if (seeds.size < 2) throw Error(`a standard error needs at least 2 seeds; of ${name} at K = ${plan.local_steps}, step size ${plan.step_size} it has one`);
+    if (each.some((rounds) => String(rounds) !== String(each[0]))) throw Error(`seeds of one plan have ${name} at different rounds`);
+    if (last !== plan.rounds) throw Error(`${name} was last measured in round ${last} of ${plan.rounds}`);
+    if (plan.rounds !== v.rounds) throw Error(`its runs have ${plan.rounds} rounds, your plan has ${said(v.rounds, 6)}: choose as many`);
+    if (plan.cohort !== v.cohort) throw Error(`its runs have ${plan.cohort} clients a round, your plan has ${v.cohort}: choose as many`);
+    if (!(plan.local_steps >= 1) || plan.local_steps % 1) throw Error(`local_steps must be a whole number from 1; it is ${plan.local_steps}`);
+    if (!(plan.step_size > 0)) throw Error(`step_size must be above 0; it is ${plan.step_size}`);
+    const start = v[STARTS[name]];
+    for (const one of seeds.values()) if (one.has(0) && start !== undefined && Math.abs(one.get(0) - start) > SAME_START * start) throw Error(`its runs start at ${words(name)} ${said(one.get(0))}, this federation at ${said(start)}: they are of another one`);
+  }
+  return runs;
+}
+
+/* Mean and standard error over seeds of a statistic of the server's models; none where a round that counts was not measured. */
+function estimatedOf(seeds, statistic, rounds) {
+  const counts = statistic === "last" ? [rounds] : Array.from({ length: rounds }, (_, r) => r), each = [...seeds.values()];
+  if (counts.some((r) => !each[0].has(r))) return null;
+  const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length, at = (r) => each.map((one) => one.get(r));
+  const least = () => counts.reduce((best, r) => { const value = mean(at(r)); return value < best[0] ? [value, r] : best; }, [Infinity, 0])[1];
+  const values = statistic === "mean" || statistic === "expectation" ? each.map((one) => mean(counts.map((r) => one.get(r)))) : at(statistic === "min" ? least() : rounds);
+  const value = mean(values), n = values.length;
+  return { value, error: Math.sqrt(values.reduce((a, x) => a + (x - value) ** 2, 0) / (n - 1) / n), seeds: n };
+}
+
+const ofPlan = (plan, v, ...free) => [...RUN_PLAN, "relaxation"].every((word) => free.includes(word) || Math.abs(plan[word] - v[word]) <= ROUNDING * Math.abs(v[word]));
+
+function runEvidence({ plan, found }, target, [statistic, via]) {
+  const one = found[target] && estimatedOf(found[target], statistic, plan.rounds);
+  return one && { kind: "measured", ...one, above: Boolean(via), words: `measured ${said(one.value)} ± ${said(one.error, 2)}`,
+    what: `${federation().runs.name}, ${one.seeds} seeds, mean and standard error${via ? `; of the server's models, which is at least this by ${via}` : ""}` };
+}
+
+/* What was measured at the plan in the class of a row. */
+function measuredOf(row, world) {
+  const read = atlas.classes[row.kind].runs, mine = read && federation().runs?.plans.find(({ plan }) => ofPlan(plan, world.v));
+  return mine ? runEvidence(mine, atlas.classes[row.kind].target, read) : null;
+}
+
+/* All plans of the file with this budget, by what the theorem is about where that was measured, else by the last model; the best first. */
+function measuredPlaces(name, target, world) {
+  const about = shownRows.find((one) => one.bound.name === name && one.kind !== undefined && atlas.classes[one.kind].runs);
+  const mine = (federation().runs?.plans ?? []).filter(({ plan }) => ofPlan(plan, world.v, "local_steps", "step_size"));
+  const read = (row, how) => mine.map((one) => ({ ...runEvidence(one, target, how), steps: one.plan.local_steps, size: one.plan.step_size, row, statistic: how[0] })).filter((one) => one.value !== undefined);
+  const found = about ? read(about, atlas.classes[about.kind].runs) : [];
+  return (found.length ? found : read(undefined, ["last", ""])).sort((a, b) => a.value - b.value);
+}
+
+function takeRuns(name, text) {
+  try {
+    const world = here(), runs = checkedRuns(runsOf(text, { ...fed.plan, cohort: world.v.cohort }), world);
+    federation().runs = { name, ...runs };
+    notice("");
+    showRuns();
+    paintPlane();
+    moved("local_steps");
+  } catch (error) {
+    notice(`${name} was not taken: ${error.message}.`);
+  }
+}
+
+/* What is loaded, in words. */
+function showRuns() {
+  const { runs } = federation();
+  put("runs-told", !runs ? "" : `${runs.name}: ${runs.plans.length} ${runs.plans.length === 1 ? "plan" : "plans"} of ${runs.plans[0].plan.rounds} rounds, ${[...new Set(runs.plans.flatMap(({ found }) => Object.keys(found).map(words)))].join(", ")}.${runs.assumed.length ? ` It does not say ${runs.assumed.map(words).join(", ")}: taken to be what your plan had.` : ""}`);
+}

@@ -1,0 +1,69 @@
+/* The plane in a thread of its own: the page's script once more, which finds no document there. */
+let thread = null, underWay = null, nextUp = null, asked_ = 0;
+
+/* In the thread: first the bounds, then one plane after the other; between columns of a fine one a newer task is heard. */
+function serve() {
+  let newest = 0;
+  globalThis.onmessage = ({ data }) => {
+    if (data.bounds) { ({ bounds, atlas } = data); return; }
+    const { number, target, given, upTo, only } = data, steps = plane(target, given, upTo, only), begin = performance.now();
+    newest = number;
+    const work = () => {
+      if (newest !== number) return;
+      let next = steps.next();
+      while (!next.done && !only) next = steps.next();
+      if (!next.done) setTimeout(work);
+      else globalThis.postMessage({ number, made: next.value, busy: performance.now() - begin }, [...next.value.found.values()].flatMap(({ value, level }) => [value.buffer, level.buffer]));
+    };
+    work();
+  };
+}
+
+/* Starts it where the browser lets a page do so, also one from disk. */
+function startThread() {
+  try {
+    const text = document.querySelector("script:not([type])").textContent, address = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+    thread = new Worker(address);
+    thread.onmessage = ({ data }) => arrived(data);
+    thread.onerror = (event) => { event.preventDefault(); dropThread(); };
+    thread.postMessage({ bounds, atlas });
+  } catch { thread = null; }
+}
+
+/* Without it the page computes in slices between frames. */
+function dropThread() {
+  thread?.terminate();
+  thread = null;
+  underWay = nextUp = null;
+  if (drawn?.stale !== false) recompute();
+}
+
+/* The newest change alone waits while one is under way; a fine plane gives way at once. */
+function ask(task) {
+  if (underWay && !underWay.only) { nextUp = task; return; }
+  underWay = task;
+  asked_ += 1;
+  thread.postMessage({ number: asked_, target: task.target, given: task.given, upTo: task.upTo, only: task.only });
+}
+
+/* The shown theorem finely, where it has constants to choose: once per plane. */
+function refine() {
+  const { theorem } = fed, b = atlas.bounds[theorem];
+  if (!thread || (underWay && !underWay.only) || drawn.stale || drawn.fine.has(theorem) || !b || !(b.free || b.pair.length)) return;
+  if (underWay) drawn.fine.delete(underWay.only);
+  drawn.fine.add(theorem);
+  ask({ ...drawn, only: theorem });
+}
+
+function arrived({ number, made, busy }) {
+  if (number !== asked_) return;
+  const { begin, target, only, fine } = underWay, more = nextUp;
+  underWay = nextUp = null;
+  if (more) ask(more);
+  if (target !== fed.target) return;
+  if (!only) {
+    taken.planes.push([busy, performance.now() - begin]);
+    drawn = { ...made, stale: Boolean(more), fine: new Set() };
+  } else if (fine === drawn.fine && made.found.has(only)) drawn.found.set(only, made.found.get(only));
+  paintPlane();
+}

@@ -1,0 +1,51 @@
+"""Exact worst cases for the page: the committed tables, to be looked up there as ``compare`` looks them up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+from bounds.core import Bound
+from paper_checks.comparing.worst_evidence import ALIKE, MOST_CLIENTS, powers, SAME_NUMBER
+from paper_checks.runs import schedules
+from paper_checks.worst_cases.places import moot, Place
+from paper_checks.worst_cases.tables import committed, has_table
+
+Record = dict[str, Any]
+MOVED = ("condition_number", "heterogeneity", "grad_cap_sq", "dissimilarity_factor", "relaxation")
+"""What a federation may set otherwise than a table; its clients, rounds, K and eta count always."""
+
+
+def data(bounds: Iterable[Bound]) -> Record:
+    """By bound: which numbers of a place count, and its worst cases; and how a federation is put in their units."""
+    found = {bound.name: _table(bound) for bound in bounds if has_table(bound.name) and not _pinned(bound)}
+    return {
+        "tables": found,
+        "same": sorted(SAME_NUMBER),
+        "alike": ALIKE,
+        "clients": MOST_CLIENTS,
+        "place": {word: value for word, value in asdict(Place()).items() if word in MOVED},
+    }
+
+
+def _pinned(bound: Bound) -> bool:
+    """Whether the bound says what its step size is: then it is not the plan's."""
+    return bool({schedules.SCALE, schedules.FIRST} & set(schedules.pinned(bound)))
+
+
+def _table(bound: Bound) -> Record:
+    """Per place: clients, rounds, K, eta, the worst case, whether it is exact, its certified ends, what counts."""
+    rows = [row for row in committed(bound.name) if row["inside"]]
+    idle = moot(bound, Place.of_row(rows[-1]), MOVED)
+    names = [name for name in MOVED if name not in idle]
+    columns = ("clients", "rounds", "local_steps", "step_size", "worst_case", "exact", "attained", "proved", *names)
+    return {"powers": powers(bound), "names": names, "rows": [[_plain(row[name]) for name in columns] for row in rows]}
+
+
+def _plain(value: Any) -> Any:
+    """A flag as a digit, and None for a number that the table lacks."""
+    if isinstance(value, bool):
+        return int(value)
+    return None if isinstance(value, float) and math.isnan(value) else value

@@ -1,0 +1,203 @@
+"""The page of one federation by hand: steps back, the focus, its limits, files and links that are wrong."""
+
+import json
+import time
+
+import pytest
+from explorer_browser import FAINT, focused, narrow, press
+
+from figures.explorer import federations
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+REST = 0.7
+"""Seconds after which a change is a step of the back button."""
+
+
+@pytest.fixture
+def whole(shared, file):
+    """The page of one federation, just opened."""
+    shared.open(file)
+    time.sleep(REST)
+    shared.complaints()
+    yield shared
+    assert not shared.complaints()
+
+
+def plan(whole):
+    told = whole.js("return explorer.federation().plan")
+    return told["local_steps"], told["step_size"]
+
+
+def test_every_change_that_comes_to_rest_is_one_step_back(whole):
+    steps = whole.js("return history.length")
+    for rounds in ("900", "901", "902"):
+        whole.choose("f-rounds", rounds, "input")
+    time.sleep(REST)
+    assert whole.js("return history.length") == steps + 1, "three in a row are one"
+    whole.js("document.getElementById('plane').focus()")
+    press(whole, "ARROW_RIGHT", "ARROW_RIGHT")
+    time.sleep(REST)
+    assert plan(whole) == (10, 0.01)
+    whole.driver.back()
+    time.sleep(REST)
+    assert plan(whole) == (8, 0.01)
+    assert whole.find("#f-local_steps").get_property("value") == "8"
+    whole.driver.back()
+    time.sleep(REST)
+    assert whole.js("return explorer.federation().plan.rounds") == 1000
+    whole.driver.forward()
+    time.sleep(REST)
+    assert whole.js("return explorer.federation().plan.rounds") == 902
+
+
+def test_the_views_link_to_each_other_with_their_plans(whole):
+    whole.choose("f-local_steps", "13", "input")
+    time.sleep(REST)
+    whole.find("#view-bound").click()
+    whole.settle()
+    whole.find("#view-federation").click()
+    time.sleep(REST)
+    assert plan(whole) == (13, 0.01)
+
+
+@pytest.mark.parametrize("box", ["ladder", "quiet"])
+def test_the_focus_stays_on_a_name_that_was_chosen(box, whole):
+    name = whole.js(
+        "const b = [...document.querySelectorAll(`#${arguments[0]} button`)][3]; b.focus(); return b.textContent", box
+    )
+    press(whole, "ENTER")
+    time.sleep(REST)
+    assert whole.js("return explorer.federation().theorem") == name
+    assert whole.js("return document.activeElement.textContent") == name
+
+
+def test_the_focus_stays_on_next_through_a_story(whole):
+    whole.choose("stories", "0")
+    whole.js("[...document.querySelectorAll('#story button')][1].focus()")
+    for _ in range(3):
+        press(whole, "ENTER")
+        assert whole.js("return document.activeElement.textContent") == "next"
+    press(whole, "ENTER")
+    assert whole.js("return document.activeElement.textContent") == "back", "there is no next at the end"
+
+
+def test_keys_stay_on_the_plane_and_a_plan_beyond_it_is_said(whole):
+    whole.js("document.getElementById('plane').focus()")
+    press(whole, *["SHIFT+ARROW_UP"] * 12)
+    assert plan(whole)[1] == 10
+    press(whole, *["SHIFT+ARROW_RIGHT"] * 14)
+    assert plan(whole)[0] == 1024
+    assert focused(whole) == "plane"
+    assert "beyond" not in whole.text("#plane-stars")
+    whole.choose("f-local_steps", "2000", "input")
+    assert whole.text("#plane-stars").startswith("Your plan, K = 2000 and η = 10, lies beyond this plane")
+
+
+@pytest.mark.parametrize("word", ["smoothness", "initial_gap", "rounds", "local_steps", "step_size", "grad_cap_sq"])
+def test_numbers_of_any_size_are_drawn_or_refused(word, whole):
+    for value in ("1e-100", "1e100", "1e15", "1e-7"):
+        whole.choose(f"f-{word}", value, "input")
+        time.sleep(0.1)
+        drawn = whole.js("return [...document.querySelectorAll('#federation svg')].map((s) => s.outerHTML).join()")
+        assert not [bad for bad in ("NaN", "Infinity", "undefined") if bad in drawn], value
+    whole.choose(f"f-{word}", "1e101", "input")
+    assert whole.text(f"#fe-{word}").startswith("must be ")
+
+
+@pytest.mark.parametrize(
+    ("fragment", "why"),
+    [
+        ("#x", "it is none of this page, or of another version of it"),
+        ("#v=3", "it is none of this page, or of another version of it"),
+        ("#v=1", "it names no bound"),
+        ("#v=1&b=nobody", "this page holds no bound nobody"),
+        ("#v=2&p.local_steps=7", "something in it is missing or changed"),
+        ("#v=2&f=mine.json", "something in it is missing or changed"),
+    ],
+)
+def test_a_wrong_link_is_said_in_a_sentence(fragment, why, whole, file):
+    whole.open(file, fragment)
+    assert whole.text("#notice") == f"The link is damaged: {why}. The page shows its defaults instead."
+
+
+# ---- looks ----
+
+
+def settled(whole):
+    """Until the plane of the last change is drawn."""
+    for _ in range(400):
+        if whole.js("return explorer.drawn() && !explorer.drawn().stale && !explorer.busy()"):
+            return whole.settle()
+        time.sleep(0.02)
+    raise AssertionError("no plane was drawn")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_word_of_the_federation_can_be_told_from_what_is_behind_it(theme, whole):
+    whole.js("document.documentElement.dataset.theme = arguments[0]", theme)
+    for federation in ("0", "1"):
+        whole.choose("federations", federation)
+        settled(whole)
+        whole.choose("f-step_size", "nothing", "input")
+        whole.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+        assert not whole.js(FAINT)
+
+
+@pytest.mark.parametrize("width", [320, 768])
+def test_a_narrow_page_scrolls_one_way(width, whole):
+    with narrow(whole, width, 700):
+        whole.choose("stories", "0")
+        settled(whole)
+        assert whole.js("return document.documentElement.scrollWidth - innerWidth") <= 0
+
+
+# ---- files ----
+
+
+def constants(**changed):
+    """A file that is right but for what is changed."""
+    start = federations.of_quadratics()
+    return json.dumps({**start["given"], "_up_to": start["up_to"], **changed})
+
+
+@pytest.mark.parametrize("changed", [{}, {"gradient_variance": 0, "client_gradient_variance": [0] * 10}])
+def test_the_file_that_the_others_are_made_of_is_taken(changed, whole):
+    whole.js("explorer.take('mine.json', arguments[0])", constants(**changed))
+    assert whole.find("#notice").get_property("hidden")
+    assert whole.find("#federations").get_property("value") == "2"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (constants(local_steps=2.5), "local steps is 2.5: it must be a whole number"),
+        (constants(cohort=20), "cohort is 20: it must be a whole number from 1 to the number of clients"),
+        (constants(gradient_variance=-1), "gradient variance is -1: it must be >= 0"),
+        (constants(strong_convexity=2), "it must be at least μ"),
+        (constants(smoothness=-2), "smoothness is -2: it must be > 0"),
+        (constants(client_gradient_variance=[-0.1] * 10), "client gradient variance is -0.1: it must be >= 0"),
+        (
+            constants(client_gradient_variance=[0.1, 0.2, 0.3]),
+            "must hold a number for each of the 10 clients; it holds 3",
+        ),
+        (constants(client_weight=[0.3] * 10), "client weight must sum to 1"),
+        (constants(clients=2.5), "clients is 2.5: it must be a whole number"),
+        (constants(initial_loss="two"), "initial loss must be a number or a list of them"),
+        (constants(smoothness={"low": 1}), "smoothness must be a number or a list of them"),
+        (constants(_up_to={"grad_cap_sq": None}), "_up_to of grad cap sq must say up to which numbers it holds"),
+        (constants(_up_to={"grad_cap_sq": {"step_size": "far"}}), "_up_to of grad cap sq must say up to which"),
+        (constants(_interval={"smoothness": 3}), "_interval of smoothness must be two numbers"),
+        ("[1, 2]", "it holds no words with numbers"),
+        ("null", "it holds no words with numbers"),
+        ("{", "it is no JSON"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_one_line_and_the_old_federation_stays(text, why, whole):
+    before = whole.js("return [explorer.told(), explorer.federation()]")
+    whole.js("explorer.take('wrong.json', arguments[0])", text)
+    said = whole.text("#notice")
+    assert said.startswith("wrong.json is no federation: ")
+    assert why in said
+    assert said.count("\n") == 0
+    assert whole.js("return [explorer.told(), explorer.federation()]") == before
+    assert whole.js("return document.querySelectorAll('#federations option').length") == len(federations.embedded())

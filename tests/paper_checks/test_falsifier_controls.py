@@ -1,0 +1,116 @@
+"""SCAFFOLD in the falsifier: its controls in closed form and in fractions, true theorems and planted false ones."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from bounds.assumptions import FIXED_STEP_SIZE, HARMONIC_STEP_SIZE
+from bounds.catalog import get
+from bounds.core import Condition, Statistic
+from bounds.operators import ClientSum
+from bounds.vocabulary import average_gap, client_weight, global_step, grad_norm_sq, next_divergence, step_offset
+from empirics.algorithms import algorithm
+from empirics.exact import ENGINES
+from empirics.problems.quadratics import Quadratics
+from paper_checks.falsifier import falsify
+from paper_checks.falsifier.families import FAMILIES
+from paper_checks.falsifier.kinds import counts
+from paper_checks.falsifier.planted import shortened
+from paper_checks.falsifier.runs import instance as tables
+from paper_checks.falsifier.runs.controlled import ControlledMoments, ControlledRun
+from paper_checks.falsifier.runs.moments import ALL, LAST, MEAN
+from paper_checks.falsifier.runs.plain import Table
+from paper_checks.falsifier.runs.readings import MomentReadings
+from paper_checks.runs.can import can
+from paper_checks.runs.words import CURVES, QUADRATICS
+
+CONVEX, STRONG = get("classics.scaffold_convex"), get("classics.scaffold_strongly_convex")
+TABLE = {
+    "clients": 4, "kinds": 2, "count_0": 3, "count_1": 1, "cohort": 2, "with_replacement": 0, "local_steps": 3,
+    "rounds": 3, "step_size": 0.2, "floor": 0.0, "relaxation": 0.0, "dim": 2, "start_0": 1.5, "start_1": -0.5,
+    "curvature_0_0": 1.2, "curvature_0_1": 0.4, "curvature_1_0": 0.7, "curvature_1_1": 1.9, "turn_0": 0.25,
+    "turn_1": -0.5, "minimum_0_0": 0.6, "minimum_0_1": -1.1, "minimum_1_0": -0.7, "minimum_1_1": 0.9, "noise_0": 0.3,
+    "noise_1": 0.5, "weight_0": 1.0, "weight_1": 1.0,
+}  # fmt: skip
+
+
+def closed(table, looked=ALL):
+    problem, sizes = tables.problem(table), np.array(counts(table), dtype=float)
+    plan = table["local_steps"], table["step_size"], table["rounds"]
+    return MomentReadings(ControlledMoments(problem, sizes, tables.drawn(table, problem), *plan, looked=looked))
+
+
+def fractions(table, looked=ALL, kind=Fraction):
+    told = Table({n: v if isinstance(v, int) else Fraction(str(v)) for n, v in table.items()}, kind)
+    return ControlledRun(told, told.beta, "intended", looked)
+
+
+@pytest.mark.parametrize("cohort", [1, 2, 4])
+def test_controls_in_closed_form_and_in_fractions_are_those_of_training(cohort):
+    table = {**TABLE, "cohort": cohort}
+    kinds, whole = [0, 0, 0, 1], tables.problem(table)
+    each = Quadratics(whole.curvatures[kinds], whole.minima[kinds], whole.noise[kinds], start=whole.start)
+    exact = ENGINES["moments"](each, algorithm("scaffold()"), tables.setting(table))
+    plain = ENGINES["moments"](each, algorithm("fedavg()"), tables.setting(table))
+    found, rational = closed(table), fractions(table)
+    assert isinstance(rational.server["optimality_gap"][-1], Fraction)
+    for word in ("optimality_gap", "grad_norm_sq", "distance_sq"):
+        for run in (found, rational):
+            np.testing.assert_allclose(np.array(run.server[word], dtype=float), exact.server[word], rtol=1e-11)
+        assert exact.server[word][-1] != pytest.approx(plain.server[word][-1], rel=1e-2)
+    for word in ("local_drift", "grad_cap_sq", "loss_change"):
+        for run in (found, rational):
+            np.testing.assert_allclose(np.array(run.rounds[word], dtype=float), exact.rounds[word], rtol=1e-11)
+    for word in ("optimality_gap", "distance_sq") if cohort == 4 else ():
+        for run in (found, rational):
+            np.testing.assert_allclose(np.array(run.iterations(word), float), exact.iterations(word), rtol=1e-11)
+
+
+@pytest.mark.parametrize("turned", [True, False])
+def test_late_rounds_are_reached_by_squaring(turned):
+    table = {**TABLE, "rounds": 12, **({} if turned else {"turn_0": 0.0, "turn_1": 0.0})}
+    gaps = closed(table).server["optimality_gap"]
+    for run in (closed(table, MEAN), fractions(table, MEAN, float)):
+        first, last = run.server["optimality_gap"]
+        assert (first, last) == pytest.approx((gaps[:12].mean(), gaps[12]), rel=1e-10)
+    assert closed(table, LAST).server["optimality_gap"] == pytest.approx(gaps[11:], rel=1e-10)
+
+
+@pytest.mark.parametrize("bound", [CONVEX, STRONG], ids=lambda bound: bound.name)
+def test_the_theorems_stand_and_what_is_left_of_them_is_refuted(bound):
+    assert falsify(bound, evaluations=60).witness is None
+    low = replace(bound, name="own.low", terms={n: sp.Rational(1, 30) * x for n, x in bound.terms.items()})
+    for planted in (low, shortened(bound, "controls"), shortened(bound, "noise")):
+        search = falsify(replace(planted, name="own.planted"), evaluations=300)
+        assert search.witness is not None
+        assert search.witness.ratio > 1
+        again = FAMILIES["quadratics"].exactly(planted, search.witness.instance)
+        assert again.violated
+
+
+def test_what_nobody_reads_off_searched_runs_of_it_is_said():
+    wrong = {
+        "searched with one step size": replace(
+            CONVEX, conditions=tuple(Condition.assume(HARMONIC_STEP_SIZE) if c.assumption is FIXED_STEP_SIZE else c
+                                     for c in CONVEX.conditions),
+            terms={**CONVEX.terms, "late": step_offset * grad_norm_sq},
+        ),
+        "nothing reads global_step off searched runs of SCAFFOLD": replace(CONVEX, target=global_step),
+        "nothing reads next_divergence off": replace(CONVEX, target=next_divergence,
+                                                     statistic=Statistic("every", "rounds", "server model")),
+    }  # fmt: skip
+    for said, bound in wrong.items():
+        assert said in can(bound, QUADRATICS)
+    assert can(replace(CONVEX, target=average_gap), QUADRATICS)
+    assert can(CONVEX, CURVES)
+
+
+def test_controls_ask_for_clients_that_weigh_alike_and_are_drawn_once():
+    weighted = replace(CONVEX, terms={**CONVEX.terms, "w": ClientSum(client_weight**2)})
+    family = FAMILIES["quadratics"]
+    assert "nobody is drawn twice" in family.impossible(CONVEX, {**TABLE, "with_replacement": 1})
+    assert "averaged evenly" in family.impossible(weighted, {**TABLE, "weight_0": 0.3})
+    assert not family.impossible(CONVEX, TABLE)
