@@ -49,7 +49,7 @@ DIGITS = 3
 """Of a step size, as it is shown: the plan that is printed is the one that is proved."""
 SHARE = 0.6
 """Of the time that the search may take; the rest is for the proof."""
-PATIENT = 2.0
+PATIENT = 1.5
 """How many times longer than it should a proof may take."""
 
 

@@ -97,15 +97,16 @@ def _certified(args: Any, bound: Bound, rows: Sequence[dict[str, Any]], about: d
     with progress("proving") as bar:
         bar.start(len(todo))
         try:
-            sweep(todo, store, args.workers, heard=lambda done: bar.step())
+            swept = sweep(todo, store, args.workers, heard=lambda done: bar.step())
         except KeyboardInterrupt:
             raise stopped(store, todo, "proofs") from None
+    broken = {done.cell.key: done.error for done in swept if done.how == "failed"}
     contents, failed = [], []
     for number, (row, cell) in enumerate(zip(rows, wanted, strict=True), 1):
         columns, content = proofs.columns(row, cell, store)
         row |= columns
         if content is None:
-            failed.append(columns["proof"])
+            failed.append(broken.get("" if cell is None else cell.key, columns["proof"]))
         else:
             contents.append(content)
             if args.output is not None and args.words:

@@ -227,14 +227,25 @@ def test_long_work_says_beforehand_how_long_it_takes(capsys, monkeypatch, tmp_pa
 
 
 def test_proofs_say_beforehand_how_long_they_take(capsys, monkeypatch, tmp_path):
-    monkeypatch.setattr("paper_checks.worst_cases.command.sweep", lambda *_, **__: None)
+    monkeypatch.setattr("paper_checks.worst_cases.command.sweep", lambda *_, **__: [])
     store = ("--store", str(tmp_path / "s"), "--workers", "1")
     _, _, err = run(capsys, "decaying_k.lemma_1", "--committed", "--certify", *store)
     said = err.splitlines()[0]
     assert said.startswith("fedbounds: 72 places to prove, about ")
     assert said.endswith(" s on one core; what is done is kept")
-    assert proof_time(13) > 5 * proof_time(4)
-    assert proof_time(16) == pytest.approx(0.2 + 20 * ((17 / 25) ** 4.3 + (16 / 25) ** 4.3))
+    assert proof_time(13) > 5 * proof_time(4) > 1.0
+    assert proof_time(16) == pytest.approx(0.2 + 55 * ((17 / 25) ** 4.3 + (16 / 25) ** 4.3))
+
+
+def test_proofs_that_are_refused_or_fail_say_why(capsys, monkeypatch, tmp_path):
+    words = ("decaying_k.lemma_1", "rounds=1", "local_steps=2", "heterogeneity=0.4", "--certify", "--workers", "0")
+    status, _, err = run(capsys, *words, "clients=1", "--store", str(tmp_path / "s"))
+    assert (status, err.count("\n")) == (1, 1)
+    assert "1 place without a proof: refused: a single client has no certificate" in err
+    monkeypatch.setattr("paper_checks.worst_cases.certificates.certify.certify", lambda *_: {}["no proof"])
+    status, _, err = run(capsys, *words, "--store", str(tmp_path / "s"))
+    assert status == 1
+    assert "1 place without a proof: KeyError: 'no proof'" in err
 
 
 def test_a_store_that_cannot_be_written_is_found_before_anything_is_computed(capsys, monkeypatch, tmp_path):
