@@ -26,6 +26,7 @@ from empirics.training.setting import Setting
 
 from ..worst_cases.assumptions import WORDS
 from ..worst_cases.proofs import rounded
+from ..worst_cases.sizes import proof_time
 from ..worst_cases.worst import answer, Question, taking, WorstCase
 from .goals import Goal, Point
 
@@ -48,8 +49,8 @@ DIGITS = 3
 """Of a step size, as it is shown: the plan that is printed is the one that is proved."""
 SHARE = 0.6
 """Of the time that the search may take; the rest is for the proof."""
-PROOF = 8.0
-"""How many times longer than a solution its proof may take."""
+PATIENT = 1.5
+"""How many times longer than it should a proof may take."""
 
 
 @dataclass(frozen=True)
@@ -301,8 +302,7 @@ def _rounded(size: float) -> float:
 
 def _proved(chosen: _Found, told: Worst, until: float, bar: Progress) -> Worst:
     """The same with both ends of a proof, or why there is none."""
-    gradients = chosen.steps * chosen.rounds
-    if until - time.monotonic() < PROOF * taking(gradients + 1, gradients):
+    if until - time.monotonic() < PATIENT * proof_time(chosen.steps * chosen.rounds):
         return replace(told, unproved="no time was left for a proof")
     bar.doing("proving the best of them")
     try:

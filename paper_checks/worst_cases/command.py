@@ -33,12 +33,12 @@ from .constants import constants
 from .places import fitted, moot, Place, question
 from .program import WorstCaseError
 from .showing import FINDING, FINE, tell
-from .sizes import expected, refuse_many
+from .sizes import expected, proof_time, refuse_many
 from .tables import card, cells, committed, full, has_table, places, Row, write
 
 GRID = {"rounds": [2.0, 4.0], "local_steps": [1.0, 2.0, 3.0, 4.0], "heterogeneity": [0.1, 10.0]}
-LONG = 20.0
-"""Seconds of a table above which they are said before it is begun."""
+LONG = 3.0
+"""Seconds of a table, or of its proofs, above which they are said before it is begun."""
 
 
 def run(args: argparse.Namespace) -> int:
@@ -90,20 +90,23 @@ def _certified(args: Any, bound: Bound, rows: Sequence[dict[str, Any]], about: d
     store, wanted = Store(folder(args.store)), proofs.cells(bound, rows, args.patience)
     cheapest = sorted((w for w in zip(map(Place.of_row, rows), wanted, strict=True) if w[1]), key=lambda w: w[0].work)
     todo = [cell for _, cell in cheapest if cell is not None]
-    if any(not store.has(cell) for cell in todo):
+    if missing := [place for place, cell in cheapest if cell is not None and not store.has(cell)]:
         writable_folder("--store", store.folder)
+    takes = sum(proof_time(place.rounds * place.local_steps) for place in missing)
+    _tell_long(f"{len(missing)} places to prove", len(missing), takes, args.workers)
     with progress("proving") as bar:
         bar.start(len(todo))
         try:
-            sweep(todo, store, args.workers, heard=lambda done: bar.step())
+            swept = sweep(todo, store, args.workers, heard=lambda done: bar.step())
         except KeyboardInterrupt:
             raise stopped(store, todo, "proofs") from None
+    broken = {done.cell.key: done.error for done in swept if done.how == "failed"}
     contents, failed = [], []
     for number, (row, cell) in enumerate(zip(rows, wanted, strict=True), 1):
         columns, content = proofs.columns(row, cell, store)
         row |= columns
         if content is None:
-            failed.append(columns["proof"])
+            failed.append(broken.get("" if cell is None else cell.key, columns["proof"]))
         else:
             contents.append(content)
             if args.output is not None and args.words:
@@ -189,10 +192,7 @@ def _computed(args: Any, at: Sequence[Place], seconds: float, bar: Progress) -> 
     missing = sum(not store.has(cell) for cell in wanted)
     if missing:
         writable_folder("--store", store.folder)
-    cores = min(os.cpu_count() or 1 if args.workers is None else max(1, args.workers), max(1, missing))
-    if (takes := missing * seconds / cores) > LONG:
-        on = "one core" if cores == 1 else f"{cores} cores"
-        _remark(f"{missing} places to compute, about {lasting(takes)} on {on}; what is done is kept")
+    _tell_long(f"{missing} places to compute", missing, missing * seconds, args.workers)
     failed: list[str] = []
     bar.start(len(wanted))
 
@@ -212,6 +212,14 @@ def _computed(args: Any, at: Sequence[Place], seconds: float, bar: Progress) -> 
             columns = kept.columns()
             rows.append({name: values[0] for name, values in columns.items()})
     return rows, failed
+
+
+def _tell_long(what: str, count: int, seconds: float, workers: int | None) -> None:
+    """Say how long it takes before it is begun, where it takes long; ``seconds`` are those of one core."""
+    cores = min(os.cpu_count() or 1 if workers is None else max(1, workers), max(1, count))
+    if (takes := seconds / cores) > LONG:
+        on = "one core" if cores == 1 else f"{cores} cores"
+        _remark(f"{what}, about {lasting(takes)} on {on}; what is done is kept")
 
 
 def _card(args: Any, bound: Bound, place: Place, rows: Sequence[Row]) -> dict[str, Any]:

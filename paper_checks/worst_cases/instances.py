@@ -138,6 +138,7 @@ def question_to_json(question: Question) -> dict[str, Any]:
         "statistic": {n: x for n, x in asdict(question.statistic).items() if x is not None},
         "steps": question.steps,
         "symmetric": question.symmetric,
+        **({} if question.step_sizes is None else {"step_sizes": list(question.step_sizes)}),
     }
 
 
@@ -153,6 +154,7 @@ def question_of_json(held: Mapping[str, Any]) -> Question:
         _statistic(held["statistic"]),
         None if held["steps"] is None else tuple(int(k) for k in held["steps"]),
         bool(held["symmetric"]),
+        None if held.get("step_sizes") is None else tuple(float(size) for size in held["step_sizes"]),
     )
 
 

@@ -47,6 +47,18 @@ def with_steps(algorithm: Algorithm, steps: Sequence[int]) -> Algorithm:
     return renamed(algorithm, algorithm.name, steps=GivenSteps(tuple(int(k) for k in steps)))
 
 
+@dataclass(frozen=True)
+class Listed(Setting):
+    """A plan whose local steps have the step sizes ``each``, in order; ``lengths`` are those steps round by round."""
+
+    each: tuple[float, ...] = ()
+    lengths: tuple[int, ...] = ()
+
+    def sizes(self, round_: int, step_size: float, steps: int) -> Array:
+        begin = sum(self.lengths[:round_])
+        return np.array(self.each[begin : begin + steps])
+
+
 @dataclass(frozen=True, eq=False)
 class Recorded:
     """A run whose models are rows over the start (first column) and every client's gradients, in the order asked.

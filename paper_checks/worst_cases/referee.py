@@ -101,7 +101,7 @@ def _plain(setting: Setting) -> None:
 
 
 def _play(question: Question, clients: list[Any], start: Any) -> _Run:
-    setting, method = question.setting, _method(question)
+    setting, method = question.plan, _method(question)
     _plain(setting)
     run, everyone = _Run([start]), range(len(clients))
     last, controls, control = [start] * len(clients), [0 * start] * len(clients), 0 * start

@@ -192,7 +192,7 @@ def played(instance: Instance) -> Ran:
         path.append(engine.models)
         engine.forget()
 
-    for state in rounds(model, federation, question.method, question.setting, 0, engine, watch):
+    for state in rounds(model, federation, question.method, question.plan, 0, engine, watch):
         server.append(state.model.numpy().copy())
     return Ran(instance, np.stack(server), tuple(path), tuple(sizes), max(model.asked))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import isfinite
+from math import inf, isfinite
 from time import perf_counter
 from typing import Any, TYPE_CHECKING
 
@@ -21,7 +21,7 @@ from ..tightness_options import PATIENCE
 from . import assumptions as said, metrics
 from .formulation import Formulation
 from .program import Constraint, lagrangian, Program, Solved, WorstCaseError
-from .recording import record, Recorded, with_steps
+from .recording import Listed, record, Recorded, with_steps
 from .refining import refined
 from .space import Array, triangle
 
@@ -40,7 +40,8 @@ class Question:
     """Which worst case is meant: everything that was said, nothing that was found.
 
     ``assumptions`` maps vocabulary words to numbers. ``smoothness`` is needed; with ``strong_convexity`` (0: convex)
-    the clients are convex, without it they are smooth only. ``steps`` gives local steps round by round.
+    the clients are convex, without it they are smooth only. ``steps`` gives local steps round by round, ``step_sizes``
+    a step size for every local step of the run, in place of the setting's.
     """
 
     algorithm: Algorithm
@@ -50,6 +51,7 @@ class Question:
     statistic: Statistic = LAST
     steps: tuple[int, ...] | None = None
     symmetric: bool = True
+    step_sizes: tuple[float, ...] | None = None
     exactly: Recorded | None = None
     """The run in fractions, in place of the recorder's floats: rows are fractions, without those of pairs of points."""
     change: Any = None
@@ -57,6 +59,20 @@ class Question:
 
     def __post_init__(self) -> None:
         _check(self.assumptions)
+        if self.step_sizes is not None:
+            _check_sizes(self.step_sizes, sum(self.lengths), self.setting)
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """Local steps of every round."""
+        return self.steps or (self.setting.steps,) * self.setting.rounds
+
+    @property
+    def plan(self) -> Setting:
+        """The setting as it is played."""
+        if self.step_sizes is None:
+            return self.setting
+        return Listed(**vars(self.setting), each=self.step_sizes, lengths=self.lengths)
 
     @property
     def convex(self) -> bool:
@@ -73,7 +89,7 @@ class Question:
 
     @cached_property
     def recorded(self) -> Recorded:
-        return self.exactly or record(self.method, self.setting)
+        return self.exactly or record(self.method, self.plan)
 
     @property
     def relaxations(self) -> tuple[str, ...]:
@@ -195,6 +211,8 @@ class WorstCase:
 
 def moved(question: Question, word: str, value: float) -> Question:
     """The question with one number changed."""
+    if word == "step_size" and question.step_sizes is not None:
+        raise WorstCaseError("every local step has a step size of its own: there is no one derivative in step_size")
     if word == "step_size":
         return replace(question, setting=replace(question.setting, step_size=value))
     return replace(question, assumptions={**question.assumptions, word: value})
@@ -208,6 +226,7 @@ def worst_case(
     statistic: str | Statistic = "last",
     *,
     steps: Sequence[int] | None = None,
+    step_sizes: Sequence[float] | None = None,
     symmetric: bool = True,
     patience: float = PATIENCE,
 ) -> WorstCase:
@@ -218,6 +237,7 @@ def worst_case(
     (mean squared client gradient at the minimiser), ``heterogeneity`` (Gamma), ``grad_cap_sq`` (G^2 along the run),
     ``dissimilarity_offset`` and ``dissimilarity_factor`` (G^2, B^2), ``pl_constant``; ``grad_norm_sq`` and
     ``divergence`` where the last round begins, ``distance_sq`` before the last iteration.
+    ``steps`` are the local steps of every round, ``step_sizes`` the step sizes of all local steps, or of the rounds.
     ``symmetric=False`` keeps all clients apart: the same value, more slowly. ``patience``: seconds it may take.
     """
     method = named(algorithm) if isinstance(algorithm, str) else algorithm
@@ -225,7 +245,11 @@ def worst_case(
     given = None if steps is None else tuple(steps)
     if given is not None and len(given) != setting.rounds:
         raise WorstCaseError(f"steps are those of each of the {setting.rounds} rounds; got {len(given)} of them")
-    return answer(Question(method, setting, dict(assumptions), metric, at, given, symmetric), patience)
+    sizes = None if step_sizes is None else tuple(float(size) for size in step_sizes)
+    if sizes is not None and len(sizes) == setting.rounds:
+        each = given or (setting.steps,) * setting.rounds
+        sizes = tuple(size for size, count in zip(sizes, each, strict=True) for _ in range(count))
+    return answer(Question(method, setting, dict(assumptions), metric, at, given, symmetric, sizes), patience)
 
 
 def answer(question: Question, patience: float = PATIENCE) -> WorstCase:
@@ -279,6 +303,18 @@ def spoken(program: Program) -> tuple[list[Array], Array]:
         columns.append(alive)
         begin += len(i)
     return columns, used[begin:]
+
+
+def _check_sizes(sizes: tuple[float, ...], count: int, setting: Setting) -> None:
+    if len(sizes) != count:
+        raise WorstCaseError(
+            f"step_sizes are those of all {count} local steps, or of the {setting.rounds} rounds; got {len(sizes)}"
+        )
+    for size in sizes:
+        if not 0 < size < inf:
+            raise WorstCaseError(f"step_sizes must be finite numbers > 0; got {size:g}")
+    if (setting.step_offset, setting.step_size_rule, setting.step_size_decay) != (None, "constant", 1.0):
+        raise WorstCaseError("step_sizes are all there is: leave step_offset, step_size_rule, step_size_decay out")
 
 
 def _check(given: Mapping[str, float]) -> None:

@@ -17,6 +17,7 @@ from paper_checks.tightness_options import NAMES
 from paper_checks.worst_cases import answer, WorstCaseError
 from paper_checks.worst_cases.jobs import terms, tightness
 from paper_checks.worst_cases.places import moot, Place, question, values
+from paper_checks.worst_cases.sizes import proof_time
 from paper_checks.worst_cases.tables import best_steps, committed, FOLDER, full, places, smallest_factors, write
 
 REACHED = [name for name, bound in BOUNDS.items() if not can(bound, WORST)]
@@ -142,7 +143,7 @@ def _mutated(name: str, factor: float) -> Bound:
     return replace(bound, terms={word: term * factor for word, term in bound.terms.items()})
 
 
-def test_the_checker_catches_a_bound_below_the_exact_worst_case():
+def test_the_checker_catches_a_bound_below_the_exact_worst_case(monkeypatch):
     name = "decaying_k.lemma_1"
     least = min(row["ratio"] for row in committed(name) if row["inside"])
     whole = AboveWorstCase(name, least)(Book())
@@ -153,7 +154,11 @@ def test_the_checker_catches_a_bound_below_the_exact_worst_case():
     assert low.grade is Grade.PROVED
     assert "refuted, proved: a federation in fractions attains" in low.evidence
     assert float(low.witness["step_size"]) > 0
-    for below, status in ((0.9998, Status.FAILS), (0.99995, Status.HOLDS)):  # known to 1e-4
+    for below, status in ((0.9998, Status.FAILS), (0.99995, Status.FAILS), (1.0001, Status.HOLDS)):  # by proofs
+        assert AboveWorstCase(name, least)(Book({name: _mutated(name, below / least)})).status is status
+    rows = [{k: v for k, v in row.items() if k not in ("proved", "attained")} for row in committed(name)]
+    monkeypatch.setattr("paper_checks.worst_cases.tables.committed", lambda _: rows)
+    for below, status in ((0.9998, Status.FAILS), (0.99995, Status.HOLDS)):  # in floats known to 1e-4
         assert AboveWorstCase(name, least)(Book({name: _mutated(name, below / least)})).status is status
     assert not AboveWorstCase(name, least)(Book({name: _mutated(name, 1.1)})).as_audited
 
@@ -219,6 +224,28 @@ def test_long_work_says_beforehand_how_long_it_takes(capsys, monkeypatch, tmp_pa
     assert stopped == (
         f"fedbounds: interrupted: 1 of 16 worst cases are kept in {tmp_path / 's'}: the same command goes on from there"
     )
+
+
+def test_proofs_say_beforehand_how_long_they_take(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr("paper_checks.worst_cases.command.sweep", lambda *_, **__: [])
+    store = ("--store", str(tmp_path / "s"), "--workers", "1")
+    _, _, err = run(capsys, "decaying_k.lemma_1", "--committed", "--certify", *store)
+    said = err.splitlines()[0]
+    assert said.startswith("fedbounds: 72 places to prove, about ")
+    assert said.endswith(" s on one core; what is done is kept")
+    assert proof_time(13) > 5 * proof_time(4) > 1.0
+    assert proof_time(16) == pytest.approx(0.2 + 55 * ((17 / 25) ** 4.3 + (16 / 25) ** 4.3))
+
+
+def test_proofs_that_are_refused_or_fail_say_why(capsys, monkeypatch, tmp_path):
+    words = ("decaying_k.lemma_1", "rounds=1", "local_steps=2", "heterogeneity=0.4", "--certify", "--workers", "0")
+    status, _, err = run(capsys, *words, "clients=1", "--store", str(tmp_path / "s"))
+    assert (status, err.count("\n")) == (1, 1)
+    assert "1 place without a proof: refused: a single client has no certificate" in err
+    monkeypatch.setattr("paper_checks.worst_cases.certificates.certify.certify", lambda *_: {}["no proof"])
+    status, _, err = run(capsys, *words, "--store", str(tmp_path / "s"))
+    assert status == 1
+    assert "1 place without a proof: KeyError: 'no proof'" in err
 
 
 def test_a_store_that_cannot_be_written_is_found_before_anything_is_computed(capsys, monkeypatch, tmp_path):

@@ -10,6 +10,8 @@ from ..claim import Book, Finding, Grade, Status
 
 NOTHING = 1e-12
 """Worst cases below this, in units in which L and the start are 1, are zero up to rounding."""
+WRITTEN = 1e-8
+"""How far a bound may be from its formula, by the nine digits of a table's step size."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +20,8 @@ class AboveWorstCase:
 
     Unlike a search over instances this leaves none out: a HOLDS says that no noiseless federation with full
     participation violates the bound at these numbers of clients, rounds and steps, and how much smaller the bound could
-    be there. A violation is final where the worst case is exact; where it is an upper estimate it decides nothing.
+    be there. A violation is final where the worst case is exact, and proved where a federation in fractions attains
+    more than the bound, by however little; where the worst case is an upper estimate it decides nothing.
     ``least`` is the audited smallest ratio of bound to worst case.
     """
 
@@ -40,14 +43,18 @@ class AboveWorstCase:
         said = f"bound / {kind} >= {ratio:.4g} at {len(rows)} places, up to {most} gradients; known to {DOUBT:g}"
         proved = sum(found * r["worst_case"] >= r.get("proved", inf) for found, r in rows)
         said += f", proved at {proved} of them" if proved else ""
-        where = {name: f"{row[name]:g}" for name in ("rounds", "local_steps", "step_size", "condition_number")}
         near = abs(ratio / self.least - 1) < 0.01
+        for found, r in sorted(rows, key=lambda found: found[0]):
+            if r["exact"] and found * r["worst_case"] * (1 + WRITTEN) < r.get("attained", -inf):
+                said += f"; refuted, proved: a federation in fractions attains {r['attained']:.9g} there"
+                return Finding(Status.FAILS, Grade.PROVED, said, _where(r), near)
         if ratio < 1 - DOUBT:
-            if not upper and ratio * row["worst_case"] < row.get("attained", -inf):
-                said += f"; refuted, proved: a federation in fractions attains {row['attained']:.9g} there"
-                return Finding(Status.FAILS, Grade.PROVED, said, where, near)
-            return Finding(Status.OPEN if upper else Status.FAILS, Grade.EXACT, said, where, near)
+            return Finding(Status.OPEN if upper else Status.FAILS, Grade.EXACT, said, _where(row), near)
         return Finding(Status.HOLDS, Grade.SEARCHED, said, as_audited=near)
+
+
+def _where(row: dict[str, Any]) -> dict[str, str]:
+    return {name: f"{row[name]:g}" for name in ("rounds", "local_steps", "step_size", "condition_number")}
 
 
 def _beside(bound: Any, row: dict[str, Any]) -> tuple[float, dict[str, Any]] | None:
