@@ -91,8 +91,10 @@ class Sought:
     """A solution: the quadratic, the multipliers ``lam[a, b]``, and what they prove at ``rho``.
 
     ``start_distance`` and ``start_dissimilarity`` are what ``V_0`` is of ``|w_0 - w*|^2`` and of ``zeta^2``; ``gamma``
-    and ``noise`` are added a round per ``zeta^2`` and per ``sigma^2``. ``spare`` is the least eigenvalue of all that
-    must have none below 0, ``scale`` its largest entry.
+    and ``noise`` are added a round per ``zeta^2`` and per ``sigma^2``; ``noises (2, steps)`` is what a step's noise
+    counts for in means and in deviations of so many ``clients``, ``unheard`` what stands in either block where noise
+    meets what knows nothing of it, which is 0 in the mean. ``spare`` is the least eigenvalue of all that must have none
+    below 0, ``scale`` its largest entry.
     """
 
     rho: float
@@ -103,7 +105,9 @@ class Sought:
     multipliers: Array
     start_distance: float
     start_dissimilarity: float
-    noise: float
+    noises: Array
+    unheard: tuple[Array, Array]
+    clients: int
     spare: float
     scale: float
 
@@ -111,6 +115,10 @@ class Sought:
     def floor(self) -> float:
         """What is left of ``zeta^2`` after many rounds."""
         return self.gamma / (1 - self.rho)
+
+    @property
+    def noise(self) -> float:
+        return float(noise_cost(self.noises, self.clients))
 
     @property
     def noise_floor(self) -> float:
@@ -262,10 +270,13 @@ class Lyapunov:
             found.append((matrix + np.einsum("pi,pj->pij", bent, bent) / (2 * (L - mu))) / unit)
         return found[0], found[1]
 
-    def left(self, rho: Any, means: Array, apart: Array, gamma: Any, multipliers: Array) -> list[Array]:
+    def left(
+        self, rho: Any, means: Array, apart: Array, gamma: Any, multipliers: Array, noises: Array,
+        unheard: tuple[Array, Array],
+    ) -> list[Array]:  # fmt: skip
         """What must be a sum of squares: both blocks of the inequality above (``gamma`` per unit of gradients).
 
-        For proofs, which are of all clients and full gradients.
+        ``noises`` and ``unheard`` are those of ``Sought``, the former per unit of gradients.
         """
         found = []
         for which, P in enumerate((means, apart)):
@@ -277,6 +288,13 @@ class Lyapunov:
             if which and self.floored:
                 column = self._floor_column
                 total[column, column] += gamma
+            if which and self.cohort is not None:
+                more = self.spread()
+                total = total - self.cohort.spread * (more.T @ self.unscaled(means, 0) @ more)
+            for column, cost in zip(block.noise, noises[which], strict=True):
+                total[column, column] += cost
+            for (i, j), x in zip(self.free[which], unheard[which], strict=True):
+                total[i, j] = total[j, i] = x
             found.append(total)
         return found
 
@@ -297,7 +315,7 @@ class Lyapunov:
         return n * (n + 1) // 2, k * (k + 1) // 2
 
     @cached_property
-    def _free(self) -> list[list[tuple[int, int]]]:
+    def free(self) -> list[list[tuple[int, int]]]:
         """The entries of both blocks that noise makes 0 in the mean."""
         return [
             [(i, column) for column, known in zip(block.noise, block.known, strict=True) for i in known]
@@ -310,7 +328,7 @@ class Lyapunov:
         scaled, plain = [], []
         p0, p1 = self._sizes
         noises = len(self.blocks[0].noise)
-        free = self._free
+        free = self.free
         width = p0 + p1 + 2 + len(self.pairs) + 2 * noises + len(free[0]) + len(free[1])
         for which, block in enumerate(self.blocks):
             rows = block.width * (block.width + 1) // 2
@@ -442,19 +460,17 @@ class Lyapunov:
             lam[a, b] = x
         noises = len(self.blocks[0].noise)
         begin = p0 + p1 + 2 + len(self.pairs)
-        clients = self.noise.clients if self.noise else 1
-        noise = y[begin : begin + noises].sum() / clients + y[begin + noises : begin + 2 * noises].sum() * (
-            1 - 1 / clients
-        )
         times, alone = self._parts
         blocks = [
             unpack((rho * one + other) @ y, b.width) for b, one, other in zip(self.blocks, times, alone, strict=True)
         ]
         spare = min(float(np.linalg.eigvalsh(block)[0]) for block in blocks if len(block))
+        unheard = [np.array([b[at] for at in own]) for b, own in zip(blocks, self.free, strict=True)]
         distance, dissimilarity = self.start(means, apart, y[p0 + p1] / unit)
         return Sought(
             rho, means, apart, y[p0 + p1] / unit, y[p0 + p1 + 1] / unit**2, lam / unit, float(distance),
-            float(dissimilarity), float(noise) / unit**2, spare, max(float(np.abs(b).max()) for b in blocks),
+            float(dissimilarity), y[begin : begin + 2 * noises].reshape(2, noises) / unit**2, (unheard[0], unheard[1]),
+            self.noise.clients if self.noise else 1, spare, max(float(np.abs(b).max()) for b in blocks),
         )  # fmt: skip
 
     def start(self, means: Array, apart: Array, potential: Any) -> tuple[Any, Any]:
@@ -465,6 +481,11 @@ class Lyapunov:
             return distance, 0 * distance
         first = self.steady / self.units(1)
         return distance, first @ apart @ first
+
+
+def noise_cost(noises: Array, clients: int) -> Any:
+    """What independent noise of variance 1 of every client adds a round, by its mean and its deviations."""
+    return noises[0].sum() / clients + noises[1].sum() * Fraction(clients - 1, clients)
 
 
 def _product(left: Array, middle: Array, right: Array) -> Array:

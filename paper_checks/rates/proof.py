@@ -15,7 +15,7 @@ from ..worst_cases.certificates.exact import fraction
 from ..worst_cases.program import WorstCaseError
 from . import verify
 from .listing import listed, named
-from .lyapunov import Lyapunov, Sought
+from .lyapunov import Cohort, Lyapunov, Noise, noise_cost, Sought
 from .one_round import Array, OneRound
 
 DIGITS = 55
@@ -26,14 +26,16 @@ LEFT_OUT = 1e-6
 
 
 def proved(
-    algorithm: Algorithm, like: OneRound, step_size: float, smoothness: float, strong_convexity: float, sought: Sought
-) -> dict[str, Any]:
+    algorithm: Algorithm, like: OneRound, step_size: float, smoothness: float, strong_convexity: float, sought: Sought,
+    noise: Noise | None = None, cohort: Cohort | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """The file that proves what ``sought`` says in floats; ``WorstCaseError`` where it does not become a proof.
 
     What comes back has been accepted by the verifier, which shares no code with what makes it.
     """
     round_ = listed(algorithm, like, step_size)
-    exact = Lyapunov(round_, fraction(smoothness), fraction(strong_convexity))
+    exact = Lyapunov(round_, fraction(smoothness), fraction(strong_convexity), noise, cohort)
+    some, many = exact.cohort, exact.cohort or noise
     rho = fraction(sought.rho)
     unit = sought.means[0, 0] if len(sought.means) == 1 else 1.0  # of the model alone V may be 1 |w - w*|^2 exactly
     means, apart = _rounded(sought.means / unit), _rounded(sought.apart / unit)
@@ -42,12 +44,18 @@ def proved(
     potential = _rounded(np.array([sought.potential / unit]))[0] if counts else Fraction(0)
     gamma = max(_rounded(np.array([sought.gamma / unit]))[0], Fraction(0)) if exact.floored else Fraction(0)
     _repair(multipliers, rho, potential)
-    left = exact.left(rho, means, apart, gamma * exact.unit**2, multipliers)
+    noises: Array = np.maximum(_rounded(sought.noises / unit), np.array(Fraction(0), dtype=object))
+    unheard = _rounded(sought.unheard[0] / unit), _rounded(sought.unheard[1] / unit)
+    left = exact.left(rho, means, apart, gamma * exact.unit**2, multipliers, noises * exact.unit**2, unheard)
     units = [_column_units(exact, which) for which in (0, 1)]
     blocks = [
         _block(S / u[:, None] / u[None, :], names) for S, u, names in zip(left, units, _names(exact), strict=True)
     ]
     raw = [exact.unscaled(P, which) for which, P in enumerate((means, apart))]
+    products = [
+        [[own[i], own[j], str(x / u[i] / u[j])] for (i, j), x in zip(free, values, strict=True) if x]
+        for own, u, free, values in zip(_names(exact), units, exact.free, unheard, strict=True)
+    ]
     above = raw[0].copy()
     above[0, 0] -= 1
     distance, dissimilarity = exact.start(means, apart, potential)
@@ -60,10 +68,13 @@ def proved(
             "step_size": str(fraction(step_size)),
             "smoothness": str(exact.smoothness),
             "strong_convexity": str(exact.strong_convexity),
+            "clients": None if many is None else many.clients,
+            "cohort": None if some is None else some.cohort,
             "contraction": str(rho),
             "start_distance": str(distance),
             "start_dissimilarity": str(dissimilarity),
             "floor": str(gamma / (1 - rho)),
+            "noise_floor": None if noise is None else str(noise_cost(noises, noise.clients) / (1 - rho)),
         },
         "statement": "",
         "change": str(exact.change),
@@ -72,6 +83,8 @@ def proved(
         "means": [[str(x) for x in row] for row in raw[0]],
         "apart": [[str(x) for x in row] for row in raw[1]],
         "multipliers": [[a, b, str(multipliers[a, b])] for a, b in exact.pairs if multipliers[a, b]],
+        "noises": [[str(x) for x in row] for row in noises],
+        "unheard": products,
         "above_distance": _block(above, round_.means),
         "above_nothing": _block(raw[1], round_.apart),
         "blocks": blocks,
@@ -107,7 +120,9 @@ def _repair(multipliers: Array, rho: Fraction, potential: Fraction) -> None:
 def _names(exact: Lyapunov) -> tuple[list[str], list[str]]:
     """The unknown vectors of both blocks, in the order of their columns."""
     own = [f"v{j + 1}" for j in range(exact.round.gradients + exact.ends)]
-    return [*exact.round.means, *own], [*exact.round.apart, *own, *(["*"] if exact.floored else [])]
+    heard = [f"n{j + 1}" for j in range(len(exact.blocks[0].noise))]
+    rest = ["*"] if exact.floored else []
+    return [*exact.round.means, *own, *heard], [*exact.round.apart, *own, *rest, *heard]
 
 
 def _column_units(exact: Lyapunov, which: int) -> Array:

@@ -76,20 +76,20 @@ class Case:
 
     @cached_property
     def program(self) -> Lyapunov:
-        return Lyapunov(self.round, self.smoothness, self.strong_convexity, self._noise, self._cohort)
+        return Lyapunov(self.round, self.smoothness, self.strong_convexity, self.noise, self.drawn)
 
     @property
-    def _noise(self) -> Noise | None:
+    def noise(self) -> Noise | None:
         return Noise(self.clients) if self.noisy and self.clients else None
 
     @property
-    def _cohort(self) -> Cohort | None:
+    def drawn(self) -> Cohort | None:
         return Cohort(self.cohort, self.clients) if self.cohort and self.clients else None
 
     @property
     def plain(self) -> bool:
-        """Whether all clients take part with full gradients: what proofs in fractions are made of."""
-        return self._noise is None and self.program.cohort is None
+        """Whether all clients take part with full gradients: nothing is random then."""
+        return self.noise is None and self.program.cohort is None
 
     @property
     def weights(self) -> Weights:
@@ -244,7 +244,7 @@ def _safe(rho: float) -> float:
 
 def _stated(case: Case, smallest: float, weights: Weights) -> Statement:
     """A statement next to the smallest contraction, proved where a proof can be made; never without a margin."""
-    why = "" if case.plain else "proofs in fractions are of full gradients and all clients"
+    why = ""
     floats: Statement | None = None
     for away, margin in product(AWAY, MARGINS):
         rho = _safe(1 - away * (1 - smallest))
@@ -256,10 +256,11 @@ def _stated(case: Case, smallest: float, weights: Weights) -> Statement:
         if found.spare <= 0:
             continue
         floats = floats or _in_floats(case, found)
-        if not case.plain:
-            break
         try:
-            proof = proved(case.algorithm, case.round, case.step_size, case.smoothness, case.strong_convexity, found)
+            proof = proved(
+                case.algorithm, case.round, case.step_size, case.smoothness, case.strong_convexity, found,
+                case.noise, case.drawn,
+            )  # fmt: skip
         except WorstCaseError as error:
             why = str(error)
             if isinstance(error, NoListing):
@@ -268,7 +269,8 @@ def _stated(case: Case, smallest: float, weights: Weights) -> Statement:
         distance, dissimilarity, left = (
             above(Fraction(proof["claim"][word])) for word in ("start_distance", "start_dissimilarity", "floor")
         )
-        return Statement(rho, distance, dissimilarity, left, 0.0, proof)
+        noisy = above(Fraction(proof["claim"]["noise_floor"] or 0))
+        return Statement(rho, distance, dissimilarity, left, noisy, proof)
     if floats is None:
         raise NotCertified(f"nothing is certified for {case.algorithm} near contraction {smallest:.6g}: {why}")
     return replace(floats, why=why)

@@ -5,10 +5,13 @@ strongly convex losses, w* being the minimiser of their mean and zeta^2 the clie
 
     |w_T - w*|^2 <= contraction^T (start_distance |w_0 - w*|^2 + start_dissimilarity zeta^2) + floor zeta^2
 
-It holds a quadratic V of what a round keeps. One round is played in fractions. Of contraction V + gamma zeta^2 - V_next
-plus multipliers >= 0 times inequalities of the class (each <= 0) a sum of squares must be left: ``D (T T' / 4^bits + E)
-D`` with integers T, powers of two D and E diagonally dominant. A vector that every client has is a pair: its mean over
-the clients and each client's deviation from it; squares of both are looked at apart.
+or, with ``+ noise_floor sigma^2``, the mean of that where gradients have independent noise of variance sigma^2 and mean
+0, or where some of the clients are drawn every round, each set of them being as likely. It holds a quadratic V of what
+a round keeps. One round is played in fractions. Of contraction V + gamma zeta^2 - V_next plus multipliers >= 0 times
+inequalities of the class (each <= 0) a sum of squares must be left: ``D (T T' / 4^bits + E) D`` with integers T, powers
+of two D and E diagonally dominant. A product of noise and of what knows nothing of it is 0 in the mean: it may count
+for anything. A vector that every client has is a pair: its mean over the clients and each client's deviation from it;
+squares of both are looked at apart.
 """
 
 import json
@@ -69,7 +72,10 @@ def same(u: Vector, v: Vector) -> bool:
 
 
 def play(claim: Any, gradient: Any) -> tuple[list[Vector], dict[str, Vector], dict[str, Vector]]:
-    """The models that gradients are asked at, and what is kept before and after the round."""
+    """The models that gradients are asked at, and what is kept before and after the round.
+
+    Of what means keep afterwards, the deviations are what every client adds to it.
+    """
     method, p, eta, steps = claim["method"], Q(claim["parameter"]), Q(claim["step_size"]), claim["local_steps"]
     need(method in KEPT, f"the method {method} is not known here")
     need(p == 0 or method not in ("fedavg", "scaffold"), f"{method} has no parameter")
@@ -92,14 +98,14 @@ def play(claim: Any, gradient: Any) -> tuple[list[Vector], dict[str, Vector], di
             way = [(p, way[0][1]), (1 - p, before["direction"])]
         x = total((1, x), *((-eta * c, v) for c, v in way))
     moved = total((1, x), (-1, first))
-    after: dict[str, Vector] = {"model": (x[0], {}), "last": ({}, x[1])}
+    after: dict[str, Vector] = {"model": x, "last": ({}, x[1])}
     if method == "scaffold":
         after["control"] = total((1, before["control"]), (-1 / (steps * eta), ({}, moved[1])))
     elif method == "fedavgm":
-        after["velocity"] = total((p, before["velocity"]), (-1, (moved[0], {})))
+        after["velocity"] = total((p, before["velocity"]), (-1, moved))
         after["model"] = total((1, w), (-1, after["velocity"]))
     elif method == "fedcm":
-        after["direction"] = total((-1 / (steps * eta), (moved[0], {})))
+        after["direction"] = total((-1 / (steps * eta), moved))
     if method == "scaffold":
         before["control"], after["control"] = (total((1, kept["control"]), (-1, REST)) for kept in (before, after))
     return asked, before, after
@@ -121,7 +127,19 @@ def check(proof: Any) -> None:
         own = {f"v{i}": change if i > 1 else Q(1) for i in range(1, j + 1)}
         return own, dict(own)
 
-    asked, before, after = play(claim, lambda j: total((1, gradient(j)), (1 * rest, REST)))
+    N, C, steps = claim["clients"], claim["cohort"], claim["local_steps"]
+    noisy, drawn = claim["noise_floor"] is not None, Q(0)
+    need(N is None or (type(N) is int and N > 0), "clients are a whole number")
+    if C is not None:  # the mean of so many, drawn without replacement: what deviations add to squares of it
+        need(type(C) is int and N is not None and 0 < C <= N and not noisy, "a cohort is of so many clients, no noise")
+        need(not KEPT[claim["method"]][1], f"clients of {claim['method']} keep something while others are drawn")
+        drawn = Q(N - C, C * (N - 1)) if N > 1 else Q(0)
+
+    def heard(j: int) -> Vector:
+        own = {f"n{j}": Q(noisy)}
+        return total((1, gradient(j)), (1 * rest, REST), (1, (own, own)))
+
+    asked, before, after = play(claim, heard)
     forms: list[dict[tuple[str, str], Q]] = [defaultdict(Q), defaultdict(Q)]
 
     def square(c: Q, u: Vector, v: Vector) -> None:
@@ -133,6 +151,8 @@ def check(proof: Any) -> None:
                     form[b, a] += c * x * y / 2
 
     means, apart = KEPT[claim["method"]]
+    spread: dict[str, Vector] = {name: ({}, after[name][1]) for name in means}
+    after |= {name: (after[name][0], {}) for name in means}
     for names, rows, least in ((means, proof["means"], "above_distance"), (apart, proof["apart"], "above_nothing")):
         P = [[Q(x) for x in row] for row in rows]
         need(len(P) == len(names) and all(len(row) == len(P) for row in P), "the quadratic has another size")
@@ -141,6 +161,8 @@ def check(proof: Any) -> None:
             for j, b in enumerate(names):
                 square(rho * P[i][j], before[a], before[b])
                 square(-P[i][j], after[a], after[b])
+                if names == means and drawn:
+                    square(-P[i][j] * drawn, spread[a], spread[b])
         own = {(a, b): P[i][j] - (a == b == "model") for i, a in enumerate(names) for j, b in enumerate(names)}
         squares(proof[least], own)
 
@@ -151,6 +173,7 @@ def check(proof: Any) -> None:
         points.append(after["model"])
         gradients.append(gradient(len(asked) + 1))
     need(potential == 0 or len(points) > len(asked) + 1, "the first gradient is not that of the server model")
+    need(potential == 0 or drawn == 0, "the model of a cohort is no point of the proof")
     values = [Q(0)] * len(points)
     values[1] += rho * potential
     values[-1] -= potential
@@ -188,6 +211,23 @@ def check(proof: Any) -> None:
     need(not any(values[1:]), "function values are left over")
     if gamma:
         forms[1]["*", "*"] += gamma
+    noises = [[Q(x) for x in row] for row in proof["noises"]]
+    need([len(row) for row in noises] == [steps * noisy] * 2, "noise counts once for every step, in both blocks")
+    need(all(x >= 0 for row in noises for x in row), "noise has a negative weight")
+    for form, row, unheard in zip(forms, noises, proof["unheard"], strict=True):
+        for j, cost in enumerate(row, 1):
+            mine, later = f"n{j}", {f"v{i}" for i in range(j + 1, steps + 2)}
+            alone = {(u, v) for u, v in form if mine in (u, v) and not later & {u, v}} - {(mine, mine)}
+            form.update(dict.fromkeys(alone, Q(0)))  # in the mean nothing but later gradients goes along with it
+            form[mine, mine] += cost
+        for u, v, value in unheard:
+            early, late = int(u[1:]) if u[0] == "v" and u[1:].isdigit() else 0, int(v[1:])
+            need(v in {f"n{j + 1}" for j in range(len(row))} and u != v and early <= late, f"{v} goes along with {u}")
+            form[u, v] = form[v, u] = Q(value)
+    if noisy:
+        need(N is not None, "noise is that of so many clients")
+        added = sum(noises[0], Q(0)) / N + sum(noises[1], Q(0)) * Q(N - 1, N)
+        need(added <= Q(claim["noise_floor"]) * (1 - rho), "noise leaves more than is claimed")
     for block, form in zip(proof["blocks"], forms, strict=True):
         squares(block, form)
     distance = Q(proof["means"][0][0]) + potential * L / 2
@@ -226,11 +266,16 @@ def said(proof: Any) -> str:
     bound = f"{above(c['contraction'])}^T ({above(c['start_distance'])} |w_0 - w*|^2"
     bound += f" + {above(c['start_dissimilarity'])} zeta^2)" if Q(c["start_dissimilarity"]) else ")"
     bound += f" + {above(c['floor'])} zeta^2" if Q(c["floor"]) else ""
+    noisy, mean = c["noise_floor"] is not None, c["noise_floor"] or c["cohort"]
+    who = f"{c['cohort']} drawn every round" if c["cohort"] else "all taking part"
+    bound += f" + {above(c['noise_floor'])} sigma^2" if noisy and Q(c["noise_floor"]) else ""
+    gradients = "gradients with independent noise of mean 0 and variance at most sigma^2" if noisy else "full gradients"
     return (
-        f"|w_T - w*|^2 <= {bound} after every number T of rounds of {c['local_steps']} steps of {c['step_size']} by "
-        f"{c['method']}{p}, any number of {c['smoothness']}-smooth, {c['strong_convexity']}-strongly convex clients, "
-        f"all taking part and weighing the same, full gradients{BEGINNING.get(c['method'], '')}; w* minimises the mean "
-        "of their losses, zeta^2 is their mean squared gradient there"
+        f"{'E' if mean else ''}|w_T - w*|^2 <= {bound} after every number T of rounds of {c['local_steps']} steps of "
+        f"{c['step_size']} by {c['method']}{p}, {c['clients'] or 'any number of'} {c['smoothness']}-smooth, "
+        f"{c['strong_convexity']}-strongly convex clients, {who} and weighing the same, "
+        f"{gradients}{BEGINNING.get(c['method'], '')}; w* minimises the mean of their losses, "
+        "zeta^2 is their mean squared gradient there"
     )
 
 

@@ -3,7 +3,8 @@
 What a solver calls an optimum meets its tolerances in the numbers it was given. Where values are small beside those
 numbers it may break constraints by more than the value, whatever the gap. So a solution counts by its doubt: how far
 the optimum may be from its value, to first order, by what it and its multipliers break. In coordinates in which the
-last solution is round the next one is nearly always sure; where none is there is no number.
+last solution is round the next one is nearly always sure; where none is the central path is followed, which takes
+longer, and where that is not sure either there is no number.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .central import followed
 from .conditioning import normalised, recast, restored
 from .program import attempted, BROKEN, Program, SMALL, Solved, WorstCaseError
 from .space import Array, unpack
@@ -58,14 +60,29 @@ def _grown(program: Program, finest: float) -> Solved:
                 break
             aim = finest
         inside |= broken
-    if not found.doubt <= max(DOUBT * abs(found.value), NOTHING * _size(program, found)):
-        raise WorstCaseError(
-            f"the solver's value {found.value:.6g} may be off by {found.doubt:.2g}: no number is given; take fewer "
-            "steps, a smaller step size or units in which smoothness and start are about 1"
-        )
+    if not _accepted(program, found):
+        return _otherwise(program, found)
     multipliers = np.zeros(len(program.constraints))
     multipliers[inside] = found.multipliers
     return replace(found, multipliers=multipliers, seconds=seconds)
+
+
+def _accepted(program: Program, found: Solved) -> bool:
+    return found.doubt <= max(DOUBT * abs(found.value), NOTHING * _size(program, found))
+
+
+def _otherwise(program: Program, before: Solved) -> Solved:
+    """The optimum from along the central path, where what the solver reached is not sure."""
+    try:
+        found = _judged(program, followed(program, AIM / 10).solved)
+    except WorstCaseError:
+        found = before
+    if not _accepted(program, found):
+        raise WorstCaseError(
+            f"the solver's value {before.value:.6g} may be off by {before.doubt:.2g}: no number is given; take fewer "
+            "steps, a smaller step size or units in which smoothness and start are about 1"
+        )
+    return replace(found, seconds=before.seconds + found.seconds)
 
 
 def _zero(program: Program) -> Solved:

@@ -17,8 +17,8 @@ from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import renamed
 from empirics.training.setting import Setting
 from paper_checks.worst_cases import worst_case, WorstCaseError
+from paper_checks.worst_cases.central import followed
 from paper_checks.worst_cases.certificates import verify
-from paper_checks.worst_cases.certificates.central import followed
 from paper_checks.worst_cases.certificates.certify import certify, ExactProgram
 from paper_checks.worst_cases.certificates.definite import factored
 from paper_checks.worst_cases.certificates.exact import fraction, played

@@ -85,7 +85,7 @@ def test_some_of_the_proofs_are_accepted(archived):
 
 @pytest.mark.slow
 def test_all_proofs_are_accepted_by_the_verifier_alone():
-    """What `make proofs` does: 36 s of CPU."""
+    """What `make proofs` does: 80 s of CPU."""
     ran = subprocess.run(
         [sys.executable, "-I", verify.__file__, *map(str, ARCHIVES)], capture_output=True, text=True, check=False
     )

@@ -34,6 +34,14 @@ def proofs():
     return [certified(Case(algorithm(m), 3, 0.13, 1.7, 0.2)).fastest.proof for m in METHODS]
 
 
+@pytest.fixture(scope="module")
+def random_ones():
+    """Rates of the mean: with noise of several clients, and with cohorts."""
+    noisy = [Case(algorithm(m), 3, 0.13, 1.7, 0.2, 5, noisy=True) for m in (*METHODS[2:4], "fedavgm(momentum=0.3)")]
+    cohorts = [Case(algorithm(m), 3, 0.13, 1.7, 0.2, 7, cohort=2) for m in (*METHODS[:2], *METHODS[4:])]
+    return [certified(case).fastest.proof for case in (*noisy, *cohorts)]
+
+
 def numbers(item, path=()):
     """Where a file says a number, as text or as a whole number."""
     if isinstance(item, dict):
@@ -101,6 +109,29 @@ def test_every_smaller_claim_is_refused(proofs):
                 changed(proof, ("claim", word), lambda x: x + 1 if isinstance(x, int) else str(2 * Fraction(x)))
             )
         assert refused(changed(proof, ("claim", "strong_convexity"), lambda x: str(Fraction(x) / 2)))
+
+
+def test_rates_of_the_mean_are_proved_and_smaller_claims_refused(random_ones):
+    for proof in random_ones:
+        verify.check(json.loads(json.dumps(proof)))
+        assert verify.said(proof).startswith("E|w_T - w*|^2 <= ")
+        noisy = proof["claim"]["noise_floor"] is not None
+        for word in ("contraction", "floor", "noise_floor" if noisy else "start_distance"):
+            if Fraction(proof["claim"][word]):
+                assert refused(changed(proof, ("claim", word), lambda x: str(Fraction(x) * Fraction(98, 100)))), word
+        # fewer clients share the noise, or stand for all: more is left than is said
+        assert refused(changed(proof, ("claim", "clients" if noisy else "cohort"), lambda x: x - 1))
+        assert refused(changed(proof, ("claim", "clients"), lambda x: None))
+
+
+def test_what_noise_goes_along_with_is_refused(random_ones):
+    for proof in (p for p in random_ones if p["noises"][0]):
+        for later, noise in (("v2", "n1"), ("v3", "n2"), ("v4", "n1"), ("n2", "n2"), ("v1", "v1"), ("v1", "n7")):
+            other = copy.deepcopy(proof)
+            other["unheard"][0].append([later, noise, "0"])
+            assert refused(other), (later, noise)
+        assert refused(changed(proof, ("noises", 0, 1), lambda x: str(Fraction(x) / -2)))
+        assert refused(changed(proof, ("noises", 1, 0), lambda x: str(Fraction(x) * Fraction(9, 10))))
 
 
 def test_of_many_tampered_files_none_is_taken_for_the_old_claim(proofs):

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...runs.words import ITERATION, ROUND
+from ..central import alone, Followed, followed
 from ..formulation import Formulation
 from ..metrics import looked_at
 from ..program import Program, Solved, WorstCaseError
@@ -26,7 +27,6 @@ from ..space import Array, triangle
 from ..worst import Question, spoken, trimmed
 from . import verify
 from .attained import Inside
-from .central import alone, Followed, followed
 from .definite import Factor, factored
 from .exact import fraction, played, Run
 

@@ -14,14 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 from scipy.linalg import lapack, qr, solve_triangular
 
-from ..conditioning import Frame, normalised, restored, turned
-from ..program import Program, Solved, WorstCaseError
-from ..space import Array, pack, unpack
+from .conditioning import Frame, normalised, restored, turned
+from .program import Program, Solved, WorstCaseError
+from .space import Array, pack, unpack
 
 STEPS = 150
 PENALTY = 1e4
@@ -75,7 +76,7 @@ class _Path:
     """The program in good units: multipliers of constraints, then of several objectives, then the helper's."""
 
     def __init__(self, program: Program, frame: Frame) -> None:
-        self.program, self.frame, self.packed = program, frame, program.packed
+        self.program, self.frame, self.packed, self.begun = program, frame, program.packed, perf_counter()
         goals = np.array(program.objectives)
         self.scale, self.count = float(np.abs(goals).max()) or 1.0, len(program.constraints)
         goals = goals / self.scale
@@ -126,9 +127,10 @@ class _Path:
 
     def _first(self) -> _Point:
         z = np.append(np.ones(len(self.cost) - 1), 0.0)
+        z[: self.count] = self.sizes / np.median(self.sizes)  # flows there and back are alike, and cancel
         for _ in range(60):
             near = z + np.linalg.lstsq(self.flows, self.due - self.flows @ z, rcond=None)[0]
-            if near[:-1].min() > LEAST * z[0]:
+            if (near[:-1] > LEAST * z[:-1]).all():
                 break
             z = 2 * z
         else:
@@ -164,8 +166,8 @@ class _Path:
         weights = multipliers[self.count : -1] if len(self.program.objectives) > 1 else np.ones(1)
         value = min(float(o @ x) for o in self.program.objectives)
         beyond = float(self.cost @ multipliers) * self.scale
-        prices = multipliers[: self.count] * self.scale / self.sizes
-        found = Solved(value, beyond, x, prices, weights, "Solved", 0.0, count, self.program.blocks)
+        prices, seconds = multipliers[: self.count] * self.scale / self.sizes, perf_counter() - self.begun
+        found = Solved(value, beyond, x, prices, weights, "Solved", seconds, count, self.program.blocks)
         return restored(found, self.frame)
 
     # ---- steps ----
