@@ -30,11 +30,9 @@ from bounds.ties import Tie, TIES
 from bounds.vocabulary import optimum_dissimilarity, smoothness, strong_convexity
 from paper_checks.comparing.compare import of_this_run, SAME, UPPER, why_unlike
 from paper_checks.comparing.composing import of_a_run, standing_for
-from paper_checks.comparing.evidence import plain
-from paper_checks.comparing.run_evidence import at_server
 from paper_checks.comparing.standing import STANDING
 
-from . import federations, worst
+from . import federations
 from .federations import Record
 from .javascript import javascript
 from .records import NamedBound
@@ -98,6 +96,8 @@ class Atlas:
 
 def atlas(entries: Sequence[NamedBound]) -> Atlas:
     """What the page is told of these bounds, and of the federations that it starts from."""
+    from . import worst  # with torch, which --help does without
+
     known = situations()
     shown = [e for e in entries if e.bound.relation in UPPER]
     starts = sorted({ClassOf.of(e.bound) for e in shown})
@@ -162,6 +162,9 @@ def _reached(
 def _kind(kind: ClassOf) -> Record:
     """A class in words; whether only conversions make it, its models, and how it is read off the server's in runs."""
     made = kind.over == WITH_LAST or kind.at == AVERAGE
+    from paper_checks.comparing.evidence import plain  # with torch
+    from paper_checks.comparing.run_evidence import at_server
+
     at = at_server(kind) or kind
     read = [at.statistic, "C4" if at is not kind else ""] if (at.over, at.at) == ("rounds", SERVER) and plain(at) else 0
     return {
