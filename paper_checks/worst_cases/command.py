@@ -57,9 +57,8 @@ def run(args: argparse.Namespace) -> int:
             refuse_idle(parser(), args, ("store", "workers", "patience", "certify"), why)
         return _committed(args)
     if args.constants and not args.certify:
-        raise UsageError(
-            "constants are proved: add --certify, or give no quantity=value for those of the table that comes"
-        )
+        table = ", or give no quantity=value for those of the table that comes with the project"
+        raise UsageError(f"constants are proved: add --certify{table if has_table(args.name) else ''}")
     bound, given = load(args.name), _spans(args.words)
     spans = {**GRID, **given}
     refuse_many(spans)
