@@ -37,7 +37,7 @@ from .sizes import expected, proof_time, refuse_many
 from .tables import card, cells, committed, full, has_table, places, Row, write
 
 GRID = {"rounds": [2.0, 4.0], "local_steps": [1.0, 2.0, 3.0, 4.0], "heterogeneity": [0.1, 10.0]}
-LONG = 3.0
+LONG = 10.0
 """Seconds of a table, or of its proofs, above which they are said before it is begun."""
 
 
