@@ -37,7 +37,7 @@ from .sizes import expected, proof_time, refuse_many
 from .tables import card, cells, committed, full, has_table, places, Row, write
 
 GRID = {"rounds": [2.0, 4.0], "local_steps": [1.0, 2.0, 3.0, 4.0], "heterogeneity": [0.1, 10.0]}
-LONG = 3.0
+LONG = 10.0
 """Seconds of a table, or of its proofs, above which they are said before it is begun."""
 
 
@@ -57,9 +57,8 @@ def run(args: argparse.Namespace) -> int:
             refuse_idle(parser(), args, ("store", "workers", "patience", "certify"), why)
         return _committed(args)
     if args.constants and not args.certify:
-        raise UsageError(
-            "constants are proved: add --certify, or give no quantity=value for those of the table that comes"
-        )
+        table = ", or give no quantity=value for those of the table that comes with the project"
+        raise UsageError(f"constants are proved: add --certify{table if has_table(args.name) else ''}")
     bound, given = load(args.name), _spans(args.words)
     spans = {**GRID, **given}
     refuse_many(spans)

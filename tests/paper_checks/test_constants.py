@@ -92,7 +92,11 @@ def test_the_command_prints_them(capsys, monkeypatch):
     first = json.loads(capsys.readouterr().out)["constants"][0]
     assert (first["term"], first["printed"], first["not_below"]) == (WHOLE, None, 0.989462)
     assert fedbounds.main(["tightness", "decaying_k.lemma_1", "rounds=1", "--constants"]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    assert "constants are proved: add --certify, or give no quantity=value" in err
+    assert fedbounds.main(["tightness", "fedals.one_round", "--constants"]) == 2
+    assert capsys.readouterr().err.endswith("constants are proved: add --certify\n")
 
 
 def test_the_page_shows_the_constants_of_every_table():
