@@ -86,7 +86,7 @@ def test_the_command_prints_them(capsys, monkeypatch):
     monkeypatch.setattr("paper_checks.worst_cases.program.solver", lambda: pytest.fail("solved"))
     assert fedbounds.main(["tightness", "decaying_k.lemma_1", "--committed", "--constants"]) == 0
     out = capsys.readouterr().out
-    assert "whole bound     -         0.989462    0.989463   56 of 72" in out
+    assert "whole bound     -         0.989462    0.989463   72 of 72" in out
     assert "no smaller factor is true, as a federation in fractions attains more" in out
     assert fedbounds.main(["tightness", "decaying_k.lemma_1", "--committed", "--constants", "--json"]) == 0
     first = json.loads(capsys.readouterr().out)["constants"][0]

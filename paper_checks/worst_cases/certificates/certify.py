@@ -92,10 +92,10 @@ def certify(question: Question, value: float) -> Certificate:
     """
     if not question.symmetric:
         raise WorstCaseError("certificates are made in symmetric coordinates: they hold for any number of clients")
-    if question.setting.cohort == 1:
-        raise WorstCaseError("a single client has no certificate: ask for two, whose mean is any such loss")
     if question.statistic.weights is not None:
         raise WorstCaseError("certificates are made of means in which all rounds count alike, not of weighted ones")
+    if question.setting.cohort == 1:
+        raise WorstCaseError("a single client has no certificate: ask for two, whose mean is any such loss")
     run = played(question.method, question.recorded, tuple(path.shape[1] - 1 for path in question.recorded.path))
     exact = ExactProgram(question, run)
     said: Exception | None = None
