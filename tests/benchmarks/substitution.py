@@ -28,6 +28,7 @@ from bounds.scenario import Scenario
 from bounds.stated import ADMISSIBLE, COST, DESIGN, DOWN
 from bounds.substituting import pairs
 from paper_checks.comparing.standing import FAILS, STANDING
+from paper_checks.runs import schedules
 
 CLOSE = 1e-9
 DRAWS = 10_000
@@ -111,7 +112,8 @@ def _bound(seed: int, s: Scenario, name: str, run, step_size: float, tally: Tall
     for way in ways(ClassOf.of(bound), s)[0]:
         if unlike(way.to, s) or way.to.statistic == "expectation":
             continue
-        true = measured(way.to, run, step_size)
+        weights = schedules.weights(bound.statistic, put.values) if way.to.weights else None
+        true = measured(way.to, run, step_size, weights)
         tally.rows += 1
         tally.spoken[name] = tally.spoken.get(name, 0) + 1
         tally.share = max(tally.share, true / (put.high * way.factor))
