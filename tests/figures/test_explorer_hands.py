@@ -151,6 +151,28 @@ def test_a_narrow_page_scrolls_one_way(width, whole):
         assert whole.js("return document.documentElement.scrollWidth - innerWidth") <= 0
 
 
+# ---- the table of plans ----
+
+
+@pytest.mark.parametrize("row", [0, 3])
+def test_going_to_a_plan_draws_the_plane_of_its_theorem_at_the_exact_step_size(row, whole):
+    settled(whole)
+    whole.js("document.querySelectorAll('#run-table button')[arguments[0]].click()", row)
+    settled(whole)
+    name, at = whole.text("#theorem-name"), plan(whole)
+    best = whole.js("return [...explorer.drawn().best.values()].map((b) => [b.name, b.steps, b.size])")
+    assert [name, *at] in best
+    cells = "return document.querySelector('#plane svg g').outerHTML"
+    drawn = whole.js(cells)
+    whole.choose("theorem", name)
+    settled(whole)
+    assert whole.js(cells) == drawn
+    other = whole.js("return [...document.getElementById('theorem').options].map((o) => o.value)")[-1]
+    whole.choose("theorem", other)
+    settled(whole)
+    assert whole.js(cells) != drawn, "planes of two theorems differ"
+
+
 # ---- files ----
 
 

@@ -17,7 +17,7 @@ function advised(kind, { steps, size, name }) {
   if (!row) return null;
   const { value } = row, speaks = row.state === "speaks", level = row;
   const atEnd = steps === 1 || steps >= MOST_STEPS * 0.95 || drawn.sizes.indexOf(size) % (SIDE - 1) === 0;
-  const go = goThere(steps, Number(size.toPrecision(3)), name);
+  const go = goThere(steps, size, name);
   const share = level.here < Infinity && level.here > 0 ? said(value / level.here, 3) : "–";
   return { speaks, edge: atEnd, cells: [atlas.classes[kind].words, made("span", {}, ...jointed(name)), `${steps}${steps === 1 ? " (least)" : ""}`, said(size, 3), said(value), share, go] };
 }
@@ -25,7 +25,7 @@ function advised(kind, { steps, size, name }) {
 function goThere(steps, size, name) {
   const go = made("button", { type: "button" }, "go there");
   go.setAttribute("aria-label", `go to K = ${steps}, step size ${said(size, 3)}`);
-  go.addEventListener("click", () => { Object.assign(fed.plan, { local_steps: steps, step_size: size }); fed.theorem = name; showPlan(); moved("local_steps"); });
+  go.addEventListener("click", () => { Object.assign(fed.plan, { local_steps: steps, step_size: size }); showPlan(); pickTheorem(name); });
   return go;
 }
 
