@@ -27,6 +27,8 @@ from .javascript import javascript
 FIRST = ("local_steps", "step_size", "cohort", "rounds")
 """What a run chooses, in the order of the page; the rest of it follows."""
 COUNTS: dict[str, Quantity] = dict(zip(AXES, (clients, classes), strict=True))
+INEQUALITIES = {"<=": "le", "<": "lt", ">=": "ge", ">": "gt"}
+"""The page's own functions for them, which tell both sides of a condition that fails."""
 Record = dict[str, Any]
 
 
@@ -196,7 +198,10 @@ def code(entry: NamedBound) -> str:
 
 
 def _relation(relation: Any, axis: str) -> str:
-    return f"[{_function(javascript(relation))},{int(bool(axis) and varies(relation, axis))}]"
+    each = int(bool(axis) and varies(relation, axis))
+    if (named := INEQUALITIES.get(getattr(relation, "rel_op", ""))) is None:
+        return f"[{_function(javascript(relation))},{each}]"
+    return f"[(v,n,i,s)=>{named}({javascript(relation.lhs)},{javascript(relation.rhs)},s),{each}]"
 
 
 def _function(body: str) -> str:
