@@ -147,12 +147,17 @@ def _choice(word: str) -> int:
 
 def _conditions(bound: Bound) -> list[Record]:
     """Those that numbers decide come first, in the order of their code."""
+    letters = cards.letters_of(bound)
     decided = [
-        {"words": c.words, "kind": "numeric", "formula": printing.words(c.relation)} for c in bound.numeric_conditions
+        {"words": c.words, "kind": "numeric", "formula": printing.words(c.relation),
+         "latex": printing.latex(c.relation, letters)} for c in bound.numeric_conditions
+    ]  # fmt: skip
+    rest = [(words, "domain") for words in _limits(bound)]
+    rest += [(c.words, c.kind) for c in bound.conditions if c.kind != "numeric"]
+    return [
+        *decided,
+        *({"words": w, "kind": kind, "formula": "", "latex": rf"\text{{{printing.escaped(w)}}}"} for w, kind in rest),
     ]
-    decided += [{"words": words, "kind": "domain", "formula": ""} for words in _limits(bound)]
-    rest = (c for c in bound.conditions if c.kind != "numeric")
-    return [*decided, *({"words": c.words, "kind": c.kind, "formula": ""} for c in rest)]
 
 
 def _limits(bound: Bound) -> dict[str, str]:
