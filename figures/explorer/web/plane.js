@@ -115,7 +115,8 @@ function planeLegend(name) {
   const item = (shape, text) => { const li = made("li"); li.innerHTML = `<svg width="22" height="16" aria-hidden="true">${shape}</svg>`; li.append(` ${text}`); return li; };
   $("plane-legend").append(item(`<circle class="point" r="6" cx="11" cy="8"/>`, "your plan: drag it"));
   if (bestOf(drawn, name)) $("plane-legend").append(item(`<path class="best" d="M11 2l6 6l-6 6l-6 -6Z"/>`, "smallest here"));
-  if (knownPlaces.some((one) => one.kind === "worst")) $("plane-legend").append(item(`<path class="worst leading" d="M11 2l6 6l-6 6l-6 -6Z"/>`, "exact worst case known; filled: the least"));
+  const worst = new Set(knownPlaces.filter((one) => one.kind === "worst").map((one) => worstWords(one.above)));
+  if (worst.size) $("plane-legend").append(item(`<path class="worst leading" d="M11 2l6 6l-6 6l-6 -6Z"/>`, `${[...worst].sort().join(" or ")}; filled: the least`));
   if (knownPlaces.some((one) => one.kind === "measured")) $("plane-legend").append(item(`<circle class="run leading" r="5" cx="11" cy="8"/>`, "measured; filled: the best"));
   const kinds = new Set((bounds.get(name)?.optima ?? []).flatMap((o) => [...(o.derived ? ["derived"] : []), ...(o.stated.length ? ["printed"] : [])]));
   if (kinds.has("derived")) $("plane-legend").append(item(`<circle class="star derived" r="5" cx="11" cy="8"/>`, "best K or η, derived here"));
