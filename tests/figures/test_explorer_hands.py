@@ -143,12 +143,22 @@ def test_every_word_of_the_federation_can_be_told_from_what_is_behind_it(theme, 
         assert not whole.js(FAINT)
 
 
+FIRST = """
+const cells = [...document.querySelector("#run-table tbody tr").cells];
+const top = (cell) => cell.getBoundingClientRect().top;
+return cells.sort((a, b) => top(a) - top(b))[0].textContent;
+"""
+
+
 @pytest.mark.parametrize("width", [320, 768])
 def test_a_narrow_page_scrolls_one_way(width, whole):
     with narrow(whole, width, 700):
         whole.choose("stories", "0")
         settled(whole)
         assert whole.js("return document.documentElement.scrollWidth - innerWidth") <= 0
+        table = whole.find("#run-table .scroll")
+        assert table.get_property("scrollWidth") <= table.get_property("clientWidth")
+        assert whole.js(FIRST) == "go there", "the button of a row is in sight before its numbers"
 
 
 # ---- the table of plans ----

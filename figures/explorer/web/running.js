@@ -8,7 +8,9 @@ function running() {
       : `${speaking.length} of ${rows.length} are below the start at their best plan${edge ? `; ${edge} at the edge of the plane, where the best may lie beyond it or mean: do little` : ""}. A bound's best plan is safe, not fast: it makes a worst case small.`;
   const head = ["number", "tightest theorem", "K", "η", "it says", "of the start", ""];
   rows.push(...knownBest());
-  put("run-table", rows.length ? scrolled(tabled("By class of number; each button moves your plan there", head, rows.map(({ cells: found }) => found))) : "", made("p", {}, last));
+  const table = tabled("By class of number; each button moves your plan there", head, rows.map(({ cells: found }) => found));
+  for (const line of table.tBodies[0].rows) for (const [k, cell] of [...line.cells].entries()) cell.dataset.head = head[k];
+  put("run-table", rows.length ? scrolled(table) : "", made("p", {}, last));
 }
 
 function advised(kind, { steps, size, name }) {
