@@ -27,6 +27,8 @@ from .javascript import javascript
 FIRST = ("local_steps", "step_size", "cohort", "rounds")
 """What a run chooses, in the order of the page; the rest of it follows."""
 COUNTS: dict[str, Quantity] = dict(zip(AXES, (clients, classes), strict=True))
+INEQUALITIES = {"<=": "le", "<": "lt", ">=": "ge", ">": "gt"}
+"""The page's own functions for them, which tell both sides of a condition that fails."""
 Record = dict[str, Any]
 
 
@@ -145,12 +147,17 @@ def _choice(word: str) -> int:
 
 def _conditions(bound: Bound) -> list[Record]:
     """Those that numbers decide come first, in the order of their code."""
+    letters = cards.letters_of(bound)
     decided = [
-        {"words": c.words, "kind": "numeric", "formula": printing.words(c.relation)} for c in bound.numeric_conditions
+        {"words": c.words, "kind": "numeric", "formula": printing.words(c.relation),
+         "latex": printing.latex(c.relation, letters)} for c in bound.numeric_conditions
+    ]  # fmt: skip
+    rest = [(words, "domain") for words in _limits(bound)]
+    rest += [(c.words, c.kind) for c in bound.conditions if c.kind != "numeric"]
+    return [
+        *decided,
+        *({"words": w, "kind": kind, "formula": "", "latex": rf"\text{{{printing.escaped(w)}}}"} for w, kind in rest),
     ]
-    decided += [{"words": words, "kind": "domain", "formula": ""} for words in _limits(bound)]
-    rest = (c for c in bound.conditions if c.kind != "numeric")
-    return [*decided, *({"words": c.words, "kind": c.kind, "formula": ""} for c in rest)]
 
 
 def _limits(bound: Bound) -> dict[str, str]:
@@ -196,7 +203,10 @@ def code(entry: NamedBound) -> str:
 
 
 def _relation(relation: Any, axis: str) -> str:
-    return f"[{_function(javascript(relation))},{int(bool(axis) and varies(relation, axis))}]"
+    each = int(bool(axis) and varies(relation, axis))
+    if (named := INEQUALITIES.get(getattr(relation, "rel_op", ""))) is None:
+        return f"[{_function(javascript(relation))},{each}]"
+    return f"[(v,n,i,s)=>{named}({javascript(relation.lhs)},{javascript(relation.rhs)},s),{each}]"
 
 
 def _function(body: str) -> str:

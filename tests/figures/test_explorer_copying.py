@@ -13,6 +13,7 @@ import pytest
 from explorer_browser import by_python, by_shell, focused, press
 
 from bounds import BOUNDS, Source
+from bounds.showing.printing import escaped
 from fedbounds import explore
 from figures.explorer.command import entries
 from figures.explorer.page import page as made
@@ -40,7 +41,20 @@ def test_copying_without_a_clipboard(page):
     page.find("[data-copy=latex]").click()
     time.sleep(0.2)
     assert "press Ctrl+C" in page.text("#copied")
-    assert page.find("#manual").get_property("value") == BOUNDS["fedals.one_round"].latex()
+    assert BOUNDS["fedals.one_round"].latex() in page.find("#manual").get_property("value").splitlines()[1]
+
+
+def test_conditions_are_copied_with_the_formula(page):
+    page.choose("bound", "fedcog.theorem")
+    bound = BOUNDS["fedcog.theorem"]
+    first, formula, *conditions, last = page.js("return explorer.texts.latex()").splitlines()
+    assert (first, formula, last) == (r"\begin{gathered}", rf"{bound.latex()} \\", r"\end{gathered}")
+    assert all(line.startswith(r"\text{if } ") for line in conditions)
+    assert conditions[0] == r"\text{if } 2 \tau L \eta \leq 1 \\"
+    assert not conditions[-1].endswith(r"\\")
+    for words in (c.words for c in bound.conditions if c.kind != "numeric"):
+        assert any(escaped(words) in line for line in conditions)
+        assert f"# if {words}\n" in page.js("return explorer.texts.python()")
 
 
 @pytest.mark.parametrize("name", BOUNDS)

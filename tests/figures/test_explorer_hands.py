@@ -143,12 +143,70 @@ def test_every_word_of_the_federation_can_be_told_from_what_is_behind_it(theme, 
         assert not whole.js(FAINT)
 
 
+FIRST = """
+const cells = [...document.querySelector("#run-table tbody tr").cells];
+const top = (cell) => cell.getBoundingClientRect().top;
+return cells.sort((a, b) => top(a) - top(b))[0].textContent;
+"""
+
+
 @pytest.mark.parametrize("width", [320, 768])
 def test_a_narrow_page_scrolls_one_way(width, whole):
     with narrow(whole, width, 700):
         whole.choose("stories", "0")
         settled(whole)
         assert whole.js("return document.documentElement.scrollWidth - innerWidth") <= 0
+        table = whole.find("#run-table .scroll")
+        assert table.get_property("scrollWidth") <= table.get_property("clientWidth")
+        assert whole.js(FIRST) == "go there", "the button of a row is in sight before its numbers"
+
+
+# ---- the table of plans ----
+
+
+@pytest.mark.parametrize("row", [0, 3])
+def test_going_to_a_plan_draws_the_plane_of_its_theorem_at_the_exact_step_size(row, whole):
+    settled(whole)
+    whole.js("document.querySelectorAll('#run-table button')[arguments[0]].click()", row)
+    settled(whole)
+    name, at = whole.text("#theorem-name"), plan(whole)
+    best = whole.js("return [...explorer.drawn().best.values()].map((b) => [b.name, b.steps, b.size])")
+    assert [name, *at] in best
+    cells = "return document.querySelector('#plane svg g').outerHTML"
+    drawn = whole.js(cells)
+    whole.choose("theorem", name)
+    settled(whole)
+    assert whole.js(cells) == drawn
+    other = whole.js("return [...document.getElementById('theorem').options].map((o) => o.value)")[-1]
+    whole.choose("theorem", other)
+    settled(whole)
+    assert whole.js(cells) != drawn, "planes of two theorems differ"
+
+
+# ---- why a theorem is silent ----
+
+
+def test_a_step_size_that_a_theorem_asks_for_is_said_so_that_it_can_be_typed(whole):
+    whole.choose("theorem", "fedcog.corollary")
+    settled(whole)
+    whole.choose("f-step_size", "0.0112", "input")
+    tau, rounds = 8, 1000
+    asked = f"{(tau * rounds) ** -0.5:.12g}"
+    assert f"the step size is 1/sqrt(tau T): 0.0112 is not {asked}." in whole.text("#plane-terms")
+    assert whole.text("#plane-marks").endswith(f"asks for a step size of its own:at K = {tau}, η = {asked}")
+    whole.choose("f-step_size", asked, "input")
+    assert whole.text("#plane-terms").startswith("At your plan 0.")
+
+
+def test_an_inequality_that_fails_shows_both_sides_at_the_plan_and_in_the_list(whole):
+    whole.choose("theorem", "fedcog.theorem")
+    whole.choose("f-step_size", "0.3", "input")
+    settled(whole)
+    smoothness, tau = whole.js("return explorer.told().given.smoothness"), 8
+    first, second = whole.text("#plane-terms").removeprefix("At your plan: silent. ").split("; ")
+    assert first == f"eta L <= 1/(2 tau): {2 * tau * 0.3 * smoothness:.3g} > 1"
+    assert second.endswith(" > 1.")
+    assert first in whole.text("#quiet")
 
 
 # ---- files ----

@@ -31,7 +31,8 @@ function python() {
     : reachable(b) ? `from bounds.showing.loading import load\n\nbound = load(${JSON.stringify(b.name)})`
       : `# bound: the one that explore was given, ${b.name}`;
   const entry = b.target.axis && b.axis ? `[${memberOf(b) - 1}]` : "";
-  return `${named}\nprint(bound(\n${text.join("\n")}\n)${entry})\n`;
+  const asked_for = b.conditions.map((one) => `# if ${one.words}${one.formula ? `: ${one.formula}` : ""}\n`).join("");
+  return `${named}\n${asked_for}print(bound(\n${text.join("\n")}\n)${entry})\n`;
 }
 
 function shell() {
@@ -48,7 +49,13 @@ function shell() {
   return ["fedbounds", "eval", b.name, ...text].map(quoted).join(" ");
 }
 
-const COPIES = { latex: () => main().latex, python, shell, link: () => location.href.split("#")[0] + fragment() };
+/* The statement with its conditions, a line each, for an equation of amsmath. */
+function latex() {
+  const { latex: formula, conditions } = main(), lines = conditions.map((one) => `\\text{if } ${one.latex}`);
+  return lines.length ? `\\begin{gathered}\n${[formula, ...lines].join(" \\\\\n")}\n\\end{gathered}` : formula;
+}
+
+const COPIES = { latex, python, shell, link: () => location.href.split("#")[0] + fragment() };
 
 async function copy(what, text = COPIES[what](), view = "") {
   const manual = $(`${view}manual`), before = document.activeElement;

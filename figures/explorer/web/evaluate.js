@@ -34,6 +34,22 @@ function evaluated(bound, v, n, entry = 0) {
   return { terms, total: terms.reduce((a, b) => a + b, 0), failed };
 }
 
+/* The inequalities of conditions; they leave both sides in a list that is given. */
+const le = (a, b, sides) => { sides?.push(a, b); return a <= b; };
+const lt = (a, b, sides) => { sides?.push(a, b); return a < b; };
+const ge = (a, b, sides) => { sides?.push(a, b); return a >= b; };
+const gt = (a, b, sides) => { sides?.push(a, b); return a > b; };
+
+/* Both sides of a condition that fails, of the first member where it does. */
+function bothSides(bound, k, v, n) {
+  const [f, each] = CODE[bound.name].c[k];
+  for (let i = 0; i < (each ? n[bound.axis] : 1); i++) {
+    const sides = [];
+    if (!f(v, n, i, sides) && sides.length === 2) return { left: sides[0], right: sides[1] };
+  }
+  return {};
+}
+
 /* Values by name and lengths of axes from choices; x is put in for the quantity of that name. */
 function inputs(bound, choices, name = "", x = NaN) {
   const v = { ...bound.given }, n = { clients: 1, classes: 1 };

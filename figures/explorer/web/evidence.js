@@ -23,6 +23,9 @@ function scaledPlace(row, world) {
 
 const fits = (at, names, found) => at.head.every((x, k) => near(x, found[k])) && names.every((word, k) => near(at.told[word], found[8 + k]));
 
+/* One word for one state: a worst case that is attained, or one that is proved from above alone. */
+const worstWords = (above) => (above ? "worst case, at most" : "exact worst case");
+
 /* The exact worst case at the plan, where the table of the bound has it. */
 function worstOf(row, world) {
   const table = atlas.worst.tables[row.bound.name];
@@ -31,7 +34,7 @@ function worstOf(row, world) {
   if (!found) return null;
   const [, , , , worst, exact, low, high] = found, unit = at.gap ** table.powers[0] * at.L ** table.powers[1] * row.factor;
   const certified = low !== null && high !== null && exact ? `, certified between ${said(low * unit, 6)} and ${said(high * unit, 6)}` : "";
-  return { kind: "worst", value: worst * unit, error: 0, above: !exact, words: `${exact ? "exact worst case" : "worst case, at most"} ${said(worst * unit)}`,
+  return { kind: "worst", value: worst * unit, error: 0, above: !exact, words: `${worstWords(!exact)} ${said(worst * unit)}`,
     what: `over all federations that the theorem speaks of, ${at.head[0] > 1 ? `clients ${at.head[0]} of a kind` : "all clients alike"}, no noise${certified}` };
 }
 

@@ -94,7 +94,12 @@ function inWords(rows) {
 
 /* ---- what does not apply ---- */
 
-const asked = ({ words: text, left, right }) => (left === undefined ? text : `${text}: ${said(left, 3)} is not ${said(right, 3)}`);
+/* A condition that fails, with both sides: of an equality the right one as it must be typed. */
+function asked({ words: text, left, right, equal }) {
+  if (!Number.isFinite(left) || !Number.isFinite(right)) return text;
+  if (equal) return `${text}: ${exactly(left)} is not ${exactly(right)}`;
+  return `${text}: ${apart(left, right).join(left === right ? " = " : left > right ? " > " : " < ")}`;
+}
 
 let quietOf = "";
 

@@ -14,6 +14,15 @@ function said(x, digits = 4) {
   return short === "1" ? power : short === "−1" ? `−${power}` : `${short}·${power}`;
 }
 
+/* A number to be typed again: all digits that the rounding of a comparison asks for. */
+const exactly = (x) => String(Number(x.toPrecision(12)));
+
+/* Two numbers to as many digits as tell them apart. */
+function apart(left, right, digits = 3) {
+  while (digits < 17 && said(left, digits) === said(right, digits)) digits += 1;
+  return [said(left, digits), said(right, digits)];
+}
+
 /* A number as typed (0.5, 1e-3, 1/3); NaN for anything else. */
 function typed(text) {
   const [above, below, more] = text.trim().split("/").map((part) => (part.trim() === "" ? NaN : Number(part)));

@@ -62,10 +62,19 @@ function planeSvg(grid, name, wide) {
   const across = ticks(1, grid.view.steps.high, true, Math.floor((right - left) / 60)), up = ticks(Y.low, Y.high, true, 8);
   const marks_ = across.map((x) => `<path class="axis" d="M${X(x).toFixed(1)} ${bottom}v5"/><text class="tick" text-anchor="middle" x="${X(x).toFixed(1)}" y="${bottom + 18}">${said(x, 3)}</text>`).join("")
     + up.map((y) => `<path class="axis" d="M${left} ${Y(y).toFixed(1)}h-5"/><text class="tick" text-anchor="end" x="${left - 8}" y="${(Y(y) + 4).toFixed(1)}">${said(y, 3)}</text>`).join("");
-  const nothing = found ? "" : `<text class="halo" text-anchor="middle" x="${(left + right) / 2}" y="${(top + bottom) / 2}">${shownRows.some((row) => row.bound.name === name && row.composed) ? "made of other theorems: shown on the ladder alone" : "silent at every K and η here"}</text>`;
   return `<svg width="${wide}" height="${tall}" viewBox="0 0 ${wide} ${tall}" aria-hidden="true"><defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="stripe" d="M0 0V6"/></pattern></defs>
-<g>${cells(found?.level ?? empty().level, X, Y)}</g><path class="axis" d="M${left} ${top}V${bottom}H${right}"/>${marks_}${nothing}
+<g>${cells(found?.level ?? empty().level, X, Y)}</g><path class="axis" d="M${left} ${top}V${bottom}H${right}"/>${marks_}
 <text class="title" text-anchor="middle" x="${(left + right) / 2}" y="${tall - 6}">local steps K, logarithmic</text><text class="title" transform="translate(13 ${(top + bottom) / 2}) rotate(-90)" text-anchor="middle">step size η, logarithmic</text><g id="plane-marks"></g></svg>`;
+}
+
+/* Of a theorem with no place on the plane: one that fixes the step size misses every row of it, and speaks at its own. */
+function placeless(name, { v, n }) {
+  if (drawn.found.has(name)) return "";
+  const own = atlas.bounds[name]?.rest.map(([text]) => SIDES[text]).find((one) => one?.[0].includes("step_size") && one[0].every((word) => v[word] !== undefined));
+  const lines = shownRows.some((row) => row.bound.name === name && row.composed) ? ["made of other theorems: shown on the ladder alone"]
+    : own ? ["asks for a step size of its own:", `at K = ${v.local_steps}, η = ${exactly(own[2](v, n, 0))}`] : ["silent at every K and η here"];
+  const { left, right, top, bottom } = frameOf, y = (top + bottom) / 2;
+  return lines.map((line, k) => `<text class="halo" text-anchor="middle" x="${(left + right) / 2}" y="${y + 20 * k}">${line}</text>`).join("");
 }
 
 /* What moves with the point alone: cheap enough for every frame of a drag. */
@@ -76,7 +85,7 @@ function pointMarks(world) {
   const known = knownPlaces.map(({ steps, size, value, error, words: text, what, kind }, k) => placeMark(X, Y, steps, size, kind, k === 0 || knownPlaces[k - 1].kind !== kind, `${text}${error > 0 ? ` ± ${said(error, 2)}` : ""} at K = ${steps}, η = ${said(size, 3)}; ${what}`)).join("");
   const outside = fed.plan.local_steps > X.high || fed.plan.step_size < Y.low || fed.plan.step_size > Y.high;
   put("plane-stars", outside ? `Your plan, K = ${fed.plan.local_steps} and η = ${said(fed.plan.step_size, 3)}, lies beyond this plane: its point stands at the edge. ` : "", stars.map(({ over, label, at }) => `${where[over]}: ${label} ${said(at)}`).join("; "));
-  $("plane-marks").innerHTML = `<path class="cross" d="M${x.toFixed(1)} ${top}V${bottom}M${left} ${y.toFixed(1)}H${right}"/>${diamond}${starMarks(stars, X, Y)}${known}<circle class="point${outside ? " outside" : ""}" r="8" cx="${x.toFixed(1)}" cy="${y.toFixed(1)}"/>`;
+  $("plane-marks").innerHTML = `<path class="cross" d="M${x.toFixed(1)} ${top}V${bottom}M${left} ${y.toFixed(1)}H${right}"/>${diamond}${starMarks(stars, X, Y)}${known}${placeless(fed.theorem, world)}<circle class="point${outside ? " outside" : ""}" r="8" cx="${x.toFixed(1)}" cy="${y.toFixed(1)}"/>`;
 }
 
 /* A plan of which an exact or measured number is known; the best of its kind is filled. */
@@ -106,7 +115,8 @@ function planeLegend(name) {
   const item = (shape, text) => { const li = made("li"); li.innerHTML = `<svg width="22" height="16" aria-hidden="true">${shape}</svg>`; li.append(` ${text}`); return li; };
   $("plane-legend").append(item(`<circle class="point" r="6" cx="11" cy="8"/>`, "your plan: drag it"));
   if (bestOf(drawn, name)) $("plane-legend").append(item(`<path class="best" d="M11 2l6 6l-6 6l-6 -6Z"/>`, "smallest here"));
-  if (knownPlaces.some((one) => one.kind === "worst")) $("plane-legend").append(item(`<path class="worst leading" d="M11 2l6 6l-6 6l-6 -6Z"/>`, "exact worst case known; filled: the least"));
+  const worst = new Set(knownPlaces.filter((one) => one.kind === "worst").map((one) => worstWords(one.above)));
+  if (worst.size) $("plane-legend").append(item(`<path class="worst leading" d="M11 2l6 6l-6 6l-6 -6Z"/>`, `${[...worst].sort().join(" or ")}; filled: the least`));
   if (knownPlaces.some((one) => one.kind === "measured")) $("plane-legend").append(item(`<circle class="run leading" r="5" cx="11" cy="8"/>`, "measured; filled: the best"));
   const kinds = new Set((bounds.get(name)?.optima ?? []).flatMap((o) => [...(o.derived ? ["derived"] : []), ...(o.stated.length ? ["printed"] : [])]));
   if (kinds.has("derived")) $("plane-legend").append(item(`<circle class="star derived" r="5" cx="11" cy="8"/>`, "best K or η, derived here"));

@@ -8,7 +8,9 @@ function running() {
       : `${speaking.length} of ${rows.length} are below the start at their best plan${edge ? `; ${edge} at the edge of the plane, where the best may lie beyond it or mean: do little` : ""}. A bound's best plan is safe, not fast: it makes a worst case small.`;
   const head = ["number", "tightest theorem", "K", "η", "it says", "of the start", ""];
   rows.push(...knownBest());
-  put("run-table", rows.length ? scrolled(tabled("By class of number; each button moves your plan there", head, rows.map(({ cells: found }) => found))) : "", made("p", {}, last));
+  const table = tabled("By class of number; each button moves your plan there", head, rows.map(({ cells: found }) => found));
+  for (const line of table.tBodies[0].rows) for (const [k, cell] of [...line.cells].entries()) cell.dataset.head = head[k];
+  put("run-table", rows.length ? scrolled(table) : "", made("p", {}, last));
 }
 
 function advised(kind, { steps, size, name }) {
@@ -17,7 +19,7 @@ function advised(kind, { steps, size, name }) {
   if (!row) return null;
   const { value } = row, speaks = row.state === "speaks", level = row;
   const atEnd = steps === 1 || steps >= MOST_STEPS * 0.95 || drawn.sizes.indexOf(size) % (SIDE - 1) === 0;
-  const go = goThere(steps, Number(size.toPrecision(3)), name);
+  const go = goThere(steps, size, name);
   const share = level.here < Infinity && level.here > 0 ? said(value / level.here, 3) : "–";
   return { speaks, edge: atEnd, cells: [atlas.classes[kind].words, made("span", {}, ...jointed(name)), `${steps}${steps === 1 ? " (least)" : ""}`, said(size, 3), said(value), share, go] };
 }
@@ -25,15 +27,15 @@ function advised(kind, { steps, size, name }) {
 function goThere(steps, size, name) {
   const go = made("button", { type: "button" }, "go there");
   go.setAttribute("aria-label", `go to K = ${steps}, step size ${said(size, 3)}`);
-  go.addEventListener("click", () => { Object.assign(fed.plan, { local_steps: steps, step_size: size }); fed.theorem = name; showPlan(); moved("local_steps"); });
+  go.addEventListener("click", () => { Object.assign(fed.plan, { local_steps: steps, step_size: size }); showPlan(); pickTheorem(name); });
   return go;
 }
 
 /* The best of the plans whose exact worst case, or measurement, is known: one per kind. */
 function knownBest() {
-  return knownPlaces.filter((one, k) => k === 0 || knownPlaces[k - 1].kind !== one.kind).map(({ kind, steps, size, value, row, statistic }) => {
+  return knownPlaces.filter((one, k) => k === 0 || knownPlaces[k - 1].kind !== one.kind).map(({ kind, steps, size, value, row, statistic, above }) => {
     const level = row?.here < Infinity ? row.here : NaN;
-    return { cells: [row ? atlas.classes[row.kind].words : `${statistic} over rounds, server model`, kind === "worst" ? `exact worst case: best of the plans in the table of ${fed.theorem}` : `measured: best of the plans in ${federation().runs.name}`, String(steps), said(size, 3), said(value), level > 0 ? said(value / level, 3) : "–", goThere(steps, size, fed.theorem)] };
+    return { cells: [row ? atlas.classes[row.kind].words : `${statistic} over rounds, server model`, kind === "worst" ? `${worstWords(above)}: best of the plans in the table of ${fed.theorem}` : `measured: best of the plans in ${federation().runs.name}`, String(steps), said(size, 3), said(value), level > 0 ? said(value / level, 3) : "–", goThere(steps, size, fed.theorem)] };
   });
 }
 

@@ -96,10 +96,10 @@ function substituted(b, bound, world) {
   if (best?.pair) [v[OFFSET], v[FACTOR]] = best.pair;
   if (b.free) v[b.free] = best.free;
   const { terms, total, failed } = evaluated(bound, v, n);
-  const decided = failed.filter((k) => k < b.decided.length).map((k) => b.decided[k]);
+  const decided = failed.filter((k) => k < b.decided.length).map((k) => ({ words: b.decided[k], ...bothSides(bound, k, v, n) }));
   restore(v, kept);
   restore(v, before);
-  return { terms, value: decided.length ? NaN : total, failed: decided.map((text) => ({ words: text })), pair: best?.pair ?? null, free: best?.free };
+  return { terms, value: decided.length ? NaN : total, failed: decided, pair: best?.pair ?? null, free: best?.free };
 }
 
 /* Conditions that the numbers of the bound do not decide: those that fail, and those taken on trust. */
@@ -109,7 +109,7 @@ function others(b, world) {
     const answer = kind === "assumed" ? atlas.assumptions[place][world.situation]
       : kind === "falling" ? (v.iterations > 1 ? "0" : "?") : kind === "trusted" ? "?" : sides(text, v, n);
     if (answer === "0") failed.push({ words: text });
-    else if (Array.isArray(answer)) failed.push({ words: text, left: answer[0], right: answer[1] });
+    else if (Array.isArray(answer)) failed.push({ words: text, left: answer[0], right: answer[1], equal: true });
     else if (answer === "?" && kind !== "silent") trusted.push(text);
   }
   return { failed, trusted };
