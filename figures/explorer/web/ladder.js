@@ -1,10 +1,13 @@
 /* All theorems at one plan: bars on one logarithmic axis, unlike numbers in groups of their own. */
 const SAYS = { speaks: "speaks", "of the class": "below its premises", vacuous: "vacuous" };
 
+/* What must fit on the axis: a running story's numbers too, so that bars of its steps can be compared by eye. */
+const endsOf = (rows) => rows.filter((row) => RANKED.includes(row.state)).flatMap((row) => [row.value, row.here, row.ofClass, ...(row.evidence ?? []).map((one) => one.value)]).filter((x) => x > 0 && Number.isFinite(x));
+
 function ladder_(rows, wide) {
   const shown = rows.filter((row) => RANKED.includes(row.state)), groups = new Map();
   for (const row of shown) groups.set(row.kind, [...(groups.get(row.kind) ?? []), row]);
-  const ends = shown.flatMap((row) => [row.value, row.here, row.ofClass, ...(row.evidence ?? []).map((one) => one.value)]).filter((x) => x > 0 && Number.isFinite(x));
+  const ends = endsOf([...rows, ...storyRows()]);
   if (!shown.length) return put("ladder", made("p", {}, "No theorem says anything at this plan: each asks for something that is not so here."));
   if (!ends.length) ends.push(1); // all of them are 0 or infinite
   const low = 10 ** Math.floor(Math.log10(Math.min(...ends)) - 0.2), high = 10 ** Math.ceil(Math.log10(Math.max(...ends)) + 0.2);
