@@ -1,5 +1,6 @@
 /* All theorems at one plan: bars on one logarithmic axis, unlike numbers in groups of their own. */
-const SAYS = { speaks: "speaks", "of the class": "below its premises", vacuous: "vacuous" };
+const SAYS = { speaks: "speaks", "of the class": "below its premises", vacuous: "vacuous" }, SAY = { ...SAYS, speaks: "speak", "of the class": "below their premises" };
+const QUIET = { silent: "Silent, a condition fails", missing: "A number is not known", order: "Known up to a constant", unlike: "About something else" };
 
 /* What must fit on the axis: a running story's numbers too, so that bars of its steps can be compared by eye. */
 const endsOf = (rows) => rows.filter((row) => RANKED.includes(row.state)).flatMap((row) => [row.value, row.here, row.ofClass, ...(row.evidence ?? []).map((one) => one.value)]).filter((x) => x > 0 && Number.isFinite(x));
@@ -8,7 +9,7 @@ function ladder_(rows, wide) {
   const shown = rows.filter((row) => RANKED.includes(row.state)), groups = new Map();
   for (const row of shown) groups.set(row.kind, [...(groups.get(row.kind) ?? []), row]);
   const ends = endsOf([...rows, ...storyRows()]);
-  if (!shown.length) return put("ladder", made("p", {}, "No theorem says anything at this plan: each asks for something that is not so here."));
+  if (!shown.length) return put("ladder", made("p", {}, "No bar: no theorem has a number at this plan. What each asks for stands at the end of the page, under “What does not apply, and why”."));
   if (!ends.length) ends.push(1); // all of them are 0 or infinite
   const low = 10 ** Math.floor(Math.log10(Math.min(...ends)) - 0.2), high = 10 ** Math.ceil(Math.log10(Math.max(...ends)) + 0.2);
   const X = scale(low, Math.max(high, low * 10), true, 4, wide - 8), tightest_ = new Set([...groups.values()].map((members) => members.find((row) => !row.printed)));
@@ -105,14 +106,13 @@ function quiet(rows) {
   const now = rows.filter((row) => !RANKED.includes(row.state)).map((row) => `${row.bound.name} ${row.state} ${row.why ?? ""} ${row.failed.map(asked)}`).join("\n");
   if (now === quietOf) return;
   quietOf = now;
-  const groups = [["silent", "A condition fails", (row) => row.failed.map(asked).join("; ")], ["missing", "A number is not known", (row) => `needs ${row.why}`],
-    ["order", "Known up to a constant", () => ""], ["unlike", "About something else", (row) => row.why]];
-  put("quiet", ...groups.flatMap(([state, title, why]) => {
+  const groups = { silent: (row) => row.failed.map(asked).join("; "), missing: (row) => `needs ${row.why}`, order: () => "", unlike: (row) => row.why }, alone = rows.every((row) => !RANKED.includes(row.state));
+  put("quiet", ...Object.entries(groups).flatMap(([state, why]) => {
     const members = rows.filter((row) => row.state === state), by = new Map();
     for (const row of members) by.set(why(row), [...(by.get(why(row)) ?? []), row]);
     if (!members.length) return [];
     const list = [...by].map(([text, found]) => made("li", {}, ...found.flatMap((row, i) => [...(i ? [", "] : []), named(row.bound.name)]), text ? `: ${text}` : ""));
-    return [made("details", { open: state === "silent" }, made("summary", {}, `${title} (${members.length})`), made("ul", {}, ...list))];
+    return [made("details", { open: alone || state === "silent" }, made("summary", {}, `${QUIET[state]} (${members.length})`), made("ul", {}, ...list))];
   }));
 }
 
