@@ -99,6 +99,24 @@ def test_a_story_keeps_one_axis_and_gives_the_plan_back(whole):
     assert whole.js("return [explorer.federation(), document.getElementById('federations').value]") == before
 
 
+def test_the_headline_counts_what_the_lists_show_and_conversions_are_explained(whole):
+    whole.choose("federations", "1")
+    time.sleep(REST)
+    said, rows = whole.text("#sentence"), whole.js("return document.querySelectorAll('#ladder li.row').length")
+    assert f"{rows} bars: {rows} vacuous" in said
+    assert all(
+        title.lower() in said
+        for title in whole.js("return [...document.querySelectorAll('#quiet summary')].map((s) => s.textContent)")
+    )
+    named = set(
+        whole.js(
+            "return [...document.querySelectorAll('#ladder .bars')].map((b) => b.title).join().match(/\\bC\\d+(?=:)/g)"
+        )
+    )
+    assert named
+    assert all(f"{name}: " in whole.text("#ladder-via") for name in named)
+
+
 def test_keys_stay_on_the_plane_and_a_plan_beyond_it_is_said(whole):
     whole.js("document.getElementById('plane').focus()")
     press(whole, *["SHIFT+ARROW_UP"] * 12)

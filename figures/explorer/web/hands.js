@@ -42,6 +42,7 @@ function redrawFederation() {
   fed.theorem ||= (shownRows.find((row) => RANKED.includes(row.state) && !row.printed) ?? shownRows[0])?.bound.name ?? "";
   keepingFocus("ladder", () => ladder_(shownRows, ladderWide));
   keepingFocus("quiet", () => quiet(shownRows));
+  via(shownRows);
   inWords(shownRows);
   sentence(world);
   if (drawn && frameOf) pointMarks(world);

@@ -2,6 +2,15 @@
 const SAYS = { speaks: "speaks", "of the class": "below its premises", vacuous: "vacuous" }, SAY = { ...SAYS, speaks: "speak", "of the class": "below their premises" };
 const QUIET = { silent: "Silent, a condition fails", missing: "A number is not known", order: "Known up to a constant", unlike: "About something else" };
 
+/* What the names of conversions say; a theorem that a bar is made of has its own name alone. */
+const meant = (name) => (atlas.conversions[name] ? `${name}: ${atlas.conversions[name]}` : name);
+
+/* Under the lists: every conversion that led to a bar, or that a row without one speaks of. */
+function via(rows) {
+  const used = new Set(rows.flatMap((row) => [...(row.conversions ?? []), ...(row.why?.match(/\bC\d+\b/g) ?? [])]));
+  worded($("ladder-via"), Object.keys(atlas.conversions).filter((name) => used.has(name)).map(meant).join("; "));
+}
+
 /* What must fit on the axis: a running story's numbers too, so that bars of its steps can be compared by eye. */
 const endsOf = (rows) => rows.filter((row) => RANKED.includes(row.state)).flatMap((row) => [row.value, row.here, row.ofClass, ...(row.evidence ?? []).map((one) => one.value)]).filter((x) => x > 0 && Number.isFinite(x));
 
@@ -56,7 +65,7 @@ const SIGNS = { worst: "◆", measured: "●" };
 const besideWords = (row, one) => `${one.words}: the bound is ${said(row.value / one.value, 3)} times it${one.above ? " at least" : ""}`;
 
 const tip = (row) => [`${row.bound.name}: ${said(row.value)}`, ...row.bound.terms.map((name, k) => `${name}: ${said(row.terms[k])}`),
-  row.conversions.length ? `by ${row.conversions.join(", ")}` : "", row.trusted.length ? `taken on trust: ${row.trusted.join("; ")}` : "", ...(row.evidence ?? []).map((one) => `${one.words}, ${one.what}`)].filter(Boolean).join("\n");
+  row.conversions.length ? `by ${row.conversions.map(meant).join("; ")}` : "", row.trusted.length ? `taken on trust: ${row.trusted.join("; ")}` : "", ...(row.evidence ?? []).map((one) => `${one.words}, ${one.what}`)].filter(Boolean).join("\n");
 
 /* A bar from the left end to the value; below it the shares of the terms, which a logarithmic axis cannot stack. */
 function barSvg(row, X, wide) {
@@ -91,9 +100,10 @@ function inWords(rows) {
     li.append(` ${name} ${said(row.terms[k], 3)}${total > 0 && total < Infinity ? ` (${said(100 * Math.max(0, row.terms[k]) / total, 2)}%)` : ""}`);
     return li;
   });
+  const by = made("span", { title: row.conversions.map(meant).join("\n") }, row.conversions.length ? `, by ${row.conversions.join(", ")}` : "");
   const trust = row.trusted.length ? [made("p", { className: "hint" }, `Taken on trust: ${row.trusted.join("; ")}.`)] : [];
   const beside = (row.evidence ?? []).map((one) => made("p", { className: "hint" }, `${SIGNS[one.kind]} ${besideWords(row, one)}; ${one.what}.`));
-  put("plane-terms", made("p", {}, `At your plan ${said(row.value)}, ${SAYS[row.state]}${row.conversions.length ? `, by ${row.conversions.join(", ")}` : ""}:`), made("ul", {}, ...items), ...beside, ...trust);
+  put("plane-terms", made("p", {}, `At your plan ${said(row.value)}, ${SAYS[row.state]}`, by, ":"), made("ul", {}, ...items), ...beside, ...trust);
 }
 
 /* ---- what does not apply ---- */
