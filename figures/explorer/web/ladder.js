@@ -92,7 +92,7 @@ function evidenceMark({ kind, value, error }, X) {
 function inWords(rows) {
   const row = rows.find((one) => one.bound.name === fed.theorem || one.alias?.includes(fed.theorem));
   if (!row) return put("plane-terms");
-  if (!RANKED.includes(row.state)) return put("plane-terms", made("p", {}, `At your plan: ${row.state}. ${row.state === "silent" ? row.failed.map(asked).join("; ") : row.why ?? ""}.`));
+  if (!RANKED.includes(row.state)) return put("plane-terms", made("p", {}, `At your plan: ${QUIET[row.state].toLowerCase()}. ${row.state === "silent" ? row.failed.map(asked).join("; ") : row.why ?? ""}.`));
   const total = row.terms.reduce((a, t) => a + Math.max(0, t), 0);
   const items = row.bound.terms.map((name, k) => {
     const li = made("li");
