@@ -18,7 +18,7 @@ import sympy as sp
 from bounds import anyway, one_machine, substituting
 from bounds.assumptions import Assumption, INDEPENDENT_NOISE
 from bounds.catalog import BOUNDS
-from bounds.classes import ClassOf, FALLING, never, SAID, unweighted, Way, ways, WITH_LAST
+from bounds.classes import ClassOf, FALLING, MEANING, never, SAID, unweighted, Way, ways, WITH_LAST
 from bounds.core import Bound
 from bounds.dissimilarity import convex_pair
 from bounds.places import AVERAGE, SERVER
@@ -117,6 +117,7 @@ def atlas(entries: Sequence[NamedBound]) -> Atlas:
         "situations": list(known),
         "assumptions": ["".join(_said(a.holds(*s.facts)) for s in known.values()) for a in assumed],
         "classes": [_kind(kind) for kind in kinds],
+        "conversions": MEANING,
         "reached": [json.loads(text) for text in told.found],
         "ways": of_starts,
         "bounds": {e.label: _bound(e.bound, starts, kinds, assumed) for e in of_them},

@@ -81,6 +81,42 @@ def test_the_focus_stays_on_next_through_a_story(whole):
     assert whole.js("return document.activeElement.textContent") == "back", "there is no next at the end"
 
 
+def test_a_story_keeps_one_axis_and_gives_the_plan_back(whole):
+    whole.choose("federations", "1")
+    whole.choose("f-local_steps", "13", "input")
+    time.sleep(REST)
+    before = whole.js("return [explorer.federation(), document.getElementById('federations').value]")
+    whole.choose("stories", "2")
+    axes, bars = set(), []
+    for _ in range(3):
+        time.sleep(REST)
+        axes.add(whole.js("return [...document.querySelectorAll('#ladder .rule path')].map((p) => p.outerHTML).join()"))
+        bars.append(float(whole.find("#ladder .row .length").get_attribute("width")))
+        whole.js("document.querySelectorAll('#story button')[1].click()")
+    assert len(axes) == 1
+    assert bars == sorted(set(bars)), "the bounds grow in beta, and so do their bars"
+    whole.js("[...document.querySelectorAll('#story button')].at(-1).click()")
+    assert whole.js("return [explorer.federation(), document.getElementById('federations').value]") == before
+
+
+def test_the_headline_counts_what_the_lists_show_and_conversions_are_explained(whole):
+    whole.choose("federations", "1")
+    time.sleep(REST)
+    said, rows = whole.text("#sentence"), whole.js("return document.querySelectorAll('#ladder li.row').length")
+    assert f"{rows} bars: {rows} vacuous" in said
+    assert all(
+        title.lower() in said
+        for title in whole.js("return [...document.querySelectorAll('#quiet summary')].map((s) => s.textContent)")
+    )
+    named = set(
+        whole.js(
+            "return [...document.querySelectorAll('#ladder .bars')].map((b) => b.title).join().match(/\\bC\\d+(?=:)/g)"
+        )
+    )
+    assert named
+    assert all(f"{name}: " in whole.text("#ladder-via") for name in named)
+
+
 def test_keys_stay_on_the_plane_and_a_plan_beyond_it_is_said(whole):
     whole.js("document.getElementById('plane').focus()")
     press(whole, *["SHIFT+ARROW_UP"] * 12)

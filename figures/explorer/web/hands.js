@@ -42,6 +42,7 @@ function redrawFederation() {
   fed.theorem ||= (shownRows.find((row) => RANKED.includes(row.state) && !row.printed) ?? shownRows[0])?.bound.name ?? "";
   keepingFocus("ladder", () => ladder_(shownRows, ladderWide));
   keepingFocus("quiet", () => quiet(shownRows));
+  via(shownRows);
   inWords(shownRows);
   sentence(world);
   if (drawn && frameOf) pointMarks(world);
@@ -50,15 +51,18 @@ function redrawFederation() {
   taken.drags.push(performance.now() - begin);
 }
 
+/* The bars and all else that the lists show, counted by the words that stand there. */
 function sentence({ v }) {
-  const speaking = shownRows.filter((row) => row.state === "speaks" && !row.printed), counted = (of) => new Set(speaking.map(of)).size;
-  const n = counted((row) => row.bound.name), kinds = counted((row) => row.kind), silent = shownRows.filter((row) => row.state === "silent").length;
-  const below = new Set(shownRows.filter((row) => row.state === "of the class" && !row.printed).map((row) => row.bound.name)).size, started = shownRows.some((row) => row.here < Infinity);
   const plan = `${v.clients} ${v.clients === 1 ? "client" : "clients"}, ${v.clients === 1 ? "all data in one place" : v.cohort === v.clients ? "all take part" : `${v.cohort} a round`}, ${said(v.rounds, 6)} rounds of ${v.local_steps} ${v.local_steps === 1 ? "step" : "steps"}, η = ${said(v.step_size, 3)}: `;
-  const found = !(v.rounds >= 1) ? "no whole round fits into these seconds." : n ? `${n} theorem${n > 1 ? "s speak" : " speaks"}, of ${kinds} kind${kinds > 1 ? "s" : ""} of number, where training starts at ${said(speaking[0].here, 3)}; `
-    : below ? `${below} theorem${below > 1 ? "s are" : " is"} below what ${below > 1 ? "their" : "its"} own premises give; ${started ? "none is below the start" : "of the start nothing is known"}; `
-      : started ? "no theorem says anything below the start; " : "no theorem says anything; ";
-  put("sentence", plan, made("strong", {}, found), `${silent} silent.`);
+  if (!(v.rounds >= 1)) return put("sentence", plan, made("strong", {}, "no whole round fits into these seconds."));
+  const bars = shownRows.filter((row) => RANKED.includes(row.state)), start = Math.min(...bars.map((row) => row.here));
+  const counted = RANKED.map((state) => {
+    const of = bars.filter((row) => row.state === state), refuted = of.filter((row) => row.printed).length;
+    return of.length ? `${of.length} ${of.length > 1 ? SAY[state] : SAYS[state]}${refuted ? ` (${refuted} refuted by the audit)` : ""}` : "";
+  }).filter(Boolean).join(", ");
+  const known = !bars.length ? "" : start < Infinity ? `; training starts at ${said(start, 3)}` : "; where training starts is not known";
+  const rest = Object.entries(QUIET).map(([state, title]) => [title, shownRows.filter((row) => row.state === state).length]).filter(([, many]) => many).map(([title, many]) => `${title.toLowerCase()} (${many})`);
+  put("sentence", plan, made("strong", {}, `${bars.length || "no"} ${bars.length === 1 ? "bar" : "bars"}${bars.length ? `: ${counted}` : ""}${known}.`), rest.length ? ` Without a bar: ${rest.join(", ")}.` : "");
 }
 
 /* The plane anew: in its thread, else in slices between frames, of which the newest change alone is worked on. */

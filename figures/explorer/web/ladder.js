@@ -1,11 +1,24 @@
 /* All theorems at one plan: bars on one logarithmic axis, unlike numbers in groups of their own. */
-const SAYS = { speaks: "speaks", "of the class": "below its premises", vacuous: "vacuous" };
+const SAYS = { speaks: "speaks", "of the class": "below its premises", vacuous: "vacuous" }, SAY = { ...SAYS, speaks: "speak", "of the class": "below their premises" };
+const QUIET = { silent: "Silent, a condition fails", missing: "A number is not known", order: "Known up to a constant", unlike: "About something else" };
+
+/* What the names of conversions say; a theorem that a bar is made of has its own name alone. */
+const meant = (name) => (atlas.conversions[name] ? `${name}: ${atlas.conversions[name]}` : name);
+
+/* Under the lists: every conversion that led to a bar, or that a row without one speaks of. */
+function via(rows) {
+  const used = new Set(rows.flatMap((row) => [...(row.conversions ?? []), ...(row.why?.match(/\bC\d+\b/g) ?? [])]));
+  worded($("ladder-via"), Object.keys(atlas.conversions).filter((name) => used.has(name)).map(meant).join("; "));
+}
+
+/* What must fit on the axis: a running story's numbers too, so that bars of its steps can be compared by eye. */
+const endsOf = (rows) => rows.filter((row) => RANKED.includes(row.state)).flatMap((row) => [row.value, row.here, row.ofClass, ...(row.evidence ?? []).map((one) => one.value)]).filter((x) => x > 0 && Number.isFinite(x));
 
 function ladder_(rows, wide) {
   const shown = rows.filter((row) => RANKED.includes(row.state)), groups = new Map();
   for (const row of shown) groups.set(row.kind, [...(groups.get(row.kind) ?? []), row]);
-  const ends = shown.flatMap((row) => [row.value, row.here, row.ofClass, ...(row.evidence ?? []).map((one) => one.value)]).filter((x) => x > 0 && Number.isFinite(x));
-  if (!shown.length) return put("ladder", made("p", {}, "No theorem says anything at this plan: each asks for something that is not so here."));
+  const ends = endsOf([...rows, ...storyRows()]);
+  if (!shown.length) return put("ladder", made("p", {}, "No bar: no theorem has a number at this plan. What each asks for stands at the end of the page, under “What does not apply, and why”."));
   if (!ends.length) ends.push(1); // all of them are 0 or infinite
   const low = 10 ** Math.floor(Math.log10(Math.min(...ends)) - 0.2), high = 10 ** Math.ceil(Math.log10(Math.max(...ends)) + 0.2);
   const X = scale(low, Math.max(high, low * 10), true, 4, wide - 8), tightest_ = new Set([...groups.values()].map((members) => members.find((row) => !row.printed)));
@@ -52,7 +65,7 @@ const SIGNS = { worst: "◆", measured: "●" };
 const besideWords = (row, one) => `${one.words}: the bound is ${said(row.value / one.value, 3)} times it${one.above ? " at least" : ""}`;
 
 const tip = (row) => [`${row.bound.name}: ${said(row.value)}`, ...row.bound.terms.map((name, k) => `${name}: ${said(row.terms[k])}`),
-  row.conversions.length ? `by ${row.conversions.join(", ")}` : "", row.trusted.length ? `taken on trust: ${row.trusted.join("; ")}` : "", ...(row.evidence ?? []).map((one) => `${one.words}, ${one.what}`)].filter(Boolean).join("\n");
+  row.conversions.length ? `by ${row.conversions.map(meant).join("; ")}` : "", row.trusted.length ? `taken on trust: ${row.trusted.join("; ")}` : "", ...(row.evidence ?? []).map((one) => `${one.words}, ${one.what}`)].filter(Boolean).join("\n");
 
 /* A bar from the left end to the value; below it the shares of the terms, which a logarithmic axis cannot stack. */
 function barSvg(row, X, wide) {
@@ -79,7 +92,7 @@ function evidenceMark({ kind, value, error }, X) {
 function inWords(rows) {
   const row = rows.find((one) => one.bound.name === fed.theorem || one.alias?.includes(fed.theorem));
   if (!row) return put("plane-terms");
-  if (!RANKED.includes(row.state)) return put("plane-terms", made("p", {}, `At your plan: ${row.state}. ${row.state === "silent" ? row.failed.map(asked).join("; ") : row.why ?? ""}.`));
+  if (!RANKED.includes(row.state)) return put("plane-terms", made("p", {}, `At your plan: ${QUIET[row.state].toLowerCase()}. ${row.state === "silent" ? row.failed.map(asked).join("; ") : row.why ?? ""}.`));
   const total = row.terms.reduce((a, t) => a + Math.max(0, t), 0);
   const items = row.bound.terms.map((name, k) => {
     const li = made("li");
@@ -87,9 +100,10 @@ function inWords(rows) {
     li.append(` ${name} ${said(row.terms[k], 3)}${total > 0 && total < Infinity ? ` (${said(100 * Math.max(0, row.terms[k]) / total, 2)}%)` : ""}`);
     return li;
   });
+  const by = made("span", { title: row.conversions.map(meant).join("\n") }, row.conversions.length ? `, by ${row.conversions.join(", ")}` : "");
   const trust = row.trusted.length ? [made("p", { className: "hint" }, `Taken on trust: ${row.trusted.join("; ")}.`)] : [];
   const beside = (row.evidence ?? []).map((one) => made("p", { className: "hint" }, `${SIGNS[one.kind]} ${besideWords(row, one)}; ${one.what}.`));
-  put("plane-terms", made("p", {}, `At your plan ${said(row.value)}, ${SAYS[row.state]}${row.conversions.length ? `, by ${row.conversions.join(", ")}` : ""}:`), made("ul", {}, ...items), ...beside, ...trust);
+  put("plane-terms", made("p", {}, `At your plan ${said(row.value)}, ${SAYS[row.state]}`, by, ":"), made("ul", {}, ...items), ...beside, ...trust);
 }
 
 /* ---- what does not apply ---- */
@@ -107,14 +121,13 @@ function quiet(rows) {
   const now = rows.filter((row) => !RANKED.includes(row.state)).map((row) => `${row.bound.name} ${row.state} ${row.why ?? ""} ${row.failed.map(asked)}`).join("\n");
   if (now === quietOf) return;
   quietOf = now;
-  const groups = [["silent", "A condition fails", (row) => row.failed.map(asked).join("; ")], ["missing", "A number is not known", (row) => `needs ${row.why}`],
-    ["order", "Known up to a constant", () => ""], ["unlike", "About something else", (row) => row.why]];
-  put("quiet", ...groups.flatMap(([state, title, why]) => {
+  const groups = { silent: (row) => row.failed.map(asked).join("; "), missing: (row) => `needs ${row.why}`, order: () => "", unlike: (row) => row.why }, alone = rows.every((row) => !RANKED.includes(row.state));
+  put("quiet", ...Object.entries(groups).flatMap(([state, why]) => {
     const members = rows.filter((row) => row.state === state), by = new Map();
     for (const row of members) by.set(why(row), [...(by.get(why(row)) ?? []), row]);
     if (!members.length) return [];
     const list = [...by].map(([text, found]) => made("li", {}, ...found.flatMap((row, i) => [...(i ? [", "] : []), named(row.bound.name)]), text ? `: ${text}` : ""));
-    return [made("details", { open: state === "silent" }, made("summary", {}, `${title} (${members.length})`), made("ul", {}, ...list))];
+    return [made("details", { open: alone || state === "silent" }, made("summary", {}, `${QUIET[state]} (${members.length})`), made("ul", {}, ...list))];
   }));
 }
 
