@@ -345,7 +345,7 @@ MEANING: dict[str, str] = {
     "C9": "of a convex loss, at the average of the models it is at most its mean over them, by the same weights",
     "C10": "stability bounds the generalization gap",
     "C11": "the clients' mean is their best centre",
-    "C12": "another method that is FedAvg here",
+    "C12": "another method, or another reading of one, that does the same here",
     "C13": "after a round of all clients their average is the server's model",
     "C14": "with one local step of all clients a round is an iteration",
     "C15": "one local step of all clients is a step of SGD on one machine",
