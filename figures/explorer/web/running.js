@@ -3,8 +3,9 @@ function running() {
   if (!drawn || drawn.stale) return;
   const rows = [...drawn.best].sort((a, b) => a[0] - b[0]).map(([kind, best]) => advised(kind, best)).filter(Boolean);
   const speaking = rows.filter((row) => row.speaks), edge = rows.filter((row) => row.edge).length;
+  const lower = rows.filter((row) => row.lower).length;
   const last = !rows.length ? "No theorem speaks of this number on the plane."
-    : !speaking.length ? "All are vacuous at their best plan: no bound chooses well here. Train a few plans and compare."
+    : !speaking.length ? `${lower ? `${lower} of ${rows.length} ${lower === 1 ? "is below its" : "are below their"} premises alone at the best plan, none is known to be below the start` : "All are vacuous at their best plan"}: no bound chooses well here. Train a few plans and compare.`
       : `${speaking.length} of ${rows.length} are below the start at their best plan${edge ? `; ${edge} at the edge of the plane, where the best may lie beyond it or mean: do little` : ""}. A bound's best plan is safe, not fast: it makes a worst case small.`;
   const head = ["number", "tightest theorem", "K", "η", "it says", "of the start", ""];
   rows.push(...knownBest());
@@ -17,11 +18,11 @@ function advised(kind, { steps, size, name }) {
   const { given, upTo } = told(), world = worldOf({ ...given, local_steps: steps, step_size: size }, upTo);
   const row = rowsOf(bounds.get(name), drawn.target, world, machineOf(world)).find((one) => one.kind === kind);
   if (!row) return null;
-  const { value } = row, speaks = row.state === "speaks", level = row;
+  const { value } = row, speaks = row.state === "speaks", lower = row.state === "of the class", level = row;
   const atEnd = steps === 1 || steps >= MOST_STEPS * 0.95 || drawn.sizes.indexOf(size) % (SIDE - 1) === 0;
   const go = goThere(steps, size, name);
   const share = level.here < Infinity && level.here > 0 ? said(value / level.here, 3) : "–";
-  return { speaks, edge: atEnd, cells: [atlas.classes[kind].words, made("span", {}, ...jointed(name)), `${steps}${steps === 1 ? " (least)" : ""}`, said(size, 3), said(value), share, go] };
+  return { speaks, lower, edge: atEnd, cells: [atlas.classes[kind].words, made("span", {}, ...jointed(name)), `${steps}${steps === 1 ? " (least)" : ""}`, said(size, 3), said(value), share, go] };
 }
 
 function goThere(steps, size, name) {
