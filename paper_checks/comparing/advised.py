@@ -249,11 +249,15 @@ class Advised(Tabular):
             told = f"Follow the twin ({_times(self.regret(twin))}): {self._plan(twin.point)}"
             told += self._others(best)
         elif best.kind == MEASURED:
-            named = [row.name for row in self.rows if row.kind == SCHEDULE and row.point.plan == best.point.plan]
-            told = f"Run {f'{named[0]} from ' if named else ''}{self._set(best)}"
+            told = f"Run {self._scheduled(best)}{self._set(best)}"
         else:
             told = f"Follow the twin: {self._set(best)}"
         return told + (f"; {', '.join(best.also)} cannot be told apart from the best either" if best.also else "")
+
+    def _scheduled(self, best: Adviser) -> str:
+        """Whose schedule the best measured plan is, if it is one: a run that stays at its first plan gives less."""
+        named = [row.name for row in self.rows if row.kind == SCHEDULE and row.point.plan == best.point.plan]
+        return f"{named[0]} from " if named else ""
 
     def _set(self, row: Adviser) -> str:
         return self._plan(row.point) + self._others(row)
@@ -277,7 +281,8 @@ class Advised(Tabular):
         if best.kind != MEASURED:
             return "the twin proves nothing, and is trusted where runs end near the minimiser: train to be sure"
         assert best.measured is not None
-        which = "" if told.startswith("Run") else f"the best measured, {self._plan(best.point)}, gave "
+        plan = f"{self._scheduled(best)}{self._plan(best.point)}"
+        which = "" if told.startswith("Run") else f"the best measured, {plan}, gave "
         said = f"{which}{_spread(best.measured)} on {best.measured.seeds} fresh seeds, {best.runs} runs in all"
         if best.measured.failed and self.goal.to is not None:
             said += f"; {best.measured.failed} of them did not reach the target within {number(self.limit, FEW)}"

@@ -132,12 +132,21 @@ def in_order(book: Mapping[str, Bound], rows: Iterable[Row]) -> list[Row]:
 
 
 def joined(rows: Iterable[Row], book: Mapping[str, Bound]) -> list[Row]:
-    """Without the rows of classes that conversions made and no two kinds of statements share."""
+    """Without the rows of classes that conversions made and no two kinds of statements share.
+
+    A bound that itself speaks of such a class stays there: it has no other one.
+    """
     rows = list(rows)
-    kinds = [(row, row.kind.over == WITH_LAST or row.kind.at == AVERAGE, ClassOf.of(book[row.bound])) for row in rows]
+    kinds = [(row, _meeting(row.kind), ClassOf.of(book[row.bound])) for row in rows]
     shared = {row.kind for row, made, start in kinds if made and start.statistic in ("last", "expectation")}
     of_means = {row.kind for row, made, start in kinds if made and start.statistic not in ("last", "expectation")}
-    return [row for row, made, _ in kinds if not made or row.state not in RANKED or row.kind in shared & of_means]
+    both = shared & of_means
+    return [r for r, made, at in kinds if not made or _meeting(at) or r.state not in RANKED or r.kind in both]
+
+
+def _meeting(kind: ClassOf) -> bool:
+    """Whether means and single models can meet in the class."""
+    return kind.over == WITH_LAST or kind.at == AVERAGE
 
 
 def _place(row: Row) -> tuple[Any, ...]:

@@ -25,13 +25,15 @@ def three(value: float) -> str:
 
 
 def power(rounds: float) -> str:
-    """Rounds with one digit, as 25, 700, 6e4."""
+    """So many rounds or a few more, as 25, 700, 1.3e4: what speaks from 12,245 on says nothing at 12,000."""
     if not math.isfinite(rounds):
         return "never"
-    if rounds < 1000:
-        return f"{float(f'{rounds:.2g}'):g}"
-    digit, _, exponent = f"{rounds:.0e}".partition("e")
-    return f"{digit}e{int(exponent)}"
+    unit = 10 ** max(math.floor(math.log10(max(rounds, 1))) - 1, 0)
+    enough = math.ceil(rounds / unit) * unit
+    if enough < 1000:
+        return str(enough)
+    digits, _, exponent = f"{enough:.1e}".partition("e")
+    return f"{float(digits):g}e{int(exponent)}"
 
 
 def beside_lines(runs: Iterable[Beside]) -> Iterator[str]:

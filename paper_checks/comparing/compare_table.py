@@ -97,9 +97,13 @@ class Compared(Tabular):
     # ---- what it says ----
 
     def best(self) -> tuple[Row, ...]:
-        """The first row of every class that speaks for certain, and is neither refuted by the audit nor exceeded."""
+        """The first row of every class that speaks for certain, of bounds neither refuted by the audit nor exceeded.
+
+        A bound that is exceeded in one class is wrong in all of them.
+        """
+        wrong = {r.bound for r in self.exceeded}
         certain = [r for r in self.rows if r.state == SPEAKS and r.conclusive and not r.printed]
-        sound = [r for r in certain if not r.exceeded_by(self._together)]
+        sound = [r for r in certain if r.bound not in wrong]
         return tuple(next(group) for _, group in groupby(sound, key=lambda r: r.kind))
 
     @property
@@ -139,7 +143,9 @@ class Compared(Tabular):
             said = "; ".join(f"{r.bound}: at most {number(r.high, FEW)} ({r.kind})" for r in best)
             return f"What speaks: {said}."
         printed = [r.bound for r in self.rows if r.state == SPEAKS and r.printed]
-        wrong = list(dict.fromkeys(r.bound for r in self.exceeded if r.state == SPEAKS and not r.printed))
+        exceeded = {r.bound for r in self.exceeded}
+        speaking = [r.bound for r in self.rows if r.state == SPEAKS and not r.printed]
+        wrong = [name for name in dict.fromkeys(speaking) if name in exceeded]
         doubted = [r.bound for r in self.rows if r.state == SPEAKS and not r.printed and r.bound not in wrong]
         more = f"; {', '.join(printed)} would, but the audit refuted it as printed" if printed else ""
         more += f"; {', '.join(wrong)} would, but it is exceeded" if wrong else ""

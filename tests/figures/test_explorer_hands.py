@@ -239,7 +239,7 @@ def test_an_inequality_that_fails_shows_both_sides_at_the_plan_and_in_the_list(w
     whole.choose("f-step_size", "0.3", "input")
     settled(whole)
     smoothness, tau = whole.js("return explorer.told().given.smoothness"), 8
-    first, second = whole.text("#plane-terms").removeprefix("At your plan: silent. ").split("; ")
+    first, second = whole.text("#plane-terms").removeprefix("At your plan: silent, a condition fails. ").split("; ")
     assert first == f"eta L <= 1/(2 tau): {2 * tau * 0.3 * smoothness:.3g} > 1"
     assert second.endswith(" > 1.")
     assert first in whole.text("#quiet")

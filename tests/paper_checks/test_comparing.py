@@ -27,7 +27,7 @@ from paper_checks.claims.claim import Status
 from paper_checks.comparing import compare
 from paper_checks.comparing.advise import advise
 from paper_checks.comparing.compare_rows import Failed, RANKED
-from paper_checks.comparing.compare_sections import failure
+from paper_checks.comparing.compare_sections import failure, power
 from paper_checks.comparing.standing import FAILS, HOLDS, STANDING
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -149,6 +149,30 @@ def test_what_cannot_be_ranked_says_why(bound, state, why):
     row, *_ = only(bound, sites())
     assert row.state == state
     assert why in row.why
+
+
+def test_a_theorem_on_the_average_itself_stays_where_no_mean_meets_it():
+    known = Scenario.of(
+        clients=7, cohort=7, local_steps=4, rounds=2000, step_size=0.005, smoothness=2, strong_convexity=0.1,
+        initial_gap=0.5, initial_distance_sq=2, optimum_dissimilarity=0.05, gradient_variance=0,
+    )  # fmt: skip
+    name = "classics.local_gd_theorem_1"
+    (row,) = compare(known, "optimality_gap", of=name).rows
+    assert row.bound == name
+    assert row.value == pytest.approx(2 * 2 / (0.005 * 8000) + 24 * 0.005**2 * 0.05 * 4**2 * 2)
+    assert "average of the iterates" in str(row.kind)
+
+
+def test_rounds_are_rounded_up():
+    assert [power(x) for x in (3, 25, 99.2, 101, 12245, 6e4, np.inf)] == [
+        "3",
+        "25",
+        "100",
+        "110",
+        "1.3e4",
+        "6e4",
+        "never",
+    ]
 
 
 @pytest.mark.parametrize(

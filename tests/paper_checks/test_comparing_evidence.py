@@ -133,6 +133,7 @@ def test_a_false_bound_is_exceeded_and_one_a_little_above_is_not():
         table = compare(s, "grad_norm_sq", [one], exact=True)
         assert bool([row for row in table.exceeded if row.bound == "own.near"]) is caught
         assert ("EXCEEDED: own.near" in str(table)) is caught
+        assert not (caught and "own.near" in {row.bound for row in table.best()}), "wrong in one class, wrong in all"
 
 
 def test_a_mean_after_steps_of_1_over_L_is_set_beside_that_mean_alone():

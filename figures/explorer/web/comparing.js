@@ -58,12 +58,12 @@ function rises(b, bound, world, missing) {
   return fine;
 }
 
-/* Without the rows of classes that conversions made and no two kinds of statements share. */
+/* Without the rows of classes that conversions made and no two kinds of statements share; a bound's own class stays. */
 function joined(rows) {
-  const kind = (row) => row.kind ?? row.b.kind, made = (row) => atlas.classes[kind(row)]?.made;
+  const kind = (row) => row.kind ?? row.b.kind, made = (row) => atlas.classes[kind(row)]?.made, own = (row) => atlas.classes[row.b.kind]?.made;
   const sharing = (once) => new Set(rows.filter((row) => made(row) && row.b.once === once).map(kind));
   const last = sharing(true), means = sharing(false);
-  return rows.filter((row) => !made(row) || !RANKED.includes(row.state) || (last.has(row.kind) && means.has(row.kind)));
+  return rows.filter((row) => !made(row) || own(row) || !RANKED.includes(row.state) || (last.has(row.kind) && means.has(row.kind)));
 }
 
 const alike = (a, b) => Math.abs(a - b) <= ROUNDING * Math.max(Math.abs(a), Math.abs(b));
