@@ -57,6 +57,10 @@ class Condition:
 
     @classmethod
     def assume(cls, assumption: Assumption) -> Condition:
+        if not isinstance(assumption, Assumption):
+            raise DeclarationError(
+                f"assume takes an assumption, such as bounds.ASSUMPTIONS['convex']; got {assumption!r}"
+            )
         return cls(assumption.words, assumption=assumption)
 
     @property

@@ -61,6 +61,7 @@ class Held:
         for way in ("rises", "falls"):
             if names := [n for n, found in self.tendencies.items() if found == way]:
                 told.append(f"  {way} in {', '.join(names)} at every point")
+        told.append("  so much for its form; whether it is true: fedbounds falsify, validate, tightness")
         return told
 
 

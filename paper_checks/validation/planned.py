@@ -206,11 +206,14 @@ def _stepped(
             if np.all(bound.holds(**values)):
                 return replace(setting, step_size=size)
             size /= 2
-        failed = "; ".join(c.words for c in bound.failed(**values))
+        failed = bound.failed(**values)
     if setting.step_offset is not None and longer and KNOB_OFFSET not in fixed:
         slower = replace(setting, step_offset=setting.step_offset * longer[0])
         return _stepped(bound, names, base, method, slower, given, sizes, bar, longer[1:])
-    raise EmpiricsError(f"{bound.name} is silent at every step size tried ({failed}); give --step-size to look outside")
+    mends = any(c.relation is not None and free_words & {q.name for q in c.relation.free_symbols} for c in failed)
+    what = "give --step-size to look outside" if mends else "no step size mends that: give another --cohort or plan"
+    said = "; ".join(c.words for c in failed)
+    raise EmpiricsError(f"{bound.name} is silent at every step size tried ({said}); {what}")
 
 
 LONGER = (10.0, 10.0, 10.0)

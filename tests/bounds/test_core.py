@@ -5,7 +5,7 @@ import pytest
 import sympy as sp
 
 from bounds import About, Bound, ClassSum, ClientMean, Condition, quantity, Source, Statistic
-from bounds.assumptions import SMOOTH
+from bounds.assumptions import CONVEX, SMOOTH
 from bounds.core import spell
 from bounds.errors import BoundsError, DeclarationError, DomainError, MissingQuantityError, UnknownNameError
 from bounds.units import LOSS
@@ -263,3 +263,9 @@ def test_what_is_fixed_is_neither_needed_nor_accepted_again():
 def test_fixed_numbers_enter_the_expression_exactly():
     assert make().fix(local_steps=13).expr.coeff(ClientMean(Delta)) == 13
     assert make().fix(strong_convexity=0.1).expr.coeff(ClientMean(w * Delta)) == 10 * L
+
+
+def test_the_name_of_an_assumption_is_not_the_assumption():
+    with pytest.raises(DeclarationError, match=r"assume takes an assumption, such as .*; got 'convex'"):
+        Condition.assume("convex")
+    assert Condition.assume(CONVEX).kind == "assumption"

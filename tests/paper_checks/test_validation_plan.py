@@ -12,6 +12,7 @@ from bounds import BOUNDS
 from bounds.errors import BoundsError
 from bounds.showing import files
 from bounds.showing.usage import UsageError
+from empirics.errors import EmpiricsError
 from paper_checks.validation import Comparison, FINDERS, logged, Options, planned, run, validate
 from paper_checks.validation.comparison import write
 from paper_checks.validation.options import ASKED, DRAWS, EXACT, LOG, parsed, RUNS
@@ -184,3 +185,26 @@ def test_an_exact_violation_is_exit_status_one(tmp_path, capsys):
     assert run(f"{path}:true", small) == 0
     assert run(f"{path}:cut", small) == 1
     assert "2 x violated. Exact expectations" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("relation", "hint"),
+    [
+        ("sp.Eq(cohort, clients)", "no step size mends that: give another --cohort"),
+        ("step_size >= 1e9", "give --step-size"),
+    ],
+)
+def test_a_silence_says_what_could_end_it(tmp_path, relation, hint):
+    path = tmp_path / "mine.py"
+    path.write_text(
+        CUT
+        + f"""
+import sympy as sp
+from bounds import Condition
+from bounds.vocabulary import clients, cohort, step_size
+silent = replace(true, name="mine.silent", conditions=(*true.conditions, Condition("more", {relation})))
+"""
+    )
+    asked = ["--problem", "ridge(iris)", "--clients", "5", "--cohort", "2", "--rounds", "2"]
+    with pytest.raises(EmpiricsError, match=hint):
+        run(f"{path}:silent", [*asked, "-o", str(tmp_path)])
