@@ -29,7 +29,7 @@ from bounds.classes import (
     WITH_LAST,
 )
 from bounds.core import Bound, Condition
-from bounds.errors import MissingQuantityError, unknown
+from bounds.errors import BoundsError, MissingQuantityError, unknown
 from bounds.one_machine import IDENTICAL, NAME as MACHINE, TARGETS as OF_MACHINES
 from bounds.places import AVERAGE
 from bounds.scenario import Scenario
@@ -109,6 +109,10 @@ def compare(
     elif measure:
         raise MissingQuantityError("measuring trains the federation: give the problem")
     rows = in_order(book, [row for bound in book.values() for row in rows_of(bound, scenario, target, loose)])
+    if names and not rows:
+        about = sorted({ClassOf.of(bound).target for bound in book.values()})
+        said = f"{', '.join(names)} is about {', '.join(about)}"
+        raise BoundsError(f"{said}, from which nothing follows for {target}: compare {about[0]}")
     made = Compared(target, scenario, tuple(rows), trivial(target, scenario), of=names)
     if exact or problem is not None or worst_case is not None or price:
         from .gathering import Asked, gathered

@@ -163,6 +163,13 @@ def test_a_theorem_on_the_average_itself_stays_where_no_mean_meets_it():
     assert "average of the iterates" in str(row.kind)
 
 
+def test_a_theorem_on_another_number_is_refused_where_it_alone_is_asked_for():
+    with pytest.raises(
+        BoundsError, match=r"^fedinit.theorem_3 is about \w+, from which nothing follows for grad_norm_sq"
+    ):
+        compare(Scenario.of(clients=3), "grad_norm_sq", of="fedinit.theorem_3")
+
+
 def test_rounds_are_rounded_up():
     assert [power(x) for x in (3, 25, 99.2, 101, 12245, 6e4, np.inf)] == [
         "3",
