@@ -35,7 +35,7 @@ def tell(
     if best_constants is not None:
         print_lines(_constants(best_constants))
         return FINDING if broken else FINE
-    print_lines((*_table(rows), *_steps(best), *_factors(factors), *_remarks(rows, card)))
+    print_lines((*_table(rows), *_violated(rows, broken), *_steps(best), *_factors(factors), *_remarks(rows, card)))
     return FINDING if broken else FINE
 
 
@@ -44,6 +44,14 @@ def _table(rows: Sequence[Row]) -> list[str]:
     head = [*varied, *SHOWN, *(("proved", "excess", "width") if "proved" in rows[0] else ())] if rows else []
     body = [[_short(row.get(c, 0.0)) + ("" if row["inside"] or c != "bound" else "*") for c in head] for row in rows]
     return aligned([head, *body]) if rows else []
+
+
+def _violated(rows: Sequence[Row], broken: Sequence[Row]) -> list[str]:
+    if not broken:
+        return []
+    inside, least = sum(bool(row["inside"]) for row in rows), min(row["ratio"] for row in broken)
+    which = f"at {len(broken)} of {inside} places a federation exceeds the bound"
+    return ["", f"VIOLATED: {which}, which says as little as {least:.3g} times the worst case"]
 
 
 def _short(value: Any) -> str:
@@ -64,11 +72,12 @@ def _steps(best: Sequence[Best]) -> list[str]:
 def _factors(factors: Mapping[str, float]) -> list[str]:
     if not factors:
         return []
+    verb, end = ("must", "to") if factors["bound"] > 1 + DOUBT else ("could", "and still")
     said = [f"  {name}: {factor:.3g}" for name, factor in factors.items() if name != "bound"]
     return [
         "",
-        f"the bound could be multiplied by {factors['bound']:.3g} and still hold at every place above",
-        "one term at a time, it could be multiplied by:",
+        f"the bound {verb} be multiplied by {factors['bound']:.3g} {end} hold at every place above",
+        f"one term at a time, it {verb} be multiplied by:",
         *said,
     ]
 

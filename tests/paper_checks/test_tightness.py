@@ -381,3 +381,16 @@ def test_tables_are_read_as_they_were_written(tmp_path):
 
 def test_what_may_vary_in_a_table_is_a_place():
     assert tuple(field.name for field in fields(Place)) == NAMES
+
+
+def test_a_false_bound_of_ones_own_is_called_violated(tmp_path, capsys):
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from dataclasses import replace\nfrom bounds import BOUNDS\n"
+        "true = BOUNDS['decaying_k.lemma_1']\n"
+        "low = replace(true, name='mine.low', terms={n: 0.5 * x for n, x in true.terms.items()})\n"
+    )
+    status, out, _ = run(capsys, f"{path}:low", "rounds=1", "local_steps=1", "heterogeneity=0.1,10")
+    assert status == 1
+    assert "VIOLATED: at 2 of 2 places" in out
+    assert "the bound must be multiplied by" in out
