@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -174,3 +175,12 @@ def by_python(page: Page, capsys: Any) -> float:
     capsys.readouterr()
     exec(page.js("return explorer.texts.python()"), {})
     return float(capsys.readouterr().out)
+
+
+def settled(whole):
+    """Until the plane of the last change is drawn."""
+    for _ in range(400):
+        if whole.js("return explorer.drawn() && !explorer.drawn().stale && !explorer.busy()"):
+            return whole.settle()
+        time.sleep(0.02)
+    raise AssertionError("no plane was drawn")

@@ -87,7 +87,7 @@ def test_a_record_agrees_with_its_code_and_starts_inside_the_theorem(name):
     assert decided[: len(bound.numeric_conditions)] == [c.words for c in bound.numeric_conditions]
     code = records.code(entry)
     assert len(record["terms"]) == len(bound.terms)
-    assert code.count("(v,n,i)=>") == len(bound.terms) + len(decided) + sum(
+    assert code.count("(v,n,i)=>") + code.count("(v,n,i,s)=>") == len(bound.terms) + len(decided) + sum(
         1 + len(o["derived"]["needs"]) for o in record["optima"] if o["derived"]
     )
     values = {q["name"]: q["value"] for q in record["quantities"] if not q.get("count")}

@@ -5,6 +5,7 @@ from random import Random
 from statistics import fmean, stdev
 
 import pytest
+from explorer_browser import settled
 
 from bounds.catalog import BOUNDS
 from bounds.scenario import Scenario
@@ -138,7 +139,7 @@ def test_runs_stand_beside_the_rows_of_their_plan_with_their_standard_error(whol
     given, start = told(whole, 7)
     text, gaps = runs(start=start)
     whole.js("explorer.takeRuns('mine.csv', arguments[0])", text)
-    whole.settle()
+    settled(whole)
     assert whole.find("#notice").get_property("hidden")
     assert whole.text("#runs-told") == "mine.csv: 2 plans of 7 rounds, optimality gap."
     pair = [gaps[8, 0.01, 3], gaps[8, 0.01, 11]]

@@ -4,7 +4,7 @@ import json
 import time
 
 import pytest
-from explorer_browser import FAINT, focused, narrow, press
+from explorer_browser import FAINT, focused, narrow, press, settled
 
 from figures.explorer import federations
 
@@ -157,15 +157,6 @@ def test_a_wrong_link_is_said_in_a_sentence(fragment, why, whole, file):
 
 
 # ---- looks ----
-
-
-def settled(whole):
-    """Until the plane of the last change is drawn."""
-    for _ in range(400):
-        if whole.js("return explorer.drawn() && !explorer.drawn().stale && !explorer.busy()"):
-            return whole.settle()
-        time.sleep(0.02)
-    raise AssertionError("no plane was drawn")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
