@@ -17,7 +17,7 @@ from bounds.numerics.optima import Optimum
 from bounds.papers import Paper, PAPERS
 from bounds.points import POINTS
 from bounds.showing import printing
-from bounds.showing.cards import as_json, KINDS, letters_of
+from bounds.showing.cards import as_json, KINDS, latex_parts, letters_of
 from bounds.showing.printing import words
 from figures.catalogue import artefact, NAMES
 from figures.explorer import optima, verdicts
@@ -26,7 +26,7 @@ from paper_checks.comparing.standing import STANDING
 from . import claim_pages, committed, explorer
 from .figure_pages import MADE
 from .search import asked
-from .text import alone, cell_math, page, plain, table
+from .text import alone, cell_math, lines_of_math, page, plain, table
 
 KIN = re.compile(r"_(printed|appendix|v1|v2|repaired|sharp|order|derived|capped|cap|claimed|counted|joined)$")
 """What the names of the forms of one statement end with."""
@@ -77,7 +77,7 @@ def _statement(bound: Bound) -> Iterator[str | list[str]]:
     card, letters = as_json(bound), letters_of(bound)
     yield from asked(bound)
     yield " · ".join(_facts(card))
-    yield f"$$\n{card['latex']}\n$$"
+    yield lines_of_math(latex_parts(bound))
     yield "Its terms:" if len(bound.terms) > 1 else "Its term:"
     yield [f"- **{plain(name)}**: `{words(term)}`" for name, term in bound.terms.items()]
     if bound.where:

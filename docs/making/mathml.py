@@ -10,6 +10,8 @@ from sphinx.writers.html5 import HTML5Translator
 
 from bounds.showing import mathml
 
+from .text import BREAK
+
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_html_math_renderer("mathml", (inline, None), (block, None))
@@ -22,6 +24,8 @@ def inline(page: HTML5Translator, node: nodes.math) -> None:
 
 
 def block(page: HTML5Translator, node: nodes.math_block) -> None:
-    # reached by keyboard, since it scrolls
-    page.body.append(f'<div class="formula" tabindex="0">{mathml.mathml(node.astext())}</div>\n')
+    # where a formula says that it may break it folds; a part that is too wide scrolls, and is reached by keyboard
+    parts = node.astext().split(BREAK)
+    shown = "".join(map(mathml.displayed, parts)) if len(parts) > 1 else mathml.mathml(parts[0])
+    page.body.append(f'<div class="formula" tabindex="0">{shown}</div>\n')
     raise nodes.SkipNode

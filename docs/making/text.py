@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+BREAK = " \\\\\n"
+"""Where a displayed formula may go on in another line."""
 SPECIAL = re.compile(r"([\\`*_\[\]{}<>|$#~])")
 
 
@@ -29,6 +31,12 @@ def _piece(words: str) -> str:
 def cell_math(latex: str) -> str:
     """A formula inside a table, where a bare stroke would end the cell."""
     return f"${latex}$".replace("|", r"\|")
+
+
+def lines_of_math(parts: Sequence[str]) -> str:
+    """A displayed formula that folds between its parts; a sign in front of one stands apart from it."""
+    first, *others = parts
+    return f"$$\n{BREAK.join([first, *(f'{{}} {part}' for part in others)])}\n$$"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
