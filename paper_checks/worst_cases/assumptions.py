@@ -141,6 +141,8 @@ WORDS: dict[str, AssumptionWord] = {
     "grad_cap_sq": AssumptionWord(_gradients, power=2),
     "pl_constant": AssumptionWord(_polyak, f"the Polyak-Lojasiewicz inequality {VISITED}"),
 }
+LATE = ("grad_norm_sq", "divergence", "distance_sq")
+"""Words that speak of where the last round, or iteration, begins."""
 LOWER = "F stays above inf F where a step of 1/L from a visited model leads, not everywhere"
 
 

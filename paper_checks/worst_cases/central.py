@@ -26,9 +26,11 @@ from .space import Array, pack, unpack
 
 STEPS = 150
 PENALTY = 1e4
-"""What the helper costs that makes a first point definite: more than all squares together, in good units."""
+"""Cost of the artificial variable that makes a first point definite: more than all squares together, in good units."""
 SHORT = 1e-3
 """Steps of which the path is not followed any further."""
+POOR = 0.03
+"""Steps below it lead back to the path, not along it, where the path is followed carefully."""
 EDGE = 0.98
 """How far a step goes towards the edge."""
 LEAST = 0.1
@@ -52,9 +54,17 @@ class Followed:
 
 
 def followed(program: Program, gap: float) -> Followed:
-    """The path up to a duality gap, relative to the value; ``WorstCaseError`` where it never gets inside the dual."""
+    """The path up to a duality gap, relative to the value; ``WorstCaseError`` where it never gets inside the dual.
+
+    Where multipliers must grow a thousandfold from the first ones on, as with many local steps of non-convex clients,
+    the first steps are too short to get anywhere: then the path is followed carefully, which takes more steps.
+    """
     stated, frame = normalised(program)
-    return _Path(stated, frame).follow(gap)
+    path = _Path(stated, frame)
+    try:
+        return path.follow(gap)
+    except WorstCaseError:
+        return path.follow(gap, carefully=True)
 
 
 def alone(solved: Solved) -> Followed:
@@ -73,7 +83,7 @@ class _Point:
 
 
 class _Path:
-    """The program in good units: multipliers of constraints, then of several objectives, then the helper's."""
+    """The program in good units: multipliers of constraints, of several objectives, of the artificial variable."""
 
     def __init__(self, program: Program, frame: Frame) -> None:
         self.program, self.frame, self.packed, self.begun = program, frame, program.packed, perf_counter()
@@ -94,8 +104,10 @@ class _Path:
             weights[self.count : -1] = 1.0
             self.flows, self.due = np.vstack([self.flows, weights]), np.append(self.due, 1.0)
 
-    def follow(self, gap: float) -> Followed:
+    def follow(self, gap: float, carefully: bool = False) -> Followed:
+        """From a first point, or ``carefully`` from one where all products of both sides are alike."""
         at, last, room = self._first(), None, 0.0
+        at = self._centred(at) if carefully else at
         inside: _Point | None = None
         near: _Point | None = None
         order = sum(self.program.blocks) + len(self.cost)
@@ -114,7 +126,7 @@ class _Path:
             if last is not None and order * mu < gap * max(abs(float(self.cost @ bare)), NOTHING):
                 break
             try:
-                at, length = self._next(at, left, off, mu)
+                at, length = self._next(at, left, off, mu, POOR if carefully else 0.0)
             except np.linalg.LinAlgError:
                 break
             if length < SHORT:
@@ -140,6 +152,12 @@ class _Path:
         grams = [np.eye(n) for n in self.program.blocks]
         slacks = np.maximum(1.0, self.cost - self.rows[:, : self.packed] @ _packed(grams))
         return _Point(grams, slacks, np.zeros(len(self.due)), near)
+
+    def _centred(self, at: _Point) -> _Point:
+        """The same multipliers with inner products and slacks in balance; what that breaks is mended on the way."""
+        left = self._left(at.multipliers)
+        mu = float(np.median(np.concatenate([np.linalg.eigvalsh(s) for s in left])))
+        return _Point([mu * np.linalg.inv(s) for s in left], mu / at.multipliers, at.values, at.multipliers)
 
     def _left(self, multipliers: Array) -> list[Array]:
         """What must be a sum of squares, block by block."""
@@ -172,8 +190,8 @@ class _Path:
 
     # ---- steps ----
 
-    def _next(self, at: _Point, left: list[Array], off: Array, mu: float) -> tuple[_Point, float]:
-        """The next point, and how far towards it the step went."""
+    def _next(self, at: _Point, left: list[Array], off: Array, mu: float, poor: float) -> tuple[_Point, float]:
+        """The next point, and how far towards it the step went; one below ``poor`` is made again without correction."""
         step = _Scaled(self, at, left, off)
         lengths, slacks = step.lengths, step.slacks
         first = step.towards([-np.diag(x) for x in lengths], -slacks)
@@ -189,6 +207,9 @@ class _Path:
             wanted.append(np.diag(aim / x - x) - (both + both.T) / (x[:, None] + x[None, :]))
         found = step.towards(wanted, aim / slacks - slacks - first.slacks * first.multipliers / slacks)
         one, other = step.reach(found.grams, found.slacks), step.reach(found.left, found.multipliers)
+        if max(one, other) < poor:
+            found = step.towards([np.diag(mu / x - x) for x in lengths], mu / slacks - slacks)
+            one, other = step.reach(found.grams, found.slacks), step.reach(found.left, found.multipliers)
         moved = [G @ m @ G.T for G, m in zip(step.frames, found.grams, strict=True)]
         paid = step.d * (off - self.rows[:, : self.packed] @ _packed(moved)) - found.slacks
         values = np.linalg.lstsq(self.flows.T * step.d[:, None], paid, rcond=None)[0]

@@ -37,6 +37,17 @@ from .sizes import expected, proof_time, refuse_many
 from .tables import card, cells, committed, full, has_table, places, Row, write
 
 GRID = {"rounds": [2.0, 4.0], "local_steps": [1.0, 2.0, 3.0, 4.0], "heterogeneity": [0.1, 10.0]}
+UNITS = {
+    "smoothness": "it is 1, the unit of everything",
+    "strong_convexity": "it is 1/condition_number: give that",
+    "pl_constant": "it is 1/condition_number: give that",
+    "initial_gap": "it is 1, the unit of losses",
+    "step_size": "give step_share, a share of the largest that the bound allows, or fixed_step_size",
+    **dict.fromkeys(
+        ("optimum_dissimilarity", "dissimilarity_offset", "uniform_dissimilarity"), "it is the heterogeneity: give that"
+    ),
+}
+"""What is said of words that a table knows under another name, or not at all."""
 LONG = 10.0
 """Seconds of a table, or of its proofs, above which they are said before it is begun."""
 
@@ -166,12 +177,17 @@ def _spans(words: Sequence[str]) -> dict[str, list[float]]:
     found = {}
     for name, value in read(words).items():
         if name not in NAMES:
-            raise unknown("quantity of a tightness table", name, NAMES)
-        if value.kind not in ("number", "range", "list"):
-            raise WorstCaseError(f"{name} must be a number, a range or a list")
+            raise unknown("quantity of a tightness table", name, NAMES, UNITS.get(name, ""))
+        runs = name == "step_sizes"
+        if value.kind not in (("number", "list", "table") if runs else ("number", "range", "list")):
+            each = "a list, one number for every round or local step, or a list of such lists"
+            raise WorstCaseError(f"{name} must be {each if runs else 'a number, a range or a list'}")
         if value.ends is not None:
             raise WorstCaseError(f"a worst case is that of one {name}: leave its _interval out of the file, or type it")
-        found[name] = list(dict.fromkeys(value.numbers.ravel().tolist()))
+        numbers = value.numbers.tolist() if value.kind == "table" else value.numbers.ravel().tolist()
+        if runs:
+            numbers = [tuple(run) for run in (numbers if value.kind == "table" else [numbers])]
+        found[name] = list(dict.fromkeys(numbers))
     return found
 
 

@@ -71,10 +71,11 @@ def _axes(gram: Array) -> Array:
 
 
 def turned(rows: Array, turn: Array) -> Array:
-    """``T^T A T`` of every packed matrix A."""
+    """``T^T A T`` of every packed matrix A; T may have fewer columns than rows."""
     i, j = triangle(len(turn))
     weight = np.where(i == j, 1.0, 2**0.5)
     matrices = np.zeros((len(rows), len(turn), len(turn)))
     matrices[:, i, j] = matrices[:, j, i] = rows / weight
-    found: Array = (turn.T @ matrices @ turn)[:, i, j] * weight
+    i, j = triangle(turn.shape[1])
+    found: Array = (turn.T @ matrices @ turn)[:, i, j] * np.where(i == j, 1.0, 2**0.5)
     return found

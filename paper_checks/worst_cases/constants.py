@@ -20,6 +20,7 @@ from bounds.core import Bound
 
 from ..tightness_options import NAMES
 from .jobs import TERM
+from .places import word_of
 from .program import WorstCaseError
 from .proofs import rounded
 
@@ -68,8 +69,8 @@ def _constant(bound: Bound, name: str, inside: Sequence[Mapping[str, Any]]) -> C
     least = max(((_factor(row, column, "attained", -1), row) for row in below), key=_first, default=(nan, {}))
     enough = max(((_factor(row, column, "proved", 1), row) for row in above), key=_first, default=(nan, {}))
     at = least[1] if least[0] > 0 else enough[1]
-    varied = [word for word in NAMES if len({row.get(word, 0.0) for row in inside}) > 1]
-    where = {word: at[word] for word in varied} if at else {}
+    varied = [word for word in NAMES if len({word_of(row, word) for row in inside}) > 1]
+    where = {word: word_of(at, word) for word in varied} if at else {}
     return Constant(name, _printed(bound, name), least[0], enough[0], where, len(above), len(mine))
 
 

@@ -133,7 +133,8 @@ class Formulation:
         known = self._known.get(self._key(points))
         if known is not None:
             return known
-        near = self._nearest(points)
+        leading = self.recorded.leading(recorded)
+        near = self._nearest(points) if leading is None else self.at(leading)
         found = self._place("", points, self.space.fresh(near=near.gradients), name=self._name(recorded))
         self.near[found.name] = near.name
         return found
@@ -150,8 +151,9 @@ class Formulation:
         """Which server model, or which virtual average, a vector is."""
         models = {f"w{i}": model for i, model in enumerate(self.recorded.server)}
         models |= {f"v{i}": model for i, model in enumerate(self.averages)}
-        models["mean"] = averaged(self.averages[:-1])
-        return next((name for name, model in models.items() if np.array_equal(model, recorded)), "")
+        if len(self.averages) > 1:
+            models["mean"] = averaged(self.averages[:-1])
+        return next((name for name, model in models.items() if np.abs(model - recorded).max() < SAME), "")
 
     @property
     def optimum(self) -> PointEvaluation:
@@ -169,8 +171,8 @@ class Formulation:
     @cached_property
     def averages(self) -> tuple[Array, ...]:
         """The virtual averages of all clients' local models, iteration by iteration, the last server model included."""
-        means = [averaged(list(path))[:-1] for path in self.recorded.path]
-        return (*np.concatenate(means), self.recorded.server[-1])
+        means = [model for path in self.recorded.path for model in averaged(list(path))[:-1]]
+        return (*means, self.recorded.server[-1])
 
     @cached_property
     def floor(self) -> int:

@@ -50,8 +50,9 @@ class Instance:
         for name, shape in wanted.items():
             if getattr(self, name).shape != shape:
                 raise WorstCaseError(f"{name} must have shape {shape}; got {getattr(self, name).shape}")
-        if clients != self.question.setting.cohort:
-            raise WorstCaseError(f"the question is about {self.question.setting.cohort} clients; got {clients}")
+        asked = self.question.clients or self.question.setting.cohort
+        if clients != asked:
+            raise WorstCaseError(f"the question is about {asked} clients; got {clients}")
         numbers = (self.value, self.floor or 0.0, self.start, self.points, self.gradients, self.values)
         if not all(np.isfinite(given).all() for given in numbers):
             raise WorstCaseError("every number of an instance must be finite")
@@ -139,6 +140,7 @@ def question_to_json(question: Question) -> dict[str, Any]:
         "steps": question.steps,
         "symmetric": question.symmetric,
         **({} if question.step_sizes is None else {"step_sizes": list(question.step_sizes)}),
+        **({} if question.clients is None else {"clients": question.clients}),
     }
 
 
@@ -155,6 +157,7 @@ def question_of_json(held: Mapping[str, Any]) -> Question:
         None if held["steps"] is None else tuple(int(k) for k in held["steps"]),
         bool(held["symmetric"]),
         None if held.get("step_sizes") is None else tuple(float(size) for size in held["step_sizes"]),
+        clients=None if held.get("clients") is None else int(held["clients"]),
     )
 
 

@@ -23,7 +23,8 @@ def _servers(f: Formulation) -> range:
 
 
 def _at_servers(what: Callable[[Formulation, Array], Array]) -> Series:
-    return lambda f: [what(f, model) for model in f.recorded.server]
+    """In the mean over all that may be drawn."""
+    return lambda f: [averaged([what(f, model) for model in models]) for models in f.recorded.after]
 
 
 def _along(what: Callable[[Formulation, Array], Array]) -> Series:
@@ -126,6 +127,8 @@ ITERATIONS: dict[str, Series] = {
 }
 WHOLE = {"mean_gap": _mean_gap, "average_gap": _average_gap}
 """One number of a run, by the weights of its statistic."""
+DRAWN = ("distance_sq", "optimality_gap", "grad_norm_sq")
+"""What is looked at where clients are drawn: in the mean, at every server model."""
 
 
 def looked_at(metric: str, statistic: Statistic) -> tuple[str, str]:
@@ -143,6 +146,8 @@ def looked_at(metric: str, statistic: Statistic) -> tuple[str, str]:
 def objectives(f: Formulation, metric: str, statistic: Statistic) -> tuple[Array, ...]:
     """What is maximised: one form, or several of which the smallest counts; ``every`` and ``last`` look at the last."""
     word, per = looked_at(metric, statistic)
+    if not f.recorded.path and (word not in DRAWN or per == ITERATION):
+        raise WorstCaseError(f"where clients are drawn the metric must be one of {', '.join(DRAWN)}, over rounds")
     if word in WHOLE:
         return (WHOLE[word](f, statistic.weights),)
     series = (ITERATIONS if per == ITERATION else METRICS)[word](f)

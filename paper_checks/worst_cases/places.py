@@ -7,10 +7,17 @@ Everything is measured in units in which L = 1; the start is a unit away (initia
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from bounds.assumptions import CONVEX, DISSIMILARITY, GLOBALLY_STRONGLY_CONVEX, POLYAK_LOJASIEWICZ, STRONGLY_CONVEX
+from bounds.assumptions import (
+    CONVEX,
+    DISSIMILARITY,
+    FIXED_STEP_SIZE,
+    GLOBALLY_STRONGLY_CONVEX,
+    POLYAK_LOJASIEWICZ,
+    STRONGLY_CONVEX,
+)
 from bounds.core import Bound, Statistic
 from bounds.errors import BoundsError
 from empirics.training.setting import Setting
@@ -21,10 +28,10 @@ from ..runs.can import can
 from ..runs.demands import demands
 from ..runs.methods import method
 from ..runs.readings import of_losses, of_plan, UNBIASED
-from ..runs.words import WORST
+from ..runs.words import WORDS as READ, WORST
 from .assumptions import WORDS
 from .program import WorstCaseError
-from .worst import Question
+from .worst import each, Question
 
 FREE = 10.0
 """A step size, in units of 1/L, no bound of the catalogue allows."""
@@ -37,13 +44,18 @@ CLIENTS = 100
 """Two stand for any number of clients that are alike; more are for those who want to see it."""
 
 
+LATER = ("step_offset", "initial_distance_sq", "step_sizes")
+"""Words that rows have only where they are not at their defaults."""
+
+
 @dataclass(frozen=True)
 class Place:
     """Clients, rounds, local steps; the step size as a share of the largest that the bound's conditions allow.
 
     A positive ``fixed_step_size`` (in units of 1/L) takes the place of the share, a positive ``step_offset`` that of
     ``OFFSETS``, for a step size that falls with an offset that the bound leaves open. A bound that says what its step
-    size is asks for none of them.
+    size is asks for none of them. ``step_sizes`` are those of every round or of every local step, for bounds that
+    speak of no single one; as text their numbers are apart by spaces.
     """
 
     clients: int = 2
@@ -59,8 +71,14 @@ class Place:
     divergence: float = 0.1
     grad_norm_sq: float = 1.0
     step_offset: float = 0.0
+    initial_distance_sq: float = 1.0
+    step_sizes: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
+        sizes = self.step_sizes.split() if isinstance(self.step_sizes, str) else self.step_sizes
+        object.__setattr__(self, "step_sizes", tuple(map(float, sizes)))
+        for size in self.step_sizes:
+            _rule("step_sizes", size, f"> 0 and <= {LARGEST:g}", lambda x: 0 < x <= LARGEST)
         for name, most in (("clients", CLIENTS), ("rounds", LARGEST), ("local_steps", LARGEST)):
             rule = f"a whole number >= 1 and <= {most:g}"
             _rule(name, getattr(self, name), rule, lambda x, most=most: 1 <= x <= most and x == int(x))
@@ -70,7 +88,7 @@ class Place:
         _rule("dissimilarity_factor", self.dissimilarity_factor, f">= 1 {below}", lambda x: 1 <= x <= LARGEST)
         for name in (
             "fixed_step_size", "heterogeneity", "grad_cap_sq", "relaxation", "divergence", "grad_norm_sq",
-            "step_offset",
+            "step_offset", "initial_distance_sq",
         ):  # fmt: skip
             _rule(name, getattr(self, name), f">= 0 {below}", lambda x: 0 <= x <= LARGEST)
 
@@ -80,13 +98,20 @@ class Place:
         return self.clients * self.rounds * self.local_steps
 
     def as_row(self) -> dict[str, Any]:
-        """By name; without an offset where there is none, as rows had it before step sizes could fall."""
-        return {name: value for name, value in asdict(self).items() if name != "step_offset" or value}
+        """By name; without the words that came later where they are at their defaults, as older rows have it."""
+        row = {f.name: getattr(self, f.name) for f in fields(self)}
+        row["step_sizes"] = " ".join(map(repr, self.step_sizes)) or ()
+        return {f.name: row[f.name] for f in fields(self) if f.name not in LATER or row[f.name] != f.default}
 
     @classmethod
     def of_row(cls, row: Mapping[str, Any]) -> Place:
         """The place of a row of a table; a word that the row is older than has its default."""
         return cls(**{field.name: row[field.name] for field in fields(cls) if field.name in row})
+
+
+def word_of(row: Mapping[str, Any], name: str) -> Any:
+    """A word of a row's place, by its default where the row has none."""
+    return row[name] if name in row else next((f.default or 0.0 for f in fields(Place) if f.name == name), None)
 
 
 def _rule(name: str, value: float, rule: str, good: Any) -> None:
@@ -99,7 +124,7 @@ def _known(place: Place, step_size: float, offset: float | None = None) -> dict[
     n, mu = place.clients, 1 / place.condition_number
     plan = of_plan(n, place.local_steps, place.rounds, step_size, place.relaxation, offset)
     return {
-        **plan, **of_losses(1.0, 0.0), **UNBIASED, "initial_distance_sq": 1.0,
+        **plan, **of_losses(1.0, 0.0), **UNBIASED, "initial_distance_sq": place.initial_distance_sq,
         "clients": n, "client_weight": [1 / n] * n, "takes_part": [1.0] * n,
         "smoothness": 1.0, "strong_convexity": mu, "pl_constant": mu, "condition_number": place.condition_number,
         "gradient_variance": 0.0, "client_gradient_variance": [0.0] * n, "distance_sq": 1.0,
@@ -109,12 +134,20 @@ def _known(place: Place, step_size: float, offset: float | None = None) -> dict[
         "dissimilarity_offset": place.heterogeneity, "dissimilarity_factor": place.dissimilarity_factor,
         "contraction": TINY, "divergence": place.divergence if place.rounds > 1 else 0.0, "initial_divergence": 0.0,
         "final_divergence": 0.0, "grad_norm_sq": place.grad_norm_sq,
+        **({"squared_step_sizes": sum(size**2 for size in _each(place))} if place.step_sizes else {}),
     }  # fmt: skip
+
+
+def _each(place: Place) -> tuple[float, ...]:
+    """The step size of every local step."""
+    return each(place.step_sizes, (place.local_steps,) * place.rounds)
 
 
 def values(bound: Bound, place: Place) -> dict[str, Any]:
     """The bound's quantities at a place: the share of the largest allowed step size, then the best contraction."""
     asked = [q.name for q in bound.quantities]
+    if place.step_sizes:
+        return at_step(bound, place, place.step_sizes[0])
     offset = _offset(bound, place)
     if {schedules.SCALE, schedules.FIRST} & set(schedules.pinned(bound)):
         return at_step(bound, place, schedules.chosen(bound, _known(place, TINY, offset))[schedules.FIRST])
@@ -173,6 +206,11 @@ def question(bound: Bound, place: Place) -> Question:
     """The worst case over all federations that the bound speaks of, with this place's numbers."""
     if reason := can(bound, WORST):
         raise WorstCaseError(f"{bound.name} has no exact worst case: {reason}")
+    if place.step_sizes and not several(bound):
+        raise WorstCaseError(
+            f"{bound.name} speaks of one step size, or says what it is: step_sizes are for bounds that speak of "
+            "squared_step_sizes alone; give step_share or fixed_step_size"
+        )
     place, offset = fitted(bound, place), _offset(bound, place)
     known = {**_known(place, 0.0), **values(bound, place)}
     assumed = {c.assumption for c in bound.conditions if c.assumption is not None}
@@ -191,12 +229,36 @@ def question(bound: Bound, place: Place) -> Question:
     if "control_error" in asked:  # controls start at zero
         asked.add("optimum_dissimilarity")
     given |= {word: known[word] for word in WORDS if word in asked and word not in ("pl_constant", bound.target.name)}
+    _check_convex(bound, given, "strong_convexity" in asked)
     members = 1 if demands(bound).identical else place.clients  # without noise all of them do the same
     plan = Setting(place.rounds, members, local_steps=place.local_steps, step_size=known["step_size"])
     setting = replace(plan, step_offset=offset)
     at = bound.statistic or Statistic("last", "rounds")
     at = replace(at, weights=schedules.weights(at, known))
-    return Question(method(bound.about, data=False, relaxation=place.relaxation), setting, given, bound.target.name, at)
+    sizes = _each(place) if place.step_sizes else None
+    played = method(bound.about, data=False, relaxation=place.relaxation)
+    return Question(played, setting, given, bound.target.name, at, step_sizes=sizes)
+
+
+def several(bound: Bound) -> bool:
+    """Whether every local step may have a step size of its own, because the bound speaks of no single one."""
+    asked = {q.name for q in bound.quantities}
+    one = asked & {*schedules.KNOBS} or schedules.pinned(bound) or schedules.harmonic(bound)
+    return not one and all(c.assumption is not FIXED_STEP_SIZE for c in bound.conditions)
+
+
+def _check_convex(bound: Bound, given: Mapping[str, float], curved: bool) -> None:
+    """Refuse a bound that speaks of a minimiser, or of curvature, and assumes nothing by which there is one."""
+    if "strong_convexity" in given:
+        return
+    words = [word for word in given if word in WORDS and WORDS[word].convex]
+    words += ["strong_convexity"] * (curved and "pl_constant" not in given)
+    words += [bound.target.name] * ((READ[bound.target.name].of or bound.target.name) == "distance_sq")
+    if words:
+        raise WorstCaseError(
+            f"{bound.name} speaks of {words[0]}, which only convex losses have: one of its conditions must be "
+            'Condition.assume(ASSUMPTIONS["strongly_convex"]) or Condition.assume(ASSUMPTIONS["convex"])'
+        )
 
 
 def moot(bound: Bound, place: Place, names: Iterable[str]) -> list[str]:
@@ -204,6 +266,8 @@ def moot(bound: Bound, place: Place, names: Iterable[str]) -> list[str]:
     here = question(bound, place), values(bound, place)
 
     def idle(name: str) -> bool:
+        if name == "step_sizes":
+            return not several(bound)
         value = getattr(place, name)
         other: Any = value + 1 if isinstance(value, int) else 1.01 * value or TINY
         moved = replace(place, **{name: other})

@@ -56,7 +56,7 @@ class Program:
 
     @property
     def size(self) -> int:
-        """Unknowns without the helper for the smallest objective."""
+        """Unknowns without the artificial variable for the smallest objective."""
         return self.packed + self.values
 
 
@@ -136,9 +136,9 @@ def _stated(program: Program, scale: float) -> tuple[Array, Array, Array]:
     limits = np.array([c.limit for c in program.constraints])
     if len(goals) == 1:
         return -goals[0], rows, limits
-    helper = np.concatenate([np.zeros(len(rows)), np.ones(len(goals))])
+    below = np.concatenate([np.zeros(len(rows)), np.ones(len(goals))])
     cost = np.append(np.zeros(program.size), -1.0)
-    return cost, np.column_stack([np.concatenate([rows, -goals]), helper]), np.append(limits, np.zeros(len(goals)))
+    return cost, np.column_stack([np.concatenate([rows, -goals]), below]), np.append(limits, np.zeros(len(goals)))
 
 
 def _settings(clarabel: Any, tolerance: float) -> Any:

@@ -8,7 +8,7 @@ own is served like the papers'.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -23,6 +23,8 @@ from empirics.training.rounds import play
 from empirics.training.setting import Setting
 
 Array = np.ndarray[Any, Any]
+Asked = tuple[Array, Array, tuple[Array, ...]]
+"""What a play with other vectors wrote: server models, models of the questions, local models."""
 COLUMNS = 4000
 """Gradients of all clients together: the models of a run are rows over as many, once for every one of them."""
 LINEAR = 1e-9
@@ -82,6 +84,19 @@ class Recorded:
         """How many gradients a client computes."""
         return int(self.asked.shape[1])
 
+    def before(self, number: int) -> int:
+        """Which gradient of a client this one is written as a change of; of the first none (-1)."""
+        return number - 1
+
+    @property
+    def after(self) -> list[Array]:
+        """The server models after 0, 1, ... rounds ``(runs, n)``: all that may be there, each as likely."""
+        return [model[None] for model in self.server]
+
+    def leading(self, model: Array) -> Array | None:
+        """The server model whose gradient that of another is written as a change of; None: the nearest model."""
+        return None
+
 
 @dataclass(eq=False)
 class Oracle:
@@ -97,6 +112,13 @@ class Oracle:
 
     def __post_init__(self) -> None:
         self.asked = [[] for _ in range(self.clients)]
+        self._largest = float(self.vectors.abs().max())
+
+    @property
+    def questions(self) -> Array:
+        """The models ``(clients, m, n)`` at which gradients were asked for."""
+        asked: Array = torch.stack([torch.stack(rows) for rows in self.asked]).numpy()
+        return asked
 
     @property
     def dim(self) -> int:
@@ -124,7 +146,7 @@ class Oracle:
             asked.append(model.clone())
             return 0
         for j, before in enumerate(asked):
-            if torch.allclose(before, model, rtol=SAME, atol=SAME * float(self.vectors.abs().max())):
+            if torch.allclose(before, model, rtol=SAME, atol=SAME * self._largest):
                 return 1 + client * self.gradients + j
         asked.append(model.clone())
         return client * self.gradients + len(asked)
@@ -167,13 +189,19 @@ def record(algorithm: Algorithm, setting: Setting) -> Recorded:
     gradients = 0
     oracle = Oracle(clients, torch.zeros(1, 1, dtype=torch.float64), gradients)
     played = _played(oracle, algorithm, setting)
-    while gradients != (counted := _counted(oracle, algorithm)):  # once to count, again if some are asked twice
-        gradients = counted
+    while gradients != (several := counted(oracle, algorithm)):  # once to count, again if some are asked twice
+        gradients = several
         oracle = Oracle(clients, torch.eye(1 + clients * gradients, dtype=torch.float64), gradients)
         played = _played(oracle, algorithm, setting)
-    found = Recorded(_questions(oracle), *played)
-    _check_linear(found, algorithm, setting)
-    _check_moved(found, algorithm)
+    found = Recorded(oracle.questions, *played)
+
+    def again(vectors: Tensor) -> Asked:
+        other = Oracle(clients, vectors, gradients)
+        server, path, _ = _played(other, algorithm, setting)
+        return server, other.questions, path
+
+    check_linear(found, algorithm, again)
+    check_moved(found, algorithm)
     return found
 
 
@@ -185,17 +213,11 @@ def _check_room(clients: int, gradients: int) -> None:
         )
 
 
-def _counted(oracle: Oracle, algorithm: Algorithm) -> int:
+def counted(oracle: Oracle, algorithm: Algorithm) -> int:
     counts = {len(asked) for asked in oracle.asked}
     if len(counts) != 1:
         raise EmpiricsError(f"{algorithm}: all clients must ask for as many gradients; got {sorted(counts)}")
     return counts.pop()
-
-
-def _questions(oracle: Oracle) -> Array:
-    """The models ``(clients, m, n)`` at which gradients were asked for."""
-    asked: Array = torch.stack([torch.stack(rows) for rows in oracle.asked]).numpy()
-    return asked
 
 
 def refuse(algorithm: Algorithm, setting: Setting) -> None:
@@ -230,7 +252,7 @@ def _played(oracle: Oracle, algorithm: Algorithm, setting: Setting) -> tuple[Arr
     return np.stack(server), tuple(path), tuple(sizes)
 
 
-def _check_moved(found: Recorded, algorithm: Algorithm) -> None:
+def check_moved(found: Recorded, algorithm: Algorithm) -> None:
     """Refuse a run that knows where the origin is: functions are moved to have the minimiser (or the start) there."""
     off = max(np.abs(models[..., 0] - 1).max() for models in (found.asked, found.server, *found.path))
     if off > LINEAR:
@@ -240,15 +262,13 @@ def _check_moved(found: Recorded, algorithm: Algorithm) -> None:
         )
 
 
-def _check_linear(found: Recorded, algorithm: Algorithm, setting: Setting) -> None:
+def check_linear(found: Recorded, algorithm: Algorithm, again: Callable[[Tensor], Asked]) -> None:
     """Play again with random vectors in place of unit rows: a linear method makes the same combinations of them."""
     size = found.server.shape[1]
     draws = np.random.default_rng(2024)
     for scale in (1e-2, 1.0, 1e3):
         vectors = scale * draws.standard_normal((size, 3))
-        oracle = Oracle(found.clients, torch.from_numpy(vectors), found.gradients)
-        server, path, _ = _played(oracle, algorithm, setting)
-        asked = _questions(oracle)
+        server, asked, path = again(torch.from_numpy(vectors))
         pairs = ((server, found.server), (asked, found.asked), *zip(path, found.path, strict=True))
         off = max(np.abs(seen - rows @ vectors).max() for seen, rows in pairs)
         if not off <= LINEAR * (np.abs(asked).max() + scale):

@@ -19,10 +19,11 @@ from torch import Tensor
 from bounds.weights import Weights
 from empirics.errors import EmpiricsError
 from empirics.exact.maps import Tracing
-from empirics.training.rounds import rounds
+from empirics.training.rounds import play, rounds
 
 from ..runs.statistics import folded, weighed
 from ..runs.words import ITERATION
+from .drawing import Cohort, everyone, History, tree
 from .instances import attaining, Instance
 from .interpolants import Interpolant
 from .metrics import looked_at
@@ -148,13 +149,23 @@ class Interpolants:
 
 @dataclass(frozen=True, eq=False)
 class Ran:
-    """A run on an instance: server models ``(R+1, d)``, local models ``path[r] (N, K_r + 1, d)``, step sizes."""
+    """A run on an instance: server models ``(R+1, d)``, local models ``path[r] (N, K_r + 1, d)``, step sizes.
+
+    Where clients are drawn: the server models of all runs, ``lengths`` being the rounds before each, and no path.
+    """
 
     instance: Instance
     server: Array
     path: tuple[Array, ...]
     step_sizes: tuple[float, ...]
     largest_gradient: float
+    lengths: tuple[int, ...] = ()
+
+    @property
+    def after(self) -> list[Array]:
+        """The server models after 0, 1, ... rounds ``(runs, d)``, each as likely."""
+        lengths = np.array(self.lengths or range(len(self.server)))
+        return [self.server[lengths == r] for r in range(max(lengths) + 1)]
 
     def gradients(self, model: Array) -> Array:
         """Every client's gradient at one model ``(N, d)``."""
@@ -185,6 +196,8 @@ def played(instance: Instance) -> Ran:
     question, engine = instance.question, Tracing()
     model: Any = Interpolants(instance.functions, instance.start)
     federation: Any = Members(instance.clients)
+    if question.drawn:
+        return _drawn(instance, model, federation)
     server, path, sizes = list[Array](), list[Array](), list[float]()
 
     def watch(work: Any, ends: Tensor, after: Any) -> None:
@@ -195,6 +208,20 @@ def played(instance: Instance) -> Ran:
     for state in rounds(model, federation, question.method, question.plan, 0, engine, watch):
         server.append(state.model.numpy().copy())
     return Ran(instance, np.stack(server), tuple(path), tuple(sizes), max(model.asked))
+
+
+def _drawn(instance: Instance, model: Any, federation: Any) -> Ran:
+    """The runs of all cohorts that may be drawn."""
+    question = instance.question
+    method, plan = question.method, question.plan
+
+    def advanced(state: Any, history: History, cohort: Cohort) -> Any:
+        return play(model, federation, method, plan, 0, Tracing(), state, cohort=everyone(cohort))
+
+    begun = method.begin(model.start(0), instance.clients)
+    states = list(tree(plan, instance.clients, begun, advanced))
+    server = np.stack([state.model.numpy() for _, state in states])
+    return Ran(instance, server, (), (), max(model.asked), tuple(len(history) for history, _ in states))
 
 
 # ---- what is read ----
@@ -253,7 +280,8 @@ Reading = Callable[[Ran], list[float]]
 
 
 def _at_servers(what: Callable[[Ran, Array], float]) -> Reading:
-    return lambda ran: [what(ran, model) for model in ran.server]
+    """In the mean over all that may be drawn."""
+    return lambda ran: [float(np.mean([what(ran, model) for model in models])) for models in ran.after]
 
 
 def _along(what: Callable[[Ran, Array], float]) -> Reading:

@@ -10,6 +10,7 @@ from bounds.showing.terminal import print_lines
 
 from ..tightness_options import NAMES
 from .constants import Constant
+from .places import word_of
 from .refining import DOUBT
 from .tables import Best, best_steps, Row, smallest_factors
 
@@ -40,9 +41,9 @@ def tell(
 
 
 def _table(rows: Sequence[Row]) -> list[str]:
-    varied = [name for name in NAMES if len({row.get(name, 0.0) for row in rows}) > 1]
+    varied = [name for name in NAMES if len({word_of(row, name) for row in rows}) > 1]
     head = [*varied, *SHOWN, *(("proved", "excess", "width") if "proved" in rows[0] else ())] if rows else []
-    body = [[_short(row.get(c, 0.0)) + ("" if row["inside"] or c != "bound" else "*") for c in head] for row in rows]
+    body = [[_short(word_of(row, c)) + ("" if row["inside"] or c != "bound" else "*") for c in head] for row in rows]
     return aligned([head, *body]) if rows else []
 
 

@@ -106,7 +106,7 @@ class Space:
 
     @cached_property
     def _along(self) -> Array:
-        """The gradients of a run as sums of the first one and of scaled changes ``(m, own)``.
+        """The gradients of a run as sums of the first one and of scaled changes from earlier ones ``(m, own)``.
 
         Neighbouring gradients are nearly parallel; as unknowns of their own they would make inner products that the
         solver cannot tell from singular ones.
@@ -114,8 +114,11 @@ class Space:
         m = self.recorded.gradients
         rows = zeros((m, self.own), self.recorded.server)
         for j in range(m):
-            rows[j, : j + 1] += 1
-        rows[:, 1:m] *= self.change
+            if (earlier := self.recorded.before(j)) < 0:
+                rows[j, j] += 1
+            else:
+                rows[j] += rows[earlier]
+                rows[j, j] += self.change
         return rows
 
     def member(self, rows: Array, member: int) -> Array:

@@ -18,13 +18,13 @@ from ..runs.methods import takes
 from ..runs.words import along
 from ..tightness_options import NAMES
 from .jobs import TERM
-from .places import Place
+from .places import LATER, Place, word_of
 from .program import WorstCaseError
 
 FOLDER = Path(__file__).parent / "tables"
 JOB = "tightness"
 WHOLE = ("clients", "rounds", "local_steps")
-WORDS = ("dominating_term", "dominating_assumption", "proof")
+WORDS = ("dominating_term", "dominating_assumption", "proof", "step_sizes")
 FLAGS = ("inside", "exact")
 Row = Mapping[str, Any]
 
@@ -79,11 +79,11 @@ class Best:
 
 def best_steps(rows: Sequence[Row]) -> list[Best]:
     """For every place but for the local steps: K* by the bound and by the worst case."""
-    groups: dict[tuple[float, ...], list[Row]] = {}
+    groups: dict[tuple[Any, ...], list[Row]] = {}
     others = [name for name in NAMES if name != "local_steps"]
     for row in rows:
         if row["inside"] and row["worst_case"] > 0:
-            groups.setdefault(tuple(row.get(name, 0.0) for name in others), []).append(row)
+            groups.setdefault(tuple(word_of(row, name) for name in others), []).append(row)
     found = []
     for key, mine in groups.items():
         if len(mine) < 2:
@@ -146,7 +146,10 @@ def committed(name: str, folder: Path = FOLDER) -> list[dict[str, Any]]:
         known = ", ".join(sorted(p.stem for p in folder.glob("*.csv"))) or "none"
         raise WorstCaseError(f"there is no table of {name}; those there are: {known}")
     with path.open(newline="", encoding="utf-8") as file:
-        return [{column: _read(column, text) for column, text in row.items()} for row in csv.DictReader(file)]
+        return [
+            {column: _read(column, text) for column, text in row.items() if text or column not in LATER}
+            for row in csv.DictReader(file)
+        ]
 
 
 def card(name: str, folder: Path = FOLDER) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, isfinite
@@ -15,10 +15,12 @@ from bounds.core import Statistic
 from bounds.errors import unknown
 from empirics.algorithms import algorithm as named
 from empirics.algorithms.algorithm import Algorithm
+from empirics.progress import lasting, progress
 from empirics.training.setting import Setting
 
 from ..tightness_options import PATIENCE
-from . import assumptions as said, metrics
+from . import assumptions as said, metrics, orbits
+from .drawing import check_drawn, draw
 from .formulation import Formulation
 from .program import Constraint, lagrangian, Program, Solved, WorstCaseError
 from .recording import Listed, record, Recorded, with_steps
@@ -56,9 +58,15 @@ class Question:
     """The run in fractions, in place of the recorder's floats: rows are fractions, without those of pairs of points."""
     change: Any = None
     """The unit of the changes of gradients, where the coordinates are to be those of another question."""
+    clients: int | None = None
+    """How many the setting's cohort is drawn from, without replacement in every round; None: all of them take part."""
 
     def __post_init__(self) -> None:
         _check(self.assumptions)
+        if self.clients is not None:
+            check_drawn(self.clients, self.setting.cohort)
+        if self.drawn and (late := [word for word in said.LATE if word in self.assumptions]):
+            raise WorstCaseError(f"where clients are drawn {late[0]} is not assumed: every run has a last round")
         if self.step_sizes is not None:
             _check_sizes(self.step_sizes, sum(self.lengths), self.setting)
 
@@ -75,6 +83,11 @@ class Question:
         return Listed(**vars(self.setting), each=self.step_sizes, lengths=self.lengths)
 
     @property
+    def drawn(self) -> bool:
+        """Whether some of the clients are drawn: the metric is then the mean over all that may be."""
+        return self.clients is not None and self.clients > self.setting.cohort
+
+    @property
     def convex(self) -> bool:
         return "strong_convexity" in self.assumptions
 
@@ -89,6 +102,8 @@ class Question:
 
     @cached_property
     def recorded(self) -> Recorded:
+        if self.drawn and self.clients is not None:
+            return self.exactly or draw(self.method, self.plan, self.clients)
         return self.exactly or record(self.method, self.plan)
 
     @property
@@ -111,7 +126,8 @@ class Question:
 
     def stated(self) -> tuple[Formulation, Program]:
         """The formulation and the program over all its columns."""
-        facts = (self.recorded, self.assumptions["smoothness"], self.lower, self.convex, self.symmetric)
+        symmetric = self.symmetric and not self.drawn  # of a tree the whole program is made smaller afterwards
+        facts = (self.recorded, self.assumptions["smoothness"], self.lower, self.convex, symmetric)
         probe = Formulation.roomy(*facts, change=self.change)
         self._state(probe)
         whole = Formulation(*facts, room=probe.taken, change=self.change)
@@ -194,6 +210,8 @@ class WorstCase:
         """A proof in fractions that no federation does worse than the value, up to about a millionth of it."""
         from .certificates.certify import certify
 
+        if self.question.drawn:
+            raise WorstCaseError("certificates are made where all clients take part, not where some are drawn")
         return certify(self.question, self.value)
 
     def instance(self) -> Instance:
@@ -228,11 +246,13 @@ def worst_case(
     steps: Sequence[int] | None = None,
     step_sizes: Sequence[float] | None = None,
     symmetric: bool = True,
+    clients: int | None = None,
     patience: float = PATIENCE,
 ) -> WorstCase:
     """The largest value of ``metric`` over every federation that meets the assumptions.
 
-    All ``setting.cohort`` clients take part in every round with full gradients. ``assumptions``: ``smoothness``;
+    All ``setting.cohort`` clients take part in every round with full gradients; with more ``clients`` as many of them
+    are drawn without replacement, and the metric is its mean over all draws. ``assumptions``: ``smoothness``;
     ``strong_convexity`` for convex clients; any of ``initial_distance_sq``, ``initial_gap``, ``optimum_dissimilarity``
     (mean squared client gradient at the minimiser), ``heterogeneity`` (Gamma), ``grad_cap_sq`` (G^2 along the run),
     ``dissimilarity_offset`` and ``dissimilarity_factor`` (G^2, B^2), ``pl_constant``; ``grad_norm_sq`` and
@@ -245,24 +265,52 @@ def worst_case(
     given = None if steps is None else tuple(steps)
     if given is not None and len(given) != setting.rounds:
         raise WorstCaseError(f"steps are those of each of the {setting.rounds} rounds; got {len(given)} of them")
-    sizes = None if step_sizes is None else tuple(float(size) for size in step_sizes)
-    if sizes is not None and len(sizes) == setting.rounds:
-        each = given or (setting.steps,) * setting.rounds
-        sizes = tuple(size for size, count in zip(sizes, each, strict=True) for _ in range(count))
-    return answer(Question(method, setting, dict(assumptions), metric, at, given, symmetric, sizes), patience)
+    lengths = given or (setting.steps,) * setting.rounds
+    sizes = None if step_sizes is None else each([float(size) for size in step_sizes], lengths)
+    question = Question(method, setting, dict(assumptions), metric, at, given, symmetric, sizes, clients=clients)
+    return answer(question, patience)
+
+
+def each(sizes: Sequence[float], lengths: Sequence[int]) -> tuple[float, ...]:
+    """The step size of every local step, where one may be given for every round of so many."""
+    if len(sizes) != len(lengths):
+        return tuple(sizes)
+    return tuple(size for size, count in zip(sizes, lengths, strict=True) for _ in range(count))
 
 
 def answer(question: Question, patience: float = PATIENCE) -> WorstCase:
     """The worst case that a question asks for; one that would take longer than ``patience`` seconds is refused."""
+    if question.drawn:
+        with progress(
+            f"a worst case with {question.setting.cohort} of {question.clients} clients drawn", brief=True
+        ) as bar:
+            return _answer(question, patience, bar.doing)
+    return _answer(question, patience, lambda words: None)
+
+
+def _answer(question: Question, patience: float, step: Callable[[str], None]) -> WorstCase:
     begun = perf_counter()
-    program = question.program()
-    if (expected := estimated(program)) > patience:
+    if question.clients and (question.clients > orbits.MOST or not question.symmetric):  # nothing makes it smaller
+        _refuse_long(question, taking(1 + question.clients * (question.recorded.gradients + question.convex)), patience)
+    formulation, whole = question.stated()
+    program = trimmed(whole)
+    orbit = None
+    if question.drawn and question.symmetric:
+        (columns,), values = spoken(whole)
+        orbit = orbits.smaller(formulation, program, columns, values)
+    expected = estimated(orbit.program if orbit else program)
+    _refuse_long(question, expected, patience)
+    step(f"which takes about {lasting(expected)}")
+    solved = refined(program) if orbit is None else orbit.lifted(refined(orbit.program))
+    return WorstCase(question, program, solved, perf_counter() - begun)
+
+
+def _refuse_long(question: Question, expected: float, patience: float) -> None:
+    if expected > patience:
         raise WorstCaseError(
             f"too large: {question.recorded.gradients} gradients per client would take about {expected:.0f} s, more "
             f"than {patience:g} s; take fewer rounds or local steps, or raise the patience"
         )
-    solved = refined(program)
-    return WorstCase(question, program, solved, perf_counter() - begun)
 
 
 def estimated(program: Program) -> float:

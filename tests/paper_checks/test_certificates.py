@@ -16,12 +16,13 @@ from bounds.core import Statistic
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import renamed
 from empirics.training.setting import Setting
-from paper_checks.worst_cases import worst_case, WorstCaseError
+from paper_checks.worst_cases import central, worst_case, WorstCaseError
 from paper_checks.worst_cases.central import followed
 from paper_checks.worst_cases.certificates import verify
 from paper_checks.worst_cases.certificates.certify import certify, ExactProgram
 from paper_checks.worst_cases.certificates.definite import factored
 from paper_checks.worst_cases.certificates.exact import fraction, played
+from paper_checks.worst_cases.conditioning import normalised
 from paper_checks.worst_cases.worst import Question
 
 STRONG = {"smoothness": 1.7, "strong_convexity": 0.23, "initial_distance_sq": 2.3, "optimum_dissimilarity": 0.7}
@@ -90,12 +91,31 @@ def test_multipliers_prove_long_before_the_end_of_the_path(name, gap):
         assert min(goal @ x for goal in exact.floats.objectives) < worst.value
 
 
+def test_multipliers_that_must_grow_a_thousandfold_are_reached_carefully():
+    given = {"smoothness": 1.7, "initial_gap": 2.3, "grad_cap_sq": 5.2}
+    worst = worst_case("fedavg()", plan(3, 2, 0.53), given, "grad_norm_sq", Statistic("mean", "iterations"))
+    path = central._Path(*normalised(worst.program))
+    with pytest.raises(WorstCaseError, match="did not come inside the dual"):  # steps too short to get anywhere
+        path.follow(3e-8)
+    found = path.follow(3e-8, carefully=True).solved
+    assert found.dual_value == pytest.approx(worst.value, rel=1e-7)
+    exact = ExactProgram(worst.question, played(worst.question.method, worst.question.recorded, (2, 2, 2)))
+    verify.check(exact.proved(worst.value, followed(exact.floats, 3e-8).solved).content)
+
+
 def test_gradient_descent_is_proved_at_its_closed_form():
     # Drori and Teboulle 2014, Theorem 3.1: R steps of 1/L end at most L D^2 / (4 R + 2) above the minimum.
     _, found = proved(given=CONVEX, rounds=3, steps=1, size=1 / 1.7)
     exact = Fraction(17, 10) * Fraction(23, 10) / 14
     assert exact <= found.bound < exact * (1 + Fraction(1, 10**6))
     assert exact * (1 - Fraction(1, 10**6)) < found.attained <= exact
+
+
+def test_models_that_rounding_tells_apart_are_one_in_a_proof():
+    """The average of five relaxed starts is the server model, but for the last bit."""
+    setting = Setting(rounds=2, cohort=5, local_steps=2, step_size=0.03)
+    worst = worst_case("fedinit(beta=0.1)", setting, STRONG, "grad_norm_sq", Statistic("mean", "iterations"))
+    assert worst.certificate().width < 1e-5
 
 
 def test_steps_of_a_ten_thousandth_are_proved():

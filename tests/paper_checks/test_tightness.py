@@ -258,7 +258,8 @@ def test_a_store_that_cannot_be_written_is_found_before_anything_is_computed(cap
 def test_a_quantity_is_moot_where_neither_side_asks_for_it():
     place = Place(rounds=3, local_steps=2, heterogeneity=0.7)
     assert moot(BOUNDS["decaying_k.lemma_1"], place, NAMES) == [
-        "dissimilarity_factor", "relaxation", "divergence", "grad_norm_sq", "step_offset",
+        "dissimilarity_factor", "relaxation", "divergence", "grad_norm_sq", "step_offset", "initial_distance_sq",
+        "step_sizes",
     ]  # fmt: skip
     assert moot(BOUNDS["fedinit.lemma_2"], replace(place, rounds=1), ["divergence", "relaxation"]) == ["divergence"]
 
