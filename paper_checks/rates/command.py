@@ -44,6 +44,12 @@ def _parser() -> Parser:
     add = parser.add_argument
     add("method", metavar="METHOD", help='the algorithm, such as "fedinit(beta=0.1)" or path/file.py:variable')
     add("words", nargs="*", default=[], metavar="quantity=value", help="numbers, ranges a:b:n, lists, @file.json")
-    add("-o", dest="output", type=path_word, metavar="FILE", help="write the proofs: FILE.json, FILE-least.json")
+    add(
+        "-o",
+        dest="output",
+        type=path_word,
+        metavar="FILE",
+        help="write the proofs: FILE.json, FILE-least.json, FILE-rounds.json",
+    )
     add("--json", action="store_true", help="print JSON, described below")
     return parser

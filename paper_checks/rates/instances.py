@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import numpy as np
 
 from .one_round import Array, OneRound
@@ -14,8 +17,20 @@ def slowest(round_: OneRound, smoothness: float, strong_convexity: float) -> flo
     """The largest factor by which a squared error may shrink per round on two one-dimensional quadratics."""
     q = np.geomspace(max(strong_convexity, 1e-6 * smoothness), smoothness, CURVATURES)
     one, other = (x.ravel() for x in np.meshgrid(q, q))
-    maps = round_map(round_, (one + other) / 2, (one - other) / 2)
+    with np.errstate(all="ignore"):
+        maps = round_map(_in_the_mean(round_), (one + other) / 2, (one - other) / 2)
+    if not np.isfinite(maps).all():  # steps so long that the models leave the floats
+        return math.inf
     return float(np.abs(np.linalg.eigvals(maps)).max() ** 2)
+
+
+def _in_the_mean(round_: OneRound) -> OneRound:
+    """The round over all draws: the mean of a squared error is at least the square of its mean."""
+    if round_.renewed is None:
+        return round_
+    moved = round_.renewed.share * round_.renewed.apart
+    moved[:, : len(round_.apart)] += np.eye(len(round_.apart))
+    return replace(round_, apart_next=moved)
 
 
 def round_map(round_: OneRound, mean: Array, half: Array) -> Array:

@@ -24,7 +24,7 @@ from scipy import sparse
 
 from ..worst_cases.program import solver, WorstCaseError
 from ..worst_cases.space import integers, pack, triangle, unpack, zeros
-from .one_round import Array, OneRound
+from .one_round import Array, Cohort, OneRound
 
 STEADY = 1e-9
 ALL_PAIRS = 4
@@ -50,31 +50,17 @@ class Noise:
     clients: int
 
 
-@dataclass(frozen=True)
-class Cohort:
-    """So many of all clients take part in a round, drawn without replacement."""
-
-    cohort: int
-    clients: int
-
-    @property
-    def spread(self) -> Fraction:
-        """What the mean of a cohort adds to that of all, per mean squared deviation of a client."""
-        if self.clients == 1:
-            return Fraction(0)
-        return (Fraction(1, self.cohort) - Fraction(1, self.clients)) * Fraction(self.clients, self.clients - 1)
-
-
 @dataclass(frozen=True, eq=False)
 class Block:
     """Means, or deviations: rows over the unknown vectors of this block.
 
-    ``state`` and ``after`` are the state before and after the round; ``points`` and ``gradients`` those of the
+    ``heard`` are the state before the round and the gradients that clients hear, ``after`` is the state after it;
+    ``points`` and ``gradients`` those of the
     evaluations (the minimiser first, then the models of the round, then the next server model if it counts);
     ``known[j]`` the unknown vectors that the noise of step j knows nothing of, ``noise`` their columns.
     """
 
-    state: Array
+    heard: Array
     after: Array
     points: Array
     gradients: Array
@@ -140,10 +126,10 @@ class Lyapunov:
         self.round, self.smoothness, self.strong_convexity = round_, smoothness, strong_convexity
         self.noise = noise
         self.cohort = None if cohort is None or cohort.cohort == cohort.clients else cohort
-        if self.cohort is not None and round_.memory:
+        if self.cohort is not None and round_.memory and round_.renewed is None:
             raise NotCertified(
-                "rates with cohorts are certified for methods whose clients keep nothing between rounds; this one "
-                f"keeps {', '.join(round_.memory)}: leave out cohort and clients"
+                "rates with cohorts are certified for methods whose clients keep nothing between rounds, for scaffold "
+                f"and for fedinit; clients of this one keep {', '.join(round_.memory)}: leave out cohort and clients"
             )
         self.exact = round_.start.dtype == object
         self.unit = self._power(float(smoothness))
@@ -168,8 +154,11 @@ class Lyapunov:
         """The deviations ``M grad f_i(w*)`` at which clients stay at the minimiser; None where there are none."""
         n = len(self.round.apart)
         near, far = self.round.apart_points.astype(float), self.round.apart_next.astype(float)
-        left = np.concatenate([near[:, :n], far[:, :n] - np.eye(n)])
-        right = -np.concatenate([near[:, n:].sum(1), far[:, n:].sum(1)])
+        ends = np.zeros((0, n + self.round.gradients))
+        if self.round.renewed is not None:
+            ends = self.round.renewed.ends.astype(float)
+        left = np.concatenate([near[:, :n], far[:, :n] - np.eye(n), ends[:, :n]])
+        right = -np.concatenate([near[:, n:].sum(1), far[:, n:].sum(1), ends[:, n:].sum(1)])
         found = np.linalg.lstsq(left, right, rcond=None)[0] if n else np.zeros(0)
         if np.abs(left @ found - right).max(initial=0) > STEADY * (1 + np.abs(right).max(initial=0)):
             return None
@@ -183,7 +172,7 @@ class Lyapunov:
     @property
     def floored(self) -> bool:
         """Whether heterogeneity, or who is drawn, keeps the model from the minimiser: the rate then has a floor."""
-        return self.steady is None or self.cohort is not None
+        return self.steady is None or (self.cohort is not None and self.round.renewed is None)
 
     def units(self, which: int) -> Array:
         """How large the coordinates of the state are, about: powers of two (the server model's is 1)."""
@@ -225,20 +214,34 @@ class Lyapunov:
             places.append(later[:1] if which == 0 else nothing)
         known = tuple((*range(n + j + 1), *range(first - floor, first), *range(first, first + j)) for j in range(m))
         return Block(
-            columns[:n], later, np.concatenate(places), np.concatenate([optimum, gradients]),
+            heard, later, np.concatenate(places), np.concatenate([optimum, gradients]),
             tuple(range(first, first + m)) if noisy else (), known if noisy else (),
         )  # fmt: skip
 
     # ---- what is added up ----
 
-    def spread(self) -> Array:
-        """The rows of what every client's deviation adds to the state of means (for cohorts)."""
-        n, block = len(self.round.means), self.blocks[1]
-        gradients = block.gradients[1 : 1 + self.round.gradients].copy()
-        for j, column in enumerate(block.noise):
-            gradients[j, column] += self.unit
-        rows: Array = self.round.mean_next[:, n:] @ gradients
-        return rows
+    @cached_property
+    def next(self) -> tuple[list[tuple[Any, Array, int]], list[tuple[Any, Array, int]]]:
+        """By block, what the mean of the next quadratic is: a factor, rows, and whose quadratic of them.
+
+        With cohorts a drawn client's deviations add to the means, by the spread of a cohort's mean. What clients keep
+        moves for a share of them: the mean squared deviation is that of all less the square of what the mean becomes.
+        """
+        means, apart = self.blocks
+        now: list[tuple[Any, Array, int]] = [(1, means.after, 0)]
+        if self.cohort is None:
+            return now, [(1, apart.after, 1)]
+        n, k, r = len(self.round.means), len(self.round.apart), self.round.renewed
+        if r is None:
+            more = self.round.mean_next[:, n:] @ apart.heard[k:]
+            return now, [(1, apart.after, 1), (self.cohort.spread, more, 0)]
+        share, spread, moved = r.share, self.cohort.spread, r.apart @ apart.heard
+        return [*now, (share * (1 - share), r.means @ means.heard, 1)], [
+            (1 - share, apart.heard[:k], 1),
+            (share, apart.after, 1),
+            (-(share**2) * spread, moved, 1),
+            (spread, r.ends @ apart.heard, 0),
+        ]
 
     def combined(self, multipliers: Array, which: int) -> Array:
         """The sum of ``multipliers[a, b]`` times the class's inequality of a and b, without function values.
@@ -283,14 +286,12 @@ class Lyapunov:
             block = self.blocks[which]
             now = zeros(block.after.shape, self.round.start)
             now[range(len(P)), range(len(P))] += 1
-            total = rho * (now.T @ P @ now) - block.after.T @ self.unscaled(P, which) @ block.after
-            total = total + self.combined(multipliers, which)
+            total = rho * (now.T @ P @ now) + self.combined(multipliers, which)
+            for factor, rows, whose in self.next[which]:
+                total = total - factor * (rows.T @ self.unscaled((means, apart)[whose], whose) @ rows)
             if which and self.floored:
                 column = self._floor_column
                 total[column, column] += gamma
-            if which and self.cohort is not None:
-                more = self.spread()
-                total = total - self.cohort.spread * (more.T @ self.unscaled(means, 0) @ more)
             for column, cost in zip(block.noise, noises[which], strict=True):
                 total[column, column] += cost
             for (i, j), x in zip(self.free[which], unheard[which], strict=True):
@@ -333,22 +334,16 @@ class Lyapunov:
         for which, block in enumerate(self.blocks):
             rows = block.width * (block.width + 1) // 2
             times, alone = np.zeros((rows, width)), np.zeros((rows, width))
-            n = len(block.after)
-            units = self.units(which).astype(float)
-            after = block.after.astype(float) / units[:, None] if n else block.after.astype(float)
-            begin = p0 * which
-            for column, (i, j) in enumerate(zip(*triangle(n), strict=True)):
+            for column, (i, j) in enumerate(zip(*triangle(len(block.after)), strict=True)):
                 now = np.zeros((block.width, block.width))
                 now[i, j] = now[j, i] = 1.0
-                later = np.outer(after[i], after[j])
-                later = later + later.T if i != j else later
-                times[:, begin + column], alone[:, begin + column] = pack(now), -pack(later)
-            if which and self.cohort is not None:
-                units = self.units(0).astype(float)
-                more = self.spread().astype(float) / units[:, None]
-                for column, (i, j) in enumerate(zip(*triangle(len(units)), strict=True)):
-                    later = np.outer(more[i], more[j])
-                    alone[:, column] -= float(self.cohort.spread) * pack(later + later.T if i != j else later)
+                times[:, p0 * which + column] = pack(now)
+            for factor, own, whose in self.next[which]:
+                after = own.astype(float) / self.units(whose).astype(float)[:, None]
+                for column, (i, j) in enumerate(zip(*triangle(len(after)), strict=True)):
+                    later = np.outer(after[i], after[j])
+                    later = later + later.T if i != j else later
+                    alone[:, p0 * whose + column] -= float(factor) * pack(later)
             if which and self.floored:
                 at = np.zeros((block.width, block.width))
                 at[self._floor_column, self._floor_column] = 1.0

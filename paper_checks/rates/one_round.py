@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,38 @@ MOST_STEPS = 60
 """Local steps of a round: a program grows with their square."""
 
 
+@dataclass(frozen=True)
+class Cohort:
+    """So many of all clients take part in a round, drawn without replacement."""
+
+    cohort: int
+    clients: int
+
+    @property
+    def spread(self) -> Fraction:
+        """What the mean of a cohort adds to that of all, per mean squared deviation of a client."""
+        if self.clients == 1:
+            return Fraction(0)
+        return (Fraction(1, self.cohort) - Fraction(1, self.clients)) * Fraction(self.clients, self.clients - 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Renewed:
+    """What a drawn client adds to the means, and by how much it moves what it keeps; a resting client keeps its own.
+
+    ``ends (n, k + m)`` are deviations: what one drawn client adds to every mean, where ``share`` of them are drawn.
+    ``means (k, n + m)`` and ``apart (k, k + m)`` are the changes of a drawn client's memory.
+    """
+
+    share: Any
+    ends: Array
+    means: Array
+    apart: Array
+
+    def arrays(self) -> tuple[Array, ...]:
+        return self.ends, self.means, self.apart
+
+
 @dataclass(frozen=True, eq=False)
 class OneRound:
     """The maps of a round: rows over the state, then a client's gradients in the order asked.
@@ -50,6 +83,8 @@ class OneRound:
     apart_next: Array
     apart_points: Array
     memory: tuple[str, ...]
+    renewed: Renewed | None = None
+    """Of a cohort of clients that keep something: ``mean_next`` is then the mean over all draws."""
 
     @property
     def gradients(self) -> int:

@@ -14,9 +14,9 @@ from ..worst_cases.certificates.definite import BITS, Factor, factored
 from ..worst_cases.certificates.exact import fraction
 from ..worst_cases.program import WorstCaseError
 from . import verify
-from .listing import listed, named
-from .lyapunov import Cohort, Lyapunov, Noise, noise_cost, Sought
-from .one_round import Array, OneRound
+from .listing import declared_alone, drawn, listed, named
+from .lyapunov import Lyapunov, Noise, noise_cost, Sought
+from .one_round import Array, Cohort, OneRound
 
 DIGITS = 55
 """Binary digits of a rounded number, relative to the largest of its kind."""
@@ -33,7 +33,11 @@ def proved(
 
     What comes back has been accepted by the verifier, which shares no code with what makes it.
     """
-    round_ = listed(algorithm, like, step_size)
+    kept = like.renewed is not None
+    if kept and cohort is not None:
+        round_ = drawn(algorithm, like.gradients, step_size, cohort)
+    else:
+        round_ = listed(algorithm, like, step_size)
     exact = Lyapunov(round_, fraction(smoothness), fraction(strong_convexity), noise, cohort)
     some, many = exact.cohort, exact.cohort or noise
     rho = fraction(sought.rho)
@@ -59,7 +63,7 @@ def proved(
     above = raw[0].copy()
     above[0, 0] -= 1
     distance, dissimilarity = exact.start(means, apart, potential)
-    name, parameter = named(algorithm, round_.gradients)
+    name, parameter = declared_alone(algorithm) if kept else named(algorithm, round_.gradients)
     content = {
         "claim": {
             "method": name,

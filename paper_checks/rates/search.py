@@ -17,9 +17,9 @@ from empirics.algorithms.algorithm import Algorithm
 
 from ..worst_cases.program import WorstCaseError
 from .instances import slowest
-from .listing import NoListing
-from .lyapunov import Cohort, Lyapunov, Noise, NotCertified, Sought, Weights
-from .one_round import one_round, OneRound
+from .listing import drawn, in_floats, NoListing
+from .lyapunov import Lyapunov, Noise, NotCertified, Sought, Weights
+from .one_round import Cohort, one_round, OneRound
 from .proof import proved
 
 NEAR = 1e-6
@@ -28,6 +28,8 @@ SOUND = 1e-6
 """How far below 0 an eigenvalue of a solution may be while contractions are compared, relative to its entries."""
 LARGEST = 1e5
 """What a start may count for: beyond, nothing is certified."""
+UTMOST, SHORTEST = 1e12, 1e-9
+"""Of L, of which the units are made; of a step size, times 1/L, whose powers are told from rounding."""
 MARGINS = (1e-7, 1e-8, 1e-6)
 """How far what is proved stays from having no sum of squares: the first that suffices."""
 SEARCHED, USUAL = 20, 0.885
@@ -35,6 +37,8 @@ SEARCHED, USUAL = 20, 0.885
 least floor of 10 and 20 was there for FedAvg, FedProx and FedInit): one solution takes 15 s at 40 local steps."""
 AWAY = (1.0, 0.99, 0.95)
 """Distances of a stated contraction from 1, relative to that of the smallest: the first at which it can be stated."""
+TINY = 1e-300
+"""A number above 0 that is shown is at least this."""
 DIGITS = 3
 """Digits of the distance of a stated contraction from 1, rounded to the safe side."""
 
@@ -58,8 +62,12 @@ class Case:
             raise BoundsError(
                 f"a rate needs 0 < strong_convexity < smoothness; got strong_convexity={mu:g}, smoothness={L:g}"
             )
-        if not self.step_size > 0:
-            raise BoundsError(f"step_size must be > 0; got {self.step_size:g}")
+        if not 1 / UTMOST <= L <= UTMOST:
+            raise BoundsError(f"smoothness must be from {1 / UTMOST:g} to {UTMOST:g}; got {L:g}: take other units")
+        if not self.step_size >= SHORTEST / L:
+            raise BoundsError(
+                f"step_size must be > 0, and {SHORTEST:g}/smoothness or more for a rate; got {self.step_size:g}"
+            )
         if self.local_steps < 1:
             raise BoundsError(f"local_steps must be a whole number >= 1; got {self.local_steps}")
         if self.clients is not None and self.clients < 1:
@@ -72,7 +80,13 @@ class Case:
 
     @cached_property
     def round(self) -> OneRound:
-        return one_round(self.algorithm, self.local_steps, self.step_size)
+        found = one_round(self.algorithm, self.local_steps, self.step_size)
+        if not found.memory or self.drawn is None or self.cohort == self.clients:
+            return found
+        try:
+            return in_floats(drawn(self.algorithm, self.local_steps, self.step_size, self.drawn))
+        except NoListing:  # the program says which methods there are
+            return found
 
     @cached_property
     def program(self) -> Lyapunov:
@@ -142,20 +156,38 @@ class Rate:
 
         Every contraction that is certified gives one, ``rho^T V_0 + (1 - rho^T) (what is left)``: the least is sought.
         """
+        return self._least(rounds, distance, dissimilarity, variance)[0]
+
+    def _least(self, rounds: int, distance: float, dissimilarity: float, variance: float) -> tuple[float, float]:
+        """That bound, and its contraction."""
 
         def bound(share: float) -> float:
             rho = 1 - share * (1 - self.contraction)
-            past = rho**rounds
-            weights = (past * distance, past * dissimilarity, (1 - past) * dissimilarity, (1 - past) * variance)
-            least = 1e-9 * max(distance, dissimilarity / self.case.smoothness**2)
-            found = _sound(self.case, rho, (max(weights[0], least), *weights[1:]))
+            weights = self.weights(rho, rounds, distance, dissimilarity, variance)
+            found = _sound(self.case, rho, weights)
             if found is None:
                 return 1e300
             facts = (found.start_distance, found.start_dissimilarity, found.floor, found.noise_floor)
-            return sum(w * x for w, x in zip(weights, facts, strict=True))
+            return sum(w * x for w, x in zip((rho**rounds * distance, *weights[1:]), facts, strict=True))
 
-        best = minimize_scalar(bound, bounds=(0.1, 1.0), method="bounded", options={"xatol": 1e-3}).fun
-        return float(min(best, bound(1 - 1e-5), bound(1 - 1e-3)))
+        best = minimize_scalar(bound, bounds=(0.1, 1.0), method="bounded", options={"xatol": 1e-3})
+        tried = [(float(best.fun), float(best.x)), *((bound(share), share) for share in (1 - 1e-5, 1 - 1e-3))]
+        least, share = min(tried)
+        return least, 1 - share * (1 - self.contraction)
+
+    def weights(
+        self, rho: float, rounds: int, distance: float, dissimilarity: float, variance: float
+    ) -> tuple[float, float, float, float]:
+        """What start, floor and noise count for after so many rounds; the distance for something at least."""
+        past = rho**rounds
+        least = 1e-9 * max(distance, dissimilarity / self.case.smoothness**2)
+        return max(past * distance, least), past * dissimilarity, (1 - past) * dissimilarity, (1 - past) * variance
+
+
+def sharpest(rate: Rate, rounds: int, distance: float, dissimilarity: float, variance: float) -> Statement:
+    """The statement that says least of so many rounds, proved where a proof can be made."""
+    rho = rate._least(rounds, distance, dissimilarity, variance)[1]
+    return _stated(rate.case, rho, rate.weights(rho, rounds, distance, dissimilarity, variance))
 
 
 def certified(case: Case, step: Callable[[str], None] = lambda words: None) -> Rate:
@@ -278,8 +310,8 @@ def _stated(case: Case, smallest: float, weights: Weights) -> Statement:
 
 def above(x: Any, digits: int = 6) -> float:
     """A number >= 0 in so many digits, rounded up: what is claimed stays true."""
-    if not x:
-        return 0.0
+    if x < TINY:
+        return TINY if x else 0.0
     places = digits - 1 - floor(log10(x))
     unit = Fraction(10) ** places
     shown = float(ceil(Fraction(x) * unit) / unit)

@@ -14,6 +14,7 @@ from bounds.showing.tabular import Tabular
 
 from .lyapunov import NotCertified
 from .published import Published, published
+from .rounds import After, after, Begun
 from .search import above, Case, certified, Rate, Statement
 from .words import WORDS
 
@@ -26,21 +27,12 @@ class Place:
     asked: dict[str, float]
     rate: Rate | None
     why: str = ""
+    after: After | None = None
+    """What is left after the rounds asked for, where all it needs is given."""
 
     @property
     def statement(self) -> Statement | None:
         return None if self.rate is None else self.rate.fastest
-
-    @cached_property
-    def bound(self) -> float | None:
-        """The least that is certified after so many rounds, where all it needs is given."""
-        if self.rate is None or not {"rounds", "initial_distance_sq"} <= set(self.asked):
-            return None
-        needs = any(s.floor or s.start_dissimilarity for s in self.rate.statements)
-        if needs and "optimum_dissimilarity" not in self.asked:
-            return None
-        facts = (self.asked.get(w, 0.0) for w in ("initial_distance_sq", "optimum_dissimilarity", "gradient_variance"))
-        return above(self.rate.after(int(self.asked["rounds"]), *facts))
 
     @cached_property
     def published(self) -> Published | None:
@@ -63,7 +55,16 @@ class Place:
             )
         row |= {"theorem": self.published and self.published.bound}
         row |= {"theorem_contraction": self.published and self.published.contraction}
-        return row | {"bound": self.bound, "why": self.why or (said.why if said else "") or None}
+        row |= {word: self.after and getattr(self.after, word) for word in ("bound", "worst_case", "instance")}
+        row["bound_proved"] = self.after and self.after.proved
+        return row | {"why": self.why or (said.why if said else "") or None}
+
+    def files(self) -> Iterator[tuple[str, Statement]]:
+        """What is stated, and what its file is called beside the name."""
+        if self.rate is not None:
+            yield from zip(("", "-least"), self.rate.statements, strict=False)
+        if self.after is not None:
+            yield "-rounds", self.after.statement
 
     def lines(self) -> Iterator[str]:
         """The place in words."""
@@ -91,11 +92,20 @@ class Place:
             yield f"the best theorem that speaks here states {self.published.contraction:.6f}: {self.published.bound}"
         if not rate.case.program.floored:
             yield "no floor: heterogeneity alone keeps no distance from the minimiser"
-        if self.bound is not None:
-            yield f"after {asked['rounds']:g} rounds {self._left} <= {self.bound:.6g}   in floats"
+        if self.after is not None:
+            yield from self._after(self.after)
         yield "w*: the minimiser of the mean loss; zeta^2: the clients' mean squared gradient there"
         if rate.fastest.why:
             yield f"not proved in fractions: {rate.fastest.why}"
+
+    def _after(self, after: After) -> Iterator[str]:
+        how = "proved in fractions" if after.proved else "in floats"
+        yield f"after {self.asked['rounds']:g} rounds {self._left} <= {after.bound:.6g}   {how}"
+        if after.worst_case is not None:
+            quiet = " without noise" if self.asked.get("gradient_variance") else ""
+            yield f"  exact worst case{quiet}: {after.worst_case:.6g}"
+        if after.instance is not None:
+            yield f"  reached by clients with quadratics on a line: {after.instance:.6g}"
 
     @property
     def _left(self) -> str:
@@ -135,7 +145,17 @@ class Rates(Tabular):
             return
         rows = self.records()
         varied = [w for w in WORDS if len({row[w] for row in rows}) > 1]
-        shown = ["contraction", "quadratics", "floor", "noise_floor", "least_floor", "half", "bound"]
+        shown = [
+            "contraction",
+            "quadratics",
+            "floor",
+            "noise_floor",
+            "least_floor",
+            "half",
+            "bound",
+            "worst_case",
+            "instance",
+        ]
         head = [*varied, *(w for w in shown if any(row[w] for row in rows)), "proved"]
         body = [[_short(row[w]) for w in head] for row in rows]
         yield self.places[0].method
@@ -143,10 +163,13 @@ class Rates(Tabular):
         yield from dict.fromkeys(place.why for place in self.places if place.why)
 
     def write(self, path: Path) -> list[Path]:
-        """The proofs, ``NAME.json`` and ``NAME-least.json`` (of the least floor); with several places numbered."""
+        """The proofs; with several places numbered.
+
+        ``NAME.json``, ``NAME-least.json`` (of the least floor), ``NAME-rounds.json`` (after the rounds asked for).
+        """
         written = []
         for number, place in enumerate(self.places, 1):
-            for which, said in zip(("", "-least"), place.rate.statements if place.rate else (), strict=False):
+            for which, said in place.files():
                 if said.proof is not None:
                     stem = path.stem + (f"-{number}" if len(self.places) > 1 else "") + which
                     file = path.with_name(stem + (path.suffix or ".json"))
@@ -158,9 +181,20 @@ class Rates(Tabular):
 def place(case: Case, asked: dict[str, float], step: Any) -> Place:
     """The rate of a case, or why there is none."""
     try:
-        return Place(case.algorithm.name, asked, certified(case, step))
+        rate = certified(case, step)
     except NotCertified as error:
         return Place(case.algorithm.name, asked, None, str(error))
+    begun = _begun(rate, asked)
+    return Place(case.algorithm.name, asked, rate, after=None if begun is None else after(rate, begun, step))
+
+
+def _begun(rate: Rate, asked: dict[str, float]) -> Begun | None:
+    """The rounds and the start that are asked about; None where not all is given that they need."""
+    needs = any(s.floor or s.start_dissimilarity for s in rate.statements)
+    if not {"rounds", "initial_distance_sq"} <= set(asked) or (needs and "optimum_dissimilarity" not in asked):
+        return None
+    facts = (asked.get(w, 0.0) for w in ("initial_distance_sq", "optimum_dissimilarity", "gradient_variance"))
+    return Begun(int(asked["rounds"]), *facts)
 
 
 def _whole(x: float | None) -> float | int | None:

@@ -10,7 +10,9 @@ or, with ``+ noise_floor sigma^2``, the mean of that where gradients have indepe
 a round keeps. One round is played in fractions. Of contraction V + gamma zeta^2 - V_next plus multipliers >= 0 times
 inequalities of the class (each <= 0) a sum of squares must be left: ``D (T T' / 4^bits + E) D`` with integers T, powers
 of two D and E diagonally dominant. A product of noise and of what knows nothing of it is 0 in the mean: it may count
-for anything. A vector that every client has is a pair: its mean over the clients and each client's deviation from it;
+for anything. What clients keep while others are drawn is renewed for cohort/clients of them in the mean: its mean
+square follows from that, and the square of its mean from drawing without replacement. A vector that every client has is
+a pair: its mean over the clients and each client's deviation from it;
 squares of both are looked at apart.
 """
 
@@ -29,6 +31,8 @@ KEPT = {
     "scaffold": (["model"], ["control"]), "fedavgm": (["model", "velocity"], []), "fedcm": (["model", "direction"], []),
 }  # fmt: skip
 """What means and deviations keep from round to round."""
+WHILE_DRAWN = {"scaffold": "control", "fedinit": "last"}
+"""What clients keep while others are drawn: its mean over all clients then counts too."""
 
 
 REST: Vector = ({}, {"*": Q(1)})
@@ -71,6 +75,11 @@ def same(u: Vector, v: Vector) -> bool:
     return not any(x for part in total((1, u), (-1, v)) for x in part.values())
 
 
+def drawn(claim: Any) -> bool:
+    """Whether clients that keep something rest while others are drawn."""
+    return claim["cohort"] is not None and claim["method"] in WHILE_DRAWN
+
+
 def play(claim: Any, gradient: Any) -> tuple[list[Vector], dict[str, Vector], dict[str, Vector]]:
     """The models that gradients are asked at, and what is kept before and after the round.
 
@@ -85,7 +94,11 @@ def play(claim: Any, gradient: Any) -> tuple[list[Vector], dict[str, Vector], di
     if method == "scaffold":
         before["control"] = total((1, before["control"]), (1, REST))
     w, asked = before["model"], []
-    x = total((1, w), (-p, before["last"])) if method == "fedinit" else w
+    if drawn(claim):
+        own = (dict.fromkeys([WHILE_DRAWN[method]], Q(1)), before[WHILE_DRAWN[method]][1])
+        x = total((1 + p, w), (-p, own)) if method == "fedinit" else w
+    else:
+        x = total((1, w), (-p, before["last"])) if method == "fedinit" else w
     first = x
     for j in range(steps):
         asked.append(x)
@@ -106,6 +119,10 @@ def play(claim: Any, gradient: Any) -> tuple[list[Vector], dict[str, Vector], di
         after["model"] = total((1, w), (-1, after["velocity"]))
     elif method == "fedcm":
         after["direction"] = total((-1 / (steps * eta), moved))
+    if drawn(claim):  # how far a client that is drawn moves what it keeps
+        rest = (-1, (own[0], {})) if method == "scaffold" else (-1, own)
+        walk = (-1 / (steps * eta), moved) if method == "scaffold" else (Q(1), x)
+        after["moved"] = total(walk, rest)
     if method == "scaffold":
         before["control"], after["control"] = (total((1, kept["control"]), (-1, REST)) for kept in (before, after))
     return asked, before, after
@@ -128,12 +145,11 @@ def check(proof: Any) -> None:
         return own, dict(own)
 
     N, C, steps = claim["clients"], claim["cohort"], claim["local_steps"]
-    noisy, drawn = claim["noise_floor"] is not None, Q(0)
+    noisy, spread = claim["noise_floor"] is not None, Q(0)
     need(N is None or (type(N) is int and N > 0), "clients are a whole number")
     if C is not None:  # the mean of so many, drawn without replacement: what deviations add to squares of it
         need(type(C) is int and N is not None and 0 < C <= N and not noisy, "a cohort is of so many clients, no noise")
-        need(not KEPT[claim["method"]][1], f"clients of {claim['method']} keep something while others are drawn")
-        drawn = Q(N - C, C * (N - 1)) if N > 1 else Q(0)
+        spread = Q(N - C, C * (N - 1)) if N > 1 else Q(0)
 
     def heard(j: int) -> Vector:
         own = {f"n{j}": Q(noisy)}
@@ -151,18 +167,32 @@ def check(proof: Any) -> None:
                     form[b, a] += c * x * y / 2
 
     means, apart = KEPT[claim["method"]]
-    spread: dict[str, Vector] = {name: ({}, after[name][1]) for name in means}
-    after |= {name: (after[name][0], {}) for name in means}
+    if drawn(claim):
+        means, share, moved = [*means, *apart], Q(C, N), after["moved"]
+        ends: dict[str, Vector] = {"model": ({}, after["model"][1]), apart[0]: ({}, total((share, moved))[1])}
+        before |= {name: ({name: Q(1)}, {}) for name in means}
+        after |= {"model": (after["model"][0], {}), apart[0]: total((1, before[apart[0]]), (share, (moved[0], {})))}
+        kept: Vector = ({}, {apart[0]: Q(1)})
+        renewed = [(share * (1 - share), (moved[0], {})), (1 - share, kept),
+                   (share, total((1, kept), (1, ({}, moved[1])))), (-(share**2) * spread, ({}, moved[1]))]  # fmt: skip
+    else:
+        ends = {name: ({}, after[name][1]) for name in means}
+        after |= {name: (after[name][0], {}) for name in means}
     for names, rows, least in ((means, proof["means"], "above_distance"), (apart, proof["apart"], "above_nothing")):
         P = [[Q(x) for x in row] for row in rows]
         need(len(P) == len(names) and all(len(row) == len(P) for row in P), "the quadratic has another size")
         need(all(P[i][j] == P[j][i] for i in range(len(P)) for j in range(i)), "the quadratic is not symmetric")
         for i, a in enumerate(names):
+            if drawn(claim) and rows is proof["apart"]:
+                square(rho * P[i][i], kept, kept)
+                for c, vector in renewed:
+                    square(-c * P[i][i], vector, vector)
+                continue
             for j, b in enumerate(names):
                 square(rho * P[i][j], before[a], before[b])
                 square(-P[i][j], after[a], after[b])
-                if names == means and drawn:
-                    square(-P[i][j] * drawn, spread[a], spread[b])
+                if rows is proof["means"] and spread:
+                    square(-P[i][j] * spread, ends[a], ends[b])
         own = {(a, b): P[i][j] - (a == b == "model") for i, a in enumerate(names) for j, b in enumerate(names)}
         squares(proof[least], own)
 
@@ -173,7 +203,7 @@ def check(proof: Any) -> None:
         points.append(after["model"])
         gradients.append(gradient(len(asked) + 1))
     need(potential == 0 or len(points) > len(asked) + 1, "the first gradient is not that of the server model")
-    need(potential == 0 or drawn == 0, "the model of a cohort is no point of the proof")
+    need(potential == 0 or spread == 0, "the model of a cohort is no point of the proof")
     values = [Q(0)] * len(points)
     values[1] += rho * potential
     values[-1] -= potential
@@ -230,10 +260,29 @@ def check(proof: Any) -> None:
         need(added <= Q(claim["noise_floor"]) * (1 - rho), "noise leaves more than is claimed")
     for block, form in zip(proof["blocks"], forms, strict=True):
         squares(block, form)
-    distance = Q(proof["means"][0][0]) + potential * L / 2
+    begun = 2 if drawn(claim) and claim["method"] == "fedinit" else 1  # the last models are the first one
+    distance = sum((Q(x) for row in proof["means"][:begun] for x in row[:begun]), potential * L / 2)
     dissimilarity = Q(proof["apart"][0][0]) if claim["method"] == "scaffold" else Q(0)  # controls begin with 0
     need(distance <= Q(claim["start_distance"]), "the start counts for more than is claimed")
     need(dissimilarity <= Q(claim["start_dissimilarity"]), "heterogeneity at the start counts for more than is claimed")
+    if "after" in proof:
+        need(
+            remaining(claim, proof["after"]) <= Q(proof["after"]["bound"]),
+            "after these rounds more is left than is claimed",
+        )
+
+
+def remaining(claim: Any, after: Any) -> Q:
+    """What ``V_next <= contraction V + (1 - contraction) floors`` leaves after so many rounds from such a start."""
+    rounds, many = after["rounds"], 20_000
+    need(type(rounds) is int and rounds >= 0, "rounds are a whole number")
+    past = Q(claim["contraction"]) ** min(rounds, many)
+    begun = [Q(after[word]) for word in ("initial_distance_sq", "optimum_dissimilarity", "gradient_variance")]
+    need(min(begun) >= 0, "a squared length is negative")
+    need(claim["noise_floor"] is not None or begun[2] == 0, "nothing is proved of noise")
+    first = Q(claim["start_distance"]) * begun[0] + Q(claim["start_dissimilarity"]) * begun[1]
+    last = Q(claim["floor"]) * begun[1] + Q(claim["noise_floor"] or 0) * begun[2]
+    return past * first + (1 if rounds > many else 1 - past) * last
 
 
 def squares(block: Any, matrix: dict[tuple[str, str], Q]) -> None:
@@ -275,7 +324,19 @@ def said(proof: Any) -> str:
         f"{c['step_size']} by {c['method']}{p}, {c['clients'] or 'any number of'} {c['smoothness']}-smooth, "
         f"{c['strong_convexity']}-strongly convex clients, {who} and weighing the same, "
         f"{gradients}{BEGINNING.get(c['method'], '')}; w* minimises the mean of their losses, "
-        "zeta^2 is their mean squared gradient there"
+        f"zeta^2 is their mean squared gradient there{later(proof)}"
+    )
+
+
+def later(proof: Any) -> str:
+    """What is claimed of a number of rounds, in words."""
+    if "after" not in proof:
+        return ""
+    after = proof["after"]
+    noise = f", sigma^2 {after['gradient_variance']}" if Q(after["gradient_variance"]) else ""
+    return (
+        f"; from |w_0 - w*|^2 {after['initial_distance_sq']}, zeta^2 {after['optimum_dissimilarity']}{noise} at most "
+        f"{above(after['bound'])} after {after['rounds']} rounds"
     )
 
 
