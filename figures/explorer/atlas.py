@@ -18,10 +18,10 @@ import sympy as sp
 from bounds import anyway, one_machine, substituting
 from bounds.assumptions import Assumption, INDEPENDENT_NOISE
 from bounds.catalog import BOUNDS
-from bounds.classes import ClassOf, FALLING, MEANING, never, SAID, unweighted, Way, ways, WITH_LAST
+from bounds.classes import ClassOf, FALLING, MEANING, never, SAID, unweighted, Way, ways
 from bounds.core import Bound
 from bounds.dissimilarity import convex_pair
-from bounds.places import AVERAGE, SERVER
+from bounds.places import SERVER
 from bounds.quantities import CLIENTS, quantities_of
 from bounds.resolving import KINDS
 from bounds.scenario import Scenario
@@ -29,15 +29,20 @@ from bounds.stated import ADMISSIBLE, DOWN, FREE, PAIR, QUANTITIES, role_of, ROL
 from bounds.ties import Tie, TIES
 from bounds.vocabulary import optimum_dissimilarity, smoothness, strong_convexity
 from paper_checks.comparing.compare import of_this_run, SAME, UPPER, why_unlike
-from paper_checks.comparing.composing import of_a_run, standing_for
+from paper_checks.comparing.composing import identity, of_a_run, standing_for
+from paper_checks.comparing.evidence import plain
+from paper_checks.comparing.run_evidence import at_server
 from paper_checks.comparing.standing import STANDING
 
-from . import federations
+from . import committed, federations, worst
 from .federations import Record
 from .javascript import javascript
 from .records import NamedBound
 
-TARGETS = ("optimality_gap", "grad_norm_sq", "distance_sq", "divergence", "consensus_distance")
+TARGETS = (
+    "optimality_gap", "grad_norm_sq", "distance_sq", "divergence", "consensus_distance",
+    "generalization_gap", "stability", "excess_risk",
+)  # fmt: skip
 """What a page compares theorems on."""
 FLAGS: dict[str, dict[str, tuple[Any, Any]]] = {
     "full": {"cohort": (5, 10)},
@@ -52,6 +57,8 @@ REST = {"clients": 10, "smoothness": 1.5, "sample_smoothness": 1.5, "initial_los
         "initial_distance_sq": 2.0, "initial_grad_norm_sq": 3.0, "grad_cap_sq": 20.0, "rounds": 50,
         "step_size": 0.01}  # fmt: skip
 """Everything else of a federation in which situations are looked at: no answer depends on these numbers."""
+LEFT_OUT = ("lipschitz", "loss_cap")
+"""Not of the rest: a federation that states one of them meets the assumption that it has one."""
 ENDS = {"up": (UP, PAIR), "down": (DOWN,)}
 """Which end of an interval is safe."""
 LARGE = 1e300
@@ -96,10 +103,8 @@ class Atlas:
 
 def atlas(entries: Sequence[NamedBound]) -> Atlas:
     """What the page is told of these bounds, and of the federations that it starts from."""
-    from . import worst  # with torch, which --help does without
-
     known = situations()
-    shown = [e for e in entries if e.bound.relation in UPPER]
+    shown = [e for e in entries if e.bound.relation in UPPER or identity(e.bound)]
     starts = sorted({ClassOf.of(e.bound) for e in shown})
     reached = {(start, key): ways(start, s) for start in starts for key, s in known.items()}
     kinds = sorted({way.to for found, _ in reached.values() for way in found if way.to.target in TARGETS})
@@ -129,9 +134,17 @@ def atlas(entries: Sequence[NamedBound]) -> Atlas:
         "here": anyway.HERE,
         "roles": {end: [w for w, role in ROLES.items() if role in roles] for end, roles in ENDS.items()},
         "lists": [name for name, quantity in QUANTITIES.items() if quantity.card.axis == CLIENTS],
-        "federations": federations.embedded(),
+        "federations": embedded(),
     }  # fmt: skip
     return Atlas(data, code(list(factors.found)))
+
+
+def embedded() -> list[Record]:
+    """The federations of the page, with what is committed of them."""
+    known = committed.read()
+    return [
+        {**one, "exact": known["exact"].get(one["name"], {})} for one in (*federations.typed(), *known["federations"])
+    ]
 
 
 def _said(answer: bool | None) -> str:
@@ -162,20 +175,10 @@ def _reached(
 
 def _kind(kind: ClassOf) -> Record:
     """A class in words; whether only conversions make it, its models, and how it is read off the server's in runs."""
-    made = kind.over == WITH_LAST or kind.at == AVERAGE
-    from paper_checks.comparing.evidence import plain  # with torch
-    from paper_checks.comparing.run_evidence import at_server
-
     at = at_server(kind) or kind
     read = [at.statistic, "C4" if at is not kind else ""] if (at.over, at.at) == ("rounds", SERVER) and plain(at) else 0
-    return {
-        "words": str(kind),
-        "target": kind.target,
-        "statistic": kind.statistic,
-        "made": made,
-        "at": kind.at,
-        "runs": read,
-    }
+    return {"words": str(kind), "target": kind.target, "statistic": kind.statistic, "made": kind.joins, "at": kind.at,
+            "runs": read}  # fmt: skip
 
 
 def _bound(bound: Bound, starts: list[ClassOf], kinds: list[ClassOf], assumed: list[Assumption]) -> Record:
@@ -184,7 +187,8 @@ def _bound(bound: Bound, starts: list[ClassOf], kinds: list[ClassOf], assumed: l
     rest: list[list[Any]] = []
     for condition in (*bound.conditions, *((SAME,) if _silently_alike(bound) else ())):
         if condition.assumption is not None:
-            rest.append([condition.words, "assumed", assumed.index(condition.assumption)])
+            told = [w for w in LEFT_OUT if w == getattr(condition.assumption.holds, "attribute", "")]
+            rest.append([condition.words, "assumed", assumed.index(condition.assumption), *told])
         elif condition.kind == "words":
             decided = "falling" if condition.words in FALLING else "said" if condition.words in SAID else "trusted"
             rest.append([condition.words, "silent" if condition is SAME else decided])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
@@ -57,23 +58,27 @@ FOLLOWS: dict[str, tuple[sp.Expr, dict[str, sp.Expr]]] = {
 """Of quadratics that bend alike: what follows from their other constants, and the plans up to which it holds."""
 
 
-def of_quadratics() -> Record:
-    """The constants of ``quadratics``, all exact but G^2, which is proved."""
-    problem = quadratics()
+def constants(problem: Quadratics, words: Iterable[str]) -> dict[str, Any]:
+    """These words of a federation of quadratics, and its start."""
     away = problem.start - problem.minimiser
-    words = (
-        "clients", "smoothness", "sample_smoothness", "strong_convexity", "pl_constant", "optimum_dissimilarity",
-        "heterogeneity", "uniform_dissimilarity", "gradient_variance", "client_gradient_variance", "optimal_loss",
-    )  # fmt: skip
-    numbers = {word: np.asarray(getattr(problem, word), dtype=float).tolist() for word in words}
-    numbers |= {
+    return {
+        **{word: np.asarray(getattr(problem, word), dtype=float).tolist() for word in words},
         "client_weight": problem.weights.tolist(),
         "initial_loss": float(problem.loss(problem.start)),
         "initial_distance_sq": float(away @ away),
         "initial_grad_norm_sq": float(np.sum(problem.gradient(problem.start) ** 2)),
         "parameters": float(problem.dim),
-        **COSTS,
     }
+
+
+def of_quadratics() -> Record:
+    """The constants of ``quadratics``, all exact but G^2, which is proved."""
+    problem = quadratics()
+    words = (
+        "clients", "smoothness", "sample_smoothness", "strong_convexity", "pl_constant", "optimum_dissimilarity",
+        "heterogeneity", "uniform_dissimilarity", "gradient_variance", "client_gradient_variance", "optimal_loss",
+    )  # fmt: skip
+    numbers = constants(problem, words) | COSTS
     up_to = {}
     for word, (expression, limits) in FOLLOWS.items():
         numbers[word] = float(evaluated(expression, numbers))
@@ -115,6 +120,43 @@ def of_worst_cases() -> Record:
     }  # fmt: skip
 
 
-def embedded() -> list[Record]:
-    """All that a page holds."""
-    return [of_quadratics(), of_worst_cases()]
+def of_new_samples() -> Record:
+    """All federations of ten clients with these constants that draw new samples in every round."""
+    clients, mu, noise, gap = 10, 0.1, 1.0, 1.0
+    return {
+        "name": "10 clients, new samples",
+        "words": "Every federation of ten clients with these constants that draws new samples in every round: what "
+        "is learned of them, against what they come from. σ² is that of the gradient of one sample.",
+        "given": {
+            "clients": clients, "client_weight": [1 / clients] * clients, "samples_per_round": 256,
+            "smoothness": 1.0, "sample_smoothness": 1.0, "strong_convexity": mu, "pl_constant": mu,
+            "initial_loss": gap, "optimal_loss": 0.0, "gradient_variance": noise,
+            "client_gradient_variance": [noise] * clients,
+        },
+        "up_to": {},
+        "target": "generalization_gap",
+        "plan": {"local_steps": 8, "step_size": 0.05, "cohort": clients, "rounds": 100},
+    }  # fmt: skip
+
+
+def of_one_client() -> Record:
+    """Logistic regression without a penalty on inputs of length up to 2: slopes up to 2, curvatures up to 1."""
+    longest, far, start = 2.0, 2.0, float(np.log(2))
+    return {
+        "name": "one client, 1000 samples",
+        "words": "Every logistic regression of one client on 1000 inputs of length up to 2, without a penalty, from 0, "
+        "with a best model at distance up to 2: how stable training is, and what that says of new samples.",
+        "given": {
+            "clients": 1, "client_weight": [1.0], "samples": 1000, "lipschitz": longest,
+            "smoothness": longest**2 / 4, "sample_smoothness": longest**2 / 4,
+            "initial_loss": start, "optimal_loss": 0.0, "initial_distance_sq": far**2,
+        },
+        "up_to": {},
+        "target": "excess_risk",
+        "plan": {"local_steps": 10, "step_size": 0.01, "cohort": 1, "rounds": 100},
+    }  # fmt: skip
+
+
+def typed() -> list[Record]:
+    """Those that were not run."""
+    return [of_quadratics(), of_worst_cases(), of_new_samples(), of_one_client()]

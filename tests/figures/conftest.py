@@ -1,5 +1,7 @@
 """An empty store; the page of the explorer with every bound, in a browser that the tests of a file share."""
 
+import os
+
 import pytest
 from explorer_browser import browser, SINGLE
 
@@ -16,9 +18,14 @@ def store(tmp_path):
 
 @pytest.fixture(scope="session")
 def file(tmp_path_factory):
-    """The page of the whole catalogue."""
-    path = tmp_path_factory.mktemp("explorer") / "explorer.html"
-    path.write_text(made(entries([])), encoding="utf-8")
+    """The page of the whole catalogue, made once in a run of the suite, whichever process asks first."""
+    from filelock import FileLock
+
+    folder = tmp_path_factory.getbasetemp()
+    path = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "explorer.html"
+    with FileLock(f"{path}.lock"):
+        if not path.exists():
+            path.write_text(made(entries([])), encoding="utf-8")
     return path
 
 

@@ -36,8 +36,8 @@ strange = Bound("strange", y, {"all": sp.KroneckerDelta(x, 2)}, Source("my notes
 
 
 @pytest.fixture(scope="module")
-def whole():
-    return page(entries([]))
+def whole(file):
+    return file.read_text(encoding="utf-8")
 
 
 def unpacked(html):

@@ -1,15 +1,21 @@
 """Exact numbers beside the rows of the page of one federation: those of ``compare``, and none elsewhere."""
 
+import csv
 import time
 from random import Random
 from statistics import fmean, stdev
 
+import numpy as np
 import pytest
 from explorer_browser import settled
 
 from bounds.catalog import BOUNDS
 from bounds.scenario import Scenario
-from figures.explorer import federations, worst
+from empirics.algorithms import algorithm
+from empirics.exact import ExactRun
+from empirics.problems.quadratics import random_quadratics
+from empirics.training.setting import Setting
+from figures.explorer import committed as kept, federations, worst
 from paper_checks.comparing.compare import compare
 from paper_checks.comparing.compare_rows import WORST
 from paper_checks.worst_cases.tables import committed
@@ -105,8 +111,95 @@ def test_the_ladder_and_the_plane_show_worst_cases_where_there_are_any(whole):
     places = whole.js("return [...document.querySelectorAll('#plane g title')].map((t) => t.textContent)")
     assert sum("exact worst case" in title for title in places) == 6
     assert sum(title.startswith("the least of these") for title in places) == 1
-    assert whole.text("#ladder").count("the bound is ") == 3
+    assert whole.text("#ladder").count("◆ ") == 3
     assert "exact worst case: best of the plans" in whole.text("#run-table")
+
+
+# ---- what is committed of the page's own federations ----
+
+KEPT = kept.read()
+BY_NAME = {one["name"]: one for one in KEPT["federations"]}
+QUADRATIC, TRAINED = BY_NAME["4 quadratics, measured"], BY_NAME["phishing, measured"]
+
+
+@pytest.mark.parametrize(("one", "data"), [(QUADRATIC, "quadratics"), (TRAINED, "phishing")])
+def test_what_is_measured_stands_in_the_committed_figures(one, data):
+    read = [
+        row
+        for paper in ("decaying_k", "fedcog", "fedinit", "fedinit_data")
+        for row in csv.DictReader((kept.HOME / f"ours.theorems_{paper}.csv").read_text().splitlines())
+        if row["data"] == data and row["curve"] == "measured"
+    ]
+    numbers = {(int(row["x"]), float(row["y"]), float(row["error"]), int(row["cohort"])) for row in read}
+    assert len(one["measured"]) > 20
+    for number in one["measured"]:
+        plan = number["plan"]
+        assert (plan["rounds"], number["value"], number["error"], plan["cohort"]) in numbers
+
+
+def test_the_constants_beside_a_measurement_are_those_of_what_ran():
+    """The exact expectation of the committed figures comes out of the problem that the constants are of."""
+    problem = random_quadratics(0, 4, 2, noise=0.3)
+    assert QUADRATIC["given"]["smoothness"] == problem.smoothness
+    assert QUADRATIC["given"]["client_gradient_variance"] == problem.client_gradient_variance.tolist()
+    number = next(
+        m for m in QUADRATIC["measured"] if m["plan"]["rounds"] == 20 and m["kind"].startswith("min over rounds")
+    )
+    told = {word: x for word, x in number["plan"].items() if word != "relaxation"}
+    run = ExactRun(problem, algorithm("fedavg()"), Setting(told.pop("rounds"), told.pop("cohort"), **told)).run()
+    assert min(run.server["grad_norm_sq"][:20]) == pytest.approx(number["exact"], rel=1e-9)
+    largest = run.rounds["grad_cap_sq"].max()
+    assert 0.2 * QUADRATIC["given"]["grad_cap_sq"] < largest < QUADRATIC["given"]["grad_cap_sq"]
+    assert abs(number["value"] - number["exact"]) < 4 * number["error"]
+
+
+def test_exact_numbers_of_the_page_are_those_of_compare():
+    one = federations.of_quadratics()
+    assert kept.exact(one, ["distance_sq"])["distance_sq"] == KEPT["exact"][one["name"]]["distance_sq"]
+
+
+@pytest.mark.slow
+@pytest.mark.data("phishing")
+def test_the_constants_of_the_data_are_those_of_fedbounds_constants():
+    made = kept.of_phishing()
+    for word, value in TRAINED["given"].items():
+        assert np.allclose(made["given"][word], value, rtol=1e-6), word
+    assert made["plan"] == TRAINED["plan"]
+
+
+BESIDE = """
+return [...document.querySelectorAll("#ladder li.row")].map((row) => [row.querySelector("button").textContent,
+  row.closest("section").querySelector("h4").textContent,
+  [...row.querySelectorAll(".beside")].map((e) => e.textContent)]);
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.parametrize(("place", "one"), [("4", QUADRATIC), ("5", TRAINED)])
+def test_committed_numbers_stand_beside_their_class_alone(place, one, whole):
+    whole.choose("federations", place)
+    settled(whole)
+    number = next(m for m in one["measured"] if m["plan"] == {**one["plan"], "relaxation": 0})
+    exact = {(name, kind): value for name, kind, value, _ in KEPT["exact"][one["name"]][one["target"]]}
+    seen = 0
+    for name, kind, besides in whole.js(BESIDE):
+        assert any(b.startswith("● measured") for b in besides) is (kind == number["kind"]), name
+        assert any(b.startswith("■ exact") for b in besides) is ((name, kind) in exact), name
+        seen += len(besides)
+    assert seen > 8
+    titles = whole.js("return [...document.querySelectorAll('.bars')].map((e) => e.title).join()")
+    assert number["what"] in titles
+    last = whole.js("return document.querySelectorAll('#measured-plans button').length") - 1
+    whole.js("document.querySelectorAll('#measured-plans button')[arguments[0]].click()", last)
+    settled(whole)
+    assert "● measured" in whole.text("#ladder")
+    assert "■ exact" not in whole.text("#ladder"), "exact numbers are of the plan it starts from"
+    whole.choose("f-smoothness", str(1.1 * one["given"]["smoothness"]), "input")
+    settled(whole)
+    assert "● measured" not in whole.text("#ladder"), "no federation with another L was run"
+    whole.choose("federations", "0")
+    assert whole.text("#runs-told").startswith("No committed measurement")
 
 
 # ---- runs of one's own ----
@@ -188,5 +281,5 @@ def test_runs_that_do_not_fit_are_refused_whole_with_one_line(change, why, whole
     whole.js("explorer.takeRuns('wrong.csv', arguments[0])", change(runs(start=runs.start)[0]))
     assert why in whole.text("#notice")
     assert whole.text("#notice").startswith("wrong.csv was not taken: ")
-    assert whole.text("#runs-told") == ""
+    assert whole.text("#runs-told").startswith("No committed measurement")
     assert whole.text("#notice").count("\n") == 0

@@ -65,6 +65,59 @@ def test_a_picture_becomes_tikz_with_every_shape_and_word(what, whole):
     assert not re.search("NaN|undefined|Infinity", tex)
 
 
+NUMBER, COLOUR = r"-?\d+(?:\.\d+)?", "fb[a-z]{2}"
+AT = rf"\({NUMBER},{NUMBER}\)"
+LINE = rf"{AT}(?: -- {AT})*(?: -- cycle)?"
+SHAPE = rf"{AT} rectangle {AT}|{AT} circle\[radius={NUMBER}pt\]|{LINE}(?: {LINE})*"
+KEYS = {
+    "path": {"pattern": "north east lines", "pattern color": COLOUR, "fill": COLOUR, "fill opacity": NUMBER,
+             "draw": COLOUR, "line width": f"{NUMBER}pt", "dash pattern": rf"on {NUMBER}pt(?: (?:on|off) {NUMBER}pt)*"},
+    "node": {"anchor": "base(?: west| east)?", "inner sep": "0pt", "text": COLOUR, "rotate": NUMBER,
+             "font": rf"\\fontsize\{{{NUMBER}pt\}}\{{10pt\}}\\selectfont(?:\\bfseries)?"},
+}  # fmt: skip
+"""What the manual of TikZ has of these commands, as far as the page uses it."""
+MACROS = (
+    r"\\(?:eta|beta|sigma|mu|zeta|cdot|infty|times|le|pm|diamond|bullet|textbackslash|textasciitilde)\b|\\rule|\\[&%#_]"
+)
+
+
+def wrong(line):
+    """What of a line is no TikZ; empty where nothing is."""
+    told = re.fullmatch(rf"\\(path)\[(.*)\] (?:{SHAPE});|\\(node)\[(.*)\] at {AT} \{{(.*)\}};", line)
+    if not told:
+        return line
+    path, of_path, _, of_node, words = told.groups()
+    known = KEYS[path or "node"]
+    for option in re.split(r", (?=[a-z ]+=)", of_path or of_node):
+        key, _, value = option.partition("=")
+        if key not in known or not re.fullmatch(known[key], value):
+            return option
+    if path:
+        return ""
+    texts = re.sub(MACROS, "", words).split("$")
+    if len(texts) % 2 == 0 or any(re.search(r"[\\&%#_^]", text) for text in texts[::2]):
+        return words
+    return "" if words.count("{") == words.count("}") else words
+
+
+@pytest.mark.parametrize("what", ["plane", "ladder"])
+def test_every_line_of_tikz_is_in_its_grammar(what, whole):
+    lines = whole.js(f"return explorer.exported['{what}.tex']()").splitlines()
+    begin, end = lines.index(r"\begin{tikzpicture}[x=0.75pt, y=-0.75pt]"), lines.index(r"\end{tikzpicture}")
+    assert lines[0].startswith("% ")
+    assert all(re.fullmatch(rf"\\definecolor\{{{COLOUR}\}}\{{RGB\}}\{{\d+,\d+,\d+\}}", line) for line in lines[1:begin])
+    assert [bad for line in lines[begin + 1 : end] if (bad := wrong(line))] == []
+    assert not lines[end + 1 :]
+    good = next(line for line in lines if line.startswith(r"\node"))
+    for broken in (
+        good[:-1],
+        good.replace("anchor", "anchr"),
+        good.replace("};", "_};"),
+        good.replace("] at", "$] at"),
+    ):
+        assert wrong(broken), broken
+
+
 def test_a_path_of_relative_steps_has_its_corners_in_tikz(whole):
     """The diamond of the smallest value: 7 away from its middle to every side."""
     tex = whole.js("return explorer.exported['plane.tex']()")

@@ -182,6 +182,31 @@ def test_a_federation_of_one_client_is_compared_too(target, whole):
     assert spoke > 5
 
 
+SAMPLED = ({"local_steps": 3, "step_size": 0.07}, {"local_steps": 20, "step_size": 0.02, "rounds": 37},
+           {"local_steps": 5, "step_size": 4.5})  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.parametrize(("place", "spoken"), [(2, {"generalization_gap"}), (3, set(atlas.TARGETS[-3:]))])
+def test_what_is_learned_of_samples_is_ranked_as_compare_ranks_it(place, spoken, whole):
+    """By class: a gap to new samples, a stability and an excess risk stand on ladders of their own."""
+    whole.choose("federations", str(place))
+    given, spoke = whole.js("return explorer.told().given"), set()
+    for target in atlas.TARGETS[-3:]:
+        for plan in SAMPLED:
+            rows = compare(Scenario.of({**given, **plan}), target).rows
+            found = whole.js("return explorer.rows(...arguments)", target, {**given, **plan}, {})
+            theirs = {key(r.bound, r.state, str(r.kind)): r for r in rows if r.state in TOLD}
+            ours = {key(r["bound"], r["state"], r["kind"]): r for r in found if r["state"] in TOLD}
+            assert ours.keys() == theirs.keys(), (target, plan)
+            for k in ours:
+                agrees(ours[k], theirs[k])
+                spoke |= {target} if k[1] in RANKED else set()
+                assert k[1] not in RANKED or theirs[k].kind.target == target
+    assert spoke == spoken
+
+
 AT_CELLS = """
 const {given, upTo} = explorer.told(), grid = explorer.drawn(), wrong = [];
 let spoken = 0;

@@ -6,9 +6,10 @@ import time
 import pytest
 from explorer_browser import FAINT, focused, narrow, press, settled
 
-from figures.explorer import federations
+from figures.explorer import atlas, federations
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
+EMBEDDED = atlas.embedded()
 REST = 0.7
 """Seconds after which a change is a step of the back button."""
 
@@ -188,6 +189,36 @@ def test_a_narrow_page_scrolls_one_way(width, whole):
         assert whole.js(FIRST) == "go there", "the button of a row is in sight before its numbers"
 
 
+AWAY = """
+document.getElementById("plane").scrollIntoView({block: "center"});
+const inside = (b) => b.top >= -1 && b.bottom <= innerHeight + 1 && b.height > 0;
+const plane = document.querySelector("#plane svg").getBoundingClientRect();
+return ["local_steps", "step_size", "rounds"].flatMap((word) => [`f-${word}`, `fs-${word}`]).filter((id) => {
+  const box = document.getElementById(id).getBoundingClientRect();
+  const covers = box.top < plane.bottom && box.bottom > plane.top && box.left < plane.right && box.right > plane.left;
+  return covers || !inside(box) || !inside(plane);
+});
+"""
+SMALL = """
+const all = [...document.querySelectorAll("#choose :is(input, select, button), .stepping button")];
+return all.filter((e) => e.getClientRects().length && e.getBoundingClientRect().height < 44).map((e) => e.id);
+"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1024, 768), (390, 844), (360, 640)])
+def test_the_plane_and_what_one_chooses_are_in_sight_together(width, height, whole):
+    with narrow(whole, width, height):
+        settled(whole)
+        assert whole.js(AWAY) == []
+        if width < 760:
+            assert whole.js(SMALL) == []
+            assert not whole.find("#f-cohort").is_displayed()
+            whole.find("#more-choices").click()
+            assert whole.find("#f-cohort").is_displayed()
+            assert whole.js(SMALL) == []
+            assert whole.text("#brief").startswith(whole.text("#ladder .row .plain[aria-pressed=true] + strong"))
+
+
 # ---- the table of plans ----
 
 
@@ -249,7 +280,7 @@ def constants(**changed):
 def test_the_file_that_the_others_are_made_of_is_taken(changed, whole):
     whole.js("explorer.take('mine.json', arguments[0])", constants(**changed))
     assert whole.find("#notice").get_property("hidden")
-    assert whole.find("#federations").get_property("value") == "2"
+    assert whole.find("#federations").get_property("value") == str(len(EMBEDDED))
 
 
 @pytest.mark.parametrize(
@@ -285,4 +316,4 @@ def test_a_wrong_file_is_refused_with_one_line_and_the_old_federation_stays(text
     assert why in said
     assert said.count("\n") == 0
     assert whole.js("return [explorer.told(), explorer.federation()]") == before
-    assert whole.js("return document.querySelectorAll('#federations option').length") == len(federations.embedded())
+    assert whole.js("return document.querySelectorAll('#federations option').length") == len(EMBEDDED)

@@ -1,10 +1,11 @@
-/* Numbers beside the rows that a theorem must stand above if it is true: exact worst cases of the committed tables. */
+/* Numbers beside the rows that a theorem must stand above if it is true: exact worst cases of the committed tables, exact
+numbers of quadratics, and measurements that are committed. */
 const largestOf = (value) => (Array.isArray(value) ? top(value.length, (k) => value[k]) : value);
 const near = (a, b) => Math.abs(a - b) <= atlas.worst.alike * Math.max(Math.abs(a), Math.abs(b));
 const evidenced = (target, world) => withEvidence(compared(target, world), world);
 
 function withEvidence(rows, world) {
-  for (const row of rows) if (RANKED.includes(row.state)) row.evidence = [worstOf(row, world), measuredOf(row, world)].filter(Boolean);
+  for (const row of rows) if (RANKED.includes(row.state)) row.evidence = [worstOf(row, world), ...exactOf(row, world), measuredOf(row, world), ...committedOf(row, world).map(committedWords)].filter(Boolean);
   return rows;
 }
 
@@ -48,4 +49,40 @@ function worstPlaces(name, target, given, upTo) {
     const world = worldOf({ ...given, local_steps: steps, step_size: size }, upTo);
     return withEvidence(rowsOf(bound, target, world, null), world).flatMap((row) => (row.evidence ?? []).filter((one) => one.kind === "worst").map((one) => ({ ...one, steps, size, row })));
   }).sort((a, b) => a.value - b.value);
+}
+
+/* ---- of the federation itself ---- */
+
+const equal = (x, y) => x === y || ([x].flat().length === [y].flat().length && [x].flat().every((one, k) => Math.abs(one - [y].flat()[k]) <= ROUNDING * Math.abs(one)));
+
+/* Whether no constant was moved: what was measured is of this federation and no other. */
+const unmoved = (world) => Object.entries(federation().given).every(([word, x]) => word in world.beyond || equal(world.given[word], x));
+const wordsOf = (row) => atlas.classes[row.kind].words, targetOf = (row) => atlas.classes[row.kind].target;
+
+/* At the plan that the federation starts from: the largest exact number of quadratics that the theorem speaks of. */
+function exactOf(row, world) {
+  const { exact = {}, plan } = federation(), found = exact[targetOf(row)]?.find(([name, kind]) => name === row.bound.name && kind === wordsOf(row));
+  if (!found || world.v.relaxation !== 0 || !Object.entries(plan).every(([word, x]) => equal(world.v[word], x)) || !unmoved(world)) return [];
+  const [, , value, what] = found;
+  return [{ kind: "exact", value, error: 0, above: false, words: `exact, quadratics ${said(value)}`, what }];
+}
+
+/* What is committed in the class of a row: at the plan, or at any K and eta. */
+function committedOf(row, world, ...free) {
+  const fits = ({ target, kind, plan, of }) => target === targetOf(row) && kind === wordsOf(row) && (!of.length || of.includes(row.bound.name)) && ofPlan(plan, world.v, ...free);
+  return (federation().measured ?? []).some(fits) && unmoved(world) ? federation().measured.filter(fits) : [];
+}
+
+const committedWords = ({ value, error, exact, what, plan }) => ({ kind: "measured", value, error, above: false, from: what, steps: plan.local_steps, size: plan.step_size, words: `measured ${said(value)} ± ${said(error, 2)}`,
+  what: `${what}, mean and standard error${exact === undefined ? "" : `; its exact expectation is ${said(exact, 6)}`}` });
+
+/* The plans of this federation with a committed measurement, each a button that goes there. */
+function measuredPlans() {
+  const { measured, plan: start } = federation(), each = new Map();
+  for (const { target, plan } of measured ?? []) if (plan.rounds === start.rounds) each.set(JSON.stringify([target, plan]), [target, plan]);
+  return [...each.values()].map(([target, plan]) => {
+    const go = made("button", { type: "button" }, `${targeted(target)}: K = ${plan.local_steps}, η = ${said(plan.step_size, 3)}, N = ${plan.cohort}${plan.relaxation ? `, β = ${plan.relaxation}` : ""}`);
+    go.addEventListener("click", () => { fed = { ...freshFederation(fed.place, target), plan: { ...plan } }; arrangeFederation(); });
+    return go;
+  });
 }

@@ -40,10 +40,10 @@ function standalone(svg) {
 
 /* ---- TikZ ---- */
 
-const TEX = { "η": "$\\eta$", "β": "$\\beta$", "σ": "$\\sigma$", "μ": "$\\mu$", "ζ": "$\\zeta$", "·": "$\\cdot$", "−": "$-$", "∞": "$\\infty$", "×": "$\\times$", "≤": "$\\le$", "±": "$\\pm$", "–": "--", "◆": "$\\diamond$", "●": "$\\bullet$",
+const TEX = { "η": "$\\eta$", "β": "$\\beta$", "σ": "$\\sigma$", "μ": "$\\mu$", "ζ": "$\\zeta$", "·": "$\\cdot$", "−": "$-$", "∞": "$\\infty$", "×": "$\\times$", "≤": "$\\le$", "±": "$\\pm$", "–": "--", "◆": "$\\diamond$", "●": "$\\bullet$", "■": "\\rule{0.7ex}{0.7ex}",
   "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}" };
 const texed = (text) => text.replace(/[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+/g, (power) => `\u0001${[...power].map((c) => (c === "⁻" ? "-" : RAISED.indexOf(c))).join("")}\u0002`)
-  .replace(/[\\~^ηβσμζ·−∞×≤±–◆●]/g, (c) => TEX[c]).replace(/[&%#_]/g, "\\$&").replaceAll("\u0001", "$^{").replaceAll("\u0002", "}$");
+  .replace(/[\\~^ηβσμζ·−∞×≤±–◆●■]/g, (c) => TEX[c]).replace(/[&%#_]/g, "\\$&").replaceAll("\u0001", "$^{").replaceAll("\u0002", "}$");
 
 /* The corners of a path of straight lines, piece by piece; a last true closes the piece. */
 function piecesOf(path) {

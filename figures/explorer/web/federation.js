@@ -1,7 +1,7 @@
 /* The state that is a federation: its constants, the plan, what is asked; and the link that says so. */
-const LINK = "2", LIMITS = { relaxation: 0.5 };
+const LINK = "2", LIMITS = { relaxation: 0.5 }, MOST_COUNT = 1e15;
 const PLAN_WORDS = ["local_steps", "step_size", "cohort", "rounds", "runtime", "relaxation"];
-const PROBLEM_WORDS = ["smoothness", "strong_convexity", "gradient_variance", "optimum_dissimilarity", "initial_gap", "optimal_loss", "initial_distance_sq", "grad_cap_sq"];
+const PROBLEM_WORDS = ["smoothness", "strong_convexity", "gradient_variance", "optimum_dissimilarity", "initial_gap", "optimal_loss", "initial_distance_sq", "grad_cap_sq", "lipschitz", "samples", "samples_per_round"];
 const TOGETHER = { gradient_variance: ["client_gradient_variance"], optimum_dissimilarity: ["heterogeneity", "uniform_dissimilarity"] };
 let fed = null;
 
@@ -48,6 +48,9 @@ const here = () => { const { given, upTo } = told(); return worldOf(given, upTo)
 
 /* ---- controls ---- */
 
+const TARGETS = { grad_norm_sq: "squared gradient norm", distance_sq: "squared distance to the best model", divergence: "divergence of clients" };
+const targeted = (name) => TARGETS[name] ?? words(name);
+
 function quantityOf(name) {
   for (const b of bounds.values()) for (const q of b.quantities) if (q.name === name) return q;
   return { name, letter: "", meaning: words(name), unit: "1", domain: "" };
@@ -55,16 +58,16 @@ function quantityOf(name) {
 
 /* The values a control steps through, in equal ratios. */
 function stepsOf(word) {
-  const base = based(word), { clients, smoothness } = federation().given;
+  const base = based(word), { clients, smoothness } = federation().given, least = COUNTED.includes(word) ? 1 : 0;
   const ends = { local_steps: [1, MOST_STEPS], step_size: [1e-5 / smoothness, 10 / smoothness], cohort: [1, clients], rounds: [1, 1e7], runtime: [1, 1e6], relaxation: [0, LIMITS.relaxation] };
-  const [low, high] = ends[word] ?? [base / 1e4, base * 1e4], log = word !== "relaxation" && high > low;
-  const round = ["local_steps", "cohort", "rounds"].includes(word) ? Math.round : (x) => Number(x.toPrecision(3));
+  const [low, high] = ends[word] ?? [Math.max(least, base / 1e4), base * 1e4], log = word !== "relaxation" && high > low;
+  const round = COUNTED.includes(word) ? Math.round : (x) => Number(x.toPrecision(3));
   return [...new Set([...spaced(low, high, log, 160).map(round), ...(base >= low && base <= high ? [base] : [])])].sort((a, b) => a - b);
 }
 
 const NAMES = { local_steps: "local steps K", step_size: "step size η", cohort: "clients a round N", rounds: "rounds R", runtime: "seconds", relaxation: "relaxation β (FedInit)",
   smoothness: "smoothness L", strong_convexity: "strong convexity μ", gradient_variance: "gradient noise σ²", optimum_dissimilarity: "difference of clients ζ*²",
-  initial_gap: "initial gap D", optimal_loss: "least loss F*", initial_distance_sq: "initial distance²", grad_cap_sq: "second moment G²" };
+  initial_gap: "initial gap D", optimal_loss: "least loss F*", initial_distance_sq: "initial distance²", grad_cap_sq: "second moment G²", lipschitz: "largest slope (Lipschitz)", samples: "samples of a client", samples_per_round: "new samples a round" };
 const valueOf = (word) => (PLAN_WORDS.includes(word) ? fed.plan[word] : fed.words[word] ?? based(word));
 
 function setWord(word, value) {
@@ -73,11 +76,13 @@ function setWord(word, value) {
   else fed.words[word] = value;
 }
 
-const IMPOSSIBLE = { optimal_loss: () => true, local_steps: (x) => x >= 1 && x <= MOST_COUNT && x === Math.round(x), cohort: (x) => x >= 1 && x === Math.round(x) && x <= federation().given.clients, rounds: (x) => x >= 1 && x <= MOST_COUNT && x === Math.round(x),
+const COUNTED = ["local_steps", "cohort", "rounds", "samples", "samples_per_round"], counted = (x) => x >= 1 && x <= MOST_COUNT && x === Math.round(x);
+const IMPOSSIBLE = { samples: counted, samples_per_round: counted, optimal_loss: () => true, local_steps: counted, cohort: (x) => x >= 1 && x === Math.round(x) && x <= federation().given.clients, rounds: counted,
   relaxation: (x) => x >= 0, gradient_variance: (x) => x >= 0, optimum_dissimilarity: (x) => x >= 0, strong_convexity: (x) => x > 0 && x <= valueOf("smoothness"), smoothness: (x) => x > 0 && x >= (valueOf("strong_convexity") ?? 0) };
-const REASONS = { local_steps: "must be a whole number from 1 to 1e15", cohort: "must be a whole number from 1 to the number of clients", rounds: "must be a whole number from 1 to 1e15",
+const WHOLE = "must be a whole number from 1 to 1e15";
+const REASONS = { samples: WHOLE, samples_per_round: WHOLE, local_steps: WHOLE, cohort: "must be a whole number from 1 to the number of clients", rounds: WHOLE,
   relaxation: "must be at least 0", gradient_variance: "must be at least 0", optimum_dissimilarity: "must be at least 0", strong_convexity: "must be above 0 and at most L", smoothness: "must be at least μ" };
-const SIZE = 1e100, MOST_COUNT = 1e15;
+const SIZE = 1e100;
 const refusedWord = (word, x) => (!Number.isFinite(x) ? "write a number, such as 0.5, 1e-3 or 1/3" : Math.abs(x) > SIZE || (x !== 0 && Math.abs(x) < 1 / SIZE) ? "must be of a size from 1e-100 to 1e100" : (IMPOSSIBLE[word] ?? ((y) => y > 0))(x) ? "" : REASONS[word] ?? "must be above 0");
 
 function controlOf(word) {

@@ -25,7 +25,8 @@ class Searcher {
   value(world, p, s) {
     const { v, n } = world;
     if (p < 0 || p >= this.known.length || s < 0 || s >= this.grid.length) return NaN;
-    if (this.known[p]) [v[OFFSET], v[FACTOR]] = this.known[p];
+    const pair = this.known[p];
+    if (pair) { v[OFFSET] = pair[0]; v[FACTOR] = pair[1]; }
     if (this.b.free) v[this.b.free] = this.grid[s];
     return quick(this.rest, this.rest.c.length, this.axis, v, n);
   }
@@ -34,7 +35,8 @@ class Searcher {
     const found = this.value(world, p, s);
     if (!(found < this.best) && !(Number.isNaN(this.best) && !Number.isNaN(found))) return false;
     this.best = found;
-    this.at = [p, s];
+    this.at[0] = p;
+    this.at[1] = s;
     return true;
   }
 
@@ -72,7 +74,9 @@ class Searcher {
   descend(world) {
     for (let step = 0; step < 80; step++) {
       const [p, s] = this.at;
-      if (!MOVES.some(([a, b]) => this.better(world, p + a, s + b))) break;
+      let k = 0;
+      while (k < MOVES.length && !this.better(world, p + MOVES[k][0], s + MOVES[k][1])) k++;
+      if (k === MOVES.length) break;
     }
   }
 }
@@ -99,8 +103,14 @@ function* plane(target, given, upTo, only = "") {
   const heads = [...bounds.values()].map((bound) => ({ bound, b: atlas.bounds[bound.name] })).filter(({ b, bound }) => b && !b.order && (!only || bound.name === only))
     .map((head) => ({ ...head, code: CODE[head.bound.name], plain: !Object.keys(head.b.from).length && !Object.keys(head.bound.given).length && !head.b.needs.includes("runtime"),
       search: head.b.pair.length || head.b.free ? new Searcher(head.b, head.bound, Boolean(only)) : null }));
+  let last = 0;
   for (let column = 0; column < SIDE; column++) {
     const steps = Math.max(1, Math.round(along(view.steps, column)));
+    if (steps === last) { // few steps have several columns
+      for (const { value, level } of made.found.values()) for (const each of [value, level]) each.copyWithin(column * SIDE, (column - 1) * SIDE, column * SIDE);
+      continue;
+    }
+    last = steps;
     for (const [world, rows] of worlds) {
       moveTo(world, steps, sizes[rows[0]]);
       if (!(world.v.rounds >= 1)) continue;

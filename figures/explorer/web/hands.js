@@ -47,6 +47,7 @@ function redrawFederation() {
   sentence(world);
   if (drawn && frameOf) pointMarks(world);
   put("theorem-name", ...jointed(fed.theorem));
+  brief();
   if ($("theorem").value !== fed.theorem) theorems();
   taken.drags.push(performance.now() - begin);
 }
@@ -87,6 +88,12 @@ function recompute() {
   requestAnimationFrame(slice);
 }
 
+/* Beside what one chooses on a phone: what the theorem of the plane says there, and how many speak. */
+function brief() {
+  const row = shownRows.find((one) => one.bound.name === fed.theorem || one.alias.includes(fed.theorem)), speaking = shownRows.filter((one) => one.state === "speaks" && !one.printed).length;
+  put("brief", !row ? "" : RANKED.includes(row.state) ? made("strong", {}, `${said(row.value)} `) : "", row ? ` ${SAYS[row.state] ?? QUIET[row.state].toLowerCase()}; ` : "", `${speaking} ${speaking === 1 ? "bar speaks" : "bars speak"}`);
+}
+
 function paintPlane() {
   if (!drawn || !fed.theorem || !(planeWide > 0)) return;
   const world = here();
@@ -118,14 +125,14 @@ function arrangeFederation() {
   put("federations", ...atlas.federations.map((one, i) => new Option(one.name, String(i))));
   $("federations").value = String(fed.place);
   put("federation-words", federation().words);
-  put("number", ...atlas.targets.map((name) => new Option(words(name), name)));
+  put("number", ...atlas.targets.map((name) => new Option(targeted(name), name)));
   $("number").value = fed.target;
   const timed = fed.plan.runtime !== undefined;
   $("budget").value = timed ? "runtime" : "rounds";
   $("budget").disabled = federation().given.communication_time === undefined;
   put("plan-controls", ...["local_steps", "step_size", timed ? "runtime" : "rounds", "cohort", "relaxation"].map(controlOf));
   showRuns();
-  put("problem-controls", ...PROBLEM_WORDS.filter((word) => based(word) > 0).map(controlOf));
+  put("problem-controls", ...PROBLEM_WORDS.filter((word) => typeof based(word) === "number" && based(word) > 0).map(controlOf));
   moved();
 }
 
@@ -184,6 +191,11 @@ function listenFederation() {
   $("budget").addEventListener("change", () => budgeted($("budget").value));
   $("federations").addEventListener("change", () => { fed = freshFederation(Number($("federations").value)); arrangeFederation(); });
   $("federation-reset").addEventListener("click", () => { fed = freshFederation(fed.place, fed.target); arrangeFederation(); });
+  $("more-choices").addEventListener("click", () => {
+    const whole_ = $("choose").classList.toggle("whole");
+    $("more-choices").setAttribute("aria-expanded", whole_);
+    put("more-choices", whole_ ? "fewer" : "all");
+  });
   for (const [kind, down] of [["pointerdown", true], ["pointerup", false], ["pointercancel", false]]) addEventListener(kind, () => { pressed = down; }, true);
   $("open-bound").addEventListener("click", () => { if (!fed.theorem) redrawFederation(); keepFederation(); location.hash = `v=1&b=${fed.theorem}`; });
   for (const button of document.querySelectorAll("[data-save]")) button.addEventListener("click", () => { const { save: name } = button.dataset; save(name, EXPORTS[name](), TYPES[name.split(".")[1]]); });

@@ -61,7 +61,7 @@ function fillRow({ item, button, value, state_, bar, besides }, row, best, X, wi
   besides.forEach((node, k) => { const one = row.evidence[k]; worded(node, `${SIGNS[one.kind]} ${besideWords(row, one)}`); node.title = one.what; });
 }
 
-const SIGNS = { worst: "◆", measured: "●" };
+const SIGNS = { worst: "◆", measured: "●", exact: "■" };
 const besideWords = (row, one) => `${one.words}: the bound is ${said(row.value / one.value, 3)} times it${one.above ? " at least" : ""}`;
 
 const tip = (row) => [`${row.bound.name}: ${said(row.value)}`, ...row.bound.terms.map((name, k) => `${name}: ${said(row.terms[k])}`),
@@ -85,6 +85,7 @@ function evidenceMark({ kind, value, error }, X) {
   if (!(value > 0) || value < X.low || value > X.high) return "";
   const at = (x) => X(Math.min(Math.max(x, X.low), X.high)), x = at(value);
   const whisker = error > 0 ? `<path class="whisker" d="M${at(value - 2 * error).toFixed(1)} 4.5H${at(value + 2 * error).toFixed(1)}"/>` : "";
+  if (kind === "exact") return `<rect class="exactly" x="${(x - 3.5).toFixed(1)}" y="1" width="7" height="7"/>`;
   return `${whisker}${kind === "worst" ? `<path class="worst" d="M${x.toFixed(1)} 0l4.5 4.5l-4.5 4.5l-4.5 -4.5Z"/>` : `<circle class="run" r="4" cx="${x.toFixed(1)}" cy="4.5"/>`}`;
 }
 

@@ -34,9 +34,9 @@ function goThere(steps, size, name) {
 
 /* The best of the plans whose exact worst case, or measurement, is known: one per kind. */
 function knownBest() {
-  return knownPlaces.filter((one, k) => k === 0 || knownPlaces[k - 1].kind !== one.kind).map(({ kind, steps, size, value, row, statistic, above }) => {
+  return knownPlaces.filter((one, k) => k === 0 || knownPlaces[k - 1].kind !== one.kind).map(({ kind, steps, size, value, row, statistic, above, from }) => {
     const level = row?.here < Infinity ? row.here : NaN;
-    return { cells: [row ? atlas.classes[row.kind].words : `${statistic} over rounds, server model`, kind === "worst" ? `${worstWords(above)}: best of the plans in the table of ${fed.theorem}` : `measured: best of the plans in ${federation().runs.name}`, String(steps), said(size, 3), said(value), level > 0 ? said(value / level, 3) : "–", goThere(steps, size, fed.theorem)] };
+    return { cells: [row ? atlas.classes[row.kind].words : `${statistic} over rounds, server model`, kind === "worst" ? `${worstWords(above)}: best of the plans in the table of ${fed.theorem}` : `measured: best of the plans in ${from}`, String(steps), said(size, 3), said(value), level > 0 ? said(value / level, 3) : "–", goThere(steps, size, fed.theorem)] };
   });
 }
 

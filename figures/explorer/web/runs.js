@@ -90,7 +90,7 @@ const ofPlan = (plan, v, ...free) => [...RUN_PLAN, "relaxation"].every((word) =>
 
 function runEvidence({ plan, found }, target, [statistic, via]) {
   const one = found[target] && estimatedOf(found[target], statistic, plan.rounds);
-  return one && { kind: "measured", ...one, above: Boolean(via), words: `measured ${said(one.value)} ± ${said(one.error, 2)}`,
+  return one && { kind: "measured", ...one, from: federation().runs.name, above: Boolean(via), words: `measured ${said(one.value)} ± ${said(one.error, 2)}`,
     what: `${federation().runs.name}, ${one.seeds} seeds, mean and standard error${via ? `; of the server's models, which is at least this by ${via}` : ""}` };
 }
 
@@ -105,7 +105,8 @@ function measuredPlaces(name, target, world) {
   const about = shownRows.find((one) => one.bound.name === name && one.kind !== undefined && atlas.classes[one.kind].runs);
   const mine = (federation().runs?.plans ?? []).filter(({ plan }) => ofPlan(plan, world.v, "local_steps", "step_size"));
   const read = (row, how) => mine.map((one) => ({ ...runEvidence(one, target, how), steps: one.plan.local_steps, size: one.plan.step_size, row, statistic: how[0] })).filter((one) => one.value !== undefined);
-  const found = about ? read(about, atlas.classes[about.kind].runs) : [];
+  const row = about ?? shownRows.find((one) => one.bound.name === name && one.kind !== undefined);
+  const found = [...(about ? read(about, atlas.classes[about.kind].runs) : []), ...(row ? committedOf(row, world, "local_steps", "step_size").map((one) => ({ ...committedWords(one), row })) : [])];
   return (found.length ? found : read(undefined, ["last", ""])).sort((a, b) => a.value - b.value);
 }
 
@@ -122,8 +123,9 @@ function takeRuns(name, text) {
   }
 }
 
-/* What is loaded, in words. */
+/* What is measured here, in words. */
 function showRuns() {
-  const { runs } = federation();
-  put("runs-told", !runs ? "" : `${runs.name}: ${runs.plans.length} ${runs.plans.length === 1 ? "plan" : "plans"} of ${runs.plans[0].plan.rounds} rounds, ${[...new Set(runs.plans.flatMap(({ found }) => Object.keys(found).map(words)))].join(", ")}.${runs.assumed.length ? ` It does not say ${runs.assumed.map(words).join(", ")}: taken to be what your plan had.` : ""}`);
+  const { runs, measured } = federation();
+  put("measured-plans", ...measuredPlans());
+  put("runs-told", !runs ? (measured ? `Measured (${measured[0].what}) at these plans:` : "No committed measurement is of this federation.") : `${runs.name}: ${runs.plans.length} ${runs.plans.length === 1 ? "plan" : "plans"} of ${runs.plans[0].plan.rounds} rounds, ${[...new Set(runs.plans.flatMap(({ found }) => Object.keys(found).map(words)))].join(", ")}.${runs.assumed.length ? ` It does not say ${runs.assumed.map(words).join(", ")}: taken to be what your plan had.` : ""}`);
 }

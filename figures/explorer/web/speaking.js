@@ -105,8 +105,8 @@ function substituted(b, bound, world) {
 /* Conditions that the numbers of the bound do not decide: those that fail, and those taken on trust. */
 function others(b, world) {
   const failed = [], trusted = [], { v, n } = world;
-  for (const [text, kind, place] of b.rest) {
-    const answer = kind === "assumed" ? atlas.assumptions[place][world.situation]
+  for (const [text, kind, place, stating] of b.rest) {
+    const answer = kind === "assumed" ? (v[stating] === undefined ? atlas.assumptions[place][world.situation] : "1")
       : kind === "falling" ? (v.iterations > 1 ? "0" : "?") : kind === "trusted" ? "?" : sides(text, v, n);
     if (answer === "0") failed.push({ words: text });
     else if (Array.isArray(answer)) failed.push({ words: text, left: answer[0], right: answer[1], equal: true });
