@@ -123,7 +123,7 @@ def minimize(args: argparse.Namespace) -> int:
     from bounds.showing.loading import load
 
     bound = load(args.name)
-    over, words = _take("over", args.words)
+    over, words = _take("over", args.words, "QUANTITY")
     if not words and any(q.name != over for q in bound.quantities):
         return _closed_form(bound, over, args.json)
     span = _grid(bound, words, paired=args.zip, free=[over])
@@ -153,8 +153,8 @@ def solve(args: argparse.Namespace) -> int:
     from bounds.showing.values import parse_number
 
     bound = load(args.name)
-    wanted, words = _take("for", args.words)
-    target, words = _take("target", words)
+    wanted, words = _take("for", args.words, "QUANTITY")
+    target, words = _take("target", words, "NUMBER")
     span = _grid(bound, words, paired=args.zip, free=[wanted])
     side = "smallest" if args.smallest else "largest"
     keys = keys_of(bound, wanted, side) if args.json else None
@@ -171,7 +171,11 @@ def plot(args: argparse.Namespace) -> int:
     if not names:
         raise UsageError("plot needs the name of a bound")
     bounds = [load(name) for name in names]
-    swept, words = _take("x", [word for word in args.words if word not in names])
+    words = [word for word in args.words if word not in names]
+    ranges = [word for word in words if ":" in word and not word.startswith(("@", "x="))]
+    if len(ranges) == 1 and not any(word.startswith("x=") for word in words):  # it is what the others hold for
+        words[words.index(ranges[0])] = f"x={ranges[0]}"
+    swept, words = _take("x", words, "QUANTITY=a:b:n")
     quantity, equals, _ = swept.partition("=")
     if not equals:
         raise UsageError(f"x must be QUANTITY=a:b:n; got x={swept}")
@@ -287,13 +291,13 @@ def _working(what: str) -> AbstractContextManager[Progress]:
     return progress(what, brief=True)
 
 
-def _take(key: str, words: Sequence[str]) -> tuple[str, list[str]]:
+def _take(key: str, words: Sequence[str], form: str) -> tuple[str, list[str]]:
     """The value of the one word ``key=...`` and the other words."""
     from bounds.showing.usage import UsageError
 
     found = [word for word in words if word.startswith(f"{key}=")]
     if len(found) != 1 or found[0] == f"{key}=":
-        raise UsageError(f"give {key}=... once")
+        raise UsageError(f"give {key}={form} once")
     return found[0].partition("=")[2], [word for word in words if word != found[0]]
 
 

@@ -109,6 +109,11 @@ class ClassOf:
         """Without the method: what is read, and how."""
         return self.target, self.statistic, self.over, self.at
 
+    @property
+    def joins(self) -> bool:
+        """Whether statements on means and on single models can meet in it, by conversions."""
+        return self.over == WITH_LAST or self.at == AVERAGE
+
     def place_of(self, word: str) -> Place | None:
         """Of which number of the same run a word speaks in a bound of this class; None where that is not said.
 

@@ -52,6 +52,7 @@ def resolved(given: Mapping[str, Stated], before: Resolved | None = None) -> Res
     moved = None if before is None else _moved(given, before)
     kept: dict[str, Stated] = {} if moved is None or before is None else before.follow
     found = {word: stated for word, stated in kept.items() if moved is None or word not in moved} | dict(given)
+    _check_lengths(given)
     _put_in(found)
     listed = found | {word: _for_all_clients(word, stated, found) for word, stated in found.items()}
     for tie in TIES:
@@ -109,14 +110,32 @@ def _put_in(found: dict[str, Stated]) -> None:
                 heappush(ready, turn)
 
 
+def _check_lengths(given: Mapping[str, Stated]) -> None:
+    """Lists over the clients are equally long, and as long as there are clients."""
+    told = {"there are": given["clients"]} if "clients" in given else {}
+    told |= {f"{word} lists": stated for word, stated in given.items() if np.ndim(stated.value) and _of_clients(word)}
+    counts = {
+        said: int(np.size(stated.value) if np.ndim(stated.value) else stated.value) for said, stated in told.items()
+    }
+    for said, count in counts.items():
+        first = next(iter(counts))
+        if count != counts[first]:
+            raise DomainError(
+                f"{first} {counts[first]} clients ({told[first].origin}), and {said} {count} ({told[said].origin})"
+            )
+
+
+def _of_clients(word: str) -> bool:
+    return word in QUANTITIES and QUANTITIES[word].card.axis == CLIENTS
+
+
 def _for_all_clients(word: str, stated: Stated, found: Mapping[str, Stated]) -> Stated:
     """A number given for all clients alike as the list over them."""
-    quantity = QUANTITIES.get(word)
-    if quantity is None or quantity.card.axis != CLIENTS or np.ndim(stated.value) or "clients" not in found:
+    if not _of_clients(word) or np.ndim(stated.value) or "clients" not in found:
         return stated
     count = _count(found)
     value, low, high = ((float(end),) * count for end in (stated.value, stated.low, stated.high))
-    quantity.card.domain.check(word, np.asarray(value))
+    QUANTITIES[word].card.domain.check(word, np.asarray(value))
     return replace(stated, value=value, low=low, high=high)
 
 

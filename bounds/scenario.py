@@ -57,7 +57,8 @@ class Scenario:
         _check_known(given, self._also)
         for word, said, known in ((SAMPLING, sampling, SAMPLINGS), (ALGORITHM, algorithm, METHODS)):
             if said not in known:
-                raise BoundsError(f"{word} must be {' or '.join(known)}; got {said}")
+                hint = "".join(f": {name} is fedavg with {knob}=NUMBER" for name, knob, _ in KNOBS if name == said)
+                raise BoundsError(f"{word} must be {' or '.join(known)}; got {said}{hint}")
         for source in (self._given, self._files):
             _check_pair(source)
         self._stale = {word: why for word, why in (stale or {}).items() if word not in given}

@@ -58,9 +58,9 @@ def told_by(sources: Iterable[str | Mapping[str, Any]], typed: Mapping[str, Any]
             said[source.partition("=")[0]].append(source.partition("=")[2])
         else:
             texts.append(source)
-    for word, texts_ in said.items():
-        if len(set(texts_)) > 1:
-            raise BoundsError(f"{word} is given as {' and as '.join(texts_)}; leave one of them out")
+    for word, each in said.items():
+        if len(set(each)) > 1:
+            raise BoundsError(f"{word} is given as {' and as '.join(each)}; leave one of them out")
     words = {word: v for word, v in read(texts).items() if not v.optional}
     given = _merged(_typed(words), {word: of_number(word, value) for word, value in typed.items()})
     uniform = "client_weight" in words and words["client_weight"].kind == "uniform"

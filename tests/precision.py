@@ -72,6 +72,11 @@ def _drawn(q: Quantity, shape: tuple[int, ...], low: float, high: float, rng: np
     return np.where(inside_domain, drawn, max(domain.low, 0.5) if domain.low > -np.inf else 0.5)
 
 
+@cache
+def _sides(names: tuple[str, ...], relation: sp.Basic) -> Any:
+    return generate(names, [relation.lhs, relation.rhs])
+
+
 def _onto(bound: Bound, relation: sp.Basic, values: Points, rng: np.random.Generator) -> None:
     """Scale one quantity of a relation until its sides are equal, or off by up to a few thousand roundings."""
     movable = [
@@ -81,7 +86,7 @@ def _onto(bound: Bound, relation: sp.Basic, values: Points, rng: np.random.Gener
     if not movable or not relation.is_Relational:
         return
     name = movable[rng.integers(len(movable))].name
-    code = generate(tuple(values), [relation.lhs, relation.rhs])
+    code = _sides(tuple(values), relation)
 
     def apart(x: np.ndarray) -> np.ndarray:
         left, right = code(*[(x if n == name else a).T for n, a in values.items()])
@@ -94,7 +99,10 @@ def _onto(bound: Bound, relation: sp.Basic, values: Points, rng: np.random.Gener
             off = apart(x)
             tries = [x * np.exp(np.clip(power * off, -3, 3)) for power in (-1, 1, -0.5, 0.5, -0.25, 0.25, -0.05, 0.05)]
             gaps = np.array([np.abs(apart(t)) for t in (x, *tries)])
-            x = np.choose(np.argmin(np.where(np.isnan(gaps), np.inf, gaps), axis=0), [x, *tries])
+            chosen = np.argmin(np.where(np.isnan(gaps), np.inf, gaps), axis=0)
+            if not chosen.any():  # as near as it comes: every later look would be this one again
+                break
+            x = np.choose(chosen, [x, *tries])
     x = x * (1 + rng.integers(-4, 5, x.shape) * 2.0 ** rng.integers(-53, -40, x.shape))
     with contextlib.suppress(DomainError), warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -290,6 +290,9 @@ def test_plot_writes_a_picture_and_its_numbers(run, tmp_path, monkeypatch):
     assert len(total) == 45
     np.testing.assert_allclose([float(r["value"]) for r in total], [mine(float(r["step_size"]), 500) for r in total])
     assert {r["holds"] for r in total if float(r["step_size"]) > 1 / 1.7} == {"False"}
+    drawn = (tmp_path / "mine.sparse_sgd.csv").read_bytes()
+    assert run("plot", MINE, "step_size=0.02:0.9:45", *AT, "rounds=500")[0] == 0  # the one range is what is drawn along
+    assert (tmp_path / "mine.sparse_sgd.csv").read_bytes() == drawn
 
 
 def test_plot_compares_bounds_in_the_format_of_the_file(run, tmp_path):

@@ -108,7 +108,9 @@ def from_json(path: Path | str, **how: Any) -> Any:
     except BoundsError as error:
         raise BoundsError(f"{path}: {error}") from None
     except (ValueError, RecursionError) as error:  # not JSON, not UTF-8, or lists a thousand deep
-        raise BoundsError(f"{path} is not JSON: {error}") from None
+        samples = Path(path).suffix.lower() == ".csv"
+        hint = "; a file of samples is given with --csv FILE --target COLUMN" if samples else ""
+        raise BoundsError(f"{path} is not JSON: {error}{hint}") from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

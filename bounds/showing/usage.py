@@ -94,7 +94,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "-o": {"dest": "output", "metavar": "FILE", "help": "the picture (NAME.svg); a CSV is written beside it"},
 }
 WORDS = {
-    "plot": "NAME ... x=QUANTITY=a:b:n quantity=value",
+    "plot": "NAME ... [x=]QUANTITY=a:b:n quantity=value",
     "minimize": "over=QUANTITY quantity=value",
     "solve": "for=QUANTITY target=NUMBER quantity=value",
 }

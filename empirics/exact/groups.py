@@ -98,11 +98,9 @@ class GroupRun:
     def keys(self) -> list[Key]:
         """For every group a cohort that has as many of it as there can be, and one that has as few."""
         groups = [np.roll(np.arange(self.problem.clients), -int(group[0])) for group in self.members]
-        most = [self._cohort(np.concatenate([g, [k for k in every if k not in set(g.tolist())]]))
-                for g, every in zip(self.members, groups, strict=True)]  # fmt: skip
-        least = [self._cohort(np.array([k for k in every if k not in set(g.tolist())], dtype=int))
-                 for g, every in zip(self.members, groups, strict=True)]  # fmt: skip
-        return [*most, *least]
+        others = [every[~np.isin(every, g)] for g, every in zip(self.members, groups, strict=True)]
+        most = [self._cohort(np.concatenate(pair)) for pair in zip(self.members, others, strict=True)]
+        return [*most, *(self._cohort(other) for other in others)]
 
     def _pick(self, g: int, takes_part: bool) -> tuple[Key, int] | None:
         """A cohort and a client of the group that is in it, or is not."""

@@ -21,7 +21,7 @@ from ..numbers import shown
 from .record import Folded, Reached, Run, RunningMean
 from .table import Row
 
-FORMAT = 1
+FORMAT = 2
 
 
 class KeptRun(NamedTuple):

@@ -226,16 +226,9 @@ def _twin(twin: TwinAdvice, over: tuple[str, ...], silent: Silence, bar: Progres
     if not math.isfinite(best.value) or not {"local_steps", "step_size"} & set(over):
         return found
     dear = not patient and work(twin, best) > REPLAYED
-    for schedule in advised():
-        if dear:
-            size = twin.averaging.problem.dim
-            silent.append(
-                (
-                    f"schedule {schedule.key}",
-                    f"its replays take minutes on a twin of {size} parameters: ask for schedules",
-                )
-            )
-            continue
+    minutes = f"its replays take minutes on a twin of {twin.averaging.problem.dim} parameters: ask for schedules"
+    silent += [(f"schedule {schedule.key}", minutes) for schedule in advised() if dear]
+    for schedule in () if dear else advised():
         bar.doing(f"replaying the schedule {schedule.key}")
         point = ScheduleAdvice(schedule, twin.of_cohort(best.cohort)).best(over, best)
         steps = [k for k, _ in point.replayed]
@@ -282,11 +275,12 @@ def _add_worst_case(
 
 
 def _with_measured(advisers: Sequence[Adviser], found: Measured) -> list[Adviser]:
-    """The advisers with what their plans gave in training, and the plan that was best there."""
+    """The advisers with what their plans gave in training, and the fixed plan that was best there."""
     judged = [replace(a, measured=found.of(a.point)) for a in advisers]
-    near, best = [plan for plan in found.near if not plan.replayed], found.best.plan
-    also = tuple(a.name for a in judged if a.kind == SCHEDULE and a.point.plan in found.near and a.point.plan != best)
-    row = _of_set("measured", MEASURED, found.best, near, measured=found.of(found.best), runs=found.runs, also=also)
+    schedules = [a for a in judged if a.kind == SCHEDULE and a.point.plan != found.best]
+    also = tuple(a.name for a in schedules if a.point.plan in found.near)
+    ended, fixed = found.of(found.fixed), found.fixed
+    row = _of_set("measured", MEASURED, fixed, found.alike, measured=ended, runs=found.runs, also=also)
     return [*judged, row]
 
 

@@ -15,6 +15,7 @@ from bounds.showing.tables import aligned, number, plain
 from bounds.showing.tabular import Tabular
 
 from .compare_rows import SPEAKS, VACUOUS
+from .compare_sections import together
 from .goals import Goal, OVER, Point
 
 if TYPE_CHECKING:
@@ -123,10 +124,18 @@ class Advised(Tabular):
 
     @property
     def best(self) -> Adviser | None:
-        """The row to follow, by what judges: the best measured, or the best of the twin's own."""
-        kinds = (MEASURED,) if self.judged_by == MEASURED else (TWIN, SCHEDULE)
-        own = [row for row in self.rows if row.kind in kinds]
-        return min(own, key=lambda row: (self.worth(row), row.kind != TWIN)) if self.judged_by else None
+        """The row to follow, by what judges: the best fixed plan there, or a schedule that is better."""
+        own = [row for row in self.rows if row.kind in (self.judged_by, SCHEDULE)]
+        return min(own, key=lambda row: (self.worth(row), row.kind == SCHEDULE)) if self.judged_by else None
+
+    @property
+    def _fixed(self) -> Adviser | None:
+        """The row of the best fixed plan, by what judges."""
+        return next((row for row in self.rows if row.kind == self.judged_by), None)
+
+    @property
+    def _runs(self) -> int:
+        return sum(row.runs for row in self.rows)
 
     @property
     def useful(self) -> bool:
@@ -222,7 +231,7 @@ class Advised(Tabular):
         best = self.best
         assert best is not None
         if not math.isfinite(self.worth(best)) or self._lost(best):
-            who = f"By the {self.judged_by}" if self.judged_by == TWIN else f"In {best.runs} runs of training"
+            who = f"By the {self.judged_by}" if self.judged_by == TWIN else f"In {self._runs} runs of training"
             far = f" within {number(self.limit, FEW)} {self.goal.unit}" if math.isfinite(self.limit) else ""
             if self.goal.to is None:
                 return f"{who} every plan that was looked at diverges: give a smaller step_size, or leave it free."
@@ -242,22 +251,17 @@ class Advised(Tabular):
         """What to run, and what is not told apart from it."""
         twin = next((row for row in self.rows if row.kind == TWIN), None)
         plan = self._plan(best.point)
-        if best.kind == SCHEDULE:
-            told = f"Follow {best.name} on the twin, from {plan}"
-            return told if twin is None else f"{told}; of fixed plans {self._set(twin)} ({_times(self.regret(twin))})"
-        if best.kind == MEASURED and twin is not None and self.regret(twin) <= WELL and not self._failed(twin):
-            told = f"Follow the twin ({_times(self.regret(twin))}): {self._plan(twin.point)}"
-            told += self._others(best)
-        elif best.kind == MEASURED:
-            told = f"Run {self._scheduled(best)}{self._set(best)}"
+        fixed = self._fixed
+        assert fixed is not None
+        trained = self.judged_by == MEASURED
+        if trained and twin is not None and self.regret(twin) <= WELL and not self._failed(twin):
+            told = f"Follow the twin ({_times(self.regret(twin))}): {self._plan(twin.point)}{self._others(fixed)}"
+        elif best.kind == SCHEDULE:
+            told = f"Run {best.name} from {plan}" if trained else f"Follow {best.name} on the twin, from {plan}"
+            told += f"; of fixed plans {self._set(fixed)} ({_times(self.regret(fixed))})"
         else:
-            told = f"Follow the twin: {self._set(best)}"
-        return told + (f"; {', '.join(best.also)} cannot be told apart from the best either" if best.also else "")
-
-    def _scheduled(self, best: Adviser) -> str:
-        """Whose schedule the best measured plan is, if it is one: a run that stays at its first plan gives less."""
-        named = [row.name for row in self.rows if row.kind == SCHEDULE and row.point.plan == best.point.plan]
-        return f"{named[0]} from " if named else ""
+            told = f"Run {self._set(best)}" if trained else f"Follow the twin: {self._set(best)}"
+        return told + (f"; {', '.join(fixed.also)} cannot be told apart from the best either" if fixed.also else "")
 
     def _set(self, row: Adviser) -> str:
         return self._plan(row.point) + self._others(row)
@@ -278,12 +282,12 @@ class Advised(Tabular):
 
     def _sure(self, best: Adviser, told: str) -> str:
         """How sure that is."""
-        if best.kind != MEASURED:
+        if self.judged_by != MEASURED:
             return "the twin proves nothing, and is trusted where runs end near the minimiser: train to be sure"
         assert best.measured is not None
-        plan = f"{self._scheduled(best)}{self._plan(best.point)}"
+        plan = f"{best.name} from " * (best.kind == SCHEDULE) + self._plan(best.point)
         which = "" if told.startswith("Run") else f"the best measured, {plan}, gave "
-        said = f"{which}{_spread(best.measured)} on {best.measured.seeds} fresh seeds, {best.runs} runs in all"
+        said = f"{which}{_spread(best.measured)} on {best.measured.seeds} fresh seeds, {self._runs} runs in all"
         if best.measured.failed and self.goal.to is not None:
             said += f"; {best.measured.failed} of them did not reach the target within {number(self.limit, FEW)}"
             said += f" {self.goal.unit} and count with that: at least"
@@ -308,7 +312,7 @@ class Advised(Tabular):
             by_why: dict[str, list[str]] = {}
             for name, why in self.silent:
                 by_why.setdefault(why, []).append(name)
-            yield from (f"  {line}" for line in aligned(([", ".join(n), w] for w, n in by_why.items()), gap=2))
+            yield from (f"  {together(names)}: {why}" for why, names in by_why.items())
         yield self.advice
 
     def __str__(self) -> str:
@@ -360,6 +364,7 @@ class Advised(Tabular):
         notes += ["refuted as printed"] if row.kind == REFUTED else []
         notes += ["no training"] if row.still else []
         notes += row.worst.notes if row.worst is not None else []
+        notes += self._trained(row)
         notes += ["of the papers, from the start that the twin chose"] if row.kind == SCHEDULE else []
         if self._failed(row) and row.measured is not None:
             what = "diverged" if self.goal.to is None else "did not reach it"
@@ -374,6 +379,14 @@ class Advised(Tabular):
             other = "step_size" if abs(row.real - point.step_size) > 1e-12 else "local_steps"
             notes.append(f"formula, {other} as stated; real {number(row.real, FEW)}")
         return notes
+
+    def _trained(self, row: Adviser) -> list[str]:
+        """What the best fixed plan that was trained is, and who else names it."""
+        if row.kind != MEASURED or row.measured is None:
+            return []
+        same = [one.name for one in self.rows if one is not row and one.point.plan == row.point.plan]
+        whose = f"the plan of {', '.join(same)}" if same else "no adviser names it"
+        return [f"the best fixed plan that was trained, {row.measured.seeds} fresh seeds", whose]
 
     # ---- for programs ----
 

@@ -155,7 +155,10 @@ class BoundAdvice:
         return self.bound.compile()
 
     def factor(self, steps: int, sizes: Any, rounds: Any) -> Any:
-        """The factor of the conversions to the target: a product of powers, so four plans tell it for all."""
+        """The factor of the conversions to the target: a product of powers, so four plans tell it for all.
+
+        NaN for plans at which no conversion leads there, such as several local steps of what is one machine.
+        """
         base, powers = self._powers
         return base * steps ** powers["local_steps"] * sizes ** powers["step_size"] * rounds ** powers["rounds"]
 
@@ -168,7 +171,7 @@ class BoundAdvice:
             scenario = Scenario.of(plain, **self.goal.scenario.said, also=self.bound.quantities).at(**plan)
             reached, _ = ways(ClassOf.of(self.bound), scenario)
             own = [way for way in reached if way.to.target == self.goal.target and of_this_run(way, scenario)]
-            return own[0].factor
+            return own[0].factor if own else math.nan
 
         one = {"local_steps": 1.0, "step_size": 1.0, "rounds": 1.0}
         base = at(**one)

@@ -7,10 +7,12 @@ here is that of the bound itself at ``Scenario.values``, times the factor of the
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TYPE_CHECKING
 
+import numpy as np
 import sympy as sp
 
 from bounds.anyway import trivial
@@ -26,12 +28,10 @@ from bounds.classes import (
     unweighted,
     Way,
     ways,
-    WITH_LAST,
 )
 from bounds.core import Bound, Condition
 from bounds.errors import BoundsError, MissingQuantityError, unknown
 from bounds.one_machine import IDENTICAL, NAME as MACHINE, TARGETS as OF_MACHINES
-from bounds.places import AVERAGE
 from bounds.scenario import Scenario
 from bounds.showing.loading import load
 from bounds.substituting import Substituted
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 SAME = Condition(SAME_WEIGHTS)
 """What a bound supposes whose means over the clients are plain, where it does not say so."""
 UPPER = ("<=", "<~")
+HOLDS = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt, "==": operator.eq, "!=": operator.ne}
 EQUALITY = "it is an equality, which defines a word or holds in a special case: no bound"
 ALIKE, DIGITS = 1e-9, 11
 """Relative difference below which two numbers are one, and the digits that rows are put in order by."""
@@ -141,16 +142,11 @@ def joined(rows: Iterable[Row], book: Mapping[str, Bound]) -> list[Row]:
     A bound that itself speaks of such a class stays there: it has no other one.
     """
     rows = list(rows)
-    kinds = [(row, _meeting(row.kind), ClassOf.of(book[row.bound])) for row in rows]
+    kinds = [(row, row.kind.joins, ClassOf.of(book[row.bound])) for row in rows]
     shared = {row.kind for row, made, start in kinds if made and start.statistic in ("last", "expectation")}
     of_means = {row.kind for row, made, start in kinds if made and start.statistic not in ("last", "expectation")}
     both = shared & of_means
-    return [r for r, made, at in kinds if not made or _meeting(at) or r.state not in RANKED or r.kind in both]
-
-
-def _meeting(kind: ClassOf) -> bool:
-    """Whether means and single models can meet in the class."""
-    return kind.over == WITH_LAST or kind.at == AVERAGE
+    return [r for r, made, at in kinds if not made or at.joins or r.state not in RANKED or r.kind in both]
 
 
 def _place(row: Row) -> tuple[Any, ...]:
@@ -300,13 +296,15 @@ def _conditions(bound: Bound, scenario: Scenario, put: Substituted) -> tuple[tup
 
 
 def _sides(bound: Bound, words: str, put: Substituted) -> Failed:
-    """Both sides of a numeric condition at the values that were put in."""
+    """Both sides of a numeric condition at the values that were put in; of lists at the first client where it fails."""
     spoken = zip(bound.numeric_conditions, bound.relations, strict=True)
     relation = next(relation for condition, relation in spoken if condition.words == words)
     if not isinstance(relation, sp.core.relational.Relational):
         return Failed(words)
     given = {**bound.given, **put.values}
-    return Failed(words, *(float(evaluated(side, given)) for side in (relation.lhs, relation.rhs)))
+    sides = np.broadcast_arrays(*(evaluated(side, given) for side in (relation.lhs, relation.rhs)))
+    pairs = list(zip(*(np.ravel(side).tolist() for side in sides), strict=True))
+    return Failed(words, *next((pair for pair in pairs if not HOLDS[relation.rel_op](*pair)), pairs[0]))
 
 
 # ---- one row for what is one number ----

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
-from itertools import groupby
+from itertools import chain, groupby, product
+from string import ascii_lowercase
 from textwrap import wrap
 from typing import Any
 
@@ -215,19 +217,33 @@ class Compared(Tabular):
     def _cells(self, row: Row, mark: str = "") -> list[str]:
         name, share = row.largest
         alias = f" = {', '.join(tails(row.alias))}" if row.alias else ""
-        numbers = [row.low, row.high, row.over_trivial, *(row.over(kind) for kind in self.kinds)]
+        numbers = [row.low, row.high, row.over_trivial]
         price = [power(row.price.rounds) if row.price is not None else "-"] if "price" in self.head else []
-        cells = [three(x) for x in numbers]
+        cells = [*map(three, numbers), *(self._beside(row, kind) for kind in self.kinds)]
         state = row.state + ("" if row.conclusive else "?") + mark
         return [row.bound + alias, " ".join(row.conversions) or "-", *cells, *price,
                 f"{name} {share:.0%}" if name else "-", state]  # fmt: skip
 
+    @cached_property
+    def _marks(self) -> dict[str, dict[str, str]]:
+        """By kind what stands beside rows, with the letter that its rows carry where there are several."""
+        found = {}
+        for kind in self.kinds:
+            ranked = (row for row in self.rows if row.state in RANKED and kind in row.evidence)
+            told = dict.fromkeys(row.evidence[kind].what for row in ranked if kind in (EXACT, WORST))
+            letters = map("".join, chain.from_iterable(product(ascii_lowercase, repeat=n) for n in (1, 2)))
+            found[kind] = dict(zip(told, letters, strict=False)) if len(told) > 1 else dict.fromkeys(told, "")
+        return found
+
+    def _beside(self, row: Row, kind: str) -> str:
+        """The cell of a row in a column of evidence."""
+        mark = self._marks[kind].get(row.evidence[kind].what, "") if kind in row.evidence else ""
+        return f"{three(row.over(kind))} {mark}".rstrip()
+
     def _of_evidence(self, ranked: list[Row]) -> Iterator[str]:
         """What stands in the columns of evidence, and what could not be had."""
         for kind in self.kinds:
-            told = dict.fromkeys(row.evidence[kind].what for row in ranked if kind in row.evidence)
-            if kind in (EXACT, WORST):
-                yield from (f"x {kind}: {what}" for what in list(told)[:FEW])
+            yield from (f"x {kind}{f' {mark}' if mark else ''}: {what}" for what, mark in self._marks[kind].items())
         evidence = [one for row in ranked for one in row.evidence.values()]
         if above := dict.fromkeys(one.via for one in evidence if one.via):
             kinds = {k for row in ranked for k, one in row.evidence.items() if one.via}

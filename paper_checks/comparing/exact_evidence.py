@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from bounds.core import Bound
+from bounds.one_machine import NAME as MACHINE
 from bounds.scenario import KNOBS, SCAFFOLD, Scenario
 from bounds.stated import DEFINED, DOWN, OUTCOME, PAIR, QUANTITIES, role_of, UP
 from bounds.substituting import pairs
@@ -56,6 +57,16 @@ class Instance:
         kappa = {"condition_number": p.smoothness / p.strong_convexity}
         return {**of_problem(p), **caps, **start, **kappa, "optimum_dissimilarity": p.optimum_dissimilarity}
 
+    @cached_property
+    def machine(self) -> Instance:
+        """The same run as one of SGD on one machine: the mean loss, with the noise of the clients' mean."""
+        p = self.problem
+        alone = Quadratics(
+            p.curvature[None], p.minimiser[None], noise=np.einsum("k,kij->ij", p.weights**2, p.noise)[None],
+            floors=np.array([p.optimal_loss]), start=p.start,
+        )  # fmt: skip
+        return Instance(alone, self.words, self.run)
+
 
 def exact(scenario: Scenario, book: Mapping[str, Bound]) -> Found:
     """The largest exact number among the instances that each row speaks of."""
@@ -85,6 +96,8 @@ def speaks_of(row: Row, bound: Bound, one: Instance, scenario: Scenario) -> bool
     Its constants are on the admissible side of those put in; numbers that define a problem (the gap at the start) are
     its own, and with them the bound must not be above the row: then the row stands above the instance too.
     """
+    if MACHINE in row.conversions and scenario.machine is not None:
+        one, scenario = one.machine, scenario.machine[0]
     theirs: dict[str, Any] = {}
     for word, stated in row.values.items():
         if word not in QUANTITIES:  # of somebody's own bound, and taken at its word

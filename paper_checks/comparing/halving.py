@@ -63,15 +63,17 @@ GRID = tuple(product((1, 4, 16, 64), (1 / 16, 1 / 4, 1.0, 4.0)))
 
 @dataclass(frozen=True)
 class Measured:
-    """What every plan gave on fresh seeds, the best plan of those tried, and what is not told apart.
+    """What every plan gave on fresh seeds, the best of them and the best fixed one, and what is not told apart.
 
-    ``near`` are the plans whose paired difference from the best is not sure at five percent; ``limit`` is what a run to
-    a target may cost.
+    ``near`` are the plans whose paired difference from the best is not sure at five percent, ``alike`` the fixed plans
+    that are as near to the best fixed one; ``limit`` is what a run to a target may cost.
     """
 
     ends: dict[Plan, Trained]
-    best: Point
+    best: Plan
+    fixed: Point
     near: tuple[Plan, ...]
+    alike: tuple[Plan, ...]
     runs: int
     limit: float = math.inf
 
@@ -198,12 +200,14 @@ def measured(
         left += beyond
     found = {plan: _fresh(trials, plan, seeds) for plan in dict.fromkeys([*left, *advised])}
     ends = {plan: _trained(trials, values) for plan, values in found.items()}
-    best = min(found, key=lambda plan: (ends[plan].mean, ends[plan].failed))
+    order = sorted(found, key=lambda plan: (ends[plan].mean, ends[plan].failed))
+    best, fixed = order[0], next(plan for plan in order if not plan.replayed)
     near = tuple(plan for plan in found if not _apart(found[plan], found[best]))
-    rounds_ = len(best.replayed) or (goal.of_cohort(best.cohort).rounds(best.local_steps) if goal.to is None else 0)
-    ends_ = tuple(dict.fromkeys(word for word, _ in _beyond(best, known, goal, over)))
-    point = Point(best.local_steps, best.step_size, rounds_, math.nan, ends_, best.cohort, best.replayed)
-    return Measured(ends, point, near, trials.runs, trials.limit)
+    alike = tuple(plan for plan in found if not plan.replayed and not _apart(found[plan], found[fixed]))
+    rounds_ = goal.of_cohort(fixed.cohort).rounds(fixed.local_steps) if goal.to is None else 0
+    ends_ = tuple(dict.fromkeys(word for word, _ in _beyond(fixed, known, goal, over)))
+    point = Point(fixed.local_steps, fixed.step_size, rounds_, math.nan, ends_, fixed.cohort)
+    return Measured(ends, best, point, near, alike, trials.runs, trials.limit)
 
 
 def _limit(goal: Goal, twin: TwinAdvice | None) -> float:
@@ -305,7 +309,8 @@ def _apart(values: np.ndarray, best: np.ndarray) -> bool:
     from scipy.stats import t
 
     shared = min(len(values), len(best))
-    away = values[:shared] - best[:shared]
+    with np.errstate(invalid="ignore"):  # both diverged
+        away = values[:shared] - best[:shared]
     if not np.isfinite(away).all():
         return True
     error = away.std(ddof=1) / shared**0.5

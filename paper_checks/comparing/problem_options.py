@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from typing import TYPE_CHECKING
 
 from bounds.errors import BoundsError
@@ -25,7 +25,22 @@ def add_problem(parser: ArgumentParser) -> None:
     add("--client-weight", default="uniform", help="uniform or samples (uniform)")
     add("--seed", type=whole_word, default=0, metavar="N", help="seed of the partition (0)")
     add("--batch", type=whole_word, default=32, metavar="N", help="minibatch size (32)")
-    add("--measure", type=whole_word, default=0, metavar="SEEDS", help="train, and measure on so many fresh seeds")
+    add(
+        "--measure",
+        type=_seeds,
+        default=0,
+        metavar="SEEDS",
+        help="train, and measure on so many fresh seeds, 2 or more",
+    )
+
+
+def _seeds(text: str) -> int:
+    found = whole_word(text)
+    if found < 2:
+        raise ArgumentTypeError(
+            f"must be 2 seeds or more, for a standard error; got {text}: without it nothing is trained"
+        )
+    return found
 
 
 def completed(scenario: Scenario, problem: FederatedProblem, batch: int) -> Scenario:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from empirics.errors import EmpiricsError
 from ..runs.can import can
 from ..runs.words import WORST as SOLVED
 from ..tightness_options import NAMES
-from ..worst_cases.places import moot, Place, question, values
+from ..worst_cases.places import moot, Place, question, values, word_of
 from ..worst_cases.program import WorstCaseError
 from ..worst_cases.sizes import least_time
 from ..worst_cases.tables import committed, has_table
@@ -37,10 +38,14 @@ UNITS = {
 }  # fmt: skip
 """By target: the powers of the gap at the start and of L in its unit; what is missing is a squared distance."""
 ALIKE = 1e-6
+PLAN = ("clients", "cohort", "rounds", "local_steps", "step_size", "relaxation")
+"""Words of a plan that a worst case is of."""
 
 
 def worst(scenario: Scenario, rows: Iterable[Row], book: Mapping[str, Bound], seconds: float) -> Found:
     """Worst cases from the committed tables, else solved where all of them together take at most ``seconds``."""
+    if missing := [word for word in PLAN if word not in scenario]:
+        return Found(WORST, lambda row: None, remarks=(f"exact worst case: none, it needs {', '.join(missing)}",))
     known: dict[str, Evidence] = {}
     until = perf_counter() + seconds
     far: set[int] = set()
@@ -85,7 +90,7 @@ def _place(row: Row, scenario: Scenario) -> Place:
     if "heterogeneity" in put:
         given["heterogeneity"] = put["heterogeneity"] / gap
     steps, rounds = int(scenario["local_steps"].value), int(scenario["rounds"].value)
-    told = {word: value for word, value in given.items() if not math.isnan(value)}
+    told: dict[str, Any] = {word: value for word, value in given.items() if not math.isnan(value)}
     return Place(clients=kinds, rounds=rounds, local_steps=steps, **told)
 
 
@@ -117,6 +122,7 @@ def _committed(bound: Bound, place: Place) -> tuple[float, bool] | None:
     idle = {"step_share", "fixed_step_size", *moot(bound, place, NAMES)}
     names = [*(name for name in NAMES if name not in idle), "step_size"]
     for row in committed(bound.name):
-        if row["inside"] and all(math.isclose(row[name], asked[name], rel_tol=ALIKE) for name in names):
+        pairs = [(word_of(row, name), word_of(asked, name)) for name in names]
+        if row["inside"] and all(math.isclose(one, other, rel_tol=ALIKE) for one, other in pairs):
             return row["worst_case"], row["exact"]
     return None

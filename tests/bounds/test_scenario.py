@@ -89,6 +89,11 @@ def test_a_word_is_worth_what_its_worst_source_is():
         ({"initial_gap": 0.2, "optimal_loss": 0.5, "initial_loss": 1.3}, ("initial_gap", "0.2", "0.8", "disagree")),
         ({"rounds": 7, "local_steps": 4, "iterations": 27}, ("rounds", "7", "6.75")),
         ({"client_weight": [0.3, 0.7], "clients": 3}, ("clients", "3", "2")),
+        (
+            {"client_weight": [0.5, 0.2, 0.3], "client_grad_norm_sq": [2, 3]},
+            ("client_weight lists 3 clients (typed), and client_grad_norm_sq lists 2 (typed)",),
+        ),
+        ({"clients": 4, "client_grad_norm_sq": [2, 3]}, ("there are 4 clients (typed), and client_grad_norm_sq",)),
         ({"smoothness": 1.5, "strong_convexity": 2.5}, ("condition_number must be >= 1",)),
         ({"strong_convexity": 0.3, "pl_constant": 1.5, "smoothness": 0.9}, ("pl_constant must be at most smoothness",)),
         ({"cohort": 9, "clients": 4}, ("participation must be > 0 and <= 1",)),

@@ -150,6 +150,15 @@ def test_groups_say_what_all_cohorts_say(written, cohort):
         np.testing.assert_allclose(one.iterations(word), two.iterations(word), rtol=1e-8, err_msg=word)
 
 
+@pytest.mark.parametrize("written", METHODS[1:4])
+def test_a_client_alone_is_a_group(written):
+    curve = np.array([[[1.2, 0.2], [0.2, 0.7]]])
+    problem = Quadratics(curve, np.array([[0.4, -0.9]]), 0.3 * curve, start=np.array([1.1, -0.3]))
+    setting = Setting(rounds=3, cohort=1, local_steps=2, step_size=0.11)
+    one, two = (ENGINES[name](problem, algorithm(written), setting) for name in ("groups", "moments"))
+    np.testing.assert_allclose(one.server["distance_sq"], two.server["distance_sq"], rtol=1e-8)
+
+
 def test_a_thousand_clients_of_whom_ten_take_part_are_followed_without_listing_a_cohort():
     kind = np.arange(1000) % 2
     curves, minima = np.array([[[1.2]], [[0.7]]]), np.array([[0.3], [-1.1]])

@@ -6,7 +6,7 @@ from empirics_toys import needs_an_algorithm
 
 from empirics.algorithms import algorithm, ALGORITHMS
 from empirics.measuring import measurement, Run
-from empirics.measuring.kept import Keeper
+from empirics.measuring.kept import FORMAT, Keeper
 from empirics.problems.tasks import task
 from empirics.training.seeds import single_thread
 from empirics.training.setting import Setting
@@ -160,4 +160,4 @@ def test_other_versions_are_said(train, tmp_path):
     status, _, err = train("--rounds", "3", "--keep-state", "kept.pt")
     assert (status, err) == (0, "fedbounds: kept.pt was kept with other versions of torch: last bits may differ\n")
     torch.save({**found, "format": 7}, tmp_path / "kept.pt")
-    assert "kept.pt is kept in format 7, this version reads 1" in train("--keep-state", "kept.pt")[2]
+    assert f"kept.pt is kept in format 7, this version reads {FORMAT}" in train("--keep-state", "kept.pt")[2]

@@ -256,14 +256,24 @@ def test_without_the_federation_nothing_judges():
 
 
 def test_measured_on_fresh_seeds(problem):
-    told = advise(scenario(step_size=0.05, runtime=9), problem=problem, batch=5, measure=3)
-    best = told.best
-    assert best.kind == "measured"
+    """With worst cases beside it: every row's number is that of its own plan, and the row's set holds its plan."""
+    told = advise(scenario(step_size=0.05, iterations=8), problem=problem, batch=5, measure=3, worst_case=4)
+    kinds = {row.kind: row for row in told.rows}
+    assert {"measured", "twin", "schedule", "worst case", "bound"} <= kinds.keys()
     trials = Trials(problem, told.goal, Silent())
-    values = [trials.value(best.point.plan, 1_000_000 + seed) for seed in range(3)]
-    assert best.measured[0] == pytest.approx(np.mean(values), rel=1e-6)
+    for row in (kinds["measured"], kinds["worst case"], kinds["schedule"]):
+        values = [trials.value(row.point.plan, 1_000_000 + seed) for seed in range(3)]
+        assert row.measured[0] == pytest.approx(np.mean(values), rel=1e-6)
+    fixed = kinds["measured"]
+    assert not fixed.point.replayed
+    assert fixed.steps[0] <= fixed.point.local_steps <= fixed.steps[1]
+    assert fixed.measured.mean == min(row.measured.mean for row in told.rows if not row.point.replayed)
+    same = [row.name for row in told.rows if row.point.plan == fixed.point.plan and row is not fixed]
+    assert (f"the plan of {', '.join(same)}" if same else "no adviser names it") in str(told)
+    assert told.best.measured.mean == min(row.measured.mean for row in told.rows)
     assert min(told.regret(row) for row in told.rows) == 1
     assert "on 3 fresh seeds" in told.advice
+    assert "By the exact worst case" in told.advice
 
 
 def test_what_is_held_stays(problem):
@@ -298,6 +308,7 @@ def test_the_verb(tmp_path, capsys):
         (["seconds", "--to", "optimality_gap"], "--to must be TARGET=NUMBER"),
         (["optimality_gap", "runtime=60", "over=a", "over=b"], "give over=... once"),
         (["optimality_gap", "runtime=60", "--measure", "3"], "leave out --measure"),
+        (["optimality_gap", "runtime=60", "--measure", "0"], "must be 2 seeds or more"),
     ],
 )
 def test_mistakes_are_one_line_and_status_2(words, wrong, capsys):

@@ -21,7 +21,7 @@ from bounds.errors import BoundsError
 from bounds.places import VIRTUAL
 from bounds.scenario import Scenario
 from bounds.stated import of_weights
-from bounds.vocabulary import distance_sq, grad_cap_sq, grad_norm_sq, local_steps, smoothness, step_size
+from bounds.vocabulary import distance_sq, grad_cap_sq, grad_norm_sq, local_gap, local_steps, smoothness, step_size
 from paper_checks.audit.running import CLAIMS
 from paper_checks.claims.claim import Status
 from paper_checks.comparing import compare
@@ -32,6 +32,7 @@ from paper_checks.comparing.standing import FAILS, HOLDS, STANDING
 
 ROOT = Path(__file__).resolve().parents[2]
 SITES = f"@{ROOT / 'examples' / 'sites.json'}"
+CSV = ROOT / "examples" / "patients.csv"
 PLAN = ["cohort=10", "local_steps=16", "step_size=0.028", "runtime=20"]
 PLANS = {
     "sites": {"cohort": 10, "local_steps": 16, "step_size": 0.028, "runtime": 20},
@@ -132,6 +133,13 @@ def test_a_bound_that_is_silent_says_both_sides():
     assert math.isnan(row.value)
     assert (row.failed[0].words, row.failed[0].left, row.failed[0].right) == ("short steps", pytest.approx(0.448), 0.3)
     assert row.failed[0].margin == pytest.approx(0.448 / 0.3)
+
+
+def test_a_condition_on_every_client_says_both_sides_of_one_where_it_fails():
+    bound = own("gaps", 0.01 * smoothness, Condition("small gaps", local_gap <= 0.3 * smoothness))
+    listed = Scenario.of(client_weight=[0.2, 0.5, 0.3], local_gap=[0.1, 0.7, 0.9], smoothness=2)
+    row, *_ = only(bound, listed)
+    assert (row.state, row.failed[0].left, row.failed[0].right) == ("silent", 0.7, 0.6)
 
 
 @pytest.mark.parametrize(
@@ -418,6 +426,8 @@ def test_a_bound_of_ones_own_stands_beside_them(run, tmp_path):
         (["grad_norm_sq", "steps=3"], "unknown word of a scenario 'steps'"),
         (["grad_norm_sq", "local_steps=1:4:4"], "local_steps is one number here"),
         (["grad_norm_sq", "@none.json"], "none.json"),
+        (["grad_norm_sq", f"@{CSV}"], "a file of samples is given with --csv FILE --target COLUMN"),
+        (["grad_norm_sq", SITES, "algorithm=fedinit"], "fedinit is fedavg with relaxation=NUMBER"),
         (["grad_norm_sq", SITES, "clients=7"], "clients"),
         (["grad_norm_sq", SITES, "initial_loss=5"], "two sources of initial_gap disagree"),
         (["grad_norm_sq", SITES, "--own", "fedals.none"], "unknown bound 'fedals.none'"),

@@ -110,6 +110,26 @@ def test_the_exact_number_is_that_of_an_instance_that_meets_the_premises():
     assert max(found) <= row.evidence[EXACT].value * (1 + 1e-9)
 
 
+def test_theorems_on_one_machine_stand_beside_exact_runs_of_the_federation_that_is_one():
+    """Lists over one client and over all of them do not meet; each row's mark leads to its own instance."""
+    plan = {"cohort": 5, "local_steps": 1, "rounds": 70, "step_size": 0.02}
+    s = Scenario.of({**SMALL, **plan, "client_gradient_variance": [0.4, 0.1, 0.3, 0.2, 0.6]})
+    table = compare(s, "grad_norm_sq", exact=True, of="classics")
+    rows = [row for row in table.rows if EXACT in row.evidence and "C15" in row.conversions]
+    assert {"classics.bottou_4_6", "classics.bottou_4_8"} <= {row.bound for row in rows}
+    assert all(row.over(EXACT) >= 1 for row in rows)
+    noise = rows[0].values["gradient_variance"]
+    assert noise == pytest.approx((0.4 + 0.1 + 0.3 + 0.2 + 0.6) / 25)
+    one = next(one for one in _instances(s) if one.problem.gradient_variance)
+    assert one.machine.problem.gradient_variance == pytest.approx(noise)
+    lines = str(table).splitlines()
+    told = [line for line in lines if line.startswith("x exact")]
+    assert len(told) == len({row.evidence[EXACT].what for row in rows}) > 1
+    for row in rows:
+        mark = next(line.split()[2][:-1] for line in told if line.endswith(row.evidence[EXACT].what))
+        assert any(line.strip().startswith(row.bound) and f" {mark}  " in line for line in lines)
+
+
 def test_an_instance_outside_of_the_premises_is_no_evidence():
     s = Scenario.of(**SMALL)
     row = next(r for r in compare(s, "grad_norm_sq").rows if r.bound == "decaying_k.theorem_1_repaired")
@@ -276,6 +296,8 @@ def test_a_committed_worst_case_is_found_in_the_scenarios_units():
     assert row.evidence[WORST].above is not kept["exact"]
     away = compare(s.at(rounds=200), "grad_norm_sq", worst_case=0)
     assert "exact worst case: out of reach, 400 gradients a client" in str(away)
+    unplanned = compare(Scenario.of(clients=6, cohort=6, smoothness=L, step_size=0.03), "grad_norm_sq", worst_case=0)
+    assert "exact worst case: none, it needs rounds, local_steps" in str(unplanned)
 
 
 # ---- price ----
@@ -372,6 +394,7 @@ def test_the_verb_ends_with_one_where_a_bound_of_ones_own_is_false(run, tmp_path
 def test_the_verb_refuses_what_means_nothing(run):
     for words, said in (
         (["--measure", "5"], "without --problem nothing is trained"),
+        (["--problem", "ridge(iris)", "--measure", "1"], "must be 2 seeds or more, for a standard error; got 1"),
         (["--of", "fedavg"], "unknown paper or bound 'fedavg'"),
         (["--worst-case", "-3"], "--worst-case must be seconds"),
     ):
